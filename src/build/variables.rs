@@ -121,8 +121,8 @@ impl Builder {
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`] where the scope or the variable does not exist, or belongs to another unit;
-    /// [`ErrorKind::BadArgument`] where the variable is not such a declaration, or the scope is neither a block or
-    /// a type.
+    /// [`ErrorKind::BadArgument`] where the variable is not such a declaration, or the scope is neither the unit
+    /// nor a namespace.
     pub fn definition(&mut self, scope: impl InScope, member: VariableId) -> Result<VariableBuilder<'_>> {
         let scope = scope.scope(&self.module)?;
         let Some(of) = self.module.variables.get(member) else {

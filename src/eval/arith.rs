@@ -1,8 +1,8 @@
 //! Arithmetic, comparison and conversion of values (DWARF 5, sections 2.5.1.4 to 2.5.1.6).
 //!
-//! The generic type has no signedness; `div`, `abs`, `shra` and comparisons take it as signed, the rest as
-//! unsigned. Values of any other type are taken as their type says. Nothing overflows: the low bits stay.
-//! Vectors are calculated with element by element.
+//! The generic type has no signedness; `div`, `abs`, `shra` and comparisons take it as signed, the rest as unsigned.
+//! Values of other types have the signedness of their type. Overflow wraps: the low bits remain. Vectors are computed
+//! element by element.
 
 use crate::error::Count;
 use num_bigint::{BigInt, BigUint};
@@ -13,7 +13,7 @@ use super::integer;
 use super::stack::pointer_misused;
 use super::value::{BaseType, TypeEncoding, Value};
 
-/// An operation that takes two values of one type and gives one of that type.
+/// Operation on two values of one type, with a result of the type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Binary {
     And,
@@ -30,7 +30,7 @@ pub(super) enum Binary {
     Xor,
 }
 
-/// An operation that takes one value.
+/// Operation on one value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unary {
     Abs,
@@ -49,17 +49,17 @@ pub(super) enum Compare {
     Ne,
 }
 
-/// What an element of a value is calculated with as.
+/// Representation of an element in calculations.
 #[derive(Debug, Clone, Copy)]
 enum Kind {
     Integer,
     Float(Format),
 }
 
-/// What elements of a type are. `integral` says that an operation is defined for integral types only.
+/// Returns the representation of a type's elements. With `integral` the operation is defined for integral types only.
 fn kind(ty: BaseType, integral: bool) -> Result<Kind, Fault> {
     match ty.encoding {
-        // The range of the target's own encodings may have integral ones (A.2.5.2).
+        // Encodings in the target's own range may be integral (A.2.5.2).
         TypeEncoding::Other(code) if !integral || code >= 0x80 => {
             Err(unsupported(format!("arithmetic on DW_ATE {code:#x}")))
         }
@@ -76,7 +76,7 @@ fn kind(ty: BaseType, integral: bool) -> Result<Kind, Fault> {
     }
 }
 
-/// Checks that neither is an implicit pointer, and that both have one type.
+/// Refuses implicit pointers and values of different types.
 fn same_type(left: &Value, right: &Value) -> Result<BaseType, Fault> {
     if left.as_pointer().or(right.as_pointer()).is_some() {
         return Err(pointer_misused());
@@ -92,12 +92,12 @@ fn different(left: &Value, right: &Value) -> Fault {
     ill_formed(format!("the operands are of different types: {left} and {right} (DWARF 5, 2.5.1.4)"))
 }
 
-/// Bits of a number of at most 64 bits.
+/// Returns the bits of a number of at most 64 bits.
 fn bits(value: &Value) -> u64 {
     value.low_u128() as u64
 }
 
-/// `left` is the former second element of the stack, `right` the former top.
+/// Computes a binary operation: `left` is the former second element of the stack, `right` the former top.
 pub(super) fn binary(op: Binary, left: &Value, right: &Value) -> Result<Value, Fault> {
     let ty = same_type(left, right)?;
     let integral = !matches!(op, Binary::Div | Binary::Minus | Binary::Mul | Binary::Plus);
@@ -120,7 +120,7 @@ fn scalar_binary(op: Binary, kind: Kind, left: &Value, right: &Value) -> Result<
     Ok(Value::new(left.ty(), result))
 }
 
-/// An operation on the top of the stack.
+/// Computes an operation on the top of the stack.
 pub(super) fn unary(op: Unary, value: &Value) -> Result<Value, Fault> {
     if value.as_pointer().is_some() {
         return Err(pointer_misused());
@@ -167,7 +167,7 @@ pub(super) fn compare(op: Compare, left: &Value, right: &Value) -> Result<bool, 
             _ => Err(ill_formed("vectors have no order")),
         };
     }
-    // What is not ordered (not a number) is not equal, and nothing else.
+    // An unordered result (NaN) is unequal, and neither greater nor less.
     let Some(ordering) = order(left, right) else { return Ok(op == Compare::Ne) };
     Ok(match op {
         Compare::Eq => ordering.is_eq(),
@@ -179,7 +179,7 @@ pub(super) fn compare(op: Compare, left: &Value, right: &Value) -> Result<bool, 
     })
 }
 
-/// Whether a value is the constant 0 (`DW_OP_bra`): a number that is 0, a vector of nothing else.
+/// Whether a value is 0 (`DW_OP_bra`): the number 0, or a vector of only zeros.
 pub(super) fn is_zero(value: &Value) -> Result<bool, Fault> {
     if value.as_pointer().is_some() {
         return Err(pointer_misused());
@@ -191,7 +191,7 @@ pub(super) fn is_zero(value: &Value) -> Result<bool, Fault> {
     })
 }
 
-/// The value in another type: the same number, as far as the type can hold it.
+/// Converts a value to another type: the same number, as far as the type can represent it.
 pub(super) fn convert(value: &Value, ty: BaseType) -> Result<Value, Fault> {
     if value.as_pointer().is_some() {
         return Err(pointer_misused());
@@ -230,7 +230,7 @@ fn scalar_convert(value: &Value, ty: BaseType, kinds: (Kind, Kind)) -> Result<Va
     }
 }
 
-/// Rounds towards zero. A number that the type cannot hold has no defined result anywhere.
+/// Rounds towards zero. A number outside the type's range has no defined result.
 fn of_float(parts: Parts, ty: BaseType) -> Result<Value, Fault> {
     let Parts::Finite { negative, mantissa, exponent } = parts else {
         return Err(error("what is no finite number is converted to an integer"));
@@ -241,14 +241,14 @@ fn of_float(parts: Parts, ty: BaseType) -> Result<Value, Fault> {
     };
     let number = if negative { -BigInt::from(magnitude) } else { BigInt::from(magnitude) };
     let value = integer::of_big(ty, &number);
-    // Of the generic type either reading will do.
+    // The generic type accepts a number that fits as signed or as unsigned.
     let is_held = [false, true].into_iter().any(|signed| {
         (ty.is_generic() || signed == ty.encoding.is_signed()) && integer::big(&value, signed) == number
     });
     if is_held { Ok(value) } else { Err(error(format!("{number} does not fit {}", Count(ty.bits, "bit")))) }
 }
 
-/// The same bits in another type.
+/// Returns the same bits as a value of another type.
 pub(super) fn reinterpret(value: &Value, ty: BaseType) -> Result<Value, Fault> {
     if value.as_pointer().is_some() {
         return Err(pointer_misused());

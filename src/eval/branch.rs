@@ -1,13 +1,13 @@
-//! Where branches go.
+//! Branch targets.
 
 use super::fault::{Fault, ill_formed};
 use super::wide::operations;
 use crate::op::Encoding;
 
-/// Branch targets of an expression that are known to be good, so that a loop is checked once.
+/// Branch targets of an expression that were already checked, so that a loop is checked once.
 #[derive(Debug, Clone)]
 pub(super) struct Branches {
-    /// Offsets; the largest number is none.
+    /// Offsets; `usize::MAX` marks an unused slot.
     targets: [usize; 4],
     next: usize,
 }
@@ -20,11 +20,11 @@ impl Default for Branches {
 }
 
 impl Branches {
-    /// Where a branch from an offset goes: the end, or the start of an operation. Comes with how many steps it
-    /// took to find out.
+    /// Returns the target of a branch from an offset: the end, or the start of an operation. Also returns the number of
+    /// steps that the search took.
     ///
     /// # Errors
-    /// Ill-formed if it goes anywhere else.
+    /// Ill-formed for any other target.
     #[inline(always)]
     pub fn target(
         &mut self,

@@ -10,11 +10,11 @@ use super::wave::places::Places;
 /// A part of a composite.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Part {
-    /// Bits from the start of the composite.
+    /// Offset in bits from the start of the composite.
     pub start: u128,
-    /// Its size in bits.
+    /// Size in bits.
     pub bits: u128,
-    /// Where its bits are, from the first on.
+    /// Location of the first of its bits.
     pub location: Location,
 }
 
@@ -24,32 +24,32 @@ pub struct Composite {
     parts: Vec<Part>,
     bits: u128,
     complete: bool,
-    /// Whether bits beyond its parts are undefined (DWARF 6, 3.12, 251120.1), and not outside of the storage.
+    /// Whether bits beyond the parts are undefined (DWARF 6, 3.12, 251120.1) instead of outside the storage.
     is_open: bool,
-    /// Parts of all levels: what it costs to go through them.
+    /// Number of parts on all levels: the cost of visiting them.
     weight: u32,
-    /// Levels of composites, 1 if no part is one.
+    /// Number of levels of composites, 1 without composites among the parts.
     depth: u32,
-    /// What it stands for in the evaluation of a whole wave.
+    /// Role in the evaluation of a whole wave.
     wave: Wave,
 }
 
-/// Whether a composite is another one in each lane.
+/// Whether a composite differs between lanes.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Wave {
-    /// It is not. All others are met in the evaluation of a whole wave only.
+    /// Equal in all lanes. The other variants occur only in the evaluation of a whole wave.
     Same,
-    /// Parts of it are.
+    /// Parts of the composite differ between lanes.
     Parts,
-    /// It has no parts, and stands for a place that each lane has of its own. As large as the smallest.
+    /// Without parts, representing a place that differs between lanes. Its size is the smallest of all lanes.
     Places(Arc<Places>),
 }
 
-/// Levels of composites in composites that are followed, so that no input can exhaust the machine stack.
+/// Maximum number of nested composites, so that no input can exhaust the machine stack.
 const MAX_DEPTH: u32 = 100;
 
 impl Composite {
-    /// A composite without parts.
+    /// Returns a composite without parts.
     pub(super) fn empty() -> Self {
         Self {
             parts: Vec::new(),
@@ -62,28 +62,27 @@ impl Composite {
         }
     }
 
-    /// The same, of DWARF 6: it is always complete, and an object can be larger.
+    /// Makes a composite of DWARF 6, which is always complete, and smaller than objects may be.
     pub(super) fn open(self) -> Self {
         Self { complete: true, is_open: true, ..self }
     }
 
-    /// A storage that stands for a place that each lane has of its own. It has room for `bits` bits in all of
-    /// them.
+    /// Returns a storage that represents a place that differs between lanes. `bits` bits remain in each lane.
     pub(super) fn of_places(places: Arc<Places>, bits: u128, weight: u32, depth: u32) -> Self {
         Self { bits, complete: true, weight, depth, wave: Wave::Places(places), ..Self::empty() }
     }
 
-    /// Whether it is another one in each lane.
+    /// Whether it differs between lanes.
     pub(super) fn varies(&self) -> bool {
         self.wave != Wave::Same
     }
 
-    /// Whether no composite is in it, in any lane.
+    /// Whether it contains no composite, in any lane.
     pub(super) fn is_flat(&self) -> bool {
         self.depth == u32::from(self.places().is_none())
     }
 
-    /// The place that each lane has of its own, if it stands for that.
+    /// Returns the place that differs between lanes, if the composite represents one.
     pub(super) fn places(&self) -> Option<&Places> {
         match &self.wave {
             Wave::Places(places) => Some(places),
@@ -91,7 +90,7 @@ impl Composite {
         }
     }
 
-    /// Parts of all levels, and levels, of a storage.
+    /// Returns the number of parts on all levels, and of levels, of a storage.
     pub(super) fn weigh(storage: &Storage) -> (u32, u32) {
         match storage {
             Storage::Composite(inner) => (inner.weight, inner.depth),
@@ -99,7 +98,7 @@ impl Composite {
         }
     }
 
-    /// The same with other locations in the parts. If they vary by lane, it does.
+    /// Returns the composite with other locations in its parts. It varies if they do.
     pub(super) fn with_parts(&self, mut location: impl FnMut(usize, &Part) -> Location) -> Self {
         let parts = self.parts.iter().enumerate();
         let parts: Vec<_> =
@@ -109,7 +108,7 @@ impl Composite {
         Self { parts, ..all }
     }
 
-    /// Takes a place into the figures of the whole.
+    /// Adds a place to the weight, depth and variation.
     fn count(&mut self, place: &SingleLocation) {
         let (weight, depth) = Self::weigh(&place.storage);
         self.weight = self.weight.saturating_add(weight.max(1));
@@ -119,22 +118,23 @@ impl Composite {
         }
     }
 
-    /// A composite of parts of so many bits together, in storages that are no composites and have enough bits.
+    /// Returns a composite of parts with `bits` bits in all. The parts' storages are not composites and are large
+    /// enough.
     pub(super) fn of_plain_parts(parts: Vec<Part>, bits: u128) -> Self {
         Self { bits, weight: parts.len() as u32, parts, ..Self::empty() }
     }
 
-    /// Makes a complete composite of such parts one of others, and gives those that it had.
+    /// Replaces the parts of a complete composite by such parts, and returns the old ones in `parts`.
     pub(super) fn exchange_plain_parts(&mut self, parts: &mut Vec<Part>, bits: u128) {
         core::mem::swap(&mut self.parts, parts);
         (self.bits, self.weight) = (bits, self.parts.len() as u32);
     }
 
-    /// A complete composite of parts, each with its size in bits.
+    /// Returns a complete composite of parts, each with its size in bits.
     ///
     /// # Errors
-    /// Ill-formed if a part needs more bits than its storage has; an evaluation error if there are more than
-    /// 65536 parts on all levels.
+    /// Ill-formed if a part is larger than the rest of its storage; an evaluation error if there are more than 65536
+    /// parts on all levels.
     pub fn of(parts: impl IntoIterator<Item = (Location, u128)>) -> Result<Self, Fault> {
         let mut composite = Self::empty();
         for (location, bits) in parts {
@@ -144,22 +144,22 @@ impl Composite {
         Ok(composite)
     }
 
-    /// The parts, in order.
+    /// Returns the parts, in order.
     pub fn parts(&self) -> &[Part] {
         &self.parts
     }
 
-    /// The size in bits: the sum of the parts.
+    /// Returns the size in bits: the sum of the parts.
     pub fn size(&self) -> u128 {
         self.bits
     }
 
-    /// Whether no more parts can be added.
+    /// Whether parts can no longer be added.
     pub fn is_complete(&self) -> bool {
         self.complete
     }
 
-    /// Whether bits beyond its parts are undefined.
+    /// Whether bits beyond the parts are undefined.
     pub(super) fn is_open(&self) -> bool {
         self.is_open
     }
@@ -171,8 +171,8 @@ impl Composite {
     /// Adds a part.
     ///
     /// # Errors
-    /// Ill-formed if the part needs more bits than its storage has, or the composite gets larger than
-    /// `max_bits`; an evaluation error if it has more than `max_parts` parts on all levels.
+    /// Ill-formed if the part is larger than the rest of its storage, or the composite becomes larger than `max_bits`;
+    /// an evaluation error if it has more than `max_parts` parts on all levels, or too many levels.
     pub(super) fn push(
         &mut self,
         location: Location,
@@ -207,8 +207,8 @@ impl Composite {
         Ok(())
     }
 
-    /// The parts that hold the bits from `offset` on, `bits` of them: for each the location, the bits to skip
-    /// in it, and how many it gives.
+    /// Returns the parts of `bits` bits from `offset`: for each the location, the bits to skip in it, and the number of
+    /// bits.
     pub fn slice(&self, offset: u128, bits: u128) -> impl Iterator<Item = (&Location, u128, u128)> {
         let end = offset.saturating_add(bits);
         let first = self.parts.partition_point(|part| part.start + part.bits <= offset);
@@ -220,8 +220,8 @@ impl Composite {
     }
 }
 
-/// The location without the composite around it, where the next `bits` bits are all in one part. The bits are the
-/// same, and what is made of many such parts does not hold the whole composite many times.
+/// Returns the location without enclosing composites whose one part contains the next `bits` bits. The bits are the
+/// same, and a composite of many such parts does not refer to the whole composite many times.
 pub(super) fn narrowed(location: Location, bits: u128) -> Location {
     let Some(SingleLocation { storage: Storage::Composite(composite), offset }) = location.single() else {
         return location;
@@ -230,7 +230,7 @@ pub(super) fn narrowed(location: Location, bits: u128) -> Location {
     let inside = parts.next().filter(|&(_, _, found)| found == bits);
     let part = inside.and_then(|(part, skip, _)| part.clone().moved(i128::try_from(skip).ok()?).ok());
     drop(parts);
-    // As deep as composites can be in each other.
+    // The recursion is at most as deep as composites nest.
     part.map_or(location, |part| narrowed(part, bits))
 }
 

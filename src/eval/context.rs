@@ -1,23 +1,23 @@
-//! What an evaluation depends on, apart from the machine (A.2.5.1).
+//! The context of an evaluation, apart from the machine (A.2.5.1).
 
 use super::location::Location;
 use super::machine::Architecture;
 use super::stack::Element;
 use crate::op::Encoding;
 
-/// What kind of result is wanted (A.2.5.1, "current result kind").
+/// Required kind of result (A.2.5.1, "current result kind").
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Kind {
-    /// A location. An empty stack gives the undefined one.
+    /// A location. The result of an empty stack is the undefined location.
     #[default]
     Location,
     /// A value.
     Value,
-    /// Whatever is on top. An empty stack gives the undefined location.
+    /// The top element of either kind. The result of an empty stack is the undefined location.
     Any,
 }
 
-/// Where an expression stands. Call frame information does not allow all operations.
+/// Position of an expression. Call frame information does not allow all operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Where {
     /// In an attribute or a location list.
@@ -27,36 +27,36 @@ pub enum Where {
     Cfi,
 }
 
-/// The current object of an expression (A.2.5.1): what `DW_OP_push_object_address` pushes.
+/// The current object of an expression (A.2.5.1), as pushed by `DW_OP_push_object_address`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum CurrentObject<'a> {
-    /// What [`Machine::object`](super::Machine::object) answers.
+    /// The result of [`Machine::object`](super::Machine::object).
     #[default]
     OfMachine,
-    /// This one.
+    /// This object.
     Is(&'a Location),
-    /// None: it is an evaluation error to ask for it.
+    /// No object: its use is an evaluation error.
     Unspecified,
 }
 
-/// What an evaluation depends on, apart from the machine (A.2.5.1).
+/// The context of an evaluation, apart from the machine (A.2.5.1).
 #[derive(Clone, Copy)]
 pub struct Context<'a> {
-    /// How operations are encoded, and the size of the generic type.
+    /// Encoding of operations, with the size of the generic type.
     pub encoding: Encoding,
-    /// Which registers and address spaces there are.
+    /// Registers and address spaces.
     pub target: &'a dyn Architecture,
-    /// The unit that contains the expression: the offset of its header in `.debug_info`.
+    /// Unit of the expression: the offset of its header in `.debug_info`.
     pub unit: u64,
-    /// The frame, 0 the innermost.
+    /// Frame of the expression, 0 the innermost.
     pub frame: u32,
-    /// What is on the stack at first, the bottom first.
+    /// Initial stack, bottom first.
     pub initial: &'a [Element],
     /// The current object.
     pub object: CurrentObject<'a>,
-    /// What kind of result is wanted.
+    /// Required kind of result.
     pub kind: Kind,
-    /// Where the expression stands.
+    /// Position of the expression.
     pub place: Where,
 }
 
@@ -75,7 +75,7 @@ impl core::fmt::Debug for Context<'_> {
 }
 
 impl<'a> Context<'a> {
-    /// A location is wanted, of the first unit, in the innermost frame, with an empty stack.
+    /// Returns a context for a location of the first unit, in the innermost frame, with an empty stack.
     pub fn new(encoding: Encoding, target: &'a dyn Architecture) -> Self {
         let (kind, place) = (Kind::Location, Where::Location);
         Self {

@@ -1,4 +1,4 @@
-//! What a file says of what expressions refer to: the part of a [`Machine`] that is debug information.
+//! Debug information that expressions refer to: a part of a [`Machine`], read from a file.
 
 use core::cell::OnceCell;
 use core::fmt;
@@ -15,33 +15,33 @@ use super::{CallStack, Context, Kind};
 use crate::op::Dialect;
 use crate::read::{self, Dwarf, FrameSection, Unit, Value};
 
-/// `DW_AT_LLVM_lanes` as LLVM numbers it, and as the text of the AMDGPU extension does.
+/// `DW_AT_LLVM_lanes`: LLVM's number, and that of the AMDGPU extension's text.
 const LANES: DwAt = DwAt(0x3e11);
 const LANES_LEGACY: DwAt = DwAt(0x3e0a);
-/// `DW_AT_LLVM_lane_pc` as LLVM numbers it, and as the text of the AMDGPU extension and AMD's debugger do. What else
-/// has the second number is no expression.
+/// `DW_AT_LLVM_lane_pc`: LLVM's number, and that of the AMDGPU extension's text and AMD's debugger. Other attributes
+/// with the second number are not expressions.
 const LANE_PC: [DwAt; 2] = [DwAt(0x3e12), DwAt(0x3e0b)];
-/// `DW_AT_LLVM_active_lane`, for which LLVM has no number. What else has this one is no expression either.
+/// `DW_AT_LLVM_active_lane`, without a number in LLVM. Other attributes with this number are not expressions.
 const ACTIVE_LANE: [DwAt; 1] = [DwAt(0x3e08)];
 /// `DW_AT_LLVM_vector_size`.
 const VECTOR_SIZE: DwAt = DwAt(0x3e13);
 
-/// The debug information of a file, as expressions ask for it: entries that are called or pointed to, base
-/// types, addresses by index, and what a subprogram says of its frames.
+/// Debug information of a file, for a [`Machine`]: entries that are called or pointed to, base types, addresses by
+/// index, and frame attributes of subprograms.
 #[derive(Debug)]
 pub struct DebugInfo<'a, 'o> {
     dwarf: &'a Dwarf<'o>,
-    /// The bytes of constants that are numbers, by entry; found when the first is asked for.
+    /// Bytes of constants that are numbers, by entry; collected at the first request.
     constants: OnceCell<BTreeMap<u64, Vec<u8>>>,
 }
 
 impl<'a, 'o> DebugInfo<'a, 'o> {
-    /// That of a file which was read.
+    /// Returns the debug information of a file that was read.
     pub fn new(dwarf: &'a Dwarf<'o>) -> Self {
         Self { dwarf, constants: OnceCell::new() }
     }
 
-    /// The file.
+    /// Returns the file.
     pub fn dwarf(&self) -> &'a Dwarf<'o> {
         self.dwarf
     }
@@ -52,18 +52,18 @@ impl<'a, 'o> DebugInfo<'a, 'o> {
         Some(&units[index])
     }
 
-    /// As [`Machine::debug_addr`].
+    /// Implements [`Machine::debug_addr`].
     pub fn debug_addr(&self, unit: u64, index: u64) -> Option<u64> {
         self.dwarf.address(self.unit(unit)?, index).ok()
     }
 
-    /// As [`Machine::base_type`].
+    /// Implements [`Machine::base_type`].
     pub fn base_type(&self, unit: u64, offset: u64) -> Option<BaseType> {
         let entry = self.dwarf.entry_at(unit.checked_add(offset)?)?;
         if entry.unit().offset == unit { base_type(entry) } else { None }
     }
 
-    /// As [`Machine::variable_type`].
+    /// Implements [`Machine::variable_type`].
     pub fn variable_type(&self, offset: u64) -> Option<BaseType> {
         let ty = self.dwarf.entry_at(offset)?.ty()?.unqualified()?;
         match ty.tag() {
@@ -75,13 +75,13 @@ impl<'a, 'o> DebugInfo<'a, 'o> {
         }
     }
 
-    /// As [`Machine::entry`].
+    /// Implements [`Machine::entry`].
     pub fn entry(&self, offset: u64) -> Option<Entry<'_>> {
         let entry = self.dwarf.entry_at(offset)?;
         Some(said(entry, self.body(entry)))
     }
 
-    /// Where, or what, an entry says it is: its `DW_AT_location`, or else its `DW_AT_const_value`.
+    /// Returns the location or constant of an entry: its `DW_AT_location`, or else its `DW_AT_const_value`.
     pub fn body(&self, entry: read::Entry<'_, 'o>) -> Body<'_> {
         match self.attribute(entry, dw::DW_AT_location) {
             Body::Nothing => match entry.inherited(dw::DW_AT_const_value) {
@@ -93,7 +93,7 @@ impl<'a, 'o> DebugInfo<'a, 'o> {
         }
     }
 
-    /// What an attribute says, if it is an expression or a location list.
+    /// Returns an attribute's expression or location list.
     fn attribute(&self, entry: read::Entry<'_, 'o>, name: DwAt) -> Body<'_> {
         match entry.attr(name) {
             Some(&Value::Expr(expr)) => Body::Expression(expr),
@@ -115,7 +115,7 @@ impl<'a, 'o> DebugInfo<'a, 'o> {
         constants.get(&offset).map_or(Body::Nothing, |bytes| Body::Constant(bytes))
     }
 
-    /// The innermost subprogram that is not inlined and has code at a pc.
+    /// Returns the innermost non-inlined subprogram with code at a pc.
     pub fn subprogram(&self, pc: u64) -> Option<read::Entry<'a, 'o>> {
         let covers = |entry: &read::Entry<'_, '_>| {
             entry.tag() == dw::DW_TAG_subprogram
@@ -124,22 +124,22 @@ impl<'a, 'o> DebugInfo<'a, 'o> {
         self.dwarf.entries().filter(covers).max_by_key(|entry| entry.depth())
     }
 
-    /// `DW_AT_frame_base` of the subprogram with code at a pc, and the unit that it is of.
+    /// Returns `DW_AT_frame_base` of the subprogram with code at a pc, and its unit.
     pub fn frame_base(&self, pc: u64) -> Option<Entry<'_>> {
         self.said_at(pc, &[dw::DW_AT_frame_base])
     }
 
-    /// `DW_AT_LLVM_lane_pc` of the subprogram with code at a pc, and the unit that it is of.
+    /// Returns `DW_AT_LLVM_lane_pc` of the subprogram with code at a pc, and its unit.
     pub fn lane_pc(&self, pc: u64) -> Option<Entry<'_>> {
         self.said_at(pc, &LANE_PC)
     }
 
-    /// `DW_AT_LLVM_active_lane` of the subprogram with code at a pc, and the unit that it is of.
+    /// Returns `DW_AT_LLVM_active_lane` of the subprogram with code at a pc, and its unit.
     pub fn active_lane(&self, pc: u64) -> Option<Entry<'_>> {
         self.said_at(pc, &ACTIVE_LANE)
     }
 
-    /// What the subprogram with code at a pc says by the first of these attributes that it has.
+    /// Returns the first of these attributes that the subprogram with code at a pc has.
     fn said_at(&self, pc: u64, names: &[DwAt]) -> Option<Entry<'_>> {
         let entry = self.subprogram(pc)?;
         let mut found = names.iter().map(|&name| self.attribute(entry, name));
@@ -147,12 +147,12 @@ impl<'a, 'o> DebugInfo<'a, 'o> {
         Some(said(entry, body))
     }
 
-    /// How many lanes the subprogram with code at a pc says it has.
+    /// Returns the number of lanes of the subprogram with code at a pc, if given.
     pub fn lanes(&self, pc: u64) -> Option<u64> {
         lanes(self.subprogram(pc)?)
     }
 
-    /// How many lanes all subprograms have that say it, if they agree.
+    /// Returns the number of lanes of all subprograms, if it is given and equal.
     pub fn lanes_of_all(&self) -> Option<u64> {
         let subprograms = self.dwarf.entries().filter(|entry| entry.tag() == dw::DW_TAG_subprogram);
         let mut said = subprograms.filter_map(lanes);
@@ -160,7 +160,7 @@ impl<'a, 'o> DebugInfo<'a, 'o> {
         said.all(|lanes| lanes == first).then_some(first)
     }
 
-    /// The canonical frame address of the innermost frame, by call frame information.
+    /// Returns the canonical frame address of the innermost frame, from call frame information.
     fn cfa(&self, machine: &dyn Machine, context: &Context<'_>) -> Option<Location> {
         let sections = [FrameSection::Debug, FrameSection::Eh];
         let frames: Vec<_> = sections.into_iter().filter_map(|it| self.dwarf.frames(it).ok()).collect();
@@ -168,7 +168,7 @@ impl<'a, 'o> DebugInfo<'a, 'o> {
     }
 }
 
-/// What an entry says, in its unit.
+/// Returns an entry with its unit and encoding.
 fn said<'a>(entry: read::Entry<'_, '_>, body: Body<'a>) -> Entry<'a> {
     let unit = entry.unit();
     Entry { body, unit: unit.offset, encoding: Some(unit.encoding) }
@@ -179,7 +179,7 @@ fn lanes(subprogram: read::Entry<'_, '_>) -> Option<u64> {
     subprogram.number(if is_legacy { LANES_LEGACY } else { LANES })
 }
 
-/// The base type that an entry describes, if it is one whose encoding is known.
+/// Returns the base type of an entry, if it is one with a known encoding.
 fn base_type(entry: read::Entry<'_, '_>) -> Option<BaseType> {
     if entry.tag() != dw::DW_TAG_base_type {
         return None;
@@ -190,7 +190,7 @@ fn base_type(entry: read::Entry<'_, '_>) -> Option<BaseType> {
     (elements > 0).then_some(BaseType { encoding, bits, elements })
 }
 
-/// The bytes of a constant that is a number: as many as the type has, or else the form.
+/// Returns the bytes of a constant that is a number: as many as its type has, or else its form.
 fn number_bytes(entry: read::Entry<'_, '_>) -> Option<Vec<u8>> {
     let named = |attribute: &&read::Attribute<'_>| attribute.name == dw::DW_AT_const_value;
     let form = entry.attributes().iter().find(named).map(|attribute| attribute.form);
@@ -216,11 +216,11 @@ fn number_bytes(entry: read::Entry<'_, '_>) -> Option<Vec<u8>> {
     })
 }
 
-/// A stopped program and the debug information of the file that it runs: what the file says comes before what
-/// the machine says of itself, and contents come from the machine.
+/// A stopped program with the debug information of its file. The file's debug information precedes the machine's own;
+/// contents come from the machine.
 ///
-/// The canonical frame address of the innermost frame is the machine's if it has one, or else follows from the
-/// file's call frame information.
+/// The canonical frame address of the innermost frame is the machine's, if it has one, or else comes from the file's
+/// call frame information.
 pub struct WithDebugInfo<'a, 'o> {
     info: &'a DebugInfo<'a, 'o>,
     machine: &'a dyn Machine,
@@ -234,8 +234,8 @@ impl fmt::Debug for WithDebugInfo<'_, '_> {
 }
 
 impl<'a, 'o> WithDebugInfo<'a, 'o> {
-    /// The machine with the file's debug information. Expressions of call frame information are evaluated in
-    /// the encoding and for the target of the context.
+    /// Returns the machine with the file's debug information. Expressions of call frame information are evaluated with
+    /// the encoding and target of the context.
     pub fn new(info: &'a DebugInfo<'a, 'o>, machine: &'a dyn Machine, context: Context<'a>) -> Self {
         Self { info, machine, context: Context { kind: Kind::Location, frame: 0, initial: &[], ..context } }
     }

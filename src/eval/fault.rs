@@ -1,4 +1,4 @@
-//! Why an evaluation stopped.
+//! Faults: the reasons why an evaluation stopped.
 
 use core::fmt::{self, Display, Write as _};
 use std::borrow::Cow;
@@ -7,47 +7,47 @@ use super::machine::Architecture;
 use super::wide::operations;
 use crate::op::{Encoding, Reg};
 
-/// What kind of wrong it is.
+/// Class of a fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Class {
-    /// The expression breaks a rule: whoever wrote it made a mistake, on every machine.
+    /// The expression breaks a rule: its producer made a mistake, on every machine.
     IllFormed,
-    /// The expression is fine, but this machine cannot answer: something is not in the context, undefined,
-    /// or cannot be read; or a limit of the evaluator was reached.
+    /// The expression is well-formed, but this machine cannot evaluate it: something is missing in the context,
+    /// undefined, or unreadable; or a limit of the evaluator was reached.
     Evaluation,
-    /// A location was found, but its bytes are not there to be read. Only reading at a *result* says so;
-    /// inside of an expression it is an evaluation error.
+    /// A location was found, but its bytes cannot be read. Only reading at a *result* reports this; within an
+    /// expression it is an evaluation error.
     Unmapped,
-    /// The evaluator does not know how to do this. Nothing is said about the expression.
+    /// The evaluator does not support this. The expression may or may not be well-formed.
     Unsupported,
 }
 
-/// Why an evaluation stopped, and where.
+/// Reason and place of a stopped evaluation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
-    /// What kind of wrong it is.
+    /// Class of the fault.
     pub class: Class,
-    /// The index of the operation in its expression, counted from 0. `None` where no operation is to blame,
-    /// as with the kind of the result.
+    /// Index of the operation in its expression, counted from 0. `None` where no operation is to blame, as for a result
+    /// of the wrong kind.
     pub operation: Option<usize>,
-    /// Bytes from the start of the expression to the operation.
+    /// Offset of the operation in bytes from the start of the expression.
     pub offset: Option<usize>,
-    /// The entry whose expression holds the operation, as offset in `.debug_info`, where it was reached by a
-    /// call or through an implicit pointer.
+    /// The entry whose expression contains the operation, as an offset in `.debug_info`, where it was reached by a call
+    /// or through an implicit pointer.
     pub entry: Option<u64>,
-    /// The rule that was broken, or what is missing.
+    /// The broken rule, or the missing item.
     pub rule: Cow<'static, str>,
 }
 
 impl Fault {
-    /// A fault with no place yet.
+    /// Returns a fault without a place.
     #[cold]
     pub fn new(class: Class, rule: impl Into<Cow<'static, str>>) -> Self {
         Self { class, operation: None, offset: None, entry: None, rule: rule.into() }
     }
 
-    /// Adds the place, unless a place further inside is known.
+    /// Adds the place, unless an inner one is already known.
     #[cold]
     pub(super) fn or_at(
         mut self,
@@ -65,8 +65,8 @@ impl Fault {
         self
     }
 
-    /// The same of an operation that refers to an expression which is not an entry's: the place in that one becomes
-    /// part of the rule. `entry` is the one that both expressions are evaluated for.
+    /// Moves the place into the rule, for an operation that refers to an expression without an entry of its own.
+    /// `entry` is the entry that both expressions are evaluated for.
     #[cold]
     pub(super) fn within(mut self, what: &str, entry: Option<u64>) -> Self {
         if self.entry == entry
@@ -78,8 +78,7 @@ impl Fault {
         self
     }
 
-    /// The same, as it is to be understood inside of an expression: what cannot be read is an evaluation
-    /// error there.
+    /// Converts a fault of reading to one within an expression, where an unreadable location is an evaluation error.
     #[cold]
     pub(super) fn inside(mut self) -> Self {
         if self.class == Class::Unmapped {
@@ -129,17 +128,17 @@ pub(super) fn unsupported(rule: impl Into<Cow<'static, str>>) -> Fault {
     Fault::new(Class::Unsupported, rule)
 }
 
-/// A message tells so much of a location, in bytes.
+/// Maximum length of a location in a message, in bytes.
 const BRIEF: usize = 240;
 
-/// A location or what else a message tells, without its end if it is long.
+/// Returns a location or element for a message, shortened if it is long.
 #[cold]
 pub(super) fn brief(what: &dyn Display) -> String {
     shortened(what, BRIEF)
 }
 
-/// As text of about `most` bytes, with an ellipsis for what is left out, which is not even printed: parts of a
-/// composite can share what they name, and all of it as text can be more than memory holds.
+/// Returns text of at most about `most` bytes, with an ellipsis in place of the rest, which is not even formatted:
+/// parts of a composite can share storage, so that its full text might exceed the memory.
 pub(crate) fn shortened(what: &dyn Display, most: usize) -> String {
     struct Short {
         text: String,
@@ -163,7 +162,7 @@ pub(crate) fn shortened(what: &dyn Display, most: usize) -> String {
     short.text
 }
 
-/// A message with the names of registers in place of their numbers.
+/// Replaces register numbers in a message by names.
 pub(crate) fn in_names(message: &str, names: &dyn Architecture) -> String {
     const REGISTER: &str = "register ";
     let mut parts = message.split(REGISTER);

@@ -1,8 +1,8 @@
 //! Binary floating point of IEEE 754, in 16, 32 and 64 bits.
 //!
-//! Everything is exact and rounded once, to the nearest, ties to even. What the machine leaves open is fixed
-//! here, so that results are the same everywhere: of a NaN the first operand that is one is kept, made quiet;
-//! where none is, the result is the positive quiet NaN without payload.
+//! Results are exact and rounded once, to the nearest, ties to even. Results that IEEE 754 leaves open are fixed here,
+//! so that they are equal on all hosts: a NaN result is the first NaN operand, made quiet; without a NaN operand it is
+//! the positive quiet NaN without payload.
 
 use num_bigint::BigUint;
 
@@ -14,22 +14,22 @@ pub(super) struct Format {
     fraction: u32,
 }
 
-/// What the bits of a number mean.
+/// A decoded number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Parts {
-    /// No number; the payload is at the top of 52 bits.
+    /// Not a number; the payload is at the top of 52 bits.
     Nan { negative: bool, payload: u64 },
-    /// Larger than all numbers, or smaller.
+    /// Positive or negative infinity.
     Infinite { negative: bool },
     /// `mantissa` times 2 to the power of `exponent`.
     Finite { negative: bool, mantissa: u64, exponent: i32 },
 }
 
-/// Bits of the fraction of the largest format.
+/// Size in bits of the fraction of the largest format.
 const LARGEST: u32 = 52;
 
 impl Format {
-    /// The format of this size, if IEEE 754 has just one.
+    /// Returns the format of a size, if IEEE 754 has exactly one.
     pub fn of(bits: u32) -> Option<Self> {
         let fraction = match bits {
             16 => 10,
@@ -72,7 +72,7 @@ impl Format {
         }
     }
 
-    /// The number nearest to the parts.
+    /// Encodes the number nearest to the parts.
     pub fn of_parts(self, parts: Parts) -> u64 {
         let signed = |negative, bits: u64| if negative { bits | self.sign() } else { bits };
         match parts {
@@ -87,17 +87,17 @@ impl Format {
         }
     }
 
-    /// The number nearest to `mantissa` times 2 to the power of `exponent`. `more` says that the exact number
-    /// is a little above; the mantissa must have more than 64 bits then.
+    /// Encodes the number nearest to `mantissa` times 2 to the power of `exponent`. With `more` the exact number is
+    /// slightly larger; the mantissa must then have more than 64 bits.
     fn round(self, mantissa: u128, more: bool, exponent: i32) -> u64 {
         if mantissa == 0 {
             return 0;
         }
         let leading = exponent + mantissa.ilog2() as i32;
-        // The exponent of the last bit that the result can hold.
+        // Exponent of the last bit of the result.
         let last = leading.max(1 - self.bias()) - self.fraction as i32;
         let kept = match last - exponent {
-            // Less than half of it.
+            // Less than half of the last bit.
             128.. => return 0,
             by @ 1.. => {
                 let (kept, rest) = (mantissa >> by, mantissa & ((1 << by) - 1));
@@ -117,7 +117,7 @@ impl Format {
         bits.min(self.top() << self.fraction)
     }
 
-    /// The number nearest to an integer. What is too large is infinite.
+    /// Encodes the number nearest to an integer. Too large a number becomes infinite.
     pub fn of_integer(self, negative: bool, magnitude: &BigUint) -> u64 {
         let skipped = magnitude.bits().saturating_sub(127);
         let more = magnitude.trailing_zeros().is_some_and(|zeros| zeros < skipped);
@@ -127,7 +127,7 @@ impl Format {
         if negative { bits | self.sign() } else { bits }
     }
 
-    /// The same number, or the one nearest to it, in another format.
+    /// Converts a number to the nearest one in another format.
     pub fn convert(self, bits: u64, to: Self) -> u64 {
         if self == to { bits } else { to.of_parts(self.parts(bits)) }
     }
@@ -136,10 +136,10 @@ impl Format {
         f64::from_bits(self.convert(bits, Self { bits: 64, fraction: LARGEST }))
     }
 
-    /// The result of an operation on two numbers.
+    /// Computes an operation on two numbers.
     ///
-    /// Sums, products and quotients of numbers of up to 32 bits that are rounded to 64 bits, and then to their
-    /// own size, are those that would have been rounded once.
+    /// Sums, products and quotients of numbers of up to 32 bits may be rounded to 64 bits first, and then to their own
+    /// size: the result equals that of a single rounding.
     pub fn calculate(self, a: u64, b: u64, op: impl FnOnce(f64, f64) -> f64) -> u64 {
         for bits in [a, b] {
             if let nan @ Parts::Nan { .. } = self.parts(bits) {

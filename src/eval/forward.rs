@@ -1,7 +1,7 @@
-//! What a [`Machine`](super::Machine) that stands before another one only passes on.
+//! Forwards methods of a [`Machine`](super::Machine) that wraps another one.
 
-/// The named methods of [`Machine`](super::Machine), each of which asks the machine in `self.machine`. A machine
-/// that stands before another names all that it does not answer itself: a default would hide the other's answer.
+/// Forwards the named methods of [`Machine`](super::Machine) to `self.machine`. A wrapper must name all methods that it
+/// does not implement: a default would hide the wrapped machine's result.
 macro_rules! forward {
     ($($method:ident)*) => { $($crate::eval::forward::forward!(@$method);)* };
     (@register) => {

@@ -1,18 +1,17 @@
-//! Arithmetic on numbers of the generic type, which has up to 64 bits: what [`arith`](super::arith) says of any
-//! type, for those who calculate with many.
+//! Arithmetic on numbers of the generic type, of up to 64 bits: a fast equivalent of [`arith`](super::arith) for many
+//! numbers.
 //!
-//! Operands have 0 in the bits above the type's size; of results these bits are of no meaning. `unused` is how
-//! many of 64 bits these are.
+//! In operands, bits above the type's size are 0; in results they are arbitrary. `unused` is their number, of 64.
 
 use super::arith::{Binary, Compare, Unary};
 
-/// The number in two's complement.
+/// Returns the number in two's complement.
 #[inline(always)]
 pub(super) fn signed(unused: u32, number: u64) -> i64 {
     ((number << unused) as i64) >> unused
 }
 
-/// `None` for a division by zero.
+/// Returns `None` for a division by zero.
 #[inline(always)]
 pub(super) fn binary(op: Binary, unused: u32, a: u64, b: u64) -> Option<u64> {
     let signed = |number| signed(unused, number);
@@ -50,7 +49,7 @@ pub(super) fn unary(op: Unary, unused: u32, a: u64) -> u64 {
     }
 }
 
-/// 1 if it holds, 0 if not.
+/// Returns 1 if the comparison is true, otherwise 0.
 #[inline(always)]
 pub(super) fn compare(op: Compare, unused: u32, a: u64, b: u64) -> u64 {
     let (a, b) = (signed(unused, a), signed(unused, b));

@@ -1,4 +1,4 @@
-//! Integers of any size. Up to 128 bits they are the machine's; beyond, they are big ones.
+//! Integers of any size: machine integers up to 128 bits, big integers beyond.
 
 use num_bigint::{BigInt, Sign};
 
@@ -6,15 +6,15 @@ use super::arith::{Binary, Unary};
 use super::fault::{Fault, error};
 use super::value::{BaseType, Value};
 
-/// The largest size that is calculated with directly, in bits.
+/// Largest size of machine integers in bits.
 const NARROW: u64 = 128;
 
-/// Whether the type's numbers have a sign where the generic type counts as signed.
+/// Whether the type is signed for operations that take the generic type as signed.
 pub(super) fn signed_like_generic(ty: BaseType) -> bool {
     ty.is_generic() || ty.encoding.is_signed()
 }
 
-/// The number that the bits stand for.
+/// Returns the bits as a big number, signed or unsigned.
 pub(super) fn big(value: &Value, signed: bool) -> BigInt {
     value.with_bytes(|bytes| {
         let number = BigInt::from_bytes_le(Sign::Plus, bytes);
@@ -23,7 +23,7 @@ pub(super) fn big(value: &Value, signed: bool) -> BigInt {
     })
 }
 
-/// The low bits of a number.
+/// Returns the low bits of a number as a value.
 pub(super) fn of_big(ty: BaseType, number: &BigInt) -> Value {
     let mut bytes = number.to_signed_bytes_le();
     let fill = if number.sign() == Sign::Minus { 0xff } else { 0 };
@@ -43,7 +43,7 @@ fn division_by_zero() -> Fault {
     error("division by zero")
 }
 
-/// An operation on two integers of one type. How far to shift is always unsigned.
+/// Computes an operation on two integers of one type. Shift counts are always unsigned.
 pub(super) fn binary(op: Binary, left: &Value, right: &Value) -> Result<Value, Fault> {
     let ty = left.ty();
     if ty.size() > NARROW {
@@ -67,8 +67,8 @@ pub(super) fn binary(op: Binary, left: &Value, right: &Value) -> Result<Value, F
         Binary::Div if signed => sa.wrapping_div(sb) as u128,
         Binary::Div => a / b,
         Binary::Mod if ty.encoding.is_signed() => sa.wrapping_rem(sb) as u128,
-        // Of unsigned numbers the two remainders are the same, so that the operation would say nothing new
-        // of the generic type unless it is taken as signed.
+        // For unsigned numbers both remainders are equal, so the operation would be redundant for the generic type
+        // unless it is taken as signed.
         Binary::ModFloor if signed => {
             let rest = sa.wrapping_rem(sb);
             if rest != 0 && (rest < 0) != (sb < 0) { (rest + sb) as u128 } else { rest as u128 }
@@ -93,7 +93,7 @@ fn wide_binary(op: Binary, left: &Value, right: &Value) -> Result<Value, Fault> 
     if divides && b.sign() == Sign::NoSign {
         return Err(division_by_zero());
     }
-    // Beyond the size nothing is left, but of a number below 0 its sign.
+    // A shift by the size or more leaves 0, or only the sign.
     let shift = right.as_u64().map_or(ty.size(), |by| by.min(ty.size()));
     let number = match op {
         Binary::And => a & b,
@@ -115,7 +115,7 @@ fn wide_binary(op: Binary, left: &Value, right: &Value) -> Result<Value, Fault> 
     Ok(of_big(ty, &number))
 }
 
-/// An operation on one integer. `DW_OP_abs` "interprets it as a signed value", of whatever type it is.
+/// Computes an operation on one integer. `DW_OP_abs` "interprets it as a signed value" of any type.
 pub(super) fn unary(op: Unary, value: &Value) -> Value {
     let ty = value.ty();
     if ty.size() > NARROW {
@@ -148,7 +148,7 @@ pub(super) fn compare(left: &Value, right: &Value) -> core::cmp::Ordering {
     }
 }
 
-/// The same number in another integral type, as far as it can hold it.
+/// Returns the same number in another integral type, truncated to its size.
 pub(super) fn resize(value: &Value, ty: BaseType) -> Value {
     let signed = value.ty().encoding.is_signed();
     if value.ty().size().max(ty.size()) > NARROW {

@@ -1,4 +1,4 @@
-//! Location lists: what they result in (A.2.5.5), and as a debugger has them, encoded in a section.
+//! Location lists: evaluation (A.2.5.5), and decoding from a section.
 
 use super::fault::{Fault, error, ill_formed};
 use super::location::Location;
@@ -8,10 +8,9 @@ use crate::error::Error;
 use crate::op::Encoding;
 use crate::read::{self, Addressed, ListFormat, RawList};
 
-/// A location list as it is encoded (DWARF 5, sections 2.6.2 and 7.7.3, and its forerunners).
+/// An encoded location list (DWARF 5, sections 2.6.2 and 7.7.3, and earlier versions).
 ///
-/// A [`Machine`](super::Machine) can answer with it as it stands in the file: nothing is copied or allocated
-/// when it is gone through.
+/// A [`Machine`](super::Machine) can return it straight from the file: iteration does not copy or allocate.
 ///
 /// ```
 /// use eitri::eval::EncodedList;
@@ -27,26 +26,25 @@ use crate::read::{self, Addressed, ListFormat, RawList};
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EncodedList<'a> {
-    /// How it is encoded, which is where it stands: `.debug_loclists`, `.debug_loc`, or GNU's `.debug_loc.dwo`.
+    /// Encoding, which follows from the section: `.debug_loclists`, `.debug_loc`, or GNU's `.debug_loc.dwo`.
     pub format: ListFormat,
-    /// The bytes from its first entry on; what is behind its end does not matter.
+    /// The bytes from the first entry on; bytes after the end of the list are ignored.
     pub bytes: &'a [u8],
-    /// The address that offsets count from until an entry says another: `DW_AT_low_pc` of the unit, or 0.
+    /// Initial base address of the list's offsets: `DW_AT_low_pc` of the unit, or 0.
     pub base: u64,
 }
 
-/// When an entry holds, and its expression.
+/// Bounds of an entry, and its expression.
 pub(super) type Bounded<'a> = (Option<(u64, u64)>, &'a [u8]);
 
 impl<'a> EncodedList<'a> {
-    /// Its entries, with addresses worked out. Entries that only say what addresses count from, and view
-    /// numbers, are left out.
+    /// Returns the entries with resolved addresses. Base address entries and view numbers are omitted.
     ///
-    /// `address` finds an address in the unit's part of `.debug_addr`, by its index.
+    /// `address` returns an address of the unit's part of `.debug_addr`, by index.
     ///
     /// # Errors
-    /// Ill-formed if an entry is cut off, of an unknown kind, or of an address that `address` does not know;
-    /// the iterator ends after it.
+    /// Ill-formed if an entry is truncated, of an unknown kind, or of an index unknown to `address`; the iterator ends
+    /// after the error.
     pub fn entries<F>(
         self,
         encoding: Encoding,
@@ -99,7 +97,7 @@ impl<'a> From<read::ListEntry<'a>> for ListEntry<'a> {
     }
 }
 
-/// Entries of a list, each with when it holds.
+/// Returns the entries of a list, each with its bounds.
 pub(super) fn bounded<'e>(
     entries: impl Iterator<Item = &'e ListEntry<'e>> + Clone,
 ) -> impl Iterator<Item = Result<Bounded<'e>, Fault>> + Clone {
@@ -137,7 +135,7 @@ impl Run<'_, '_> {
         Ok(found.unwrap_or_else(Location::undefined))
     }
 
-    /// The same of a list that is still encoded.
+    /// Evaluates an encoded location list.
     pub fn encoded_list(&mut self, list: EncodedList<'_>) -> Result<Location, Fault> {
         let (machine, unit) = (self.machine, self.scope.unit);
         self.list(list.bounded(self.scope.encoding, move |index| machine.debug_addr(unit, index)))
@@ -151,7 +149,7 @@ impl Run<'_, '_> {
             run.finish_location()
         });
         let location = location.map_err(|fault| match self.scope.entry {
-            // That the list is of one says enough.
+            // The fault names the entry of the list already.
             Some(_) => fault,
             None => fault.within(&format!("entry {index} of the location list"), None),
         })?;

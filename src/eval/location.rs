@@ -1,31 +1,31 @@
-//! Locations, as the text has them (A.2.5.3).
+//! Locations, as defined by the text (A.2.5.3).
 //!
 //! # The model
 //!
 //! * A **storage** is a stream of bits, numbered from 0. It is one of
-//!   - `Memory(space, lane)`: the `8·2^n` bits of an address space of n-bit addresses; of one lane, where each
-//!     lane has a memory of its own;
+//! - `Memory(space, lane)`: the `8·2^n` bits of an address space of n-bit addresses; of one lane, where each
+//!   lane has its own memory;
 //!   - `Register(reg, frame)`: the bits of a register, the least significant first;
-//!   - `Implicit(bits)`: bits that are known and stand nowhere;
-//!   - `ImplicitPointer(entry, by, space)`: the bits of an address that cannot be known, though what stands at
-//!     it is;
-//!   - `Undefined`: no bits, no size, no offset;
+//! - `Implicit(bits)`: known bits without a place in the program;
+//! - `ImplicitPointer(entry, by, space)`: the bits of an address that is unknown, though its pointee is
+//!   known;
+//! - `Undefined`: no bits, no size, no offset;
 //!   - `Composite(p₀ … pₙ)`: the concatenation of parts, each a location and a number of bits.
 //! * A **single location** is a storage and a bit offset *o*: bit *i* at the location is bit *o + i* of the
 //!   storage.
-//! * A **location** is one or more single locations, its *places*. An object at the location is in all of them
-//!   at once: it can be read at any, and must be written at each.
+//! * A **location** is one or more single locations, its *places*. An object at the location is in all of them at once:
+//!   it can be read at any place, and must be written at each.
 //!
 //! ```text
 //! bit of the object  0              32             48
 //!                    ├── v3 + 96 ────┼── s10 ───────┤     one composite of two parts
 //! ```
 //!
-//! The rule to remember: a location is bound when it is made. The lane of a lane's memory, the frame of a
-//! register are in it, and a later change of the context does not move it.
+//! The rule to remember: a location is bound when it is made. It contains the lane of a lane's memory and the frame of
+//! a register, so a later change of the context does not move it.
 //!
-//! Equality of two locations over a number of bits is that of their [`spans`](super::spans::spans): bit for bit the
-//! same places.
+//! Two locations are equal over a number of bits if their [`spans`](super::spans::spans) are: bit for bit the same
+//! places.
 
 use triomphe::Arc;
 
@@ -36,20 +36,20 @@ use crate::error::Count;
 use crate::op::Reg;
 use crate::target::SpaceId;
 
-/// A pointer whose value cannot be known, but what it points to is.
+/// A pointer with an unknown value and a known pointee.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ImplicitPointer {
-    /// The entry that describes what is pointed to: its offset in `.debug_info`.
+    /// Offset in `.debug_info` of the entry that describes the pointee.
     pub entry: u64,
-    /// Bytes from its start to where the pointer points.
+    /// Distance in bytes from the start of the pointee to the address.
     pub by: i64,
-    /// The address space that the pointer points into.
+    /// Address space of the pointee.
     pub space: SpaceId,
-    /// Bits of an address of the space: the size of the pointer.
+    /// Size of an address of the space in bits, which is the size of the pointer.
     pub bits: u32,
 }
 
-/// Bits that are known. Up to 16 bytes are held in place.
+/// Known bits. Up to 16 bytes are stored in place.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ImplicitBits {
     bits: u64,
@@ -63,7 +63,7 @@ enum Bytes {
 }
 
 impl ImplicitBits {
-    /// The first `bits` bits of bytes in memory order. Missing ones are 0.
+    /// Returns the first `bits` bits of bytes in memory order. Missing bits are 0.
     pub fn new(bytes: &[u8], bits: u64) -> Self {
         let len = bits.div_ceil(8) as usize;
         let given = &bytes[..len.min(bytes.len())];
@@ -77,7 +77,7 @@ impl ImplicitBits {
         Self { bits, bytes }
     }
 
-    /// A number of so many bytes, at most 8.
+    /// Returns a number of `bytes` bytes, at most 8.
     #[inline]
     pub(super) fn number(number: u64, bytes: u8, big_endian: bool) -> Self {
         let bits = u64::from(bytes) * 8;
@@ -89,12 +89,12 @@ impl ImplicitBits {
         Self { bits, bytes: Bytes::Inline(inline) }
     }
 
-    /// How many bits.
+    /// Returns the size in bits.
     pub fn size(&self) -> u64 {
         self.bits
     }
 
-    /// The bytes in memory order.
+    /// Returns the bytes in memory order.
     pub fn bytes(&self) -> &[u8] {
         let bytes = match &self.bytes {
             Bytes::Inline(bytes) => &bytes[..],
@@ -104,40 +104,40 @@ impl ImplicitBits {
     }
 }
 
-/// What holds the bits of an object.
+/// Storage of the bits of an object.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Storage {
-    /// Nothing: the object is not there. It has no size, and a location in it no offset.
+    /// No storage: the object is not available. It has no size, and locations in it have no offset.
     Undefined,
     /// An address space.
     Memory {
         /// The space.
         space: SpaceId,
-        /// Bits of an address of the space.
+        /// Size of an address of the space in bits.
         address_bits: u32,
-        /// The lane whose memory it is, in a space where each lane has its own.
+        /// Lane of the memory, in a space where each lane has its own.
         lane: Option<u32>,
     },
     /// A register.
     Register {
         /// The register.
         reg: Reg,
-        /// The frame it was found in, 0 the innermost. A register of an outer frame that is saved somewhere
-        /// is that other place instead.
+        /// Frame of the register, 0 the innermost. A register of an outer frame that was saved is the place where it
+        /// was saved instead.
         frame: u32,
         /// Its size in bits.
         bits: u32,
     },
-    /// Known bits that stand nowhere. They cannot be written.
+    /// Known bits without a place in the program. They cannot be written.
     Implicit(ImplicitBits),
-    /// The bits of a pointer that cannot be known.
+    /// Unknown bits of a pointer with a known pointee.
     ImplicitPointer(ImplicitPointer),
-    /// Parts of other storages, one after the other. Shared, for they can be many.
+    /// Parts of other storages, one after the other. Shared, as parts can be numerous.
     Composite(Arc<Composite>),
 }
 
 impl Storage {
-    /// Its size in bits; `None` for undefined storage, which has none.
+    /// Returns the size in bits; `None` for undefined storage.
     pub fn size(&self) -> Option<u128> {
         Some(match self {
             Self::Undefined => return None,
@@ -149,7 +149,7 @@ impl Storage {
         })
     }
 
-    /// The bit after the last one that an object can have in it. `None` where bits beyond its size are undefined.
+    /// Returns the bit after the last one that an object can contain. `None` where bits beyond the size are undefined.
     pub(super) fn end(&self) -> Option<u128> {
         match self {
             Self::Composite(composite) if composite.is_open() => None,
@@ -158,7 +158,7 @@ impl Storage {
     }
 }
 
-/// Bits of the memory that addresses of so many bits reach.
+/// Returns the size in bits of the memory that `address_bits` bits can address.
 pub(super) fn memory_bits(address_bits: u32) -> u128 {
     8 << address_bits.min(64)
 }
@@ -168,20 +168,20 @@ pub(super) fn memory_bits(address_bits: u32) -> u128 {
 pub struct SingleLocation {
     /// The storage.
     pub storage: Storage,
-    /// Bits from the start of the storage; 0 in undefined storage.
+    /// Offset in bits from the start of the storage; 0 in undefined storage.
     pub offset: u128,
 }
 
 impl SingleLocation {
-    /// Bits from here to the end of the storage; `None` in undefined storage.
+    /// Returns the number of bits from here to the end of the storage; `None` in undefined storage.
     pub fn remaining(&self) -> Option<u128> {
         Some(self.storage.size()?.saturating_sub(self.offset))
     }
 
-    /// The same, `by` bits further.
+    /// Returns the location `by` bits further.
     ///
     /// # Errors
-    /// An evaluation error if that is outside of the storage (A.2.5.3). In undefined storage nothing moves.
+    /// An evaluation error if the result is outside the storage (A.2.5.3). Undefined storage has no offset to move.
     pub fn moved(mut self, by: i128) -> Result<Self, Fault> {
         if let Some(size) = self.storage.size() {
             let offset = self.offset.checked_add_signed(by).filter(|&offset| offset < size);
@@ -197,7 +197,7 @@ impl SingleLocation {
     }
 }
 
-/// Where an object is: one or more places.
+/// Location of an object: one or more places.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Location(Places);
 
@@ -223,34 +223,34 @@ impl From<Storage> for Location {
 }
 
 impl Location {
-    /// Nowhere.
+    /// Returns the undefined location.
     pub fn undefined() -> Self {
         Storage::Undefined.into()
     }
 
-    /// A byte of memory that all lanes share.
+    /// Returns the location of a byte of memory that all lanes share.
     #[inline]
     pub fn memory(space: SpaceId, address_bits: u32, address: u64) -> Self {
         let storage = Storage::Memory { space, address_bits, lane: None };
         SingleLocation { storage, offset: u128::from(address) * 8 }.into()
     }
 
-    /// The start of a register of the innermost frame.
+    /// Returns the start of a register of the innermost frame.
     #[inline]
     pub fn register(reg: Reg, bits: u32) -> Self {
         Storage::Register { reg, frame: 0, bits }.into()
     }
 
-    /// Known bytes, in memory order.
+    /// Returns the location of known bytes, in memory order.
     pub fn implicit(bytes: &[u8]) -> Self {
         Storage::Implicit(ImplicitBits::new(bytes, bytes.len() as u64 * 8)).into()
     }
 
-    /// A complete composite of parts, each a location and its size in bits.
+    /// Returns a complete composite of parts, each a location with its size in bits.
     ///
     /// # Errors
-    /// Ill-formed if a part needs more bits than its storage has; an evaluation error if there are more than
-    /// 65 536 parts on all levels.
+    /// Ill-formed if a part is larger than the rest of its storage; an evaluation error if there are more than 65 536
+    /// parts on all levels.
     pub fn composite(parts: impl IntoIterator<Item = (Self, u128)>) -> Result<Self, Fault> {
         let mut composite = Composite::empty();
         for (location, bits) in parts {
@@ -260,7 +260,7 @@ impl Location {
         Ok(composite.into())
     }
 
-    /// The places, one or more.
+    /// Returns the places, one or more.
     pub fn places(&self) -> impl Iterator<Item = &SingleLocation> + Clone {
         self.all().iter()
     }
@@ -272,7 +272,7 @@ impl Location {
         }
     }
 
-    /// The same with other places.
+    /// Returns a location with each place replaced.
     pub(super) fn map_places(&self, mut place: impl FnMut(&SingleLocation) -> SingleLocation) -> Self {
         Self(match &self.0 {
             Places::One(one) => Places::One(place(one)),
@@ -280,7 +280,7 @@ impl Location {
         })
     }
 
-    /// The place, if there is only one.
+    /// Returns the place, if there is exactly one.
     pub fn single(&self) -> Option<&SingleLocation> {
         match &self.0 {
             Places::One(place) => Some(place),
@@ -288,7 +288,7 @@ impl Location {
         }
     }
 
-    /// The composite at whose start it is, if there is no other place and nobody else has it.
+    /// Returns the composite that starts at this location, if it is the only place and not shared.
     #[inline]
     pub(super) fn own_composite(&mut self) -> Option<&mut Composite> {
         match &mut self.0 {
@@ -306,7 +306,7 @@ impl Location {
         }
     }
 
-    /// In all places of both: the union (A.2.5.5), in which a place is once.
+    /// Returns the union of the places of both locations (A.2.5.5), without duplicates.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         let mut places = self.into_places();
@@ -321,7 +321,7 @@ impl Location {
         }
     }
 
-    /// The same, every place `by` bits further.
+    /// Returns the location with each place `by` bits further.
     ///
     /// # Errors
     /// An evaluation error if a place leaves its storage.
@@ -334,12 +334,12 @@ impl Location {
         }))
     }
 
-    /// Bits from here to the end of the storage, in the place that has least. `None` if all are undefined.
+    /// Returns the number of bits to the end of the smallest remaining storage. `None` if all places are undefined.
     pub fn remaining(&self) -> Option<u128> {
         self.places().filter_map(SingleLocation::remaining).min()
     }
 
-    /// The byte address in the default space, if it is one place there that starts on a byte.
+    /// Returns the byte address in the default space, if the location is a single place there at the start of a byte.
     pub fn default_address(&self) -> Option<u64> {
         match self.single()? {
             SingleLocation {
@@ -350,13 +350,13 @@ impl Location {
         }
     }
 
-    /// The composite that is being built, if this is one.
+    /// Returns the composite, if the location is one that is being built.
     pub(super) fn incomplete(&mut self) -> Option<&mut Composite> {
-        // Nothing else refers to an incomplete composite, for it cannot be copied: this does not clone.
+        // An incomplete composite is never copied, so it is not shared and this does not clone.
         if self.is_incomplete() { self.composite_mut() } else { None }
     }
 
-    /// The composite at this location, if that is all of it, to be added to.
+    /// Returns the composite for adding parts, if it is the only place.
     pub(super) fn composite_mut(&mut self) -> Option<&mut Composite> {
         match &mut self.0 {
             Places::One(SingleLocation { storage: Storage::Composite(composite), .. }) => {
@@ -366,7 +366,7 @@ impl Location {
         }
     }
 
-    /// How many parts the composite at this location has, 0 if it is none.
+    /// Returns the number of parts of the composite at this location, 0 without a composite.
     pub(super) fn parts(&self) -> usize {
         match self.single().map(|place| &place.storage) {
             Some(Storage::Composite(composite)) => composite.parts().len(),
@@ -374,18 +374,18 @@ impl Location {
         }
     }
 
-    /// Whether it is a composite that is being built.
+    /// Whether the location is a composite that is being built.
     pub fn is_incomplete(&self) -> bool {
         matches!(self.single(), Some(SingleLocation { storage: Storage::Composite(it), .. }) if !it.is_complete())
     }
 }
 
-/// The name of a register, if there is one to print.
+/// Finds the name of a register to print, if any.
 type NameOf<'a> = &'a dyn Fn(Reg) -> Option<String>;
 
 impl core::fmt::Display for SingleLocation {
-    /// As `mem:SPACE:ADDRESS`, `reg:N`, `implicit:BYTES`, `implptr:ENTRY:BY`, `undefined` or
-    /// `[LOCATION/BITS, …]`, with `@LANE` and `+BITS` where they apply.
+    /// Formats as `mem:SPACE:ADDRESS`, `reg:N`, `implicit:BYTES`, `implptr:ENTRY:BY`, `undefined` or `[LOCATION/BITS,
+    /// …]`, with `@LANE` and `+BITS` where they apply.
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         self.print(f, &|_| None)
     }
@@ -448,8 +448,7 @@ impl core::fmt::Display for Location {
 }
 
 impl Location {
-    /// The location as text, with the names that an architecture has for registers in place of their DWARF numbers:
-    /// `reg:v3+160`.
+    /// Formats the location with an architecture's register names in place of DWARF numbers: `reg:v3+160`.
     pub fn in_names<'a>(&'a self, architecture: &'a dyn Architecture) -> impl core::fmt::Display + 'a {
         struct InNames<'a>(&'a Location, &'a dyn Architecture);
         impl core::fmt::Display for InNames<'_> {

@@ -1,5 +1,5 @@
-//! What an evaluation asks: the [`Machine`] (a stopped program and its debug information) and the
-//! [`Architecture`] (what registers and address spaces there are).
+//! Inputs of an evaluation: the [`Machine`] (a stopped program and its debug information) and the [`Architecture`] (its
+//! registers and address spaces).
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -10,50 +10,50 @@ use super::value::BaseType;
 use crate::op::{Encoding, Reg};
 use crate::target::{Per, SpaceId, Target};
 
-/// What an address space is like.
+/// Properties of an address space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SpaceLayout {
-    /// Bits of an address, at most 64.
+    /// Size of an address in bits, at most 64.
     pub address_bits: u32,
-    /// Whether each thread or lane has its own.
+    /// Owner of the memory: each process, thread or lane.
     pub per: Per,
 }
 
-/// Which registers and address spaces there are. A number without an answer is ill-formed in an expression.
+/// The registers and address spaces. Using an unknown number in an expression is ill-formed.
 pub trait Architecture {
-    /// The size of a register in bits.
+    /// Returns the size of a register in bits.
     fn register_bits(&self, reg: Reg) -> Option<u32>;
 
-    /// An address space.
+    /// Returns the properties of an address space.
     fn space(&self, space: SpaceId) -> Option<SpaceLayout>;
 
-    /// Bits of an address in the space that has the largest: no composite is larger than that memory.
+    /// Returns the size in bits of the largest address of all spaces: no composite is larger than that memory.
     fn largest_address_bits(&self) -> u32;
 
-    /// The register that in the caller holds the canonical frame address, where call frame information has no rule
-    /// for it: a stack pointer of an architecture that defines that address by it (A.6.4.1, "an ABI authoring body
-    /// may specify an alternate default value"). All other registers without a rule have the same value.
+    /// Returns the register that contains the canonical frame address in the caller, where call frame information has
+    /// no rule for it: a stack pointer, on an architecture that defines the address by it (A.6.4.1, "an ABI authoring
+    /// body may specify an alternate default value"). All other registers without a rule keep their value.
     fn cfa_register(&self) -> Option<Reg> {
         None
     }
 
-    /// The register of a name.
+    /// Returns the register of a name.
     ///
     /// # Errors
-    /// A message where there is none, with the names nearest to it.
+    /// A message with the nearest names, if the name is unknown.
     fn register_named(&self, name: &str) -> Result<Reg, String> {
         Err(format!("the target has no register `{name}`"))
     }
 
-    /// The name of a register, if it has one.
+    /// Returns the name of a register, if it has one.
     fn register_name(&self, _reg: Reg) -> Option<String> {
         None
     }
 
-    /// The address space of a name.
+    /// Returns the address space of a name.
     ///
     /// # Errors
-    /// A message where there is none, with the names nearest to it.
+    /// A message with the nearest names, if the name is unknown.
     fn space_named(&self, name: &str) -> Result<SpaceId, String> {
         Err(format!("the target has no address space `{name}`"))
     }
@@ -93,9 +93,9 @@ impl Architecture for Target {
 /// An [`Architecture`] as plain data.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Layout {
-    /// The size of each register in bits.
+    /// Size of each register in bits.
     pub registers: BTreeMap<Reg, u32>,
-    /// The address spaces; number 0 is the default one.
+    /// Address spaces; number 0 is the default one.
     pub spaces: BTreeMap<SpaceId, SpaceLayout>,
 }
 
@@ -113,28 +113,27 @@ impl Architecture for Layout {
     }
 }
 
-/// The answer of a machine that does not have the bytes asked for.
+/// Error of a machine that does not have the requested bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Unavailable;
 
-/// An entry of a location list, already read: base addresses applied, lengths made ends.
+/// A decoded entry of a location list: with base addresses applied, and lengths converted to ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListEntry<'a> {
-    /// The pcs for which it holds, half-open: from the first to before the second. `None` is the default
-    /// entry, which holds where no bounded one does.
+    /// Half-open range of pcs. `None` marks a default entry, which applies where no bounded entry does.
     pub bounds: Option<(u64, u64)>,
     /// The expression.
     pub expr: Cow<'a, [u8]>,
 }
 
-/// What an entry says about where, or what, it is.
+/// The location or constant of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Body<'a> {
     /// `DW_AT_location` (or `DW_AT_frame_base`) with an expression.
     Expression(&'a [u8]),
-    /// The same with a location list whose entries were read before.
+    /// The same attributes with a location list of decoded entries.
     List(&'a [ListEntry<'a>]),
-    /// The same with a location list as it stands in its section.
+    /// The same attributes with an encoded location list.
     EncodedList(EncodedList<'a>),
     /// `DW_AT_const_value` as bytes in memory order.
     Constant(&'a [u8]),
@@ -142,28 +141,28 @@ pub enum Body<'a> {
     Nothing,
 }
 
-/// An entry that an expression refers to, or a subprogram with what it says of its frames.
+/// An entry that an expression refers to, or a subprogram with an attribute of its frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Entry<'a> {
-    /// What it says.
+    /// Location or constant.
     pub body: Body<'a>,
-    /// Its unit: the offset of the unit's header in `.debug_info`.
+    /// Offset in `.debug_info` of the header of its unit.
     pub unit: u64,
-    /// The encoding of its unit, where that is not the same as of the expression that refers to it.
+    /// Encoding of its unit, where it differs from that of the referring expression.
     pub encoding: Option<Encoding>,
 }
 
-/// A stopped program, and its debug information as far as expressions refer to it.
+/// A stopped program, and the debug information that expressions refer to.
 ///
-/// Only what has no default must be written. The default of everything else is "not in the context", which
-/// makes an operation that needs it an evaluation error (A.2.5.1).
+/// Only methods without a default must be implemented. The default of all others is "not in the context", which makes
+/// an operation that needs it an evaluation error (A.2.5.1).
 ///
-/// * Frames count from 0, the innermost; 1 is its caller.
-/// * Offsets of units and entries count in bytes from the start of `.debug_info`. Where a program has several
-///   files, a machine is the one whose `.debug_info` the expression is in.
-/// * Everything is asked for by reference and answered in place: no answer needs an allocation, unless it is
-///   a location in several places or in parts.
-/// * What a machine answers must not change during an evaluation.
+/// * Frames count from 0, the innermost; frame 1 is its caller.
+/// * Offsets of units and entries count bytes from the start of `.debug_info`. In a program of several files, a machine
+///   represents the file whose `.debug_info` contains the expression.
+/// * Arguments are references and results are written in place: no result needs an allocation, except a location in
+///   several places or in parts.
+/// * The results of a machine must not change during an evaluation.
 ///
 /// ```
 /// use eitri::eval::{Body, Context, Entry, Evaluator, Machine, Unavailable};
@@ -217,22 +216,22 @@ pub struct Entry<'a> {
 /// assert_eq!(value.as_u64(), Some(0x1122));
 /// ```
 pub trait Machine {
-    /// Reads from a register of a frame, from byte `at` on, the least significant byte being 0 on every
-    /// machine (A.2.5.4.4.4).
+    /// Reads bytes of a register in a frame, from byte `at`; byte 0 is the least significant on every machine
+    /// (A.2.5.4.4.4).
     ///
-    /// `frame` is 0, or what [`saved`](Self::saved) put into its answer. Never more bytes are asked for than
-    /// the [`Architecture`] says the register has.
+    /// `frame` is 0, or a frame in a result of [`saved`](Self::saved). The bytes are within the size that the
+    /// [`Architecture`] gives for the register.
     ///
     /// # Errors
-    /// [`Unavailable`] if a byte of it is not known.
+    /// [`Unavailable`] if a byte is unknown.
     fn register(&self, reg: Reg, frame: u32, at: u32, into: &mut [u8]) -> Result<(), Unavailable>;
 
-    /// Reads memory, in order of addresses (A.2.5.4.4.3). `lane` is given in a space where each lane has its
-    /// own: it is that which was in focus when the location was made. What is asked for does not reach beyond
-    /// the largest address of the space.
+    /// Reads memory, in order of addresses (A.2.5.4.4.3). `lane` is given in a space where each lane has its own
+    /// memory: the lane in focus when the location was made. The bytes do not extend beyond the largest address of the
+    /// space.
     ///
     /// # Errors
-    /// [`Unavailable`] if a byte of it is not mapped.
+    /// [`Unavailable`] if a byte is not mapped.
     fn memory(
         &self,
         space: SpaceId,
@@ -241,22 +240,21 @@ pub trait Machine {
         into: &mut [u8],
     ) -> Result<(), Unavailable>;
 
-    /// The number in the lowest bytes of a register, so many of them, at most 8: what
-    /// [`register`](Self::register) answers, and asked for far more often than all else. There is no need to
-    /// write this.
+    /// Returns the number in the lowest `bytes` bytes of a register, at most 8, as [`register`](Self::register) reads
+    /// them. It is called far more often than all other methods, and need not be implemented.
     ///
     /// # Errors
-    /// As [`register`](Self::register).
+    /// The errors of [`register`](Self::register).
     #[inline]
     fn register_word(&self, reg: Reg, frame: u32, bytes: u8) -> Result<u64, Unavailable> {
         word(bytes, false, |into| self.register(reg, frame, 0, into))
     }
 
-    /// The number in so many bytes of memory, at most 8: what [`memory`](Self::memory) and
-    /// [`is_big_endian`](Self::is_big_endian) answer. There is no need to write this.
+    /// Returns the number in `bytes` bytes of memory, at most 8, as [`memory`](Self::memory) reads them in the order of
+    /// [`is_big_endian`](Self::is_big_endian). It need not be implemented.
     ///
     /// # Errors
-    /// As [`memory`](Self::memory).
+    /// The errors of [`memory`](Self::memory).
     #[inline]
     fn memory_word(
         &self,
@@ -268,124 +266,124 @@ pub trait Machine {
         word(bytes, self.is_big_endian(), |into| self.memory(space, lane, address, into))
     }
 
-    /// Whether numbers in memory have their most significant byte first (A.2.5.2, "endianity"). Bits then
-    /// count from the most significant, those of registers excepted.
+    /// Whether numbers in memory have their most significant byte first (A.2.5.2, "endianity"). Bits then count from
+    /// the most significant, except those of registers.
     fn is_big_endian(&self) -> bool {
         false
     }
 
-    /// The lane in focus, counted from 0 (`DW_OP_LLVM_push_lane`, and memory that each lane has of its own).
+    /// Returns the lane in focus, counted from 0, for `DW_OP_LLVM_push_lane` and for memory that each lane has of its
+    /// own.
     fn lane(&self) -> Option<u64> {
         None
     }
 
-    /// How many lanes there are (`DW_AT_LLVM_lanes` of the subprogram).
+    /// Returns the number of lanes (`DW_AT_LLVM_lanes` of the subprogram).
     fn lanes(&self) -> u64 {
         1
     }
 
-    /// The iteration in focus, counted from 0 (`DW_OP_LLVM_push_iteration`).
+    /// Returns the iteration in focus, counted from 0 (`DW_OP_LLVM_push_iteration`).
     fn iteration(&self) -> Option<u64> {
         None
     }
 
-    /// How many iterations there are at once (`DW_AT_LLVM_iterations`).
+    /// Returns the number of concurrent iterations (`DW_AT_LLVM_iterations`).
     fn iterations(&self) -> u64 {
         1
     }
 
-    /// The program location of a frame (A.2.5.1): of the innermost the program counter, of others the call.
-    /// Location lists are chosen from by it: it is an address as the file has them, without the
-    /// [load bias](Self::load_bias).
+    /// Returns the program location of a frame (A.2.5.1): the program counter of the innermost frame, the call of an
+    /// outer one. It selects the entries of location lists, so it is an address of the file, without the [load
+    /// bias](Self::load_bias).
     fn pc(&self, frame: u32) -> Option<u64> {
         let _ = frame;
         None
     }
 
-    /// The canonical frame address of a frame, in whatever space it is, from call frame information
+    /// Returns the canonical frame address of a frame, in any space, from call frame information
     /// (`DW_OP_call_frame_cfa`, A.6.4).
     fn cfa(&self, frame: u32) -> Option<Location> {
         let _ = frame;
         None
     }
 
-    /// `DW_AT_frame_base` of the subprogram that a frame runs (`DW_OP_fbreg`, A.3.3.5). It is evaluated in
-    /// that frame, and in the unit of that subprogram. `None` if it has none.
+    /// Returns `DW_AT_frame_base` of a frame's subprogram (`DW_OP_fbreg`, A.3.3.5), or `None` without it. It is
+    /// evaluated in that frame and in the subprogram's unit.
     fn frame_base(&self, frame: u32) -> Option<Entry<'_>> {
         let _ = frame;
         None
     }
 
-    /// Where a register of an outer frame now is, by the rules of call frame information (A.2.5.4.4.4,
-    /// A.6.4.1): `frame` is 1 or more. It can be a register, memory, a known value, parts of these; the
-    /// undefined location where the rule says so. Where there is no rule, the architecture's default is meant (R
-    /// A.2.5.4.4.1). `None` if that frame is not known.
+    /// Returns the current location of a register of an outer frame, by the rules of call frame information
+    /// (A.2.5.4.4.4, A.6.4.1): `frame` is 1 or more. The location can be a register, memory, known bits, parts of
+    /// these, or undefined if the rule is. A register without a rule follows the architecture's default (R
+    /// A.2.5.4.4.1). Returns `None` if the frame is unknown.
     ///
-    /// A machine that evaluates expressions of call frame information for this, in which
-    /// `DW_OP_LLVM_call_frame_entry_reg` asks again, must see that this ends.
+    /// A machine may evaluate expressions of call frame information for this, in which
+    /// `DW_OP_LLVM_call_frame_entry_reg` calls this method again; the machine must end such cycles.
     fn saved(&self, reg: Reg, frame: u32) -> Option<Location> {
         let _ = (reg, frame);
         None
     }
 
-    /// The current object (`DW_OP_push_object_address`), unless a [`Context`](super::Context) says another.
+    /// Returns the current object (`DW_OP_push_object_address`), unless a [`Context`](super::Context) sets another.
     fn object(&self) -> Option<Location> {
         None
     }
 
-    /// Where the block of thread-local storage starts that belongs to the thread and the file of the
-    /// expression, in the default space (`DW_OP_form_tls_address`).
+    /// Returns the start of the thread-local storage block of the thread and the expression's file, in the default
+    /// space (`DW_OP_form_tls_address`).
     fn tls(&self) -> Option<u64> {
         None
     }
 
-    /// By how many bytes the file of the expression is loaded above the addresses that it has (A.2.5.4.4.3, "A may need
-    /// to be relocated"): `DW_OP_addr` and `DW_OP_addrx` add it to theirs. Constants, those of `DW_OP_constx` among
-    /// them, stay (DWARF 5, 2.5.1.1). Lists are chosen from by addresses as the file has them, and so is
-    /// [`pc`](Self::pc).
+    /// Returns the number of bytes by which the expression's file is loaded above its addresses (A.2.5.4.4.3, "A may
+    /// need to be relocated"). `DW_OP_addr` and `DW_OP_addrx` add it. Constants are not relocated, including those of
+    /// `DW_OP_constx` (DWARF 5, 2.5.1.1). Location lists and [`pc`](Self::pc) use addresses of the file.
     fn load_bias(&self) -> u64 {
         0
     }
 
-    /// An address in `.debug_addr`, by its index in the part that belongs to the unit (`DW_OP_addrx`,
-    /// `DW_OP_constx`, location lists), as the file has it.
+    /// Returns an address of the unit's part of `.debug_addr`, by index, as in the file (`DW_OP_addrx`, `DW_OP_constx`,
+    /// location lists).
     fn debug_addr(&self, unit: u64, index: u64) -> Option<u64> {
         let _ = (unit, index);
         None
     }
 
-    /// The base type that an entry of a unit describes; `offset` counts from the unit's header. `None` if
-    /// there is no `DW_TAG_base_type` of that unit there.
+    /// Returns the base type of an entry of a unit; `offset` counts from the unit's header. Returns `None` if the unit
+    /// has no `DW_TAG_base_type` there.
     fn base_type(&self, unit: u64, offset: u64) -> Option<BaseType> {
         let _ = (unit, offset);
         None
     }
 
-    /// The entry at an offset, for calls and implicit pointers (A.2.5.4.2, A.2.5.4.4.5): its
-    /// `DW_AT_location`, or else its `DW_AT_const_value`. `None` if there is none.
+    /// Returns the entry at an offset, for calls and implicit pointers (A.2.5.4.2, A.2.5.4.4.5), with its
+    /// `DW_AT_location`, or else its `DW_AT_const_value`. Returns `None` if there is no entry.
     fn entry(&self, offset: u64) -> Option<Entry<'_>> {
         let _ = offset;
         None
     }
 
-    /// What the caller of a frame says that it passed for a parameter (`DW_OP_GNU_parameter_ref`):
-    /// `DW_AT_call_value` of that parameter of the call site where the caller stands. The parameter is an
-    /// entry of the subprogram that was called, by its offset. `None` if the caller does not say.
+    /// Returns the value that the caller of a frame passed for a parameter (`DW_OP_GNU_parameter_ref`):
+    /// `DW_AT_call_value` of the parameter at the caller's call site. The parameter is given by the offset of its entry
+    /// in the called subprogram. Returns `None` if the call site has no such value.
     fn call_value(&self, parameter: u64, frame: u32) -> Option<Entry<'_>> {
         let _ = (parameter, frame);
         None
     }
 
-    /// The type of the variable that an entry describes, as a base type (`DW_OP_GNU_variable_value`); a
-    /// pointer's is [`Address`](super::TypeEncoding::Address). `None` if it has none, or no base type can
-    /// stand for it.
+    /// Returns the type of a variable's entry as a base type (`DW_OP_GNU_variable_value`); a pointer's is
+    /// [`Address`](super::TypeEncoding::Address). Returns `None` if the type is missing or cannot be represented as a
+    /// base type.
     fn variable_type(&self, offset: u64) -> Option<BaseType> {
         let _ = offset;
         None
     }
 }
 
-/// The number in so many bytes that are read, at most 8.
+/// Reads up to 8 bytes as a number.
 #[inline]
 fn word(
     bytes: u8,
@@ -394,7 +392,7 @@ fn word(
 ) -> Result<u64, Unavailable> {
     let mut word = [0; 8];
     match (usize::from(bytes.min(8)), big_endian) {
-        // Copies of a known length are quicker, and nearly all are of this one.
+        // Copies of a constant length are faster, and most have this length.
         (8, _) => read(&mut word)?,
         (len, false) => read(&mut word[..len])?,
         (len, true) => read(&mut word[8 - len..])?,

@@ -1,8 +1,8 @@
-//! The reference evaluator: what an expression means, step by step.
+//! The reference evaluator: the meaning of an expression, step by step.
 //!
 //! It follows the text of "Allow Location Descriptions on the DWARF Expression Stack" (sections A.2.5) and of the
-//! AMDGPU extension built on it. It shares the table of operations with the rest of the crate, and nothing of
-//! what writes expressions.
+//! AMDGPU extension built on it. It shares the operation table with the rest of the crate, and no code with the writer
+//! of expressions.
 //!
 //! ```text
 //!  bytes ──► Decoder ──► ops ──► Element (Value | Location)
@@ -11,19 +11,18 @@
 //!                  Machine, Architecture          read_bits, spans ◄── Location
 //! ```
 //!
-//! * A [`Machine`] is a stopped program; [`Snapshot`] is one as plain data. An [`Architecture`] says which
-//!   registers and spaces there are; every [`Target`](crate::target::Target) is one, and so is [`Layout`].
-//! * An [`Evaluator`] runs an expression or a location list in a [`Context`]; an expression also in all lanes of
-//!   a [`wave`] at once.
-//! * [Attributes](attributes) are evaluated by methods of their own, each as the text says of it.
-//! * A [`CallStack`] unwinds: it knows the callers of a machine's frame, and where their registers are.
-//! * [`read_bits`] reads at the location that came out, [`write_bits`] writes there, [`spans()`] says which bits
-//!   of which storage it names.
+//! * A [`Machine`] is a stopped program; a [`Snapshot`] is one as plain data. An [`Architecture`] lists the registers
+//!   and address spaces; every [`Target`](crate::target::Target) is one, and so is [`Layout`].
+//! * An [`Evaluator`] runs an expression or a location list in a [`Context`], and an expression also in all lanes of a
+//!   [`wave`] at once.
+//! * [Attributes](attributes) have methods of their own, one for each rule of the text.
+//! * A [`CallStack`] unwinds: it finds the callers of a machine's frame, and the locations of their registers.
+//! * [`read_bits`] and [`write_bits`] access the bits at a resulting location; [`spans()`] lists them by storage.
 //!
-//! # What stops an evaluation
+//! # Faults
 //!
-//! A [`Fault`] is of one of four [classes](Class), with the operation and the rule. No input makes it panic or
-//! run forever: beyond the [`Limits`] is an evaluation error.
+//! A [`Fault`] has one of four [classes](Class), the operation and the broken rule. No input causes a panic or an
+//! endless evaluation: exceeding the [`Limits`] is an evaluation error.
 //!
 //! ```
 //! use eitri::eval::{Context, Evaluator, Snapshot, spans};
@@ -93,45 +92,44 @@ use crate::op::Op;
 use quick::{Progress, Quick, Slots};
 use run::Run;
 
-/// What an evaluation results in.
+/// Result of an evaluation.
 pub type Outcome = Element;
 
-/// An operation that was carried out, for [`Evaluator::traced`].
+/// An executed operation, for [`Evaluator::traced`].
 #[derive(Debug)]
 pub struct Step<'a> {
-    /// How many calls deep, 0 in the expression itself. Expressions that an operation refers to (a frame
-    /// base, an entry that is called or pointed to) count as calls.
+    /// Call depth, 0 in the outermost expression. Expressions that an operation refers to (a frame base, or an entry
+    /// that is called or pointed to) count as calls.
     pub depth: u32,
-    /// Bytes from the start of its expression to the operation.
+    /// Offset of the operation in bytes from the start of its expression.
     pub offset: usize,
     /// The operation.
     pub op: Op<'a>,
-    /// The stack after it, the bottom first.
+    /// The stack after the operation, bottom first.
     pub stack: &'a [Element],
 }
 
-/// Evaluates expressions, one after the other, with the same stack: a location that is no composite is found
-/// without allocation.
+/// Evaluates one expression after another with the same stack. Finding a location without composites does not allocate.
 #[derive(Debug)]
 pub struct Evaluator {
     stack: Vec<Element>,
     slots: Slots,
-    /// What [`locate`](Self::locate) found last.
+    /// Result of the last [`locate`](Self::locate).
     kept: Location,
     limits: Limits,
     all_places: bool,
 }
 
-/// How far an evaluation goes. Beyond is an evaluation error.
+/// Limits of an evaluation. Exceeding one is an evaluation error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Operations, those of called expressions included; the parts that an operation makes or reads count too.
+    /// Number of operations, including those of called expressions and the parts that an operation makes or reads.
     pub steps: u64,
-    /// Expressions within expressions. Each takes some kilobytes of the thread's stack.
+    /// Nesting depth of expressions. Each level takes some kilobytes of the thread's stack.
     pub depth: u32,
-    /// Elements on the stack.
+    /// Number of elements on the stack.
     pub stack: u32,
-    /// Parts of a composite, on all levels.
+    /// Number of parts of a composite, on all levels.
     pub parts: u32,
 }
 
@@ -148,29 +146,29 @@ impl Default for Evaluator {
 }
 
 impl Evaluator {
-    /// An evaluator with the default [`Limits`].
+    /// Returns an evaluator with the default [`Limits`].
     pub fn new() -> Self {
         let (stack, slots) = (Vec::with_capacity(16), Slots::new());
         Self { stack, slots, kept: Location::undefined(), limits: Limits::default(), all_places: false }
     }
 
-    /// The same with other limits.
+    /// Sets the limits.
     #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// An evaluator that reads what is in several places in all of these: it is an evaluation error if one cannot be
-    /// read, or holds other bits than another one. That they hold the same is the producer's duty (A.2.5.3), so that
-    /// debuggers take the first; who judges a producer wants to know.
+    /// Makes the evaluator read an object in several places at all of them: it is an evaluation error if one cannot be
+    /// read, or contains other bits than another one. The producer must ensure equal bits (A.2.5.3), so debuggers read
+    /// the first place; a judge of a producer checks all.
     #[must_use]
     pub fn all_places(mut self) -> Self {
         self.all_places = true;
         self
     }
 
-    /// The same with another limit of steps.
+    /// Sets the limit of steps.
     #[must_use]
     pub fn step_limit(mut self, steps: u64) -> Self {
         self.limits.steps = steps;
@@ -194,10 +192,10 @@ impl Evaluator {
         }
     }
 
-    /// As [`evaluate`](Self::evaluate), and `trace` is told of every operation after it.
+    /// Evaluates an expression as [`evaluate`](Self::evaluate) does, and calls `trace` after each operation.
     ///
     /// # Errors
-    /// As [`evaluate`](Self::evaluate). Operations before the one that failed were told.
+    /// The errors of [`evaluate`](Self::evaluate), after a call of `trace` for each operation before the failed one.
     pub fn traced(
         &mut self,
         expr: &[u8],
@@ -208,10 +206,10 @@ impl Evaluator {
         self.run(machine, context, Some(trace), |run| run.whole(expr, context))
     }
 
-    /// Evaluates an expression to a location, whatever kind the context asks for.
+    /// Evaluates an expression to a location, regardless of the context's kind.
     ///
     /// # Errors
-    /// As [`evaluate`](Self::evaluate).
+    /// The errors of [`evaluate`](Self::evaluate).
     pub fn location(
         &mut self,
         expr: &[u8],
@@ -224,7 +222,7 @@ impl Evaluator {
         }
     }
 
-    /// The register, if that is all that the expression says.
+    /// Returns the register, if the expression is a single register operation.
     #[inline(always)]
     fn alone(&self, expr: &[u8], context: &Context<'_>) -> Option<Location> {
         let reg = quick::alone(expr)?;
@@ -234,7 +232,7 @@ impl Evaluator {
         (is_innermost && has_room).then(|| Location::register(reg, bits))
     }
 
-    /// As [`location`](Self::location), of an expression that is no register.
+    /// Evaluates an expression that is not a single register operation to a location.
     #[inline(always)]
     fn longer(
         &mut self,
@@ -253,11 +251,11 @@ impl Evaluator {
         self.go_on(machine, context, expr, &mut progress, |run| run.finish_location())
     }
 
-    /// As [`location`](Self::location), but the evaluator keeps what was found until the next call of this, and uses
-    /// its room again then: a composite of a few pieces allocates nothing either.
+    /// Evaluates as [`location`](Self::location) does, and keeps the result until the next call to reuse its memory: a
+    /// composite of a few pieces does not allocate either.
     ///
     /// # Errors
-    /// As [`evaluate`](Self::evaluate).
+    /// The errors of [`evaluate`](Self::evaluate).
     pub fn locate(
         &mut self,
         expr: &[u8],
@@ -282,10 +280,10 @@ impl Evaluator {
         Ok(&self.kept)
     }
 
-    /// Evaluates an expression to a value, whatever kind the context asks for.
+    /// Evaluates an expression to a value, regardless of the context's kind.
     ///
     /// # Errors
-    /// As [`evaluate`](Self::evaluate).
+    /// The errors of [`evaluate`](Self::evaluate).
     pub fn value(
         &mut self,
         expr: &[u8],
@@ -303,12 +301,12 @@ impl Evaluator {
         self.go_on(machine, context, expr, &mut progress, |run| run.finish_value())
     }
 
-    /// Evaluates a location list at the machine's program location (A.2.5.5): the places of all bounded
-    /// entries that hold there; of default entries if there are none; the undefined location if there is none
-    /// of these either. Each entry is evaluated with an empty stack and no object.
+    /// Evaluates a location list at the machine's program location (A.2.5.5): the places of all bounded entries that
+    /// contain it; without such entries, of the default entries; without either, the undefined location. Each entry is
+    /// evaluated with an empty stack and without an object.
     ///
     /// # Errors
-    /// An evaluation error if there is no program location; any fault of an expression of an entry that holds.
+    /// An evaluation error if there is no program location; any fault of an expression of a selected entry.
     pub fn list<'e, I>(
         &mut self,
         entries: I,
@@ -322,10 +320,10 @@ impl Evaluator {
         self.run(machine, context, None, |run| run.list(lists::bounded(entries.into_iter())))
     }
 
-    /// As [`list`](Self::list), and `trace` is told of every operation after it.
+    /// Evaluates as [`list`](Self::list) does, and calls `trace` after each operation.
     ///
     /// # Errors
-    /// As [`list`](Self::list).
+    /// The errors of [`list`](Self::list).
     pub fn list_traced<'e, I>(
         &mut self,
         entries: I,
@@ -340,7 +338,7 @@ impl Evaluator {
         self.run(machine, context, Some(trace), |run| run.list(lists::bounded(entries.into_iter())))
     }
 
-    /// The quick way into an expression.
+    /// Returns the fast evaluator of common operations.
     #[inline(always)]
     fn quick<'q>(&self, machine: &'q dyn Machine, context: &'q Context<'_>) -> Quick<'q> {
         Quick {
@@ -374,7 +372,7 @@ impl Evaluator {
         result
     }
 
-    /// Does the rest of an expression that was begun on the quick way.
+    /// Continues an expression where the fast evaluator stopped.
     #[inline(never)]
     fn go_on<T>(
         &mut self,

@@ -1,5 +1,5 @@
-//! What each operation does. The match has no default: a new row of the table does not compile until it
-//! has a meaning here.
+//! Semantics of each operation. The match has no default arm: a new row of the operation table does not compile until
+//! it has semantics here.
 
 mod composite;
 mod control;
@@ -19,23 +19,22 @@ use super::{CurrentObject, Element, Where};
 use crate::error::Count;
 use crate::op::{Name, Op};
 
-/// Where to go on after an operation.
+/// Continuation after an operation.
 pub(super) enum Next {
-    /// With the next one.
+    /// The next operation.
     On,
-    /// So many bytes from there.
+    /// A branch by a number of bytes from the next operation.
     Branch(i16),
 }
 
 impl Run<'_, '_> {
-    /// Carries out one operation.
+    /// Executes one operation.
     #[inline]
     pub(super) fn operation(&mut self, op: &Op<'_>) -> Result<Next, Fault> {
         if self.place == Where::Cfi && !op.row().is_for_cfi {
             return Err(ill_formed("the operation is not allowed in call frame information (A.6.4.2)"));
         }
-        // No arm has a `?` or a location of its own: each would take room on the machine's stack, at every
-        // level of calls.
+        // No arm has a `?` or a local location: each would take room on the machine stack, at every level of calls.
         let done = match *op {
             // Literals, A.2.5.4.3.1.
             Op::ConstU { value } => self.push_generic(value),
@@ -85,7 +84,7 @@ impl Run<'_, '_> {
             Op::CallRef { entry } => self.call_entry(Some(entry)),
             Op::EntryValue { expr } => self.entry_value(expr),
 
-            // What stands somewhere, A.2.5.4.3.4.
+            // Values at locations, A.2.5.4.3.4.
             Op::Deref {} => self.deref(None),
             Op::DerefSize { bytes } => self.deref(Some(bytes)),
             Op::DerefType { bytes, ty } => self.deref_type(bytes, ty),
@@ -118,7 +117,7 @@ impl Run<'_, '_> {
             Op::BregX { reg, by } => self.breg(0, reg, by),
             Op::AspaceBregX { reg, by } => self.aspace_breg(reg, by),
             Op::FormAspaceAddress {} => self.form_aspace_address(),
-            // The same, from an address on top of its space.
+            // `xderef`'s operands: the address on top of its space.
             Op::Mem {} => self.draft_mem(),
 
             // Registers, A.2.5.4.4.4.
@@ -140,7 +139,7 @@ impl Run<'_, '_> {
             Op::BitOverlay {} => self.overlay(1),
             Op::Composite {} => self.composite(),
 
-            // "Uninitialised" says something of the variable, and does nothing to the stack.
+            // "Uninitialised" describes the variable, and does not change the stack.
             Op::GnuUninit {} => Ok(()),
             Op::GnuParameterRef { entry } => self.parameter_ref(entry),
             Op::GnuVariableValue { entry } => self.variable_value(entry),
@@ -170,7 +169,7 @@ impl Run<'_, '_> {
         self.push_loaded(address)
     }
 
-    /// Pushes the location in the default space where what the file has at an address is loaded.
+    /// Pushes the location in the default space of an address of the file, as loaded.
     fn push_loaded(&mut self, address: u64) -> Result<(), Fault> {
         self.push_memory(0, address.wrapping_add(self.machine.load_bias()).into())
     }
@@ -207,7 +206,7 @@ impl Run<'_, '_> {
         let cfa = self.machine.cfa(self.scope.frame);
         let cfa = cfa.ok_or_else(|| error("the canonical frame address is not known (A.2.5.1)"))?;
         match cfa.default_address() {
-            // In DWARF 6 it is the address, not the location.
+            // In DWARF 6 it is an address, not a location.
             Some(address) if self.is_draft() => self.push_generic(address)?,
             _ => self.push(cfa),
         }
@@ -215,7 +214,7 @@ impl Run<'_, '_> {
     }
 
     fn push_lane(&mut self) -> Result<(), Fault> {
-        // What is not run in lanes is in lane 0, by DWARF 6.
+        // In DWARF 6 code without lanes runs in lane 0.
         let lane = self.machine.lane().or(self.is_draft().then_some(0));
         self.push_index("lane", lane, self.machine.lanes())
     }
@@ -231,7 +230,7 @@ impl Run<'_, '_> {
         Ok(if is_zero(&value)? { Next::On } else { Next::Branch(by) })
     }
 
-    /// Moves a location by a number that is counted in units of `unit` bits.
+    /// Moves a location by a number of units of `unit` bits.
     fn offset(&mut self, unit: i128) -> Result<(), Fault> {
         let by = self.pop_signed()?;
         self.move_top(by.checked_mul(unit))
@@ -242,7 +241,7 @@ impl Run<'_, '_> {
         found.ok_or_else(|| error(format!(".debug_addr has no address {index}")))
     }
 
-    /// Checks the top elements that an operation on the stack accesses: none may be an incomplete composite.
+    /// Refuses incomplete composites among the top elements that an operation on the stack accesses.
     fn accessed(&self, count: usize) -> Result<(), Fault> {
         for index in 0..count {
             if let Some(Element::Location(location)) = self.peek(index) {
@@ -265,7 +264,7 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// Makes the top element the last of the `count` topmost.
+    /// Moves the top element below the next `count - 1`.
     fn rotate(&mut self, count: usize) -> Result<(), Fault> {
         if self.peek(count - 1).is_none() {
             return Err(ill_formed(format!(
@@ -303,7 +302,7 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// Adds a constant, which is of the type of the value that it is added to.
+    /// Adds a constant of the type of the top value.
     pub(super) fn plus_uconst(&mut self, constant: impl FnOnce(BaseType) -> Value) -> Result<(), Fault> {
         let left = self.pop_value()?;
         self.charge_value(left.ty())?;
@@ -311,7 +310,7 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// Counts what it costs to deal with a value of a type.
+    /// Counts the cost of a wide value as steps.
     pub(super) fn charge_value(&mut self, ty: BaseType) -> Result<(), Fault> {
         match ty.size() {
             ..=128 => Ok(()),
@@ -342,7 +341,7 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// Undefined storage has a size in DWARF 6: that of the largest address space.
+    /// In DWARF 6 undefined storage is as large as the largest address space.
     fn draft_undefined(&self, offset: u128, by: i128) -> Result<Location, Fault> {
         let offset = offset.checked_add_signed(by).filter(|&offset| offset < self.largest_storage());
         let offset = offset.ok_or_else(|| error("an offset beyond undefined storage"))?;

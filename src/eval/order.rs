@@ -1,24 +1,24 @@
 //! The order of bits.
 //!
-//! A storage is a stream of bits (A.2.5.3). On a little-endian machine bit *n* of a stream of bytes is bit
-//! *n mod 8* of byte *n div 8*, counted from the least significant: an object's number starts with its least
-//! significant bit, in memory as in a register. On a big-endian machine the bits of memory, and of what is
-//! implicit, count from the most significant, while those of a register still count from the least
-//! significant (DWARF 5, `DW_OP_bit_piece`). An object there starts with the most significant bit of its number.
+//! A storage is a stream of bits (A.2.5.3). On a little-endian machine bit *n* of a stream of bytes is bit *n mod 8* of
+//! byte *n div 8*, counted from the least significant: an object's number starts with its least significant bit, in
+//! memory and in registers. On a big-endian machine the bits of memory and of implicit storage count from the most
+//! significant, and those of a register still from the least significant (DWARF 5, `DW_OP_bit_piece`). There an object
+//! starts with the most significant bit of its number.
 
 use super::value::{BaseType, Value};
 
-/// Copies bits that count from the least significant of the first byte.
+/// Copies bits, counted from the least significant of the first byte.
 pub(super) fn copy_bits(into: &mut [u8], at: usize, from: &[u8], skip: usize, bits: usize) {
     copy(into, at, from, skip, bits, |bit| bit % 8);
 }
 
-/// Copies bits that count from the most significant of the first byte.
+/// Copies bits, counted from the most significant of the first byte.
 pub(super) fn copy_high_bits(into: &mut [u8], at: usize, from: &[u8], skip: usize, bits: usize) {
     copy(into, at, from, skip, bits, |bit| 7 - bit % 8);
 }
 
-/// Copies bits, whole bytes at once where they are. `place` says which bit of its byte one is.
+/// Copies bits, by whole bytes where aligned. `place` maps a bit of the stream to the bit of its byte.
 #[inline(always)]
 fn copy(into: &mut [u8], at: usize, from: &[u8], skip: usize, bits: usize, place: impl Fn(usize) -> usize) {
     if at.is_multiple_of(8) && skip.is_multiple_of(8) && bits.is_multiple_of(8) {
@@ -32,8 +32,8 @@ fn copy(into: &mut [u8], at: usize, from: &[u8], skip: usize, bits: usize, place
     }
 }
 
-/// Turns a number of `bits` bits, the least significant byte first, into a stream that starts with its most
-/// significant bit. The bytes are just as many as are needed.
+/// Converts a number of `bits` bits, least significant byte first, to a stream that starts with its most significant
+/// bit. The slice is exactly as long as needed.
 pub(super) fn to_stream(bytes: &mut [u8], bits: u64) {
     bytes.reverse();
     let unused = bytes.len() as u64 * 8 - bits;
@@ -46,7 +46,7 @@ pub(super) fn to_stream(bytes: &mut [u8], bits: u64) {
     }
 }
 
-/// The reverse of [`to_stream`]. Bits of the last byte that are not of the stream are dropped.
+/// Reverses [`to_stream`]. Bits of the last byte beyond the stream are dropped.
 pub(super) fn from_stream(bytes: &mut [u8], bits: u64) {
     let unused = bytes.len() as u64 * 8 - bits;
     if unused != 0 {
@@ -60,7 +60,7 @@ pub(super) fn from_stream(bytes: &mut [u8], bits: u64) {
     bytes.reverse();
 }
 
-/// The value whose bits are a stream. The bytes are just as many as are needed.
+/// Returns the value of a stream of bits. The slice is exactly as long as needed.
 pub(super) fn value_of_stream(ty: BaseType, bytes: &mut [u8], big_endian: bool) -> Value {
     if big_endian {
         each_element(
@@ -76,7 +76,7 @@ pub(super) fn value_of_stream(ty: BaseType, bytes: &mut [u8], big_endian: bool) 
     Value::from_bytes(ty, bytes)
 }
 
-/// The bits of a value as a stream.
+/// Passes the bits of a value as a stream.
 pub(super) fn stream_of_value<T>(value: &Value, big_endian: bool, then: impl FnOnce(&[u8]) -> T) -> T {
     let ty = value.ty();
     value.with_bytes(|bytes| {
@@ -97,7 +97,7 @@ pub(super) fn stream_of_value<T>(value: &Value, big_endian: bool, then: impl FnO
     })
 }
 
-/// Takes each element out of the bytes, and puts it back in another order.
+/// Converts each element of a vector in place.
 fn each_element(
     ty: BaseType,
     bytes: &mut [u8],
@@ -115,7 +115,7 @@ fn each_element(
     }
 }
 
-/// Sets bits of a mask, or clears them.
+/// Sets or clears bits of a mask.
 pub(super) fn fill(mask: &mut [u8], at: usize, bits: usize, set: bool, big_endian: bool) {
     let mut bit = at;
     let end = at + bits;

@@ -1,9 +1,9 @@
-//! The quick way: operations on numbers of the generic type, bytes of the default address space and whole
-//! registers, which most expressions consist of, on a stack of their own.
+//! Fast evaluator of common operations: on numbers of the generic type, bytes of the default address space and whole
+//! registers, with a stack of its own.
 //!
-//! It never fails. Where it meets anything else, or what may be a fault, it stops before the operation, and
-//! [`Run`](super::run::Run), which knows all operations and all rules, goes on from there. Both give the same
-//! answers: a traced evaluation does not take the quick way, and a property test compares the two.
+//! It never fails. At any other operation, and at any possible fault, it stops before the operation, and
+//! [`Run`](super::run::Run), which implements all operations and rules, continues there. Both must have equal results:
+//! a traced evaluation does not use the fast evaluator, and a property test compares the two.
 
 mod lane;
 mod machine;
@@ -25,12 +25,12 @@ use slots::{SLOTS, Slot};
 
 pub(super) use slots::Slots;
 
-/// How far an expression was carried out.
+/// Progress of an evaluation within an expression.
 #[derive(Debug, Clone)]
 pub(super) struct Progress {
-    /// Bytes from its start to the next operation.
+    /// Offset in bytes of the next operation.
     pub at: usize,
-    /// Steps of the whole evaluation.
+    /// Number of steps of the whole evaluation.
     pub steps: u64,
     /// The register of the last operation, if that was `DW_OP_reg*`.
     pub register: Option<Reg>,
@@ -38,23 +38,24 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    /// None, after so many steps, and after the operation that named the register, if one did.
+    /// Returns the progress at the start of an expression, after `steps` earlier steps and an operation with
+    /// `register`, if any.
     #[inline(always)]
     pub fn after(steps: u64, register: Option<Reg>) -> Self {
         Self { at: 0, steps, register, branches: Branches::default() }
     }
 }
 
-/// Where the quick way ended.
+/// State in which the fast evaluator stopped.
 struct End {
-    /// Whether that is the end of the expression.
+    /// Whether it reached the end of the expression.
     is_done: bool,
-    /// How many elements are on the stack.
+    /// Number of elements on the stack.
     len: usize,
     flat: Flat,
 }
 
-/// What does not change on the quick way.
+/// Constant inputs of the fast evaluator.
 #[derive(Clone, Copy)]
 pub(super) struct Quick<'q> {
     pub machine: &'q dyn Machine,
@@ -63,19 +64,19 @@ pub(super) struct Quick<'q> {
     pub frame: u32,
     pub place: Where,
     pub is_frame_base: bool,
-    /// How many more calls deep it may go.
+    /// Number of further nested calls allowed.
     pub depth: u32,
-    /// How many steps the whole evaluation may take.
+    /// Maximum number of steps of the whole evaluation.
     pub max_steps: u64,
-    /// How many elements may be on the stack.
+    /// Maximum number of elements on the stack.
     pub room: usize,
-    /// How many pieces a composite may have; 0 where none can be begun.
+    /// Maximum number of pieces of a composite; 0 where none can be started.
     pub pieces: usize,
 }
 
 impl Quick<'_> {
-    /// Carries out operations as long as it can, from where the progress is, on a stack that is empty. Says
-    /// whether the expression is done.
+    /// Executes as many operations as it supports, from the given progress, on an empty stack. Returns whether the
+    /// expression is done.
     pub fn run(&self, expr: &[u8], slots: &mut Slots, progress: &mut Progress) -> bool {
         let room = self.room.min(SLOTS);
         let end = self.operations(expr, &mut slots.all[..=room], &mut slots.parts, progress);
@@ -83,7 +84,7 @@ impl Quick<'_> {
         end.is_done
     }
 
-    /// As [`run`](Self::run).
+    /// Executes operations as [`run`](Self::run) does.
     fn operations(&self, expr: &[u8], slots: &mut [Slot], parts: &mut Parts, progress: &mut Progress) -> End {
         let bits = self.address_bits();
         if !(1..=64).contains(&bits) {
@@ -127,8 +128,8 @@ impl Quick<'_> {
         End { is_done, len, flat }
     }
 
-    /// Carries out operations that only move elements about or calculate, as many as there are. Their loop calls
-    /// nobody, so that all of its state stays in registers. So does the other's, which is not lent but handed over.
+    /// Executes as many operations as possible that only move elements or calculate. The loop makes no calls, so its
+    /// state stays in registers; `lane` is passed by value so that the caller's state does too.
     #[inline(never)]
     fn calculate<'l>(&self, mut lane: Lane<'l>, branches: &mut Branches) -> Lane<'l> {
         let (len, mask) = (lane.len, lane.mask);
@@ -147,7 +148,7 @@ impl Quick<'_> {
         }
         let State { code: Code { at, steps, .. }, top, len, .. } = state;
         if steps != lane.code.steps {
-            // Another operation than the one that named a register was the last.
+            // The last operation was not one that names a register.
             lane.register_end = usize::MAX;
         }
         if let Some(place) = lane.slots.get_mut(len) {
@@ -157,7 +158,7 @@ impl Quick<'_> {
         lane
     }
 
-    /// Carries out one operation. If it cannot, that is `None`, and the stack and the steps are as before.
+    /// Executes one operation. `None` if it is not supported; the stack and the steps are then unchanged.
     #[inline(always)]
     fn calculation(&self, code: u8, state: &mut State<'_>, branches: &mut Branches) -> Option<()> {
         match code {
@@ -245,8 +246,8 @@ impl Quick<'_> {
         }
     }
 
-    /// Carries out an operation that asks the machine or the target. If it cannot, that is `None`, and the stack and
-    /// the steps are as before.
+    /// Executes an operation that queries the machine or the target. `None` if it is not supported; the stack and the
+    /// steps are then unchanged.
     #[inline(always)]
     fn ask(&self, lane: &mut Lane<'_>, parts: &mut Parts) -> Option<()> {
         let &code = lane.code.expr.get(lane.code.at).filter(|_| lane.code.steps > 0)?;
@@ -266,7 +267,7 @@ impl Quick<'_> {
                 self.flat(lane)?;
                 let mut steps = lane.code.steps;
                 let base = self.frame_base(lane.slots.get_mut(lane.len + 1..)?, &mut steps)?;
-                // A location that leaves its storage is a fault, not an address at the other end.
+                // A location outside its storage is a fault; the address does not wrap around.
                 let address = base.checked_add_signed(by).filter(|&address| address <= lane.mask)?;
                 lane.push(Slot::Memory(address))?;
                 lane.code.steps = steps;
@@ -282,7 +283,7 @@ impl Quick<'_> {
                 self.deref(lane, bytes)?;
             }
 
-            // Between two of the others.
+            // Operations that are common between the others.
             LIT0..=LIT31 => lane.push(Slot::Value(u64::from(code - LIT0) & lane.mask))?,
             PLUS_UCONST => {
                 let number = lane.code.uleb()?.wrapping_add(lane.number()?);
@@ -322,7 +323,7 @@ impl Quick<'_> {
     fn branch(&self, state: &mut State<'_>, branches: &mut Branches, by: i16) -> Option<()> {
         let (to, steps) = branches.target(state.code.expr, self.encoding, state.code.next, by).ok()?;
         if steps > 0 {
-            // One is for the operation itself.
+            // One step is for the operation itself.
             state.code.steps = state.code.steps.checked_sub(steps).filter(|&left| left > 0)?;
         }
         state.code.next = to;
@@ -330,7 +331,7 @@ impl Quick<'_> {
     }
 }
 
-/// The register, if that is all that the expression says.
+/// Returns the register, if the expression is a single register operation.
 #[inline(always)]
 pub(super) fn alone(expr: &[u8]) -> Option<Reg> {
     match *expr {

@@ -1,4 +1,4 @@
-//! Reading at a location, bit by bit where it must be.
+//! Reads bits at a location.
 
 use super::fault::{Class, Fault, brief, error};
 use super::location::{ImplicitPointer, Location, SingleLocation, Storage};
@@ -7,26 +7,26 @@ use super::order::{copy_bits, copy_high_bits, fill, to_stream};
 use super::spans::spans;
 use crate::error::Count;
 
-/// What was read at a location.
+/// Bits read at a location.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bits {
     /// The bytes in memory order. Bit *n* of the object is bit *n mod 8* of byte *n div 8*, counted from the
     /// least significant on a little-endian machine, from the most significant on a big-endian one.
     pub bytes: Vec<u8>,
-    /// Which bits are defined, in the same order: 1 where they are. Undefined bits, and those that fill up
-    /// the last byte, are 0 in both.
+    /// Mask of the defined bits, in the same order: 1 where defined. Undefined bits, and those after the last bit, are
+    /// 0 in both.
     pub defined: Vec<u8>,
 }
 
 /// Reads `bits` bits at a location.
 ///
-/// Of an object in several places the first that can be read is, part by part; one that is undefined only
-/// if all are.
+/// An object in several places is read at the first readable place, part by part. It is undefined only if all places
+/// are.
 ///
 /// # Errors
-/// * [`Class::Unmapped`] if memory is not mapped, or a register not available;
-/// * [`Class::Evaluation`] if the storage has fewer bits, or they are those of an implicit pointer:
-///   see [`read_pointer`].
+/// * [`Class::Unmapped`] if memory is not mapped, or a register is not available;
+/// * [`Class::Evaluation`] if the storage has fewer bits, or the bits are those of an implicit pointer: see
+///   [`read_pointer`].
 pub fn read_bits(location: &Location, bits: u64, machine: &dyn Machine) -> Result<Bits, Fault> {
     let len = usize::try_from(bits.div_ceil(8)).unwrap_or(usize::MAX);
     if len > MAX_BYTES {
@@ -45,15 +45,13 @@ pub fn read_bits(location: &Location, bits: u64, machine: &dyn Machine) -> Resul
     Ok(read)
 }
 
-/// The most that is read at once: more is asked for only by mistake.
+/// Maximum number of bytes read at once: larger requests are mistakes.
 const MAX_BYTES: usize = 1 << 26;
 
-/// The pointer whose bits are read, if `bits` bits at the location are those of an implicit pointer: all of
-/// it, in order.
+/// Returns the pointer, if the `bits` bits at the location are all bits of an implicit pointer, in order.
 ///
 /// # Errors
-/// An evaluation error if only some of the bits are of an implicit pointer, or they are not in order
-/// (A.2.5.4.4.5).
+/// An evaluation error if only some of the bits belong to an implicit pointer, or they are out of order (A.2.5.4.4.5).
 pub fn read_pointer(location: &Location, bits: u64) -> Result<Option<ImplicitPointer>, Fault> {
     if bits == 0 {
         return Ok(None);
@@ -78,14 +76,14 @@ fn partial_pointer() -> Fault {
 
 struct Pointer {
     all: Option<ImplicitPointer>,
-    /// How many bits of it were found so far.
+    /// Number of its bits found so far.
     bits: u128,
     others: bool,
 }
 
 impl Pointer {
     fn visit(&mut self, location: &Location, skip: u128, bits: u128) -> Result<(), Fault> {
-        // Any place will do, for they all hold the same.
+        // Any defined place will do, as all contain the same bits.
         let place = location.places().find(|place| place.storage != Storage::Undefined);
         match place.map(|place| (&place.storage, place.offset + skip)) {
             Some((Storage::Composite(composite), offset)) => {
@@ -107,8 +105,8 @@ impl Pointer {
     }
 }
 
-/// Reads bits into bytes in memory order, within an expression: every bit must be defined and readable. Gives the number
-/// of places that it reads, composites and their parts included.
+/// Reads bits into bytes in memory order, within an expression: every bit must be defined and readable. Returns the
+/// number of places read, including composites and their parts.
 pub(super) fn read_exact(
     location: &Location,
     bits: usize,
@@ -123,11 +121,11 @@ pub(super) fn read_exact(
 
 struct Sink<'a> {
     bytes: &'a mut [u8],
-    /// Where undefined bits are allowed.
+    /// Mask of defined bits, where undefined bits are allowed.
     defined: Option<&'a mut [u8]>,
-    /// Requires that all places of a location hold the same bits, all of them defined.
+    /// Requires all places of a location to contain the same bits, all defined.
     all_places: bool,
-    /// The number of places that were read.
+    /// Number of places read.
     places: u64,
 }
 
@@ -137,7 +135,7 @@ fn read_whole(
     sink: &mut Sink<'_>,
     machine: &dyn Machine,
 ) -> Result<(), Fault> {
-    // No bit is retrieved from anywhere.
+    // Zero bits retrieve nothing, from any storage.
     if bits == 0 {
         return Ok(());
     }
@@ -145,10 +143,10 @@ fn read_whole(
     if !machine.is_big_endian() || !location.places().any(is_composite) {
         return read_location(location, 0, bits, 0, sink, machine);
     }
-    // Bits of a register that follow each other are one number, however they are cut into parts.
+    // Adjacent bits of a register are one number, regardless of how parts divide them.
     let mut at = 0;
     for span in spans(location, bits as u128)? {
-        // No more than the bits that are read.
+        // A span has at most the bits that are read.
         let bits = span.bits as usize;
         read_any(span.places.iter(), 0, bits, at, sink, machine)?;
         at += bits;
@@ -167,14 +165,14 @@ fn read_location(
     if let Some(place) = location.single() {
         return read_place(place, skip, bits, at, sink, machine);
     }
-    // Every place must have the bits, also those that are not read (A.2.5.4.3.4, `DW_OP_deref_type`).
+    // Every place must have the bits, including places that are not read (A.2.5.4.3.4, `DW_OP_deref_type`).
     for place in location.places() {
         check_size(place, skip, bits)?;
     }
     read_any(location.places(), skip, bits, at, sink, machine)
 }
 
-/// Reads at the first place that can be read, or at all places, which must then hold the same.
+/// Reads at the first readable place, or at all places, which must then contain the same bits.
 fn read_any<'l>(
     places: impl Iterator<Item = &'l SingleLocation> + Clone,
     skip: u128,
@@ -199,7 +197,7 @@ fn read_any<'l>(
     }
 }
 
-/// Reads at all places, each once, and refuses places that hold different bits.
+/// Reads at each place once, and refuses different bits.
 fn read_all<'l>(
     places: impl Iterator<Item = &'l SingleLocation>,
     skip: u128,
@@ -208,7 +206,7 @@ fn read_all<'l>(
     sink: &mut Sink<'_>,
     machine: &dyn Machine,
 ) -> Result<(), Fault> {
-    // The copy lacks the whole bytes before these bits.
+    // The copy omits the whole bytes before these bits.
     let before = at % 8;
     let mut first: Option<(&SingleLocation, Vec<u8>)> = None;
     for place in places {
@@ -285,7 +283,7 @@ fn read_place(
         Storage::Memory { space, lane, .. } => {
             let copy = if high { copy_high_bits } else { copy_bits };
             in_chunks(sink.bytes, at, from, bits, copy, |byte, into| {
-                // `from` is inside of the storage: its byte is an address.
+                // `from` is inside the storage, so its byte is an address.
                 machine.memory(*space, *lane, byte as u64, into).map_err(|_| {
                     let lane = lane.map_or(String::new(), |lane| format!(" of lane {lane}"));
                     let len = into.len();
@@ -323,7 +321,7 @@ fn unreadable(rule: String) -> Fault {
     Fault::new(Class::Unmapped, rule)
 }
 
-/// Copies bits that come in bytes, some at a time, in the order that `copy` counts bits in.
+/// Copies bits that are read in chunks of bytes, in the bit order of `copy`.
 fn in_chunks(
     into: &mut [u8],
     at: usize,

@@ -15,21 +15,21 @@ use crate::error::Count;
 use crate::op::{Decoder, Dialect, Encoding, Op, Reg};
 use crate::target::SpaceId;
 
-/// The state of one evaluation.
+/// State of one evaluation.
 ///
-/// The part of the context that changes on the way into another expression is in `scope`.
+/// `scope` contains the part of the context that differs in nested expressions.
 pub(super) struct Run<'r, 't> {
     pub stack: &'r mut Vec<Element>,
     pub slots: &'r mut Slots,
     pub machine: &'r dyn Machine,
     pub target: &'r dyn Architecture,
     pub limits: Limits,
-    /// Requires that all places of a location that is read hold the same bits.
+    /// Requires all places of a location that is read to contain the same bits.
     pub all_places: bool,
     pub place: Where,
     pub scope: Scope,
     pub object: CurrentObject<'r>,
-    /// The register of the last operation, if that was `DW_OP_reg*`.
+    /// Register of the last operation, if it was `DW_OP_reg*`.
     pub last_register: Option<Reg>,
     pub steps: u64,
     trace: Option<&'t mut dyn FnMut(Step<'_>)>,
@@ -63,7 +63,7 @@ impl<'r, 't> Run<'r, 't> {
         }
     }
 
-    /// Evaluates an expression from the initial stack to the result that is wanted.
+    /// Evaluates an expression from the initial stack to a result of the context's kind.
     pub fn whole(&mut self, expr: &[u8], context: &Context<'_>) -> Result<Outcome, Fault> {
         self.start(context.initial);
         self.expression(expr)?;
@@ -74,13 +74,13 @@ impl<'r, 't> Run<'r, 't> {
         self.stack.extend_from_slice(initial);
     }
 
-    /// Carries out the operations of an expression on the current stack.
+    /// Executes the operations of an expression on the current stack.
     pub fn expression(&mut self, expr: &[u8]) -> Result<(), Fault> {
         let mut progress = Progress::after(self.steps, self.last_register);
         self.rest(expr, &mut progress)
     }
 
-    /// Carries out the operations of an expression that was begun on the quick way.
+    /// Executes the remaining operations of an expression, after those of the fast evaluator.
     pub fn rest(&mut self, expr: &[u8], progress: &mut Progress) -> Result<(), Fault> {
         (self.steps, self.last_register) = (progress.steps, progress.register);
         self.fetch();
@@ -100,7 +100,7 @@ impl<'r, 't> Run<'r, 't> {
         }
     }
 
-    /// The next operation, if there is one. The progress is then at the end of it.
+    /// Decodes the next operation, if any, and advances the progress to its end.
     #[inline]
     pub fn decode<'e>(
         &self,
@@ -125,7 +125,7 @@ impl<'r, 't> Run<'r, 't> {
         Ok(Some(op))
     }
 
-    /// Carries out an operation at an offset of an expression.
+    /// Executes an operation at an offset of an expression.
     #[inline]
     pub fn carry_out(
         &mut self,
@@ -157,14 +157,14 @@ impl<'r, 't> Run<'r, 't> {
         }
         self.last_register = match *op {
             Op::RegX { reg } => Some(reg),
-            // What was called may have ended with one.
+            // The called expression may have ended with one.
             Op::Call2 { .. } | Op::Call4 { .. } | Op::CallRef { .. } => self.last_register,
             _ => None,
         };
         Ok(())
     }
 
-    /// Carries out what the quick way can. Says whether the expression is done.
+    /// Executes the operations that the fast evaluator supports. Returns whether the expression is done.
     pub fn quickly(&mut self, expr: &[u8], progress: &mut Progress) -> bool {
         (progress.steps, progress.register) = (self.steps, self.last_register);
         let encoding = self.scope.encoding;
@@ -192,7 +192,7 @@ impl<'r, 't> Run<'r, 't> {
         }
     }
 
-    /// Takes the elements that the quick way left.
+    /// Moves the elements of the fast evaluator to the stack.
     fn fetch(&mut self) {
         if self.slots.is_empty() {
             return;
@@ -206,8 +206,8 @@ impl<'r, 't> Run<'r, 't> {
         self.slots.clear();
     }
 
-    /// An operation that could not be decoded, where its constant has more bits than an [`Op`] has room for. A value
-    /// of the generic type does not need them; of another one see [`carry_out`](Self::carry_out).
+    /// Decodes an operation whose constant exceeds the 64 bits of an [`Op`]. A value of the generic type does not need
+    /// the upper bits; for other types see [`carry_out`](Self::carry_out).
     #[cold]
     fn truncated(&self, expr: &[u8], offset: usize) -> Option<(Op<'static>, usize)> {
         truncated(expr, offset).filter(|(op, _)| match op {
@@ -216,12 +216,12 @@ impl<'r, 't> Run<'r, 't> {
         })
     }
 
-    /// Whether the top is a value of more than 64 bits.
+    /// Whether the top element is a value of more than 64 bits.
     fn is_top_wide(&self) -> bool {
         matches!(self.peek(0), Some(Element::Value(value)) if value.ty().size() > 64)
     }
 
-    /// Counts steps.
+    /// Counts steps against the limit.
     pub fn charge(&mut self, steps: u64) -> Result<(), Fault> {
         self.steps = self.steps.saturating_add(steps);
         match self.steps <= self.limits.steps {
@@ -243,7 +243,7 @@ impl<'r, 't> Run<'r, 't> {
         }
     }
 
-    /// The element `index` below the top.
+    /// Returns the element `index` below the top.
     pub fn peek(&self, index: usize) -> Option<&Element> {
         let above_floor = &self.stack[self.scope.floor..];
         above_floor.len().checked_sub(index + 1).map(|at| &above_floor[at])
@@ -259,8 +259,7 @@ impl<'r, 't> Run<'r, 't> {
         Ok((value, number))
     }
 
-    /// An integral number that counts forth or back. The generic type, which has no signedness, is taken as
-    /// signed.
+    /// Pops an integral number that may be negative. The generic type, without signedness, is taken as signed.
     pub fn pop_signed(&mut self) -> Result<i128, Fault> {
         let value = self.pop_value()?;
         integral(&value)?;
@@ -276,8 +275,8 @@ impl<'r, 't> Run<'r, 't> {
         self.location_of(element)
     }
 
-    /// The element as a location: a value of the generic type is an address in the default space, an implicit
-    /// pointer value into it is what it points to (A.2.5.4.4.3).
+    /// Converts an element to a location: a value of the generic type is an address in the default space, and an
+    /// implicit pointer value into that space becomes its pointee (A.2.5.4.4.3).
     pub fn location_of(&mut self, element: Element) -> Result<Location, Fault> {
         let value = match element {
             Element::Location(location) => {
@@ -312,7 +311,7 @@ impl<'r, 't> Run<'r, 't> {
         self.scope.encoding.dialect == Dialect::Dwarf6
     }
 
-    /// The size that no composite exceeds, in bits.
+    /// Returns the maximum size of a composite in bits.
     pub fn largest_storage(&self) -> u128 {
         memory_bits(self.target.largest_address_bits())
     }

@@ -1,4 +1,4 @@
-//! Expressions within expressions: what each of them sees (A.2.5.1).
+//! Nested expressions, and the part of the context that each of them sees (A.2.5.1).
 
 use super::fault::{Fault, error};
 use super::lists::bounded;
@@ -8,25 +8,25 @@ use super::run::Run;
 use super::{Context, CurrentObject};
 use crate::op::Encoding;
 
-/// What another expression can see differently.
+/// Part of the context that can differ in a nested expression.
 #[derive(Clone, Copy)]
 pub(super) struct Scope {
     pub encoding: Encoding,
     pub unit: u64,
     pub frame: u32,
-    /// Whether there is a current object.
+    /// Whether the expression has a current object.
     pub has_object: bool,
-    /// Whether it is a frame base, which cannot refer to itself.
+    /// Whether the expression is a frame base, which cannot refer to itself.
     pub is_frame_base: bool,
-    /// Where its part of the stack starts.
+    /// Index of the first stack element that the expression can access.
     pub(super) floor: usize,
     pub(super) depth: u32,
-    /// The entry that the expression is of, if it was called or pointed to.
+    /// The entry that contains the expression, if it was reached by a call or an implicit pointer.
     pub entry: Option<u64>,
 }
 
 impl Scope {
-    /// That of an expression which is evaluated by itself.
+    /// Returns the scope of an outermost expression.
     pub fn of(context: &Context<'_>) -> Self {
         Self {
             encoding: context.encoding,
@@ -40,17 +40,17 @@ impl Scope {
         }
     }
 
-    /// The same, in a frame base and the unit of the subprogram that says it. The entry stays the one that asks.
+    /// Returns the scope of a frame base: the unit of its subprogram, and the entry of the expression that needs it.
     pub fn of_frame_base(self, subprogram: &Entry<'_>) -> Self {
         Self { is_frame_base: true, ..self.in_unit_of(subprogram) }
     }
 
-    /// The same, in another frame.
+    /// Returns the scope in another frame.
     pub fn in_frame(self, frame: u32) -> Self {
         Self { frame, ..self }
     }
 
-    /// The same, in an entry and its unit.
+    /// Returns the scope of an entry in its unit.
     pub fn of_entry(self, offset: u64, entry: &Entry<'_>) -> Self {
         Self { entry: Some(offset), ..self.in_unit_of(entry) }
     }
@@ -62,7 +62,7 @@ impl Scope {
 }
 
 impl Run<'_, '_> {
-    /// Does something in another scope, one level deeper.
+    /// Runs `then` in another scope, one level deeper.
     fn deeper<T>(
         &mut self,
         scope: Scope,
@@ -78,13 +78,13 @@ impl Run<'_, '_> {
         result
     }
 
-    /// Carries out an expression of another entry on the same stack, as part of this one.
+    /// Runs an expression of another entry on the same stack, as part of this one.
     pub fn call(&mut self, expr: &[u8], offset: u64, entry: &Entry<'_>) -> Result<(), Fault> {
         let scope = self.scope.of_entry(offset, entry);
         self.deeper(scope, |run| run.expression(expr))
     }
 
-    /// Evaluates something on a stack of its own, without an object.
+    /// Runs `then` on a stack of its own, without an object.
     pub fn apart<T>(
         &mut self,
         scope: Scope,
@@ -96,7 +96,7 @@ impl Run<'_, '_> {
         result
     }
 
-    /// Evaluates what an entry says to a location. `None` if it says nothing.
+    /// Evaluates the location or constant of an entry to a location. Returns `None` if the entry has neither.
     pub fn body(&mut self, scope: Scope, body: Body<'_>) -> Result<Option<Location>, Fault> {
         match body {
             Body::Expression(expr) => self

@@ -9,18 +9,18 @@ use super::write::MachineMut;
 use crate::op::Reg;
 use crate::target::SpaceId;
 
-/// What a [`Snapshot`] knows of an outer frame.
+/// State of an outer frame of a [`Snapshot`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Caller {
-    /// Its program location: the call.
+    /// Program location: the call.
     pub pc: Option<u64>,
-    /// Its canonical frame address.
+    /// Canonical frame address.
     pub cfa: Option<Location>,
-    /// Where its registers are; one that is not here is undefined.
+    /// Locations of its registers; missing ones are undefined.
     pub registers: BTreeMap<Reg, Location>,
 }
 
-/// What a [`Snapshot`] knows of an entry: an owned [`Body`].
+/// Location or constant of an entry in a [`Snapshot`]: an owned [`Body`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum OwnedBody {
     /// An expression.
@@ -29,7 +29,7 @@ pub enum OwnedBody {
     List(Vec<ListEntry<'static>>),
     /// A constant, in memory order.
     Constant(Vec<u8>),
-    /// None of these.
+    /// No location or constant.
     #[default]
     Nothing,
 }
@@ -66,51 +66,48 @@ impl OwnedBody {
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Snapshot {
-    /// Contents of registers in the innermost frame, least significant byte first. One that is not here is
-    /// unavailable.
+    /// Contents of registers in the innermost frame, least significant byte first. Missing registers are unavailable.
     pub registers: BTreeMap<Reg, Vec<u8>>,
-    /// Memory by space, lane (in spaces where each lane has its own) and address. What is not here is not
-    /// mapped.
+    /// Memory by space, lane (in spaces where each lane has its own) and address. Missing bytes are not mapped.
     pub memory: BTreeMap<(SpaceId, Option<u32>), BTreeMap<u64, u8>>,
     /// Whether numbers have their most significant byte first.
     pub big_endian: bool,
     /// The lane in focus.
     pub lane: Option<u64>,
-    /// How many lanes; `None` is 1.
+    /// Number of lanes; `None` means 1.
     pub lanes: Option<u64>,
     /// The iteration in focus.
     pub iteration: Option<u64>,
-    /// How many iterations; `None` is 1.
+    /// Number of iterations; `None` means 1.
     pub iterations: Option<u64>,
     /// The program location of the innermost frame.
     pub pc: Option<u64>,
     /// The canonical frame address of the innermost frame.
     pub cfa: Option<Location>,
-    /// `DW_AT_frame_base`, of the subprograms of all frames, and their unit.
+    /// `DW_AT_frame_base` of the subprograms of all frames, and their unit.
     pub frame_base: Option<(OwnedBody, u64)>,
-    /// Outer frames: the first is frame 1.
+    /// Outer frames, starting with frame 1.
     pub callers: Vec<Caller>,
     /// The current object.
     pub object: Option<Location>,
-    /// Where thread-local storage starts.
+    /// Start of thread-local storage.
     pub tls: Option<u64>,
-    /// By how many bytes the file is loaded above its addresses.
+    /// Number of bytes by which the file is loaded above its addresses.
     pub load_bias: u64,
-    /// `.debug_addr`, of all units.
+    /// Addresses of `.debug_addr`, for all units.
     pub debug_addr: Vec<u64>,
-    /// Base types by the offset of their unit, and their offset in it.
+    /// Base types, by the offset of their unit and their offset in it.
     pub types: BTreeMap<(u64, u64), BaseType>,
-    /// Entries by their offset in `.debug_info`: what they say, and their unit.
+    /// Entries by their offset in `.debug_info`, each with its unit.
     pub entries: BTreeMap<u64, (OwnedBody, u64)>,
-    /// What the caller of the innermost frame passed, by the offset of the parameter: an expression, and its
-    /// unit.
+    /// Values passed by the caller of the innermost frame, by the offset of the parameter: an expression, and its unit.
     pub call_values: BTreeMap<u64, (Vec<u8>, u64)>,
-    /// The types of variables, by the offset of their entries.
+    /// Types of variables, by the offset of their entries.
     pub variable_types: BTreeMap<u64, BaseType>,
 }
 
 impl Snapshot {
-    /// Puts bytes into memory. Bytes that are there already are replaced; addresses do not wrap around.
+    /// Stores bytes in memory, replacing existing ones. Addresses do not wrap around.
     pub fn store(&mut self, space: SpaceId, lane: Option<u32>, address: u64, bytes: &[u8]) {
         let memory = self.memory.entry((space, lane)).or_default();
         memory.extend((address..=u64::MAX).zip(bytes.iter().copied()));
@@ -121,7 +118,7 @@ impl Snapshot {
     }
 }
 
-/// What is said, in a unit.
+/// Returns an entry with its unit.
 fn entry((body, unit): &(OwnedBody, u64)) -> Entry<'_> {
     Entry { body: body.as_body(), unit: *unit, encoding: None }
 }

@@ -1,4 +1,4 @@
-//! Locations taken apart: which bits of which storage. This is what is compared.
+//! Locations resolved to bits of storages, the form in which they are compared.
 
 use core::hash::{Hash, Hasher};
 use std::hash::DefaultHasher;
@@ -7,22 +7,20 @@ use super::fault::{Fault, brief, error};
 use super::location::{ImplicitBits, Location, SingleLocation, Storage};
 use crate::error::Count;
 
-/// Consecutive bits of an object, and where they are.
+/// Consecutive bits of an object, with their places.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Span {
-    /// How many bits.
+    /// Number of bits.
     pub bits: u128,
-    /// The places that hold them, in order and without repetition; no storage in it is a composite.
+    /// Places of the bits, sorted and without duplicates; no storage among them is a composite.
     pub places: Vec<SingleLocation>,
 }
 
-/// The first `bits` bits at a location as a list of spans, from the first bit on. Composites are resolved,
-/// and where an object is in several places, each span has them all. Neighbours that go on in the same
-/// storages are one span.
+/// Resolves the first `bits` bits at a location to spans, in order. Composites are resolved, and each span of an object
+/// in several places has all of its places. Adjacent spans that continue in the same storages are joined.
 ///
 /// # Errors
-/// An evaluation error if a storage ends before that many bits, or if spans and their places are more than
-/// 2^20 in all.
+/// An evaluation error if a storage ends before `bits` bits, or if the spans have more than 2^20 places in all.
 pub fn spans(location: &Location, bits: u128) -> Result<Vec<Span>, Fault> {
     if bits == 0 {
         return Ok(Vec::new());
@@ -46,8 +44,7 @@ pub fn spans(location: &Location, bits: u128) -> Result<Vec<Span>, Fault> {
     Ok(found)
 }
 
-/// Whether two lists of spans name the same bits of the same storages. Bits that stand nowhere but are known
-/// are the same if they are equal.
+/// Whether two lists of spans name the same bits of the same storages. Known bits are compared by value.
 pub fn same(left: &[Span], right: &[Span]) -> bool {
     let mut left = Cursor::new(left);
     let mut right = Cursor::new(right);
@@ -65,7 +62,7 @@ pub fn same(left: &[Span], right: &[Span]) -> bool {
     }
 }
 
-/// Hashes spans, bit by bit: lists that are the [same] have one hash.
+/// Hashes spans bit by bit: lists that are the [same] have equal hashes.
 pub(crate) fn hash(spans: &[Span]) -> u64 {
     let mut hasher = DefaultHasher::new();
     let mut spans = Cursor::new(spans);
@@ -84,7 +81,7 @@ pub(crate) fn hash(spans: &[Span]) -> u64 {
     hasher.finish()
 }
 
-/// Goes through spans by any number of bits.
+/// Iterates over spans in steps of any number of bits.
 struct Cursor<'a> {
     spans: &'a [Span],
     used: u128,
@@ -112,7 +109,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// The place `skip` bits further. Of known bits only those that are meant are left.
+/// Returns the place `skip` bits further. Known bits are cut to the `bits` bits in question.
 fn exact(place: &SingleLocation, skip: u128, bits: u128) -> SingleLocation {
     match &place.storage {
         Storage::Undefined => place.clone(),
@@ -127,8 +124,8 @@ fn exact(place: &SingleLocation, skip: u128, bits: u128) -> SingleLocation {
     }
 }
 
-/// As many places are told, those of all spans together. Several composites whose parts end at other bits each
-/// have more than all of them have parts.
+/// Maximum number of places in all spans together. Composites with different part boundaries have more spans than parts
+/// in all.
 const MOST_PLACES: usize = 1 << 20;
 
 fn cut(location: &Location, skip: u128, bits: u128) -> Result<Vec<Span>, Fault> {
@@ -159,7 +156,7 @@ fn cut_place(place: &SingleLocation, skip: u128, bits: u128) -> Result<Vec<Span>
             all.extend((left > 0).then(|| undefined(left)));
             Ok(all)
         }
-        // Where in undefined storage does not matter.
+        // Offsets in undefined storage do not matter.
         Storage::Undefined => Ok(vec![undefined(bits)]),
         storage => {
             let place = SingleLocation { storage: storage.clone(), offset: place.offset + skip };
@@ -172,7 +169,7 @@ fn undefined(bits: u128) -> Span {
     Span { bits, places: vec![SingleLocation { storage: Storage::Undefined, offset: 0 }] }
 }
 
-/// The same bits in the places of all lists, which have the same number of bits.
+/// Merges lists of spans of equal total size: each resulting span has the places of all lists.
 fn together(lists: &[Vec<Span>]) -> Result<Vec<Span>, Fault> {
     let mut cuts: Vec<Cut<'_>> = lists.iter().map(|list| Cut::new(list)).collect();
     let (mut all, mut count) = (Vec::new(), 0);
@@ -188,7 +185,7 @@ fn together(lists: &[Vec<Span>]) -> Result<Vec<Span>, Fault> {
     Ok(all)
 }
 
-/// As [`Cursor`], but keeps known bits whole, so that neighbours can still be joined.
+/// Like [`Cursor`], but keeps known bits whole, so that adjacent spans can still be joined.
 struct Cut<'a>(Cursor<'a>);
 
 impl<'a> Cut<'a> {

@@ -1,10 +1,10 @@
-//! What stands on the stack, and the implicit conversions (A.2.5.4.4.3).
+//! Stack elements and their implicit conversions (A.2.5.4.4.3).
 
 use super::fault::{Fault, brief, error, ill_formed};
 use super::location::Location;
 use super::value::Value;
 
-/// An element of the stack; also what an evaluation results in.
+/// An element of the stack, or the result of an evaluation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Element {
     /// A value.
@@ -14,8 +14,8 @@ pub enum Element {
 }
 
 impl Element {
-    /// The value, converted from a location where the text allows: one place in the default address space
-    /// that starts on a byte.
+    /// Returns the value, or converts a location where the text allows it: one place in the default address space, at
+    /// the start of a byte.
     ///
     /// # Errors
     /// Ill-formed for any other location.
@@ -46,10 +46,10 @@ impl core::fmt::Display for Element {
     }
 }
 
-/// Checks that a location is no composite that is still being built.
+/// Refuses a composite that is still being built.
 ///
 /// # Errors
-/// Ill-formed if it is.
+/// Ill-formed for an incomplete composite.
 pub(super) fn complete(location: &Location) -> Result<(), Fault> {
     match location.is_incomplete() {
         true => Err(ill_formed("an incomplete composite is used where a location is wanted (A.2.5.4.4.6)")),
@@ -57,12 +57,12 @@ pub(super) fn complete(location: &Location) -> Result<(), Fault> {
     }
 }
 
-/// The number that an integral value stands for, as an unsigned one. No address space, register or size is as
-/// large as 2^128 - 1, which stands for anything above.
+/// Returns the number of an integral value, as an unsigned one. 2^128 - 1 represents all larger numbers: no address
+/// space, register or size is as large.
 ///
 /// # Errors
-/// Ill-formed if the type is not integral, an evaluation error for an implicit pointer value: it can only be
-/// dereferenced or made a location again (A.2.5.4.4.5).
+/// Ill-formed if the type is not integral; an evaluation error for an implicit pointer value, which can only be
+/// dereferenced or converted to a location (A.2.5.4.4.5).
 pub(super) fn integral(value: &Value) -> Result<u128, Fault> {
     if value.as_pointer().is_some() {
         return Err(pointer_misused());

@@ -1,18 +1,17 @@
 //! Values: a base type and a literal.
 //!
-//! A value of up to 64 bits is held in place; wider ones (vectors of a whole wave, 128-bit integers) are on
-//! the heap.
+//! Values of up to 64 bits are stored in place; wider ones (vectors of a whole wave, 128-bit integers) on the heap.
 
 use std::sync::Arc;
 
 use super::location::ImplicitPointer;
 use super::order::copy_bits;
 
-/// What the bits of a base type mean (`DW_ATE_*`).
+/// Meaning of the bits of a base type (`DW_ATE_*`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum TypeEncoding {
-    /// The generic type: integral, of the size of an address, of no signedness of its own.
+    /// The generic type: integral, of the size of an address, without a signedness of its own.
     Generic,
     /// `DW_ATE_address`.
     Address,
@@ -34,13 +33,13 @@ pub enum TypeEncoding {
     Ucs,
     /// `DW_ATE_ASCII`.
     Ascii,
-    /// Any other, by its number. Its values can be moved about, not calculated with: what their bits mean is
-    /// said nowhere, or by the target.
+    /// Any other encoding, by its number. Its values can be moved, but not calculated with: their meaning is
+    /// unspecified, or specified by the target.
     Other(u8),
 }
 
 impl TypeEncoding {
-    /// The encoding that has this number in DWARF 5, table 7.11.
+    /// Returns the encoding of a number in DWARF 5, table 7.11.
     pub const fn from_code(code: u8) -> Self {
         match code {
             0x01 => Self::Address,
@@ -57,13 +56,13 @@ impl TypeEncoding {
         }
     }
 
-    /// Whether the text counts it as integral (A.2.5.2). `DW_ATE_address` is not among them.
+    /// Whether the text counts it as integral (A.2.5.2), which `DW_ATE_address` is not.
     pub const fn is_integral(self) -> bool {
         use TypeEncoding::{Boolean, Generic, Signed, SignedChar, Unsigned, UnsignedChar};
         matches!(self, Generic | Boolean | Signed | SignedChar | Unsigned | UnsignedChar)
     }
 
-    /// Whether the most significant bit is a sign. The generic type has no signedness: this is false.
+    /// Whether the most significant bit is a sign. The generic type has no signedness: the result is false.
     pub const fn is_signed(self) -> bool {
         matches!(self, Self::Signed | Self::SignedChar)
     }
@@ -72,27 +71,27 @@ impl TypeEncoding {
 /// A base type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BaseType {
-    /// What the bits mean.
+    /// Meaning of the bits.
     pub encoding: TypeEncoding,
-    /// Bits of one element.
+    /// Size of one element in bits.
     pub bits: u32,
-    /// How many elements: more than 1 in a vector type (`DW_AT_LLVM_vector_size`), whose first element is in
-    /// the least significant bits.
+    /// Number of elements: more than 1 in a vector type (`DW_AT_LLVM_vector_size`), whose first element is in the least
+    /// significant bits.
     pub elements: u32,
 }
 
 impl BaseType {
-    /// A base type that is no vector.
+    /// Returns a base type that is not a vector.
     pub const fn new(encoding: TypeEncoding, bits: u32) -> Self {
         Self { encoding, bits, elements: 1 }
     }
 
-    /// The generic type, given the bytes of an address in the default space.
+    /// Returns the generic type for addresses of `address_bytes` bytes in the default space.
     pub const fn generic(address_bytes: u8) -> Self {
         Self::new(TypeEncoding::Generic, address_bytes as u32 * 8)
     }
 
-    /// Bits of a value, of all elements.
+    /// Returns the size of a value in bits, including all elements.
     pub const fn size(self) -> u64 {
         self.bits as u64 * self.elements as u64
     }
@@ -102,12 +101,12 @@ impl BaseType {
         matches!(self.encoding, TypeEncoding::Generic)
     }
 
-    /// Whether the text counts it as integral (A.2.5.2). A vector is not.
+    /// Whether the text counts it as integral (A.2.5.2), which a vector is not.
     pub const fn is_integral(self) -> bool {
         self.encoding.is_integral() && self.elements == 1
     }
 
-    /// The type of an element.
+    /// Returns the type of an element.
     pub const fn element(self) -> Self {
         Self::new(self.encoding, self.bits)
     }
@@ -122,21 +121,21 @@ pub struct Value {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Literal {
-    /// Up to 64 bits; those above the type's size are 0.
+    /// Up to 64 bits; bits above the type's size are 0.
     Small(u64),
     /// More than 64 bits, least significant byte first; bits above the type's size are 0.
     Large(Box<[u8]>),
-    /// What a dereference of an implicit pointer gives: no bits at all.
+    /// The value read from an implicit pointer, without bits.
     Pointer(ImplicitPointer),
-    /// In the evaluation of a whole wave, and nowhere else: up to 64 bits for each lane.
+    /// Up to 64 bits for each lane; only in the evaluation of a whole wave.
     Lanes(Arc<Numbers>),
 }
 
-/// A number of each lane.
+/// A number for each lane.
 pub(super) type Numbers = [u64; 64];
 
 impl Value {
-    /// A value of a type. Bits above the type's size are dropped; a wider type is filled with 0.
+    /// Returns a value of a type. Bits above the type's size are dropped; missing bits are 0.
     pub fn new(ty: BaseType, bits: u64) -> Self {
         match ty.size() {
             0 => Self { ty, literal: Literal::Small(0) },
@@ -145,8 +144,8 @@ impl Value {
         }
     }
 
-    /// A value of a type, from bytes with the least significant first. Bits above the type's size are
-    /// dropped; missing ones are 0.
+    /// Returns a value of a type, from bytes with the least significant first. Bits above the type's size are dropped;
+    /// missing bits are 0.
     pub fn from_bytes(ty: BaseType, bytes: &[u8]) -> Self {
         let size = ty.size();
         if size <= 64 {
@@ -162,22 +161,22 @@ impl Value {
         Self { ty, literal: Literal::Large(large) }
     }
 
-    /// A value of the generic type.
+    /// Returns a value of the generic type.
     pub fn generic(bits: u64, address_bytes: u8) -> Self {
         Self::new(BaseType::generic(address_bytes), bits)
     }
 
-    /// An implicit pointer value.
+    /// Returns an implicit pointer value.
     pub fn pointer(ty: BaseType, to: ImplicitPointer) -> Self {
         Self { ty, literal: Literal::Pointer(to) }
     }
 
-    /// A value of at most 64 bits that each lane has of its own. Bits above the type's size must be 0.
+    /// Returns a value of at most 64 bits that differs between lanes. Bits above the type's size must be 0.
     pub(super) fn of_lanes(ty: BaseType, numbers: Arc<Numbers>) -> Self {
         Self { ty, literal: Literal::Lanes(numbers) }
     }
 
-    /// The numbers of the lanes, if each has its own.
+    /// Returns the numbers of the lanes, if each has its own.
     pub(super) fn lanes(&self) -> Option<&Arc<Numbers>> {
         match &self.literal {
             Literal::Lanes(numbers) => Some(numbers),
@@ -185,12 +184,12 @@ impl Value {
         }
     }
 
-    /// Its type.
+    /// Returns the type.
     pub fn ty(&self) -> BaseType {
         self.ty
     }
 
-    /// What it points to, if it is an implicit pointer value. Such a value has no bits.
+    /// Returns the pointee of an implicit pointer value, which has no bits.
     pub fn as_pointer(&self) -> Option<ImplicitPointer> {
         match self.literal {
             Literal::Pointer(to) => Some(to),
@@ -198,12 +197,12 @@ impl Value {
         }
     }
 
-    /// Its bits as an unsigned number, if they fit 64.
+    /// Returns the bits as an unsigned number, if they fit in 64 bits.
     pub fn as_u64(&self) -> Option<u64> {
         self.as_u128()?.try_into().ok()
     }
 
-    /// Its bits as an unsigned number, if they fit 128.
+    /// Returns the bits as an unsigned number, if they fit in 128 bits.
     pub fn as_u128(&self) -> Option<u128> {
         match &self.literal {
             Literal::Small(bits) => Some((*bits).into()),
@@ -216,7 +215,7 @@ impl Value {
         }
     }
 
-    /// Its lowest 128 bits.
+    /// Returns the lowest 128 bits.
     pub(super) fn low_u128(&self) -> u128 {
         match &self.literal {
             Literal::Small(bits) => (*bits).into(),
@@ -227,7 +226,7 @@ impl Value {
         }
     }
 
-    /// Its bits as a number in two's complement, if it fits 128 bits.
+    /// Returns the bits as a number in two's complement, if it fits in 128 bits.
     pub fn as_i128(&self) -> Option<i128> {
         let size = self.ty.size();
         match &self.literal {
@@ -248,7 +247,7 @@ impl Value {
         }
     }
 
-    /// An element, counted from 0: of a value that is no vector, the value.
+    /// Returns an element, counted from 0; of a value that is not a vector, the value itself.
     pub(super) fn element(&self, index: u32) -> Self {
         let ty = self.ty.element();
         if self.ty.elements == 1 {
@@ -260,7 +259,7 @@ impl Value {
         Self::from_bytes(ty, &bytes)
     }
 
-    /// A vector of these elements.
+    /// Returns a vector of elements.
     pub(super) fn of_elements<E>(
         ty: BaseType,
         mut element: impl FnMut(u32) -> Result<Self, E>,
@@ -273,7 +272,7 @@ impl Value {
         Ok(Self::from_bytes(ty, &bytes))
     }
 
-    /// Bit `index`, counted from the least significant.
+    /// Returns bit `index`, counted from the least significant.
     pub fn bit(&self, index: u64) -> bool {
         match &self.literal {
             Literal::Small(bits) => index < 64 && bits >> index & 1 == 1,
@@ -289,7 +288,7 @@ impl Value {
         self.as_u128() == Some(0)
     }
 
-    /// Gives its bytes, least significant first, as many as the type needs.
+    /// Passes the bytes of the value, least significant first, as many as the type needs.
     pub fn with_bytes<T>(&self, then: impl FnOnce(&[u8]) -> T) -> T {
         match &self.literal {
             Literal::Small(bits) => {

@@ -1,8 +1,8 @@
 //! Constants of more than 64 bits.
 //!
-//! A LEB128 number can be of any size, and a literal that is larger than the generic type is not wrong: the low
-//! bits are used (A.2.5.4.3.1). What decodes operations has numbers of 64 bits, which is enough for all others but
-//! one: what is added to a value is of that value's type, which can be wider (DWARF 5, 2.5.1.4).
+//! A LEB128 number can be of any size, and a literal larger than the generic type is valid: its low bits are used
+//! (A.2.5.4.3.1). The decoder's 64-bit numbers suffice for all operations but one: `DW_OP_plus_uconst` adds a constant
+//! of its operand's type, which can be wider (DWARF 5, 2.5.1.4).
 
 use num_bigint::{BigInt, Sign};
 
@@ -10,8 +10,8 @@ use super::integer::of_big;
 use super::value::{BaseType, Value};
 use crate::op::{Decoder, Encoding, Op};
 
-/// The operation at `offset` with the low 64 bits of its constant, and where the next one starts, if it is one
-/// that pushes or adds a literal.
+/// Decodes an operation that pushes or adds a literal, with the low 64 bits of its constant. Returns the operation and
+/// the offset of the next one.
 #[cold]
 pub(super) fn truncated(expr: &[u8], offset: usize) -> Option<(Op<'static>, usize)> {
     let (&code, number) = expr.get(offset..)?.split_first()?;
@@ -21,7 +21,7 @@ pub(super) fn truncated(expr: &[u8], offset: usize) -> Option<(Op<'static>, usiz
     let value = low as u64;
     let op = match code {
         0x10 => Op::ConstU { value },
-        // More than 64 bits are there, so that none is missing.
+        // The constant has more than 64 bits, so no bit is missing for the sign.
         0x11 => Op::ConstS { value: value as i64 },
         0x23 => Op::PlusUconst { value },
         _ => return None,
@@ -29,8 +29,7 @@ pub(super) fn truncated(expr: &[u8], offset: usize) -> Option<(Op<'static>, usiz
     Some((op, offset + 1 + len))
 }
 
-/// The constant of an operation that has a single unsigned LEB128 one, as a value of a type: as many low bits as
-/// that has.
+/// Returns the unsigned LEB128 constant of an operation as a value of a type: its lowest bits, as many as the type has.
 #[cold]
 pub(super) fn constant(operation: &[u8], ty: BaseType) -> Value {
     let number = operation.get(1..).unwrap_or_default();
@@ -40,7 +39,7 @@ pub(super) fn constant(operation: &[u8], ty: BaseType) -> Value {
     of_big(ty, &BigInt::from_radix_le(Sign::Plus, &digits, 1 << 7).unwrap_or_default())
 }
 
-/// The operations of an expression from an offset on, up to one that is none; each with where it ends.
+/// Decodes the operations of an expression from an offset up to an invalid one, each with the offset of its end.
 pub(super) fn operations(
     expr: &[u8],
     encoding: Encoding,

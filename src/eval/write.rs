@@ -1,4 +1,4 @@
-//! Writing at a location.
+//! Writes bits at a location.
 
 use super::fault::{Class, Fault, brief, error};
 use super::location::{Location, SingleLocation, Storage};
@@ -9,18 +9,18 @@ use crate::error::Count;
 use crate::op::Reg;
 use crate::target::SpaceId;
 
-/// A stopped program that can be changed.
+/// A stopped program with changeable registers and memory.
 pub trait MachineMut: Machine {
-    /// Writes to a register of a frame, from byte `at` on, the least significant byte being 0.
+    /// Writes bytes to a register of a frame, from byte `at`; byte 0 is the least significant.
     ///
     /// # Errors
-    /// [`Unavailable`] if it cannot be written.
+    /// [`Unavailable`] if the register cannot be written.
     fn set_register(&mut self, reg: Reg, frame: u32, at: u32, bytes: &[u8]) -> Result<(), Unavailable>;
 
-    /// Writes memory. `lane` is given in a space where each lane has its own.
+    /// Writes memory. `lane` is given in a space where each lane has its own memory.
     ///
     /// # Errors
-    /// [`Unavailable`] if a byte of it is not mapped.
+    /// [`Unavailable`] if a byte is not mapped.
     fn set_memory(
         &mut self,
         space: SpaceId,
@@ -30,16 +30,15 @@ pub trait MachineMut: Machine {
     ) -> Result<(), Unavailable>;
 }
 
-/// Writes the first `bits` bits of `bytes`, which are in memory order as those of [`Bits`](super::Bits), at a
-/// location: to all of its places (A.2.5.3).
+/// Writes the first `bits` bits of `bytes`, in memory order as in [`Bits`](super::Bits), to all places of a location
+/// (A.2.5.3).
 ///
-/// Everything is checked first, and what a machine refuses nevertheless is taken back: nothing is changed
-/// when an error is returned.
+/// All places are checked first, and writes before one that the machine still refuses are undone: an error leaves the
+/// machine unchanged.
 ///
 /// # Errors
-/// * [`Class::Evaluation`] if the storage has fewer bits, or some of them cannot be written: those that are
-///   undefined or implicit, or missing in `bytes`;
-/// * [`Class::Unmapped`] if memory is not mapped, or a register not available.
+/// * [`Class::Evaluation`] if the storage has fewer bits, or some bits are undefined, implicit, or missing in `bytes`;
+/// * [`Class::Unmapped`] if memory is not mapped, or a register is not available.
 pub fn write_bits(
     location: &Location,
     bits: u64,
@@ -57,7 +56,7 @@ pub fn write_bits(
     let mut changes = Vec::new();
     let mut at = 0;
     for span in &spans {
-        // No more than the bytes that are given.
+        // A span has at most the bits that are given.
         let bits = span.bits as usize;
         for place in &span.places {
             let mut old = vec![0; ((place.offset % 8) as usize + bits).div_ceil(8)];
@@ -69,7 +68,7 @@ pub fn write_bits(
     for (index, change) in changes.iter().enumerate() {
         if change.write(bytes, machine).is_err() {
             for change in changes[..index].iter().rev() {
-                // What could be written before can be written again.
+                // A place that was just written can be written again.
                 let _ = set_bytes(change.place, &change.old, machine);
             }
             return Err(unwritable(change.place, change.bits));
@@ -78,7 +77,7 @@ pub fn write_bits(
     Ok(())
 }
 
-/// What is to be written at a place: bits from `at` on, and the bytes that are there now.
+/// Write to one place: bits from `at`, with the bytes before the write.
 struct Change<'l> {
     place: &'l SingleLocation,
     at: usize,
@@ -92,7 +91,7 @@ impl Change<'_> {
         let skip = (place.offset % 8) as usize;
         let mut now = self.old.clone();
         if skip != 0 || !bits.is_multiple_of(8) {
-            // Another part of these bytes may just have been written.
+            // Another change may just have written other bits of these bytes.
             read_bytes(place, &mut now, machine).unwrap_or(Err(Unavailable))?;
         }
         match (&place.storage, machine.is_big_endian()) {
@@ -117,10 +116,10 @@ fn unwritable(place: &SingleLocation, bits: usize) -> Fault {
     )
 }
 
-/// Reads the bytes that a place is in.
+/// Reads the bytes that contain a place.
 ///
 /// # Errors
-/// An evaluation error if they are of a storage that cannot be written.
+/// An evaluation error if the storage cannot be written.
 fn read_bytes(
     place: &SingleLocation,
     into: &mut [u8],

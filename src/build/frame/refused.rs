@@ -228,7 +228,7 @@ impl<'m> Frame<'m> {
         if !self.rules.iter().any(asks) {
             return Ok(());
         }
-        // Where the rules of a cycle overlap, one starts last, and all rules apply at its start.
+        // Rules that form a cycle at a pc all apply at the start of the last of them.
         for rule in self.rules {
             let mut path = vec![rule.column];
             if self.comes_back(rule, rule.start, &mut path) {

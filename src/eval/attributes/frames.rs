@@ -10,17 +10,18 @@ use super::{in_memory, plain};
 use crate::error::Count;
 use crate::op::Reg;
 
-/// An expression of call frame information belongs to no unit, and may not use all operations (A.6.4.2).
+/// Returns the context of an expression in call frame information, which belongs to no unit, and may not use all
+/// operations (A.6.4.2).
 fn in_cfi<'a>(context: &Context<'a>, kind: Kind) -> Context<'a> {
     Context { place: Where::Cfi, ..plain(context, kind) }
 }
 
 impl Evaluator {
-    /// The frame base of a subprogram: `DW_AT_frame_base` (A.3.3.5). Where it is a register, it is what the
-    /// register points to in the default space.
+    /// Evaluates the frame base of a subprogram: `DW_AT_frame_base` (A.3.3.5). If the attribute is a register, the
+    /// result is the location in the default space that the register contains.
     ///
     /// # Errors
-    /// Ill-formed if it contains `DW_OP_fbreg`, or is not one place in a register or in memory; as
+    /// Ill-formed if it contains `DW_OP_fbreg`, or is not a single place in a register or in memory; and the errors of
     /// [`attribute`](Self::attribute).
     pub fn frame_base(
         &mut self,
@@ -32,10 +33,10 @@ impl Evaluator {
         self.run(machine, &plain(context, Kind::Location), None, |run| run.frame_base_of(&said))
     }
 
-    /// The canonical frame address of the enclosing subprogram's frame: `DW_AT_static_link` (A.3.3.5).
+    /// Evaluates the canonical frame address of the enclosing subprogram's frame: `DW_AT_static_link` (A.3.3.5).
     ///
     /// # Errors
-    /// Ill-formed if it is not one place in memory; as [`attribute`](Self::attribute).
+    /// Ill-formed if it is not a single place in memory; and the errors of [`attribute`](Self::attribute).
     pub fn static_link(
         &mut self,
         static_link: Body<'_>,
@@ -45,10 +46,10 @@ impl Evaluator {
         in_memory(self.variable_location(static_link, machine, context)?, "a static link (A.3.3.5)")
     }
 
-    /// Where the return address is: `DW_AT_return_addr` (A.3.3.5).
+    /// Evaluates the location of the return address: `DW_AT_return_addr` (A.3.3.5).
     ///
     /// # Errors
-    /// Ill-formed if it is not one place in memory; as [`attribute`](Self::attribute).
+    /// Ill-formed if it is not a single place in memory; and the errors of [`attribute`](Self::attribute).
     pub fn return_addr(
         &mut self,
         return_addr: Body<'_>,
@@ -58,10 +59,10 @@ impl Evaluator {
         in_memory(self.variable_location(return_addr, machine, context)?, "a return address (A.3.3.5)")
     }
 
-    /// The canonical frame address that `DW_CFA_def_cfa_expression` says (A.6.4.2.2).
+    /// Evaluates the canonical frame address by `DW_CFA_def_cfa_expression` (A.6.4.2.2).
     ///
     /// # Errors
-    /// Ill-formed if it is not one byte of memory; as [`location`](Self::location).
+    /// Ill-formed if it is not a single byte of memory; and the errors of [`location`](Self::location).
     pub fn cfa_expression(
         &mut self,
         expr: &[u8],
@@ -79,10 +80,10 @@ impl Evaluator {
         }
     }
 
-    /// Where a register of the caller is, by the rule `expression(E)` (A.6.4.1).
+    /// Evaluates the location of a register of the caller by the rule `expression(E)` (A.6.4.1).
     ///
     /// # Errors
-    /// As [`location`](Self::location).
+    /// The errors of [`location`](Self::location).
     pub fn expression_rule(
         &mut self,
         expr: &[u8],
@@ -95,10 +96,11 @@ impl Evaluator {
         self.location(expr, machine, &context)
     }
 
-    /// What a register of the caller holds, by the rule `val_expression(E)`, as an implicit location (A.6.4.1).
+    /// Evaluates the value of a register of the caller by the rule `val_expression(E)`, as an implicit location
+    /// (A.6.4.1).
     ///
     /// # Errors
-    /// Ill-formed if the value has not as many bits as the register; as [`value`](Self::value).
+    /// Ill-formed if the value and the register differ in size; and the errors of [`value`](Self::value).
     pub fn val_expression_rule(
         &mut self,
         expr: &[u8],

@@ -1,9 +1,9 @@
-//! Attributes of entries as a debugger evaluates them: each with the result kind, the object and the initial
-//! stack that the text gives it (A.3 to A.6, and DWARF 5 where that was not changed).
+//! Attributes of entries as a debugger evaluates them: each with the result kind, object and initial stack that the
+//! text specifies (A.3 to A.6, and DWARF 5 where unchanged).
 //!
-//! All are methods of [`Evaluator`]. Of the [`Context`] that they take, what the text says of the attribute
-//! replaces result kind, object, initial stack and place; encoding, target, unit and frame stay: those of the
-//! unit that has the attribute, and of the frame that the user looks at.
+//! All are methods of [`Evaluator`]. The text's rule for the attribute replaces the result kind, object, initial stack
+//! and position of the given [`Context`]; encoding, target, unit and frame remain those of the unit with the attribute,
+//! and of the frame in focus.
 //!
 //! | attribute | result | object | initial stack | |
 //! |---|---|---|---|---|
@@ -32,12 +32,12 @@ use super::stack::Element;
 use super::value::Value;
 use super::{Context, CurrentObject, Evaluator, Kind, Outcome};
 
-/// The context in which an attribute is evaluated that needs no object and an empty stack.
+/// Returns the context of an attribute without an object and with an empty stack.
 fn plain<'a>(context: &Context<'a>, kind: Kind) -> Context<'a> {
     Context { kind, object: CurrentObject::Unspecified, initial: &[], ..*context }
 }
 
-/// Only one place in memory will do, as the text says of some attributes.
+/// Refuses a location that is not a single place in memory, as the text does for some attributes.
 fn in_memory(location: Location, what: &str) -> Result<Location, Fault> {
     match location.single().map(|place| &place.storage) {
         Some(Storage::Memory { .. }) => Ok(location),
@@ -46,13 +46,13 @@ fn in_memory(location: Location, what: &str) -> Result<Location, Fault> {
 }
 
 impl Evaluator {
-    /// Evaluates what an attribute says, expression, list or constant, in the context as it is.
+    /// Evaluates an attribute's expression, list or constant in the given context.
     ///
-    /// Entries of a location list are evaluated with an empty stack and no object, whatever the context says
+    /// Entries of a location list are evaluated with an empty stack and without an object, regardless of the context
     /// (A.2.5.5).
     ///
     /// # Errors
-    /// As [`evaluate`](Self::evaluate); an evaluation error if the attribute is not there.
+    /// The errors of [`evaluate`](Self::evaluate); an evaluation error if the attribute is missing.
     pub fn attribute(
         &mut self,
         body: Body<'_>,
@@ -69,7 +69,7 @@ impl Evaluator {
         })
     }
 
-    /// As [`attribute`](Self::attribute), to a location.
+    /// Evaluates an attribute to a location.
     fn located(
         &mut self,
         body: Body<'_>,
@@ -78,16 +78,16 @@ impl Evaluator {
     ) -> Result<Location, Fault> {
         match self.attribute(body, machine, &Context { kind: Kind::Location, ..context })? {
             Element::Location(location) => Ok(location),
-            // Not with this kind.
+            // Unreachable with this kind.
             Element::Value(value) => Err(ill_formed(format!("a location is wanted, not {value}"))),
         }
     }
 
-    /// Where a variable, parameter or common block is: `DW_AT_location`, or `DW_AT_const_value` as
+    /// Evaluates the location of a variable, parameter or common block: `DW_AT_location`, or `DW_AT_const_value` as
     /// [`Body::Constant`] (A.4.1, A.4.2).
     ///
     /// # Errors
-    /// As [`attribute`](Self::attribute).
+    /// The errors of [`attribute`](Self::attribute).
     pub fn variable_location(
         &mut self,
         location: Body<'_>,
@@ -97,13 +97,12 @@ impl Evaluator {
         self.located(location, machine, plain(context, Kind::Location))
     }
 
-    /// A value of a call site (A.3.4.2; DWARF 5, section 3.4.1): that of a parameter when the call was made,
-    /// `DW_AT_call_value`, or of what it refers to, `DW_AT_call_data_value`; the address of the subprogram that is
-    /// called, `DW_AT_call_target` or `DW_AT_call_target_clobbered`. It is evaluated in the calling frame: that is
-    /// the context's.
+    /// Evaluates a value of a call site (A.3.4.2; DWARF 5, section 3.4.1): that of a parameter at the call,
+    /// `DW_AT_call_value`, or of its referent, `DW_AT_call_data_value`; or the address of the called subprogram,
+    /// `DW_AT_call_target` or `DW_AT_call_target_clobbered`. The context's frame is the calling one.
     ///
     /// # Errors
-    /// As [`value`](Self::value).
+    /// The errors of [`value`](Self::value).
     pub fn call_site_value(
         &mut self,
         expr: &[u8],
@@ -113,10 +112,10 @@ impl Evaluator {
         self.value(expr, machine, &plain(context, Kind::Value))
     }
 
-    /// Where what a parameter refers to is during the call: `DW_AT_call_data_location` (A.3.4.2).
+    /// Evaluates the location of a parameter's referent during the call: `DW_AT_call_data_location` (A.3.4.2).
     ///
     /// # Errors
-    /// As [`location`](Self::location).
+    /// The errors of [`location`](Self::location).
     pub fn call_data_location(
         &mut self,
         expr: &[u8],

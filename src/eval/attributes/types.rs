@@ -1,4 +1,4 @@
-//! Attributes of types: where members, slots and data are, and what is known only at run time.
+//! Attributes of types: locations of members, slots and data, and properties known only at run time.
 
 use super::super::fault::{Fault, brief, error, ill_formed};
 use super::super::location::Location;
@@ -8,7 +8,7 @@ use super::super::value::{BaseType, TypeEncoding, Value};
 use super::super::{Context, CurrentObject, Evaluator, Kind};
 use super::plain;
 
-/// Where a member or base class is in what contains it.
+/// Location of a member or base class in its container.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MemberLocation<'a> {
     /// `DW_AT_data_member_location` as a constant: bytes from the start of the container, or before it.
@@ -24,31 +24,31 @@ pub enum MemberLocation<'a> {
 /// `DW_AT_allocated`, `DW_AT_associated`, `DW_AT_rank`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Property<'a> {
-    /// The number itself.
+    /// A constant number.
     Constant(i64),
-    /// An expression whose value it is.
+    /// An expression for the value.
     Expression(&'a [u8]),
-    /// A variable whose value it is: where it is, and of what type.
+    /// A variable with the value.
     Variable {
-        /// Its `DW_AT_location` or `DW_AT_const_value`.
+        /// `DW_AT_location` or `DW_AT_const_value` of the variable.
         location: Body<'a>,
-        /// Its type.
+        /// Type of the variable.
         ty: BaseType,
     },
 }
 
-/// The same with an object, where there is one.
+/// Returns a context with the object, if any.
 fn object_of<'a>(context: &Context<'a>, object: Option<&'a Location>, kind: Kind) -> Context<'a> {
     let object = object.map_or(CurrentObject::Unspecified, CurrentObject::Is);
     Context { object, ..plain(context, kind) }
 }
 
 impl Evaluator {
-    /// Where a member, or the part of a base class, is in an object that is at `container`: any location, with
+    /// Evaluates the location of a member or base class in an object at `container`, which can be any location, with
     /// any number of places (A.5.7.3).
     ///
     /// # Errors
-    /// An evaluation error if that is outside of the storage; as [`attribute`](Self::attribute).
+    /// An evaluation error if the member is outside the storage; and the errors of [`attribute`](Self::attribute).
     pub fn data_member_location(
         &mut self,
         member: MemberLocation<'_>,
@@ -67,11 +67,11 @@ impl Evaluator {
         }
     }
 
-    /// Where the slot of a virtual function is, of an object of the enclosing type:
+    /// Evaluates the location of a virtual function's slot, for an object of the enclosing type:
     /// `DW_AT_vtable_elem_location` (A.5.7.8).
     ///
     /// # Errors
-    /// As [`attribute`](Self::attribute).
+    /// The errors of [`attribute`](Self::attribute).
     pub fn vtable_elem_location(
         &mut self,
         slot: Body<'_>,
@@ -82,11 +82,11 @@ impl Evaluator {
         self.data_member_location(MemberLocation::Expression(slot), object, machine, context)
     }
 
-    /// Where the member is to which a pointer to member points, in an object: `DW_AT_use_location` (A.5.14).
-    /// `pointer` is the value of the pointer.
+    /// Evaluates the location of the member that a pointer to member refers to, in an object: `DW_AT_use_location`
+    /// (A.5.14). `pointer` is the value of the pointer.
     ///
     /// # Errors
-    /// As [`attribute`](Self::attribute).
+    /// The errors of [`attribute`](Self::attribute).
     pub fn use_location(
         &mut self,
         member: Body<'_>,
@@ -100,11 +100,11 @@ impl Evaluator {
         self.located(member, machine, context)
     }
 
-    /// Where the data is that a descriptor describes: `DW_AT_data_location` (A.5.18.1). Without the attribute
-    /// it is where the descriptor is.
+    /// Evaluates the location of the data of a descriptor: `DW_AT_data_location` (A.5.18.1). Without the attribute it
+    /// is the location of the descriptor.
     ///
     /// # Errors
-    /// As [`location`](Self::location).
+    /// The errors of [`location`](Self::location).
     pub fn data_location(
         &mut self,
         expr: Option<&[u8]>,
@@ -118,10 +118,10 @@ impl Evaluator {
         }
     }
 
-    /// The value of a property, of an object where it depends on one.
+    /// Evaluates a property, with an object where the property depends on one.
     ///
     /// # Errors
-    /// As [`value`](Self::value), and those of reading the variable.
+    /// The errors of [`value`](Self::value), and those of reading the variable.
     pub fn property(
         &mut self,
         property: Property<'_>,
@@ -141,12 +141,12 @@ impl Evaluator {
         }
     }
 
-    /// The length of a string, as it is stored: the value of `bits` bits at the location that
-    /// `DW_AT_string_length` says (DWARF 5, section 5.11). `bits` is `DW_AT_string_length_bit_size`, or
+    /// Evaluates the length of a string, as stored: the value of `bits` bits at the location given by
+    /// `DW_AT_string_length` (DWARF 5, section 5.11). `bits` is `DW_AT_string_length_bit_size`, or
     /// `DW_AT_string_length_byte_size` in bits; without either it is the size of an address.
     ///
     /// # Errors
-    /// As [`attribute`](Self::attribute), and those of reading.
+    /// The errors of [`attribute`](Self::attribute), and those of reading.
     pub fn string_length(
         &mut self,
         length: Body<'_>,
@@ -160,11 +160,11 @@ impl Evaluator {
         self.read(&location, BaseType::new(TypeEncoding::Unsigned, bits), machine, context)
     }
 
-    /// The pcs of all lanes: where the vector of `lanes` generic values is that `DW_AT_LLVM_lane_pc` says. An
-    /// undefined element is a lane that was not active on entry (R A.3.3.5).
+    /// Evaluates the location of the vector of `lanes` generic values given by `DW_AT_LLVM_lane_pc`: the pcs of all
+    /// lanes. An undefined element is a lane that was not active on entry (R A.3.3.5).
     ///
     /// # Errors
-    /// Ill-formed if it is not one single location; as [`attribute`](Self::attribute).
+    /// Ill-formed if it is not a single location; and the errors of [`attribute`](Self::attribute).
     pub fn lane_pcs(
         &mut self,
         lane_pc: Body<'_>,
@@ -181,11 +181,11 @@ impl Evaluator {
         }
     }
 
-    /// Which lanes are active: `DW_AT_LLVM_active_lane`, read as one bit for each lane, lane 0 in the least
+    /// Evaluates the active lanes: `DW_AT_LLVM_active_lane`, read as one bit for each lane, lane 0 in the least
     /// significant (R A.3.3.5).
     ///
     /// # Errors
-    /// As [`attribute`](Self::attribute), and those of reading.
+    /// The errors of [`attribute`](Self::attribute), and those of reading.
     pub fn active_lanes(
         &mut self,
         active_lane: Body<'_>,
@@ -197,11 +197,11 @@ impl Evaluator {
         self.read(&location, BaseType::new(TypeEncoding::Unsigned, lanes), machine, context)
     }
 
-    /// The value of a type at a location, as `DW_OP_deref_type` reads it (A.2.5.4.3.4).
+    /// Reads the value of a type at a location, as `DW_OP_deref_type` does (A.2.5.4.3.4).
     ///
     /// # Errors
-    /// An evaluation error if a bit is undefined, cannot be read, or is of an implicit pointer that is not
-    /// read as a whole.
+    /// An evaluation error if a bit is undefined or unreadable, or belongs to an implicit pointer that is not read as a
+    /// whole.
     pub fn read(
         &mut self,
         location: &Location,

@@ -1,4 +1,4 @@
-//! Composites (A.2.5.4.4.6, and the pieces of DWARF 6).
+//! Operations on composites (A.2.5.4.4.6, and the pieces of DWARF 6).
 
 use super::super::composite::{Composite, narrowed};
 use super::super::fault::{Fault, brief, error, ill_formed, unsupported};
@@ -8,7 +8,7 @@ use super::super::stack::{Element, pointer_misused};
 use crate::error::Count;
 
 impl Run<'_, '_> {
-    /// Adds a part of `bits` bits to the composite that is being built, or starts one.
+    /// Adds a part of `bits` bits to the incomplete composite, or starts one.
     pub(super) fn piece(&mut self, bits: u128, offset: Option<u64>) -> Result<(), Fault> {
         if self.is_draft() {
             return self.draft_piece(bits, offset);
@@ -28,8 +28,8 @@ impl Run<'_, '_> {
         self.append(part, bits)
     }
 
-    /// The rules of DWARF 6: there are no incomplete composites. A piece is added to the composite below its
-    /// location; the other cases are only there for expressions of DWARF 5.
+    /// Adds a piece by the rules of DWARF 6, without incomplete composites: to the composite below the piece's
+    /// location. The other cases exist only for expressions of DWARF 5.
     fn draft_piece(&mut self, bits: u128, offset: Option<u64>) -> Result<(), Fault> {
         let is_composite = |element: Option<&Element>| {
             matches!(element, Some(Element::Location(location))
@@ -55,8 +55,8 @@ impl Run<'_, '_> {
         self.append(part, bits)
     }
 
-    /// The offset of a bit piece counts from the least significant bit of what is implicit, as it does in a
-    /// register, and is of no meaning where nothing is.
+    /// Moves a part to the offset of a bit piece. The offset counts from the least significant bit of implicit storage,
+    /// as in a register, and is meaningless without storage.
     fn draft_moved(&self, part: Location, bits: u128, offset: Option<u64>) -> Result<Location, Fault> {
         let Some(Storage::Implicit(implicit)) = part.single().map(|place| &place.storage) else {
             return moved(part, offset);
@@ -81,7 +81,7 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// Composites of DWARF 6 are always complete, and can always grow.
+    /// Pushes an empty composite of DWARF 6, which is always complete and can always grow.
     fn push_draft_composite(&mut self) {
         self.push(Location::from(Composite::empty().open()));
     }
@@ -92,7 +92,7 @@ impl Run<'_, '_> {
         let mut top = self.pop()?;
         if let Element::Location(location) = &mut top {
             if self.is_draft() {
-                // Such a composite can have copies, which stay as they are.
+                // Other elements can share such a composite, and must not change.
                 self.charge(location.parts() as u64 / 4)?;
             }
             let composite =
@@ -122,7 +122,7 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// Counts the parts that are going to be made, against all limits.
+    /// Counts the parts to be made against all limits.
     fn charge_parts(&mut self, count: u64) -> Result<(), Fault> {
         if count > self.limits.parts.into() {
             return Err(error(format!("a composite of {count}", count = Count(count, "part"))));
@@ -169,7 +169,7 @@ impl Run<'_, '_> {
         }))
     }
 
-    /// A complete composite of these parts.
+    /// Pushes a complete composite of parts.
     fn push_parts(
         &mut self,
         parts: impl Iterator<Item = Result<(Location, u128), Fault>>,
@@ -185,7 +185,7 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// Puts a location over a part of another. Offset and size are counted in units of `unit` bits.
+    /// Lays a location over a part of another. Offset and size count units of `unit` bits.
     pub(super) fn overlay(&mut self, unit: i128) -> Result<(), Fault> {
         let size = self.pop_signed()?;
         let offset = self.pop_signed()?;
@@ -206,7 +206,7 @@ impl Run<'_, '_> {
             self.push(base);
             return Ok(());
         }
-        // Undefined storage has no size; as base it is as large as storage can be.
+        // Undefined storage has no size; as a base it is as large as any storage.
         let remaining = base.remaining().unwrap_or_else(|| self.largest_storage());
         let end = offset + size;
         if end > remaining {
@@ -228,8 +228,8 @@ impl Run<'_, '_> {
         self.push_parts(parts.into_iter().flatten().map(Ok))
     }
 
-    /// The rules of the proposal for DWARF 6: the whole storage of the base stays, also what is before the base
-    /// location, and undefined bits are added to it where it is too short.
+    /// Applies the rules of the DWARF 6 proposal: the whole storage of the base is kept, including bits before the base
+    /// location, and is extended by undefined bits where it is too short.
     fn draft_overlay(
         &mut self,
         base: Location,
@@ -262,7 +262,7 @@ impl Run<'_, '_> {
     }
 }
 
-/// The location, further on if the operation says so.
+/// Returns the location `bits` bits further, if the operation has an offset.
 fn moved(location: Location, bits: Option<u64>) -> Result<Location, Fault> {
     match bits {
         Some(bits) => location.moved(bits.into()),
@@ -270,7 +270,7 @@ fn moved(location: Location, bits: Option<u64>) -> Result<Location, Fault> {
     }
 }
 
-/// What no dialect has a number for yet cannot be met in an expression, but has a meaning.
+/// Operations without a number in any dialect cannot occur in an expression, but have semantics.
 #[cfg(test)]
 mod tests {
     use super::super::super::quick::Slots;

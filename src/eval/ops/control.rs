@@ -14,17 +14,17 @@ impl Run<'_, '_> {
         let (offset, entry) = found.ok_or_else(|| {
             ill_formed(format!("a call to {:#x}, where there is no entry", offset.unwrap_or(u64::MAX)))
         })?;
-        // The last operation is what is called, or the call.
+        // The last operation is then that of the callee, or the call itself.
         self.last_register = None;
         match entry.body {
-            // Not an evaluation of its own: the stack is shared, and no composite is completed after it.
+            // Not a separate evaluation: the stack is shared, and no composite is completed at its end.
             Body::Expression(expr) => self.call(expr, offset, &entry)?,
             body @ (Body::List(_) | Body::EncodedList(_)) => {
                 let scope = self.scope.of_entry(offset, &entry);
                 if let Some(location) = self.body(scope, body)? {
                     self.push(location);
                 }
-                // That of an entry of the list was in an evaluation of its own.
+                // Entries of the list are evaluated separately, so their last operation does not count.
                 self.last_register = None;
             }
             Body::Constant(bytes) => self.implicit_value(bytes)?,
@@ -33,7 +33,7 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// Evaluates an expression in the frame that called this one.
+    /// Evaluates an expression in the calling frame.
     pub(super) fn entry_value(&mut self, expr: &[u8]) -> Result<(), Fault> {
         let frame = self.scope.frame.checked_add(1).ok_or_else(|| error("there is no calling frame"))?;
         let scope = self.scope.in_frame(frame);

@@ -1,4 +1,4 @@
-//! Operations of GNU that no standard took over.
+//! GNU operations that no standard adopted.
 
 use super::super::arith::convert;
 use super::super::fault::{error, ill_formed, unsupported};
@@ -8,9 +8,9 @@ use super::super::{Fault, Location};
 use crate::op::EncodedAddress;
 
 impl Run<'_, '_> {
-    /// A pointer as in `.eh_frame` (Linux Standard Base, DWARF extensions, section 10.5). Only what is relative to
-    /// nothing can be said here: nobody tells where the expression, the text, the data or the function is that
-    /// the others count from.
+    /// Pushes a pointer in the encoding of `.eh_frame` (Linux Standard Base, DWARF extensions, section 10.5). Only
+    /// absolute pointers are supported: the addresses of the expression, text, data or function that others are
+    /// relative to are unknown.
     pub(super) fn encoded_addr(&mut self, address: EncodedAddress) -> Result<(), Fault> {
         if address.encoding & 0x70 != 0 {
             return Err(unsupported(format!("pointer encoding {:#04x}", address.encoding)));
@@ -18,13 +18,13 @@ impl Run<'_, '_> {
         self.push_loaded(address.value)?;
         match address.encoding & 0x80 {
             0 => Ok(()),
-            // The address is where the pointer is.
+            // The pointer is stored at the address.
             _ => self.deref(None),
         }
     }
 
-    /// The value of a parameter on entry, by what the caller says that it passed: as `DW_AT_call_value`, in the
-    /// calling frame (A.3.4.2).
+    /// Pushes the value of a parameter on entry, as passed by the caller: its `DW_AT_call_value`, in the calling frame
+    /// (A.3.4.2).
     pub(super) fn parameter_ref(&mut self, entry: u64) -> Result<(), Fault> {
         let found = self.scope.unit.checked_add(entry);
         let found = found.and_then(|at| Some((at, self.machine.call_value(at, self.scope.frame)?)));
@@ -43,7 +43,7 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// The value that a variable has, as a number of the generic type.
+    /// Pushes the value of a variable as a number of the generic type.
     pub(super) fn variable_value(&mut self, offset: u64) -> Result<(), Fault> {
         let entry = self.machine.entry(offset);
         let entry =

@@ -1,4 +1,4 @@
-//! Addresses, and what stands at locations.
+//! Addresses, and values at locations.
 
 use super::super::fault::{Fault, brief, error, ill_formed};
 use super::super::location::{ImplicitPointer, Location, SingleLocation, Storage};
@@ -13,11 +13,11 @@ use crate::error::Count;
 use crate::op::{Encoding, Name, Reg};
 use crate::target::{Per, SpaceId};
 
-/// Values are not read beyond this size. A whole vector register of a wave of 64 lanes has 2048 bits.
+/// Maximum size of a value in bits. A whole vector register of a wave of 64 lanes has 2048 bits.
 pub(in super::super) const MAX_VALUE_BITS: u64 = 1 << 16;
 
 impl Run<'_, '_> {
-    /// Bits of an address in a space.
+    /// Returns the size of an address in a space in bits.
     pub(in super::super) fn address_bits(&self, space: SpaceId) -> Result<u32, Fault> {
         let layout = self.target.space(space);
         let layout =
@@ -25,8 +25,8 @@ impl Run<'_, '_> {
         Ok(layout.address_bits.min(64))
     }
 
-    /// The byte at an address in a space: of the lane in focus now, where each lane has its own. Of the
-    /// address the bits that the space has count.
+    /// Returns the location of a byte at an address in a space: of the lane in focus, where each lane has its own
+    /// memory. Only the low bits of the address count, as many as addresses of the space have.
     pub(in super::super) fn memory(&self, space: u128, address: u128) -> Result<Location, Fault> {
         let layout = u32::try_from(space).ok().and_then(|space| self.target.space(SpaceId(space)));
         let layout =
@@ -56,7 +56,7 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// Pushes the location at an address in a space. The address can be an implicit pointer into that space.
+    /// Pushes the location at an address in a space. The address can be an implicit pointer into the space.
     fn form_address(&mut self, space: u128, address: Element) -> Result<(), Fault> {
         let address = address.into_value(self.scope.encoding.address_bytes)?;
         match address.as_pointer() {
@@ -71,20 +71,20 @@ impl Run<'_, '_> {
             ))),
             None => {
                 integral(&address)?;
-                // Of the address only low bits count.
+                // Only low bits of the address count.
                 self.push_memory(space, address.low_u128())
             }
         }
     }
 
-    /// As [`form_address`](Self::form_address), from a space on top of the address.
+    /// Pushes the location at an address, from a space above the address on the stack.
     pub(super) fn form_aspace_address(&mut self) -> Result<(), Fault> {
         let (_, space) = self.pop_integral()?;
         let address = self.pop()?;
         self.form_address(space, address)
     }
 
-    /// As [`form_address`](Self::form_address), from an address on top of its space.
+    /// Pushes the location at an address, from an address above its space on the stack.
     pub(super) fn form_xderef_address(&mut self) -> Result<(), Fault> {
         let address = self.pop()?;
         let (_, space) = self.pop_integral()?;
@@ -98,8 +98,8 @@ impl Run<'_, '_> {
         self.push_memory(0, u128::from(base).wrapping_add(offset.low_u128()))
     }
 
-    /// `DW_OP_mem` of the proposal for DWARF 6: as [`form_xderef_address`](Self::form_xderef_address), but the
-    /// address must be one of the space.
+    /// Executes `DW_OP_mem` of the DWARF 6 proposal like [`form_xderef_address`](Self::form_xderef_address), but
+    /// refuses an address beyond the space.
     pub(super) fn draft_mem(&mut self) -> Result<(), Fault> {
         let address = self.pop()?.into_value(self.scope.encoding.address_bytes)?;
         let (_, space) = self.pop_integral()?;
@@ -122,13 +122,13 @@ impl Run<'_, '_> {
         self.move_top(Some(i128::from(by) * 8))
     }
 
-    /// The frame base of the current frame (A.3.3.5).
+    /// Returns the frame base of the current frame (A.3.3.5).
     fn frame_base(&mut self) -> Result<Location, Fault> {
         let said = self.machine.frame_base(self.scope.frame);
         self.frame_base_of(&said.ok_or_else(no_frame_base)?)
     }
 
-    /// The frame base that a subprogram says.
+    /// Returns the frame base of a subprogram.
     pub(in super::super) fn frame_base_of(&mut self, said: &Entry<'_>) -> Result<Location, Fault> {
         let scope = self.scope.of_frame_base(said);
         if let Body::Expression(expr) = said.body {
@@ -139,15 +139,15 @@ impl Run<'_, '_> {
         }
         self.last_register = None;
         let base = self.body(scope, said.body)?.ok_or_else(no_frame_base)?;
-        // In an outer frame the register can be saved in memory, but it is what the frame base is in, not
-        // the frame base.
+        // A register of an outer frame can be saved in memory; that memory contains the frame base, and is not the
+        // frame base itself.
         if let (Some(reg), Some(_)) = (self.last_register, base.single()) {
             return self.register_address(0, reg, 0);
         }
         let is_within = base.single().is_some_and(|place| place.offset > 0);
         match base.single().map(|place| &place.storage) {
             Some(Storage::Memory { .. }) => Ok(base),
-            // The contents of a register are the address; what is in the middle of one is a location like others.
+            // A whole register contains the address; the middle of a register is a location like any other.
             Some(register @ Storage::Register { .. }) if !(self.is_draft() && is_within) => {
                 let whole = Location::from(register.clone());
                 let address = self.read_unsigned(&whole, self.address_bits(SpaceId::DEFAULT)?)?;
@@ -172,7 +172,7 @@ impl Run<'_, '_> {
         self.breg(space, reg, by)
     }
 
-    /// The location in a space at an address that is in a register, `by` bytes further.
+    /// Returns the location in a space at an address in a register, plus `by` bytes.
     pub(in super::super) fn register_address(
         &mut self,
         space: u128,
@@ -188,14 +188,14 @@ impl Run<'_, '_> {
 
     // Values at locations.
 
-    /// The number in `bits` bits at a location, at most 64.
+    /// Reads an unsigned number of at most 64 bits.
     pub(in super::super) fn read_unsigned(&mut self, location: &Location, bits: u32) -> Result<u128, Fault> {
         let value = self.read_value(location, BaseType::new(TypeEncoding::Unsigned, bits))?;
-        // An implicit pointer has an address, but nobody knows it.
+        // The address of an implicit pointer is unknown.
         value.as_u128().ok_or_else(super::super::stack::pointer_misused)
     }
 
-    /// The value of a type at a location.
+    /// Reads a value of a type.
     pub(in super::super) fn read_value(&mut self, location: &Location, ty: BaseType) -> Result<Value, Fault> {
         let bits = ty.size();
         let is_nowhere = || location.places().all(|place| place.storage == Storage::Undefined);
@@ -224,7 +224,7 @@ impl Run<'_, '_> {
         Ok(value_of_stream(ty, bytes, self.machine.is_big_endian()))
     }
 
-    /// Dereferences to the generic type: all of it, or the first `bytes` bytes, the rest being 0.
+    /// Dereferences to the generic type: to its full size, or the first `bytes` bytes, extended with 0.
     pub(super) fn deref(&mut self, bytes: Option<u8>) -> Result<(), Fault> {
         let location = self.pop_location()?;
         let generic = self.generic_type();
@@ -273,12 +273,12 @@ impl Run<'_, '_> {
         self.charge_value(ty)?;
         same_size(ty, bytes.len() as u64)?;
         let mut copy = [0; 256];
-        // The length is one byte in the encoding.
+        // The length is a single byte in the encoding.
         let copy = &mut copy[..bytes.len().min(256)];
         copy.copy_from_slice(&bytes[..copy.len()]);
         let big_endian = self.machine.is_big_endian();
         let value = if big_endian && ty.elements == 1 {
-            // The low bits of the block are the value, where a stream would have it in the high ones.
+            // The value is in the low bits of the block, but in a stream it would be in the high ones.
             copy.reverse();
             Value::from_bytes(ty, copy)
         } else {
@@ -288,7 +288,7 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// The base type at an offset in the current unit.
+    /// Returns the base type at an offset in the current unit.
     pub(super) fn base_type(&self, offset: u64) -> Result<BaseType, Fault> {
         let found = self.machine.base_type(self.scope.unit, offset);
         let ty =
@@ -302,7 +302,7 @@ impl Run<'_, '_> {
         }
     }
 
-    /// The same, 0 being the generic type.
+    /// Returns the base type at an offset in the current unit, or the generic type for offset 0.
     pub(super) fn type_or_generic(&self, offset: u64) -> Result<BaseType, Fault> {
         if offset == 0 { Ok(self.generic_type()) } else { self.base_type(offset) }
     }
@@ -323,7 +323,7 @@ impl Run<'_, '_> {
         self.implicit_pointer(space, entry, by)
     }
 
-    /// Where an implicit pointer points: the location of its entry, in the context that asks.
+    /// Returns the pointee of an implicit pointer: the location of its entry, in the current context.
     pub(in super::super) fn pointee(&mut self, pointer: ImplicitPointer) -> Result<Location, Fault> {
         let offset = pointer.entry;
         let entry = self.machine.entry(offset);
@@ -348,7 +348,7 @@ fn no_frame_base() -> Fault {
     error("there is no frame base")
 }
 
-/// Checks the size that an operation gives for a type.
+/// Refuses a size operand that differs from the type's size.
 fn same_size(ty: BaseType, bytes: u64) -> Result<(), Fault> {
     match ty.size().div_ceil(8) == bytes {
         true => Ok(()),

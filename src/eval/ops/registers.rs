@@ -1,4 +1,4 @@
-//! Registers, of the current frame and as they were when it was entered (A.2.5.4.4.4, and of R A.2.5.4.4.1).
+//! Registers, of the current frame and on its entry (A.2.5.4.4.4, and R A.2.5.4.4.1).
 
 use super::super::fault::{Fault, error, ill_formed};
 use super::super::location::Location;
@@ -6,7 +6,7 @@ use super::super::run::Run;
 use crate::op::Reg;
 
 impl Run<'_, '_> {
-    /// A register of the current frame.
+    /// Returns the location of a register of the current frame.
     pub(super) fn register(&self, reg: Reg) -> Result<Location, Fault> {
         let bits = self.register_bits(reg)?;
         match self.scope.frame {
@@ -27,7 +27,7 @@ impl Run<'_, '_> {
 
     pub(super) fn call_frame_entry_reg(&mut self, reg: Reg) -> Result<(), Fault> {
         self.register_bits(reg)?;
-        // What the caller will find in the register is what it held on entry.
+        // The register's value on entry is its value in the caller.
         let location = self.saved(reg, self.scope.frame.saturating_add(1))?;
         self.push(location);
         Ok(())

@@ -1,4 +1,4 @@
-//! An expression on the quick way: its operands and its part of the stack.
+//! State of the fast evaluator: operands and stack of an expression.
 
 use super::super::arith::{Binary, Compare};
 use super::super::generic;
@@ -7,40 +7,40 @@ use super::machine::Flat;
 use super::slots::Slot;
 use crate::op::sign_extended;
 
-/// An expression, as far as it was carried out.
+/// Position in an expression.
 #[derive(Clone, Copy)]
 pub(super) struct Code<'l> {
     pub expr: &'l [u8],
-    /// Bytes from its start to the operation.
+    /// Offset in bytes of the operation.
     pub at: usize,
-    /// Bytes from its start to what is read next.
+    /// Offset in bytes of the next operand or operation.
     pub next: usize,
-    /// How many steps are left.
+    /// Number of steps left.
     pub steps: u64,
 }
 
-/// The expression and its part of the stack.
+/// An expression and its part of the stack.
 pub(super) struct Lane<'l> {
     pub code: Code<'l>,
-    /// The stack from the expression's own part on. The first is none of its elements.
+    /// Stack from the expression's own part on. The first slot is not an element.
     pub slots: &'l mut [Slot],
-    /// How many elements there are: where the top is.
+    /// Number of elements: the index of the top.
     pub len: usize,
-    /// The bits of 64 that the generic type has.
+    /// Mask of the generic type's bits, of 64.
     pub mask: u64,
-    /// Where the last operation ends, if it was `DW_OP_reg*`.
+    /// Offset of the end of the last operation, if it was `DW_OP_reg*`.
     pub register_end: usize,
-    /// The size of that register.
+    /// Size in bits of that register.
     pub register_bits: u32,
     pub flat: Flat,
 }
 
-/// The same while operations calculate. All that uses it is inlined, so that it is in registers.
+/// State of [`Lane`] during calculations. All its uses are inlined, so that it stays in registers.
 pub(super) struct State<'l> {
     pub code: Code<'l>,
-    /// All but the last place of the stack.
+    /// All slots of the stack but the last.
     pub below: &'l mut [Slot],
-    /// The top, which is not in its place.
+    /// The top element, which is not stored in its slot.
     pub top: Slot,
     pub len: usize,
     pub mask: u64,
@@ -54,13 +54,13 @@ impl Lane<'_> {
         Some(())
     }
 
-    /// The value on top, or the address that converts to one.
+    /// Returns the top value, or the address that converts to one.
     #[inline(always)]
     pub fn number(&self) -> Option<u64> {
         self.slots.get(self.len)?.number()
     }
 
-    /// Replaces the top.
+    /// Replaces the top element.
     #[inline(always)]
     pub fn replace(&mut self, slot: Slot) -> Option<()> {
         *self.slots.get_mut(self.len)? = slot;
@@ -68,7 +68,7 @@ impl Lane<'_> {
     }
 }
 
-/// Operands. Numbers of more than 63 bits, padding included, are not for the quick way.
+/// Decoding of operands. Numbers of more than 63 bits, including padding, are not supported.
 impl Code<'_> {
     #[inline(always)]
     pub fn byte(&mut self) -> Option<u8> {
@@ -87,7 +87,7 @@ impl Code<'_> {
         self.leb().map(|(number, bits)| (number << (64 - bits)) as i64 >> (64 - bits))
     }
 
-    /// A number, and how many bits its bytes have for it.
+    /// Returns a number and the number of bits in its encoding.
     #[inline(always)]
     fn leb(&mut self) -> Option<(u64, u32)> {
         let (mut number, mut bits) = (0, 0);
@@ -107,14 +107,14 @@ impl Code<'_> {
 impl State<'_> {
     #[inline(always)]
     pub fn push(&mut self, slot: Slot) -> Option<()> {
-        // Asked for first: where there is no room, the top stays as it is.
+        // Checked first: without room the top remains unchanged.
         let place = self.below.get_mut(self.len)?;
         *place = core::mem::replace(&mut self.top, slot);
         self.len += 1;
         Some(())
     }
 
-    /// Pushes the element `index` below the top, which is not 0: the top is in registers, and has no address.
+    /// Pushes the element `index` below the top, where `index` is not 0: the top is in registers and has no slot.
     #[inline(always)]
     pub fn pick(&mut self, index: usize) -> Option<()> {
         if index == 0 {
@@ -136,13 +136,13 @@ impl State<'_> {
         Some(())
     }
 
-    /// The element `index` below the top, which itself is not in its place; or the bottom.
+    /// Returns the element `index` below the top, or the bottom; not the top itself, which has no slot.
     #[inline(always)]
     pub fn below(&mut self, index: usize) -> Option<&mut Slot> {
         self.below.get_mut(self.len.wrapping_sub(index))
     }
 
-    /// Bits of 64 that the generic type does not have.
+    /// Returns the number of bits of 64 above the generic type.
     #[inline(always)]
     fn unused(&self) -> u32 {
         self.mask.leading_zeros()
@@ -200,14 +200,14 @@ impl Quick<'_> {
         self.bytes(code, i16::from_le_bytes, i16::from_be_bytes)
     }
 
-    /// Pushes the number in so many bytes.
+    /// Pushes an unsigned number of `bytes` bytes.
     #[inline(always)]
     pub(super) fn unsigned(&self, state: &mut State<'_>, bytes: u8) -> Option<()> {
         let number = self.fixed(&mut state.code, bytes)?;
         state.push_value(number)
     }
 
-    /// The same, signed.
+    /// Pushes a signed number of `bytes` bytes.
     #[inline(always)]
     pub(super) fn signed(&self, state: &mut State<'_>, bytes: u8) -> Option<()> {
         let number = self.fixed(&mut state.code, bytes)?;

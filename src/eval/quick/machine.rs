@@ -1,4 +1,4 @@
-//! What the quick way asks the machine and the target.
+//! Queries of the fast evaluator to the machine and the target.
 
 use super::super::Where;
 use super::super::location::Storage;
@@ -11,8 +11,7 @@ use super::{Progress, Quick, alone};
 use crate::op::{Dialect, Name, Reg};
 use crate::target::{Per, SpaceId};
 
-/// Whether an address of the default space is as large as a value of the generic type, and all lanes share the
-/// memory.
+/// Whether addresses of the default space have the size of the generic type, and all lanes share that memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Flat {
     Unknown,
@@ -21,12 +20,12 @@ pub(super) enum Flat {
 }
 
 impl Quick<'_> {
-    /// Of the operations that only some expressions may have.
+    /// Checks that an operation is allowed at the expression's position.
     pub(super) fn is_allowed(&self, name: Name) -> Option<()> {
         (self.place == Where::Location || name.row().is_for_cfi).then_some(())
     }
 
-    /// The size of a register of the innermost frame. Those of other frames are anywhere.
+    /// Returns the size of a register of the innermost frame. Registers of other frames can be at any location.
     #[inline(always)]
     pub(super) fn register_bits(&self, reg: Reg) -> Option<u32> {
         if self.frame != 0 {
@@ -35,14 +34,14 @@ impl Quick<'_> {
         self.target.register_bits(reg)
     }
 
-    /// Makes sure that the default space is [flat](Flat).
+    /// Requires the default space to be [flat](Flat).
     #[inline(always)]
     pub(super) fn flat(&self, lane: &mut Lane<'_>) -> Option<()> {
         lane.flat = self.or_find(lane.flat);
         (lane.flat == Flat::Yes).then_some(())
     }
 
-    /// Whether the default space is flat, if that is not known.
+    /// Returns whether the default space is flat, determining it if unknown.
     #[inline(always)]
     pub(super) fn or_find(&self, flat: Flat) -> Flat {
         if flat == Flat::Unknown { self.find_flat() } else { flat }
@@ -66,7 +65,7 @@ impl Quick<'_> {
         lane.push(Slot::Memory(address & lane.mask))
     }
 
-    /// Pushes the address that is so far from what a register contains.
+    /// Pushes the address in a register plus an offset.
     #[inline(always)]
     pub(super) fn based(&self, lane: &mut Lane<'_>, reg: Reg) -> Option<()> {
         let by = lane.code.sleb()?;
@@ -83,7 +82,7 @@ impl Quick<'_> {
         Some(())
     }
 
-    /// The address in a register.
+    /// Returns the address in a register.
     #[inline(always)]
     pub(super) fn contents(&self, reg: Reg) -> Option<u64> {
         if self.register_bits(reg)? < self.address_bits() {
@@ -106,7 +105,7 @@ impl Quick<'_> {
         lane.replace(Slot::Value(word & lane.mask))
     }
 
-    /// The canonical frame address, if it is a byte of the default space and nothing else.
+    /// Returns the canonical frame address, if it is a single byte of the default space.
     #[inline(never)]
     pub(super) fn cfa(&self) -> Option<u64> {
         self.is_allowed(Name::CallFrameCfa)?;
@@ -122,7 +121,7 @@ impl Quick<'_> {
         }
     }
 
-    /// The address of the frame base. The stack is for its expression.
+    /// Returns the address of the frame base. `slots` is the stack for its expression.
     #[inline(never)]
     pub(super) fn frame_base(&self, slots: &mut [Slot], steps: &mut u64) -> Option<u64> {
         self.is_allowed(Name::FbReg)?;
@@ -131,17 +130,17 @@ impl Quick<'_> {
         }
         let base = self.machine.frame_base(self.frame)?;
         let Body::Expression(expr) = base.body else { return None };
-        // What asks for the unit goes the long way, whichever unit it is.
+        // Operations that depend on the unit are not supported here, so the unit does not matter.
         if base.encoding.is_some_and(|encoding| encoding != *self.encoding) {
             return None;
         }
-        // One is for the operation itself.
+        // One step is for the operation itself.
         let max_steps = *steps - 1;
         if let Some(reg) = alone(expr).filter(|_| max_steps > 0 && slots.len() > 1) {
             *steps -= 1;
             return self.contents(reg);
         }
-        // Whether that is `DW_OP_fbreg`, which must not be there, the long way finds out.
+        // Only the full evaluator distinguishes `DW_OP_fbreg`, which is not allowed here, from operand bytes.
         if expr.contains(&FBREG) {
             return None;
         }
@@ -159,8 +158,8 @@ impl Quick<'_> {
         }
     }
 
-    /// Makes an element, or nothing, a part of the composite. `register_bits` is the size of the register that it is,
-    /// 0 if that is not known.
+    /// Makes an element, or undefined storage, a part of the composite. `register_bits` is the size of the element's
+    /// register, or 0 if unknown.
     #[inline(never)]
     pub(super) fn piece(
         &self,
@@ -170,12 +169,12 @@ impl Quick<'_> {
         parts: &mut Parts,
     ) -> Option<()> {
         if parts.is_empty() {
-            // The composite is an element too.
+            // The composite takes an element too.
             let can_begin =
                 self.room > SLOTS && self.address_bits() >= 32 && self.encoding.dialect != Dialect::Dwarf6;
             parts.most = if can_begin { self.pieces.min(SLOTS) } else { 0 };
         }
-        // Few and small pieces do not come near the size of the largest storage.
+        // A few small pieces cannot exceed the size of the largest storage.
         if parts.len() >= parts.most || bytes >= 1 << 13 {
             return None;
         }
@@ -189,7 +188,7 @@ impl Quick<'_> {
                 register_bits.into()
             }
             Slot::Implicit(_) => self.address_bits().into(),
-            // From there to the last byte.
+            // From the address to the end of the memory.
             Slot::Value(address) | Slot::Memory(address) => {
                 let last = u64::MAX >> (64 - self.address_bits());
                 (last - address).saturating_mul(8).saturating_add(8)

@@ -1,4 +1,4 @@
-//! Opcodes, by the list of operations.
+//! Opcodes, from the operation table.
 
 use crate::op::{COMPACT, Name, opcode};
 
@@ -26,7 +26,7 @@ compact! {
     DUP "dup"  OVER "over"  LIT0..LIT31 "lit"  REG0..REG31 "reg"  BREG0..BREG31 "breg"
 }
 
-/// The first and the last opcode of a compact family.
+/// Returns the first and last opcode of a compact family.
 const fn family(text: &str) -> (u8, u8) {
     let mut index = 0;
     while !is_same(COMPACT[index].text.as_bytes(), text.as_bytes()) {

@@ -1,4 +1,4 @@
-//! The parts of the composite that the quick way is building.
+//! Parts of the composite under construction in the fast evaluator.
 
 use super::super::composite::{Composite, Part};
 use super::super::location::{ImplicitBits, Location, Storage};
@@ -6,16 +6,16 @@ use super::Quick;
 use super::slots::Slot;
 use crate::target::SpaceId;
 
-/// Parts, each put together in its place. Their room is kept from one composite to the next.
+/// Parts, each constructed in place. Their memory is reused from one composite to the next.
 #[derive(Debug, Default)]
 pub(super) struct Parts {
-    /// Those of the composite, and behind them some of earlier ones. None of them owns anything.
+    /// Parts of the composite, followed by parts of earlier ones. None of them owns memory.
     all: Vec<Part>,
-    /// How many are the composite's.
+    /// Number of parts of the composite.
     len: usize,
-    /// How many it may have.
+    /// Maximum number of parts.
     pub most: usize,
-    /// Their sizes, added up.
+    /// Total size in bits.
     bits: u128,
 }
 
@@ -37,13 +37,13 @@ impl Parts {
         self.all.push(Part { start: 0, bits: 0, location: Location::undefined() });
     }
 
-    /// The composite as far as it is built.
+    /// Returns the composite built so far.
     pub fn composite(&self) -> Option<Composite> {
         (self.len > 0).then(|| Composite::of_plain_parts(self.all[..self.len].to_vec(), self.bits))
     }
 
-    /// Makes `location` the complete composite. If that is one that was made here and nobody else has it, nothing is
-    /// allocated.
+    /// Makes `location` the complete composite. Nothing is allocated if its old composite was made here and is not
+    /// shared.
     #[inline(never)]
     pub fn finish(&mut self, location: &mut Location, was_made_here: bool) {
         self.all.truncate(self.len);
@@ -59,7 +59,8 @@ impl Parts {
 }
 
 impl Quick<'_> {
-    /// Adds what is at an element, or nothing, as a part. The register is one of so many bits.
+    /// Adds the location of an element, or undefined storage, as a part of `bits` bits. `register_bits` is the size of
+    /// the element's register.
     #[inline(always)]
     pub(super) fn add_part(&self, parts: &mut Parts, slot: Slot, bits: u64, register_bits: u32) {
         let start = parts.bits;
@@ -80,13 +81,13 @@ impl Quick<'_> {
         parts.bits = start + u128::from(bits);
     }
 
-    /// What asks the machine is apart, so that the rest needs no stack.
+    /// A separate function, as it calls the machine: the caller then needs no stack frame.
     #[inline(never)]
     fn implicit_part(&self, location: &mut Location, number: u64) {
         replace(location, self.implicit(number));
     }
 
-    /// Where a value of the generic type is, if it stands nowhere.
+    /// Returns the implicit location of a value of the generic type.
     #[inline(always)]
     pub(super) fn implicit(&self, number: u64) -> Location {
         let bytes = self.encoding.address_bytes;
@@ -95,7 +96,7 @@ impl Quick<'_> {
     }
 }
 
-/// Puts a location in the place of one that owns nothing, so that there is nothing to drop.
+/// Replaces a location that owns no memory, so that nothing needs to be dropped.
 #[inline(always)]
 fn replace(old: &mut Location, new: Location) {
     core::mem::forget(core::mem::replace(old, new));

@@ -1,4 +1,4 @@
-//! The stack of the quick way, and what is on it as the rest of the evaluator has it.
+//! Stack of the fast evaluator, and conversion of its elements for the full evaluator.
 
 use super::super::Element;
 use super::super::composite::Composite;
@@ -10,7 +10,7 @@ use super::parts::Parts;
 use crate::op::Reg;
 use crate::target::SpaceId;
 
-/// An element of the quick way's stack.
+/// Element of the fast evaluator's stack.
 #[derive(Debug, Clone, Copy)]
 pub(in super::super) enum Slot {
     /// A value of the generic type.
@@ -19,27 +19,28 @@ pub(in super::super) enum Slot {
     Memory(u64),
     /// Known bits: a value of the generic type.
     Implicit(u64),
-    /// The start of a register of the innermost frame. There is one of that number.
+    /// The start of an existing register of the innermost frame.
     Register(Reg),
-    /// No element: what is below the lowest.
+    /// No element: the slot below the lowest element.
     Bottom,
 }
 
-/// How many elements the stack has at most.
+/// Maximum number of elements on the stack.
 pub(super) const SLOTS: usize = 64;
 
-/// The quick way's stack. Its room is kept from one evaluation to the next.
+/// Stack of the fast evaluator. Its memory is reused from one evaluation to the next.
 #[derive(Debug)]
 pub(in super::super) struct Slots {
-    /// The first is no element.
+    /// Slots; the first is not an element.
     pub(super) all: Box<[Slot; SLOTS + 1]>,
-    /// How many are in use.
+    /// Number of elements.
     pub(super) len: usize,
-    /// What the default space was found to be.
+    /// Known property of the default space.
     pub(super) flat: Flat,
-    /// The parts of the composite that is being built below them.
+    /// Parts of the composite under construction below the elements.
     pub(super) parts: Parts,
-    /// Whether the location that the evaluator [keeps](super::super::Evaluator::locate) is a composite of such parts.
+    /// Whether the location that the evaluator [keeps](super::super::Evaluator::locate) is a composite made from these
+    /// parts.
     kept_is_ours: bool,
 }
 
@@ -58,19 +59,19 @@ impl Slots {
         self.len == 0 && self.parts.is_empty()
     }
 
-    /// Notes that the location which is kept is another's.
+    /// Records that the kept location was not made here.
     pub fn forget_kept(&mut self) {
         self.kept_is_ours = false;
     }
 
-    /// The elements, the bottom first.
+    /// Returns the elements, bottom first.
     pub fn elements(&self) -> &[Slot] {
         self.all.get(1..=self.len).unwrap_or_default()
     }
 }
 
 impl Slot {
-    /// A value, or an address that converts to one.
+    /// Returns the value, or the address that converts to one.
     #[inline(always)]
     pub fn number(self) -> Option<u64> {
         match self {
@@ -79,7 +80,7 @@ impl Slot {
         }
     }
 
-    /// The same, if it is an element.
+    /// Returns the slot, if it is an element.
     #[inline(always)]
     pub fn element(self) -> Option<Self> {
         (!matches!(self, Self::Bottom)).then_some(self)
@@ -87,7 +88,7 @@ impl Slot {
 }
 
 impl Quick<'_> {
-    /// An element as the rest of the evaluator has it.
+    /// Converts a slot to an element of the full evaluator.
     pub fn element(&self, slot: Slot) -> Element {
         match slot {
             Slot::Value(number) => Element::Value(Value::generic(number, self.encoding.address_bytes)),
@@ -95,7 +96,7 @@ impl Quick<'_> {
         }
     }
 
-    /// The same as a location: a value is an address, and nothing is nowhere.
+    /// Converts a slot to a location: a value becomes an address, and the bottom the undefined location.
     #[inline(always)]
     pub fn location_of(&self, slot: Slot) -> Location {
         match slot {
@@ -108,13 +109,13 @@ impl Quick<'_> {
         }
     }
 
-    /// The location that an expression which is done results in.
+    /// Returns the location that a finished expression results in.
     #[inline(always)]
     pub fn location(&self, slots: &mut Slots) -> Option<Location> {
         let address_bits = self.address_bits();
         match slots.elements() {
             [.., Slot::Value(_)] if self.or_find(slots.flat) == Flat::No => None,
-            // These are put together in their place: to copy a location is slower.
+            // Constructed in place: copying a location is slower.
             [.., Slot::Value(address) | Slot::Memory(address)] => {
                 Some(Location::memory(SpaceId::DEFAULT, address_bits, *address))
             }
@@ -135,8 +136,8 @@ impl Quick<'_> {
         }
     }
 
-    /// Makes `kept` the location that an expression which is done results in. If that is for others to find, it is
-    /// `None`, and `kept` as it was.
+    /// Makes `kept` the location that a finished expression results in. `None` if only the full evaluator can find it;
+    /// `kept` is then unchanged.
     #[inline(always)]
     pub fn locate(&self, slots: &mut Slots, kept: &mut Location) -> Option<()> {
         let address_bits = self.address_bits();
@@ -157,12 +158,12 @@ impl Quick<'_> {
         Some(())
     }
 
-    /// The composite below the elements, as far as it is built.
+    /// Returns the composite below the elements, as built so far.
     pub fn composite(&self, slots: &Slots) -> Option<Composite> {
         slots.parts.composite()
     }
 
-    /// The value that an expression which is done results in.
+    /// Returns the value that a finished expression results in.
     #[inline(always)]
     pub fn value(&self, slots: &Slots) -> Option<Value> {
         let number = slots.elements().last()?.number()?;

@@ -1,11 +1,11 @@
-//! Why a frame could not be unwound, and where.
+//! Faults of unwinding, with the frame and rule.
 
 use super::super::fault::{Class, Fault};
 use crate::error::Count;
 use crate::op::Reg;
 use crate::read::{CfaRule, FrameSection, Rule};
 
-/// A column of the table that call frame information is (A.6.4.1).
+/// A column of the table defined by call frame information (A.6.4.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Column {
     /// The canonical frame address.
@@ -14,34 +14,34 @@ pub enum Column {
     Register(Reg),
 }
 
-/// Why a frame could not be unwound, and where: as much as is known of it.
+/// Reason why a frame could not be unwound, and its place as far as known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnwindFault {
-    /// The frame whose rules were followed, 0 the innermost.
+    /// Frame whose rules were followed, 0 the innermost.
     pub frame: u32,
-    /// Its program location.
+    /// Program location of the frame.
     pub pc: Option<u64>,
-    /// The section with its frame description entry, and the offset of the entry in it, in bytes.
+    /// Section of the frame description entry, and the offset of the entry in bytes.
     pub entry: Option<(FrameSection, u64)>,
-    /// What was asked for.
+    /// Requested column.
     pub column: Option<Column>,
-    /// The rule, as text: `offset(-16)`.
+    /// Rule as text, such as `offset(-16)`.
     pub rule: Option<String>,
-    /// What went wrong.
+    /// Reason of the fault.
     pub why: Why,
 }
 
-/// What went wrong.
+/// Reason of a fault.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Why {
     /// The section cannot be read.
     Reading(crate::Error),
-    /// Its rules are ill-formed, or cannot be followed on this machine.
+    /// The rules are ill-formed, or cannot be followed on this machine.
     Fault(Fault),
 }
 
 impl UnwindFault {
-    /// The class of the fault; `None` if the section could not be read.
+    /// Returns the class of the fault; `None` if the section could not be read.
     pub fn class(&self) -> Option<Class> {
         match &self.why {
             Why::Reading(_) => None,
@@ -76,7 +76,7 @@ impl core::fmt::Display for UnwindFault {
     }
 }
 
-/// A rule as the text writes it.
+/// Formats a rule as in the text.
 pub(super) fn rule_text(rule: Rule<'_>) -> String {
     match rule {
         Rule::Undefined => "undefined".into(),
@@ -89,7 +89,7 @@ pub(super) fn rule_text(rule: Rule<'_>) -> String {
     }
 }
 
-/// The same of the rule for the canonical frame address.
+/// Formats the rule of the canonical frame address.
 pub(super) fn cfa_text(rule: CfaRule<'_>) -> String {
     match rule {
         CfaRule::Unset => "not stated".into(),

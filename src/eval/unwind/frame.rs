@@ -27,106 +27,106 @@ impl<'s, 'a, 'o> Frame<'s, 'a, 'o> {
         Self { stack, level }
     }
 
-    /// How many frames are inward of it: 0 of the innermost. It is the [`frame`](Context::frame) of a context.
+    /// Returns the number of frames inward of this one: 0 for the innermost. It is the [`frame`](Context::frame) of a
+    /// context.
     pub fn number(&self) -> u32 {
         self.level.number
     }
 
-    /// Its program location (A.2.5.1), by which location lists are chosen from: the program counter; in an outer
-    /// frame that of the call, a byte of which is before the return address.
+    /// Returns the program location (A.2.5.1), which selects the entries of location lists: the program counter; in an
+    /// outer frame the address of the last byte of the call, before the return address.
     pub fn pc(&self) -> u64 {
         self.level.pc
     }
 
-    /// The address of the instruction that is executed next in it, as the file has it: the program counter, or the
-    /// return address without the [load bias](super::super::Machine::load_bias).
+    /// Returns the address in the file of the next instruction: the program counter, or the return address without the
+    /// [load bias](super::super::Machine::load_bias).
     pub fn resumes_at(&self) -> u64 {
         self.level.resumes_at
     }
 
-    /// Its canonical frame address, in whatever space it is.
+    /// Returns the canonical frame address, in any space.
     ///
     /// # Errors
-    /// If its rule cannot be followed.
+    /// A rule that cannot be followed.
     pub fn cfa(&self) -> Result<Location> {
         self.stack.cfa_of(&self.level)
     }
 
-    /// Where a register is as this frame sees it: what it holds when the frame goes on. It is a location of the
-    /// machine that is stopped.
+    /// Returns the location of a register's value in this frame: the value that it has when the frame resumes. It is a
+    /// location of the stopped machine.
     ///
     /// # Errors
-    /// If the rules cannot be followed.
+    /// Rules that cannot be followed.
     pub fn register(&self, reg: Reg) -> Result<Location> {
         let found = self.stack.register_in(reg, self.number())?;
         found.ok_or_else(|| self.stack.unknown(self.number()))
     }
 
-    /// Reads from a register as this frame sees it, from byte `at` on, the least significant byte being 0, as
-    /// [`Machine::register`](super::super::Machine::register) does in the innermost frame. It is the short way to what
-    /// stands at [`register`](Self::register).
+    /// Reads bytes of a register's value in this frame, from byte `at`; byte 0 is the least significant, as for
+    /// [`Machine::register`](super::super::Machine::register) in the innermost frame. It is faster than reading at
+    /// [`register`](Self::register).
     ///
     /// # Errors
-    /// * If the rules cannot be followed;
-    /// * an evaluation error if the register has not so many bytes, or some of them are undefined;
-    /// * unmapped if they cannot be read.
+    /// * Rules that cannot be followed;
+    /// * an evaluation error if the register has fewer bytes, or some are undefined;
+    /// * unmapped if the bytes cannot be read.
     pub fn read_register(&self, reg: Reg, at: u32, into: &mut [u8]) -> Result<()> {
         self.stack.read_in(reg, self.number(), at, into)
     }
 
-    /// Where a register of its caller is, by the rules of this frame: what the register will hold when the frame is
-    /// left. An entry function has such rules too, though it has no caller.
+    /// Returns the location of a register of the caller, by the rules of this frame: the value that the register will
+    /// have after the return. An entry function has such rules too, though it has no caller.
     ///
     /// # Errors
-    /// If the rules cannot be followed.
+    /// Rules that cannot be followed.
     pub fn saved(&self, reg: Reg) -> Result<Location> {
         let caller = self.number().saturating_add(1);
         let found = self.stack.register_in(reg, caller)?;
         found.ok_or_else(|| self.stack.unknown(caller))
     }
 
-    /// The frame that called it. `None` if it is the entry function, whose return address is undefined.
+    /// Returns the calling frame. `None` for the entry function, whose return address is undefined.
     ///
     /// # Errors
-    /// * If there is no call frame information for it, or it cannot be read;
-    /// * if a rule of it is ill-formed, or cannot be followed on this machine;
-    /// * an evaluation error if the frames would go round in a circle.
+    /// * Call frame information that is missing or cannot be read;
+    /// * a rule that is ill-formed, or cannot be followed on this machine;
+    /// * an evaluation error if the frames form a cycle.
     pub fn step_out(&self) -> Result<Option<Self>> {
         self.stack.frame(self.number() + 1)
     }
 
-    /// The rules that hold at its pc, which say where the registers of its caller are. `None` if no call frame
-    /// information has code there.
+    /// Returns the rules at the frame's pc, which locate the registers of its caller. `None` if no call frame
+    /// information covers the pc.
     ///
     /// # Errors
-    /// If they cannot be read.
+    /// Rules that cannot be read.
     pub fn row(&self) -> Result<Option<&FrameRow<'o>>> {
         Ok(self.level.row()?.map(|row| &row.row))
     }
 
-    /// Where these rules stand: the section, and the entry with its common part.
+    /// Returns the section of these rules, and their entry with its common information entry.
     pub fn entry(&self) -> Option<(FrameSection, &'a Fde<'o>, &'a Cie<'o>)> {
         let row = self.level.row.as_ref().ok()?.as_ref()?;
         Some((row.frames.section, row.fde, row.cie()))
     }
 
-    /// Whether it is the frame of a signal handler's trampoline: what called it was interrupted, and has made no
-    /// call.
+    /// Whether the frame is a signal handler's trampoline: the frame outside was interrupted, without a call.
     pub fn is_signal(&self) -> bool {
         self.entry().is_some_and(|(_, _, cie)| cie.is_signal)
     }
 
-    /// The context for expressions of this frame, to evaluate with the [`CallStack`] as machine.
+    /// Returns a context for expressions of this frame, with the [`CallStack`] as machine.
     pub fn context(&self, encoding: Encoding) -> Context<'a> {
         Context { frame: self.number(), ..Context::new(encoding, self.stack.target) }
     }
 }
 
-/// Frames, the innermost first: see [`CallStack::frames`].
+/// Frames from the innermost outward: see [`CallStack::frames`].
 #[derive(Debug)]
 pub struct FramesOutward<'s, 'a, 'o> {
     stack: &'s CallStack<'a, 'o>,
-    /// The number of the next; `None` after the last, and after an error.
+    /// Number of the next frame; `None` after the last one, and after an error.
     next: Option<u32>,
     lane: Option<u32>,
 }

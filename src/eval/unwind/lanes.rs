@@ -1,5 +1,5 @@
-//! In which lanes a frame is, where each of them stands, and which are active (R A.3.3.5,
-//! `DW_AT_LLVM_lane_pc` and `DW_AT_LLVM_active_lane`).
+//! Lanes of a frame, with their program locations and activity (R A.3.3.5, `DW_AT_LLVM_lane_pc` and
+//! `DW_AT_LLVM_active_lane`).
 
 use super::super::debug_info::WithDebugInfo;
 use super::super::fault::{Fault, error};
@@ -10,7 +10,7 @@ use super::super::value::{BaseType, Value};
 use super::super::{Body, Context, Entry, Machine};
 use super::{Frame, Result};
 
-/// Where the pcs of all lanes of a frame are, and bits of one.
+/// Location of the pcs of all lanes of a frame, and the size of one.
 #[derive(Debug, Clone)]
 pub(super) struct LanePcs {
     pcs: Location,
@@ -18,38 +18,36 @@ pub(super) struct LanePcs {
 }
 
 impl Frame<'_, '_, '_> {
-    /// How many lanes its subprogram has.
+    /// Returns the number of lanes of the frame's subprogram.
     pub fn lanes(&self) -> u64 {
         let said = self.stack.info.and_then(|info| info.lanes(self.pc()));
         said.unwrap_or_else(|| self.stack.machine.lanes())
     }
 
-    /// Where a lane is in this frame: what `DW_AT_LLVM_lane_pc` of its subprogram says. Of an active lane
-    /// that is what [`resumes_at`](Self::resumes_at) is of the frame, as it is for every lane where there is
-    /// no such attribute. `None` if the lane was not active when the subprogram was entered: then it has no
-    /// frame here.
+    /// Returns the pc of a lane in this frame, from `DW_AT_LLVM_lane_pc` of its subprogram. For an active lane, and for
+    /// all lanes without such an attribute, it equals [`resumes_at`](Self::resumes_at) of the frame. `None` if the lane
+    /// was not active when the subprogram was entered: then it has no frame here.
     ///
     /// # Errors
     /// * An evaluation error if the subprogram has no such lane;
-    /// * if the attribute cannot be evaluated or read.
+    /// * an attribute that cannot be evaluated or read.
     pub fn lane_pc(&self, lane: u32) -> Result<Option<u64>> {
         self.find_lane_pc(lane).map_err(|fault| self.level.fault(None, fault))
     }
 
-    /// Whether a lane has a frame here: whether it was active when the subprogram was entered.
+    /// Whether a lane has a frame here, because it was active when the subprogram was entered.
     ///
     /// # Errors
-    /// As [`lane_pc`](Self::lane_pc).
+    /// The errors of [`lane_pc`](Self::lane_pc).
     pub fn has_lane(&self, lane: u32) -> Result<bool> {
         Ok(self.lane_pc(lane)?.is_some())
     }
 
-    /// Which lanes are active in this frame, lane 0 in the least significant bit: what
-    /// `DW_AT_LLVM_active_lane` of its subprogram says. `None` if there is no such attribute: then the
-    /// processor's mask has them.
+    /// Returns the active lanes of this frame, lane 0 in the least significant bit, from `DW_AT_LLVM_active_lane` of
+    /// its subprogram. `None` without the attribute: then the processor's mask has them.
     ///
     /// # Errors
-    /// If the attribute cannot be evaluated or read.
+    /// An attribute that cannot be evaluated or read.
     pub fn active_lanes(&self) -> Result<Option<Value>> {
         let said = self.stack.info.and_then(|info| info.active_lane(self.pc()));
         let active = |body: Body<'_>, machine: &dyn Machine, context: &Context<'_>| {
@@ -58,7 +56,7 @@ impl Frame<'_, '_, '_> {
         self.said(said, active).map_err(|fault| self.level.fault(None, fault))
     }
 
-    /// What an attribute of the subprogram says, evaluated in this frame.
+    /// Evaluates an attribute of the subprogram in this frame.
     fn said<T>(
         &self,
         said: Option<Entry<'_>>,

@@ -1,4 +1,4 @@
-//! What is known of one frame, and how the next is found.
+//! State of one frame, and the search for the next.
 
 use core::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
@@ -19,38 +19,38 @@ use crate::read::{Cie, Fde, FrameRow, Frames, KnownRows, Rule};
 /// A frame.
 #[derive(Debug)]
 pub(super) struct Level<'a, 'o> {
-    /// How many frames are inward of it.
+    /// Number of frames inward of it.
     pub number: u32,
-    /// The program location (A.2.5.1): in an outer frame that of the call.
+    /// Program location (A.2.5.1): the call, in an outer frame.
     pub pc: u64,
-    /// The address, as the file has it, of the instruction that is executed next in it.
+    /// Address in the file of the next instruction.
     pub resumes_at: u64,
-    /// Its rules. `None` where no entry has code at its pc.
+    /// Rules of the frame. `None` where no entry covers its pc.
     pub row: Result<Option<Row<'a, 'o>>>,
-    /// Its canonical frame address, once it was asked for.
+    /// Canonical frame address, once requested.
     pub cfa: OnceCell<Result<Location>>,
-    /// Where expressions of its rules say that registers of the caller are.
+    /// Locations of the caller's registers by expression rules, once requested.
     pub found: RefCell<Vec<(Reg, Location)>>,
-    /// The levels that locate registers of the caller which many inner frames leave as they are.
+    /// Cached levels of the rules for registers that many inner frames leave unchanged.
     pub kept: RefCell<Vec<(Reg, Kept<'a, 'o>)>>,
-    /// Ends of chains of `register(R)` rules, by the register that a chain begins at.
+    /// Ends of chains of `register(R)` rules, by the first register of the chain.
     pub chains: RefCell<HashMap<Reg, Chain>>,
-    /// Where the pcs of its lanes are, once that was asked for. `None` if nobody says it.
+    /// Location of the pcs of its lanes, once requested. `None` without the attribute.
     pub lane_pcs: OnceCell<Result<Option<LanePcs>, Fault>>,
 }
 
 /// The end of a chain of `register(R)` rules of one frame.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Chain {
-    /// A register that is in no other.
+    /// The last register, without a `register(R)` rule.
     Ends,
-    /// The chain has no end.
+    /// A cycle without an end.
     Circle,
-    /// The first register is in the second, which has another size.
+    /// The first register is stored in the second, of a different size.
     Differs(Reg, Reg),
 }
 
-/// The rules of a frame, and where they stand.
+/// Rules of a frame, with their entry.
 #[derive(Debug)]
 pub(super) struct Row<'a, 'o> {
     pub frames: &'a Frames<'o>,
@@ -64,14 +64,14 @@ impl<'a, 'o> Row<'a, 'o> {
     }
 }
 
-/// What is outward of the last frame that was found.
+/// State of the search outward of the last frame found.
 #[derive(Debug, Clone)]
 pub(super) enum Outward {
-    /// It was not looked for.
+    /// Not searched.
     Unknown,
-    /// Nothing.
+    /// No further frame.
     Nothing,
-    /// It cannot be found.
+    /// A frame that cannot be found.
     Lost(Box<UnwindFault>),
 }
 
@@ -106,20 +106,20 @@ impl<'a, 'o> Level<'a, 'o> {
         level
     }
 
-    /// Its rules, if there are any.
+    /// Returns the rules, if any.
     ///
     /// # Errors
-    /// If they cannot be read.
+    /// Rules that cannot be read.
     pub fn row(&self) -> Result<Option<&Row<'a, 'o>>> {
         self.row.as_ref().map(Option::as_ref).map_err(Clone::clone)
     }
 
-    /// The rule for a register of its caller, if one is stated.
+    /// Returns the explicit rule for a register of the caller, if any.
     pub fn rule(&self, reg: Reg) -> Result<Option<Rule<'o>>> {
         Ok(self.row()?.and_then(|row| row.row.rule(reg)))
     }
 
-    /// A fault, and where.
+    /// Returns a fault with its place.
     #[cold]
     pub fn fault(&self, column: Option<Column>, fault: Fault) -> Box<UnwindFault> {
         let row = self.row.as_ref().ok().and_then(Option::as_ref);
@@ -140,7 +140,7 @@ impl<'a, 'o> Level<'a, 'o> {
 }
 
 impl<'a, 'o> CallStack<'a, 'o> {
-    /// A frame; `None` if there are not so many.
+    /// Returns a frame; `None` if there are fewer.
     pub(super) fn level(&self, number: u32) -> Result<Option<Rc<Level<'a, 'o>>>> {
         loop {
             let (known, last) = {
@@ -159,7 +159,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
                 None => self.first(),
                 Some(last) => self.caller_of(&last),
             };
-            // A rule that was followed for it can have asked for the same.
+            // Following a rule for it may already have found it.
             if self.levels.borrow().len() as u32 != known {
                 continue;
             }
@@ -167,7 +167,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
                 Ok(Some(level)) => self.levels.borrow_mut().push(Rc::new(level)),
                 Ok(None) => *self.outward.borrow_mut() = Outward::Nothing,
                 Err(fault) => {
-                    // What is asked for within its own rules is not lost for others.
+                    // A fault within a cycle of rules need not occur for other requests.
                     if self.asking.borrow().is_empty() {
                         *self.outward.borrow_mut() = Outward::Lost(fault);
                         continue;
@@ -187,7 +187,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
         Ok(Some(Level::new(0, pc, pc, self.sections, self.known_rows())))
     }
 
-    /// The frame that called another one.
+    /// Returns the caller of a frame.
     fn caller_of(&self, level: &Level<'a, 'o>) -> Result<Option<Level<'a, 'o>>> {
         let Some(row) = level.row()? else {
             return Err(level.fault(None, error("no call frame information has code at this pc")));
@@ -198,7 +198,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
         if row.row.is_return_signed {
             return Err(level.fault(column, unsupported("the return address is signed")));
         }
-        // Found for every frame in turn, so that none has to be found for the sake of one far outward.
+        // Computed frame by frame, so that an outer one does not need a deep recursion.
         let _ = self.cfa_of(level);
         let number = level.number + 1;
         let location = self.register_in(reg, number)?.ok_or_else(|| self.unknown(number))?;
@@ -239,8 +239,8 @@ impl<'a, 'o> CallStack<'a, 'o> {
         }
     }
 
-    /// Whether a frame has the pc and the canonical frame address of one inward of it. That is the last whose
-    /// number is a power of two: each circle comes to meet one of them.
+    /// Whether a frame has the pc and canonical frame address of a frame inward of it. The compared frame is the last
+    /// one whose number is a power of two: each cycle eventually repeats one of them.
     fn has_been(&self, caller: &Level<'a, 'o>) -> bool {
         let before = match caller.number - 1 {
             0 => 0,

@@ -7,9 +7,9 @@
 //!                            └─► is a Machine: expressions of any frame can be evaluated
 //! ```
 //!
-//! A [`CallStack`] stands before the [`Machine`] that is stopped. Where a register of an outer frame is, comes from
-//! the rules; what stands there, from that machine. So a location that is found for an outer frame is one of the
-//! machine's own, and can be read and written there.
+//! A [`CallStack`] wraps the stopped [`Machine`]. The rules locate the registers of outer frames, and that machine has
+//! their contents. A location found for an outer frame is therefore one of the machine's own, and can be read and
+//! written there.
 //!
 //! ```
 //! use eitri::eval::{CallStack, Snapshot, read_bits};
@@ -66,23 +66,21 @@ use crate::op::Reg;
 use crate::read::{Frames, KnownRows};
 use level::{Level, Outward};
 
-/// The result of what unwinds.
+/// Result of unwinding.
 pub type Result<T, E = Box<UnwindFault>> = core::result::Result<T, E>;
 
 /// The frames of a stopped thread, found by call frame information.
 ///
-/// It is a [`Machine`]: that of the innermost frame, which knows its callers too. Frames are found when they are
-/// asked for, and rules are followed when a register is. What has been found is kept, so the machine behind it
-/// must not change meanwhile.
+/// It is a [`Machine`]: that of the innermost frame, which also knows its callers. Frames are found and rules are
+/// followed on demand. Results are cached, so the wrapped machine must not change meanwhile.
 ///
-/// * Pcs are addresses as the file has them, by which rules are looked up. A return address is where the file is loaded,
-///   so the [load bias](Machine::load_bias) is subtracted from it.
-/// * A pc is looked up as it is in the innermost frame, and where a frame of a signal handler was interrupted; in
-///   other frames it is the call's, which is before the return address (DWARF 5, section 6.4.4).
-/// * Where no rule says what becomes of a register, it is as the caller left it
-///   ([same value](crate::read::Rule::SameValue)); the [register](Architecture::cfa_register) that is the canonical
-///   frame address by the architecture's rules is that.
-/// * The last frame is the one whose return address is undefined.
+/// * Pcs are addresses of the file, for looking up rules. A return address is a loaded address, so the [load
+///   bias](Machine::load_bias) is subtracted from it.
+/// * The lookup uses the exact pc in the innermost frame and in a frame interrupted by a signal; in other frames it
+///   uses the pc of the call, before the return address (DWARF 5, section 6.4.4).
+/// * A register without a rule is as the caller left it ([same value](crate::read::Rule::SameValue)), except the
+///   [register](Architecture::cfa_register) that the architecture defines as the canonical frame address.
+/// * The last frame is the one with an undefined return address.
 pub struct CallStack<'a, 'o> {
     machine: &'a dyn Machine,
     sections: &'a [Frames<'o>],
@@ -91,30 +89,30 @@ pub struct CallStack<'a, 'o> {
     frame_limit: u32,
     limits: Limits,
     own_rows: KnownRows<'o>,
-    /// Rows that are known already, instead of its own.
+    /// Cached rows of the sections, used instead of its own.
     shared_rows: Option<&'a KnownRows<'o>>,
-    /// The frames that were found so far, and what is outward of the last.
+    /// Frames found so far. `outward` is the state of the search after the last one.
     levels: RefCell<Vec<Rc<Level<'a, 'o>>>>,
     outward: RefCell<Outward>,
-    /// What is being found out, each because of the one before.
+    /// Columns being computed, each because of the previous one.
     asking: RefCell<Vec<(u32, Column)>>,
-    /// Why a question that an expression asked had no answer.
+    /// Fault behind a missing answer to an expression.
     cause: RefCell<Option<Box<UnwindFault>>>,
-    /// Evaluators with their stacks; one for each expression within an expression.
+    /// Idle evaluators with their stacks; one is in use for each nested expression.
     evaluators: RefCell<Vec<Evaluator>>,
 }
 
-/// Frames of a call stack, unless [`CallStack::with_frame_limit`] says otherwise.
+/// Default of [`CallStack::with_frame_limit`].
 const MOST_FRAMES: u32 = 1 << 16;
-/// Rules that ask for other rules.
+/// Maximum nesting of rules that depend on other rules.
 const MOST_ASKING: usize = 48;
 
 impl<'a, 'o> CallStack<'a, 'o> {
-    /// The call stack of a machine. Where several sections have an entry for a pc, the first is taken: those of
-    /// other files than the first, and `.eh_frame` beside `.debug_frame`. Their addresses are those of the
-    /// machine's [`pc`](Machine::pc): with a [load bias](Machine::load_bias), addresses as one file has them.
-    /// Files with several biases are read with [`eh_frame_address`](crate::read::Sections::eh_frame_address) as each is
-    /// loaded, and the machine's bias is 0.
+    /// Returns the call stack of a machine. Where several sections have an entry for a pc, the first section is used:
+    /// sections can be those of several files, or `.eh_frame` beside `.debug_frame`. Their addresses are those of the
+    /// machine's [`pc`](Machine::pc): with a [load bias](Machine::load_bias), addresses of one file. To combine files
+    /// with different biases, read each with its loaded [`eh_frame_address`](crate::read::Sections::eh_frame_address),
+    /// and give the machine a bias of 0.
     pub fn new(machine: &'a dyn Machine, sections: &'a [Frames<'o>], target: &'a dyn Architecture) -> Self {
         Self {
             machine,
@@ -133,35 +131,35 @@ impl<'a, 'o> CallStack<'a, 'o> {
         }
     }
 
-    /// The same with the debug information of the file, which says where the lanes of a frame are.
+    /// Adds the debug information of the file, which locates the lanes of a frame.
     #[must_use]
     pub fn with_debug_info(mut self, info: &'a DebugInfo<'a, 'o>) -> Self {
         self.info = Some(info);
         self
     }
 
-    /// The same with another limit of frames; 65 536 otherwise. Beyond is an evaluation error.
+    /// Sets the maximum number of frames, 65 536 by default. Exceeding it is an evaluation error.
     #[must_use]
     pub fn with_frame_limit(mut self, frames: u32) -> Self {
         self.frame_limit = frames;
         self
     }
 
-    /// The same with other limits of each expression in its rules.
+    /// Sets the limits of each expression in the rules.
     #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// The same with rows that call stacks of the same sections share.
+    /// Shares cached rows with other call stacks of the same sections.
     #[must_use]
     pub(crate) fn with_known_rows(mut self, rows: &'a KnownRows<'o>) -> Self {
         self.shared_rows = Some(rows);
         self
     }
 
-    /// The address in the file of a loaded address: without the load bias, modulo the size of an address.
+    /// Converts a loaded address to an address of the file: without the load bias, modulo the size of an address.
     fn of_file(&self, loaded: u64, address_bytes: u8) -> u64 {
         let unused = 64u32.saturating_sub(u32::from(address_bytes) * 8).min(63);
         loaded.wrapping_sub(self.machine.load_bias()) & u64::MAX >> unused
@@ -171,7 +169,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
         self.shared_rows.unwrap_or(&self.own_rows)
     }
 
-    /// The frame that is executed.
+    /// Returns the innermost frame.
     ///
     /// # Errors
     /// An evaluation error if the machine has no program location.
@@ -179,25 +177,25 @@ impl<'a, 'o> CallStack<'a, 'o> {
         self.level(0)?.map(|level| Frame::new(self, level)).ok_or_else(|| self.unknown(0))
     }
 
-    /// A frame, 0 the innermost. `None` if there are not so many.
+    /// Returns a frame, 0 the innermost. `None` if there are fewer frames.
     ///
     /// # Errors
-    /// As [`Frame::step_out`], of it and of all frames before it.
+    /// The errors of [`Frame::step_out`] for it and all frames inward of it.
     pub fn frame(&self, number: u32) -> Result<Option<Frame<'_, 'a, 'o>>> {
         Ok(self.level(number)?.map(|level| Frame::new(self, level)))
     }
 
-    /// All frames, the innermost first. After an error there is none.
+    /// Returns all frames, the innermost first. It ends after an error.
     pub fn frames(&self) -> FramesOutward<'_, 'a, 'o> {
         FramesOutward::new(self, None)
     }
 
-    /// The frames that a lane is in: those whose subprograms were entered when it was active.
+    /// Returns the frames of a lane: those whose subprograms were entered while it was active.
     pub fn frames_of_lane(&self, lane: u32) -> FramesOutward<'_, 'a, 'o> {
         FramesOutward::new(self, Some(lane))
     }
 
-    /// Does something with an evaluator that no expression is using.
+    /// Calls `then` with an idle evaluator.
     fn with_evaluator<T>(&self, then: impl FnOnce(&mut Evaluator) -> T) -> T {
         let idle = self.evaluators.borrow_mut().pop();
         let mut evaluator = idle.unwrap_or_else(|| Evaluator::new().with_limits(self.limits));
@@ -206,7 +204,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
         result
     }
 
-    /// Does something for a column, unless it is being done already.
+    /// Calls `then` for a column, unless it is already being computed.
     fn ask<T>(&self, level: &Level<'a, 'o>, column: Column, then: impl FnOnce() -> Result<T>) -> Result<T> {
         let asked = (level.number, column);
         {
@@ -227,7 +225,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
         result
     }
 
-    /// Evaluates something in a frame. What stopped it can be a fault in the rules of another frame.
+    /// Evaluates in a frame. The resulting fault can be that of a rule in another frame.
     fn evaluate<T>(
         &self,
         level: &Level<'a, 'o>,
@@ -241,7 +239,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
         result.map_err(|fault| cause.unwrap_or_else(|| level.fault(Some(column), fault)))
     }
 
-    /// What an expression asked: an answer, or none and the reason kept.
+    /// Returns the answer to an expression's request, and keeps the fault of a missing one.
     fn answer<T>(&self, found: Result<Option<T>>) -> Option<T> {
         found.unwrap_or_else(|fault| {
             self.cause.replace(Some(fault));

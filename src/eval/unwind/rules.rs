@@ -1,4 +1,4 @@
-//! The rules of call frame information, one by one (A.6.4.1, A.6.4.2.2).
+//! Evaluation of the rules of call frame information (A.6.4.1, A.6.4.2.2).
 
 use std::rc::Rc;
 
@@ -15,26 +15,26 @@ use crate::op::Reg;
 use crate::read::{CfaRule, Rule};
 use crate::target::SpaceId;
 
-/// Number of frames that leave a register unchanged before a note is kept.
+/// Number of frames that leave a register unchanged before the result is cached.
 const FRAMES_PASSED: u32 = 16;
 
-/// What says where a register is.
+/// The rule that finally locates a register.
 #[derive(Debug, Clone)]
 pub(super) enum Kept<'a, 'o> {
-    /// Nothing: it is in this one, as the innermost frame has it.
+    /// No rule: the value is in this register of the innermost frame.
     InPlace(Reg),
-    /// The rule of a frame for a register, which is not "same value" and no other register.
+    /// The rule of a frame for a register, other than "same value" and `register(R)`.
     ByRule(Rc<Level<'a, 'o>>, Reg, Rule<'o>),
 }
 
 impl<'a, 'o> CallStack<'a, 'o> {
-    /// The canonical frame address of a frame.
+    /// Returns the canonical frame address of a frame.
     pub(super) fn cfa_of(&self, level: &Level<'a, 'o>) -> Result<Location> {
         if let Some(known) = level.cfa.get() {
             return known.clone();
         }
         let found = self.ask(level, Column::Cfa, || self.find_cfa(level));
-        // What is asked for within a circle is not lost for others.
+        // A fault within a cycle of rules need not occur for other requests.
         if found.is_ok() || self.asking.borrow().is_empty() {
             let _ = level.cfa.set(found.clone());
         }
@@ -69,10 +69,11 @@ impl<'a, 'o> CallStack<'a, 'o> {
         Context { frame: level.number, ..Context::new(row.cie().encoding, self.target) }
     }
 
-    /// What says where a register of a frame is: through all frames that leave it as it is, and from one register
-    /// to another. `None` if there is no such frame.
+    /// Returns the rule that locates a register of a frame, after all frames that leave it unchanged, and all
+    /// `register(R)` rules. `None` if the frame does not exist.
     ///
-    /// After many frames it is noted in the first, so that who asks in each frame in turn does not go through all.
+    /// A result beyond many frames is cached in the first, so that requests for each frame in turn do not visit all of
+    /// them.
     fn kept(&self, reg: Reg, frame: u32) -> Result<Option<Kept<'a, 'o>>> {
         let Some(callee) = frame.checked_sub(1) else { return Ok(Some(Kept::InPlace(reg))) };
         let Some(first) = self.level(callee)? else { return Ok(None) };
@@ -83,7 +84,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
         Ok(Some(kept))
     }
 
-    /// The same, and the frame that was looked at last.
+    /// Returns the rule that locates a register, and the last visited frame.
     fn kept_inward(&self, mut reg: Reg, mut frame: u32) -> Result<(Kept<'a, 'o>, u32)> {
         while let Some(callee) = frame.checked_sub(1) {
             crate::work::step();
@@ -107,7 +108,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
         Ok((Kept::InPlace(reg), 0))
     }
 
-    /// Where a register of a frame is. `None` if there is no such frame.
+    /// Returns the location of a register of a frame. `None` if the frame does not exist.
     pub(super) fn register_in(&self, reg: Reg, frame: u32) -> Result<Option<Location>> {
         self.kept(reg, frame)?.map(|kept| self.location_of(&kept)).transpose()
     }
@@ -124,12 +125,12 @@ impl<'a, 'o> CallStack<'a, 'o> {
             }
             Rule::ValOffset(by) => self.val_offset(level, reg, by),
             Rule::Expression(expr) | Rule::ValExpression(expr) => self.by_expression(level, reg, expr),
-            // The others were followed.
+            // The other rules were followed before.
             Rule::Undefined | Rule::SameValue | Rule::Register(_) => Ok(Location::undefined()),
         }
     }
 
-    /// A register of the innermost frame.
+    /// Returns a register of the innermost frame.
     fn in_place(&self, reg: Reg) -> Result<Location> {
         let bits = self.target.register_bits(reg);
         bits.map(|bits| Location::register(reg, bits)).ok_or_else(|| self.no_register(reg))
@@ -144,7 +145,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
         }
     }
 
-    /// Reads from a register of a frame, from byte `at` on, the least significant being 0.
+    /// Reads bytes of a register's value in a frame, from byte `at`; byte 0 is the least significant.
     pub(super) fn read_in(&self, reg: Reg, frame: u32, at: u32, into: &mut [u8]) -> Result<()> {
         let bits = self.target.register_bits(reg).ok_or_else(|| self.no_register(reg))?;
         let end = (u64::from(at) + into.len() as u64) * 8;
@@ -162,8 +163,8 @@ impl<'a, 'o> CallStack<'a, 'o> {
         })
     }
 
-    /// The same of a register that is saved at the canonical frame address, as most are, and of one that nobody has
-    /// saved: no location needs to be made for it. `None` if it is neither, or cannot be read.
+    /// Reads a register that is saved at an offset from the canonical frame address, as most are, or not saved by any
+    /// frame, without making a location. `None` for other rules, or if it cannot be read.
     fn read_plain(&self, reg: Reg, mut frame: u32, at: u32, into: &mut [u8]) -> Option<()> {
         let levels = self.levels.borrow();
         let last = frame.saturating_sub(FRAMES_PASSED);
@@ -215,7 +216,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
         Ok(())
     }
 
-    /// `val_offset(N)`: the address of the canonical frame address, moved, is the value.
+    /// Returns the value by `val_offset(N)`: the canonical frame address plus an offset.
     fn val_offset(&self, level: &Level<'a, 'o>, reg: Reg, by: i64) -> Result<Location> {
         let column = Some(Column::Register(reg));
         let moved =
@@ -239,7 +240,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
         }))
     }
 
-    /// `register(R)`: as large, and not by way of others in the register whose rule it is.
+    /// Checks `register(R)`: of equal size, and not part of a cycle of registers.
     fn check_register_rule(&self, level: &Level<'a, 'o>, reg: Reg) -> Result<()> {
         match self.chain(level, reg)? {
             Chain::Ends => Ok(()),
@@ -254,7 +255,8 @@ impl<'a, 'o> CallStack<'a, 'o> {
         }
     }
 
-    /// The end of the chain of `register(R)` rules that begins at a register, noted for each register of the chain.
+    /// Returns the end of the chain of `register(R)` rules that begins at a register, and caches it for all registers
+    /// of the chain.
     fn chain(&self, level: &Level<'a, 'o>, reg: Reg) -> Result<Chain> {
         let mut known = level.chains.borrow_mut();
         let (mut last, mut between) = (reg, Vec::new());
@@ -264,11 +266,11 @@ impl<'a, 'o> CallStack<'a, 'o> {
                 break chain;
             }
             let Some(Rule::Register(from)) = level.rule(last)? else { break Chain::Ends };
-            // A chain that comes back to it before its end is known is a circle.
+            // Returning to this register before the end is known is a cycle.
             known.insert(last, Chain::Circle);
             between.push(last);
             let bits = |reg| self.target.register_bits(reg);
-            // The column of the return address need not be a register.
+            // The return address column need not be a register.
             if bits(last).is_some() && bits(last) != bits(from) {
                 break Chain::Differs(last, from);
             }
@@ -278,7 +280,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
         Ok(chain)
     }
 
-    /// `expression(E)` and `val_expression(E)`.
+    /// Returns the location by `expression(E)` or `val_expression(E)`.
     fn by_expression(&self, level: &Level<'a, 'o>, reg: Reg, expr: &[u8]) -> Result<Location> {
         let known = |level: &Level<'a, 'o>| {
             level.found.borrow().iter().find(|(known, _)| *known == reg).map(|(_, location)| location.clone())
@@ -286,8 +288,8 @@ impl<'a, 'o> CallStack<'a, 'o> {
         if let Some(known) = known(level) {
             return Ok(known);
         }
-        // Such rules of one frame after the other most often ask for the same register. Those further inward come
-        // first, so that this does not get as deep as the call stack.
+        // In adjacent frames such rules mostly depend on the same register. Evaluating inner frames first keeps the
+        // recursion from becoming as deep as the call stack.
         if self.asking.borrow().is_empty() {
             for callee in 0..level.number {
                 let inward = self.level(callee)?;

@@ -5,30 +5,30 @@ use core::cell::Cell;
 use super::super::forward::forward;
 use super::super::machine::Machine;
 
-/// A machine with another lane in focus: everything else is what the machine answers.
+/// A machine with another lane in focus, and otherwise unchanged.
 ///
-/// That is what the lanes of a wave differ in. The canonical frame address, the registers of outer frames, the
-/// object and the frame base are the same for all lanes, unless what they are described by asks for the lane.
+/// Lanes of a wave differ only in the lane in focus. The canonical frame address, the registers of outer frames, the
+/// object and the frame base are equal for all lanes, unless their descriptions use the lane.
 pub struct InLane<'m> {
     machine: &'m dyn Machine,
     lane: Cell<u64>,
-    /// Whether it was asked for the lane.
+    /// Whether the lane was queried.
     asked: Cell<bool>,
 }
 
 impl<'m> InLane<'m> {
-    /// The machine with a lane in focus.
+    /// Returns the machine with a lane in focus.
     pub fn new(machine: &'m dyn Machine, lane: u64) -> Self {
         Self { machine, lane: Cell::new(lane), asked: Cell::new(false) }
     }
 
-    /// Puts another lane in focus, for which it was not asked yet.
+    /// Sets the lane in focus, and resets the record of queries.
     pub(super) fn focus(&self, lane: u32) {
         self.lane.set(lane.into());
         self.asked.set(false);
     }
 
-    /// Whether it was asked for the lane in focus.
+    /// Whether the lane in focus was queried.
     pub(super) fn was_asked(&self) -> bool {
         self.asked.get()
     }

@@ -1,8 +1,8 @@
-//! Whole waves: one evaluation answers all lanes at once.
+//! Evaluation in all lanes of a wave at once.
 //!
-//! A wave is a machine whose lanes differ in nothing but which of them is in focus: lane *k* is [`InLane`] of that
-//! machine. [`Evaluator::wave`] gives for each lane what [`Evaluator::evaluate`] gives for that one: the same
-//! location or value, the same fault at the same operation.
+//! The lanes of a wave are a machine with different lanes in focus: lane *k* is [`InLane`] of that machine. For each
+//! lane, [`Evaluator::wave`] has the result of [`Evaluator::evaluate`] in that lane: the same location or value, or the
+//! same fault at the same operation.
 //!
 //! ```text
 //!              regx v0   push_lane   lit4   mul         offset             piece 4
@@ -11,13 +11,12 @@
 //!                                    4
 //! ```
 //!
-//! * What is the same in all lanes is one element of the stack, and what is done to such elements is done once, as
-//!   long as nobody asks the machine for its lane.
-//! * Numbers that lanes have of their own are calculated with in one loop. A storage can stand for a place that
-//!   each lane has of its own: pieces, overlays and the like are then done once for all lanes.
-//! * Any other operation is carried out lane by lane, and the expression goes on with what came out as one
-//!   element. Lanes that branch different ways part for good; a lane that is left with something that the others do
-//!   not have is evaluated alone.
+//! * An element that is equal in all lanes is stored once, and operations on such elements are executed once, unless
+//!   they query the machine for its lane.
+//! * Numbers that differ between lanes are calculated in one loop. A storage can represent a place that differs between
+//!   lanes: pieces, overlays and similar operations are then executed once for all lanes.
+//! * Any other operation is executed lane by lane, and its results are combined into one element. Lanes with different
+//!   branch targets continue separately; a lane whose results cannot be combined with the others' is evaluated alone.
 //!
 //! ```
 //! use eitri::eval::{Context, Element, Evaluator, Snapshot, read_bits};
@@ -56,7 +55,7 @@ use super::run::Run;
 use super::{Context, Evaluator, Fault, Machine, Outcome};
 use run::{Answer, WaveRun};
 
-/// What an expression results in, in each lane of a wave.
+/// Results of an expression in each lane of a wave.
 #[derive(Debug)]
 pub struct WaveOutcome {
     lanes: u64,
@@ -64,14 +63,14 @@ pub struct WaveOutcome {
 }
 
 impl WaveOutcome {
-    /// The lanes that were asked for: bit *k* is lane *k*.
+    /// Returns the requested lanes: bit *k* for lane *k*.
     pub fn lanes(&self) -> u64 {
         self.lanes
     }
 
-    /// What a lane results in. `None` if it was not asked for.
+    /// Returns the result of a lane. `None` if the lane was not requested.
     ///
-    /// It is made when it is asked for: a location in parts is one allocation or two.
+    /// The result is made on request: a location in parts takes one or two allocations.
     pub fn lane(&self, lane: u32) -> Option<Result<Outcome, Fault>> {
         let mask = 1u64.checked_shl(lane)?;
         let (_, answer) = self.answers.iter().find(|(lanes, _)| lanes & mask != 0)?;
@@ -81,8 +80,8 @@ impl WaveOutcome {
         })
     }
 
-    /// What all lanes result in, if the expression turned out not to depend on the lane. `None` also if no lane
-    /// was asked for.
+    /// Returns the common result of all lanes, if the expression proved independent of the lane. `None` also if no lane
+    /// was requested.
     pub fn same(&self) -> Option<Result<&Outcome, &Fault>> {
         let [(_, answer)] = &self.answers[..] else { return None };
         let is_same = answer.as_ref().is_ok_and(|element| !element.varies()) || answer.is_err();
@@ -91,11 +90,10 @@ impl WaveOutcome {
 }
 
 impl Evaluator {
-    /// Evaluates an expression in all lanes of a wave at once: those of which a bit is set in `lanes`, bit *k* for
-    /// lane *k*.
+    /// Evaluates an expression in several lanes of a wave at once: those set in `lanes`, bit *k* for lane *k*.
     ///
-    /// For each of them the answer is that of [`evaluate`](Self::evaluate) with [`InLane`] of the machine. The
-    /// lane that the machine itself has in focus is of no meaning.
+    /// The result for each lane is that of [`evaluate`](Self::evaluate) with [`InLane`] of the machine. The machine's
+    /// own lane in focus is ignored.
     pub fn wave(
         &mut self,
         expr: &[u8],
@@ -113,7 +111,7 @@ impl Evaluator {
     }
 }
 
-/// The lanes whose bits are set, the lowest first.
+/// Returns the lanes whose bits are set, lowest first.
 fn lanes_of(mut lanes: u64) -> impl Iterator<Item = u32> + Clone {
     core::iter::from_fn(move || {
         let lane = (lanes != 0).then(|| lanes.trailing_zeros())?;

@@ -1,7 +1,7 @@
-//! Operations on numbers that lanes have of their own, for all lanes at once.
+//! Operations on numbers that differ between lanes, for all lanes at once.
 //!
-//! They are a quick way: none of them fails. Where something may be a fault in one of the lanes, or is anything
-//! else than a number of the generic type, they leave it to the way lane by lane.
+//! None of these operations fails. A possible fault in any lane, or any operand other than a number of the generic
+//! type, is left to the evaluation lane by lane.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::target::{Per, SpaceId};
 
 /// A number of the generic type.
 enum Number<'n> {
-    /// The same in all lanes.
+    /// Equal in all lanes.
     Same(u64),
     Lanes(&'n Arc<Numbers>),
 }
@@ -45,11 +45,11 @@ impl Number<'_> {
     }
 }
 
-/// Offsets in bits that are calculated with without a thought of overflow.
+/// Limit of bit offsets that can be added without overflow.
 const SMALL: u64 = 1 << 60;
 
 impl WaveRun<'_, '_> {
-    /// Carries out an operation for all lanes at once. If it cannot, that is false, and nothing was done.
+    /// Executes an operation for all lanes at once. Returns false, without effect, if that is not supported.
     pub(super) fn at_once(&mut self, lanes: u64, op: &Op<'_>, varies: bool) -> bool {
         let has_room =
             self.run.steps < self.run.limits.steps && self.run.stack.len() < self.run.limits.stack as usize;
@@ -109,12 +109,12 @@ impl WaveRun<'_, '_> {
         }
     }
 
-    /// How many of 64 bits the generic type does not have.
+    /// Returns the number of bits of 64 above the generic type.
     fn unused(&self) -> Option<u32> {
         64u32.checked_sub(self.run.generic_type().bits).filter(|&unused| unused < 64)
     }
 
-    /// Whether all these lanes are lanes of the wave.
+    /// Whether all these lanes belong to the wave.
     fn is_wave(&self, lanes: u64) -> bool {
         u64::from(u64::BITS - lanes.leading_zeros()) <= self.machine.lanes()
     }
@@ -124,7 +124,7 @@ impl WaveRun<'_, '_> {
         self.run.push(value);
     }
 
-    /// The number `index` below the top, if it is one of the generic type, or converts to one.
+    /// Returns the number `index` below the top, if it is of the generic type or converts to it.
     fn number(&self, index: usize) -> Option<Number<'_>> {
         match self.run.peek(index)? {
             Element::Value(value) if value.ty() == self.run.generic_type() => match value.lanes() {
@@ -146,7 +146,7 @@ impl WaveRun<'_, '_> {
         {
             return None;
         }
-        // A loop for each operation, so that none asks which it is.
+        // A loop for each operation, so that the loops do not branch on the operation.
         macro_rules! each_of {
             ($($op:ident)*) => {
                 match op {
@@ -186,7 +186,7 @@ impl WaveRun<'_, '_> {
         each_of!(Abs Neg Not)
     }
 
-    /// Replaces the `takes` topmost elements, of which the lowest is the left operand.
+    /// Replaces the `takes` topmost elements; the lowest of them is the left operand.
     #[inline(always)]
     fn replace(
         &mut self,
@@ -215,7 +215,7 @@ impl WaveRun<'_, '_> {
         Some(())
     }
 
-    /// Moves the location below the top by the number on top, in units of `unit` bits.
+    /// Moves the location below the top by the top number, in units of `unit` bits.
     fn offset(&mut self, lanes: u64, unit: i64) -> Option<()> {
         let (number, unused) = (self.number(0)?, self.unused()?);
         let is_small =
@@ -228,7 +228,7 @@ impl WaveRun<'_, '_> {
         self.move_places(lanes, 1, by)
     }
 
-    /// Moves the location below the `below` topmost elements by so many bits in each lane, and takes all of them.
+    /// Moves the location below the `below` topmost elements by a number of bits in each lane, and pops these elements.
     #[inline(always)]
     fn move_places(&mut self, lanes: u64, below: usize, by: impl Fn(usize) -> i64) -> Option<()> {
         let Element::Location(location) = self.run.peek(below)? else { return None };
@@ -260,7 +260,7 @@ impl WaveRun<'_, '_> {
         Some(())
     }
 
-    /// Makes the number below the top a place in the space on top.
+    /// Pops a space and a number below it, and pushes the place in memory.
     fn form_address(&mut self, lanes: u64) -> Option<()> {
         let (Number::Same(space), number) = (self.number(0)?, self.number(1)?) else { return None };
         let per = self.run.target.space(SpaceId(space.try_into().ok()?))?.per;
@@ -274,7 +274,7 @@ impl WaveRun<'_, '_> {
         Some(())
     }
 
-    /// The places at addresses in a space.
+    /// Returns the places at addresses in a space.
     fn places(&self, lanes: u64, space: u64, addresses: &Numbers) -> Option<Location> {
         let start = self.run.memory(space.into(), 0).ok()?;
         let storage = start.single()?.storage.clone();
@@ -291,7 +291,7 @@ impl WaveRun<'_, '_> {
         Places::Along { storage, is_of_lane, offsets }.into_location(lanes)
     }
 
-    /// Makes a number on top of the stack that is wanted as a location one, where all lanes can.
+    /// Converts a number on top of the stack to a location, if that succeeds in all lanes.
     pub(super) fn locate(&mut self, lanes: u64) {
         if let Some(Number::Lanes(numbers)) = self.number(0)
             && let Some(location) = self.places(lanes, 0, &numbers.clone())

@@ -1,8 +1,8 @@
-//! What each lane has of its own, as one element of the stack.
+//! Values and places that differ between lanes, as single elements of the stack.
 //!
-//! A value of up to 64 bits is a value with a number for each lane. A place is a storage with a place for each
-//! lane: from the outside a storage as any other, so that operations which only move locations about, or make
-//! parts of them, are done once for all lanes.
+//! A value of up to 64 bits has a number for each lane. A place is a storage with a place for each lane: it behaves
+//! like any other storage, so that operations which only move locations, or make parts of them, are executed once for
+//! all lanes.
 
 use std::sync::Arc;
 
@@ -12,27 +12,27 @@ use super::super::stack::Element;
 use super::super::value::{Numbers, Value};
 use super::lanes_of;
 
-/// A place that each lane has of its own. Those of lanes that nobody asks for are of no meaning.
+/// A place that differs between lanes. Places of lanes that are not evaluated are arbitrary.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 #[allow(clippy::large_enum_variant, reason = "it is shared, and nearly always the large one")]
 pub(in super::super) enum Places {
-    /// In one storage, or in the memory that each lane has of its own of one space.
+    /// In one storage, or in one space in which each lane has its own memory.
     Along {
         storage: Storage,
-        /// Whether the storage is memory of the lane.
+        /// Whether the storage is the lane's own memory.
         is_of_lane: bool,
-        /// Bits from the start of the storage.
+        /// Offsets in bits from the start of the storage.
         offsets: Numbers,
     },
-    /// Anywhere: one for each of 64 lanes.
+    /// In any storage: one place for each of 64 lanes.
     Anywhere(Vec<SingleLocation>),
 }
 
-/// Composites of more parts on all levels are not compared lane by lane.
+/// Maximum number of parts on all levels of composites that are compared lane by lane.
 const HEAVY: u32 = 256;
 
 impl Places {
-    /// The location that stands for these places; `None` if they have no size.
+    /// Returns a location that represents these places; `None` if they have no size.
     pub fn into_location(self, lanes: u64) -> Option<Location> {
         let (bits, (weight, depth)) = match &self {
             Self::Along { storage, offsets, .. } => {
@@ -71,7 +71,7 @@ impl Places {
 }
 
 impl Element {
-    /// Whether lanes have their own.
+    /// Whether the element differs between lanes.
     pub(in super::super) fn varies(&self) -> bool {
         match self {
             Self::Value(value) => value.lanes().is_some(),
@@ -79,13 +79,13 @@ impl Element {
         }
     }
 
-    /// Whether it is so large that taking it apart costs more than evaluating lane by lane.
+    /// Whether the element is so large that splitting it costs more than evaluating lane by lane.
     pub(super) fn is_heavy(&self) -> bool {
         matches!(self, Self::Location(location) if location.is_heavy())
     }
 
-    /// Whether no lane has a composite in it, if it varies by lane, but for one composite of the same shape in
-    /// all: operations can look for the part that bits are in.
+    /// Whether the element, if it varies, is without composites in all lanes, except one composite of equal shape in
+    /// all: operations can then find the part that contains given bits.
     pub(super) fn is_flat(&self) -> bool {
         let Self::Location(location) = self else { return true };
         location.places().all(|place| match &place.storage {
@@ -94,7 +94,7 @@ impl Element {
         })
     }
 
-    /// What a lane has.
+    /// Returns the element in a lane.
     pub(in super::super) fn in_lane(&self, lane: u32) -> Self {
         match self {
             Self::Value(value) => Self::Value(match value.lanes() {
@@ -125,7 +125,7 @@ impl SingleLocation {
         let Storage::Composite(composite) = &self.storage else { return self.clone() };
         if let Some(places) = composite.places() {
             let mut place = places.in_lane(lane);
-            // In undefined storage nothing moves.
+            // Undefined storage has no offset to move.
             if place.storage != Storage::Undefined {
                 place.offset += self.offset;
             }
@@ -139,7 +139,7 @@ impl SingleLocation {
     }
 }
 
-/// What lanes have, each on its own, as one element. `None` if no one element can stand for that.
+/// Combines elements of individual lanes to one element. `None` if no single element can represent them.
 pub(super) fn together<'e>(each: impl Iterator<Item = (u32, &'e Element)> + Clone) -> Option<Element> {
     let (_, first) = each.clone().next()?;
     match first {
@@ -192,7 +192,7 @@ fn locations_together(locations: &[(u32, &Location)]) -> Option<Location> {
     if let Some(composite) = composites_together(&places) {
         return Some(composite);
     }
-    // What is being built is not only a place.
+    // An incomplete composite cannot be represented as a place.
     if locations.iter().any(|(_, location)| location.is_incomplete()) {
         return None;
     }
@@ -204,7 +204,7 @@ fn locations_together(locations: &[(u32, &Location)]) -> Option<Location> {
     Places::Anywhere(anywhere).into_location(lanes)
 }
 
-/// Places in the same storage, or each in the memory of its lane.
+/// Returns places in one storage, or each in its lane's memory.
 fn along(places: &[(u32, &SingleLocation)]) -> Option<Places> {
     let (_, first) = places.first()?;
     let storage = &first.storage;
@@ -226,7 +226,7 @@ fn along(places: &[(u32, &SingleLocation)]) -> Option<Places> {
     Some(Places::Along { storage: storage.clone(), is_of_lane: !are_same, offsets })
 }
 
-/// Composites of parts of the same sizes as one whose parts vary.
+/// Combines composites with parts of equal sizes to one whose parts vary.
 fn composites_together(places: &[(u32, &SingleLocation)]) -> Option<Location> {
     let of = |place: &SingleLocation| match &place.storage {
         Storage::Composite(composite) => Some(composite.clone()),

@@ -1,8 +1,8 @@
-//! One evaluation of a wave: groups of lanes, each with a stack and a place in the expression.
+//! Evaluation of a wave: groups of lanes, each with a stack and a position in the expression.
 //!
-//! It never fails by itself. An operation that does not know about lanes is carried out by [`Run`], on elements
-//! that are the same in all lanes, or with the elements of each lane, one after the other. Where what the
-//! lanes then have is not one element any more, each goes on alone.
+//! It has no faults of its own. [`Run`] executes operations that do not handle several lanes: on elements that are
+//! equal in all lanes, or on the elements of each lane, one after the other. Where the results of the lanes cannot be
+//! combined, each lane continues alone.
 
 use smallvec::SmallVec;
 
@@ -15,7 +15,7 @@ use super::machine::InLane;
 use super::places::together;
 use crate::op::{Decoder, Op};
 
-/// What some lanes result in: elements that may vary by lane, or a fault that is the same for them.
+/// Result of some lanes: an element that may differ between them, or a common fault.
 pub(super) type Answer = (u64, Result<Element, Fault>);
 
 /// The evaluation of a wave.
@@ -28,14 +28,14 @@ pub(super) struct WaveRun<'r, 't> {
     answers: Vec<Answer>,
 }
 
-/// Lanes that are at the same place of the expression.
+/// Lanes at the same position of the expression.
 struct Group {
     lanes: u64,
     stack: Vec<Element>,
     progress: Progress,
 }
 
-/// What an operation left to one lane.
+/// Result of an operation in one lane.
 struct Left {
     lane: u32,
     above: SmallVec<[Element; 1]>,
@@ -59,7 +59,7 @@ impl<'r, 't> WaveRun<'r, 't> {
         self.answers
     }
 
-    /// Evaluates the rest of the expression.
+    /// Evaluates the rest of the expression for a group.
     fn group(&mut self, group: Group) {
         let Group { mut lanes, stack, mut progress } = group;
         *self.run.stack = stack;
@@ -84,17 +84,17 @@ impl<'r, 't> WaveRun<'r, 't> {
         }
     }
 
-    /// Takes up the steps and the register of some progress.
+    /// Sets the steps and the register of the run from a progress.
     fn resume(&mut self, progress: &Progress) {
         (self.run.steps, self.run.last_register) = (progress.steps, progress.register);
     }
 
-    /// Progress with the steps and the register of the run.
+    /// Returns a progress with the steps and the register of the run.
     fn progress(&self, progress: Progress) -> Progress {
         Progress { steps: self.run.steps, register: self.run.last_register, ..progress }
     }
 
-    /// Carries out an operation. `None` if nothing is left to do for the group.
+    /// Executes an operation. `None` if the group is finished.
     fn operation(
         &mut self,
         lanes: &mut u64,
@@ -126,7 +126,7 @@ impl<'r, 't> WaveRun<'r, 't> {
             *progress = before;
             return self.each(lanes, offset, op, progress, &taken);
         }
-        // The elements are kept for the case that they are needed once more.
+        // Kept in case the operation has to be repeated lane by lane.
         let taken = (!varies && !only_moves(op)).then(|| self.run.stack[base..].to_vec());
         self.machine.focus(lanes.trailing_zeros());
         let done = self.run.carry_out(self.expr, offset, op, progress);
@@ -150,10 +150,10 @@ impl<'r, 't> WaveRun<'r, 't> {
         }
     }
 
-    /// Whether an operation does not look into the elements that vary, from `base` on.
+    /// Whether an operation does not inspect the varying elements from `base` on.
     fn moves_only(&self, op: &Op<'_>, base: usize) -> bool {
         let taken = &self.run.stack[base..];
-        // A value is taken for an address, a number or a mask; what stands for places has no size of its own.
+        // A value is used as an address, a number or a mask; a storage that represents places has no size of its own.
         let is_location = |element: &Element| matches!(element, Element::Location(_)) || !element.varies();
         match (op, taken) {
             (Op::Drop {} | Op::Pick { .. } | Op::Swap {} | Op::Rot {} | Op::GnuUninit {}, _) => true,
@@ -169,7 +169,7 @@ impl<'r, 't> WaveRun<'r, 't> {
         }
     }
 
-    /// Splits lanes that go different ways into two groups, for each of which the number is one.
+    /// Splits lanes that branch differently into two groups, each with a common number.
     fn split(&mut self, lanes: u64, progress: Progress) -> bool {
         let Some(Element::Value(top)) = self.run.stack.last() else { return false };
         let Some(numbers) = top.lanes().filter(|_| top.ty().is_generic()) else { return false };
@@ -186,7 +186,7 @@ impl<'r, 't> WaveRun<'r, 't> {
         true
     }
 
-    /// Carries out an operation in each lane. The elements that it accesses are `taken` from the stack.
+    /// Executes an operation in each lane. `taken` are the accessed elements, removed from the stack.
     fn each(
         &mut self,
         lanes: &mut u64,
@@ -218,7 +218,7 @@ impl<'r, 't> WaveRun<'r, 't> {
         self.join(left, progress)
     }
 
-    /// Goes on with what all lanes were left, if it is one element again, and with each alone if not.
+    /// Continues with combined results of all lanes, if possible, otherwise with each lane alone.
     fn join(&mut self, left: Vec<Left>, progress: &mut Progress) -> Option<()> {
         let first = left.first()?;
         let are_abreast = left.iter().all(|one| {
@@ -245,7 +245,7 @@ impl<'r, 't> WaveRun<'r, 't> {
         }
     }
 
-    /// Goes on with each lane alone.
+    /// Continues with each lane alone.
     fn part(&mut self, lanes: u64, progress: Progress) {
         let stack = core::mem::take(self.run.stack);
         for lane in lanes_of(lanes) {
@@ -263,14 +263,14 @@ impl<'r, 't> WaveRun<'r, 't> {
         self.answers.push((1 << lane, answer));
     }
 
-    /// Evaluates all of it in each lane.
+    /// Evaluates the whole expression in each lane.
     fn restart(&mut self, lanes: u64) {
         for lane in lanes_of(lanes) {
             self.alone(lane, self.context.initial.to_vec(), Progress::after(0, None));
         }
     }
 
-    /// Takes the results of lanes that are done.
+    /// Stores the results of lanes at the end of the expression.
     fn finish(&mut self, lanes: u64) {
         let kind = self.context.kind;
         let below = self.run.stack.len().saturating_sub(1);
@@ -279,7 +279,7 @@ impl<'r, 't> WaveRun<'r, 't> {
             Some(top) => kind == Kind::Value && top.varies(),
             None => false,
         };
-        // What is a location already asks for no lane.
+        // A location does not query the lane to become the result.
         let top = self.run.stack.last().filter(|top| is_converted || matches!(top, Element::Value(_)));
         let top = top.cloned();
         if !is_converted {
@@ -299,7 +299,7 @@ impl<'r, 't> WaveRun<'r, 't> {
     }
 }
 
-/// How many of the topmost elements an operation can access. `None` is all of them.
+/// Returns how many of the topmost elements an operation can access. `None` means all.
 fn accessed(op: &Op<'_>) -> Option<usize> {
     match op {
         Op::Pick { index } => Some(usize::from(*index) + 1),
@@ -308,8 +308,8 @@ fn accessed(op: &Op<'_>) -> Option<usize> {
     }
 }
 
-/// Whether an operation never asks for the lane, unless it takes a number for an address. That would make it
-/// cost a copy of the composite that it adds to.
+/// Whether an operation queries the lane only to take a number as an address. Keeping a copy for a repetition would
+/// cost a copy of the composite that the operation extends.
 fn only_moves(op: &Op<'_>) -> bool {
     use Op::{BitPiece, Drop, Pick, Piece, PieceEnd, Rot, Swap};
     matches!(op, Drop {} | Pick { .. } | Swap {} | Rot {} | Piece { .. } | BitPiece { .. } | PieceEnd {})
