@@ -1,35 +1,35 @@
-//! Compact spellings: opcodes that hold an operand, or a fixed-size one, of an operation of the table.
+//! Compact spellings: opcodes that include an operand of an operation, or have one of fixed size.
 
 use super::encode::{Failure, Spelled};
 use super::leb::{write_byte_sleb, write_byte_uleb, write_sleb};
 use super::operand::{fits_signed, fits_unsigned};
 use super::{Encoder, Name, Op, Reg};
 
-/// A family of opcodes that spell one operation of the table in fewer bytes.
+/// Family of opcodes that encode one operation of the table in fewer bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Compact {
-    /// The text form; families of 32 have their number appended (`lit5`).
+    /// Text form; a number is appended in families of 32 (`lit5`).
     pub text: &'static str,
     /// The first opcode.
     pub first: u8,
-    /// How many opcodes the family has: 32, or 1.
+    /// Number of opcodes of the family: 32, or 1.
     pub count: u8,
-    /// The operation that it spells.
+    /// Encoded operation.
     pub name: Name,
-    /// What follows the opcode.
+    /// Encoding of the operand.
     pub form: Form,
 }
 
-/// Where a compact spelling has the operand.
+/// Encoding of the operand in a compact spelling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// In the opcode: its distance from the family's first.
+    /// In the opcode, as the distance from the family's first.
     InOpcode,
-    /// Nowhere: it is this number.
+    /// Implied: it is this number.
     Fixed(u8),
-    /// In this many bytes, zero-extended.
+    /// This number of bytes, zero-extended.
     Unsigned(u8),
-    /// In this many bytes, sign-extended.
+    /// This number of bytes, sign-extended.
     Signed(u8),
 }
 
@@ -52,17 +52,17 @@ pub const COMPACT: &[Compact] = &[
 ];
 
 impl Compact {
-    /// The family that has this opcode.
+    /// Returns the family of an opcode.
     pub fn of(code: u8) -> Option<&'static Self> {
         COMPACT.iter().find(|family| (family.first..=family.last()).contains(&code))
     }
 
-    /// The family's last opcode.
+    /// Returns the family's last opcode.
     pub const fn last(&self) -> u8 {
         self.first + (self.count - 1)
     }
 
-    /// Whether the family's opcode of this number, counted from its first, can have the operand.
+    /// Whether the family's opcode of this number, counted from its first, can encode the operand.
     pub(crate) fn holds(&self, value: u64, number: u8) -> bool {
         match self.form {
             Form::InOpcode => value == u64::from(number),
@@ -72,7 +72,7 @@ impl Compact {
         }
     }
 
-    /// The operation, given its operand, and for `breg` the displacement.
+    /// Returns the operation for an operand, and for `breg` a displacement.
     pub(crate) fn op(&self, value: u64, by: i64) -> Op<'static> {
         match self.name {
             Name::ConstU => Op::ConstU { value },
@@ -84,9 +84,9 @@ impl Compact {
     }
 }
 
-/// Operations that have compact spellings.
+/// Encodes operations with compact spellings.
 impl Encoder<'_> {
-    /// Appends the operation in the compact form of the opcode.
+    /// Appends the operation in the compact spelling of the opcode.
     pub(super) fn compact(&mut self, op: Op<'_>, family: &Compact, code: u8, lebs: &mut Spelled) {
         let value = match op {
             Op::ConstU { value } => value,
@@ -127,7 +127,7 @@ impl Encoder<'_> {
         self
     }
 
-    /// Appends a constant of the generic type as `const1u…const8u`, in so many bytes: 1, 2, 4 or 8.
+    /// Appends a constant of the generic type as `const1u…const8u`, in `bytes` bytes: 1, 2, 4 or 8.
     pub(crate) fn const_fixed(&mut self, value: u64, bytes: u8) -> &mut Self {
         self.out.push(0x08 + 2 * bytes.trailing_zeros() as u8);
         self.fixed(value, bytes);
@@ -179,7 +179,7 @@ impl Encoder<'_> {
         self
     }
 
-    /// Appends a copy of the stack element that is `index` below the top, as `dup`, `over` or `pick`.
+    /// Appends a copy of the stack element `index` below the top, as `dup`, `over` or `pick`.
     #[inline]
     pub fn pick(&mut self, index: u8) -> &mut Self {
         match index {

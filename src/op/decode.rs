@@ -1,4 +1,4 @@
-//! Bytes to operations.
+//! Decodes bytes to operations.
 
 use super::compact::Form;
 use super::leb::{read_sleb, read_uleb};
@@ -7,8 +7,7 @@ use super::table::{code, for_each_op};
 use super::{Code, Compact, Dialect, EncodedAddress, Encoding, LLVM_USER, Name, Op, Reg};
 use crate::error::{Error, ErrorKind, Result};
 
-/// How an operation was spelled: with [`Encoder::spelled`](super::Encoder::spelled) the same bytes come
-/// out again.
+/// Spelling of a decoded operation. [`Encoder::spelled`](super::Encoder::spelled) reproduces the same bytes from it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Spelling {
     code: u8,
@@ -17,50 +16,51 @@ pub struct Spelling {
 }
 
 impl Spelling {
-    /// A spelling with this opcode, without padding.
+    /// Returns a spelling with this opcode, without padding.
     pub fn opcode(code: u8) -> Self {
         Self { code, sub: 0, lebs: [0; 2] }
     }
 
-    /// The opcode byte.
+    /// Returns the opcode byte.
     pub fn code(self) -> u8 {
         self.code
     }
 
-    /// How many bytes the sub-operation takes; 0 if there is none.
+    /// Returns the length of the sub-operation in bytes; 0 if there is none.
     pub fn sub_bytes(self) -> usize {
         self.sub.into()
     }
 
-    /// How many bytes the LEB128 number of this index among the operands takes; 0 if there is none.
+    /// Returns the length in bytes of an operand's LEB128 number, by its index among the LEB128 operands; 0 if there is
+    /// none.
     pub fn leb_bytes(self, index: usize) -> usize {
         self.lebs.get(index).copied().map_or(0, usize::from)
     }
 }
 
-/// An operation with its place.
+/// A decoded operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Decoded<'a> {
-    /// Bytes from the start of the expression to the operation.
+    /// Offset of the operation in bytes from the start of the expression.
     pub offset: usize,
     /// The operation.
     pub op: Op<'a>,
-    /// How it was spelled.
+    /// Spelling of the operation.
     pub spelling: Spelling,
 }
 
 /// Decodes the operations of an expression one by one.
 ///
 /// # Errors
-/// With the offset of the operation:
+/// Each with the offset of the operation:
 ///
-/// * [`ErrorKind::Truncated`]: the operation ends after the bytes.
-/// * [`ErrorKind::UnknownOperation`]: the number is no operation of the dialect, or one whose operands
-///   follow from a number that is not known here.
-/// * [`ErrorKind::Malformed`]: a number has more than 64 bits, or takes more than 255 bytes, or a GNU
-///   pointer encoding has no value.
+/// * [`ErrorKind::Truncated`]: the bytes end within the operation.
+/// * [`ErrorKind::UnknownOperation`]: the number is not an operation of the dialect, or its operands depend on a number
+///   that is unknown.
+/// * [`ErrorKind::Malformed`]: a number exceeds 64 bits, or takes more than 255 bytes, or a GNU pointer encoding has no
+///   value.
 ///
-/// Nothing after it can be decoded, since operations do not carry their length; the decoder then ends.
+/// The decoder ends after an error: operations do not encode their length, so the rest cannot be decoded.
 #[derive(Debug, Clone)]
 pub struct Decoder<'a> {
     bytes: &'a [u8],
@@ -69,23 +69,23 @@ pub struct Decoder<'a> {
 }
 
 impl<'a> Decoder<'a> {
-    /// A decoder at the start of the bytes.
+    /// Returns a decoder at the start of the bytes.
     pub fn new(bytes: &'a [u8], encoding: Encoding) -> Self {
         Self { bytes, at: 0, encoding }
     }
 
-    /// Bytes from the start to the next operation.
+    /// Returns the offset of the next operation in bytes from the start.
     pub fn offset(&self) -> usize {
         self.at
     }
 
-    /// Goes on at another operation. `offset` is counted in bytes from the start; one past the end is the
-    /// end. Whether an operation starts there is for the caller to know.
+    /// Continues at another operation, by its offset in bytes from the start; the length of the bytes is the end. The
+    /// caller must ensure that an operation starts there.
     pub fn seek(&mut self, offset: usize) {
         self.at = offset;
     }
 
-    /// Whether there is no operation left.
+    /// Whether no operation is left.
     pub fn is_at_end(&self) -> bool {
         self.at >= self.bytes.len()
     }
@@ -102,7 +102,7 @@ impl<'a> Decoder<'a> {
                 (family.text, read_compact(&mut from, code, family))
             }
             Found::Other => match other(&mut from, code) {
-                // The operands of these follow from the number in them, which is not known here.
+                // Their operands depend on the number in them, which is unknown.
                 Ok((Some(Name::NvidiaMux | Name::Extended | Name::UserExtended) | None, sub)) => {
                     return Err(ErrorKind::UnknownOperation { code, sub }.into());
                 }
@@ -136,7 +136,7 @@ impl<'a> Iterator for Decoder<'a> {
     }
 }
 
-/// The operation of an opcode that does not mean the same in every dialect, and the sub-operation read.
+/// Returns the operation of an opcode that differs between dialects, and the sub-operation read.
 fn other(from: &mut Operands<'_, '_>, code: u8) -> Read<(Option<Name>, Option<u64>)> {
     let of = |table: &[Option<Name>; 256]| table[code as usize];
     let by_dialect = match from.encoding.dialect {
@@ -152,20 +152,20 @@ fn other(from: &mut Operands<'_, '_>, code: u8) -> Read<(Option<Name>, Option<u6
     Ok((by_dialect.or(of(&GNU)), None))
 }
 
-/// The operation to which the caller gave the number.
+/// Returns the operation with the caller's number `code`.
 fn drafted(encoding: &Encoding, code: u8) -> Option<Name> {
     let is = |name: Name| encoding.draft.get(name) == Some(code) && name.row().six == Code::Unassigned;
     Name::ALL.iter().copied().find(|&name| is(name))
 }
 
-/// What an opcode is.
+/// Meaning of an opcode.
 #[derive(Clone, Copy)]
 enum Found {
-    /// An operation, in every dialect.
+    /// An operation of every dialect.
     Row(Name),
     /// A compact spelling, of the family with this index in [`COMPACT`](super::COMPACT).
     Compact(u8),
-    /// That depends on the dialect.
+    /// A meaning that depends on the dialect.
     Other,
 }
 
@@ -193,7 +193,7 @@ const fn lookup() -> [Found; 256] {
     found
 }
 
-/// The opcode of an operation that has one in every dialect, and the same.
+/// Returns the opcode of an operation that has the same one in every dialect.
 pub(crate) const fn opcode(name: Name) -> u8 {
     match Column::STD[name as usize] {
         Code::Is(code) => code,
@@ -218,17 +218,17 @@ const fn by_code(column: &[Code; Name::COUNT]) -> [Option<Name>; 256] {
     names
 }
 
-/// Why an operation cannot be read.
+/// Reason why an operation cannot be decoded.
 enum Stop {
     /// The bytes end.
     End,
-    /// They are not what they should be.
+    /// The bytes are invalid.
     Bad(&'static str),
 }
 
 type Read<T> = core::result::Result<T, Stop>;
 
-/// Reads operands in order.
+/// Decodes operands in order.
 struct Operands<'a, 'e> {
     bytes: &'a [u8],
     at: usize,
@@ -239,7 +239,7 @@ struct Operands<'a, 'e> {
 }
 
 impl<'a> Operands<'a, '_> {
-    /// A LEB128 number and how many bytes it takes.
+    /// Decodes a LEB128 number, and returns it with its length in bytes.
     #[inline]
     fn number<T>(&mut self, read: impl Fn(&[u8], usize) -> Option<(T, usize)>) -> Read<(T, u8)> {
         let Some((value, end)) = read(self.bytes, self.at) else {
@@ -305,7 +305,7 @@ impl<'a> Operands<'a, '_> {
     }
 }
 
-/// Reads one operand of a kind.
+/// Decodes one operand of a kind.
 #[rustfmt::skip]
 macro_rules! read_operand {
     ($from:ident, U8) => { $from.fixed(1)? as u8 };
@@ -334,7 +334,7 @@ macro_rules! make_decoder { ($(
     $variant:ident $method:ident $text:literal { $($field:ident: $kind:ident),* }
     [$std:tt $gnu:tt $user:tt $legacy:tt $six:tt] ($in:tt => $out:tt) $since:literal $cfi:tt;
 )*) => {
-    /// The columns of codes.
+    /// Columns of codes.
     struct Column;
     impl Column {
         const STD: [Code; Name::COUNT] = [$(code!($std)),*];

@@ -1,4 +1,4 @@
-//! Operations to bytes.
+//! Encodes operations to bytes.
 
 use super::leb::{write_byte_uleb, write_sleb, write_uleb};
 use super::operand::{PointerForm, fits_signed, fits_unsigned, operand_type};
@@ -6,14 +6,14 @@ use super::table::{code, for_each_op};
 use super::{Code, Compact, Dialect, EncodedAddress, Encoding, LLVM_USER, Name, Op, Row, Spelling};
 use crate::error::{Error, ErrorKind, Result};
 
-/// Appends operations to bytes, each by a method of its own.
+/// Appends encoded operations to bytes, with a method for each operation.
 ///
-/// The shortest spelling is chosen (`lit5` for `constu(5)`, `breg3` for `bregx(Reg(3), …)`). In a version
-/// before the one that brought an operation, it is GNU's forerunner of it, if there is one.
+/// The shortest encoding is chosen (`lit5` for `constu(5)`, `breg3` for `bregx(Reg(3), …)`). In a version before the
+/// one that introduced an operation, GNU's earlier form is used, if any.
 ///
 /// # Errors
-/// An operation that the version or the dialect does not have, and an operand that has more bits than its encoding, are
-/// remembered: [`finish`](Self::finish) gives the first of them as an error.
+/// The first operation that the version or dialect does not have, or whose operand exceeds its encoding, is recorded as
+/// an error, which [`finish`](Self::finish) returns.
 #[derive(Debug)]
 pub struct Encoder<'b> {
     pub(super) out: &'b mut Vec<u8>,
@@ -21,52 +21,52 @@ pub struct Encoder<'b> {
     failed: Option<Failure>,
 }
 
-/// Why an operation could not be written.
+/// Reason why an operation could not be encoded.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Failure {
-    /// The dialect does not have it.
+    /// The dialect does not have the operation.
     Missing(Name),
-    /// Its operand needs more bits than there are.
+    /// The operand needs more bits than its encoding has.
     TooLarge { name: Name, needs: u64, has: u64 },
-    /// The opcode does not spell it, or not with this operand.
+    /// The opcode does not encode the operation, or not with this operand.
     Misspelled { name: Name, code: u8 },
-    /// Values of this pointer encoding have no form.
+    /// The pointer encoding has no form of value.
     Pointer { name: Name, encoding: u8 },
 }
 
 impl<'b> Encoder<'b> {
-    /// An encoder that appends to `out`.
+    /// Returns an encoder that appends to `out`.
     #[inline]
     pub fn new(out: &'b mut Vec<u8>, encoding: Encoding) -> Self {
         Self { out, encoding, failed: None }
     }
 
-    /// What the bytes depend on.
+    /// Returns the parameters of the encoding.
     pub fn encoding(&self) -> Encoding {
         self.encoding
     }
 
-    /// Another encoder that appends to the same bytes.
+    /// Returns another encoder that appends to the same bytes.
     pub fn again(&mut self) -> Encoder<'_> {
         Encoder::new(self.out, self.encoding)
     }
 
-    /// How many bytes `out` has.
+    /// Returns the length of `out` in bytes.
     #[inline]
     pub fn position(&self) -> usize {
         self.out.len()
     }
 
-    /// The end of the expression.
+    /// Ends the expression.
     ///
     /// # Errors
-    /// If there is one, what was written is to be thrown away.
+    /// After an error the appended bytes are invalid.
     ///
     /// * [`ErrorKind::CannotSay`]: the version or the dialect does not have an operation.
-    /// * [`ErrorKind::DoesNotFit`]: an operand has more bits than its encoding: an entry's offset of a
-    ///   fixed size, an address, the length of a block that is given in one byte.
-    /// * [`ErrorKind::BadArgument`]: a pointer encoding that has no value, or a [`Spelling`] that is not
-    ///   one of the operation.
+    /// * [`ErrorKind::DoesNotFit`]: an operand exceeds its encoding: a fixed-size offset of an entry, an address, a
+    ///   block length of one byte.
+    /// * [`ErrorKind::BadArgument`]: a pointer encoding without a value, or a [`Spelling`] that is not one of the
+    ///   operation.
     #[inline]
     pub fn finish(self) -> Result<()> {
         match self.failed {
@@ -75,22 +75,22 @@ impl<'b> Encoder<'b> {
         }
     }
 
-    /// Appends bytes as they are: operations that the table does not have.
+    /// Appends raw bytes: operations that are not in the table.
     pub fn raw(&mut self, bytes: &[u8]) -> &mut Self {
         self.out.extend_from_slice(bytes);
         self
     }
 
-    /// Appends the operation.
+    /// Appends an operation.
     pub fn op(&mut self, op: Op<'_>) -> &mut Self {
         dispatch(self, op);
         self
     }
 
-    /// Appends the operation as it was spelled where it was decoded, padding of LEB128 numbers included.
+    /// Appends an operation in the spelling it was decoded from, including the padding of LEB128 numbers.
     ///
     /// # Errors
-    /// As [`finish`](Self::finish).
+    /// The errors of [`finish`](Self::finish).
     pub fn spelled(&mut self, op: Op<'_>, spelling: Spelling) -> &mut Self {
         let (name, code) = (op.name(), spelling.code());
         let mut lebs = Spelled { spelling, next: 0 };
@@ -110,7 +110,7 @@ impl<'b> Encoder<'b> {
         self
     }
 
-    /// Appends the general opcode of an operation, and says whether the version and the dialect have one.
+    /// Appends the general opcode of an operation. Returns whether the version and the dialect have one.
     #[inline(always)]
     #[allow(clippy::too_many_arguments, reason = "the columns of the table, all of them constants")]
     fn opcode(
@@ -186,7 +186,7 @@ impl<'b> Encoder<'b> {
         self.pad(at, lebs.next(), value < 0);
     }
 
-    /// Lengthens the LEB128 number that starts at `at` and ends the bytes to `len` bytes.
+    /// Pads the LEB128 number from `at` to the end of the bytes to `len` bytes.
     #[inline]
     fn pad(&mut self, at: usize, len: usize, negative: bool) {
         while self.out.len() - at < len {
@@ -216,12 +216,12 @@ impl<'b> Encoder<'b> {
     }
 }
 
-/// How many bytes the LEB128 numbers of an operation take at least, one after the other.
+/// Minimum lengths in bytes of an operation's LEB128 numbers, in order.
 pub(super) trait Padding {
     fn next(&mut self) -> usize;
 }
 
-/// As few as they need.
+/// Numbers without padding.
 struct Shortest;
 
 impl Padding for Shortest {
@@ -231,7 +231,7 @@ impl Padding for Shortest {
     }
 }
 
-/// As many as they had.
+/// Numbers padded to their decoded lengths.
 pub(super) struct Spelled {
     spelling: Spelling,
     next: usize,
@@ -296,7 +296,7 @@ pub(super) fn missing(name: Name, encoding: &Encoding) -> Error {
         .into()
 }
 
-/// Writes one operand, of operation `$name`.
+/// Writes one operand of operation `$name`.
 #[rustfmt::skip]
 macro_rules! write_operand {
     ($e:ident $lebs:ident $name:expr, U8 $value:ident) => { $e.out.push($value) };
@@ -340,14 +340,14 @@ macro_rules! make_encoder { ($(
     }
 } }
 
-/// The method of one operation.
+/// Defines the method of one operation.
 macro_rules! encoder_method {
     (ConstU $($rest:tt)*) => {};
     (ConstS $($rest:tt)*) => {};
     (RegX $($rest:tt)*) => {};
     (BregX $($rest:tt)*) => {};
     (Pick $($rest:tt)*) => {};
-    // An opcode of every dialect and one number are appended at once.
+    // An opcode common to all dialects is appended together with its single number.
     ($variant:ident $method:ident $text:literal { $field:ident: Uleb } [$std:literal _ $($codes:tt)*] $since:literal) => {
         #[doc = concat!("Appends `DW_OP_", $text, "`.")]
         #[inline]

@@ -1,49 +1,46 @@
-//! Whole expressions: operations with branches by label, and operands that are known later.
+//! Whole expressions: operations with branches by label, and operands that are filled in later.
 
 use super::{Decoder, Encoder, Encoding, Op};
 use crate::error::{Count, Error, ErrorKind, Result};
 
-/// Stands for something that an expression refers to and whose number is not known yet: an entry of
-/// `.debug_info`, or an address.
+/// Reference of an expression to something without a known number yet: an entry of `.debug_info`, or an address.
 ///
-/// The number is an index into a list that the expression's owner keeps; to the expression it means
-/// nothing.
+/// It is an index into a list of the expression's owner, and has no meaning to the expression itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Slot(pub u32);
 
-/// What is to be filled in.
+/// Kind of number to fill in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FixupKind {
-    /// The offset of an entry from the start of its unit, in this many bytes.
+    /// Offset of an entry from the start of its unit, in this number of bytes.
     Entry {
         /// 2 or 4.
         bytes: u8,
     },
-    /// The offset of a base type entry from the start of its unit, as unsigned LEB128, padded to this
-    /// many bytes.
+    /// Offset of a base type entry from the start of its unit, as unsigned LEB128, padded to this number of bytes.
     Type {
-        /// How many bytes are kept free for it.
+        /// Number of reserved bytes.
         bytes: u8,
     },
-    /// The offset of an entry from the start of `.debug_info`, of the size of a section offset; in DWARF 2
-    /// of the size of an address.
+    /// Offset of an entry from the start of `.debug_info`, of the size of a section offset; in DWARF 2 of the size of
+    /// an address.
     EntrySection,
     /// An address of the target's default space.
     Address,
 }
 
-/// A place in an expression where a number is to be filled in.
+/// Place in an expression for a number to fill in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Fixup {
-    /// Bytes from the start of the expression.
+    /// Offset in bytes from the start of the expression.
     pub offset: u32,
-    /// What goes there.
+    /// Kind of the number.
     pub kind: FixupKind,
-    /// What it is the number of.
+    /// Referenced entity.
     pub slot: Slot,
 }
 
-/// An encoded expression with the places that are still to be filled in.
+/// Encoded expression with fixups.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Expr {
     bytes: Vec<u8>,
@@ -63,16 +60,16 @@ impl Expr {
         }
     }
 
-    /// An expression of bytes that are taken as they are, for operations that the table does not have.
+    /// Returns an expression of raw bytes, for operations that are not in the table.
     pub fn raw(bytes: impl Into<Vec<u8>>) -> Self {
         Self { bytes: bytes.into(), fixups: Vec::new() }
     }
 
-    /// The same with places that are to be filled in, in ascending order.
+    /// Returns an expression of raw bytes with fixups, in ascending order.
     ///
     /// # Errors
-    /// [`ErrorKind::BadArgument`] where one does not lie behind the one before it, or not in the bytes, or has
-    /// a number of bytes that there is no form for.
+    /// [`ErrorKind::BadArgument`] where a fixup overlaps the previous one, is outside the bytes, or has a number of
+    /// bytes without a form.
     pub fn with_fixups(bytes: impl Into<Vec<u8>>, fixups: impl Into<Vec<Fixup>>) -> Result<Self> {
         let (bytes, fixups) = (bytes.into(), fixups.into());
         let mut free = 0;
@@ -99,42 +96,39 @@ impl Expr {
         Ok(Self { bytes, fixups })
     }
 
-    /// The same with slot *n* for the *n*th place.
+    /// Returns the expression with slot *n* for the *n*th fixup.
     pub(crate) fn with_slots_in_order(&self) -> Self {
         let fixups = self.fixups.iter().zip(0..).map(|(fixup, slot)| Fixup { slot: Slot(slot), ..*fixup });
         Self { bytes: self.bytes.clone(), fixups: fixups.collect() }
     }
 
-    /// The bytes. Where something is to be filled in they are 0.
+    /// Returns the bytes, with 0 at fixups.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// The places to be filled in, in ascending order.
+    /// Returns the fixups, in ascending order.
     pub fn fixups(&self) -> &[Fixup] {
         &self.fixups
     }
 
-    /// The operations.
+    /// Returns a decoder of the operations.
     pub fn decode(&self, encoding: Encoding) -> Decoder<'_> {
         Decoder::new(&self.bytes, encoding)
     }
 
-    /// The same expression for a tree of `gimli::write`.
+    /// Converts the expression for a tree of `gimli::write`.
     ///
-    /// `resolve` names what a slot stands for there. Vendor operations go through byte by byte, since
-    /// gimli has no operation for them. For a user who has a `gimli::write::Dwarf` and wants only
-    /// expressions from here.
+    /// For a user of `gimli::write::Dwarf` who takes only expressions from this crate. `resolve` returns the target of
+    /// a slot in that tree. Vendor operations are passed byte by byte, since gimli does not have them.
     ///
-    /// If the expression refers to something, gimli lays it out: numbers of base types take as few bytes
-    /// as they need, branches go to the same operations as before, and in units before DWARF 5 operations
-    /// that refer to something have GNU's opcodes.
+    /// gimli re-encodes an expression with fixups: offsets of base types take the fewest bytes, branches keep their
+    /// target operations, and in units before DWARF 5 operations with references have GNU's opcodes.
     ///
     /// # Errors
-    /// The errors of [`Decoder`], if the expression refers to something and has operations that
-    /// `encoding` does not know; [`ErrorKind::BadArgument`] where a slot does not stand for what the
-    /// operation needs, or gimli cannot refer to it from this operation (`call2`, `GNU_parameter_ref`),
-    /// or a branch does not go to an operation.
+    /// The errors of [`Decoder`], if the expression has fixups and operations unknown in `encoding`;
+    /// [`ErrorKind::BadArgument`] where a target does not fit the operation, or gimli cannot reference it from this
+    /// operation (`call2`, `GNU_parameter_ref`), or a branch does not go to an operation.
     pub fn to_gimli(
         &self,
         encoding: Encoding,
@@ -146,7 +140,7 @@ impl Expr {
         let mut out = gimli::write::Expression::new();
         let mut decoder = self.decode(encoding);
         let mut fixups = self.fixups.iter().peekable();
-        // Where each operation starts, here and there; and the branches with where they go to here.
+        // Offsets of operations, old and new; and the branches with their old targets.
         let mut starts = Vec::new();
         let mut branches = Vec::new();
         while let Some(decoded) = decoder.next() {
@@ -177,7 +171,7 @@ impl Expr {
     }
 }
 
-/// What a [`Slot`] stands for in a `gimli::write` tree.
+/// Target of a [`Slot`] in a `gimli::write` tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GimliTarget {
     /// An entry of the same unit.
@@ -188,7 +182,7 @@ pub enum GimliTarget {
     Address(gimli::write::Address),
 }
 
-/// Appends an operation that refers to something.
+/// Appends an operation with a reference.
 fn refer(out: &mut gimli::write::Expression, op: Op<'_>, target: GimliTarget) -> Result<()> {
     match (op, target) {
         (Op::Addr { .. }, GimliTarget::Address(address)) => out.op_addr(address),
@@ -217,7 +211,7 @@ fn refer(out: &mut gimli::write::Expression, op: Op<'_>, target: GimliTarget) ->
     Ok(())
 }
 
-/// A place in an expression that branches go to.
+/// Branch target in an expression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Label(u32);
 
@@ -242,14 +236,14 @@ pub struct ExprBuilder {
     bytes: Vec<u8>,
     encoding: Encoding,
     fixups: Vec<Fixup>,
-    /// Where each label is bound.
+    /// Offset to which each label is bound.
     labels: Vec<Option<usize>>,
-    /// Where the operand of a branch stands, and to which label it goes.
+    /// Offset of each branch's operand, and its label.
     branches: Vec<(usize, Label)>,
     error: Option<Error>,
 }
 
-/// Calls methods of an encoder; a missing operation is remembered until the end.
+/// Encoder of an expression under construction. The first error is kept until the end.
 #[derive(Debug)]
 pub struct Ops<'b> {
     encoder: Option<Encoder<'b>>,
@@ -278,18 +272,18 @@ impl Drop for Ops<'_> {
 }
 
 impl ExprBuilder {
-    /// The encoder of operations that refer to nothing.
+    /// Returns the encoder of operations without references.
     pub fn ops(&mut self) -> Ops<'_> {
         Ops { encoder: Some(Encoder::new(&mut self.bytes, self.encoding)), error: &mut self.error }
     }
 
-    /// A label, not bound yet.
+    /// Returns a new label, not yet bound.
     pub fn label(&mut self) -> Label {
         self.labels.push(None);
         Label(self.labels.len() as u32 - 1)
     }
 
-    /// Binds the label to the place after the last operation.
+    /// Binds the label to the position after the last operation.
     pub fn bind(&mut self, label: Label) -> &mut Self {
         match self.labels.get_mut(label.0 as usize) {
             Some(place @ None) => *place = Some(self.bytes.len()),
@@ -298,13 +292,13 @@ impl ExprBuilder {
         self
     }
 
-    /// Appends `skip`, to the label.
+    /// Appends `skip` to a label.
     pub fn skip(&mut self, to: Label) -> &mut Self {
         self.ops().skip(0);
         self.branch(to)
     }
 
-    /// Appends `bra`, to the label.
+    /// Appends `bra` to a label.
     pub fn bra(&mut self, to: Label) -> &mut Self {
         self.ops().bra(0);
         self.branch(to)
@@ -315,10 +309,9 @@ impl ExprBuilder {
         self
     }
 
-    /// Appends an operation with an operand that is filled in later. The operand's value in `op` is
-    /// ignored.
+    /// Appends an operation whose referencing operand is filled in later. The operand's value in `op` is ignored.
     ///
-    /// References to base types are kept to three bytes, which reach the first two million bytes of a unit.
+    /// References to base types are padded to three bytes, which cover the first two million bytes of a unit.
     pub fn refer(&mut self, op: Op<'_>, slot: Slot) -> &mut Self {
         let start = self.bytes.len();
         let (op, kind, before) = match op {
@@ -350,18 +343,18 @@ impl ExprBuilder {
         self.ops().op(op);
         let offset = (start + before) as u32;
         if kind == TYPE {
-            // The largest number of three bytes stood in for the padding.
+            // The largest number of three bytes was the placeholder.
             self.bytes[start + before..][..3].copy_from_slice(&[0x80, 0x80, 0x00]);
         }
         self.fixups.push(Fixup { offset, kind, slot });
         self
     }
 
-    /// The expression.
+    /// Returns the expression.
     ///
     /// # Errors
-    /// [`ErrorKind::CannotSay`] if the dialect does not have an operation; [`ErrorKind::BadArgument`] if a
-    /// label is bound twice, or never, or too far away (a branch reaches 32 KiB).
+    /// [`ErrorKind::CannotSay`] if the dialect does not have an operation; [`ErrorKind::BadArgument`] if a label is
+    /// bound twice, or never, or is too far away (a branch reaches 32 KiB).
     pub fn finish(mut self) -> Result<Expr> {
         for index in 0..self.branches.len() {
             let (at, label) = self.branches[index];
@@ -389,6 +382,6 @@ impl ExprBuilder {
     }
 }
 
-/// A number that takes three bytes as LEB128.
+/// Number that takes three bytes as LEB128.
 const PADDED: u64 = 0x1f_ffff;
 const TYPE: FixupKind = FixupKind::Type { bytes: 3 };

@@ -1,4 +1,4 @@
-//! LEB128, DWARF 5 section 7.6.
+//! LEB128 numbers: DWARF 5 section 7.6.
 
 /// Appends an unsigned LEB128 number.
 #[inline]
@@ -24,8 +24,8 @@ pub(crate) fn write_byte_sleb(out: &mut Vec<u8>, byte: u8, value: i64) {
     sleb_after(out, [byte], value);
 }
 
-/// Numbers of one or two bytes, which most are, are written with no branch that depends on which: it would
-/// often be mispredicted.
+/// Appends bytes and a number. Numbers of one or two bytes, the most frequent, are written without a branch on the
+/// length, which would often be mispredicted.
 #[inline(always)]
 fn uleb_after<const N: usize>(out: &mut Vec<u8>, before: [u8; N], mut value: u64) {
     if value < 1 << 14 {
@@ -53,7 +53,7 @@ fn sleb_after<const N: usize>(out: &mut Vec<u8>, before: [u8; N], mut value: i64
     out.push(value as u8 & 0x7f);
 }
 
-/// Appends a number of one byte or two, in the low seven bits of each.
+/// Appends a number of one or two bytes, from the low seven bits of each.
 #[inline(always)]
 fn short<const N: usize>(out: &mut Vec<u8>, before: [u8; N], [low, high]: [u8; 2], has_two: bool) {
     let mut all = [0; 4];
@@ -65,22 +65,22 @@ fn short<const N: usize>(out: &mut Vec<u8>, before: [u8; N], [low, high]: [u8; 2
     out.truncate(end);
 }
 
-/// How many bytes the shortest encoding takes.
+/// Returns the length in bytes of the shortest encoding.
 pub(crate) const fn uleb_len(value: u64) -> usize {
     (64 - (value | 1).leading_zeros() as usize).div_ceil(7)
 }
 
-/// How many bytes the shortest encoding takes.
+/// Returns the length in bytes of the shortest encoding.
 pub(crate) const fn sleb_len(value: i64) -> usize {
     let magnitude = (value ^ (value >> 63)) as u64;
     (65 - magnitude.leading_zeros() as usize).div_ceil(7)
 }
 
-/// Reads an unsigned number at `at` and returns it with the offset after it. `None` where the bytes end
-/// or the number does not fit 64 bits; padding is accepted.
+/// Reads an unsigned number at `at` and returns it with the offset after it. `None` if the bytes end first or the
+/// number exceeds 64 bits; padding is accepted.
 #[inline]
 pub(crate) fn read_uleb(bytes: &[u8], mut at: usize) -> Option<(u64, usize)> {
-    // Most have one byte.
+    // Most numbers have one byte.
     if let Some(&byte @ ..0x80) = bytes.get(at) {
         return Some((byte.into(), at + 1));
     }
@@ -103,8 +103,8 @@ pub(crate) fn read_uleb(bytes: &[u8], mut at: usize) -> Option<(u64, usize)> {
     }
 }
 
-/// Reads a signed number at `at` and returns it with the offset after it. `None` where the bytes end or
-/// the number does not fit 64 bits; padding is accepted.
+/// Reads a signed number at `at` and returns it with the offset after it. `None` if the bytes end first or the number
+/// exceeds 64 bits; padding is accepted.
 #[inline]
 pub(crate) fn read_sleb(bytes: &[u8], mut at: usize) -> Option<(i64, usize)> {
     if let Some(&byte @ ..0x80) = bytes.get(at) {

@@ -1,10 +1,10 @@
-//! DWARF operations: one table, and from it the [`Op`] enum, the [`Encoder`], the [`Decoder`] and the
-//! [text form](text).
+//! DWARF operations: one table, from which the [`Op`] enum, the [`Encoder`], the [`Decoder`] and the [text form](text)
+//! are made.
 //!
-//! An operation has one *meaning* and can have several encodings. `lit5`, `const1u 5` and `constu 5` are
-//! all [`Op::ConstU`]; `entry_value` is 0xa3 in DWARF 5 and was 0xf3 in GNU's DWARF 4; `offset` is `e9 04`
-//! for today's LLVM, `e3` for older AMD debuggers and will get a number of its own in DWARF 6. Which
-//! encodings are in use is the [`Dialect`].
+//! An operation has one *meaning* and can have several encodings. `lit5`, `const1u 5` and `constu 5` are all
+//! [`Op::ConstU`]; `entry_value` is 0xa3 in DWARF 5 and was 0xf3 in GNU's DWARF 4; `offset` is `e9 04` for current
+//! LLVM, `e3` for older AMD debuggers and will have its own number in DWARF 6. The [`Dialect`] selects the encodings in
+//! use.
 //!
 //! ```
 //! use eitri::op::{Decoder, Dialect, Encoder, Encoding, Op, Reg};
@@ -40,42 +40,41 @@ pub(crate) use operand::{PointerForm, sign_extended};
 use operand::operand_type;
 use table::{code, for_each_op};
 
-/// Which encodings of operations are in use.
+/// Set of operation encodings in use.
 ///
 /// The operations of DWARF 5 and the GNU forms of DWARF 4 files are part of every dialect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Dialect {
-    /// DWARF 5 and the GNU forms, nothing else.
+    /// DWARF 5 and the GNU forms only.
     #[default]
     Dwarf5,
-    /// Vendor operations as `DW_OP_LLVM_user` (0xe9) and a sub-operation.
+    /// Vendor operations encoded as `DW_OP_LLVM_user` (0xe9) and a sub-operation.
     Llvm,
-    /// Vendor operations in one byte, 0xe1 to 0xec, for older AMD debuggers.
+    /// Vendor operations of one byte, 0xe1 to 0xec, for older AMD debuggers.
     Legacy,
-    /// What is accepted for DWARF 6. Operations without a number have none unless
-    /// [`Encoding::draft`] supplies it.
+    /// Operations accepted for DWARF 6. Those without an assigned number need one from [`Encoding::draft`].
     Dwarf6,
 }
 
-/// What the bytes of an operation depend on, apart from the operation.
+/// Parameters of the encoding of operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Encoding {
-    /// Bytes of an address in the default space: 4 or 8 (2 and 1 are possible).
+    /// Size of an address in the default space in bytes: 4 or 8 (2 and 1 are possible).
     pub address_bytes: u8,
-    /// Bytes of a section offset: 4 in the 32-bit DWARF format, 8 in the 64-bit one.
+    /// Size of a section offset in bytes: 4 in the 32-bit DWARF format, 8 in the 64-bit one.
     pub offset_bytes: u8,
-    /// The DWARF version of the unit.
+    /// DWARF version of the unit.
     pub version: u16,
     /// Whether the most significant byte comes first.
     pub big_endian: bool,
-    /// Which encodings of operations are in use.
+    /// Set of operation encodings in use.
     pub dialect: Dialect,
-    /// Numbers for operations to which the DWARF 6 draft gives none, used with [`Dialect::Dwarf6`].
+    /// Numbers for operations without one in the DWARF 6 draft, used with [`Dialect::Dwarf6`].
     pub draft: DraftCodes,
 }
 
 impl Encoding {
-    /// DWARF 5 in the 32-bit format, little-endian.
+    /// Returns the encoding of little-endian DWARF 5 in the 32-bit format.
     pub const fn new(address_bytes: u8, dialect: Dialect) -> Self {
         Self {
             address_bytes,
@@ -87,20 +86,21 @@ impl Encoding {
         }
     }
 
-    /// Bytes of the offset of an entry from the start of `.debug_info`: DWARF 2 has the size of an address.
+    /// Returns the size in bytes of an entry's offset from the start of `.debug_info`: in DWARF 2 the size of an
+    /// address.
     pub(crate) const fn entry_bytes(&self) -> u8 {
         if self.version < 3 { self.address_bytes } else { self.offset_bytes }
     }
 }
 
-/// Numbers for draft operations, supplied by the caller; nothing is assumed.
+/// Numbers for draft operations, supplied by the caller; there are no defaults.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct DraftCodes([u8; DRAFTS]);
 
-/// How many operations there are to which the draft gives no number.
+/// Number of operations without a number in the draft.
 const DRAFTS: usize = draft_place(Name::COUNT);
 
-/// How many of the first operations of the table are such.
+/// Returns the number of such operations among the first `operations` of the table.
 const fn draft_place(operations: usize) -> usize {
     let (mut count, mut index) = (0, 0);
     while index < operations {
@@ -116,10 +116,10 @@ impl DraftCodes {
     /// No numbers.
     pub const NONE: Self = Self([0; DRAFTS]);
 
-    /// The same with `code` for the operation `name`. A code of 0 takes the number away.
+    /// Sets the number of the operation `name` to `code`. A code of 0 removes the number.
     ///
-    /// It is kept only for an operation to which the draft gives no number. Codes of other operations are
-    /// not to be used: the bytes would be read as those.
+    /// Ignored for operations with a number in the draft. `code` must not be that of another operation: the bytes would
+    /// be decoded as that operation.
     #[must_use]
     pub const fn with(mut self, name: Name, code: u8) -> Self {
         if let Code::Unassigned = ROWS[name as usize].six {
@@ -128,7 +128,7 @@ impl DraftCodes {
         self
     }
 
-    /// The number for the operation, if one was supplied.
+    /// Returns the number supplied for the operation, if any.
     pub const fn get(&self, name: Name) -> Option<u8> {
         let Code::Unassigned = ROWS[name as usize].six else { return None };
         match self.0[draft_place(name as usize)] {
@@ -150,19 +150,19 @@ impl core::fmt::Debug for DraftCodes {
     }
 }
 
-/// The number that an operation has in some encoding, if any.
+/// Number of an operation in some encoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Code {
     /// The encoding does not have the operation.
     None,
-    /// To be assigned: the operation is accepted or proposed, and has no number yet.
+    /// To be assigned: the operation is accepted or proposed, without a number.
     Unassigned,
     /// The opcode, or the sub-operation.
     Is(u8),
 }
 
 impl Code {
-    /// The number, if there is one.
+    /// Returns the number, if any.
     pub const fn get(self) -> Option<u8> {
         match self {
             Self::Is(code) => Some(code),
@@ -171,14 +171,14 @@ impl Code {
     }
 }
 
-/// What the table says of one operation.
+/// The table's row of one operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Row {
     /// The operation.
     pub name: Name,
-    /// Its name without `DW_OP_` and vendor prefix.
+    /// Name without `DW_OP_` and vendor prefix.
     pub text: &'static str,
-    /// Names and kinds of its operands, in order.
+    /// Names and kinds of the operands, in order.
     pub operands: &'static [(&'static str, OperandKind)],
     /// The opcode of DWARF 2 to 5.
     pub std: Code,
@@ -190,15 +190,15 @@ pub struct Row {
     pub legacy: Code,
     /// The opcode of the DWARF 6 draft.
     pub six: Code,
-    /// How many stack elements it takes and leaves. `None` where that varies.
+    /// Number of stack elements popped and pushed. `None` where it varies.
     pub stack: (Option<u8>, Option<u8>),
-    /// The DWARF version that brought it, 0 where it is no part of the standard.
+    /// DWARF version that introduced the operation; 0 where it is not part of the standard.
     pub since: u16,
     /// Whether call frame information may use it (A.6.4.2).
     pub is_for_cfi: bool,
 }
 
-/// A cell of the column `cfi`.
+/// Converts a cell of the column `cfi`.
 macro_rules! is_for_cfi {
     (cfi) => {
         true
@@ -221,9 +221,9 @@ macro_rules! make_ops { ($(
     $variant:ident $method:ident $text:literal { $($field:ident: $kind:ident),* }
     [$std:tt $gnu:tt $user:tt $legacy:tt $six:tt] ($in:tt => $out:tt) $since:literal $cfi:tt;
 )*) => {
-    /// One operation with its operands.
+    /// An operation with its operands.
     ///
-    /// Blocks and expressions are borrowed from the bytes that were decoded, or from the caller.
+    /// Blocks and expressions are borrowed from the decoded bytes, or from the caller.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     #[allow(missing_docs, reason = "the operands are those of the specification")]
     pub enum Op<'a> { $(
@@ -231,7 +231,7 @@ macro_rules! make_ops { ($(
         $variant { $($field: operand_type!($kind)),* },
     )* }
 
-    /// The name of an operation: [`Op`] without operands.
+    /// Name of an operation: [`Op`] without operands.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
     pub enum Name { $(
         #[doc = concat!("`DW_OP_", $text, "`, with or without a vendor's prefix.")]
@@ -239,9 +239,9 @@ macro_rules! make_ops { ($(
     )* }
 
     impl Name {
-        /// Every operation, in the order of the table.
+        /// All operations, in the order of the table.
         pub const ALL: &'static [Name] = &[$(Name::$variant),*];
-        /// How many operations there are.
+        /// Number of operations.
         pub const COUNT: usize = Self::ALL.len();
     }
 
@@ -256,7 +256,7 @@ macro_rules! make_ops { ($(
     }),*];
 
     impl<'a> Op<'a> {
-        /// The name of the operation.
+        /// Returns the name of the operation.
         pub const fn name(&self) -> Name {
             match self { $(Op::$variant { .. } => Name::$variant),* }
         }
@@ -265,14 +265,14 @@ macro_rules! make_ops { ($(
 for_each_op!(make_ops);
 
 impl Name {
-    /// The operation's row of the table.
+    /// Returns the operation's row of the table.
     pub fn row(self) -> &'static Row {
         &ROWS[self as usize]
     }
 
-    /// The operation of this name. `DW_OP_` may stand before it, and a vendor's prefix if the operation is
-    /// one of that vendor's; the names that GNU and DWARF 6 give to operations of DWARF 5 are known too.
-    /// Compact spellings (`lit5`) are no operations: see [`Compact`].
+    /// Parses the name of an operation. The prefix `DW_OP_` is optional, as is a vendor's prefix for that vendor's
+    /// operations; the names in GNU's forms and in DWARF 6 of DWARF 5 operations are accepted too. Compact spellings
+    /// (`lit5`) are not operations: see [`Compact`].
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.strip_prefix("DW_OP_").unwrap_or(text);
         let named = |bare: &str| {
@@ -289,18 +289,18 @@ impl Name {
         named(text)
     }
 
-    /// Its name as a GNU operation, without the prefix.
+    /// Returns the name of the GNU form, without the prefix.
     fn gnu_text(self) -> &'static str {
         let alias = GNU_NAMES.iter().find(|&&(_, name)| name == self);
         alias.map_or(self.row().text, |&(alias, _)| alias)
     }
 }
 
-/// Names that GNU's forerunners have and DWARF 5 changed.
+/// Names of GNU's earlier forms that DWARF 5 changed.
 const GNU_NAMES: &[(&str, Name)] =
     &[("push_tls_address", Name::FormTlsAddress), ("addr_index", Name::Addrx), ("const_index", Name::Constx)];
 
-/// Names that DWARF 6 changes.
+/// Names changed by DWARF 6.
 const SIX_NAMES: &[(&str, Name)] = &[
     ("form_tls_location", Name::FormTlsAddress),
     ("push_object_location", Name::PushObjectAddress),
@@ -311,11 +311,11 @@ const SIX_NAMES: &[(&str, Name)] = &[
 ];
 
 impl Op<'_> {
-    /// The operation's row of the table.
+    /// Returns the operation's row of the table.
     pub fn row(&self) -> &'static Row {
         self.name().row()
     }
 }
 
-/// The opcode byte of `DW_OP_LLVM_user`, after which a sub-operation stands.
+/// Opcode of `DW_OP_LLVM_user`, which precedes a sub-operation.
 pub const LLVM_USER: u8 = 0xe9;

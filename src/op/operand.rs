@@ -1,24 +1,24 @@
-//! The kinds of operands that operations have: how each is held and how each is encoded.
+//! Kinds of operands: their Rust types and their encodings.
 
 /// A DWARF register number.
 ///
-/// Numbers are the target's ([`Target`](crate::target::Target) gives them their names). They are not
-/// limited to 16 bits: PTX packs the name of a virtual register into the number.
+/// Numbers are those of the target, and [`Target`](crate::target::Target) has their names. They are not limited to 16
+/// bits: PTX packs the name of a virtual register into the number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Reg(pub u64);
 
 /// The operand of the GNU operation `encoded_addr`: a pointer encoding (`DW_EH_PE_*`) and a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EncodedAddress {
-    /// The encoding. Its low four bits give the format of the value.
+    /// Pointer encoding. Its low four bits select the format of the value.
     pub encoding: u8,
-    /// The value, sign-extended where the format is signed.
+    /// Value, sign-extended where the format is signed.
     pub value: u64,
 }
 
 impl EncodedAddress {
-    /// How a value of this pointer encoding is written. `None` for an encoding that has no value, or one
-    /// whose place depends on where the bytes come to lie.
+    /// Returns the form of a value of this pointer encoding. `None` for an encoding without a value, or with alignment
+    /// that depends on the final address of the bytes.
     pub(crate) fn form(encoding: u8, address_bytes: u8) -> Option<PointerForm> {
         Some(match encoding & 0x0f {
             _ if encoding == 0x50 || encoding == 0xff => return None,
@@ -37,7 +37,7 @@ impl EncodedAddress {
     }
 }
 
-/// How the value of an [`EncodedAddress`] is written. Fixed sizes are in bytes.
+/// Form of the value of an [`EncodedAddress`]. Fixed sizes are in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PointerForm {
     Uleb,
@@ -46,26 +46,26 @@ pub(crate) enum PointerForm {
     Signed(u8),
 }
 
-/// Whether the number is the zero-extension of so many bytes.
+/// Whether the number is the zero-extension of its low `bytes` bytes.
 #[inline]
 pub(crate) fn fits_unsigned(value: u64, bytes: u8) -> bool {
     bytes >= 8 || value >> (8 * bytes) == 0
 }
 
-/// Whether the number is the sign-extension of so many bytes.
+/// Whether the number is the sign-extension of its low `bytes` bytes.
 #[inline]
 pub(crate) fn fits_signed(value: u64, bytes: u8) -> bool {
     sign_extended(value, bytes) == value
 }
 
-/// The low bytes, so many of them, sign-extended.
+/// Returns the sign-extension of the low `bytes` bytes.
 #[inline]
 pub(crate) fn sign_extended(value: u64, bytes: u8) -> u64 {
     let unused = 64 - 8 * u32::from(bytes.clamp(1, 8));
     ((value << unused) as i64 >> unused) as u64
 }
 
-/// How an operand is encoded.
+/// Encoding of an operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OperandKind {
@@ -79,28 +79,28 @@ pub enum OperandKind {
     Register,
     /// An address of the target's default space.
     Address,
-    /// Two bytes, signed: how far to go from the end of the operand.
+    /// Two bytes, signed: the distance from the end of the operand.
     Branch,
     /// Two bytes: the offset of an entry from the start of its unit.
     Entry2,
     /// Four bytes: the offset of an entry from the start of its unit.
     Entry4,
-    /// The offset of an entry from the start of `.debug_info`, four bytes in the 32-bit DWARF format and
-    /// eight in the 64-bit one; in DWARF 2 of the size of an address.
+    /// The offset of an entry from the start of `.debug_info`: four bytes in the 32-bit DWARF format, eight in the
+    /// 64-bit one; in DWARF 2 the size of an address.
     EntrySection,
     /// The offset of a base type entry from the start of its unit, as unsigned LEB128.
     TypeEntry,
-    /// A block of bytes after its length as unsigned LEB128.
+    /// A block of bytes, preceded by its length as unsigned LEB128.
     Block,
-    /// A block of bytes after its length as one byte.
+    /// A block of bytes, preceded by its length as one byte.
     Block1,
-    /// An expression after its length as unsigned LEB128.
+    /// An expression, preceded by its length as unsigned LEB128.
     Expression,
     /// A GNU encoded pointer.
     Encoded,
 }
 
-/// The Rust type that holds an operand of a kind, with `'a` for what it borrows.
+/// Maps an operand kind to its Rust type, with `'a` for borrowed bytes.
 macro_rules! operand_type {
     (U8) => { u8 };
     (Uleb) => { u64 };

@@ -1,4 +1,4 @@
-//! THE table of operations: one row each, from which every other list of operations is made.
+//! The table of operations: one row each, from which every other list of operations is made.
 //!
 //! | column | meaning |
 //! |---|---|
@@ -9,12 +9,12 @@
 //! | user | the sub-operation after `DW_OP_LLVM_user` (0xe9) |
 //! | legacy | the one-byte opcode of older AMD debuggers |
 //! | six | the opcode in the DWARF 6 draft; `TBA`: accepted or proposed, without a number |
-//! | in => out | stack elements that it takes and leaves; `*` where that varies |
-//! | since | the DWARF version that brought it; 0 where it is no part of the standard |
-//! | cfi | call frame information may use it: `_` for those that A.6.4.2 names, for those of the AMD extension that need an object or a lane, and for GNU's that reference an entry |
+//! | in => out | stack elements popped and pushed; `*` where the number varies |
+//! | since | the DWARF version that introduced it; 0 where it is not part of the standard |
+//! | cfi | allowed in call frame information; `_` for operations that A.6.4.2 excludes, those of the AMD extension that need an object or a lane, and GNU's that reference an entry |
 //!
-//! One row is one *meaning*. Compact spellings (`lit5`, `reg3`, `const1u`, `dup`) are encodings of
-//! `constu`, `regx`, `constu`, `pick` and stand in [`compact`](super::compact).
+//! One row is one *meaning*. Compact spellings (`lit5`, `reg3`, `const1u`, `dup`) are encodings of `constu`, `regx`,
+//! `constu`, `pick`, listed in [`compact`](super::compact).
 
 /// Calls a macro with all rows.
 macro_rules! for_each_op { ($use:ident) => { $use! {
@@ -108,7 +108,7 @@ macro_rules! for_each_op { ($use:ident) => { $use! {
 } } }
 pub(crate) use for_each_op;
 
-/// A cell of a code column as a [`Code`](super::Code).
+/// Converts a cell of a code column to a [`Code`](super::Code).
 macro_rules! code {
     (_) => {
         $crate::op::Code::None

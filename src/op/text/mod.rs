@@ -1,17 +1,15 @@
-//! Operations as text, and back.
+//! Text form of operations, printed and parsed.
 //!
-//! Operations are separated by `; `, operands by blanks. Registers are printed by the name that the
-//! target gives them and can be given by name or number; numbers are decimal or `0x` hexadecimal, blocks
-//! `{de ad}`, expressions `(op; op)`, entries `@0x2a`. A branch prints the label that it goes to, `L0`, and
-//! a label stands before its operation as `L0:`; where it goes into the middle of an operation, or out of
-//! the expression, it prints the signed number of bytes. What cannot be decoded is printed as
-//! `<error; the rest in hexadecimal>`, which is not read back.
+//! Operations are separated by `; `, operands by spaces. Registers are printed by the target's names, and can be given
+//! by name or number; numbers are decimal or `0x` hexadecimal, blocks `{de ad}`, expressions `(op; op)`, entries
+//! `@0x2a`. A branch prints the label of its target, `L0`, and the target operation is prefixed with `L0:`; a branch
+//! into the middle of an operation, or out of the expression, prints the signed number of bytes. Undecodable bytes are
+//! printed as `<error; the rest in hexadecimal>`, which cannot be parsed.
 //!
-//! Compact spellings are printed as they were found (`lit5`, `const2u 5`, `breg7 -8`) and are read as
-//! they stand, so that text and bytes determine each other, except for the padding of LEB128 numbers,
-//! which the text does not have. Vendors' prefixes are printed only where they tell an opcode from the
-//! standard one of the same operation (`GNU_convert`, `LLVM_nop`). Expressions in expressions are printed
-//! to a depth of 16, and those below as blocks; where an expression is expected, a block can be given.
+//! Compact spellings are printed as found (`lit5`, `const2u 5`, `breg7 -8`) and parsed as written, so that text and
+//! bytes determine each other, except for the padding of LEB128 numbers. Vendors' prefixes are printed only where they
+//! distinguish an opcode from the standard one of the same operation (`GNU_convert`, `LLVM_nop`). Nested expressions
+//! are printed to a depth of 16, and deeper ones as blocks; a block is also accepted in place of an expression.
 //!
 //! ```
 //! use eitri::op::{Dialect, Encoding, text};
@@ -28,5 +26,5 @@ mod print;
 pub use parse::parse;
 pub use print::print;
 
-/// How deep expressions in expressions are printed and read.
+/// Maximum nesting of expressions that are printed and parsed.
 const MAX_DEPTH: usize = 16;

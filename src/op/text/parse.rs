@@ -1,4 +1,4 @@
-//! Text to bytes.
+//! Parses text to bytes.
 
 use super::MAX_DEPTH;
 use crate::error::{At, Error, Result};
@@ -11,17 +11,17 @@ use crate::op::{
 };
 use crate::target::Target;
 
-/// Reads an expression.
+/// Parses an expression.
 ///
 /// # Errors
-/// [`BadArgument`](crate::error::ErrorKind::BadArgument) with the operation's index where an operation is not known,
-/// or an operand is missing, too many, or not a number of its size;
-/// [`CannotSay`](crate::error::ErrorKind::CannotSay) where the dialect does not have the operation.
+/// [`BadArgument`](crate::error::ErrorKind::BadArgument) with the operation's index where an operation is unknown, or
+/// an operand is missing, superfluous, or not a number of its size; [`CannotSay`](crate::error::ErrorKind::CannotSay)
+/// where the dialect does not have the operation.
 pub fn parse(text: &str, encoding: Encoding, target: Option<&Target>) -> Result<Expr> {
     expression(text, &Context { encoding, target, depth: 0 })
 }
 
-/// What the meaning of a text depends on.
+/// Context of a text.
 #[derive(Clone, Copy)]
 struct Context<'t> {
     encoding: Encoding,
@@ -39,7 +39,7 @@ fn expression(text: &str, context: &Context<'_>) -> Result<Expr> {
     reader.builder.finish()
 }
 
-/// Splits at the semicolons outside of brackets.
+/// Splits text at the semicolons outside brackets.
 fn split(text: &str) -> impl Iterator<Item = &str> {
     let mut depth = 0usize;
     text.split(move |c| {
@@ -70,7 +70,7 @@ impl<'t> Reader<'t> {
         label
     }
 
-    /// Reads labels and the operation after them; whether there is one.
+    /// Parses labels and the operation after them. Returns whether there is an operation.
     fn one(&mut self, mut part: &'t str) -> Result<bool> {
         while let Some((name, rest)) = part.split_once(':').filter(|(name, _)| is_label(name)) {
             let label = self.label(name);
@@ -105,11 +105,11 @@ impl<'t> Reader<'t> {
         Ok(true)
     }
 
-    /// Reads the operands of a compact spelling. The number is the one in its name, if there is one.
+    /// Parses the operands of a compact spelling. `number` is the number in its name, if any.
     fn compact(&mut self, family: &Compact, number: Option<u8>, words: &mut Words<'_>) -> Result<()> {
         let value = match (family.form, number) {
             (Form::InOpcode, Some(number)) => number.into(),
-            // The register stands apart, by its name.
+            // The register is a separate operand, by name.
             (Form::InOpcode, None) => words.register()?.0,
             (Form::Fixed(value), _) => value.into(),
             (Form::Unsigned(_), _) => words.number::<u64>()?,
@@ -126,7 +126,7 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// The general opcode of the operation. A name given in full asks for that vendor's encoding.
+/// Returns the general opcode of the operation. A vendor's prefix selects that vendor's encoding.
 fn opcode(name: Name, bare: &str, encoding: &Encoding) -> Option<u8> {
     let row = name.row();
     if bare.starts_with("GNU_") {
@@ -150,7 +150,7 @@ fn is_label(word: &str) -> bool {
         .is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
 }
 
-/// The family and the number in the name, of a compact spelling.
+/// Returns the family of a compact spelling, and the number in the name.
 fn compact(word: &str) -> Option<(&'static Compact, Option<u8>)> {
     COMPACT.iter().find_map(|family| {
         let number = word.strip_prefix(family.text)?;
@@ -163,7 +163,7 @@ fn compact(word: &str) -> Option<(&'static Compact, Option<u8>)> {
     })
 }
 
-/// The operands of one operation, still text.
+/// Unparsed operands of one operation.
 struct Words<'t> {
     rest: &'t str,
     context: &'t Context<'t>,
@@ -183,7 +183,7 @@ impl<'t> Words<'t> {
             .ok_or_else(|| Error::bad_argument(format!("`{word}` is not a number of the operand's size")))
     }
 
-    /// A number of 64 bits, signed or not.
+    /// Parses a number of 64 bits, signed or unsigned.
     fn wrapping(&mut self) -> Result<u64> {
         let mut signed = Self { rest: self.rest, context: self.context };
         match signed.number::<i64>() {
@@ -262,7 +262,7 @@ impl<'t> Words<'t> {
     }
 }
 
-/// A decimal or hexadecimal number, with a sign or without.
+/// Parses a decimal or hexadecimal number, with an optional sign.
 fn number<T: TryFrom<i128>>(word: &str) -> Option<T> {
     let (sign, digits) = match word.strip_prefix('-') {
         Some(digits) => (-1, digits),
@@ -296,7 +296,7 @@ macro_rules! make_parser { ($(
     $variant:ident $method:ident $text:literal { $($field:ident: $kind:ident),* }
     $codes:tt $stack:tt $since:literal $cfi:tt;
 )*) => {
-    /// Reads the operands and appends the operation.
+    /// Parses the operands and appends the operation.
     fn general(words: &mut Words<'_>, name: Name, to: &mut ExprBuilder, spelling: Spelling) -> Result<()> {
         match name { $(Name::$variant => {
             $(let $field = parse_operand!(words, $kind);)*

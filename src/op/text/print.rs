@@ -1,4 +1,4 @@
-//! Bytes to text.
+//! Prints bytes as text.
 
 use core::fmt::Write;
 
@@ -9,21 +9,21 @@ use crate::op::table::for_each_op;
 use crate::op::{Code, Compact, Decoded, Decoder, EncodedAddress, Encoding, LLVM_USER, Op, Reg};
 use crate::target::Target;
 
-/// Prints the operations of an expression. Never fails: what cannot be decoded is printed as such.
+/// Prints the operations of an expression. Never fails: undecodable bytes are printed as an error.
 pub fn print(bytes: &[u8], encoding: Encoding, target: Option<&Target>) -> String {
     let mut printer = Printer { out: String::new(), encoding: &encoding, target, depth: 0 };
     printer.expression(bytes);
     printer.out
 }
 
-/// The offset to which the operation branches, if an operation starts there or the expression ends.
+/// Returns the target offset of a branch, if it is the start of an operation or the end of the expression.
 fn branch_target(decoded: &[Decoded<'_>], one: &Decoded<'_>, end: Option<usize>) -> Option<usize> {
     let (Op::Bra { by } | Op::Skip { by }) = one.op else { return None };
     let to = (one.offset + 3).checked_add_signed(by.into())?;
     (Some(to) == end || decoded.binary_search_by_key(&to, |one| one.offset).is_ok()).then_some(to)
 }
 
-/// What tells a vendor's opcode from the standard one of the same operation, and the name after it.
+/// Returns the prefix that distinguishes a vendor's opcode from the standard one of the same operation, and the name.
 fn name(one: &Decoded<'_>) -> (&'static str, &'static str) {
     let row = one.op.row();
     match one.spelling.code() {
@@ -96,7 +96,7 @@ impl Printer<'_> {
         };
         self.out.push_str(family.text);
         match (one.op, family.form) {
-            // A register that has a name is printed by it, as in the general form.
+            // A register with a name is printed by name, as in the general form.
             (Op::RegX { reg } | Op::BregX { reg, .. }, _) if self.has_name(reg) => self.register(reg),
             (_, Form::InOpcode) => {
                 let _ = write!(self.out, "{}", code - family.first);
