@@ -1,11 +1,11 @@
-//! Call frame instructions: DWARF 5 sections 6.4.2 and 7.24, those of GNU and AArch64, and those of AMD's extension.
+//! Call frame instructions: DWARF 5 sections 6.4.2 and 7.24, and those of GNU, AArch64 and AMD's extension.
 
 pub(crate) mod table;
 
 use crate::op::Dialect;
 use table::{for_each_instruction, is_in_dialect};
 
-/// The encoding of an operand.
+/// Encoding of an operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Operand {
@@ -31,7 +31,7 @@ pub enum Operand {
     Factored,
     /// An offset in multiples of the data alignment factor, signed LEB128.
     SignedFactored,
-    /// An offset that is subtracted, in multiples of the data alignment factor, unsigned LEB128.
+    /// A negated offset in multiples of the data alignment factor, unsigned LEB128.
     NegatedFactored,
     /// A block with an expression: its length as unsigned LEB128, and its bytes.
     Expression,
@@ -41,18 +41,18 @@ pub enum Operand {
     Size,
 }
 
-/// The row of one call frame instruction.
+/// The table's row of one call frame instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Row {
-    /// The name, with `DW_CFA_`.
+    /// Name, with `DW_CFA_`.
     pub name: &'static str,
-    /// The opcode, without an operand in its low six bits.
+    /// Opcode, without an operand in its low six bits.
     pub code: u8,
     /// Names and encodings of the operands, in order.
     pub operands: &'static [(&'static str, Operand)],
-    /// The DWARF version that brought it; 0 where it is not part of the standard.
+    /// DWARF version that introduced the instruction; 0 where it is not part of the standard.
     pub since: u16,
-    /// Whether only AMD's extension has it.
+    /// Whether it exists only in AMD's extension.
     pub is_amd: bool,
 }
 
@@ -63,7 +63,7 @@ impl Row {
     }
 }
 
-/// A cell of the column of dialects.
+/// Converts a cell of the column of dialects.
 macro_rules! is_amd {
     (all) => {
         false
@@ -77,14 +77,14 @@ macro_rules! make_rows { ($(
     $kind:ident $constant:ident $name:literal $code:literal { $($field:ident: $operand:ident),* }
     $since:literal $dialects:ident;
 )*) => {
-    /// The opcodes.
+    /// Opcodes of the instructions.
     #[allow(dead_code, reason = "not all of them are written")]
     pub(crate) mod code { $(
         #[doc = concat!("`", $name, "`.")]
         pub(crate) const $constant: u8 = $code;
     )* }
 
-    /// Every call frame instruction, in the order of the table.
+    /// All call frame instructions, in the order of the table.
     pub const ROWS: &[Row] = &[$(Row {
         name: $name,
         code: $code,
@@ -95,7 +95,7 @@ macro_rules! make_rows { ($(
 } }
 for_each_instruction!(make_rows);
 
-/// The row of an opcode, without an operand in its low six bits.
+/// Returns the row of an opcode, without an operand in its low six bits.
 pub fn row(code: u8) -> Option<&'static Row> {
     ROWS.iter().find(|row| row.code == code)
 }

@@ -5,7 +5,7 @@ use super::{CallFrames, ElfIdentity, Names, Per, Range, Relocations, Scaling, Sp
 use crate::error::Result;
 use crate::op::Reg;
 
-/// How many lanes a wave has.
+/// Number of lanes of a wave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wave {
     /// 32 lanes.
@@ -18,7 +18,7 @@ impl Wave {
     /// Both sizes.
     pub(crate) const ALL: [Self; 2] = [Self::W32, Self::W64];
 
-    /// The number of lanes.
+    /// Returns the number of lanes.
     pub const fn lanes(self) -> u32 {
         match self {
             Self::W32 => 32,
@@ -27,11 +27,11 @@ impl Wave {
     }
 }
 
-/// A processor.
+/// An AMD processor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Gfx(usize);
 
-/// Which wave sizes a processor runs.
+/// Wave sizes of a processor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Waves {
     Only32,
@@ -39,18 +39,18 @@ enum Waves {
     Both,
 }
 
-/// How `e_flags` states xnack and sramecc, in code objects of version 4 and later: 2-bit fields in which
-/// 0 is "the processor does not have it" and 1 is "any", also where it can only be on (gfx12.5).
+/// Fields of `e_flags` for xnack and sramecc, in code objects of version 4 and later: 2-bit fields in which 0 means
+/// "not supported by the processor" and 1 means "any", also where it is always on (gfx12.5).
 const XNACK_ANY: u32 = 0x100;
 const SRAMECC_ANY: u32 = 0x400;
 
-/// What is known of a processor.
+/// Facts about a processor.
 #[derive(Debug)]
 struct Processor {
     name: &'static str,
     /// The `EF_AMDGPU_MACH` number.
     mach: u32,
-    /// The rest of `e_flags` where xnack and sramecc are not settled.
+    /// Other bits of `e_flags`, with xnack and sramecc left open.
     features: u32,
     waves: Waves,
     sgprs: Sgprs,
@@ -142,22 +142,22 @@ processors! {
 }
 
 impl Gfx {
-    /// The processor of this name, `gfx1030` for one.
+    /// Returns the processor of a name such as `gfx1030`.
     pub fn named(name: &str) -> Option<Self> {
         PROCESSORS.iter().position(|processor| processor.name == name).map(Self)
     }
 
-    /// Every processor.
+    /// Returns all processors.
     pub fn all() -> impl Iterator<Item = Self> {
         (0..PROCESSORS.len()).map(Self)
     }
 
-    /// Its name.
+    /// Returns the name.
     pub fn name(self) -> &'static str {
         PROCESSORS[self.0].name
     }
 
-    /// Whether it runs waves of this size.
+    /// Whether the processor runs waves of this size.
     pub fn runs(self, wave: Wave) -> bool {
         matches!((PROCESSORS[self.0].waves, wave), (Both, _) | (Only32, Wave::W32) | (Only64, Wave::W64))
     }
@@ -171,10 +171,10 @@ const fn one(dwarf: u64, name: &'static [&'static str], bits: u32) -> Range {
     Range { dwarf, count: 1, names: Names::List(name), bits, lanes: 1 }
 }
 
-/// The registers that every processor has. Of the pairs of 32 and 64 bits that are one register of the
-/// hardware, the one of the wave's size comes by the plain name.
+/// Registers that every processor has. Where a hardware register has numbers of 32 and of 64 bits, the plain name is
+/// that of the wave's size.
 ///
-/// DWARF register 0, a pc of 32 bits, is left out: processes of these processors have 64-bit addresses.
+/// DWARF register 0, a pc of 32 bits, is omitted: processes of these processors have 64-bit addresses.
 static WAVE32: [Range; 6] = [
     one(16, &["pc"], 64),
     one(1, &["exec"], 32),
@@ -211,7 +211,7 @@ static SPACES: &[Space] = &[
     Space { id: SpaceId(6), name: "private_wave", address_bits: 32, null: 0xffff_ffff, per: Per::Thread },
 ];
 
-/// The name of one of AMD's spaces, or the number.
+/// Displays the name of an AMD space, or the number.
 impl core::fmt::Display for SpaceId {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match SPACES.iter().find(|space| space.id == *self) {
@@ -222,19 +222,19 @@ impl core::fmt::Display for SpaceId {
 }
 
 impl SpaceId {
-    /// Global memory, local memory and that of lanes in one (flat), of AMD's targets.
+    /// Global, local and private memory of a lane in one space (flat), on AMD's targets.
     pub const GENERIC: Self = Self(1);
-    /// Local memory (LDS, shared, group), of AMD's targets.
+    /// Local memory (LDS, shared, group), on AMD's targets.
     pub const LOCAL: Self = Self(3);
-    /// Scratch memory as one lane sees it, of AMD's targets.
+    /// Scratch memory as addressed by one lane, on AMD's targets.
     pub const PRIVATE_LANE: Self = Self(5);
-    /// Scratch memory as the hardware has it, the lanes interleaved by dwords, of AMD's targets.
+    /// Scratch memory as addressed by the wave, with lanes interleaved by dwords, on AMD's targets.
     pub const PRIVATE_WAVE: Self = Self(6);
 }
 
-/// Code object version 5 as HSA numbers it.
+/// HSA's number of code object version 5.
 const ABI_VERSION: u8 = 3;
-/// A processor family's code object: version 6, the first that has them, with the family's version 1 in
+/// Code object version of generic processors: version 6, the first with such processors, and the generic version 1 in
 /// the top byte of the flags.
 const ABI_VERSION_FAMILY: u8 = 4;
 const FAMILY_VERSION: u32 = 1 << 24;
@@ -275,7 +275,7 @@ pub(super) fn target(gfx: Gfx, wave: Wave) -> Result<Target> {
         min_instruction_bytes: 4,
         big_endian: false,
         cfa_register: None,
-        // The pc of 64 bits.
+        // The 64-bit pc.
         call_frames: CallFrames {
             return_register: Reg(16),
             is_return_register_pc: true,

@@ -1,5 +1,5 @@
-//! x86-64 and s390x, for everything that is no matter of GPUs. Numbers: System V ABI, AMD64 supplement, figure
-//! 3.36; ELF ABI of s390x, section 1.6.2 (DWARF register numbers).
+//! The CPU targets x86-64 and s390x. Register numbers: System V ABI, AMD64 supplement, figure 3.36; ELF ABI of s390x,
+//! section 1.6.2 (DWARF register numbers).
 
 use super::{CallFrames, ElfIdentity, Names, Per, Range, Relocations, Scaling, Space, SpaceId, Target};
 use crate::op::Reg;
@@ -39,7 +39,7 @@ pub(super) fn x86_64() -> Target {
         big_endian: false,
         // rsp.
         cfa_register: Some(Reg(7)),
-        // rip, which is also the column of the return address.
+        // rip is also the return address column.
         call_frames: CallFrames {
             return_register: Reg(16),
             is_return_register_pc: true,

@@ -1,9 +1,8 @@
 //! Facts about targets, as data: registers, address spaces, waves, ELF identity.
 //!
-//! [`Target::amdgpu`] is a processor and a wave size; [`Target::x86_64`] and
-//! [`Target::s390x`] are there so that all that is no matter of GPUs can be tried with ordinary tools, in both
-//! byte orders. A register, lane or address space that a target does
-//! not have is refused where it is named.
+//! [`Target::amdgpu`] is a processor and a wave size; [`Target::x86_64`] and [`Target::s390x`] exist for testing
+//! everything that does not depend on GPUs with ordinary tools, in both byte orders. Using a register, lane or address
+//! space that the target does not have is an error of the call.
 
 mod amdgpu;
 mod generic;
@@ -14,7 +13,7 @@ pub use amdgpu::{Gfx, Wave};
 use crate::error::Result;
 use crate::op::Reg;
 
-/// A number of an address space, as DWARF has it.
+/// Number of an address space in DWARF.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SpaceId(pub u32);
 
@@ -22,70 +21,69 @@ impl SpaceId {
     /// The default space of every target: global memory.
     pub const DEFAULT: Self = Self(0);
 
-    /// Reports whether the loader moves addresses in the space: in global memory, and in the generic space, through which
-    /// AMD's targets see global memory too. In other spaces, the address of a symbol is what the linker made it.
+    /// Whether the loader relocates addresses in the space: in global memory, and in the generic space, which includes
+    /// global memory on AMD's targets. In other spaces, a symbol's address is that of the linker.
     pub fn is_loaded(self) -> bool {
         matches!(self, Self::DEFAULT | Self::GENERIC)
     }
 }
 
-/// What each copy of an address space belongs to.
+/// Owner of each copy of an address space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Per {
-    /// One for all threads, or for all that can see it at once.
+    /// One copy for all threads, or for all that can access it at once.
     Process,
-    /// One for each thread of execution, that is for each wave.
+    /// One copy for each thread of execution: for each wave.
     Thread,
-    /// One for each lane of a wave.
+    /// One copy for each lane of a wave.
     Lane,
 }
 
 /// An address space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Space {
-    /// Its number.
+    /// Number of the space.
     pub id: SpaceId,
-    /// Its name, in lower case.
+    /// Name, in lower case.
     pub name: &'static str,
-    /// Bits of an address.
+    /// Size of an address in bits.
     pub address_bits: u32,
-    /// The address that no object has.
+    /// Null address, which no object has.
     pub null: u64,
-    /// Whether each thread or lane has its own.
+    /// Owner of each copy of the memory.
     pub per: Per,
 }
 
-/// A register: its name, and how its bits are laid out.
+/// A register, with its name and layout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Register {
-    /// Its DWARF number.
+    /// DWARF number.
     pub reg: Reg,
-    /// The size in bits, of all lanes.
+    /// Size in bits, including all lanes.
     pub bits: u32,
-    /// How many lanes it has: 1 for a scalar register. Lane 0 is in the least significant bits, and lanes
-    /// are contiguous.
+    /// Number of lanes: 1 for a scalar register. Lane 0 is in the least significant bits, and lanes are contiguous.
     pub lanes: u32,
     range: &'static Range,
 }
 
 impl Register {
-    /// Its name: `v3`, `s4`, `exec`, `rbp`.
+    /// Returns the name: `v3`, `s4`, `exec`, `rbp`.
     pub fn name(&self) -> RegisterName {
         RegisterName(*self)
     }
 
-    /// Bits of one lane.
+    /// Returns the size of one lane in bits.
     pub fn lane_bits(&self) -> u32 {
         self.bits / self.lanes
     }
 
-    /// Whether it has more than one lane.
+    /// Whether the register has more than one lane.
     pub fn is_vector(&self) -> bool {
         self.lanes > 1
     }
 }
 
-/// Prints the name of a register.
+/// Displays the name of a register.
 #[derive(Debug, Clone, Copy)]
 pub struct RegisterName(Register);
 
@@ -100,15 +98,15 @@ impl core::fmt::Display for RegisterName {
     }
 }
 
-/// Registers with consecutive DWARF numbers and one layout.
+/// Registers with consecutive DWARF numbers and a common layout.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Range {
-    /// The DWARF number of the first.
+    /// DWARF number of the first register.
     dwarf: u64,
-    /// How many there are.
+    /// Number of registers.
     count: u64,
     names: Names,
-    /// Bits of each, of all lanes.
+    /// Size of each register in bits, including all lanes.
     bits: u32,
     lanes: u32,
 }
@@ -117,22 +115,22 @@ pub(crate) struct Range {
 pub(crate) enum Names {
     /// A prefix and a number, counted from `first`.
     Numbered { prefix: &'static str, first: u64 },
-    /// Each its own.
+    /// An individual name for each register.
     List(&'static [&'static str]),
 }
 
-/// Relocation types, of the ELF machine.
+/// Relocation types of the ELF machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Relocations {
     /// An absolute address of 32 bits.
     pub abs32: u32,
     /// An absolute address of 64 bits.
     pub abs64: u32,
-    /// The distance of an address from the field, of 32 bits.
+    /// The 32-bit distance of an address from the field.
     pub relative32: u32,
 }
 
-/// What an ELF header says of the target.
+/// Target-dependent fields of the ELF header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ElfIdentity {
     /// `e_machine`.
@@ -147,30 +145,31 @@ pub struct ElfIdentity {
     pub relocations: Relocations,
 }
 
-/// What the call frame information of a target has in common. DWARF 5 section 6.4.1.
+/// Call frame conventions of a target. DWARF 5 section 6.4.1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CallFrames {
-    /// The register whose rule gives the return address.
+    /// Register whose rule gives the return address.
     pub return_register: Reg,
-    /// Whether that is the pc itself, which no function leaves as it was.
+    /// Whether that register is the pc itself, which no function preserves.
     pub is_return_register_pc: bool,
-    /// What offsets from the canonical frame address are multiples of, in bytes; negative where a stack grows down.
+    /// Data alignment factor in bytes: offsets from the canonical frame address are its multiples. Negative where the
+    /// stack grows down.
     pub data_alignment: i8,
-    /// Whether the ABI has `.eh_frame`, which is loaded with the program.
+    /// Whether the ABI uses `.eh_frame`, which is loaded with the program.
     pub has_eh_frame: bool,
 }
 
-/// How the stack pointer and frame pointer of a function count private memory.
+/// Units in which a function's stack and frame pointers count private memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scaling {
-    /// Bytes of one lane: with flat scratch instructions.
+    /// Bytes of one lane, with flat scratch instructions.
     Lane,
-    /// Bytes of all lanes of the wave: with buffer scratch instructions. A lane's address is the register
-    /// divided by the wave size.
+    /// Bytes of all lanes of the wave, with buffer scratch instructions. A lane's address is the register divided by
+    /// the wave size.
     Wave,
 }
 
-/// What a target is. Made by [`Target::amdgpu`], [`Target::x86_64`] or [`Target::s390x`].
+/// A target. Made by [`Target::amdgpu`], [`Target::x86_64`] or [`Target::s390x`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
     name: String,
@@ -187,7 +186,7 @@ pub struct Target {
 }
 
 impl Target {
-    /// A processor of AMD's and the wave size that the code is compiled for.
+    /// Returns the target for an AMD processor and the wave size of the code.
     ///
     /// # Errors
     /// [`UnknownTarget`](crate::error::ErrorKind::UnknownTarget) if the processor does not run waves of this size.
@@ -195,18 +194,17 @@ impl Target {
         amdgpu::target(gfx, wave)
     }
 
-    /// x86-64 with the DWARF numbers of its System V ABI.
+    /// Returns x86-64, with the DWARF numbers of its System V ABI.
     pub fn x86_64() -> Self {
         generic::x86_64()
     }
 
-    /// s390x (z/Architecture in 64-bit mode) with the DWARF numbers of its ELF ABI: the target with the most
-    /// significant byte first.
+    /// Returns s390x (z/Architecture in 64-bit mode), with the DWARF numbers of its ELF ABI: the big-endian target.
     pub fn s390x() -> Self {
         generic::s390x()
     }
 
-    /// The target of this name: `x86_64`, `s390x`, or like `amdgpu-gfx1030-wave32`.
+    /// Returns the target of a name: `x86_64`, `s390x`, or such as `amdgpu-gfx1030-wave32`.
     ///
     /// # Errors
     /// [`UnknownTarget`](crate::error::ErrorKind::UnknownTarget).
@@ -227,7 +225,7 @@ impl Target {
         }
     }
 
-    /// Every target: x86-64, s390x, and each processor with each wave size that it runs.
+    /// Returns all targets: x86-64, s390x, and each processor with each wave size that it runs.
     ///
     /// ```
     /// use eitri::target::Target;
@@ -239,32 +237,32 @@ impl Target {
         [Self::x86_64(), Self::s390x()].into_iter().chain(Gfx::all().flat_map(waves))
     }
 
-    /// The name that [`named`](Self::named) takes.
+    /// Returns the name, as accepted by [`named`](Self::named).
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The processor, if it is one of AMD's.
+    /// Returns the processor of an AMD target.
     pub fn gfx(&self) -> Option<Gfx> {
         self.gfx
     }
 
-    /// Lanes of a wave; 1 where code does not run in waves.
+    /// Returns the number of lanes of a wave; 1 on targets without waves.
     pub fn lanes(&self) -> u32 {
         self.lanes
     }
 
-    /// How functions count private memory on this target, unless they say otherwise.
+    /// Returns the default units of stack and frame pointers on this target.
     pub fn scaling(&self) -> Scaling {
         self.scaling
     }
 
-    /// Bytes of an address in the default space.
+    /// Returns the size of an address in the default space in bytes.
     pub fn address_bytes(&self) -> u8 {
         (self.spaces[0].address_bits / 8) as u8
     }
 
-    /// Bytes of the shortest instruction: pcs are multiples of it.
+    /// Returns the size of the shortest instruction in bytes: pcs are its multiples.
     pub fn min_instruction_bytes(&self) -> u8 {
         self.min_instruction_bytes
     }
@@ -274,59 +272,60 @@ impl Target {
         self.big_endian
     }
 
-    /// The register whose value in the caller is the canonical frame address, unless call frame information says
-    /// otherwise: `rsp` of x86-64 (System V ABI, AMD64 supplement, section 3.7). Other targets have none.
+    /// Returns the register whose value in the caller is the canonical frame address, unless call frame information has
+    /// a rule for it: `rsp` of x86-64 (System V ABI, AMD64 supplement, section 3.7). Other targets have no such
+    /// register.
     pub fn cfa_register(&self) -> Option<Reg> {
         self.cfa_register
     }
 
-    /// What call frame information is like.
+    /// Returns the conventions of call frame information.
     pub fn call_frames(&self) -> CallFrames {
         self.call_frames
     }
 
-    /// What an ELF header says.
+    /// Returns the target-dependent fields of the ELF header.
     pub fn elf(&self) -> ElfIdentity {
         self.elf
     }
 
-    /// Every address space, the default one first.
+    /// Returns all address spaces, the default one first.
     pub fn spaces(&self) -> &'static [Space] {
         self.spaces
     }
 
-    /// The address space of this number.
+    /// Returns the address space of a number.
     pub fn space(&self, id: SpaceId) -> Option<&'static Space> {
         self.spaces.iter().find(|space| space.id == id)
     }
 
-    /// The address space of this name.
+    /// Returns the address space of a name.
     ///
     /// # Errors
-    /// [`UnknownSpace`](crate::error::ErrorKind::UnknownSpace) if there is none.
+    /// [`UnknownSpace`](crate::error::ErrorKind::UnknownSpace) for an unknown name.
     pub fn space_named(&self, name: &str) -> Result<&'static Space> {
         self.spaces.iter().find(|space| space.name == name).ok_or_else(|| near::unknown_space(self, name))
     }
 
-    /// The register of this DWARF number, or `None` if the target has none.
+    /// Returns the register of a DWARF number, or `None` if the target does not have it.
     ///
-    /// AMD's numbers are one map for all processors, of which a target has a part:
+    /// AMD's numbers are one map for all processors, and a target has a part of it:
     ///
-    /// * Vector registers have numbers of their own for each wave size: `v0` is 1536 in waves of 32 lanes and
-    ///   2560 in waves of 64. The numbers of the other size are no registers.
-    /// * The numbers of scalar and vector registers are not contiguous: `s63` is 95, `s64` is 1088;
-    ///   `v511` is 2047, `v512` is 3584.
-    /// * `exec` and `vcc` have a number of 32 bits (1, 512) and one of 64 (17, 768). The plain name is the
-    ///   one of the wave's size; the other is `exec_64` and `vcc_64`, or `exec_32` and `vcc_32`.
-    /// * gfx9 has `s0` to `s101`, later processors to `s105`. Accumulation registers are there from gfx908
-    ///   on, in compute processors of the gfx9 family only; `v256` to `v1023` in gfx12.5 only.
+    /// * Vector registers have separate numbers for each wave size: `v0` is 1536 in waves of 32 lanes and 2560 in waves
+    ///   of 64. A target does not have the numbers of the other size.
+    /// * The numbers of scalar and vector registers are not contiguous: `s63` is 95, `s64` is 1088; `v511` is 2047,
+    ///   `v512` is 3584.
+    /// * `exec` and `vcc` have a number of 32 bits (1, 512) and one of 64 (17, 768). The plain name is that of the
+    ///   wave's size; the other is `exec_64` and `vcc_64`, or `exec_32` and `vcc_32`.
+    /// * gfx9 has `s0` to `s101`, later processors `s0` to `s105`. Only compute processors of the gfx9 family, from
+    ///   gfx908 on, have accumulation registers; only gfx12.5 has `v256` to `v1023`.
     #[inline]
     pub fn register(&self, reg: Reg) -> Option<Register> {
         let range = self.ranges.iter().find(|range| reg.0.wrapping_sub(range.dwarf) < range.count)?;
         Some(Register { reg, bits: range.bits, lanes: range.lanes, range })
     }
 
-    /// Every register, in the order of the target's manual.
+    /// Returns all registers, in the order of the target's manual.
     pub fn registers(&self) -> impl Iterator<Item = Register> + '_ {
         self.ranges.iter().flat_map(|&range| {
             (range.dwarf..range.dwarf + range.count).map(move |number| Register {
@@ -338,7 +337,7 @@ impl Target {
         })
     }
 
-    /// The register of this name.
+    /// Returns the register of a name.
     ///
     /// # Errors
     /// [`UnknownRegister`](crate::error::ErrorKind::UnknownRegister).
@@ -352,7 +351,7 @@ impl Target {
                 Names::Numbered { prefix, first } => {
                     let digits = name.strip_prefix(prefix)?;
                     let number: u64 = digits.parse().ok()?;
-                    // `v01` is no register.
+                    // `v01` is not a register.
                     number.checked_sub(first).filter(|_| digits == number.to_string())?
                 }
                 Names::List(names) => names.iter().position(|&known| known == name)? as u64,
@@ -361,17 +360,17 @@ impl Target {
         })
     }
 
-    /// The register that holds the pc.
+    /// Returns the register that contains the pc.
     pub fn pc(&self) -> Option<Reg> {
         self.find("pc")
     }
 
-    /// The register that holds the mask of the lanes that run, bit *k* for lane *k*.
+    /// Returns the register with the mask of active lanes, bit *k* for lane *k*.
     pub fn exec(&self) -> Option<Reg> {
         self.find("exec")
     }
 
-    /// Scalar register `n`.
+    /// Returns scalar register `n`.
     ///
     /// # Errors
     /// [`UnknownRegister`](crate::error::ErrorKind::UnknownRegister).
@@ -379,7 +378,7 @@ impl Target {
         self.register_named(&format!("s{n}"))
     }
 
-    /// Vector register `n`, with one dword for each lane of the wave.
+    /// Returns vector register `n`, with one dword for each lane of the wave.
     ///
     /// # Errors
     /// [`UnknownRegister`](crate::error::ErrorKind::UnknownRegister).
@@ -387,7 +386,7 @@ impl Target {
         self.register_named(&format!("v{n}"))
     }
 
-    /// Accumulation register `n`, with one dword for each lane of the wave.
+    /// Returns accumulation register `n`, with one dword for each lane of the wave.
     ///
     /// # Errors
     /// [`UnknownRegister`](crate::error::ErrorKind::UnknownRegister).

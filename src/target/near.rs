@@ -1,10 +1,11 @@
-//! Errors about names that a target does not have, with the names that are like them.
+//! Errors for unknown names of targets, registers and spaces, with suggestions of similar names.
 
 use super::{Gfx, Names, Target, Wave};
 use crate::error::{Count, Error, ErrorKind};
 use crate::near::{meant, suggestion};
 
-/// The error about the name of a target: the same processor in each wave size that it runs, or else the nearest names.
+/// Error for an unknown name of a target. Suggests the same processor in each wave size that it runs, or else the
+/// nearest names.
 #[cold]
 pub(super) fn unknown_target(name: &str) -> Error {
     let lower = name.to_ascii_lowercase();
@@ -22,14 +23,14 @@ pub(super) fn unknown_target(name: &str) -> Error {
     ErrorKind::UnknownTarget(format!("`{name}`{near}")).into()
 }
 
-/// The names of the targets of a processor: with this wave size if the processor runs it, or else with all.
+/// Returns the names of a processor's targets: only with this wave size if the processor runs it, or else with all.
 fn targets(gfx: Gfx, wave: Option<Wave>) -> Vec<String> {
     let wave = wave.filter(|wave| gfx.runs(*wave));
     let waves = Wave::ALL.into_iter().filter(|one| wave.is_none_or(|wave| wave == *one) && gfx.runs(*one));
     waves.map(|wave| format!("amdgpu-{}-wave{}", gfx.name(), wave.lanes())).collect()
 }
 
-/// The error about a wave size that a processor does not run.
+/// Error for a wave size that a processor does not run.
 #[cold]
 pub(super) fn unknown_wave(gfx: Gfx, wave: Wave) -> Error {
     let near = meant(&targets(gfx, Some(wave)));
@@ -37,18 +38,18 @@ pub(super) fn unknown_wave(gfx: Gfx, wave: Wave) -> Error {
         .into()
 }
 
-/// The error about the name of an address space.
+/// Error for an unknown name of an address space.
 #[cold]
 pub(super) fn unknown_space(target: &Target, name: &str) -> Error {
     let near = suggestion(name, target.spaces.iter().map(|space| space.name));
     ErrorKind::UnknownSpace(format!("`{name}` ({}){near}", target.name)).into()
 }
 
-/// Names that assemblers and manuals have for kinds of registers, and the prefix that stands for them here.
+/// Prefixes of registers in assemblers and manuals, with the prefixes used here.
 const LONG: [(&str, &str); 4] = [("sgpr", "s"), ("vgpr", "v"), ("agpr", "a"), ("accvgpr", "a")];
 
-/// The error about the name of a register: the register if it is written otherwise (`S4`, `sgpr4`, `v[3]`, `%rax`),
-/// the first and the last where only the number is wrong, or else the nearest names.
+/// Error for an unknown name of a register. Suggests the register for another spelling (`S4`, `sgpr4`, `v[3]`, `%rax`),
+/// the first and last register if only the number is wrong, or else the nearest names.
 #[cold]
 pub(super) fn unknown_register(target: &Target, name: &str) -> Error {
     let plain: String = name.chars().filter(|char| char.is_ascii_alphanumeric() || *char == '_').collect();
@@ -76,7 +77,7 @@ fn is_number(digits: &str) -> bool {
     !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit())
 }
 
-/// The first and the last of the registers with the prefix of a name.
+/// Returns the first and last register with the prefix of a name.
 fn numbered(target: &Target, name: &str) -> Option<(String, String)> {
     let letters = name.trim_end_matches(|char: char| char.is_ascii_digit());
     let bounds = target.ranges.iter().filter_map(|range| match range.names {
