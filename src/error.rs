@@ -1,20 +1,18 @@
-//! The one error type of the crate, and the place that an error is about.
+//! The crate's error type, and the place of an error.
 
 use core::fmt;
 use core::ops::Range;
 
-/// The result of anything in this crate that can fail.
+/// Result of a fallible call of this crate.
 pub type Result<T, E = Error> = core::result::Result<T, E>;
 
-/// Something that cannot be described, written, read or evaluated, and where it was met.
+/// Error with its place: something that cannot be described, written, read or evaluated.
 ///
-/// An error is for the caller: a bad argument, bytes that cannot be read, a machine without the
-/// register asked for. A difference that [`check`](crate::check()) found in an output is not an error
-/// but a finding.
+/// An error is for the caller: a bad argument, unreadable bytes, a machine without the requested register. A difference
+/// that [`check`](crate::check()) finds in an output is a finding, not an error.
 ///
-/// The message names the unit, function, variable, region, pc range, operation, section and offset, as far as
-/// they are known: *unit `a.cl`, function `saxpy`, variable `n`, pc 0x24..0x180: lane 70 is not in a
-/// wave of 64*.
+/// The message names the unit, function, variable, region, pc range, operation, section and offset, as far as known:
+/// *unit `a.cl`, function `saxpy`, variable `n`, pc 0x24..0x180: lane 70 is not in a wave of 64*.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Error(Box<Inner>);
 
@@ -24,149 +22,148 @@ struct Inner {
     at: At,
 }
 
-/// Where an error was met. Every part is optional: it is given where it is known.
+/// Place of an error. Each part is given where it is known.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct At {
-    /// The name of the compilation unit.
+    /// Name of the compilation unit.
     pub unit: Option<String>,
-    /// The name of the function.
+    /// Name of the function.
     pub function: Option<String>,
-    /// The name of the variable, parameter or constant.
+    /// Name of the variable, parameter or constant.
     pub variable: Option<String>,
-    /// The [region](crate::model::Region) of divergent control flow.
+    /// [Region](crate::model::Region) of divergent control flow.
     pub region: Option<String>,
-    /// Of what a frame says the place: the name of a register of the caller, or `CFA`.
+    /// Column of a frame: the name of a caller's register, or `CFA`.
     pub column: Option<String>,
-    /// The pc range, half-open, in bytes from the start of the function.
+    /// Half-open pc range, in bytes from the start of the function.
     pub pcs: Option<Range<u64>>,
-    /// The index of the operation in its expression, counted from 0.
+    /// Index of the operation in its expression, counted from 0.
     pub operation: Option<usize>,
-    /// The section of the object file.
+    /// Section of the object file.
     pub section: Option<String>,
-    /// The offset in bytes from the start of the section, or of the expression where there is no section.
+    /// Offset in bytes from the start of the section, or of the expression where there is no section.
     pub offset: Option<u64>,
-    /// The word of a SPIR-V module, counted from 0.
+    /// Index of the word in a SPIR-V module, counted from 0.
     pub word: Option<usize>,
-    /// The debug instruction of a SPIR-V module, and the id that it defines.
+    /// Debug instruction of a SPIR-V module, and the id that it defines.
     pub instruction: Option<String>,
-    /// The operand of the instruction.
+    /// Operand of the instruction.
     pub operand: Option<String>,
-    /// The place in a text in JSON.
+    /// Place in a JSON text.
     pub json: Option<JsonPlace>,
-    /// The name of the conformance vector.
+    /// Name of the conformance vector.
     pub vector: Option<String>,
 }
 
-/// A place in a text in JSON.
+/// Place in a JSON text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JsonPlace {
-    /// The keys and indices that lead there: `describe[17].variable.live[2]`.
+    /// Path of keys and indices: `describe[17].variable.live[2]`.
     pub path: String,
-    /// The line of the text, counted from 1.
+    /// Line of the text, counted from 1.
     pub line: usize,
-    /// The character of the line, counted from 1.
+    /// Character of the line, counted from 1.
     pub column: usize,
 }
 
-/// What went wrong.
+/// Kind of an error.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The target has no such register. The text is the number or the name asked for, and the names nearest to it.
+    /// The target does not have this register. The text is the requested number or name, with the nearest names.
     UnknownRegister(String),
-    /// The target has no such address space. The text is the number or the name asked for, and the names nearest to
-    /// it.
+    /// The target does not have this address space. The text is the requested number or name, with the nearest names.
     UnknownSpace(String),
-    /// The processor is not known, or does not have this wave size. The text is the name asked for, and the targets nearest
-    /// to it.
+    /// The processor is unknown, or does not have this wave size. The text is the requested name, with the nearest
+    /// targets.
     UnknownTarget(String),
     /// The lane is not in the wave. Lanes count from 0.
     LaneOutOfWave {
-        /// The lane asked for.
+        /// Requested lane.
         lane: u64,
-        /// Lanes in the wave.
+        /// Number of lanes of the wave.
         wave: u64,
     },
     /// A pc range that ends before it starts, or where it starts.
     EmptyRange,
-    /// Two ranges of one variable overlap where one place was meant.
+    /// Two ranges of one variable overlap. Several places at once are given in one call.
     OverlappingRanges(Range<u64>),
-    /// A pc range lies outside of the function.
+    /// A pc range is outside the function.
     OutsideFunction {
-        /// The size of the function in bytes.
+        /// Size of the function in bytes.
         size: u64,
     },
-    /// Something needs more bits than its storage has.
+    /// An object is larger than the rest of its storage.
     DoesNotFit {
-        /// What does not fit.
+        /// Description of the object.
         what: String,
-        /// Bits that are needed.
+        /// Size of the object in bits.
         needs: u64,
-        /// Bits that are there.
+        /// Available bits.
         has: u64,
     },
-    /// Something is in a vector register that has more bits, and which of its lanes is meant is not known.
+    /// An object is smaller than all lanes of the vector register that contains it, and its lane is unknown.
     WhichLane {
-        /// The thing that is there.
+        /// Description of the object.
         what: String,
-        /// Its bits.
+        /// Size of the object in bits.
         needs: u64,
-        /// The name of the register.
+        /// Name of the register.
         register: String,
-        /// Bits of all lanes of the register.
+        /// Size of all lanes of the register in bits.
         has: u64,
     },
     /// A type contains itself, other than through a pointer.
     CyclicType(String),
-    /// An id that belongs to no entity of this module, or to an entity of another kind.
+    /// An id without an entity in this module, or with an entity of another kind.
     UnknownId(String),
     /// An argument is out of range, or contradicts another.
     BadArgument(String),
-    /// The consumer has no way to be told this.
+    /// The consumer's format cannot express something.
     CannotSay {
-        /// What cannot be said.
+        /// The item that the consumer's format cannot express.
         what: String,
-        /// The consumer's name.
+        /// Name of the consumer.
         consumer: String,
     },
-    /// The bytes end inside of something.
+    /// The bytes end within an item.
     Truncated(String),
-    /// The bytes are not what they should be.
+    /// The bytes are invalid.
     Malformed(String),
-    /// The number is no operation of the dialect that is read. Nothing after it can be decoded, for
-    /// operations do not carry their length.
+    /// The number is not an operation of the dialect. The rest cannot be decoded, as operations do not encode their
+    /// length.
     UnknownOperation {
-        /// The opcode byte.
+        /// Opcode byte.
         code: u8,
-        /// The sub-operation, of the vendor operations that have one.
+        /// Sub-operation, for vendor operations that have one.
         sub: Option<u64>,
     },
-    /// A feature of the file that is not supported.
+    /// The file uses an unsupported feature.
     Unsupported(String),
-    /// A size or an offset does not fit the 32-bit DWARF format.
+    /// A size or an offset does not fit in the 32-bit DWARF format.
     TooLarge(String),
     /// A file could not be read or written.
     Io(String),
 }
 
 impl Error {
-    /// An error of this kind, with no place yet.
+    /// Returns an error of this kind, without a place.
     #[cold]
     pub fn new(kind: ErrorKind) -> Self {
         Self(Box::new(Inner { kind, at: At::default() }))
     }
 
-    /// What went wrong.
+    /// Returns the kind.
     pub fn kind(&self) -> &ErrorKind {
         &self.0.kind
     }
 
-    /// Where.
+    /// Returns the place.
     pub fn at(&self) -> &At {
         &self.0.at
     }
 
-    /// Adds to the place what is not known yet. What is known stays: the innermost place wins.
+    /// Adds an outer place. Known parts are kept: the innermost place takes precedence.
     #[must_use]
     pub fn or_at(mut self, outer: At) -> Self {
         let at = &mut self.0.at;
@@ -187,32 +184,32 @@ impl Error {
         self
     }
 
-    /// Bytes that are not what they should be, at `offset` of `section`.
+    /// Returns an error for invalid bytes.
     #[cold]
     pub(crate) fn malformed(what: impl Into<String>) -> Self {
         Self::new(ErrorKind::Malformed(what.into()))
     }
 
-    /// An argument that cannot be accepted.
+    /// Returns an error for an argument that is not accepted.
     #[cold]
     pub(crate) fn bad_argument(what: impl Into<String>) -> Self {
         Self::new(ErrorKind::BadArgument(what.into()))
     }
 
-    /// The same error, in a section.
+    /// Adds a section to the place.
     #[must_use]
     pub(crate) fn in_section(self, section: &str) -> Self {
         self.or_at(At { section: Some(section.into()), ..At::default() })
     }
 
-    /// The same error, at a word of a SPIR-V module.
+    /// Adds a word of a SPIR-V module to the place.
     #[cfg(feature = "spirv")]
     #[must_use]
     pub(crate) fn at_word(self, word: usize) -> Self {
         self.or_at(At { word: Some(word), ..At::default() })
     }
 
-    /// The same error, at an offset in bytes.
+    /// Adds an offset in bytes to the place.
     #[must_use]
     pub(crate) fn at_offset(self, offset: u64) -> Self {
         self.or_at(At { offset: Some(offset), ..At::default() })
@@ -277,7 +274,7 @@ impl fmt::Display for JsonPlace {
         match path.len() {
             0 => Ok(()),
             1..=LONG_PATH => write!(f, ", `{path}`"),
-            // The statement is known by the beginning, and the place in it by the end.
+            // The beginning identifies the statement, and the end the place in it.
             _ => {
                 let (head, tail) = (LONG_PATH / 2, path.len() - LONG_PATH / 2);
                 let (head, tail) = (path.floor_char_boundary(head), path.ceil_char_boundary(tail));
@@ -289,7 +286,7 @@ impl fmt::Display for JsonPlace {
     }
 }
 
-/// A count of something, in English: `1 finding`, `2 findings`, `0 entries`.
+/// A count with its noun: `1 finding`, `2 findings`, `0 entries`.
 pub(crate) struct Count<N>(pub N, pub &'static str);
 
 impl<N: PartialEq + From<u8>> Count<N> {
@@ -297,7 +294,7 @@ impl<N: PartialEq + From<u8>> Count<N> {
         self.0 == N::from(1)
     }
 
-    /// The same with a verb: `1 bit is`, `2 bits are`.
+    /// Adds a verb: `1 bit is`, `2 bits are`.
     pub(crate) fn are(self) -> Are<N> {
         Are(self)
     }
@@ -327,7 +324,7 @@ impl<N: fmt::LowerHex + PartialEq + From<u8>> fmt::LowerHex for Count<N> {
     }
 }
 
-/// A count of something that is so.
+/// A count with its noun and verb.
 pub(crate) struct Are<N>(Count<N>);
 
 impl<N: PartialEq + From<u8>> Are<N> {
@@ -350,10 +347,10 @@ impl<N: fmt::LowerHex + PartialEq + From<u8>> fmt::LowerHex for Are<N> {
     }
 }
 
-/// Bytes of a path that are shown, about.
+/// Approximate number of bytes of a path that are shown.
 const LONG_PATH: usize = 120;
 
-/// Where a key or an index of a path begins.
+/// Whether a key or an index of a path begins here.
 fn is_step(char: char) -> bool {
     matches!(char, '.' | '[')
 }

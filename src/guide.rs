@@ -1,7 +1,7 @@
 //! Guides: the pages of the folder `docs`.
 
-/// A module for each page. The links of a page are defined at its end as files; here the first definition of a link
-/// counts, so that they lead to the modules.
+/// A module for each page. A page defines its links at its end as files; the definitions here come first and take
+/// precedence, so that the links lead to the modules.
 macro_rules! pages { ($($name:ident $page:literal $($picture:literal)?;)*) => { $(
     #[doc = concat!(
         "[quickstart]: crate::guide::quickstart\n",

@@ -38,7 +38,7 @@ pub use check::check;
 pub use consumer::{Consumer, Policy};
 pub use error::{Error, Result};
 
-// The crates whose types appear in signatures, in the versions that match.
+// Crates whose types appear in signatures, in the matching versions.
 pub use gimli;
 #[cfg(feature = "rspirv")]
 pub use rspirv;

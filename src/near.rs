@@ -1,14 +1,14 @@
-//! Names that are like a word that is not one of them.
+//! Suggestions of known names for a misspelled word.
 
-/// The number of equally near names that are suggested at most. If more are as near, none is.
+/// Maximum number of equally near names to suggest; more give no suggestion.
 const MOST: usize = 3;
-/// Changes of one character that separate a word from a name which is suggested for it.
+/// Maximum number of changed characters between a word and a suggestion.
 const FARTHEST: usize = 3;
 
-/// The end of a message about a word: `; did you mean ...?`, empty if no name is like it.
+/// Returns the end of a message about an unknown word: `; did you mean ...?`, or nothing if no name is similar.
 ///
-/// The nearest names are those with the fewest changes (a character more, less, other, or two exchanged), without
-/// regard to case and to characters that are neither letters nor digits.
+/// The nearest names have the fewest changes (a character inserted, deleted, replaced, or two exchanged), ignoring case
+/// and all characters other than letters and digits.
 #[cold]
 pub(crate) fn suggestion<N: AsRef<str>>(word: &str, names: impl IntoIterator<Item = N>) -> String {
     let plain = plain(word);
@@ -30,7 +30,7 @@ pub(crate) fn suggestion<N: AsRef<str>>(word: &str, names: impl IntoIterator<Ite
     meant(if found.len() > MOST { &[] } else { &found })
 }
 
-/// The end of a message that suggests these names.
+/// Returns the end of a message that suggests these names.
 #[cold]
 pub(crate) fn meant(names: &[impl AsRef<str>]) -> String {
     let quoted: Vec<String> = names.iter().map(|name| format!("`{}`", name.as_ref())).collect();
@@ -40,7 +40,7 @@ pub(crate) fn meant(names: &[impl AsRef<str>]) -> String {
     }
 }
 
-/// The letters and digits, in lower case. Of a longer word only the beginning: no name is so long.
+/// Returns the first 64 letters and digits, in lower case: names are shorter.
 fn plain(word: &str) -> String {
     word.chars().filter(|char| char.is_alphanumeric()).take(64).flat_map(char::to_lowercase).collect()
 }
@@ -65,7 +65,7 @@ mod tests {
         ] {
             assert_eq!(suggestion(word, names), expected, "{word}");
         }
-        // None of many is meant.
+        // Four equally near names give no suggestion.
         assert_eq!(suggestion("s1", ["s0", "s2", "s3", "s4"]), "");
         assert_eq!(suggestion("s1", ["s0", "s2", "s0"]), "; did you mean `s0` or `s2`?");
     }

@@ -1,18 +1,18 @@
-//! Steps of work, which tests count: unlike times, they are the same on every machine.
+//! Steps of work, counted by tests: unlike times, they are equal on all machines.
 
 #[cfg(test)]
 std::thread_local! {
     static STEPS: core::cell::Cell<u64> = const { core::cell::Cell::new(0) };
 }
 
-/// One step: an entry, a rule or an instruction that is looked at.
+/// Counts a step: an entry, a rule or an instruction that is visited.
 #[inline(always)]
 pub(crate) fn step() {
     #[cfg(test)]
     STEPS.set(STEPS.get() + 1);
 }
 
-/// The promise: work grows with what is described, and no faster.
+/// Property under test: work grows at most linearly with the size of the description.
 #[cfg(test)]
 mod tests {
     use super::STEPS;
@@ -32,7 +32,7 @@ mod tests {
         STEPS.get()
     }
 
-    /// Eight times as many take about eight times the steps; 64 times where each looks at all.
+    /// Runs with eight times the size must take about eight times the steps; quadratic work takes 64 times.
     fn grows_as_the_number(few: u64, run: impl Fn(u64)) {
         let (few, many) = (steps(|| run(few)), steps(|| run(8 * few)));
         assert!(few > 0 && many < 16 * few, "{few} steps, and {many} for eight times as many");
@@ -60,7 +60,7 @@ mod tests {
         Loc::register(gpu().sgpr((number % 60) as u16).unwrap())
     }
 
-    /// A function with a number of instructions.
+    /// Returns a function of `instructions` instructions.
     fn function(
         instructions: u64,
         describe: impl FnOnce(&mut Builder, FunctionId, TypeId),
@@ -90,7 +90,7 @@ mod tests {
         grows_as_the_number(40, |count| check(&units(count)));
     }
 
-    /// Takes the hash table out of an index of names of the 32-bit format: DWARF 5 sections 6.1.1.4.1 and 6.1.1.4.5.
+    /// Removes the hash table from a name index of the 32-bit format: DWARF 5 sections 6.1.1.4.1 and 6.1.1.4.5.
     fn without_hash_table(sections: &mut [Section]) {
         let index = sections.iter_mut().find(|section| section.name == ".debug_names").unwrap();
         let number = |at: usize| u32::from_le_bytes(index.bytes[at..at + 4].try_into().unwrap());
@@ -122,7 +122,7 @@ mod tests {
         });
     }
 
-    /// Whole-wave code now and then, with other lanes active each time.
+    /// Repeated whole-wave code, each time with other active lanes.
     #[test]
     fn ranges_of_active_lanes() {
         grows_as_the_number(20, |count| {
@@ -136,7 +136,7 @@ mod tests {
         });
     }
 
-    /// A variable with a gap behind each range.
+    /// A variable with a gap after each range.
     #[test]
     fn gaps_of_a_variable() {
         grows_as_the_number(40, |count| {
@@ -149,14 +149,14 @@ mod tests {
         });
     }
 
-    /// A frame in which each register is in the next: all are asked for.
+    /// A frame in which each register is saved in the next; all are requested.
     #[test]
     fn registers_in_registers() {
         let target = gpu();
         let register = |number: u64| target.vgpr(number as u16).unwrap();
         grows_as_the_number(30, |count| {
             let mut cie = vec![];
-            // Version 4, addresses of 8 bytes, factors of 1, a return address in register 16; the CFA is at register 32.
+            // Version 4, addresses of 8 bytes, factors of 1, the return address in register 16; the CFA is register 32 plus 0.
             cie.extend([&u32::MAX.to_le_bytes()[..], &[4, 0, 8, 0, 1, 1, 16, 0x0c, 32, 0]].concat());
             for number in 0..count {
                 cie.push(0x09);
@@ -178,7 +178,7 @@ mod tests {
         });
     }
 
-    /// Procedures that nobody described are a finding each.
+    /// Each undescribed procedure is a finding.
     #[test]
     fn procedures_that_nothing_calls() {
         let procedures = |count: u64| {
@@ -200,7 +200,7 @@ mod tests {
         });
     }
 
-    /// Any entry can be a procedure with a raw expression.
+    /// Every entry could be a procedure with a raw expression.
     #[test]
     fn raw_procedures() {
         grows_as_the_number(40, |count| {
@@ -244,7 +244,7 @@ mod tests {
         });
     }
 
-    /// A block with ranges in any order, and another one in its ranges.
+    /// A block with ranges in any order, and an inner block with the same ranges.
     #[test]
     fn ranges_of_a_block() {
         for is_descending in [false, true] {
@@ -259,7 +259,7 @@ mod tests {
         }
     }
 
-    /// Blocks in blocks, deeper than any machine stack has calls.
+    /// Nested blocks, deeper than the machine stack allows recursion.
     #[test]
     fn blocks_in_blocks() {
         grows_as_the_number(1000, |count| {
@@ -279,7 +279,7 @@ mod tests {
         });
     }
 
-    /// Functions in functions, each with a type in it, and types in types, each with a function in it.
+    /// Nested functions, each with a type in it, and nested types, each with a function in it.
     #[test]
     fn functions_and_types_in_each_other() {
         grows_as_the_number(100, |count| {
@@ -310,7 +310,7 @@ mod tests {
         });
     }
 
-    /// A part that is in two places, in a part that is in two places, and so on.
+    /// A part in two places, within a part in two places, and so on.
     #[test]
     fn places_in_places() {
         let target = Target::x86_64();
@@ -328,7 +328,7 @@ mod tests {
         });
     }
 
-    /// A function that calls itself so often, with a row for each byte before the call.
+    /// A function that calls itself `count` times, with a row for each byte before the call.
     fn unwind(count: u64, ask: impl Fn(&CallStack<'_, '_>)) {
         let entry = |id: u32, rest: &[u8]| {
             let bytes = [&id.to_le_bytes()[..], rest].concat();
