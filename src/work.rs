@@ -156,7 +156,7 @@ mod tests {
         let register = |number: u64| target.vgpr(number as u16).unwrap();
         grows_as_the_number(30, |count| {
             let mut cie = vec![];
-            // Version 4, addresses of 8 bytes, factors of 1, the return address in register 16; the CFA is register 32 plus 0.
+            // Version 4, addresses of 8 bytes, factors of 1; return address in register 16, CFA register 32 plus 0.
             cie.extend([&u32::MAX.to_le_bytes()[..], &[4, 0, 8, 0, 1, 1, 16, 0x0c, 32, 0]].concat());
             for number in 0..count {
                 cie.push(0x09);
