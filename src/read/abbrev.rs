@@ -1,4 +1,4 @@
-//! The end of a table of abbreviations. DWARF 5 section 7.5.3.
+//! End of a table of abbreviations. DWARF 5 section 7.5.3.
 
 use gimli::constants as dw;
 
@@ -7,8 +7,8 @@ use crate::error::Result;
 
 const WHAT: &str = "the abbreviations";
 
-/// Goes through a table, from its first abbreviation to the code 0 that ends it. `gimli`, which decodes the
-/// abbreviations, takes the end of the section for the end of the table.
+/// Reads a table, from its first abbreviation to the terminating code 0. `gimli`, which decodes the abbreviations,
+/// accepts the end of the section as the end of the table.
 ///
 /// # Errors
 /// [`Truncated`](crate::error::ErrorKind::Truncated) where the section ends first.

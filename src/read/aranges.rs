@@ -1,23 +1,23 @@
-//! Which unit has the code of an address: `.debug_aranges`. DWARF 5 sections 6.1.2 and 7.21.
+//! Address ranges of units: `.debug_aranges`. DWARF 5 sections 6.1.2 and 7.21.
 
 use super::cursor::{Cursor, is_address_size};
 use super::sections::Sections;
 use crate::error::{Count, ErrorKind, Result};
 
-/// The addresses of a unit.
+/// Set of address ranges of a unit.
 #[derive(Debug, Clone)]
 pub struct AddressRanges<'o> {
-    /// The offset of the header in the section, in bytes.
+    /// Offset of the header in the section, in bytes.
     pub offset: u64,
-    /// The version: 2, of every version of DWARF.
+    /// Version: 2, in all versions of DWARF.
     pub version: u16,
     /// 4 in the 32-bit DWARF format, 8 in the 64-bit one.
     pub offset_bytes: u8,
-    /// The offset of the unit in `.debug_info`.
+    /// Offset of the unit in `.debug_info`.
     pub unit: u64,
-    /// Bytes of an address.
+    /// Size of an address in bytes.
     pub address_bytes: u8,
-    /// Bytes of a segment selector: 0 where there are no segments.
+    /// Size of a segment selector in bytes: 0 without segments.
     pub segment_bytes: u8,
     ranges: Cursor<'o>,
 }
@@ -25,13 +25,13 @@ pub struct AddressRanges<'o> {
 /// A range of addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AddressRange {
-    /// Its offset in the section, in bytes.
+    /// Offset in the section, in bytes.
     pub offset: u64,
-    /// The segment; 0 where there are none.
+    /// Segment; 0 without segments.
     pub segment: u64,
-    /// The first address.
+    /// First address.
     pub start: u64,
-    /// How many bytes.
+    /// Size in bytes.
     pub length: u64,
 }
 
@@ -68,10 +68,10 @@ impl<'o> AddressRanges<'o> {
         Ok(all)
     }
 
-    /// The ranges, up to the one of zeros that ends the set.
+    /// Returns the ranges, up to the terminating range of zeros.
     ///
     /// # Errors
-    /// [`Truncated`](ErrorKind::Truncated) if the set ends before. The iterator ends after an error.
+    /// [`Truncated`](ErrorKind::Truncated) if the set ends before its terminator. The iterator ends after an error.
     pub fn ranges(&self) -> impl Iterator<Item = Result<AddressRange>> + use<'o> {
         let (mut from, address, segment) = (self.ranges, self.address_bytes, self.segment_bytes);
         let mut is_done = false;

@@ -1,4 +1,4 @@
-//! Call frame instructions. DWARF 5 sections 6.4.2 and 7.24, GNU's, AArch64's and LLVM's.
+//! Call frame instructions: DWARF 5 sections 6.4.2 and 7.24, and those of GNU, AArch64 and LLVM.
 
 use super::cursor::{Cursor, max_address};
 use super::frame::{Cie, FrameProgram, FrameSection, unknown_augmentation, value};
@@ -6,30 +6,29 @@ use crate::cfi::table::{for_each_instruction, is_in_dialect};
 use crate::error::{Error, ErrorKind, Result};
 use crate::op::{Encoding, Reg};
 
-/// A call frame instruction. Factors of the CIE are already applied: steps and offsets are in bytes.
+/// A call frame instruction. The CIE's factors are applied: steps and offsets are in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "`register` is the one whose rule it is, in the frame of the caller")]
 pub enum Instruction<'o> {
-    /// Nothing.
+    /// No operation.
     Nop,
-    /// A new row starts so many bytes after the one before.
+    /// Starts a new row.
     AdvanceLoc {
-        /// Bytes from the start of the row before.
+        /// Distance in bytes from the start of the previous row.
         bytes: u64,
     },
-    /// A new row starts at this address.
+    /// Starts a new row at an address.
     SetLoc { address: u64 },
-    /// The CFA is the contents of a register and an offset.
+    /// The CFA is a register plus an offset.
     DefCfa { register: Reg, offset: i64 },
-    /// The same, with another register and the offset as it is.
+    /// The CFA has another register, and the same offset.
     DefCfaRegister { register: Reg },
-    /// The same, with another offset and the register as it is.
+    /// The CFA has another offset, and the same register.
     DefCfaOffset { offset: i64 },
-    /// The CFA is what an expression computes.
+    /// The CFA is the result of an expression.
     DefCfaExpression { expr: &'o [u8] },
-    /// The CFA is the contents of a register and an offset, in an address space
-    /// (`DW_CFA_LLVM_def_aspace_cfa`).
+    /// The CFA is a register plus an offset, in an address space (`DW_CFA_LLVM_def_aspace_cfa`).
     DefAspaceCfa { register: Reg, offset: i64, space: u64 },
     /// The register cannot be restored.
     Undefined { register: Reg },
@@ -41,41 +40,39 @@ pub enum Instruction<'o> {
     ValOffset { register: Reg, offset: i64 },
     /// The register is saved in another.
     Register { register: Reg, from: Reg },
-    /// The register is saved where an expression says; the CFA is on its stack at first.
+    /// The register is saved at the result of an expression, whose initial stack contains the CFA.
     Expression { register: Reg, expr: &'o [u8] },
-    /// The value of the register is what an expression computes.
+    /// The value of the register is the result of an expression, whose initial stack contains the CFA.
     ValExpression { register: Reg, expr: &'o [u8] },
-    /// The rule of the register is that of the CIE again.
+    /// The register has the rule of the CIE again.
     Restore { register: Reg },
-    /// All rules are put on a stack.
+    /// Pushes all rules on a stack.
     RememberState,
-    /// All rules are taken from the stack.
+    /// Pops all rules from the stack.
     RestoreState,
-    /// So many bytes of arguments have been pushed (`DW_CFA_GNU_args_size`).
+    /// Sets the number of bytes of pushed arguments (`DW_CFA_GNU_args_size`).
     ArgsSize { bytes: u64 },
-    /// Whether the return address is signed is the other way from here on (AArch64). On SPARC the number means
-    /// that register windows are saved.
+    /// Toggles whether the return address is signed (AArch64). On SPARC the same number saves the register window.
     NegateRaState,
 }
 
-/// An instruction and where it stands.
+/// A call frame instruction with its offset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FrameInstruction<'o> {
-    /// Its offset in the section, in bytes.
+    /// Offset in the section, in bytes.
     pub offset: u64,
-    /// Its opcode, without an operand that shares the byte.
+    /// Opcode, without an operand that shares the byte.
     pub opcode: u8,
-    /// What it says.
+    /// Decoded instruction.
     pub instruction: Instruction<'o>,
 }
 
 /// The instructions of an entry, in order.
 ///
 /// # Errors
-/// [`Truncated`](ErrorKind::Truncated) where one ends after the entry, and
-/// [`Unsupported`](ErrorKind::Unsupported) for opcodes that are not known, with the offset, and where the augmentation of
-/// the CIE is not. The iterator ends
-/// after an error.
+/// [`Truncated`](ErrorKind::Truncated) where the entry ends within an instruction, and
+/// [`Unsupported`](ErrorKind::Unsupported) for unknown opcodes, with the offset, and for an unknown augmentation of the
+/// CIE. The iterator ends after an error.
 #[derive(Debug, Clone)]
 pub struct Instructions<'o> {
     from: Cursor<'o>,
@@ -85,9 +82,9 @@ pub struct Instructions<'o> {
     data_alignment: i64,
     pointer_encoding: u8,
     section: FrameSection,
-    /// The address of the section.
+    /// Address of the section.
     address: u64,
-    /// The augmentation of the CIE, and where that is, if it is not known: what looks like instructions may be none.
+    /// Augmentation of the CIE and its offset, if unknown: the bytes need not be instructions.
     unknown: Option<(&'o [u8], u64)>,
 }
 
@@ -108,7 +105,7 @@ impl<'o> Instructions<'o> {
         }
     }
 
-    /// How expressions in the instructions are encoded.
+    /// Returns the encoding of expressions in the instructions.
     pub(super) fn encoding(&self) -> Encoding {
         self.encoding
     }
@@ -117,7 +114,7 @@ impl<'o> Instructions<'o> {
         self.section
     }
 
-    /// Reads the next in its place: to copy what was just written in parts takes longer than to read it.
+    /// Reads the next instruction in place: a copy right after partial writes takes longer than the read itself.
     #[inline(always)]
     pub(super) fn read(&mut self, into: &mut FrameInstruction<'o>) -> Result<bool> {
         if let Some((augmentation, offset)) = self.unknown.take() {
@@ -137,13 +134,13 @@ impl<'o> Instructions<'o> {
     #[inline(always)]
     fn read_one(&mut self, into: &mut FrameInstruction<'o>) -> Result<()> {
         let first = self.from.u8(WHAT)?;
-        // The two high bits, or if they are 0 the whole byte.
+        // The two high bits, or the whole byte if both are 0.
         into.opcode = if first & 0xc0 == 0 { first } else { first & 0xc0 };
         into.instruction = self.instruction(into.opcode, first & 0x3f)?;
         Ok(())
     }
 
-    /// Nothing is read after an error, whose offset counts from the first instruction.
+    /// Ends the iteration after an error. The error's offset counts from the first instruction.
     #[cold]
     fn failed(&mut self, error: Error) -> Error {
         self.from.finish();
@@ -181,7 +178,7 @@ impl<'o> Instructions<'o> {
         self.from.take(len, WHAT)
     }
 
-    /// The operand of `DW_CFA_set_loc`.
+    /// Reads the operand of `DW_CFA_set_loc`.
     fn location(&mut self) -> Result<u64> {
         let bytes = self.encoding.address_bytes;
         if self.section == FrameSection::Debug {
@@ -201,7 +198,7 @@ impl<'o> Instructions<'o> {
     }
 }
 
-/// Reads an operand. `$low` has the low six bits of the opcode.
+/// Reads an operand. `$low` is the low six bits of the opcode.
 macro_rules! operand {
     ($from:ident $low:ident LowSteps) => {
         $from.steps($low.into())

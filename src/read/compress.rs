@@ -1,7 +1,7 @@
-//! Compressed debug sections: `SHF_COMPRESSED` with zlib or zstd, as the ELF specification has it ("Section
-//! Compression"), and GNU's older `.zdebug_*` sections.
+//! Compressed debug sections: `SHF_COMPRESSED` with zlib or zstd, by the ELF specification ("Section Compression"), and
+//! GNU's older `.zdebug_*` sections.
 //!
-//! What a section expands to is bounded: by what its header says, and by [`Budget`] for the whole file.
+//! The decompressed size is limited: by the section's header, and by [`Budget`] for the whole file.
 
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ const SHF_COMPRESSED: u64 = 0x800;
 const ELFCOMPRESS_ZLIB: u32 = 1;
 const ELFCOMPRESS_ZSTD: u32 = 2;
 
-/// How many bytes the sections of one file may still expand to.
+/// Number of bytes that further sections of one file may decompress to.
 pub(super) struct Budget(u64);
 
 impl Default for Budget {
@@ -29,8 +29,8 @@ enum Method {
     Zstd,
 }
 
-/// Puts the expanded contents of a debug section in place of the compressed ones, and its plain name in
-/// place of `.zdebug_*`. Leaves others alone.
+/// Replaces the contents of a compressed debug section by the decompressed ones, and its name `.zdebug_*` by the plain
+/// one. Does not change other sections.
 pub(super) fn expand(section: &mut Section<'_>, file: File, budget: &mut Budget) -> Result<()> {
     let is_flagged = section.flags & SHF_COMPRESSED != 0 && section.is_debug();
     if !is_flagged && !section.name.starts_with(".zdebug_") {
@@ -87,7 +87,7 @@ fn contents(section: &mut Section<'_>, is_flagged: bool, file: File, budget: &mu
     Ok(())
 }
 
-/// Expands to `size` bytes, or to one more if there are more.
+/// Decompresses to `size` bytes, or to one more if there are more.
 #[cfg(feature = "compress")]
 fn run(method: Method, data: &[u8], size: u64) -> Result<Vec<u8>> {
     use std::io::Read;

@@ -1,12 +1,11 @@
-//! Numbers, strings and blocks out of the bytes of a section.
+//! Reads numbers, strings and blocks from the bytes of a section.
 
 use crate::error::{Count, Error, ErrorKind, Result};
 use crate::op::{read_sleb, read_uleb};
 
-/// A place in a section from which things are read one after another.
+/// Position in a section, for reading items one after another.
 ///
-/// Offsets are counted in bytes from the start of the section, also after [`limit`](Self::limit), so that
-/// every error can say where it was met.
+/// Offsets count bytes from the start of the section, also after [`limit`](Self::limit), for the place of errors.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Cursor<'a> {
     section: &'static str,
@@ -20,7 +19,7 @@ impl<'a> Cursor<'a> {
         Self { section, bytes, at: 0, big_endian }
     }
 
-    /// The same cursor somewhere else. `what` is to be found there.
+    /// Returns the cursor at another offset. `what` describes the item there.
     pub(crate) fn at(mut self, offset: u64, what: &str) -> Result<Self> {
         match usize::try_from(offset) {
             Ok(at) if at <= self.bytes.len() => {
@@ -38,7 +37,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Reads no further than `len` bytes from here.
+    /// Limits the cursor to `len` bytes from here.
     pub(crate) fn limit(mut self, len: u64, what: &str) -> Result<Self> {
         let end = usize::try_from(len).ok().and_then(|len| self.at.checked_add(len));
         self.bytes = end.and_then(|end| self.bytes.get(..end)).ok_or_else(|| self.truncated(what))?;
@@ -58,7 +57,7 @@ impl<'a> Cursor<'a> {
         self.at = usize::MAX;
     }
 
-    /// Whether [`finish`](Self::finish) was called: an end where there should be more is still an error.
+    /// Whether [`finish`](Self::finish) was called: a premature end without it is an error.
     pub(crate) fn is_finished(&self) -> bool {
         self.at == usize::MAX
     }
@@ -76,7 +75,7 @@ impl<'a> Cursor<'a> {
         self.place(Error::new(ErrorKind::Truncated(what.into())), self.offset())
     }
 
-    /// An error at `offset` of the section.
+    /// Returns an error at `offset` of the section.
     #[cold]
     pub(crate) fn error(&self, kind: ErrorKind, offset: u64) -> Error {
         self.place(Error::new(kind), offset)
@@ -93,14 +92,14 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// All that is left.
+    /// Reads all remaining bytes.
     pub(crate) fn take_rest(&mut self) -> &'a [u8] {
         let rest = self.bytes.get(self.at..).unwrap_or_default();
         self.at = self.bytes.len();
         rest
     }
 
-    /// A number of 1 to 8 bytes.
+    /// Reads a number of 1 to 8 bytes.
     pub(crate) fn uint(&mut self, len: u8, what: &str) -> Result<u64> {
         debug_assert!((1..=8).contains(&len));
         let bytes = self.take(len.into(), what)?;
@@ -132,7 +131,7 @@ impl<'a> Cursor<'a> {
 
     #[inline]
     pub(crate) fn uleb(&mut self, what: &str) -> Result<u64> {
-        // Most are of one byte.
+        // Most numbers have one byte.
         if let Some(&byte @ ..0x80) = self.bytes.get(self.at) {
             self.at += 1;
             return Ok(byte.into());
@@ -165,7 +164,7 @@ impl<'a> Cursor<'a> {
         self.error(ErrorKind::Malformed(text), self.offset())
     }
 
-    /// A string up to its zero byte, which is not part of it.
+    /// Reads a string up to its zero byte, which is not part of the result.
     pub(crate) fn string(&mut self, what: &str) -> Result<&'a [u8]> {
         let rest = self.bytes.get(self.at..).unwrap_or_default();
         let Some(len) = rest.iter().position(|&byte| byte == 0) else { return Err(self.truncated(what)) };
@@ -173,8 +172,8 @@ impl<'a> Cursor<'a> {
         Ok(&rest[..len])
     }
 
-    /// The next of several tables of a section, each with an initial length and a version: where it starts, bytes
-    /// of an offset, and what follows the version.
+    /// Reads the next of a section's tables, each with an initial length and a version. Returns its offset, the size of
+    /// an offset in bytes, and a cursor after the version.
     ///
     /// # Errors
     /// [`ErrorKind::Unsupported`] for other versions.
@@ -191,7 +190,8 @@ impl<'a> Cursor<'a> {
         Ok((offset, offset_bytes, one))
     }
 
-    /// A length as DWARF 5 section 7.4 has it, and the bytes of an offset in the format that it chooses.
+    /// Reads an initial length, by DWARF 5 section 7.4, and returns it with the size in bytes of an offset in its
+    /// format.
     pub(crate) fn initial_length(&mut self, what: &str) -> Result<(u64, u8)> {
         let start = self.offset();
         match self.u32(what)? {
@@ -202,12 +202,12 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// Whether numbers of this many bytes can be addresses.
+/// Whether addresses can have this size.
 pub(crate) fn is_address_size(bytes: u8) -> bool {
     matches!(bytes, 1 | 2 | 4 | 8)
 }
 
-/// The largest address.
+/// Returns the largest address of a size.
 pub(crate) fn max_address(bytes: u8) -> u64 {
     if bytes >= 8 { u64::MAX } else { (1 << (8 * u32::from(bytes))) - 1 }
 }

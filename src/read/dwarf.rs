@@ -16,12 +16,12 @@ use super::value::Attribute;
 use crate::error::{Error, ErrorKind, Result};
 use crate::op::{Dialect, DraftCodes, Encoding};
 
-/// What `.debug_info` says, and the way from there to the other sections.
+/// Units and entries of `.debug_info`, with access to the other sections.
 ///
-/// Entries are kept in the order of the file, all units after one another; attributes likewise. [`Entry`]
-/// is a view of one of them. Offsets of units and entries are those in `.debug_info`. The type units of
-/// DWARF 4 have a section of their own, `.debug_types`; they come last here, and their offsets go on where
-/// `.debug_info` ends, so that an offset means one entry: [`place`](Self::place) gives the section's own.
+/// Entries and attributes are stored in the order of the file, one unit after another. [`Entry`] is a view of an entry.
+/// Offsets of units and entries are those in `.debug_info`. DWARF 4 puts type units in a section of their own,
+/// `.debug_types`; they come last here, and their offsets continue after the end of `.debug_info`, so that an offset
+/// identifies one entry: [`place`](Self::place) returns the section's own offset.
 #[derive(Debug, Clone)]
 pub struct Dwarf<'o> {
     pub(super) sections: Sections<'o>,
@@ -30,30 +30,30 @@ pub struct Dwarf<'o> {
     pub(super) attributes: Vec<Attribute<'o>>,
     /// Signatures of type units with the index of the unit, sorted.
     pub(super) signatures: Vec<(u64, u32)>,
-    /// For expressions in sections that have no units, and what else these do not say.
+    /// Encoding for sections without units.
     pub(super) encoding: Encoding,
-    /// Of split units, the sections of the file that has their skeletons.
+    /// Sections of the file with the skeletons, for split units.
     pub(super) main: Option<Sections<'o>>,
 }
 
-/// A unit and what its first entry says for all of it. DWARF 5 sections 3.1 and 7.5.1.
+/// A unit, with the attributes of its first entry that apply to all of it. DWARF 5 sections 3.1 and 7.5.1.
 #[derive(Debug, Clone)]
 pub struct Unit<'o> {
-    /// The offset of its header, in bytes, counted as [`Dwarf`] says.
+    /// Offset of the header in bytes, counted as described at [`Dwarf`].
     pub offset: u64,
-    /// The offset after its last byte.
+    /// Offset after the last byte.
     pub end: u64,
-    /// What kind of unit it is. Before DWARF 5, which brought the field, by section and first entry.
+    /// Unit type. Before DWARF 5, which introduced the field, it is derived from the section and the first entry.
     pub kind: DwUt,
-    /// Of a type unit, the signature by which others refer to its type. DWARF 5 section 7.5.1.3.
+    /// Signature of a type unit, by which other units refer to its type. DWARF 5 section 7.5.1.3.
     pub signature: Option<u64>,
-    /// Of a type unit, the offset of the type's entry, counted as `offset` is.
+    /// Offset of the type's entry in a type unit, counted like `offset`.
     pub type_offset: Option<u64>,
-    /// Of a skeleton or a split unit, the number that both have: of the header, or `DW_AT_GNU_dwo_id`.
+    /// Id shared by a skeleton and its split unit: from the header, or `DW_AT_GNU_dwo_id`.
     pub dwo_id: Option<u64>,
-    /// Of a skeleton, the file that has the split unit: `DW_AT_dwo_name`.
+    /// File name of the split unit, in a skeleton: `DW_AT_dwo_name`.
     pub dwo_name: Option<Cow<'o, str>>,
-    /// Version, sizes and dialect, as expressions need them.
+    /// Version, sizes and dialect, for expressions.
     pub encoding: Encoding,
     /// `DW_AT_name`.
     pub name: Option<Cow<'o, str>>,
@@ -63,7 +63,7 @@ pub struct Unit<'o> {
     pub producer: Option<Cow<'o, str>>,
     /// `DW_AT_language`.
     pub language: Option<u64>,
-    /// `DW_AT_low_pc`: what the unit's lists count from until they say otherwise.
+    /// `DW_AT_low_pc`: the initial base address of the unit's lists.
     pub low_pc: Option<u64>,
     /// `DW_AT_addr_base`: the offset of the unit's first address in `.debug_addr`.
     pub addr_base: Option<u64>,
@@ -73,20 +73,19 @@ pub struct Unit<'o> {
     pub loclists_base: Option<u64>,
     /// `DW_AT_rnglists_base`: the offset of the unit's table of lists in `.debug_rnglists`.
     pub rnglists_base: Option<u64>,
-    /// `DW_AT_GNU_ranges_base`: from where a split unit of DWARF 4 counts offsets in `.debug_ranges`.
+    /// `DW_AT_GNU_ranges_base`: the base of a DWARF 4 split unit's offsets in `.debug_ranges`.
     pub ranges_base: Option<u64>,
     /// `DW_AT_stmt_list`: the offset of the unit's line program in `.debug_line`.
     pub stmt_list: Option<u64>,
-    /// Whether it is a split unit whose skeleton is known: its addresses, and its lines, are in the
-    /// skeleton's file.
+    /// Whether it is a split unit with a known skeleton: its addresses and lines are in the skeleton's file.
     pub has_skeleton: bool,
-    /// How many entries have children that do not end before the unit does.
+    /// Number of entries whose children are not terminated before the end of the unit.
     pub(crate) unclosed: usize,
     /// Its entries, by index.
     pub(super) entries: Range<u32>,
 }
 
-/// An entry, as it is kept.
+/// Stored data of an entry.
 #[derive(Debug, Clone)]
 pub(super) struct Node {
     pub(super) offset: u64,
@@ -94,33 +93,33 @@ pub(super) struct Node {
     pub(super) tag: DwTag,
     pub(super) unit: u32,
     pub(super) depth: u32,
-    /// The index of the parent; its own at the top.
+    /// Index of the parent; the entry's own index at the top.
     pub(super) parent: u32,
-    /// The index after its last descendant.
+    /// Index after the last descendant.
     pub(super) end: u32,
     pub(super) attributes: Range<u32>,
 }
 
 impl<'o> Dwarf<'o> {
-    /// Reads the units and entries of an object. Where it has no `.debug_info` but `.debug_info.dwo`, it is a
-    /// file of split units, and these are read; addresses are known by index only then, and
-    /// [`read_split`](Self::read_split) does better.
+    /// Reads the units and entries of an object. An object with `.debug_info.dwo` and without `.debug_info` is a file
+    /// of split units, which are read instead; their addresses are then known by index only, unlike with
+    /// [`read_split`](Self::read_split).
     ///
-    /// Expressions are taken to be in the dialect of LLVM, which has all operations of standard DWARF:
-    /// nothing in a file names its dialect. A file without `.debug_info` has no units.
+    /// Expressions are decoded in LLVM's dialect, which has all operations of standard DWARF: a file does not name its
+    /// dialect. A file without `.debug_info` has no units.
     ///
     /// # Errors
-    /// [`Truncated`](ErrorKind::Truncated) or [`Malformed`](ErrorKind::Malformed), with section and
-    /// offset, where the tree or something that an attribute refers to cannot be read;
-    /// [`Unsupported`](ErrorKind::Unsupported) for versions and forms that are not known.
+    /// [`Truncated`](ErrorKind::Truncated) or [`Malformed`](ErrorKind::Malformed), with section and offset, where the
+    /// tree or the referent of an attribute cannot be read; [`Unsupported`](ErrorKind::Unsupported) for unknown
+    /// versions and forms.
     pub fn read(object: &'o Object<'_>) -> Result<Self> {
         Self::read_as(object, Dialect::Llvm, DraftCodes::NONE)
     }
 
-    /// The same with another dialect. `draft` are numbers for operations of the DWARF 6 draft.
+    /// Reads an object with another dialect. `draft` has numbers for operations of the DWARF 6 draft.
     ///
     /// # Errors
-    /// As [`read`](Self::read).
+    /// The errors of [`read`](Self::read).
     pub fn read_as(object: &'o Object<'_>, dialect: Dialect, draft: DraftCodes) -> Result<Self> {
         let main = Sections::of(object);
         let split = Sections::of_split(object);
@@ -131,13 +130,13 @@ impl<'o> Dwarf<'o> {
         Self::from_sections(main, dialect, draft)
     }
 
-    /// Reads split units: the `.dwo` sections of an object, with what the file that has their skeletons,
-    /// `main`, knows: addresses, where lists count from, lines. Both can be of one object. DWARF 5 sections
-    /// 3.1.2 and 3.1.3, and GNU's forerunner in DWARF 4. A unit goes with the skeleton of its
-    /// [`dwo_id`](Unit::dwo_id); without one it is read as if alone.
+    /// Reads split units: the `.dwo` sections of an object, together with `main`, the file with their skeletons, which
+    /// has their addresses, bases and lines. Both can be one object. DWARF 5 sections 3.1.2 and 3.1.3, and GNU's
+    /// predecessor in DWARF 4. A unit is matched to the skeleton with its [`dwo_id`](Unit::dwo_id); without one it is
+    /// read alone.
     ///
     /// # Errors
-    /// As [`read`](Self::read).
+    /// The errors of [`read`](Self::read).
     pub fn read_split(main: &Dwarf<'o>, dwo: &'o Object<'_>) -> Result<Self> {
         refuse_package(dwo)?;
         let sections = Sections::of_split(dwo);
@@ -145,60 +144,60 @@ impl<'o> Dwarf<'o> {
         Reader::new(sections, dialect, draft).with_main(main).read()
     }
 
-    /// The same from sections that are in no object.
+    /// Reads sections that are not in an object.
     ///
     /// # Errors
-    /// As [`read`](Self::read).
+    /// The errors of [`read`](Self::read).
     pub fn from_sections(sections: Sections<'o>, dialect: Dialect, draft: DraftCodes) -> Result<Self> {
         Reader::new(sections, dialect, draft).read()
     }
 
-    /// The sections that this was read from.
+    /// Returns the sections that were read.
     pub fn sections(&self) -> &Sections<'o> {
         &self.sections
     }
 
-    /// Every unit, in the order of the file.
+    /// Returns all units, in the order of the file.
     pub fn units(&self) -> &[Unit<'o>] {
         &self.units
     }
 
-    /// Every entry of all units, in the order of the file: parents before children.
+    /// Returns all entries of all units, in the order of the file: parents before children.
     pub fn entries(&self) -> impl ExactSizeIterator<Item = Entry<'_, 'o>> + Clone {
         (0..self.nodes.len() as u32).map(|index| Entry { dwarf: self, index })
     }
 
-    /// The entries of a unit, the first of them the unit's own.
+    /// Returns the entries of a unit; the first is the unit's own.
     pub fn entries_of(&self, unit: &Unit<'o>) -> impl Iterator<Item = Entry<'_, 'o>> + Clone {
         let end = unit.entries.end.min(self.nodes.len() as u32);
         (unit.entries.start..end).map(|index| Entry { dwarf: self, index })
     }
 
-    /// The first entry of a unit, which describes all of it. `None` if the unit is empty.
+    /// Returns the first entry of a unit, which describes the whole unit. `None` if the unit is empty.
     pub fn root(&self, unit: &Unit<'o>) -> Option<Entry<'_, 'o>> {
         self.entries_of(unit).next()
     }
 
-    /// The entry at an offset, counted as [`Dwarf`] says.
+    /// Returns the entry at an offset, counted as described at [`Dwarf`].
     pub fn entry_at(&self, offset: u64) -> Option<Entry<'_, 'o>> {
         let index = self.nodes.binary_search_by_key(&offset, |node| node.offset).ok()?;
         Some(Entry { dwarf: self, index: index as u32 })
     }
 
-    /// The entry of the type that has this signature (`DW_FORM_ref_sig8`), if its unit is here.
+    /// Returns the entry of the type with a signature (`DW_FORM_ref_sig8`), if its unit was read.
     pub fn type_of_signature(&self, signature: u64) -> Option<Entry<'_, 'o>> {
         let at = self.signatures.binary_search_by_key(&signature, |&(signature, _)| signature).ok()?;
         let unit = &self.units[self.signatures[at].1 as usize];
         self.entry_at(unit.type_offset?)
     }
 
-    /// The unit whose header or entries are at an offset, counted as [`Dwarf`] says.
+    /// Returns the unit whose header or entries contain an offset, counted as described at [`Dwarf`].
     pub fn unit_at(&self, offset: u64) -> Option<&Unit<'o>> {
         let after = self.units.partition_point(|unit| unit.offset <= offset);
         self.units.get(after.checked_sub(1)?).filter(|unit| offset < unit.end)
     }
 
-    /// The section of an offset, and the offset in that section: `.debug_info` or `.debug_types`.
+    /// Returns the section of an offset, and the offset in that section: `.debug_info` or `.debug_types`.
     pub fn place(&self, offset: u64) -> (&'static str, u64) {
         match offset.checked_sub(self.sections.debug_info.len() as u64) {
             Some(offset) if !self.sections.debug_types.is_empty() => {
@@ -208,21 +207,21 @@ impl<'o> Dwarf<'o> {
         }
     }
 
-    /// Whether addresses by index can be looked up in this unit.
+    /// Whether addresses by index can be resolved in this unit.
     pub fn knows_addresses(&self, unit: &Unit<'o>) -> bool {
         !unit.is_split() || unit.has_skeleton
     }
 
-    /// The file of the unit's skeleton where it is a split unit, and else its own.
+    /// Returns the sections of the skeleton's file for a split unit, or else the unit's own.
     pub(super) fn main_sections(&self, unit: &Unit<'o>) -> &Sections<'o> {
         self.main.as_ref().filter(|_| unit.has_skeleton).unwrap_or(&self.sections)
     }
 
-    /// Address `index` of the unit, from `.debug_addr`: the operand of `addrx`. Indices count from 0.
+    /// Returns address `index` of the unit, from `.debug_addr`: the operand of `addrx`. Indices count from 0.
     ///
     /// # Errors
-    /// [`Malformed`](ErrorKind::Malformed) or [`Truncated`](ErrorKind::Truncated) if
-    /// there is none; [`Unsupported`](ErrorKind::Unsupported) of a split unit without its skeleton.
+    /// [`Malformed`](ErrorKind::Malformed) or [`Truncated`](ErrorKind::Truncated) if there is no such address;
+    /// [`Unsupported`](ErrorKind::Unsupported) for a split unit without its skeleton.
     pub fn address(&self, unit: &Unit<'o>, index: u64) -> Result<u64> {
         if !self.knows_addresses(unit) {
             let text = format!("address {index} of the unit is in the file of its skeleton");
@@ -232,48 +231,48 @@ impl<'o> Dwarf<'o> {
             .indexed_address(Base { offset: unit.addr_base, encoding: unit.encoding }, index)
     }
 
-    /// The entries of the location list at an offset, with addresses worked out.
+    /// Returns the entries of the location list at an offset, with resolved addresses.
     ///
     /// # Errors
-    /// [`Malformed`](ErrorKind::Malformed) if the offset is outside of the section.
+    /// [`Malformed`](ErrorKind::Malformed) if the offset is outside the section.
     pub fn locations(&self, unit: &Unit<'o>, offset: u64) -> Result<List<'o>> {
         Ok(List::new(self.raw_locations(unit, offset)?, self, unit))
     }
 
-    /// The entries of the location list at an offset, as they are encoded.
+    /// Returns the entries of the location list at an offset, as encoded.
     ///
     /// # Errors
-    /// As [`locations`](Self::locations).
+    /// The errors of [`locations`](Self::locations).
     pub fn raw_locations(&self, unit: &Unit<'o>, offset: u64) -> Result<RawList<'o>> {
         RawList::new(&self.sections, unit.location_format(), unit.encoding, offset)
     }
 
-    /// The location list at an offset as bytes, from its first entry to the end of the section. `None` if the
-    /// offset is outside of the section.
+    /// Returns the bytes of the location list at an offset, from its first entry to the end of the section. `None` if
+    /// the offset is outside the section.
     pub fn location_bytes(&self, unit: &Unit<'o>, offset: u64) -> Option<(ListFormat, &'o [u8])> {
         let format = unit.location_format();
         let bytes = format.bytes(&self.sections).get(usize::try_from(offset).ok()?..)?;
         Some((format, bytes))
     }
 
-    /// The entries of the range list at an offset, with addresses worked out.
+    /// Returns the entries of the range list at an offset, with resolved addresses.
     ///
     /// # Errors
-    /// As [`locations`](Self::locations).
+    /// The errors of [`locations`](Self::locations).
     pub fn ranges(&self, unit: &Unit<'o>, offset: u64) -> Result<List<'o>> {
         Ok(List::new(self.raw_ranges(unit, offset)?, self, unit))
     }
 
-    /// The entries of the range list at an offset, as they are encoded.
+    /// Returns the entries of the range list at an offset, as encoded.
     ///
     /// # Errors
-    /// As [`locations`](Self::locations); [`Unsupported`](ErrorKind::Unsupported) of a split unit of before DWARF 5
-    /// without its skeleton.
+    /// The errors of [`locations`](Self::locations); [`Unsupported`](ErrorKind::Unsupported) for a split unit before
+    /// DWARF 5 without its skeleton.
     pub fn raw_ranges(&self, unit: &Unit<'o>, offset: u64) -> Result<RawList<'o>> {
         if unit.encoding.version >= 5 {
             return RawList::new(&self.sections, ListFormat::Rnglists, unit.encoding, offset);
         }
-        // Of split units these are in the file of the skeleton, which has the relocations.
+        // Range lists of split units are in the skeleton's file, which has the relocations.
         if !self.knows_addresses(unit) {
             let text = "range lists of the unit are in the file of its skeleton";
             return Err(Error::new(ErrorKind::Unsupported(text.into())));
@@ -281,11 +280,11 @@ impl<'o> Dwarf<'o> {
         RawList::new(self.main_sections(unit), ListFormat::Ranges, unit.encoding, offset)
     }
 
-    /// The call frame information of one of the two sections. Addresses have as many bytes as in the units where
-    /// the section does not say.
+    /// Returns the call frame information of one of the two sections. Where the section does not encode the size of
+    /// addresses, it is that of the units.
     ///
     /// # Errors
-    /// As [`Frames::read`].
+    /// The errors of [`Frames::read`].
     pub fn frames(&self, section: FrameSection) -> Result<Frames<'o>> {
         let address_bytes = match self.units.first() {
             Some(unit) => unit.encoding.address_bytes,
@@ -294,10 +293,10 @@ impl<'o> Dwarf<'o> {
         Frames::read(&self.sections, section, Encoding { address_bytes, ..self.encoding })
     }
 
-    /// The line program of a unit, if it has one; of a split unit, that of its skeleton.
+    /// Returns the line program of a unit, if any; for a split unit, that of its skeleton.
     ///
     /// # Errors
-    /// As [`LineProgram::read`].
+    /// The errors of [`LineProgram::read`].
     pub fn lines(&self, unit: &Unit<'o>) -> Result<Option<LineProgram<'o>>> {
         let strings = Base { offset: unit.str_offsets_base, encoding: unit.encoding };
         let sections = match unit.kind {
@@ -308,7 +307,7 @@ impl<'o> Dwarf<'o> {
     }
 }
 
-/// In a package each unit has its own part of every section, which an index tells. DWARF 5 section 7.3.5.
+/// Refuses a package, in which an index divides every section among the units. DWARF 5 section 7.3.5.
 fn refuse_package(dwo: &Object<'_>) -> Result<()> {
     let index = [".debug_cu_index", ".debug_tu_index"].into_iter().find(|name| dwo.section(name).is_some());
     match index {
@@ -321,7 +320,7 @@ fn refuse_package(dwo: &Object<'_>) -> Result<()> {
 }
 
 impl Unit<'_> {
-    /// How its location lists are encoded, and with that where they stand.
+    /// Returns the encoding of the unit's location lists, which determines their section.
     fn location_format(&self) -> ListFormat {
         match self.encoding.version {
             5.. => ListFormat::Loclists,
@@ -330,7 +329,7 @@ impl Unit<'_> {
         }
     }
 
-    /// Whether it is a split unit, of a `.dwo` section.
+    /// Whether it is a split unit, from a `.dwo` section.
     pub fn is_split(&self) -> bool {
         matches!(self.kind, dw::DW_UT_split_compile | dw::DW_UT_split_type)
     }

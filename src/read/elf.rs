@@ -1,9 +1,9 @@
-//! ELF files: sections by name with their relocations applied, and symbols with their addresses.
+//! ELF files: sections with relocations applied, and symbols with addresses.
 //!
-//! In a relocatable object every section starts at address 0, so that pcs of two text sections could not
-//! be told apart. Each section that is loaded therefore gets an address of its own here, the first
-//! 0x10000, the others after it at multiples of 0x1000 and never touching; relocations and symbols use
-//! these. Linked files keep the addresses that they have.
+//! In a relocatable object every section starts at address 0, so that pcs of two text sections would be
+//! indistinguishable. Each loaded section is therefore assigned an address of its own: the first 0x10000, the others
+//! after it at multiples of 0x1000, never adjacent. Relocations and symbols use these addresses. Linked files keep
+//! their addresses.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -22,28 +22,27 @@ pub(super) const AMDGPU: u16 = 224;
 
 const SHF_ALLOC: u64 = 2;
 
-/// The bytes that a symbol needs behind its address, by its name.
+/// Sizes in bytes of the objects at symbols, by name.
 pub(crate) type Sizes<'s> = HashMap<&'s str, u64>;
 
-/// How a relocatable object is read.
+/// Addresses for the sections and undefined symbols of a relocatable object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Placing<'s> {
-    /// Debug sections begin at 0, and symbols that other objects define have address 0.
+    /// Debug sections start at 0, and undefined symbols have address 0.
     AsIs,
-    /// As if it were linked behind others: the debug sections into which others have offsets, apart from
-    /// `.debug_info`, begin with zero bytes that are not in the file, each with another number of them, and
-    /// symbols that it does not define have addresses behind its sections, each with room for its size.
+    /// Simulates linking behind other objects: the debug sections that other sections refer to by offset, except
+    /// `.debug_info`, begin with zero bytes that are not in the file, a different number in each, and undefined symbols
+    /// have addresses after all sections, each with room for its size.
     Linked(&'s Sizes<'s>),
-    /// As if `.debug_info` were linked behind [`INFO_BEHIND`] bytes of others: whatever refers to it is moved,
-    /// it is not.
+    /// Simulates linking `.debug_info` behind [`INFO_BEHIND`] bytes of others: references to it are moved, its contents
+    /// are not.
     InfoBehind,
 }
 
-/// By how much what refers to `.debug_info` is moved with [`Placing::InfoBehind`].
+/// Number of bytes by which [`Placing::InfoBehind`] moves references to `.debug_info`.
 pub(crate) const INFO_BEHIND: u64 = 0x1000;
 
-/// The least number of bytes between two symbols that the file does not define and that have addresses; these are
-/// aligned to it.
+/// Minimum distance in bytes between assigned addresses of undefined symbols, and their alignment.
 const BETWEEN: u64 = 0x100;
 
 /// An ELF file.
@@ -57,8 +56,8 @@ pub struct Object<'d> {
     big_endian: bool,
     sections: Vec<Section<'d>>,
     symbols: Vec<Symbol<'d>>,
-    /// Indices of the named symbols, sorted by name; of one name, defined ones first, then in the order of
-    /// the file.
+    /// Indices of the named symbols, sorted by name; for one name, defined symbols first, then in the order of the
+    /// file.
     by_name: Vec<u32>,
     undefined: Vec<Undefined>,
 }
@@ -66,29 +65,28 @@ pub struct Object<'d> {
 /// A section of an ELF file.
 #[derive(Debug, Clone)]
 pub struct Section<'d> {
-    /// Its name; of a compressed debug section, the one that it has when it is not.
+    /// Name; for a compressed debug section, the name of the uncompressed one.
     pub name: Cow<'d, str>,
     /// `sh_type`.
     pub kind: u32,
     /// `sh_flags`.
     pub flags: u64,
-    /// The address of its first byte; 0 if it is not loaded. In a relocatable object this is made up.
+    /// Address of the first byte; 0 if not loaded. In a relocatable object it is assigned by the reader.
     pub address: u64,
-    /// Its size in bytes when loaded. `data` is empty where the file has no contents for it.
+    /// Size in bytes when loaded. `data` is empty where the file has no contents.
     pub size: u64,
-    /// Its contents, expanded, and with relocations applied, if it is a debug section (or `.eh_frame`) of a
-    /// relocatable object. Where such an object has several debug sections of one name, as for type units in
-    /// section groups, the first has the contents of all of them in the order of the file, as a linker would
-    /// have it, and the others have none.
+    /// Contents, decompressed, and with relocations applied in debug sections (and `.eh_frame`) of a relocatable
+    /// object. Where such an object has several debug sections of one name, as for type units in section groups, the
+    /// first has the contents of all of them in the order of the file, as after linking, and the others are empty.
     pub data: Cow<'d, [u8]>,
     pub(super) link: u32,
     pub(super) info: u32,
-    /// By how many bytes the contents are moved: see [`Placing::Linked`].
+    /// Number of bytes by which the contents are moved: see [`Placing::Linked`].
     pub(crate) moved: u64,
 }
 
 impl Section<'_> {
-    /// Whether it is loaded (`SHF_ALLOC`).
+    /// Whether the section is loaded (`SHF_ALLOC`).
     pub fn is_loaded(&self) -> bool {
         self.flags & SHF_ALLOC != 0
     }
@@ -97,7 +95,7 @@ impl Section<'_> {
         self.name.starts_with(".debug_")
     }
 
-    /// Whether others have offsets into it, so that it is read from there and not from its start on.
+    /// Whether other sections refer to it by offset, so that it is not read from its start.
     fn is_referred_to(&self) -> bool {
         let name = self.name.strip_prefix(".debug_").unwrap_or_default();
         let by_offset =
@@ -106,10 +104,10 @@ impl Section<'_> {
     }
 }
 
-/// What a symbol names. ELF `st_info`, the low four bits.
+/// Kind of a symbol. ELF `st_info`, the low four bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SymbolKind {
-    /// Not stated.
+    /// Unspecified.
     None,
     /// Data.
     Object,
@@ -119,61 +117,59 @@ pub enum SymbolKind {
     Section,
     /// A source file.
     File,
-    /// A number of another meaning.
+    /// Any other number.
     Other(u8),
 }
 
 /// A symbol of an ELF file.
 #[derive(Debug, Clone)]
 pub struct Symbol<'d> {
-    /// Its name. A section's symbol has the name of the section.
+    /// Name. A section's symbol has the name of the section.
     pub name: Cow<'d, str>,
-    /// The index of its section in [`Object::sections`]. `None` if it is absolute or not defined.
+    /// Index of the section in [`Object::sections`]. `None` if the symbol is absolute or undefined.
     pub section: Option<usize>,
-    /// Its address; 0 if it is not defined.
+    /// Address; 0 if the symbol is undefined.
     pub address: u64,
-    /// Its size in bytes, 0 where that is not stated.
+    /// Size in bytes, 0 if unspecified.
     pub size: u64,
-    /// What it names.
+    /// Kind of the symbol.
     pub kind: SymbolKind,
-    /// Whether other files see it.
+    /// Whether other files can refer to it.
     pub is_global: bool,
     /// Whether this file defines it.
     pub is_defined: bool,
 }
 
-/// A place in a debug section, or in `.eh_frame`, that needs the address of a symbol which the file does not define. It was
-/// filled in as if that address were 0.
+/// A place in a debug section, or in `.eh_frame`, with the address of an undefined symbol. The address was taken as 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Undefined {
-    /// The index of the section in [`Object::sections`].
+    /// Index of the section in [`Object::sections`].
     pub section: usize,
-    /// Bytes from the start of the section.
+    /// Offset in bytes from the start of the section.
     pub offset: u64,
-    /// The index of the symbol in [`Object::symbols`].
+    /// Index of the symbol in [`Object::symbols`].
     pub symbol: usize,
 }
 
 impl<'d> Object<'d> {
-    /// Reads an ELF file of either class and byte order. Debug sections that are compressed are expanded, with
-    /// the cargo feature `compress`. Linked files of every machine can be read; relocations are known of x86,
-    /// x86-64, AArch64, s390x and AMD GPUs.
+    /// Reads an ELF file of either class and byte order. Compressed debug sections are decompressed, with the cargo
+    /// feature `compress`. Linked files of every machine can be read; relocations are supported for x86, x86-64,
+    /// AArch64, s390x and AMD GPUs.
     ///
     /// # Errors
-    /// [`Malformed`](crate::error::ErrorKind::Malformed) or
-    /// [`Truncated`](crate::error::ErrorKind::Truncated) where the file is not
-    /// ELF or is damaged; [`Unsupported`](crate::error::ErrorKind::Unsupported) for relocations in debug sections
-    /// of a type that is not an address or offset, or of another machine, for other methods of compression, and
-    /// for any without the feature; [`TooLarge`](crate::error::ErrorKind::TooLarge) if the compressed sections
-    /// together have more than 4 GiB.
+    /// [`Malformed`](crate::error::ErrorKind::Malformed) or [`Truncated`](crate::error::ErrorKind::Truncated) where the
+    /// file is not ELF or is damaged; [`Unsupported`](crate::error::ErrorKind::Unsupported) for relocations in debug
+    /// sections of a type that is not an address or offset, or of another machine, for other methods of compression,
+    /// and for any compression without the feature; [`TooLarge`](crate::error::ErrorKind::TooLarge) if the compressed
+    /// sections together have more than 4 GiB.
     pub fn read(bytes: &'d [u8]) -> Result<Self> {
         Self::read_placed(bytes, Placing::AsIs)
     }
 
-    /// The same with made up places, in a relocatable object, for what the linker has still to place.
+    /// Reads a relocatable object with simulated addresses of items that the linker places.
     ///
     /// # Errors
-    /// As [`read`](Self::read).
+    /// The errors of [`read`](Self::read).
     pub(crate) fn read_placed(bytes: &'d [u8], placing: Placing<'_>) -> Result<Self> {
         let header = Header::read(bytes)?;
         let mut sections = header.sections(bytes)?;
@@ -194,7 +190,7 @@ impl<'d> Object<'d> {
                 section.moved = INFO_BEHIND;
             }
         }
-        // Sections of one name lie behind each other in the first of them.
+        // Sections of one name are concatenated in the first of them.
         let merged = if header.is_relocatable { merged(&sections) } else { Vec::new() };
         for section in &mut sections {
             section.address = section.address.wrapping_add(section.moved);
@@ -244,23 +240,23 @@ impl<'d> Object<'d> {
         })
     }
 
-    /// `e_machine`.
+    /// Returns `e_machine`.
     pub fn machine(&self) -> u16 {
         self.machine
     }
 
-    /// `e_flags`.
+    /// Returns `e_flags`.
     pub fn flags(&self) -> u32 {
         self.flags
     }
 
-    /// Whether the file is still to be linked, and section addresses are made up.
+    /// Whether the file is relocatable, with section addresses assigned by the reader.
     pub fn is_relocatable(&self) -> bool {
         self.is_relocatable
     }
 
-    /// Whether the file is loaded at the addresses that it has, and nowhere else: ELF's type `ET_EXEC`. What is still
-    /// to be linked can become a file that is loaded anywhere.
+    /// Whether the file is loaded exactly at its addresses: ELF's type `ET_EXEC`. A relocatable file can become one
+    /// that is loaded anywhere.
     pub fn is_fixed(&self) -> bool {
         self.is_fixed
     }
@@ -270,32 +266,32 @@ impl<'d> Object<'d> {
         self.big_endian
     }
 
-    /// Bytes of an address, by the class of the file: 4 or 8.
+    /// Returns the size of an address in bytes, by the class of the file: 4 or 8.
     pub fn address_bytes(&self) -> u8 {
         if self.is_64 { 8 } else { 4 }
     }
 
-    /// Every section. The index is ELF's; section 0 is empty.
+    /// Returns all sections. The index is ELF's; section 0 is empty.
     pub fn sections(&self) -> &[Section<'d>] {
         &self.sections
     }
 
-    /// The first section of this name.
+    /// Returns the first section of a name.
     pub fn section(&self, name: &str) -> Option<&Section<'d>> {
         self.sections.iter().find(|section| section.name == name)
     }
 
-    /// The address of the first byte of the first section of this name.
+    /// Returns the address of the first section of a name.
     pub fn section_address(&self, name: &str) -> Option<u64> {
         Some(self.section(name)?.address)
     }
 
-    /// Every symbol, in the order of the file.
+    /// Returns all symbols, in the order of the file.
     pub fn symbols(&self) -> &[Symbol<'d>] {
         &self.symbols
     }
 
-    /// The symbol of this name; a defined one if there are several.
+    /// Returns the symbol of a name; a defined one if there are several.
     pub fn symbol(&self, name: &str) -> Option<&Symbol<'d>> {
         let named = |&index: &u32| &*self.symbols[index as usize].name;
         let first = self.by_name.partition_point(|index| named(index) < name);
@@ -303,18 +299,17 @@ impl<'d> Object<'d> {
         Some(&self.symbols[*index as usize])
     }
 
-    /// The address of the symbol of this name, if the file defines it.
+    /// Returns the address of the symbol of a name, if the file defines it.
     pub fn symbol_address(&self, name: &str) -> Option<u64> {
         self.symbol(name).filter(|symbol| symbol.is_defined).map(|symbol| symbol.address)
     }
 
-    /// The places in debug sections and `.eh_frame` that need a symbol which the file does not define, by section and
-    /// offset.
+    /// Returns the places in debug sections and `.eh_frame` with undefined symbols, by section and offset.
     pub fn undefined(&self) -> &[Undefined] {
         &self.undefined
     }
 
-    /// The AMD processor that the flags name. `None` for other machines and processors that are not known.
+    /// Returns the AMD processor in the flags. `None` for other machines and unknown processors.
     pub fn gfx(&self) -> Option<Gfx> {
         let mach = |gfx| {
             let wave = [Wave::W32, Wave::W64].into_iter().find(|&wave| Gfx::runs(gfx, wave))?;
@@ -325,8 +320,8 @@ impl<'d> Object<'d> {
             .flatten()
     }
 
-    /// The wave size that all kernel descriptors of the file agree on: bit 10 of `kernel_code_properties`.
-    /// `None` without kernels, or where they differ.
+    /// Returns the wave size of all kernel descriptors in the file: bit 10 of `kernel_code_properties`. `None` without
+    /// kernels, or where they differ.
     pub fn wave(&self) -> Option<Wave> {
         let mut found = None;
         for symbol in self.symbols.iter().filter(|symbol| symbol.name.ends_with(".kd") && symbol.size == 64) {
@@ -341,11 +336,11 @@ impl<'d> Object<'d> {
         found
     }
 
-    /// The target that the header names.
+    /// Returns the target of the header.
     ///
-    /// The header does not tell the wave size of an AMD processor that runs both: it is `wave`, or else
-    /// what the kernels say ([`wave`](Self::wave)). `None` if that or the processor is not known, or the
-    /// processor does not run such waves.
+    /// The header does not contain the wave size of an AMD processor that runs both: it is `wave`, or else that of the
+    /// kernels ([`wave`](Self::wave)). `None` if the wave size or the processor is unknown, or the processor does not
+    /// run such waves.
     pub fn target(&self, wave: Option<Wave>) -> Option<Target> {
         match self.machine {
             X86_64 => return Some(Target::x86_64()),
@@ -362,8 +357,8 @@ impl<'d> Object<'d> {
     }
 }
 
-/// Gives symbols that the file does not define addresses behind all sections: none is at a byte of another one's.
-/// Beyond the last address, which no program reaches, it goes on at the first.
+/// Assigns disjoint addresses after all sections to undefined symbols. After the last address, which no program
+/// reaches, the addresses wrap around.
 fn place_symbols(symbols: &mut [Symbol<'_>], sections: &[Section<'_>], sizes: &Sizes<'_>) {
     let ends = sections.iter().filter(|section| section.is_loaded());
     let mut next = ends.map(|section| section.address.wrapping_add(section.size)).max().unwrap_or(0);
@@ -373,11 +368,11 @@ fn place_symbols(symbols: &mut [Symbol<'_>], sections: &[Section<'_>], sizes: &S
     }
 }
 
-/// A debug section whose contents belong behind those of an earlier one of its name.
+/// A debug section whose contents are appended to an earlier one of its name.
 struct Merged {
     section: usize,
     into: usize,
-    /// Where they start in the contents of all.
+    /// Offset of the contents in the concatenation.
     offset: u64,
 }
 

@@ -1,4 +1,4 @@
-//! The ELF header, and the tables that it leads to. Both classes and byte orders.
+//! ELF header, section table and symbol table, for both classes and byte orders.
 
 use std::borrow::Cow;
 
@@ -18,11 +18,11 @@ const SHN_LORESERVE: u16 = 0xff00;
 const SHN_ABS: u16 = 0xfff1;
 const SHN_XINDEX: u16 = 0xffff;
 
-/// Where the first loaded section of a relocatable object is put, and what the others are aligned to.
+/// Address of the first loaded section of a relocatable object, and alignment of the others.
 const FIRST_BASE: u64 = 0x10000;
 const BASE_ALIGN: u64 = 0x1000;
 
-/// The machine, class and byte order that relocations depend on.
+/// Properties of the file that relocations depend on.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct File {
     pub(super) machine: u16,
@@ -30,7 +30,7 @@ pub(super) struct File {
     pub(super) big_endian: bool,
 }
 
-/// What is needed of the ELF header.
+/// Fields of the ELF header.
 pub(super) struct Header {
     pub(super) machine: u16,
     pub(super) flags: u32,
@@ -44,7 +44,7 @@ pub(super) struct Header {
     names: u16,
 }
 
-/// The numbers of a section header.
+/// Fields of a section header.
 struct RawSection {
     name: u32,
     kind: u32,
@@ -127,7 +127,7 @@ impl Header {
                 format!("a section header has {} instead of {needed}", Count(self.section_entry, "byte"));
             return Err(Error::malformed(text));
         }
-        // Numbers that do not fit the header stand in the first section header.
+        // Numbers too large for the header are in the first section header.
         let first = self.raw_section(bytes, 0)?;
         let count = if self.section_count == 0 { first.size } else { self.section_count.into() };
         let names = if self.names == SHN_XINDEX { first.link.into() } else { u64::from(self.names) };
@@ -168,7 +168,7 @@ impl Header {
         })
     }
 
-    /// The symbols and the section that has them.
+    /// Returns the symbols and the index of their section.
     pub(super) fn symbols<'d>(&self, sections: &[Section<'d>]) -> Result<(Option<usize>, Vec<Symbol<'d>>)> {
         let find = |kind| sections.iter().position(|section| section.kind == kind);
         let Some(table) = find(SHT_SYMTAB).or_else(|| find(SHT_DYNSYM)) else {
@@ -178,7 +178,7 @@ impl Header {
         let wide = sections.iter().find(is_wide).map_or(&[][..], |section| &section.data);
         let mut wide = Cursor::new("", wide, self.big_endian);
         let names = sections.get(sections[table].link as usize).filter(|names| names.kind == SHT_STRTAB);
-        // Both are borrowed from the file: relocations are not applied yet.
+        // Names are borrowed from the file: relocations are not applied yet.
         let Cow::Borrowed(names) = names.map_or(Cow::Borrowed(&[][..]), |names| names.data.clone()) else {
             return Ok((None, Vec::new()));
         };
@@ -229,14 +229,14 @@ impl Header {
     }
 }
 
-/// Gives every loaded section an address of its own.
+/// Assigns every loaded section an address of its own.
 pub(super) fn place_sections(sections: &mut [Section<'_>]) -> Result<()> {
     let mut next = FIRST_BASE;
     for section in sections {
         section.address = 0;
         if section.is_loaded() {
             section.address = next;
-            // One byte is kept free, so that the end of one section is not the start of another.
+            // At least one byte stays free, so that the end of a section is not the start of another.
             let end = next.checked_add(section.size).and_then(|end| end.checked_add(BASE_ALIGN));
             next = end.ok_or_else(|| Error::malformed("the size is too large").in_section(&section.name))?
                 & !(BASE_ALIGN - 1);
@@ -245,7 +245,7 @@ pub(super) fn place_sections(sections: &mut [Section<'_>]) -> Result<()> {
     Ok(())
 }
 
-/// The string at an offset of a string table; empty if there is none.
+/// Returns the string at an offset of a string table; empty if there is none.
 fn text_at(table: &[u8], offset: u64) -> Cow<'_, str> {
     let from = Cursor::new("", table, false).at(offset, "a name");
     let bytes = from.and_then(|mut from| from.string("a name")).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! A view of one entry and what can be asked of it.
+//! View of an entry, with access to its attributes and relatives.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,11 +11,10 @@ use super::lists::{ListEntry, ListKind};
 use super::value::{Attribute, Value};
 use crate::error::{Error, Result};
 
-/// How many references are followed from one entry to the next: more than any file needs, and an end for
-/// those that go round in circles.
+/// Maximum length of a chain of references: more than any file needs, and an end for cyclic ones.
 const MOST_STEPS: usize = 16;
 
-/// A debugging information entry (DIE): a tag, attributes, and entries below it.
+/// A debugging information entry (DIE): a tag, attributes, and children.
 #[derive(Clone, Copy)]
 pub struct Entry<'r, 'o> {
     pub(super) dwarf: &'r Dwarf<'o>,
@@ -31,48 +30,48 @@ impl<'r, 'o> Entry<'r, 'o> {
         Self { dwarf: self.dwarf, index }
     }
 
-    /// What it is an entry of.
+    /// Returns the file of the entry.
     pub fn dwarf(self) -> &'r Dwarf<'o> {
         self.dwarf
     }
 
-    /// Its unit.
+    /// Returns the unit of the entry.
     pub fn unit(self) -> &'r Unit<'o> {
         &self.dwarf.units[self.node().unit as usize]
     }
 
-    /// Its place among all [entries](Dwarf::entries), counted from 0.
+    /// Returns the index among all [entries](Dwarf::entries), counted from 0.
     pub fn index(self) -> usize {
         self.index as usize
     }
 
-    /// Its offset in bytes, counted as [`Dwarf`] says.
+    /// Returns the offset in bytes, counted as described at [`Dwarf`].
     pub fn offset(self) -> u64 {
         self.node().offset
     }
 
-    /// The code of its abbreviation. DWARF 5 section 7.5.2.
+    /// Returns the code of the abbreviation. DWARF 5 section 7.5.2.
     pub fn abbreviation(self) -> u64 {
         self.node().abbrev
     }
 
-    /// Its tag.
+    /// Returns the tag.
     pub fn tag(self) -> DwTag {
         self.node().tag
     }
 
-    /// How many entries it is below; 0 for the first of a unit.
+    /// Returns the number of ancestors; 0 for the first entry of a unit.
     pub fn depth(self) -> usize {
         self.node().depth as usize
     }
 
-    /// The entry that it is directly below.
+    /// Returns the parent.
     pub fn parent(self) -> Option<Self> {
         let parent = self.node().parent;
         (parent != self.index).then(|| self.at_index(parent))
     }
 
-    /// The entries directly below it, in order.
+    /// Returns the children, in order.
     pub fn children(self) -> impl Iterator<Item = Self> + use<'r, 'o> {
         let (mut next, end) = (self.index + 1, self.node().end);
         std::iter::from_fn(move || {
@@ -82,28 +81,28 @@ impl<'r, 'o> Entry<'r, 'o> {
         })
     }
 
-    /// All entries below it, parents before children.
+    /// Returns all descendants, parents before children.
     pub fn descendants(self) -> impl Iterator<Item = Self> + use<'r, 'o> {
         (self.index + 1..self.node().end).map(move |index| self.at_index(index))
     }
 
-    /// Its attributes, in order.
+    /// Returns the attributes, in order.
     pub fn attributes(self) -> &'r [Attribute<'o>] {
         let Range { start, end } = self.node().attributes;
         &self.dwarf.attributes[start as usize..end as usize]
     }
 
-    /// The value of its first attribute of this name.
+    /// Returns the value of the first attribute of this name.
     pub fn attr(self, name: DwAt) -> Option<&'r Value<'o>> {
         self.attributes().iter().find(|attribute| attribute.name == name).map(|attribute| &attribute.value)
     }
 
-    /// The number that the attribute has, if it has one that is not negative.
+    /// Returns the value of a numeric attribute, if it is not negative.
     pub fn number(self, name: DwAt) -> Option<u64> {
         self.attr(name)?.unsigned()
     }
 
-    /// The entry to which the attribute refers, by offset or signature.
+    /// Returns the entry to which an attribute refers, by offset or signature.
     pub fn reference(self, name: DwAt) -> Option<Self> {
         self.referred(self.attr(name)?)
     }
@@ -116,8 +115,8 @@ impl<'r, 'o> Entry<'r, 'o> {
         }
     }
 
-    /// The attribute of this name, from the entry itself or the one that it is an instance
-    /// (`DW_AT_abstract_origin`) or the definition (`DW_AT_specification`) of, and so on.
+    /// Returns the value of an attribute of the entry itself, or of its abstract instance (`DW_AT_abstract_origin`) or
+    /// declaration (`DW_AT_specification`), and so on.
     pub fn inherited(self, name: DwAt) -> Option<&'r Value<'o>> {
         let mut entry = self;
         for _ in 0..MOST_STEPS {
@@ -130,17 +129,17 @@ impl<'r, 'o> Entry<'r, 'o> {
         None
     }
 
-    /// Its name, its own or [inherited](Self::inherited).
+    /// Returns the name, the entry's own or [inherited](Self::inherited).
     pub fn name(self) -> Option<Cow<'o, str>> {
         self.inherited(dw::DW_AT_name)?.text()
     }
 
-    /// The entry of its type, its own or [inherited](Self::inherited).
+    /// Returns the entry of the type, the entry's own or [inherited](Self::inherited).
     pub fn ty(self) -> Option<Self> {
         self.referred(self.inherited(dw::DW_AT_type)?)
     }
 
-    /// The address at which it starts: `DW_AT_low_pc`.
+    /// Returns the start address: `DW_AT_low_pc`.
     pub fn low_pc(self) -> Option<u64> {
         match self.attr(dw::DW_AT_low_pc)? {
             Value::Address(address) => Some(*address),
@@ -148,8 +147,8 @@ impl<'r, 'o> Entry<'r, 'o> {
         }
     }
 
-    /// The pcs of its code: from `DW_AT_low_pc` to `DW_AT_high_pc`, or the ranges of `DW_AT_ranges`, in
-    /// the order of the file. A range can be empty or reversed if the file says so. DWARF 5 section 2.17.
+    /// Returns the pc ranges of the code: from `DW_AT_low_pc` to `DW_AT_high_pc`, or those of `DW_AT_ranges`, in the
+    /// order of the file. A range can be empty or reversed in the file. DWARF 5 section 2.17.
     ///
     /// # Errors
     /// The errors of [`List`](super::List).
@@ -170,8 +169,8 @@ impl<'r, 'o> Entry<'r, 'o> {
         Ok(std::iter::once(low..high).collect())
     }
 
-    /// Where the attribute says something is: the entries of its location list, or one entry that is valid
-    /// at every pc if it is an expression. `None` if there is no such attribute, or it is a constant.
+    /// Returns the locations of an attribute: the entries of its location list, or a single entry for all pcs if it is
+    /// an expression. `None` if the attribute is missing or a constant.
     ///
     /// # Errors
     /// The errors of [`List`](super::List).
@@ -192,7 +191,7 @@ impl<'r, 'o> Entry<'r, 'o> {
         }
     }
 
-    /// The name of the unit, function and variable that it is or belongs to, for messages.
+    /// Returns the names of the unit, function and variable that contain the entry, for messages.
     pub fn place(self) -> crate::error::At {
         let mut at =
             crate::error::At { unit: self.unit().name.as_deref().map(String::from), ..Default::default() };

@@ -9,7 +9,7 @@ use super::sections::Sections;
 use crate::error::{Count, Error, ErrorKind, Result};
 use crate::op::{EncodedAddress, Encoding, PointerForm, Reg, sign_extended};
 
-/// Which of the two sections.
+/// Section with call frame information.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FrameSection {
     /// `.debug_frame`.
@@ -19,7 +19,7 @@ pub enum FrameSection {
 }
 
 impl FrameSection {
-    /// The name of the section.
+    /// Returns the name of the section.
     pub fn name(self) -> &'static str {
         match self {
             Self::Debug => ".debug_frame",
@@ -28,16 +28,16 @@ impl FrameSection {
     }
 }
 
-/// The entries of a section with call frame information, in the order of the file.
+/// Entries of a section with call frame information, in the order of the file.
 #[derive(Debug, Clone)]
 pub struct Frames<'o> {
-    /// The section.
+    /// Section of the entries.
     pub section: FrameSection,
-    /// What several functions have in common.
+    /// Common information entries.
     pub cies: Vec<Cie<'o>>,
-    /// One for each function, or part of one.
+    /// Frame description entries: one for each function, or part of a function.
     pub fdes: Vec<Fde<'o>>,
-    /// The address at which the section is loaded.
+    /// Address at which the section is loaded.
     address: u64,
     index: FdeIndex,
 }
@@ -45,67 +45,67 @@ pub struct Frames<'o> {
 /// A common information entry. DWARF 5 section 6.4.1.
 #[derive(Debug, Clone, Copy)]
 pub struct Cie<'o> {
-    /// Its offset in the section, in bytes.
+    /// Offset in the section, in bytes.
     pub offset: u64,
-    /// 1, 3 or 4.
+    /// Version: 1, 3 or 4.
     pub version: u8,
-    /// What it has over the standard, as a string.
+    /// Augmentation string.
     pub augmentation: &'o [u8],
-    /// Whether that is known. If it is not, nothing behind it could be read: what follows here is not what stands
-    /// there, and instructions and rows are errors (section 6.4.1).
+    /// Whether the augmentation is known. Otherwise nothing after it can be read: the fields below are placeholders,
+    /// and instructions and rows are errors (section 6.4.1).
     pub is_known: bool,
-    /// Bytes of addresses and offsets, and how expressions in the instructions are encoded.
+    /// Sizes of addresses and offsets, and encoding of expressions in the instructions.
     pub encoding: Encoding,
-    /// Bytes of a segment selector; 0 where there are no segments, which is everywhere.
+    /// Size of a segment selector in bytes; 0 without segments, as in all known files.
     pub segment_bytes: u8,
-    /// By what steps of the location are multiplied: `code_alignment_factor`.
+    /// Factor of location steps: `code_alignment_factor`.
     pub code_alignment: u64,
-    /// By what factored offsets are multiplied: `data_alignment_factor`.
+    /// Factor of factored offsets: `data_alignment_factor`.
     pub data_alignment: i64,
-    /// The register whose rule gives the return address. It need not be one of the machine's.
+    /// Register whose rule gives the return address. It need not be a register of the machine.
     pub return_register: Reg,
-    /// How addresses of FDEs are encoded (`DW_EH_PE_*`, augmentation `R`); 0 for plain addresses.
+    /// Encoding of addresses in FDEs (`DW_EH_PE_*`, augmentation `R`); 0 for plain addresses.
     pub pointer_encoding: u8,
-    /// How the FDEs refer to language-specific data, if they do: augmentation `L`.
+    /// Encoding of the FDEs' pointers to language-specific data, if any: augmentation `L`.
     pub lsda_encoding: Option<u8>,
-    /// The personality routine: augmentation `P`.
+    /// Personality routine: augmentation `P`.
     pub personality: Option<Pointer>,
     /// Whether these are frames of signal handlers: augmentation `S`.
     pub is_signal: bool,
-    /// The instructions for the first row of each FDE.
+    /// Instructions for the first row of each FDE.
     pub instructions: FrameProgram<'o>,
 }
 
 /// A frame description entry. DWARF 5 section 6.4.1.
 #[derive(Debug, Clone, Copy)]
 pub struct Fde<'o> {
-    /// Its offset in the section, in bytes.
+    /// Offset in the section, in bytes.
     pub offset: u64,
-    /// The index of its CIE in [`Frames::cies`].
+    /// Index of its CIE in [`Frames::cies`].
     pub cie: usize,
-    /// The address of the code.
+    /// Start address of the code.
     pub start: u64,
-    /// Bytes of code.
+    /// Size of the code in bytes.
     pub length: u64,
     /// Language-specific data.
     pub lsda: Option<Pointer>,
-    /// Its instructions, to run after those of the CIE.
+    /// Instructions, which follow those of the CIE.
     pub instructions: FrameProgram<'o>,
 }
 
 impl Fde<'_> {
-    /// Whether the pc is in its code.
+    /// Whether the code contains the pc.
     pub fn covers(&self, pc: u64) -> bool {
         pc.wrapping_sub(self.start) < self.length
     }
 }
 
-/// Bytes of instructions, and where they stand.
+/// Bytes of instructions, with their offset.
 #[derive(Debug, Clone, Copy)]
 pub struct FrameProgram<'o> {
     /// The bytes.
     pub bytes: &'o [u8],
-    /// The offset of the first in the section.
+    /// Offset of the first byte in the section.
     pub offset: u64,
 }
 
@@ -114,7 +114,7 @@ pub struct FrameProgram<'o> {
 pub struct Pointer {
     /// The address.
     pub address: u64,
-    /// Whether what is meant is the address that stands there in memory.
+    /// Whether the actual address is stored in memory at `address`.
     pub is_indirect: bool,
 }
 
@@ -123,14 +123,14 @@ const FDE: &str = "a frame description entry";
 const OMITTED: u8 = 0xff;
 
 impl<'o> Frames<'o> {
-    /// Reads all entries of a section. `encoding` is for what the section does not say: the size of
+    /// Reads all entries of a section. `encoding` supplies properties that the section does not encode: the size of
     /// addresses, except in version 4, and the dialect of expressions.
     ///
     /// # Errors
     /// [`Truncated`](ErrorKind::Truncated) or [`Malformed`](ErrorKind::Malformed), with the offset;
-    /// [`Unsupported`](ErrorKind::Unsupported) for versions and pointer encodings that are not known, pointers that
-    /// count from what is not in the section, and, in `.eh_frame` where they say how addresses are encoded,
-    /// augmentations that are not known.
+    /// [`Unsupported`](ErrorKind::Unsupported) for unknown versions and pointer encodings, for pointers relative to
+    /// addresses that are not in the section, and for unknown augmentations in `.eh_frame`, where they determine the
+    /// encoding of addresses.
     pub fn read(sections: &Sections<'o>, section: FrameSection, encoding: Encoding) -> Result<Self> {
         let (bytes, address) = match section {
             FrameSection::Debug => (sections.debug_frame, 0),
@@ -154,7 +154,7 @@ impl<'o> Frames<'o> {
                 _ => {}
             }
             let at = entry.offset();
-            // `.eh_frame` has four bytes also where the length has twelve.
+            // `.eh_frame` has an id of four bytes even after a length of twelve.
             let id_bytes = if section == FrameSection::Eh { 4 } else { offset_bytes };
             let id = entry.uint(id_bytes, "a frame entry")?;
             let cie = match (section, id_bytes) {
@@ -180,48 +180,48 @@ impl<'o> Frames<'o> {
         Ok(frames)
     }
 
-    /// The CIE of an FDE.
+    /// Returns the CIE of an FDE.
     pub fn cie(&self, fde: &Fde<'o>) -> &Cie<'o> {
         &self.cies[fde.cie]
     }
 
-    /// The same section with one FDE alone, and its CIE.
+    /// Returns the section reduced to one FDE and its CIE.
     pub(crate) fn only(&self, fde: &Fde<'o>) -> Self {
         let fdes = vec![Fde { cie: 0, ..*fde }];
         let index = FdeIndex::of(&fdes);
         Self { section: self.section, cies: vec![*self.cie(fde)], fdes, address: self.address, index }
     }
 
-    /// The first FDE whose code the pc is in.
+    /// Returns the first FDE whose code contains the pc.
     pub fn fde_at(&self, pc: u64) -> Option<&Fde<'o>> {
         self.fdes.get(self.index.find(pc)?)
     }
 
-    /// The instructions of a CIE.
+    /// Returns the instructions of a CIE.
     pub fn initial_instructions(&self, cie: &Cie<'o>) -> Instructions<'o> {
         Instructions::new(self.section, self.address, cie, cie.instructions)
     }
 
-    /// The instructions of an FDE, without those of its CIE.
+    /// Returns the instructions of an FDE, without those of its CIE.
     pub fn instructions(&self, fde: &Fde<'o>) -> Instructions<'o> {
         Instructions::new(self.section, self.address, self.cie(fde), fde.instructions)
     }
 
-    /// The rows of an FDE: runs the instructions of its CIE and its own.
+    /// Returns the rows of an FDE, by running the instructions of its CIE and its own.
     pub fn rows(&self, fde: &Fde<'o>) -> FrameRows<'o> {
         FrameRows::new(self.initial_instructions(self.cie(fde)), self.instructions(fde), fde)
     }
 
-    /// The row for a pc, if there is one.
+    /// Returns the row for a pc, if any.
     ///
     /// # Errors
-    /// As [`FrameRows::next_row`].
+    /// The errors of [`FrameRows::next_row`].
     pub fn row_at(&self, pc: u64) -> Result<Option<FrameRow<'o>>> {
         self.fde_at(pc).map_or(Ok(None), |fde| self.rows(fde).find(pc))
     }
 }
 
-/// Whether what an augmentation adds can be read.
+/// Whether the data of an augmentation can be read.
 fn is_known(augmentation: &[u8]) -> bool {
     match augmentation {
         b"" | b"eh" | b"armcc+" | [b'[', ..] => true,
@@ -235,7 +235,7 @@ fn is_known(augmentation: &[u8]) -> bool {
     }
 }
 
-/// What is wrong with instructions of a CIE, and of its FDEs, whose augmentation is not known.
+/// Returns the error for instructions of a CIE with an unknown augmentation, and of its FDEs.
 #[cold]
 pub(super) fn unknown_augmentation(augmentation: &[u8], offset: u64) -> Error {
     let text = format!("{CIE}: augmentation {:?}", String::from_utf8_lossy(augmentation));
@@ -297,7 +297,7 @@ impl Reader {
         Ok(cie)
     }
 
-    /// A CIE of which nothing behind the augmentation is known.
+    /// Returns a CIE with an unknown augmentation.
     fn unknown<'o>(&self, offset: u64, version: u8) -> Cie<'o> {
         Cie {
             offset,
@@ -317,7 +317,7 @@ impl Reader {
         }
     }
 
-    /// The data of the augmentation. Strings of other vendors, in brackets, have none.
+    /// Reads the augmentation data. Strings of other vendors, in brackets, have no data.
     fn augmentation(&self, cie: &mut Cie<'_>, from: &mut Cursor<'_>) -> Result<()> {
         let Some((b'z', letters)) = cie.augmentation.split_first() else { return Ok(()) };
         let len = from.uleb(CIE)?;
@@ -334,7 +334,7 @@ impl Reader {
                 b'S' => cie.is_signal = true,
                 // AArch64: return addresses are signed with the second key; frames have memory tags.
                 b'B' | b'G' => {}
-                // Of a vendor, in brackets.
+                // A vendor's string, in brackets.
                 _ => break,
             }
         }
@@ -351,13 +351,13 @@ impl Reader {
             FrameSection::Eh => {
                 let at = from.offset();
                 if !cie.is_known {
-                    // How the address is encoded is not known.
+                    // The encoding of the address is unknown.
                     return Err(
                         unknown_augmentation(cie.augmentation, cie.offset).in_section(self.section.name())
                     );
                 }
                 let start = match self.pointer(&mut from, cie.pointer_encoding, bytes, None)? {
-                    // Code at 0, of an object that is not linked or that a linker has dropped.
+                    // Code at 0: of an object that is not linked, or discarded by a linker.
                     None => 0,
                     Some(Pointer { address, is_indirect: false }) => address,
                     Some(_) => {
@@ -365,7 +365,7 @@ impl Reader {
                         return Err(from.error(ErrorKind::Malformed(text), at));
                     }
                 };
-                // The length has the format of the address, and counts from nothing.
+                // The length has the format of the address, and is absolute.
                 (start, value(&mut from, cie.pointer_encoding & 0x0f, bytes)?)
             }
         };
@@ -381,7 +381,7 @@ impl Reader {
         Ok(Fde { offset, cie: index, start, length, lsda, instructions: rest(&mut from)? })
     }
 
-    /// An encoded pointer: `None` if it is null. `function` is the address of the code that it belongs to.
+    /// Reads an encoded pointer: `None` if it is null. `function` is the start of the code that it belongs to.
     fn pointer(
         &self,
         from: &mut Cursor<'_>,
@@ -397,7 +397,7 @@ impl Reader {
             _ => return Err(unknown_pointer(from, encoding, at)),
         };
         let value = value(from, encoding & 0x0f, address_bytes)?;
-        // A field of 0 is a null pointer from wherever it counts.
+        // A field of 0 is a null pointer, whatever it is relative to.
         if value == 0 {
             return Ok(None);
         }
@@ -411,7 +411,7 @@ fn unknown_pointer(from: &Cursor<'_>, encoding: u8, at: u64) -> Error {
     from.error(ErrorKind::Unsupported(format!("a pointer of encoding {encoding:#x}")), at)
 }
 
-/// A number in one of the formats of pointers.
+/// Reads a number in one of the formats of pointers.
 pub(super) fn value(from: &mut Cursor<'_>, format: u8, address_bytes: u8) -> Result<u64> {
     const WHAT: &str = "an encoded pointer";
     match EncodedAddress::form(format, address_bytes) {

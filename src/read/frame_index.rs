@@ -1,4 +1,4 @@
-//! Which frame description entry a pc belongs to.
+//! Lookup of frame description entries by pc.
 
 use super::frame::Fde;
 
@@ -8,13 +8,13 @@ pub(super) struct FdeIndex(Vec<Code>);
 
 #[derive(Debug, Clone, Copy)]
 struct Code {
-    /// The address of the first byte.
+    /// Address of the first byte.
     first: u64,
-    /// The address of the last byte.
+    /// Address of the last byte.
     last: u64,
-    /// The largest `last` up to here.
+    /// Largest `last` up to and including this element.
     reach: u64,
-    /// The index of the entry.
+    /// Index of the entry.
     fde: usize,
 }
 
@@ -26,7 +26,7 @@ impl FdeIndex {
             let Some(more) = fde.length.checked_sub(1) else { continue };
             match fde.start.checked_add(more) {
                 Some(last) => add(fde.start, last, index),
-                // It goes on at address 0.
+                // The code continues at address 0.
                 None => {
                     add(fde.start, u64::MAX, index);
                     add(0, fde.start.wrapping_add(more), index);
@@ -42,7 +42,7 @@ impl FdeIndex {
         Self(all)
     }
 
-    /// The first entry whose code the pc is in. Entries should not overlap; where they do, more are looked at.
+    /// Returns the first entry whose code contains the pc. Only overlapping entries need more than one comparison.
     pub(super) fn find(&self, pc: u64) -> Option<usize> {
         let before = self.0.partition_point(|code| code.first <= pc);
         let near = self.0[..before].iter().rev().take_while(|code| code.reach >= pc);

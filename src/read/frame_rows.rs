@@ -1,5 +1,5 @@
-//! The rows that call frame instructions make: for each pc, where the CFA and the registers of the caller
-//! are. DWARF 5 section 6.4.1.
+//! Rows made by call frame instructions: the CFA and the locations of the caller's registers, for each pc. DWARF 5
+//! section 6.4.1.
 
 use super::cfi::{FrameInstruction, Instruction, Instructions};
 use super::cursor::max_address;
@@ -7,69 +7,69 @@ use super::frame::Fde;
 use crate::error::{Error, ErrorKind, Result};
 use crate::op::{Encoding, Reg};
 
-/// How the canonical frame address is found.
+/// Rule of the canonical frame address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CfaRule<'o> {
-    /// Not stated.
+    /// No rule.
     Unset,
-    /// The contents of a register and an offset in bytes.
+    /// The contents of a register plus an offset in bytes.
     Register {
-        /// The register.
+        /// Base register.
         register: Reg,
-        /// What is added to it.
+        /// Offset in bytes.
         offset: i64,
-        /// The address space; `None` for the default one.
+        /// Address space; `None` for the default one.
         space: Option<u64>,
     },
-    /// What an expression computes.
+    /// The result of an expression.
     Expression(&'o [u8]),
 }
 
-/// How a register of the caller is restored. A register without a rule is as the ABI has it.
+/// Rule of a caller's register. A register without a rule follows the ABI.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rule<'o> {
-    /// It cannot be.
+    /// The register cannot be restored.
     Undefined,
-    /// It has not changed.
+    /// The register has not changed.
     SameValue,
-    /// It is saved at the CFA and so many bytes.
+    /// The register is saved at the CFA plus a number of bytes.
     Offset(i64),
-    /// Its value is the CFA and so many bytes.
+    /// The value of the register is the CFA plus a number of bytes.
     ValOffset(i64),
-    /// It is saved in another register.
+    /// The register is saved in another register.
     Register(Reg),
-    /// It is saved where the expression says. The CFA is on its stack at first.
+    /// The register is saved at the result of an expression, whose initial stack contains the CFA.
     Expression(&'o [u8]),
-    /// Its value is what the expression computes. The CFA is on its stack at first.
+    /// The value of the register is the result of an expression, whose initial stack contains the CFA.
     ValExpression(&'o [u8]),
 }
 
-/// What is so from one pc to another.
+/// Rules for a range of pcs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FrameRow<'o> {
-    /// The first pc.
+    /// First pc.
     pub start: u64,
-    /// The pc after the last. Not above `start` where the instructions have it so.
+    /// End pc, exclusive. Not above `start` if the instructions have it so.
     pub end: u64,
-    /// How the CFA is found.
+    /// Rule of the CFA.
     pub cfa: CfaRule<'o>,
-    /// Rules of registers, by register.
+    /// Rules of registers, sorted by register.
     pub rules: Vec<(Reg, Rule<'o>)>,
-    /// Bytes of arguments that are on the stack.
+    /// Size in bytes of the arguments on the stack.
     pub args_size: u64,
-    /// Whether the return address is signed: AArch64.
+    /// Whether the return address is signed (AArch64).
     pub is_return_signed: bool,
 }
 
 impl<'o> FrameRow<'o> {
-    /// The rule of a register, if it has one.
+    /// Returns the rule of a register, if any.
     pub fn rule(&self, register: Reg) -> Option<Rule<'o>> {
         let index = self.rules.binary_search_by_key(&register, |&(known, _)| known).ok()?;
         Some(self.rules[index].1)
     }
 
     fn set(&mut self, register: Reg, rule: Rule<'o>) -> Result<(), &'static str> {
-        // Most registers come in order.
+        // Registers are mostly set in order.
         let is_last = self.rules.last().is_none_or(|&(last, _)| last < register);
         let place = match is_last {
             true => Err(self.rules.len()),
@@ -84,36 +84,36 @@ impl<'o> FrameRow<'o> {
     }
 }
 
-/// A row has no more rules than this, so that no file can use up time or memory.
+/// Maximum number of rules in a row, so that no file can exhaust time or memory.
 const MOST_RULES: usize = 0x4000;
-/// So many rules, and rows, can be remembered at once.
+/// Maximum number of remembered rules and rows.
 const MOST_REMEMBERED: usize = 0x4_0000;
 
-/// The rows of an FDE, one after the other.
+/// The rows of an FDE, in order.
 #[derive(Debug, Clone)]
 pub struct FrameRows<'o> {
     initial: Instructions<'o>,
     instructions: Instructions<'o>,
-    /// The instruction that was read last.
+    /// Last instruction read.
     one: FrameInstruction<'o>,
-    /// The rules after the CIE's instructions; `None` until they have been run.
+    /// Rules after the CIE's instructions; `None` before they were run.
     first: Option<Vec<(Reg, Rule<'o>)>>,
     row: FrameRow<'o>,
     remembered: Vec<Remembered<'o>>,
-    /// The rules of all that are remembered, one after the other.
+    /// Rules of all remembered states, concatenated.
     remembered_rules: Vec<(Reg, Rule<'o>)>,
-    /// The location of the row that comes next; `None` after the last.
+    /// Location of the next row; `None` after the last.
     next: Option<u64>,
     end: u64,
     mask: u64,
 }
 
-/// What `DW_CFA_remember_state` puts on its stack, apart from the rules.
+/// State pushed by `DW_CFA_remember_state`, apart from the rules.
 #[derive(Debug, Clone, Copy)]
 struct Remembered<'o> {
     cfa: CfaRule<'o>,
     is_return_signed: bool,
-    /// Where its rules start.
+    /// Start of the state's rules.
     rules: usize,
 }
 
@@ -142,16 +142,16 @@ impl<'o> FrameRows<'o> {
         }
     }
 
-    /// How the expressions of the rows are encoded.
+    /// Returns the encoding of expressions in the rows.
     pub fn encoding(&self) -> Encoding {
         self.initial.encoding()
     }
 
-    /// The next row. `None` after the last, and after an error.
+    /// Computes the next row. Returns `None` after the last one, and after an error.
     ///
     /// # Errors
-    /// Those of [`Instructions`]; [`Malformed`](ErrorKind::Malformed) for an instruction that makes no sense
-    /// where it is, or would use up memory.
+    /// The errors of [`Instructions`]; [`Malformed`](ErrorKind::Malformed) for an instruction that is invalid in its
+    /// place, or would exhaust memory.
     pub fn next_row(&mut self) -> Result<Option<&FrameRow<'o>>> {
         let Some(start) = self.next.take() else { return Ok(None) };
         if self.first.is_none() {
@@ -176,10 +176,10 @@ impl<'o> FrameRows<'o> {
         Ok(Some(&self.row))
     }
 
-    /// The row for a pc, if there is one. Rows after it are not computed.
+    /// Returns the row for a pc, if any. Later rows are not computed.
     ///
     /// # Errors
-    /// As [`next_row`](Self::next_row).
+    /// The errors of [`next_row`](Self::next_row).
     pub fn find(mut self, pc: u64) -> Result<Option<FrameRow<'o>>> {
         while let Some(row) = self.next_row()? {
             if (row.start..row.end).contains(&pc) {
@@ -189,17 +189,17 @@ impl<'o> FrameRows<'o> {
         Ok(None)
     }
 
-    /// The row that was computed last.
+    /// Returns the last computed row.
     pub(super) fn into_row(self) -> FrameRow<'o> {
         self.row
     }
 
-    /// Number of remembered rules.
+    /// Returns the number of remembered rules and rows.
     pub(super) fn remembered_rules(&self) -> usize {
         self.remembered_rules.len() + self.remembered.len()
     }
 
-    /// Runs the instruction that was read; gives the new location if it makes one.
+    /// Runs the last instruction read. Returns the new location, if the instruction sets one.
     #[inline(always)]
     fn run(&mut self) -> Result<Option<u64>> {
         crate::work::step();

@@ -1,4 +1,4 @@
-//! Rows of call frame information by pc, for those who ask for many of one entry.
+//! Cached rows of call frame information by pc, for many requests to one entry.
 
 use core::cell::RefCell;
 
@@ -8,25 +8,25 @@ use super::frame::{Fde, Frames};
 use super::frame_rows::{FrameRow, FrameRows};
 use crate::error::Result;
 
-/// Places in entries from which their rows can be computed, so that a row is found without those before it.
+/// Cached states within entries from which rows can be computed, so that a row is found without all earlier rows.
 ///
-/// Only long entries have any. A row is noted when the rows before it have been computed.
+/// Only long entries have such states. A state is cached after the rows before it have been computed.
 #[derive(Debug, Default)]
 pub(crate) struct KnownRows<'o>(RefCell<HashMap<(usize, u64), Vec<Place<'o>>>>);
 
-/// Where rows go on.
+/// State of the computation at a row.
 #[derive(Debug)]
 struct Place<'o> {
-    /// The first pc of the next row.
+    /// First pc of the next row.
     start: u64,
     rows: FrameRows<'o>,
 }
 
-/// Rows from one place to the next, at least; more where a row has more rules, for each place has them all.
+/// Minimum number of rows between two cached states; more for rows with more rules, as each state contains them all.
 const ROWS: usize = 64;
 
 impl<'o> KnownRows<'o> {
-    /// Finds the row for a pc, as [`FrameRows::find`] does on the rows of the entry. A number identifies each section.
+    /// Returns the row for a pc, like [`FrameRows::find`] on the rows of the entry. `section` identifies the section.
     ///
     /// # Errors
     /// The errors of [`FrameRows::next_row`].
@@ -50,7 +50,7 @@ impl<'o> KnownRows<'o> {
             if (row.start..row.end).contains(&pc) {
                 return Ok(Some(rows.into_row()));
             }
-            // Where rows go back, a row for a pc can be before a place that is beyond it.
+            // Where rows go backwards, the row for a pc can precede a state beyond the pc.
             is_in_order &= row.start <= row.end && row.end <= pc;
             let (end, rules) = (row.end, row.rules.len());
             passed += 1;
@@ -70,7 +70,7 @@ mod tests {
     use crate::op::{Dialect, Encoding};
     use crate::read::{FrameSection, Frames, Sections};
 
-    /// A common entry whose CFA is register 7 plus 8, and an entry at 0x1000 for a number of bytes.
+    /// A CIE whose CFA is register 7 plus 8, and an FDE at 0x1000 for a number of bytes.
     fn section(bytes: u64, instructions: &[u8]) -> Vec<u8> {
         let entry = |id: u32, rest: &[u8]| {
             let bytes = [&id.to_le_bytes()[..], rest].concat();
@@ -81,7 +81,7 @@ mod tests {
         [cie, entry(0, &[&code, instructions].concat())].concat()
     }
 
-    /// The same row is found for each pc, whatever was asked before.
+    /// Asserts that the same row is found for each pc, regardless of earlier requests.
     fn agrees(bytes: u64, instructions: &[u8], pcs: impl Iterator<Item = u64>) {
         let section = section(bytes, instructions);
         let sections = Sections { debug_frame: &section, ..Sections::default() };
@@ -95,7 +95,7 @@ mod tests {
         assert!(!known.0.borrow().is_empty());
     }
 
-    /// Offsets that change with each byte, rules that are remembered and restored.
+    /// Instructions with offsets that change at each byte, and with remembered and restored rules.
     fn rows(count: u64) -> Vec<u8> {
         (0..count)
             .flat_map(|number| match number % 7 {

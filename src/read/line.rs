@@ -1,4 +1,4 @@
-//! Headers of line programs: directories and files. DWARF 5 section 6.2.4; versions 2 to 5.
+//! Line program headers: directories and files. DWARF 5 section 6.2.4; versions 2 to 5.
 
 use std::borrow::Cow;
 
@@ -9,74 +9,73 @@ use super::line_rows::LineRows;
 use super::sections::{Base, Sections};
 use crate::error::{Count, Error, ErrorKind, Result};
 
-/// A line program: what its header says. [`rows`](Self::rows) runs it.
+/// A line program with its decoded header. [`rows`](Self::rows) runs the program.
 #[derive(Debug, Clone)]
 pub struct LineProgram<'o> {
-    /// The offset of the header in `.debug_line`, in bytes.
+    /// Offset of the header in `.debug_line`, in bytes.
     pub offset: u64,
-    /// The version, 2 to 5.
+    /// Version, 2 to 5.
     pub version: u16,
-    /// Bytes of an address; before DWARF 5, those of the unit.
+    /// Size of an address in bytes; before DWARF 5, that of the unit.
     pub address_bytes: u8,
     /// 4 in the 32-bit DWARF format, 8 in the 64-bit one.
     pub offset_bytes: u8,
-    /// By how many bytes one step of the address goes.
+    /// Size of a step of the address in bytes.
     pub min_instruction_bytes: u8,
-    /// How many operations an instruction can have; 1 unless the machine is a VLIW one.
+    /// Maximum number of operations in an instruction; 1 except on VLIW machines.
     pub max_operations: u8,
-    /// Whether a row is the start of a statement as long as the program does not say otherwise.
+    /// Initial value of `is_stmt`.
     pub default_is_stmt: bool,
-    /// The smallest step of the line in a special opcode.
+    /// Smallest step of the line in a special opcode.
     pub line_base: i8,
-    /// How many steps of the line special opcodes have.
+    /// Number of different line steps in special opcodes.
     pub line_range: u8,
-    /// The first special opcode.
+    /// First special opcode.
     pub opcode_base: u8,
-    /// How many operands the standard opcodes have, opcode 1 first.
+    /// Numbers of operands of the standard opcodes, starting with opcode 1.
     pub standard_lengths: &'o [u8],
-    /// The formats of the entries of directories and of files; empty before DWARF 5.
+    /// Formats of the directory and file entries; empty before DWARF 5.
     pub formats: [LineFormat; 2],
-    /// Directories as the header lists them; see [`directory`](Self::directory) for their numbers.
+    /// Directories in the order of the header; [`directory`](Self::directory) maps their numbers.
     pub directories: Vec<&'o [u8]>,
-    /// Files as the header lists them; see [`file`](Self::file) for their numbers.
+    /// Files in the order of the header; [`file`](Self::file) maps their numbers.
     pub files: Vec<LineFile<'o>>,
-    /// The opcodes.
+    /// Opcodes of the program.
     pub(super) program: Cursor<'o>,
 }
 
 /// A source file of a line program.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LineFile<'o> {
-    /// The path, from its directory where it is not absolute.
+    /// Path, relative to the directory unless absolute.
     pub path: &'o [u8],
-    /// The number of its [directory](LineProgram::directory).
+    /// Number of the [directory](LineProgram::directory).
     pub directory: u64,
-    /// When it was last changed, 0 where that is not stated.
+    /// Time of the last modification, 0 if unspecified.
     pub modified: u64,
-    /// The size in bytes, 0 where that is not stated.
+    /// Size in bytes, 0 if unspecified.
     pub size: u64,
-    /// The MD5 digest.
+    /// MD5 digest.
     pub md5: Option<[u8; 16]>,
-    /// The text (`DW_LNCT_LLVM_source`).
+    /// Source text (`DW_LNCT_LLVM_source`).
     pub source: Option<&'o [u8]>,
 }
 
-/// Contents of the entries of a table, and the forms that they have: `directory_entry_format` or
-/// `file_name_entry_format`.
+/// Content types and forms of a table's entries: `directory_entry_format` or `file_name_entry_format`.
 pub type LineFormat = Vec<(DwLnct, DwForm)>;
 
 const WHAT: &str = "the header of a line program";
 
-/// The text of a file: an extension of LLVM.
+/// Source text of a file: an extension of LLVM.
 const DW_LNCT_LLVM_SOURCE: DwLnct = DwLnct(0x2001);
 
 impl<'o> LineProgram<'o> {
-    /// Reads the header at an offset of `.debug_line`, in bytes. `address_bytes` are those of the unit.
-    /// Strings by index, which nobody is known to use here, need the unit: [`Dwarf::lines`].
+    /// Reads the header at an offset of `.debug_line`, in bytes. `address_bytes` is that of the unit. Strings by index,
+    /// which no known producer uses here, need the unit: [`Dwarf::lines`].
     ///
     /// # Errors
     /// [`Truncated`](ErrorKind::Truncated) or [`Malformed`](ErrorKind::Malformed) with the offset;
-    /// [`Unsupported`](ErrorKind::Unsupported) for other versions and forms that are not known.
+    /// [`Unsupported`](ErrorKind::Unsupported) for other versions and unknown forms.
     ///
     /// [`Dwarf::lines`]: super::Dwarf::lines
     pub fn read(sections: &Sections<'o>, offset: u64, address_bytes: u8) -> Result<Self> {
@@ -165,21 +164,21 @@ impl<'o> LineProgram<'o> {
         })
     }
 
-    /// The file of this number. From DWARF 5 they count from 0, before from 1.
+    /// Returns the file of a number. Numbers count from 0 in DWARF 5, and from 1 in earlier versions.
     pub fn file(&self, number: u64) -> Option<&LineFile<'o>> {
         let index = if self.version >= 5 { number } else { number.checked_sub(1)? };
         self.files.get(usize::try_from(index).ok()?)
     }
 
-    /// The directory of this number. 0 is the unit's; before DWARF 5 the header does not have it, and it
-    /// is `None`.
+    /// Returns the directory of a number. 0 is the unit's; before DWARF 5 the header does not contain it, and the
+    /// result is `None`.
     pub fn directory(&self, number: u64) -> Option<&'o [u8]> {
         let index = if self.version >= 5 { number } else { number.checked_sub(1)? };
         self.directories.get(usize::try_from(index).ok()?).copied()
     }
 
-    /// The path of the file of this number, with its directory unless that is the unit's, and U+FFFD for
-    /// what is no UTF-8.
+    /// Returns the path of the file of a number, prefixed with its directory unless that is the unit's. U+FFFD replaces
+    /// invalid UTF-8.
     pub fn path(&self, number: u64) -> Option<Cow<'o, str>> {
         let file = self.file(number)?;
         let path = String::from_utf8_lossy(file.path);
@@ -189,13 +188,13 @@ impl<'o> LineProgram<'o> {
         }
     }
 
-    /// Runs the program.
+    /// Returns the rows of the program.
     pub fn rows(&self) -> LineRows<'_, 'o> {
         LineRows::new(self)
     }
 }
 
-/// Reads entries that start with a string, up to an empty one. DWARF 4 section 6.2.4.
+/// Reads entries that start with a string, up to an empty string. DWARF 4 section 6.2.4.
 fn read_until_empty<'o, T>(
     from: &mut Cursor<'o>,
     read: impl Fn(&mut Cursor<'o>, &'o [u8]) -> Result<T>,
@@ -210,7 +209,7 @@ fn read_until_empty<'o, T>(
     }
 }
 
-/// The rest of a file of before DWARF 5.
+/// Reads the rest of a file entry before DWARF 5.
 pub(super) fn read_file<'o>(from: &mut Cursor<'o>, path: &'o [u8]) -> Result<LineFile<'o>> {
     Ok(LineFile {
         path,
@@ -221,7 +220,7 @@ pub(super) fn read_file<'o>(from: &mut Cursor<'o>, path: &'o [u8]) -> Result<Lin
     })
 }
 
-/// The forms of strings.
+/// Forms of strings.
 const TEXT: [DwForm; 8] = [
     dw::DW_FORM_string,
     dw::DW_FORM_line_strp,
@@ -232,7 +231,7 @@ const TEXT: [DwForm; 8] = [
     dw::DW_FORM_strx3,
     dw::DW_FORM_strx4,
 ];
-/// Other forms of a known length: DWARF 5 section 6.2.4.2.
+/// Other forms of known length: DWARF 5 section 6.2.4.2.
 const OTHERS: [DwForm; 13] = [
     dw::DW_FORM_data1,
     dw::DW_FORM_data2,
@@ -249,12 +248,12 @@ const OTHERS: [DwForm; 13] = [
     dw::DW_FORM_sec_offset,
 ];
 
-/// Reads what the entries of a table have.
+/// Reads the format of a table's entries.
 fn read_format(from: &mut Cursor<'_>) -> Result<LineFormat> {
     let mut format = LineFormat::new();
     for _ in 0..from.u8(WHAT)? {
         let at = from.offset();
-        // No name or form needs more than 16 bits; a larger one is as unknown as the largest.
+        // All names and forms fit in 16 bits; larger numbers are unknown, like the largest.
         let mut number = || from.uleb(WHAT).map(|number| u16::try_from(number).unwrap_or(u16::MAX));
         let (name, form) = (DwLnct(number()?), DwForm(number()?));
         if !TEXT.contains(&form) && !OTHERS.contains(&form) {
@@ -275,7 +274,7 @@ fn read_format(from: &mut Cursor<'_>) -> Result<LineFormat> {
     Ok(format)
 }
 
-/// Whether a part of an entry can have a form: DWARF 5 section 6.2.4.1. Parts of vendors can have any.
+/// Whether a content type can have a form: DWARF 5 section 6.2.4.1. Vendors' content types can have any.
 fn can_have(name: DwLnct, form: DwForm) -> bool {
     let forms: &[DwForm] = match name {
         dw::DW_LNCT_path | DW_LNCT_LLVM_SOURCE => &TEXT,
@@ -297,7 +296,7 @@ fn unknown_form(from: &Cursor<'_>, form: DwForm, at: u64) -> Error {
     from.error(ErrorKind::Unsupported(format!("{WHAT}: form {:#x} of a path or file", form.0)), at)
 }
 
-/// Entries of a table of DWARF 5.
+/// Reader of a DWARF 5 table's entries.
 struct Entries<'s, 'o> {
     sections: &'s Sections<'o>,
     strings: Base,
@@ -305,8 +304,8 @@ struct Entries<'s, 'o> {
     format: &'s LineFormat,
 }
 
-/// The value of one part of an entry. A string in another section is looked up only for a part with a meaning: a vendor's
-/// part is skipped.
+/// Value of one part of an entry. A string in another section is resolved only if the part has a meaning here: a
+/// vendor's part is skipped.
 enum Part<'o> {
     Number(u64),
     Bytes(&'o [u8]),
@@ -379,7 +378,7 @@ impl<'o> Entries<'_, 'o> {
         })
     }
 
-    /// The text of a part. [`can_have`] leaves no numbers.
+    /// Returns the text of a part, which is not a number: [`can_have`] refuses numeric forms.
     fn text(&self, part: Part<'o>) -> Result<&'o [u8]> {
         match part {
             Part::Bytes(bytes) => Ok(bytes),

@@ -1,45 +1,44 @@
-//! The machine that runs line programs. DWARF 5 sections 6.2.2 and 6.2.5.
+//! Line number state machine. DWARF 5 sections 6.2.2 and 6.2.5.
 
 use super::cursor::{Cursor, is_address_size, max_address};
 use super::line::{LineFile, LineProgram, read_file};
 use crate::error::{Count, ErrorKind, Result};
 
-/// A row of a line table: from this address to that of the next row of the sequence, code comes from
-/// this place in the source.
+/// A row of a line table: the source position of the code from this address to that of the sequence's next row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LineRow {
-    /// The address of the instruction.
+    /// Address of the instruction.
     pub address: u64,
-    /// Which operation of the instruction; 0 unless the machine is a VLIW one.
+    /// Index of the operation in the instruction; 0 except on VLIW machines.
     pub op_index: u64,
-    /// The number of the file, for [`LineProgram::file`].
+    /// Number of the file, for [`LineProgram::file`].
     pub file: u64,
-    /// The line, counted from 1; 0 if the code belongs to none.
+    /// Line, counted from 1; 0 for code without a line.
     pub line: u64,
-    /// The column, counted from 1; 0 for the whole line.
+    /// Column, counted from 1; 0 for the whole line.
     pub column: u64,
-    /// Which instruction set the instruction is of; 0 unless the machine has several.
+    /// Instruction set of the code; 0 on machines with only one.
     pub isa: u64,
-    /// Which of several blocks of one place in the source.
+    /// Discriminator between several blocks of one source position.
     pub discriminator: u64,
-    /// Whether a breakpoint is well placed here.
+    /// Whether the row is a recommended breakpoint location.
     pub is_stmt: bool,
     /// Whether a basic block starts here.
     pub basic_block: bool,
-    /// Whether the sequence ends here: the address is the first after it, and the rest means nothing.
+    /// Whether the sequence ends here: the address is the first one after it, and other fields have no meaning.
     pub end_sequence: bool,
-    /// Whether a breakpoint on the function is well placed here.
+    /// Whether the row is a recommended breakpoint location for the entry of the function.
     pub prologue_end: bool,
-    /// Whether a breakpoint on leaving the function is well placed here.
+    /// Whether the row is a recommended breakpoint location for the exit of the function.
     pub epilogue_begin: bool,
 }
 
-/// The rows of a line program, in its order.
+/// The rows of a line program, in order.
 ///
 /// # Errors
-/// An opcode that ends after the program is [`Truncated`](ErrorKind::Truncated); an extended one without
-/// number, or with an address of an odd size, [`Malformed`](ErrorKind::Malformed), with the offset. The
-/// iterator ends after an error. Extended opcodes that are not known are skipped.
+/// An opcode that exceeds the program is [`Truncated`](ErrorKind::Truncated); an extended one without a number, or with
+/// an address of an invalid size, is [`Malformed`](ErrorKind::Malformed), with the offset. The iterator ends after an
+/// error. Unknown extended opcodes are skipped.
 #[derive(Debug, Clone)]
 pub struct LineRows<'p, 'o> {
     program: &'p LineProgram<'o>,
@@ -57,12 +56,12 @@ impl<'p, 'o> LineRows<'p, 'o> {
         Self { program, from: program.program, row: start(program), offset, defined: Vec::new() }
     }
 
-    /// The offset in `.debug_line` of the opcode that made the row given last.
+    /// Returns the offset in `.debug_line` of the opcode that made the last row.
     pub fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// The files that the program itself has defined so far (`DW_LNE_define_file`, before DWARF 5); their
+    /// Returns the files that the program itself has defined so far (`DW_LNE_define_file`, before DWARF 5); their
     /// numbers follow those of the header.
     pub fn defined_files(&self) -> &[LineFile<'o>] {
         &self.defined
@@ -95,7 +94,7 @@ impl<'p, 'o> LineRows<'p, 'o> {
         Ok(None)
     }
 
-    /// Runs a standard opcode and says whether it makes a row.
+    /// Runs a standard opcode, and returns whether it makes a row.
     fn standard(&mut self, opcode: u8) -> Result<bool> {
         let row = &mut self.row;
         match opcode {
@@ -167,7 +166,7 @@ impl<'p, 'o> LineRows<'p, 'o> {
         self.advance(self.steps(opcode).into());
     }
 
-    /// By how many operations a special opcode advances. `opcode_base` can be no more than 255.
+    /// Returns the operation advance of a special opcode. `opcode_base` is at most 255.
     fn steps(&self, opcode: u8) -> u8 {
         (opcode - self.program.opcode_base) / self.program.line_range
     }
@@ -189,7 +188,7 @@ impl<'p, 'o> LineRows<'p, 'o> {
     }
 }
 
-/// The machine at the start of a sequence.
+/// Returns the state at the start of a sequence.
 fn start(program: &LineProgram<'_>) -> LineRow {
     LineRow {
         address: 0,

@@ -1,8 +1,8 @@
 //! Location lists and range lists: `.debug_loclists` and `.debug_rnglists` of DWARF 5 (sections 2.6.2,
 //! 2.17.3, 7.7.3, 7.25), `.debug_loc` and `.debug_ranges` of DWARF 2 to 4.
 //!
-//! [`RawList`] gives the entries as they are encoded, [`List`] those with addresses worked out. Neither
-//! judges: an entry whose end is before its start is there as any other.
+//! [`RawList`] has the entries as encoded, and [`List`] those with resolved addresses. Neither checks them: an entry
+//! whose end precedes its start is returned like any other.
 
 use super::cursor::{Cursor, is_address_size, max_address};
 use super::dwarf::{Dwarf, Unit};
@@ -10,7 +10,7 @@ use super::sections::{Base, Sections};
 use crate::error::{Count, Error, ErrorKind, Result};
 use crate::op::Encoding;
 
-/// Which section a list stands in, and with that how it is encoded.
+/// Section of a list, which determines its encoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ListFormat {
     /// `.debug_loclists`.
@@ -19,14 +19,14 @@ pub enum ListFormat {
     Rnglists,
     /// `.debug_loc`.
     Loc,
-    /// `.debug_loc.dwo`, GNU's forerunner of `.debug_loclists` in split units of DWARF 4.
+    /// `.debug_loc.dwo`, GNU's predecessor of `.debug_loclists` in split units of DWARF 4.
     SplitLoc,
     /// `.debug_ranges`.
     Ranges,
 }
 
 impl ListFormat {
-    /// The name of the section.
+    /// Returns the name of the section.
     pub fn section(self) -> &'static str {
         match self {
             Self::Loclists => ".debug_loclists",
@@ -46,63 +46,63 @@ impl ListFormat {
     }
 }
 
-/// How an entry of a list is encoded. Indices are into the unit's table in `.debug_addr`, from 0.
+/// Kind of a list entry. Indices refer to the unit's table in `.debug_addr`, from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ListKind {
-    /// The list ends here.
+    /// End of the list.
     End,
-    /// An address from which offset pairs count, by index.
+    /// A new base address for offset pairs, by index.
     BaseIndex {
-        /// The index of the address.
+        /// Index of the address.
         index: u64,
     },
-    /// An address from which offset pairs count.
+    /// A new base address for offset pairs.
     Base {
         /// The address.
         address: u64,
     },
     /// Start and end by index.
     IndexEnd {
-        /// The index of the start.
+        /// Index of the start.
         start: u64,
-        /// The index of the end.
+        /// Index of the end.
         end: u64,
     },
     /// The start by index, and the size in bytes.
     IndexLength {
-        /// The index of the start.
+        /// Index of the start.
         start: u64,
-        /// Bytes from start to end.
+        /// Size in bytes.
         length: u64,
     },
-    /// Bytes from the base address.
+    /// Offsets in bytes from the base address.
     Pair {
-        /// From the base address to the start.
+        /// Offset of the start.
         start: u64,
-        /// From the base address to the end.
+        /// Offset of the end.
         end: u64,
     },
-    /// Valid where no other entry is.
+    /// Default entry, for all pcs of no other entry.
     Default,
     /// Two addresses.
     StartEnd {
-        /// The start.
+        /// Start address.
         start: u64,
-        /// The end.
+        /// End address.
         end: u64,
     },
-    /// An address and the size in bytes.
+    /// Start address, and size in bytes.
     StartLength {
-        /// The start.
+        /// Start address.
         start: u64,
-        /// Bytes from start to end.
+        /// Size in bytes.
         length: u64,
     },
-    /// GNU's view numbers of the next entry, which tell rows of one address apart.
+    /// GNU's view numbers of the next entry, which distinguish rows of one address.
     Views {
-        /// The view of the start.
+        /// View of the start.
         start: u64,
-        /// The view of the end.
+        /// View of the end.
         end: u64,
     },
 }
@@ -113,21 +113,21 @@ impl ListKind {
     }
 }
 
-/// An entry of a list as it is encoded.
+/// An entry of a list as encoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RawEntry<'o> {
-    /// Its offset in the section, in bytes.
+    /// Offset in the section, in bytes.
     pub offset: u64,
-    /// Its kind and numbers.
+    /// Kind with its numbers.
     pub kind: ListKind,
-    /// Its expression; empty in a range list, and where the kind has none.
+    /// Expression; empty in a range list, and for kinds without one.
     pub expr: &'o [u8],
 }
 
-/// The entries of a list as they are encoded, up to and with the one that ends it.
+/// The entries of a list as encoded, up to and including its end.
 ///
 /// # Errors
-/// An entry of an unknown kind is [`Malformed`](ErrorKind::Malformed), a list without end
+/// An entry of an unknown kind is [`Malformed`](ErrorKind::Malformed), a list without an end
 /// [`Truncated`](ErrorKind::Truncated), with section and offset. The iterator ends after an error.
 #[derive(Debug, Clone)]
 pub struct RawList<'o> {
@@ -138,11 +138,10 @@ pub struct RawList<'o> {
 }
 
 impl<'o> RawList<'o> {
-    /// The list at an offset of its section, in bytes.
+    /// Returns the list at an offset of its section, in bytes.
     ///
     /// # Errors
-    /// [`Malformed`](ErrorKind::Malformed) if the offset is outside of the section, or there are no
-    /// addresses of that size.
+    /// [`Malformed`](ErrorKind::Malformed) if the offset is outside the section, or the size of addresses is invalid.
     pub fn new(sections: &Sections<'o>, format: ListFormat, encoding: Encoding, offset: u64) -> Result<Self> {
         let address_bytes = encoding.address_bytes;
         let from = sections.cursor(format.section(), format.bytes(sections)).at(offset, "a list")?;
@@ -153,7 +152,7 @@ impl<'o> RawList<'o> {
         Ok(Self { from, format, address_bytes, is_done: false })
     }
 
-    /// The list whose entries these bytes are, from the first on.
+    /// Returns the list in these bytes, from its first entry on.
     pub(crate) fn of_bytes(format: ListFormat, encoding: Encoding, bytes: &'o [u8]) -> Self {
         let from = Cursor::new(format.section(), bytes, encoding.big_endian);
         Self { from, format, address_bytes: encoding.address_bytes, is_done: false }
@@ -182,7 +181,7 @@ impl<'o> RawList<'o> {
         Ok(RawEntry { offset, kind, expr })
     }
 
-    /// The kind and numbers of an entry of DWARF 5. The two sections number the kinds alike up to 4.
+    /// Reads the kind and numbers of a DWARF 5 entry. Kinds up to 4 have the same numbers in both sections.
     fn kind(&mut self, offset: u64, has_locations: bool) -> Result<ListKind> {
         const WHAT: &str = "a list entry";
         let code = self.from.u8(WHAT)?;
@@ -210,7 +209,7 @@ impl<'o> RawList<'o> {
         })
     }
 
-    /// The kind and numbers of an entry of a split unit of DWARF 4: `DW_LLE_GNU_*`.
+    /// Reads the kind and numbers of an entry in a split unit of DWARF 4: `DW_LLE_GNU_*`.
     fn split_kind(&mut self, offset: u64) -> Result<ListKind> {
         const WHAT: &str = "a list entry";
         let from = &mut self.from;
@@ -227,7 +226,7 @@ impl<'o> RawList<'o> {
         })
     }
 
-    /// The kind and numbers of an entry of before DWARF 5: two addresses, of which some mean another thing.
+    /// Reads an entry of DWARF 2 to 4: two addresses, with special meanings of some values.
     fn pair(&mut self) -> Result<ListKind> {
         const WHAT: &str = "a list entry";
         let start = self.from.uint(self.address_bytes, WHAT)?;
@@ -253,35 +252,34 @@ impl<'o> Iterator for RawList<'o> {
     }
 }
 
-/// An entry of a list with its addresses.
+/// An entry of a list with resolved addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ListEntry<'o> {
-    /// Its offset in the section, in bytes.
+    /// Offset in the section, in bytes.
     pub offset: u64,
-    /// How it was encoded.
+    /// Kind in the encoding.
     pub kind: ListKind,
-    /// The first address for which it is valid. 0 of the default entry.
+    /// Start address; 0 in the default entry.
     pub start: u64,
-    /// The address after the last for which it is valid: not above `start` where the file has it so. 0 of
-    /// the default entry.
+    /// End address, exclusive; not above `start` if the file has it so. 0 in the default entry.
     pub end: u64,
-    /// Its expression; empty in a range list.
+    /// Expression; empty in a range list.
     pub expr: &'o [u8],
 }
 
 impl ListEntry<'_> {
-    /// Whether it is valid where no other entry is.
+    /// Whether it is the default entry.
     pub fn is_default(&self) -> bool {
         self.kind == ListKind::Default
     }
 
-    /// Whether it is bounded and the pc is within its bounds.
+    /// Whether it is bounded, and its bounds contain the pc.
     pub fn covers(&self, pc: u64) -> bool {
         !self.is_default() && (self.start..self.end).contains(&pc)
     }
 }
 
-/// A list whose addresses are being worked out.
+/// Iterates over a list with resolved addresses.
 #[derive(Debug, Clone)]
 pub(crate) struct Addressed<'o> {
     raw: RawList<'o>,
@@ -289,12 +287,12 @@ pub(crate) struct Addressed<'o> {
 }
 
 impl<'o> Addressed<'o> {
-    /// Offsets count from `base` until an entry says another.
+    /// Returns the list with an initial base address.
     pub(crate) fn new(raw: RawList<'o>, base: u64) -> Self {
         Self { raw, base }
     }
 
-    /// The next entry that has a start and an end; `address` finds addresses by index.
+    /// Returns the next entry with bounds; `address` resolves addresses by index.
     pub(crate) fn next(&mut self, address: impl Fn(u64) -> Result<u64>) -> Option<Result<ListEntry<'o>>> {
         loop {
             let RawEntry { offset, kind, expr } = match self.raw.next()? {
@@ -313,7 +311,7 @@ impl<'o> Addressed<'o> {
         }
     }
 
-    /// Start and end of an entry; `None` if it has none.
+    /// Returns the bounds of an entry; `None` for a kind without bounds.
     fn bounds(
         &mut self,
         kind: ListKind,
@@ -344,20 +342,20 @@ impl<'o> Addressed<'o> {
     }
 }
 
-/// The entries of a list with their addresses. Entries that only choose a base address are left out.
+/// The entries of a list with resolved addresses. Base address entries are omitted.
 ///
 /// # Errors
-/// As [`RawList`]; and an index without an address. The iterator ends after an error.
+/// The errors of [`RawList`]; and an index without an address. The iterator ends after an error.
 #[derive(Debug, Clone)]
 pub struct List<'o> {
     list: Addressed<'o>,
     sections: Sections<'o>,
-    /// `None` where they are in another file.
+    /// `None` where the addresses are in another file.
     addresses: Option<Base>,
 }
 
 impl<'o> List<'o> {
-    /// Entries of a list of this unit. Offsets count from the unit's `DW_AT_low_pc`, or 0, at first.
+    /// Returns the entries of a list of this unit. The initial base address is the unit's `DW_AT_low_pc`, or 0.
     pub(super) fn new(raw: RawList<'o>, dwarf: &Dwarf<'o>, unit: &Unit<'o>) -> Self {
         let addresses = Base { offset: unit.addr_base, encoding: unit.encoding };
         let sections = *dwarf.main_sections(unit);

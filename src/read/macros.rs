@@ -9,59 +9,59 @@ use super::sections::{Base, Sections};
 use super::value::Value;
 use crate::error::{ErrorKind, Result};
 
-/// A list of macros: what its header says. [`entries`](Self::entries) reads it.
+/// A list of macros with its decoded header. [`entries`](Self::entries) reads the list.
 #[derive(Debug, Clone)]
 pub struct Macros<'o> {
-    /// The offset of the header, or of the first entry in `.debug_macinfo`, which has none.
+    /// Offset of the header, or of the first entry in `.debug_macinfo`, which has no header.
     pub offset: u64,
-    /// The version of `.debug_macro`, 4 or 5. `None` in `.debug_macinfo`.
+    /// Version of `.debug_macro`, 4 or 5. `None` in `.debug_macinfo`.
     pub version: Option<u16>,
     /// 4 in the 32-bit DWARF format, 8 in the 64-bit one.
     pub offset_bytes: u8,
-    /// The offset in `.debug_line` of the line program that numbers the files.
+    /// Offset in `.debug_line` of the line program that numbers the files.
     pub line_program: Option<u64>,
-    /// Opcodes of vendors and the forms of their operands.
+    /// Vendors' opcodes with the forms of their operands.
     pub vendor_opcodes: Vec<(u8, &'o [u8])>,
     sections: Sections<'o>,
     strings: Base,
     from: Cursor<'o>,
 }
 
-/// An entry of a list of macros. Lines count from 1; 0 is for what is not in a line of the file.
+/// An entry of a list of macros. Lines count from 1; 0 means outside all lines of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the fields are those of the specification")]
 pub enum Macro<'o> {
-    /// A definition: the name, parameters in parentheses if it has any, a blank, and what it stands for.
+    /// A definition: the name, optional parameters in parentheses, a space, and the replacement.
     Define { line: u64, text: &'o [u8] },
-    /// A definition ends. The text is the name.
+    /// End of a definition. The text is the name.
     Undef { line: u64, text: &'o [u8] },
-    /// A file is included: its number in the line program.
+    /// Start of an included file: its number in the line program.
     StartFile { line: u64, file: u64 },
-    /// The file ends.
+    /// End of the file.
     EndFile,
-    /// Entries of another list of the section belong here, by its offset.
+    /// Includes the entries of another list of the section, by its offset.
     Import { offset: u64 },
-    /// Entries of the supplementary file belong here.
+    /// Includes entries of the supplementary file.
     ImportSup { offset: u64 },
     /// A definition whose text is in the supplementary file.
     DefineSup { line: u64, offset: u64 },
-    /// The end of a definition whose name is in the supplementary file.
+    /// End of a definition whose name is in the supplementary file.
     UndefSup { line: u64, offset: u64 },
     /// A vendor's entry of `.debug_macinfo`.
     Vendor { number: u64, text: &'o [u8] },
-    /// An entry of a vendor's opcode in `.debug_macro`.
+    /// An entry with a vendor's opcode in `.debug_macro`.
     Other,
 }
 
-/// An entry of a list of macros, and where it stands.
+/// An entry of a list of macros with its offset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MacroEntry<'o> {
-    /// Its offset in the section, in bytes.
+    /// Offset in the section, in bytes.
     pub offset: u64,
-    /// Its opcode.
+    /// Opcode of the entry.
     pub opcode: u8,
-    /// What it says.
+    /// Decoded entry.
     pub entry: Macro<'o>,
 }
 
@@ -86,7 +86,7 @@ impl<'o> Macros<'o> {
         }
         let at = from.offset();
         let flags = from.u8(WHAT)?;
-        // What the others will say of the header is not known.
+        // Other flags have unknown effects on the header.
         if flags > 7 {
             return Err(from.error(ErrorKind::Unsupported(format!("{WHAT} with flags {flags:#04x}")), at));
         }
@@ -106,10 +106,10 @@ impl<'o> Macros<'o> {
         Ok(Self { offset, version, offset_bytes, line_program, vendor_opcodes, sections, strings, from })
     }
 
-    /// The list at an offset of `.debug_macinfo`.
+    /// Returns the list at an offset of `.debug_macinfo`.
     ///
     /// # Errors
-    /// [`Malformed`](ErrorKind::Malformed) if the offset is outside of the section.
+    /// [`Malformed`](ErrorKind::Malformed) if the offset is outside the section.
     pub fn read_macinfo(sections: &Sections<'o>, offset: u64) -> Result<Self> {
         let from = sections.cursor(".debug_macinfo", sections.debug_macinfo).at(offset, WHAT)?;
         let encoding = crate::op::Encoding::new(8, crate::op::Dialect::Dwarf5);
@@ -125,15 +125,15 @@ impl<'o> Macros<'o> {
         })
     }
 
-    /// The list at the offset of an [`Import`](Macro::Import) of this one.
+    /// Returns the list at the offset of an [`Import`](Macro::Import) in this list.
     ///
     /// # Errors
-    /// As [`read`](Self::read).
+    /// The errors of [`read`](Self::read).
     pub fn import(&self, offset: u64) -> Result<Self> {
         Self::read_with(&self.sections, offset, self.strings)
     }
 
-    /// The entries, up to the opcode 0 that ends the list.
+    /// Returns the entries, up to the terminating opcode 0.
     pub fn entries(&self) -> MacroEntries<'_, 'o> {
         MacroEntries { list: self, from: self.from }
     }
@@ -176,7 +176,7 @@ impl<'o> Macros<'o> {
         Ok(Some(MacroEntry { offset, opcode, entry }))
     }
 
-    /// Skips an operand of a vendor's opcode. The forms that the specification allows.
+    /// Skips an operand of a vendor's opcode, in a form that the specification allows.
     fn skip(&self, from: &mut Cursor<'o>, form: DwForm) -> Result<()> {
         const WHAT: &str = "an operand of a macro";
         let at = from.offset();
@@ -234,14 +234,14 @@ impl<'o> Iterator for MacroEntries<'_, 'o> {
 }
 
 impl<'o> Dwarf<'o> {
-    /// The macros of a unit, if it has any: `DW_AT_macros`, GNU's forerunner, or `DW_AT_macro_info`.
+    /// Returns the macros of a unit, if any: `DW_AT_macros`, GNU's predecessor, or `DW_AT_macro_info`.
     ///
     /// # Errors
-    /// As [`Macros::read`].
+    /// The errors of [`Macros::read`].
     pub fn macros(&self, unit: &Unit<'o>) -> Result<Option<Macros<'o>>> {
         let Some(root) = self.root(unit) else { return Ok(None) };
         let offset = |name| match root.attr(name)? {
-            // Before DWARF 4 the form does not tell an offset from a number.
+            // Before DWARF 4 the form does not distinguish an offset from a number.
             Value::Offset(offset) | Value::Unsigned(offset) => Some(*offset),
             _ => None,
         };

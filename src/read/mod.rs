@@ -1,4 +1,4 @@
-//! Bytes to facts: what an object file says, whoever wrote it.
+//! Reads the facts of an object file from its bytes, regardless of the producer.
 //!
 //! ```text
 //! bytes ─► Object ─► Sections ─► Dwarf ─► Unit, Entry, Value
@@ -10,16 +10,15 @@
 //!         symbols
 //! ```
 //!
-//! Versions 2 to 5, both formats and byte orders, GNU's forerunners of DWARF 5 as well. Type units are units
-//! as others are ([`Dwarf::type_of_signature`]); split units are read alone, with addresses by index, or
-//! together with their skeletons ([`Dwarf::read_split`]). Packages of split units (`.dwp`) are refused.
+//! Versions 2 to 5, both formats and byte orders, and GNU's predecessors of DWARF 5 are supported. Type units are read
+//! like other units ([`Dwarf::type_of_signature`]); split units are read alone, with addresses by index, or together
+//! with their skeletons ([`Dwarf::read_split`]). Packages of split units (`.dwp`) are refused.
 //!
-//! Facts are plain and keep the offset at which they stand. What is wrong but readable is kept and left
-//! for the caller to judge: a reversed range, a gap, an overlap. What cannot be read is an
-//! [`Error`](crate::Error) with section and offset; no input makes anything here panic.
+//! Facts are plain data with their offsets. Wrong but readable data is kept for the caller to judge: a reversed range,
+//! a gap, an overlap. Unreadable data is an [`Error`](crate::Error) with section and offset; no input causes a panic.
 //!
-//! Nothing here knows how this crate *writes* DWARF: a mistake made twice would cancel out. Abbreviations
-//! and the tree of entries are decoded by `gimli`, everything else here.
+//! This module shares no code with the writer of DWARF, so that the same mistake in both cannot cancel out. `gimli`
+//! decodes abbreviations and the tree of entries; everything else is decoded here.
 //!
 //! ```
 //! # fn main() -> eitri::Result<()> {

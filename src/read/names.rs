@@ -1,4 +1,4 @@
-//! The index of names, `.debug_names`. DWARF 5 sections 6.1.1 and 7.19.
+//! The name index, `.debug_names`. DWARF 5 sections 6.1.1 and 7.19.
 
 use std::sync::OnceLock;
 
@@ -10,31 +10,31 @@ use super::entry::Entry;
 use super::sections::Sections;
 use crate::error::{Count, ErrorKind, Result};
 
-/// Names in their order, each with its number.
+/// Names in sorted order, each with its number.
 type Sorted<'o> = Vec<(&'o [u8], u32)>;
 
-/// One index of `.debug_names`: a compiler writes one for each unit, a linker may join them.
+/// One index of `.debug_names`: a compiler writes one for each unit, and a linker may merge them.
 #[derive(Debug, Clone)]
 pub struct NameIndex<'o> {
-    /// The offset of its header in the section, in bytes.
+    /// Offset of the header in the section, in bytes.
     pub offset: u64,
-    /// The version, 5.
+    /// Version, 5.
     pub version: u16,
     /// 4 in the 32-bit DWARF format, 8 in the 64-bit one.
     pub offset_bytes: u8,
-    /// What the producer has added, as a string.
+    /// Augmentation string.
     pub augmentation: &'o [u8],
-    /// The compilation units that are indexed, by their offsets in `.debug_info`.
+    /// Indexed compilation units, by their offsets in `.debug_info`.
     pub units: Vec<u64>,
-    /// The type units of this file, likewise.
+    /// Indexed type units of this file, by their offsets in `.debug_info`.
     pub type_units: Vec<u64>,
     /// Type units of split files, by signature.
     pub foreign_type_units: Vec<u64>,
-    /// How many buckets the hash table has; 0 if there is no hash table.
+    /// Number of buckets in the hash table; 0 without a hash table.
     pub bucket_count: u32,
-    /// How many names there are.
+    /// Number of names.
     pub name_count: u32,
-    /// What entries have, by code.
+    /// Abbreviations of entries, sorted by code.
     pub abbreviations: Vec<NameAbbreviation>,
     sections: Sections<'o>,
     buckets: Cursor<'o>,
@@ -42,56 +42,56 @@ pub struct NameIndex<'o> {
     strings: Cursor<'o>,
     entries: Cursor<'o>,
     pool: Cursor<'o>,
-    /// The offset of the first entry in the section.
+    /// Offset of the first entry in the section.
     pool_start: u64,
-    /// The names in their order, each with its number: what is searched where there is no hash table.
+    /// Names in sorted order, for the search without a hash table.
     sorted: OnceLock<Result<Sorted<'o>>>,
 }
 
-/// What entries of one code have. DWARF 5 section 6.1.1.4.7.
+/// Abbreviation of entries. DWARF 5 section 6.1.1.4.7.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NameAbbreviation {
-    /// The code.
+    /// Code of the abbreviation.
     pub code: u64,
-    /// The tag of the entries that are named.
+    /// Tag of the named entries.
     pub tag: DwTag,
-    /// Names and forms of their attributes, in order.
+    /// Names and forms of the attributes, in order.
     pub attributes: Vec<(DwIdx, DwForm)>,
 }
 
 /// A name of an index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IndexedName<'o> {
-    /// Its number, counted from 1.
+    /// Number of the name, counted from 1.
     pub number: u32,
-    /// Its hash, if there is a hash table.
+    /// Hash of the name, if there is a hash table.
     pub hash: Option<u32>,
     /// The name, without its zero byte.
     pub name: &'o [u8],
-    /// The offset of its first entry from the start of the entry pool, in bytes.
+    /// Offset of the name's first entry from the start of the entry pool, in bytes.
     pub entries: u64,
 }
 
-/// What a name is of.
+/// An entry of a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NameEntry {
-    /// Its offset in the section, in bytes.
+    /// Offset in the section, in bytes.
     pub offset: u64,
-    /// The code of its abbreviation.
+    /// Code of the abbreviation.
     pub abbreviation: u64,
-    /// The tag of the entry that is named.
+    /// Tag of the named entry.
     pub tag: DwTag,
-    /// Its unit. `None` if the index does not tell.
+    /// Unit of the named entry. `None` if the index does not contain it.
     pub unit: Option<NameUnit>,
-    /// The offset of the entry from the start of its unit: `DW_IDX_die_offset`.
+    /// Offset of the named entry from the start of its unit: `DW_IDX_die_offset`.
     pub entry: Option<u64>,
-    /// What is said of the entry above.
+    /// Parent of the named entry.
     pub parent: NameParent,
-    /// A hash of the type: `DW_IDX_type_hash`.
+    /// Hash of the type: `DW_IDX_type_hash`.
     pub type_hash: Option<u64>,
 }
 
-/// The unit of a name.
+/// Unit of a named entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NameUnit {
     /// A compilation unit, by its offset in `.debug_info`.
@@ -100,26 +100,26 @@ pub enum NameUnit {
     Type(u64),
     /// A type unit of a split file.
     Foreign {
-        /// Its signature.
+        /// Signature of the unit.
         signature: u64,
-        /// The offset in `.debug_info` of the skeleton that tells the file.
+        /// Offset in `.debug_info` of the skeleton that names the file.
         skeleton: Option<u64>,
     },
 }
 
-/// What an index says of the parent of an entry: `DW_IDX_parent`.
+/// Parent of a named entry: `DW_IDX_parent`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NameParent {
-    /// Nothing.
+    /// The index does not contain this information.
     Unknown,
-    /// It is not in the index.
+    /// A parent that is not in the index.
     NotIndexed,
-    /// It is this entry of the index, by offset in the section.
+    /// An entry of the index, by its offset in the section.
     Entry(u64),
 }
 
 const WHAT: &str = "an index of names";
-/// More attributes than there is something to say.
+/// Limit of attributes, more than have a meaning.
 const MOST_ATTRIBUTES: usize = 64;
 
 impl<'o> NameIndex<'o> {
@@ -190,10 +190,10 @@ impl<'o> NameIndex<'o> {
         })
     }
 
-    /// The name of a number. Numbers count from 1.
+    /// Returns the name of a number. Numbers count from 1.
     ///
     /// # Errors
-    /// [`Malformed`](ErrorKind::Malformed) or [`Truncated`](ErrorKind::Truncated) if there is none.
+    /// [`Malformed`](ErrorKind::Malformed) or [`Truncated`](ErrorKind::Truncated) if there is no such name.
     pub fn name(&self, number: u32) -> Result<IndexedName<'o>> {
         crate::work::step();
         if number == 0 || number > self.name_count {
@@ -206,12 +206,12 @@ impl<'o> NameIndex<'o> {
         Ok(IndexedName { number, hash, name: self.sections.string(string)?, entries })
     }
 
-    /// Every name, in the order of the index.
+    /// Returns all names, in the order of the index.
     pub fn names(&self) -> impl Iterator<Item = Result<IndexedName<'o>>> + '_ {
         (1..=self.name_count).map(|number| self.name(number))
     }
 
-    /// The number of the first name of a bucket; 0 if it has none. Buckets count from 0.
+    /// Returns the number of the first name in a bucket; 0 if the bucket is empty. Buckets count from 0.
     ///
     /// # Errors
     /// [`Malformed`](ErrorKind::Malformed) if there is no such bucket.
@@ -235,12 +235,11 @@ impl<'o> NameIndex<'o> {
         })
     }
 
-    /// The names that are equal to this one, found by the hash table as DWARF 5 section 6.1.1.4.5 has it; by
-    /// going through all once if there is no hash table. There is no more than one in an index that is as it
-    /// should be.
+    /// Returns the names equal to this one, found by the hash table (DWARF 5 section 6.1.1.4.5), or without one by
+    /// sorting all names once. A correct index has at most one.
     ///
     /// # Errors
-    /// As [`name`](Self::name).
+    /// The errors of [`name`](Self::name).
     pub fn find(&self, name: &[u8]) -> Result<Vec<IndexedName<'o>>> {
         let mut found = Vec::new();
         if self.bucket_count == 0 {
@@ -267,10 +266,10 @@ impl<'o> NameIndex<'o> {
         Ok(found)
     }
 
-    /// The entries of a name.
+    /// Returns the entries of a name.
     ///
     /// # Errors
-    /// [`Malformed`](ErrorKind::Malformed) if there are none at its offset.
+    /// [`Malformed`](ErrorKind::Malformed) if their offset is outside the section.
     pub fn entries(&self, name: &IndexedName<'o>) -> Result<NameEntries<'_, 'o>> {
         let offset = self.pool_start.saturating_add(name.entries);
         Ok(NameEntries { index: self, from: self.pool.at(offset, "the entries of a name")? })
@@ -332,7 +331,7 @@ impl<'o> NameIndex<'o> {
                 }),
             },
             (None, Some(index)) => Some(NameUnit::Compile(of(&self.units, index)?)),
-            // One unit needs no index.
+            // An index of a single unit may omit it.
             (None, None) => match self.units[..] {
                 [only] => Some(NameUnit::Compile(only)),
                 _ => None,
@@ -371,23 +370,23 @@ impl Iterator for NameEntries<'_, '_> {
 }
 
 impl<'o> Dwarf<'o> {
-    /// The indices of `.debug_names`.
+    /// Returns the indices of `.debug_names`.
     ///
     /// # Errors
-    /// As [`NameIndex::read_all`].
+    /// The errors of [`NameIndex::read_all`].
     pub fn names(&self) -> Result<Vec<NameIndex<'o>>> {
         NameIndex::read_all(&self.sections)
     }
 
-    /// What an entry of an index names, if it is in this file.
+    /// Returns the entry that an index entry names, if it is in this file.
     pub fn named(&self, entry: &NameEntry) -> Option<Entry<'_, 'o>> {
         let (NameUnit::Compile(unit) | NameUnit::Type(unit)) = entry.unit? else { return None };
         self.entry_at(unit.checked_add(entry.entry?)?)
     }
 }
 
-/// The hash of a name. DWARF 5 section 7.33: Bernstein's, of the name in UTF-8 after simple case folding,
-/// where the Turkish letters i count as i.
+/// Returns the hash of a name. DWARF 5 section 7.33: Bernstein's hash of the name in UTF-8 after simple case folding,
+/// in which the Turkish letters i are folded to i.
 pub fn name_hash(name: &[u8]) -> u32 {
     let push = |hash: u32, byte: &u8| hash.wrapping_mul(33).wrapping_add(u32::from(*byte));
     if name.is_ascii() {
@@ -410,7 +409,7 @@ fn numbers(from: &mut Cursor<'_>, count: u32, bytes: u8) -> Result<Vec<u64>> {
     (0..count).map(|_| table.uint(bytes, WHAT)).collect()
 }
 
-/// An element of a table, counted from 1.
+/// Returns an element of a table, counted from 1.
 fn element(table: Cursor<'_>, number: u32, bytes: u8) -> Result<u64> {
     let offset = (u64::from(number) - 1) * u64::from(bytes);
     table.at(table.offset() + offset, WHAT)?.uint(bytes, WHAT)
@@ -425,7 +424,7 @@ fn read_abbreviations(mut from: Cursor<'_>) -> Result<Vec<NameAbbreviation>> {
         if code == 0 {
             break;
         }
-        // No name or form needs more than 16 bits; a larger one is as unknown as the largest.
+        // All names and forms fit in 16 bits; larger numbers are unknown, like the largest.
         let mut number = || from.uleb(WHAT).map(|number| u16::try_from(number).unwrap_or(u16::MAX));
         let tag = DwTag(number()?);
         let mut attributes = Vec::new();

@@ -1,11 +1,11 @@
-//! Tables of names of before DWARF 5: `.debug_pubnames` and `.debug_pubtypes` (DWARF 4 sections 6.1.1 and
-//! 7.19), and GNU's with a byte more for each name.
+//! Tables of names before DWARF 5: `.debug_pubnames` and `.debug_pubtypes` (DWARF 4 sections 6.1.1 and 7.19), and
+//! GNU's, which have an additional byte for each name.
 
 use super::cursor::Cursor;
 use super::sections::Sections;
 use crate::error::Result;
 
-/// Which of the tables.
+/// Section of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PublicSection {
     /// `.debug_pubnames`: functions and variables.
@@ -19,10 +19,10 @@ pub enum PublicSection {
 }
 
 impl PublicSection {
-    /// All of them.
+    /// All sections.
     pub const ALL: [Self; 4] = [Self::Names, Self::Types, Self::GnuNames, Self::GnuTypes];
 
-    /// The name of the section.
+    /// Returns the name of the section.
     pub fn name(self) -> &'static str {
         match self {
             Self::Names => ".debug_pubnames",
@@ -46,32 +46,32 @@ impl PublicSection {
     }
 }
 
-/// The names of a unit that others see.
+/// Public names of a unit.
 #[derive(Debug, Clone)]
 pub struct PublicNames<'o> {
-    /// The table that they are of.
+    /// Section of the table.
     pub section: PublicSection,
-    /// The offset of the header in the section, in bytes.
+    /// Offset of the header in the section, in bytes.
     pub offset: u64,
-    /// The version: 2, of every version of DWARF.
+    /// Version: 2, in all versions of DWARF.
     pub version: u16,
     /// 4 in the 32-bit DWARF format, 8 in the 64-bit one.
     pub offset_bytes: u8,
-    /// The offset of the unit in `.debug_info`.
+    /// Offset of the unit in `.debug_info`.
     pub unit: u64,
-    /// Bytes of the unit in `.debug_info`.
+    /// Size of the unit in `.debug_info`, in bytes.
     pub unit_bytes: u64,
     names: Cursor<'o>,
 }
 
-/// A name.
+/// A public name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PublicName<'o> {
-    /// Its offset in the section, in bytes.
+    /// Offset in the section, in bytes.
     pub offset: u64,
-    /// The offset of what is named, from the start of the unit.
+    /// Offset of the named entry from the start of the unit.
     pub entry: u64,
-    /// In GNU's tables, what it is (bits 4 to 6) and whether only this file sees it (bit 7).
+    /// Kind (bits 4 to 6) and whether the name is static (bit 7), in GNU's tables.
     pub flags: Option<u8>,
     /// The name, without its zero byte.
     pub name: &'o [u8],
@@ -83,8 +83,8 @@ impl<'o> PublicNames<'o> {
     /// Reads all headers of a table.
     ///
     /// # Errors
-    /// [`Truncated`](crate::error::ErrorKind::Truncated) or [`Malformed`](crate::error::ErrorKind::Malformed) with the offset;
-    /// [`Unsupported`](crate::error::ErrorKind::Unsupported) for other versions.
+    /// [`Truncated`](crate::error::ErrorKind::Truncated) or [`Malformed`](crate::error::ErrorKind::Malformed) with the
+    /// offset; [`Unsupported`](crate::error::ErrorKind::Unsupported) for other versions.
     pub fn read_all(sections: &Sections<'o>, section: PublicSection) -> Result<Vec<Self>> {
         let mut from = sections.cursor(section.name(), section.bytes(sections));
         let mut all = Vec::new();
@@ -98,10 +98,11 @@ impl<'o> PublicNames<'o> {
         Ok(all)
     }
 
-    /// The names, up to the offset 0 that ends the set.
+    /// Returns the names, up to the terminating offset 0.
     ///
     /// # Errors
-    /// [`Truncated`](crate::error::ErrorKind::Truncated) if the set ends before. The iterator ends after an error.
+    /// [`Truncated`](crate::error::ErrorKind::Truncated) if the set ends before its terminator. The iterator ends after
+    /// an error.
     pub fn names(&self) -> impl Iterator<Item = Result<PublicName<'o>>> + use<'o> {
         let (mut from, bytes, has_flags) = (self.names, self.offset_bytes, self.section.has_flags());
         let mut is_done = false;

@@ -1,7 +1,7 @@
-//! Relocations of debug sections, and of `.eh_frame`.
+//! Applies relocations of debug sections and of `.eh_frame`.
 //!
-//! Only addresses and offsets belong there. Anything else is refused: a number filled in wrongly would be
-//! read as if it were right.
+//! Only addresses and offsets are expected there. Other relocations are refused: a wrong number would be read as if it
+//! were right.
 
 use super::cursor::Cursor;
 use super::elf::{AMDGPU, S390, Section, Symbol, Undefined, X86_64};
@@ -16,18 +16,18 @@ const X86: u16 = 3;
 /// `EM_AARCH64`.
 const AARCH64: u16 = 183;
 
-/// From where the number is counted.
+/// Origin from which the number is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum From {
-    /// An address.
+    /// Address 0.
     Zero,
     /// The address of the field.
     Place,
-    /// The start of the section of a thread's variables.
+    /// The start of the section of thread-local variables.
     Thread,
 }
 
-/// How a relocation fills its field.
+/// Field of a relocation.
 #[derive(Debug, Clone, Copy)]
 struct Field {
     bytes: usize,
@@ -35,7 +35,7 @@ struct Field {
     from: From,
 }
 
-/// The field that a relocation type fills; `None` inside for the type that does nothing.
+/// Returns the field of a relocation type; `Some(None)` for the type without effect.
 fn field(machine: u16, kind: u32) -> Option<Option<Field>> {
     let is = |bytes, is_signed, from| Some(Some(Field { bytes, is_signed, from }));
     match (machine, kind) {
@@ -74,7 +74,7 @@ fn field(machine: u16, kind: u32) -> Option<Option<Field>> {
     }
 }
 
-/// Applies the relocations of all debug sections and of `.eh_frame`, and lists those whose symbol is not defined.
+/// Applies the relocations of all debug sections and of `.eh_frame`, and returns those with undefined symbols.
 pub(super) fn apply(
     sections: &mut [Section<'_>],
     symbols: &[Symbol<'_>],
@@ -95,7 +95,7 @@ pub(super) fn apply(
             return Err(Error::malformed(text).in_section(&name));
         }
         let base = starts[target];
-        // Taken out while the other one is changed.
+        // Taken out while the other section is changed.
         let records = std::mem::take(&mut sections[index].data);
         let mut from = Cursor::new("", &records, file.big_endian);
         let data = sections[target].data.to_mut();

@@ -1,4 +1,4 @@
-//! What a name means at a pc: the variable of the innermost scope that has code there.
+//! Name lookup at a pc: the variable of the innermost scope with code there.
 
 use gimli::constants as dw;
 
@@ -9,12 +9,12 @@ use crate::error::{Count, Error, Result};
 use crate::near;
 
 impl<'o> Dwarf<'o> {
-    /// The variable, parameter or constant that a name means at a pc: that of the innermost scope with code
-    /// there, or else one of no function. Declarations are not meant; without a pc, only what is in no function.
+    /// Returns the variable, parameter or constant of a name at a pc: that of the innermost scope with code there, or
+    /// else one outside all functions. Declarations are ignored; without a pc, so are all variables of functions.
     ///
     /// # Errors
-    /// [`BadArgument`](crate::error::ErrorKind::BadArgument) if there is none, or if several scopes that are as far
-    /// inside have one; then they are listed.
+    /// [`BadArgument`](crate::error::ErrorKind::BadArgument) if there is none, or if several scopes of equal depth have
+    /// one; the message then lists them.
     pub fn variable_at(&self, name: &str, pc: Option<u64>) -> Result<Entry<'_, 'o>> {
         let mut found: Vec<Entry<'_, 'o>> = Vec::new();
         let mut innermost = 0;
@@ -52,11 +52,11 @@ impl<'o> Dwarf<'o> {
 }
 
 impl Dwarf<'_> {
-    /// The address at an offset in bytes from the start of the function with this name or linkage name.
+    /// Returns the address at an offset in bytes from the start of the function with this name or linkage name.
     ///
     /// # Errors
     /// [`BadArgument`](crate::error::ErrorKind::BadArgument) if no function with code has the name, if several have it
-    /// and start at different addresses, or if the function has no code at the address; the errors of
+    /// and start at different addresses, or if the function has no code at the address; and the errors of
     /// [`Entry::ranges`].
     pub fn address_in(&self, function: &str, offset: u64) -> Result<u64> {
         let is_name =
@@ -103,16 +103,16 @@ impl Dwarf<'_> {
     }
 }
 
-/// The address at which the code of an entry starts, if it has some.
+/// Returns the start address of an entry's code, if any.
 fn start(entry: Entry<'_, '_>) -> Result<Option<u64>> {
     match entry.attr(dw::DW_AT_ranges) {
         None => Ok(entry.low_pc()),
-        // DWARF 5 section 2.18: the first of the ranges, where nothing else is given.
+        // DWARF 5 section 2.18: by default, the start of the first range.
         Some(_) => Ok(entry.ranges()?.first().map(|range| range.start)),
     }
 }
 
-/// How many scopes with code at a pc a variable is in; `None` if it is in one without.
+/// Returns the number of scopes with code at a pc around a variable; `None` if it is in a scope without code there.
 fn scopes_at(entry: Entry<'_, '_>, pc: Option<u64>) -> Result<Option<usize>> {
     let mut scopes = 0;
     let mut next = entry.parent();
@@ -130,7 +130,7 @@ fn scopes_at(entry: Entry<'_, '_>, pc: Option<u64>) -> Result<Option<usize>> {
             _ => continue,
         }
         let ranges = scope.ranges().map_err(|error| error.or_at(entry.place()))?;
-        // A block that does not say where its code is has that of what it is in.
+        // A block without ranges has those of its parent.
         if ranges.is_empty() && scope.tag() == dw::DW_TAG_lexical_block {
             scopes += 1;
             continue;

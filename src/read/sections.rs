@@ -1,30 +1,30 @@
-//! The debug sections of a file, and what other sections find in them by offset or index.
+//! Debug sections of a file, with access by offset or index.
 
 use super::Object;
 use super::cursor::{Cursor, is_address_size};
 use crate::error::{ErrorKind, Result};
 use crate::op::Encoding;
 
-/// Makes the table of sections: the fields, and how an object fills them.
+/// Defines the table of sections: the fields, and their names in an object.
 macro_rules! sections { ($($field:ident $name:literal $dwo:literal;)*) => {
-    /// The contents of the debug sections. One that the file does not have is empty.
+    /// Contents of the debug sections. A section missing in the file is empty.
     #[derive(Debug, Clone, Copy, Default)]
     #[allow(missing_docs, reason = "each field is the section of that name")]
     pub struct Sections<'o> {
         /// Whether the most significant byte of a number comes first.
         pub big_endian: bool,
-        /// Whether these are the `.dwo` sections of split units (DWARF 5 section 7.3.2), which do without
-        /// relocations and leave out bases.
+        /// Whether these are the `.dwo` sections of split units (DWARF 5 section 7.3.2), which need neither relocations
+        /// nor base attributes.
         pub is_split: bool,
-        /// Bytes of an address, for sections that do not say. 0 where it is not known either: 8 then.
+        /// Size of an address in bytes, for sections that do not encode it. 0 if unknown, which means 8.
         pub address_bytes: u8,
-        /// The address at which `.eh_frame` is loaded.
+        /// Address at which `.eh_frame` is loaded.
         pub eh_frame_address: u64,
         $(pub $field: &'o [u8],)*
     }
 
     impl<'o> Sections<'o> {
-        /// The sections of an object, with relocations applied.
+        /// Returns the sections of an object, with relocations applied.
         pub fn of(object: &'o Object<'_>) -> Self {
             let of = |name| object.section(name).map_or(&[][..], |section| &section.data);
             Self {
@@ -36,7 +36,7 @@ macro_rules! sections { ($($field:ident $name:literal $dwo:literal;)*) => {
             }
         }
 
-        /// The sections of split units in an object: those whose names end in `.dwo`.
+        /// Returns the sections of split units in an object, whose names end in `.dwo`.
         pub fn of_split(object: &'o Object<'_>) -> Self {
             let of = |name: &str| match name {
                 "" => &[][..],
@@ -52,7 +52,7 @@ macro_rules! sections { ($($field:ident $name:literal $dwo:literal;)*) => {
         }
     }
 
-    /// The name of a section where it is one of a split unit.
+    /// Returns the name of a section of split units.
     fn split_name(name: &'static str) -> &'static str {
         match name {
             $($name if !$dwo.is_empty() => $dwo,)*
@@ -87,36 +87,36 @@ sections! {
 }
 
 impl<'o> Sections<'o> {
-    /// Bytes of an address, for sections that do not say.
+    /// Returns the size of an address in bytes, for sections that do not encode it.
     pub(super) fn address_bytes_or_8(&self) -> u8 {
         if is_address_size(self.address_bytes) { self.address_bytes } else { 8 }
     }
 
-    /// What the section is called in this file.
+    /// Returns the name of a section in this file.
     pub(crate) fn name(&self, name: &'static str) -> &'static str {
         if self.is_split { split_name(name) } else { name }
     }
 
-    /// The string at an offset of `.debug_str`, without its zero byte.
+    /// Returns the string at an offset of `.debug_str`, without its zero byte.
     ///
     /// # Errors
-    /// [`Malformed`](ErrorKind::Malformed) or [`Truncated`](ErrorKind::Truncated) if there is none.
+    /// [`Malformed`](ErrorKind::Malformed) or [`Truncated`](ErrorKind::Truncated) if there is no string.
     pub fn string(&self, offset: u64) -> Result<&'o [u8]> {
         self.cursor(".debug_str", self.debug_str).at(offset, "a string")?.string("a string")
     }
 
-    /// The string at an offset of `.debug_line_str`, without its zero byte.
+    /// Returns the string at an offset of `.debug_line_str`, without its zero byte.
     ///
     /// # Errors
-    /// As [`string`](Self::string).
+    /// The errors of [`string`](Self::string).
     pub fn line_string(&self, offset: u64) -> Result<&'o [u8]> {
         self.cursor(".debug_line_str", self.debug_line_str).at(offset, "a string")?.string("a string")
     }
 
-    /// String `index` of the table at `base` of `.debug_str_offsets`. Indices count from 0.
+    /// Returns string `index` of the table at `base` of `.debug_str_offsets`. Indices count from 0.
     ///
     /// # Errors
-    /// As [`string`](Self::string); without a base in DWARF 5.
+    /// The errors of [`string`](Self::string); and an error without a base in DWARF 5.
     pub(super) fn indexed_string(&self, base: Base, index: u64) -> Result<&'o [u8]> {
         let bytes = base.encoding.offset_bytes;
         let from = self.cursor(".debug_str_offsets", self.debug_str_offsets);
@@ -125,7 +125,7 @@ impl<'o> Sections<'o> {
         self.string(offset)
     }
 
-    /// Address `index` of the table at `base` of `.debug_addr`. Indices count from 0.
+    /// Returns address `index` of the table at `base` of `.debug_addr`. Indices count from 0.
     pub(super) fn indexed_address(&self, base: Base, index: u64) -> Result<u64> {
         let bytes = base.encoding.address_bytes;
         let from = self.cursor(".debug_addr", self.debug_addr);
@@ -137,25 +137,25 @@ impl<'o> Sections<'o> {
     }
 }
 
-/// Where a table of indices starts, and what its elements depend on.
+/// Start of a table of indexed elements, with the encoding of the elements.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Base {
     pub(super) offset: Option<u64>,
     pub(super) encoding: Encoding,
 }
 
-/// Bytes of the header of a table of `.debug_str_offsets`, from DWARF 5 on. Section 7.26.
+/// Returns the size in bytes of a table's header in `.debug_str_offsets`, from DWARF 5 on. Section 7.26.
 pub(super) fn str_offsets_header(encoding: Encoding) -> u64 {
     if encoding.offset_bytes == 8 { 16 } else { 8 }
 }
 
-/// Bytes of the header of a table of lists. DWARF 5 sections 7.28 and 7.29.
+/// Returns the size in bytes of the header of a table of lists. DWARF 5 sections 7.28 and 7.29.
 pub(super) fn lists_header(encoding: Encoding) -> u64 {
     if encoding.offset_bytes == 8 { 20 } else { 12 }
 }
 
 impl Base {
-    /// The element of an index. Without a base, a table of before DWARF 5 starts with the section.
+    /// Returns the element at an index. Without a base, a table before DWARF 5 starts with the section.
     pub(super) fn element<'o>(
         self,
         from: Cursor<'o>,

@@ -1,15 +1,15 @@
-//! How large an object of a type is, as far as constants say.
+//! Sizes of types, as far as they are constant.
 
 use gimli::constants as dw;
 
 use super::entry::Entry;
 
-/// How many types are followed from one to the next: types that contain themselves have no end.
+/// Maximum length of a chain of types: types that contain themselves have no end.
 const MOST_STEPS: usize = 32;
 
 impl Entry<'_, '_> {
-    /// The type without what only qualifies it or names it again: `const`, `volatile`, typedefs and the like.
-    /// `None` if it is one of `void`, or goes round in circles.
+    /// Returns the type without qualifiers and typedefs: `const`, `volatile` and the like. `None` for `void`, or a
+    /// cycle.
     pub fn unqualified(self) -> Option<Self> {
         let mut entry = self;
         for _ in 0..MOST_STEPS {
@@ -28,9 +28,9 @@ impl Entry<'_, '_> {
         None
     }
 
-    /// Bits of an object of the type that this entry describes: `DW_AT_bit_size` or `DW_AT_byte_size`, its own
-    /// or that of the type it qualifies; of a pointer without one, an address of its unit; of an array without
-    /// one, its elements. `None` if that is no constant.
+    /// Returns the size in bits of an object of this entry's type: `DW_AT_bit_size` or `DW_AT_byte_size` of the type,
+    /// after removing qualifiers; without these, the size of an address of the unit for a pointer, and that of all
+    /// elements for an array. `None` if the size is not constant.
     pub fn size_bits(self) -> Option<u64> {
         self.size_bits_in(MOST_STEPS)
     }
@@ -59,8 +59,8 @@ impl Entry<'_, '_> {
         }
     }
 
-    /// How many elements a dimension of an array has. A lower bound that is not given is taken to be 0 where
-    /// the count depends on it.
+    /// Returns the number of elements in a dimension of an array. A missing lower bound is taken as 0 where the number
+    /// depends on it.
     fn count(self) -> Option<u64> {
         if let Some(count) = self.number(dw::DW_AT_count) {
             return Some(count);

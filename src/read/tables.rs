@@ -1,5 +1,4 @@
-//! Headers of the tables behind indices: `.debug_str_offsets` (DWARF 5 section 7.26) and `.debug_addr` (section
-//! 7.27).
+//! Tables of indexed elements: `.debug_str_offsets` (DWARF 5 section 7.26) and `.debug_addr` (section 7.27).
 
 use super::cursor::{Cursor, is_address_size};
 use super::sections::Sections;
@@ -8,13 +7,13 @@ use crate::error::{Count, ErrorKind, Result};
 /// A table of numbers: offsets of strings in `.debug_str`, or addresses.
 #[derive(Debug, Clone)]
 pub struct IndexTable<'o> {
-    /// The offset of its header in the section, in bytes.
+    /// Offset of the header in the section, in bytes.
     pub offset: u64,
-    /// The version: 5.
+    /// Version: 5.
     pub version: u16,
-    /// The offset of element 0 in the section, which is the base of the units that use it.
+    /// Offset of element 0 in the section, which is the base in the units that use the table.
     pub base: u64,
-    /// Bytes of an element.
+    /// Size of an element in bytes.
     pub element_bytes: u8,
     elements: Cursor<'o>,
 }
@@ -22,7 +21,7 @@ pub struct IndexTable<'o> {
 const WHAT: &str = "a table of indices";
 
 impl<'o> IndexTable<'o> {
-    /// Reads all headers of `.debug_str_offsets`. Before DWARF 5 the section had none: this is not for such.
+    /// Reads all headers of `.debug_str_offsets`. Before DWARF 5 the section has no headers, and must not be read here.
     ///
     /// # Errors
     /// [`Truncated`](ErrorKind::Truncated) or [`Malformed`](ErrorKind::Malformed) with the offset;
@@ -35,10 +34,10 @@ impl<'o> IndexTable<'o> {
         })
     }
 
-    /// Reads all headers of `.debug_addr`, as [`str_offsets`](Self::str_offsets).
+    /// Reads all headers of `.debug_addr`.
     ///
     /// # Errors
-    /// As [`str_offsets`](Self::str_offsets).
+    /// The errors of [`str_offsets`](Self::str_offsets).
     pub fn addresses(sections: &Sections<'o>) -> Result<Vec<Self>> {
         read_all(sections.cursor(".debug_addr", sections.debug_addr), |from, _| {
             let at = from.offset();
@@ -54,10 +53,10 @@ impl<'o> IndexTable<'o> {
         })
     }
 
-    /// The elements, in order.
+    /// Returns the elements, in order.
     ///
     /// # Errors
-    /// [`Truncated`](ErrorKind::Truncated) for a last one that is cut off. The iterator ends after it.
+    /// [`Truncated`](ErrorKind::Truncated) for an incomplete last element. The iterator ends after the error.
     pub fn elements(&self) -> impl Iterator<Item = Result<u64>> + use<'o> {
         let (mut from, bytes) = (self.elements, self.element_bytes);
         std::iter::from_fn(move || {

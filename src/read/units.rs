@@ -1,4 +1,4 @@
-//! The reader of units: headers, abbreviations and entries, decoded by `gimli`, with values looked up.
+//! Reader of units: headers, abbreviations and entries are decoded by `gimli`, and values are resolved here.
 
 use std::ops::Range;
 
@@ -12,19 +12,19 @@ use super::value::{Attribute, Slice, Value, resolve};
 use crate::error::{At, Count, Error, ErrorKind, Result};
 use crate::op::{Dialect, DraftCodes, Encoding};
 
-/// An attribute before what it refers to is looked up.
+/// An attribute with an unresolved value.
 type Raw<'o> = gimli::read::Attribute<Slice<'o>>;
 
-/// The abbreviations that were used last: units of one producer often share a table.
+/// The last table of abbreviations, by offset: units of one producer often share a table.
 type Table = Option<(u64, gimli::Abbreviations)>;
 
 pub(super) struct Reader<'m, 'o> {
     dwarf: Dwarf<'o>,
     dialect: Dialect,
     draft: DraftCodes,
-    /// The units of the file that has the skeletons.
+    /// Units of the file with the skeletons.
     skeletons: &'m [Unit<'o>],
-    /// The number of the split unit of this file, if there is one alone: type units belong to it.
+    /// Id of the file's split compilation unit, if there is exactly one: type units belong to it.
     dwo_id: Option<u64>,
 }
 
@@ -67,7 +67,7 @@ impl<'m, 'o> Reader<'m, 'o> {
         while let Some(header) = headers.next().map_err(|error| self.broken(error, "a unit header", next))? {
             next = self.unit(&header, &mut table, next)?;
         }
-        // Before DWARF 5 the number is not in the header.
+        // Before DWARF 5 the id is not in the header.
         if let ([unit], None) = (&self.dwarf.units[..], self.dwo_id) {
             self.dwo_id = unit.dwo_id;
         }
@@ -79,13 +79,13 @@ impl<'m, 'o> Reader<'m, 'o> {
         let mut dwarf = self.dwarf;
         let units = dwarf.units.iter().zip(0..);
         dwarf.signatures = units.filter_map(|(unit, index)| Some((unit.signature?, index))).collect();
-        // The first of several, which a linker would have kept.
+        // A linker keeps the first unit of a signature.
         dwarf.signatures.sort_by_key(|&(signature, _)| signature);
         dwarf.signatures.dedup_by_key(|&mut (signature, _)| signature);
         Ok(dwarf)
     }
 
-    /// Reads the unit that starts at `start` and gives the offset after it.
+    /// Reads the unit at `start`, and returns the offset after it.
     fn unit(&mut self, header: &gimli::UnitHeader<Slice<'o>>, table: &mut Table, start: u64) -> Result<u64> {
         let span = start..start + header.length_including_self() as u64;
         let sections = self.dwarf.sections;
@@ -180,7 +180,7 @@ impl<'m, 'o> Reader<'m, 'o> {
         Ok(span.end)
     }
 
-    /// Takes over what the skeleton of a split unit says for it. DWARF 5 section 3.1.3.
+    /// Copies attributes of a split unit from its skeleton. DWARF 5 section 3.1.3.
     fn set_skeleton(&self, unit: &mut Unit<'o>) {
         if !unit.is_split() {
             return;
@@ -219,8 +219,8 @@ impl<'m, 'o> Reader<'m, 'o> {
     }
 
     fn next_attribute(&self, offset: u64) -> Result<u32> {
-        // Attributes can have no bytes in `.debug_info`. A file in which that is the rule is made to
-        // exhaust its reader.
+        // Attributes can take no bytes in `.debug_info`. A file in which that is frequent is made to exhaust the
+        // reader.
         let sections = &self.dwarf.sections;
         let bytes = sections.debug_info.len().saturating_add(sections.debug_types.len());
         let most = bytes.saturating_mul(16).saturating_add(0x10000);
@@ -232,7 +232,7 @@ impl<'m, 'o> Reader<'m, 'o> {
     }
 }
 
-/// The number of the split compilation unit, if there is one alone. An error is met again when it is read.
+/// Returns the id of the split compilation unit, if there is exactly one. Errors recur when the unit is read.
 fn only_id(mut headers: gimli::DebugInfoUnitHeadersIter<Slice<'_>>) -> Option<u64> {
     let mut found = None;
     while let Ok(Some(header)) = headers.next() {
@@ -246,7 +246,7 @@ fn only_id(mut headers: gimli::DebugInfoUnitHeadersIter<Slice<'_>>) -> Option<u6
     found
 }
 
-/// A unit as its header has it.
+/// Returns a unit with the fields of its header.
 fn new_unit<'o>(
     header: &gimli::UnitHeader<Slice<'o>>,
     span: Range<u64>,
@@ -303,7 +303,7 @@ fn new_unit<'o>(
         entries: 0..0,
     };
     if unit.is_split() && encoding.version >= 5 {
-        // Nothing but the tables of this unit is there, so that they need no base.
+        // The section has only the tables of this unit, so they need no base attribute.
         unit.str_offsets_base = Some(str_offsets_header(encoding));
         unit.loclists_base = Some(lists_header(encoding));
         unit.rnglists_base = Some(lists_header(encoding));
@@ -312,7 +312,7 @@ fn new_unit<'o>(
 }
 
 impl<'o> Unit<'o> {
-    /// Takes what the other attributes of the first entry depend on.
+    /// Sets the fields that the other attributes of the first entry depend on.
     fn set_bases(&mut self, tag: gimli::DwTag, raw: &[Raw<'o>]) {
         if self.encoding.version < 5 && tag == dw::DW_TAG_partial_unit && self.kind == dw::DW_UT_compile {
             self.kind = dw::DW_UT_partial;
@@ -324,7 +324,7 @@ impl<'o> Unit<'o> {
             if one.name() == dw::DW_AT_GNU_dwo_name && self.kind == dw::DW_UT_compile {
                 self.kind = dw::DW_UT_skeleton;
             }
-            // Before DWARF 4 the form does not tell an offset from a number.
+            // Before DWARF 4 the form does not distinguish an offset from a number.
             let Some(offset) = one.offset_value() else { continue };
             let base = match one.name() {
                 dw::DW_AT_addr_base | dw::DW_AT_GNU_addr_base => &mut self.addr_base,
@@ -338,7 +338,7 @@ impl<'o> Unit<'o> {
         }
     }
 
-    /// Takes what the attributes of the first entry say for the whole unit.
+    /// Sets the fields of the first entry's attributes that apply to the whole unit.
     fn set_rest(&mut self, attributes: &[Attribute<'o>]) {
         for Attribute { name, value, .. } in attributes {
             match (*name, value) {
@@ -355,7 +355,7 @@ impl<'o> Unit<'o> {
     }
 }
 
-/// An error of `gimli`'s as one of ours.
+/// Converts an error of `gimli`.
 #[cold]
 fn broken(error: gimli::Error, what: &str, section: &str, offset: u64) -> Error {
     let kind = match error {

@@ -1,4 +1,4 @@
-//! Attributes and their values, freed from their forms. DWARF 5 sections 7.5.4 to 7.5.6.
+//! Attribute values, independent of their forms. DWARF 5 sections 7.5.4 to 7.5.6.
 
 use std::borrow::Cow;
 
@@ -8,40 +8,40 @@ use super::dwarf::{Dwarf, Unit};
 use super::sections::Base;
 use crate::error::Result;
 
-/// What `gimli` reads from.
+/// Input of `gimli`.
 pub(super) type Slice<'o> = EndianSlice<'o, RunTimeEndian>;
 
 /// An attribute of an entry.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Attribute<'o> {
-    /// Its name.
+    /// Name of the attribute.
     pub name: DwAt,
-    /// The form that it was written in.
+    /// Form in the file.
     pub form: DwForm,
-    /// Its value.
+    /// Value of the attribute.
     pub value: Value<'o>,
 }
 
-/// The value of an attribute. What is behind an index or a string offset is already looked up.
+/// Value of an attribute. Indices and string offsets are already resolved.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Value<'o> {
-    /// A number without sign, or one whose form does not say (`data1` to `data8`): such a number is as
-    /// many bits wide as the form.
+    /// An unsigned number, or one of unknown signedness (`data1` to `data8`): such a number has as many bits as the
+    /// form.
     Unsigned(u64),
-    /// A number with a sign.
+    /// A signed number.
     Signed(i64),
-    /// A number of 16 bytes, in their order.
+    /// A number of 16 bytes.
     Wide(u128),
     /// An address.
     Address(u64),
-    /// An address by its index in the unit's table, which is in another file: that of the skeleton.
+    /// An address by its index in the unit's table, which is in the skeleton's file.
     AddressIndex(u64),
     /// A string, without its zero byte.
     String(&'o [u8]),
-    /// An entry, by its offset, counted as [`Dwarf`] says.
+    /// Reference to an entry by its offset, counted as described at [`Dwarf`].
     Reference(u64),
-    /// A type in a type unit, by its signature.
+    /// Reference to a type in a type unit, by its signature.
     Signature(u64),
     /// An expression.
     Expr(&'o [u8]),
@@ -51,18 +51,18 @@ pub enum Value<'o> {
     RngList(u64),
     /// A line program, by its offset in `.debug_line`.
     LineProgram(u64),
-    /// An offset into a section that the attribute's name tells.
+    /// Offset into a section that depends on the attribute's name.
     Offset(u64),
-    /// Yes or no.
+    /// A flag.
     Flag(bool),
-    /// Bytes.
+    /// A block of bytes.
     Block(&'o [u8]),
-    /// Something in a supplementary file, which is not read.
+    /// Reference into a supplementary file, which is not read.
     Other,
 }
 
 impl<'o> Value<'o> {
-    /// The number, if it is one that is not negative.
+    /// Returns the number, if it is not negative.
     pub fn unsigned(&self) -> Option<u64> {
         match *self {
             Self::Unsigned(value) => Some(value),
@@ -71,7 +71,7 @@ impl<'o> Value<'o> {
         }
     }
 
-    /// The string, with U+FFFD for what is no UTF-8.
+    /// Returns the string, with U+FFFD in place of invalid UTF-8.
     pub fn text(&self) -> Option<Cow<'o, str>> {
         match *self {
             Self::String(bytes) => Some(String::from_utf8_lossy(bytes)),
@@ -80,7 +80,7 @@ impl<'o> Value<'o> {
     }
 }
 
-/// Whether a block of this attribute is an expression in DWARF 2 and 3, which have no form for one.
+/// Whether a block of this attribute is an expression in DWARF 2 and 3, which have no form for expressions.
 fn is_location(name: DwAt) -> bool {
     matches!(
         name,
@@ -111,8 +111,8 @@ fn is_location(name: DwAt) -> bool {
     ) || is_of_lanes(name)
 }
 
-/// active_lane and lane_pc under the numbers that AMD's documents and debugger give them, and lane_pc under the
-/// registry's. The registry's other attributes of these numbers are no blocks and no offsets, and came later than
+/// Whether the attribute is active_lane or lane_pc by the numbers of AMD's documents and debugger, or lane_pc by the
+/// registry's. The registry's other attributes with these numbers are neither blocks nor offsets, and are later than
 /// DWARF 3.
 fn is_of_lanes(name: DwAt) -> bool {
     matches!(name, DwAt(0x3e08 | 0x3e0b | 0x3e12))
@@ -134,7 +134,7 @@ fn has_loclist(name: DwAt) -> bool {
     }
 }
 
-/// The value behind a form.
+/// Resolves the value of a form.
 pub(super) fn resolve<'o>(
     dwarf: &Dwarf<'o>,
     unit: &Unit<'o>,
@@ -154,7 +154,7 @@ pub(super) fn resolve<'o>(
         }
         AttributeValue::Block(block) => Value::Block(block.slice()),
         AttributeValue::Exprloc(expr) => Value::Expr(expr.0.slice()),
-        // Before DWARF 4 an offset in a section is a constant of its size.
+        // Before DWARF 4 a section offset has the form of a constant of its size.
         AttributeValue::Data4(offset)
             if unit.encoding.version < 4 && unit.encoding.offset_bytes == 4 && is_of_lanes(name) =>
         {
@@ -205,7 +205,7 @@ pub(super) fn resolve<'o>(
     })
 }
 
-/// The offset of list `index` of the table at `base`. Its elements count from the start of the table.
+/// Returns the offset of list `index` of the table at `base`. Its elements count from the start of the table.
 fn list_offset(base: Base, table: super::cursor::Cursor<'_>, index: u64) -> Result<u64> {
     const WHAT: &str = "a list by index";
     let bytes = base.encoding.offset_bytes;
