@@ -275,7 +275,7 @@ fn check_live(module: &Module) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// Properties of a scope that decide about its variables.
+/// Properties of a scope for the checks of its variables.
 struct Around<'m> {
     scope: ScopeId,
     unit: UnitId,

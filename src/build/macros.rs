@@ -74,7 +74,7 @@ impl MacroBuilder<'_> {
     ///
     /// # Errors
     /// [`ErrorKind::BadArgument`](crate::error::ErrorKind::BadArgument) where the text is malformed or contains a zero
-    /// byte, or the line is 0 inside a file or not 0 outside.
+    /// byte, or the line is 0 after a file has begun, or not 0 outside all files.
     pub fn define(&mut self, line: u32, text: &str) -> Result<&mut Self> {
         self.check(line, text)?;
         let head = head_len(text);
@@ -101,7 +101,7 @@ impl MacroBuilder<'_> {
     ///
     /// # Errors
     /// [`ErrorKind::BadArgument`](crate::error::ErrorKind::BadArgument) where the name is malformed or contains a zero
-    /// byte, or the line is 0 inside a file or not 0 outside.
+    /// byte, or the line is 0 after a file has begun, or not 0 outside all files.
     pub fn undefine(&mut self, line: u32, name: &str) -> Result<&mut Self> {
         self.check(line, name)?;
         if name.is_empty() || head_len(name) != name.len() {

@@ -112,7 +112,7 @@ impl BaseType {
     }
 }
 
-/// A value on the stack: a base type and a literal of it (A.2.5.2).
+/// A value on the stack: a base type and a literal of that type (A.2.5.2).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Value {
     ty: BaseType,

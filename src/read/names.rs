@@ -386,7 +386,7 @@ impl<'o> Dwarf<'o> {
 }
 
 /// Returns the hash of a name. DWARF 5 section 7.33: Bernstein's hash of the name in UTF-8 after simple case folding,
-/// in which the Turkish letters i are folded to i.
+/// in which the Turkish dotted and dotless i are folded to i.
 pub fn name_hash(name: &[u8]) -> u32 {
     let push = |hash: u32, byte: &u8| hash.wrapping_mul(33).wrapping_add(u32::from(*byte));
     if name.is_ascii() {

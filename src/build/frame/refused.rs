@@ -102,7 +102,7 @@ fn no_lane(module: &Module, space: SpaceId) -> Error {
     Error::bad_argument(format!("each lane has its own memory of space {name}, and no lane is given"))
 }
 
-/// Refuses frames that are wrong as a whole.
+/// Refuses frames whose rules are wrong in combination.
 pub(in crate::build) fn check(module: &Module) -> Result<(), Wrong> {
     if module.frame_rules.is_empty() {
         return Ok(());

@@ -17,8 +17,9 @@
 //! | `data_location` | location | the descriptor | empty | A.5.18.1 |
 //! | bounds, counts, strides, `allocated`, `associated`, `rank` | value | the descriptor | empty | DWARF 5, 2.19, 5.18 |
 //! | `string_length` | value at a location | the descriptor | empty | DWARF 5, 5.11 |
-//! | lanes | as they say | none | empty | R, A.3.3.5 |
-//! | rules of call frame information | as they say | none | the canonical frame address | A.6.4 |
+//! | `lane_pc`, `active_lane` | location | none | empty | R, A.3.3.5 |
+//! | `def_cfa_expression` | location in memory | none | empty | A.6.4.2.2 |
+//! | rules `expression`, `val_expression` | location, value | none | the canonical frame address | A.6.4.1 |
 
 mod frames;
 mod types;

@@ -34,7 +34,7 @@ impl<'s, 'a, 'o> Frame<'s, 'a, 'o> {
     }
 
     /// Returns the program location (A.2.5.1), which selects the entries of location lists: the program counter; in an
-    /// outer frame the address of the last byte of the call, before the return address.
+    /// outer frame the address before the return address, which is within the call.
     pub fn pc(&self) -> u64 {
         self.level.pc
     }
