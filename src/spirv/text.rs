@@ -8,7 +8,7 @@ use super::read::{Fact, Facts, Operand};
 use super::words::Id;
 use super::{Constant, Function, opcodes as op};
 
-/// Options of [`print`].
+/// Options of [`print()`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TextOptions {
     /// Also print the word where each instruction begins.
