@@ -20,7 +20,7 @@ mod tools;
 use common::{check_golden, golden};
 use eitri::build::Builder;
 use eitri::consumer::{Consumer, Policy, Tables};
-use eitri::dump::{DumpOptions, print_as};
+use eitri::dump::{DumpOptions, print_to};
 use eitri::emit::elf::{Code, new_object};
 use eitri::lower::lower;
 use eitri::model::{Address, BaseEncoding, Loc, Module, Qualifier, Row, SourceLine, Val};
@@ -142,11 +142,18 @@ fn object(target: &Target, consumer: &Consumer) -> Vec<u8> {
     object
 }
 
+fn text_of(object: &[u8], target: &Target) -> String {
+    let mut text = Vec::new();
+    let options = DumpOptions { verbose: true };
+    print_to(&mut text, object, None, Some(target), Dialect::Dwarf5, options).unwrap();
+    String::from_utf8(text).unwrap()
+}
+
 #[test]
 fn every_version_is_written_as_reviewed() {
     for (name, target, version, format) in all() {
         let object = object(&target, &consumer(version, format));
-        let text = print_as(&object, Some(&target), Dialect::Dwarf5, DumpOptions { verbose: true }).unwrap();
+        let text = text_of(&object, &target);
         check_golden(&format!("emit/{name}"), &text);
     }
 }

@@ -8,7 +8,7 @@ use crate::op::{Encoding, text};
 use crate::read::{CfaRule, Cie, Fde, FrameInstruction, FrameRow, FrameSection, Frames, Instruction, Rule};
 use crate::target::SpaceId;
 
-impl<'d> Dump<'_, 'd> {
+impl<'d> Dump<'_, 'd, '_> {
     pub(super) fn frames(&mut self) -> fmt::Result {
         let dwarf = self.dwarf;
         for section in [FrameSection::Debug, FrameSection::Eh] {

@@ -10,7 +10,7 @@ use crate::read::{
     PublicSection,
 };
 
-impl<'d> Dump<'_, 'd> {
+impl<'d> Dump<'_, 'd, '_> {
     pub(super) fn indices(&mut self) -> fmt::Result {
         let sections = self.dwarf.sections();
         self.each("names", NameIndex::read_all(sections), Self::names)?;

@@ -6,7 +6,7 @@ use super::text::Dump;
 use crate::error::Count;
 use crate::read::LineProgram;
 
-impl<'d> Dump<'_, 'd> {
+impl<'d> Dump<'_, 'd, '_> {
     pub(super) fn lines(&mut self, program: &LineProgram<'d>) -> fmt::Result {
         write!(self.out, "lines: version {}", program.version)?;
         self.at(program.offset)?;

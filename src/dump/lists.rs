@@ -6,7 +6,7 @@ use super::text::Dump;
 use crate::error::Result;
 use crate::read::{List, ListKind, RawEntry, RawList, Unit};
 
-impl<'d> Dump<'_, 'd> {
+impl<'d> Dump<'_, 'd, '_> {
     pub(super) fn locations(&mut self, unit: &Unit<'d>, depth: usize, offset: u64) -> fmt::Result {
         let raw = self.dwarf.raw_locations(unit, offset);
         let list = self.dwarf.locations(unit, offset);

@@ -6,7 +6,7 @@ use std::fmt::{self, Write};
 use super::text::Dump;
 use crate::read::{Macro, MacroEntry, Macros, Unit};
 
-impl<'d> Dump<'_, 'd> {
+impl<'d> Dump<'_, 'd, '_> {
     pub(super) fn macros(&mut self, unit: &Unit<'d>) -> fmt::Result {
         match self.dwarf.macros(unit) {
             Ok(None) => Ok(()),

@@ -8,6 +8,7 @@ mod lines;
 mod lists;
 mod macros;
 pub(crate) mod names;
+mod out;
 mod steps;
 mod text;
 mod watch;
@@ -18,6 +19,10 @@ pub use lanes::{LaneStop, Lanes, SourceLine, Standing, lanes};
 pub use steps::{Step, Steps, steps};
 pub use text::{DumpOptions, dump};
 pub use watch::Asked;
+
+use std::io;
+
+use out::Out;
 
 use crate::error::Result;
 use crate::op::{Dialect, DraftCodes};
@@ -32,47 +37,58 @@ use crate::target::Target;
 /// # Errors
 /// As [`Object::read`] and [`Dwarf::read`].
 pub fn print(object: &[u8], target: Option<&Target>) -> Result<String> {
-    print_as(object, target, Dialect::Llvm, DumpOptions::default())
+    let mut out = Out::kept();
+    print_into(&mut out, object, None, target, Dialect::Llvm, DumpOptions::default())?;
+    Ok(out.finish()?)
 }
 
-/// Prints the debug sections in a given dialect, with options: a file does not name its dialect.
+/// Prints the debug sections of an object file to a writer, in a given dialect, with options: a file does not name its
+/// dialect. Memory does not grow with the length of the text.
+///
+/// With `dwo`, the split units of that file are printed, with the addresses and lines of the object that contains their
+/// skeletons.
 ///
 /// # Errors
-/// As [`print()`].
-pub fn print_as(
+/// As [`print()`] and [`Dwarf::read_split`]; [`ErrorKind::Io`](crate::error::ErrorKind::Io), the first error of the writer.
+pub fn print_to(
+    out: &mut dyn io::Write,
     object: &[u8],
+    dwo: Option<&[u8]>,
     target: Option<&Target>,
     dialect: Dialect,
     options: DumpOptions,
-) -> Result<String> {
+) -> Result<()> {
+    let mut out = Out::to(out);
+    print_into(&mut out, object, dwo, target, dialect, options)?;
+    out.finish()?;
+    Ok(())
+}
+
+fn print_into(
+    out: &mut Out<'_>,
+    object: &[u8],
+    dwo: Option<&[u8]>,
+    target: Option<&Target>,
+    dialect: Dialect,
+    options: DumpOptions,
+) -> Result<()> {
     let object = Object::read(object)?;
     let dwarf = Dwarf::read_as(&object, dialect, DraftCodes::NONE)?;
     let found = if target.is_none() { object.target(None) } else { None };
     let target = target.or(found.as_ref());
-    let mut text = dump(&object, &dwarf, target, options);
+    if let Some(dwo) = dwo {
+        let dwo = Object::read(dwo)?;
+        let split = Dwarf::read_split(&dwarf, &dwo)?;
+        text::addresses(out, &object);
+        text::print(out, &dwo, &split, target, options);
+        return Ok(());
+    }
     // A file can contain both the skeletons and the split units.
     let split = Dwarf::read_split(&dwarf, &object)?;
+    text::print(out, &object, &dwarf, target, options);
     if !dwarf.sections().is_split && !split.units().is_empty() {
-        text.push('\n');
-        text.push_str(&dump(&object, &split, target, options));
+        out.push('\n');
+        text::print(out, &object, &split, target, options);
     }
-    Ok(text)
-}
-
-/// Prints the split units of `dwo`, with the addresses and lines of the object that contains their skeletons.
-///
-/// # Errors
-/// As [`Object::read`], [`Dwarf::read`] and [`Dwarf::read_split`].
-pub fn print_split(
-    object: &[u8],
-    dwo: &[u8],
-    target: Option<&Target>,
-    dialect: Dialect,
-    options: DumpOptions,
-) -> Result<String> {
-    let (object, dwo) = (Object::read(object)?, Object::read(dwo)?);
-    let main = Dwarf::read_as(&object, dialect, DraftCodes::NONE)?;
-    let split = Dwarf::read_split(&main, &dwo)?;
-    let found = if target.is_none() { object.target(None) } else { None };
-    Ok(text::addresses(&object) + &dump(&dwo, &split, target.or(found.as_ref()), options))
+    Ok(())
 }

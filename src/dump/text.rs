@@ -30,6 +30,7 @@ use std::fmt::{self, Write};
 use gimli::{DwAt, constants as dw};
 
 use super::names;
+use super::out::Out;
 use crate::error::Count;
 use crate::op::{Decoder, Encoding, Op, OperandKind, Reg, text};
 use crate::read::{Attribute, Dwarf, Entry, LineProgram, Object, Unit, Value};
@@ -48,40 +49,49 @@ pub struct DumpOptions {
 /// Registers are printed by name if the target is given; [`Object::target`] often provides it. Lists and line programs
 /// that cannot be read are printed as an error in angle brackets. Missing sections are skipped.
 pub fn dump(object: &Object<'_>, dwarf: &Dwarf<'_>, target: Option<&Target>, options: DumpOptions) -> String {
-    let mut out = String::new();
-    let verbose = options.verbose;
-    let printed = BTreeSet::new();
-    let mut dump = Dump {
-        object,
-        dwarf,
-        target,
-        verbose,
-        program: None,
-        procedures: Vec::new(),
-        printed,
-        out: &mut out,
-    };
-    // Writing to a string does not fail.
-    let _ = dump.all();
-    match dwarf.sections().is_split || out == NO_UNITS {
-        true => out,
-        false => addresses(object) + &out,
-    }
+    let mut out = Out::kept();
+    print(&mut out, object, dwarf, target, options);
+    // Text that is kept does not fail.
+    out.finish().unwrap_or_default()
 }
 
-/// The assumed section addresses of an object that is not linked, as text.
-pub(super) fn addresses(object: &Object<'_>) -> String {
+/// Prints until the output fails.
+pub(super) fn print(
+    out: &mut Out<'_>,
+    object: &Object<'_>,
+    dwarf: &Dwarf<'_>,
+    target: Option<&Target>,
+    options: DumpOptions,
+) {
+    let verbose = options.verbose;
+    let printed = BTreeSet::new();
+    if !dwarf.sections().is_split && has_facts(object, dwarf) {
+        addresses(out, object);
+    }
+    let mut dump =
+        Dump { object, dwarf, target, verbose, program: None, procedures: Vec::new(), printed, out };
+    // The output keeps its error.
+    let _ = dump.all();
+}
+
+/// Whether there is anything to print but [`NO_UNITS`].
+fn has_facts(object: &Object<'_>, dwarf: &Dwarf<'_>) -> bool {
+    let is_printed = |name: &str| name.starts_with(".debug_") || name == ".eh_frame";
+    !dwarf.units().is_empty() || object.sections().iter().any(|section| is_printed(&section.name))
+}
+
+/// Prints the assumed section addresses of an object that is not linked.
+pub(super) fn addresses(out: &mut Out<'_>, object: &Object<'_>) {
     let sections = object.sections().iter().filter(|section| section.is_loaded() && section.size != 0);
     let mut sections = sections.filter(|_| object.is_relocatable()).peekable();
     if sections.peek().is_none() {
-        return String::new();
+        return;
     }
-    let mut text = String::from("addresses: the object is not linked, and its sections are taken to be at\n");
+    out.push_str("addresses: the object is not linked, and its sections are taken to be at\n");
     for section in sections {
-        let _ = writeln!(text, "  {:#x} {}", section.address, section.name);
+        let _ = writeln!(out, "  {:#x} {}", section.address, section.name);
     }
-    text.push('\n');
-    text
+    out.push('\n');
 }
 
 /// Text for an object without units.
@@ -91,7 +101,7 @@ const DEEPEST: usize = 32;
 /// Maximum length of a chain of types, and maximum depth of expressions in expressions.
 const MOST_STEPS: usize = 8;
 
-pub(super) struct Dump<'a, 'd> {
+pub(super) struct Dump<'a, 'd, 'w> {
     pub(super) object: &'a Object<'a>,
     pub(super) dwarf: &'a Dwarf<'d>,
     pub(super) target: Option<&'a Target>,
@@ -102,10 +112,10 @@ pub(super) struct Dump<'a, 'd> {
     procedures: Vec<u64>,
     /// Offsets of printed line programs, which several units can share.
     printed: BTreeSet<u64>,
-    pub(super) out: &'a mut String,
+    pub(super) out: &'a mut Out<'w>,
 }
 
-impl<'a, 'd> Dump<'a, 'd> {
+impl<'a, 'd> Dump<'a, 'd, '_> {
     fn all(&mut self) -> fmt::Result {
         let dwarf = self.dwarf;
         if dwarf.units().is_empty() {

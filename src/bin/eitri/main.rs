@@ -17,7 +17,7 @@ use clap::{CommandFactory, Parser};
 use eitri::Error;
 use eitri::check::{Kind, check_code, check_split};
 use eitri::conform::{File, Report};
-use eitri::dump::{DumpOptions, lane_chart, print_as, print_split};
+use eitri::dump::{DumpOptions, lane_chart, print_to};
 use eitri::emit::elf::{Attach, Code, Existing, attach_with, new_object_with, write_file};
 use eitri::error::ErrorKind;
 use eitri::lower::lower;
@@ -183,12 +183,10 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
                     "this is a description or other JSON, and an object file or a SPIR-V module is expected";
                 return Err(of(&file)(ErrorKind::BadArgument(what.into()).into()));
             }
-            let text = match split {
-                Some(split) => print_split(&bytes, &input(&split)?, target, dialect, options),
-                None => print_as(&bytes, target, dialect, options),
-            };
-            let text = text.map_err(of(&file))?;
-            print(text.as_bytes())?;
+            let dwo = split.as_deref().map(input).transpose()?;
+            let mut out = io::stdout().lock();
+            let printed = print_to(&mut out, &bytes, dwo.as_deref(), target, dialect, options);
+            printed.map_err(of(&file))?;
             Ok(ExitCode::SUCCESS)
         }
         Command::Conform { files, json, only } => {
