@@ -1,7 +1,7 @@
-//! Debug information is added to an object, and nothing else about the object changes.
+//! The promise: adding debug information to an object changes nothing else in the object.
 //!
-//! Objects are read back with the low-level reader of `object`, and with linkers and dumpers of others
-//! where they are installed.
+//! Objects are read back with the low-level reader of `object`, and with other linkers and dumpers where they are
+//! installed.
 
 #[path = "additive/big_endian.rs"]
 mod big_endian;

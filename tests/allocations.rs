@@ -1,4 +1,4 @@
-//! A location that is no composite is found without an allocation.
+//! The promise: evaluating an expression whose location is not a composite does not allocate.
 
 #[path = "../benches/emission/memory.rs"]
 #[allow(dead_code, reason = "the parts are those of benchmarks")]
@@ -11,7 +11,7 @@ use eitri::target::{SpaceId, Target};
 #[global_allocator]
 static MEMORY: memory::Counting = memory::Counting;
 
-/// Of everything that is no composite: what the quick way does, and what it does not.
+/// Expressions with such locations, on the evaluator's fast path and off it.
 const LOCATIONS: &[&str] = &[
     "reg3",
     "regx rax",

@@ -1,10 +1,10 @@
-//! The table of call frame instructions, against DWARF 5 and gimli.
+//! The table of call frame instructions, compared with DWARF 5 and gimli.
 
 use eitri::cfi::{self, Operand};
 use eitri::gimli::DwCfa;
 use eitri::op::Dialect;
 
-/// DWARF 5 table 7.29, typed from the text: the code with its high two bits, the low six bits, the operands. `delta` of
+/// DWARF 5 table 7.29, typed from the text: high two bits and low six bits of the code, name, operands. `delta` of
 /// `advance_loc` and the registers of `offset` and `restore` are the low six bits.
 const STANDARD: &str = "
 40 advance_loc delta
@@ -62,7 +62,7 @@ fn the_standard_rows_are_those_of_the_text() {
     assert_eq!(rows.join("\n"), STANDARD.trim());
 }
 
-/// gimli knows no instructions of AMD's extension.
+/// gimli does not have the instructions of AMD's extension.
 #[test]
 fn codes_and_names_are_those_of_gimli() {
     let codes = (0..0x40).chain([0x40, 0x80, 0xc0]);

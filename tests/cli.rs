@@ -1,4 +1,4 @@
-//! The command: what it prints, what it writes, and the code it ends with.
+//! The command: its output, its files, and its exit codes.
 #![cfg(feature = "cli")]
 
 mod common;
@@ -21,7 +21,7 @@ use eitri::emit::elf::{Code, new_object};
 use eitri::target::Target;
 use pretty_assertions::assert_eq;
 
-/// The machine code of the quickstart.
+/// Machine code of the quickstart.
 const CODE: [u32; 10] = [
     0x7e0602f2, 0xd7610028, 0x00010e04, 0x8f048305, 0xe0700010, 0x80000300, 0x06060703, 0xd7600004,
     0x00010f28, 0xbf810000,
@@ -35,7 +35,7 @@ fn text(path: &str) -> String {
     std::fs::read_to_string(root(path)).expect("a file of the project")
 }
 
-/// A folder of this test's own, removed when it ends.
+/// A folder for one test, removed afterwards.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -96,14 +96,14 @@ fn run_with(input: &[u8], arguments: &[&str]) -> Ran {
     ran(child.wait_with_output().expect("it ends"))
 }
 
-/// `scale.json` is the quickstart: what is written of it is the same to the byte.
+/// `scale.json` describes the quickstart: both produce the same object, byte for byte.
 #[test]
 fn the_description_of_the_quickstart_makes_the_same_object() {
     let target = Target::named("amdgpu-gfx1030-wave32").expect("a target");
     let code = Code::text(CODE.iter().flat_map(|word| word.to_le_bytes()).collect());
     let object = new_object(&target, &code.with_function("scale", 0, 0x28), &[]).expect("an object");
     let path = root("examples/data/scale_code.o");
-    // Other tests read it.
+    // Other tests read the file.
     if common::bless() && std::fs::read(&path).ok().as_ref() != Some(&object) {
         std::fs::write(&path, &object).expect("the object is written");
     }
@@ -162,7 +162,7 @@ fn the_quickstart_shows_what_the_commands_print() {
     );
 }
 
-/// One variable, that only some consumers can be told of.
+/// One variable that only some consumers can be given.
 fn lane_wise(register: &str) -> String {
     format!(
         r#"{{"eitri": 1, "target": "amdgpu-gfx1030-wave32", "describe": [
@@ -179,7 +179,7 @@ fn standard_input_and_output_are_files() {
     let description = lane_wise(r#"{"per_lane": "v3"}"#);
     let written = run_with(description.as_bytes(), &["emit", "-", "--allow", "no-frame", "-o", "-"]);
     assert_eq!((written.code, &*written.errors), (0, ""));
-    // The symbol of the code is another object's.
+    // The symbol of the code is external.
     let symbols = eitri::emit::elf::symbols(&written.out).expect("an object");
     assert!(symbols.iter().any(|symbol| symbol.name == "k"), "{symbols:?}");
     let dumped = run_with(&written.out, &["dump", "-"]);
@@ -200,7 +200,7 @@ fn differences_are_findings() {
     let ran = run(&["check", &two, &out]);
     assert_eq!((ran.code, &*ran.errors), (1, ""));
     assert!(ran.text().contains("location: unit `a.cl`, function `k`, variable `x`"), "{}", ran.text());
-    // What is about the whole object has no place.
+    // Findings about the whole object have no location.
     let cpu = r#"{"eitri": 1, "target": "x86_64", "describe": []}"#;
     let ran = run(&["check", &folder.file("cpu.json", cpu), &out]);
     assert_eq!((ran.code, &*ran.errors), (1, ""));
@@ -222,7 +222,7 @@ fn what_nobody_described_can_be_allowed() {
     assert!(ran.text().starts_with(expected), "{}", ran.text());
     let ran = run(&["check", &none, &out, "--allow", "extra"]);
     assert_eq!((ran.code, &*ran.errors), (0, ""), "{}", ran.text());
-    // A described place has to be there all the same.
+    // Described entities must still exist.
     let other = folder.file("b.json", lane_wise(r#"{"per_lane": "v4"}"#));
     assert_eq!(run(&["check", &other, &out, "--allow", "extra"]).code, 1);
 }
@@ -299,7 +299,7 @@ fn help_has_an_example_that_works() {
         assert_eq!((ran.code, &*ran.errors), (0, ""));
         assert!(ran.text().contains(&format!("Example: eitri {command} ")), "{}", ran.text());
     }
-    // What is left out is said to whom it is left out.
+    // The help of each command states its own view of omissions.
     let partial = |command| {
         let text = run(&[command, "--help"]).text();
         let (_, after) = text.split_once("--partial\n").expect("the option");
@@ -312,7 +312,7 @@ fn help_has_an_example_that_works() {
     assert_eq!(run(&["--help"]).code, 0);
 }
 
-/// A file of three vectors: one passes, one gives a wrong answer, one an error of the wrong class.
+/// A file of three vectors: one passes, one has a wrong result, one an error of the wrong class.
 const VECTORS: &str = r#"{"format": "eitri-vectors-1", "target": {"name": "x86_64"},
 "machine": {"registers": {"0": "01 02 03 04 05 06 07 08"}}, "vectors": [
 {"name": "right", "dialect": "dwarf5", "expr": "50", "read": 16, "expect": {"bytes": "01 02"}},
@@ -333,7 +333,7 @@ fn vectors_are_run_and_those_that_fail_are_printed() {
     let counts = "1 passed, 1 failed, 1 wrong error class, 0 unsupported\n";
     assert_eq!((ran.code, ran.text(), &*ran.errors), (1, format!("{wrong}{class}{counts}"), ""));
 
-    // Of several files each line says which.
+    // With several files, each line names its file.
     let folder = Folder::new("conform");
     let (first, second) = (folder.file("1.json", VECTORS), folder.file("2.json", VECTORS));
     let ran = run(&["conform", &first, &second, "--only", "class"]);
@@ -347,7 +347,7 @@ fn vectors_are_run_and_those_that_fail_are_printed() {
 fn vectors_are_printed_as_json() {
     let ran = run_with(VECTORS.as_bytes(), &["conform", "-", "--json"]);
     let found = "error evaluation (division by zero; operation 2, offset 0x2)";
-    // The answer for another program to judge.
+    // Results as JSON, for another program to judge.
     let bytes = r#""answer":{"bytes":"01 02","location":"reg:0"}"#;
     let error = r#""answer":{"error":"evaluation"}"#;
     let lines = format!(
@@ -441,7 +441,7 @@ fn tables_type_units_and_split_units_are_written_when_asked_for() {
     assert_eq!(run(&["emit", json, "--split-dwarf", "-o", "-"]).code, 2);
 }
 
-/// Two units with a variable each; the second may have a file of its own choice.
+/// Two units with a variable each; the second can set its split file name.
 fn two_units(split_name: &str) -> String {
     format!(
         r#"{{"eitri": 1, "target": "x86_64", "describe": [
@@ -452,14 +452,14 @@ fn two_units(split_name: &str) -> String {
     )
 }
 
-/// As gcc and clang name them; a file that something else has is not written over.
+/// Split files are named as by gcc and clang; a file of another unit is not overwritten.
 #[test]
 fn files_of_split_units_are_named_after_the_object() {
     let folder = Folder::new("split");
     let json = folder.file("two.json", two_units(""));
     for (out, files) in [
         ("one.o", ["one-a.dwo", "one-b.dwo"]),
-        // Neither writes over the other's.
+        // Neither overwrites the other's.
         ("two.o", ["two-a.dwo", "two-b.dwo"]),
     ] {
         let out = folder.path(out);
@@ -470,7 +470,7 @@ fn files_of_split_units_are_named_after_the_object() {
         let ran = run(&["check", &json, &folder.path(out), "--for", "dwarf5", "--split-dwarf"]);
         assert_eq!((ran.code, &*ran.errors), (0, ""), "{}", ran.text());
     }
-    // Which files there are says the object, by whatever name it goes.
+    // The object names its split files, whatever its own name is.
     std::fs::rename(folder.path("one.o"), folder.path("other.o")).expect("the object is there");
     let ran = run(&["check", &json, &folder.path("other.o"), "--for", "dwarf5", "--split-dwarf"]);
     assert_eq!((ran.code, &*ran.errors), (0, ""), "{}", ran.text());
@@ -494,7 +494,7 @@ fn files_of_split_units_are_named_after_the_object() {
     assert_eq!(run(&one).code, 2, "the object would be its own split unit");
 }
 
-/// The words of a module with one `DebugSource`, of which the text is `%text`; ids are below 10.
+/// Words of a module with one `DebugSource`, whose text operand is `text`; ids are below 10.
 #[cfg(feature = "spirv")]
 fn module(text: u32) -> Vec<u32> {
     let mut words = vec![0x0723_0203, 0x0001_0100, 0, 10, 0];
@@ -543,7 +543,7 @@ fn modules_are_printed_and_checked() {
     assert!(no_module.errors.contains("a description is compared with an object"), "{}", no_module.errors);
 }
 
-/// The command names a set of debug instructions that is not known, and exits with 1.
+/// The command reports an unknown set of debug instructions and exits with 1.
 #[cfg(feature = "spirv")]
 #[test]
 fn modules_with_another_set() {

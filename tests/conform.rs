@@ -1,5 +1,5 @@
-//! Conformance vectors: those of the project pass, a wrong expectation of any kind does not, and a file that is
-//! not as the format has it is refused where it is not.
+//! Conformance vectors: those of the project pass, wrong expectations of every kind fail, and malformed files are
+//! refused with the location of the error.
 #![cfg(feature = "json")]
 
 mod common;
@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use eitri::conform::{File, Outcome, Report, Verdict};
 use serde_json::{Value, json};
 
-/// Every file of vectors of the project.
+/// All files of vectors in the project.
 fn files() -> Vec<(String, String)> {
     let folder = std::fs::read_dir(common::golden("conformance")).expect("the folder");
     let mut paths: Vec<PathBuf> = folder.map(|entry| entry.expect("a file").path()).collect();
@@ -36,7 +36,7 @@ fn every_vector_of_the_project_passes() {
     assert!(report.count(Verdict::Passed) == report.outcomes.len(), "\n{report}");
 }
 
-/// A file of one vector on a small machine.
+/// A file with one vector on a small machine.
 fn one(vector: Value) -> String {
     let machine = json!({
         "registers": {"0": "a0 a1 a2 a3 a4 a5 a6 a7", "1": "10 00 00 00 00 00 00 00"},
@@ -60,14 +60,14 @@ fn run(vector: Value) -> Outcome {
     vector.run()
 }
 
-/// What must pass, and the same with an expectation that is wrong: the verdict and what is found.
+/// Vectors that pass, each with wrong expectations, their verdict and the result.
 #[test]
 fn every_kind_of_expectation_can_fail() {
     let pointer = |offset| json!({"entry": "0x40", "offset": offset});
     let whole = |byte: &str| format!("{byte} a1 a2 a3 a4 a5 a6 a7");
     let (failed, wrong_class) = (Verdict::Failed, Verdict::WrongErrorClass);
     let cases = [
-        // Bytes, and which bits of them are undefined.
+        // Bytes, and their undefined bits.
         (
             json!({"read": 16}),
             json!({"bytes": "a0 a1"}),
@@ -110,7 +110,7 @@ fn every_kind_of_expectation_can_fail() {
             failed,
             "location [undefined/4, reg:0+4/4], bytes b:1010----",
         ),
-        // Locations: where, and over how many bits.
+        // Locations and their sizes.
         (
             json!({"read": 8}),
             json!({"location": "reg:0"}),
@@ -140,7 +140,7 @@ fn every_kind_of_expectation_can_fail() {
             failed,
             "location reg:0, bytes a0",
         ),
-        // Values, their bits and their type.
+        // Values, their bits and types.
         (
             json!({"expr": "31", "result": "value"}),
             json!({"value": "0x1"}),
@@ -184,7 +184,7 @@ fn every_kind_of_expectation_can_fail() {
             failed,
             "pointer 0x40:-4",
         ),
-        // Errors, and their class.
+        // Errors and their classes.
         (
             json!({"expr": "30 30 1b"}),
             json!({"error": "evaluation"}),
@@ -220,7 +220,7 @@ fn every_kind_of_expectation_can_fail() {
             failed,
             "location reg:0, bytes a0",
         ),
-        // What is written, and what is not.
+        // Contents after a store.
         (
             json!({"read": 8, "write": "01"}),
             json!({"bytes": "a0", "written": {"reg:0": whole("01")}}),
@@ -272,7 +272,7 @@ fn every_kind_of_expectation_can_fail() {
     }
 }
 
-/// Over so many bits two texts name the same places, or they do not.
+/// Equality of location texts over a number of bits.
 #[test]
 fn locations_are_equal_bit_for_bit() {
     let is_same = |expected: &str, found_parts: &str, read: u64| {
@@ -305,7 +305,7 @@ fn locations_are_equal_bit_for_bit() {
     assert!(!list("mem:0:0x10 | reg:0 | reg:1"));
 }
 
-/// A vector's machine is merged into the file's.
+/// The machine of a vector is merged into that of the file.
 #[test]
 fn a_vector_changes_the_machine_key_by_key() {
     let unmapped = |expr: &str, machine: Value| {
@@ -335,7 +335,7 @@ fn a_vector_changes_the_machine_key_by_key() {
     assert_eq!(of(Value::Null, "a4 30 02 fe ff 9f"), passed);
 }
 
-/// What is malformed, and what the error says: the key, and why.
+/// Malformed files, with the key and the reason in the error.
 #[test]
 fn malformed_files_are_refused_with_vector_and_key() {
     let malformed = [
@@ -451,7 +451,7 @@ fn malformed_files_are_refused_with_vector_and_key() {
             "vectors[0].machine.memory[0]",
             "not one of each lane",
         ),
-        // Space 5 is one of each lane: memory of none is no memory at all.
+        // Space 5 is private to each lane: memory without a lane is an error.
         (
             json!({"target": {"name": "amdgpu-gfx1030-wave32"},
                    "machine": {"registers": null, "memory": [{"space": 5, "address": "0x0", "bytes": "00"}]}}),

@@ -1,4 +1,4 @@
-//! Modules with very little in them, and with very much: what is at the edge of a form, a header or a table.
+//! Minimal and maximal modules: boundaries of forms, headers and tables.
 
 #[path = "common/consumers.rs"]
 mod consumers;
@@ -12,7 +12,7 @@ use eitri::lower::{Consumer, Lowered, Policy, lower};
 use eitri::model::{Address, BaseEncoding, Loc, Module, SourceLine, Val};
 use eitri::target::{SpaceId, Target};
 
-/// Writes the module, and has it checked with the code. Nothing is left out.
+/// Writes the module and checks it with its code. No omissions are allowed.
 fn written(module: &Module, consumer: &Consumer, code: &Code) -> Result<Lowered> {
     let lowered = lower(module, consumer, Policy::Strict)?;
     let object = new_object(module.target(), code, &lowered.sections)?;
@@ -27,7 +27,7 @@ fn written(module: &Module, consumer: &Consumer, code: &Code) -> Result<Lowered>
     Ok(lowered)
 }
 
-/// Each of these with all tables that its version has, as one file and as several.
+/// Each consumer with all tables of its version, with one file and with split files.
 fn with_tables() -> impl Iterator<Item = Consumer> {
     combinations().flat_map(|mut consumer| {
         let is_five = consumer.version == 5;
@@ -38,7 +38,7 @@ fn with_tables() -> impl Iterator<Item = Consumer> {
     })
 }
 
-/// DWARF 5 section 6.1.1.2: an index is one of units, and there are none.
+/// DWARF 5 section 6.1.1.2: an index covers units, so that there is no index without units.
 #[test]
 fn of_nothing_there_is_nothing() -> Result<()> {
     for target in [Target::x86_64(), Target::s390x()] {
@@ -52,7 +52,7 @@ fn of_nothing_there_is_nothing() -> Result<()> {
     Ok(())
 }
 
-/// Units in which nothing is, and units without code.
+/// Units without entries, and units without code.
 #[test]
 fn a_unit_can_be_empty() -> Result<()> {
     for target in [Target::x86_64(), Target::s390x()] {
@@ -73,7 +73,7 @@ fn a_unit_can_be_empty() -> Result<()> {
     Ok(())
 }
 
-/// A function of no bytes at address 0 is no end of a list of ranges: DWARF 4 section 2.17.3.
+/// An empty function at address 0 does not terminate a list of ranges: DWARF 4 section 2.17.3.
 #[test]
 fn code_of_no_bytes_ends_no_list() -> Result<()> {
     for target in [Target::x86_64(), Target::s390x()] {
@@ -91,7 +91,7 @@ fn code_of_no_bytes_ends_no_list() -> Result<()> {
     Ok(())
 }
 
-/// What comes again is called by an offset of two bytes or of four: in lists and entries, of split units too.
+/// Shared expressions are called with offsets of two or four bytes: in lists and entries, also in split units.
 #[test]
 fn calls_reach_far() -> Result<()> {
     let targets = [Target::x86_64(), Target::s390x()].into_iter();
@@ -119,7 +119,7 @@ fn calls_reach_far() -> Result<()> {
         }
         let module = m.finish()?;
         let code = Code::text(vec![0; 0x40]).with_function("f", 0, 0x40);
-        // Far away takes long to write: once for what is in one file, and once for what is in two.
+        // Large modules are slow to write: test one consumer with one file and one with split files.
         let is_wanted = |consumer: &Consumer| match is_far {
             true => consumer.version == 5 && consumer.name == Consumer::dwarf5().name,
             false => consumer.version > 2,

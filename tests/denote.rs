@@ -1,12 +1,12 @@
-//! The promise: each node of a location means what its documentation says. Worked out by hand, in bits of
-//! storage; no DWARF is involved.
+//! The promise: each node of a location means what its documentation defines. Expectations are computed by hand, in
+//! bits of storage; no DWARF is involved.
 
 use eitri::build::Builder;
 use eitri::model::{BaseEncoding, Column, Contents, Half, Loc, Module, Span, Storage, UnitId, Val};
 use eitri::op::{Expr, Reg};
 use eitri::target::{Scaling, SpaceId, Target};
 
-/// A wave of 32 lanes, of which lane 5 asks.
+/// A wave of 32 lanes, with lane 5 in focus.
 struct Wave;
 
 const S4: Reg = Reg(36);
@@ -15,7 +15,7 @@ const S6: Reg = Reg(38);
 const S33: Reg = Reg(65);
 
 impl Contents for Wave {
-    /// s4 holds 0x1000, s5 holds 2, s6 holds 0b1010, s33 holds 0x800. Others cannot be read.
+    /// s4 contains 0x1000, s5 contains 2, s6 contains 0b1010, s33 contains 0x800. Other registers cannot be read.
     fn register(&self, reg: Reg, from: u64, bits: u32) -> Option<u64> {
         let value: u64 = match reg {
             S4 => 0x1000,
@@ -27,12 +27,12 @@ impl Contents for Wave {
         Some((value >> from) & (u64::MAX >> (64 - bits)))
     }
 
-    /// s4 held 0x77 when the function was entered. Of others that is not known.
+    /// s4 contained 0x77 on entry to the function. The other entry values are unknown.
     fn entry_register(&self, reg: Reg) -> Option<u64> {
         (reg == S4).then_some(0x77)
     }
 
-    /// Each byte of global memory holds the low byte of its address. Other memory cannot be read.
+    /// Each byte of global memory is the low byte of its address. Other memory cannot be read.
     fn memory(&self, space: SpaceId, _: Option<u32>, from: u128, bits: u32) -> Option<u64> {
         let bytes = (0..8).fold(0, |all, at| all | u64::from((from / 8) as u8 + at) << (8 * at));
         (space == SpaceId::DEFAULT).then_some(bytes & (u64::MAX >> (64 - bits)))
@@ -68,7 +68,7 @@ impl Scene {
     }
 }
 
-/// Spans as text: storage and first bit, and how many bits.
+/// Spans as text: storage, first bit and number of bits.
 fn text(module: &Module, spans: &[Span]) -> String {
     let one = |span: &Span| {
         let storage = match &span.storage {
@@ -110,7 +110,7 @@ const ROWS: &[Row] = &[
     (|_| Loc::stack_slot(16), 32, "private_lane@5+0x280/32"),
     (|_| Loc::stack_slot(-16), 32, "private_lane@5+0x180/32"),
 
-    // Memory: 8 times the address. Of an address only the bits of the space count.
+    // Memory: bit 8 times the address. Addresses are truncated to the bits of the space.
     (|s| s.global(0x1234), 64, "global+0x91a0/64"),
     (|_| Loc::local(0x20), 8, "local+0x100/8"),
     (|_| Loc::memory(SpaceId::PRIVATE_LANE, Val::constant(4)), 32, "private_lane@5+0x20/32"),
@@ -135,7 +135,7 @@ const ROWS: &[Row] = &[
     (|s| s.global(16).offset_by(Val::constant(0).sub(Val::constant(8))), 8, "global+0x40/8"),
     (|_| Loc::register(S4).offset_by(Val::register(S5)), 32, "! it goes past the end of s4"),
     (|s| Loc::per_lane(s.v(3)).offset_by(Val::register(S4)), 8, "! it goes past the end of a lane of v3"),
-    // A place on the way is none.
+    // Intermediate locations outside of the storage are errors.
     (|_| Loc::register(S4).offset_by(Val::register(S4)).offset_by(Val::register(S4).neg()), 8, "! it goes past the end of s4"),
 
     // Parts.
@@ -144,19 +144,19 @@ const ROWS: &[Row] = &[
     (|_| Loc::parts([(Loc::register(S4), 8), (Loc::register(S4).offset(1), 8)]), 16, "s4+0x0/16"),
     (|_| Loc::parts([(Loc::over([S4, S5]), 48), (Loc::register(S6), 16)]).offset(3), 32, "s4+0x18/8 s5+0x0/16 s6+0x0/8"),
 
-    // What covers, repeats and chooses.
+    // Overlays, repetitions and selections.
     (|_| Loc::over([S4, S5]).overlay(Loc::register(S6), Val::constant(16), Val::constant(24)), 64, "s4+0x0/16 s6+0x0/24 s5+0x8/24"),
     (|_| Loc::register(S4).overlay(Loc::register(S6), Val::constant(0), Val::constant(32)), 32, "s6+0x0/32"),
     (|_| Loc::over([S4, S5]).overlay(Loc::register(S6), Val::register(S5), Val::constant(8)), 16, "s4+0x0/2 s6+0x0/8 s4+0xa/6"),
     (|_| Loc::register(S4).overlay(Loc::register(S6), Val::register(S4), Val::constant(8)), 32, "! it goes past the end of s4"),
     (|_| Loc::register(S4).offset(1).extend(8, 3), 24, "s4+0x8/8 s4+0x8/8 s4+0x8/8"),
     (|_| Loc::register(S4).extend(12, 2).bit_offset(8), 8, "s4+0x8/4 s4+0x0/4"),
-    // 0b1010: elements 1 and 3 are of the second place, each where it is there.
+    // 0b1010: elements 1 and 3 come from the second location, each at its own position.
     (|s| Loc::select(Val::register(S6), Loc::register(s.v(1)), Loc::register(s.v(2)), 32, 4), 128, "v1+0x0/32 v2+0x20/32 v1+0x40/32 v2+0x60/32"),
     (|s| Loc::select(Val::register(S6), Loc::register(s.v(1)), Loc::register(s.v(2)), 32, 4).offset(4), 32, "v2+0x20/32"),
     (|s| Loc::select(Val::register(Reg(1)), Loc::register(s.v(1)), Loc::register(s.v(2)), 32, 4), 32, "! register exec cannot be read"),
 
-    // No storage.
+    // Values without storage.
     (|_| Loc::implicit(&[0x12, 0x34, 0x56]), 24, "563412+0x0/24"),
     (|_| Loc::implicit(&[0x12, 0x34, 0x56]).bit_offset(4), 8, "41+0x0/8"),
     (|_| Loc::value(Val::constant(0x1122_3344_5566_7788)), 64, "1122334455667788+0x0/64"),
@@ -170,11 +170,11 @@ const ROWS: &[Row] = &[
     (|_| Loc::undefined(), 32, "nowhere+0x0/32"),
     (|_| Loc::undefined().offset(100), 32, "nowhere+0x0/32"),
 
-    // What others say.
+    // Procedures and raw expressions.
     (|s| { let p = s.m.procedure(s.unit, &Loc::over([S4, S5])).unwrap(); Loc::call(p).offset(4) }, 32, "s5+0x0/32"),
     (|s| Loc::expr(s.m.expr(Expr::raw([0x30]), &[]).unwrap()), 32, "! a raw expression has no meaning of its own"),
 
-    // Numbers, of 64 bits.
+    // Values of 64 bits.
     (|_| Loc::value(Val::register(S4).plus(-1)), 64, "0000000000000fff+0x0/64"),
     (|_| Loc::value(Val::pair(S4, S5)), 64, "0000000200001000+0x0/64"),
     (|_| Loc::value(Val::lane_index()), 64, "0000000000000005+0x0/64"),
@@ -211,7 +211,7 @@ fn x(scene: &mut Scene) -> eitri::model::VariableId {
     scene.m.variable(scene.unit, "x", int).unwrap().id()
 }
 
-/// The meaning of a location in a function whose stack base is in s33 and counts as `scaling` says.
+/// Meaning of a location in a function whose stack base is s33 with this scaling.
 fn meaning(
     loc: fn(&mut Scene) -> Loc,
     bits: u64,
@@ -228,7 +228,7 @@ fn meaning(
         f.stack_base(S33).unwrap().scaling(scaling);
     }
     let f = f.id();
-    // A procedure has no size: it may mean a part of the register.
+    // A procedure has no size: its meaning may be a part of the register.
     let procedure = scene.m.procedure(unit, &loc).unwrap();
     let module = scene.m.finish().unwrap();
     let loc = module.procedures().find(|(id, _)| *id == procedure).unwrap().1.loc;
@@ -250,7 +250,7 @@ fn each_node_means_what_it_says() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// What a frame says at a pc: a rule that is there, or what is so without one.
+/// Meaning of a frame at a pc: explicit rules, and defaults.
 #[test]
 fn frames_mean_what_their_rules_say() {
     let mut m = Builder::new(Target::named("amdgpu-gfx1030-wave32").unwrap());
@@ -261,12 +261,12 @@ fn frames_mean_what_their_rules_say() {
     m.frame(f)
         .and_then(|mut frame| {
             frame
-                // s33 holds 0x800.
+                // s33 contains 0x800.
                 .cfa(0..0x40, Loc::memory(SpaceId::PRIVATE_WAVE, Val::register(S33).plus(16)))?
                 .return_address(0..0x40, S4, S5)?
                 .saved_in_lane(8..0x38, S6, v41, 31)?
                 .saved(8..0x38, S33, Loc::value(Val::entry_value(S6).plus(1)))?
-                // What the caller had in `exec` is what s6 holds: 0b1010.
+                // The caller's `exec` is in s6: 0b1010.
                 .saved(8..0x38, exec, Loc::register(S6))?
                 .saved_to_scratch(8..0x38, v41, 4, Some(Val::entry_value(exec)))?
                 .undefined(8..0x38, S5)
@@ -285,14 +285,14 @@ fn frames_mean_what_their_rules_say() {
     assert_eq!((of(reg(S6), 8), of(reg(S5), 8)), ("v41+0x3e0/32".into(), "nowhere+0x0/32".into()));
     assert_eq!(of(reg(S6), 0x38), "s6+0x0/32");
     assert_eq!(of(reg(exec), 8), "s6+0x0/32");
-    // The lane in which s6 is cannot be read here.
+    // The lane that contains s6 cannot be read here.
     assert_eq!(of(reg(S33), 8), "! register s6 on entry cannot be read");
-    // Lanes 1 and 3 are in the row, which is 4 * 32 bytes from the frame: 0x890, and a dword for each lane.
+    // Lanes 1 and 3 are in the slot at 4 * 32 bytes from the frame, 0x890, with a dword per lane.
     assert_eq!(
         of(reg(v41), 8),
         "v41+0x0/32 private_wave+0x44a0/32 v41+0x40/32 private_wave+0x44e0/32 v41+0x80/896"
     );
-    // Without any rule.
+    // No rules.
     let (x, found) = (Target::x86_64(), |module: &Module, f, reg| {
         module.denote_frame(f, 0, Column::Register(reg), &Wave).map(|spans| text(module, &spans))
     });
@@ -307,7 +307,7 @@ fn frames_mean_what_their_rules_say() {
     assert_eq!(found(&module, f, Reg(16)).unwrap(), "default+0x37fc0/64");
 }
 
-/// Where the base counts the bytes of a lane it is taken as it is; a kernel's is 0.
+/// A base that counts bytes per lane is used unscaled; the base of a kernel is 0.
 #[test]
 fn a_stack_slot_depends_on_the_function() {
     let slot: fn(&mut Scene) -> Loc = |_| Loc::stack_slot(16);
@@ -315,7 +315,7 @@ fn a_stack_slot_depends_on_the_function() {
     assert_eq!(meaning(slot, 32, None, &Wave), "private_lane@5+0x80/32");
 }
 
-/// Without a lane that asks, only what depends on it means nothing.
+/// Without a focused lane, only locations that depend on the lane are errors.
 #[test]
 fn without_a_lane() {
     struct None;

@@ -1,5 +1,5 @@
-//! The promise: depth takes room in memory, and none on the machine's stack. What is nested 10,000 times is described,
-//! written, read, checked, printed and dropped by a thread whose stack has 256 KiB.
+//! The promise: nesting depth takes heap memory, not stack. Descriptions with 10,000 levels are built, written, read,
+//! checked, printed and dropped on a thread with a stack of 256 KiB.
 
 use std::process::Command;
 
@@ -15,13 +15,13 @@ use eitri::target::{SpaceId, Target};
 
 const LEVELS: u64 = 10_000;
 
-/// Levels where the output is the square of the depth: public names have all names around them, and a signature is of
-/// all that is in the type. DWARF 4 section 6.1.1 and DWARF 5 section 7.32.
+/// Number of levels where the output grows with the square of the depth: public names include all enclosing names, and
+/// a signature covers the complete type. DWARF 4 section 6.1.1 and DWARF 5 section 7.32.
 const WHOLE: u64 = 1000;
 
 const STACK: usize = 256 << 10;
 
-/// Runs on a thread with a small stack, in a process of its own: a stack that overflows ends the process.
+/// Runs on a thread with a small stack, in a separate process: a stack overflow ends the process.
 fn on_a_small_stack(run: impl FnOnce() + Send + 'static) {
     const INSIDE: &str = "EITRI_DEPTH_INSIDE";
     if std::env::var_os(INSIDE).is_some() {
@@ -39,7 +39,7 @@ fn on_a_small_stack(run: impl FnOnce() + Send + 'static) {
     assert!(ran.contains("1 passed"), "{ran}");
 }
 
-/// Consumers of all tables and of type units.
+/// Consumers with all tables, and with type units.
 fn consumers() -> [Consumer; 3] {
     let mut tables = Consumer::llvm();
     tables.tables.names = true;
@@ -52,7 +52,7 @@ fn consumers() -> [Consumer; 3] {
     [tables, units, older]
 }
 
-/// Runs every stage on a description of [`LEVELS`] levels, each with a number of entries.
+/// Runs every stage on a description of [`LEVELS`] levels, with `entries` entries each.
 fn every_stage(entries: u64, describe: impl Fn(&mut Builder, UnitId, TypeId, u64) -> Code + Send + 'static) {
     on_a_small_stack(move || {
         let [tables, units, older] = consumers();
@@ -103,7 +103,7 @@ fn no_code() -> Code {
     Code::text(vec![0; 4])
 }
 
-/// Functions with code, each in the one before.
+/// Nested functions with code.
 fn functions(m: &mut Builder, unit: UnitId, int: TypeId, levels: u64) -> Code {
     let mut code = Code::text(vec![0; 4 * levels as usize]);
     let mut around: Option<ScopeId> = None;
@@ -127,7 +127,7 @@ fn functions_in_functions() {
     every_stage(3, functions);
 }
 
-/// Functions in each other that were inlined, and have no code.
+/// Nested functions that are inlined and have no code.
 fn abstract_functions(m: &mut Builder, unit: UnitId, int: TypeId, levels: u64) -> Code {
     let line = SourceLine { file: m.primary_file(unit).unwrap(), line: 1, column: 0 };
     let caller = m.function(unit, "caller").unwrap().code("caller", 4).id();
@@ -151,7 +151,7 @@ fn functions_that_were_inlined_in_functions() {
     every_stage(3, abstract_functions);
 }
 
-/// Structures, each declared in the one before.
+/// Nested structures.
 fn structures(m: &mut Builder, unit: UnitId, int: TypeId, levels: u64) -> Code {
     let mut around: Option<TypeId> = None;
     for level in 0..levels {
@@ -189,7 +189,7 @@ fn types_in_functions_in_types() {
     every_stage(1, local_classes);
 }
 
-/// Types that are made of each other, in the way of the last of them.
+/// A chain of types, each made from the previous one.
 fn chain(
     m: &mut Builder,
     unit: UnitId,
@@ -289,7 +289,7 @@ fn inlined_calls_in_inlined_calls() {
     });
 }
 
-/// The parser of JSON has no limit of its own: what nests in a description are locations, which have one.
+/// The JSON parser has no depth limit of its own: nested values in a description are locations, which have a limit.
 #[test]
 fn json_in_json() {
     const DEPTH: usize = 100_000;
@@ -311,6 +311,6 @@ fn json_in_json() {
         let error = Module::from_json(&text).expect_err("it is no description");
         assert!(error.at().json.is_some(), "{error}");
     }
-    // Shallow, it is one.
+    // At a small depth, it is a valid description.
     Module::from_json(value(r#"{"plus": [{"register": "s4"}, 8]}"#)).expect("a description");
 }

@@ -1,5 +1,5 @@
-//! The bytes depend on what was described and nothing else: not on the order of hash tables, the process, or
-//! the order in which places and rows were described.
+//! The promise: the bytes depend on the description only, not on hash order, on the process, or on the order in which
+//! locations and rows are described.
 
 mod common;
 #[path = "common/consumers.rs"]
@@ -20,13 +20,13 @@ use eitri::target::{Gfx, Target, Wave};
 use proptest::prelude::*;
 use random::{Choices, choices, fixed_choices, module, targets};
 
-/// Every section of a module, for every consumer.
+/// All sections of a module, for every consumer.
 fn written(module: &Module) -> Vec<Section> {
     let written = consumers().map(|consumer| lower(module, &consumer, Policy::Partial).expect("is written"));
     written.into_iter().flat_map(|lowered| lowered.sections).collect()
 }
 
-/// A unit with so many names, types, abbreviations, addresses and equal lists that tables of them grow.
+/// A unit with enough names, types, abbreviations, addresses and equal lists to make the tables grow.
 fn large() -> Result<Module> {
     let gpu = Target::amdgpu(Gfx::GFX1030, Wave::W32)?;
     let (v3, s4) = (gpu.vgpr(3)?, gpu.sgpr(4)?);
@@ -66,15 +66,15 @@ fn everything() -> Vec<Vec<Section>> {
     all
 }
 
-/// Whether the units of a module are the same whoever writes which of them when, as they are one after the
-/// other: `order` says which comes next, of those that are left.
+/// Whether lowering the units on two threads, in any order, gives the same bytes as sequential lowering: `order`
+/// chooses the next of the remaining units.
 fn same_on_threads(module: &Module, consumer: &Consumer, mut order: impl FnMut(usize) -> usize) -> bool {
     let one_by_one = lower(module, consumer, Policy::Partial).expect("is written");
     let units = &Units::new(module, consumer, Policy::Partial).expect("the version is there");
     let mut left: Vec<_> = module.units().map(|(id, _)| id).collect();
     let shuffled: Vec<_> = (1..=left.len()).rev().map(|count| left.remove(order(count))).collect();
     let written = std::thread::scope(|scope| {
-        // Two threads, each with every other unit.
+        // Two threads, each with every second unit.
         let threads = [0, 1].map(|first| {
             let mine: Vec<_> = shuffled.iter().skip(first).step_by(2).copied().collect();
             scope.spawn(move || mine.into_iter().map(|unit| units.lower(unit)).collect::<Result<Vec<_>>>())
@@ -92,7 +92,7 @@ fn units_on_threads_for_everyone() {
     }
 }
 
-/// FNV-1a, so that the number is the same in every process.
+/// FNV-1a, a hash that is equal in every process.
 fn hash(all: &[Vec<Section>]) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325u64;
     for section in all.iter().flatten() {
@@ -146,7 +146,7 @@ fn an_object_twice() -> Result<()> {
     Ok(())
 }
 
-/// A function with places and rows, described in the given order.
+/// A function with locations and rows, described in the given order.
 fn in_order(order: &[usize]) -> Module {
     let gpu = Target::amdgpu(Gfx::GFX1030, Wave::W32).expect("a target");
     let vgpr = |n: usize| gpu.vgpr(n as u16).expect("a register");

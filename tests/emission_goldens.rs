@@ -1,16 +1,15 @@
-//! The promise: every version of DWARF, in both formats, is written as it was reviewed: each section, byte by byte.
+//! The promise: every version of DWARF, in both formats, is written as reviewed, section by section and byte by byte.
 //!
-//! `goldens/emit/*.txt` are the dump, with offsets and forms, of one module: two units; types of each kind; a
-//! function with blocks, an inlined call and variables in every kind of place; lines with sums and embedded
-//! text; macros; all tables for looking things up. `EITRI_BLESS=1` rewrites them, and what changes is to be
-//! reviewed anew:
+//! `goldens/emit/*.txt` are the dumps, with offsets and forms, of one module: two units; types of each kind; a
+//! function with blocks, an inlined call and variables in every kind of location; lines with checksums and embedded
+//! text; macros; all lookup tables. `EITRI_BLESS=1` rewrites them. Changes are to be reviewed:
 //!
-//! * against what `readelf -w`, `llvm-dwarfdump` and `dwarfdump` make of the same object, which
-//!   [`others_read_the_same`] does again as far as a program can: the offset, tag and form of every entry and
-//!   attribute, rows of line programs, names and ranges in tables;
-//! * against the specification of the version: header sizes (DWARF 5 section 7.4 and 7.5.1, DWARF 2 to 4
-//!   section 7.5.1), that each form is one the version has ([`forms_are_those_of_the_version`]), the numbers of
-//!   files (from 0 in version 5, from 1 before), `high_pc` (an address before version 4), offsets of lists.
+//! * against the output of `readelf -w`, `llvm-dwarfdump` and `dwarfdump` for the same object, which
+//!   [`others_read_the_same`] repeats as far as a program can: offset, tag and form of every entry and attribute, rows
+//!   of line programs, names and ranges in tables;
+//! * against the specification of the version: header sizes (DWARF 5 section 7.4 and 7.5.1, DWARF 2 to 4 section
+//!   7.5.1), forms ([`forms_are_those_of_the_version`]), numbers of files (from 0 in version 5, from 1 before),
+//!   `high_pc` (an address before version 4), offsets of lists.
 
 mod common;
 #[allow(dead_code, reason = "each test uses a part")]
@@ -33,7 +32,7 @@ use tools::{Folder, Tool};
 const LLVM: Tool = Tool::new("llvm-dwarfdump-19", "llvm-19");
 const READELF: Tool = Tool::new("readelf", "binutils");
 
-/// All files, with what they are of.
+/// File names with their target, version and format.
 fn all() -> Vec<(String, Target, u16, Format)> {
     let versions =
         (2..=5).flat_map(|version| [Format::Dwarf32, Format::Dwarf64].map(|format| (version, format)));
@@ -168,7 +167,7 @@ fn no_golden_file_is_unused() {
     assert_eq!(names, expected);
 }
 
-/// The version in which a form came: DWARF 2 to 5, table "Attribute form encodings" of section 7.5.
+/// The version that introduced a form: DWARF 2 to 5, table "Attribute form encodings" of section 7.5.
 fn since(form: gimli::DwForm) -> u16 {
     match form.0 {
         0x01 | 0x03..=0x16 => 2,
@@ -189,7 +188,7 @@ fn forms_are_those_of_the_version() {
             for attribute in entry.attributes() {
                 let form = attribute.form;
                 assert!(since(form) <= version, "{name}: {form} in version {version}");
-                // What is an offset has no form of its own before version 4.
+                // Offsets have no form of their own before version 4.
                 let is_offset =
                     [dw::DW_AT_stmt_list, dw::DW_AT_ranges, dw::DW_AT_macro_info].contains(&attribute.name);
                 let expected = if format == Format::Dwarf32 { dw::DW_FORM_data4 } else { dw::DW_FORM_data8 };
@@ -201,7 +200,7 @@ fn forms_are_those_of_the_version() {
     }
 }
 
-/// Entries as `llvm-dwarfdump` has them: offset, tag and abbreviation, each with names and forms of attributes.
+/// Entries in the output of `llvm-dwarfdump`: offset, tag and abbreviation, each with names and forms of attributes.
 fn printed(text: &str) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for line in text.lines() {
@@ -220,7 +219,7 @@ fn printed(text: &str) -> Vec<String> {
     all
 }
 
-/// Every entry and attribute stands where others see it, in the same form; and nobody complains.
+/// Other readers find every entry and attribute at the same offset, in the same form, without warnings.
 #[test]
 fn others_read_the_same() {
     let folder = Folder::new();
@@ -240,7 +239,7 @@ fn others_read_the_same() {
         if let Some(ran) = LLVM.run(&["--verify".as_ref(), path.as_os_str()]) {
             assert!(ran.clean().contains("No errors."), "{name}");
         }
-        // `readelf` takes the hashes of a big-endian index for numbers of its own byte order: not these then.
+        // `readelf` decodes the hashes of a big-endian index in the byte order of the host: skip these.
         let wanted = if target.is_big_endian() { "-wilmrsoLRO" } else { "-w" };
         if let Some(ran) = READELF.run(&["-W".as_ref(), wanted.as_ref(), path.as_os_str()]) {
             let said = ran.clean();

@@ -1,4 +1,4 @@
-//! What a caller does wrong is an error that names the place, and never a panic.
+//! The promise: invalid calls give an error with its location, and never a panic.
 //!
 //! `goldens/errors/errors.txt` has the exact text of each error that describing and lowering can give.
 
@@ -27,7 +27,7 @@ fn gpu() -> Target {
     Target::amdgpu(Gfx::GFX1030, Wave::W32).expect("gfx1030 runs waves of 32")
 }
 
-/// A module with one function of 0x180 bytes, and another unit with a function of its own.
+/// A module with one function of 0x180 bytes, and another unit with a function.
 struct Start {
     m: Builder,
     unit: UnitId,
@@ -56,7 +56,7 @@ fn start() -> Start {
     Start { m, unit, int, saxpy, other, other_int, other_function }
 }
 
-/// Symbols, types, variables and so on of a larger module: none of the small one's has these numbers.
+/// Ids of a larger module that are invalid in the small one.
 struct Foreign {
     unit: UnitId,
     function: FunctionId,
@@ -87,19 +87,19 @@ fn foreign() -> Foreign {
     last.expect("there are some")
 }
 
-/// The error of a location of variable `n` in `saxpy`.
+/// The error for a location of variable `n` in `saxpy`.
 fn of_loc(make: impl FnOnce(&mut Start, &Foreign) -> Result<Loc>) -> Result<()> {
     let mut start = start();
     let loc = make(&mut start, &foreign())?;
     start.m.variable(start.saxpy, "n", start.int)?.live(0x24..0x180, loc).map(drop)
 }
 
-/// The error of describing something.
+/// The error of a description.
 fn of(make: impl FnOnce(&mut Start, &Foreign) -> Result<()>) -> Result<()> {
     make(&mut start(), &foreign())
 }
 
-/// The error of a location where code does not run in waves.
+/// The error for a location on a target without waves.
 fn on_cpu(loc: Loc) -> Result<()> {
     let mut m = Builder::new(Target::x86_64());
     let unit = m.unit("a.c");
@@ -108,14 +108,14 @@ fn on_cpu(loc: Loc) -> Result<()> {
     m.variable(main, "n", int)?.live(0..0x40, loc).map(drop)
 }
 
-/// The error of ending a module.
+/// The error of finishing a module.
 fn of_end(make: impl FnOnce(&mut Start, &Foreign) -> Result<()>) -> Result<()> {
     let mut start = start();
     make(&mut start, &foreign()).expect("no error before the end");
     start.m.finish().map(drop)
 }
 
-/// The error of writing a module for a reader of plain DWARF 5.
+/// The error of lowering a module for plain DWARF 5.
 fn of_lower(make: impl FnOnce(&mut Start) -> Result<()>) -> Result<()> {
     let mut start = start();
     make(&mut start).expect("no error before the end");
@@ -133,7 +133,7 @@ fn s(n: u16) -> Reg {
 
 type Case = (&'static str, fn() -> Result<()>);
 
-/// What is done, and the call that fails.
+/// Description of each case, and the failing call.
 #[rustfmt::skip]
 const CASES: &[Case] = &[
     ("register 5000", || of_loc(|_, _| Ok(Loc::register(Reg(5000))))),
@@ -835,7 +835,7 @@ const CASES: &[Case] = &[
     }),
 ];
 
-/// Writes something for who has type units and something else.
+/// Lowers for a consumer with type units and one more change.
 fn with_type_units(change: fn(&mut Consumer)) -> Result<()> {
     let mut consumer = Consumer::dwarf5();
     consumer.has_type_units = true;
@@ -851,7 +851,7 @@ fn every_error_names_its_place() {
     );
     for (name, make) in CASES {
         let error = make().expect_err(name);
-        // In words, and not as our types have it.
+        // In words, without Rust's debug output.
         let is_ours = ["Some(", "None", "Unknown Dw", " { ", "Symbol(", "Type("];
         assert!(!is_ours.iter().any(|pattern| error.to_string().contains(pattern)), "{error}");
         text.push_str(&format!("{name} | {error}\n"));
@@ -868,7 +868,7 @@ fn pointers_may_go_in_circles() -> Result<()> {
     a.m.finish().map(drop)
 }
 
-/// A module of which plain DWARF 5 can be told a part.
+/// A module that plain DWARF 5 can express in part.
 fn partly() -> Result<Module> {
     let mut a = start();
     a.m.variable(a.saxpy, "x", a.int)?.live(0x08..0x40, Loc::per_lane(v(3)))?;
@@ -902,7 +902,8 @@ fn what_is_left_out_is_listed() -> Result<()> {
         assert_eq!(left_out.why.at().variable.as_deref(), name);
         assert_eq!(left_out.why.at().pcs, left_out.pcs);
     }
-    // The same, in order, is an error under the other policy; and nothing is left out for who can be told.
+    // Under the other policy, the first omission is the error; consumers that can express everything have no
+    // omissions.
     let error = lower(&module, &Consumer::dwarf5(), Policy::Strict).expect_err("cannot be told");
     assert_eq!(error, lowered.left_out[0].why);
     for consumer in [Consumer::llvm(), Consumer::rocgdb(), Consumer::rocgdb_legacy()] {
@@ -924,8 +925,7 @@ fn an_error_says_where_as_data_too() {
     );
 }
 
-/// The first ids of a module that is not the builder's: some are numbers of entities that it has by then, some
-/// are not.
+/// Ids of another module: some are valid in the builder's module, some are not.
 struct Ids {
     units: Vec<UnitId>,
     functions: Vec<FunctionId>,
@@ -954,7 +954,7 @@ fn ids() -> Ids {
     }
 }
 
-/// A location of anything, right or wrong.
+/// A random location, valid or not.
 fn any_loc(c: &mut Choices<'_>, ids: &Ids, depth: u32) -> Loc {
     let reg = |c: &mut Choices<'_>| Reg(c.one(&[4, 36, 40, 1539, 1576, 2000, 2563, 3000, 5000, u64::MAX]));
     let bits = |c: &mut Choices<'_>| c.number() >> c.one(&[0, 3, 10]);
@@ -1002,7 +1002,7 @@ fn any_val(c: &mut Choices<'_>, ids: &Ids, depth: u32) -> Val {
     }
 }
 
-/// Calls the builder with anything. What it refuses is ignored.
+/// Random calls of the builder; refused ones are ignored.
 #[allow(clippy::too_many_lines, reason = "one line for each call")]
 fn throw(c: &mut Choices<'_>, ids: &Ids, m: &mut Builder) -> Result<()> {
     let pcs = |c: &mut Choices<'_>| {
@@ -1085,8 +1085,7 @@ fn throw(c: &mut Choices<'_>, ids: &Ids, m: &mut Builder) -> Result<()> {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever the builder is called with is taken or refused; what it takes is written, or refused with
-    /// an error that is documented.
+    /// Random calls are accepted or refused; what is accepted is lowered, or refused with a documented error.
     #[test]
     fn nothing_panics(choices in random::choices(1200)) {
         let ids = ids();
@@ -1114,7 +1113,7 @@ proptest! {
         }
     }
 
-    /// Alone, a location of anything is taken or refused.
+    /// A random location by itself is accepted or refused.
     #[test]
     fn no_location_panics(choices in random::choices(60), base: Option<u16>, bits: Option<u64>) {
         let loc = any_loc(&mut Choices::new(&choices), &ids(), 4);

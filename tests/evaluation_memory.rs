@@ -1,5 +1,4 @@
-//! What an expression costs in memory has a bound, whatever it says: far more steps are allowed than any of these
-//! takes.
+//! The promise: evaluating any expression takes bounded memory, with a step limit far above that of these expressions.
 
 #[path = "../benches/emission/memory.rs"]
 #[allow(dead_code, reason = "the parts are those of benchmarks")]
@@ -20,7 +19,7 @@ static MEMORY: memory::Counting = memory::Counting;
 const ENCODING: Encoding = Encoding::new(8, Dialect::Llvm);
 const MIB: usize = 1 << 20;
 
-/// What it gives, and the most memory that it had at once.
+/// The result, and the peak memory.
 fn peak<T>(run: impl FnOnce() -> T) -> (T, usize) {
     let mut given = None;
     let peak = memory::peak_of(|| {
@@ -45,7 +44,7 @@ fn many_of_much() -> Vec<u8> {
     expr
 }
 
-/// `count` places, each a composite of as many parts, all of which end at other bits.
+/// `count` places, each a composite of `count` parts, all with different boundaries.
 fn many_ends(count: u64) -> Vec<ListEntry<'static>> {
     let entry = |place: u64| {
         let part = |index: u64| {
@@ -58,7 +57,7 @@ fn many_ends(count: u64) -> Vec<ListEntry<'static>> {
     (0..count).map(entry).collect()
 }
 
-/// One test, for memory is counted of all threads.
+/// A single test, as memory is counted across threads.
 #[test]
 fn no_expression_takes_more_than_memory_has() {
     let target = Target::x86_64();
@@ -66,7 +65,7 @@ fn no_expression_takes_more_than_memory_has() {
     let mut machine = Snapshot { pc: Some(0), ..Snapshot::default() };
     let mut evaluator = Evaluator::new();
 
-    // A message that told all of the location would have some gigabytes.
+    // The complete location would take some gigabytes as a message.
     let expr = [many_of_much(), bytes("lit1; plus")].concat();
     let (fault, most) = peak(|| evaluator.evaluate(&expr, &machine, &context).expect_err("no value"));
     assert_eq!(fault.class, Class::IllFormed);
@@ -77,7 +76,7 @@ fn no_expression_takes_more_than_memory_has() {
     let (fault, most) = peak(|| read_bits(&location, 480_008, &machine).expect_err("a byte too many"));
     assert!(fault.rule.ends_with('…') && most < 32 * MIB, "{most} bytes");
 
-    // So would a report; and one of much that was read.
+    // A report is truncated as well, also for large reads.
     let hex: String = expr[..expr.len() - 2].iter().map(|byte| format!("{byte:02x}")).collect();
     let json = format!(
         r#"{{"format": "eitri-vectors-1", "target": {{"name": "x86_64"}}, "vectors": [
@@ -97,7 +96,7 @@ fn no_expression_takes_more_than_memory_has() {
     }
     assert!(most < 32 * MIB, "{most} bytes");
 
-    // Spans of all places, and their places, would be more than a million.
+    // Spans of all places would have more than a million places.
     let list = many_ends(110);
     let location = evaluator.list(&list, &machine, &context).expect("a location");
     let (found, most) = peak(|| spans(&location, 110 * 110).expect_err("too many"));
@@ -108,7 +107,7 @@ fn no_expression_takes_more_than_memory_has() {
     let refused = write_bits(&location, 110 * 110, &[0xff; 8192], &mut machine).expect_err("too many");
     assert_eq!(refused.class, Class::Evaluation);
     assert!(machine == before, "a store that is refused changes nothing");
-    // To read it one place is enough.
+    // Reading needs a single place.
     assert!(read_bits(&location, 110 * 110, &machine).is_ok());
 
     // A constant that is pushed again and again.
@@ -118,7 +117,7 @@ fn no_expression_takes_more_than_memory_has() {
     assert_eq!(fault.class, Class::Evaluation);
     assert!(most < 128 * MIB, "{most} bytes");
 
-    // Stacks of large values, each told after each step.
+    // Stacks of large values, recorded after each step.
     machine.types.insert((0, 0x10), BaseType::new(TypeEncoding::Unsigned, 1 << 16));
     let expr = bytes(&format!("lit1; convert @0x10{}", "; dup".repeat(900)));
     let (told, most) = peak(|| steps(Body::Expression(&expr), &machine, &context, Some(&target)));

@@ -1,4 +1,4 @@
-//! The examples run, and what they write does not depend on when or where.
+//! The examples run, and their output depends neither on the time nor on the folder.
 
 mod common;
 
@@ -11,7 +11,7 @@ use pretty_assertions::assert_eq;
 /// The example that prints and writes no file.
 const PRINTS_ONLY: &str = "minimal";
 
-/// The names of the examples: each a file of its own.
+/// Names of the examples, one per file.
 fn names() -> Vec<String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
     let files = std::fs::read_dir(folder).expect("the examples").map(|file| file.expect("a file").path());
@@ -22,7 +22,7 @@ fn names() -> Vec<String> {
     names
 }
 
-/// Runs an example with a folder of its own: gives what it printed, without the folder, and the files.
+/// Runs an example in its own folder. Returns the output, without the folder, and the files.
 fn run(name: &str, turn: u32) -> (String, BTreeMap<String, Vec<u8>>) {
     let folder = std::env::temp_dir().join(format!("eitri-example-{}-{name}-{turn}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a temporary folder");
@@ -97,7 +97,7 @@ fn modules_of_examples_say_what_was_reviewed() {
     }
 }
 
-/// Lines of an example, from one that begins with a text up to another, less their indentation.
+/// Lines of an example, from one with the prefix `first` to one with the prefix `last`, without their indentation.
 fn part(name: &str, first: &str, last: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples").join(name).with_extension("rs");
     let source = std::fs::read_to_string(path).expect("the example");

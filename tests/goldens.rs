@@ -1,7 +1,7 @@
-//! What is written is what was reviewed: the golden files, and the only place that rewrites them.
+//! The promise: output equals the reviewed golden files. `EITRI_BLESS=1` rewrites them, here only.
 //!
-//! `goldens/lower/*.txt` say what expression each location becomes, for each consumer. They are typed from
-//! the specifications, not made from the crate's output.
+//! `goldens/lower/*.txt` list the expression of each location for each consumer. They are typed from the
+//! specifications rather than generated.
 
 mod common;
 #[path = "goldens/locations.rs"]
@@ -18,10 +18,10 @@ use eitri::op::{Decoder, Op, text};
 use eitri::target::Target;
 use locations::{Parser, number};
 
-/// Where symbols are. Their distance leaves room for offsets.
+/// Addresses of symbols, with space for offsets between them.
 const SYMBOLS: [(&str, u64); 3] = [("table", 0x1000), ("lds", 0x2000), ("f", 0x3000)];
 
-/// Every file under `goldens/lower`. One that is not here is never compared.
+/// All files under `goldens/lower`. A file that is missing here would never be compared.
 const LOWER: [&str; 4] = ["gfx1030-wave32.txt", "gfx1100-wave32.txt", "gfx900-wave64.txt", "x86_64.txt"];
 
 #[test]
@@ -43,7 +43,7 @@ fn no_golden_file_is_unused() {
     assert_eq!(names, LOWER);
 }
 
-/// What a row depends on besides itself.
+/// Context of a row.
 struct Context {
     target: Target,
     lets: BTreeMap<String, String>,
@@ -51,7 +51,7 @@ struct Context {
     base: Option<String>,
 }
 
-/// The golden file with the last columns of its rows as they are now.
+/// The golden file with the current output in the last columns of its rows.
 fn rewritten(file: &str) -> String {
     let mut context =
         Context { target: Target::x86_64(), lets: BTreeMap::new(), consumers: Vec::new(), base: None };
@@ -100,7 +100,7 @@ fn row(context: &Context, location: &str, consumer: &Consumer) -> String {
     let base = context.base.as_ref().map(|name| context.target.register_named(name).expect("a register"));
     let ty = builder.base_type(unit, "bits", BaseEncoding::Unsigned, bits).expect("a type");
     let added = match base {
-        // A global variable, so that no function's address stands before the location's.
+        // A global variable, so that no function's address precedes the address of the location.
         None => builder.variable(unit, "v", ty).and_then(|mut v| v.always(loc.clone()).map(|v| v.id())),
         Some(base) => {
             let mut function = builder.function(unit, "f").expect("a function");
@@ -120,7 +120,7 @@ fn row(context: &Context, location: &str, consumer: &Consumer) -> String {
             let encoding = consumer.encoding(context.target.address_bytes());
             let printed = text::print(&bytes, encoding, Some(&context.target));
             let (printed, hidden) = named(&bytes, printed, &found, encoding);
-            // What refers to an entry cannot stand alone.
+            // A location that refers to an entry cannot be lowered alone.
             if let Some(alone) = alone.filter(|_| hidden.is_empty()) {
                 let alone = alone.unwrap_or_else(|error| panic!("{location}: alone: {error}"));
                 assert_eq!(alone.bytes(), bytes, "{location}: alone and in a module");
@@ -147,7 +147,7 @@ fn row(context: &Context, location: &str, consumer: &Consumer) -> String {
     }
 }
 
-/// The expression of variable `v`; and the offsets of the entries it may refer to, with their names.
+/// The expression of variable `v`; and the offsets and names of the entries that it may refer to.
 fn expression(
     lowered: &Lowered,
     target: &Target,
@@ -185,7 +185,7 @@ fn expression(
     (bytes.expect("the variable"), found)
 }
 
-/// The text with names for offsets of entries; and which bytes those offsets are.
+/// The text with names instead of entry offsets; and the positions of those offsets in the bytes.
 fn named(
     bytes: &[u8],
     mut printed: String,

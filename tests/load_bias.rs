@@ -1,4 +1,5 @@
-//! Addresses are relocated when a file is loaded, constants stay: by hand, beside gdb, and in files that were linked.
+//! The promise: addresses are relocated by the load bias, constants are not: computed by hand, compared with gdb, and
+//! in linked files.
 
 #[path = "common/tools.rs"]
 mod tools;
@@ -45,16 +46,16 @@ fn addresses_move_and_constants_do_not() {
         assert_eq!(quick.to_string(), expected, "{expr}");
         assert_eq!(traced.expect("a location").to_string(), expected, "{expr}");
     }
-    // A list is chosen from by addresses of the file, whatever the bias.
+    // Bounds of lists are unrelocated addresses of the file.
     let list = [ListEntry { bounds: Some((0x1000, 0x1008)), expr: [0x50].as_slice().into() }];
     let found = Evaluator::new().list(&list, &machine, &Context::new(encoding, &target));
     assert_eq!(found.expect("a location"), eitri::eval::Location::register(Reg(0), 64));
 }
 
-/// By how much the program is loaded above its addresses.
+/// Difference between the program's addresses in memory and in the file.
 const BIAS: u64 = 0x1234_0000;
 
-/// Where gdb has `answer`, the program being loaded so.
+/// Address of `answer` in gdb, with the program loaded at the bias.
 fn asked(program: &std::path::Path) -> Option<u64> {
     let symbols = format!("symbol-file -o {BIAS:#x} {}", program.display());
     let said = GDB.run(&["-nx", "-q", "-batch", "-ex", &symbols, "-ex", "output &answer"])?;
@@ -63,7 +64,7 @@ fn asked(program: &std::path::Path) -> Option<u64> {
     Some(u64::from_str_radix(digits, 16).expect("an address"))
 }
 
-/// Where this crate has it.
+/// Address of `answer` in this crate.
 fn evaluated(bytes: &[u8]) -> u64 {
     let object = Object::read(bytes).expect("a program");
     let dwarf = Dwarf::read(&object).expect("DWARF");
@@ -78,7 +79,7 @@ fn evaluated(bytes: &[u8]) -> u64 {
     address.default_address().expect("an address")
 }
 
-/// The operations that a program has, and others that are put in their place: what gdb relocates is relocated here.
+/// The program's operation, and others in its place: gdb and this crate relocate the same ones.
 #[test]
 fn gdb_relocates_the_same() {
     let folder = Folder::new();
@@ -116,7 +117,7 @@ fn gdb_relocates_the_same() {
     }
 }
 
-/// A function that has a pointer to its variable.
+/// A function with a pointer to its variable.
 fn module() -> Module {
     let mut m = Builder::new(Target::x86_64());
     let unit = m.unit("a.c");
@@ -129,7 +130,7 @@ fn module() -> Module {
     m.finish().expect("a module")
 }
 
-/// Files that are loaded anywhere, and one that is not: there an address and a constant are the same.
+/// Position-independent files, and a file with a fixed address: there, an address and a constant are equivalent.
 #[test]
 fn linked_files_are_checked_where_they_are_loaded() {
     let (module, folder) = (module(), Folder::new());

@@ -1,6 +1,6 @@
-//! The operation table is the specifications', and bytes, operations and text are one another's.
+//! The promise: the operation table equals the specifications, and bytes, operations and text convert to each other.
 //!
-//! The tables under `goldens/op/` are typed by hand from the specifications, not made from the crate's.
+//! The tables under `goldens/op/` are typed by hand from the specifications rather than generated.
 
 #[path = "operations/expressions.rs"]
 mod expressions;

@@ -1,5 +1,5 @@
-//! The promise: one of something is one: `1 bit`, never `1 bits`. No text of the crate has a number and a plural behind it,
-//! but where the number cannot be 1.
+//! The promise: messages count correctly, `1 bit` rather than `1 bits`. No text of the crate has a number followed by
+//! a plural, unless the number cannot be 1.
 
 use std::path::{Path, PathBuf};
 
@@ -43,13 +43,13 @@ const COUNTED: &[&str] = &[
     "words",
 ];
 
-/// Texts whose number cannot be 1, each with the file and the reason.
+/// Texts whose number cannot be 1, with file and reason.
 const NEVER_ONE: &[(&str, &str, &str)] = &[
     ("bin/eitri/targets.rs", "of each of {} lanes", "a register with one value is shown without lanes"),
     ("dump/words.rs", "{name} bytes {at} to {}", "from byte to byte"),
 ];
 
-/// Files under a folder, but for those of SPIR-V and of tests.
+/// Files under a folder, except those of SPIR-V and of tests.
 fn files(under: &str) -> Vec<(PathBuf, String)> {
     let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join(under)];
     let mut files = Vec::new();
@@ -70,14 +70,14 @@ fn files(under: &str) -> Vec<(PathBuf, String)> {
     files
 }
 
-/// A counted noun at the start of a text, behind a space.
+/// A counted noun at the start of a text, after a space.
 fn counted(text: &str) -> Option<&'static str> {
     let word = text.strip_prefix(' ')?;
     let end = word.find(|char: char| !char.is_alphanumeric()).unwrap_or(word.len());
     COUNTED.iter().copied().find(|counted| *counted == &word[..end])
 }
 
-/// Placeholders of a line, each with what is behind it.
+/// Placeholders of a line, each with the following text.
 fn placeholders(line: &str) -> impl Iterator<Item = (&str, &str)> {
     line.match_indices('}').filter_map(|(end, _)| {
         let start = line[..end].rfind('{')?;
@@ -89,13 +89,13 @@ fn placeholders(line: &str) -> impl Iterator<Item = (&str, &str)> {
 fn formats_count_in_english() {
     let (mut wrong, mut used) = (Vec::new(), 0);
     for (path, text) in files("src").into_iter().chain(files("docs")) {
-        // Tests within a file come last.
+        // Unit tests are at the end of a file.
         let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
         for (number, line) in
             text.lines().enumerate().filter(|(_, line)| !line.trim_start().starts_with("//"))
         {
             for (placeholder, behind) in placeholders(line) {
-                // A constant is no 1.
+                // Constants are greater than 1.
                 let is_constant = placeholder.starts_with(|char: char| char.is_ascii_uppercase());
                 let Some(word) = counted(behind).filter(|_| !is_constant) else { continue };
                 let is_exempt =
@@ -113,7 +113,7 @@ fn formats_count_in_english() {
     assert_eq!(used, NEVER_ONE.len(), "each exemption is of one text");
 }
 
-/// Whether a text has a 1 that is no digit of another number, and a plural behind it.
+/// Whether a text has the number 1 followed by a plural.
 fn has_one_of_many(line: &str) -> bool {
     line.match_indices('1').any(|(at, _)| {
         let before = line[..at].trim_end_matches("0x").chars().next_back();

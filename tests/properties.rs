@@ -1,4 +1,4 @@
-//! Whatever a compiler describes can be written for every consumer, and other people's readers can read it.
+//! The promise: every description can be lowered for every consumer, and gimli can read the result.
 
 mod common;
 #[path = "common/consumers.rs"]
@@ -19,27 +19,27 @@ use gimli::{AttributeValue, DebuggingInformationEntry, Dwarf, Unit};
 use proptest::prelude::*;
 use random::{Choices, choices, fixed_choices, module, targets};
 
-/// Symbols are this far apart: further than any function is long.
+/// Distance of symbols, more than the length of any function.
 const APART: u64 = 0x1_0000;
 
-/// An address for a symbol, told apart from others by the number in its name.
+/// An address for a symbol, from the number in its name.
 fn address(symbol: &str) -> u64 {
     let digits = symbol.trim_start_matches(|char: char| !char.is_ascii_digit());
     APART * (1 + digits.parse::<u64>().unwrap_or(0))
 }
 
-/// What a reader finds.
+/// Contents found by the reader.
 #[derive(Default)]
 struct Found {
-    /// Pc ranges of the locations of each variable, from the start of the function.
+    /// Pc ranges of each variable's locations, relative to the function.
     live: BTreeMap<String, Vec<(u64, u64)>>,
-    /// How many entries have one location.
+    /// Number of entries with a single location.
     expressions: usize,
-    /// How many entries of lists say where lanes stand, or where a mask of them is.
+    /// Number of list entries for positions of lanes, or for masks.
     of_lanes: usize,
 }
 
-/// Walks through everything there is.
+/// Reads all contents.
 fn walk(module: &Module, lowered: &Lowered, consumer: &Consumer) -> Result<Found, gimli::Error> {
     let target = module.target();
     let encoding =
@@ -60,7 +60,7 @@ fn walk(module: &Module, lowered: &Lowered, consumer: &Consumer) -> Result<Found
             let header = program.header().clone();
             for file in header.file_names() {
                 dwarf.attr_string(&unit, file.path_name())?;
-                // Before DWARF 5 the first is the unit's, which may have none.
+                // Before DWARF 5, the first directory is that of the unit, which may have none.
                 match file.directory(&header) {
                     Some(directory) => drop(dwarf.attr_string(&unit, directory)?),
                     None => assert!(header.version() < 5 && file.directory_index() == 0),
@@ -94,7 +94,7 @@ fn walk_entry<'a>(
                     matches!(entry.tag(), gimli::DW_TAG_variable | gimli::DW_TAG_formal_parameter);
                 while let Some(location) = locations.next()? {
                     decodes(location.data.0.slice(), encoding);
-                    // The others say where the lanes of a function stand.
+                    // The others are positions of lanes.
                     if !is_variable {
                         found.of_lanes += 1;
                         continue;
@@ -145,7 +145,7 @@ fn decodes(bytes: &[u8], encoding: Encoding) {
 /// The pc ranges that a reader should find.
 fn expected(module: &Module, lowered: &Lowered) -> BTreeMap<String, Vec<(u64, u64)>> {
     let mut all = BTreeMap::<String, Vec<(u64, u64)>>::new();
-    // The definition of a static member has its name from there, and one place.
+    // The definition of a static member has its name there, and a single location.
     for (id, variable) in module.variables().filter(|(_, variable)| variable.specification.is_none()) {
         let name = module.string(variable.name.expect("they all have one"));
         let mut pcs: Vec<_> = module.live(id).iter().map(|live| (live.pcs().start, live.pcs().end)).collect();
@@ -155,7 +155,7 @@ fn expected(module: &Module, lowered: &Lowered) -> BTreeMap<String, Vec<(u64, u6
             pcs.remove(at);
         }
         let function = module.function_of(variable.scope).map(|function| module.function(function));
-        // One place for the whole function is no list.
+        // A single location for the whole function is not a list.
         let is_list = module.live(id).len() > 1
             || function.is_none_or(|function| pcs.first().is_some_and(|&pcs| pcs != (0, function.bytes)));
         if is_list && !pcs.is_empty() {
@@ -165,7 +165,7 @@ fn expected(module: &Module, lowered: &Lowered) -> BTreeMap<String, Vec<(u64, u6
     all
 }
 
-/// The line table of each function as a reader has it.
+/// Line table of each function, as read by gimli.
 fn rows(lowered: &Lowered, target: &Target) -> Result<BTreeMap<u64, Vec<gimli::LineRow>>, gimli::Error> {
     let linked = common::link(&lowered.sections, target, address);
     let dwarf = common::reader(&linked);
@@ -185,12 +185,12 @@ fn rows(lowered: &Lowered, target: &Target) -> Result<BTreeMap<u64, Vec<gimli::L
     Ok(all)
 }
 
-/// What a type can be, and what can be in one that is made of others.
+/// Kinds of types, and of components in composed types.
 const KINDS: &str =
     "Array Base Composite Enum Fixed Pack Pointer Qualified Range Template Typedef Value Variable Vector";
 
-/// Every kind of node is in some module, and so are lists with several places, and expressions: otherwise
-/// the properties say nothing of them.
+/// The random modules contain every kind of node, lists with several places, and expressions: otherwise the properties
+/// would not cover them.
 #[test]
 fn the_modules_have_everything() {
     let (mut nodes, mut kinds) = (BTreeSet::new(), BTreeSet::new());
@@ -243,7 +243,7 @@ fn the_modules_have_everything() {
     assert!(lists > 200 && expressions > 400 && left_out > 20, "{lists} {expressions} {left_out}");
 }
 
-/// Not by chance: each consumer in each version and format, with modules for each target.
+/// Deterministic coverage: each consumer in each version and format, with modules for each target.
 #[test]
 fn every_combination_is_read() {
     for (seed, target) in (0..12).zip(targets().iter().cycle()) {

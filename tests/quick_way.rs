@@ -1,4 +1,4 @@
-//! The evaluator's quick way gives the answers of the long one: a traced evaluation takes the long one.
+//! The promise: the evaluator's fast path gives the same results as the general one, which a traced evaluation uses.
 
 use eitri::eval::{
     Caller, Context, Element, Evaluator, Kind, Layout, Limits, Location, Machine, OwnedBody, Snapshot,
@@ -8,11 +8,10 @@ use eitri::op::{Dialect, Encoding, Reg};
 use eitri::target::{Per, SpaceId};
 use proptest::prelude::*;
 
-/// Where memory is mapped, in the middle of what 16 bits can address.
+/// Start of mapped memory, in the middle of a 16-bit address space.
 const START: u64 = 0x4000;
 
-/// Operations by their bytes. What follows an opcode here may be cut off or be another operation's: then that
-/// is what is evaluated.
+/// Operations as bytes. Operands may be truncated or be bytes of another operation, which is then evaluated.
 fn operation() -> impl Strategy<Value = Vec<u8>> {
     let small = prop_oneof![0u8..8, any::<u8>()];
     prop_oneof![
@@ -36,10 +35,10 @@ fn operation() -> impl Strategy<Value = Vec<u8>> {
             0x28 => vec![code, 3, 0],
             _ => vec![code],
         }),
-        // Branches, mostly a few bytes on or back.
+        // Branches, mostly by a few bytes.
         2 => (prop_oneof![Just(0x28u8), Just(0x2f)], -12i16..12)
             .prop_map(|(code, by)| [&[code][..], &by.to_le_bytes()].concat()),
-        // Registers, and memory at what is in them.
+        // Registers, and memory at their contents.
         2 => (0x50u8..0x56).prop_map(|code| vec![code]),
         4 => (0x70u8..0x76, 0u8..0x80).prop_map(|(code, by)| vec![code, by]),
         1 => (0u8..8, any::<u8>()).prop_map(|(reg, by)| vec![0x92, reg, by & 0x7f]),
@@ -56,7 +55,7 @@ fn operation() -> impl Strategy<Value = Vec<u8>> {
         1 => Just(vec![0x98, 0x40, 0]),
         1 => Just(vec![0x9e, 2, 7, 8]),
         1 => Just(vec![0xa3, 1, 0x51]),
-        // Anything.
+        // Arbitrary bytes.
         1 => prop::collection::vec(small, 1..4),
     ]
 }
@@ -65,7 +64,7 @@ fn expression(operations: usize) -> impl Strategy<Value = Vec<u8>> {
     prop::collection::vec(operation(), 0..operations).prop_map(|all| all.concat())
 }
 
-/// A machine whose numbers and pointers have so many bytes.
+/// A machine with numbers and pointers of `address_bytes` bytes.
 fn machine(address_bytes: u8, big_endian: bool) -> Snapshot {
     let pointer = |to: u64| -> Vec<u8> {
         let bytes = to.to_le_bytes()[..address_bytes.into()].to_vec();
@@ -85,7 +84,7 @@ fn machine(address_bytes: u8, big_endian: bool) -> Snapshot {
     machine
 }
 
-/// Registers 0 to 4 have 64 bits and 5 has 8; addresses of the default space have any size.
+/// Registers 0 to 4 have 64 bits, 5 has 8; addresses of the default space have any size.
 fn layout(address_bits: u32, per: Per) -> Layout {
     let registers = (0..5).map(|reg| (Reg(reg), 64)).chain([(Reg(5), 8)]).collect();
     Layout { registers, spaces: [(SpaceId::DEFAULT, SpaceLayout { address_bits, per })].into() }
@@ -96,7 +95,7 @@ proptest! {
 
     #[test]
     fn the_quick_way_gives_the_same_answers(
-        // Most begin with an empty stack, some with one that is nearly full.
+        // Most stacks are empty at the start, some nearly full.
         below in prop_oneof![5 => Just(0usize), 1 => 56usize..68],
         expr in expression(24),
         frame_base in prop_oneof![3 => Just(vec![0x53]), 1 => expression(4)],
@@ -132,10 +131,10 @@ proptest! {
         let quick = evaluator.evaluate(&expr, &machine, &context);
         let long = evaluator.traced(&expr, &machine, &context, &mut |_| ());
         prop_assert_eq!(&quick, &long, "{:02x?}", expr);
-        // What an evaluation leaves behind has no part in the next.
+        // Evaluations do not influence later ones.
         prop_assert_eq!(&quick, &evaluator.evaluate(&expr, &machine, &context));
         if kind == Kind::Location {
-            // What is kept is the same, whatever was kept before, and whoever has that still.
+            // The retained result does not depend on earlier ones, even while they are in use.
             let mut held = Vec::new();
             for before in [&expr[..], &[0x50, 0x93, 4, 0x93, 2, 0x35, 0x9f, 0x93, 1], &[0x31], &expr] {
                 let _ = evaluator.locate(before, &machine, &context);
@@ -148,7 +147,7 @@ proptest! {
     }
 }
 
-/// Operations at the height where the quick way's own stack is full give what they give elsewhere.
+/// Operations give the same results where the fixed stack of the fast path is full.
 #[test]
 fn what_fills_the_stack() {
     let target = layout(64, Per::Process);
@@ -156,7 +155,7 @@ fn what_fills_the_stack() {
     let machine = machine(8, false);
     let mut evaluator = Evaluator::new();
     for height in 55..75 {
-        // Literals, a duplicate, the one below the top, the third, exchanges, a register, an address.
+        // Literals, a duplicate, the second element, the third, exchanges, a register, an address.
         for pushes in
             [&[0x33][..], &[0x12], &[0x14], &[0x15, 2], &[0x16, 0x14], &[0x17, 0x12], &[0x52], &[0x71, 3]]
         {
@@ -171,7 +170,7 @@ fn what_fills_the_stack() {
     }
 }
 
-/// The largest expressions that the quick way's own stack can hold, and one more.
+/// The largest expressions that fit the fixed stack of the fast path, and one more.
 #[test]
 fn a_stack_of_any_height() {
     let target = layout(64, Per::Process);
@@ -184,7 +183,7 @@ fn a_stack_of_any_height() {
     }
 }
 
-/// The quick way asks a machine no more than the long one.
+/// The fast path makes as few queries to the machine as the general one.
 #[test]
 fn a_machine_is_asked_once() {
     struct Counting(Snapshot, std::cell::Cell<usize>);
@@ -213,7 +212,7 @@ fn a_machine_is_asked_once() {
     let machine = Counting(machine(8, false), std::cell::Cell::new(0));
     let target = layout(64, Per::Process);
     let context = Context::new(Encoding::new(8, Dialect::Dwarf5), &target);
-    // A register, what is there, and what is there.
+    // A register, its target, and the target of that.
     let found = Evaluator::new().location(&[0x71, 0x08, 0x06, 0x06], &machine, &context);
     assert!(found.is_ok());
     assert_eq!(machine.1.get(), 3);

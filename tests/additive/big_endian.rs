@@ -1,4 +1,4 @@
-//! Objects with the most significant byte first: s390x.
+//! Big-endian objects: s390x.
 
 use eitri::emit::elf::*;
 use eitri::target::Target;
@@ -14,10 +14,10 @@ const SOURCE: &str = "
     template <class T> __attribute__((noinline)) T thrice(T x) { return x * 3; }
     extern \"C\" int work(pair *p) { return table[0](p->x) + thrice(p->y); }";
 
-/// Of the older hash table, `readelf` believes that s390x has one with 64-bit numbers.
+/// The GNU hash table: `readelf` expects 64-bit numbers in the older hash table of s390x.
 const LINKED: [&str; 3] = ["-m", "elf64_s390", "--hash-style=gnu"];
 
-/// An object of a compiler, without debug information and with.
+/// A compiled object, without and with debug information.
 fn compiled() -> Option<[Vec<u8>; 2]> {
     let arguments = [
         "--target=s390x-linux-gnu",
@@ -25,7 +25,7 @@ fn compiled() -> Option<[Vec<u8>; 2]> {
         "-O1",
         "-faddrsig",
         "-fdebug-types-section",
-        // LLVM's dumpers warn of relocations of `.eh_frame` that they do not know.
+        // LLVM's dumpers warn about unknown relocations of `.eh_frame`.
         "-fno-asynchronous-unwind-tables",
         "-fno-exceptions",
     ];
@@ -53,7 +53,7 @@ fn readable(bytes: &[u8]) {
     }
 }
 
-/// Every field of a linked object that was filled in, by hand.
+/// Checks every relocated field of a linked object against values computed by hand.
 #[track_caller]
 fn check_fields(object: &ReadObject, function: &str, other: &str) {
     let (function, other) = (object.symbol(function).4, object.symbol(other).4);
@@ -134,7 +134,7 @@ fn a_relocatable_object() {
     }
 }
 
-/// Named symbols, with names for the indices of sections, but for those of type units.
+/// Named symbols with the names of their sections, without those of type units.
 fn symbols_in_sections(object: &ReadObject) -> Vec<(String, u8, String, u64)> {
     let named = object.symbols.iter().filter(|symbol| !symbol.0.is_empty());
     let all = named.map(|symbol| {
@@ -172,7 +172,7 @@ fn the_other_order_is_refused() {
     };
     let big = new_object(&Target::s390x(), &code, &[]).unwrap();
     refused(&big, &Target::x86_64(), "the object is for ELF machine 22, but x86_64 is 62");
-    // An object that claims the machine of the other order.
+    // An object with the machine of the other byte order.
     let mut little = new_object(&Target::x86_64(), &code, &[]).unwrap();
     little[18] = 22;
     refused(&little, &Target::s390x(), "the object is little endian, but s390x is big endian");
@@ -181,7 +181,7 @@ fn the_other_order_is_refused() {
     refused(&big, &Target::x86_64(), "the object is big endian, but x86_64 is little endian");
 }
 
-/// What is written through gimli, in this byte order too.
+/// Sections written with gimli in this byte order.
 #[test]
 fn sections_of_gimli() {
     use eitri::emit::{GimliBuffer, from_gimli};

@@ -1,4 +1,4 @@
-//! Compressed debug sections, which others decompress.
+//! Compressed debug sections, decompressed by other tools.
 
 use eitri::emit::elf::*;
 use eitri::emit::{RelocationTarget, Section};
@@ -11,7 +11,7 @@ use super::support::*;
 const SHF_COMPRESSED: u64 = 0x800;
 const ALL: [(Compression, u32); 2] = [(Compression::Zlib, 1), (Compression::Zstd, 2)];
 
-/// The sections of a unit, with more strings and a table of relocations at the end of which there are some.
+/// Sections of a unit, with a large string section and with relocations at the end of a section.
 fn sections(order: Endianness, function: &str, size: u32) -> Vec<Section> {
     let mut sections = debug_sections_in(order, function, size, function);
     let more = (0..500).flat_map(|number| format!("_Z9a_long_name{number}\0").into_bytes());
@@ -28,7 +28,7 @@ fn sections(order: Endianness, function: &str, size: u32) -> Vec<Section> {
     sections
 }
 
-/// What a tool makes of an object's compressed sections.
+/// The object after decompression by a tool.
 fn decompressed(tool: Tool, bytes: &[u8]) -> Option<ReadObject> {
     let folder = Folder::new();
     let input = folder.file("input", bytes);
@@ -37,12 +37,12 @@ fn decompressed(tool: Tool, bytes: &[u8]) -> Option<ReadObject> {
     Some(read(&std::fs::read(output).unwrap()))
 }
 
-/// Whether the tool knows the machine.
+/// Whether the tool supports the machine.
 fn knows(tool: Tool, target: &Target) -> bool {
     tool.name.starts_with("llvm") || target.name() == "x86_64"
 }
 
-/// Checks an object with compressed sections beside the same without.
+/// Compares an object with compressed sections with the same object without compression.
 #[track_caller]
 fn check(target: &Target, packed: &[u8], plain: &[u8], sections: &[Section], kind: u32) {
     let (new, old) = (read(packed), read(plain));
@@ -51,7 +51,7 @@ fn check(target: &Target, packed: &[u8], plain: &[u8], sections: &[Section], kin
     assert!(packed.len() + 8000 < plain.len());
     for (new, old) in new.sections.iter().zip(&old.sections) {
         if ![".debug_str", ".debug_table"].contains(&old.name.as_str()) {
-            // Also those that are too small to become smaller.
+            // Sections too small to benefit stay uncompressed as well.
             assert_eq!(ReadSection { offset: 0, ..new.clone() }, ReadSection { offset: 0, ..old.clone() });
             continue;
         }
@@ -110,7 +110,7 @@ fn in_objects_of_others() {
         for (compression, kind) in ALL {
             let packed = attach_with(&object, &gfx1030(), &sections, &how(compression)).unwrap();
             check(&gfx1030(), &packed, &plain, &sections, kind);
-            // From one to the other.
+            // From one compression to the other.
             let how = Attach { existing: Existing::Replace, ..how(compression) };
             assert!(packed == attach_with(&packed, &gfx1030(), &sections, &how).unwrap());
             let how = Attach { compression: Compression::None, ..how };
@@ -119,7 +119,7 @@ fn in_objects_of_others() {
     }
 }
 
-/// A linker decompresses, relocates and merges to the same.
+/// A linker decompresses, relocates and merges the sections to the same result.
 #[test]
 fn a_linker_reads_them() {
     let mut sections = sections(Endianness::Little, "uspill", 1388);
@@ -137,7 +137,7 @@ fn a_linker_reads_them() {
     }
 }
 
-/// What does not get smaller stays: 24 bytes of header have to be made up for.
+/// Sections that do not get smaller stay uncompressed: the header takes 24 bytes.
 #[test]
 fn small_and_random_sections_stay() {
     // xorshift64
@@ -153,7 +153,7 @@ fn small_and_random_sections_stay() {
         section(".debug_empty", vec![]),
         section(".debug_small", vec![0; 24]),
         section(".debug_random", (0..4096).map(|_| random()).collect()),
-        // Not debug information by its name.
+        // By its name not debug information.
         section(".other", vec![0; 4096]),
     ];
     let plain = new_object(&Target::x86_64(), &Code::default(), &sections).unwrap();

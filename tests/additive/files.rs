@@ -1,4 +1,4 @@
-//! Files are written as a whole or not at all.
+//! Files are written completely or not at all.
 
 use std::fs;
 

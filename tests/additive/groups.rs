@@ -1,4 +1,4 @@
-//! Type units: sections in groups, of which a linker keeps one.
+//! Type units: section groups, of which a linker keeps one.
 
 use eitri::emit::elf::*;
 use eitri::emit::{RelocationTarget, Section};
@@ -7,8 +7,8 @@ use pretty_assertions::assert_eq;
 
 use super::support::*;
 
-/// A unit with a variable for each type, and a type unit for each: a signature and the size of the type.
-/// Types are in `.debug_info`, as in version 5.
+/// A unit with a variable for each type, and a type unit for each type, given by signature and size. As in version 5,
+/// types are in `.debug_info`.
 fn typed(types: &[(u64, u8)]) -> Vec<Section> {
     #[rustfmt::skip]
     let abbrev = vec![
@@ -66,7 +66,7 @@ fn object(function: &str, sections: &[Section]) -> Vec<u8> {
 }
 
 const ONE: u64 = 0x0123_4567_89ab_cdef;
-/// With a highest bit, and without digits in front that are 0.
+/// A signature with the highest bit set, whose decimal form has no leading zeros.
 const TWO: u64 = 0xfedc_ba98_7654_3210;
 
 #[test]
@@ -99,7 +99,7 @@ fn a_group_is_what_a_linker_takes_it_for() {
         assert_eq!(read.symbols[group.info as usize], (signature.into(), 0, 0, index as u16, 0, 0));
         assert!(group.info < read.locals);
     }
-    // They name no code.
+    // Group symbols do not name code.
     let names: Vec<String> = symbols(&bytes).unwrap().into_iter().map(|symbol| symbol.name).collect();
     assert_eq!(names, ["f"]);
 
@@ -117,8 +117,7 @@ fn a_group_is_what_a_linker_takes_it_for() {
     }
 }
 
-/// Links objects, and returns what is left of type units: their lines in the listing of `llvm-dwarfdump`. Of
-/// two linkers the same.
+/// Links objects with two linkers, which must agree, and returns the type units in the listing of `llvm-dwarfdump`.
 fn type_units(objects: &[&[u8]]) -> Option<Vec<String>> {
     let folder = Folder::new();
     let paths: Vec<_> = objects.iter().enumerate().map(|(i, o)| folder.file(&format!("{i}.o"), o)).collect();
@@ -130,7 +129,7 @@ fn type_units(objects: &[&[u8]]) -> Option<Vec<String>> {
         assert!(text.contains("No errors"), "{text}");
         let text = clean(DWARFDUMP, &["--debug-info", "--debug-types"], &[&output])?;
         let units = text.lines().filter(|line| line.contains("Type Unit:"));
-        // Where the unit begins depends on the linker.
+        // The offset of a unit depends on the linker.
         Some(units.filter_map(|line| Some(line.split_once("Type Unit:")?.1.to_owned())).collect())
     };
     let found: Option<Vec<String>> = linked(LLD);
@@ -150,7 +149,7 @@ fn of_two_objects_one_type_is_kept() {
     assert!(units[1].contains("type_signature = 0xfedcba9876543210"), "{units:?}");
 }
 
-/// The name of a group is the one that LLVM gives it.
+/// Groups have the same names as LLVM's.
 #[test]
 fn a_type_of_clang_is_the_same_type() {
     const SOURCE: &str = "struct pair { int x, y; } it;";
@@ -180,7 +179,7 @@ fn they_are_replaced_like_others() {
     assert_eq!(units.len(), 1);
 }
 
-/// Linked by us or by a linker: the units come one after the other.
+/// In an object linked by eitri or by a linker, the units are consecutive.
 #[test]
 fn in_a_linked_object_there_are_none() {
     let sections = typed(&[(ONE, 8), (TWO, 12)]);
@@ -200,7 +199,7 @@ fn in_a_linked_object_there_are_none() {
     }
 }
 
-/// Where a section of a group begins among those of its name is added to what refers to it.
+/// References to a section of a group are adjusted by its position in the concatenated section.
 #[test]
 fn a_reference_inside_of_a_group_stays_in_it() {
     let part = |name, size, group, relocations| Section {
@@ -222,7 +221,7 @@ fn a_reference_inside_of_a_group_stays_in_it() {
         read_back.relocations[".debug_b"],
         [(0, 10, ".debug_a".into(), 1), (4, 10, ".debug_c".into(), 2)]
     );
-    // One group has both, and comes before the first.
+    // One group has both, and precedes the first.
     let names: Vec<&str> = read_back.sections[4..].iter().map(|section| section.name.as_str()).collect();
     let expected = [
         ".group",

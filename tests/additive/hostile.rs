@@ -1,4 +1,4 @@
-//! No bytes make it panic, or grow out of proportion.
+//! No input causes a panic or disproportionate output.
 
 use eitri::emit::Section;
 use eitri::emit::elf::*;
@@ -7,7 +7,7 @@ use object::Endianness;
 
 use super::support::*;
 
-/// Every entry point. That it returns is what is tested; what it returns has to be an object again.
+/// Calls every entry point: each must return, and its result must be an object again.
 fn try_all(object: &[u8], sections: &[Section]) -> bool {
     for symbol in symbols(object).unwrap_or_default() {
         let _ = contents(object, &symbol);
@@ -15,7 +15,7 @@ fn try_all(object: &[u8], sections: &[Section]) -> bool {
     let _ = symbol_named(object, "uspill");
     match attach(object, &gfx1030(), sections) {
         Ok(after) => {
-            // Alignment of sections in the file is what grows: fewer than 32 sections, 4096 bytes each.
+            // Only alignment padding may grow the file: fewer than 32 sections of 4096 bytes.
             assert!(after.len() <= object.len() + 32 * 4096, "{} from {}", after.len(), object.len());
             let error = attach(&after, &gfx1030(), sections).expect_err("the sections are there now");
             assert!(error.to_string().contains("already has"), "{error}");
@@ -28,7 +28,7 @@ fn try_all(object: &[u8], sections: &[Section]) -> bool {
     }
 }
 
-/// A relocatable object, one that claims to be linked, and what a linker makes of it.
+/// A relocatable object, one that claims to be linked, and a linked one.
 fn objects() -> Vec<Vec<u8>> {
     let mut claims = uspill();
     claims[16] = 3;
@@ -41,7 +41,7 @@ fn every_truncation_is_an_answer() {
     for object in objects() {
         assert!(try_all(&object, &sections));
         for end in 0..object.len() {
-            // Section headers are last in all of these, so that something is always missing.
+            // Section headers are last in all of these, so that every truncation removes some.
             assert!(!try_all(&object[..end], &sections), "{end} of {}", object.len());
         }
     }
@@ -63,7 +63,7 @@ fn every_byte_of_the_headers_can_be_anything() {
     }
 }
 
-/// A generator of numbers below a bound, the same each time: xorshift64.
+/// A deterministic generator of numbers below a bound: xorshift64.
 fn numbers() -> impl FnMut(usize) -> usize {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     move |below: usize| {
@@ -74,8 +74,8 @@ fn numbers() -> impl FnMut(usize) -> usize {
     }
 }
 
-/// The same object with a few bytes changed, half of them where it hurts: in the ELF header, the symbols and
-/// the section headers, which begin at `table`.
+/// The object with a few bytes changed, half of them in the ELF header, the symbols and the section headers (from
+/// offset `table` on).
 fn changed(object: &[u8], table: usize, random: &mut impl FnMut(usize) -> usize) -> Vec<u8> {
     let mut changed = object.to_vec();
     for _ in 0..1 + random(4) {
@@ -100,17 +100,17 @@ fn random_bytes_are_an_answer() {
             accepted += u32::from(try_all(&changed(&object, table, &mut random), &sections));
         }
     }
-    // Most changes are to code, which is not looked at.
+    // Most changes affect code, which is not inspected.
     assert!(accepted > 1000, "{accepted}");
 }
 
-/// Sections that lie on each other would each be written out.
+/// Overlapping sections would each be written in full.
 #[test]
 fn a_small_object_does_not_become_a_large_one() {
     let mut object = uspill();
     let table = u64::from_le_bytes(object[40..48].try_into().unwrap()) as usize;
     let size = object.len() as u64;
-    // `.text`, `.rodata` and `.comment` are the whole file.
+    // `.text`, `.rodata` and `.comment` cover the whole file.
     for index in [2, 4, 6] {
         let header = table + 64 * index;
         object[header + 24..header + 32].fill(0);
@@ -120,7 +120,7 @@ fn a_small_object_does_not_become_a_large_one() {
     assert!(error.to_string().contains("sections overlap"), "{error}");
 }
 
-/// What is not loaded moves in a linked object, when something is replaced.
+/// Replacing sections of a linked object moves the contents that are not loaded.
 #[test]
 fn neither_does_a_small_linked_one() {
     let Some(mut object) = link(&attach(&uspill(), &gfx1030(), &uspill_sections()).unwrap(), &[]) else {
@@ -138,7 +138,7 @@ fn neither_does_a_small_linked_one() {
     assert_eq!(error.to_string(), "sections overlap in the file");
 }
 
-/// Replaces what an object has. That it returns is what is tested; what it returns is replaced again.
+/// Replaces debug sections: the call must return, and its result can be replaced again.
 fn try_replace(object: &[u8], target: &Target, sections: &[Section]) -> bool {
     let how = Attach { existing: Existing::Replace, ..Attach::default() };
     match attach_with(object, target, sections, &how) {
@@ -154,8 +154,8 @@ fn try_replace(object: &[u8], target: &Target, sections: &[Section]) -> bool {
     }
 }
 
-/// Objects with debug information, groups, lists of symbols and relocations of everything, in both byte
-/// orders, with what is to replace it.
+/// Objects with debug information, groups, symbol lists and many kinds of relocations, in both byte orders, each with
+/// replacement sections.
 fn with_debug_information() -> Vec<(Vec<u8>, Target, Vec<Section>)> {
     const SOURCE: &str = "
         struct pair { int x, y; };
@@ -178,7 +178,7 @@ fn with_debug_information() -> Vec<(Vec<u8>, Target, Vec<Section>)> {
     all
 }
 
-/// Where the section headers begin.
+/// Offset of the section headers.
 fn table(object: &[u8]) -> usize {
     let field = object[40..48].try_into().unwrap();
     let offset = if object[5] == 2 { u64::from_be_bytes(field) } else { u64::from_le_bytes(field) };

@@ -1,4 +1,4 @@
-//! Sections that a linker takes over, and sections attached to what it linked.
+//! Sections linked by a linker, and sections attached to linked objects.
 
 use eitri::emit::elf::{attach, contents, symbol_named};
 use pretty_assertions::assert_eq;
@@ -7,13 +7,13 @@ use super::support::*;
 
 const LOAD: u32 = 1;
 
-/// The end in the file of what is loaded.
+/// End of the loaded contents in the file.
 fn loaded_end(object: &ReadObject) -> usize {
     let ends = object.segments.iter().filter(|segment| segment.0 == LOAD).map(|s| s.1 + s.3);
     ends.max().expect("a loaded segment") as usize
 }
 
-/// Every field that a relocation filled in: the address of a symbol and an addend, by hand.
+/// Checks every relocated field against the address of its symbol plus the addend.
 fn check_fields(object: &ReadObject, function: &str, other: &str) {
     let function_at = object.symbol(function).4;
     let other_at = object.symbol(other).4;
@@ -64,7 +64,7 @@ fn a_linked_object_keeps_every_byte_that_is_loaded() {
     assert_eq!(new.sections.len(), old.sections.len() + 5);
     check_fields(&new, "uspill", "vspillk.kd");
 
-    // Of the function the same bytes, before and after linking: it has no relocations.
+    // The function has the same bytes before and after linking, as it has no relocations.
     let code = |object: &[u8]| contents(object, &symbol_named(object, "uspill").unwrap()).unwrap().to_vec();
     assert_eq!(code(&uspill()), code(&before));
     assert_eq!(code(&before), code(&after));
@@ -78,7 +78,7 @@ fn a_linked_object_keeps_every_byte_that_is_loaded() {
     }
 }
 
-/// What is resolved here is what a linker resolves. Without optimisation it leaves strings where they are.
+/// Relocations are resolved as a linker does. Without optimisation the linker does not merge strings.
 #[test]
 fn a_linker_agrees_about_every_section() {
     let sections = uspill_sections();
@@ -112,7 +112,7 @@ fn an_object_without_section_headers_gets_some() {
     linked.truncate(end);
     linked[40..48].fill(0);
     linked[58..64].fill(0);
-    // No symbols any more: addresses cannot be had, offsets can.
+    // Without symbols, relocations against symbols fail; those against sections succeed.
     let error = attach(&linked, &gfx1030(), &uspill_sections()).unwrap_err();
     assert!(error.to_string().contains("symbol table"), "{error}");
     let mut sections = uspill_sections();
@@ -148,7 +148,7 @@ fn sections_can_be_added_in_turns() {
     let once = attach(&linked, &gfx1030(), &sections[..4]).unwrap();
     let twice = attach(&once, &gfx1030(), &sections[4..]).unwrap();
     check_fields(&read(&twice), "uspill", "vspillk.kd");
-    // The names and section headers of the first turn are not left behind in the second.
+    // The second call drops the names and section headers that the first one wrote.
     let together = attach(&linked, &gfx1030(), &sections).unwrap();
     assert_eq!(twice.len(), together.len());
 }

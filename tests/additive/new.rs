@@ -10,7 +10,7 @@ fn symbol(name: &str, place: Place, size: u64, kind: SymbolKind, binding: Bindin
     Symbol { name: name.into(), place, size, kind, binding, visibility: Visibility::Protected }
 }
 
-/// Two functions, a kernel descriptor that refers to one of them, local memory, a name of another object.
+/// Two functions, a kernel descriptor that refers to one of them, local memory, an external symbol.
 fn code() -> Code {
     // s_nop and s_endpgm.
     let mut text = [0x00, 0x00, 0x80, 0xbf].repeat(16);
@@ -105,7 +105,7 @@ fn the_header_is_that_of_the_compiler() {
 #[test]
 fn others_read_and_link_it() {
     let mut code = code();
-    // Local memory is for the linkers of drivers.
+    // Local memory is allocated by the linkers of drivers only.
     code.symbols.retain(|symbol| symbol.name != "scratch");
     let sections = debug_sections("kernel", 48, "kernel.kd");
     let bytes = new_object(&gfx1030(), &code, &sections).unwrap();

@@ -1,4 +1,4 @@
-//! What is refused, and that the message says why.
+//! Refused inputs, and the reasons in the messages.
 
 use eitri::Error;
 use eitri::emit::Section;
@@ -32,7 +32,7 @@ fn other_objects() {
     says(&refused(&uspill(), &Target::x86_64()), &["machine 224", "x86_64 is 62"]);
     let gfx1100 = Target::amdgpu(Gfx::GFX1100, Wave::W32).unwrap();
     says(&refused(&uspill(), &gfx1100), &["0x36", "amdgpu-gfx1100-wave32 is 0x41"]);
-    // The wave size is no matter of the object.
+    // The object does not depend on the wave size.
     attach(&uspill(), &Target::amdgpu(Gfx::GFX1030, Wave::W64).unwrap(), &sections).unwrap();
     let object = uspill();
     let error = refused(&object[..object.len() - 1], &gfx1030());
@@ -89,7 +89,7 @@ fn symbols_that_are_elsewhere_or_ambiguous() {
     };
     let mut code = Code::text(vec![0; 8]).with_function("here", 0, 4);
     code.externals.push("elsewhere".into());
-    // Whoever makes the object says what is elsewhere; of a finished one it is no part.
+    // A new object may list external symbols; an existing object must define all.
     let object = new_object(&gfx1030(), &code, &marks("elsewhere")).unwrap();
     assert_eq!(read(&object).relocations[".debug_marks"][0].2, "elsewhere");
     let plain = new_object(&gfx1030(), &code, &[]).unwrap();
@@ -97,8 +97,8 @@ fn symbols_that_are_elsewhere_or_ambiguous() {
     says(&error, &["section .debug_marks, offset 0x0", "`elsewhere` is not defined"]);
     says(&new_object(&gfx1030(), &code, &marks("nowhere")).unwrap_err(), &["no symbol `nowhere`"]);
 
-    // Two local symbols of a name, as files that were linked to one object bring them. The names "aaa" and
-    // "aab" become one in the finished object.
+    // Two local symbols with one name, as in a relocatable link of several files: the names "aaa" and "aab" become one
+    // in the finished object.
     let mut code = Code::text(vec![0; 8]).with_function("aaa", 0, 4).with_function("aab", 4, 4);
     for symbol in &mut code.symbols {
         symbol.binding = eitri::emit::elf::Binding::Local;
@@ -114,17 +114,17 @@ fn symbols_that_are_elsewhere_or_ambiguous() {
 #[test]
 fn an_object_without_a_symbol_table() {
     let mut object = uspill();
-    // The type of the last section, `.symtab`, becomes that of a section without a meaning.
+    // Give the last section, `.symtab`, an ordinary type (SHT_PROGBITS).
     let at = object.len() - 64 + 4;
     object[at] = 1;
     let error = attach(&object, &gfx1030(), &uspill_sections()).unwrap_err();
     says(&error, &["symbol table"]);
-    // Sections without relocations need none.
+    // Sections without relocations do not need a symbol table.
     attach(&object, &gfx1030(), &uspill_sections()[..1]).unwrap();
     assert!(symbols(&object).unwrap().is_empty());
 }
 
-/// What would have to change of a linked object when its debug sections are replaced, but is loaded.
+/// Loaded tables of a linked object that refer to replaced debug sections.
 #[test]
 fn loaded_tables_that_name_sections() {
     let how = Attach { existing: Existing::Replace, ..Attach::default() };
@@ -138,7 +138,7 @@ fn loaded_tables_that_name_sections() {
         let error = attach_with(&object, &gfx1030(), &uspill_sections(), &how).unwrap_err();
         assert_eq!(error.to_string(), expected);
     };
-    // `st_shndx` of the first symbol behind the null symbol.
+    // `st_shndx` of the first symbol after the null symbol.
     let symbol = object.section(".dynsym").offset + 24 + 6;
     let debug = index(".debug_info");
     assert!(index(".strtab") > debug);
@@ -148,11 +148,11 @@ fn loaded_tables_that_name_sections() {
         &[index(".strtab") as u8, 0],
         "section .dynsym: a loaded table that would have to change",
     );
-    // The type of `.comment` becomes SHT_SYMTAB_SHNDX, 18.
+    // Give `.comment` the type SHT_SYMTAB_SHNDX, 18.
     let table = u64::from_le_bytes(linked[40..48].try_into().unwrap());
     let comment = table + 64 * index(".comment") as u64;
     refused(comment + 4, &[18], "section .comment: section indices beside the symbol table");
-    // Its link becomes `.debug_info`; and a section that is not there.
+    // Link it to `.debug_info`, and then to a section that does not exist.
     refused(
         comment + 40,
         &[debug as u8],

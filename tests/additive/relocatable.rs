@@ -15,11 +15,10 @@ fn what_a_compiler_wrote_stays() {
     assert_eq!(without_section_fields(&before[..64]), without_section_fields(&after[..64]));
     for (old, new) in old.sections.iter().zip(&new.sections) {
         let grown = match old.name.as_str() {
-            // Names and symbols are added; nothing that was there moves in the one, and the other is
-            // looked at below.
+            // Names and symbols are added: `.strtab` only grows; `.symtab` is checked below.
             ".strtab" => new.bytes.starts_with(&old.bytes),
             ".symtab" => new.info == old.info + 3,
-            // Indices of symbols are in it: names are compared below.
+            // Relocations contain indices of symbols: names are compared below.
             name if name.starts_with(".rela") => new.bytes.len() == old.bytes.len(),
             _ => new.bytes == old.bytes && new.info == old.info,
         };
@@ -30,11 +29,11 @@ fn what_a_compiler_wrote_stays() {
     }
     for (of, relocations) in &old.relocations {
         assert_eq!(relocations, &new.relocations[of], "{of}");
-        // In this object all symbols are global and so all relocations had to change.
+        // All symbols of this object are global, so that every relocation changes.
         let name = format!(".rela{of}");
         assert_ne!(old.section(&name).bytes, new.section(&name).bytes);
     }
-    // Three symbols more, of the sections that are referred to, behind the null symbol.
+    // Three new symbols after the null symbol, for the sections that are referred to.
     let section_symbol = |name: &str| {
         let index = new.sections.iter().position(|section| section.name == name).unwrap();
         (String::new(), 3u8, 0u8, index as u16, 0u64, 0u64)
@@ -115,7 +114,7 @@ fn others_read_it() {
     if let Some(text) = clean(DWARFDUMP, &["--verify"], &[&path]) {
         assert!(text.contains("No errors"), "{text}");
     }
-    // The code is what it was, with every call where it went.
+    // The code is unchanged, with the same call targets.
     let before = folder.file("before.o", uspill());
     let code = |path: &std::path::Path| {
         let text = clean(OBJDUMP, &["-dr", "--mcpu=gfx1030"], &[path])?;
@@ -126,7 +125,7 @@ fn others_read_it() {
     }
 }
 
-/// Section groups and lists of address-significant symbols name symbols by index too. clang makes both for
+/// Section groups and lists of address-significant symbols also refer to symbols by index. clang makes both for
 /// x86-64.
 #[test]
 fn groups_and_address_significant_symbols_keep_their_symbols() {
@@ -158,7 +157,7 @@ fn groups_and_address_significant_symbols_keep_their_symbols() {
     let after = attach(&before, &target, &sections).unwrap();
     let attached = folder.file("attached.o", &after);
 
-    // Of every group and list: the names, without the indices.
+    // Names in every group and list, without indices.
     let names = |path: &std::path::Path| {
         let text = clean(READOBJ, &["--section-groups", "--addrsig"], &[path])?;
         let lines = text.lines().skip_while(|line| !line.starts_with("Groups")).map(String::from);

@@ -1,4 +1,4 @@
-//! Debug sections of a compiler, replaced by others.
+//! Replacement of a compiler's debug sections.
 
 use std::collections::BTreeMap;
 
@@ -18,8 +18,8 @@ const SHT_GROUP: u32 = 17;
 const SHT_LLVM_ADDRSIG: u32 = 0x6fff_4c03;
 const SHF_ALLOC: u64 = 2;
 
-/// C++ with what names sections and symbols by index: code in groups, types in groups, an initialised
-/// pointer, and a list of address-significant symbols.
+/// A C++ program with many references to sections and symbols by index: code in groups, types in groups, an
+/// initialised pointer, and a list of address-significant symbols.
 const PROGRAM: &str = "
     #define TWICE 2
     struct Pair { int x, y; int sum() const { return x + y; } };
@@ -36,7 +36,7 @@ const KERNELS: &str = "
     constant int table[4] = {1, 2, 3, 4};
     kernel void kernel_of(global struct pair *p) { p->y = twice(p->x) + table[p->x & 3]; }";
 
-/// One compiled object: what it is, its bytes, its target, the name of a function and of another symbol.
+/// A compiled object: description, bytes, target, and the names of a function and of another symbol.
 type Compiled = (String, Vec<u8>, Target, &'static str, &'static str);
 
 /// Objects with the debug information of other compilers.
@@ -69,7 +69,7 @@ fn compiled() -> Vec<Compiled> {
     objects
 }
 
-/// Those that lld links: it does not read `.zdebug_str` any more.
+/// Objects that lld can link: it no longer reads `.zdebug_str`.
 fn linkable() -> Vec<Compiled> {
     compiled().into_iter().filter(|(what, ..)| !what.contains("zlib-gnu")).collect()
 }
@@ -84,20 +84,20 @@ fn is_debug(section: &ReadSection) -> bool {
     is_named && section.flags & SHF_ALLOC == 0
 }
 
-/// The names of the members of a group.
+/// Names of a group's members.
 fn members(object: &ReadObject, group: &ReadSection) -> Vec<String> {
     let words = group.bytes.chunks_exact(4).skip(1);
     let index = |word: &[u8]| u32::from_le_bytes(word.try_into().unwrap()) as usize;
     words.map(|word| object.sections[index(word)].name.clone()).collect()
 }
 
-/// What a symbol index names: the symbol, or the section of a section symbol.
+/// Name of a symbol by index; for a section symbol, the name of its section.
 fn symbol_name(object: &ReadObject, index: usize) -> String {
     let symbol = &object.symbols[index];
     if symbol.1 & 15 == 3 { object.sections[usize::from(symbol.3)].name.clone() } else { symbol.0.clone() }
 }
 
-/// A section without what has to change, and with names for indices.
+/// A section without the fields that have to change, with names instead of indices.
 #[derive(Debug, PartialEq, Eq)]
 struct Same {
     name: String,
@@ -108,7 +108,7 @@ struct Same {
     members: Vec<String>,
 }
 
-/// All sections but those of debug information and groups of it.
+/// All sections except debug information and groups of it.
 fn the_rest(object: &ReadObject) -> Vec<Same> {
     let is_group_of_debug = |section: &ReadSection| {
         let members = members(object, section);
@@ -136,7 +136,7 @@ fn the_rest(object: &ReadObject) -> Vec<Same> {
     object.sections.iter().filter(stays).map(same).collect()
 }
 
-/// All symbols but those of sections and groups of debug information, with names for indices of sections.
+/// All symbols except those of debug sections and their groups, with names of sections instead of indices.
 fn symbols_of_the_rest(object: &ReadObject) -> Vec<(String, u8, u8, String, u64, u64)> {
     let mut all = Vec::new();
     for (name, info, other, index, value, size) in object.symbols.clone() {
@@ -155,7 +155,8 @@ fn relocations_of_the_rest(object: &ReadObject) -> BTreeMap<String, Vec<ReadRela
     all.map(|(of, all)| (of.clone(), all.clone())).collect()
 }
 
-/// Everything but debug information is the same, and of that there is only what was given.
+/// Checks that everything except debug information is unchanged, and that the given sections are the only debug
+/// information.
 #[track_caller]
 fn check_replaced(what: &str, before: &[u8], after: &[u8], sections: &[Section]) {
     let (old, new) = (read(before), read(after));
@@ -167,7 +168,7 @@ fn check_replaced(what: &str, before: &[u8], after: &[u8], sections: &[Section])
     let found = new.sections.iter().filter(|section| is_debug(section) && section.kind != SHT_RELA);
     let found: Vec<&str> = found.map(|section| section.name.as_str()).collect();
     assert_eq!(found, sections.iter().map(|section| section.name).collect::<Vec<_>>(), "{what}");
-    // Not even as bytes that no section has.
+    // Nor are there leftover bytes outside of sections.
     assert!(!has(after, COMPILED_IN), "{what}");
 }
 
@@ -215,7 +216,7 @@ fn in_a_linked_object() {
                 without_section_fields(&bytes[..end])
             };
             if arguments == ["-s"] {
-                // Without debug information, and without symbols other than dynamic ones.
+                // Without debug information, and with dynamic symbols only.
                 let after = attach_with(&before, &target, &sections, &REPLACE).unwrap();
                 assert_eq!(loaded(&before), loaded(&after));
                 continue;
@@ -229,7 +230,7 @@ fn in_a_linked_object() {
             let again = attach_with(&after, &target, &sections, &REPLACE).unwrap();
             assert!(after == again, "{what}: once is enough");
 
-            // Where it is replaced makes no difference to what is loaded.
+            // Replacing before or after linking makes no difference to the loaded contents.
             let other_way = link(&relocatable, arguments).unwrap();
             assert_eq!(loaded(&before), loaded(&other_way), "{what}");
             verified(&other_way);
@@ -249,7 +250,7 @@ fn with_nothing() {
     }
 }
 
-/// An object without debug information is treated as [`attach`] does.
+/// Without debug information, the result is that of [`attach`].
 #[test]
 fn where_there_is_nothing() {
     let after = attach(&uspill(), &gfx1030(), &uspill_sections()).unwrap();
@@ -271,7 +272,7 @@ fn what_is_loaded_stays() {
         let after = attach_with(&before, &target, &sections, &REPLACE).unwrap();
         assert_eq!(read(&after).section(".debug_gdb_scripts").bytes, b"\x01a\0");
         check_replaced("loaded", &before, &after, &sections);
-        // It is in the way of nothing but its own name.
+        // It conflicts only with a section of the same name.
         let same = [Section { name: ".debug_gdb_scripts", ..sections[0].clone() }];
         let error = attach_with(&before, &target, &same, &REPLACE).unwrap_err();
         assert_eq!(
@@ -316,7 +317,7 @@ fn a_mixed_group_keeps_the_rest() {
     assert!(!after.sections.iter().any(|section| section.name.contains("debug_own")));
 }
 
-/// Relocations of what is given reach the symbols that they name, though their indices have changed.
+/// Relocations of the given sections refer to the right symbols, though their indices have changed.
 #[test]
 fn relocations_find_their_symbols() -> Result<()> {
     for (what, before, target, function, other) in compiled() {

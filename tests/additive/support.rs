@@ -1,4 +1,4 @@
-//! What the tests share: an object of a compiler, debug sections made by hand, a reader, tools.
+//! Shared helpers: a compiled object, debug sections encoded by hand, a reader, tools.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -44,12 +44,12 @@ pub fn to_symbol(offset: u64, bytes: u8, name: &str, addend: u64) -> Relocation 
     Relocation { offset, bytes, target: RelocationTarget::Symbol(name), addend }
 }
 
-/// The sections of a unit `test.cl` with one function, and a section of bare addresses.
+/// Sections of a unit `test.cl` with one function, and a section of plain addresses.
 pub fn debug_sections(function: &str, size: u32, other: &str) -> Vec<Section> {
     debug_sections_in(Endianness::Little, function, size, other)
 }
 
-/// The same in a byte order.
+/// The sections of [`debug_sections`] in a given byte order.
 pub fn debug_sections_in(order: Endianness, function: &str, size: u32, other: &str) -> Vec<Section> {
     let (two, four) = (|value: u16| order.write_u16(value), |value: u32| order.write_u32(value));
     #[rustfmt::skip]
@@ -95,7 +95,7 @@ pub fn debug_sections_in(order: Endianness, function: &str, size: u32, other: &s
         ),
         Section { is_strings: true, ..section(".debug_str", strings, vec![]) },
         section(".debug_addr", addr, vec![to_symbol(8, 8, function, 0)]),
-        // No DWARF: addends other than 0, a field of 4 bytes, and a field that is not aligned.
+        // Not DWARF: nonzero addends, a field of 4 bytes, and an unaligned field.
         section(
             ".debug_marks",
             vec![0; 21],
@@ -112,7 +112,7 @@ pub fn uspill_sections() -> Vec<Section> {
     debug_sections("uspill", 1388, "vspillk.kd")
 }
 
-/// A section as another reader has it.
+/// A section, read with the crate `object`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadSection {
     pub name: String,
@@ -133,14 +133,14 @@ pub type ReadSymbol = (String, u8, u8, u16, u64, u64);
 /// A relocation: offset, type, name of the symbol or of its section, addend.
 pub type ReadRela = (u64, u32, String, i64);
 
-/// An object as another reader has it.
+/// An object, read with the crate `object`.
 #[derive(Debug)]
 pub struct ReadObject {
     pub order: Endianness,
     pub sections: Vec<ReadSection>,
     pub symbols: Vec<ReadSymbol>,
     pub locals: u32,
-    /// By the name of the section that they are for; of several of one name, one after the other.
+    /// Relocations by the name of their section; those of several sections with one name are concatenated.
     pub relocations: BTreeMap<String, Vec<ReadRela>>,
     /// Segments: type, file offset, address, bytes in the file.
     pub segments: Vec<(u32, u64, u64, u64)>,
@@ -243,7 +243,7 @@ pub fn read(bytes: &[u8]) -> ReadObject {
     object
 }
 
-/// Runs a tool that has to succeed without a warning, and returns what it printed. `None` if it is not installed.
+/// Runs a tool that must succeed without a warning, and returns its output; `None` without the tool.
 pub fn clean(tool: Tool, arguments: &[&str], files: &[&Path]) -> Option<String> {
     let arguments: Vec<&OsStr> =
         arguments.iter().map(OsStr::new).chain(files.iter().map(|file| file.as_os_str())).collect();
@@ -263,15 +263,15 @@ pub fn compile(compiler: Tool, source: &str, text: &str, arguments: &[&str]) -> 
     Some(std::fs::read(output).expect("what was compiled"))
 }
 
-/// A name that is in debug information of others and nowhere else.
+/// A name that occurs only in the debug information of other compilers.
 pub const COMPILED_IN: &str = "/where-it-was-compiled";
 
-/// Whether bytes have a text in them.
+/// Whether the bytes contain a text.
 pub fn has(bytes: &[u8], text: &str) -> bool {
     bytes.windows(text.len()).any(|window| window == text.as_bytes())
 }
 
-/// Links a relocatable object into a shared one, as the loader of AMD's takes it.
+/// Links a relocatable object into a shared one, as AMD's loader requires.
 pub fn link(object: &[u8], arguments: &[&str]) -> Option<Vec<u8>> {
     let folder = Folder::new();
     let input = folder.file("input.o", object);
@@ -281,8 +281,8 @@ pub fn link(object: &[u8], arguments: &[&str]) -> Option<Vec<u8>> {
     Some(std::fs::read(output).expect("what was linked"))
 }
 
-/// The ELF header without the fields that say where the section headers are, which is all that may change
-/// of a linked object.
+/// The ELF header without the fields that locate the section headers, the only ones that may change in a linked
+/// object.
 pub fn without_section_fields(bytes: &[u8]) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     bytes[40..48].fill(0);

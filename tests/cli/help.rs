@@ -9,10 +9,10 @@ use super::run;
 const COMMANDS: [&str; 9] =
     ["emit", "check", "dump", "conform", "eval", "explain", "targets", "completions", "man"];
 
-/// Characters of the longest line of `--help`.
+/// Maximum width of `--help`, in characters.
 const WIDTH: usize = 100;
 
-/// Lines that end before the next word does not fit any more, inside of a paragraph.
+/// Lines of a paragraph that end although the next word would fit.
 fn orphans(text: &str) -> Vec<&str> {
     let lines: Vec<&str> = text.lines().collect();
     let indent = |line: &str| line.len() - line.trim_start().len();
@@ -30,7 +30,7 @@ fn orphans(text: &str) -> Vec<&str> {
     broken.map(|pair| pair[0]).collect()
 }
 
-/// The options that a text mentions.
+/// Options that occur in a text.
 fn mentioned(text: &str) -> BTreeSet<String> {
     let words = text.split(|char: char| !(char.is_ascii_alphanumeric() || char == '-'));
     let options = words.filter(|word| {
@@ -73,7 +73,7 @@ fn lines_are_broken_where_they_are_full() {
     }
 }
 
-/// The same for a text with a list of commands, in which a summary begins in the line of the name.
+/// The orphans of a text with a list of commands, whose summaries begin in the line of the name.
 fn orphans_of(text: &str) -> Vec<String> {
     let aligned: String = text
         .lines()

@@ -1,4 +1,4 @@
-//! Messages suggest the option, or the order of arguments, that was probably wanted.
+//! Hints at the option, or the order of arguments, that was probably intended.
 
 use super::{Folder, lane_wise, run};
 
@@ -16,7 +16,7 @@ fn debug_sections_that_are_there_suggest_replace() {
         "no word of --replace: {}",
         ran.errors
     );
-    // Not where that would not help: the first failure is another.
+    // No hint if the option would not help: another error comes first.
     let other = folder.file("other.json", lane_wise(r#"{"lane": ["v3", 31]}"#));
     let ran = run(&["emit", &other, "--object", CODE, "-o", &folder.path("2.o")]);
     assert!(ran.code == 2 && !ran.errors.contains("--replace"), "{}", ran.errors);
@@ -29,12 +29,12 @@ fn a_refusal_suggests_partial() {
     let strict = run(&["emit", &json, "--for", "dwarf5", "-o", &out]);
     let hint = "--partial leaves it out, and lists it\n";
     assert!(strict.code == 2 && strict.errors.ends_with(hint), "no word of --partial: {}", strict.errors);
-    // `check` of an object written so.
+    // `check` of an object written with --partial.
     assert_eq!(run(&["emit", &json, "--for", "dwarf5", "--partial", "-o", &out]).code, 0);
     let ran = run(&["check", &json, &out, "--for", "dwarf5"]);
     let hint = "--partial is for objects written with it\n";
     assert!(ran.code == 2 && ran.errors.ends_with(hint), "no word of --partial: {}", ran.errors);
-    // A mistake in the description stays one.
+    // An error in the description does not get a hint.
     let wrong = folder.file("wrong.json", lane_wise(r#"{"lane": ["v3", 32]}"#));
     let ran = run(&["emit", &wrong, "--for", "dwarf5", "-o", &out]);
     assert!(ran.code == 2 && !ran.errors.contains("--partial"), "{}", ran.errors);
@@ -48,7 +48,7 @@ fn swapped_arguments_are_recognised() {
     let ran = run(&["check", &out, "examples/scale.json"]);
     let hint = format!("the description comes first: eitri check examples/scale.json {out}\n");
     assert!(ran.code == 2 && ran.errors.ends_with(&hint), "the order is not suggested: {}", ran.errors);
-    // An object where a description is expected, and the other way around.
+    // An object in place of a description, and the reverse.
     let ran = run(&["emit", CODE, "--object", "examples/scale.json", "-o", &out]);
     let what = format!("{CODE}: this is an object file, and a description is expected\n");
     assert!(ran.code == 2 && ran.errors.ends_with(&what), "{}", ran.errors);

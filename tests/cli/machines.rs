@@ -1,4 +1,5 @@
-//! Machine files and vectors in the words of descriptions: registers and spaces by name, a target as a string, numbers.
+//! Machine files and vectors in the notation of descriptions: registers and spaces by name, a target as a string,
+//! plain numbers.
 
 use eitri::conform::{File, Machine};
 use eitri::op::Reg;
@@ -8,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::{Folder, root, run};
 
-/// Pairs of a machine in numbers and the same machine in words of descriptions.
+/// Pairs of a machine with numbers and the same machine in the notation of descriptions.
 const PAIRS: [(&str, &str); 9] = [
     (
         r#""machine": {"registers": {"36": "01 02 03 04"}}"#,
@@ -41,7 +42,7 @@ fn machines_take_the_words_of_descriptions() {
         let read = |text: &str| Machine::with_target(text, None).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(read(&words), read(&numbers), "{words}");
     }
-    // The names of a target that a file describes are those that it gives.
+    // A target described in a file has the names given there.
     let layout = r#"{"name": "generic", "address_size": 4, "offset_size": 4, "endian": "little",
         "registers": [{"dwarf": 7, "name": "acc", "bits": 32}, {"dwarf": 8, "name": "7", "bits": 32}],
         "spaces": [{"id": 2, "name": "heap", "address_bits": 16, "per": "process"}]}"#;
@@ -51,7 +52,7 @@ fn machines_take_the_words_of_descriptions() {
     };
     let words = read(r#"{"registers": {"acc": "01"}, "object": "mem:heap:16"}"#).expect("names of the file");
     assert_eq!(words, read(r#"{"registers": {"7": "01"}, "object": "mem:2:0x10"}"#).expect("numbers"));
-    // One register by two words.
+    // One register under two keys.
     let twice = read(r#"{"registers": {"acc": "01", "0x7": "02"}}"#).unwrap_err().to_string();
     assert!(twice.contains("register 7 is there twice"), "{twice}");
     let unknown = read(r#"{"registers": {"acx": "01"}}"#).unwrap_err().to_string();
@@ -75,7 +76,7 @@ const ADDRESSES: [&str; 13] = [
     "space",
 ];
 
-/// A location with the names of registers.
+/// A location with register names.
 fn location_in_words(text: &str, target: &Target) -> String {
     let mut parts = text.split("reg:");
     let mut words = parts.next().unwrap_or_default().to_owned();
@@ -88,7 +89,7 @@ fn location_in_words(text: &str, target: &Target) -> String {
     words
 }
 
-/// The same file in words: registers by name, numbers without quotes, a target by its name alone.
+/// Rewrites a file in the notation of descriptions: registers by name, numbers without quotes, a target as its name.
 fn in_words(value: &mut Value, key: &str, target: &mut Option<Target>) {
     match value {
         Value::Object(object) => {
@@ -154,7 +155,7 @@ fn all_vectors_mean_the_same_in_words() {
         in_words(&mut value["target"], "target", &mut whole.clone());
         in_words(&mut value["machine"], "machine", &mut whole.clone());
         for vector in value["vectors"].as_array_mut().expect("the vectors") {
-            // In a vector a target without a name changes that of the file.
+            // In a vector, a target without a name modifies that of the file.
             in_words(vector, "vector", &mut whole.clone());
         }
         if value["target"].is_null() {
@@ -174,7 +175,7 @@ fn all_vectors_mean_the_same_in_words() {
     assert!(count > 1000 && changed > 20, "{count} vectors, {changed} files");
 }
 
-/// Puts a value of every kind in every place of a text, and gives each to `judge`.
+/// Replaces each value of a text by a value of every kind, and passes each result to `judge`.
 fn with_every_value_replaced(text: &str, judge: &mut dyn FnMut(&str)) {
     fn places(value: &Value, path: &mut Vec<String>, found: &mut Vec<Vec<String>>) {
         found.push(path.clone());
@@ -220,7 +221,7 @@ fn with_every_value_replaced(text: &str, judge: &mut dyn FnMut(&str)) {
     }
 }
 
-/// Names of Rust are not words for what a user writes.
+/// Messages do not contain names of Rust types.
 #[test]
 fn messages_have_no_names_of_rust() {
     let mut count = 0;

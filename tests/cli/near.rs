@@ -1,4 +1,4 @@
-//! Words that are not known: the nearest that are, and where the list is.
+//! Unknown words: messages name the nearest known word, and the command that lists all.
 
 use eitri::target::{Gfx, Target, Wave};
 use pretty_assertions::assert_eq;
@@ -30,7 +30,7 @@ fn targets_are_suggested_and_listed() {
         ("amdgpu-gfx90a-wave32", "did you mean `amdgpu-gfx90a-wave64`?"),
         ("amdgpu-gfx1o30-wave32", "did you mean `amdgpu-gfx1030-wave32`?"),
         ("gfx90a-wave64", "did you mean `amdgpu-gfx90a-wave64`?"),
-        // Ten processors are as near as each other.
+        // Ten processors are equally near.
         ("amdgpu-gfx1099-wave32", ""),
         ("x86-64", "did you mean `x86_64`?"),
         ("riscv64", ""),
@@ -42,7 +42,7 @@ fn targets_are_suggested_and_listed() {
         assert!(ran.errors.ends_with(&expected), "not {nearest}: {}", ran.errors);
         assert!(!nearest.is_empty() || !ran.errors.contains("did you mean"), "{}", ran.errors);
     }
-    // Each is what `--target` takes, and none is missing.
+    // Every listed name is valid for `--target`, and none is missing.
     let listed = run(&["targets"]);
     assert_eq!((listed.code, &*listed.errors), (0, ""));
     let names: Vec<String> = listed.text().lines().map(String::from).collect();
@@ -75,7 +75,7 @@ fn registers_are_suggested_and_listed() {
         let said = format!("the target has no register `{name}` ({target}); {nearest}");
         assert!(ran.code == 2 && ran.errors.contains(&said), "not {nearest}: {}", ran.errors);
     }
-    // Nothing is near.
+    // No name is near.
     let description = folder.file("a.json", lane_wise(r#"{"register": "frame_pointer"}"#));
     let ran = run(&["emit", &description, "-o", &folder.path("a.o")]);
     assert!(

@@ -1,4 +1,4 @@
-//! Addresses of objects that are not linked, and registers, as a user reads and gives them.
+//! Addresses in objects that are not linked, and register names in input and output.
 
 use eitri::conform::location;
 use eitri::target::Target;
@@ -19,7 +19,7 @@ fn made_up_addresses_are_explained_where_they_are_printed() {
     let explained =
         "addresses: the object is not linked, and its sections are taken to be at\n  0x10000 .text\n\n";
     assert!(dumped.starts_with(explained), "the address 0x10000 is not explained: {dumped}");
-    // Each section that is loaded has its own, as addresses in the dump have.
+    // Each loaded section has its own address, as in the dump.
     let two = r#"{"eitri": 1, "target": "x86_64", "describe": []}"#;
     let empty = folder.path("empty.o");
     assert_eq!(run(&["emit", &folder.file("a.json", two), "-o", &empty]).code, 0);
@@ -88,7 +88,7 @@ fn registers_are_printed_by_name() {
     {
         let ran = run(&["eval", "--var", "n", "--pc", pc, &scale, "--machine", wave, "--read", "0"]);
         assert!(ran.text() == format!("location {expected}\n"), "{}", ran.text());
-        // The format takes the printed location.
+        // The format accepts the printed location.
         let location = location::parse(expected, &gfx1030).expect("a location");
         assert!(location.to_string().starts_with("reg:"), "{location}");
         let given = run(&["eval", "", "--initial", expected, "--target", "amdgpu-gfx1030-wave32"]);
@@ -96,7 +96,7 @@ fn registers_are_printed_by_name() {
     }
     let ran = run(&["eval", "regx v8; piece 4; regx v9; bit_piece 8 3", "--machine", wave]);
     assert_eq!((ran.code, &*ran.text()), (0, "location [reg:v8/32, reg:v9+3/8]\n"));
-    // A reason names it, too.
+    // An error uses the name, too.
     let ran = run(&["eval", "regx rbx", "--target", "x86_64", "--read", "8"]);
     assert_eq!(
         (ran.code, &*ran.text()),
@@ -105,7 +105,7 @@ fn registers_are_printed_by_name() {
     let ran = run(&["explain", "regx rbx; deref_size 4", "--target", "x86_64"]);
     assert!(ran.code == 1 && ran.text().contains("register rbx is not available"), "{}", ran.text());
     assert!(!ran.text().contains("register 3"), "{}", ran.text());
-    // A number that the target has no name for stays one.
+    // A number without a name in the target stays a number.
     let machine = r#"{"target": {"name": "generic", "address_size": 4, "offset_size": 4, "endian": "little",
         "registers": [{"dwarf": 7, "name": "acc", "bits": 32}, {"dwarf": 9, "name": "9", "bits": 32}]}, "machine": {}}"#;
     let machine = folder.file("machine.json", machine);

@@ -1,4 +1,4 @@
-//! Who reads what is written: every consumer, in every version and format, with forms of their own.
+//! Consumers for tests: every preset, in every version and format, with required forms.
 
 #![allow(dead_code, reason = "each test uses a part")]
 
@@ -22,22 +22,22 @@ pub fn combinations() -> impl Iterator<Item = Consumer> {
     })
 }
 
-/// What a message calls a consumer.
+/// Describes a consumer for messages.
 pub fn named(consumer: &Consumer) -> String {
     let Consumer { name, version, format, forms, shared_from_bytes, .. } = consumer;
     let forms: Vec<_> = forms.iter().map(|(at, form)| format!("{at} as {form}")).collect();
     format!("{name} (DWARF {version}, {format:?}, {forms:?}, shared from {shared_from_bytes:?})")
 }
 
-/// The consumer in some version and format, with some forms. `below` gives a number below another: 0 where
-/// there are no more choices, which is the consumer as it is.
+/// The consumer with a version, format and forms chosen by `below`, which returns a number below its argument. If all
+/// choices are 0, the consumer is unchanged.
 pub fn varied(consumer: &Consumer, mut below: impl FnMut(usize) -> usize) -> Consumer {
     let mut consumer = consumer.clone();
     consumer.version = 5 - below(4) as u16;
     consumer.format = [Format::Dwarf32, Format::Dwarf64][below(2)];
     consumer.shared_from_bytes = [consumer.shared_from_bytes, None, Some(1), Some(40)][below(4)];
     consumer.language_names = below(3) == 2;
-    // Which table of names there is depends on the version.
+    // The kind of name table depends on the version.
     let (has_names, is_five) = (below(3) == 2, consumer.version == 5);
     let (names, pubs) = (has_names && is_five, has_names && !is_five);
     consumer.tables = Tables { names, pubs, aranges: below(3) == 2 };
@@ -49,7 +49,7 @@ pub fn varied(consumer: &Consumer, mut below: impl FnMut(usize) -> usize) -> Con
     consumer
 }
 
-/// Forms to ask for: those of the attribute's class, and others, which do not count.
+/// Forms to require: those of the attribute's class, and others, which are ignored.
 const FORMS: &[(gimli::DwAt, &[gimli::DwForm])] = &[
     (
         gimli::DW_AT_name,

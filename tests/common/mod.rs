@@ -1,4 +1,4 @@
-//! What several tests share: golden files, and reading sections back as a linker and a debugger would.
+//! Shared helpers: golden files, and reading sections back as a linker and a debugger would.
 
 #![allow(dead_code, reason = "each test uses a part")]
 
@@ -9,15 +9,15 @@ use eitri::emit::{RelocationTarget, Section};
 use eitri::target::Target;
 use gimli::{EndianSlice, RunTimeEndian};
 
-/// What reads sections that were written.
+/// Reader of written sections.
 pub type Slice<'a> = EndianSlice<'a, RunTimeEndian>;
 
-/// Whether golden files are to be rewritten instead of compared.
+/// Whether golden files are rewritten instead of compared.
 pub fn bless() -> bool {
     std::env::var_os("EITRI_BLESS").is_some_and(|value| value == "1")
 }
 
-/// The file `goldens/{path}`.
+/// Path of `goldens/{path}`.
 pub fn golden(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("goldens").join(path)
 }
@@ -44,7 +44,7 @@ pub fn check_golden(path: &str, text: &str) {
     );
 }
 
-/// Compares the fences behind these comments of a page with texts, or replaces them if `EITRI_BLESS=1`.
+/// Compares the fences after these comments of a page with texts, or replaces the fences if `EITRI_BLESS=1`.
 pub fn check_page(page: &str, shown: &[(&str, String)]) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(page);
     let mut text = std::fs::read_to_string(&path).expect("the page");
@@ -64,15 +64,14 @@ pub fn check_page(page: &str, shown: &[(&str, String)]) {
     }
 }
 
-/// Sections that are linked.
+/// Sections after linking.
 #[derive(Debug)]
 pub struct Linked {
     pub sections: BTreeMap<&'static str, Vec<u8>>,
     endian: RunTimeEndian,
 }
 
-/// The sections with their relocations applied, as if linked: symbols are at the addresses that `address`
-/// gives, debug sections begin where they begin.
+/// Applies relocations as a linker would: symbols are at the addresses that `address` returns, debug sections at 0.
 pub fn link(sections: &[Section], target: &Target, address: impl Fn(&str) -> u64) -> Linked {
     let mut linked = BTreeMap::new();
     for section in sections {
@@ -106,7 +105,7 @@ pub fn link(sections: &[Section], target: &Target, address: impl Fn(&str) -> u64
     Linked { sections: linked, endian }
 }
 
-/// Where `cargo test` put an example that it built.
+/// Path of an example built by `cargo test`.
 pub fn example(name: &str) -> PathBuf {
     let test = std::env::current_exe().expect("the path of this test");
     let profile = test.ancestors().nth(2).expect("the folder of the profile");

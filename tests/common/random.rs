@@ -1,5 +1,5 @@
-//! Modules of every shape, made from a list of choices: a shorter list, and smaller numbers in it, make a
-//! smaller module, so that what fails can be made small.
+//! Random modules, made from a list of choices: a shorter list, or smaller numbers in it, make a smaller module, so
+//! that failures can be shrunk.
 
 #![allow(dead_code, reason = "each test uses a part")]
 
@@ -16,8 +16,7 @@ use eitri::op::{Expr, Op, Reg, Slot};
 use eitri::target::{Gfx, Per, Register, Scaling, SpaceId, Target, Wave};
 use proptest::prelude::*;
 
-/// Targets that differ in wave size, in how the stack pointer counts, in having lanes at all, and in the order
-/// of bytes.
+/// Targets that differ in wave size, in the scaling of the stack pointer, in having lanes, and in byte order.
 pub fn targets() -> [Target; 6] {
     let gpu = |gfx, wave| Target::amdgpu(gfx, wave).expect("the processor runs such waves");
     [
@@ -30,7 +29,7 @@ pub fn targets() -> [Target; 6] {
     ]
 }
 
-/// The same choices on every run: as good as random, for tests that look at more than one module.
+/// Pseudo-random choices that are equal on every run, for tests that compare several modules.
 pub fn fixed_choices(seed: u64, count: usize) -> Vec<u16> {
     let mut state = seed;
     let mut next = || {
@@ -48,7 +47,7 @@ pub fn choices(count: usize) -> impl Strategy<Value = Vec<u16>> {
     prop::collection::vec(any::<u16>(), 0..count)
 }
 
-/// Choices, one after the other; 0 when they are used up.
+/// Sequence of choices, followed by zeros.
 pub struct Choices<'c>(pub std::slice::Iter<'c, u16>);
 
 impl<'c> Choices<'c> {
@@ -85,7 +84,7 @@ impl<'c> Choices<'c> {
     }
 }
 
-/// What is described, and what later calls can refer to.
+/// State of a module under construction, with the ids that later calls can use.
 struct Making<'c> {
     c: Choices<'c>,
     m: Builder,
@@ -95,17 +94,17 @@ struct Making<'c> {
     types: Vec<(TypeId, u64)>,
     procedures: Vec<(ProcedureId, u64)>,
     variables: Vec<VariableId>,
-    /// Those of the unit.
+    /// Variables of the unit scope.
     unit_variables: Vec<VariableId>,
-    /// The last inlined call that has ranges, and the first of them.
+    /// The last inlined call with ranges, and its first range.
     inlined: Option<(ScopeId, Range<u64>)>,
-    /// Blocks of functions.
+    /// Blocks with their functions.
     blocks: Vec<(FunctionId, ScopeId)>,
     symbol: Symbol,
     names: u32,
 }
 
-/// A module in which every call was right.
+/// A module built from valid calls.
 pub fn module(choices: &[u16], target: &Target) -> Module {
     let mut m = Builder::new(target.clone());
     let symbol = m.symbol("table");
@@ -162,7 +161,7 @@ impl Making<'_> {
             functions.push(self.function(&functions));
         }
         if self.c.maybe() {
-            // Some know the unit's variables.
+            // Some types refer to variables of the unit.
             self.some_types();
         }
         if self.c.maybe() {
@@ -198,7 +197,7 @@ impl Making<'_> {
                     let count = 1 + self.c.below(4) as u64;
                     (m.array(unit, of, &[Some(count), Some(2)]), 2 * bits * count)
                 }
-                // Four elements of 256 bits fill a vector register, and a vector of three takes not all of its lanes.
+                // Four elements of 256 bits fill a vector register; a vector of three leaves some lanes unused.
                 3 if bits % 8 == 0 && bits != 256 => {
                     let vector = m.vector(unit, of, 3);
                     match self.c.below(3) {
@@ -220,7 +219,7 @@ impl Making<'_> {
                 }
                 8 => (m.reference(unit, of), u64::from(self.target.address_bytes()) * 8),
                 9 | 10 => (Ok(self.class(&name, of, bits)), 8 * bits.div_ceil(8) + 128),
-                // Of these nobody knows how many bits they have: they are not types of variables.
+                // Types of unknown size: no variable has such a type.
                 11 if bits % 8 == 0 => (Ok(self.counted(of)), u64::MAX),
                 12 => {
                     let hidden = m.incomplete(unit, CompositeKind::Class, &name).expect("a type");
@@ -238,7 +237,7 @@ impl Making<'_> {
         }
     }
 
-    /// An array of which the number of elements is computed.
+    /// An array with a computed number of elements.
     fn counted(&mut self, of: TypeId) -> TypeId {
         let count = match self.variables.last() {
             Some(&variable) if self.c.maybe() && self.is_of_unit(variable) => Extent::variable(variable),
@@ -252,7 +251,7 @@ impl Making<'_> {
         self.unit_variables.contains(&variable)
     }
 
-    /// A class with something of what a class can have, and room for `bits` bits more than 128.
+    /// A class with some of the possible members, and space for `bits` bits beyond 128.
     fn class(&mut self, name: &str, of: TypeId, bits: u64) -> TypeId {
         let (unit, file) = (self.unit, self.files[0]);
         let bytes = bits.div_ceil(8);
@@ -295,7 +294,7 @@ impl Making<'_> {
                     let values = [VariantValues::One(-7), VariantValues::Range(0, 1 << 20)];
                     for count in 0..self.c.below(4) {
                         let variant = self.m.variant(tag, &values[..count.min(2)]);
-                        // One of them is for all other values.
+                        // One variant is the default.
                         let variant = variant.expect("values of the discriminant");
                         self.m.member(variant, "v", of, 16).expect("a member");
                     }
@@ -351,7 +350,8 @@ impl Making<'_> {
         id
     }
 
-    /// Where the lanes of a function stand: in regions of it, or of a call that was inlined, and whole-wave code.
+    /// Describes the positions of a function's lanes: regions in the function or in an inlined call, and whole-wave
+    /// code.
     fn lanes(&mut self, function: FunctionId, code: Range<u64>) {
         self.m.lanes(function).expect("a function with code");
         match self.inlined.take() {
@@ -368,7 +368,7 @@ impl Making<'_> {
         }
     }
 
-    /// Regions in some code, and regions in these.
+    /// Regions in a range of code, with nested regions.
     fn regions(
         &mut self,
         scope: impl InScope + Copy,
@@ -403,7 +403,7 @@ impl Making<'_> {
         lanes.region(kind, pcs, waits_at, &masks).expect("a region")
     }
 
-    /// Where a mask is: somewhere, and in the same place whichever lane asks.
+    /// Location of a mask that does not depend on the focused lane.
     fn mask(&mut self) -> Loc {
         loop {
             let loc = self.loc(self.target.lanes().into(), 1);
@@ -446,13 +446,13 @@ impl Making<'_> {
             } else {
                 (self.block(scope, &ranges, body), body)
             };
-            // What is in it is in its code.
+            // Contents of the scope are within its code.
             let inside = ranges.first().cloned().or(code.clone());
             self.scope(inner, inside, others, body, depth - 1);
         }
     }
 
-    /// A block of the body of a function, or an instance of one where it was inlined.
+    /// A block of a function's body, or an instance of the block in an inlined body.
     fn block(
         &mut self,
         scope: impl InScope,
@@ -475,7 +475,7 @@ impl Making<'_> {
         block
     }
 
-    /// Ranges that do not overlap, between instructions.
+    /// Disjoint ranges at instruction boundaries.
     fn ranges(&mut self, code: Range<u64>) -> impl Iterator<Item = Range<u64>> + use<> {
         let mut bounds: Vec<u64> = (0..2 * self.c.below(4))
             .map(|_| code.start + 4 * self.c.below((code.end - code.start) as usize / 4 + 1) as u64)
@@ -495,7 +495,7 @@ impl Making<'_> {
         self.declare(scope, code, false);
     }
 
-    /// A variable or parameter and its places.
+    /// A variable or parameter with its locations.
     fn declare(&mut self, scope: impl InScope, code: Option<Range<u64>>, is_parameter: bool) {
         let (name, (ty, bits)) = (self.name("v"), self.c.one(&self.types));
         let ranges: Vec<_> = code.map(|code| self.ranges(code).collect()).unwrap_or_default();
@@ -519,7 +519,7 @@ impl Making<'_> {
             variable.artificial();
         }
         for (pcs, locs) in ranges.into_iter().zip(&locs) {
-            // One that is nowhere is not one of several.
+            // An undefined location cannot be one of several.
             let is_somewhere = |loc: &&Loc| loc.nodes().any(|node| node != eitri::model::Node::Undefined);
             let somewhere: Vec<Loc> = locs.iter().filter(is_somewhere).cloned().collect();
             let locs = if somewhere.is_empty() { &locs[..1] } else { &somewhere };
@@ -548,20 +548,20 @@ impl Making<'_> {
         self.target.vgpr(n).expect("a vector register")
     }
 
-    /// A location that has room for so many bits.
+    /// A location with space for `bits` bits.
     fn loc(&mut self, bits: u64, depth: u32) -> Loc {
         let leaf = depth == 0;
         loop {
             return match self.c.below(if leaf { 12 } else { 21 }) {
                 0 => {
-                    // A vector register is taken with all its lanes.
+                    // Vector registers are used with all their lanes.
                     let is_large = |r: &Register| match r.is_vector() {
                         true => u64::from(r.bits) == bits,
                         false => u64::from(r.bits) >= bits,
                     };
                     let large: Vec<Reg> = self.target.registers().filter(is_large).map(|r| r.reg).collect();
                     if large.is_empty() {
-                        // What the choices end with has to end.
+                        // Exhausted choices must terminate.
                         return Loc::undefined();
                     }
                     Loc::register(self.c.one(&large))
@@ -646,7 +646,7 @@ impl Making<'_> {
         }
     }
 
-    /// A raw expression, one that refers to something or not.
+    /// A raw expression, with or without references.
     fn raw(&mut self) -> Loc {
         let mut e = Expr::build(Consumer::dwarf5().encoding(self.target.address_bytes()));
         let mut entities = Vec::new();

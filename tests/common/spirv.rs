@@ -1,5 +1,5 @@
-//! SPIR-V modules without debug instructions, what is described of them, and what they have of it; made from a list of
-//! choices, as [`random`](crate::random) makes modules.
+//! Random SPIR-V modules without debug instructions, with a description and a binding, made from a list of choices as
+//! in [`random`](crate::random).
 
 #![allow(dead_code, reason = "each test uses a part")]
 
@@ -13,14 +13,14 @@ use eitri::target::{SpaceId, Target};
 
 use crate::random::Choices;
 
-/// A module, and what is described.
+/// A module with its description.
 pub struct Described {
     pub words: Vec<u32>,
     pub module: Module,
     pub binding: Binding,
 }
 
-/// What every choice gives: all calls are right, and `attach` takes it.
+/// The module for a list of choices: all calls are valid, and `attach` accepts the result.
 pub fn described(choices: &[u16], target: &Target) -> Described {
     let mut core = Core::new();
     let mut c = Choices::new(choices);
@@ -45,7 +45,7 @@ pub fn described(choices: &[u16], target: &Target) -> Described {
     Described { words: core.words(), module: m.finish().expect("every call was right"), binding }
 }
 
-/// The words of a module without debug instructions.
+/// Words of a module without debug instructions.
 pub struct Core {
     before: Vec<u32>,
     globals: Vec<u32>,
@@ -61,7 +61,7 @@ pub struct Core {
     variables: Vec<Id>,
 }
 
-/// The code of a function.
+/// Code of a function.
 pub struct Code {
     pub id: Id,
     pub parameter: Id,
@@ -70,11 +70,11 @@ pub struct Code {
 
 pub struct Block {
     pub id: Id,
-    /// How many instructions it has, `OpPhi` and `OpVariable` too.
+    /// Number of instructions, including `OpPhi` and `OpVariable`.
     pub instructions: u32,
-    /// `OpVariable`.
+    /// Ids of the `OpVariable`s.
     variables: Vec<Id>,
-    /// Values of 32 and 64 bits with the number of instructions before they are there.
+    /// Values, with their bits (32 or 64) and the number of instructions before they are available.
     values: Vec<(Id, u64, u32)>,
 }
 
@@ -207,14 +207,14 @@ impl Core {
     }
 }
 
-/// What is described, and what later calls can refer to.
+/// State of a description under construction, with the ids that later calls can use.
 struct Making<'c> {
     c: Choices<'c>,
     m: Builder,
     binding: Binding,
     unit: UnitId,
     files: Vec<FileId>,
-    /// Types of the unit, and their bits.
+    /// Types of the unit with their sizes in bits.
     types: Vec<(TypeId, Option<u64>)>,
     /// The unit, and its namespaces.
     scopes: Vec<ScopeId>,
@@ -223,22 +223,22 @@ struct Making<'c> {
     names: u32,
 }
 
-/// Where in a function instructions can be.
+/// Scopes and variables of a function.
 struct Inside {
-    /// Its own scope, its blocks, and inlined calls with their blocks.
+    /// The function's own scope, its blocks, and inlined calls with their blocks.
     scopes: Vec<ScopeId>,
-    /// Variables of 32 bits, with whether they are declared.
+    /// Variables of 32 bits.
     words: Vec<VariableId>,
     /// Variables of 64 bits.
     pairs: Vec<VariableId>,
-    /// Pointers to arrays: as large as a pair, and without parts.
+    /// Pointers to arrays: as large as a 64-bit variable, without parts.
     pointers: Vec<VariableId>,
 }
 
 impl Making<'_> {
     fn name(&mut self, prefix: &str) -> String {
         self.names += 1;
-        // Some names are there more than once.
+        // Some names recur.
         format!("{prefix}{}", self.names % 23)
     }
 
@@ -273,7 +273,7 @@ impl Making<'_> {
             of.directory("/src").language(Language::OPENCL_C);
             let file = self.m.file(unit, "a.h", Some("include")).expect("a file");
             self.m.file_source(file, "one\ntwo\n").expect("a text");
-            // Lines are checked against the text, so that none is of this file.
+            // Lines are checked against the text, so that no line refers to this file.
         }
         if self.c.maybe() {
             self.files.push(self.m.file(unit, "b.h", None).expect("a file"));
@@ -518,7 +518,7 @@ impl Making<'_> {
         (ty, Some(bytes * 8))
     }
 
-    /// A function that has code, its blocks and variables, and what its code says of them.
+    /// A function with code, its blocks and variables, and its statements.
     fn function(&mut self, code: &Code) {
         let name = self.name("f");
         let linkage = format!("_Z{name}");
@@ -597,7 +597,7 @@ impl Making<'_> {
             self.variables(block, uint, pair, inside);
         }
         if self.c.maybe() {
-            // An array that has as many elements as a parameter says, and one that is a type of the function.
+            // An array whose number of elements is a parameter, and one that is local to the function.
             if let Some(&count) = inside.words.first() {
                 let array =
                     self.m.array_of(self.unit, uint, &[Extent::variable(count)], None).expect("a type");
@@ -610,7 +610,7 @@ impl Making<'_> {
         }
     }
 
-    /// What was inlined, to any depth.
+    /// Inlined calls, at any depth.
     fn calls(&mut self, id: FunctionId, inside: &mut Inside) {
         if self.c.maybe() {
             return;
@@ -625,7 +625,7 @@ impl Making<'_> {
         let inner = self.m.variable(block, "inner", uint).expect("a variable").id();
         let mut around: Option<ScopeId> = inside.scopes.last().copied();
         for _ in 0..1 + self.c.below(3) {
-            // Of another file than its scope's a call cannot be said to be.
+            // A call is in the file of its scope.
             let call = SourceLine { file: self.files[0], line: 1 + self.c.below(30) as u32, column: 0 };
             let inlined = match around {
                 Some(around) => self.m.inlined(around, callee, &[], call),
@@ -672,7 +672,7 @@ impl Making<'_> {
                 let Some(&of) = all.get(self.c.below(8)) else { continue };
                 let position = match self.c.below(2) {
                     0 => Position::after(id),
-                    // A merge and its branch stay together.
+                    // A merge instruction and its branch stay adjacent.
                     _ => Position::before(code.id, block.id, there),
                 };
                 let held = match self.c.below(6) {
@@ -711,7 +711,7 @@ impl Making<'_> {
             0 => Position::start(code.id, block.id),
             1 if !block.values.is_empty() => Position::after(self.c.one(&block.values).0),
             _ => {
-                // Before a merge, or the end of the block.
+                // Before a merge instruction, or before the end of the block.
                 let at = self.c.below(last as usize + 1) as u32;
                 let at = if at == last && last >= 2 { last - 2 } else { at };
                 Position::before(code.id, block.id, at.min(last))

@@ -1,7 +1,7 @@
-//! For tests that run other people's programs.
+//! Runs other programs in tests.
 //!
-//! A test prints the name of a program that is not installed, and ends; the file that `EITRI_SKIPPED` names records
-//! it, and `.ci/run` counts the records. With `CI=true` the test fails.
+//! If a program is not installed, the test prints its name and ends; the file named in `EITRI_SKIPPED` records the
+//! name, and `.ci/run` counts the records. With `CI=true` the test fails.
 
 use std::ffi::OsStr;
 use std::io::{ErrorKind, Write};
@@ -9,14 +9,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A program, and the Debian package that it is in.
+/// A program and its Debian package.
 #[derive(Debug, Clone, Copy)]
 pub struct Tool {
     pub name: &'static str,
     pub package: &'static str,
 }
 
-/// What a program did.
+/// Result of running a program.
 #[derive(Debug)]
 pub struct Ran {
     /// The program and its arguments.
@@ -31,13 +31,13 @@ impl Tool {
         Self { name, package }
     }
 
-    /// Runs it; `None` if it is not installed.
+    /// Runs the program; `None` if it is not installed.
     pub fn run<A: AsRef<OsStr>>(self, arguments: &[A]) -> Option<Ran> {
         let arguments: Vec<&OsStr> = arguments.iter().map(AsRef::as_ref).collect();
         let mut command = Command::new(self.name);
-        // Messages are compared, so they are to be in one language.
+        // Messages are compared: use one language.
         command.args(&arguments).env("LC_ALL", "C").stdin(Stdio::null());
-        // What LLVM says when it crashes is not to take longer than all the rest.
+        // Symbolised crash reports of LLVM would take longer than all tests.
         command.env("LLVM_DISABLE_SYMBOLIZATION", "1");
         match command.output() {
             Ok(output) => Some(Ran {
@@ -56,7 +56,7 @@ impl Tool {
 }
 
 impl Ran {
-    /// What was printed, if the program succeeded and had nothing to complain of.
+    /// The output, if the program succeeded without messages.
     pub fn clean(self) -> String {
         assert!(self.succeeded && self.errors.is_empty(), "{self}");
         self.out
@@ -70,23 +70,23 @@ impl std::fmt::Display for Ran {
     }
 }
 
-/// Ends a test whose program is missing or may not do what it is for. With `CI=true` that is a failure.
+/// Ends a test whose program is missing or not permitted to work. With `CI=true` the test fails.
 pub fn skip(why: &str) {
     assert!(std::env::var_os("CI").is_none_or(|value| value != "true"), "{why}");
     let test = std::thread::current();
     let skipped = format!("{}: {why}\n", test.name().unwrap_or("test"));
-    // Not `eprintln`, of which nothing is seen when a test passes.
+    // Not `eprintln`, whose output is captured when a test passes.
     let _ = write!(std::io::stderr(), "skipped: {skipped}");
     if let Some(record) = std::env::var_os("EITRI_SKIPPED") {
         let record = std::fs::OpenOptions::new().create(true).append(true).open(record);
-        // In one piece, for tests run at the same time.
+        // A single write, as tests run concurrently.
         record
             .and_then(|mut file| file.write_all(skipped.as_bytes()))
             .expect("the record of what was skipped");
     }
 }
 
-/// A folder that is removed when the test is over.
+/// A folder that is removed at the end of the test.
 #[derive(Debug)]
 pub struct Folder(PathBuf);
 
@@ -96,7 +96,7 @@ impl Folder {
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let path = std::env::temp_dir().join(format!("eitri-test-{}-{count}", std::process::id()));
         std::fs::create_dir_all(&path).expect("a temporary folder");
-        // Debuggers print paths as they are, without the links in them.
+        // Debuggers print paths with resolved links.
         Self(path.canonicalize().expect("the temporary folder"))
     }
 

@@ -1,4 +1,4 @@
-//! Attributes, each with the object, the initial stack and the kind of result that the text gives it.
+//! Attributes, each with the object, the initial stack and the kind of result that the specification defines.
 
 use eitri::eval::{
     BaseType, Body, Caller, Class, Context, EncodedList, Entry, Evaluator, Kind, ListEntry, Location,
@@ -11,7 +11,7 @@ use pretty_assertions::assert_eq;
 
 use super::{LLVM, bytes, machine, outcome, shown};
 
-/// Calls an attribute's method with machine and context, and shows the result.
+/// Calls an attribute's method with machine and context, and prints the result.
 macro_rules! found {
     ($machine:expr, $method:ident($($argument:expr),*)) => {{
         let target = Target::x86_64();
@@ -54,7 +54,7 @@ fn members() {
 #[test]
 fn pointers_to_members_and_virtual_functions() {
     let machine = machine();
-    // A.3.2.6: the pointer's value below, the object on top.
+    // A.3.2.6: the pointer's value is below the object.
     let expr = bytes("swap; offset", LLVM);
     let pointer = Value::generic(4, 8);
     assert_eq!(found!(&machine, use_location(Body::Expression(&expr), &pointer, &rax())), "reg:0+32");
@@ -69,7 +69,7 @@ fn pointers_to_members_and_virtual_functions() {
 fn data_of_a_descriptor() {
     let machine = Snapshot { object: Some(memory(0x1080)), ..machine() };
     let expr = bytes("push_object_address; lit2; offset", LLVM);
-    // The object is the descriptor, and not the machine's.
+    // The object is the descriptor rather than that of the machine.
     assert_eq!(found!(&machine, data_location(Some(&expr), &rax())), "reg:0+16");
     assert_eq!(found!(&machine, data_location(None, &rax())), "reg:0");
     let on_stack = bytes("lit2; offset", LLVM);
@@ -104,7 +104,7 @@ fn frames() {
         (expr("call_frame_cfa"), expr("reg5; lit1; offset"), expr("reg5; piece 8"), expr("skip 2; fbreg 0"));
     let base = |expr: &[u8]| found!(&machine, frame_base(Body::Expression(expr)));
     assert_eq!(base(&cfa), "mem:0:0x1040");
-    // Of register 5 it is `bregx 5 0`, wherever in the register the location is.
+    // Register 5 means `bregx 5 0`, at any offset of the location in the register.
     assert_eq!(base(&reg), "mem:0:0x1000");
     assert_eq!(base(&composite), "ill-formed");
     assert_eq!(base(&two), "ill-formed", "it contains `fbreg`, executed or not");
@@ -116,7 +116,7 @@ fn frames() {
     assert_eq!(found!(&machine, variable_location(Body::Nothing)), "evaluation error");
 }
 
-/// A machine whose subprogram is of another unit than most that refers to it.
+/// A machine whose subprogram is in another unit than most expressions that refer to it.
 struct OfUnit<'m> {
     machine: &'m Snapshot,
     frame_base: Entry<'m>,
@@ -158,7 +158,7 @@ impl Machine for OfUnit<'_> {
     }
 }
 
-/// A frame base is evaluated with "the compilation unit that contains E" (A.3.3.5), whichever asks for it.
+/// A frame base is evaluated with "the compilation unit that contains E" (A.3.3.5), in every evaluation.
 #[test]
 fn a_frame_base_has_the_unit_and_the_encoding_of_its_subprogram() {
     let mut known = machine();
@@ -166,7 +166,7 @@ fn a_frame_base_has_the_unit_and_the_encoding_of_its_subprogram() {
     known.callers = vec![Caller { pc: Some(0x5000), cfa: None, registers: saved.into() }];
     let breg = |by| OwnedBody::Expression(vec![0x75, by]);
     known.entries = [(0x20, (breg(1), 0)), (0x120, (breg(2), 0x100)), (0x220, (breg(3), 0x200))].into();
-    // The call value of the parameter at 0x30 is of unit 0x100: fbreg 4.
+    // The call value of the parameter at 0x30 belongs to unit 0x100: fbreg 4.
     known.call_values.insert(0x30, (vec![0x91, 4], 0x100));
     // A type of unit 0x200 only: regval_type rdi.
     known.types.insert((0x200, 0x40), BaseType::generic(8));
@@ -191,7 +191,7 @@ fn a_frame_base_has_the_unit_and_the_encoding_of_its_subprogram() {
     }
     assert_eq!(place("fbreg 4", &base("typed", 0x200, None)), "mem:0:0x1004");
     assert_eq!(place("fbreg 4", &base("typed", 0, None)), "ill-formed", "no such type in unit 0");
-    // An address of four bytes, and none of eight.
+    // Addresses of four bytes rather than eight.
     assert_eq!(place("fbreg 4", &base("short", 0, Some(narrow))), "mem:0:0x1004");
     assert_eq!(place("fbreg 4", &base("short", 0, Some(LLVM))), "ill-formed");
     assert_eq!(place("fbreg 4", &base("short", 0, None)), "ill-formed");
@@ -240,7 +240,7 @@ fn lanes() {
     assert_eq!(found!(&machine, lane_pcs(Body::List(&[entry(&reg), entry(&[0x50])]))), "ill-formed");
 }
 
-/// A list of a section, gone through as it is encoded.
+/// Evaluates an encoded list of a section.
 fn in_list(format: ListFormat, bytes: &[u8], encoding: Encoding, machine: &Snapshot) -> String {
     let target = Target::x86_64();
     let list = Body::EncodedList(EncodedList { format, bytes, base: 0x4000 });
@@ -273,14 +273,14 @@ fn lists_of_earlier_versions() {
     let pair = |start: u32, end: u32| [start.to_le_bytes(), end.to_le_bytes()].concat();
     let run = |parts: &[Vec<u8>]| in_list(ListFormat::Loc, &parts.concat(), encoding, &machine);
     assert_eq!(run(&[pair(0x10, 0x20), vec![1, 0, 0x50], pair(0, 0)]), "reg:0");
-    // The largest address says what addresses count from.
+    // The largest address selects the base address.
     let list = [pair(u32::MAX, 0x3000), pair(0x10, 0x20), vec![1, 0, 0x50], pair(0, 0)];
     assert_eq!(run(&list), "undefined");
     let list = [pair(u32::MAX, 0), pair(0x4010, 0x4020), vec![1, 0, 0x50], pair(0, 0)];
     assert_eq!(run(&list), "reg:0");
 }
 
-/// Without a program location the default of DWARF 6 still holds.
+/// Without a program location, the default entry of DWARF 6 still applies.
 #[test]
 fn lists_without_a_program_location() {
     let machine = Snapshot { pc: None, ..machine() };
@@ -290,7 +290,7 @@ fn lists_without_a_program_location() {
     assert_eq!(in_list(ListFormat::Loclists, &list, draft, &machine), "reg:1");
 }
 
-/// Going through a list again and again is counted.
+/// Entries of repeatedly evaluated lists count as steps.
 #[test]
 fn long_lists_have_an_end() {
     let target = Target::x86_64();

@@ -1,5 +1,5 @@
-//! Bits on a big-endian machine: those of memory count from the most significant, those of a register from the
-//! least significant; an object starts with the most significant bit of its number.
+//! Bits on a big-endian machine: memory counts from the most significant bit, registers from the least significant; an
+//! object starts with the most significant bit of its number.
 
 use eitri::eval::{Context, Evaluator, Kind, Location, Snapshot, read_bits, write_bits};
 use eitri::op::{Encoding, Reg};
@@ -30,7 +30,7 @@ fn location(expr: &str) -> Location {
 #[test]
 fn values_in_bits_of_memory_and_registers() {
     values(&[
-        // Memory at 0x1012 is 12 13: 12 bits from the first on, and from the fifth on.
+        // Memory at 0x1012 is 12 13: 12 bits from the first and from the fifth bit on.
         ("addr 0x1012; deref_type 2 @0x11", "0x121 Unsigned/12"),
         ("addr 0x1012; lit4; bit_offset; deref_type 2 @0x11", "0x213 Unsigned/12"),
         // The number in rax is a7a6a5a4a3a2a1a0.
@@ -39,19 +39,19 @@ fn values_in_bits_of_memory_and_registers() {
         ("reg0; deref", "0xa7a6a5a4a3a2a1a0"),
         // The low bits of a block are the value.
         ("const_type @0x11 {fa bc}", "0xabc Unsigned/12"),
-        // What is made a location and read again is what it was.
+        // Storing a value in a location and reading it gives the value.
         ("const_type @0x11 {0a bc}; stack_value; deref_type 2 @0x11", "0xabc Unsigned/12"),
         ("const_type @0x10 {05}; stack_value; deref_type 1 @0x10", "0x5 Signed/7"),
         ("const_type @0x10 {05}; stack_value; piece 1", "ill-formed"),
         // Elements of a vector are in order of addresses.
         ("addr 0x1000; deref_type 8 @0x17; const_type @0x17 {00 01 02 03 04 05 06 07}; eq", "0x1"),
         ("const_type @0x17 {00 01 00 02 00 03 00 04}; stack_value; deref_size 2", "0x1"),
-        // Parts follow each other from the most significant on: 4 bits of rax, 8 of memory.
+        // Parts follow each other from the most significant bit on: 4 bits of rax, 8 of memory.
         (
             "reg0; bit_piece 4 4; addr 0x1012; bit_piece 8 0; piece_end; deref_type 2 @0x11",
             "0xa12 Unsigned/12",
         ),
-        // Neighbouring bits of a register are one number, however they are cut.
+        // Adjacent bits of a register are one number, for any division into parts.
         ("reg0; bit_piece 4 0; reg0; bit_piece 8 4; piece_end; deref_type 2 @0x11", "0x1a0 Unsigned/12"),
     ]);
 }

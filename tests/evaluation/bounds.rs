@@ -1,4 +1,4 @@
-//! Reads and overlays at the bounds of a storage: no bits at all, and more bits than there are.
+//! Reads and overlays at the bounds of a storage: no bits, and more bits than available.
 
 use eitri::eval::{
     Caller, Class, Context, Element, Evaluator, Kind, Location, OwnedBody, Snapshot, read_bits,
@@ -9,7 +9,7 @@ use pretty_assertions::assert_eq;
 
 use super::{LLVM, machine, outcome, shown};
 
-/// DWARF 6, with numbers that are of no importance.
+/// DWARF 6, with arbitrary codes.
 fn draft() -> Encoding {
     let mut encoding = Encoding::new(8, Dialect::Dwarf6);
     let names =
@@ -27,7 +27,7 @@ fn location(expr: &str, machine: &Snapshot) -> Location {
     }
 }
 
-/// The bytes at a location; `--` stands for a byte without a defined bit.
+/// The bytes at a location; `--` is a byte without defined bits.
 fn read(location: &Location, bits: u64, machine: &Snapshot) -> String {
     let read = read_bits(location, bits, machine).unwrap_or_else(|fault| panic!("{location}: {fault}"));
     let byte = |(byte, defined): (&u8, &u8)| match defined {
@@ -38,8 +38,8 @@ fn read(location: &Location, bits: u64, machine: &Snapshot) -> String {
     read.bytes.iter().zip(&read.defined).map(byte).collect::<Vec<_>>().join(" ")
 }
 
-/// "It is an evaluation error if any bit of the value is retrieved from the undefined location storage"
-/// (A.2.5.4.3.4): of no bits none is.
+/// "It is an evaluation error if any bit of the value is retrieved from the undefined location storage" (A.2.5.4.3.4):
+/// reading no bits is not an error.
 #[test]
 fn no_bit_is_retrieved_of_nothing() {
     let machine = machine();
@@ -68,11 +68,11 @@ fn an_object_is_larger_than_its_composite() {
         assert_eq!(of("composite", 16), "-- --");
         assert_eq!(of("addr 0x1000; piece 4; lit2; offset", 32), "02 03 -- --");
     }
-    // A read within an expression needs storage.
+    // A read within an expression requires storage.
     let of = |expr: &str| outcome(expr, Kind::Value, &machine(), draft());
     assert_eq!(shown(of("reg0; piece 2; deref_size 2")), "0xa1a0");
     assert_eq!(of("reg0; piece 2; deref_size 4").unwrap_err().class, Class::Evaluation);
-    // Other storages end where they end, and so do composites of the extension.
+    // Other storages have fixed ends, and so do composites of the extension.
     let wide = location("reg0", &machine());
     assert_eq!(read_bits(&wide, 72, &machine()).unwrap_err().class, Class::Evaluation);
     let found = outcome("reg0; piece 2", Kind::Location, &machine(), LLVM).unwrap();
@@ -126,7 +126,7 @@ fn a_frame_base_of_dwarf_6_is_any_location() {
 #[test]
 fn the_first_fault_of_a_selection_decides() {
     let of = |expr: &str| shown(outcome(expr, Kind::Location, &machine(), LLVM));
-    // An implicit pointer value whose entry is not there cannot be made a location: an evaluation error.
+    // Converting an implicit pointer value to a location without an entry is an evaluation error.
     const NO_ENTRY: &str = "implicit_pointer @0x99 0; deref";
     assert_eq!(of(&format!("reg0; {NO_ENTRY}; lit0; select_bit_piece 8 2")), "evaluation error");
     assert_eq!(
@@ -144,15 +144,15 @@ fn the_first_fault_of_a_selection_decides() {
         "evaluation error",
         "before the numbers"
     );
-    // Part 1 of two bytes needs more than the third byte; part 2 is beyond it.
+    // Part 1, of two bytes, exceeds the third byte; part 2 is beyond the storage.
     assert_eq!(of("implicit_value {01 02 03}; reg0; lit0; select_bit_piece 16 3"), "ill-formed");
     // Part 1 is beyond two bytes; part 2 has too few bits.
     let expr = "implicit_value {01 02}; implicit_value {01 02 03 04 05}; lit4; select_bit_piece 16 3";
     assert_eq!(of(expr), "evaluation error");
 }
 
-/// The type has the size of the register, for `deref_type` reads as many bits as its type has (A.2.5.4.3.4); it is the
-/// generic one where that has this size.
+/// The type has the size of the register, as `deref_type` reads as many bits as its type has (A.2.5.4.3.4); it is the
+/// generic type if that has this size.
 #[test]
 fn the_type_of_an_entry_value_is_as_large_as_the_register() {
     let gpu = Target::named("amdgpu-gfx1030-wave32").unwrap();

@@ -1,4 +1,4 @@
-//! Operations after one another as in no conformance vector. All others are there.
+//! Combinations of operations that do not occur in the conformance vectors.
 
 use eitri::eval::{Kind, OwnedBody};
 use pretty_assertions::assert_eq;
@@ -45,20 +45,20 @@ fn of_locations() {
     let table = [
         ("addr 0x1000; call2 @0x40", "mem:0:0x1004"),
         ("addr 0x1000; call4 @0x40; call_ref @0x40", "mem:0:0x1008"),
-        // A composite goes on after the call.
+        // The called expression continues the composite.
         ("reg0; call2 @0x50; reg1; call2 @0x50", "[reg:0/32, reg:1/32]"),
         ("const_type @0x1a {f9}; stack_value; lit0; offset", "implicit:f9"),
         // The last two bytes of memory, and one too many.
         ("const1s -2; piece 2", "[mem:0:0xfffffffffffffffe/16]"),
         ("const1s -2; piece 3", "ill-formed"),
-        // 4 bytes and 2^64 - 1 more are larger than memory.
+        // The sum of 4 and 2^64 - 1 bytes exceeds memory.
         ("reg0; piece 4; lit0; piece 0xffffffffffffffff", "ill-formed"),
         ("reg0; piece 4; piece_end; drop; reg1", "reg:1"),
         ("reg0; piece 4; piece_end; lit4; offset", "evaluation error"),
         ("reg0; extend 1 0x7fffffff", "evaluation error"),
-        // Only what is chosen must be there.
+        // Only the selected parts must exist.
         ("implicit_value {07}; reg1; lit6; select_bit_piece 8 3", "[implicit:07/8, reg:1+8/8, reg:1+16/8]"),
-        // An implicit pointer is read as a whole, and in order.
+        // An implicit pointer must be read completely and in order.
         (&of("0", "32"), "reg:0"),
         (&of("32", "0"), "evaluation error"),
     ];

@@ -1,4 +1,4 @@
-//! Where DWARF 6 differs from the extension.
+//! Differences between DWARF 6 and the extension.
 
 use eitri::eval::{Class, Context, Element, Evaluator, Kind, Location, Snapshot, read_bits};
 use eitri::op::{Dialect, Encoding, Name, Reg, text};
@@ -7,7 +7,7 @@ use pretty_assertions::assert_eq;
 
 use super::{LLVM, machine, shown};
 
-/// The numbers are of no importance.
+/// Arbitrary codes.
 fn draft() -> Encoding {
     let mut encoding = Encoding::new(8, Dialect::Dwarf6);
     let names = [Name::Offset, Name::Undefined, Name::Mem, Name::Overlay, Name::Composite, Name::ModFloor];
@@ -28,9 +28,9 @@ fn what_differs() {
     let cpu = Target::x86_64();
     let (machine, both) = (machine(), [draft(), LLVM]);
     let run = |expr: &str| both.map(|encoding| any(expr, &machine, encoding, &cpu));
-    // The canonical frame address is a value; the extension has its location.
+    // The canonical frame address is a value; in the extension it is a location.
     assert_eq!(run("call_frame_cfa"), ["0x1040", "mem:0:0x1040"]);
-    // There is a lane 0 where there are no lanes.
+    // Lane 0 exists without lanes.
     assert_eq!(run("push_lane"), ["0x0", "evaluation error"]);
     // Undefined storage is as large as the largest address space.
     assert_eq!(run("undefined; const1s -1; offset"), ["evaluation error", "undefined"]);
@@ -50,7 +50,7 @@ fn addresses_of_another_space_must_be_in_it() {
     assert_eq!(run("lit4; lit0; mem"), "ill-formed");
 }
 
-/// Bits of what is implicit count from the least significant, as in a register.
+/// Bits of implicit storage count from the least significant one, as in a register.
 #[test]
 fn bit_pieces_of_known_bits_on_a_big_endian_machine() {
     let cpu = Target::x86_64();
@@ -65,7 +65,7 @@ fn bit_pieces_of_known_bits_on_a_big_endian_machine() {
     assert_eq!(read(LLVM), [0x30]);
 }
 
-/// Every place must have the bits that are read, also those that are not read from (A.2.5.4.3.4).
+/// Every place must have the bits to read, even if they are read from another place (A.2.5.4.3.4).
 #[test]
 fn all_places_have_the_bits() {
     let cpu = Target::x86_64();
@@ -77,7 +77,7 @@ fn all_places_have_the_bits() {
     assert_eq!(read(&[0x94, 3]).unwrap_err().class, Class::Evaluation);
 }
 
-/// Each region of a program that diverges selects from what the region around it says of all lanes.
+/// Nested divergent regions, each of which selects from the vector of the enclosing region.
 #[test]
 fn regions_in_regions_do_not_multiply() {
     let gpu = Target::named("amdgpu-gfx900-wave64").unwrap();
@@ -90,19 +90,19 @@ fn regions_in_regions_do_not_multiply() {
     let expr = text::parse(&expr, LLVM, Some(&gpu)).unwrap();
     let found = Evaluator::new().location(expr.bytes(), &machine, &Context::new(LLVM, &gpu)).unwrap();
     let bytes = read_bits(&found, 4096, &machine).unwrap().bytes;
-    // The last region has lanes 0 and 2; no other has any besides.
+    // The last region has lanes 0 and 2; the other regions have no further lanes.
     let pcs: Vec<_> = bytes.chunks(8).map(|pc| pc[0]).collect();
     assert_eq!(pcs[..4], [19, 0x10, 19, 0x10]);
 }
 
-/// Operations after one another as in no conformance vector.
+/// Combinations of operations that do not occur in the conformance vectors.
 #[test]
 fn combinations() {
     let table = [
         ("composite; reg0; piece 4; reg1; piece 2", "[reg:0/32, reg:1/16]"),
-        // Other elements can be below a composite that was started as such.
+        // Elements can be below a composite that was started explicitly.
         ("reg1; composite; reg0; piece 4", "[reg:0/32]"),
-        // There is no incomplete composite.
+        // Incomplete composites do not exist.
         ("reg0; piece 4; dup; lit2; offset", "[reg:0/32]+16"),
         ("composite; reg1; lit0; lit2; overlay", "[reg:1/16]"),
         ("reg0; reg1; const1s -1; lit1; overlay", "ill-formed"),

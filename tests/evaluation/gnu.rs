@@ -1,4 +1,4 @@
-//! GNU's operations that no standard took over.
+//! GNU's operations that are not part of a standard.
 
 use eitri::eval::{BaseType, Caller, Kind, Location, OwnedBody, TypeEncoding};
 use eitri::op::Reg;
@@ -11,14 +11,14 @@ fn a_parameter_is_what_the_caller_passed() {
     let mut machine = machine();
     let saved = [(Reg(0), Location::memory(SpaceId::DEFAULT, 64, 0x1008))];
     machine.callers = vec![Caller { pc: Some(0x5000), cfa: None, registers: saved.into() }];
-    // The call value of the parameter at 0x30: breg0 1. In the caller rax is at 0x1008.
+    // The call value of the parameter at 0x30 is breg0 1. In the caller, rax is 0x1008.
     machine.call_values.insert(0x30, (vec![0x70, 1], 0));
     machine.call_values.insert(0x38, (vec![0x50], 0));
     values(
         &machine,
         &[
             ("GNU_parameter_ref @0x30", "0xf0e0d0c0b0a0909"),
-            // In the caller it is in memory, whose address is the value then.
+            // In the caller the parameter is in memory; its address is then the value.
             ("GNU_parameter_ref @0x38", "0x1008"),
             ("GNU_parameter_ref @0x40", "evaluation error"),
         ],
@@ -58,7 +58,7 @@ fn encoded_addresses() {
     assert_eq!(run(&[0xf1, 0x03, 0x10, 0x32, 0, 0]), "mem:0:0x3210");
     assert_eq!(run(&[0xf1, 0x0a, 0xfe, 0xff]), "mem:0:0xfffffffffffffffe");
     assert_eq!(run(&[0xf1, 0x82, 0x00, 0x10]), "mem:0:0x706050403020100");
-    // Relative to a place that nobody tells.
+    // Relative to an unknown place.
     assert_eq!(run(&[0xf1, 0x1b, 0, 0, 0, 0]), "unsupported");
 }
 

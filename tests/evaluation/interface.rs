@@ -1,5 +1,5 @@
-//! What holds for an evaluator whatever the operations are: limits, bits that are read and written, spans, traces,
-//! and what a fault says.
+//! Properties of the evaluator that do not depend on operations: limits, reading and writing of bits, spans, traces,
+//! and contents of faults.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -41,7 +41,7 @@ fn limits_end_an_evaluation() {
 #[test]
 fn composites_in_composites_have_an_end() {
     let nested = |levels: usize| format!("reg0; piece 4{}", "; piece_end; piece 4".repeat(levels));
-    // On a composite that is complete, `piece` starts another, of which it is a part.
+    // After a complete composite, `piece` starts another one that contains it.
     let deep = location(&nested(99));
     assert_eq!(spans(&deep, 32).unwrap().len(), 1);
     assert_eq!(read_bits(&deep, 32, &machine()).unwrap().bytes, [0xa0, 0xa1, 0xa2, 0xa3]);
@@ -59,7 +59,7 @@ fn spans_resolve_composites_and_keep_places() {
         out.join(" ")
     };
     assert_eq!(shown(&location("reg0"), 32), "reg:0/32");
-    // Neighbours that go on in the same register are one.
+    // Adjacent spans of one register are merged.
     assert_eq!(shown(&location("reg0; piece 2; reg0; bit_piece 16 16"), 32), "reg:0/32");
     let holes = location("reg0; piece 2; piece 1; piece 1; reg1; piece 1");
     assert_eq!(shown(&holes, 40), "reg:0/16 undefined/16 reg:1/8");
@@ -67,14 +67,14 @@ fn spans_resolve_composites_and_keep_places() {
     let nested =
         location("reg0; piece 4; reg1; piece 4; piece_end; offset_uconst 2; piece 4; regx xmm0; piece 2");
     assert_eq!(shown(&nested, 48), "reg:0+16/16 reg:1/16 reg:17/16");
-    // Two places are cut where either of them is.
+    // Spans of two places end where either of them ends.
     let pieces = location("reg0; piece 2; reg1; piece 2");
     let both = location("addr 0x1000").and(pieces.clone());
     assert_eq!(shown(&both, 32), "mem:0:0x1000|reg:0/16 mem:0:0x1002|reg:1/16");
     let swapped = pieces.and(location("addr 0x1000"));
     assert!(same(&spans(&both, 32).unwrap(), &spans(&swapped, 32).unwrap()));
     assert!(!same(&spans(&both, 32).unwrap(), &spans(&location("addr 0x1000"), 32).unwrap()));
-    // Known bits are the same if they are equal, however they are cut.
+    // Known bits are equal if their values are, for any division.
     let one = location("implicit_value {11 22 33}");
     let two = location("implicit_value {99 11}; bit_piece 8 8; implicit_value {22 33}; piece 2");
     assert!(same(&spans(&one, 24).unwrap(), &spans(&two, 24).unwrap()));
@@ -96,7 +96,7 @@ fn reading_tells_what_is_undefined() {
     assert_eq!(read("addr 0x2000", 8).unwrap_err().class, Class::Unmapped);
     assert_eq!(read("reg2", 8).unwrap_err().class, Class::Unmapped);
     assert_eq!(read("reg0", 65).unwrap_err().class, Class::Evaluation);
-    // The other place is read where one is undefined, or not there.
+    // The other place is read where one is undefined or unavailable.
     let two = Location::undefined().and(Location::register(Reg(2), 64)).and(Location::register(Reg(1), 64));
     assert_eq!(read_bits(&two, 8, &machine).unwrap().bytes, [0xd0]);
 }
@@ -127,7 +127,7 @@ fn an_architecture_can_be_plain_data() {
     // breg7 4: 0xfffe + 4 in 16 bits.
     let location = Evaluator::new().location(&[0x77, 0x04], &machine, &context);
     assert_eq!(shown(location), "mem:0:0x2");
-    // No composite is larger than the memory: piece 0xffff; piece 2.
+    // A composite cannot exceed the memory: piece 0xffff; piece 2.
     let location = Evaluator::new().location(&[0x93, 0xff, 0xff, 0x03, 0x93, 0x02], &machine, &context);
     assert_eq!(shown(location), "ill-formed");
 }
@@ -158,7 +158,7 @@ fn a_trace_tells_every_step() {
 fn a_fault_says_where_and_why() {
     let fault = outcome("const2u 5; lit0; div", Kind::Value, &machine(), LLVM).unwrap_err();
     assert_eq!(fault.to_string(), "operation 2, offset 0x4: evaluation error: division by zero");
-    // The operation is one of the expression that was given, also where it refers to another.
+    // The fault names the operation of the given expression, also if a referenced expression fails.
     let mut machine = machine();
     machine.frame_base = Some((OwnedBody::Expression(vec![0x31, 0x30, 0x1b]), 0));
     let target = Target::x86_64();

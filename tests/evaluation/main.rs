@@ -1,5 +1,5 @@
-//! The evaluator beyond single expressions of common types: values of any size, both byte orders, attributes,
-//! GNU's operations, and what holds for all inputs. Every expectation is derived by hand.
+//! The evaluator beyond single expressions of common types: values of any size, both byte orders, attributes, GNU's
+//! operations, and properties of all inputs. Every expectation is derived by hand.
 
 mod attributes;
 mod big_endian;
@@ -17,10 +17,10 @@ use eitri::eval::{
 use eitri::op::{Dialect, Encoding, Reg, text};
 use eitri::target::{SpaceId, Target};
 
-/// What most expressions here are of.
+/// Default encoding of the expressions.
 pub const LLVM: Encoding = Encoding::new(8, Dialect::Llvm);
 
-/// The types of unit 0, by their offset.
+/// Types of unit 0, by offset.
 const TYPES: [(u64, TypeEncoding, u32, u32); 15] = [
     (0x10, TypeEncoding::Signed, 7, 1),
     (0x11, TypeEncoding::Unsigned, 12, 1),
@@ -60,7 +60,7 @@ pub fn bytes(expr: &str, encoding: Encoding) -> Vec<u8> {
     expr.unwrap_or_else(|error| panic!("{error}")).bytes().to_vec()
 }
 
-/// The outcome of an expression.
+/// Result of an expression.
 pub fn outcome(expr: &str, kind: Kind, machine: &dyn Machine, encoding: Encoding) -> Result<Element, Fault> {
     let target = Target::x86_64();
     let context = Context { kind, ..Context::new(encoding, &target) };
@@ -72,7 +72,7 @@ pub fn shown<T: ToString>(result: Result<T, Fault>) -> String {
     result.map_or_else(|fault| fault.class.to_string(), |found| found.to_string())
 }
 
-/// Compares the values that expressions give.
+/// Compares the values of expressions with the expected ones.
 pub fn values(machine: &dyn Machine, table: &[(&str, &str)]) {
     for (expr, expected) in table {
         let found = outcome(expr, Kind::Value, machine, LLVM);

@@ -1,4 +1,4 @@
-//! What holds for all inputs.
+//! Properties of all inputs.
 
 use eitri::eval::{
     BaseType, Class, Context, Element, Evaluator, Location, OwnedBody, Snapshot, TypeEncoding, Value,
@@ -24,7 +24,7 @@ fn converted(value: &Value, ty: BaseType) -> Result<Value, Class> {
     apply(&[0xa8, 0x10], core::slice::from_ref(value), &machine)
 }
 
-/// The number as the bits of a type say it, by the definition of two's complement.
+/// The number that the bits encode in a type, by the definition of two's complement.
 fn number(value: &Value) -> BigInt {
     let size = value.ty().size();
     let mut sum = BigInt::ZERO;
@@ -51,7 +51,7 @@ fn sizes() -> impl Strategy<Value = u32> {
 }
 
 fn integers() -> impl Strategy<Value = (Value, Value)> {
-    // Small numbers of either sign are as likely as any.
+    // Small numbers of either sign are as likely as others.
     let bytes = || {
         let near_zero = (any::<u8>(), any::<bool>());
         prop_oneof![
@@ -70,7 +70,7 @@ fn integers() -> impl Strategy<Value = (Value, Value)> {
     })
 }
 
-/// Division that goes towards zero, written out with the signs apart.
+/// Division that rounds towards zero, computed on magnitudes.
 fn quotient(a: &BigInt, b: &BigInt) -> (BigInt, BigInt) {
     let (a_size, b_size) = (BigInt::from(a.magnitude().clone()), BigInt::from(b.magnitude().clone()));
     let quotient = &a_size / &b_size;
@@ -104,14 +104,14 @@ proptest! {
             check(0x1b, quotient)?;
             check(0x1d, rest)?;
         }
-        // Bit by bit.
+        // Bitwise operations.
         for (code, op) in [(0x1au8, (|a, b| a && b) as fn(bool, bool) -> bool), (0x21, |a, b| a || b), (0x27, |a, b| a != b)] {
             let found = apply(&[code], &[a.clone(), b.clone()], &machine).unwrap();
             for bit in 0..ty.size() {
                 prop_assert_eq!(found.bit(bit), op(a.bit(bit), b.bit(bit)));
             }
         }
-        // Shifts, by what the other number is modulo a little more than the size.
+        // Shifts by up to a little more than the size.
         let by = (b.as_u64().unwrap_or(3)) % (ty.size() + 5);
         let amount = Value::new(ty, by);
         let by = number(&amount);
@@ -188,23 +188,23 @@ proptest! {
         let narrow = converted(&of(64, wide.0), BaseType::new(TypeEncoding::Float, 32)).unwrap();
         let narrow = f32::from_bits(narrow.as_u64().unwrap() as u32);
         prop_assert!(narrow.to_bits() == (x as f32).to_bits() || narrow.is_nan() && x.is_nan());
-        // Cut off towards zero, where it fits; Rust's conversion saturates where it does not.
+        // Truncation, if the result fits; Rust's conversion saturates otherwise.
         let signed = BaseType::new(TypeEncoding::Signed, 64);
         let fits = x.is_finite() && x.trunc() >= i64::MIN as f64 && x.trunc() < -(i64::MIN as f64);
         let expected = if fits { Ok(x as i64 as u64) } else { Err(Class::Evaluation) };
         prop_assert_eq!(converted(&of(64, wide.0), signed).map(|value| value.as_u64().unwrap()), expected);
     }
 
-    /// No other number of 16 bits is nearer.
+    /// The result is the nearest number of 16 bits.
     #[test]
     fn halves_are_the_nearest(bits in any::<u32>(), exponent in 100u32..145) {
-        // Most are in the range of binary16.
+        // Most numbers are in the range of binary16.
         let bits = bits & 0x807f_ffff | exponent << 23;
         let single = BaseType::new(TypeEncoding::Float, 32);
         let half = BaseType::new(TypeEncoding::Float, 16);
         let number = f64::from(f32::from_bits(bits));
         let found = converted(&Value::new(single, bits.into()), half).unwrap().as_u64().unwrap() as u16;
-        // 2^16 is where the numbers would go on.
+        // The next number after the largest would be 2^16.
         let value = |half: u16| match half & 0x7fff {
             0x7c00 => 65536f64.copysign(if half >> 15 == 1 { -1.0 } else { 1.0 }),
             size => {
@@ -224,7 +224,7 @@ proptest! {
                 prop_assert!(!nearer, "{number} to {found:#x}, and {next:#x} is nearer");
             }
         }
-        // And every one of them is itself again.
+        // Converting back gives the same number.
         if found & 0x7fff < 0x7c00 {
             let back = converted(&Value::new(half, found.into()), single).unwrap();
             prop_assert_eq!(f64::from(f32::from_bits(back.as_u64().unwrap() as u32)), value(found));
@@ -232,7 +232,7 @@ proptest! {
     }
 }
 
-/// A part of a composite: what it is in, from which bit, and how many bits.
+/// A part of a composite: storage kind, first bit and number of bits.
 #[derive(Debug, Clone)]
 struct Piece {
     kind: u8,
@@ -245,7 +245,7 @@ fn pieces() -> impl Strategy<Value = Vec<Piece>> {
     prop::collection::vec(piece, 1..8)
 }
 
-/// A location for each piece, in a storage that no other piece has.
+/// A location for each piece, all in different storages.
 fn located(pieces: &[Piece], refuse: bool) -> Vec<(Location, u128)> {
     let mut all = Vec::new();
     for (index, piece) in pieces.iter().enumerate() {
@@ -300,7 +300,7 @@ proptest! {
         for (index, (found, defined)) in read.bytes.iter().zip(&read.defined).enumerate() {
             prop_assert_eq!(*found, bytes[index] & defined);
         }
-        // Nothing around it changed: with the old bits in both places where there are two, all is as before.
+        // Nothing else changed: writing the old bits to both places restores the machine.
         if !parts.iter().any(|part| part.kind == 4) {
             write_bits(&location, bits, &old.bytes, &mut machine).unwrap();
             prop_assert!(machine == before);

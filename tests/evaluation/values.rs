@@ -16,7 +16,7 @@ fn integers_of_few_bits() {
             ("const_type @0x10 {7f}; const_type @0x10 {01}; lt", "0x1"),
             ("const_type @0x10 {7f}; convert @0x11", "0xfff Unsigned/12"),
             ("const_type @0x11 {ff 0f}; convert @0x10", "0x7f Signed/7"),
-            // Of an unsigned number shifted right, the sign that is kept is none.
+            // An arithmetic right shift of an unsigned number shifts in zeros.
             ("const_type @0x11 {00 08}; const_type @0x11 {01 00}; shra", "0x400 Unsigned/12"),
             ("const_type @0x10 {40}; const_type @0x10 {01}; shra", "0x60 Signed/7"),
             ("const_type @0x10 {40}; const_type @0x10 {01}; shr", "0x20 Signed/7"),
@@ -25,7 +25,7 @@ fn integers_of_few_bits() {
     );
 }
 
-/// A wide constant: 32 bytes of which the lowest are given, the rest `fill`.
+/// A constant of 32 bytes: the lowest bytes are given, all others are `fill`.
 fn wide(ty: &str, low: &str, fill: &str) -> String {
     let len = low.split(' ').count();
     format!("const_type {ty} {{{low}{}}}", format!(" {fill}").repeat(32 - len))
@@ -60,9 +60,9 @@ fn integers_of_many_bits() {
         (format!("{}; convert @0x10", signed("f9", "ff")), "0x79 Signed/7".into()),
         ("const_type @0x10 {79}; convert @0x12".into(), f("f9", 'f', "Signed")),
         ("const_type @0x10 {79}; convert @0x13".into(), f("f9", 'f', "Unsigned")),
-        // As an offset it counts back.
+        // As an offset, the number is negative.
         (format!("addr 0x1010; {}; offset", signed("f0", "ff")), "0x1000".into()),
-        // Of an address the low bits count.
+        // An address is truncated to its low bits.
         (
             format!("{}; lit0; form_aspace_address", unsigned("10 00 00 00 00 00 00 00 01", "00")),
             "0x10".into(),
@@ -93,35 +93,35 @@ fn floating_point() {
             ("const_type @0x14 {01 00}; convert @0x15", "0x33800000 Float/32"),
             ("const_type @0x14 {00 bc}; neg", "0x3c00 Float/16"),
             ("const_type @0x14 {00 bc}; abs", "0x3c00 Float/16"),
-            // 0 / 0 is the same everywhere; a NaN keeps its payload, and gets quiet.
+            // 0 / 0 is the same on every host; a NaN keeps its payload and becomes quiet.
             ("const_type @0x15 {00 00 00 00}; dup; div", "0x7fc00000 Float/32"),
             ("const_type @0x15 {01 00 80 ff}; const_type @0x15 {00 00 80 3f}; plus", "0xffc00001 Float/32"),
             // 1 / 0 is infinite.
             ("const_type @0x15 {00 00 80 3f}; const_type @0x15 {00 00 00 00}; div", "0x7f800000 Float/32"),
             // -0 equals 0.
             ("const_type @0x15 {00 00 00 80}; const_type @0x15 {00 00 00 00}; eq", "0x1"),
-            // 2^24 + 1 has no binary32; the tie goes to the even 2^24. 2^24 + 3 goes to 2^24 + 4.
+            // 2^24 + 1 cannot be represented in binary32: the tie rounds to the even 2^24, and 2^24 + 3 to 2^24 + 4.
             ("constu 0x1000001; convert @0x15", "0x4b800000 Float/32"),
             ("constu 0x1000003; convert @0x15", "0x4b800002 Float/32"),
             // 2^64 - 1 rounds up to 2^64.
             ("const1s -1; convert @0x16", "0x43f0000000000000 Float/64"),
             ("constu 65519; convert @0x14", "0x7bff Float/16"),
             ("constu 65520; convert @0x14", "0x7c00 Float/16"),
-            // 1e300 in binary64 is far beyond binary32.
+            // 1e300 in binary64 exceeds the range of binary32.
             ("const_type @0x16 {9c 75 00 88 3c e4 37 7e}; convert @0x15", "0x7f800000 Float/32"),
-            // -1.75 is cut off to -1, which no unsigned type holds, and the generic type does.
+            // -1.75 is truncated to -1, which fits the generic type, but not an unsigned type.
             ("const_type @0x15 {00 00 e0 bf}; convert @0x10", "0x7f Signed/7"),
             ("const_type @0x15 {00 00 e0 bf}; convert @0x11", "evaluation error"),
             ("const_type @0x15 {00 00 e0 bf}; convert @0", "0xffffffffffffffff"),
             ("const_type @0x15 {00 00 80 7f}; convert @0x13", "evaluation error"),
-            // -64.5 is -64, which 7 bits hold; 64 they do not.
+            // -64.5 is truncated to -64, which fits 7 bits; 64 does not.
             ("const_type @0x15 {00 00 81 c2}; convert @0x10", "0x40 Signed/7"),
             ("const_type @0x15 {00 00 80 42}; convert @0x10", "evaluation error"),
             ("const_type @0x15 {00 00 00 80}; convert @0x1b", "0x0 Boolean/8"),
             ("const_type @0x15 {00 00 00 3f}; convert @0x1b", "0x1 Boolean/8"),
         ],
     );
-    // 2^200 is exact in binary64, and 2^200 + 1 rounds to it. Back again it is 2^200.
+    // 2^200 is exact in binary64, and 2^200 + 1 rounds to it. The conversion back gives 2^200.
     let two = wide("@0x13", &format!("01{} 01", " 00".repeat(24)), "00");
     values(
         &machine(),
@@ -163,12 +163,12 @@ fn types_that_are_not_integral() {
     values(
         &machine(),
         &[
-            // A character is no integral type (A.2.5.2), but a number.
+            // A character is not an integral type (A.2.5.2), but a number.
             ("const_type @0x1c {41}; const_type @0x1c {01}; plus", "0x42 Utf/8"),
             ("const_type @0x1c {41}; dup; and", "ill-formed"),
             ("const_type @0x1b {01}; dup; plus", "0x2 Boolean/8"),
             ("const_type @0x1b {01}; dup; xor", "0x0 Boolean/8"),
-            // Packed decimal: nothing says how to add, and a logical operation is wrong anyway.
+            // Packed decimal: addition is not defined, and logical operations are ill-formed.
             ("const_type @0x1d {12 34}; dup; plus", "unsupported"),
             ("const_type @0x1d {12 34}; dup; and", "ill-formed"),
             ("const_type @0x1d {12 34}; reinterpret @0x14", "0x3412 Float/16"),
@@ -189,7 +189,7 @@ fn what_is_not_zero_branches() {
     );
 }
 
-/// A value wider than what is calculated with directly is a limit, not a crash.
+/// A value above the size limit is refused without a crash.
 #[test]
 fn types_have_a_limit() {
     let mut machine = machine();
@@ -227,7 +227,7 @@ fn a_whole_vector_register() {
         let context = Context::new(LLVM, &target);
         Evaluator::new().value(&bytes(expr, LLVM), &machine, &context).unwrap()
     };
-    // Twice its number in every lane.
+    // Twice the number in every lane.
     let doubled = run("regval_type 2560 @0x50; dup; plus");
     let expected: Vec<u8> = (0..64u8).flat_map(|lane| [lane * 2, 0, 0, 0]).collect();
     doubled.with_bytes(|bytes| assert_eq!(bytes, expected));

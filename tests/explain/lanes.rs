@@ -1,4 +1,4 @@
-//! `eitri explain --lanes`: what it prints and draws, and that both show where the evaluator says that lanes stand.
+//! `eitri explain --lanes`: table and chart agree with the evaluator about the positions of lanes.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ use proptest::prelude::*;
 
 use super::{attribute, common, documented, eitri, explained, number, path, scale, temporary};
 
-/// The object of an example, in a folder of the test's own.
+/// The object of an example, in a folder of the test.
 fn weigh(test: &str) -> PathBuf {
     let out = temporary(test);
     std::fs::create_dir_all(&out).expect("a folder");
@@ -26,8 +26,8 @@ fn weigh(test: &str) -> PathBuf {
     out.join("weigh.o")
 }
 
-/// A kernel with an early return, a loop with an `if` and its `else` in it, and code that all lanes run;
-/// for LLVM without which of them are active there.
+/// A kernel with an early return, a loop with an `if` and `else`, and whole-wave code; LLVM's consumer lacks the
+/// active lanes of the latter.
 fn walk(test: &str, consumer: &str) -> PathBuf {
     let out = temporary(&format!("{test}-{consumer}.o"));
     let description = "goldens/explain/walk.json";
@@ -48,7 +48,7 @@ fn charts_are_as_reviewed() {
     explained("walk", 0, &["--lanes", path(&walk("reviewed", "rocgdb")), "--machine", WALK_STOPS]);
 }
 
-/// Not all consumers are told which lanes are active where EXEC does not say so.
+/// Not all consumers know the active lanes where they differ from EXEC.
 #[test]
 fn lanes_are_the_same_for_all_who_are_told() {
     let told = |consumer, dialect| {
@@ -61,7 +61,7 @@ fn lanes_are_the_same_for_all_who_are_told() {
     assert_eq!(told("rocgdb-legacy", "legacy"), first);
 }
 
-/// Several files, each with one machine or more, are stops as well.
+/// Several files, each with one or more machines, are consecutive stops.
 #[test]
 fn stops_come_from_several_files() {
     let walk = walk("files", "rocgdb");
@@ -69,7 +69,7 @@ fn stops_come_from_several_files() {
     let mut all: serde_json::Value = serde_json::from_str(&text).expect("JSON");
     let (first, rest) = (temporary("first.json"), stops);
     let machine = all["stops"].as_array_mut().expect("a list").remove(0);
-    // The second file has the target of the first.
+    // The second file inherits the target of the first.
     let one = serde_json::json!({"target": all["target"], "machine": machine});
     std::fs::write(&first, one.to_string()).expect("is written");
     all.as_object_mut().expect("an object").remove("target");
@@ -80,7 +80,7 @@ fn stops_come_from_several_files() {
         eitri(&arguments)
     };
     assert_eq!(ask(&[path(&first), path(&rest)]), ask(&[WALK_STOPS]));
-    // What the stops have in common is in `machine`.
+    // `machine` has the common state of all stops.
     all["target"] = one["target"].clone();
     all["machine"] = serde_json::json!({"registers": {"36": "f0 ff ff ff", "37": "ff ff ff 0f"}});
     for stop in all["stops"].as_array_mut().expect("a list") {
@@ -99,7 +99,7 @@ fn stops_come_from_several_files() {
 
 #[test]
 fn what_cannot_be_evaluated_is_told_where_it_is() {
-    // s4 has the mask from 0x8 on, and is not known at the second stop.
+    // s4 has the mask from 0x8 on, and is unknown at the second stop.
     let (weigh, stops, svg) = (weigh("unknown"), temporary("unknown.json"), temporary("unknown.svg"));
     let json = r#"{"target": {"name": "amdgpu-gfx1030-wave32"}, "machine": {"registers": {"1": "0f 00 00 00"}},
         "stops": [{"pc": "0x10000"}, {"pc": "0x10008"}]}"#;
@@ -113,7 +113,7 @@ fn what_cannot_be_evaluated_is_told_where_it_is() {
     let svg = std::fs::read_to_string(&svg).expect("the picture");
     assert!(svg.contains("fault at 0x10008: lane 0: "), "{svg}");
 
-    // An object that contradicts itself: active are those of s4, where those of s5 stand.
+    // A contradictory object: the active lanes are in s4, their positions depend on s5.
     let mut bytes = std::fs::read(&weigh).expect("the object");
     let entry = [2, 0x90, 37];
     let at: Vec<usize> = (0..bytes.len() - 2).filter(|&at| bytes[at..].starts_with(&entry)).collect();
@@ -166,14 +166,14 @@ fn unusable_waves_are_named() {
     }
 }
 
-// What is drawn.
+// Contents of the output.
 
-/// What is said of each lane of each stop, in the words of the legend.
+/// The legend text of each lane at each stop.
 type Said = Vec<Vec<String>>;
 
 const NOWHERE: &str = "nowhere: not active when the function was entered, or not known";
 
-/// What text says.
+/// Positions of lanes in the table.
 fn written(text: &str) -> Option<Said> {
     let mut lines = text.lines().skip(2);
     let is_row = |line: &&str| line.starts_with("0x");
@@ -185,7 +185,7 @@ fn written(text: &str) -> Option<Said> {
     rows.into_iter().map(lanes).collect()
 }
 
-/// What can be seen: blocks and letters, by where they are.
+/// Positions of lanes in the chart: blocks and letters, by coordinates.
 fn drawn(svg: &str) -> Option<Said> {
     let is = |line: &&str, class: &str| attribute(line, "class") == Some(class);
     let text = |line: &str| Some(line.split_once('>')?.1.split_once('<')?.0.to_owned());
@@ -194,7 +194,7 @@ fn drawn(svg: &str) -> Option<Said> {
         Some(from..from + number(line, size)?)
     };
     let rows: Vec<_> = svg.lines().filter(|line| is(line, "lane")).collect();
-    // What a block looks like, and its letter.
+    // Appearance of a block, and its letter.
     let look =
         |line: &str| Some(["class", "fill", "stroke"].map(|name| attribute(line, name).map(str::to_owned)));
     let mut meanings = BTreeMap::new();
@@ -209,7 +209,7 @@ fn drawn(svg: &str) -> Option<Said> {
     for stop in svg.split("<g class=\"stop\"").skip(1) {
         let lines: Vec<&str> = stop.split("</g>").next()?.lines().skip(1).collect();
         let label = lines.iter().find(|line| line.contains("transform"))?;
-        // Above the column are its pc, and what is said of it elsewhere.
+        // The pc is above the column, and in the metadata.
         let pc = text(label)?.split(' ').next()?.to_owned();
         (attribute(stop, "data-pc") == Some(&*pc)).then_some(())?;
         let mut said = vec![NOWHERE.to_owned(); rows.len()];
@@ -227,7 +227,7 @@ fn drawn(svg: &str) -> Option<Said> {
                 let row = extent(row, "y", "height")?;
                 let is_covered = y.start < row.end && row.start < y.end;
                 if is_covered {
-                    // Whole lanes, and none twice.
+                    // Blocks cover whole lanes without overlap.
                     let is_whole = y.start <= row.start && row.end <= y.end;
                     (is_whole && said[lane] == NOWHERE).then_some(())?;
                     said[lane].clone_from(meaning);
@@ -239,7 +239,7 @@ fn drawn(svg: &str) -> Option<Said> {
     Some(all)
 }
 
-/// Where lanes stand by what the evaluator says of the attributes.
+/// Positions of lanes from evaluating the attributes.
 fn evaluated(info: &DebugInfo<'_, '_>, machine: &Snapshot, target: &Target) -> Option<Vec<String>> {
     let pc = machine.pc?;
     let said = info.lane_pc(pc)?;
@@ -259,7 +259,7 @@ fn evaluated(info: &DebugInfo<'_, '_>, machine: &Snapshot, target: &Target) -> O
         }
         let at = evaluator.read(&place, generic, &machine, &context).ok()?.as_u64()?;
         let is_active = mask.map_or(at == pc, |mask| mask >> lane & 1 == 1);
-        // The lines as the description has them.
+        // Lines as in the description.
         let lines = [(0x40, 9), (0x30, 8), (0x28, 3), (0x24, 6), (0x18, 5), (0x10, 4), (0xc, 3), (0, 2)];
         let (_, line) = lines.into_iter().find(|(from, _)| *from <= at)?;
         Some(if is_active { "active".into() } else { format!("waits at {at:#x}, walk.cl:{line}") })
@@ -267,7 +267,7 @@ fn evaluated(info: &DebugInfo<'_, '_>, machine: &Snapshot, target: &Target) -> O
     (0..64).map(lane).collect()
 }
 
-/// There are letters for 52 places; others are told of as well.
+/// Letters exist for 52 places; further places are listed without a letter.
 #[test]
 fn places_without_a_letter_are_listed() {
     let places: Vec<u64> = (0..55).map(|index| 0x100 + 4 * index).collect();
@@ -288,14 +288,14 @@ fn places_without_a_letter_are_listed() {
     );
 }
 
-/// A wave in the kernel: an instruction, and the masks.
+/// A stop of a wave in the kernel: index of the instruction, and masks.
 type Stop = (u64, [u64; 5]);
 
 static OBJECTS: LazyLock<[Vec<u8>; 2]> = LazyLock::new(|| {
     ["rocgdb", "llvm"].map(|consumer| std::fs::read(walk("drawn", consumer)).expect("the object"))
 });
 
-/// The first difference between what is told and drawn of these stops, and what the evaluator says.
+/// The first difference between the output for these stops and the evaluator.
 fn difference(stops: &[Stop], edit: impl Fn(String) -> String) -> Option<String> {
     let target = Target::named("amdgpu-gfx90a-wave64").expect("a target");
     let wave = |&(instruction, masks): &Stop| {
@@ -303,7 +303,7 @@ fn difference(stops: &[Stop], edit: impl Fn(String) -> String) -> Option<String>
         let mut wave = Snapshot { pc: Some(pc), lanes: Some(64), ..Snapshot::default() };
         wave.registers.insert(Reg(16), pc.to_le_bytes().into());
         wave.registers.insert(Reg(17), masks[0].to_le_bytes().into());
-        // s[4:5], s[6:7] and so on.
+        // Registers s[4:5], s[6:7], and so on.
         for (pair, mask) in masks[1..].iter().enumerate() {
             for (half, bytes) in mask.to_le_bytes().chunks(4).enumerate() {
                 wave.registers.insert(Reg(36 + 2 * pair as u64 + half as u64), bytes.into());
@@ -330,14 +330,14 @@ fn difference(stops: &[Stop], edit: impl Fn(String) -> String) -> Option<String>
 }
 
 fn stop() -> impl Strategy<Value = Stop> {
-    // Masks that have many lanes alike, as waves do, and any.
+    // Typical masks with many equal lanes, and arbitrary ones.
     let mask = prop_oneof![
         any::<u64>(),
         Just(0),
         Just(u64::MAX),
         (0u32..64, 1u32..64).prop_map(|(from, len)| u64::MAX >> (64 - len) << from),
     ];
-    // Who is active in whole-wave code is in its mask.
+    // One of the masks has the active lanes of the whole-wave code.
     (0u64..17, prop::array::uniform5(mask))
 }
 
@@ -355,13 +355,13 @@ fn a_wrong_chart_is_noticed() {
     let stops = [(6, [0x0f, 0xffff, 0xff, 0x3f, 0]), (8, [0x30, 0xffff, 0xff, 0x3f, 0])];
     assert_eq!(difference(&stops, |chart| chart), None);
     let is_svg = |chart: &str| chart.starts_with("<svg");
-    // One lane another, one letter another, one place another.
+    // Faults: a wrong lane, a wrong letter, a wrong place.
     for (old, new) in [("####", "###a"), ("a  waits at 0x14", "a  waits at 0x18")] {
         let edit = |chart: String| if is_svg(&chart) { chart } else { chart.replacen(old, new, 1) };
         assert!(difference(&stops, edit).is_some(), "{old}");
     }
     let edits: [(&str, &str); 4] = [
-        // A block less, and one that is not where it was; a letter and a meaning that are others.
+        // A missing block, a misplaced block, a wrong letter, a wrong legend.
         ("class=\"active\"", "class=\"nothing\""),
         ("height=\"47\"", "height=\"59\""),
         (">a</text>", ">b</text>"),

@@ -1,4 +1,4 @@
-//! `eitri eval` and `eitri explain`: what they print and draw, and that pictures show what is denoted.
+//! `eitri eval` and `eitri explain`: output and figures, and agreement of figures with the denoted bits.
 #![cfg(feature = "cli")]
 
 #[path = "../common/mod.rs"]
@@ -17,7 +17,7 @@ use eitri::target::{SpaceId, Target};
 use pretty_assertions::assert_eq;
 use proptest::prelude::*;
 
-/// Runs the command in the project's folder: the exit code, what it printed, and what it said of errors.
+/// Runs the command in the folder of the project. Returns exit code, output and error output.
 fn eitri(arguments: &[&str]) -> (i32, String, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_eitri"));
     command.current_dir(env!("CARGO_MANIFEST_DIR")).stdin(Stdio::null()).args(arguments);
@@ -26,7 +26,7 @@ fn eitri(arguments: &[&str]) -> (i32, String, String) {
     (output.status.code().expect("it ended by itself"), text(output.stdout), text(output.stderr))
 }
 
-/// A file of this test's own.
+/// Path of a file for this test.
 fn temporary(name: &str) -> PathBuf {
     let folder = std::env::temp_dir().join(format!("eitri-explain-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a temporary folder");
@@ -37,7 +37,7 @@ fn path(file: &Path) -> &str {
     file.to_str().expect("a path that is text")
 }
 
-/// The object of the quickstart, with a name of the test's own.
+/// The object of the quickstart, under a name of the test.
 fn scale(name: &str) -> PathBuf {
     let out = temporary(name);
     let code = "examples/data/scale_code.o";
@@ -51,14 +51,14 @@ fn scale(name: &str) -> PathBuf {
 const SPREAD: &str = "regx v8; push_lane; lit4; mul; offset; piece 4; \
                       regx v9; push_lane; lit4; mul; offset; piece 4; \
                       lit4; lit8; mul; lit5; form_aspace_address; piece 4; piece_end";
-/// One of a vector register, then one in private memory.
+/// A part in a vector register, then one in private memory.
 const PARTS: &str =
     "regx v8; offset_uconst 8; piece 4; const1u 32; lit5; form_aspace_address; piece 4; piece_end";
-/// Bits of a register, undefined ones, known ones, a pointer that is not there, and more than fits a picture.
+/// Parts of a register, undefined and known bits, a dangling implicit pointer, and more bytes than a figure shows.
 const KINDS: &str = "regx v8; lit20; bit_offset; bit_piece 5 0; bit_piece 3 0; implicit_value {01 02 03}; piece 2; \
                      regx v9; offset_uconst 60; piece 60; implicit_pointer @0x40 4; piece 8";
 
-/// Explains it, and compares text and picture with the golden files of this name.
+/// Runs `explain`, and compares text and figure with the golden files of this name.
 fn explained(name: &str, code: i32, arguments: &[&str]) -> String {
     let svg = temporary(&format!("{name}.svg"));
     let arguments = [&["explain"], arguments, &["--svg", path(&svg)]].concat();
@@ -70,7 +70,7 @@ fn explained(name: &str, code: i32, arguments: &[&str]) -> String {
     svg
 }
 
-/// Compares a picture with that of the documentation.
+/// Compares a figure with that of the documentation.
 fn documented(name: &str, svg: &str) {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs").join(name);
     if common::bless() {
@@ -100,7 +100,7 @@ fn explanations_are_as_reviewed() {
 #[test]
 fn an_expression_is_text_or_hexadecimal() {
     let (code, text, _) = eitri(&["eval", SPREAD, "--machine", WAVE, "--read", "96"]);
-    // Lane 2: byte 0 is the lane, then what the register has in it; private memory counts up.
+    // Lane 2: byte 0 is the lane, the others are a pattern per register; private memory is ascending.
     let location = "location [reg:v8+64/32, reg:v9+64/32, mem:5:0x20@2/32]";
     let bytes = "bytes 02 80 00 81 02 90 00 91 60 61 62 63";
     assert_eq!((code, &*text), (0, &*format!("{location}, {bytes}\n")));
@@ -141,7 +141,7 @@ fn arguments_change_the_machine() {
         assert_eq!((found, &*errors), (*code, ""), "{arguments:?}: {text}");
         assert!(text.starts_with(begins), "{arguments:?}: {text}");
     }
-    // Where and why: operation, offset, rule.
+    // Location and reason: operation, offset, rule.
     let (_, text, _) = eitri(&["eval", "lit1; const2u 0; div", "--target", "x86_64"]);
     assert!(text.contains("; operation 2, offset 0x4)"), "{text}");
 }
@@ -154,7 +154,7 @@ fn a_variable_is_that_of_the_innermost_scope() {
         eitri(&all)
     };
     let found = |arguments: &[&str]| ask(arguments).1.trim_end().to_owned();
-    // As the description has it: s4, then lane 7 of v40, at the end both.
+    // As described: s4, then lane 7 of v40, at the end both.
     assert_eq!(found(&["--var", "n", "--pc", "0x10000", "--read", "0"]), "location reg:s4");
     assert_eq!(found(&["--var", "n", "--pc", "0x10010", "--read", "0"]), "location reg:v40+224");
     let both = found(&["--var", "n", "--pc", "0x10024", "--read", "0"]);
@@ -176,7 +176,7 @@ fn a_variable_is_that_of_the_innermost_scope() {
     }
 }
 
-/// Two functions whose code was found to be the same, and a block in one that hides a variable.
+/// Two functions with identical merged code, and a block in one of them that shadows a variable.
 #[test]
 fn ambiguous_variables_are_listed() {
     let json = r#"{"eitri": 1, "target": "x86_64", "describe": [
@@ -232,7 +232,7 @@ fn unusable_input_is_named() {
     }
 }
 
-// Pictures.
+// Figures.
 
 /// The value of an attribute of an element.
 fn attribute<'l>(line: &'l str, name: &str) -> Option<&'l str> {
@@ -244,11 +244,10 @@ fn number(line: &str, name: &str) -> Option<u128> {
     attribute(line, name)?.parse().ok()
 }
 
-/// Bits by the name of their storage.
+/// Bits by name of their storage.
 type Bits = BTreeSet<(String, u128)>;
 
-/// What can be seen in a panel: bits that are filled, by where they are drawn among the bytes; and all bits that
-/// could be filled.
+/// Bits that are filled in a panel, by their position on the rulers; and all visible bits.
 fn seen(panel: &str) -> Result<(Bits, Bits), String> {
     let (mut filled, mut visible) = (Bits::new(), Bits::new());
     for ruler in panel.split("<g class=\"ruler\"").skip(1) {
@@ -280,7 +279,7 @@ fn seen(panel: &str) -> Result<(Bits, Bits), String> {
             }
             let shown = |bit: &u128| visible.contains(&(name.to_owned(), *bit));
             let said: BTreeSet<u128> = (from..from + bits).filter(shown).collect();
-            // What comes after the first four bytes can be in what is left out of a long ruler.
+            // Bits after the first four bytes can be hidden in a long ruler.
             let mut first = from..(from + bits).min((from / 8 + 4) * 8);
             if said != drawn || !first.all(|bit| said.contains(&bit)) {
                 return Err(format!("{name}: {bits} bits from {from} on, and {drawn:?} are filled"));
@@ -304,7 +303,7 @@ fn name(storage: &Storage, target: &Target) -> String {
     }
 }
 
-/// The first difference between what a picture shows and what the locations on top of the stack are.
+/// The first difference between a figure and the locations on top of the stack.
 fn difference(expr: &str, edit: impl Fn(String) -> String) -> Option<String> {
     let target = Target::named("amdgpu-gfx1030-wave32").expect("a target");
     let encoding = Encoding::new(8, Dialect::Llvm);
@@ -333,7 +332,7 @@ fn difference(expr: &str, edit: impl Fn(String) -> String) -> Option<String> {
                 }
             }
         }
-        // What is left out of a picture cannot be seen.
+        // Hidden bits cannot be compared.
         expected.retain(|bit| visible.contains(bit));
         if filled != expected {
             return Some(format!("panel {index}: filled {filled:?}, expected {expected:?}"));
@@ -342,7 +341,7 @@ fn difference(expr: &str, edit: impl Fn(String) -> String) -> Option<String> {
     None
 }
 
-/// A part, with what it is of.
+/// A part of a composite.
 fn part() -> impl Strategy<Value = String> {
     let bytes = 1u32..=40;
     let register = (0u32..4, 0u32..88, bytes.clone())
@@ -368,7 +367,7 @@ proptest! {
     }
 }
 
-/// More parts than a ruler would have room for, if it showed what is around them.
+/// More parts than a ruler can show with their context.
 #[test]
 fn parts_far_from_each_other_are_all_shown() {
     let part = |index: u64| format!("addr {:#x}; piece {}", 0x1000 * (index + 1) + index, 3 + 5 * index);
@@ -381,7 +380,7 @@ fn parts_far_from_each_other_are_all_shown() {
 fn a_wrong_picture_is_noticed() {
     let expr = "regx v0; offset_uconst 12; piece 4; addr 0x1010; piece 2";
     assert_eq!(difference(expr, |svg| svg), None);
-    // One fill a byte further, and one that says so too.
+    // A fill moved by a byte, with and without consistent metadata.
     let moved = |svg: String, says: bool| {
         let (before, after) = svg.split_once("data-from=\"96\"").expect("it is filled from bit 96 on");
         let line = after.lines().find(|line| line.contains("class=\"bits\"")).expect("it is drawn");
@@ -392,7 +391,7 @@ fn a_wrong_picture_is_noticed() {
     };
     assert!(difference(expr, |svg| moved(svg, false)).is_some_and(|what| what.contains("bits from 96 on")));
     assert!(difference(expr, |svg| moved(svg, true)).is_some_and(|what| what.contains("expected")));
-    // One that is not there.
+    // A missing fill.
     let gone = |svg: String| svg.replace("class=\"fill\"", "class=\"nothing\"");
     assert!(difference(expr, gone).is_some());
 }

@@ -1,4 +1,4 @@
-//! Bytes of call frame information, as AMD's compiler writes them, and worked out by hand.
+//! Bytes of call frame information: as AMD's compiler writes them, and encoded by hand.
 
 use eitri::Result;
 use eitri::build::Builder;
@@ -25,7 +25,7 @@ fn gfx1030() -> Target {
     Target::amdgpu(Gfx::GFX1030, Wave::W32).expect("waves of 32")
 }
 
-/// The section of a module with a function `f` of so many bytes, linked.
+/// Linked section of a module with a function `f` of `bytes` bytes.
 fn section(
     target: &Target,
     consumer: &Consumer,
@@ -43,8 +43,8 @@ fn section(
     linked.sections[name].clone()
 }
 
-/// The instructions for the rule of a register, or of the canonical frame address, of a function of 64 bytes. They are
-/// those of the first row, in the common entry, behind its header.
+/// Instructions for the rule of a register, or of the canonical frame address, in a function of 64 bytes: those of the
+/// first row, after the header of the common entry.
 fn rule(target: &Target, consumer: &Consumer, reg: Option<Reg>, loc: Loc) -> String {
     let pc = target.call_frames().return_register;
     let section = section(target, consumer, 64, |m, f| {
@@ -54,7 +54,7 @@ fn rule(target: &Target, consumer: &Consumer, reg: Option<Reg>, loc: Loc) -> Str
             Some(reg) => {
                 frame.entry_function()?;
                 if reg == pc {
-                    // The rule of the return address is this one.
+                    // The tested rule is that of the return address.
                     let mut again = Builder::new(target.clone());
                     let unit = again.unit("a.cl");
                     let f = again.function(unit, "f")?.code("f", 64).id();
@@ -89,7 +89,7 @@ fn zero() -> Loc {
     Loc::memory(SpaceId::PRIVATE_WAVE, Val::constant(0))
 }
 
-/// The address of a kernel's frame.
+/// Instructions for the address of a kernel's frame.
 fn kernel(consumer: &Consumer) -> &'static str {
     match consumer.name {
         "ROCgdb (legacy)" => "0f 03 30 36 e1",
@@ -97,8 +97,8 @@ fn kernel(consumer: &Consumer) -> &'static str {
     }
 }
 
-/// Those of AMD's tests, but for the two that follow from the rules: `DW_CFA_LLVM_def_aspace_cfa` of a function, and the
-/// operations of today for a vector register.
+/// AMD's tests have these bytes, except for two that follow from the rules: `DW_CFA_LLVM_def_aspace_cfa` of a
+/// function, and the current operations for a vector register.
 #[test]
 fn amd_writes_the_same() {
     let (wave64, wave32) = (gfx900(), gfx1030());
@@ -126,13 +126,14 @@ fn amd_writes_the_same() {
     let (v33, loc) = spilled(&wave32, 128);
     let expected = "10 a1 0c 0e 90 a1 0c 16 e4 80 01 e6 01 94 04 ec 20 20";
     assert_eq!(rule(&wave32, &legacy, v33, loc), expected);
-    // Linear scratch addresses: the register counts bytes of a lane.
+    // Linear scratch addresses: the register counts bytes per lane.
     let linear = |shift| wave(Val::register(s(32)).shl(Val::constant(shift)));
     assert_eq!(rule(&wave64, &llvm, None, linear(6)), "0f 09 90 40 94 04 36 24 36 e9 02");
     assert_eq!(rule(&wave32, &llvm, None, linear(5)), "0f 09 90 40 94 04 35 24 36 e9 02");
 }
 
-/// By the tables of DWARF 5, figure 7.24, and of the extension. Each line: what is saved where, and the bytes.
+/// Encoded with the tables of DWARF 5, figure 7.24, and of the extension. Each line: saved register, its location, and
+/// the bytes.
 #[test]
 fn each_rule_by_hand() {
     let gpu = gfx1030();
@@ -147,7 +148,7 @@ fn each_rule_by_hand() {
     let mut wrong = Vec::new();
     // s30 is 62, s70 is 1094 (c6 08), v40 is 1576 (a8 0c), v41 is 1577 (a9 0c).
     for (consumer, reg, loc, expected) in [
-        // Where the canonical frame address is: a register, then bytes.
+        // The canonical frame address: a register plus bytes.
         (&llvm, None, wave(s(33), 256), "30 41 80 02 06"),
         (&llvm, None, wave(s(33), -256), "31 41 40 06"),
         // Not a multiple of 4.
@@ -168,9 +169,9 @@ fn each_rule_by_hand() {
         (&llvm, Some(s(30)), Loc::cfa().offset(512), "be 80 01"),
         (&llvm, Some(s(30)), Loc::cfa().offset(-4), "11 3e 7f"),
         (&llvm, Some(v(40)), Loc::cfa().offset(128), "05 a8 0c 20"),
-        // Not a multiple of 4: bytes of the place on the stack.
+        // Not a multiple of 4: an offset from the canonical frame address on the stack.
         (&llvm, Some(s(34)), Loc::cfa().offset(6), "10 42 03 e9 05 06"),
-        // Lanes 7 and 40 bytes on, and lane 31: an offset above 127 bytes has two bytes of LEB128.
+        // Lanes 7, 31 and 0: offsets of 28, 124 and 0 bytes.
         (&llvm, Some(s(34)), Loc::lane(v(40), 7), "10 42 06 90 a8 0c e9 05 1c"),
         (&llvm, Some(s(34)), Loc::lane(v(40), 31), "10 42 06 90 a8 0c e9 05 7c"),
         (&llvm, Some(s(34)), Loc::lane(v(40), 0), "10 42 03 90 a8 0c"),
@@ -181,35 +182,35 @@ fn each_rule_by_hand() {
             Loc::lanes([(v(40), 0), (v(40), 1)]),
             "10 10 0b 90 a8 0c 93 04 90 a8 0c 9d 20 20",
         ),
-        // One half where the frame is, the other elsewhere: the address is wanted once, and is on top.
+        // One half at the frame, the other elsewhere: the address is used once, and is on top of the stack.
         (
             &llvm,
             Some(Reg(16)),
             Loc::parts([(Loc::cfa(), 32), (Loc::register(s(30)), 32)]),
             "10 10 06 93 04 90 3e 93 04",
         ),
-        // Wanted by the second part: a copy, from under the first, which must not be moved.
+        // The second part uses the address: a copy from below the first part, which must not be moved.
         (
             &llvm,
             Some(Reg(16)),
             Loc::parts([(Loc::register(s(30)), 32), (Loc::cfa().offset(4), 32)]),
             "10 10 0a 90 3e 93 04 14 e9 05 04 93 04",
         ),
-        // Nothing is known of the first part: the address below is none of it.
+        // The first part is undefined: the address below it must not become a part.
         (
             &llvm,
             Some(Reg(16)),
             Loc::parts([(Loc::undefined(), 32), (Loc::register(s(30)), 32)]),
             "10 10 08 e9 08 93 04 90 3e 93 04",
         ),
-        // Wanted twice: a copy first, then what is left.
+        // The address is used twice: first a copy, then the original.
         (
             &llvm,
             Some(v(41)),
             Loc::select(Val::constant(5), Loc::cfa().offset(128), Loc::cfa(), 32, 32),
             "10 a9 0c 0b 12 e9 05 80 01 16 35 e9 0c 20 20",
         ),
-        // By a mask that is itself in the frame.
+        // Selected by a mask that is itself in the frame.
         (
             &llvm,
             Some(v(41)),
@@ -222,7 +223,7 @@ fn each_rule_by_hand() {
         (&llvm, Some(s(34)), Loc::implicit(&[1, 2, 3, 4]), "10 42 06 9e 04 01 02 03 04"),
     ] {
         let found = rule(&gpu, consumer, reg, loc.clone());
-        // What it ends with may be padding.
+        // Trailing zeros may be padding.
         if found != expected.trim_end_matches(" 00") {
             wrong.push(format!("{loc:?}\n  {found}\n  {expected}"));
         }
@@ -230,13 +231,13 @@ fn each_rule_by_hand() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// ROCgdb keeps the space that was said last and knows no `DW_CFA_LLVM_def_aspace_cfa_sf`: it takes an expression to go
-/// back to the default space at an offset below 0.
+/// ROCgdb keeps the most recent space and does not support `DW_CFA_LLVM_def_aspace_cfa_sf`: returning to the default
+/// space with a negative offset requires an expression.
 #[test]
 fn the_default_space_after_another_by_hand() {
     let target = gfx1030();
     let s32 = target.sgpr(32).expect("a register");
-    // Behind the advance over four instructions.
+    // After the advance over four instructions.
     for (consumer, by, expected) in [
         (Consumer::rocgdb(), 8, "44 30 10 08 00"),
         (Consumer::rocgdb(), -8, "44 0f 02 80 78"),
@@ -287,8 +288,8 @@ fn returns_early(m: &mut Builder, f: FunctionId) -> Result<()> {
 /// def_cfa rsp 8; offset rip 1.
 const FIRST: &str = "0c 07 08 90 01";
 /// remember; advance 1; def_cfa_offset 16; offset rbp 2; advance 3; def_cfa_register rbp; advance 18; restore_state;
-/// remember; advance 1; def_cfa rbp 16; offset rbp 2; advance 24; restore_state: 20 bytes. Each return says in one byte,
-/// and one where the row was put aside, what takes four: def_cfa rsp 8; restore rbp.
+/// remember; advance 1; def_cfa rbp 16; offset rbp 2; advance 24; restore_state: 20 bytes. remember and restore_state
+/// take one byte each, in place of the four bytes of def_cfa rsp 8; restore rbp.
 const REST: &str = "0a 41 0e 10 86 02 43 0d 06 52 0b 0a 41 0c 06 10 86 02 58 0b";
 
 #[test]
@@ -313,7 +314,7 @@ fn entries_of_each_version_by_hand() {
         let expected = format!("{:02x} 00 00 00 {cie} {:02x} 00 00 00 {fde}", bytes(&cie), bytes(&fde));
         assert_eq!(hex(&found), expected, "DWARF {version}");
     }
-    // In the 64-bit format lengths, ids and pointers have 8 bytes, and a length 4 before it.
+    // In the 64-bit format, lengths, ids and pointers take 8 bytes, and a length is preceded by 4 bytes.
     consumer.format = gimli::Format::Dwarf64;
     let found = section(&cpu, &consumer, 0x30, returns_early);
     let cie =
@@ -323,7 +324,7 @@ fn entries_of_each_version_by_hand() {
     );
     let nops = |text: &str, bytes: usize| " 00".repeat(bytes - text.split(' ').count());
     assert_eq!(hex(&found), format!("{cie}{} {fde}{}", nops(&cie, 32), nops(&fde, 56)));
-    // `.eh_frame`: version 1, `zR` with the encoding of addresses, which are distances; pointers count backwards.
+    // `.eh_frame`: version 1, `zR` with relative addresses; CIE pointers count backwards.
     let mut consumer = Consumer::dwarf5();
     (consumer.frames.eh_frame, consumer.frames.debug_frame) = (true, false);
     let found = section(&cpu, &consumer, 0x30, returns_early);
@@ -333,7 +334,7 @@ fn entries_of_each_version_by_hand() {
     assert_eq!(hex(&found), format!("{cie}{} {fde}{}", nops(&cie, 24), nops(&fde, 40)));
 }
 
-/// Two functions with the same first row share it; where it is another, there is another.
+/// Functions with the same first row share a common entry; others have their own.
 #[test]
 fn common_entries_are_shared() -> Result<()> {
     let mut m = Builder::new(gfx1030());

@@ -1,5 +1,4 @@
-//! `check` unwinds: it is clean where the object says what the module says, and finds each of the mistakes that compilers
-//! have shipped.
+//! `check` unwinds: it is clean if the object matches the module, and finds every mistake that compilers have shipped.
 
 use eitri::build::Builder;
 use eitri::check::{Kind, Report};
@@ -54,7 +53,7 @@ impl Frames {
             later: wave(Val::register(r.s[33])),
             return_address: Loc::over([r.s[30], r.s[31]]),
             scalar: Loc::lane(r.v[40], 20),
-            // 160 bytes on.
+            // 160 bytes further.
             far: Loc::lane(r.v[40], 40),
             some_lanes: masked(r, Val::entry_value(r.exec)),
             all_lanes: Loc::cfa().offset(8 * 64),
@@ -108,7 +107,7 @@ impl Frames {
     }
 }
 
-/// v41, of which so many lanes are in a row of the frame.
+/// v41, with the lanes of a mask in a row of the frame.
 fn masked(r: &Registers, mask: Val) -> Loc {
     Loc::select(mask, Loc::whole(r.v[41]), Loc::cfa().offset(4 * 64), 32, 64)
 }
@@ -122,7 +121,7 @@ fn checked(truth: &Module, written: &Module, consumer: &Consumer) -> Report {
 
 type Change = fn(&mut Frames, &Registers);
 
-/// What is wrong, and where it is found: the kind, the column, a pc.
+/// A fault and its finding: name, change, kind, column, pc.
 type Fault = (&'static str, Change, Kind, Option<&'static str>, Option<u64>);
 
 #[rustfmt::skip]
@@ -179,7 +178,7 @@ fn each_fault_is_found() {
         for &(name, change, kind, column, pc) in FAULTS {
             let mut wrong = frames.clone();
             change(&mut wrong, &r);
-            // A frame of a lane has no registers saved in it.
+            // A frame in a lane's memory cannot contain whole registers.
             if name == "the frame in memory of a lane" {
                 wrong.some_lanes = Loc::whole(r.v[41]);
                 wrong.all_lanes = Loc::register(r.v[42]);
@@ -200,7 +199,7 @@ fn each_fault_is_found() {
     assert!(missed.is_empty(), "{}", missed.join("\n\n"));
 }
 
-/// A frame that the object has and the module does not.
+/// A frame that only the object has.
 #[test]
 fn a_frame_that_nobody_described_is_found() {
     let r = registers();
@@ -211,7 +210,7 @@ fn a_frame_that_nobody_described_is_found() {
     assert_eq!(kinds, [Kind::Extra], "{report}");
 }
 
-/// Of a register that cannot be told it is said that it is lost; without an address there is no frame. Both are listed.
+/// A register that cannot be encoded is undefined; without an address, the frame is omitted. Both are listed.
 #[test]
 fn what_cannot_be_told_is_listed() -> eitri::Result<()> {
     let mut m = Builder::new(Target::x86_64());
@@ -242,7 +241,7 @@ fn what_cannot_be_told_is_listed() -> eitri::Result<()> {
         let object = new_object(module.target(), &code, &lowered.sections)?;
         let report = eitri::check(&module, &consumer, &lowered.left_out, &object)?;
         assert!(report.is_clean() && report.left_out == 1, "{report}");
-        // What is left out without being listed is found.
+        // Unlisted omissions are found.
         let report = eitri::check(&module, &consumer, &[], &object)?;
         assert!(!report.is_clean());
     }

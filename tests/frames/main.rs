@@ -1,5 +1,4 @@
-//! The promise: what is described of a frame is what call frame information says, in every version and format, and in
-//! no more bytes than it takes.
+//! The promise: call frame information has the described rules, in every version and format, in the fewest bytes.
 
 #[path = "../common/mod.rs"]
 mod common;

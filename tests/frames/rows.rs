@@ -1,4 +1,4 @@
-//! Random frames: rules by range go in, and the rows that are read back say at each pc what was described, in every
+//! Random frames: rules are described by range, and the decoded rows have the described rule at each pc, in every
 //! version, format and byte order, in both sections.
 
 use core::ops::Range;
@@ -17,7 +17,7 @@ use proptest::prelude::*;
 use crate::common::link;
 use crate::random::{Choices, choices, targets};
 
-/// What is described of a register, and has to be read.
+/// Description of a register, to be found in the rows.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Said {
     Nothing,
@@ -25,26 +25,26 @@ enum Said {
     Offset(i64),
     In(Reg),
     Lane(Reg, u32),
-    /// What it holds is a register and bytes.
+    /// The value is a register plus bytes.
     Sum(Reg, i64),
 }
 
-/// Where a frame is: a space, a register and bytes.
+/// Address of a frame: a space, a register and bytes.
 type Place = (SpaceId, Reg, i64);
 
-/// What is described of a function.
+/// Description of a function.
 #[derive(Debug)]
 struct Frame {
     step: u64,
-    /// Where something may change, and the end.
+    /// Boundaries of rules, and the end.
     stops: Vec<usize>,
-    /// Of the instructions from each stop on.
+    /// Rules from each boundary on.
     cfa: Vec<Place>,
     registers: Vec<(Reg, Vec<Said>)>,
 }
 
 impl Frame {
-    /// Whether registers of the caller are in each other, in a ring, from some stop on.
+    /// Whether registers of the caller are saved in each other, cyclically, at some boundary.
     fn has_ring(&self) -> bool {
         let count = self.registers.len();
         (0..self.cfa.len()).any(|stop| {
@@ -62,7 +62,7 @@ impl Frame {
         })
     }
 
-    /// A few values for each column, so that rows come again.
+    /// Few values per column, so that rows recur.
     fn random(c: &mut Choices<'_>, target: &Target) -> Self {
         let step = u64::from(target.min_instruction_bytes());
         let instructions = [3, 40, 80, 400, 70_000][c.below(5)];
@@ -89,7 +89,7 @@ impl Frame {
         };
         let mut columns: BTreeSet<Reg> = (0..c.below(9)).map(|_| c.one(&sgprs)).collect();
         columns.insert(target.call_frames().return_register);
-        // Where something changes.
+        // Boundaries of rules.
         let mut stops: Vec<usize> = (0..c.below(12)).map(|_| c.below(instructions)).collect();
         stops.extend([0, instructions]);
         stops.sort_unstable();
@@ -114,7 +114,7 @@ impl Frame {
         Self { step, stops, cfa, registers }
     }
 
-    /// Describes it, by ranges that may be cut anywhere.
+    /// Describes the frame, with ranges divided at random.
     fn describe(&self, m: &mut Builder, c: &mut Choices<'_>, name: &str) -> Result<()> {
         let unit = m.unit(&format!("{name}.c"));
         let f = m.function(unit, name)?.code(name, self.bytes()).id();
@@ -148,7 +148,7 @@ impl Frame {
         self.step * self.stops[stop] as u64
     }
 
-    /// Pcs with one value, cut once more now and then.
+    /// Pcs with equal values, sometimes divided once more.
     fn runs<'a, T: PartialEq>(&self, values: &'a [T], c: &mut Choices<'_>) -> Vec<(Range<u64>, &'a T)> {
         let mut runs = Vec::new();
         let mut start = 0;
@@ -161,7 +161,7 @@ impl Frame {
         runs
     }
 
-    /// How many rows it takes.
+    /// Number of rows.
     fn rows(&self) -> usize {
         let changes = |pc: &usize| {
             self.cfa[*pc] != self.cfa[pc - 1]
@@ -170,7 +170,7 @@ impl Frame {
         1 + (1..self.cfa.len()).filter(changes).count()
     }
 
-    /// Whether a rule that is read is the one that was described.
+    /// Whether a decoded rule is the described one.
     fn is_said(&self, reg: Reg, said: &Said, place: Place, rule: Option<Rule<'_>>) -> bool {
         let uleb = |out: &mut Vec<u8>, value: u64| gimli::leb128_write(out, value);
         match (said, rule) {
@@ -187,7 +187,7 @@ impl Frame {
                 }
                 bytes == expr
             }
-            // Where it is the frame's address, that is said.
+            // A sum that equals the canonical frame address is encoded as such.
             (Said::Sum(other, by), Some(Rule::ValOffset(0))) => *other == place.1 && *by == place.2,
             // `breg` and the bytes, for registers up to 31; else `bregx`.
             (Said::Sum(other, by), Some(Rule::ValExpression(expr))) => {
@@ -207,7 +207,7 @@ impl Frame {
     }
 }
 
-/// LEB128, of another make than what is tested.
+/// LEB128 from another implementation than the tested one.
 mod gimli {
     pub use ::gimli::Format;
 
@@ -248,7 +248,7 @@ fn read_back(module: &Module, frames: &[Frame], form: &Form) {
     let target = module.target();
     let address = |name: &str| 0x10_0000 + 0x10_0000 * name[1..].parse::<u64>().expect("a number");
     let lowered = lower(module, &form.consumer, Policy::Partial).expect("sections");
-    // One reader of today takes no offsets below 0 with a space, and has expressions there.
+    // One consumer does not accept negative offsets with a space, and gets expressions instead.
     let linked = link(&lowered.sections, target, address);
     assert!(lowered.left_out.is_empty(), "{:?}", lowered.left_out);
     let empty = Vec::new();
@@ -310,9 +310,9 @@ fn read_back(module: &Module, frames: &[Frame], form: &Form) {
                 assert_eq!(others.count(), 0);
             }
         }
-        // Each stop is where a row begins, or in one.
+        // Each boundary is at the start of a row, or within one.
         assert_eq!((next, said), (fde.start + fde.length, frame.cfa.len()));
-        // Sums that are counted from the frame in one row and not in another change with it.
+        // Sums relative to the frame address can change their encoding between rows.
         let has_sums =
             frame.registers.iter().any(|(_, all)| all.iter().any(|said| matches!(said, Said::Sum(..))));
         if !has_sums {
@@ -322,7 +322,7 @@ fn read_back(module: &Module, frames: &[Frame], form: &Form) {
     }
 }
 
-/// No row begins where nothing is said, and nothing is put aside that is not taken up.
+/// Checks that every row has a change, and every remembered state is restored.
 fn nothing_is_wasted(read: &Frames<'_>, fde: &eitri::read::Fde<'_>) {
     let (mut remembered, mut advanced) = (0, false);
     for one in read.instructions(fde) {
@@ -340,7 +340,7 @@ fn nothing_is_wasted(read: &Frames<'_>, fde: &eitri::read::Fde<'_>) {
     assert_eq!(remembered, 0);
 }
 
-/// The module of frames that are described; `None` where registers are in each other in a ring, which is refused.
+/// The finished module; `None` for cyclically saved registers, which are refused.
 fn finished(m: Builder, frames: &[Frame]) -> Option<Module> {
     let has_ring = frames.iter().any(Frame::has_ring);
     let module = m.finish();
@@ -361,7 +361,7 @@ fn check(words: &[u16], target: &Target) {
     }
 }
 
-/// What unwinding finds is what the module says.
+/// Unwinding finds the values of the module.
 fn unwound(words: &[u16], target: &Target) {
     let mut c = Choices::new(words);
     let mut m = Builder::new(target.clone());

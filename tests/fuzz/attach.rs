@@ -1,5 +1,5 @@
-//! What is done with any words, binding and mode, and what must hold then. The target `attach` in `fuzz/` and the
-//! bounded run in `tests/fuzz` do the same.
+//! Attaching random statements to random words. The fuzz target `attach` and the bounded run in `tests/fuzz` share
+//! this code.
 
 use eitri::build::Builder;
 use eitri::model::{BaseEncoding, Imported, Module, SourceLine};
@@ -8,7 +8,7 @@ use eitri::spirv::{
 };
 use eitri::target::Target;
 
-/// Bytes as choices. Where they end, each is the first.
+/// Bytes as choices, followed by zeros.
 struct Choices<'d>(std::slice::Iter<'d, u8>);
 
 impl Choices<'_> {
@@ -25,8 +25,8 @@ impl Choices<'_> {
     }
 }
 
-/// Debug instructions are attached to a module that is right, then to one with some of its words changed, and then to
-/// the rest of the bytes as words. Gives whether the first could be done.
+/// Attaches debug instructions to a valid module, to one with changed words, and to the remaining bytes as words.
+/// Returns whether the first attempt succeeded.
 pub fn attach_any(data: &[u8]) -> bool {
     let mut choices = Choices(data.iter());
     let mode = mode(&mut choices);
@@ -35,7 +35,7 @@ pub fn attach_any(data: &[u8]) -> bool {
     let binding = binding(&mut choices, &module, &Places::new(&right));
     let written = attached(&right, &module, &binding, &mode);
     if let Some(words) = &written {
-        // What is not right was refused: nothing of what is written breaks a rule.
+        // Invalid input was refused: the result violates no rule.
         let facts = read(words).expect("it is a module");
         let report = validate(&facts);
         assert!(report.is_clean(), "{report}");
@@ -56,7 +56,7 @@ pub fn attach_any(data: &[u8]) -> bool {
     written.is_some()
 }
 
-/// What was attached can be read, taken out again, and described.
+/// Checks that the result can be read, detached, and printed.
 fn attached(words: &[u32], module: &Module, binding: &Binding, mode: &Mode) -> Option<Vec<u32>> {
     let attached = attach(words, module, binding, mode).ok()?;
     assert_eq!(attached.detach().expect("is whole"), words, "what was added is all that is new");
@@ -76,7 +76,7 @@ fn mode(choices: &mut Choices<'_>) -> Mode {
     }
 }
 
-/// A function with a block, one that is inlined into it, variables, a structure, a namespace.
+/// A function with a block and an inlined call, variables, a structure, a namespace.
 fn described(choices: &mut Choices<'_>) -> Module {
     let mut m = Builder::new(Target::x86_64());
     let mut build = || -> eitri::Result<()> {
@@ -146,10 +146,10 @@ fn core() -> Vec<u32> {
     s.finish().expect("it is right")
 }
 
-/// Where things are in a module: functions, their blocks, and what is defined in these.
+/// Positions in a module: functions, their blocks, and the ids defined in these.
 struct Places(Vec<(Id, Vec<Block>)>);
 
-/// A label, and what is defined behind it.
+/// A label, and the ids defined after it.
 type Block = (Id, Vec<Id>);
 
 impl Places {
@@ -172,7 +172,7 @@ impl Places {
         Self(functions)
     }
 
-    /// A position, and something that is defined in the block, mostly.
+    /// A position, and an id that is mostly defined in the same block.
     fn choose(&self, choices: &mut Choices<'_>) -> (Id, Position, Id) {
         let (function, blocks) = &self.0[choices.below(self.0.len())];
         let (block, results) = &blocks[choices.below(blocks.len())];
@@ -191,7 +191,7 @@ impl Places {
     }
 }
 
-/// Anything of any position. The first function of the module is `f`, mostly.
+/// Random statements at random positions. The first function of the module is mostly bound to `f`.
 fn binding(choices: &mut Choices<'_>, module: &Module, places: &Places) -> Binding {
     let mut binding = Binding::new();
     let functions: Vec<_> = module.functions().map(|(id, _)| id).collect();

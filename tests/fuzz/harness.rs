@@ -1,5 +1,5 @@
-//! What is done with any input, and what must hold then. The targets in `fuzz/` and the bounded run in
-//! `tests/fuzz` do the same.
+//! Fuzzed entry points and their invariants. The targets in `fuzz/` and the bounded run in `tests/fuzz` share this
+//! code.
 
 use eitri::conform::{File, Machine, Verdict, location};
 use eitri::eval::{
@@ -10,14 +10,14 @@ use eitri::op::{Code, Decoder, Dialect, DraftCodes, Encoder, Encoding, Name, Reg
 use eitri::read::{FrameSection, Frames, Sections};
 use eitri::target::{SpaceId, Target};
 
-/// Small enough that an evaluation takes no time that is noticed.
+/// Small limits, so that each evaluation is fast.
 const LIMITS: Limits = Limits { steps: 5_000, depth: 16, stack: 256, parts: 1024 };
 
-/// Any bytes, as choices.
+/// Random bytes as choices.
 struct Input<'a>(&'a [u8]);
 
 impl<'a> Input<'a> {
-    /// The next byte, 0 where none is left.
+    /// The next byte; 0 after the end.
     fn byte(&mut self) -> u8 {
         self.0.split_off_first().copied().unwrap_or(0)
     }
@@ -31,7 +31,7 @@ impl<'a> Input<'a> {
         self.take(len).iter().fold(0, |number, &byte| number << 8 | u64::from(byte))
     }
 
-    /// A number that is small most of the time.
+    /// A number that is mostly small.
     fn small(&mut self) -> u64 {
         match self.byte() {
             byte @ ..0xf0 => u64::from(byte) % 16,
@@ -45,7 +45,7 @@ impl<'a> Input<'a> {
         taken
     }
 
-    /// Up to so many bytes, with their number before them.
+    /// A block with a length byte, possibly truncated.
     fn block(&mut self) -> &'a [u8] {
         let len = usize::from(self.byte());
         self.take(len)
@@ -66,14 +66,14 @@ impl<'a> Input<'a> {
     }
 }
 
-/// Numbers for all operations that the draft leaves without one.
+/// Codes for all operations without a number in the draft.
 fn draft() -> DraftCodes {
     let free = (0xac..=0xaf).chain(0xb1..=0xdd);
     let unassigned = Name::ALL.iter().filter(|name| name.row().six == Code::Unassigned);
     unassigned.zip(free).fold(DraftCodes::NONE, |draft, (&name, code)| draft.with(name, code))
 }
 
-/// Decodes. What can be decoded is written again to the same bytes, and printed.
+/// Decodes bytes. Decoded operations encode to the same bytes, and can be printed.
 pub fn decode(data: &[u8]) {
     let mut input = Input(data);
     let encoding = input.encoding();
@@ -97,10 +97,10 @@ pub fn decode(data: &[u8]) {
 
     let target = Target::x86_64();
     let printed = text::print(bytes, encoding, Some(&target));
-    // What cannot be decoded, perhaps in an inner expression, is printed in brackets.
+    // Undecodable parts, also of inner expressions, are printed in brackets.
     if is_whole && !printed.contains('<') {
         let parsed = text::parse(&printed, encoding, Some(&target)).expect("what was printed is read");
-        // The padding of numbers is not printed, and where there was some, branches may go elsewhere.
+        // Padding of numbers is not printed; without it, branch targets may change.
         if parsed.bytes().len() == bytes.len() {
             assert_eq!(parsed.bytes(), bytes, "{encoding:?}: {printed}");
         }
@@ -108,7 +108,7 @@ pub fn decode(data: &[u8]) {
     let _ = text::parse(&String::from_utf8_lossy(bytes), encoding, Some(&target));
 }
 
-/// Evaluates an expression or a list on a machine. What comes out is read and written.
+/// Evaluates an expression or a list on a machine, then reads and writes at the result.
 pub fn eval(data: &[u8]) {
     let mut input = Input(data);
     let mut encoding = input.encoding();
@@ -137,7 +137,7 @@ pub fn eval(data: &[u8]) {
     if let Ok(Element::Location(location)) = &result {
         at(location, bits, written, &machine);
     }
-    // Lanes of the wave, and most likely one beyond.
+    // Lanes of the wave, and probably one beyond.
     let lanes = [0, 1, 2, 63];
     let wave = evaluator.wave(expr, lanes.iter().fold(0, |all, lane| all | 1 << lane), &machine, &context);
     for lane in lanes {
@@ -151,7 +151,7 @@ pub fn eval(data: &[u8]) {
     }
 }
 
-/// Unwinds by any call frame information: bytes as they are, or instructions in entries that can be read.
+/// Unwinds with random call frame information: arbitrary bytes, or instructions in valid entries.
 pub fn unwind(data: &[u8]) {
     let mut input = Input(data);
     let mut encoding = input.encoding();
@@ -159,7 +159,7 @@ pub fn unwind(data: &[u8]) {
     encoding.address_bytes = target.address_bytes();
     encoding.big_endian = target.is_big_endian();
     let is_eh = what & 1 != 0;
-    // Registers of numbers: s0 and so on where there are such.
+    // Numbered registers: from s0 on, where they exist.
     let first = if target.lanes() > 1 { 32 } else { 0 };
     let bytes =
         if what & 6 == 0 { input.block().to_vec() } else { entries(&mut input, encoding, is_eh, first) };
@@ -167,7 +167,7 @@ pub fn unwind(data: &[u8]) {
     *(if is_eh { &mut sections.eh_frame } else { &mut sections.debug_frame }) = &bytes;
     let section = if is_eh { FrameSection::Eh } else { FrameSection::Debug };
     let Ok(frames) = Frames::read(&sections, section, encoding) else { return };
-    // Registers and memory hold small numbers: pcs, and addresses of others.
+    // Registers and memory contain small numbers: pcs and addresses.
     let mut machine = Snapshot {
         big_endian: encoding.big_endian,
         pc: Some(u64::from(input.byte() & 0x3f)),
@@ -182,7 +182,7 @@ pub fn unwind(data: &[u8]) {
     };
     for register in (first..first + 16).filter_map(|reg| target.register(Reg(reg.into()))) {
         let mut bytes = small(register.bits as usize / 8);
-        // Those of registers count from the least significant.
+        // Bytes of registers count from the least significant one.
         if encoding.big_endian {
             bytes.reverse();
         }
@@ -202,7 +202,7 @@ pub fn unwind(data: &[u8]) {
     let frames = [frames];
     let stack = || CallStack::new(&machine, &frames, &target).with_frame_limit(20).with_limits(LIMITS);
     let registers: Vec<Reg> = target.registers().map(|register| register.reg).step_by(3).take(24).collect();
-    // From the innermost frame on, and the other way round: it makes no difference.
+    // Walking the frames from the inside or from the outside gives the same result.
     let outward = stack();
     let all: Vec<_> = outward.frames().map_while(Result::ok).collect();
     assert!(all.len() <= 20);
@@ -231,14 +231,14 @@ pub fn unwind(data: &[u8]) {
     }
 }
 
-/// Entries whose headers can be read, with any instructions.
+/// Entries with valid headers and random instructions.
 fn entries(input: &mut Input<'_>, encoding: Encoding, is_eh: bool, first: u8) -> Vec<u8> {
     let number = |bytes: u8, value: u64| match encoding.big_endian {
         true => value.to_be_bytes()[8 - usize::from(bytes)..].to_vec(),
         false => value.to_le_bytes()[..usize::from(bytes)].to_vec(),
     };
     let mut section = Vec::new();
-    // Version 1 or 4; a signal's frames or not; alignments 1 and -4; any return address register.
+    // Version 1 or 4; signal frame or not; alignments 1 and -4; any return address register.
     let (is_signal, id) = (input.flag(), if is_eh { 0 } else { u32::MAX.into() });
     let mut cie = number(4, id);
     cie.push(if is_eh { 1 } else { 4 });
@@ -247,7 +247,7 @@ fn entries(input: &mut Input<'_>, encoding: Encoding, is_eh: bool, first: u8) ->
     let return_register = first + (input.byte() & 0xf);
     cie.extend([1, 0x7c, return_register]);
     cie.extend(is_signal.then_some(0));
-    // The CFA, and the return address at it, unless what follows says something else.
+    // Default rules for the CFA and for the return address at it.
     cie.extend([
         0x0c,
         first + (input.byte() & 0xf),
@@ -260,7 +260,7 @@ fn entries(input: &mut Input<'_>, encoding: Encoding, is_eh: bool, first: u8) ->
     section.extend(number(4, cie.len() as u64));
     section.extend(cie);
     for index in 0..1 + u64::from(input.byte() % 4) {
-        // To the CIE, which is at the start: as offset, or back from here.
+        // CIE pointer to the start: an offset, or a distance backwards.
         let mut fde = number(4, if is_eh { section.len() as u64 + 4 } else { 0 });
         fde.extend(number(8, index * 24 + u64::from(input.byte() & 3)));
         fde.extend(number(8, u64::from(input.byte() & 0x3f)));
@@ -272,7 +272,7 @@ fn entries(input: &mut Input<'_>, encoding: Encoding, is_eh: bool, first: u8) ->
     section
 }
 
-/// Instructions, or anything.
+/// Valid instructions, or random bytes.
 fn instructions(input: &mut Input<'_>, first: u8, is_common: bool) -> Vec<u8> {
     if input.byte() < 0x10 {
         return input.block().to_vec();
@@ -281,7 +281,7 @@ fn instructions(input: &mut Input<'_>, first: u8, is_common: bool) -> Vec<u8> {
     for _ in 0..input.byte() % 8 {
         let (reg, number) = (first + (input.byte() & 0xf), input.byte() & 0x7f);
         match input.byte() % 12 {
-            // These have no place in common entries.
+            // Instructions that cannot be in common entries.
             0 | 4 | 8 if is_common => {}
             0 => all.extend([0x40 | number & 7]),
             1 => all.extend([0x0c, reg, number]),
@@ -292,7 +292,7 @@ fn instructions(input: &mut Input<'_>, first: u8, is_common: bool) -> Vec<u8> {
             6 => all.extend([0x15, reg, number & 7]),
             7 => all.extend([0x09, reg, first + (number & 0xf)]),
             8 => all.extend([0x0a + (number & 1)]),
-            // As deep as breg, regx, and the register on entry; and anything.
+            // Expressions with breg, regx and entry values; and random ones.
             _ => {
                 let expr = match number % 4 {
                     0 => vec![0x92, first + (number >> 3), 8],
@@ -313,7 +313,7 @@ fn instructions(input: &mut Input<'_>, first: u8, is_common: bool) -> Vec<u8> {
     all
 }
 
-/// What can be done at a location.
+/// Exercises the functions on a location.
 fn at(location: &Location, bits: u64, bytes: &[u8], machine: &Snapshot) {
     let printed = location.to_string();
     let read = read_bits(location, bits, machine);
@@ -424,7 +424,7 @@ fn element(input: &mut Input<'_>, target: &Target, encoding: Encoding) -> Elemen
     }
 }
 
-/// Reads a file of vectors, or a machine, and runs it. What is printed of a location is read again.
+/// Reads a file of vectors, or a machine, and runs it. Printed locations are parsed again.
 pub fn conform(data: &[u8]) {
     if let Ok(file) = File::from_json(data) {
         let mut evaluator = Evaluator::new().with_limits(LIMITS);

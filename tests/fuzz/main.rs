@@ -1,5 +1,5 @@
-//! The harness of `fuzz/`, for a bounded number of inputs that are always the same: random bytes, and the
-//! conformance vectors and SPIR-V modules with some of them changed.
+//! The harness of `fuzz/`, for a bounded number of deterministic inputs: random bytes, and mutated conformance vectors
+//! and SPIR-V modules.
 #![cfg(feature = "json")]
 
 #[cfg(feature = "spirv")]
@@ -13,7 +13,7 @@ mod spirv;
 
 use std::path::Path;
 
-/// Numbers that look random (xorshift64*).
+/// A pseudo-random generator (xorshift64*).
 struct Random(u64);
 
 impl Random {
@@ -33,7 +33,7 @@ impl Random {
         (0..len).map(|_| self.next() as u8).collect()
     }
 
-    /// Changes a few bytes, and what surrounds them.
+    /// Mutates a few bytes and their surroundings.
     fn mutate(&mut self, bytes: &mut Vec<u8>) {
         for _ in 0..1 + self.below(4) {
             let at = self.below(bytes.len());
@@ -41,7 +41,7 @@ impl Random {
                 0 if !bytes.is_empty() => drop(bytes.remove(at)),
                 1 => bytes.insert(at, self.next() as u8),
                 2 if !bytes.is_empty() => bytes[at] ^= 1 << self.below(8),
-                // A digit for a digit leaves most texts well-formed.
+                // Replacing a digit by a digit keeps most texts well-formed.
                 3 if bytes.get(at).is_some_and(u8::is_ascii_hexdigit) => {
                     bytes[at] = b"0123456789abcdef"[self.below(16)];
                 }
@@ -52,7 +52,7 @@ impl Random {
     }
 }
 
-/// The vectors of `goldens/conformance`, each in a file of its own with what its file has for all.
+/// The vectors of `goldens/conformance`, each in a file of its own with the common parts of its file.
 fn vectors() -> Vec<serde_json::Value> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("goldens/conformance");
     let files = std::fs::read_dir(folder).expect("the folder").map(|file| file.expect("a file").path());
@@ -62,7 +62,7 @@ fn vectors() -> Vec<serde_json::Value> {
     for file in files {
         let text = std::fs::read(&file).expect("the file is read");
         let mut file: serde_json::Value = serde_json::from_slice(&text).expect("is JSON");
-        // Long memories take time, and do not matter here.
+        // Large memories are slow, and do not matter here.
         for memory in
             file.pointer_mut("/machine/memory").and_then(|it| it.as_array_mut()).into_iter().flatten()
         {
@@ -114,7 +114,7 @@ fn expressions_of_vectors_are_decoded_and_evaluated_with_changes() {
             bytes.extend_from_slice(&expressions[random.below(expressions.len())]);
         }
         random.mutate(&mut bytes);
-        // What the harness reads before the expression: choices, and a machine.
+        // Input that the harness reads before the expression: choices, and a machine.
         let mut input = random.bytes(64);
         input.append(&mut bytes);
         harness::eval(&input);
@@ -145,7 +145,7 @@ fn modules_are_read_with_changes() {
         for _ in 0..1 + random.below(4) {
             let at = random.below(words.len());
             match random.below(6) {
-                // Something that is named elsewhere, or is the start of an instruction.
+                // An id of another instruction, or the first word of one.
                 0 => words[at] = words[random.below(words.len())],
                 1 => words[at] = random.below(120) as u32,
                 2 => words[at] ^= 1 << random.below(32),
@@ -175,8 +175,8 @@ fn anything_is_attached_to_modules() {
     assert!(written > 300, "{written} bindings were right");
 }
 
-/// `fuzz/` is a workspace of its own, which no build here looks at: its lock names what the library needs, and nothing
-/// else of the library's.
+/// `fuzz/` is a separate workspace that builds here ignore: its lock file lists exactly the dependencies of the
+/// library.
 #[test]
 fn the_lock_names_what_the_library_needs() {
     let read = |path: &str| {

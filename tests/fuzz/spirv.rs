@@ -1,9 +1,9 @@
-//! What is done with any words, and what must hold then. The target `spirv` in `fuzz/` and the bounded run in
-//! `tests/fuzz` do the same.
+//! SPIR-V entry points and their invariants for random words. The fuzz target `spirv` and the bounded run in
+//! `tests/fuzz` share this code.
 
 use eitri::spirv::{HEADER, MAGIC, Set, TextOptions, from_bytes, is_module, print, read, validate};
 
-/// Any bytes, as a file and as words. What can be read is written again, printed and checked.
+/// Treats bytes as a file and as words. Readable modules are encoded again, printed and validated.
 pub fn spirv(data: &[u8]) {
     if is_module(data) {
         match from_bytes(data) {
@@ -11,14 +11,14 @@ pub fn spirv(data: &[u8]) {
             Err(error) => assert!(error.at().word.is_some(), "{error}"),
         }
     }
-    // Most bytes are no module, so here is a header for them.
+    // Most bytes are not a module: prepend a header.
     let mut module = vec![MAGIC, 0x0001_0600, 0, 200, 0];
     module.extend(data.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)));
     words(&module);
     words(&made(data));
 }
 
-/// Bytes as choices: instructions of all sets and of others, in any order, with operands that are often ids of others.
+/// Makes instructions of all sets and others from bytes, in any order, with operands that are often valid ids.
 fn made(data: &[u8]) -> Vec<u32> {
     let mut module = vec![MAGIC, 0x0001_0600, 0, 60, 0];
     for (id, set) in (1..).zip(Set::ALL) {
@@ -35,7 +35,7 @@ fn made(data: &[u8]) -> Vec<u32> {
         let (Some(what), Some(count)) = (bytes.next(), bytes.next()) else { break };
         let operands: Vec<u32> = bytes.by_ref().take(count as usize % 16).collect();
         match what {
-            // Numbers of debug instructions go up to 35, and on from 101.
+            // Numbers of debug instructions are 0 to 35, and from 101 on.
             0..=79 => {
                 let number = if what / 2 < 36 { what / 2 } else { what / 2 + 65 };
                 let set = if number > 100 { 2 + count % 2 } else { 1 + what % 3 };
@@ -59,7 +59,7 @@ fn instruction(module: &mut Vec<u32>, opcode: u16, words: impl IntoIterator<Item
     module[start] = ((module.len() - start) as u32) << 16 | u32::from(opcode);
 }
 
-/// Any words.
+/// Reads, prints and validates words.
 pub fn words(module: &[u32]) {
     let facts = match read(module) {
         Ok(facts) => facts,
@@ -75,7 +75,7 @@ pub fn words(module: &[u32]) {
         let at = finding.at.word.expect("a finding has a word");
         assert!((HEADER..module.len()).contains(&at), "{finding}");
     }
-    // Bounded by the words: a finding for each at most, and two for a result.
+    // At most one finding per word, and two for a result.
     assert!(report.findings.len() + report.notes.len() <= 2 * module.len(), "{}", module.len());
     for verbose in [false, true] {
         let text = print(&facts, TextOptions { verbose });

@@ -1,4 +1,4 @@
-//! Locations as golden rows write them: the calls that make them, without quotes and prefixes.
+//! Parser for locations in golden rows: the calls that build them, without quotes and prefixes.
 
 use std::collections::BTreeMap;
 
@@ -7,15 +7,15 @@ use eitri::model::{BaseEncoding, Half, Loc, ProcedureId, Symbol, UnitId, Val, Va
 use eitri::op::{Expr, Reg};
 use eitri::target::SpaceId;
 
-/// Reads locations, and adds to the module what they refer to.
+/// Parses locations, and adds the entities that they refer to.
 pub struct Parser<'b> {
     pub builder: &'b mut Builder,
     pub unit: UnitId,
-    /// The text of each procedure.
+    /// Text of each procedure.
     pub lets: &'b BTreeMap<String, String>,
-    /// The procedures that were referred to.
+    /// Procedures that were referred to.
     pub procedures: BTreeMap<String, ProcedureId>,
-    /// Whether something was referred to that is not of the location itself.
+    /// Whether the location refers to another entity.
     pub refers: bool,
 }
 

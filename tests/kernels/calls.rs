@@ -1,8 +1,8 @@
 //! `k06_calls.cl`: a kernel that calls `mid`, which calls `leaf` twice.
 //!
-//! Compiled as LLVM does it unless told otherwise, with registers allocated across functions: `mid` keeps
-//! values in registers that the calling convention does not save, because it knows that `leaf` leaves them
-//! alone. So what is undefined is what a function or its callees write, and nothing else.
+//! Compiled with LLVM's default interprocedural register allocation: `mid` keeps values in registers that the calling
+//! convention does not save, because `leaf` does not write them. Undefined registers are therefore exactly those that
+//! a function or its callees write.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -19,10 +19,10 @@ use super::stopped::check;
 use super::{Attached, Line, attached, gfx1030, rows};
 
 const OBJECT: &[u8] = include_bytes!("../../examples/data/k06_calls.o");
-/// The same source with `-mllvm -enable-ipra=0`: each function keeps to the calling convention.
+/// The same source with `-mllvm -enable-ipra=0`: each function follows the calling convention.
 const PLAIN_OBJECT: &[u8] = include_bytes!("../../examples/data/k06_calls.noipra.o");
 
-/// What clang writes with `-gline-tables-only`, which leaves the code as it is; less the ends of prologues.
+/// Output of clang with `-gline-tables-only`, which does not change the code; without prologue ends.
 #[rustfmt::skip]
 const LEAF_LINES: &[Line] = &[
     (0x00, 1, 0, true),   (0x08, 3, 3, true),   (0x0c, 3, 21, false), (0x10, 3, 3, false),
@@ -45,7 +45,7 @@ const CALLS_LINES: &[Line] = &[
     (0xcc, 18, 12, false), (0xd4, 20, 1, true),
 ];
 
-/// What describes the functions of one object.
+/// Describes the functions of one object.
 struct Describe {
     m: Builder,
     unit: UnitId,
@@ -67,7 +67,7 @@ impl Describe {
         Ok(id)
     }
 
-    /// The same instructions in both objects. It saves nothing: its frame is empty.
+    /// `leaf`, with the same instructions in both objects. It saves nothing: its frame is empty.
     fn leaf(&mut self) -> eitri::Result<()> {
         let leaf = self.function("leaf", 0x4c, 1, LEAF_LINES)?;
         let gpu = gfx1030();
@@ -80,17 +80,17 @@ impl Describe {
         frame.undefined(0x0c..0x4c, s4)?;
         frame.undefined(0x08..0x4c, gpu.sgpr(5)?)?;
         frame.undefined(0x18..0x4c, gpu.sgpr(6)?)?;
-        // The loop begins at 18: what it writes further on is gone there in the second round.
+        // The loop begins at 18: registers that it writes are lost there in the second iteration.
         frame.undefined(0x18..0x4c, gpu.register_named("vcc")?)?;
         for v in [0, 2, 3] {
             frame.saved(0x18..0x4c, gpu.vgpr(v)?, written(gpu.vgpr(v)?, exec))?;
         }
-        // Lanes that have left the loop, or never were in it, wait for the others behind it.
+        // Lanes that have left or skipped the loop wait for the others after it.
         self.m.lanes(leaf)?.loop_(0x10..0x48, 0x48, &[(0x0c..0x4c, Loc::register(s4))])?;
         Ok(())
     }
 
-    /// Saves s30 and s31 in lanes of v7, of which it stores the lanes that do not run; s33 in s7.
+    /// `mid` saves s30 and s31 in lanes of v7, whose inactive lanes it stores, and s33 in s7.
     fn mid(&mut self) -> eitri::Result<()> {
         let mid = self.function("mid", 0xc0, 6, MID_LINES)?;
         let gpu = gfx1030();
@@ -99,13 +99,12 @@ impl Describe {
         let mut frame = self.m.frame(mid)?;
         frame.cfa(0x00..0x0c, stack(s32))?.cfa(0x0c..0xb8, stack(s33))?.cfa(0xb8..0xc0, stack(s32))?;
         frame.extent(0..0x200)?;
-        // In the lanes when the calls are made, which put another return address into the registers.
+        // In lanes during the calls, which overwrite the return address registers.
         frame.return_address(0x00..0x54, s30, s31)?.return_address(0x9c..0xc0, s30, s31)?;
         frame.saved(0x54..0x9c, pc, Loc::lanes([(v7, 0), (v7, 1)]))?;
         frame.saved_in_lane(0x54..0x9c, s30, v7, 0)?.saved_in_lane(0x54..0x9c, s31, v7, 1)?;
         frame.saved(0x0c..0xb8, s33, Loc::register(s7))?.saved(0x30..0xb4, s32, Loc::register(s33))?;
-        // 0c s_xor_saveexec_b32 s4, -1; 10 buffer_store_dword v7, off, s[0:3], s33: the lanes that are not
-        // active.
+        // 0c s_xor_saveexec_b32 s4, -1; 10 buffer_store_dword v7, off, s[0:3], s33: the inactive lanes.
         let stored = Loc::select(Val::entry_value(exec), Loc::cfa(), Loc::undefined(), 32, 32);
         frame.saved(0x2c..0xbc, v7, stored)?.saved(0xbc..0xc0, v7, written(v7, exec))?;
         for pcs in [0x10..0x1c, 0xa4..0xb0] {
@@ -121,8 +120,8 @@ impl Describe {
         self.whole_waves(mid, [0x10..0x1c, 0xa4..0xb0], s4)
     }
 
-    /// Saves s30, s31, s33, s34 and s35 in lanes of v43, all lanes of that, and the active ones of v40 to
-    /// v42.
+    /// `mid` of the other object saves s30, s31, s33, s34 and s35 in lanes of v43, all lanes of v43, and the active
+    /// lanes of v40 to v42.
     fn plain_mid(&mut self) -> eitri::Result<()> {
         let mid = self.function("mid", 0x124, 6, &[(0x00, 6, 0, true)])?;
         let gpu = gfx1030();
@@ -136,7 +135,7 @@ impl Describe {
         frame.saved_in_lane(0x60..0xdc, s30, v43, 0)?.saved_in_lane(0x60..0xdc, s31, v43, 1)?;
         frame.saved_in_lane(0x8c..0xcc, gpu.sgpr(34)?, v43, 2)?;
         frame.saved_in_lane(0x8c..0xc4, gpu.sgpr(35)?, v43, 3)?;
-        // In s4, which `leaf` writes; so in a lane when that is called.
+        // In s4, which `leaf` overwrites; in a lane during that call.
         frame.saved(0x0c..0x44, s33, Loc::register(s4))?;
         frame.saved_in_lane(0x44..0x104, s33, v43, 4)?;
         frame.saved(0x104..0x11c, s33, Loc::register(s4))?;
@@ -158,30 +157,30 @@ impl Describe {
         self.whole_waves(mid, [0x10..0x1c, 0x108..0x114], s5)
     }
 
-    /// EXEC has other lanes than the active ones, which are in a register.
+    /// Code where EXEC differs from the active lanes, which are in a register.
     fn whole_waves(&mut self, mid: FunctionId, pcs: [Range<u64>; 2], saved: Reg) -> eitri::Result<()> {
         let mut lanes = self.m.lanes(mid)?;
         pcs.into_iter().try_for_each(|pcs| lanes.whole_wave(pcs, &Loc::register(saved)).map(|_| ()))
     }
 
-    /// The kernel: what it overwrites has no caller.
+    /// The kernel, which has no caller whose registers it could overwrite.
     fn calls(&mut self) -> eitri::Result<()> {
         let calls = self.function("calls", 0xd8, 12, CALLS_LINES)?;
         self.m.describe_function(calls)?.kernel();
         self.m.frame(calls)?.entry_function()?;
-        // a0 calls `mid`, which writes s4: from there on nothing says which lanes are not in the `if`.
+        // a0 calls `mid`, which overwrites s4: from there on, the lanes outside of the `if` are unknown.
         let masks = [(0x4c..0xa0, Loc::register(gfx1030().sgpr(4)?))];
         self.m.lanes(calls)?.region(RegionKind::Then, 0x4c..0xa0, 0xd4, &masks)?;
         Ok(())
     }
 }
 
-/// The place in scratch memory that a stack pointer counts in bytes of the wave.
+/// Scratch memory at a stack pointer, which counts bytes of the wave.
 fn stack(pointer: Reg) -> Loc {
     Loc::memory(SpaceId::PRIVATE_WAVE, Val::register(pointer))
 }
 
-/// A vector register that was written under a mask: the lanes that were not active are as they were.
+/// A vector register written under a mask: inactive lanes are unchanged.
 fn written(v: Reg, exec: Reg) -> Loc {
     Loc::select(Val::entry_value(exec), Loc::register(v), Loc::undefined(), 32, 32)
 }
@@ -208,7 +207,7 @@ static PLAIN_OBJECTS: LazyLock<Vec<Attached>> = LazyLock::new(|| {
     objects(PLAIN_OBJECT, describe().expect("the functions"))
 });
 
-/// For each who reads the output. LLVM has no number for the attribute of active lanes.
+/// The objects for each consumer. LLVM has no number for the attribute of active lanes.
 fn objects(object: &[u8], module: Module) -> Vec<Attached> {
     let mut llvm = Consumer::llvm();
     llvm.active_lane = Consumer::rocgdb().active_lane;

@@ -1,21 +1,21 @@
-//! Waves that are stopped in the functions of `k06_calls.cl`: what the processor has, and what the callers
-//! had. Both were read off the instructions.
+//! Stopped waves in the functions of `k06_calls.cl`: state of the processor, and registers of the callers. Both are
+//! derived from the instructions.
 
 use super::stopped::Case;
 use super::stopped::Found::{InScratch, Is, Undefined};
 use super::stopped::Holds::{self, Code, Number};
 
-/// What the kernel has in s33, in lane 25 of v7, and in lane 0; where `mid` and `leaf` go back to.
+/// Values of the kernel in s33, in lane 25 of v7, and in lane 0; return addresses in `mid` and `leaf`.
 const S33: u32 = 0xa500_0021;
 const LANE_25: u32 = 0xb000_0719;
 const LANE_0: u32 = 0xb000_0700;
 const TO_CALLS: Holds = Code(("calls", 0xa4));
 const TO_MID: Holds = Code(("mid", 0x78));
 
-/// In 20 of 32 lanes `gid < n`.
+/// `gid < n` holds in 20 of 32 lanes.
 #[rustfmt::skip]
 pub const CASES: [Case; 14] = [
-    // Nothing is saved yet, then s33, in s7.
+    // Before anything is saved; then s33 is saved in s7.
     Case {
         at: ("mid", 0x00), exec: 0xf_ffff, active: 0xf_ffff, scratch: &[],
         holds: &[("s30", TO_CALLS), ("s31", Number(0)), ("s32", Number(0)), ("s33", Number(S33))],
@@ -31,7 +31,7 @@ pub const CASES: [Case; 14] = [
         cfa: 0, callers: &[(("calls", 0xa4), 0)],
         finds: &[(1, "s33", Is(S33)), (1, "s7", Undefined)],
     },
-    // EXEC has the lanes that are not active.
+    // EXEC has the inactive lanes.
     Case {
         at: ("mid", 0x10), exec: 0xfff0_0000, active: 0xf_ffff, scratch: &[],
         holds: &[
@@ -42,7 +42,7 @@ pub const CASES: [Case; 14] = [
         cfa: 0, callers: &[(("calls", 0xa4), 0)],
         finds: &[(1, "exec", Is(0xf_ffff)), (1, "s4", Undefined), (1, "s33", Is(S33))],
     },
-    // The return address is in v7, of which the other lanes are in memory.
+    // The return address is in v7, whose other lanes are in memory.
     Case {
         at: ("mid", 0x54), exec: 0xf_ffff, active: 0xf_ffff, scratch: &[(0x64, LANE_25)],
         holds: &[
@@ -72,7 +72,7 @@ pub const CASES: [Case; 14] = [
             (2, "s5", Undefined), (2, "s6", Undefined), (2, "vcc", Undefined), (2, "exec", Is(0xf_ffff)),
         ],
     },
-    // The second.
+    // The second call.
     Case {
         at: ("leaf", 0x30), exec: 0xf_ffff, active: 0xf_ffff, scratch: &[(0x64, LANE_25)],
         holds: &[
@@ -92,7 +92,7 @@ pub const CASES: [Case; 14] = [
         cfa: 0, callers: &[(("calls", 0xc4), 0)],
         finds: &[(1, "v7[5]", Is(0xb000_0705)), (1, "s33", Is(S33))],
     },
-    // Back from `leaf`: the registers have the address that it went back to.
+    // After the return from `leaf`: the registers have its return address.
     Case {
         at: ("mid", 0x78), exec: 0xf_ffff, active: 0xf_ffff, scratch: &[(0x64, LANE_25)],
         holds: &[
@@ -123,14 +123,14 @@ pub const CASES: [Case; 14] = [
         cfa: 0, callers: &[(("calls", 0xa4), 0)],
         finds: &[(1, "v7[25]", InScratch(0x64, LANE_25)), (1, "v7[5]", Undefined), (1, "exec", Is(0xf_ffff))],
     },
-    // s33 is the kernel's again.
+    // s33 has the kernel's value again.
     Case {
         at: ("mid", 0xb8), exec: 0xf_ffff, active: 0xf_ffff, scratch: &[(0x64, LANE_25)],
         holds: &[("s30", TO_CALLS), ("s31", Number(0)), ("s32", Number(0)), ("s33", Number(S33))],
         cfa: 0, callers: &[(("calls", 0xa4), 0)],
         finds: &[(1, "s33", Is(S33)), (1, "s32", Is(0))],
     },
-    // Lane 0 was not active on entry: of v7 it is stored, and reloaded, and lane 1 is not.
+    // Lane 0 was inactive on entry: its part of v7 is stored and reloaded, that of lane 1 is not.
     Case {
         at: ("mid", 0xbc), exec: 0xf_fffe, active: 0xf_fffe, scratch: &[(0x00, LANE_0), (0x64, LANE_25)],
         holds: &[
@@ -158,11 +158,11 @@ pub const CASES: [Case; 14] = [
     },
 ];
 
-/// The same call of `leaf`, in the object that keeps to the convention.
+/// The same call of `leaf`, in the object that follows the convention.
 #[rustfmt::skip]
 pub const PLAIN: Case = Case {
     at: ("leaf", 0x30), exec: 0xf_ffff, active: 0xf_ffff,
-    // v43 of lanes 5 and 25, v40 of lane 5. That of lane 25 was not stored.
+    // v43 of lanes 5 and 25, v40 of lane 5; that of lane 25 was not stored.
     scratch: &[(0x194, 0x4020_0000), (0x1e4, 0xb000_2b19), (0x114, 0xb000_2805)],
     holds: &[
         ("s30", Code(("mid", 0xa8))), ("s31", Number(0)), ("s32", Number(0x400)), ("s33", Number(0)),

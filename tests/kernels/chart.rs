@@ -1,4 +1,4 @@
-//! The chart of a wave that runs through `k04_diverge.cl`.
+//! Chart of a wave that runs through `k04_diverge.cl`.
 
 use eitri::dump::{Standing, lane_chart, lanes};
 use eitri::eval::{DebugInfo, Machine, Snapshot};
@@ -29,7 +29,7 @@ fn the_chart_has_each_lane_where_its_path_through_the_source_has_it() {
             assert_eq!(told.pc, start + stop.pc);
             assert_eq!(told.lanes, Ok((0..32).map(standing).collect()), "{stop:x?}");
         }
-        // The others differ in addresses only.
+        // The other objects differ in addresses only.
         if index == 0 {
             check_golden("explain/diverge.txt", &told.to_string());
             check_golden("explain/diverge.svg", &lane_chart(&told));

@@ -1,8 +1,7 @@
-//! `k04_diverge.cl`: an early return, and a nest of five `if`s with both sides, three deep.
+//! `k04_diverge.cl`: an early return, and five nested `if`s with both sides, three levels deep.
 //!
-//! LLVM lays out nothing as the source has it: of lines 6, 10, 18 and 19 the `else` runs first. What each
-//! register holds, from which pc on, is what the instructions say (`llvm-objdump-19 -d
-//! examples/data/k04_diverge.o`).
+//! LLVM changes the order of the source: for lines 6, 10, 18 and 19 the `else` runs first. The contents of each
+//! register by pc are derived from the instructions (`llvm-objdump-19 -d examples/data/k04_diverge.o`).
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -19,7 +18,7 @@ use super::{Attached, Line, attached, gfx1030, rows};
 const OBJECT: &[u8] = include_bytes!("../../examples/data/k04_diverge.o");
 const CODE_BYTES: u64 = 0x1cc;
 
-/// What clang writes with `-gline-tables-only`, which leaves the code as it is; less the end of the prologue.
+/// Output of clang with `-gline-tables-only`, which does not change the code; without the prologue end.
 #[rustfmt::skip]
 const LINES: &[Line] = &[
     (0x000,  2, 11, true),  (0x028,  3,  7, true),  (0x02c,  3,  9, false), (0x034,  3,  7, false),
@@ -49,13 +48,12 @@ fn describe() -> eitri::Result<Module> {
     rows(&mut m, kernel, file, LINES);
     m.frame(kernel)?.entry_function()?;
 
-    // A mask is in its register as long as nothing else is written there.
+    // A mask is in its register until the register is overwritten.
     let mut lanes = m.lanes(kernel)?;
     let mask = |pcs: Range<u64>, register| [(pcs, Loc::register(register))];
-    // Line 3. 0x38 s_load_dwordx4 s[0:3] takes the mask away: from 0x40 on, who returned is not known any
-    // more.
+    // Line 3. 0x38 s_load_dwordx4 s[0:3] overwrites the mask: from 0x40 on, the returned lanes are unknown.
     lanes.early_return(0x34..0x40, 0x1c8, &mask(0x28..0x40, s0))?;
-    // Line 6: 0x6c v_cmpx, 0x120 s_andn2_saveexec, 0x1b0 s_or; and so on.
+    // Line 6: 0x6c v_cmpx, 0x120 s_andn2_saveexec, 0x1b0 s_or; others alike.
     let line_6 = lanes.if_else(0x74..0x124, 0x124..0x1b4, 0x6c, 0x1b4, &mask(0x60..0x1b4, s0))?;
     lanes.inside(line_6[0])?;
     let line_18 = lanes.if_else(0xa0..0xfc, 0xfc..0x120, 0x98, 0x120, &mask(0x98..0x120, s1))?;
@@ -68,7 +66,7 @@ fn describe() -> eitri::Result<Module> {
     m.finish()
 }
 
-/// A wave that is stopped: pc, EXEC, and what is in s0, s1 and s4, if it is known.
+/// A stopped wave: pc, EXEC, and the contents of s0, s1 and s4, if known.
 #[derive(Debug, Clone, Copy)]
 pub struct Stop {
     pub pc: u64,
@@ -76,7 +74,7 @@ pub struct Stop {
     s: [Option<u32>; 3],
 }
 
-/// The wave, in a kernel that starts at this address.
+/// State of a wave in a kernel at this address.
 pub fn wave(start: u64, Stop { pc, exec, s }: Stop) -> Snapshot {
     let gpu = gfx1030();
     let mut wave = Snapshot { pc: Some(start + pc), ..Snapshot::default() };
@@ -92,7 +90,7 @@ pub fn wave(start: u64, Stop { pc, exec, s }: Stop) -> Snapshot {
     wave
 }
 
-/// Where the lanes stand, from the start of the kernel.
+/// Positions of the lanes, relative to the start of the kernel.
 fn stand(attached: &Attached, stop: Stop) -> Vec<Option<u64>> {
     let gpu = gfx1030();
     let object = Object::read(&attached.object).expect("an object");
@@ -108,33 +106,33 @@ fn stand(attached: &Attached, stop: Stop) -> Vec<Option<u64>> {
     (0..32).map(|lane| lane_pc(lane).map(|at| at.wrapping_sub(start))).collect()
 }
 
-/// Nowhere: the lane was not active when the kernel was entered, or one cannot tell.
+/// Without a position: the lane was inactive on entry, or its position is unknown.
 const NOWHERE: Option<u64> = None;
 
 const fn at(pc: u64) -> Option<u64> {
     Some(pc)
 }
 
-/// What is known of a stopped wave, and where some of its lanes are.
+/// A stopped wave, and the positions of some of its lanes.
 type Case = (Stop, &'static [(Range<u32>, Option<u64>)]);
 
 const fn stop(pc: u64, exec: u32, s0: u32, s1: u32, s4: u32) -> Stop {
     Stop { pc, exec, s: [Some(s0), Some(s1), Some(s4)] }
 }
 
-/// Nothing has been written to s1 yet.
+/// A stop before s1 is written.
 const fn early(pc: u64, exec: u32, s0: u32, s4: u32) -> Stop {
     Stop { pc, exec, s: [Some(s0), None, Some(s4)] }
 }
 
-/// `n` is 28 and `thr` 10; lanes 0 to 4 have a `d` divisible by 3, 5 to 8 by 5, 9 to 13 by neither; 14 to 19
-/// an even `a`, 20 to 23 an odd one with `b` over 100, 24 to 27 not over; 28 to 31 return.
+/// `n` is 28 and `thr` 10; `d` of lanes 0 to 4 is divisible by 3, of 5 to 8 by 5, of 9 to 13 by neither; lanes 14 to
+/// 19 have an even `a`, 20 to 23 an odd one with `b` over 100, 24 to 27 not over; 28 to 31 return.
 const MIXED: [Case; 19] = [
-    // The early return: who is in s0 and does not run has returned, until something else is in s0.
+    // The early return: inactive lanes of s0 have returned, until s0 is overwritten.
     (early(0x34, 0x0fff_ffff, 0xffff_ffff, 0x1c), &[(5..6, at(0x34)), (30..31, at(0x1c8))]),
     (early(0x38, 0x0fff_ffff, 0xffff_ffff, 0x1c), &[(5..6, at(0x38)), (30..31, at(0x1c8))]),
     (early(0x40, 0x0fff_ffff, 0x0010_0000, 0x1c), &[(5..6, at(0x40)), (20..21, at(0x40)), (30..31, NOWHERE)]),
-    // The `else` of line 6. s0 has all that came here, then those that have yet to run.
+    // The `else` of line 6. s0 has all lanes that entered, then those that wait for their side.
     (early(0x74, 0x3fff, 0x0fff_ffff, 0x1c), &[(5..6, at(0x74)), (20..21, at(0x6c)), (30..31, NOWHERE)]),
     (early(0x7c, 0x3fff, 0x0fff_c000, 0x1c), &[(5..6, at(0x7c)), (20..21, at(0x6c)), (30..31, NOWHERE)]),
     (
@@ -154,13 +152,13 @@ const MIXED: [Case; 19] = [
         stop(0xf8, 0x3fe0, 0x0fff_c000, 0x1f, 0x3e00),
         &[(5..6, at(0xf8)), (2..3, at(0x98)), (10..11, at(0xf8))],
     ),
-    // The `if` of line 19 is over, and s4 is old.
+    // The `if` of line 19 has ended, and s4 is stale.
     (
         stop(0x108, 0x1f, 0x0fff_c000, 0x3fe0, 0x3e00),
         &[(5..6, at(0x120)), (10..11, at(0x120)), (2..3, at(0x108)), (20..21, at(0x6c))],
     ),
     (stop(0x120, 0x3fff, 0x0fff_c000, 0x3fe0, 0x3e00), &[(5..6, at(0x120)), (20..21, at(0x6c))]),
-    // The other side of line 6. Lane 5 is in s1, too, which is old.
+    // The other side of line 6. Lane 5 is also in s1, which is stale.
     (stop(0x124, 0x0fff_c000, 0x3fff, 0x3fe0, 0x3e00), &[(5..6, at(0x1b4)), (20..21, at(0x124))]),
     (
         stop(0x13c, 0x0ff0_0000, 0x3fff, 0x0fff_c000, 0x3e00),
@@ -174,7 +172,7 @@ const MIXED: [Case; 19] = [
         stop(0x170, 0x00f0_0000, 0x3fff, 0x000f_c000, 0x0f00_0000),
         &[(5..6, at(0x1b4)), (25..26, at(0x184)), (15..16, at(0x138)), (21..22, at(0x170))],
     ),
-    // Of the lanes that are done, all wait behind line 8, not where they left what is in it.
+    // Finished lanes wait after line 8, not where they left the inner regions.
     (
         stop(0x19c, 0x000f_c000, 0x3fff, 0x0ff0_0000, 0x0f00_0000),
         &[(5..6, at(0x1b4)), (25..26, at(0x1b0)), (21..22, at(0x1b0)), (15..16, at(0x19c))],
@@ -183,20 +181,19 @@ const MIXED: [Case; 19] = [
     (stop(0x1b4, 0x0fff_ffff, 0x3fff, 0x0ff0_0000, 0x0f00_0000), &[(5..6, at(0x1b4)), (30..31, NOWHERE)]),
 ];
 
-/// Waves in which nobody takes a side, so that it is jumped over, and registers still have what was there
-/// before.
+/// Waves in which no lane takes a side: its code is skipped, and registers are stale.
 const OTHERS: [Case; 7] = [
-    // All return.
+    // All lanes return.
     (early(0x34, 0, 0xffff_ffff, 0), &[(0..32, at(0x1c8))]),
-    // In no region, whatever is in s0.
+    // In no region, with any s0.
     (early(0x1c8, 0, 0xffff_ffff, 0), &[(0..32, NOWHERE)]),
-    // All take the `then` of line 6: from 0x78 to 0x120.
+    // All lanes take the `then` of line 6: from 0x78 to 0x120.
     (early(0x120, 0, 0x0fff_ffff, 0x1c), &[(5..6, at(0x6c)), (30..31, NOWHERE)]),
-    // All that take its `else` are divisible by 3: from 0xa4 to 0xf8, and s4 is n, of which bit 3 is set.
+    // All lanes in its `else` are divisible by 3: from 0xa4 to 0xf8, and s4 is n, whose bit 3 is set.
     (stop(0xf8, 0, 0x0fff_c000, 0x3fff, 0x1c), &[(5..6, at(0x98)), (3..4, at(0x98))]),
-    // Nobody takes the `then`: from 0x124 to 0x1b0.
+    // No lane takes the `then`: from 0x124 to 0x1b0.
     (stop(0x1b0, 0, 0x0fff_ffff, 0xffff_ffff, 0x1c), &[(5..6, at(0x1b4)), (30..31, NOWHERE)]),
-    // All are divisible by 5.
+    // All lanes are divisible by 5.
     (stop(0xec, 0, 0, 0, 0x0fff_ffff), &[(5..6, at(0xc0)), (30..31, NOWHERE)]),
     (stop(0x11c, 0, 0, 0x0fff_ffff, 0), &[(5..6, at(0x120))]),
 ];
@@ -221,7 +218,7 @@ fn lanes_stand_where_the_instructions_have_put_them() {
     }
 }
 
-/// A lane that was not active when the kernel was entered is in no mask, and nowhere at any pc.
+/// A lane that was inactive on entry is in no mask, and without a position at any pc.
 #[test]
 fn a_lane_that_was_not_active_on_entry_is_nowhere() {
     for object in &*OBJECTS {
@@ -238,10 +235,9 @@ fn a_lane_that_was_not_active_on_entry_is_nowhere() {
     }
 }
 
-/// Where a lane of the mixed wave stands, by the path that it takes through the source. Nothing here is of a
-/// mask.
+/// Position of a lane of the mixed wave, from its path through the source, without masks.
 pub fn by_source(lane: usize, pc: u64) -> Option<u64> {
-    /// While the pc is here, the lane waits there.
+    /// Ranges of pcs, and the position at which the lane waits meanwhile.
     type Waits = &'static [(Range<u64>, u64)];
     let waits: Waits = match lane {
         0..5 => &[(0xa0..0xfc, 0x98), (0x124..0x1b4, 0x1b4)],
@@ -256,8 +252,7 @@ pub fn by_source(lane: usize, pc: u64) -> Option<u64> {
     Some(waits.iter().find(|(pcs, _)| pcs.contains(&pc)).map_or(pc, |&(_, at)| at))
 }
 
-/// The mixed wave before each instruction that it runs, as an interpreter of them found it: `k04_mixed.txt`
-/// has pc, EXEC, s0, s1, s4.
+/// The mixed wave before each instruction, as recorded by an interpreter: `k04_mixed.txt` has pc, EXEC, s0, s1, s4.
 pub fn mixed() -> Vec<Stop> {
     let stops = include_str!("k04_mixed.txt").lines().map(|line| {
         let number = |word: &str| u32::from_str_radix(word, 16).expect("a number");

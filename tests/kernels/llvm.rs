@@ -1,4 +1,4 @@
-//! What LLVM says of the same kernels when it is asked for everything: no rule of a frame, and no lane.
+//! LLVM's debug information of the same kernels: frames without rules, and no lanes.
 
 use std::path::PathBuf;
 
@@ -13,7 +13,7 @@ const SOURCES: [(&str, &[u8]); 2] = [
 ];
 const LIBRARY: &[u8] = include_bytes!("../../examples/data/minilib_amd.cl");
 
-/// Compiles a source with debug information; `None` if clang is not there.
+/// Compiles a source with debug information; `None` without clang.
 fn compile(folder: &Folder, name: &str, source: &[u8]) -> Option<PathBuf> {
     let clang = |source: &str, more: &[&str]| {
         let (target, chip) = ("--target=amdgcn-amd-amdhsa", "-mcpu=gfx1030");
@@ -41,7 +41,7 @@ fn llvm_writes_no_rule_and_no_lane() {
         else {
             return;
         };
-        // There are entries, and variables with locations; but nothing is said in them.
+        // There are entries, and variables with locations; but the entries have no rules.
         assert!(frames.contains(" CIE") && frames.contains(" FDE cie="), "{name}: {frames}");
         let rules: Vec<&str> =
             frames.lines().filter(|line| line.contains("DW_CFA_")).map(str::trim).collect();

@@ -1,7 +1,6 @@
-//! Two kernels of which LLVM describes neither frames nor lanes: compiled without debug information,
-//! described by hand, attached, linked, proven. Then waves are stopped in them, as they really run, and asked
-//! where their lanes are and what their callers' registers hold; what is to come out was read off the
-//! instructions, not from here.
+//! Two kernels for which LLVM describes neither frames nor lanes: compiled without debug information, described by
+//! hand, attached, linked, and checked. Waves are stopped in them at states of a real run; the positions of lanes and
+//! the registers of callers are compared with values derived from the instructions.
 
 mod calls;
 mod cases;
@@ -29,7 +28,7 @@ fn gfx1030() -> Target {
     Target::amdgpu(Gfx::GFX1030, Wave::W32).expect("gfx1030 runs waves of 32")
 }
 
-/// A row of a line table: pc, line, column, and whether a statement begins there.
+/// A row of a line table: pc, line, column, `is_stmt`.
 type Line = (u64, u32, u32, bool);
 
 fn rows(m: &mut eitri::build::Builder, function: FunctionId, file: FileId, lines: &[Line]) {
@@ -39,14 +38,13 @@ fn rows(m: &mut eitri::build::Builder, function: FunctionId, file: FileId, lines
     }
 }
 
-/// A code object with debug information, and how the operations in that are written.
+/// A code object with debug information, and the dialect of its operations.
 struct Attached {
     object: Vec<u8>,
     dialect: Dialect,
 }
 
-/// A code object with what is said of it attached; and, where there is a linker, what that makes of it. Each
-/// means what was described.
+/// Attaches the description to a code object, and also links it if a linker is installed. Each result is checked.
 fn attached(object: &[u8], module: &Module, consumer: &Consumer) -> Vec<Attached> {
     let written = lower(module, consumer, Policy::Strict).expect("everything can be told");
     let object = elf::attach(object, module.target(), &written.sections).expect("an object");

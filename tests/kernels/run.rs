@@ -1,10 +1,9 @@
-//! A wave that runs, instruction by instruction: at each, the registers of all callers are what they were
-//! when the call was made, or are lost because something was written there.
+//! A run of a wave, instruction by instruction: at each, the registers of all callers have their values at the call,
+//! or are undefined after they were overwritten.
 //!
-//! A line of a run is a pc and what the instruction before it has written, as an interpreter of the
-//! instructions found it: registers, lanes 0 to 5 and 25 of vector registers, and dwords in scratch memory
-//! behind an `@`. A line with `>` follows a call, one with `<` a return. Addresses of code are relative, so a
-//! run is of every object.
+//! A line of a run has a pc and the writes of the previous instruction, as recorded by an interpreter: registers,
+//! lanes 0 to 5 and 25 of vector registers, and dwords in scratch memory after an `@`. A line with `>` follows a call,
+//! one with `<` a return. Code addresses are relative, so that a run fits every object.
 
 use std::collections::BTreeSet;
 
@@ -16,20 +15,20 @@ use eitri::target::SpaceId;
 use super::stopped::{find, put, split, wave};
 use super::{Attached, gfx1030};
 
-/// The lanes of which a run tells.
+/// The recorded lanes.
 const LANES: [u32; 7] = [0, 1, 2, 3, 4, 5, 25];
 
 /// A call that has not returned.
 struct Call<'t> {
-    /// What the caller had.
+    /// State of the caller.
     wave: Snapshot,
     returns_to: u64,
     cfa: u64,
-    /// The registers that are written until it returns, in whatever lane.
+    /// Registers that are written before the return, in any lane.
     written: BTreeSet<&'t str>,
 }
 
-/// Runs it, and compares at each instruction. `kept` are registers that are never lost.
+/// Replays the run, and compares at each instruction. `kept` are registers that are never undefined.
 pub fn follow(attached: &Attached, text: &'static str, kept: &[&str]) {
     let gpu = gfx1030();
     let object = Object::read(&attached.object).expect("an object");
@@ -109,7 +108,7 @@ pub fn follow(attached: &Attached, text: &'static str, kept: &[&str]) {
     assert!(calls.is_empty() && deepest == 2 && compared > 20_000, "{deepest} calls, {compared} registers");
 }
 
-/// The registers that are written in these lines before the function returns.
+/// Registers written in these lines before the function returns.
 fn written(lines: &[&'static str]) -> BTreeSet<&'static str> {
     let mut depth = 0;
     let mut written = BTreeSet::new();
@@ -126,7 +125,7 @@ fn written(lines: &[&'static str]) -> BTreeSet<&'static str> {
     written
 }
 
-/// What a register, or a lane of one, holds.
+/// Contents of a register or of one of its lanes.
 fn of(wave: &Snapshot, name: &str) -> u32 {
     let gpu = gfx1030();
     let (register, lane) = split(name);

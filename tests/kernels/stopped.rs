@@ -1,4 +1,4 @@
-//! Waves that are stopped in functions that call each other, and what is to be found of their callers.
+//! Waves stopped in functions that call each other, and the expected registers of their callers.
 
 use eitri::dump::{Standing, lanes};
 use eitri::eval::{CallStack, DebugInfo, Frame, Snapshot, read_bits, spans};
@@ -8,22 +8,22 @@ use eitri::target::{SpaceId, Target};
 
 use super::{Attached, gfx1030};
 
-/// A function and bytes from its start.
+/// A function, and an offset in bytes.
 pub type Pc = (&'static str, u64);
 
-/// What a register holds.
+/// Contents of a register.
 #[derive(Debug, Clone, Copy)]
 pub enum Holds {
     Number(u32),
-    /// The address of code, of which the high half is 0 here.
+    /// A code address; its high half is 0 here.
     Code(Pc),
 }
 
-/// What is to be found of a register of a caller.
+/// Expected result for a register of a caller.
 #[derive(Debug, Clone, Copy)]
 pub enum Found {
     Is(u32),
-    /// In scratch memory, at bytes of the wave.
+    /// In scratch memory, at this offset in bytes of the wave.
     InScratch(u64, u32),
     Undefined,
 }
@@ -31,25 +31,25 @@ pub enum Found {
 /// A register, or a lane of one: `s30`, `v7[25]`.
 pub type Name = &'static str;
 
-/// A wave of which lane 5 is active in all its frames, and lane 25 in none.
+/// A stopped wave. Lane 5 is active in all its frames, lane 25 in none.
 #[derive(Debug)]
 pub struct Case {
     pub at: Pc,
     pub exec: u32,
-    /// The lanes that are active, in all frames.
+    /// Active lanes, in all frames.
     pub active: u32,
     pub holds: &'static [(Name, Holds)],
-    /// Dwords in scratch memory, at bytes of the wave. No others can be read.
+    /// Dwords in scratch memory, by offset in bytes of the wave. The rest cannot be read.
     pub scratch: &'static [(u64, u32)],
-    /// The canonical frame address of the innermost frame.
+    /// Canonical frame address of the innermost frame.
     pub cfa: u64,
-    /// The callers: where each goes on, and its canonical frame address.
+    /// Callers: resumption pc and canonical frame address of each.
     pub callers: &'static [(Pc, u64)],
-    /// Registers of frames.
+    /// Expected registers of frames.
     pub finds: &'static [(u32, Name, Found)],
 }
 
-/// What a register has if nothing is said of it: every one something else, and every lane.
+/// Default contents of a register: different for every register and lane.
 fn of_nobody(name: &str, lane: u32) -> u32 {
     let number: u32 = name[1..].parse().unwrap_or(0xff);
     match name.as_bytes()[0] {
@@ -58,7 +58,7 @@ fn of_nobody(name: &str, lane: u32) -> u32 {
     }
 }
 
-/// The register, and the lane.
+/// Splits a name into register and lane.
 pub fn split(name: &str) -> (&str, Option<usize>) {
     match name.strip_suffix(']').and_then(|name| name.split_once('[')) {
         Some((register, lane)) => (register, Some(lane.parse().expect("a lane"))),
@@ -66,7 +66,7 @@ pub fn split(name: &str) -> (&str, Option<usize>) {
     }
 }
 
-/// A wave in which each register has its own contents.
+/// A wave with different contents in every register.
 pub fn wave(gpu: &Target) -> Snapshot {
     let mut wave = Snapshot { lanes: Some(32), ..Snapshot::default() };
     let scalars = (0..106).map(|n| (format!("s{n}"), 1));
@@ -78,7 +78,7 @@ pub fn wave(gpu: &Target) -> Snapshot {
     wave
 }
 
-/// Puts a dword into a register.
+/// Sets a dword of a register.
 pub fn put(wave: &mut Snapshot, gpu: &Target, name: &str, value: u32) {
     let (register, lane) = split(name);
     let register = gpu.register_named(register).expect("a register");
@@ -86,7 +86,7 @@ pub fn put(wave: &mut Snapshot, gpu: &Target, name: &str, value: u32) {
     bytes[4 * lane.unwrap_or(0)..][..4].copy_from_slice(&value.to_le_bytes());
 }
 
-/// What a frame finds of a register: the dword, if it is defined, and where it is.
+/// A frame's result for a register: the dword, if defined, and its location.
 pub fn find(frame: &Frame<'_, '_, '_>, wave: &Snapshot, gpu: &Target, name: &str) -> (Option<u32>, String) {
     let (register, lane) = split(name);
     let register = gpu.register_named(register).expect("a register");
@@ -102,7 +102,7 @@ pub fn find(frame: &Frame<'_, '_, '_>, wave: &Snapshot, gpu: &Target, name: &str
     }
 }
 
-/// Unwinds it, and compares.
+/// Unwinds the wave, and compares.
 pub fn check(attached: &Attached, case: &Case) {
     let gpu = gfx1030();
     let object = Object::read(&attached.object).expect("an object");
@@ -141,7 +141,7 @@ pub fn check(attached: &Attached, case: &Case) {
         assert_eq!(active, Some(case.active.into()), "{frame:?}, {case:x?}");
         assert_eq!(frame.lane_pc(5).expect("a lane"), Some(frame.resumes_at()), "{frame:?}, {case:x?}");
         assert_eq!(frame.lane_pc(25).expect("a lane"), None, "{frame:?}, {case:x?}");
-        // The chart of a function is of its frame.
+        // The chart of a function shows its frame.
         let told = lanes(&info, Some(function), &[&wave], &gpu).expect("the function is on the stack");
         let standing = told.stops[0].lanes.as_ref().expect("a frame");
         assert_eq!((told.stops[0].pc, standing[5]), (frame.resumes_at(), Standing::Active), "{case:x?}");

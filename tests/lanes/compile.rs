@@ -1,5 +1,5 @@
-//! Programs to code for a wave, as compilers do it: masks are saved, narrowed and restored, and lanes that leave are
-//! taken out of the masks on the way.
+//! Compiles programs to code of a wave as compilers do: masks are saved, narrowed and restored, and leaving lanes are
+//! removed from the saved masks.
 
 use std::ops::Range;
 
@@ -7,75 +7,75 @@ use eitri::model::RegionKind;
 
 use super::program::{Block, FUNCTION, Id, Leave, Program, Random, Statement, Step};
 
-/// A mask that was saved: its number in the list of all.
+/// Index of a saved mask.
 pub type Slot = usize;
 
-/// Where a mask is: the first of its scalar registers, or of its lanes of [`VGPR`].
+/// Location of a mask: the first of its scalar registers, or of its lanes of [`VGPR`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
     Scalar(u16),
     Lanes(u32),
 }
 
-/// The vector register that masks are spilled to.
+/// Vector register for spilled masks.
 pub const VGPR: u16 = 40;
-/// The first scalar register in which masks are saved, and the first to which they are moved.
+/// First scalar register of saved masks, and first one of moved masks.
 const HOME: u16 = 10;
 const AWAY: u16 = 80;
-/// How many masks can be away, in either kind of place.
+/// Maximum number of moved masks per kind of place.
 const PLACES: usize = 8;
 
-/// Bytes of an instruction.
+/// Size of an instruction in bytes.
 pub const BYTES: u64 = 4;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Op {
-    /// What the active lanes do by themselves.
+    /// Work of the active lanes.
     Work(Id),
-    /// VCC is the lanes for which a condition holds; of one in so many numbers.
+    /// VCC becomes the lanes for which a condition holds, which is one random number in this many.
     Compare(Id, u64),
-    /// The active lanes find out which case of a `switch` is theirs.
+    /// The active lanes determine their case of a `switch`.
     Cases(Id, usize),
-    /// VCC is the active lanes of a case.
+    /// VCC becomes the active lanes of a case.
     Case(Id, usize),
-    /// VCC is the active lanes that leave a loop.
+    /// VCC becomes the active lanes that leave a loop.
     Exits(Id),
-    /// A mask is EXEC. A loop begins, if it is one's.
+    /// A mask becomes EXEC. With an id, a loop begins.
     Save(Place, Option<Id>),
-    /// EXEC is the lanes of a mask that are in VCC.
+    /// EXEC becomes the lanes of a mask that are in VCC.
     And(Place),
-    /// EXEC is the lanes of a mask that are not in it.
+    /// EXEC becomes the lanes of a mask that are not in EXEC.
     AndNot(Place),
-    /// EXEC is a mask.
+    /// EXEC becomes a mask.
     Restore(Place),
-    /// Lanes of VCC, or else of EXEC, are taken out of some words of a mask.
+    /// Removes the lanes of VCC, or else of EXEC, from some words of a mask.
     TakeOut {
         from: Place,
         words: Words,
         is_vcc: bool,
     },
-    /// Lanes of VCC are taken out of EXEC.
+    /// Removes the lanes of VCC from EXEC.
     Leave,
-    /// EXEC is all lanes.
+    /// EXEC becomes all lanes.
     All,
-    /// Words of a mask are copied.
+    /// Copies words of a mask.
     Copy {
         from: Place,
         to: Place,
         words: Words,
     },
-    /// Something else is put there.
+    /// Overwrites a place.
     Overwrite(Place),
-    /// Nothing, in code that runs with all lanes.
+    /// No operation, in whole-wave code.
     Nothing,
-    /// Goes on elsewhere if no lane is active.
+    /// Branches if no lane is active.
     SkipIfNone(usize),
-    /// Begins the next iteration of a loop if lanes are active.
+    /// Begins the next iteration of a loop if any lane is active.
     LoopIfAny(usize, Id),
     End,
 }
 
-/// Words of 32 lanes of a mask.
+/// Words of a mask, 32 lanes each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Words {
     pub first: u16,
@@ -84,16 +84,16 @@ pub struct Words {
 
 pub struct Instruction {
     pub op: Op,
-    /// Where it is in the source; iterations are counted when it runs.
+    /// Path in the source; iterations are counted at run time.
     pub path: Vec<Step>,
-    /// The mask that says which lanes are active, where EXEC does not.
+    /// The mask of active lanes, where EXEC differs.
     pub active: Option<Slot>,
-    /// The constructs that end with it, the innermost first.
+    /// Constructs that end with this instruction, innermost first.
     pub ends: Vec<Id>,
 }
 
 pub struct Region {
-    /// The inlined call that it belongs to, or the function.
+    /// The inlined call that contains it, or the function.
     pub scope: Id,
     pub kind: RegionKind,
     pub pcs: Range<u64>,
@@ -102,14 +102,14 @@ pub struct Region {
     pub parent: Option<usize>,
 }
 
-/// Code that was inlined.
+/// An inlined call.
 pub struct Inlined {
     pub id: Id,
     pub around: Id,
     pub pcs: Range<u64>,
 }
 
-/// Where lanes stand that wait at a construct.
+/// Positions of lanes that wait at a construct.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Labels {
     pub start: u64,
@@ -117,7 +117,7 @@ pub struct Labels {
     pub latch: u64,
 }
 
-/// A write of EXEC, for those who derive regions from the code.
+/// A write to EXEC, for deriving regions from code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Write {
     Save(Slot),
@@ -133,9 +133,9 @@ pub struct Code {
     pub regions: Vec<Region>,
     pub inlined: Vec<Inlined>,
     pub whole_waves: Vec<(Range<u64>, Slot)>,
-    /// Where each mask is from some pc on.
+    /// Place of each mask from a pc on.
     pub places: Vec<(Slot, u64, Place)>,
-    /// By the index of the instruction.
+    /// Writes to EXEC by index of the instruction.
     pub writes: Vec<(usize, Write)>,
 }
 
@@ -144,7 +144,7 @@ impl Code {
         self.instructions.len() as u64 * BYTES
     }
 
-    /// Where a mask is, by pc.
+    /// Places of a mask by pc.
     pub fn places_of(&self, slot: Slot) -> Vec<(Range<u64>, Place)> {
         let mine: Vec<_> = self.places.iter().filter(|(of, ..)| *of == slot).collect();
         let ends = mine.iter().skip(1).map(|(_, from, _)| *from).chain([self.bytes()]);
@@ -156,15 +156,15 @@ struct Compiler {
     random: Random,
     code: Code,
     path: Vec<Step>,
-    /// The masks that are saved, the innermost last, and what lanes that leave it to go to: they stay in that.
+    /// Saved masks, innermost last. Leaving lanes stay in the masks outside of their target.
     saved: Vec<(Slot, Option<Leave>)>,
-    /// Where each mask is now.
+    /// Current place of each mask.
     now: Vec<Place>,
     open: Vec<usize>,
     scope: Id,
-    /// Words of a mask.
+    /// Number of words per mask.
     words: u16,
-    /// Which places of both kinds are taken.
+    /// Whether each place is in use, for both kinds.
     taken: [[bool; PLACES]; 2],
 }
 
@@ -212,7 +212,7 @@ impl Compiler {
     }
 
     fn writes(&mut self, write: Write) {
-        // The instruction that comes next.
+        // At the next instruction.
         self.code.writes.push((self.code.instructions.len(), write));
     }
 
@@ -220,10 +220,10 @@ impl Compiler {
         Words { first: 0, count: self.words }
     }
 
-    /// EXEC is saved.
+    /// Saves EXEC.
     fn save(&mut self, leave: Option<Leave>, of_loop: Option<Id>) -> Slot {
         let slot = self.now.len();
-        // Two registers for each mask, in every wave.
+        // Two registers per mask, for both wave sizes.
         let place = Place::Scalar(HOME + 2 * self.saved.len() as u16);
         self.saved.push((slot, leave));
         self.now.push(place);
@@ -269,7 +269,7 @@ impl Compiler {
         self.path.pop();
     }
 
-    /// An instruction that skips code, whose target is not known yet.
+    /// A branch over code, whose target is not known yet.
     fn skip(&mut self) -> Option<usize> {
         let wants = self.random.below(3) == 0;
         wants.then(|| {
@@ -284,12 +284,12 @@ impl Compiler {
         }
     }
 
-    /// Lanes are taken out of a mask.
+    /// Removes lanes from a mask.
     fn take_out(&mut self, slot: Slot, is_vcc: bool) {
         let from = self.now[slot];
         match from {
             Place::Scalar(_) => self.emit(Op::TakeOut { from, words: self.all(), is_vcc }),
-            // A word at a time.
+            // One word at a time.
             Place::Lanes(_) => {
                 for first in 0..self.words {
                     self.emit(Op::TakeOut { from, words: Words { first, count: 1 }, is_vcc });
@@ -298,7 +298,7 @@ impl Compiler {
         }
     }
 
-    /// Lanes that return from the function or an inlined call are taken out of no mask but those in it.
+    /// Returning lanes are removed only from the masks within the function or inlined call.
     fn returns(&mut self, has_return: bool, id: Id) -> Option<(Slot, usize)> {
         has_return.then(|| {
             let slot = self.save(Some(Leave::Return(id)), None);
@@ -338,7 +338,7 @@ impl Compiler {
         let which = self.random.below(self.saved.len().max(1) as u64) as usize;
         let (slot, _) = *self.saved.get(which)?;
         let home = self.now[slot];
-        // It is away already.
+        // It is moved already.
         if home != Place::Scalar(HOME + 2 * which as u16) {
             return None;
         }
@@ -401,7 +401,7 @@ impl Compiler {
                 self.code.instructions[first..].iter_mut().for_each(|one| one.active = Some(slot));
                 self.code.whole_waves.push((start..self.pc(), slot));
                 self.saved.pop();
-                // It is no mask of lanes that wait.
+                // Not a mask of waiting lanes.
                 self.code.writes.retain(|(_, write)| *write != Write::Save(slot));
             }
             Statement::If { id, then, other } => {
@@ -437,14 +437,14 @@ impl Compiler {
         }
     }
 
-    /// A construct ends with the last instruction.
+    /// Ends a construct after the last instruction.
     fn end(&mut self, id: Id) {
         self.code.instructions.last_mut().expect("it has one").ends.push(id);
     }
 
     fn condition(&mut self, id: Id, then: &Block, other: Option<&Block>) {
         self.emit(Op::Compare(id, 2));
-        // The `if` begins where masks are narrowed for it.
+        // The `if` begins where the mask is narrowed.
         let start = self.pc();
         self.code.labels[id].start = start;
         let slot = self.save(None, None);

@@ -1,4 +1,4 @@
-//! Programs as a compiler describes them.
+//! Describes programs as a compiler would.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -10,7 +10,7 @@ use eitri::target::Target;
 use super::compile::{Code, Place, Slot, VGPR};
 use super::program::{FUNCTION, Id};
 
-/// Where a mask is.
+/// Location of a mask.
 pub fn loc(target: &Target, place: Place) -> Loc {
     let words = (target.lanes() / 32) as u16;
     match place {
@@ -24,19 +24,19 @@ pub fn loc(target: &Target, place: Place) -> Loc {
     }
 }
 
-/// Where a mask is by pc.
+/// Locations of a mask by pc.
 pub fn masks(target: &Target, code: &Code, slot: Slot) -> Vec<(Range<u64>, Loc)> {
     code.places_of(slot).into_iter().map(|(pcs, place)| (pcs, loc(target, place))).collect()
 }
 
-/// What was described.
+/// Ids of the description.
 pub struct Described {
     pub function: FunctionId,
     /// Inlined calls.
     pub scopes: BTreeMap<Id, ScopeId>,
 }
 
-/// A function without its regions, and what was inlined into it.
+/// Describes a function without its regions, with its inlined calls.
 pub fn function(m: &mut Builder, unit: UnitId, callee: FunctionId, name: &str, code: &Code) -> Described {
     let file = m.primary_file(unit).expect("the file");
     let function = m.function(unit, name).expect("a function").code(name, code.bytes()).id();
@@ -59,7 +59,7 @@ pub fn function(m: &mut Builder, unit: UnitId, callee: FunctionId, name: &str, c
     Described { function, scopes }
 }
 
-/// The same with its regions, one in another.
+/// Describes a function with its nested regions.
 pub fn structured(m: &mut Builder, unit: UnitId, callee: FunctionId, name: &str, code: &Code) -> Described {
     let described = function(m, unit, callee, name, code);
     let target = m.target().clone();

@@ -1,5 +1,4 @@
-//! Regions and whole-wave code wherever they can be, with masks wherever they can be: what is written is what was
-//! described.
+//! Regions and whole-wave code with masks in any location: the output has the described meaning.
 
 use eitri::build::Builder;
 use eitri::emit::elf::{Code, new_object};
@@ -10,12 +9,12 @@ use super::random::{fixed_choices, module, targets};
 
 const MODULES: u64 = 240;
 
-/// The code of all functions, one behind the other.
+/// Code of all functions, consecutively.
 fn code(module: &Module) -> Code {
     let functions: Vec<_> =
         module.functions().map(|(_, function)| function).filter(|one| one.address.is_some()).collect();
     let mut code = Code::text(vec![0; 4 + functions.iter().map(|one| one.bytes as usize).sum::<usize>()]);
-    // What addresses in the modules are of.
+    // The symbol of addresses in the modules.
     code = code.with_function("table", 0, 4);
     let mut offset = 4;
     for function in functions {
@@ -47,7 +46,7 @@ fn random_regions_are_written_as_they_were_described() {
     assert!(regions > 200 && compared > 10_000, "{regions} regions, {compared} locations");
 }
 
-/// Nobody is told of the mask, and it means nothing where it was left out: both sides say nothing.
+/// A mask that the consumer cannot express and whose omission is listed: neither side has a meaning there.
 #[test]
 fn a_mask_that_is_left_out_and_means_nothing_is_no_finding() {
     let target = &targets()[3];
@@ -65,12 +64,12 @@ fn a_mask_that_is_left_out_and_means_nothing_is_no_finding() {
     let object = new_object(target, &code(&module), &written.sections).expect("an object");
     let report = eitri::check(&module, &consumer, &written.left_out, &object).expect("it can be read");
     assert!(report.is_clean(), "{report}");
-    // Who leaves out nothing has to say something.
+    // Unlisted omissions are findings.
     let report = eitri::check(&module, &consumer, &[], &object).expect("it can be read");
     assert!(!report.is_clean());
 }
 
-/// Masks with bits of the pc: the pc of a wave is the address at which the wave is stopped.
+/// Masks with bits of the pc: the pc of a wave is the address of its next instruction.
 #[test]
 fn a_mask_in_the_pc_has_the_bits_of_the_pc() {
     for target in targets().iter().filter(|target| target.lanes() > 1) {
@@ -98,7 +97,7 @@ fn a_mask_in_the_pc_has_the_bits_of_the_pc() {
     }
 }
 
-/// Code that runs with lanes that are not active from its start to its end: nothing refers to EXEC.
+/// Whole-wave code from start to end: nothing refers to EXEC, so that no procedure for EXEC is written.
 #[test]
 fn whole_wave_code_throughout_has_no_procedure_that_nothing_calls() {
     let targets = targets();

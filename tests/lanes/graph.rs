@@ -1,4 +1,4 @@
-//! Regions that are derived from control-flow graphs are those that a compiler would describe.
+//! Regions derived from control-flow graphs equal those of a compiler.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -11,7 +11,7 @@ use super::compile::{BYTES, Code, Op, Write, compile};
 use super::describe::{function, masks, structured};
 use super::program::{Program, data};
 
-/// The blocks of a code: an instruction that is jumped to begins one, and one that jumps ends it.
+/// Blocks of the code: a branch target begins a block, and a branch ends one.
 fn graph(target: &Target, code: &Code) -> ControlFlow {
     let count = code.instructions.len();
     let mut starts = BTreeSet::from([0, count]);
@@ -53,7 +53,7 @@ fn graph(target: &Target, code: &Code) -> ControlFlow {
     flow
 }
 
-/// Registers with any bits.
+/// Registers with arbitrary contents.
 struct Any(u64);
 
 impl Contents for Any {
@@ -139,7 +139,7 @@ fn graphs_of_random_programs_have_the_regions_of_the_programs() {
     assert!(regions > 4000 && loops > 500, "{regions} regions, {loops} loops");
 }
 
-/// What is said of a wrong graph of a function of 64 bytes.
+/// The error for an invalid graph of a function of 64 bytes.
 fn error(draw: impl FnOnce(&mut ControlFlow, MaskId)) -> String {
     let target = Target::amdgpu(Gfx::GFX1030, Wave::W32).expect("the processor runs such waves");
     let mut m = Builder::new(target.clone());
@@ -158,7 +158,7 @@ fn irreducible_graphs_are_refused_with_the_edge() {
         let [start, one, two] = [0..16, 16..32, 32..64].map(|pcs| flow.block(pcs));
         flow.edge(start, one).edge(start, two).edge(one, two).edge(two, one);
     });
-    // Which of the two edges goes back depends on where one begins.
+    // Which of the two edges is the back edge depends on the start of the search.
     let what = "the graph is not reducible: the edge 0x20..0x40 -> 0x10..0x20 goes into a loop that is also entered \
                 elsewhere";
     assert_eq!(error, format!("unit `a.cl`, function `k`, pc 0x20..0x40: {what}"));

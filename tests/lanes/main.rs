@@ -1,4 +1,4 @@
-//! Where the lanes of a wave stand: what a compiler describes, what is written, and what a wave does.
+//! Positions of a wave's lanes: descriptions, output, and simulated waves.
 
 mod compile;
 mod describe;

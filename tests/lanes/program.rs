@@ -1,6 +1,6 @@
-//! Random structured programs, and what one lane of a wave does in them by itself.
+//! Random structured programs, and their execution by a single lane.
 
-/// A construct, or a statement, of a program.
+/// Id of a construct or statement.
 pub type Id = usize;
 
 pub type Block = Vec<Statement>;
@@ -21,29 +21,29 @@ pub enum Statement {
         id: Id,
         cases: Vec<Block>,
     },
-    /// Lanes for which a condition holds leave.
+    /// Lanes leave if a condition holds.
     Leave {
         id: Id,
         to: Leave,
     },
-    /// The body of a function that was inlined.
+    /// Body of an inlined call.
     Inlined {
         id: Id,
         body: Block,
         has_return: bool,
     },
-    /// Code that runs with all lanes.
+    /// Whole-wave code.
     WholeWave {
         id: Id,
     },
 }
 
-/// Where lanes go that leave.
+/// Target of leaving lanes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Leave {
     Break(Id),
     Continue(Id),
-    /// From the function, or from an inlined call.
+    /// Returns from the function, or from an inlined call.
     Return(Id),
 }
 
@@ -51,39 +51,39 @@ pub struct Program {
     pub seed: u64,
     pub body: Block,
     pub has_return: bool,
-    /// How many ids there are.
+    /// Number of ids.
     pub ids: usize,
 }
 
-/// The construct that is the whole function.
+/// The construct of the whole function.
 pub const FUNCTION: Id = 0;
 
-/// A step on the way from the function to a statement.
+/// A step on the path from the function to a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
     Construct(Id),
     /// A side of an `if`, or a case of a `switch`.
     Side(Id, usize),
-    /// The body of a loop, in an iteration.
+    /// The body of a loop in an iteration.
     Body(Id, usize),
-    /// What every lane does after the body, in an iteration: see whether to go on.
+    /// The loop condition after the body, in an iteration.
     Latch(Id, usize),
 }
 
-/// Something that a lane does.
+/// An action of a lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Leaf {
-    /// A statement that does nothing, or finds a condition.
+    /// Executes a statement that works or evaluates a condition.
     Statement(Id),
-    /// It goes the other way of an `if` that has no other side.
+    /// Skips an `if` without an `else`.
     NoOther(Id),
-    /// It sees whether to leave a loop.
+    /// Evaluates the loop condition.
     Exit(Id),
-    /// It goes on behind a construct, when the wave does.
+    /// Continues after a construct, together with the wave.
     After(Id),
 }
 
-/// What a lane does, and where that is in the source.
+/// An action of a lane, with its path in the source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Event {
     pub leaf: Leaf,
@@ -110,33 +110,33 @@ fn mix(mut z: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// What a condition is for a lane: data, which differs by lane and by how often it was asked for before.
+/// Pseudo-random data of a condition, which depends on the lane and on the number of previous evaluations.
 pub fn data(seed: u64, id: Id, lane: usize, asked: u32) -> u64 {
     mix(seed ^ mix((id as u64) << 40 ^ (lane as u64) << 20 ^ u64::from(asked)))
 }
 
-/// Whether a lane leaves a loop at the end of an iteration: after the third, every one does.
+/// Whether a lane leaves a loop at the end of an iteration: always after the third.
 pub fn exits(seed: u64, id: Id, lane: usize, asked: u32, iteration: usize) -> bool {
     iteration >= 2 || data(seed, id, lane, asked).is_multiple_of(2)
 }
 
-/// Makes programs.
+/// Generates programs.
 struct Maker {
     random: Random,
     ids: usize,
-    /// Statements that may still come.
+    /// Remaining number of statements.
     left: i64,
     most_levels: usize,
-    /// The loops and inlined calls around, the innermost last, and whether lanes leave to them.
+    /// Enclosing loops and inlined calls, innermost last, and whether lanes leave to them.
     around: Vec<(Leave, bool)>,
-    /// Loops around.
+    /// Number of enclosing loops.
     loops: usize,
 }
 
 impl Program {
     pub fn random(seed: u64) -> Self {
         let mut random = Random(seed);
-        // Most are small, so that there can be many.
+        // Mostly small programs, so that many can be run.
         let (left, most_levels) = match seed % 16 {
             0 => (4 + random.below(12) as i64, 3 + random.below(6) as usize),
             _ => (1 + random.below(2) as i64, 1 + random.below(6) as usize),
@@ -192,7 +192,7 @@ impl Maker {
                 Statement::Switch { id, cases: (0..count).map(|_| self.block(level + 1)).collect() }
             }
             7 | 8 => {
-                // Nobody leaves from an inlined call to a loop around it.
+                // Lanes in an inlined call cannot leave to a loop around it.
                 let around = std::mem::replace(&mut self.around, vec![(Leave::Return(id), false)]);
                 let body = self.block(level + 1);
                 let has_return = std::mem::replace(&mut self.around, around)[0].1;
@@ -205,7 +205,7 @@ impl Maker {
     }
 
     fn leave(&mut self, id: Id) -> Statement {
-        // To the innermost loop, or from the function.
+        // Target: the innermost loops, or the function.
         let first = self.around.len().saturating_sub(2);
         let mut choices: Vec<usize> = (first..self.around.len()).collect();
         choices.push(0);
@@ -215,7 +215,7 @@ impl Maker {
     }
 }
 
-/// A lane by itself: it runs the program as its source is written, and knows nothing of other lanes.
+/// A single lane, which executes the source of the program independently of other lanes.
 struct Thread<'p> {
     program: &'p Program,
     lane: usize,
@@ -224,7 +224,7 @@ struct Thread<'p> {
     events: Vec<Event>,
 }
 
-/// What a lane does in a program, in order.
+/// Actions of a lane in a program, in order.
 pub fn events(program: &Program, lane: usize) -> Vec<Event> {
     let mut thread = Thread {
         program,
@@ -254,7 +254,7 @@ impl Thread<'_> {
         result
     }
 
-    /// What is in a construct, and that it goes on behind it if it does.
+    /// Executes the contents of a construct, and continues after it unless the lane leaves.
     fn construct(&mut self, id: Id, then: impl FnOnce(&mut Self) -> Option<Leave>) -> Option<Leave> {
         let leaves = self.within(Step::Construct(id), then);
         if leaves.is_none() {
@@ -263,7 +263,7 @@ impl Thread<'_> {
         leaves
     }
 
-    /// Where it goes, if not on to what follows.
+    /// Executes a block. Returns the target if the lane leaves.
     fn block(&mut self, block: &Block) -> Option<Leave> {
         block.iter().find_map(|statement| self.statement(statement))
     }

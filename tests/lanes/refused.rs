@@ -1,4 +1,4 @@
-//! What cannot be: each error names the function, the pcs and the region.
+//! Invalid descriptions: each error names the function, the pcs and the region.
 
 use std::ops::Range;
 
@@ -22,7 +22,7 @@ fn kernel() -> (Builder, FunctionId) {
     (m, kernel)
 }
 
-/// What the builder says of a wrong call, or at the end.
+/// The builder's error for a wrong call, or at the end.
 fn error(describe: impl FnOnce(&mut LanesBuilder<'_>) -> Result<()>) -> String {
     let (mut m, kernel) = kernel();
     match describe(&mut m.lanes(kernel).expect("a function")) {
@@ -67,7 +67,7 @@ fn a_mask_is_one_of_the_wave_and_has_a_bit_for_each_lane() {
     ] {
         assert_eq!(a_loop(8..32, 32, &[(0..64, mask)]), depends);
     }
-    // In a procedure that another calls.
+    // In a procedure called by another.
     let mut m = Builder::new(gpu());
     let unit = m.unit("a.cl");
     let kernel = m.function(unit, "k").expect("a function").code("k", 0x40).kernel().id();
@@ -122,7 +122,7 @@ fn regions_are_nested() {
         "unit `a.cl`, function `k`, region1 (loop, 0x10..0x28), pc 0x10..0x28: it overlaps region0 (loop, \
          0x8..0x20), and is not nested in it"
     );
-    // That one is in the other by its pcs is not enough: which lanes wait where depends on it.
+    // Containment of pcs is not sufficient: the nesting determines where lanes wait.
     let is_not_said = error(|lanes| {
         lanes.loop_(8..32, 32, &all)?;
         lanes.loop_(8..32, 32, &all).map(drop)
@@ -140,7 +140,7 @@ fn regions_are_nested() {
         "unit `a.cl`, function `k`, region1 (loop, 0x10..0x28), pc 0x10..0x28: it is not in the region around \
          it, 0x8..0x20"
     );
-    // Siblings.
+    // Sibling regions.
     let (mut m, kernel) = kernel();
     let mut lanes = m.lanes(kernel).expect("a function");
     let around = lanes.loop_(0..64, 60, &all).expect("a loop");

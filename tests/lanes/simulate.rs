@@ -1,4 +1,4 @@
-//! Random programs run: where each lane really is, is where the object says.
+//! Simulated random programs: the positions of lanes in the object equal the actual ones.
 
 use std::collections::{HashMap, HashSet};
 
@@ -19,14 +19,14 @@ use super::describe::structured;
 use super::program::{FUNCTION, Id, Program, Random};
 use super::wave::{Standing, Wave};
 
-/// How many programs are run in all.
+/// Total number of programs.
 const PROGRAMS: u64 = 10_000;
-/// In how many iterations of a loop it is asked where the lanes stand at a pc.
+/// Number of iterations of a loop in which the positions at a pc are compared.
 const ITERATIONS: usize = 2;
-/// How many are in a module.
+/// Number of programs per module.
 const IN_MODULE: u64 = 50;
 
-/// What a register holds.
+/// Contents of a register.
 #[derive(Clone, Copy)]
 enum Held {
     Pc,
@@ -35,7 +35,7 @@ enum Held {
     Vector,
 }
 
-/// The registers that the programs use.
+/// Registers used by the programs.
 fn registers(target: &Target) -> HashMap<Reg, Held> {
     let scalars = (0..Wave::SCALARS as u16).map(|number| (target.sgpr(number).expect("it is there"), number));
     let mut all: HashMap<Reg, Held> =
@@ -46,11 +46,11 @@ fn registers(target: &Target) -> HashMap<Reg, Held> {
     all
 }
 
-/// The registers of a wave that is stopped in a function.
+/// Registers of a wave stopped in a function.
 struct Stopped<'w, 'p> {
     wave: &'w Wave<'p>,
     registers: &'w HashMap<Reg, Held>,
-    /// The address of the function.
+    /// Address of the function.
     start: u64,
 }
 
@@ -76,7 +76,7 @@ impl Machine for Stopped<'_, '_> {
     }
 }
 
-/// What an attribute says by pc: from the address of the function.
+/// Values of an attribute by pc, relative to the function.
 type Said<'o> = Vec<(Option<(u64, u64)>, &'o [u8])>;
 
 fn said<'o>(entry: Entry<'_, 'o>, attribute: DwAt, start: u64) -> Said<'o> {
@@ -96,7 +96,7 @@ fn at<'o>(said: &Said<'o>, pc: u64) -> &'o [u8] {
     expr
 }
 
-/// A consumer of the programs.
+/// A consumer that evaluates the object.
 struct Reader<'a, 'o> {
     info: &'a DebugInfo<'a, 'o>,
     target: &'a Target,
@@ -105,7 +105,7 @@ struct Reader<'a, 'o> {
 }
 
 impl Reader<'_, '_> {
-    /// What an expression says of all lanes at once.
+    /// Evaluates an expression for all lanes at once.
     fn location(
         &mut self,
         expr: &[u8],
@@ -159,7 +159,7 @@ impl Reader<'_, '_> {
     }
 }
 
-/// A function of which it is said where its lanes stand, and the inlined calls in it.
+/// A function with positions of lanes, and its inlined calls.
 struct Function<'a, 'o> {
     start: u64,
     scopes: Vec<Scope<'a, 'o>>,
@@ -188,7 +188,7 @@ impl<'a, 'o> Function<'a, 'o> {
             active_lane: consumer.active_lane.map(|at| said(entry, at, start)).unwrap_or_default(),
         };
         let mut scopes = vec![scope(FUNCTION, 0..code.bytes(), entry)];
-        // Of inlined calls the line says which it is.
+        // The line identifies an inlined call.
         let mut next = vec![entry];
         while let Some(entry) = next.pop() {
             for child in entry.children() {
@@ -205,7 +205,7 @@ impl<'a, 'o> Function<'a, 'o> {
     }
 }
 
-/// Prints the seed where a test fails, whatever has failed.
+/// Prints the seed of a failing test.
 struct Running(u64);
 
 impl Drop for Running {
@@ -216,7 +216,7 @@ impl Drop for Running {
     }
 }
 
-/// Runs programs of some seeds, in one module.
+/// Runs the programs of some seeds, in one module.
 fn run(seeds: std::ops::Range<u64>, size: Size, consumer: &Consumer) -> Counts {
     let gfx = if size == Size::W32 { Gfx::GFX1030 } else { Gfx::GFX90A };
     let target = Target::amdgpu(gfx, size).expect("the processor runs such waves");
@@ -257,7 +257,7 @@ fn run(seeds: std::ops::Range<u64>, size: Size, consumer: &Consumer) -> Counts {
         let _running = Running(program.seed);
         let function = Function::new(&object, &dwarf, &name(program), code, consumer);
         let mut random = Random(program.seed ^ 0x5eed);
-        // Mostly some lanes do not enter.
+        // Mostly, some lanes do not enter.
         let active = match random.below(6) {
             0 => all,
             1 => 1 << random.below(lanes.into()),
@@ -273,7 +273,7 @@ fn run(seeds: std::ops::Range<u64>, size: Size, consumer: &Consumer) -> Counts {
             let here = function.scopes.iter().filter(|scope| scope.pcs.contains(&wave.pc()));
             for scope in here {
                 let standing = wave.standing(scope.id);
-                // What is the same in another iteration is not asked for again, nor more than a few times.
+                // Repeated states of an iteration are compared once, and at most a few times per pc.
                 let known = seen.entry((scope.id, wave.pc())).or_default();
                 if known.len() == ITERATIONS || !known.insert((wave.exec, standing.clone())) {
                     continue;
@@ -309,7 +309,7 @@ fn run(seeds: std::ops::Range<u64>, size: Size, consumer: &Consumer) -> Counts {
     counts
 }
 
-/// How much was compared.
+/// Counts of comparisons.
 #[derive(Debug, Default)]
 struct Counts {
     programs: u64,
@@ -318,9 +318,9 @@ struct Counts {
     inlined: u64,
     whole_waves: u64,
     deepest: usize,
-    /// Vectors with an element for each lane.
+    /// Number of compared vectors with an element per lane.
     vectors: u64,
-    /// Lanes that waited somewhere.
+    /// Number of waiting lanes.
     waiting: u64,
 }
 
@@ -337,7 +337,7 @@ impl Counts {
     }
 }
 
-/// Runs the programs of a part of the seeds.
+/// Runs one part of the seeds.
 fn run_part(part: u64, parts: u64) {
     let choices = [
         (Size::W32, Consumer::llvm()),
@@ -355,7 +355,7 @@ fn run_part(part: u64, parts: u64) {
     }
     println!("{counts:?}");
     assert_eq!(counts.programs, PROGRAMS / parts);
-    // What is to be shown was there.
+    // The programs cover all features.
     assert!(counts.deepest >= 5 && counts.inlined > 0 && counts.whole_waves > 0, "{counts:?}");
     assert!(counts.waiting > counts.vectors, "{counts:?}");
 }

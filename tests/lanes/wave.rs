@@ -1,8 +1,8 @@
-//! A wave that runs code, and where each of its lanes really is.
+//! A simulated wave, with the actual positions of its lanes.
 //!
-//! Each lane is a thread of its own, which runs the program as it is written (see [`events`]). The wave only decides
-//! when. A lane that does not run stands where the source says: what it does next and what the wave does now are in
-//! different parts of some construct, or in and outside of it.
+//! Each lane is a thread that executes the source of the program (see [`events`]); the wave only schedules it. The
+//! position of an inactive lane follows from the source: its next action and the current action of the wave are in
+//! different parts of some construct, or inside and outside of it.
 
 use super::compile::{BYTES, Code, Instruction, Op, Place, Words};
 use super::program::{Event, Id, Leaf, Program, Step, data, events, exits};
@@ -17,7 +17,7 @@ pub struct Wave<'p> {
     pub scalars: [u32; Wave::SCALARS],
     /// A vector register.
     pub vector: [u32; 64],
-    /// What each lane does; `None` for one that was not active when the function was entered.
+    /// Actions of each lane; `None` for a lane that was inactive on entry.
     threads: Vec<Option<Thread>>,
     asked: Vec<u32>,
     case: Vec<usize>,
@@ -30,16 +30,16 @@ struct Thread {
     next: usize,
 }
 
-/// Where lanes stand, in bytes from the start of the function; `None` for those that did not enter.
+/// Positions of lanes in bytes from the start of the function; `None` for lanes that did not enter.
 pub type Standing = Vec<Option<u64>>;
 
 impl Wave<'_> {
-    /// Scalar registers.
+    /// Number of scalar registers.
     pub const SCALARS: usize = 102;
 }
 
 impl<'p> Wave<'p> {
-    /// A wave of which some lanes enter the function.
+    /// A wave of which the lanes in `active` enter the function.
     pub fn new(program: &'p Program, code: &'p Code, lanes: u32, active: u64) -> Self {
         let thread = |lane: u32| {
             (active >> lane & 1 == 1).then(|| Thread { events: events(program, lane as usize), next: 0 })
@@ -99,7 +99,7 @@ impl<'p> Wave<'p> {
         (0..self.words()).fold(0, |mask, word| mask | u64::from(self.word(place, word)) << (32 * word))
     }
 
-    /// The lanes that are active: those of EXEC, or of the mask that is there instead.
+    /// The active lanes: those of EXEC, or of the mask that replaces it.
     pub fn active(&self) -> u64 {
         let instruction = &self.code.instructions[self.at];
         let Some(slot) = instruction.active else { return self.exec };
@@ -109,7 +109,7 @@ impl<'p> Wave<'p> {
         self.mask(*place)
     }
 
-    /// Where the wave is in the source.
+    /// Path of the wave in the source.
     fn path(&self) -> Vec<Step> {
         let now = |step: &Step| match *step {
             Step::Body(id, _) => Step::Body(id, self.iterations[id]),
@@ -119,7 +119,7 @@ impl<'p> Wave<'p> {
         self.code.instructions[self.at].path.iter().map(now).collect()
     }
 
-    /// Where each lane stands, for one who looks at the function or at an inlined call.
+    /// Position of each lane in the function or in an inlined call.
     pub fn standing(&self, scope: Id) -> Standing {
         let (path, active) = (self.path(), self.active());
         let scope = path.iter().position(|&step| step == Step::Construct(scope)).expect("the wave is in it");
@@ -135,20 +135,20 @@ impl<'p> Wave<'p> {
             };
             let labels = |id: Id| self.code.labels[id];
             match step {
-                // Of a lane that is elsewhere in the caller nothing is known in an inlined call.
+                // In an inlined call, lanes elsewhere in the caller have no position.
                 _ if same < scope => None,
-                // It is done with it.
+                // The lane has finished the construct.
                 Step::Construct(id) => Some(labels(id).end),
-                // Its side, or its case, is to come.
+                // The lane's side or case comes later.
                 Step::Side(id, _) => Some(labels(id).start),
-                // It goes on with the next iteration.
+                // The lane waits for the next iteration.
                 Step::Body(id, _) | Step::Latch(id, _) => Some(labels(id).latch),
             }
         };
         self.threads.iter().enumerate().map(standing).collect()
     }
 
-    /// Runs an instruction. Gives false at the end.
+    /// Executes an instruction. Returns false at the end.
     pub fn step(&mut self) -> bool {
         let path = self.path();
         let code = self.code;
@@ -222,7 +222,7 @@ impl<'p> Wave<'p> {
         true
     }
 
-    /// The active lanes do what comes next in each: the same, and no other lane does.
+    /// The active lanes perform their next action, which is the same; no other lane does.
     fn do_all(&mut self, leaf: Leaf, path: &[Step]) {
         for (lane, thread) in self.threads.iter_mut().enumerate() {
             let next = thread.as_ref().and_then(|thread| thread.events.get(thread.next));
@@ -238,7 +238,7 @@ impl<'p> Wave<'p> {
         }
     }
 
-    /// Lanes go on behind a construct, those too that went the other way of an `if` where nothing is.
+    /// Lanes continue after a construct, including those that skipped an `if` without an `else`.
     fn end(&mut self, id: Id, path: &[Step]) {
         let at = path.iter().rposition(|&step| step == Step::Construct(id)).expect("the construct ends here");
         for thread in self.threads.iter_mut().flatten() {
@@ -260,14 +260,14 @@ impl<'p> Wave<'p> {
         data(self.program.seed, id, lane, asked)
     }
 
-    /// The active lanes for which something is true.
+    /// The active lanes that satisfy a predicate.
     fn of_active(&mut self, mut is: impl FnMut(&mut Self, usize) -> bool) -> u64 {
         let active = (0..self.lanes as usize).filter(|&lane| self.exec >> lane & 1 == 1);
         let active: Vec<usize> = active.collect();
         active.into_iter().filter(|&lane| is(self, lane)).fold(0, |mask, lane| mask | 1 << lane)
     }
 
-    /// Whether every lane has done all of its program.
+    /// Whether every lane has completed its program.
     pub fn is_done(&self) -> bool {
         self.threads.iter().flatten().all(|thread| thread.next == thread.events.len())
     }

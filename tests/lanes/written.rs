@@ -1,4 +1,4 @@
-//! What is written for whom, and that a mistake in it is found.
+//! Output for each consumer, and detection of faults in it.
 
 use eitri::build::Builder;
 use eitri::check::Report;
@@ -17,31 +17,31 @@ fn pair(first: u16) -> Loc {
     Loc::over([first, first + 1].map(|number| gpu().sgpr(number).expect("a register")))
 }
 
-/// What can be wrong in a description.
+/// A fault in a description.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fault {
     None,
     /// The lanes of the other side.
     Polarity,
-    /// Another region's, as at the end of the inner `if` in AMD's published example.
+    /// The procedure of another region, as at the end of the inner `if` in AMD's published example.
     Procedure,
     /// The pcs of a region end an instruction late.
     Late,
-    /// And begin one early.
+    /// The pcs of a region begin an instruction early.
     Early,
-    /// A region is not there.
+    /// A region is missing.
     Missing,
-    /// Lanes wait somewhere else.
+    /// Lanes wait at another position.
     WaitsElsewhere,
-    /// The mask is where it was before it moved.
+    /// The mask is in its old location after it moved.
     Stale,
-    /// EXEC in whole-wave code.
+    /// EXEC instead of the mask in whole-wave code.
     NotWhole,
-    /// What was inlined knows the lanes of its caller.
+    /// The inlined call has the lanes of its caller.
     Inlined,
 }
 
-/// A kernel: an `if` with a loop in one side and a nested `if` in it, an inlined call, and whole-wave code.
+/// A kernel with an `if`, which contains a loop with a nested `if`, an inlined call, and whole-wave code.
 fn module(fault: Fault) -> (Module, FunctionId) {
     let is = |other| fault == other;
     let mut m = Builder::new(gpu());
@@ -66,7 +66,7 @@ fn module(fault: Fault) -> (Module, FunctionId) {
         lanes.inside(then)?;
         let around = lanes.loop_(0x20..0x5c, 0x5c, &[(0..0x100, pair(6))])?;
         if !is(Fault::Missing) {
-            // The inner `if` belongs to the loop.
+            // The inner `if` is in the loop.
             let (pcs, masks) = (0x28..0x40, [(0..0x100, pair(8))]);
             if is(Fault::Procedure) {
                 lanes.inside(around)?.region(RegionKind::Then, 0x28..0x3c, 0x24, &masks)?;
@@ -101,7 +101,7 @@ fn object(module: &Module, consumer: &Consumer) -> (Vec<eitri::lower::LeftOut>, 
     (written.left_out, new_object(module.target(), &code, &written.sections).expect("an object"))
 }
 
-/// What is found where one was described and another written.
+/// Findings for an object written from the faulty module.
 fn found(fault: Fault) -> Report {
     let consumer = Consumer::rocgdb();
     let (left_out, bytes) = object(&module(fault).0, &consumer);
@@ -119,7 +119,8 @@ fn what_is_right_is_clean() {
                 let (left_out, bytes) = object(&module, &consumer);
                 let report = eitri::check(&module, &consumer, &left_out, &bytes).expect("it can be read");
                 assert!(report.is_clean(), "{}, DWARF {version}: {report}", consumer.name);
-                // DWARF 2 has no calls, and DWARF 3 has no `stack_value`: what waits in no region is told all the same.
+                // DWARF 2 has no calls, and DWARF 3 has no `stack_value`; lanes in no region are described all the
+                // same.
                 let is_told = if version > 2 { consumer.lane_pc } else { consumer.active_lane };
                 assert_eq!(
                     report.locations > 0,
@@ -151,12 +152,12 @@ fn each_mistake_is_found() {
         let first = report.findings.iter().find(|finding| is_here(&finding.at.pcs));
         let first = first.unwrap_or_else(|| panic!("{fault:?} is not found at {pc:#x}: {report}"));
         assert_eq!(first.at.function.as_deref(), Some("k"));
-        // A region that the description has not is in no list of the others either.
+        // A region that is not described is in no other list either.
         assert!(first.lane.is_some() || fault == Fault::NotWhole, "{fault:?}: {report}");
     }
 }
 
-/// The bytes of the object with the first of some changed; each place is tried.
+/// Reports for objects with one occurrence of some bytes replaced, for each occurrence.
 fn patched(from: &[u8], to: &[u8]) -> Vec<Report> {
     let consumer = Consumer::rocgdb();
     let (module, _) = module(Fault::None);
@@ -180,19 +181,19 @@ fn mistakes_of_the_bytes_are_found() {
             assert!(!report.is_clean());
         }
     }
-    // piece_end; deref: 64 bytes, as the published example has it (deref_size 64 takes the place of both).
+    // piece_end; deref: 64 bytes, as in the published example (deref_size 64 replaces both).
     for report in patched(&[0xe9, 0x0a, 0x06], &[0x94, 0x40, 0x96]) {
         assert!(!report.is_clean());
     }
-    // undefined, for lanes that did not enter: the value 0 instead (lit0; stack_value).
+    // undefined, for lanes that did not enter: replaced by the value 0 (lit0; stack_value).
     for report in patched(&[0xe9, 0x08, 0xe9, 0x0b], &[0x30, 0x9f, 0xe9, 0x0b]) {
         assert!(!report.is_clean());
     }
-    // reg17, EXEC: reg16, the pc.
+    // reg17, EXEC: replaced by reg16, the pc.
     for report in patched(&[0x61, 0x06, 0xe9, 0x0c], &[0x60, 0x06, 0xe9, 0x0c]) {
         assert!(!report.is_clean());
     }
-    // The second call of an entry of a list, to another procedure: each to the one that is called first.
+    // The second call in an entry of a list: replaced by the procedure of the first call.
     let (module, _) = module(Fault::None);
     let (_, bytes) = object(&module, &Consumer::rocgdb());
     let object = Object::read(&bytes).expect("an object");
@@ -230,7 +231,7 @@ fn attributes_have_the_numbers_of_the_consumer() {
                 |entry: &eitri::read::Entry<'_, '_>| number.is_some_and(|at| entry.attr(DwAt(at)).is_some());
             dwarf.entries().filter(has).count()
         };
-        // The kernel and the inlined call; and the kernel, in which there is whole-wave code.
+        // lane_pc for the kernel and the inlined call; active_lane for the kernel, which has whole-wave code.
         assert_eq!(with(lane_pc), 2 * usize::from(lane_pc.is_some()), "{}", consumer.name);
         assert_eq!(with(active_lane), usize::from(active_lane.is_some()), "{}", consumer.name);
         let text = eitri::dump::print(&bytes, Some(module.target())).expect("it can be read");
@@ -272,7 +273,7 @@ fn descriptions_come_back() {
     assert!(module != self::module(Fault::WaitsElsewhere).0 && module != self::module(Fault::Stale).0);
 }
 
-/// A function of which nothing is said is written as it always was, and one without divergence says so.
+/// A function without a description of lanes has no attribute; a function without divergence has one.
 #[test]
 fn a_function_without_regions_needs_no_list() {
     let mut m = Builder::new(gpu());
@@ -295,7 +296,7 @@ fn a_function_without_regions_needs_no_list() {
     assert!(report.is_clean() && report.locations > 0, "{report}");
     let text = eitri::dump::print(&bytes, Some(module.target())).expect("it can be read");
     assert!(text.contains("DW_AT_LLVM_lane_pc: call2"), "{text}");
-    // Each is found in the other's place.
+    // Each is found in place of the other.
     let report = eitri::check(&silent, &consumer, &[], &bytes).expect("it can be read");
     assert!(!report.is_clean());
     let (_, bytes) = object(&silent, &consumer);
@@ -303,7 +304,7 @@ fn a_function_without_regions_needs_no_list() {
     assert!(!report.is_clean());
 }
 
-/// A kernel of so many regions, each in the one before.
+/// A kernel of nested regions.
 fn nested(levels: u64) -> Report {
     let gpu = Target::amdgpu(Gfx::GFX1030, Wave::W32).expect("the processor runs such waves");
     let mut m = Builder::new(gpu.clone());
@@ -327,8 +328,8 @@ fn nested(levels: u64) -> Report {
     report
 }
 
-/// Each region calls the one around it. The evaluator follows 32 calls unless it is told otherwise, and `check` 64
-/// regions: what is deeper is written, and listed as not proven.
+/// Each region calls the enclosing one. The evaluator's default limit is 32 calls, that of `check` 64 regions: deeper
+/// ones are written, and listed as unproven.
 #[test]
 fn regions_are_nested_deeply() {
     assert!(nested(36).unproven.is_empty());
@@ -337,7 +338,7 @@ fn regions_are_nested_deeply() {
     assert_eq!((unproven[0].variable, unproven[0].at.pcs.clone()), (None, Some(4 * 64..4 * 64 + 1)));
 }
 
-/// In a split unit the procedures, and the lists that call them, are in the file of the unit.
+/// In a split unit, the procedures and the lists that call them are in the split file.
 #[test]
 fn split_units_say_where_lanes_stand() {
     for mut consumer in [Consumer::rocgdb(), Consumer::llvm()] {

@@ -1,4 +1,4 @@
-//! Whole expressions: labels, places to be filled in, and the way to `gimli::write`.
+//! Complete expressions: labels, fixups, and the conversion to `gimli::write`.
 
 use eitri::error::ErrorKind;
 use eitri::op::{
@@ -91,7 +91,7 @@ fn an_operation_that_is_missing_or_does_not_fit_is_remembered() {
     assert_eq!(error.to_string(), "operation `deref` has no operand that can be filled in later");
 }
 
-/// Every operation that can refer to something, with what there is before the place, and its size.
+/// Every operation with a reference, with its fixup, the offset of the field and the size.
 const REFERRING: [(Op<'static>, FixupKind, u32, u32); 13] = [
     (Op::Addr { address: 7 }, FixupKind::Address, 1, 9),
     (Op::Call2 { entry: 7 }, FixupKind::Entry { bytes: 2 }, 1, 3),
@@ -108,7 +108,7 @@ const REFERRING: [(Op<'static>, FixupKind, u32, u32); 13] = [
     (Op::RegvalType { reg: Reg(2560), ty: 7 }, FixupKind::Type { bytes: 3 }, 3, 6),
 ];
 
-/// Puts a number where a fixup is, as the owner of an expression would.
+/// Fills in a fixup, as the owner of an expression would.
 fn fill(bytes: &mut [u8], fixup: &Fixup, encoding: Encoding, value: u64) {
     let bytes = &mut bytes[fixup.offset as usize..];
     let size = match fixup.kind {
@@ -127,7 +127,7 @@ fn fill(bytes: &mut [u8], fixup: &Fixup, encoding: Encoding, value: u64) {
     bytes[..size.into()].copy_from_slice(&value.to_le_bytes()[..size.into()]);
 }
 
-/// The operation with another number in the place that can be filled in.
+/// The operation with another number in the field of the fixup.
 fn with(op: Op<'_>, value: u64) -> Op<'_> {
     match op {
         Op::Addr { .. } => Op::Addr { address: value },
@@ -162,7 +162,7 @@ fn places_to_fill_in_are_where_the_numbers_belong() {
     let expr = e.finish().unwrap();
     assert_eq!(expr.fixups(), places);
     assert_eq!(expr.bytes().len() as u32, offset);
-    // As it stands every number is 0.
+    // All numbers are 0 before they are filled in.
     let ops = expr.decode(LLVM).map(|one| one.unwrap().op);
     let zeros: Vec<_> = REFERRING.iter().flat_map(|&(op, ..)| [Op::PushLane {}, with(op, 0)]).collect();
     assert_eq!(ops.collect::<Vec<_>>(), zeros);
@@ -176,17 +176,17 @@ fn places_to_fill_in_are_where_the_numbers_belong() {
     assert_eq!(ops.collect::<Vec<_>>(), filled.collect::<Vec<_>>());
 }
 
-/// A unit of gimli's with a base type, a variable and an expression, and what gimli wrote.
+/// A gimli unit with a base type, a variable and an expression, as written by gimli.
 struct Written {
     base: u64,
     variable: u64,
-    /// The expression's bytes, and the slots' numbers: 0 the base type, 1 the variable, 2 an address.
+    /// Bytes of the expression, and the numbers in its slots: 0 the base type, 1 the variable, 2 an address.
     bytes: Vec<u8>,
 }
 
 const ADDRESS: u64 = 0x1122_3344_5566_7788;
 
-/// `far`: how many bytes to put before the base type.
+/// Writes the unit. `far`: number of bytes before the base type.
 fn written_by_gimli(expr: &Expr, far: usize) -> eitri::Result<Written> {
     let encoding = gimli::Encoding { format: gimli::Format::Dwarf32, version: 5, address_size: 8 };
     let mut dwarf = Dwarf::new();
@@ -235,7 +235,7 @@ fn written_by_gimli(expr: &Expr, far: usize) -> eitri::Result<Written> {
     Ok(written)
 }
 
-/// Every operation that gimli can refer from, between vendor operations, with branches around.
+/// Every operation with a reference that gimli supports, between vendor operations, with branches around.
 fn for_gimli() -> Expr {
     let mut e = Expr::build(LLVM);
     let (top, end) = (e.label(), e.label());
@@ -283,7 +283,7 @@ fn gimli_writes_the_same_bytes_where_a_type_needs_three() {
     assert_eq!(filled(&expr, &written), written.bytes);
 }
 
-/// The operations, with branches as the index of the operation that they go to.
+/// The operations, with each branch target as the index of an operation.
 fn resolved(bytes: &[u8]) -> Vec<(Op<'_>, Option<usize>)> {
     let all: Vec<_> = Decoder::new(bytes, LLVM).map(|one| one.unwrap()).collect();
     let offsets: Vec<_> = all.iter().map(|one| one.offset).chain([bytes.len()]).collect();
@@ -314,7 +314,7 @@ fn expressions_that_refer_to_nothing_go_to_gimli_as_they_are() {
     e.ops().push_lane().constu(300).call_frame_entry_reg(Reg(16));
     let expr = e.finish().unwrap();
     assert_eq!(written_by_gimli(&expr, 0).unwrap().bytes, expr.bytes());
-    // Not even known operations.
+    // Bytes that are not operations.
     let raw = Expr::raw([0xff, 0x00, 0xfe]);
     assert_eq!(written_by_gimli(&raw, 0).unwrap().bytes, raw.bytes());
 }

@@ -1,4 +1,4 @@
-//! Against the tables typed from the specifications.
+//! Comparison with the tables typed from the specifications.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ fn rows(file: &'static str) -> impl Iterator<Item = Vec<&'static str>> {
     lines.map(|line| line.split('|').map(str::trim).collect())
 }
 
-/// The golden table's name of an operand.
+/// Name of an operand in the golden table.
 fn operand(kind: OperandKind) -> &'static str {
     match kind {
         OperandKind::U8 => "u8",
@@ -45,15 +45,15 @@ fn code(text: &str) -> Code {
     }
 }
 
-/// Operations that are proposed for DWARF 6 but not accepted: part of no standard yet.
+/// Operations proposed for DWARF 6 but not accepted.
 const PROPOSED: [Name; 4] = [Name::AspaceBregX, Name::BitOverlay, Name::Mem, Name::Overlay];
 
-/// Operations of which a text for DWARF 6 is in progress; the golden table does not have them.
+/// Operations with a text in progress for DWARF 6, which are missing in the golden table.
 const IN_PROGRESS: [Name; 3] = [Name::CallFrameEntryReg, Name::Extend, Name::SelectBitPiece];
 
 #[test]
 fn the_table_is_the_specifications() {
-    // The codes that golden lines were found for.
+    // Codes found in golden lines.
     let mut found: HashMap<(Name, &str), Code> = HashMap::new();
     let mut families = Vec::new();
     for row in rows(OPERATIONS) {
@@ -154,7 +154,7 @@ fn names_are_known_by_vendor_and_by_edition() {
     }
 }
 
-/// Without vendors' prefixes, and with every number in hexadecimal.
+/// The text without vendor prefixes, with all numbers in hexadecimal.
 fn normal(text: &str) -> String {
     let word = |word: &str| {
         let bare = word.trim_matches(|c: char| "(){};@".contains(c));
@@ -221,7 +221,7 @@ fn what_a_dialect_does_not_have_is_refused() {
     refused("overlay", Dialect::Llvm);
     refused("mod_floor", Dialect::Llvm);
     refused("offset", Dialect::Dwarf6);
-    // A note of 2026 gives 0xb0, and no public table does.
+    // 0xb0 is in a note of 2026 only, not in a public table.
     refused("mod_floor", Dialect::Dwarf6);
     refused("piece_end", Dialect::Dwarf6);
 
@@ -229,7 +229,7 @@ fn what_a_dialect_does_not_have_is_refused() {
         draft: DraftCodes::NONE.with(Name::Offset, 0xac).with(Name::PushLane, 0xad),
         ..Encoding::new(8, Dialect::Dwarf6)
     };
-    // The draft's own number counts more than the caller's.
+    // A number of the draft takes precedence over the caller's.
     let expr = text::parse("offset; push_lane", draft, None).unwrap();
     assert_eq!(expr.bytes(), [0xac, 0xab]);
     assert_eq!(text::print(&[0xac, 0xab], draft, None), "offset; push_lane");
@@ -347,7 +347,7 @@ fn operands_that_do_not_fit_are_errors() {
         let error = fails(encoding, &[op]);
         assert_eq!(error.kind(), &size(&format!("the operand of `{text}`"), needs, has));
     }
-    // The first of several is told.
+    // The first of several errors is reported.
     let error = fails(narrow, &[Op::Addr { address: 1 << 32 }, Op::Call2 { entry: 0x10000 }, Op::Overlay {}]);
     assert_eq!(error.kind(), &size("the operand of `addr`", 33, 32));
     let error = fails(narrow, &[Op::Overlay {}, Op::Call2 { entry: 0x10000 }]);
@@ -356,7 +356,7 @@ fn operands_that_do_not_fit_are_errors() {
     let error = fails(narrow, &[Op::GnuEncodedAddr { address }]);
     assert_eq!(error.to_string(), "operation `encoded_addr` cannot have pointer encoding 0x50");
 
-    // What just fits is written whole.
+    // The largest operands that fit are encoded completely.
     let mut bytes = Vec::new();
     let mut encoder = Encoder::new(&mut bytes, narrow);
     encoder.addr(0xffff_ffff).call2(0xffff).call4(0xffff_ffff).const_type(1, &block[..255]);

@@ -1,4 +1,4 @@
-//! What `llvm-dwarfdump` decodes is what is decoded here, operation by operation.
+//! Comparison with `llvm-dwarfdump`, operation by operation.
 
 use eitri::error::ErrorKind;
 use eitri::op::{Compact, Decoded, Decoder, Dialect, Encoding, Form, Op, Spelling};
@@ -15,7 +15,7 @@ use super::tools::{Folder, Tool};
 
 const DWARFDUMP: Tool = Tool::new("llvm-dwarfdump-19", "llvm-19");
 
-/// The opcodes of DWARF 5 and GNU that LLVM 19 does not decode.
+/// Opcodes of DWARF 5 and GNU that LLVM 19 does not decode.
 const UNKNOWN: &[(&[u8], &str)] = &[
     (
         &[0xa0, 0xa4, 0xa6, 0xa7, 0xa9],
@@ -28,7 +28,7 @@ const UNKNOWN: &[(&[u8], &str)] = &[
     (&[0xf0, 0xf1, 0xfa, 0xfd], "no such operations of GNU"),
 ];
 
-/// Of vendor's operations it knows `nop` only: the other numbers came later.
+/// Whether LLVM 19 knows the operation: of the vendor operations it knows `nop` only.
 fn is_known(op: &Op<'_>, spelling: Spelling) -> bool {
     match spelling.code() {
         eitri::op::LLVM_USER => matches!(op, Op::Nop {}),
@@ -42,12 +42,12 @@ struct Unit {
     expressions: Vec<Vec<u8>>,
 }
 
-/// Of the base type in each unit: how far from the start of the unit.
+/// Offset of the base type in each unit.
 fn base_type(encoding: Encoding) -> u64 {
     let Encoding { offset_bytes, version, .. } = encoding;
     let length = if offset_bytes == 8 { 12 } else { 4 };
     let unit_type = u64::from(version >= 5);
-    // The version, the offset of abbreviations, the size of addresses, and the entry of the unit.
+    // Version, offset of abbreviations, size of addresses, and the unit entry.
     length + 2 + unit_type + u64::from(offset_bytes) + 1 + 1
 }
 
@@ -68,7 +68,7 @@ fn object(units: &[Unit], big_endian: bool) -> Vec<u8> {
         unit.extend([1]);
         unit.extend(*b"\x02int\0\x05\x04");
         for expression in expressions {
-            // The form of an expression has no number before version 4.
+            // Expressions have no form of their own before version 4.
             unit.push(if version >= 4 { 3 } else { 4 });
             let mut len = expression.len();
             while len >= 0x80 {
@@ -104,12 +104,12 @@ fn object(units: &[Unit], big_endian: bool) -> Vec<u8> {
         file.append_section_data(section, &bytes, 1);
     }
     let mut bytes = file.write().expect("an object");
-    // EM_NONE: of no machine are the names of registers known, so that their numbers are printed.
+    // EM_NONE: without a machine, register numbers are printed instead of names.
     bytes[18..20].fill(0);
     bytes
 }
 
-/// What LLVM prints of each expression. `None` if it is not installed.
+/// LLVM's text of each expression; `None` without LLVM.
 fn printed(units: &[Unit], big_endian: bool) -> Option<Vec<String>> {
     let folder = Folder::new();
     let path = folder.file("expressions.o", object(units, big_endian));
@@ -120,8 +120,8 @@ fn printed(units: &[Unit], big_endian: bool) -> Option<Vec<String>> {
     Some(lines.map(|line| normalised(line.strip_suffix(')').expect("its end"))).collect())
 }
 
-/// Without brackets: after an entry value of several operations LLVM 19 puts the closing one in the wrong place, or
-/// none. What it cannot decode ends the expression.
+/// The text without brackets: after an entry value of several operations, LLVM 19 misplaces or omits the closing one.
+/// An undecodable operation ends the text.
 fn normalised(line: &str) -> String {
     let line = line.replace("entry_value(", "entry_value, ").replace(['(', ')'], "");
     let (line, end) = match line.split_once("<decoding error>") {
@@ -131,14 +131,14 @@ fn normalised(line: &str) -> String {
     format!("{}{end}", if end.is_empty() { line.trim_end_matches(", ") } else { line })
 }
 
-/// What LLVM is to print.
+/// The expected text.
 fn expected(expression: &[u8], encoding: Encoding, unit_offset: u64) -> String {
     let mut all = Vec::new();
     operations(expression, encoding, unit_offset, &mut all);
     if all.is_empty() { "<empty>".into() } else { all.join(", ") }
 }
 
-/// Whether all is decoded.
+/// Appends the expected text of operations. Returns whether all are decodable.
 fn operations(expression: &[u8], encoding: Encoding, unit_offset: u64, all: &mut Vec<String>) -> bool {
     for one in Decoder::new(expression, encoding) {
         match one {
@@ -159,8 +159,8 @@ fn operations(expression: &[u8], encoding: Encoding, unit_offset: u64, all: &mut
     true
 }
 
-/// An operation as LLVM prints it: unsigned numbers hexadecimal, signed ones with their sign, a block byte by byte
-/// after its length, of a type what it refers to.
+/// An operation in LLVM's notation: unsigned numbers in hexadecimal, signed ones with their sign, a block as its
+/// length and bytes, a type with its target.
 fn operation(one: &Decoded<'_>, encoding: Encoding, unit_offset: u64) -> String {
     let code = one.spelling.code();
     let family = Compact::of(code);
@@ -202,7 +202,7 @@ fn operation(one: &Decoded<'_>, encoding: Encoding, unit_offset: u64) -> String 
             bytes.iter().fold(len, |text, byte| format!("{text} 0x{byte:02x}"))
         }
         Op::Addrx { index } | Op::Constx { index } => format!(" {index:#x}"),
-        // Its operations follow.
+        // The nested operations follow.
         Op::EntryValue { .. } => String::new(),
         Op::Convert { ty: 0 } => " 0x0".into(),
         Op::Convert { ty: offset } => ty(offset),
@@ -215,7 +215,7 @@ fn operation(one: &Decoded<'_>, encoding: Encoding, unit_offset: u64) -> String 
     format!("DW_OP_{name}{operands}")
 }
 
-/// Compares all expressions of units; how many there were. `None` if LLVM is not installed.
+/// Compares all expressions of units. Returns their number; `None` without LLVM.
 fn compare(units: &[Unit], big_endian: bool) -> Option<usize> {
     let mut printed = printed(units, big_endian)?.into_iter();
     let (mut offset, mut count) = (0, 0);
@@ -233,19 +233,19 @@ fn compare(units: &[Unit], big_endian: bool) -> Option<usize> {
     Some(count)
 }
 
-/// How many bytes a unit has.
+/// Size of a unit in bytes.
 fn info_bytes(unit: &Unit) -> u64 {
     let leb = |len: usize| (1 + len.max(1).ilog2() / 7) as usize;
     let variables = unit.expressions.iter().map(|it| 1 + leb(it.len()) + it.len());
     base_type(unit.encoding) + 7 + variables.sum::<usize>() as u64 + 1
 }
 
-/// What LLVM misreads though it knows it.
+/// Known operations that LLVM decodes incorrectly.
 fn is_misread(one: &Decoded<'_>, encoding: Encoding) -> bool {
     match one.op {
-        // In DWARF 2 a reference has the size of an address (DWARF 3, 7.5.4), to LLVM that of an offset.
+        // In DWARF 2 a reference has the size of an address (DWARF 3, 7.5.4); LLVM uses that of an offset.
         Op::CallRef { .. } => encoding.version == 2 && encoding.address_bytes != encoding.offset_bytes,
-        // A signed LEB128 of more bytes than it needs: beyond 64 bits LLVM begins again at the first.
+        // LLVM restarts at the first bit after 64 bits of an overlong signed LEB128.
         Op::ConstS { .. } | Op::FbReg { .. } | Op::BregX { .. } => {
             [0, 1].into_iter().any(|index| one.spelling.leb_bytes(index) > 10)
         }
@@ -253,7 +253,7 @@ fn is_misread(one: &Decoded<'_>, encoding: Encoding) -> bool {
     }
 }
 
-/// Whether no operand is cut off or too large, which LLVM does not notice, or misread.
+/// Whether no operand is truncated or too large, which LLVM ignores, or decoded incorrectly.
 fn is_whole(expression: &[u8], encoding: Encoding) -> bool {
     Decoder::new(expression, encoding).all(|one| match one {
         Ok(Decoded { op: Op::EntryValue { expr }, .. }) => is_whole(expr, encoding),
@@ -262,7 +262,7 @@ fn is_whole(expression: &[u8], encoding: Encoding) -> bool {
     })
 }
 
-/// A random expression of operations that LLVM knows, and perhaps one that it does not at the end.
+/// A random expression of operations that LLVM knows, possibly followed by an unknown one.
 fn expression(choices: &[Choice], encoding: Encoding) -> Vec<u8> {
     let mut all = Vec::new();
     for choice in choices {
@@ -297,7 +297,7 @@ fn llvm_decodes_random_operations_the_same() {
                     let chosen = expressions.new_tree(&mut runner).expect("expressions").current();
                     let mut expressions: Vec<_> =
                         chosen.iter().map(|choices| expression(choices, encoding)).collect();
-                    // And the types that there are.
+                    // Also operations with types.
                     let base = base_type(encoding) as u8;
                     expressions.push(vec![0xa8, base, 0xa5, 0x07, base, 0xa8, 0x00]);
                     units.push(Unit { encoding, expressions });
@@ -312,13 +312,13 @@ fn llvm_decodes_random_operations_the_same() {
     println!("{count} expressions");
 }
 
-/// Every opcode alone: what is known, and what is not.
+/// Each opcode alone, known or unknown.
 #[test]
 fn llvm_knows_what_is_listed() {
     let encoding = Encoding::new(8, Dialect::Llvm);
     let (mut expressions, mut unknown) = (Vec::new(), 0);
     for code in 0..=255u8 {
-        // An operation with all operands, by the decoder's own word on where it ends.
+        // An operation with all its operands; the decoder determines its end.
         let subs: &[u8] =
             if code == eitri::op::LLVM_USER { &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12] } else { &[0] };
         for &sub in subs {
@@ -331,12 +331,12 @@ fn llvm_knows_what_is_listed() {
         }
     }
     let listed: usize = UNKNOWN.iter().map(|(codes, _)| codes.len()).sum();
-    // And all sub-operations but the first.
+    // Plus all sub-operations except the first.
     assert_eq!(unknown, listed + 11);
     compare(&[Unit { encoding, expressions }], false);
 }
 
-/// Every expression of the conformance vectors.
+/// All expressions of the conformance vectors.
 #[cfg(feature = "json")]
 #[test]
 fn llvm_decodes_the_vectors_the_same() {
@@ -382,7 +382,7 @@ fn llvm_decodes_the_vectors_the_same() {
     for big in [false, true] {
         let units = all.iter().filter(|(key, _)| key.0 == big).map(|(key, expressions)| {
             let &(big_endian, address_bytes, offset_bytes, version) = key;
-            // LLVM has all operations at once.
+            // LLVM has all dialects at once.
             let new = Encoding::new(address_bytes, Dialect::Llvm);
             let encoding = Encoding { offset_bytes, version, big_endian, ..new };
             let mut expressions = expressions.clone();

@@ -1,4 +1,4 @@
-//! Random operations, in every encoding, and random bytes.
+//! Random operations in every encoding, and random bytes.
 
 use eitri::error::ErrorKind;
 use eitri::op::{
@@ -8,7 +8,7 @@ use eitri::op::{
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// Numbers that the caller gives to all operations that the draft leaves without one.
+/// Codes for all operations without a number in the draft.
 fn draft() -> DraftCodes {
     let free = (0xac..=0xaf).chain(0xb1..=0xdd);
     let unassigned = Name::ALL.iter().filter(|name| name.row().six == Code::Unassigned);
@@ -29,20 +29,20 @@ fn encodings() -> impl Strategy<Value = Encoding> {
     )
 }
 
-/// An operation as a choice of the generator: from it and an encoding follow the bytes.
+/// A random choice, which determines an operation's bytes in any encoding.
 #[derive(Debug, Clone)]
 pub struct Choice {
-    /// A row of the table, or a compact family.
+    /// Row of the table, or compact family.
     row: usize,
-    /// Which of the row's opcodes, or of the family's.
+    /// Opcode of the row or of the family.
     opcode: u8,
     numbers: [u64; 3],
-    /// How many bytes each LEB128 number is longer than it must be, at most.
+    /// Maximum number of padding bytes of each LEB128 number.
     padding: [usize; 3],
     block: Vec<u8>,
 }
 
-/// Numbers of every size.
+/// Numbers of all sizes.
 fn numbers() -> impl Strategy<Value = u64> {
     (any::<u64>(), 0..64u32, any::<bool>())
         .prop_map(|(value, shift, negative)| if negative { !(value >> shift) } else { value >> shift })
@@ -66,7 +66,7 @@ pub fn choices(padded: bool) -> impl Strategy<Value = Choice> {
         })
 }
 
-/// Writes bytes by the specification alone, apart from the crate's encoder.
+/// Encodes bytes from the specification alone, without the crate's encoder.
 struct Writer<'c> {
     bytes: Vec<u8>,
     encoding: Encoding,
@@ -82,7 +82,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A LEB128 number: seven bits at a time of a number of 128, so many that nothing is lost.
+    /// Appends a LEB128 number of up to 128 bits.
     fn leb(&mut self, value: i128, signed: bool) {
         let needed = (1..).find(|&bytes| match signed {
             true => value >> (7 * bytes - 1) == value >> 127,
@@ -118,7 +118,7 @@ impl Writer<'_> {
                 self.bytes.extend(block);
             }
             OperandKind::Expression => {
-                // Something that is one: constants of one byte.
+                // A valid expression: constants of one byte.
                 let expression: Vec<u8> = block.iter().flat_map(|&byte| [0x08, byte]).collect();
                 self.leb(expression.len() as i128, false);
                 self.bytes.extend(expression);
@@ -141,8 +141,8 @@ impl Writer<'_> {
     }
 }
 
-/// The bytes of a choice, and what they are to be read as. `None` where the dialect does not have it, or
-/// cannot read it back.
+/// Bytes of a choice, and the operation that they decode to; `None` if the dialect lacks the operation or cannot
+/// decode it.
 pub fn bytes_of(choice: &Choice, encoding: Encoding) -> Option<(Name, Vec<u8>)> {
     let mut to = Writer { bytes: Vec::new(), encoding, padding: choice.padding.iter() };
     if let Some(family) = choice.row.checked_sub(Name::COUNT).map(|index| &COMPACT[index]) {
@@ -182,7 +182,7 @@ pub fn bytes_of(choice: &Choice, encoding: Encoding) -> Option<(Name, Vec<u8>)> 
     Some((name, to.bytes))
 }
 
-/// The bytes of many, one after the other.
+/// Bytes of several choices.
 fn expression_of(choices: &[Choice], encoding: Encoding) -> Vec<u8> {
     choices.iter().filter_map(|choice| bytes_of(choice, encoding)).flat_map(|(_, bytes)| bytes).collect()
 }
@@ -195,7 +195,7 @@ fn encoded(op: Op<'_>, encoding: Encoding) -> Vec<u8> {
     bytes
 }
 
-/// How many bytes every compact spelling takes that can have the operation.
+/// Sizes of all compact spellings of the operation.
 fn compact_lengths(op: Op<'_>) -> impl Iterator<Item = usize> {
     let (value, more) = match op {
         Op::ConstU { value } => (i128::from(value), 0),
@@ -219,7 +219,7 @@ fn compact_lengths(op: Op<'_>) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Decodes to the end, or to the error, and writes what was decoded as it was spelled.
+/// Decodes up to the end or an error, and encodes each operation in its spelling.
 fn respelled(bytes: &[u8], encoding: Encoding) -> (Vec<u8>, usize) {
     let mut out = Vec::new();
     let mut encoder = Encoder::new(&mut out, encoding);
@@ -246,7 +246,7 @@ proptest! {
         prop_assert!(decoder.is_at_end());
         prop_assert_eq!(&respelled(&bytes, encoding).0, &bytes);
 
-        // A version before the one that brought it has a vendor's, or nothing.
+        // Before the version that introduced it, an operation has a vendor code or none.
         let row = one.op.row();
         let mut shortest = Vec::new();
         let mut encoder = Encoder::new(&mut shortest, encoding);
@@ -325,7 +325,7 @@ proptest! {
     }
 }
 
-/// Every constant at the edges of the spellings.
+/// Constants at all boundaries of the spellings.
 #[test]
 fn constants_take_the_fewest_bytes_at_every_edge() {
     let encoding = Encoding::new(8, Dialect::Dwarf5);

@@ -1,5 +1,5 @@
-//! A module with something of everything, for a GPU and for a CPU, and what was said in it, as tables that
-//! other programs' output is compared with.
+//! A module with entities of every kind, for a GPU and a CPU, and its description as tables for comparison with the
+//! output of other programs.
 
 use std::ops::Range;
 
@@ -15,7 +15,7 @@ use eitri::model::{
 use eitri::op::Reg;
 use eitri::target::{Gfx, SpaceId, Target, Wave};
 
-/// For whom the code is.
+/// Target of the code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Machine {
     Gpu,
@@ -32,7 +32,7 @@ impl Machine {
         }
     }
 
-    /// Code that does nothing.
+    /// Code of no operations.
     pub fn nops(self, bytes: u64) -> Vec<u8> {
         match self {
             Self::Gpu => [0x00, 0x00, 0x80, 0xbf].repeat(bytes as usize / 4),
@@ -41,11 +41,11 @@ impl Machine {
     }
 }
 
-/// The functions with code: name, offset in `.text`, bytes. The last is another unit's.
+/// The functions with code: name, offset in `.text`, bytes. The last is in another unit.
 pub const FUNCTIONS: [(&str, u64, u64); 3] =
     [("work", 0x00, 0x40), ("both", 0x40, 0x20), ("other", 0x60, 0x20)];
 
-/// The lines of `work`: pc, file, line, column, discriminator, flags as LLVM prints them.
+/// Lines of `work`: pc, file, line, column, discriminator, flags in LLVM's notation.
 pub const WORK_ROWS: &[(u64, usize, u32, u32, u32, &str)] = &[
     (0x00, 0, 10, 0, 0, "is_stmt"),
     (0x04, 0, 11, 12, 0, "is_stmt prologue_end"),
@@ -63,11 +63,11 @@ pub const BOTH_ROWS: &[(u64, usize, u32, u32, u32, &str)] =
 pub const OTHER_ROWS: &[(u64, usize, u32, u32, u32, &str)] =
     &[(0x00, 0, 2, 3, 0, "is_stmt prologue_end"), (0x08, 0, 1, 0, 0, "")];
 
-/// The files of the first unit: directory and name.
+/// Files of the first unit: directory and name.
 pub const FILES: [(Option<&str>, &str); 4] =
     [(None, "work.cl"), (None, "both.h"), (Some("include"), "deep.h"), (Some("/usr/include"), "deep.h")];
 
-/// The sum of file `index`.
+/// MD5 sum of file `index`.
 pub fn md5(index: usize) -> [u8; 16] {
     std::array::from_fn(|byte| (16 * index + byte) as u8)
 }
@@ -79,23 +79,23 @@ pub struct Described {
     pub places: Vec<Place>,
 }
 
-/// Where it is while the pc is in a range.
+/// Location of a variable in a range of pcs.
 pub struct Place {
     pub pcs: Range<u64>,
     pub loc: Loc,
-    /// What LLVM's reader prints of plain DWARF 5; `None` where that has no words for it.
+    /// Text of LLVM's reader for plain DWARF 5; `None` if that cannot express the location.
     pub plain: Option<&'static str>,
     pub known: Known,
 }
 
-/// Which dialects have words for a place that LLVM 19 reads.
+/// Dialects that can express a location such that LLVM 19 decodes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Known {
-    /// Plain DWARF 5 and LLVM's.
+    /// Plain DWARF 5 and LLVM's dialect.
     Both,
-    /// Plain DWARF 5; LLVM's takes operations of the vendor's, which LLVM 19 does not know.
+    /// Plain DWARF 5; LLVM's dialect uses vendor operations that LLVM 19 does not know.
     Plain,
-    /// None: `DW_OP_implicit_pointer` of DWARF 5 is one that LLVM 19 does not know.
+    /// None: LLVM 19 does not know `DW_OP_implicit_pointer` of DWARF 5.
     None,
 }
 
@@ -103,7 +103,7 @@ fn standard(pcs: Range<u64>, loc: Loc, plain: &'static str) -> Place {
     Place { pcs, loc, plain: Some(plain), known: Known::Both }
 }
 
-/// Plain DWARF 5 can say it, in other words than LLVM's dialect.
+/// A location that plain DWARF 5 expresses differently from LLVM's dialect.
 fn vendors(pcs: Range<u64>, loc: Loc, plain: &'static str) -> Place {
     Place { pcs, loc, plain: Some(plain), known: Known::Plain }
 }
@@ -120,14 +120,14 @@ fn variable(name: &'static str, ty: &'static str, places: Vec<Place>) -> Describ
     Described { name, ty, places }
 }
 
-/// Ids of what was described before the variables of `work`, for locations to refer to.
+/// Ids of entities described before the variables of `work`, for references in locations.
 #[derive(Debug, Clone, Copy)]
 struct Others {
     table: eitri::model::Symbol,
     constant: VariableId,
 }
 
-/// The variables of `work` that the places depend on the machine of.
+/// Variables of `work`, whose locations depend on the machine.
 fn variables(machine: Machine, others: Option<Others>) -> Vec<Described> {
     let others = others.unwrap_or_else(|| {
         let mut m = Builder::new(machine.target());
@@ -142,7 +142,7 @@ fn variables(machine: Machine, others: Option<Others>) -> Vec<Described> {
     }
 }
 
-/// The same, for what is printed to be compared with.
+/// The variables of `work`, for comparison with printed ones.
 pub fn described(machine: Machine) -> Vec<Described> {
     variables(machine, None)
 }
@@ -242,15 +242,15 @@ fn cpu_variables(others: Others) -> Vec<Described> {
     ]
 }
 
-/// What the module is of.
+/// Options of the module.
 #[derive(Debug, Clone, Copy)]
 pub struct Options {
     pub machine: Machine,
-    /// What the names of functions and symbols begin with, so that two modules can be linked together.
+    /// Prefix of function and symbol names, so that two modules can be linked together.
     pub prefix: &'static str,
-    /// The directory of the compilation.
+    /// Compilation directory.
     pub directory: &'static str,
-    /// Which places are described.
+    /// Selects the described locations.
     pub places: fn(&Place) -> bool,
 }
 
@@ -260,7 +260,7 @@ impl Options {
     }
 }
 
-/// Describes it.
+/// Describes the module.
 pub fn module(options: Options) -> eitri::Result<Module> {
     let mut m = Builder::new(options.machine.target());
     let table = m.symbol(&format!("{}table", options.prefix));
@@ -317,7 +317,7 @@ pub fn module(options: Options) -> eitri::Result<Module> {
     m.finish()
 }
 
-/// The types of the first unit, by name.
+/// Types of the first unit, by name.
 struct Types(Vec<(&'static str, TypeId)>);
 
 impl Types {
@@ -326,7 +326,7 @@ impl Types {
     }
 }
 
-/// Every kind of type.
+/// Describes every kind of type.
 fn types(m: &mut Builder, unit: UnitId, machine: Machine) -> eitri::Result<Types> {
     let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
     let long = m.base_type(unit, "long", BaseEncoding::Signed, 64)?;
@@ -390,7 +390,7 @@ fn types(m: &mut Builder, unit: UnitId, machine: Machine) -> eitri::Result<Types
     ]))
 }
 
-/// A function that was only inlined, its parameter, and its variable in a block.
+/// An inlined function without code, its parameter, and its variable in a block.
 type Inlined = (FunctionId, VariableId, VariableId);
 
 fn square(m: &mut Builder, scope: ScopeId, file: FileId, types: &Types) -> eitri::Result<Inlined> {
@@ -401,7 +401,7 @@ fn square(m: &mut Builder, scope: ScopeId, file: FileId, types: &Types) -> eitri
     Ok((square, parameter, result))
 }
 
-/// A function that was inlined and has code as well.
+/// Describes a function that is inlined and also has code.
 fn both(
     m: &mut Builder,
     unit: UnitId,
@@ -418,12 +418,12 @@ fn both(
     Ok((both, parameter))
 }
 
-/// Any register for a number.
+/// A scalar register, on any machine.
 fn scalar(target: &Target) -> Reg {
     target.sgpr(20).or_else(|_| target.register_named("r13")).expect("a register")
 }
 
-/// Blocks within blocks, and calls that were inlined.
+/// Nested blocks, and inlined calls.
 fn blocks(
     m: &mut Builder,
     work: FunctionId,
@@ -472,7 +472,7 @@ fn rows(
     Ok(())
 }
 
-/// A unit of one function, which the unit's own range is, with lists that count from there.
+/// A unit with one function, which is the range of the unit; its lists count from there.
 fn other_unit(m: &mut Builder, options: Options) -> eitri::Result<()> {
     let unit = m.unit("other.cl");
     m.describe_unit(unit)?.directory(options.directory).producer("eitri").language(gimli::DW_LANG_OpenCL.0);
@@ -487,7 +487,7 @@ fn other_unit(m: &mut Builder, options: Options) -> eitri::Result<()> {
     rows(m, other, &[file], OTHER_ROWS)
 }
 
-/// Code and data that go with it.
+/// Code and data for the module.
 pub fn code(options: Options) -> Code {
     let bytes = FUNCTIONS.iter().map(|(_, offset, bytes)| offset + bytes).max().unwrap_or(0);
     let mut code = Code::text(options.machine.nops(bytes));
@@ -506,7 +506,7 @@ pub fn code(options: Options) -> Code {
     code
 }
 
-/// The object, and how many locations were left out of it.
+/// The object, and the number of omitted locations.
 pub fn object(options: Options, consumer: &Consumer) -> (Vec<u8>, usize) {
     let module = module(options).expect("the module");
     let written = lower(&module, consumer, Policy::Partial).expect("sections");

@@ -1,4 +1,4 @@
-//! What `llvm-dwarfdump` prints, as data.
+//! Parser for the output of `llvm-dwarfdump`.
 
 use std::ops::Range;
 use std::path::Path;
@@ -8,7 +8,7 @@ use super::common::Tool;
 
 const NM: Tool = Tool::new("llvm-nm-19", "llvm-19");
 
-/// An entry: where, how deep, its tag and attributes without `DW_TAG_` and `DW_AT_`.
+/// An entry: offset, depth, tag and attributes without `DW_TAG_` and `DW_AT_`.
 #[derive(Debug, Clone)]
 pub struct Entry {
     pub offset: u64,
@@ -26,12 +26,12 @@ impl Entry {
         self.attribute("name").map(|name| name.trim_matches('"'))
     }
 
-    /// The pc ranges of the code, or of anything else that is listed so.
+    /// Pc ranges of the code, or of another attribute with ranges.
     pub fn ranges(&self, attribute: &str) -> Vec<Range<u64>> {
         self.attribute(attribute).map_or(Vec::new(), |value| value.lines().filter_map(range).collect())
     }
 
-    /// Where a variable is: pcs, unless it is always there, and the expression.
+    /// Locations of a variable: pcs, unless the location is always valid, and the expression.
     pub fn places(&self) -> Vec<(Option<Range<u64>>, String)> {
         let Some(location) = self.attribute("location") else { return Vec::new() };
         if !location.contains("\n[") {
@@ -45,7 +45,7 @@ impl Entry {
     }
 }
 
-/// `[0x0, 0x10)`.
+/// Parses `[0x0, 0x10)`.
 fn range(text: &str) -> Option<Range<u64>> {
     let (start, rest) = text.trim().strip_prefix('[')?.split_once(", ")?;
     let (end, _) = rest.split_once(')')?;
@@ -56,10 +56,9 @@ pub fn hex(text: &str) -> u64 {
     u64::from_str_radix(text.trim_start_matches("0x"), 16).unwrap_or_else(|_| panic!("no number: {text}"))
 }
 
-/// The operations, without what LLVM adds: of types their offset, of scalar registers that it takes them
-/// for the lower half.
+/// Operations without LLVM's additions: offsets of types, and lower halves of scalar registers.
 fn expression(text: &str) -> String {
-    // Operands that could not be decoded follow.
+    // Undecodable operands follow.
     if let Some(at) = text.find("<decoding error>") {
         return format!("{}<decoding error>", &text[..at]);
     }
@@ -72,7 +71,7 @@ pub fn entries(path: &Path) -> Option<Vec<Entry>> {
     entries_with(&["--debug-info"], path)
 }
 
-/// The entries of what the arguments ask for.
+/// The entries printed for these arguments.
 pub fn entries_with(arguments: &[&str], path: &Path) -> Option<Vec<Entry>> {
     let arguments = arguments.iter().map(std::ffi::OsStr::new).chain([path.as_os_str()]);
     let said = DWARFDUMP.run(&arguments.collect::<Vec<_>>())?.clean();
@@ -99,7 +98,7 @@ pub fn entries_with(arguments: &[&str], path: &Path) -> Option<Vec<Entry>> {
     }
     for (_, value) in entries.iter_mut().flat_map(|entry| &mut entry.attributes) {
         assert_eq!(value.pop(), Some(')'));
-        // Of other entries, what they are and not where.
+        // Referenced entries by description instead of offset.
         if let Some((offset, text)) = value.split_once(' ')
             && offset.len() == 10
             && offset.starts_with("0x")

@@ -1,4 +1,4 @@
-//! `llvm-dwarfdump`: does it find what was described?
+//! Checks that `llvm-dwarfdump` finds the described entities.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -15,11 +15,10 @@ use super::described::{
 use super::dump::{Entry, addresses, entries, lines, symbols};
 use super::link::link;
 
-/// What is listed of each entry: the form is the tool's, and each line was read against what
-/// [`described`](super::described) describes.
+/// Listing of each entry in the tool's notation; each line was reviewed against [`described`](super::described).
 const LISTING: &str = include_str!("work.txt");
 
-/// The object as it is and linked, each with the addresses that its symbols have.
+/// The object, unlinked and linked, with the addresses of its symbols.
 fn objects(folder: &Folder, machine: Machine, consumer: &Consumer) -> Vec<(PathBuf, Vec<(String, u64)>)> {
     let (object, _) = object(Options::new(machine), consumer);
     let path = folder.file("object.o", object);
@@ -32,7 +31,7 @@ pub fn address(symbols: &[(String, u64)], name: &str) -> u64 {
     symbols.iter().find(|(known, _)| known == name).expect("a symbol").1
 }
 
-/// Pcs from the start of a function.
+/// Pcs relative to the start of a function.
 fn since(base: u64, pcs: &Range<u64>) -> Range<u64> {
     pcs.start - base..pcs.end - base
 }
@@ -46,7 +45,7 @@ fn entries_say_what_was_described() {
             let text = address(&symbols, FUNCTIONS[0].0);
             let mut listing = String::new();
             for entry in &entries {
-                // Those are compared with the table.
+                // Variables in the table are compared below.
                 let is_in_table = described(machine).iter().any(|one| entry.name() == Some(one.name));
                 if !is_in_table {
                     list(entry, text, &mut listing);
@@ -62,12 +61,12 @@ fn entries_say_what_was_described() {
     }
 }
 
-/// An entry in a line. Addresses count from the start of the code.
+/// Lists an entry in one line. Addresses count from the start of the code.
 fn list(entry: &Entry, text: u64, out: &mut String) {
     write!(out, "{:1$}{2}", "", 2 * entry.depth, entry.tag).unwrap();
     for (name, value) in &entry.attributes {
         match name.as_str() {
-            // Where in its section something is means nothing to a user.
+            // Section offsets are not listed.
             "stmt_list" | "str_offsets_base" | "addr_base" | "rnglists_base" | "loclists_base"
             | "location" => {}
             "ranges" => {
@@ -77,7 +76,7 @@ fn list(entry: &Entry, text: u64, out: &mut String) {
                 }
             }
             "low_pc" | "high_pc" => write!(out, " {name} {:x}", super::dump::hex(value) - text).unwrap(),
-            // LLVM prints a number as its form is: in as many bytes, or as the number.
+            // LLVM prints numbers according to their form: padded, or plain.
             "byte_size"
             | "bit_size"
             | "count"
@@ -93,7 +92,7 @@ fn list(entry: &Entry, text: u64, out: &mut String) {
         }
     }
     for (pcs, expression) in if entry.tag == "dwarf_procedure" { Vec::new() } else { entry.places() } {
-        // Names of registers are the machine's.
+        // Register names depend on the machine.
         let operation = expression.split(' ').next().unwrap_or_default();
         let operation = if operation.starts_with("DW_OP_reg") { "register" } else { operation };
         match pcs {
@@ -104,7 +103,7 @@ fn list(entry: &Entry, text: u64, out: &mut String) {
     out.push('\n');
 }
 
-/// What LLVM reads of each variable is what the table says, range by range.
+/// LLVM's decoded locations of each variable equal the table, range by range.
 fn places_are(machine: Machine, consumer: &Consumer, expect: fn(&Place) -> Option<Option<&'static str>>) {
     let folder = Folder::new();
     for (path, symbols) in objects(&folder, machine, consumer) {
@@ -120,7 +119,7 @@ fn places_are(machine: Machine, consumer: &Consumer, expect: fn(&Place) -> Optio
                 let Some(expected) = expect(place) else { continue };
                 let name = variable.name;
                 let (pcs, expression) = found.next().unwrap_or_else(|| panic!("{name} {:x?}", place.pcs));
-                // What is everywhere in the function needs no list.
+                // A location for the whole function needs no list.
                 let pcs = pcs.map_or(0..FUNCTIONS[0].2, |pcs| since(work, &pcs));
                 assert_eq!(pcs, place.pcs, "{name}");
                 if let Some(expected) = expected {
@@ -132,7 +131,7 @@ fn places_are(machine: Machine, consumer: &Consumer, expect: fn(&Place) -> Optio
     }
 }
 
-/// Indices of addresses, as what they are the address of.
+/// Replaces the index of an address by the address.
 fn resolved(expression: &str, addresses: &[u64], table: u64) -> String {
     let Some(index) = expression.strip_prefix("DW_OP_addrx ") else { return expression.into() };
     format!("DW_OP_addrx table+{:#x}", addresses[super::dump::hex(index) as usize] - table)
@@ -142,7 +141,7 @@ fn resolved(expression: &str, addresses: &[u64], table: u64) -> String {
 fn lists_say_what_was_described() {
     for machine in MACHINES {
         places_are(machine, &Consumer::dwarf5(), |place| place.plain.map(Some));
-        // Where LLVM's dialect has its own words, only the ranges can be compared.
+        // Where LLVM's dialect differs, only the ranges are compared.
         places_are(machine, &Consumer::llvm(), |place| match place.known {
             Known::Both if !place.plain?.contains("regval_type") => Some(place.plain),
             _ => Some(None),
@@ -150,7 +149,7 @@ fn lists_say_what_was_described() {
     }
 }
 
-/// The rows of a function as they are to be printed.
+/// Expected rows of a function in LLVM's notation.
 fn rows(start: u64, bytes: u64, rows: &[(u64, usize, u32, u32, u32, &str)]) -> Vec<super::dump::Row> {
     let mut all: Vec<super::dump::Row> = rows
         .iter()
@@ -158,7 +157,7 @@ fn rows(start: u64, bytes: u64, rows: &[(u64, usize, u32, u32, u32, &str)]) -> V
             (start + pc, line, column, file, discriminator, flags.to_owned())
         })
         .collect();
-    // A sequence ends with what was said last, but that a discriminator is said of one row.
+    // The end of a sequence repeats the last row, without the discriminator.
     let (_, line, column, file, _, flags) = all.last().expect("a row").clone();
     let is_stmt = if flags.contains("is_stmt") { "is_stmt end_sequence" } else { "end_sequence" };
     all.push((start + bytes, line, column, file, 0, is_stmt.into()));
@@ -176,7 +175,7 @@ fn line_tables_say_what_was_described() {
                 let (name, _, bytes) = FUNCTIONS[index];
                 rows(address(&symbols, name), bytes, of)
             };
-            // In the order of the functions' descriptions.
+            // In the order of description.
             assert_eq!(first.rows, [of(1, BOTH_ROWS), of(0, WORK_ROWS)].concat());
             assert_eq!(second.rows, of(2, OTHER_ROWS));
 

@@ -1,6 +1,7 @@
-//! Call frame information: debuggers unwind by it, and others print its rows.
+//! Call frame information: debuggers unwind with it, and other tools print its rows.
 //!
-//! The program has no other: it is assembled from functions that move the stack pointer and have no frame pointer.
+//! The program has no other unwind information: it is assembled from functions that move the stack pointer and have no
+//! frame pointer.
 
 use std::path::{Path, PathBuf};
 
@@ -17,7 +18,7 @@ use super::common::{Folder, Tool};
 use super::debugger::ask::Debugger;
 use super::{CC, DWARFDUMP, READELF};
 
-/// What is in the middle of each line: bytes of an instruction, and of the stack behind it.
+/// The comments have the size of the instruction and the size of the stack after it, in bytes.
 const PROGRAM: &str = r#"
     .text
     .globl main, outer, middle, inner
@@ -59,14 +60,15 @@ inner:
     .section .note.GNU-stack, "", @progbits
 "#;
 
-/// Where the program stops, in `inner`.
+/// Offset in `inner` where the program stops.
 const STOP: u64 = 14;
 
 const RBX: Reg = Reg(3);
 const RSP: Reg = Reg(7);
 const RIP: Reg = Reg(16);
 
-/// The canonical frame address is so far above the stack pointer, from so many bytes of the function on.
+/// Describes canonical frame addresses, each as a distance in bytes from the stack pointer, from an offset in the
+/// function on.
 fn stack(frame: &mut FrameBuilder<'_>, size: u64, all: &[(u64, i64)]) -> Result<()> {
     for (index, &(start, by)) in all.iter().enumerate() {
         let end = all.get(index + 1).map_or(size, |&(next, _)| next);
@@ -76,7 +78,8 @@ fn stack(frame: &mut FrameBuilder<'_>, size: u64, all: &[(u64, i64)]) -> Result<
     Ok(())
 }
 
-/// A function, its size, and how far the canonical frame address is above the stack pointer from where on.
+/// A function, its size, and the distances of the canonical frame address from the stack pointer, with their first
+/// offsets.
 type Moves = (&'static str, u64, &'static [(u64, i64)]);
 
 fn module() -> Result<Module> {
@@ -101,7 +104,7 @@ fn module() -> Result<Module> {
     m.finish()
 }
 
-/// The program with the sections that a consumer gets, linked.
+/// The linked program with the sections for a consumer.
 fn program(folder: &Folder, consumer: Option<&Consumer>) -> Option<PathBuf> {
     let path = |name: &str| folder.path().join(name).to_str().expect("a path").to_owned();
     folder.file("stack.s", PROGRAM);
@@ -131,7 +134,7 @@ fn form(version: u16, is_eh: bool) -> Consumer {
     consumer
 }
 
-/// The functions of a backtrace.
+/// Functions in a backtrace.
 fn names(backtrace: &str) -> Vec<&str> {
     let frames = backtrace.lines().filter(|line| line.starts_with('#'));
     frames
@@ -143,7 +146,7 @@ fn names(backtrace: &str) -> Vec<&str> {
 
 fn asked(folder: &Folder, program: &Path) -> Option<(String, String, String)> {
     let stop = format!("break *((char *) &inner + {STOP})");
-    // In `middle` the register is as it was when it called; in `outer`, as its caller left it.
+    // In `middle`, the register has its value at the call; in `outer`, that at the call of `middle`.
     let questions = ["bt", "frame 1", "print $rbx", "print $rbx == $before"];
     let commands = ["break *(char *) &middle", "run", "set $before = $rbx", &stop, "continue"];
     let said = Debugger::Gdb.ask(
@@ -161,7 +164,7 @@ fn gdb_unwinds_by_what_is_written_alone() {
         return;
     }
     let folder = Folder::new();
-    // Without it gdb does not find the way: what it finds with it is what was written.
+    // Without the sections gdb cannot unwind: its results come from them.
     let Some(bare) = program(&folder, None) else { return };
     let Some((backtrace, ..)) = asked(&folder, &bare) else { return };
     assert_ne!(names(&backtrace), ["inner", "middle", "outer", "main"], "{backtrace}");
@@ -181,7 +184,7 @@ fn ran(tool: Tool, arguments: &[&str], object: &Path) -> Option<String> {
     Some(tool.run(&[arguments, &[object]].concat())?.clean())
 }
 
-/// Rows of `middle`, as both tools print them.
+/// Rows of `middle` in the output of both tools.
 #[test]
 fn others_print_the_rows_that_were_described() {
     let folder = Folder::new();
@@ -206,7 +209,7 @@ fn others_print_the_rows_that_were_described() {
                 text.lines().filter_map(|line| line.split_once(": CFA=").map(|(_, row)| row)).collect();
             #[rustfmt::skip]
             let expected = [
-                // The common entry, which all four have.
+                // The common entry of all four.
                 "RSP+8: RIP=[CFA-8]",
                 "RSP+8: RIP=[CFA-8]", "RSP+16: RIP=[CFA-8]", "RSP+8: RIP=[CFA-8]",
                 "RSP+8: RIP=[CFA-8]", "RSP+48: RIP=[CFA-8]", "RSP+8: RIP=[CFA-8]",
@@ -242,7 +245,7 @@ fn others_print_the_rows_that_were_described() {
     }
 }
 
-/// What LLVM knows of frames of waves: it names the register, the space and the operations.
+/// LLVM knows the register, the space and the operations of these frames.
 #[test]
 fn llvm_prints_the_frames_of_waves() -> Result<()> {
     let gpu = Target::amdgpu(Gfx::GFX1030, Wave::W32)?;
@@ -266,17 +269,17 @@ fn llvm_prints_the_frames_of_waves() -> Result<()> {
     let folder = Folder::new();
     let object = folder.file("a.o", object);
     let Some(text) = ran(DWARFDUMP, &["--debug-frame"], &object) else { return Ok(()) };
-    // Of vendors' operations in call frame information it knows the bytes.
+    // LLVM prints vendor operations in call frame information as bytes.
     for part in [
         "DW_CFA_def_cfa_expression: DW_OP_lit0, DW_OP_lit6, <decoding error> e9 02",
         "DW_CFA_undefined: PC_REG",
         "DW_CFA_LLVM_def_aspace_cfa: SGPR32_LO16 +0 in addrspace6",
         "PC_REG=[DW_OP_regx SGPR30_LO16, DW_OP_piece 0x4, DW_OP_regx SGPR31_LO16, DW_OP_piece 0x4]",
-        // Lane 31 is 124 bytes on.
+        // Lane 31 is at byte 124.
         "SGPR33_LO16=[DW_OP_regx 0x628, <decoding error> e9 05 7c]",
-        // 4 bytes of each of 32 lanes.
+        // 4 bytes per lane, 32 lanes.
         "reg1576=[CFA+128]",
-        // 8 bytes of each are 256.
+        // 8 bytes per lane: 256.
         "reg1577=[DW_OP_regx 0x629, DW_OP_swap, <decoding error> e9 05 80 02 e9 07 01 94 04 e9 0c 20 20]",
     ] {
         assert!(text.contains(part), "{part}: {text}");

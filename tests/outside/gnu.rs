@@ -1,6 +1,6 @@
-//! `readelf`, `eu-readelf` and `dwarfdump`: do they read everything without complaint?
+//! Checks that `readelf`, `eu-readelf` and `dwarfdump` read everything without complaints.
 //!
-//! They print plain DWARF 5; what they know of vendor operations is less than LLVM does.
+//! They print plain DWARF 5, and know fewer vendor operations than LLVM.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use super::described::{Known, MACHINES, Machine, Options, Place, described, obje
 use super::link::link;
 use super::{EU_READELF, LIBDWARF, READELF};
 
-/// Objects to read, each linked and as it is: `(machine, is linked, path)`.
+/// Objects to read, linked and unlinked: `(machine, is linked, path)`.
 fn objects(folder: &Folder, places: fn(&Place) -> bool) -> Vec<(Machine, bool, PathBuf)> {
     let mut all = Vec::new();
     for machine in MACHINES {
@@ -27,7 +27,7 @@ fn objects(folder: &Folder, places: fn(&Place) -> bool) -> Vec<(Machine, bool, P
     all
 }
 
-/// What a program prints of each kind of debug information, if it has no complaints.
+/// Output for each kind of debug information, without complaints.
 fn read(tool: Tool, kinds: &[&str], path: &Path) -> Option<String> {
     let mut all = String::new();
     for kind in kinds {
@@ -43,7 +43,7 @@ fn read(tool: Tool, kinds: &[&str], path: &Path) -> Option<String> {
     Some(all)
 }
 
-/// The names that are described are in what was printed.
+/// Checks that the output has the described names.
 fn has_names(machine: Machine, said: &str) {
     let variables = described(machine);
     for name in
@@ -56,9 +56,9 @@ fn has_names(machine: Machine, said: &str) {
 #[test]
 fn readelf_reads_everything() {
     let folder = Folder::new();
-    // binutils 2.40 takes the offset in `DW_OP_implicit_pointer` for 8 bytes where it is in a list.
+    // binutils 2.40 decodes the offset of `DW_OP_implicit_pointer` in lists as 8 bytes.
     for (machine, is_linked, path) in objects(&folder, |place| place.known != Known::None) {
-        // It does not know the relocations of AMDGPU.
+        // readelf does not know the relocations of AMDGPU.
         if machine == Machine::Gpu && !is_linked {
             continue;
         }
@@ -75,7 +75,7 @@ fn readelf_reads_everything() {
 fn eu_readelf_reads_everything() {
     let folder = Folder::new();
     for (machine, is_linked, path) in objects(&folder, |_| true) {
-        // elfutils 0.188 applies relocations to most sections of AMDGPU objects, but not to all.
+        // elfutils 0.188 applies relocations to some sections of AMDGPU objects only.
         if machine == Machine::Gpu && !is_linked {
             continue;
         }
@@ -89,11 +89,11 @@ fn eu_readelf_reads_everything() {
 fn libdwarf_reads_everything() {
     let folder = Folder::new();
     for (machine, is_linked, path) in objects(&folder, |_| true) {
-        // It does not know the relocations of AMDGPU either.
+        // dwarfdump does not know the relocations of AMDGPU either.
         if machine == Machine::Gpu && !is_linked {
             continue;
         }
-        // Print all; check all.
+        // Print everything; check everything.
         for what in ["-a", "-ka"] {
             let Some(ran) = LIBDWARF.run(&[what.as_ref(), path.as_os_str()]) else { return };
             let said = ran.clean();

@@ -13,7 +13,7 @@ use super::dump::{Entry, entries, hex, lines, symbols};
 use super::facts::address;
 use super::{CC, DWARFDUMP, LLD};
 
-/// Links objects into a shared one; `None` if the linker is not there.
+/// Links objects into a shared one; `None` without the linker.
 pub fn link(folder: &Folder, machine: Machine, objects: &[&Path]) -> Option<PathBuf> {
     let output = folder.path().join(format!("linked-{}.so", objects.len()));
     let emulation = match machine {
@@ -31,10 +31,10 @@ pub fn link(folder: &Folder, machine: Machine, objects: &[&Path]) -> Option<Path
     Some(output)
 }
 
-/// What a loader sees: addresses and bytes.
+/// Loaded segments: addresses and bytes.
 fn segments(path: &Path) -> Vec<(u64, Vec<u8>)> {
     let mut bytes = std::fs::read(path).expect("what was linked");
-    // The ELF header is loaded too. What it says of section headers means nothing to a loader.
+    // The ELF header is loaded too. Its fields for section headers do not affect a loader.
     bytes[40..48].fill(0);
     bytes[58..64].fill(0);
     let file = object::File::parse(&*bytes).expect("an ELF file");
@@ -86,7 +86,7 @@ fn two_objects_become_one() {
             for (name, _, bytes) in FUNCTIONS {
                 let name = format!("{prefix}{name}");
                 let start = address(&symbols, &name);
-                // Of `both` the entry with code refers to the one with the name.
+                // The concrete entry of `both` refers to the abstract one with the name.
                 let mut with_code = entries.iter().filter(|entry| {
                     let names =
                         [entry.name(), entry.attribute("abstract_origin").map(|name| name.trim_matches('"'))];
@@ -118,7 +118,7 @@ fn the_linker_of_the_system_takes_objects() {
     };
     ran.clean();
     let Some(ran) = DWARFDUMP.run(&["--verify".as_ref(), output.as_os_str()]) else { return };
-    // This linker stores a string that another ends with inside of that one, and LLVM does not expect it.
+    // This linker merges suffixes of strings, which LLVM's verifier does not expect.
     let errors = ran.out.lines().filter(|line| line.starts_with("error:"));
     let mut others = errors.filter(|line| !line.contains("string offset") && !line.contains("Aggregated"));
     assert_eq!(others.next(), None, "{ran}");

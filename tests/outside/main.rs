@@ -1,7 +1,7 @@
-//! Second opinions: what other people's programs make of what is written here.
+//! The promise: other programs agree with this crate about its output.
 //!
-//! Nothing in here asks the reader of this crate. Each test runs a program that is installed or says that
-//! it is not: see [`common`].
+//! No test here uses the crate's reader. Each test runs an installed program, or reports that the program is missing:
+//! see [`common`].
 
 #[path = "../common/tools.rs"]
 mod common;

@@ -1,5 +1,5 @@
-//! Scopes of a program that runs: debuggers find arguments by the calls of the caller, and names by imports; others
-//! read the same without complaint.
+//! Scopes of a running program: debuggers find arguments by call sites of the caller, and names by imports; other
+//! readers have no complaints.
 
 use eitri::build::Builder;
 use eitri::emit::elf::{attach, symbol_named};
@@ -14,7 +14,7 @@ use super::debugger::ask::Debugger;
 use super::dump::{Entry, entries, hex};
 use super::{CC, DWARFDUMP, EU_READELF, READELF};
 
-/// The program, with pcs. `callee` forgets its first argument, and `middle` jumps to it.
+/// The program, with pcs. `callee` overwrites its first argument, and `middle` tail-calls it.
 const PROGRAM: &str = r#"
         .text
         .globl callee
@@ -63,7 +63,7 @@ counter: .long 77
 "#;
 const SIZES: [(&str, u64); 3] = [("callee", 9), ("middle", 0), ("main", 0x20)];
 
-/// `middle` is as long as its jump is: the assembler chooses.
+/// Describes the program. The assembler chooses the length of the jump, and thus of `middle`.
 fn module(middle_bytes: u64) -> eitri::Result<Module> {
     let cpu = Target::x86_64();
     let r = |name| cpu.register_named(name);
@@ -123,7 +123,7 @@ fn module(middle_bytes: u64) -> eitri::Result<Module> {
     m.import(main, Imported::Variable(counter))?.declared(file, 31)?;
     m.label(main, "again")?.at(0x12)?.declared(file, 33)?;
     let block = m.block(main, &[0x06..0x1c])?;
-    // The calls are the function's: LLVM 19 does not come to an end where one is in a block.
+    // The call sites belong to the function: LLVM 19 does not terminate with one in a block.
     let mut call = m.call(main)?;
     call.at(0x0d)?.returns_to(0x12)?.calls(callee)?.line(at(32))?;
     call.argument(&Loc::register(rdi))?.value(Val::register(rbx))?;
@@ -133,7 +133,7 @@ fn module(middle_bytes: u64) -> eitri::Result<Module> {
     call.argument(&Loc::register(rdi))?.value(Val::constant(1))?;
     call.argument(&Loc::register(rsi))?.value(Val::constant(6))?;
     m.variable(block, "result", int)?.live(0x12..0x17, Loc::register(rax))?;
-    // { int kept; } of a function of which nothing else is left.
+    // { int kept; } of a function without code.
     let last = m.function(unit, "last")?.returns(int)?.declared_at(at(40)).id();
     let body = m.block(last, &[])?;
     let kept = m.variable(body, "kept", int)?.declared_at(at(41)).id();
@@ -152,10 +152,10 @@ fn module(middle_bytes: u64) -> eitri::Result<Module> {
     m.finish()
 }
 
-/// What gdb is asked where the program stops, and what it is to answer.
+/// Questions for gdb where the program stops, with the expected answers.
 #[rustfmt::skip] // A table.
 const ANSWERS: &[(&str, &str)] = &[
-    // In the first call, where the register of `x` holds something else: main's rbx is what was given.
+    // In the first call, after the register of `x` is overwritten: main's rbx has the argument.
     ("print x", "= 20"),
     ("print y", "= 5"),
     ("print y@entry", "= 5"),
@@ -170,14 +170,14 @@ const ANSWERS: &[(&str, &str)] = &[
     ("ptype callee", "type = int (int, int)"),
     ("info scope *0x12+(long)&main", "Symbol result"),
     ("info scope *0x1d+(long)&main", "Symbol kept"),
-    // In the second, which is of middle: that jumped, and does not say what it gave.
+    // In the second call, by middle: a tail call without a value for the argument.
     ("continue", "callee ("),
     ("print x", "<optimized out>"),
     ("backtrace", "middle ("),
     ("up 2", "main ()"),
 ];
 
-/// The object of the program with what is described.
+/// The object of the program with the description.
 fn object(folder: &Folder, consumer: &Consumer) -> Option<Vec<u8>> {
     let path = |name: &str| folder.path().join(name).to_str().expect("a path").to_owned();
     folder.file("calls.s", PROGRAM);
@@ -203,7 +203,7 @@ fn versions() -> [Consumer; 2] {
     })
 }
 
-/// The same for lldb.
+/// Questions for lldb.
 #[rustfmt::skip] // A table.
 const LLDB_ANSWERS: &[(&str, &str)] = &[
     ("frame variable x", "= 20"),
@@ -264,7 +264,7 @@ fn others_read_calls_and_imports() {
             assert!(said.contains("No errors.") && !said.contains("warning"), "{said}");
         }
         let is_five = consumer.version == 5;
-        // The numbers of DWARF 5 sections 7.5.3 and 7.5.4, or GNU's, by their names.
+        // Names of the DWARF 5 codes, sections 7.5.3 and 7.5.4, or of GNU's.
         let words = match is_five {
             true => ["DW_TAG_call_site", "DW_AT_call_value", "DW_AT_call_all_calls", "DW_AT_call_tail_call"],
             false => [
@@ -293,8 +293,8 @@ fn others_read_calls_and_imports() {
     }
 }
 
-/// A block where it was inlined is one of the function's, a namespace begins at a line, and what the compiler was
-/// called with is behind its name.
+/// An inlined block refers to that of the function, a namespace has a line, and the producer includes the command
+/// line.
 #[test]
 fn llvm_reads_instances_of_blocks_and_where_namespaces_begin() {
     for consumer in versions() {

@@ -1,4 +1,4 @@
-//! `llvm-objdump -S`: source lines at their instructions, of code that an assembler made.
+//! `llvm-objdump -S`: source lines next to the instructions of assembled code.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use super::common::Folder;
 use super::described::{MACHINES, Machine};
 use super::{ASSEMBLER, OBJDUMP};
 
-/// Its first line is line 1.
+/// The source, from line 1 on.
 const SOURCE: &str = "\
 kernel void scale(global float *p) {
     float x = *p;
@@ -108,7 +108,7 @@ fn source_lines_stand_at_their_instructions() {
     }
 }
 
-/// Of each instruction, by pc, the line of source that stands before it.
+/// The source line printed before each instruction, by pc.
 fn shown(text: &str, machine: Machine) -> BTreeMap<u64, String> {
     let mut source = String::new();
     let mut all = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! Split units: what others read of an object and the files beside it, and of these packed into one.
+//! Split units: other tools read an object with its split files, and a package of these.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ use super::{DWARFDUMP, DWP, EU_READELF, READELF};
 
 const NAMES: [&str; 2] = ["work.cl.dwo", "other.cl.dwo"];
 
-/// An object with skeletons and the files of its two split units, in a folder that is the compilation's.
+/// An object with skeletons and the files of its two split units, in the compilation directory.
 struct Split {
     folder: Folder,
     options: Options,
@@ -44,16 +44,16 @@ impl Split {
         NAMES.into_iter().map(|name| self.folder.path().join(name))
     }
 
-    /// The object as it is, and when a linker has filled in the addresses.
+    /// The object, unlinked and linked.
     fn objects(&self) -> Vec<PathBuf> {
         let linked = link(&self.folder, self.options.machine, &[&self.main]);
         [Some(self.main.clone()), linked].into_iter().flatten().collect()
     }
 }
 
-/// What an entry of a unit says, but for where in sections it says so.
+/// Facts of an entry, without section offsets.
 fn said(entry: &Entry, unit: &Entry, folder: &Path, addresses: &[u64]) -> String {
-    // LLVM does not look into the skeleton for the names of files.
+    // LLVM does not use the skeleton for names of files.
     let file = |text: &str| {
         let text = text.trim_matches('"');
         let number = text.strip_prefix("0x").and_then(|digits| usize::from_str_radix(digits, 16).ok());
@@ -83,7 +83,7 @@ fn said(entry: &Entry, unit: &Entry, folder: &Path, addresses: &[u64]) -> String
     format!("{} {}: {}", entry.depth, entry.tag, attributes.collect::<Vec<_>>().join(", "))
 }
 
-/// What a skeleton says for its unit, and where tables are.
+/// Whether the attribute belongs to the skeleton, or locates a table.
 fn is_of_skeleton(name: &str) -> bool {
     let tables = ["addr_base", "str_offsets_base", "rnglists_base", "loclists_base"];
     tables.contains(&name) || ["comp_dir", "stmt_list", "low_pc", "high_pc", "ranges"].contains(&name)
@@ -140,7 +140,7 @@ fn llvm_finds_no_errors_in_objects_and_files() {
             let split = Split::new(machine, consumer);
             for path in split.objects().into_iter().chain(split.files()) {
                 let Some(ran) = DWARFDUMP.run(&["--verify".as_ref(), path.as_os_str()]) else { return };
-                // LLVM 19 looks for what is in a split unit in the skeleton, in its own objects too.
+                // LLVM 19 looks up entries of split units in the skeleton, also for its own objects.
                 let is_known = |line: &str| {
                     let known = ["references a non-existing DIE", "references nonexistent DIE", "Aggregated"];
                     tables && known.iter().any(|known| line.contains(known))
@@ -158,7 +158,7 @@ fn llvm_finds_no_errors_in_objects_and_files() {
 fn gnus_tools_read_objects_and_files() {
     let split = Split::new(Machine::Cpu, Consumer::dwarf5());
     for path in split.objects() {
-        // With the files that the skeletons name: binutils 2.40 does not look into a file by itself.
+        // With the files that the skeletons name: binutils 2.40 does not read split files alone.
         let Some(ran) = READELF.run(&["-wK".as_ref(), "-w".as_ref(), path.as_os_str()]) else { return };
         let said = ran.clean();
         for (path, unit) in split.files().zip(&split.written.split) {
@@ -193,7 +193,7 @@ fn a_packager_takes_the_files() {
         let Some(ran) = DWP.run(&arguments) else { return };
         ran.clean();
         let Some(ran) = DWARFDUMP.run(&["--debug-cu-index".as_ref(), packed.as_os_str()]) else { return };
-        // The packager does not keep which GPU it is, and LLVM misses it.
+        // The packager drops the processor, which LLVM reports as missing.
         assert!(ran.succeeded && (machine == Machine::Gpu || ran.errors.is_empty()), "{ran}");
         for unit in &split.written.split {
             assert!(ran.out.contains(&format!("0x{:016x}", unit.id)), "{ran}");
@@ -205,7 +205,7 @@ fn a_packager_takes_the_files() {
                 let tag = line.split_once(": ").map(|(_, tag)| tag).filter(|tag| tag.contains("DW_TAG_"));
                 tag.or(line.contains("DW_AT_name").then_some(line)).map(String::from)
             };
-            // Where a string is in its table is another matter.
+            // Indices of strings are not compared.
             let name = |fact: String| fact.rsplit(" = ").next().unwrap_or_default().to_owned();
             said.lines().filter_map(facts).map(name).collect::<Vec<_>>()
         };

@@ -1,4 +1,4 @@
-//! Types of C++ and Rust: what gdb prints of them, and whether others read them without complaint.
+//! Types of C++ and Rust: gdb prints them, and other tools read them without complaints.
 
 use eitri::build::{Builder, DataMember, Extent, Template};
 use eitri::emit::elf::{Code, new_object};
@@ -15,7 +15,7 @@ use super::{DWARFDUMP, EU_READELF, GDB, LIBDWARF, LLD, READELF};
 
 const BYTES: u64 = 0x40;
 
-/// Every construct of C++ that a type can have, and of C where those are other ones.
+/// Every type construct of C++, and of C where different.
 fn cpp() -> eitri::Result<Module> {
     let cpu = Target::x86_64();
     let (rdi, rsi) = (cpu.register_named("rdi")?, cpu.register_named("rsi")?);
@@ -43,7 +43,7 @@ fn cpp() -> eitri::Result<Module> {
     let shape = m.class(unit, Some("shape"), 48)?;
     m.describe_type(shape)?.declared(file, 7).passed(Passed::ByReference)?;
     m.base(shape, point, 0, Some(Accessibility::Public))?;
-    // Where the table of virtual functions says: the object's first word, and 24 bytes before what that is.
+    // The offset is in the table of virtual functions: 24 bytes before the target of the object's first word.
     let mut offset = Expr::build(Consumer::dwarf5().encoding(8));
     offset.ops().pick(0).deref().constu(24).minus().deref().plus();
     let offset = m.expr(offset.finish()?, &[])?;
@@ -129,7 +129,7 @@ fn cpp() -> eitri::Result<Module> {
     m.finish()
 }
 
-/// Rust's `enum`, as its compiler has it.
+/// Rust's `enum`, as described by its compiler.
 fn rust() -> eitri::Result<Module> {
     let mut m = Builder::new(Target::x86_64());
     let unit = m.unit("shapes.rs");
@@ -150,7 +150,7 @@ fn rust() -> eitri::Result<Module> {
         let variant = m.variant(part, if name == "Square" { &[] } else { &values })?;
         m.member(variant, name, inner, 0)?;
     }
-    // Ranges of a number with a sign.
+    // Ranges of a signed number.
     let level = m.structure(unit, Some("Level"), 4)?;
     let part = m.variant_part(level, DataMember::new("", i16, 0).artificial())?;
     let variant = m.variant(
@@ -175,17 +175,17 @@ fn rust() -> eitri::Result<Module> {
     m.finish()
 }
 
-/// Code, and data in which the values of the variables are.
+/// Code, and data with the values of the variables.
 fn code() -> Code {
     let mut text = vec![0x90; BYTES as usize];
-    // At `data`: 77, 0, then a line of 5, a square of 6 and 7, and a level.
+    // `data`: 77, 0, then a line of 5, a square of 6 and 7, and a level.
     let data = [77u32, 0, 1, 5, 0, 2, 6, 7, 0x0009_ff38, 0, 0, 0, 0, 0];
     text.extend(data.iter().flat_map(|word| word.to_le_bytes()));
     Code::text(text).with_function("work", 0, BYTES).with_function("data", BYTES, 56)
 }
 
 fn object(module: &Module, consumer: &Consumer) -> Vec<u8> {
-    // Before DWARF 4 the value of a template's parameter cannot be computed.
+    // Before DWARF 4 the value of a template parameter cannot be computed.
     let policy = if consumer.version < 4 { Policy::Partial } else { Policy::Strict };
     let written = lower(module, consumer, policy).expect("everything can be said");
     let object = new_object(module.target(), &code(), &written.sections).expect("an object");
@@ -194,7 +194,7 @@ fn object(module: &Module, consumer: &Consumer) -> Vec<u8> {
     object
 }
 
-/// What gdb says to a question has to have all of this in it, whatever the spaces.
+/// A question for gdb, and text that the answer must contain, without white space.
 type Answer = (&'static str, &'static str);
 
 #[rustfmt::skip] // A table.
@@ -203,7 +203,7 @@ const CPP: &[Answer] = &[
     ("ptype a_shape", "public: int id;"),
     ("ptype a_shape", "protected: int cached;"),
     ("ptype a_shape", "unsigned int low : 3; unsigned int mode : 5; int grid[2][3];"),
-    // The object begins with the third word of the data, so that these are in the 6.
+    // The object begins with the third word of the data, so that these bits are in the 6.
     ("print a_shape.low", "= 6"),
     ("print a_shape.mode", "= 0"),
     ("ptype a_shape", "static int total;"),
@@ -241,7 +241,7 @@ fn gdb_says(module: &Module, consumer: &Consumer, language: &str, answers: &[Ans
     let folder = Folder::new();
     let mut path = folder.file("shapes.o", object(module, consumer));
     if consumer.has_type_units {
-        // Of several sections of one name, as version 5 has them, gdb reads one.
+        // In version 5 an object has several sections of one name, of which gdb reads one.
         let linked = folder.path().join("shapes");
         let text = |path: &std::path::Path| path.to_str().expect("a path").to_owned();
         let Some(ran) = LLD.run(&["-shared", "-o", &text(&linked), &text(&path)]) else { return };
@@ -264,7 +264,7 @@ fn gdb_says(module: &Module, consumer: &Consumer, language: &str, answers: &[Ans
 
 #[test]
 fn gdb_prints_types_of_cpp() {
-    // What a class without a word of access means, DWARF 2 does not say.
+    // DWARF 2 does not define the default accessibility of classes.
     for (version, has_type_units) in [(3, false), (4, false), (5, false), (4, true), (5, true)] {
         let mut consumer = Consumer::dwarf5();
         (consumer.version, consumer.has_type_units) = (version, has_type_units);
@@ -311,7 +311,7 @@ fn others_read_types_without_complaint() {
     }
 }
 
-/// Before DWARF 5 a static member is a member that is only declared.
+/// Before DWARF 5 a static member is a declared member.
 #[test]
 fn static_members_are_what_the_version_has() {
     let module = cpp().expect("a module");
@@ -328,7 +328,7 @@ fn static_members_are_what_the_version_has() {
     }
 }
 
-/// How objects are passed came with DWARF 5; where types are declared has a column in all versions.
+/// Calling conventions of types need DWARF 5; declarations of types have a column in all versions.
 #[test]
 fn llvm_reads_how_objects_are_passed() {
     let module = cpp().expect("a module");

@@ -1,4 +1,4 @@
-//! `llvm-dwarfdump --verify`: is what is written well formed?
+//! Checks that the output is well-formed, with `llvm-dwarfdump --verify`.
 
 use eitri::lower::Consumer;
 
@@ -7,7 +7,7 @@ use super::common::Folder;
 use super::described::{Known, MACHINES, Machine, Options, Place, described, object};
 use super::link::link;
 
-/// Well formed as it is, and when a linker has filled in the addresses.
+/// Verifies the object, unlinked and linked.
 fn is_clean(options: Options, consumer: &Consumer) {
     let folder = Folder::new();
     let path = folder.file("object.o", object(options, consumer).0);
@@ -49,7 +49,7 @@ fn operations_that_llvm_does_not_know_are_all_that_it_complains_of() {
     }
 }
 
-/// Each location that is complained of, and nothing else is.
+/// Checks that exactly these locations cause complaints.
 fn complains_of(machine: Machine, consumer: &Consumer, unknown: fn(&Place) -> bool) {
     let folder = Folder::new();
     let path = folder.file("object.o", object(Options::new(machine), consumer).0);
@@ -62,7 +62,7 @@ fn complains_of(machine: Machine, consumer: &Consumer, unknown: fn(&Place) -> bo
         .iter()
         .flat_map(|variable| variable.places.iter().filter(|place| unknown(place)).map(|_| variable.name));
     let expected: Vec<&str> = expected.collect();
-    // Each error is followed by the entry that it is about.
+    // Each error is followed by its entry.
     let about = ran.out.split("error: DIE contains invalid DWARF expression").skip(1).filter_map(|error| {
         let (_, name) = error.split_once(" = \"")?;
         Some(name.split_once('"')?.0)

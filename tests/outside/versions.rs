@@ -1,4 +1,4 @@
-//! Every version in both formats: what other programs make of it, and whether it means what was described.
+//! Every version in both formats: other programs read the output, and `check` is clean.
 
 use eitri::consumer::{Consumer, Policy, Tables};
 use eitri::lower::lower;
@@ -59,7 +59,7 @@ fn every_version_is_read_by_others_and_means_what_was_described() {
     }
 }
 
-/// With every table for looking things up.
+/// All lookup tables.
 #[test]
 fn tables_are_verified_by_others() {
     let folder = Folder::new();

@@ -1,7 +1,7 @@
-//! `gimli::Evaluation`, asked the same as the evaluator here: on a [`Machine`], in a [`Context`].
+//! Drives `gimli::Evaluation` with the interface of this crate's evaluator: a [`Machine`] and a [`Context`].
 //!
-//! What gimli asks for is read from the machine as a debugger that uses gimli would. What comes out is put into the
-//! words of `eitri::eval`, so that the two can be compared.
+//! Requests of gimli are answered from the machine, as a debugger would. Results are converted to types of
+//! `eitri::eval` for comparison.
 
 use eitri::eval::{
     BaseType, Body, Class, Context, CurrentObject, Element, Fault, Location, Machine, TypeEncoding, Value,
@@ -13,14 +13,14 @@ use gimli::{DieReference, EndianSlice, Evaluation, EvaluationResult, Format, Run
 
 type Bytes<'a> = EndianSlice<'a, RunTimeEndian>;
 
-/// Why there is no answer.
+/// Reason for a missing result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Stop {
     /// gimli refuses the expression.
     Refused(gimli::Error),
-    /// The machine does not have what gimli asks for, or gimli's answer is nowhere on it.
+    /// The machine lacks requested data, or gimli's result is not on the machine.
     Missing(&'static str),
-    /// gimli cannot be asked: its interface has no word for something.
+    /// gimli's interface cannot express a request.
     CannotSay(&'static str),
 }
 
@@ -36,24 +36,24 @@ impl From<Fault> for Stop {
     }
 }
 
-/// What gimli answers: a location, and also a value if the top of the stack was one.
+/// Result of gimli: a location, and also a value if the top of the stack is a value.
 #[derive(Debug, Clone)]
 pub struct Answer {
     pub location: Result<Location, Stop>,
     pub value: Option<Value>,
 }
 
-/// No expression here takes as many operations, unless it has no end.
+/// Maximum number of operations: only endless expressions exceed it.
 const MAX_OPERATIONS: u32 = 100_000;
 
-/// How many expressions may be in each other.
+/// Maximum nesting depth of expressions.
 const MAX_DEPTH: u32 = 16;
 
-/// Evaluates an expression with gimli. The kind of the context does not matter to it.
+/// Evaluates an expression with gimli, which ignores the kind of the context.
 pub fn evaluate(expr: &[u8], machine: &dyn Machine, context: &Context<'_>) -> Result<Answer, Stop> {
     let asked = Asked { machine, context, frame: context.frame, depth: 0, is_frame_base: false };
     let evaluation = match asked.run(expr, context.initial) {
-        // A result is an address to gimli, unless an operation says that it is a value.
+        // To gimli, the result is an address unless an operation marks it as a value.
         Err(stop @ Stop::Refused(gimli::Error::IntegralTypeRequired)) => {
             let expr = [expr, &[gimli::DW_OP_stack_value.0]].concat();
             return match asked.run(&expr, context.initial).map(Evaluation::result).as_deref() {
@@ -76,7 +76,7 @@ pub fn evaluate(expr: &[u8], machine: &dyn Machine, context: &Context<'_>) -> Re
     Ok(Answer { location: asked.location(&evaluation.result()), value })
 }
 
-/// What is asked.
+/// State of an evaluation.
 #[derive(Clone, Copy)]
 struct Asked<'a> {
     machine: &'a dyn Machine,
@@ -178,7 +178,7 @@ impl<'a> Asked<'a> {
         }
     }
 
-    /// The current object. Expressions within expressions have none, unless they are called.
+    /// The current object. Nested expressions have none, unless they are called.
     fn object(&self) -> Option<Location> {
         match self.context.object {
             CurrentObject::Is(object) => Some(object.clone()),
@@ -204,7 +204,7 @@ impl<'a> Asked<'a> {
         ty.filter(|_| elements == 1 && bits % 8 == 0).ok_or(Stop::CannotSay("a type of this size"))
     }
 
-    /// Bytes in memory order as a value; of the generic type there may be less than all.
+    /// Bytes in memory order as a value; for the generic type, fewer bytes are permitted.
     fn parsed(&self, ty: ValueType, bytes: &[u8]) -> Result<gimli::Value, Stop> {
         if ty != ValueType::Generic {
             let size = ty.bit_size(u64::MAX) as usize;
@@ -235,7 +235,7 @@ impl<'a> Asked<'a> {
         self.parsed(ty, &bytes)
     }
 
-    /// What is in a register of the frame, or its low part.
+    /// Contents of a register of the frame, or its low bits.
     fn register(&self, reg: Reg, ty: ValueType) -> Result<gimli::Value, Stop> {
         let bits = self.context.target.register_bits(reg).ok_or(Stop::Missing("a register"))?;
         let wanted = match ty {
@@ -319,7 +319,7 @@ impl<'a> Asked<'a> {
         }
     }
 
-    // What came out.
+    // Results.
 
     fn value(&self, value: gimli::Value) -> Value {
         let of = |encoding, bits, value| Value::new(BaseType::new(encoding, bits), value);
@@ -380,7 +380,7 @@ impl<'a> Asked<'a> {
             }
         };
         let by = match (piece.bit_offset, piece.location) {
-            // It counts from the least significant bit, which such a machine has last.
+            // gimli counts from the least significant bit, which is last on a big-endian machine.
             (Some(by), gimli::Location::Value { value }) if self.machine.is_big_endian() => {
                 let after = by.saturating_add(piece.size_in_bits.unwrap_or(0));
                 self.value(value).ty().size().saturating_sub(after)
@@ -391,7 +391,7 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// What gimli's refusal is in the words of the evaluator here; it has no classes of errors.
+/// Converts a refusal of gimli, which has no classes of errors.
 pub fn fault(stop: &Stop) -> Fault {
     Fault::new(Class::Evaluation, format!("{stop:?}"))
 }

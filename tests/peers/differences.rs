@@ -1,18 +1,18 @@
-//! Where gimli 0.34 answers differently, and the rule by which it does.
+//! Differences in gimli 0.34's results, and the rule that decides each.
 
 use eitri::eval::{Element, Step, TypeEncoding, Value};
 use eitri::op::{Encoding, Name, Op};
 
-/// An operation as it was carried out, or the end of the expression.
+/// An executed operation, or the end of the expression.
 #[derive(Debug)]
 pub struct Seen<'a> {
-    /// The operation that was carried out before it, also if that is in another expression.
+    /// The previously executed operation, possibly in another expression.
     pub previous: Option<Name>,
     /// `None` at the end.
     pub op: Option<Op<'a>>,
-    /// The stack before it, bottom first.
+    /// Stack before the operation, bottom first.
     pub before: &'a [Element],
-    /// The stack after it. `None` if it failed.
+    /// Stack after the operation; `None` if it failed.
     pub after: Option<&'a [Element]>,
     pub encoding: Encoding,
 }
@@ -30,7 +30,7 @@ impl Seen<'_> {
         self.before.len().checked_sub(index + 1).map(|at| &self.before[at])
     }
 
-    /// The encoding of the type of an element; a memory location is as good as the generic type.
+    /// Encoding of an element's type; a memory location counts as the generic type.
     fn encoding_of(&self, index: usize) -> TypeEncoding {
         self.value(index).map_or(TypeEncoding::Generic, |value| value.ty().encoding)
     }
@@ -47,15 +47,15 @@ impl Seen<'_> {
     }
 }
 
-/// A rule by which gimli does something else.
+/// A difference of gimli.
 pub struct Difference {
-    /// What gimli does.
+    /// Behaviour of gimli.
     pub gimli: &'static str,
-    /// What decides.
+    /// The deciding rule.
     pub rule: &'static str,
-    /// An expression that shows it on the machine of the random ones, with addresses of 8 bytes.
+    /// An example on the machine for random expressions, with addresses of 8 bytes.
     pub example: &'static str,
-    /// Whether it can be the reason, given an operation that was carried out.
+    /// Whether an executed operation can cause the difference.
     pub applies: fn(&Seen<'_>) -> bool,
 }
 
@@ -80,7 +80,7 @@ fn is_nan(value: &Value) -> bool {
     }
 }
 
-/// All of them.
+/// All differences.
 #[rustfmt::skip]
 pub const DIFFERENCES: &[Difference] = &[
     Difference {
@@ -252,7 +252,7 @@ pub const DIFFERENCES: &[Difference] = &[
             let at = seen.before.iter().rposition(is_incomplete);
             let Some(from_top) = at.map(|at| seen.before.len() - 1 - at) else { return false };
             match seen.op {
-                // It is the result of both, unless something stands on it.
+                // It is the result in both, unless another element is above it.
                 None => from_top > 0,
                 Some(Op::Piece { .. } | Op::BitPiece { .. }) => match from_top {
                     0 => seen.before.len() > 1,
@@ -265,12 +265,12 @@ pub const DIFFERENCES: &[Difference] = &[
     },
 ];
 
-/// Looks at an evaluation here for reasons why gimli's can differ.
+/// Watches an evaluation of this crate for possible causes of differences.
 pub struct Watch {
     encoding: Encoding,
     before: Vec<Element>,
     previous: Option<Name>,
-    /// The stack and the operation before each expression that has not ended yet.
+    /// Stack and previous operation before each unfinished nested expression.
     outer: Vec<(Vec<Element>, Option<Name>)>,
     /// The rules that apply.
     pub found: Vec<&'static str>,
@@ -281,7 +281,7 @@ impl Watch {
         Self { encoding, before: Vec::new(), previous: None, outer: Vec::new(), found: Vec::new() }
     }
 
-    /// An operation was carried out.
+    /// Records an executed operation.
     pub fn step(&mut self, step: &Step<'_>) {
         while self.outer.len() < step.depth as usize {
             self.outer.push((self.before.clone(), self.previous));
@@ -291,9 +291,9 @@ impl Watch {
             before = self.outer.pop();
         }
         match step.op {
-            // What it called was looked at.
+            // The called operations were recorded.
             Op::Call2 { .. } | Op::Call4 { .. } | Op::CallRef { .. } => return,
-            // Theirs is a stack of its own.
+            // Nested expressions have a stack of their own.
             Op::EntryValue { .. } | Op::FbReg { .. } => {
                 if let Some((before, previous)) = before {
                     (self.before, self.previous) = (before, previous);
@@ -306,7 +306,7 @@ impl Watch {
         self.previous = Some(step.op.name());
     }
 
-    /// An operation failed, or the expression ended, in a result or not.
+    /// Records a failed operation, or the end of the expression.
     pub fn end(&mut self, failed: Option<Op<'_>>) {
         self.look(failed, None);
     }

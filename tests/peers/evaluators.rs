@@ -1,4 +1,4 @@
-//! Random expressions, evaluated here and by gimli.
+//! Random expressions, evaluated by this crate and by gimli.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -11,15 +11,15 @@ use super::differences::{DIFFERENCES, Watch};
 use super::machine::machine;
 use super::random::programs;
 
-/// What an evaluator answers. Failures are all the same.
+/// Results of an evaluator. All failures are equal.
 #[derive(Debug, PartialEq, Eq)]
 struct Answers {
-    /// As text, which says everything of it.
+    /// The location as text, which is complete.
     location: Result<String, ()>,
     value: Result<Value, ()>,
 }
 
-/// What both answer, why they do not, and which differences can be the reason.
+/// Results of both evaluators, and the differences that can explain a deviation.
 struct Compared {
     here: Answers,
     gimli: Answers,
@@ -48,7 +48,7 @@ fn shown<E>(location: &Result<Location, E>) -> Result<String, ()> {
 fn compared(expr: &[u8], encoding: Encoding, machine: &Snapshot, layout: &Layout) -> Compared {
     let context = Context::new(encoding, layout);
     let mut watch = Watch::new(encoding);
-    // What is traced does not go the quick way.
+    // Tracing disables the fast path.
     let _ = Evaluator::new().traced(expr, machine, &context, &mut |step| watch.step(&step));
     let location = Evaluator::new().location(expr, machine, &context);
     let value = Evaluator::new().value(expr, machine, &context);
@@ -74,8 +74,7 @@ fn compared(expr: &[u8], encoding: Encoding, machine: &Snapshot, layout: &Layout
     Compared { here, gimli, fault: location.err(), stop, reasons: watch.found }
 }
 
-/// How many expressions there were, how many of them had a result in both evaluators that was compared, and how
-/// many had an operation on the way of which gimli has another opinion.
+/// Numbers of expressions, of compared results, and of expressions with an operation for which a difference is listed.
 static COUNTS: [AtomicUsize; 3] = [const { AtomicUsize::new(0) }; 3];
 
 fn config() -> ProptestConfig {
@@ -103,7 +102,7 @@ proptest! {
             count.fetch_add(1, Ordering::Relaxed);
         }
         let [all, results, others] = [0, 1, 2].map(|index| COUNTS[index].load(Ordering::Relaxed));
-        // The generator is worth something.
+        // Checks the quality of the generator.
         prop_assert!(all < 500 || results * 2 > all && others * 3 < all, "{all} {results} {others}");
         if all % 10_000 == 0 {
             println!("{all} expressions, {results} results that agree, {others} of differing opinion");
@@ -111,7 +110,7 @@ proptest! {
     }
 }
 
-/// Each difference is one, and is found.
+/// Each listed difference exists and is found.
 #[test]
 fn gimli_differs_as_listed() {
     let (machine, layout) = machine(8);

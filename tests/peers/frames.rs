@@ -1,4 +1,4 @@
-//! The tables of the conformance vectors with call frame information, beside gimli's.
+//! Tables of the conformance vectors for call frame information, compared with gimli's.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -20,7 +20,7 @@ fn row<'a>(
 ) -> Option<Row> {
     let bytes = |expr: &UnwindExpression<usize>| Some(expr.get(section).ok()?.0.slice().to_vec());
     let cfa = match row.cfa() {
-        // gimli begins with this rule.
+        // Initial rule of gimli.
         gimli::CfaRule::RegisterAndOffset { register: gimli::Register(0), offset: 0 } => RowCfa::Unset,
         gimli::CfaRule::RegisterAndOffset { register, offset } => {
             RowCfa::Register { register: register.0.into(), offset: *offset, space: 0 }
@@ -44,7 +44,7 @@ fn row<'a>(
     Some(Row { pcs: (row.start_address(), row.end_address().min(end)), cfa, rules })
 }
 
-/// gimli's rows of the FDE that has the pc.
+/// gimli's rows of the FDE that contains the pc.
 fn rows<'a, S>(section: &S, address: u64, pc: u64) -> Result<Vec<Row>, gimli::Error>
 where
     S: UnwindSection<Slice<'a>, Offset: gimli::UnwindOffset<usize>>,
@@ -89,7 +89,7 @@ fn answer(
     }
 }
 
-/// More than any number of a register that a vector asks for.
+/// Above every register number in the vectors.
 const REGISTERS: u64 = 0x1000;
 
 #[test]
@@ -103,7 +103,7 @@ fn tables_of_vectors_are_those_of_gimli() {
             let (Body::Frames(frames), Some(pc)) = (&vector.body, vector.machine.snapshot.pc) else {
                 continue;
             };
-            // Only tables are compared: what is expected has `rows`, and nothing that gimli does not have.
+            // Only tables are compared: vectors that expect `rows`, without features that gimli lacks.
             let expected = vector.expect.to_string();
             if !expected.starts_with("rows ") || expected.contains(" space ") {
                 continue;

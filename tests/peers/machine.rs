@@ -1,10 +1,10 @@
-//! The machine that random expressions are evaluated on.
+//! The machine for random expressions.
 
 use eitri::eval::{BaseType, Caller, Layout, Location, OwnedBody, Snapshot, SpaceLayout, TypeEncoding};
 use eitri::op::Reg;
 use eitri::target::{Per, SpaceId};
 
-/// The base types that both evaluators know, by their offset. 0 is the generic type.
+/// Base types known to both evaluators, by offset; 0 is the generic type.
 pub const TYPES: [(u64, TypeEncoding, u32); 10] = [
     (0x10, TypeEncoding::Signed, 8),
     (0x11, TypeEncoding::Unsigned, 8),
@@ -18,15 +18,14 @@ pub const TYPES: [(u64, TypeEncoding, u32); 10] = [
     (0x19, TypeEncoding::Float, 64),
 ];
 
-/// Registers of the size of an address, and one of 128 bits.
+/// Registers of address size, and one of 128 bits.
 pub const REGISTERS: [u64; 6] = [0, 1, 2, 3, 4, 5];
 pub const WIDE: u64 = 17;
 
-/// An entry that can be called: its offset, its expression, how many numbers that takes and leaves. `None` where it
-/// does something else.
+/// A callable entry: offset, expression, numbers of values popped and pushed; `None` for other effects.
 type Called = (u64, &'static [u8], Option<(usize, usize)>);
 
-/// What can be called.
+/// The callable entries.
 pub const CALLED: [Called; 9] = [
     (0x40, &[0x37], Some((0, 1))),                // lit7
     (0x41, &[0x23, 3], Some((1, 1))),             // plus_uconst 3
@@ -39,7 +38,7 @@ pub const CALLED: [Called; 9] = [
     (0x48, &[0x93, 4], None),                     // piece 4
 ];
 
-/// A program of addresses of so many bytes, and its architecture.
+/// A program with addresses of `address_bytes` bytes, and its architecture.
 pub fn machine(address_bytes: u8) -> (Snapshot, Layout) {
     let size = usize::from(address_bytes);
     let number = |number: i64| number.to_le_bytes()[..size].to_vec();

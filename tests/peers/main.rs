@@ -1,5 +1,5 @@
-//! What gimli's evaluator makes of the same expressions on the same machine. Where it differs, the rule that decides
-//! stands in a table, or in the vector.
+//! gimli's evaluator on the same expressions and machine. For each difference, a table or the vector has the deciding
+//! rule.
 
 mod asked;
 mod differences;

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::machine::{CALLED, REGISTERS, TYPES, WIDE};
 
-/// A choice of the generator.
+/// A random choice.
 #[derive(Debug, Clone)]
 pub struct Choice {
     what: u8,
@@ -15,7 +15,7 @@ pub struct Choice {
     more: u8,
 }
 
-/// An expression as choices: how it goes, and how it ends.
+/// An expression as choices: its body and its end.
 #[derive(Debug, Clone)]
 pub struct Program {
     pub address_bytes: u8,
@@ -24,7 +24,7 @@ pub struct Program {
 }
 
 pub fn programs() -> impl Strategy<Value = Program> {
-    // Numbers of every size and either sign.
+    // Numbers of all sizes and both signs.
     let number = (any::<u64>(), 0..64u32, any::<bool>())
         .prop_map(|(number, shift, negative)| if negative { !(number >> shift) } else { number >> shift });
     let choice = (any::<u8>(), number, any::<u8>());
@@ -43,12 +43,12 @@ impl Program {
             Writer { to: Expr::build(self.encoding()), stack: Vec::new(), encoding: self.encoding() };
         writer.choices(&self.body);
         writer.end(&self.end);
-        // What does not fit an address of 4 bytes is never written.
+        // Numbers that do not fit an address of 4 bytes are never written.
         writer.to.finish().expect("is written").bytes().to_vec()
     }
 }
 
-/// An expression in the making, and the types on its stack.
+/// An expression under construction, and the types on its stack.
 struct Writer {
     to: ExprBuilder,
     stack: Vec<u64>,
@@ -75,7 +75,7 @@ impl Writer {
         self.stack.extend(leaves);
     }
 
-    /// Sees that there are so many elements.
+    /// Ensures that the stack has `count` elements.
     fn need(&mut self, count: usize) {
         while self.stack.len() < count {
             self.op(Op::ConstU { value: 0x1000 + self.stack.len() as u64 * 9 }, 0, Some(0));
@@ -84,7 +84,7 @@ impl Writer {
 
     fn convert(&mut self, ty: u64) {
         if self.top() != ty {
-            // By way of an integer of the same size, where the number may not fit.
+            // Converts through an integer of the same size, as the number may not fit.
             if is(self.top(), TypeEncoding::Float) {
                 let same = if self.bits(self.top()) == 32 { 0x15 } else { 0x17 };
                 self.op(Op::Reinterpret { ty: same }, 1, Some(same));
@@ -98,7 +98,7 @@ impl Writer {
         self.convert(0);
     }
 
-    /// An address where something is.
+    /// Pushes an address of mapped memory.
     fn address(&mut self, choice: &Choice) {
         let address = 0x1000 + u64::from(choice.more);
         match choice.number % 4 {
@@ -125,7 +125,7 @@ impl Writer {
         }
     }
 
-    /// Something that leaves one number of the generic type on what is there.
+    /// Appends operations that leave one number of the generic type on the stack.
     fn block(&mut self, choices: &[Choice]) {
         let below = std::mem::take(&mut self.stack);
         self.choices(choices);
@@ -160,7 +160,7 @@ impl Writer {
         let Choice { what, number, more } = *choice;
         let ty = TYPES[usize::from(more) % TYPES.len()].0;
         let reg = REGISTERS[usize::from(more) % REGISTERS.len()];
-        // Now and then an operation is not what it should be.
+        // Some operations have wrong operands.
         let tame = more < 248;
         match what {
             0..=19 => self.op(Op::ConstU { value: number }, 0, Some(0)),
@@ -174,7 +174,7 @@ impl Writer {
             62 | 63 => self.op(Op::Constx { index: number % if tame { 3 } else { 4 } }, 0, Some(0)),
             64..=79 => {
                 let len = self.bits(ty) / 8 + u32::from(!tame);
-                // Small floating point numbers as often as any.
+                // Small floating-point numbers are as likely as others.
                 let bytes = match number % 2 {
                     0 if is(ty, TypeEncoding::Float) => {
                         let value = f64::from(number as u16 as i16) / 4.0;
@@ -270,7 +270,7 @@ impl Writer {
                 self.op(Op::FormTlsAddress {}, 1, Some(0));
             }
             _ if tame => self.op(Op::ConstU { value: u64::from(more) }, 0, Some(0)),
-            // Anywhere in an expression: what describes a location.
+            // Location operations at arbitrary positions.
             _ => match number % 6 {
                 0 => self.op(Op::RegX { reg: Reg(reg) }, 0, Some(0)),
                 1 => self.op(Op::StackValue {}, 1, Some(0)),
@@ -297,7 +297,7 @@ impl Writer {
         self.op(Op::EntryValue { expr: &expr }, 0, Some(leaves));
     }
 
-    /// Two elements of one type.
+    /// Ensures two elements of one type.
     fn same_types(&mut self, tame: bool) {
         self.need(2);
         let below = self.stack[self.stack.len() - 2];
@@ -339,7 +339,7 @@ impl Writer {
             };
         }
         if is_shift && tame {
-            // Not too far.
+            // A small distance.
             self.op(Op::Drop {}, 1, None);
             self.op(Op::ConstU { value: choice.number % 70 }, 0, Some(0));
         }
@@ -401,7 +401,7 @@ impl Writer {
             }
             120..=139 => self.place(choice),
             _ => {
-                // What is below the first piece would be taken by the others.
+                // Elements below the first piece would be used by later pieces.
                 while tame && self.stack.len() > 1 {
                     self.op(Op::Swap {}, 0, None);
                     self.op(Op::Drop {}, 1, None);
@@ -414,7 +414,7 @@ impl Writer {
         }
     }
 
-    /// What is at a place of its own.
+    /// A location of its own.
     fn place(&mut self, choice: &Choice) {
         let Choice { what, number, more } = *choice;
         match what % 5 {

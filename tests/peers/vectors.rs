@@ -1,4 +1,4 @@
-//! The conformance vectors of DWARF 5, evaluated by gimli: whatever it answers differently, the vector notes.
+//! Conformance vectors of DWARF 5, evaluated by gimli: vectors note all different results.
 
 use std::path::Path;
 
@@ -8,10 +8,11 @@ use eitri::op::Dialect;
 
 use super::asked::{self, Stop};
 
-/// How a note starts.
+/// Start of a note.
 const NOTE: &str = "gimli 0.34 answers ";
 
-/// Whether gimli answers what the vector expects, or else what it answers. `Err` is why it cannot be asked.
+/// Compares gimli's result with the expectation. Returns the result if it differs; `Err` is the reason why gimli
+/// cannot evaluate the vector.
 fn answer(vector: &Vector) -> Result<Option<String>, &'static str> {
     let Body::Expression(expr) = &vector.body else { return Err("location lists") };
     if vector.encoding.dialect != Dialect::Dwarf5 {
@@ -30,7 +31,7 @@ fn answer(vector: &Vector) -> Result<Option<String>, &'static str> {
                 match vector.kind {
                     Kind::Location => vec![location],
                     Kind::Value => vec![value.ok_or_else(none)],
-                    // gimli does not tell an address from a location.
+                    // gimli does not distinguish addresses from locations.
                     Kind::Any => value.map(Ok).into_iter().chain([location]).collect(),
                 }
             }
@@ -48,14 +49,14 @@ fn answer(vector: &Vector) -> Result<Option<String>, &'static str> {
         if matches!(outcome.verdict, Verdict::Passed | Verdict::WrongErrorClass) {
             return Ok(None);
         }
-        // Why something cannot be read is said in many words.
+        // Reasons in brackets vary.
         let found = outcome.found.split(" (").next().unwrap_or_default().to_owned();
         answers.push(words.unwrap_or(found));
     }
     Ok(answers.into_iter().next())
 }
 
-/// A result, and what is read and written there.
+/// A result, and the results of reading and writing there.
 fn found(vector: &Vector, result: Result<Element, Fault>) -> Found {
     let machine = &vector.machine.snapshot;
     let (mut read, mut written) = (None, None);
@@ -82,7 +83,7 @@ fn vectors_note_where_gimli_answers_differently() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("goldens/conformance");
     let mut files: Vec<_> =
         std::fs::read_dir(folder).expect("the folder").map(|file| file.unwrap().path()).collect();
-    // The samples are of whoever made the format.
+    // The samples come from the authors of the format.
     let is_ours =
         |path: &std::path::PathBuf| !path.ends_with("sample.json") && !path.ends_with("sample_gpu.json");
     files.retain(|path| is_ours(path) && path.extension().is_some_and(|extension| extension == "json"));

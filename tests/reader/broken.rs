@@ -1,4 +1,4 @@
-//! Damaged input: an error or facts, never a panic, and in reasonable time.
+//! Damaged input gives an error or facts, never a panic, in reasonable time.
 
 use eitri::dump::{DumpOptions, dump};
 use eitri::op::{Dialect, DraftCodes, Encoding};
@@ -13,7 +13,7 @@ use crate::compiled::{CLANG, CLANGXX, GCC, GXX, LLC, compile, sources};
 use crate::objects::{FORM, for_amdgpu, object};
 use crate::written::{Contents, Form, sections_of, write};
 
-/// Reads and prints all that there is, also as split units.
+/// Reads and prints everything, also as split units.
 fn use_up(bytes: &[u8]) {
     let Ok(object) = Object::read(bytes) else { return };
     let _ = (object.wave(), object.target(None), object.symbol("kernel"));
@@ -51,7 +51,7 @@ fn ask(dwarf: &Dwarf<'_>) {
     }
 }
 
-/// Objects of compilers with all sections that the reader knows; none without the tools.
+/// Compiled objects with all sections that the reader knows; none without the tools.
 fn compiled() -> Vec<Vec<u8>> {
     let folder = sources();
     let mut all = Vec::new();
@@ -82,7 +82,7 @@ fn compiled() -> Vec<Vec<u8>> {
     all
 }
 
-/// A number for each step, always the same.
+/// A deterministic pseudo-random number per step.
 fn scatter(state: &mut u64) -> usize {
     *state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
     (*state >> 33) as usize
@@ -92,17 +92,17 @@ fn scatter(state: &mut u64) -> usize {
 fn damaged_objects_of_compilers_are_read_or_refused() {
     let mut state = 1;
     for bytes in compiled() {
-        // Not every byte: what is read by then is long. The file's own tables are at its end.
+        // Some lengths only, as reading takes long. The tables of the ELF file are at its end.
         for end in (0..bytes.len()).step_by(97) {
             use_up(&bytes[..end]);
         }
         let sections: Vec<_> = {
-            // Without the feature, compressed ones are refused.
+            // Compressed sections are refused without the feature.
             let Ok(object) = Object::read(&bytes) else { continue };
             let is_debug = |name: &str| name.starts_with(".debug_") || name == ".eh_frame";
             let start = bytes.as_ptr() as usize;
             let inside = |section: &Section<'_>| {
-                // Contents that were changed while they were read are elsewhere.
+                // Decompressed or relocated contents are not in the file's bytes.
                 let from = (section.data.as_ptr() as usize).wrapping_sub(start);
                 (from < bytes.len()).then(|| from..from + section.data.len())
             };
@@ -112,7 +112,7 @@ fn damaged_objects_of_compilers_are_read_or_refused() {
         for round in 0..400 {
             let mut damaged = bytes.clone();
             for _ in 0..1 + round % 4 {
-                // Half of them in the sections that have no relocations, the others anywhere.
+                // Half of the changes in sections without relocations, the others anywhere.
                 let at = match sections.get(scatter(&mut state) % (2 * sections.len().max(1))) {
                     Some(range) => range.start + scatter(&mut state) % range.len(),
                     None => scatter(&mut state) % damaged.len(),
@@ -125,7 +125,7 @@ fn damaged_objects_of_compilers_are_read_or_refused() {
     }
 }
 
-/// The same for sections by hand, whose every byte counts.
+/// Every byte of sections encoded by hand is changed.
 #[test]
 fn damaged_sections_are_read_or_refused() {
     for style in Bytes::all() {
@@ -198,7 +198,7 @@ fn tables(style: &Bytes) -> Vec<Vec<u8>> {
     table.u16(5).u16(0).offset(1).offset(1);
     let mut debug_str_offsets = style.empty();
     debug_str_offsets.unit(&table);
-    // A unit with macros, in whose `.debug_str_offsets` the strings are.
+    // A unit with macros, whose strings are in its `.debug_str_offsets`.
     let abbrev = vec![1, 0x11, 0, 0x79, 0x17, 0x72, 0x17, 0, 0, 0];
     let mut unit = style.empty();
     unit.u16(5).u8s([1, 8]).offset(0).u8s([1]).offset(0).offset(if style.is_long { 16 } else { 8 });
@@ -256,7 +256,7 @@ fn sections_that_are_whole_are_printed() {
         }
         let text = use_tables(&style, &elf, &tables(&style), false).unwrap();
         let text = text.replacen(", 64-bit format", "", 1);
-        // The pcs of `.eh_frame` count from where they stand, 8 bytes further for each length in the long format.
+        // The pcs of `.eh_frame` are relative to their fields, 8 bytes later per length field in the 64-bit format.
         let [start, lsda] = if style.is_long { [0x41 + 16, 0x33 + 16] } else { [0x41, 0x33] };
         let eh_frame = format!(
             "[{start:#x}, {:#x}) lsda {lsda:#x}\n  {:<12} cfa=unset\n  {:<12} cfa=reg7+8\n",
@@ -268,7 +268,7 @@ fn sections_that_are_whole_are_printed() {
     }
 }
 
-/// What [`tables`] say, by hand.
+/// Expected text for [`tables`], derived by hand.
 const PRINTED: &str = r#"addresses: the object is not linked, and its sections are taken to be at
   0x10000 .text.other
   0x12000 .text.kernel
@@ -369,7 +369,7 @@ proptest! {
 #[test]
 fn a_list_without_end_gives_what_it_has() {
     let encoding = Encoding::new(8, Dialect::Llvm);
-    // offset_pair 1, 2 with an empty expression; then a kind that there is not.
+    // offset_pair 1, 2 with an empty expression; then an unknown kind.
     let bytes = [4, 1, 2, 0, 0x33];
     let sections = Sections { debug_loclists: &bytes, ..Sections::default() };
     let mut list = RawList::new(&sections, ListFormat::Loclists, encoding, 0).unwrap();
@@ -430,7 +430,7 @@ fn kinds_by_index_find_their_addresses() {
     let bounds: Vec<_> = (0..4).map(|_| next().map(|one| (one.start, one.end, one.is_default()))).collect();
     let expected = [(0x1000, 0x2000, false), (0x3000, 0x3010, false), (0x2004, 0x2008, false), (0, 0, true)];
     assert_eq!(bounds.into_iter().collect::<Result<Vec<_>, _>>().unwrap(), expected);
-    // There is no address 7.
+    // Address 7 does not exist.
     let error = next().unwrap_err();
     assert_eq!(error.at().section.as_deref(), Some(".debug_addr"), "{error}");
     assert!(list.next().is_none());
@@ -438,7 +438,7 @@ fn kinds_by_index_find_their_addresses() {
 
 #[test]
 fn counts_without_contents_take_no_time() {
-    // A version 5 header whose directories have no format and are many.
+    // A version 5 header with many directories of an empty format.
     let mut header = vec![1, 1, 1, 0, 1, 1, 0];
     header.extend([0xff; 9]);
     header.push(1);
@@ -450,7 +450,7 @@ fn counts_without_contents_take_no_time() {
     let error = LineProgram::read(&sections, 0, 8).unwrap_err();
     assert!(error.to_string().contains("entries without a format"), "{error}");
 
-    // Entries of one byte that have a thousand attributes of none.
+    // One-byte entries with a thousand attributes of zero bytes.
     let flags: Vec<u8> = std::iter::repeat_n([0x3f, 0x19], 1000).flatten().collect();
     let abbrev = [&[1, 0x11, 0][..], &flags, &[0, 0, 0]].concat();
     let mut info = vec![5, 0, 1, 8, 0, 0, 0, 0];
@@ -473,7 +473,7 @@ fn depth_is_no_danger() {
     let text = eitri::op::text::print(&expr, Encoding::new(8, Dialect::Llvm), None);
     assert!(text.starts_with("entry_value (entry_value (") && text.ends_with(&")".repeat(16)));
 
-    // A thousand entries, each below the other.
+    // A thousand nested entries.
     let abbrev = [1, 0x11, 1, 0, 0, 0];
     let mut info = vec![5, 0, 1, 8, 0, 0, 0, 0];
     info.extend([1; 1000]);

@@ -1,11 +1,11 @@
-//! Bytes of sections, put together by hand.
+//! Builder for bytes of sections.
 
-/// Bytes in one byte order and DWARF format.
+/// Bytes in a byte order and DWARF format.
 #[derive(Debug, Clone, Default)]
 pub struct Bytes {
     pub bytes: Vec<u8>,
     pub big_endian: bool,
-    /// The 64-bit DWARF format.
+    /// Whether the format is 64-bit DWARF.
     pub is_long: bool,
 }
 
@@ -14,12 +14,12 @@ impl Bytes {
         Self { bytes: Vec::new(), big_endian, is_long }
     }
 
-    /// All byte orders and formats.
+    /// Every combination of byte order and format.
     pub fn all() -> [Self; 4] {
         [(false, false), (false, true), (true, false), (true, true)].map(|(big, long)| Self::new(big, long))
     }
 
-    /// No bytes, in the same byte order and format.
+    /// An empty builder with the same byte order and format.
     pub fn empty(&self) -> Self {
         Self::new(self.big_endian, self.is_long)
     }
@@ -28,7 +28,7 @@ impl Bytes {
         self.bytes.len() as u64
     }
 
-    /// A number of so many bytes.
+    /// Appends a number of `len` bytes.
     pub fn int(&mut self, len: usize, value: u64) -> &mut Self {
         match self.big_endian {
             true => self.bytes.extend(&value.to_be_bytes()[8 - len..]),
@@ -54,7 +54,7 @@ impl Bytes {
         self.int(8, value)
     }
 
-    /// A section offset.
+    /// Appends a section offset.
     pub fn offset(&mut self, value: u64) -> &mut Self {
         self.int(if self.is_long { 8 } else { 4 }, value)
     }
@@ -69,12 +69,12 @@ impl Bytes {
         self
     }
 
-    /// A string and its zero byte.
+    /// Appends a string and its zero byte.
     pub fn string(&mut self, text: &str) -> &mut Self {
         self.u8s(text).u8s([0])
     }
 
-    /// What stands after its length. DWARF 5 section 7.4.
+    /// Appends contents after their initial length: DWARF 5 section 7.4.
     pub fn unit(&mut self, contents: &Self) -> &mut Self {
         if self.is_long {
             self.u32(0xffff_ffff);

@@ -1,4 +1,4 @@
-//! Everything that the reader says, next to what `gimli` reads from the same bytes.
+//! Comparison of all facts with those that `gimli` reads from the same bytes.
 
 use eitri::read::{Attribute, Dwarf, ListKind, Sections, Unit, Value};
 use gimli::{EndianSlice, RunTimeEndian, SectionId};
@@ -7,7 +7,7 @@ use crate::written::read;
 
 type Slice<'a> = EndianSlice<'a, RunTimeEndian>;
 
-/// How much was compared.
+/// Number of compared facts.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Count {
     pub entries: usize,
@@ -16,7 +16,7 @@ pub struct Count {
     pub rows: usize,
 }
 
-/// Reads the sections with `gimli` too and compares everything.
+/// Reads the sections with `gimli`, and compares all facts.
 pub fn compare(sections: Sections<'_>) -> Count {
     let ours = read(sections);
     let endian = if sections.big_endian { RunTimeEndian::Big } else { RunTimeEndian::Little };
@@ -46,7 +46,7 @@ pub fn compare(sections: Sections<'_>) -> Count {
     while let Some(header) = headers.next().unwrap() {
         all.push((header.offset().0 as u64, header));
     }
-    // Type units of DWARF 4 come last, and their offsets go on.
+    // Type units of DWARF 4 come last; their offsets continue after `.debug_info`.
     let mut headers = theirs.type_units();
     while let Some(header) = headers.next().unwrap() {
         all.push(((sections.debug_info.len() + header.offset().0) as u64, header));
@@ -101,7 +101,7 @@ fn compare_value(
     let value = expected.value();
     match attribute.value {
         Value::Unsigned(number) => {
-            // A small `data` form is signless, and an `sdata` that is not negative a number as well.
+            // Small `data` forms have no sign, and `sdata` that is not negative is unsigned as well.
             assert_eq!(expected.udata_value(), Some(number), "{attribute:?}");
         }
         Value::Signed(number) => assert_eq!(expected.sdata_value(), Some(number)),
@@ -135,7 +135,7 @@ fn compare_value(
                 count.list_entries += 1;
             }
             assert_eq!(our_raw.next().unwrap().unwrap().kind, ListKind::End);
-            // `gimli` leaves out what is empty, reversed, or near the largest address.
+            // `gimli` skips ranges that are empty, reversed, or near the largest address.
             let mut list = theirs.locations(unit, at).unwrap();
             let mut expected = Vec::new();
             while let Some(entry) = list.next().unwrap() {
@@ -177,7 +177,7 @@ fn compare_value(
     }
 }
 
-/// The next entry. GNU's view numbers, which `gimli` skips, are skipped.
+/// The next entry, without GNU's view numbers, which `gimli` skips.
 fn next_raw<'o>(list: &mut eitri::read::RawList<'o>) -> eitri::read::RawEntry<'o> {
     list.map(Result::unwrap).find(|entry| !matches!(entry.kind, ListKind::Views { .. })).unwrap()
 }
@@ -221,7 +221,7 @@ fn raw_range(entry: gimli::RawRngListEntry<usize>) -> ListKind {
     }
 }
 
-/// Compares header and rows of a unit's line program, and returns how many rows there are.
+/// Compares header and rows of a unit's line program, and returns the number of rows.
 fn compare_lines(unit: &gimli::Unit<Slice<'_>>, ours: &Dwarf<'_>, our_unit: &Unit<'_>) -> usize {
     let program = ours.lines(our_unit).unwrap();
     let Some(expected) = &unit.line_program else {

@@ -1,4 +1,4 @@
-//! Objects that compilers make while the test runs, with the flags that it needs.
+//! Objects compiled during a test, with its flags.
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,7 @@ pub const LLC: Tool = Tool::new("llc-19", "llvm-19");
 pub const LLD: Tool = Tool::new("ld.lld-19", "lld-19");
 pub const DWARFDUMP: Tool = Tool::new("llvm-dwarfdump-19", "llvm-19");
 
-/// Types in a namespace, a template, a variable of a thread, calls that are inlined.
+/// Types in a namespace, a template, a thread-local variable, inlined calls.
 pub const TYPES: &str = "
 namespace n { struct S { int a; char b[3]; virtual ~S(); virtual int g(); }; enum E { A, B }; }
 n::S::~S() {}
@@ -28,7 +28,7 @@ int f(int x) { int r = 0; for (int i = 0; i < x; i++) r += tw(i) + tls; return r
 int h(n::S &s, n::E e) { return s.g() + e + f(4); }
 ";
 
-/// Frames that grow in steps, and one whose size is known when it runs.
+/// Frames that grow in steps, and one of dynamic size.
 pub const FRAMES: &str = "
 int g; extern int h(int *, int);
 static int lots(int a, int b) { int v[40]; h(v, a); return v[b & 31]; }
@@ -45,7 +45,7 @@ pub const MACROS: &str = "
 int g; int f(int n) { int k = LOCAL(n); return k * g; }
 ";
 
-/// Compiles a source file that is in the folder already; `None` without the tool.
+/// Compiles a source file in the folder; `None` without the tool.
 pub fn compile(tool: Tool, folder: &Path, source: &str, flags: &str, out: &str) -> Option<PathBuf> {
     let out = folder.join(out);
     let mut arguments: Vec<String> = flags.split_whitespace().map(String::from).collect();
@@ -54,7 +54,7 @@ pub fn compile(tool: Tool, folder: &Path, source: &str, flags: &str, out: &str) 
     Some(out)
 }
 
-/// A folder with the sources.
+/// A folder with all sources.
 pub fn sources() -> Folder {
     let folder = Folder::new();
     folder.file("types.cpp", TYPES);
@@ -64,7 +64,7 @@ pub fn sources() -> Folder {
     folder
 }
 
-/// What `llvm-dwarfdump` prints. It warns of relocations that it does not know, which others do not need.
+/// Output of `llvm-dwarfdump`, which may warn about relocations that it does not know.
 pub fn dumped(option: &str, path: &Path) -> Option<String> {
     let ran = DWARFDUMP.run(&[option.as_ref(), path.as_os_str()])?;
     assert!(ran.succeeded && ran.errors.lines().all(|line| line.contains("R_390")), "{ran}");

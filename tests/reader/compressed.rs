@@ -1,4 +1,4 @@
-//! Compressed sections have the contents that they had before.
+//! Compressed sections have the original contents.
 
 use eitri::error::ErrorKind;
 use eitri::read::{Dwarf, Object};
@@ -9,7 +9,7 @@ use crate::tools::Tool;
 const OBJCOPY: Tool = Tool::new("objcopy", "binutils");
 const LLVM_OBJCOPY: Tool = Tool::new("llvm-objcopy-19", "llvm-19");
 
-/// The name of a section that is compressed, and where its contents are in the file.
+/// Name of a compressed section, and offset of its contents in the file.
 fn compressed_section(bytes: &[u8]) -> (String, usize) {
     let object = Object::read(bytes).unwrap();
     let number = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap()) as usize;
@@ -46,7 +46,7 @@ fn compressed_sections_are_expanded() {
             assert_eq!(debug(&compressed), debug(&plain), "{how}");
             Dwarf::read(&compressed).unwrap();
 
-            // Every section header of a compressed one, with another size than there is.
+            // The section headers of compressed sections, with a wrong size.
             if how == "zlib-gnu" {
                 continue;
             }
@@ -61,7 +61,7 @@ fn compressed_sections_are_expanded() {
                 assert_eq!(matches!(error.kind(), ErrorKind::TooLarge(_)), is_bomb, "{error}");
                 assert_eq!(matches!(error.kind(), ErrorKind::Malformed(_)), !is_bomb, "{error}");
             }
-            // The method, the first byte of the stream, and one inside, which a checksum of zlib's tells.
+            // The method, the first byte of the stream, and a byte inside, which zlib's checksum detects.
             for at in [start, start + 24, start + 40] {
                 if at == start + 40 && how == "zstd" {
                     continue;

@@ -1,4 +1,4 @@
-//! Tables that end with a zero: without it, they end nowhere.
+//! Tables that end with a zero byte are refused without it.
 
 use eitri::op::{Dialect, DraftCodes};
 use eitri::read::{Dwarf, NameIndex, Object, Sections};
@@ -9,7 +9,7 @@ use crate::tools::Tool;
 
 const READELF: Tool = Tool::new("readelf", "binutils");
 
-/// A unit of DWARF 5 with one entry, of abbreviation 1.
+/// A unit of DWARF 5 with one entry, which uses abbreviation 1.
 const UNIT: [u8; 13] = [9, 0, 0, 0, 5, 0, 1, 8, 0, 0, 0, 0, 1];
 
 fn units(debug_abbrev: &[u8]) -> eitri::Result<usize> {
@@ -28,12 +28,12 @@ fn abbreviations_end_within_their_section() {
         assert_eq!(error.at().section.as_deref(), Some(".debug_abbrev"), "{error}");
         assert!(error.at().offset.is_some_and(|offset| offset <= end as u64), "{error}");
     }
-    // The form of the last pair takes the zero that ends the table.
+    // The form of the last pair uses up the zero at the end of the table.
     let taken = [&whole[..13], &[0x80, 0]].concat();
     units(&taken).expect_err("a unit was read without the end of its abbreviations");
 }
 
-/// An object of a compiler with the same fault: others do not read it either.
+/// Other readers refuse a compiled object with this fault as well.
 #[test]
 fn others_refuse_abbreviations_without_an_end() {
     let folder = sources();
@@ -59,7 +59,8 @@ fn others_refuse_abbreviations_without_an_end() {
     assert!(error.to_string().starts_with("section .debug_abbrev, offset "), "{error}");
 }
 
-/// DWARF 5 section 6.1.1.4.7: those of an index of names, whose size the header has, end so as well.
+/// DWARF 5 section 6.1.1.4.7: abbreviations of a name index also end with a zero byte, though the header has their
+/// size.
 #[test]
 fn abbreviations_of_names_end_within_their_table() {
     for style in Bytes::all() {

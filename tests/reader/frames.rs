@@ -1,4 +1,4 @@
-//! Rows of call frame information, beside what `llvm-dwarfdump` prints.
+//! Rows of call frame information, compared with the output of `llvm-dwarfdump`.
 
 use std::path::Path;
 
@@ -9,9 +9,9 @@ use pretty_assertions::assert_eq;
 
 use crate::compiled::{CLANG, GCC, compile, dumped, hex, sources};
 
-/// The FDEs as the tool prints them: pcs, and a line for each row.
+/// FDEs in the output of the tool: pcs, and a line for each row.
 fn frames_of_tool(path: &Path, section: FrameSection) -> Option<Vec<(u64, u64, Vec<String>)>> {
-    // What stands in the other section is printed as well.
+    // The tool also prints the other section.
     let said = dumped("--debug-frame", path)?;
     let (debug, eh) = said.split_once(".eh_frame contents:").unwrap();
     let mut all: Vec<(u64, u64, Vec<String>)> = Vec::new();
@@ -23,7 +23,7 @@ fn frames_of_tool(path: &Path, section: FrameSection) -> Option<Vec<(u64, u64, V
         } else if let Some((_, row)) = line.split_once(": CFA=")
             && let Some((_, _, rows)) = all.last_mut()
         {
-            // As in the table of procedures, which a linker writes.
+            // As in the procedure linkage table, which a linker writes.
             let row = match row.split_once("DW_OP_") {
                 Some((_, rest)) => format!("expression: {}", rest.rsplit_once(": ").unwrap().1),
                 None => row.into(),
@@ -35,7 +35,7 @@ fn frames_of_tool(path: &Path, section: FrameSection) -> Option<Vec<(u64, u64, V
     Some(all)
 }
 
-/// The name that LLVM gives to a register.
+/// LLVM's name of a register.
 fn register(target: &Target, register: Reg) -> String {
     let name = target.register(register).unwrap().name().to_string().to_uppercase();
     if target.is_big_endian() { format!("{name}D") } else { name }
@@ -110,7 +110,7 @@ fn rows_are_those_that_llvm_computes() {
         let object = Object::read(&bytes).unwrap();
         let dwarf = Dwarf::read(&object).unwrap();
         let target = object.target(None).unwrap();
-        // A relocatable object has its code at a made up address.
+        // A relocatable object has its code at an assumed address.
         let base = if object.is_relocatable() { object.section_address(".text").unwrap() } else { 0 };
         let found = frames_of(&dwarf, &target, section, base);
         assert!(found.len() >= 3 && found.iter().any(|(_, _, rows)| rows.len() > 3), "{flags}: {found:?}");

@@ -1,4 +1,4 @@
-//! Sections by hand, from the specification: what tools at hand do not write.
+//! Sections encoded by hand from the specification, for forms that available tools do not write.
 
 use eitri::error::ErrorKind;
 use eitri::op::{Dialect, DraftCodes, Encoding, Reg};
@@ -14,7 +14,7 @@ use crate::bytes::Bytes;
 
 const ENCODING: Encoding = Encoding::new(8, Dialect::Llvm);
 
-/// `.debug_frame` of version 4: a CIE and an FDE with these instructions.
+/// `.debug_frame` of version 4: a CIE and an FDE with the given instructions.
 fn frame(style: &Bytes, initial: &Bytes, instructions: &Bytes) -> Bytes {
     let mut cie = style.empty();
     cie.offset(u64::MAX).u8s([4]).string("").u8s([8, 0]).uleb(4).sleb(-8).uleb(16).u8s(&initial.bytes);
@@ -29,11 +29,11 @@ fn encoding(style: &Bytes) -> Encoding {
     Encoding { big_endian: style.big_endian, ..ENCODING }
 }
 
-/// Start, end, CFA, rules, bytes of arguments, whether the return address is signed.
+/// Start, end, CFA, rules, size of arguments in bytes, whether the return address is signed.
 type ExpectedRow<'a> = (u64, u64, CfaRule<'a>, &'a [(u64, Rule<'a>)], u64, bool);
 
-/// Every instruction of DWARF 5 section 6.4.2, GNU's and LLVM's, with what its text says it does. Code is
-/// aligned to 4 and data to -8 bytes.
+/// Every instruction of DWARF 5 section 6.4.2, of GNU and LLVM, with its effect. The code alignment factor is 4, the
+/// data alignment factor is -8.
 #[test]
 fn instructions_mean_what_the_specification_says() {
     for style in Bytes::all() {
@@ -196,7 +196,7 @@ fn instructions_that_make_no_sense_are_errors_with_their_offset() {
         assert!(error.to_string().contains(text), "{error}");
         assert!(rows.next_row().unwrap().is_none());
     }
-    // Rules without end.
+    // Endless rules.
     let mut program = none.clone();
     for register in 0..0x5000 {
         program.u8s([0x08]).uleb(register);
@@ -222,7 +222,8 @@ fn pointers_count_from_where_their_encoding_says() {
         let mut cie = style.empty();
         cie.u32(0).u8s([1]).string("zPLRS").uleb(1).sleb(-4).u8s([14]);
         let mut data = style.empty();
-        // Personality: indirect, from here, 4 bytes. LSDA: from the function, 2 bytes. Code: from here, 4 bytes.
+        // Personality: indirect, relative to the field, 4 bytes. LSDA: relative to the function, 2 bytes. Code:
+        // relative to the field, 4 bytes.
         let header = if style.is_long { 12 } else { 4 };
         let personality = header + cie.len() + 2;
         data.u8s([0x9b]).u32(0x100).u8s([0x4a, 0x1b]);
@@ -251,7 +252,7 @@ fn pointers_count_from_where_their_encoding_says() {
         assert_eq!(frames.instructions(fde).count(), 1);
         assert!(fde.covers(start) && !fde.covers(start - 1) && !fde.covers(start + 0x40));
     }
-    // From the start of data, of which nothing is known here.
+    // Relative to the start of data, which is unknown here.
     let mut cie = Bytes::default();
     cie.u32(0).u8s([1]).string("zR").uleb(1).sleb(-4).u8s([14]).uleb(1).u8s([0x3b]);
     let mut fde = Bytes::default();
@@ -263,8 +264,8 @@ fn pointers_count_from_where_their_encoding_says() {
     assert!(matches!(error.kind(), ErrorKind::Unsupported(_)) && error.at().offset.is_some(), "{error}");
 }
 
-/// Two compilation units, a type unit and a foreign one; no hash table, or one of two buckets. DWARF 5 section
-/// 6.1.1.
+/// Two compilation units, a local type unit and a foreign one; without a hash table, or with two buckets. DWARF 5
+/// section 6.1.1.
 #[test]
 fn an_index_of_names_is_read_as_the_specification_lays_it_out() {
     let strings = b"\0one\0two\0three\0";
@@ -328,7 +329,7 @@ fn an_index_of_names_is_read_as_the_specification_lays_it_out() {
             for &(_, at, _) in &order {
                 index.offset(at);
             }
-            // Of "one" two entries, of "two" one in the type unit, of "three" one in the foreign unit.
+            // "one" has two entries, "two" has one in the type unit, "three" has one in the foreign unit.
             let mut pool = style.empty();
             let mut starts = Vec::new();
             starts.push(("one", pool.len()));
@@ -392,7 +393,7 @@ fn address_ranges_and_public_names_have_all_formats() {
         for (address, segment) in [(8, 0), (4, 0), (4, 2)] {
             let mut set = style.empty();
             set.u16(2).offset(0x30).u8s([address as u8, segment as u8]);
-            // Ranges are aligned to their size, counted from the start of the set.
+            // Ranges are aligned to their size, relative to the start of the set.
             let header = set.len() + if style.is_long { 12 } else { 4 };
             let size = 2 * address + segment;
             while !(header + set.len() - (header - if style.is_long { 12 } else { 4 }))
@@ -456,7 +457,7 @@ fn macros_have_all_opcodes() {
     for style in Bytes::all() {
         for version in [4u16, 5] {
             let mut list = style.empty();
-            // The format, a line program, and operands of opcode 0xe5: a string and a block.
+            // The flags, a line program, and operands of opcode 0xe5: a string and a block.
             list.u16(version).u8s([6 | u8::from(style.is_long)]).offset(0x77);
             list.u8s([1, 0xe5]).uleb(2).u8s([0x08, 0x09]);
             list.u8s([1]).uleb(3).string("A 1").u8s([2]).uleb(4).string("A");
@@ -496,7 +497,7 @@ fn macros_have_all_opcodes() {
                     Macro::EndFile,
                 ]
             );
-            // A string by index needs a unit that says where the table starts.
+            // An indexed string requires the unit's base of the table.
             match version {
                 5 => assert!(expected.len() == 1 && expected[0].is_err()),
                 _ => assert!(expected.is_empty()),
@@ -513,7 +514,7 @@ fn macros_have_all_opcodes() {
     }
 }
 
-/// GNU's `DW_LLE_GNU_*`, as in GCC's "DWARF Extensions for Separate Debug Information Files".
+/// GNU's `DW_LLE_GNU_*`, from GCC's "DWARF Extensions for Separate Debug Information Files".
 #[test]
 fn location_lists_of_split_units_of_version_4_are_read() {
     for big_endian in [false, true] {
@@ -538,13 +539,13 @@ fn location_lists_of_split_units_of_version_4_are_read() {
     }
 }
 
-/// A type unit of each version and format, with a type of which another unit has the signature.
+/// A type unit of each version and format, whose type another unit refers to by signature.
 #[test]
 fn types_are_found_by_signature() {
     for style in Bytes::all() {
         for version in [4u16, 5] {
-            // 1: a unit with a child; 2: a structure; 3: a variable with a type by signature; 4: the same unit of
-            // types.
+            // 1: a unit with children; 2: a structure; 3: a variable with a type by signature; 4: a type unit with
+            // children.
             let mut abbrev = style.empty();
             abbrev.u8s([1, 0x11, 1, 0, 0, 2, 0x13, 0, 0x03, 0x08, 0, 0]);
             abbrev.u8s([3, 0x34, 0, 0x49, 0x20, 0, 0, 4, 0x41, 1, 0, 0, 0]);

@@ -1,4 +1,4 @@
-//! Headers of line programs: which forms a part of an entry can have, and what is refused. DWARF 5 section 6.2.4.
+//! Headers of line programs: permitted forms of the components of an entry, and refused ones. DWARF 5 section 6.2.4.
 
 use eitri::read::{Dwarf, LineProgram, Object, Sections};
 
@@ -15,14 +15,14 @@ const SIZE: u16 = 4;
 const MD5: u16 = 5;
 const LLVM_SOURCE: u16 = 0x2001;
 
-/// Forms of vendor-defined content, DWARF 5 section 6.2.4.2: blocks, data, a flag, signed and unsigned LEB128, an offset in
-/// a section, strings in all places.
+/// Forms of vendor-defined content, DWARF 5 section 6.2.4.2: blocks, data, a flag, signed and unsigned LEB128, a
+/// section offset, and all forms of strings.
 const VENDOR_FORMS: [u16; 21] = [
     0x0a, 0x03, 0x04, 0x09, 0x0b, 0x05, 0x06, 0x07, 0x1e, 0x0c, 0x0d, 0x0f, 0x17, 0x08, 0x0e, 0x1f, 0x1a,
     0x25, 0x26, 0x27, 0x28,
 ];
 
-/// A header of version 5: two directories, one file, whose parts have these forms.
+/// A header of version 5: two directories and one file, whose components have these forms.
 struct Header {
     segment_bytes: u8,
     directories: Vec<(u16, u16)>,
@@ -43,7 +43,7 @@ impl Default for Header {
     }
 }
 
-/// A part of this form: text at offset 1 of its section, or the number 1.
+/// A component in this form: a string at offset 1 of its section, or the number 1.
 fn part(out: &mut Bytes, form: u16) {
     match form {
         0x08 => out.string("one"),
@@ -99,7 +99,7 @@ impl Header {
     }
 }
 
-/// The forms that section 6.2.4.1 lists for each part, and LLVM's text of a file.
+/// Forms that section 6.2.4.1 lists for each component, and LLVM's embedded source.
 #[test]
 fn parts_have_the_forms_of_the_specification() {
     for style in Bytes::all() {
@@ -132,7 +132,7 @@ fn parts_have_the_forms_of_the_specification() {
                     [file.directory, file.modified, file.size, file.md5.map_or(0, |sum| sum[0].into())]
                 });
                 let number = |of, value| if name == of { value } else { 0 };
-                // A time in a block is a vendor's affair.
+                // The contents of a time in a block are vendor-specific.
                 let time = if form == 0x09 { 0 } else { number(TIME, 1) };
                 let expected = [number(DIRECTORY, 1), time, number(SIZE, 1), number(MD5, 0x5a)];
                 assert_eq!(found.expect("a header"), expected, "{name} {form:#x}");
@@ -196,7 +196,7 @@ fn headers_that_make_no_sense_are_refused() {
     }
 }
 
-/// Headers of compilers: sums, embedded text, each version, tables of the compiler's own and of the assembler's.
+/// Headers of compilers: checksums, embedded source, each version, tables by the compiler and by the assembler.
 #[test]
 fn headers_of_compilers_are_read() {
     let folder = sources();

@@ -1,4 +1,4 @@
-//! `.debug_names`, `.debug_aranges` and the tables of public names, beside what `llvm-dwarfdump` prints.
+//! `.debug_names`, `.debug_aranges` and public names, compared with the output of `llvm-dwarfdump`.
 
 use std::path::Path;
 
@@ -10,11 +10,11 @@ use pretty_assertions::assert_eq;
 
 use crate::compiled::{CLANG, CLANGXX, LLC, LLD, compile, dumped, hex, sources};
 
-/// A name: hash, text, and of each entry its offset, the code of its abbreviation, the tag, the offset of what
-/// is named and the entry of the parent.
+/// A name: hash, text, and for each entry its offset, abbreviation code and tag, the offset of the named entry, and
+/// the parent entry.
 type Name = (Option<u64>, String, Vec<(u64, u64, String, Option<u64>, Option<u64>)>);
 
-/// The names of all indices, by index and number.
+/// Names of all indices, by index and number.
 fn names_of_tool(path: &Path) -> Option<Vec<Name>> {
     let said = dumped("--debug-names", path)?;
     let mut names: Vec<Name> = Vec::new();
@@ -61,7 +61,7 @@ fn names_of(index: &NameIndex<'_>) -> Vec<Name> {
     names.collect()
 }
 
-/// Compares, and looks every name up.
+/// Compares the names, and looks up each.
 fn check_names(path: &Path, bytes: &[u8]) -> Option<usize> {
     let object = Object::read(bytes).unwrap();
     let dwarf = Dwarf::read(&object).unwrap();
@@ -119,7 +119,7 @@ fn indices_of_names_are_those_that_llvm_reads() {
         assert_eq!(found, unit_count, "{name}");
         objects.push(path);
     }
-    // Two units in one index, joined by a linker.
+    // Two units in one index, merged by a linker.
     let flags = "-S -emit-llvm -fPIC -gdwarf-5 -gpubnames";
     compile(CLANG, folder.path(), "frames.c", flags, "b.ll").unwrap();
     let flags = "-relocation-model=pic -accel-tables=Dwarf -filetype=obj";
@@ -130,7 +130,7 @@ fn indices_of_names_are_those_that_llvm_reads() {
     assert_eq!(check_names(&path, &bytes), Some(2));
 }
 
-/// DWARF 5 section 7.33 by hand: 5381, and for each byte times 33 and added.
+/// DWARF 5 section 7.33 by hand: start with 5381; for each byte, multiply by 33 and add.
 #[test]
 fn names_are_hashed_as_the_specification_says() {
     assert_eq!(name_hash(b""), 5381);
@@ -139,8 +139,8 @@ fn names_are_hashed_as_the_specification_says() {
     assert_eq!(name_hash(b"MAIN"), name_hash(b"main"));
     let bytes =
         |text: &str| text.bytes().fold(5381u32, |hash, byte| hash.wrapping_mul(33).wrapping_add(byte.into()));
-    // Simple folding: to one character, also where the full one has several (U+1E9E); U+03C2 to U+03C3; and
-    // both Turkish letters to i.
+    // Simple folding maps to one character, even where full folding gives several (U+1E9E); U+03C2 to U+03C3; both
+    // Turkish letters to i.
     for (name, folded) in
         [("ÄÖ", "äö"), ("\u{1e9e}", "\u{df}"), ("ς", "σ"), ("\u{130}I\u{131}", "iii"), ("ſ", "s")]
     {
@@ -209,7 +209,7 @@ fn address_ranges_and_public_names_are_those_that_llvm_reads() {
                         vec![linkage.into(), kinds[usize::from(flags >> 4 & 7)].into()]
                     });
                     let text = String::from_utf8(name.name.into()).unwrap();
-                    // GNU's table has enumerators by their unit.
+                    // In GNU's table, enumerators refer to their unit.
                     let entry = dwarf.entry_at(set.unit + name.entry).unwrap();
                     let last = text.rsplit("::").next();
                     assert!(entry.depth() == 0 || entry.name().as_deref() == last, "{text} {entry:?}");

@@ -1,11 +1,11 @@
-//! `.debug_macro` and `.debug_macinfo`, beside what `llvm-dwarfdump` prints.
+//! `.debug_macro` and `.debug_macinfo`, compared with the output of `llvm-dwarfdump`.
 
 use eitri::read::{Dwarf, Macro, Macros, Object, Sections};
 use pretty_assertions::assert_eq;
 
 use crate::compiled::{CLANG, GCC, compile, dumped, hex, sources};
 
-/// The entries of a list, as the tool prints them: `name - numbers and text`.
+/// Entries of a list in the tool's notation: `name - numbers and text`.
 fn printed(list: &Macros<'_>) -> Vec<String> {
     let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
     let entries = list.entries().map(|one| {
@@ -50,7 +50,7 @@ fn printed(list: &Macros<'_>) -> Vec<String> {
 #[test]
 fn macros_are_those_that_llvm_reads() {
     let folder = sources();
-    // A linked file has one section, into which the tool has all offsets.
+    // A linked file has one section, to which the tool's offsets refer.
     let linked = "-shared -nostdlib -fPIC";
     for (tool, flags, count) in [
         (GCC, format!("{linked} -g3 -gdwarf-5"), 100),
@@ -99,7 +99,7 @@ fn macros_are_those_that_llvm_reads() {
     }
 }
 
-/// In a relocatable object the lists that others import are in sections of their own.
+/// In a relocatable object, imported lists are in sections of their own.
 #[test]
 fn imports_are_found_in_sections_of_one_name() {
     let folder = sources();

@@ -1,5 +1,5 @@
-//! What is read is what the bytes say: compared with what `gimli` reads from the same bytes, which
-//! `gimli`, `object` and, where it is installed, clang have written. And no input makes the reader panic.
+//! The promise: the reader finds the contents of the bytes, compared with `gimli` on bytes written by `gimli`,
+//! `object` and, where installed, clang. No input causes a panic.
 
 mod broken;
 mod bytes;
@@ -59,7 +59,7 @@ fn queries_follow_the_tree() {
     assert_eq!(var.ty().and_then(Entry::ty).and_then(Entry::name).as_deref(), Some("float"));
     let places = var.locations(dw::DW_AT_location).unwrap().unwrap();
     let bounds: Vec<_> = places.iter().map(|place| (place.start, place.end)).collect();
-    // The empty range and the reversed one are there for a caller to find.
+    // Empty and reversed ranges are reported to the caller.
     let all = [(0x4012, 0x4018), (0x4020, 0x4030), (0x4030, 0x4153), (0x4019, 0x4019), (0x4019, 0x4013)];
     assert_eq!(bounds, all);
     assert!(places[0].covers(0x4017) && !places[0].covers(0x4018) && !places[4].covers(0x4014));

@@ -18,7 +18,7 @@ use crate::written::{Contents, Form, sections_of, write};
 
 pub const FORM: fn() -> Form = || Form::new(5, Format::Dwarf32, 8, false);
 
-/// A relocatable object of x86-64 with the module; its code is in the second of two text sections.
+/// A relocatable x86-64 object of the module, whose code is in the second of two text sections.
 pub fn object(form: Form) -> Vec<u8> {
     let written = write(form, &Contents::of(form.encoding.version), 0, true);
     let mut elf = Elf::new(BinaryFormat::Elf, Architecture::X86_64, Endianness::Little);
@@ -70,7 +70,7 @@ pub fn object(form: Form) -> Vec<u8> {
     elf.write().unwrap()
 }
 
-/// The offset, in the file, of every relocation record.
+/// Offset in the file of every relocation record.
 fn records(bytes: &[u8]) -> Vec<usize> {
     let object = Object::read(bytes).unwrap();
     let mut all = Vec::new();
@@ -81,7 +81,7 @@ fn records(bytes: &[u8]) -> Vec<usize> {
     all
 }
 
-/// The same object as if for an AMD GPU.
+/// The object with machine and relocation types of an AMD GPU.
 pub fn for_amdgpu(mut bytes: Vec<u8>, flags: u32) -> Vec<u8> {
     for record in records(&bytes) {
         let kind = match bytes[record + 8] {
@@ -176,7 +176,7 @@ fn the_target_is_the_one_of_the_header() {
     };
     assert_eq!(name(0x36, Some(Wave::W32)).as_deref(), Some("amdgpu-gfx1030-wave32"));
     assert_eq!(name(0x36, Some(Wave::W64)).as_deref(), Some("amdgpu-gfx1030-wave64"));
-    // Nothing here tells the wave size, and this processor runs both.
+    // The wave size is unknown here, and this processor supports both.
     assert_eq!(name(0x36, None), None);
     assert_eq!(name(0x12c, None).as_deref(), Some("amdgpu-gfx900-wave64"));
     assert_eq!(name(0x12c, Some(Wave::W32)), None);
@@ -197,7 +197,7 @@ fn what_is_not_read_is_refused_by_name() {
     assert_eq!(error.to_string(), "not an ELF file");
     assert!(matches!(refused(&good[..0x20]).kind(), ErrorKind::Truncated(_)));
 
-    // ARM, of which no relocations are known.
+    // ARM, whose relocations are not supported.
     let mut bytes = good.clone();
     bytes[18] = 40;
     let error = refused(&bytes);
@@ -212,7 +212,7 @@ fn what_is_not_read_is_refused_by_name() {
     assert!(error.at().section.as_deref().is_some_and(|name| name.starts_with(".debug_")), "{error}");
     assert!(error.at().offset.is_some() && error.to_string().contains("relocation type 3"), "{error}");
 
-    // SHF_COMPRESSED on `.debug_info`, whose first bytes are then a method that is not known.
+    // SHF_COMPRESSED on `.debug_info`, whose first bytes are then an unknown method.
     let mut bytes = good.clone();
     let found = Object::read(&good).unwrap();
     let index = found.sections().iter().position(|section| section.name == ".debug_info").unwrap();

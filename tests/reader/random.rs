@@ -107,8 +107,7 @@ proptest! {
     }
 }
 
-/// One opcode of a line program. Addresses only grow: `gimli` takes smaller ones for code that a linker
-/// left out.
+/// An opcode of a line program. Addresses only grow: `gimli` treats smaller ones as code removed by a linker.
 fn opcode(opcode_base: u8) -> BoxedStrategy<Vec<u8>> {
     let uleb = |value: u32| {
         let mut bytes = Vec::new();
@@ -125,7 +124,7 @@ fn opcode(opcode_base: u8) -> BoxedStrategy<Vec<u8>> {
         bytes
     });
     let fixed = any::<u16>().prop_map(|by| [vec![9], by.to_le_bytes().into()].concat());
-    // Standard opcodes of the future, with two operands.
+    // Unknown standard opcodes, with two operands.
     let unknown = (13..15u8, any::<u16>()).prop_map(move |(o, n)| [with(o, n.into()), uleb(3)].concat());
     let discriminator = any::<u16>().prop_map(move |n| {
         let operand = uleb(n.into());
@@ -159,7 +158,7 @@ fn program() -> impl Strategy<Value = Vec<u8>> {
             bytes.extend((header.len() as u32).to_le_bytes());
             bytes.extend(header);
             bytes.extend([0, 9, 2, 0, 0x10, 0, 0, 0, 0, 0, 0]);
-            // From a line so large that none becomes negative.
+            // Start at a large line, so that no line becomes negative.
             bytes.extend([3, 0x80, 0x80, 0x80, 0x20]);
             bytes.extend(opcodes.concat());
             [(bytes.len() as u32).to_le_bytes().to_vec(), bytes].concat()

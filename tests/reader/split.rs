@@ -1,4 +1,4 @@
-//! Type units and split units say what the same program says without them.
+//! Type units and split units have the same facts as the program compiled without them.
 
 use std::collections::BTreeMap;
 
@@ -13,8 +13,7 @@ use crate::tools::Tool;
 
 const DWP: Tool = Tool::new("llvm-dwp-19", "llvm-19");
 
-/// What is said of variables and functions: tag and name with those above, the type by name, the pcs, and the
-/// bounds of locations.
+/// Facts of variables and functions: tags and names including parents, name of the type, pcs, and bounds of locations.
 fn facts(dwarf: &Dwarf<'_>, has_ends: bool) -> Vec<String> {
     let mut all = Vec::new();
     for entry in dwarf.entries() {
@@ -25,7 +24,7 @@ fn facts(dwarf: &Dwarf<'_>, has_ends: bool) -> Vec<String> {
                 | dw::DW_TAG_subprogram
                 | dw::DW_TAG_inlined_subroutine
         );
-        // A declaration is in the type unit of its class, or is not.
+        // A declaration may be in the type unit of its class.
         if !is_code || entry.attr(dw::DW_AT_declaration).is_some() || !is_defined(entry) {
             continue;
         }
@@ -60,7 +59,7 @@ fn is_defined(entry: Entry<'_, '_>) -> bool {
     })
 }
 
-/// What a type is called, through pointers and to type units.
+/// Name of a type, through pointers and type units.
 fn type_name(mut entry: Entry<'_, '_>) -> String {
     let mut text = String::new();
     for _ in 0..10 {
@@ -121,7 +120,7 @@ fn split_units_with_their_skeletons_say_what_the_whole_program_says() {
     for tool in [CLANGXX, GXX] {
         for version in [4, 5] {
             for more in ["", "-fdebug-types-section", "-gdwarf64"] {
-                // GNU's version 4 has no 64-bit format here.
+                // GNU's version 4 does not support the 64-bit format here.
                 if (version, more) == (4, "-gdwarf64") {
                     continue;
                 }
@@ -135,8 +134,8 @@ fn split_units_with_their_skeletons_say_what_the_whole_program_says() {
                 let [plain, main, dwo] = [&plain, &main, &dwo].map(|bytes| Object::read(bytes).unwrap());
                 let (plain, skeletons) = (Dwarf::read(&plain).unwrap(), Dwarf::read(&main).unwrap());
                 let split = Dwarf::read_split(&skeletons, &dwo).unwrap();
-                // Where GCC 12 writes the length of GNU's entries, a call before the start is not counted;
-                // `readelf` and `llvm-dwarfdump` read the same from them.
+                // GCC 12 computes the lengths of GNU's entries without counting a call before the start; `readelf` and
+                // `llvm-dwarfdump` decode the same lengths.
                 let has_ends = (tool.name, version) != ("g++", 4);
                 assert_eq!(facts(&split, has_ends), facts(&plain, has_ends), "{tool:?} {version} {more}");
 
@@ -149,7 +148,7 @@ fn split_units_with_their_skeletons_say_what_the_whole_program_says() {
                 let types = split.units().iter().filter(|unit| unit.kind == dw::DW_UT_split_type).count();
                 assert_eq!(types > 0, more == "-fdebug-types-section");
 
-                // Alone, the addresses are not known, and nothing is made up.
+                // Alone, a split file has no addresses, and none are invented.
                 let alone = Dwarf::read(&dwo).unwrap();
                 assert_eq!(alone.entries().count(), split.entries().count());
                 let indices = alone.entries().flat_map(|entry| entry.attributes());
@@ -164,7 +163,7 @@ fn split_units_with_their_skeletons_say_what_the_whole_program_says() {
     }
 }
 
-/// The skeletons are of another program: the units are read as if alone.
+/// With the skeletons of another program, the units are read as if alone.
 #[test]
 fn a_skeleton_of_another_unit_is_not_taken() {
     let folder = sources();

@@ -1,11 +1,11 @@
-//! A module with an attribute of every kind, written by `gimli`.
+//! A module with attributes of every kind, written by `gimli`.
 
 use eitri::op::{Dialect, DraftCodes};
 use eitri::read::{Dwarf, Sections};
 use gimli::write::{Address, AttributeValue, EndianVec, Expression, LineString, Location, Range, Writer};
 use gimli::{Format, LineEncoding, RunTimeEndian, SectionId, constants as dw};
 
-/// How a module is written.
+/// Encoding of a module.
 #[derive(Debug, Clone, Copy)]
 pub struct Form {
     pub encoding: gimli::Encoding,
@@ -21,7 +21,7 @@ impl Form {
         let mut all = Vec::new();
         for version in 2..=5 {
             for format in [Format::Dwarf32, Format::Dwarf64] {
-                // The 64-bit format came with version 3.
+                // Version 3 introduced the 64-bit format.
                 if (version, format) == (2, Format::Dwarf64) {
                     continue;
                 }
@@ -38,7 +38,7 @@ impl Form {
     }
 }
 
-/// A row of a line table, as steps from the row before it.
+/// A row of a line table, relative to the previous row.
 #[derive(Debug, Clone)]
 pub struct Step {
     pub by: u64,
@@ -50,7 +50,7 @@ pub struct Step {
     pub discriminator: u64,
 }
 
-/// What varies in a module.
+/// Variable contents of a module.
 #[derive(Debug, Clone)]
 pub struct Contents {
     pub line_encoding: LineEncoding,
@@ -64,7 +64,7 @@ pub fn expression(number: u8) -> Expression {
 }
 
 impl Contents {
-    /// Contents with all that a version can say.
+    /// Contents with all features of a version.
     pub fn of(version: u16) -> Self {
         let at = |addend| Address::Symbol { symbol: 0, addend };
         let step = |by, line, flags| Step {
@@ -108,7 +108,7 @@ impl Contents {
     }
 }
 
-/// A module with one unit that has an attribute of every kind.
+/// A module with one unit that has attributes of every kind.
 fn module(form: Form, contents: &Contents) -> gimli::write::Dwarf {
     let Form { encoding, .. } = form;
     let text = |text: &str| AttributeValue::String(text.into());
@@ -206,7 +206,7 @@ fn module(form: Form, contents: &Contents) -> gimli::write::Dwarf {
     dwarf
 }
 
-/// Writes addresses as `base` plus the addend, and where to write a relocation if it has to.
+/// Writer of addresses as `base` plus the addend; optionally records relocations.
 #[derive(Debug, Clone)]
 pub struct Out {
     pub bytes: EndianVec<RunTimeEndian>,

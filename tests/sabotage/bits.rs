@@ -1,4 +1,4 @@
-//! Each bit of the sections matters, but for those that a text says mean nothing.
+//! The promise: each bit of the sections matters, except those that the standard declares meaningless.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use crate::patched::{fixed, is_found, truth};
 use crate::patches::Patches;
 use crate::sections;
 
-/// A change of a byte.
+/// A changed byte.
 #[derive(Clone, Copy)]
 struct Change<'s> {
     section: &'s str,
@@ -20,10 +20,10 @@ struct Change<'s> {
     to: u8,
 }
 
-/// Why another byte means the same: the sentence of the standard, in other words.
+/// The reason why another byte has the same meaning: a sentence of the standard, paraphrased.
 type Why = &'static str;
 
-/// The rules by which a change means nothing.
+/// Rules for changes without effect.
 const SAME: &[fn(Change<'_>) -> Option<Why>] = &[
     abbreviated_form,
     is_stmt,
@@ -49,8 +49,8 @@ fn uleb(bytes: &[u8], at: &mut usize) -> Option<u64> {
     }
 }
 
-/// The places of the forms in tables of abbreviations: all of entries, whose abbreviations say whether they have
-/// children, or one of names.
+/// Positions of the forms in abbreviation tables: all tables of entries, whose abbreviations have a children flag, or
+/// one table of names.
 fn forms(bytes: &[u8], mut at: usize, of_names: bool) -> Vec<usize> {
     let mut all = Vec::new();
     let mut read = || -> Option<()> {
@@ -93,7 +93,7 @@ fn abbreviated_form(Change { section, bytes, at, to }: Change<'_>) -> Option<Why
         (own, to) if is_constant(own) && is_constant(to) => {
             Some("7.5.5: a constant below 64 is one and the same byte as data1, udata and sdata")
         }
-        // The attribute is the last of the last entry of a unit.
+        // The attribute is the last one of the last entry of a unit.
         (0x13, 0x11 | 0x12) => Some(
             "2.3 and 7.5.2: a shorter last attribute leaves zeros of the longer one, and these are null entries",
         ),
@@ -101,7 +101,7 @@ fn abbreviated_form(Change { section, bytes, at, to }: Change<'_>) -> Option<Why
     }
 }
 
-/// A mask of `waves::lanes`, in a list of two entries: what is added to its pcs is outside of the region that has it.
+/// A mask of `waves::lanes`, in a list of two entries: additional pcs are outside of the region.
 fn unasked(Change { section, bytes, at, to }: Change<'_>) -> Option<Why> {
     let entry = |at: usize| bytes[at] == dw::DW_LLE_offset_pair.0;
     let first = [dw::DW_LLE_offset_pair.0, 4, 0x10, 2];
@@ -111,7 +111,7 @@ fn unasked(Change { section, bytes, at, to }: Change<'_>) -> Option<Why> {
         .filter(|_| section == ".debug_loclists")?;
     let second = list + 6;
     let is_more = match at {
-        // An entry for all pcs that no other one has, and one that begins before the region.
+        // A default entry, and an entry that begins before the region.
         at if at == list => to == dw::DW_LLE_default_location.0,
         at if at == list + 1 => to < 4,
         at if at == second + 2 => entry(second) && (0x1c..=0x40).contains(&to),
@@ -121,12 +121,12 @@ fn unasked(Change { section, bytes, at, to }: Change<'_>) -> Option<Why> {
 }
 
 fn is_stmt(Change { section, bytes, at, .. }: Change<'_>) -> Option<Why> {
-    // Behind length, version, sizes of addresses and selectors, length of the header, and two numbers.
+    // After length, version, sizes of addresses and selectors, header length, and two numbers.
     let is = section == ".debug_line" && at == 14 && bytes[4] == 5;
     is.then_some("6.2.4 and 6.2.2: default_is_stmt is a boolean, and any number but 0 is true")
 }
 
-/// The form of the second part of files, behind the only directory: the path is the first.
+/// Form of the second component of files, after the only directory; the first is the path.
 fn index_form(Change { section, bytes, at, to }: Change<'_>) -> Option<Why> {
     let is = section == ".debug_line"
         && (bytes[at - 1.min(at)], bytes[at], to)
@@ -159,7 +159,7 @@ fn names_form(Change { section, bytes, at, to }: Change<'_>) -> Option<Why> {
     }
 }
 
-/// The padding between the header of a set and its first range.
+/// Padding between the header of a set and its first range.
 fn aranges_padding(Change { section, bytes, at, .. }: Change<'_>) -> Option<Why> {
     if section != ".debug_aranges" {
         return None;
@@ -174,14 +174,14 @@ fn aranges_padding(Change { section, bytes, at, .. }: Change<'_>) -> Option<Why>
     None
 }
 
-/// Bytes of `.debug_frame` that no row of a table depends on.
+/// Bytes of `.debug_frame` that no row depends on.
 fn frame(Change { section, bytes, at, to }: Change<'_>) -> Option<Why> {
     if section != ".debug_frame" {
         return None;
     }
     let own = bytes[at];
     let next = bytes.get(at + 1).copied();
-    // The first entry, of version 4, is that of an entry function: its rules are the same everywhere, without offsets.
+    // The first entry, of version 4, belongs to an entry function: its rules do not change and have no offsets.
     let factors = 12..14;
     let end = at + 4 + usize::from(to);
     match (own, to) {
@@ -200,7 +200,7 @@ fn frame(Change { section, bytes, at, to }: Change<'_>) -> Option<Why> {
     }
 }
 
-/// The operands of `extend`, behind its two bytes or its one: 64 bits, 32 times.
+/// Operands of `extend`, after its one or two opcode bytes: 64 bits, 32 times.
 fn extended(Change { section, bytes, at, to }: Change<'_>) -> Option<Why> {
     let codes: [[&[u8]; 2]; 2] = [[&[0xe9, 0x0b], &[0xe9, 0x08]], [&[0xeb], &[0xe7]]];
     let whys = codes.into_iter().filter_map(|[extend, undefined]| {
@@ -231,7 +231,7 @@ fn every_bit_of_scopes_matters() {
     let mut consumer = Consumer::dwarf5();
     consumer.language_names = true;
     consumer.forms = fixed().forms;
-    // A small number is the same in all sizes of references.
+    // A small number has the same encoding in references of all sizes.
     let references = [
         dw::DW_AT_specification,
         dw::DW_AT_object_pointer,
@@ -263,8 +263,7 @@ fn every_bit_of_frames_matters() {
     }
 }
 
-/// The expressions of lanes in entries, and all lists. The comparison of lanes takes long, and other bytes are tested
-/// elsewhere.
+/// Expressions of lanes in entries, and all lists. Other bytes are covered elsewhere, as comparing lanes takes long.
 #[test]
 fn every_bit_of_lanes_matters() {
     for consumer in crate::waves::consumers() {
@@ -281,7 +280,7 @@ fn every_bit_of_lanes_matters() {
     }
 }
 
-/// Each bit of the sections that are asked for.
+/// Changes each bit of the selected sections.
 pub fn all_bits_matter(truth: &Module, consumer: &Consumer, is_wanted: impl Fn(&str, usize) -> bool) {
     let clean = Patches { sections: sections(truth, consumer) };
     assert!(!is_found(truth, consumer, &clean), "{}: without a fault", consumer.name);

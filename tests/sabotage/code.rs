@@ -1,4 +1,4 @@
-//! Functions whose code is elsewhere, or the same as another's.
+//! Functions whose code is elsewhere, or shared with another function.
 
 use eitri::Result;
 use eitri::build::Builder;
@@ -39,15 +39,15 @@ fn consumers() -> [Consumer; 2] {
     [Consumer::dwarf5(), tables]
 }
 
-/// What is found where `written` was written, and the code is where `code` says.
+/// Report for sections lowered from `written`, with code from `code`.
 fn report(written: &Module, said: &Module, consumer: &Consumer, code: &Code) -> Report {
     let sections = lower(written, consumer, Policy::Strict).expect("it can be said").sections;
     let object = new_object(said.target(), code, &sections).expect("an object");
     eitri::check(said, consumer, &[], &object).expect("it can be read")
 }
 
-/// Code that is the same is there once after linking with identical code folded, or where a compiler has made
-/// one of two functions: an entry for each is right, and so are rows for each.
+/// Identical code folding and function merging leave one copy of identical code: an entry and rows for each function
+/// are right.
 #[test]
 fn functions_may_be_at_one_place() {
     let folded = Code::text(vec![0; 64]).with_function("f", 16, 8).with_function("g", 16, 8);
@@ -60,14 +60,14 @@ fn functions_may_be_at_one_place() {
     }
 }
 
-/// Of functions at one place, what is said of the wrong place is found.
+/// For functions at one place, wrong contents of either are found.
 #[test]
 fn what_is_elsewhere_is_found() {
     let apart = Code::text(vec![0; 64]).with_function("f", 16, 8).with_function("g", 24, 8);
     let folded = Code::text(vec![0; 64]).with_function("f", 16, 8).with_function("g", 16, 8);
     let said = two(true, [8, 8]);
     for consumer in consumers() {
-        // What was written is of 12 bytes of `g`, four more than it has.
+        // The written entry has 12 bytes for `g`, four more than `g` has.
         for code in [&apart, &folded] {
             let report = report(&two(true, [8, 12]), &said, &consumer, code);
             let is_found = |finding: &eitri::check::Finding| {
@@ -76,13 +76,13 @@ fn what_is_elsewhere_is_found() {
             assert!(report.findings.iter().any(is_found), "{report}");
             assert!(report.findings.iter().any(|one| one.kind == Kind::Line), "{report}");
         }
-        // Of `f`, which has less than `g` and begins where that does, the unit does not have to have more.
+        // `f` is shorter than `g` and begins at the same place: the unit does not need more code for it.
         let report = report(&two(true, [8, 12]), &two(true, [12, 8]), &consumer, &folded);
         assert!(!report.is_clean());
     }
 }
 
-/// Code is in the object, and in the section that the symbol is in.
+/// Code is in the object, in the section of the symbol.
 #[test]
 fn code_is_in_its_section() {
     let module = two(true, [8, 0x30]);
@@ -109,7 +109,7 @@ fn code_is_in_its_section() {
     let error = check_code(&module, &object).expect_err("there is no `g`");
     let what = "unit `a.c`, function `g`: the object has no symbol `g`, where its code is";
     assert_eq!(error.to_string(), what);
-    // What is in another object is not looked into.
+    // External code is not checked.
     let mut elsewhere = missing;
     elsewhere.externals.push("g".into());
     let object = new_object(module.target(), &elsewhere, &[]).expect("an object");

@@ -1,4 +1,4 @@
-//! Faults of what is declared: the object is written from a module in which one thing is another.
+//! Faults in declarations: the object is written from a module with one difference.
 
 use eitri::build::Builder;
 use eitri::check::Kind::{self, Attribute, Code, Evaluation, Extra, Line, Location, MissingEntry, Type};
@@ -11,7 +11,7 @@ use crate::{Expected, all_found, missed, sections};
 
 type Change = fn(&mut Spec);
 
-/// Fault, what it changes, what is found, of which variable, at which pc.
+/// Fault, change, kind of finding, variable, pc.
 type Fault = (&'static str, Change, Kind, Option<&'static str>, Option<u64>);
 
 #[rustfmt::skip]
@@ -126,7 +126,7 @@ fn wrong_declarations_are_found() {
     all_found("declarations", all.collect());
 }
 
-/// Files matter where they are used: here the second one has a row and the function.
+/// Wrong files are found where they are used: here a row and the function use the second one.
 #[test]
 fn wrong_files_are_found() {
     let consumer = Consumer::llvm();
@@ -149,7 +149,7 @@ fn wrong_files_are_found() {
     all_found("files", all.collect());
 }
 
-/// An attribute of one consumer is none of another.
+/// Attributes with the numbers of another consumer are faults.
 #[test]
 fn attributes_of_other_consumers_are_found() {
     let of = |change: fn(&mut Consumer)| {
@@ -159,10 +159,10 @@ fn attributes_of_other_consumers_are_found() {
     };
     type Row = (&'static str, Consumer, Kind, Option<&'static str>);
     let rows: [Row; 7] = [
-        // The extension's text has other numbers than LLVM.
+        // LLVM uses other numbers than the extension's text.
         ("lanes by another number", of(|c| c.lanes = Some(gimli::DwAt(0x3e0a))), Attribute, None),
         ("no lanes", of(|c| c.lanes = None), Attribute, None),
-        // Without lanes there is one: all others are outside.
+        // Without lanes there is only one: all others are out of range.
         ("no lanes, as places see it", of(|c| c.lanes = None), Evaluation, Some("la")),
         (
             "an address space by another number",

@@ -1,4 +1,4 @@
-//! Symbols of other objects: each is placed where nothing else is.
+//! External symbols: each is placed apart from everything else.
 
 use eitri::build::Builder;
 use eitri::check::{Kind, Report};
@@ -7,7 +7,7 @@ use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::{BaseEncoding, Loc, Module, Val};
 use eitri::target::{SpaceId, Target};
 
-/// A module of `count` functions of `bytes` bytes, each with a frame that differs from the next one.
+/// A module of `count` functions of `bytes` bytes, each with a different frame from the next.
 fn functions(count: u64, bytes: u64) -> Module {
     let cpu = Target::x86_64();
     let (rsp, pc) = (cpu.register_named("rsp").unwrap(), cpu.call_frames().return_register);
@@ -23,7 +23,7 @@ fn functions(count: u64, bytes: u64) -> Module {
     m.finish().unwrap()
 }
 
-/// The report of an object that has the debug sections alone.
+/// Report for an object with debug sections only.
 fn report(described: &Module, written: &Module) -> Report {
     let consumer = Consumer::dwarf5();
     let sections = lower(written, &consumer, Policy::Strict).unwrap().sections;
@@ -47,7 +47,7 @@ fn many_functions_do_not_overlap() {
     is_clean(&functions(66_000, 1));
 }
 
-/// A module with a variable `offset` bytes behind one of two symbols.
+/// A module with a variable `offset` bytes after one of two symbols.
 fn variable(index: usize, offset: i64) -> Module {
     let mut m = Builder::new(Target::x86_64());
     let unit = m.unit("a.c");
@@ -61,7 +61,7 @@ fn variable(index: usize, offset: i64) -> Module {
     m.finish().unwrap()
 }
 
-/// A place behind a symbol is not that of another symbol, however far it is.
+/// An offset from one symbol never reaches another, for any distance.
 #[test]
 fn what_is_behind_a_symbol_is_not_behind_another() {
     for shift in 0..=24 {

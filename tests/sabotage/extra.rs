@@ -1,4 +1,4 @@
-//! Objects that contain more than was described.
+//! Objects with entities that are not described.
 
 use std::ffi::OsString;
 
@@ -17,7 +17,7 @@ use crate::patches::Patches;
 use crate::tools::{Folder, Tool};
 use crate::{assert_is_words, code, object, sections};
 
-/// The entities of a module to which more can be added.
+/// Entities of a module to which more can be added.
 struct Ids {
     unit: UnitId,
     file: FileId,
@@ -39,7 +39,7 @@ fn module(more: More) -> Module {
     let int = m.base_type(unit, "int", BaseEncoding::Signed, 32).unwrap();
     let s4 = m.target().sgpr(4).unwrap();
     let procedure = m.procedure(unit, &Loc::register(s4)).unwrap();
-    // Nobody calls it.
+    // Without calls.
     m.procedure(unit, &Loc::lane(m.target().vgpr(40).unwrap(), 3)).unwrap();
     let callee = m.function(unit, "in").unwrap().id();
     let k = m.function(unit, "k").unwrap().code("k", 0x40).kernel().id();
@@ -55,7 +55,7 @@ fn module(more: More) -> Module {
 
 fn nothing(_: &mut Builder, _: &Ids) {}
 
-/// Variables at offsets from one long number, which is written once, as a procedure that all call.
+/// Variables at offsets from one long number, which is encoded once, as a procedure that all call.
 fn shared() -> Module {
     let mut m = Builder::new(Target::named("amdgpu-gfx1030-wave32").unwrap());
     let unit = m.unit("a.cl");
@@ -99,7 +99,7 @@ const DESCRIBED: &[(&str, More)] = &[
 
 type Patch = fn(&mut Patches);
 
-/// The rule of a register behind the last instruction of the only frame.
+/// Appends a rule of a register after the last instruction of the only frame.
 fn rule(p: &mut Patches, bytes: &[u8]) {
     let frames = p.bytes(".debug_frame");
     let word = |at: usize, frames: &[u8]| u32::from_le_bytes(frames[at..at + 4].try_into().unwrap());
@@ -110,7 +110,7 @@ fn rule(p: &mut Patches, bytes: &[u8]) {
     frames.extend_from_slice(bytes);
 }
 
-/// Bytes put into `.debug_line`, whose program and header get longer.
+/// Inserts bytes into the header of `.debug_line`, and adjusts the lengths.
 fn in_header(p: &mut Patches, at: usize, bytes: &[u8]) {
     let line = p.section(".debug_line");
     line.bytes.splice(at..at, bytes.iter().copied());
@@ -131,14 +131,14 @@ const PROCEDURE: gimli::DwTag = dw::DW_TAG_dwarf_procedure;
 const PATCHED: &[(&str, Patch)] = &[
     ("a rule of s40, which has not changed", |p| rule(p, &[0x08, 72])),
     ("a rule of a register that the target does not have", |p| rule(p, &[0x07, 0x7f])),
-    // The directories are `/src` alone: its count and it stand behind the standard lengths.
+    // The only directory is `/src`: its count and its name follow the standard opcode lengths.
     ("a directory", |p| {
         let at = p.once(".debug_line", b"/src\0");
         p.bytes(".debug_line")[at - 1] += 1;
         in_header(p, at + 5, b"inc\0");
     }),
     ("a part of files", |p| {
-        // Files, which have a path and a directory, get a vendor's part of one byte.
+        // Files, with a path and a directory, get a vendor-defined component of one byte.
         let format = [2, 0x01, 0x08, 0x02, 0x0f, 1];
         let at = p.once(".debug_line", &format);
         p.bytes(".debug_line")[at] = 3;
@@ -148,7 +148,7 @@ const PATCHED: &[(&str, Patch)] = &[
     }),
 ];
 
-/// A procedure that is called, as an entry that nobody described.
+/// Tags for a called procedure that make it an undescribed entry.
 const TAGS: [gimli::DwTag; 4] = [
     dw::DW_TAG_template_value_parameter,
     dw::DW_TAG_template_type_parameter,
@@ -169,7 +169,7 @@ fn what_is_more_than_was_described_is_found() {
     let truth = module(nothing);
     let mut consumer = Consumer::llvm();
     consumer.forms = vec![(dw::DW_AT_name, dw::DW_FORM_strp)];
-    // Where expressions are shared, a procedure more could be one of these.
+    // With shared expressions, an additional procedure could be one of these.
     consumer.shared_from_bytes = None;
     let clean = written(&truth, &consumer);
     assert!(report(&truth, &consumer, &clean).is_clean());
@@ -193,7 +193,7 @@ fn what_is_more_than_was_described_is_found() {
     for (what, report) in all.chain(retagged) {
         assert_is_words(&report);
         let is_extra = report.findings.iter().any(|finding| finding.kind == Kind::Extra);
-        // A procedure that is called by another name is missing, and code is the unit's, too.
+        // A procedure under another tag is missing, and entries with code must be in the range of the unit.
         let left = report.clone().without(Kind::Extra);
         let is_all = left.findings.iter().all(|one| [Kind::Code, Kind::Attribute].contains(&one.kind));
         if !is_extra || !is_all {
@@ -203,8 +203,8 @@ fn what_is_more_than_was_described_is_found() {
     assert!(missed.is_empty(), "{}", missed.join("\n\n"));
 }
 
-/// Objects of compilers, linked with one of ours: each of their units is one finding, and so are the frames of all their
-/// code in a section; their types, files and rows are no findings of their own.
+/// Compiled objects linked with one of ours: each of their units is one finding, and so are the frames of all their
+/// code per section; their types, files and rows are not separate findings.
 #[test]
 fn units_of_others_are_a_finding_each() {
     const GXX: Tool = Tool::new("g++", "g++");

@@ -22,7 +22,7 @@ fn module() -> Module {
 
 const LINE: &str = ".debug_line";
 
-/// A byte behind the name of a file: the directory; before DWARF 5 the time, then the size.
+/// Position of a byte after the name of a file: the directory; before DWARF 5 followed by time and size.
 fn behind(p: &mut Patches, name: &str, by: usize) -> usize {
     p.once(LINE, format!("{name}\0").as_bytes()) + name.len() + 1 + by
 }

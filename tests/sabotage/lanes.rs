@@ -1,4 +1,4 @@
-//! Faults of where lanes stand: the mask of a region, and which lanes are active.
+//! Faults in positions of lanes: masks of regions, and active lanes.
 
 use core::ops::Range;
 
@@ -12,21 +12,20 @@ use gimli::constants as dw;
 use crate::patches::Patches;
 use crate::{Expected, all_found, missed, sections};
 
-/// Bytes of the function.
+/// Size of the function in bytes.
 const BYTES: u64 = 0x80;
 
 type Masks = Vec<(Range<u64>, u16)>;
 
-/// Scalar registers by pc: in which the mask of the region is, and in which the lanes that are active in whole-wave
-/// code are.
+/// Scalar registers by pc, with the mask of the region and with the active lanes of whole-wave code.
 struct Kernel {
     region: Masks,
     active: Masks,
 }
 
-/// A kernel with a divergent region over 0x10..0x60 whose mask moves, and with whole-wave code behind it. The
-/// variable `m` is where the mask is, and `b` where the frame base is, but for one instruction; at another, `b` is in
-/// two places. The variable `p` is in local memory, at the address in what the frame base is.
+/// A kernel with a divergent region over 0x10..0x60 whose mask moves, followed by whole-wave code. Variable `m` is at
+/// the mask and `b` at the frame base, except at one instruction each; at another one, `b` has two locations. Variable
+/// `p` is in local memory, at the address in the frame base register.
 fn module(kernel: &Kernel) -> Module {
     let gpu = Target::named("amdgpu-gfx1030-wave32").unwrap();
     let s = |number: u16| Loc::register(gpu.sgpr(number).unwrap());
@@ -53,7 +52,7 @@ fn module(kernel: &Kernel) -> Module {
     m.finish().unwrap()
 }
 
-/// The kernel that is described.
+/// The described kernel.
 fn truth(consumer: &Consumer) -> Kernel {
     let active = match consumer.active_lane {
         Some(_) => vec![(0x60..0x68, 10), (0x68..0x70, 12)],
@@ -66,7 +65,7 @@ fn consumers() -> [Consumer; 3] {
     [Consumer::llvm(), Consumer::rocgdb(), Consumer::rocgdb_legacy()]
 }
 
-/// A fault of the description that is written.
+/// A fault in the description of the written kernel.
 type Written = fn(&mut Kernel);
 
 #[rustfmt::skip]
@@ -93,13 +92,13 @@ fn masks_are_compared_at_their_own_bounds() {
     all_found("masks", all);
 }
 
-/// The consumer with names that stand elsewhere, as [`Patches`] finds them.
+/// The consumer with names in `.debug_str`, where [`Patches`] finds them.
 fn patchable(mut consumer: Consumer) -> Consumer {
     consumer.forms = vec![(dw::DW_AT_name, dw::DW_FORM_strp)];
     consumer
 }
 
-/// The fault in the bytes that was missed, if it was.
+/// The undetected fault in the bytes, if any.
 fn patched(consumer: &Consumer, fault: &Expected, patch: impl Fn(&mut Patches)) -> Option<String> {
     let truth = module(&truth(consumer));
     let mut patches = Patches { sections: sections(&truth, consumer) };
@@ -107,14 +106,14 @@ fn patched(consumer: &Consumer, fault: &Expected, patch: impl Fn(&mut Patches)) 
     missed(&truth, consumer, &patches.sections, fault)
 }
 
-/// Calls of an entry that is elsewhere between bounds of its own.
+/// Calls of an entry with a location list whose bounds differ from those of the mask.
 #[test]
 fn calls_of_what_moves_elsewhere_are_found() {
     let consumer = patchable(Consumer::rocgdb());
     let fault = Expected { kind: Location, variable: None, pc: Some(0x20), lane: None };
     let patched = |patch: &dyn Fn(&mut Patches)| patched(&consumer, &fault, patch);
     let mask = patched(&|p| {
-        // The location of the procedure is the only one that is a list.
+        // The location of the procedure is the only list.
         let procedures = p.all(dw::DW_TAG_dwarf_procedure, dw::DW_AT_location);
         let (list, _) = procedures.into_iter().find(|(_, value)| value.len() == 1).unwrap();
         let to = p.entry(dw::DW_TAG_variable, "m").offset as u16;
@@ -131,7 +130,7 @@ fn calls_of_what_moves_elsewhere_are_found() {
     all_found("calls", vec![("a mask", mask), ("a frame base", base)]);
 }
 
-/// Replaces the first bytes of a pattern that the location lists contain once.
+/// Replaces the first bytes of a pattern that occurs once in the location lists.
 fn in_lists(p: &mut Patches, from: &[u8], to: &[u8]) {
     let at = p.once(".debug_loclists", from);
     p.bytes(".debug_loclists")[at..at + to.len()].copy_from_slice(to);
@@ -140,13 +139,13 @@ fn in_lists(p: &mut Patches, from: &[u8], to: &[u8]) {
 /// `DW_LLE_offset_pair`.
 const PAIR: u8 = 4;
 
-/// Entries of the lists that hold at once. Where a number is read, its places hold the same, or it is no number.
+/// Overlapping entries of lists: where a number is read, all its locations must have the same contents.
 #[test]
 fn what_is_read_in_two_places_is_found() {
     let mut all = Vec::new();
     let at = |pc| Expected { kind: Evaluation, variable: None, pc: Some(pc), lane: None };
     for consumer in consumers().map(patchable) {
-        // The first place is the described one: s6 goes on beside s8; the lanes that wait, before they do.
+        // The first location is the described one: s6 overlaps s8; the waiting position begins early.
         let mask = |p: &mut Patches| in_lists(p, &[PAIR, 0x40, 0x60, 2, 0x90, 0x28], &[PAIR, 0x3c]);
         all.push(("a mask", patched(&consumer, &at(0x3c), mask)));
         let pcs = |p: &mut Patches| in_lists(p, &[PAIR, 0x10, 0x60, 9], &[PAIR, 0x0c]);
@@ -167,7 +166,7 @@ fn what_is_read_in_two_places_is_found() {
     all_found("places that are read", all);
 }
 
-/// Attributes have the names that the consumer's numbers have, and not those that others give these.
+/// Findings name attributes by the consumer's numbers.
 #[test]
 fn findings_name_attributes_as_the_consumer_does() {
     for consumer in [Consumer::rocgdb(), Consumer::rocgdb_legacy()].map(patchable) {
@@ -178,7 +177,7 @@ fn findings_name_attributes_as_the_consumer_does() {
             m.function(unit, "k").unwrap().code("k", BYTES);
             m.finish().unwrap()
         };
-        // The number of lanes, a second time, in place of their pcs.
+        // A second attribute with the number of lanes replaces the one with their pcs.
         let mut twice = Patches { sections: sections(&described, &consumer) };
         let (lane_pc, lanes) = (consumer.lane_pc.unwrap(), consumer.lanes.unwrap());
         twice.rename(dw::DW_TAG_subprogram, "k", lane_pc, lanes);

@@ -1,7 +1,7 @@
 //! The promise: `check` finds each of the mistakes that compilers have shipped.
 //!
-//! A module says the truth; the object is written from another one with a fault in it, or patched. `check`
-//! has to find the fault and name the variable, pc and lane; the object without it is clean.
+//! A module describes the truth; the object is written from a faulty copy, or patched. `check` must find the fault and
+//! name the variable, pc and lane; an object without the fault is clean.
 
 mod bias;
 mod bits;
@@ -34,7 +34,7 @@ use eitri::emit::elf::{Code, new_object};
 use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::Module;
 
-/// What has to be found.
+/// The expected finding.
 #[derive(Debug, Clone, Copy)]
 struct Expected {
     kind: Kind,
@@ -43,7 +43,7 @@ struct Expected {
     lane: Option<u32>,
 }
 
-/// The code that every module here describes: two kernels, one after the other.
+/// Code of every module here: two consecutive kernels.
 fn code() -> Code {
     Code::text(vec![0; 0x100])
         .with_function("k", 0, 0x40)
@@ -59,7 +59,7 @@ fn object(module: &Module, sections: &[Section]) -> Vec<u8> {
     new_object(module.target(), &code(), sections).unwrap()
 }
 
-/// What is wrong with how `check` takes the object, if something is.
+/// Describes the fault that `check` missed, if any.
 fn missed(truth: &Module, consumer: &Consumer, sections: &[Section], fault: &Expected) -> Option<String> {
     let clean = object(truth, &self::sections(truth, consumer));
     let report = match eitri::check(truth, consumer, &[], &clean) {
@@ -84,19 +84,19 @@ fn missed(truth: &Module, consumer: &Consumer, sections: &[Section], fault: &Exp
     (!is_found).then(|| format!("expected {fault:?}, found {report}"))
 }
 
-/// What is found is said in words, and not as our types have it.
+/// Messages are in words, without Rust's debug output.
 fn assert_is_words(report: &Report) {
     for finding in &report.findings {
         let text = finding.to_string();
         let first = text.lines().next().unwrap_or_default();
-        // A name and a brace, as of a structure; a variant; a constant without a name; no place.
+        // Structures, variants, unnamed constants, missing places.
         let is_ours = ["Some(", "None", "Unknown Dw", " { ", "Unsigned(", "Entry(", ": :", "true", "false"];
         let found = is_ours.iter().find(|pattern| first.contains(**pattern));
         assert!(found.is_none(), "{found:?} in {text}");
     }
 }
 
-/// Panics with all that was missed, and counts what was found.
+/// Panics with all missed faults, and prints the number of found ones.
 fn all_found(name: &str, missed: Vec<(&str, Option<String>)>) {
     let count = missed.len();
     let missed: Vec<_> =

@@ -1,4 +1,4 @@
-//! Operations replaced by every other one of the same length: what no single bit makes of them.
+//! Operations replaced by every other operation of the same length, beyond single-bit changes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use crate::patched::is_found;
 use crate::patches::Patches;
 use crate::{object, sections};
 
-/// An operation: section, offset, bytes, and what follows in its expression.
+/// An operation: section, offset, bytes, and the following bytes of its expression.
 pub struct Operation {
     pub section: usize,
     pub at: usize,
@@ -21,7 +21,7 @@ pub struct Operation {
     encoding: Encoding,
 }
 
-/// The operations of all expressions, each once where it comes again in the same expression.
+/// Operations of all expressions. Repeated ones in an expression are listed once.
 pub fn operations(truth: &Module, consumer: &Consumer, all: &[Section]) -> Vec<Operation> {
     let bytes = object(truth, all);
     let object = Object::read(&bytes).unwrap();
@@ -76,14 +76,14 @@ pub fn operations(truth: &Module, consumer: &Consumer, all: &[Section]) -> Vec<O
     found
 }
 
-/// The first operation, and its length, if all bytes can be decoded.
+/// The first operation and its length, if all bytes can be decoded.
 fn first(bytes: &[u8], encoding: Encoding) -> Option<(Op<'_>, usize)> {
     let decoded: Result<Vec<_>, _> = Decoder::new(bytes, encoding).collect();
     let decoded = decoded.ok()?;
     Some((decoded.first()?.op, decoded.get(1).map_or(bytes.len(), |next| next.offset)))
 }
 
-/// Every other operation of the same length with the same operand bytes, in bytes.
+/// Encodings of every other operation of the same length with the same operand bytes.
 fn others(operation: &Operation) -> Vec<Vec<u8>> {
     let Operation { bytes, rest, encoding, .. } = operation;
     let own = first(&[&bytes[..], rest].concat(), *encoding).map(|(op, _)| format!("{op:?}"));
@@ -92,7 +92,7 @@ fn others(operation: &Operation) -> Vec<Vec<u8>> {
         let mut other = bytes.clone();
         other[0] = code;
         all.push(other.clone());
-        // The vendor's operations have their number in a second byte.
+        // Vendor operations have their number in a second byte.
         if code == 0xe9 && bytes.len() > 1 {
             all.extend((0..0x10).map(|sub| [&[0xe9, sub], &other[2..]].concat()));
         }
@@ -107,7 +107,7 @@ fn others(operation: &Operation) -> Vec<Vec<u8>> {
     all
 }
 
-/// Why another operation means the same, if it does.
+/// The reason why another operation has the same meaning, if it does.
 fn same(own: Op<'_>, other: Op<'_>, next: Option<Op<'_>>, is_frame: bool) -> Option<&'static str> {
     let constant = |op: &Op<'_>| match *op {
         Op::ConstU { value } => Some(i128::from(value)),
@@ -128,7 +128,7 @@ fn same(own: Op<'_>, other: Op<'_>, next: Option<Op<'_>>, is_frame: bool) -> Opt
                 "A.2.5.4.4.3: an address is a location where one is required, and that the address where a value is",
             )
         }
-        // The frame has no rule of the register.
+        // The frame has no rule for the register.
         (Op::RegX { reg }, Op::CallFrameEntryReg { reg: other })
         | (Op::CallFrameEntryReg { reg }, Op::RegX { reg: other })
             if is_frame && reg == other =>

@@ -1,4 +1,4 @@
-//! Units, functions and rows of others over the code that was described: they are more than an addition.
+//! Undescribed units, functions and rows that overlap the described code: more than additions.
 
 use eitri::check::{Kind, Report};
 use eitri::lower::Consumer;
@@ -16,7 +16,7 @@ fn module(more: &str) -> Module {
     Module::from_json(format!("{START}{more}]}}")).unwrap_or_else(|error| panic!("{more}: {error}"))
 }
 
-/// The kinds of findings but [`Kind::Extra`].
+/// Kinds of findings, without [`Kind::Extra`].
 fn found(more: &str) -> (Vec<Kind>, Report) {
     let (truth, consumer) = (module(""), Consumer::llvm());
     let written = sections(&module(more), &consumer);
@@ -47,7 +47,7 @@ fn what_is_over_described_code_is_no_addition() {
         (unit("k", 0, true), &[Kind::Code, Kind::Line][..]),
         (unit("k", 48, true), &[Kind::Code, Kind::Line]),
         (unit("k", 48, false), &[Kind::Code]),
-        // It is behind the last byte.
+        // After the last byte of the function.
         (unit("k", 64, true), &[]),
         (unit("k", 96, true), &[]),
         (unit("data", 0, true), &[]),

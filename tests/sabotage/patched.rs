@@ -1,4 +1,4 @@
-//! Faults in the bytes of sections: what no module can say.
+//! Faults in the bytes of sections, which no module can describe.
 
 use eitri::build::Builder;
 use eitri::check::Kind::{
@@ -14,7 +14,7 @@ use gimli::constants as dw;
 use crate::patches::Patches;
 use crate::{Expected, all_found, code, missed, sections};
 
-/// Two kernels, so that the second one's lists need a base; variables of every way to say where they are.
+/// Two kernels, so that the second one's lists need a base; variables with every kind of location.
 pub fn truth() -> Module {
     let mut m = Builder::new(Target::named("amdgpu-gfx1030-wave32").unwrap());
     let unit = m.unit("a.cl");
@@ -62,7 +62,7 @@ pub fn truth() -> Module {
 }
 
 type Patch = fn(&mut Patches);
-/// Fault, how it is made, what is found, of which variable, at which pc.
+/// Fault, patch, kind of finding, variable, pc.
 type Fault = (&'static str, Patch, Kind, Option<&'static str>, Option<u64>);
 
 const LISTS: &str = ".debug_loclists";
@@ -71,7 +71,8 @@ const LINE: &str = ".debug_line";
 const VARIABLE: gimli::DwTag = dw::DW_TAG_variable;
 const FUNCTION: gimli::DwTag = dw::DW_TAG_subprogram;
 
-/// `x`'s list: a base, two pairs, the end. The expressions are `regx s4` and `regx v40; offset_uconst 28`.
+/// Index and position of the list of `x`: a base, two pairs, the end. The expressions are `regx s4` and `regx v40;
+/// offset_uconst 28`.
 fn list(p: &mut Patches) -> (usize, usize) {
     let index = p.list_index("x");
     (index, p.list(LISTS, index))
@@ -191,19 +192,19 @@ fn patched_bytes_are_found() {
     all_found("patches", all.collect());
 }
 
-/// Whether something is found, or the object cannot be written or read.
+/// Whether the fault is found, or prevents writing or reading the object.
 pub fn is_found(truth: &Module, consumer: &Consumer, patches: &Patches) -> bool {
     let Ok(object) = new_object(truth.target(), &code(), &patches.sections) else { return true };
     eitri::check(truth, consumer, &[], &object).map_or(true, |report| !report.is_clean())
 }
 
-/// Each relocation matters, also where the number that is there without it is right by luck.
+/// Each relocation matters, even if the number without it happens to be right.
 #[test]
 fn every_relocation_is_needed() {
     all_relocations_matter(&truth(), &fixed(), |_| true);
 }
 
-/// The same in sections that are asked for.
+/// Removes each relocation of the selected sections.
 pub fn all_relocations_matter(truth: &Module, consumer: &Consumer, is_wanted: fn(&str) -> bool) {
     let clean = Patches { sections: sections(truth, consumer) };
     let mut missed = Vec::new();
@@ -246,7 +247,7 @@ pub fn all_relocations_matter(truth: &Module, consumer: &Consumer, is_wanted: fn
     println!("relocations: {count} faults seeded, {count} found");
 }
 
-/// Who reads attributes of a fixed size, so that they can be patched where they stand.
+/// A consumer with fixed-size attributes, which can be patched in place.
 pub fn fixed() -> Consumer {
     let mut consumer = Consumer::llvm();
     consumer.forms = vec![

@@ -1,4 +1,4 @@
-//! Where things are in sections that were written, found with `gimli`'s reader of entries.
+//! Positions of fields in written sections, found with `gimli`'s reader.
 
 use core::ops::Range;
 
@@ -11,7 +11,7 @@ pub struct Patches {
     pub sections: Vec<Section>,
 }
 
-/// An entry: its offset and abbreviation, and its attributes with the places of their values.
+/// An entry: offset, abbreviation, and attributes with the positions of their values.
 pub struct Found {
     pub offset: usize,
     code: u64,
@@ -49,7 +49,7 @@ impl Patches {
         let info = DebugInfo::from(EndianSlice::new(&info, LittleEndian));
         let abbrev = DebugAbbrev::from(EndianSlice::new(&abbrev, LittleEndian));
         let mut all = Vec::new();
-        // There is one unit, at the start of the section.
+        // The only unit is at the start of the section.
         let unit = info.units().next().unwrap().unwrap();
         let table = unit.abbreviations(&abbrev).unwrap();
         let mut entries = unit.entries_raw(&table, None).unwrap();
@@ -79,13 +79,13 @@ impl Patches {
         all
     }
 
-    /// The entry of a tag and name; without a name, the first of that tag.
+    /// The entry with this tag and name; without a name, the first one with this tag.
     pub fn entry(&self, tag: DwTag, name: &str) -> Found {
         let is = |found: &Found| found.tag == tag && (name.is_empty() || found.name.as_deref() == Some(name));
         self.entries().into_iter().find(is).unwrap()
     }
 
-    /// The offsets of the entries of a tag, each with the bytes of an attribute's value.
+    /// Offsets of the entries with this tag, each with the bytes of an attribute's value.
     pub fn all(&self, tag: DwTag, at: DwAt) -> Vec<(usize, Vec<u8>)> {
         let info = self.filled(".debug_info");
         let value = |found: Found| {
@@ -95,7 +95,7 @@ impl Patches {
         self.entries().into_iter().filter(|found| found.tag == tag).filter_map(value).collect()
     }
 
-    /// The bytes of an attribute's value.
+    /// Bytes of an attribute's value.
     pub fn value(&mut self, tag: DwTag, name: &str, at: DwAt) -> &mut [u8] {
         let found = self.entry(tag, name);
         let (_, range) = found.attributes.into_iter().find(|(name, _)| *name == at).unwrap();
@@ -108,7 +108,7 @@ impl Patches {
         self.value(tag, name, at).copy_from_slice(&to.to_le_bytes());
     }
 
-    /// Gives an attribute of an entry, and of all that have the same, another name of as many bytes.
+    /// Changes the name of an attribute to one of the same size, in an entry and in all that share its abbreviation.
     pub fn rename(&mut self, tag: DwTag, name: &str, from: DwAt, to: DwAt) {
         let wanted = self.entry(tag, name).code;
         let at = self.abbreviation(wanted).1[&from];
@@ -117,14 +117,14 @@ impl Patches {
         self.bytes(".debug_abbrev")[at..at + bytes.len()].copy_from_slice(&bytes);
     }
 
-    /// Gives an entry, and all that have the same abbreviation, another tag of one byte.
+    /// Changes the tag of an entry, and of all that share its abbreviation, to one of one byte.
     pub fn retag(&mut self, tag: DwTag, name: &str, to: DwTag) {
         let wanted = self.entry(tag, name).code;
         let at = self.abbreviation(wanted).0;
         self.bytes(".debug_abbrev")[at] = to.0 as u8;
     }
 
-    /// The places of an abbreviation's tag and of the names of its attributes.
+    /// Positions of an abbreviation's tag and of the names of its attributes.
     fn abbreviation(&mut self, wanted: u64) -> (usize, std::collections::HashMap<DwAt, usize>) {
         let bytes = self.bytes(".debug_abbrev").clone();
         let mut at = 0;
@@ -161,14 +161,14 @@ impl Patches {
         }
     }
 
-    /// The place of list `index` of the first unit's table in a section of lists.
+    /// Position of list `index` of the first unit's table in a section of lists.
     pub fn list(&mut self, section: &str, index: usize) -> usize {
         let bytes = self.bytes(section);
         let entry = 12 + 4 * index;
         12 + u32::from_le_bytes(bytes[entry..entry + 4].try_into().unwrap()) as usize
     }
 
-    /// Puts a list behind all others in place of list `index`.
+    /// Appends a list and makes it list `index`.
     pub fn replace_list(&mut self, section: &str, index: usize, list: &[u8]) {
         let bytes = self.bytes(section);
         let (entry, at) = (12 + 4 * index, bytes.len() as u32 - 12);
@@ -178,12 +178,12 @@ impl Patches {
         bytes[..4].copy_from_slice(&length.to_le_bytes());
     }
 
-    /// The list index that an entry's location has.
+    /// List index in the location of a variable.
     pub fn list_index(&mut self, name: &str) -> usize {
         self.value(gimli::DW_TAG_variable, name, gimli::DW_AT_location)[0].into()
     }
 
-    /// The place of bytes that are there once.
+    /// Position of bytes that occur once.
     pub fn once(&mut self, section: &str, pattern: &[u8]) -> usize {
         let bytes = self.bytes(section);
         let mut all = bytes.windows(pattern.len()).enumerate().filter(|(_, window)| *window == pattern);

@@ -1,4 +1,4 @@
-//! Faults of where a variable is: the entry says another place than the module.
+//! Faults in locations: the entry has another location than the module.
 
 use core::ops::Range;
 
@@ -11,7 +11,7 @@ use eitri::target::{Scaling, SpaceId, Target};
 
 use crate::{Expected, all_found, missed, sections};
 
-/// What locations are made of.
+/// Components of locations.
 struct Scene {
     m: Builder,
     unit: UnitId,
@@ -35,7 +35,7 @@ impl Scene {
         self.m.target().register_named(name).unwrap()
     }
 
-    /// An expression as it is.
+    /// A raw expression.
     fn raw(&mut self, text: &str) -> Loc {
         let encoding = op::Encoding::new(8, Dialect::Llvm);
         let expr = text::parse(text, encoding, Some(self.m.target())).unwrap();
@@ -55,7 +55,7 @@ fn gpu(name: &str) -> Target {
     Target::named(name).unwrap()
 }
 
-/// A module in which `x`, of `bits` bits, is where `said` says.
+/// A module in which `x`, of `bits` bits, has the locations from `said`.
 fn module(target: Target, bits: u64, said: Said) -> Module {
     let mut m = Builder::new(target);
     let unit = m.unit("a.cl");
@@ -283,20 +283,20 @@ fn wrong_places_are_found() {
     all_found("places", all.collect());
 }
 
-/// What a reader of plain DWARF 5 does not read, though it means what it should.
+/// Operations with the right meaning that a consumer of plain DWARF 5 does not support.
 #[test]
 fn operations_that_the_consumer_does_not_have_are_found() {
     const X86: &str = "x86_64";
     type Pair = (&'static str, u64, Said, Said);
     let rows: [Pair; 4] = [
-        // One of the vendor's.
+        // A vendor operation.
         (
             "a vendor's operation",
             32,
             |c| whole(Loc::register(c.named("rax"))),
             |c| whole(c.raw("regx rax; offset_uconst 0")),
         ),
-        // A register is the end of a location there, and no place to go on from.
+        // A register ends a location there, and cannot be read or moved.
         (
             "a register that is read",
             64,
@@ -309,7 +309,7 @@ fn operations_that_the_consumer_does_not_have_are_found() {
             |c| whole(Loc::value(Val::register(c.named("rax")))),
             |c| whole(c.raw("bregx rax 0; stack_value; deref; stack_value")),
         ),
-        // The last part has no size.
+        // The last part lacks a size.
         (
             "a part without a size",
             64,

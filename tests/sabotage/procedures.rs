@@ -1,5 +1,5 @@
-//! Procedures beside those that were described, where expressions are shared or lanes are described, so that objects
-//! have procedures of their own.
+//! Undescribed procedures, where expressions are shared or lanes are described, so that right objects also have
+//! procedures of their own.
 
 use eitri::build::Builder;
 use eitri::check::{Kind, Report};
@@ -11,18 +11,18 @@ use gimli::constants as dw;
 use crate::patches::Patches;
 use crate::{assert_is_words, object, sections};
 
-/// The origin of procedures that nobody described in an object that is right.
+/// Origin of the undescribed procedures in a right object.
 #[derive(Clone, Copy, PartialEq)]
 enum With {
-    /// Expressions that come again, and are shared.
+    /// Shared expressions.
     Repeated,
     Regions,
 }
 
-/// Adds procedures, given one that a variable calls.
+/// Adds procedures; the argument is one that a variable calls.
 type More = fn(&mut Builder, UnitId, ProcedureId);
 
-/// Two described procedures that variables call, and one that nobody calls, with the meaning that is given.
+/// Two described procedures that variables call, and an uncalled one with the given meaning.
 fn module(with: With, uncalled: &Loc, more: More) -> Module {
     let mut m = Builder::new(Target::named("amdgpu-gfx1030-wave32").unwrap());
     let unit = m.unit("a.cl");
@@ -58,16 +58,16 @@ fn lane(number: u32) -> Loc {
     Loc::lane(Target::named("amdgpu-gfx1030-wave32").unwrap().vgpr(40).unwrap(), number)
 }
 
-/// Calls one that calls it.
+/// Adds a procedure that calls the given one, and one that calls the first.
 fn cycle(m: &mut Builder, unit: UnitId, called: ProcedureId) {
     let first = m.procedure(unit, &Loc::call(called)).unwrap();
     m.procedure(unit, &Loc::call(first)).unwrap();
 }
 
-/// Makes the first of the procedures of [`cycle`] call the second.
+/// Makes the first procedure of [`cycle`] call the second.
 fn close(patches: &mut Patches) {
     let all = patches.all(dw::DW_TAG_dwarf_procedure, dw::DW_AT_location);
-    // A length of one byte, and the operation with four.
+    // A length of one byte, and the operation with four operand bytes.
     let is_call = |bytes: &[u8]| bytes.len() == 6 && bytes[1] == dw::DW_OP_call4.0;
     let calls: Vec<_> = all.iter().filter(|(_, bytes)| is_call(bytes)).collect();
     let [(first, _), (second, target)] = calls[..] else { panic!("{all:x?}") };
@@ -83,7 +83,7 @@ fn report(truth: &Module, consumer: &Consumer, patches: &Patches) -> Report {
     report
 }
 
-/// A fault: its name, the meaning of the procedure that nobody calls, what is added and patched, and what is found.
+/// A fault: name, meaning of the uncalled procedure, additions, patch, and findings.
 type Fault = (&'static str, u32, More, fn(&mut Patches), &'static [Kind]);
 
 #[rustfmt::skip] // A table.
@@ -118,7 +118,7 @@ fn procedures_that_nobody_described_are_found() {
     assert!(missed.is_empty(), "{} missed:\n{}", missed.len(), missed.join("\n\n"));
 }
 
-/// A consumer that reads no locations from the stack has what a procedure means in place of each call to it, so that
+/// For a consumer without locations on the stack, each call of a procedure is replaced by its contents, so that
 /// nothing calls the procedures.
 #[test]
 fn procedures_of_which_calls_are_written_out_are_found() {

@@ -1,4 +1,4 @@
-//! Raw expressions of something besides variables: `check` compares nothing, and lists them.
+//! Raw expressions outside of variables: `check` does not compare them, and lists them as unproven.
 
 use eitri::check::{Obstacle, Report};
 use eitri::lower::Consumer;
@@ -12,7 +12,7 @@ const START: &str = r#"{"eitri": 1, "target": "amdgpu-gfx1030-wave32", "describe
 
 const K: &str = r#"{"function": {"in": "a.cl", "name": "k", "code": {"symbol": "k", "bytes": 64}}}"#;
 
-/// A statement beside the function, which has `RAW` in it, and what cannot be compared.
+/// A statement after the function, with `RAW` in it, and the items that cannot be compared.
 type Case = (&'static str, &'static [&'static str]);
 
 #[rustfmt::skip] // A table.

@@ -1,4 +1,4 @@
-//! Objects that are right, and look wrong: each was reported once.
+//! Right objects that look wrong: each was reported once.
 
 use eitri::emit::elf::{Code, new_object};
 use eitri::lower::{Consumer, Policy, lower};
@@ -42,8 +42,8 @@ fn a_file_in_a_directory_without_a_name() {
     }
 }
 
-/// Functions `f` and `g`, with `behind` bytes from the start of the first to the second, and the listed frames, each
-/// with a CFA of its own.
+/// Functions `f` and `g`, where the second starts `behind` bytes after the first, and the listed frames, each with its
+/// own CFA.
 fn functions(behind: u64, frames: &[(&str, u64)]) -> String {
     let bytes = |name: &str| if name == "f" { 64 } else { 64 - 2 * behind };
     let function = |name, offset| {
@@ -63,7 +63,7 @@ fn functions(behind: u64, frames: &[(&str, u64)]) -> String {
     format!("{unit}{}{}{frames}", function("f", 0), function("g", behind))
 }
 
-/// Aliases, functions that a linker folded, and a function inside of another.
+/// Aliases, functions folded by a linker, and a function inside of another.
 #[test]
 fn frames_of_functions_that_share_code() {
     for behind in [0, 16] {
@@ -77,8 +77,7 @@ fn frames_of_functions_that_share_code() {
     }
 }
 
-/// No base of a stack is known outside of functions, so that the procedure cannot be read as a whole: neither can its first
-/// bits.
+/// Outside of functions the stack base is unknown, so that neither the procedure nor its first bits can be read.
 #[test]
 fn a_procedure_of_which_the_first_bits_have_a_meaning() {
     let mut consumer = Consumer::llvm();
@@ -92,7 +91,7 @@ fn a_procedure_of_which_the_first_bits_have_a_meaning() {
     }
 }
 
-/// The first bits of an entry are the same as all of a procedure, though the entry is that of another one.
+/// The first bits of an entry equal a complete procedure, but the entry belongs to another one.
 #[test]
 fn a_procedure_whose_first_bits_are_another_one() {
     let procedure = |id, loc| format!(r#", {{"procedure": {{"unit": "a.cl", "id": "{id}", "loc": {loc}}}}}"#);

@@ -1,5 +1,4 @@
-//! Faults of what is said of scopes: declarations and definitions, member functions, imports, labels, calls,
-//! entry values.
+//! Faults in scopes: declarations and definitions, member functions, imports, labels, calls, entry values.
 
 use eitri::build::Builder;
 use eitri::check::Kind::{self, Attribute, Code, Extra, Location, MissingEntry};
@@ -12,7 +11,7 @@ use eitri::target::{SpaceId, Target};
 
 use crate::{Expected, all_found, missed, sections};
 
-/// What a module says, with everything that can be wrong in it.
+/// Contents of a module that faults change.
 #[derive(Clone)]
 struct Said {
     language: Language,
@@ -55,7 +54,7 @@ struct Said {
     label_pc: Option<u64>,
     label_line: u32,
     label_column: u32,
-    /// Which block of the function the one where it was inlined is an instance of.
+    /// The block of the function of which the inlined block is an instance.
     origin: Option<usize>,
     return_pc: u64,
     call_pc: Option<u64>,
@@ -77,7 +76,7 @@ struct Said {
     column: u32,
 }
 
-/// Registers of the target.
+/// A register of the target.
 fn reg(name: &str) -> eitri::op::Reg {
     Target::x86_64().register_named(name).unwrap()
 }
@@ -196,7 +195,7 @@ impl Said {
         .unwrap();
         m.variable(unit, "nine", int).unwrap().const_value(&[self.constant, 0, 0, 0]).unwrap();
 
-        // Two functions that are declared in the class, or in the unit.
+        // Two functions declared in the class or in the unit.
         let mut declared = Vec::new();
         let mut parameters = Vec::new();
         for name in ["get", "set"] {
@@ -337,7 +336,7 @@ impl Said {
     }
 }
 
-/// A module of which everything is said that a scope can say.
+/// A module with everything that a scope can have.
 pub fn truth() -> Module {
     Said::truth().module()
 }
@@ -400,7 +399,7 @@ const FAULTS: &[(&str, Change, Kind, Option<&str>)] = &[
     ("other calls described", |s| s.calls = Some(DescribedCalls::Tail), Attribute, None),
     ("no calls described", |s| s.calls = None, Attribute, None),
 
-    // Places in the code.
+    // Pcs in the code.
     ("entered at another pc", |s| s.entry_pc = Some(0x10), Code, None),
     ("entered at the lowest pc", |s| s.entry_pc = None, Code, None),
     ("another discriminator", |s| s.discriminator = 4, Attribute, None),
@@ -443,7 +442,7 @@ const FAULTS: &[(&str, Change, Kind, Option<&str>)] = &[
 fn wrong_scopes_are_found() {
     let mut consumer = Consumer::dwarf5();
     consumer.language_names = true;
-    // Before DWARF 5 there are other words for calls.
+    // Before DWARF 5 calls use GNU's tags and attributes.
     let mut old = consumer.clone();
     old.version = 4;
     let truth = truth();
@@ -452,7 +451,7 @@ fn wrong_scopes_are_found() {
         change(&mut said);
         let module = said.module();
         let expected = Expected { kind, variable, pc: None, lane: None };
-        // One pc is all that is said there.
+        // Those encode a single pc.
         let is_said = !fault.starts_with("a call elsewhere") && !fault.starts_with("a call without");
         let both = [Some(&consumer), Some(&old).filter(|_| is_said)];
         let truth = &truth;

@@ -1,4 +1,4 @@
-//! A module of which every part can be another.
+//! A module in which every part can be changed.
 
 use core::ops::Range;
 
@@ -6,7 +6,7 @@ use eitri::build::Builder;
 use eitri::model::{BaseEncoding, Loc, Module, Qualifier, Row as LineRow, SourceLine};
 use eitri::target::{SpaceId, Target};
 
-/// What the module says that faults change.
+/// Contents of the module that faults change.
 #[derive(Clone)]
 pub struct Spec {
     pub target: &'static str,
@@ -191,7 +191,7 @@ impl Spec {
         let callback = m.pointer(unit, Some(subroutine)).unwrap();
         let qualified = m.qualified(unit, self.qualifier, Some(int)).unwrap();
         let typedef = m.typedef(unit, self.typedef, Some(qualified)).unwrap();
-        // Nothing is of this type.
+        // No entity uses this type.
         m.typedef(unit, self.unused, Some(long)).unwrap();
         let s4 = Loc::register(m.target().sgpr(4).unwrap());
         for _ in 0..if self.two_procedures { 2 } else { 1 } {

@@ -1,4 +1,4 @@
-//! Faults in tables for looking things up, and in macros.
+//! Faults in lookup tables, and in macros.
 
 use eitri::build::Builder;
 use eitri::check::Kind::{self, Macro, Table, Unreadable};
@@ -13,7 +13,7 @@ use crate::patched::all_relocations_matter;
 use crate::patches::Patches;
 use crate::{Expected, all_found, missed, object, sections};
 
-/// Two units with a name of each kind, code, and macros; `is_right` but for macros that are others.
+/// Two units with a name of each kind, code, and the given macros.
 fn module(macros: Macros) -> Module {
     let mut m = Builder::new(Target::x86_64());
     let unit = m.unit("a.cc");
@@ -60,7 +60,7 @@ fn module(macros: Macros) -> Module {
     m.finish().unwrap()
 }
 
-/// What macros are there.
+/// Macros of the module.
 #[derive(Clone, Copy)]
 struct Macros {
     line: u32,
@@ -99,7 +99,7 @@ fn word(bytes: &[u8], at: usize) -> u32 {
     u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap())
 }
 
-/// Where the parts of the index are: DWARF 5 section 6.1.1.4.
+/// Positions of the parts of the index: DWARF 5 section 6.1.1.4.
 struct Layout {
     buckets: usize,
     bucket_count: usize,
@@ -123,7 +123,7 @@ fn layout(p: &mut Patches) -> Layout {
     Layout { buckets, bucket_count, hashes, strings, entries, abbreviations, pool, names }
 }
 
-/// The number of a name, counted from 0, and the place of its first entry.
+/// Number of a name, counted from 0, and position of its first entry.
 fn named(p: &mut Patches, name: &str) -> (usize, usize) {
     let all = layout(p);
     let strings = p.bytes(".debug_str").clone();
@@ -137,7 +137,7 @@ fn named(p: &mut Patches, name: &str) -> (usize, usize) {
     (number, all.pool + word(p.bytes(NAMES), all.entries + 4 * number) as usize)
 }
 
-/// Two buckets that have names.
+/// Two buckets with names.
 fn full_buckets(p: &mut Patches) -> [usize; 2] {
     let all = layout(p);
     let bytes = p.bytes(NAMES);
@@ -159,7 +159,7 @@ fn swap_addends(p: &mut Patches, section: &str, target: &str) {
     core::mem::swap(&mut one.addend, &mut other.addend);
 }
 
-/// The place of the offset of a public name.
+/// Position of the offset of a public name.
 fn public(p: &mut Patches, section: &str, name: &str) -> usize {
     p.once(section, format!("{name}\0").as_bytes()) - 4
 }

@@ -11,7 +11,7 @@ use crate::tools::{Folder, Tool};
 /// A kernel, and the modules that were made of it.
 pub struct Kernel {
     pub name: &'static str,
-    /// Its file, from the root of the project.
+    /// File, from the root of the project.
     pub source: &'static str,
     o0: &'static [u8],
     o2: &'static [u8],

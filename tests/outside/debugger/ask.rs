@@ -1,4 +1,4 @@
-//! Asking debuggers: commands in, an answer to each out.
+//! Runs debuggers with commands and questions.
 
 use std::path::Path;
 
@@ -12,20 +12,19 @@ pub enum Debugger {
     Lldb,
 }
 
-/// What a debugger said.
+/// Output of a debugger.
 #[derive(Debug)]
 pub struct Said {
-    /// To the commands before the first question.
+    /// Output of the commands before the first question.
     pub before: String,
-    /// To each question.
+    /// Answers to the questions.
     pub answers: Vec<String>,
-    /// Everything, with the complaints.
+    /// Complete output and errors.
     pub ran: Ran,
 }
 
 impl Debugger {
-    /// Gives the debugger commands for a program, then questions; `None` if it is not installed, or may not run
-    /// programs.
+    /// Runs a program with commands and questions; `None` without the debugger, or without permission to run programs.
     pub fn ask(self, folder: &Folder, program: &Path, commands: &[&str], questions: &[&str]) -> Option<Said> {
         let (tool, arguments) = match self {
             Self::Gdb => (GDB, Self::gdb(commands, questions)),
@@ -36,7 +35,7 @@ impl Debugger {
             Self::Gdb => MARK,
             Self::Lldb => "(lldb) ",
         };
-        // A question is repeated in front of its answer.
+        // Each question is echoed before its answer.
         let parts: Vec<&str> = said.out.split(mark).collect();
         assert!(parts.len() > questions.len(), "{said}");
         let (before, answers) = parts.split_at(parts.len() - questions.len());
@@ -65,18 +64,18 @@ impl Debugger {
         ["-batch", "-nx", "-iex", "set complaints 100"].map(String::from).into_iter().chain(script).collect()
     }
 
-    /// In a file: given one by one, commands end with the first that is refused.
+    /// Writes a script: as arguments, commands end with the first one that fails.
     fn lldb(folder: &Folder, commands: &[&str], questions: &[&str]) -> Vec<String> {
         let script = [commands, questions].concat().join("\n");
         let script = folder.file("commands", script).to_str().expect("a path").to_owned();
         let go_on = "settings set interpreter.stop-command-source-on-error false";
-        // To do so may be forbidden, and makes no difference.
+        // Disabling address randomisation may be forbidden, and is not needed.
         let random = "settings set target.disable-aslr false";
         ["--no-lldbinit", "-b", "-O", go_on, "-O", random, "-s", &script].map(String::from).into()
     }
 }
 
 const MARK: &str = ">>> ";
-/// What gdb finds wrong with the DWARF of a program it keeps to itself, unless asked. Of the libraries that come
-/// when the program runs, nobody wants to know.
+/// gdb's complaints about the DWARF of a program, which it prints on request; those about libraries of the running
+/// program are disabled again.
 const READ: [&str; 3] = ["maintenance expand-symtabs", "set complaints 0", "set confirm off"];

@@ -1,4 +1,4 @@
-//! Debuggers: a program that runs, stopped at a breakpoint. The same description for a GPU is linked.
+//! Debuggers: a running program, stopped at a breakpoint. The same description for a GPU is linked.
 
 pub mod ask;
 mod program;
@@ -21,7 +21,7 @@ use ask::Debugger;
 use program::{BYTES, PROGRAM, STOP, code, module};
 use questions::{Says, questions};
 
-/// A way to write the description down.
+/// Options for writing the description.
 struct Written {
     consumer: Consumer,
     compression: Compression,
@@ -40,7 +40,7 @@ impl Written {
         written
     }
 
-    /// With types in units of their own.
+    /// With type units.
     fn type_units(version: u16) -> Self {
         let mut written = Self::version(version);
         written.consumer.has_type_units = true;
@@ -53,7 +53,7 @@ impl Written {
         written
     }
 
-    /// With tables to look things up in.
+    /// With lookup tables.
     fn tables(version: u16) -> Self {
         let mut written = Self::version(version);
         written.consumer.tables = Tables { names: version >= 5, pubs: version < 5, aranges: true };
@@ -65,7 +65,7 @@ impl Written {
         Self { compression: Compression::Zlib, ..Self::version(5) }
     }
 
-    /// The program, linked; `None` if there is no compiler.
+    /// The linked program; `None` without a compiler.
     fn program(&self, folder: &Folder) -> Option<PathBuf> {
         let path = |name: &str| folder.path().join(name).to_str().expect("a path").to_owned();
         folder.file("work.s", PROGRAM);
@@ -89,7 +89,7 @@ impl Written {
         Some(folder.path().join("program"))
     }
 
-    /// Asks everything, and more.
+    /// Asks all questions, and `more`.
     fn ask(&self, debugger: Debugger, more: &[(&str, Says)]) -> Option<()> {
         let folder = Folder::new();
         let program = self.program(&folder)?;
@@ -98,13 +98,13 @@ impl Written {
         let asked = questions.iter().filter_map(|question| question.of(debugger, version));
         let asked: Vec<(&str, Says)> = asked.chain(more.iter().copied()).collect();
         let words: Vec<&str> = asked.iter().map(|(words, _)| *words).collect();
-        // Behind the prologue, then in the middle of the inlined call.
+        // After the prologue, then in the inlined call.
         let (second, first) = match debugger {
             Debugger::Gdb => (format!("tbreak *((char *) work + {STOP})"), "break work"),
             Debugger::Lldb => (format!("breakpoint set -a &work+{STOP}"), "breakpoint set -n work"),
         };
         let said = debugger.ask(&folder, &program, &[first, "run", &second, "continue"], &words)?;
-        // Where nothing else stands.
+        // A line without other code.
         assert!(said.before.contains("at work.c:11"), "{}", said.ran);
         let wrong: Vec<String> = asked
             .iter()
@@ -127,9 +127,9 @@ impl Written {
 
 const COMPLAINTS: [&str; 3] = ["error:", "warning:", "During symbol reading"];
 const HARMLESS: [&str; 2] = [
-    // lldb 19, of a variable that has a value and no place all the time; it shows the value.
+    // lldb 19 complains about a variable with a constant value, and shows the value.
     "has an invalid location: DW_OP_implicit_value",
-    // gdb, of a unit of more than one function, whose lists say by themselves what they count from.
+    // gdb complains about a unit with several functions, whose lists contain their own base addresses.
     "Location list used without specifying the CU base address",
 ];
 
@@ -155,7 +155,7 @@ fn lldb_prints_what_was_described() {
     all.push(Written::compressed());
     for written in all {
         let has_names = written.consumer.tables.names;
-        // Its own index, or the one that was written: in that, constants are not to be (DWARF 5, 6.1.1.1).
+        // gdb's own index, or the written one, which must not contain constants (DWARF 5, 6.1.1.1).
         let (index, ten) = match has_names {
             true => ("DW_IDX_die_offset", Says::Complaint("can't find global variable 'TEN'")),
             false => ("Manual DWARF index", Says::Value("10")),
@@ -167,7 +167,7 @@ fn lldb_prints_what_was_described() {
     }
 }
 
-/// It reads nothing of DWARF64, whatever the version.
+/// lldb does not read DWARF64, in any version.
 #[test]
 fn lldb_does_not_know_64_bits() {
     let folder = Folder::new();
@@ -180,7 +180,7 @@ fn lldb_does_not_know_64_bits() {
     );
 }
 
-/// Some places of the same module, for a GPU.
+/// Some locations of the same module, for a GPU.
 const GPU_PLACES: &[(&str, u64, u64, &str)] = &[
     ("n", 0x10, 0x48, "DW_OP_regx SGPR0"),
     ("wide", 0x20, 0x50, "DW_OP_regx SGPR1, DW_OP_piece 0x4, DW_OP_regx SGPR2, DW_OP_piece 0x4"),
@@ -188,8 +188,8 @@ const GPU_PLACES: &[(&str, u64, u64, &str)] = &[
     ("from_base", 0x28, 0x48, "DW_OP_fbreg -8"),
 ];
 
-/// The only operations that LLVM 19 does not know: implicit pointers, of DWARF 5 and GNU's, and GNU's numbers with
-/// types, which the frame's address in two registers takes before DWARF 5.
+/// Operations that LLVM 19 does not know: implicit pointers of DWARF 5 and GNU, and GNU's typed operations, which a
+/// frame address in two registers requires before DWARF 5.
 const UNKNOWN: [&str; 3] = ["<decoding error> a0 ", "<decoding error> f2 ", "<decoding error> f5 "];
 
 #[test]

@@ -1,4 +1,4 @@
-//! The program that debuggers stop in, and its description: on a CPU, where it runs, and on a GPU, where the same
+//! The program that debuggers stop in, and its description: for a CPU, on which it runs, and for a GPU, for which it
 //! is only linked.
 
 use eitri::build::{Builder, Extent};
@@ -10,7 +10,7 @@ use eitri::target::SpaceId;
 
 use crate::described::Machine;
 
-/// With pcs. What each instruction does to the variables is in [`module`].
+/// Assembly with pcs. [`module`] describes the effects of each instruction on the variables.
 pub const PROGRAM: &str = r#"
         .text
         .globl work
@@ -69,15 +69,14 @@ main:
 counter: .long 77
         .section .note.GNU-stack,"",@progbits
 "#;
-/// The bytes of `work`.
+/// Size of `work` in bytes.
 pub const BYTES: u64 = 0x50;
-/// Those of `main`.
+/// Size of `main` in bytes.
 pub const MAIN_BYTES: u64 = 0x10;
-/// In the middle of the call that was inlined: behind its first pc, at which it is not known whether the caller or
-/// the called is meant.
+/// A pc in the inlined call, after its first pc, where a debugger may show the caller or the callee.
 pub const STOP: u64 = 0x44;
 
-/// Names as the program has them, and code that does nothing.
+/// The symbols of the program, with code of no operations.
 pub fn code(machine: Machine) -> Code {
     let mut code = Code::text(machine.nops(BYTES + MAIN_BYTES))
         .with_function("work", 0, BYTES)
@@ -94,7 +93,7 @@ pub fn code(machine: Machine) -> Code {
     code
 }
 
-/// What the locations are made of: registers of 32 bits or more, each called as the program has it.
+/// Registers for locations, of 32 bits or more, named as in the program.
 struct Registers {
     rax: Reg,
     rcx: Reg,
@@ -102,7 +101,7 @@ struct Registers {
     rsi: Reg,
     rdi: Reg,
     xmm1: Reg,
-    /// What holds the address of the frame: two, where one is too small.
+    /// Registers with the frame address: two if one is too small.
     frame: [Reg; 2],
 }
 
@@ -125,7 +124,7 @@ impl Registers {
         })
     }
 
-    /// Bytes from the frame's address.
+    /// Memory at an offset in bytes from the frame address.
     fn slot(&self, by: i64) -> Loc {
         let [low, high] = self.frame;
         let frame = if low == high { Val::register(low) } else { Val::pair(low, high) };
@@ -133,7 +132,7 @@ impl Registers {
     }
 }
 
-/// The description. Raw expressions in it are the consumer's; in the directory nothing is but split units.
+/// The description. Raw expressions are encoded for the consumer; the directory contains only split units.
 pub fn module(machine: Machine, consumer: &Consumer, directory: &str) -> eitri::Result<Module> {
     let mut m = Builder::new(machine.target());
     let r = Registers::new(&m, machine)?;
@@ -166,7 +165,7 @@ pub fn module(machine: Machine, consumer: &Consumer, directory: &str) -> eitri::
 
     let work = m.function(unit, "work")?.code("work", BYTES).returns(int)?.declared(file, 9).external().id();
     let n = m.variable(work, "n", int)?.live(0x10..0x48, Loc::register(r.rax))?.id();
-    // As many elements as `n` says, and two: 42 - 40.
+    // As many elements as `n`, and two: 42 - 40.
     let by_variable = m.array_of(unit, int, &[Extent::variable(n)], None)?;
     let by_number = Extent::value(Val::register(r.rax).plus(-40)).from(1);
     let by_number = m.array_of(unit, int, &[by_number, Extent::fixed(3)], None)?;
@@ -184,7 +183,7 @@ pub fn module(machine: Machine, consumer: &Consumer, directory: &str) -> eitri::
     m.variable(work, "spilled", int)?.live(0x28..0x48, r.slot(-8))?;
     m.variable(work, "f", flags)?.live(0x30..BYTES, Loc::register(r.rsi))?;
     m.variable(work, "in_frame", flags)?.live(0x28..0x48, r.slot(-8))?;
-    // Five bits of a register are a value of 32.
+    // Five bits of a register, extended to 32.
     let zeros = Loc::implicit(&[0; 4]);
     let mode = Loc::parts([(Loc::register(r.rsi).bit_offset(3), 5), (zeros, 27)]);
     m.variable(work, "shade", color)?.live(0x30..BYTES, mode)?;
@@ -222,7 +221,7 @@ pub fn module(machine: Machine, consumer: &Consumer, directory: &str) -> eitri::
         let row = Row::new(pc, file, line);
         m.row(work, if pc == 8 { row.prologue_end() } else { row })?;
     }
-    // Another function, so that the unit does not begin where `work` does; and a block in two places.
+    // Another function, so that the unit does not begin at `work`; and a block with two ranges.
     let main =
         m.function(unit, "main")?.code("main", MAIN_BYTES).returns(int)?.declared(file, 20).external().id();
     let block = m.block(main, &[0x00..0x08, 0x0c..MAIN_BYTES])?;

@@ -1,26 +1,26 @@
-//! What debuggers are asked where the program stops, and what they are to answer.
+//! Questions for debuggers where the program stops, with expected answers.
 
 use super::ask::Debugger;
 
-/// What a debugger is to say, whatever the white space and brackets.
+/// An expected answer, compared without white space and brackets.
 #[derive(Debug, Clone, Copy)]
 pub enum Says {
-    /// A value, after `=`, at the end.
+    /// A value after `=`, at the end.
     Value(&'static str),
-    /// Words, anywhere.
+    /// Text anywhere in the answer.
     Words(&'static str),
-    /// That the variable is nowhere.
+    /// The variable is not available.
     Gone,
-    /// No answer, but a complaint with these words.
+    /// A complaint with this text, without an answer.
     Complaint(&'static str),
 }
 
-/// A question in the words of each debugger, with its answer; `None` if that one is not asked.
+/// A question in the notation of each debugger, with its answer; `None` for a debugger that is not asked.
 #[derive(Debug, Clone)]
 pub struct Question {
     pub gdb: Option<(String, Says)>,
     pub lldb: Option<(String, Says)>,
-    /// The first version of DWARF that has words for the place. Before, it is left out.
+    /// First DWARF version that can encode the location; before, the variable is omitted.
     pub since: u16,
 }
 
@@ -33,7 +33,7 @@ impl Question {
         Self { since: version, ..self }
     }
 
-    /// lldb says something else. Once it has learned to, this fails.
+    /// Another answer of lldb, which fails once lldb improves.
     fn but_lldb(self, says: Says) -> Self {
         Self { lldb: self.lldb.map(|(question, _)| (question, says)), ..self }
     }
@@ -48,7 +48,7 @@ impl Question {
 }
 
 impl Says {
-    /// Whether it is this that was said, with these complaints.
+    /// Whether the answer and the complaints match.
     pub fn is(self, answer: &str, complaints: &str) -> bool {
         let plain =
             |text: &str| text.replace('{', "(").replace('}', ")").split_whitespace().collect::<String>();
@@ -61,7 +61,7 @@ impl Says {
         }
     }
 
-    /// The complaint, if it is one.
+    /// The complaint, if one is expected.
     pub fn complaint(self) -> Option<&'static str> {
         match self {
             Self::Complaint(words) => Some(words),
@@ -109,7 +109,7 @@ fn lldb_only(question: &str, words: &'static str) -> Question {
     Question { gdb: None, lldb: Some((question.into(), Says::Words(words))), since: 2 }
 }
 
-/// In the call that was inlined, then in its caller.
+/// Questions in the inlined call, then in its caller.
 pub fn questions() -> Vec<Question> {
     let in_the_call = [
         Question::new("backtrace", "bt", Says::Words("twice (v=43) at work.c:4")),
@@ -153,9 +153,9 @@ pub fn questions() -> Vec<Question> {
         global("counter", "77"),
         gdb_only("print TEN", "= 10"),
     ];
-    // What lldb 19 says in another way, or cannot say.
+    // Limitations of lldb 19.
     let limits = [
-        // It reads no constant as a part.
+        // lldb cannot read a constant as a part.
         hex("padded", "0x112345678")
             .since(4)
             .but_lldb(Says::Words("failed to read memory DW_OP_piece(4) from host")),
@@ -164,14 +164,14 @@ pub fn questions() -> Vec<Question> {
             .but_lldb(Says::Words("unable to extract DW_OP_bit_piece(bit_size = 27")),
         value("called", "-7").since(3).but_lldb(Says::Words("unimplemented opcode DW_OP_call4")),
         value("*to_n", "42").but_lldb(Says::Words("parent failed to evaluate")),
-        // Where there is nothing, it sees zeros.
+        // lldb shows zeros for undefined parts.
         Question::new("print/x half", "frame variable -f x half", Says::Gone)
             .but_lldb(Says::Value("0x0000000012345678")),
-        // DW_TAG_constant is in its list of types.
+        // lldb lists DW_TAG_constant as a type.
         global("LIMIT", "1000").but_lldb(Says::Complaint("can't find global variable 'LIMIT'")),
-        // As many elements as `n` says; of the type of each frame, it knows none.
+        // The number of elements is `n`; lldb does not compute it.
         expression("sizeof(by_variable)", "168").but_lldb(Says::Complaint("incomplete type 'int[]'")),
-        // It counts elements from 0, where the first is said to be 1.
+        // lldb counts elements from 0, though the lower bound is 1.
         Question::new("print by_number[2][1]", "frame variable by_number[1][1]", Says::Value("-7")),
     ];
     let types = [
@@ -184,7 +184,7 @@ pub fn questions() -> Vec<Question> {
         Question::new("ptype work", "image lookup -v -n work", Says::Words("int (void)")),
         gdb_only("ptype by_variable", "type = int [42]"),
         gdb_only("ptype by_number", "type = int [2][3]"),
-        // 42, and not more.
+        // 42 elements, and not more.
         lldb_only("frame variable by_variable", "[41] = "),
     ];
     let others = [
@@ -198,7 +198,7 @@ pub fn questions() -> Vec<Question> {
         gdb_only("info source", "Producer is eitri."),
     ];
     let in_the_caller = [
-        // Its pc is in the first of two ranges.
+        // The pc is in the first of two ranges.
         Question::new("up", "up", Says::Words("main")),
         Question::new("print apart", "frame variable apart", Says::Value("5")).since(4),
     ];

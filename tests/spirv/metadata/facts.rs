@@ -25,7 +25,7 @@ pub struct Global {
     pub ty: String,
     pub is_local: bool,
     pub is_definition: bool,
-    /// Its operations.
+    /// Operations.
     pub expression: String,
     /// What it is in the program: `@name`. Empty: nothing.
     pub held_by: String,
@@ -41,7 +41,7 @@ pub struct Function {
     pub scope_line: u64,
     /// Parameters and result, and behind it template parameters if there are any.
     pub ty: String,
-    /// Its declaration within a class.
+    /// Declaration within a class.
     pub declaration: String,
     pub flags: String,
     /// In the order of arguments, and then of lines.
