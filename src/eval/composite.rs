@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::fault::{Fault, error, ill_formed};
 use super::location::{Location, SingleLocation, Storage};
-use super::wave::places::Places;
+use super::per_lane::Places;
 
 /// A part of a composite.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

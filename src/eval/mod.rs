@@ -57,6 +57,7 @@ pub mod location;
 pub mod machine;
 mod ops;
 mod order;
+mod per_lane;
 mod quick;
 pub mod read;
 mod run;

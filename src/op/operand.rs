@@ -1,12 +1,5 @@
 //! Kinds of operands: their Rust types and their encodings.
 
-/// A DWARF register number.
-///
-/// Numbers are those of the target, and [`Target`](crate::target::Target) has their names. They are not limited to 16
-/// bits: PTX packs the name of a virtual register into the number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Reg(pub u64);
-
 /// The operand of the GNU operation `encoded_addr`: a pointer encoding (`DW_EH_PE_*`) and a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EncodedAddress {

@@ -1,8 +1,6 @@
 //! Adds debug instructions to a module without any.
 
-use core::ops::Range;
-
-use super::LeftOut;
+use super::attached::Attached;
 use super::binding::Binding;
 #[cfg(doc)]
 use super::layout::Layout;
@@ -10,50 +8,8 @@ use super::lower::lower;
 use super::mode::Mode;
 use super::read::{Facts, read};
 use super::words::Instruction;
-use crate::error::{Count, Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::model::Module;
-
-/// Index of the header word with the id bound.
-pub(super) const BOUND: usize = 3;
-
-/// A module with debug instructions, and the positions of the added words.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Attached {
-    /// Words of the module.
-    pub words: Vec<u32>,
-    /// Ranges of added words, sorted and never adjacent.
-    pub added: Vec<Range<usize>>,
-    /// The id bound of the original module.
-    pub bound: u32,
-    /// Properties that the instruction set cannot express, or expresses differently from the description.
-    pub left_out: Vec<LeftOut>,
-}
-
-impl Attached {
-    /// The original module, without the added words.
-    ///
-    /// # Errors
-    /// [`ErrorKind::BadArgument`] if `added` was changed, so that the ranges are unsorted or outside of `words`.
-    pub fn detach(&self) -> Result<Vec<u32>> {
-        let (mut words, mut at) = (Vec::with_capacity(self.words.len()), 0);
-        for new in &self.added {
-            let old = self.words.get(at..new.start).filter(|_| self.words.get(new.clone()).is_some());
-            words.extend_from_slice(old.ok_or_else(|| {
-                let (Range { start, end }, words) = (new, Count(self.words.len(), "word"));
-                Error::bad_argument(format!(
-                    "words {start}..{end} are not the next new ones of a module of {words}"
-                ))
-            })?);
-            at = new.end;
-        }
-        words.extend_from_slice(&self.words[at..]);
-        let bound = words
-            .get_mut(BOUND)
-            .ok_or_else(|| Error::bad_argument("the header of the module is not there"))?;
-        *bound = self.bound;
-        Ok(words)
-    }
-}
 
 /// Adds the debug instructions that describe a module, together with the strings, types and constants that they refer
 /// to and the module lacks. Nothing else changes, except the id bound in the header.

@@ -2,7 +2,8 @@
 
 use hashbrown::HashMap;
 
-use super::attach::{Attached, attach};
+use super::attach::attach;
+use super::attached::Attached;
 use super::binding::{Binding, Position};
 use super::ids::Ids;
 use super::mode::Mode;

@@ -34,6 +34,7 @@
 //! ```
 
 mod attach;
+mod attached;
 mod binding;
 mod build;
 mod check;
@@ -57,7 +58,8 @@ mod text;
 mod validate;
 mod words;
 
-pub use attach::{Attached, attach};
+pub use attach::attach;
+pub use attached::Attached;
 pub use binding::{Binding, Position, Statement};
 pub use build::{ModuleBuilder, Part};
 pub use check::{Checked, Difference, check};

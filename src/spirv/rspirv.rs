@@ -4,7 +4,7 @@ use ::rspirv::binary::Assemble;
 use ::rspirv::dr::{self, Operand};
 use ::rspirv::spirv::Op;
 
-use super::attach::BOUND;
+use super::attached::BOUND;
 use super::binding::Binding;
 use super::left_out::LeftOut;
 use super::mode::Mode;

@@ -1,9 +1,10 @@
 //! AMD GPUs from gfx9 to gfx12: the register map, address spaces and ELF flags of the AMDGPU back end
 //! user guide.
 
-use super::{CallFrames, ElfIdentity, Names, Per, Range, Relocations, Scaling, Space, SpaceId, Target, near};
+use super::{
+    CallFrames, ElfIdentity, Names, Per, Range, Reg, Relocations, Scaling, Space, SpaceId, Target, near,
+};
 use crate::error::Result;
-use crate::op::Reg;
 
 /// Number of lanes of a wave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

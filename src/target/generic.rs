@@ -1,8 +1,7 @@
 //! The CPU targets x86-64 and s390x. Register numbers: System V ABI, AMD64 supplement, figure 3.36; ELF ABI of s390x,
 //! section 1.6.2 (DWARF register numbers).
 
-use super::{CallFrames, ElfIdentity, Names, Per, Range, Relocations, Scaling, Space, SpaceId, Target};
-use crate::op::Reg;
+use super::{CallFrames, ElfIdentity, Names, Per, Range, Reg, Relocations, Scaling, Space, SpaceId, Target};
 
 static GENERAL: Range = Range {
     dwarf: 0,

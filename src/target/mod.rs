@@ -7,11 +7,12 @@
 mod amdgpu;
 mod generic;
 mod near;
+mod register;
 
 pub use amdgpu::{Gfx, Wave};
+pub use register::Reg;
 
 use crate::error::Result;
-use crate::op::Reg;
 
 /// Number of an address space in DWARF.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -46,7 +46,6 @@
 
 mod machine;
 mod numbers;
-pub(super) mod places;
 mod run;
 
 pub use machine::InLane;
@@ -109,13 +108,4 @@ impl Evaluator {
         self.stack.clear();
         WaveOutcome { lanes, answers }
     }
-}
-
-/// Returns the lanes whose bits are set, lowest first.
-fn lanes_of(mut lanes: u64) -> impl Iterator<Item = u32> + Clone {
-    core::iter::from_fn(move || {
-        let lane = (lanes != 0).then(|| lanes.trailing_zeros())?;
-        lanes &= lanes - 1;
-        Some(lane)
-    })
 }

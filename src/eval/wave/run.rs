@@ -6,13 +6,12 @@
 
 use smallvec::SmallVec;
 
+use super::super::per_lane::{lanes_of, together};
 use super::super::quick::Progress;
 use super::super::run::Run;
 use super::super::stack::Element;
 use super::super::{Context, Fault, Kind};
-use super::lanes_of;
 use super::machine::InLane;
-use super::places::together;
 use crate::op::{Decoder, Op};
 
 /// Result of some lanes: an element that may differ between them, or a common fault.

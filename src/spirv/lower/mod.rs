@@ -32,7 +32,7 @@ mod writer;
 use writer::Writer;
 
 use super::LeftOut;
-use super::attach::Attached;
+use super::attached::Attached;
 use super::binding::Binding;
 use super::layout::Layout;
 use super::mode::Mode;

@@ -3,7 +3,7 @@
 use core::ops::Range;
 
 use super::Written;
-use crate::spirv::attach::{Attached, BOUND};
+use crate::spirv::attached::{Attached, BOUND};
 use crate::spirv::layout::Layout;
 use crate::spirv::opcodes as op;
 use crate::spirv::words::HEADER;

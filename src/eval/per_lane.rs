@@ -6,16 +6,15 @@
 
 use std::sync::Arc;
 
-use super::super::composite::Composite;
-use super::super::location::{Location, SingleLocation, Storage};
-use super::super::stack::Element;
-use super::super::value::{Numbers, Value};
-use super::lanes_of;
+use super::composite::Composite;
+use super::location::{Location, SingleLocation, Storage};
+use super::stack::Element;
+use super::value::{Numbers, Value};
 
 /// A place that differs between lanes. Places of lanes that are not evaluated are arbitrary.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 #[allow(clippy::large_enum_variant, reason = "it is shared, and nearly always the large one")]
-pub(in super::super) enum Places {
+pub(super) enum Places {
     /// In one storage, or in one space in which each lane has its own memory.
     Along {
         storage: Storage,
@@ -72,7 +71,7 @@ impl Places {
 
 impl Element {
     /// Whether the element differs between lanes.
-    pub(in super::super) fn varies(&self) -> bool {
+    pub(super) fn varies(&self) -> bool {
         match self {
             Self::Value(value) => value.lanes().is_some(),
             Self::Location(location) => location.places().any(SingleLocation::varies),
@@ -95,7 +94,7 @@ impl Element {
     }
 
     /// Returns the element in a lane.
-    pub(in super::super) fn in_lane(&self, lane: u32) -> Self {
+    pub(super) fn in_lane(&self, lane: u32) -> Self {
         match self {
             Self::Value(value) => Self::Value(match value.lanes() {
                 Some(numbers) => Value::new(value.ty(), numbers[lane as usize]),
@@ -252,4 +251,13 @@ fn composites_together(places: &[(u32, &SingleLocation)]) -> Option<Location> {
     let all = shape.with_parts(|index, _| parts[index].clone());
     let storage = Storage::Composite(triomphe::Arc::new(all));
     Some(SingleLocation { storage, offset: first.offset }.into())
+}
+
+/// Returns the lanes whose bits are set, lowest first.
+pub(super) fn lanes_of(mut lanes: u64) -> impl Iterator<Item = u32> + Clone {
+    core::iter::from_fn(move || {
+        let lane = (lanes != 0).then(|| lanes.trailing_zeros())?;
+        lanes &= lanes - 1;
+        Some(lane)
+    })
 }

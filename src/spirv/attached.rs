@@ -1,0 +1,48 @@
+//! A module with debug instructions, and the way back to the original.
+
+use core::ops::Range;
+
+use super::LeftOut;
+use crate::error::{Count, Error, Result};
+
+/// Index of the header word with the id bound.
+pub(super) const BOUND: usize = 3;
+
+/// A module with debug instructions, and the positions of the added words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Attached {
+    /// Words of the module.
+    pub words: Vec<u32>,
+    /// Ranges of added words, sorted and never adjacent.
+    pub added: Vec<Range<usize>>,
+    /// The id bound of the original module.
+    pub bound: u32,
+    /// Properties that the instruction set cannot express, or expresses differently from the description.
+    pub left_out: Vec<LeftOut>,
+}
+
+impl Attached {
+    /// The original module, without the added words.
+    ///
+    /// # Errors
+    /// [`ErrorKind::BadArgument`] if `added` was changed, so that the ranges are unsorted or outside of `words`.
+    pub fn detach(&self) -> Result<Vec<u32>> {
+        let (mut words, mut at) = (Vec::with_capacity(self.words.len()), 0);
+        for new in &self.added {
+            let old = self.words.get(at..new.start).filter(|_| self.words.get(new.clone()).is_some());
+            words.extend_from_slice(old.ok_or_else(|| {
+                let (Range { start, end }, words) = (new, Count(self.words.len(), "word"));
+                Error::bad_argument(format!(
+                    "words {start}..{end} are not the next new ones of a module of {words}"
+                ))
+            })?);
+            at = new.end;
+        }
+        words.extend_from_slice(&self.words[at..]);
+        let bound = words
+            .get_mut(BOUND)
+            .ok_or_else(|| Error::bad_argument("the header of the module is not there"))?;
+        *bound = self.bound;
+        Ok(words)
+    }
+}

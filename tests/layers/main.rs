@@ -1,0 +1,109 @@
+//! Rooms of the crate, and the rooms that each of them may import. Code that reads and evaluates imports nothing of
+//! code that writes, so that one mistake cannot hide another.
+
+mod imports;
+mod rooms;
+
+use std::path::Path as File;
+use std::sync::LazyLock;
+
+use imports::{Imports, Path, path};
+use rooms::ROOMS;
+
+/// Imports of the library, and of the command as `bin`.
+static IMPORTS: LazyLock<Imports> = LazyLock::new(|| {
+    let src = File::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut imports = Imports::default();
+    imports.read(&src.join("lib.rs"), &[]);
+    imports.read(&src.join("bin/eitri/main.rs"), &["bin"]);
+    imports
+});
+
+/// The row of the innermost room that a path leads into, and the path of the room.
+fn room(inside: &[String]) -> Option<(usize, Path)> {
+    let rooms = ROOMS
+        .iter()
+        .enumerate()
+        .flat_map(|(row, (rooms, _))| rooms.split(' ').map(move |room| (row, path(room))));
+    rooms.filter(|(_, room)| inside.starts_with(room)).max_by_key(|(_, room)| room.len())
+}
+
+/// Whether there are rooms in a module.
+fn has_rooms(module: &Path) -> bool {
+    let mut rooms = ROOMS.iter().flat_map(|(rooms, _)| rooms.split(' ').map(path));
+    rooms.any(|room| room.starts_with(module) && room != *module)
+}
+
+/// The step of a path that leads into a room which the importer may not import.
+fn forbidden(importer: &Path, named: &Path) -> Option<Path> {
+    let own = room(importer);
+    for step in IMPORTS.steps(named) {
+        // Items without a room are other crates', or a facade passes them on.
+        let Some((row, room)) = room(&step) else { continue };
+        match &own {
+            Some((own, _)) if *own == row => continue,
+            // A facade passes on what is in its rooms.
+            _ if has_rooms(importer) && room.starts_with(importer) => continue,
+            None => return Some(step),
+            Some((own, inside)) => {
+                if !ROOMS[*own].1.split(' ').any(|may| step.starts_with(&path(may))) {
+                    return Some(step);
+                }
+                if !inside.starts_with(&room) {
+                    return None;
+                }
+            }
+        }
+    }
+    None
+}
+
+#[test]
+fn each_room_imports_only_what_it_may() {
+    let mut wrong = Vec::new();
+    for (importer, named) in &IMPORTS.modules {
+        let has_row = room(importer).is_some() || has_rooms(importer);
+        assert!(has_row, "`{}` is in no room", importer.join("::"));
+        for named in named {
+            if let Some(step) = forbidden(importer, named) {
+                wrong.push(format!("`{}` may not import `{}`", importer.join("::"), step.join("::")));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Each row permits only rows above it, so that no two rooms import each other, by whatever way.
+#[test]
+fn rooms_form_no_circle() {
+    for (row, (rooms, may)) in ROOMS.iter().enumerate() {
+        for may in may.split_whitespace() {
+            let (above, _) = room(&path(may)).expect("what is permitted is in a room");
+            assert!(above < row, "`{rooms}` may import `{may}`, whose row is not above");
+        }
+    }
+}
+
+#[test]
+fn imports_are_found() {
+    let mut imports = Imports::default();
+    let source = "
+        mod b { pub use crate::x::Y; }
+        use crate::{a::B, c::{self, D, e as f}};
+        use std::fmt; // crate::comment
+        pub mod d {
+            use super::super::g::*;
+            fn f(value: crate::h::Type<crate::i::Inner>) -> super::j::Type {
+                assert!(matches!(value, crate::k::Kind::L), \"crate::text {}\", super::m());
+                other_crate::n::o()
+            }
+            #[cfg(test)]
+            mod tests { use crate::test; }
+        }";
+    imports.source(source, path("z"), &Path::new());
+    let found =
+        |module: &str| imports.modules[&path(module)].iter().map(|path| path.join("::")).collect::<Vec<_>>();
+    assert_eq!(found("z"), ["a::B", "c", "c::D", "c::e"]);
+    assert_eq!(found("z::d"), ["g", "h::Type", "i::Inner", "k::Kind::L", "z::j::Type", "z::m"]);
+    assert_eq!(imports.steps(&path("z::b::Y::new")), [path("z::b::Y::new"), path("x::Y::new")]);
+}
