@@ -2,13 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
-
 use super::machine::Machine;
 use super::rows::Row;
 use super::target::Target;
 use super::unwound::{Recovered, Unwound};
-use super::words::{Bytes, Offset, Parsed};
+use super::words::{Bytes, Offset, Parsed, choice, objects};
 use crate::error::{Error, ErrorKind};
 use crate::eval::unwind::{UnwindFault, Why};
 use crate::eval::{Architecture, CallStack, Class, Fault, Location, read_bits};
@@ -26,23 +24,22 @@ pub struct FrameBytes {
     pub bytes: Vec<u8>,
 }
 
-/// The `cfi` object.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct CfiText {
-    #[serde(default)]
-    section: SectionText,
-    address: Option<Parsed<Offset>>,
-    bytes: Bytes,
+objects! {
+    "cfi"
+    /// The `cfi` object.
+    pub(super) struct CfiText {
+        #[serde(default)]
+        section: SectionText,
+        address: Option<Parsed<Offset>>,
+        bytes: Bytes,
+    }
 }
 
-#[derive(Debug, Clone, Copy, Default, Deserialize)]
-enum SectionText {
-    #[default]
-    #[serde(rename = ".debug_frame")]
-    Debug,
-    #[serde(rename = ".eh_frame")]
-    Eh,
+choice! {
+    enum SectionText = Debug {
+        Debug ".debug_frame",
+        Eh ".eh_frame",
+    }
 }
 
 impl CfiText {

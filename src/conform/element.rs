@@ -2,21 +2,24 @@
 
 use serde::Deserialize;
 
+use serde_json::json;
+
 use super::location::LocationText;
 use super::target::Target;
 use super::types::ValueType;
-use super::words::{Bytes, Natural, Parsed};
+use super::words::{Bytes, Natural, Parsed, objects};
 use crate::error::{Count, Result};
 use crate::eval::{BaseType, Element, Value};
+use crate::json::schema::{HasSchema, Schemas};
 
-/// An element of the stack.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "an object")]
-pub(super) struct ElementText {
-    value: Option<ValueText>,
-    #[serde(rename = "type")]
-    ty: Option<ValueType>,
-    location: Option<Parsed<LocationText>>,
+objects! {
+    "element"
+    /// An element of the stack.
+    pub(super) struct ElementText {
+        value: Option<ValueText>,
+        ty as "type": Option<ValueType>,
+        location: Option<Parsed<LocationText>>,
+    }
 }
 
 /// A number, or bytes, depending on the type.
@@ -25,6 +28,12 @@ pub(super) struct ElementText {
 enum ValueText {
     Number(u64),
     Text(String),
+}
+
+impl HasSchema for ValueText {
+    fn schema(_: &mut Schemas) -> serde_json::Value {
+        json!({"anyOf": [{"type": "integer", "minimum": 0}, {"type": "string"}]})
+    }
 }
 
 impl ElementText {

@@ -6,13 +6,16 @@ use core::str::FromStr;
 use serde::Deserialize;
 use serde::de::{self, Deserializer, MapAccess, Visitor};
 
+use serde_json::{Value, json};
+
 use super::bytes::{Hex, Pattern};
 use super::location::{LocationText, Stored};
 use super::rows::RowText;
 use super::types::{self, ValueType};
 use super::unwound::{CallerText, ExpectUnwound, UnwoundText};
-use super::words::{Bytes, Natural, Offset, Parsed, Signed, Unread, Wrong};
+use super::words::{Bytes, Natural, Offset, Parsed, Signed, Textual, Unread, Wrong, objects};
 use crate::eval::{Architecture, BaseType, Class, Location};
+use crate::json::schema::{self, HasSchema, Schemas};
 
 /// The result that the specification requires. Printed in the notation of the format: `location reg:0, bytes 04 05`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -76,31 +79,31 @@ impl Display for Word {
     }
 }
 
-/// The `expect` object.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "an object")]
-pub(super) struct ExpectText {
-    location: Option<Parsed<LocationText>>,
-    bytes: Option<Parsed<Pattern>>,
-    value: Option<Unread>,
-    #[serde(rename = "type")]
-    ty: Option<ValueType>,
-    pointer: Option<PointerText>,
-    error: Option<Parsed<Word>>,
-    #[serde(rename = "why")]
-    _why: Option<String>,
-    written: Option<WrittenText>,
-    rows: Option<Vec<RowText>>,
-    cfa: Option<Parsed<LocationText>>,
-    caller: Option<CallerText>,
-    outermost: Option<bool>,
+objects! {
+    "expect"
+    /// The `expect` object.
+    pub(super) struct ExpectText {
+        location: Option<Parsed<LocationText>>,
+        bytes: Option<Parsed<Pattern>>,
+        value: Option<Unread>,
+        ty as "type": Option<ValueType>,
+        pointer: Option<PointerText>,
+        error: Option<Parsed<Word>>,
+        _why as "why": Option<String>,
+        written: Option<WrittenText>,
+        rows: Option<Vec<RowText>>,
+        cfa: Option<Parsed<LocationText>>,
+        caller: Option<CallerText>,
+        outermost: Option<bool>,
+    }
 }
 
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "an object")]
-struct PointerText {
-    entry: Parsed<Offset>,
-    offset: Signed,
+objects! {
+    "pointer"
+    struct PointerText {
+        entry: Parsed<Offset>,
+        offset: Signed,
+    }
 }
 
 /// The `written` object: places as text, with their contents.
@@ -108,6 +111,24 @@ struct PointerText {
 enum WrittenText {
     Bytes(Vec<(String, Vec<u8>)>),
     Error(Word),
+}
+
+impl HasSchema for WrittenText {
+    fn schema(to: &mut Schemas) -> Value {
+        let bytes = Bytes::schema(to);
+        json!({
+            "type": "object",
+            "properties": {"error": Word::schema(), "why": {"type": "string"}},
+            "propertyNames": schema::string("^(error|why|reg:|mem:)"),
+            "additionalProperties": bytes,
+        })
+    }
+}
+
+impl Textual for Word {
+    fn schema() -> Value {
+        schema::words(["ill-formed", "evaluation", "unmapped"])
+    }
 }
 
 impl<'de> Deserialize<'de> for WrittenText {

@@ -2,18 +2,19 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::Deserialize;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
+use serde_json::Value;
 
 use super::layers::{Layer, Layers};
 use super::machine::{Machine, MachineText};
 use super::report::Report;
 use super::target::{Target, TargetText, TargetsText};
 use super::vector::{Vector, VectorText};
-use super::words::{Given, Step, Wrong};
+use super::words::{Given, Step, Wrong, choice, objects};
 use crate::error::{At, Error, Result};
 use crate::eval::Evaluator;
 use crate::json::place;
+use crate::json::schema::{HasSchema, Schemas};
 
 /// A file of vectors.
 #[derive(Debug, Clone)]
@@ -23,25 +24,30 @@ pub struct File {
     targets: BTreeMap<String, Target>,
 }
 
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "an object")]
-struct FileText {
-    #[serde(rename = "format")]
-    _format: Format,
-    #[serde(default)]
-    targets: Given<TargetsText>,
-    #[serde(default)]
-    target: Given<TargetText>,
-    #[serde(default)]
-    machine: Given<MachineText>,
-    vectors: Vec<VectorText>,
+objects! {
+    "file"
+    struct FileText {
+        _format as "format": Format,
+        #[serde(default)]
+        targets: Given<TargetsText>,
+        #[serde(default)]
+        target: Given<TargetText>,
+        #[serde(default)]
+        machine: Given<MachineText>,
+        vectors: Vec<VectorText>,
+        #[serde(default)]
+        _schema as "$schema": IgnoredAny,
+    }
 }
 
-/// Version of the format.
-#[derive(Debug, Clone, Copy, Deserialize)]
-enum Format {
-    #[serde(rename = "eitri-vectors-1")]
-    One,
+choice! {
+    /// Version of the format.
+    enum Format { One "eitri-vectors-1" }
+}
+
+/// The schema of a file.
+pub(crate) fn vectors_schema(to: &mut Schemas) -> Value {
+    FileText::schema(to)
 }
 
 impl File {

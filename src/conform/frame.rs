@@ -1,21 +1,22 @@
 //! Frames in a `machine` of the format.
 
-use serde::Deserialize;
+use serde_json::Value;
 
 use super::location::LocationText;
 use super::target::Target;
-use super::words::{Bytes, Given, Map, Named, Offset, Parsed, Wrong};
+use super::words::{Bytes, Given, Map, Named, Offset, Parsed, Textual, Wrong, objects};
 use crate::error::Result;
 use crate::eval::{Architecture, Caller, Location};
 
-/// An outer frame.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "an object")]
-pub(super) struct CallerText {
-    pc: Option<Parsed<Offset>>,
-    cfa: Option<Parsed<CfaText>>,
-    #[serde(default)]
-    registers: Given<Map<Named, Parsed<LocationText>>>,
+objects! {
+    "outer_frame"
+    /// An outer frame.
+    pub(super) struct CallerText {
+        pc: Option<Parsed<Offset>>,
+        cfa: Option<Parsed<CfaText>>,
+        #[serde(default)]
+        registers: Given<Map<Named, Parsed<LocationText>>>,
+    }
 }
 
 impl CallerText {
@@ -61,6 +62,14 @@ impl core::str::FromStr for CfaText {
     }
 }
 
+impl Textual for CfaText {
+    const IS_NUMBER: bool = true;
+
+    fn schema() -> Value {
+        serde_json::json!({"anyOf": [Offset::schema(), LocationText::schema()]})
+    }
+}
+
 impl CfaText {
     pub fn resolve(&self, target: &Target) -> Result<Location, String> {
         match self {
@@ -70,9 +79,10 @@ impl CfaText {
     }
 }
 
-/// `DW_AT_frame_base`.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "an object")]
-pub(super) struct FrameBaseText {
-    pub expr: Option<Bytes>,
+objects! {
+    "frame_base"
+    /// `DW_AT_frame_base`.
+    pub(super) struct FrameBaseText {
+        pub expr: Option<Bytes>,
+    }
 }

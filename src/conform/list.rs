@@ -6,8 +6,11 @@ use serde::Deserialize;
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 
-use super::words::{Bytes, Offset, Parsed, Wrong};
+use serde_json::{Value, json};
+
+use super::words::{Bytes, Offset, Parsed, Wrong, objects};
 use crate::eval::{Class, EncodedList, Fault, ListEntry};
+use crate::json::schema::{self, HasSchema, Schemas};
 use crate::op::Encoding;
 use crate::read::ListFormat;
 
@@ -28,11 +31,12 @@ pub(super) enum LoclistText {
     Section(SectionText),
 }
 
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct SectionText {
-    bytes: Bytes,
-    offset: Option<Parsed<Offset>>,
+objects! {
+    "section"
+    pub(super) struct SectionText {
+        bytes: Bytes,
+        offset: Option<Parsed<Offset>>,
+    }
 }
 
 impl<'de> Deserialize<'de> for LoclistText {
@@ -51,6 +55,12 @@ impl<'de> Deserialize<'de> for LoclistText {
             }
         }
         from.deserialize_any(AsLoclist)
+    }
+}
+
+impl HasSchema for LoclistText {
+    fn schema(to: &mut Schemas) -> Value {
+        json!({"anyOf": [Vec::<ListText>::schema(to), SectionText::schema(to)]})
     }
 }
 
@@ -132,6 +142,26 @@ pub(super) enum ListText {
     StartEnd { start: Parsed<Offset>, end: Parsed<Offset>, expr: Bytes },
     StartLength { start: Parsed<Offset>, length: Parsed<Offset>, expr: Bytes },
     Default { expr: Bytes },
+}
+
+impl HasSchema for ListText {
+    fn schema(to: &mut Schemas) -> Value {
+        let kinds: [(&str, &[&'static str]); 5] = [
+            ("base_address", &["start"]),
+            ("offset_pair", &["start", "end", "expr"]),
+            ("start_end", &["start", "end", "expr"]),
+            ("start_length", &["start", "length", "expr"]),
+            ("default", &["expr"]),
+        ];
+        let any = kinds.map(|(kind, keys)| {
+            let schemas = keys.iter().map(|&key| match key {
+                "expr" => (key, Bytes::schema(to), false),
+                _ => (key, Parsed::<Offset>::schema(to), false),
+            });
+            schema::object([("kind", json!({"const": kind}), false)].into_iter().chain(schemas))
+        });
+        json!({"anyOf": any})
+    }
 }
 
 /// The entries with an expression, after applying base addresses. `base` is that of the unit.

@@ -72,6 +72,8 @@ impl FromStr for LocationText {
     }
 }
 
+super::words::textual! { LocationText: "^ *(\\[|undefined|mem:|reg:|implicit:|implptr:)"; }
+
 impl Stored {
     /// Parses the target of a store.
     ///

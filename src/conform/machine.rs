@@ -2,8 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::Deserialize;
-
 use super::element::ElementText;
 use super::frame::{CallerText, CfaText, FrameBaseText};
 use super::layers::{Item, Layer, Layers, all, last};
@@ -11,7 +9,7 @@ use super::list::{self, ListText};
 use super::location::{LocationText, check_lane};
 use super::target::Target;
 use super::types::{TypeKey, TypeText};
-use super::words::{Bytes, Given, Map, Named, Number, Offset, Parsed, Wrong};
+use super::words::{Bytes, Given, Map, Named, Number, Offset, Parsed, Wrong, objects};
 use crate::error::{Count, Result};
 use crate::eval::{Architecture, Context, Element, OwnedBody, Snapshot};
 use crate::op::Encoding;
@@ -68,49 +66,54 @@ impl Machine {
     }
 }
 
-/// The `machine` object.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(deny_unknown_fields, default, expecting = "an object")]
-pub(super) struct MachineText {
-    registers: Given<Map<Named, Bytes>>,
-    memory: Given<Vec<MemoryText>>,
-    lane: Given<Number<u64>>,
-    iteration: Given<Number<u64>>,
-    lanes: Given<Number<u64>>,
-    iterations: Given<Number<u64>>,
-    pc: Given<Parsed<Offset>>,
-    frame: Given<Number<u32>>,
-    callers: Given<Vec<CallerText>>,
-    cfa: Given<Parsed<CfaText>>,
-    frame_base: Given<FrameBaseText>,
-    object: Given<Parsed<LocationText>>,
-    initial_stack: Given<Vec<ElementText>>,
-    tls: Given<Parsed<Offset>>,
-    load_bias: Given<Parsed<Offset>>,
-    debug_addr: Given<Vec<Parsed<Offset>>>,
-    base_address: Given<Parsed<Offset>>,
-    types: Given<Map<TypeKey, TypeText>>,
-    entries: Given<Map<Offset, EntryText>>,
-    unit: Given<Parsed<Offset>>,
+objects! {
+    "machine"
+    /// The `machine` object.
+    #[derive(Default)]
+    #[serde(default)]
+    pub(super) struct MachineText {
+        registers: Given<Map<Named, Bytes>>,
+        memory: Given<Vec<MemoryText>>,
+        lane: Given<Number<u64>>,
+        iteration: Given<Number<u64>>,
+        lanes: Given<Number<u64>>,
+        iterations: Given<Number<u64>>,
+        pc: Given<Parsed<Offset>>,
+        frame: Given<Number<u32>>,
+        callers: Given<Vec<CallerText>>,
+        cfa: Given<Parsed<CfaText>>,
+        frame_base: Given<FrameBaseText>,
+        object: Given<Parsed<LocationText>>,
+        initial_stack: Given<Vec<ElementText>>,
+        tls: Given<Parsed<Offset>>,
+        load_bias: Given<Parsed<Offset>>,
+        debug_addr: Given<Vec<Parsed<Offset>>>,
+        base_address: Given<Parsed<Offset>>,
+        types: Given<Map<TypeKey, TypeText>>,
+        entries: Given<Map<Offset, EntryText>>,
+        unit: Given<Parsed<Offset>>,
+    }
 }
 
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "an object")]
-struct MemoryText {
-    space: Parsed<Named>,
-    address: Parsed<Offset>,
-    bytes: Bytes,
-    lane: Option<Number<u32>>,
+objects! {
+    "memory"
+    struct MemoryText {
+        space: Parsed<Named>,
+        address: Parsed<Offset>,
+        bytes: Bytes,
+        lane: Option<Number<u32>>,
+    }
 }
 
-/// An entry that expressions refer to.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "an object")]
-struct EntryText {
-    expr: Option<Bytes>,
-    loclist: Option<Vec<ListText>>,
-    const_value: Option<Bytes>,
-    unit: Option<Parsed<Offset>>,
+objects! {
+    "entry"
+    /// An entry that expressions refer to.
+    struct EntryText {
+        expr: Option<Bytes>,
+        loclist: Option<Vec<ListText>>,
+        const_value: Option<Bytes>,
+        unit: Option<Parsed<Offset>>,
+    }
 }
 
 impl Machine {

@@ -4,10 +4,8 @@ use core::fmt::{self, Display};
 use core::str::FromStr;
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
-
 use super::bytes::Hex;
-use super::words::{Bytes, Column, Map, Offset, Parsed};
+use super::words::{Bytes, Column, Map, Offset, Parsed, objects};
 use crate::read::{CfaRule, FrameRow, Rule};
 
 /// A row of an FDE's table: the rules for a range of pcs.
@@ -103,6 +101,12 @@ fn signed(text: &str) -> Option<i64> {
     text.bytes().last()?.is_ascii_digit().then(|| text.parse().ok())?
 }
 
+super::words::textual! {
+    RowCfa: "^(none|expr [0-9a-fA-F ]*|([0-9]+|0x[0-9a-fA-F]+)[+-][0-9]+( space ([0-9]+|0x[0-9a-fA-F]+))?)$";
+    RowRule: "^(undefined|same_value|(val_)?offset\\([+-]?[0-9]+\\)|register\\(([0-9]+|0x[0-9a-fA-F]+)\\)\
+        |(val_)?expression\\([0-9a-fA-F ]*\\))$";
+}
+
 impl FromStr for RowCfa {
     type Err = String;
 
@@ -190,13 +194,14 @@ impl Display for Row {
     }
 }
 
-/// An element of `rows`.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct RowText {
-    pcs: (Parsed<Offset>, Parsed<Offset>),
-    cfa: Parsed<RowCfa>,
-    rules: Map<Column, Parsed<RowRule>>,
+objects! {
+    "row"
+    /// An element of `rows`.
+    pub(super) struct RowText {
+        pcs: (Parsed<Offset>, Parsed<Offset>),
+        cfa: Parsed<RowCfa>,
+        rules: Map<Column, Parsed<RowRule>>,
+    }
 }
 
 impl RowText {

@@ -1,30 +1,40 @@
 //! Files with a stopped program, at one stop or at several.
 
-use serde::Deserialize;
 use serde::de::IgnoredAny;
+
+use serde_json::Value;
 
 use super::layers::{Layer, Layers};
 use super::machine::{Machine, MachineText};
 use super::target::{Target, TargetText, TargetsText};
-use super::words::{Given, Step, Wrong};
+use super::words::{Given, Maybe, Step, Wrong, objects};
 use crate::error::{Error, Result};
+use crate::json::schema::{HasSchema, Schemas};
 
-/// An object with one or several machines.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "an object")]
-struct MachineFile {
-    #[serde(default)]
-    targets: Given<TargetsText>,
-    #[serde(default)]
-    target: Given<TargetText>,
-    #[serde(default)]
-    machine: Given<MachineText>,
-    #[serde(default)]
-    stops: Vec<MachineText>,
-    #[serde(default, rename = "format")]
-    _format: IgnoredAny,
-    #[serde(default, rename = "vectors")]
-    _vectors: IgnoredAny,
+objects! {
+    "machines"
+    /// An object with one or several machines.
+    struct MachineFile {
+        #[serde(default)]
+        targets: Given<TargetsText>,
+        #[serde(default)]
+        target: Given<TargetText>,
+        #[serde(default)]
+        machine: Given<MachineText>,
+        #[serde(default)]
+        stops: Maybe<Vec<MachineText>>,
+        #[serde(default)]
+        _format as "format": IgnoredAny,
+        #[serde(default)]
+        _vectors as "vectors": IgnoredAny,
+        #[serde(default)]
+        _schema as "$schema": IgnoredAny,
+    }
+}
+
+/// The schema of a file with machines.
+pub(crate) fn machine_schema(to: &mut Schemas) -> Value {
+    MachineFile::schema(to)
 }
 
 impl Machine {
@@ -85,7 +95,7 @@ impl Machine {
                 let own = Layer { object, path: vec![Step::Key("stops".into()), Step::Index(index)] };
                 Self::of(&Layers(common.iter().cloned().chain([own]).collect()), &target)
             };
-            let machines = match (&common, &file.stops[..]) {
+            let machines = match (&common, &file.stops.0[..]) {
                 (None, []) => return Err(Wrong::new("missing field `machine`, or a list of `stops`")),
                 (Some(machine), []) => vec![Self::of(&Layers(vec![machine.clone()]), &target)?],
                 (_, stops) => stops.iter().enumerate().map(stop).collect::<Result<_, Wrong>>()?,

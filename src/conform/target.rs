@@ -7,10 +7,12 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, MapAccess, Visitor};
+use serde_json::{Value, json};
 
 use super::layers::{Layer, Layers, last};
-use super::words::{Given, Map, Number, Step, Wrong};
+use super::words::{Given, Map, Number, Step, Wrong, choice, objects};
 use crate::eval::{Architecture, Layout, SpaceLayout};
+use crate::json::schema::{HasSchema, Schemas};
 use crate::near;
 use crate::op::{Dialect, DraftCodes, Encoding, Reg};
 use crate::target::{Per, SpaceId};
@@ -173,32 +175,36 @@ impl Hardware {
     }
 }
 
-/// The `target` object, or its `name` alone.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(remote = "Self", deny_unknown_fields, default, expecting = "an object")]
-pub(super) struct TargetText {
-    name: Given<String>,
-    address_size: Given<Number<u8>>,
-    offset_size: Given<Number<u8>>,
-    version: Given<Number<u16>>,
-    endian: Given<Endian>,
-    registers: Given<Vec<RegisterText>>,
-    spaces: Given<Vec<SpaceText>>,
+objects! {
+    "target"
+    /// The `target` object, or its `name` alone.
+    #[derive(Default)]
+    #[serde(remote = "Self", default)]
+    pub(super) struct TargetText or String {
+        name: Given<String>,
+        address_size: Given<Number<u8>>,
+        offset_size: Given<Number<u8>>,
+        version: Given<Number<u16>>,
+        endian: Given<Endian>,
+        registers: Given<Vec<RegisterText>>,
+        spaces: Given<Vec<SpaceText>>,
+    }
 }
 
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(rename_all = "lowercase", expecting = "a word")]
-enum Endian {
-    Little,
-    Big,
+choice! {
+    enum Endian {
+        Little "little",
+        Big "big",
+    }
 }
 
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "an object")]
-struct RegisterText {
-    dwarf: Numbers,
-    name: String,
-    bits: Number<u32>,
+objects! {
+    "register"
+    struct RegisterText {
+        dwarf: Numbers,
+        name: String,
+        bits: Number<u32>,
+    }
 }
 
 /// DWARF number of a register, or the first and last number of a range of equal registers.
@@ -207,6 +213,12 @@ struct RegisterText {
 enum Numbers {
     One(Number<u64>),
     Range(Number<u64>, Number<u64>),
+}
+
+impl HasSchema for Numbers {
+    fn schema(to: &mut Schemas) -> Value {
+        json!({"anyOf": [Number::<u64>::schema(to), <(Number<u64>, Number<u64>)>::schema(to)]})
+    }
 }
 
 /// Maximum number of registers of a target, which bounds time and memory.
@@ -231,21 +243,22 @@ impl Numbers {
 /// The `targets` object: targets defined in the file, by name.
 pub(super) type TargetsText = Map<String, TargetText>;
 
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "an object")]
-struct SpaceText {
-    id: Number<u32>,
-    name: String,
-    address_bits: Number<u32>,
-    per: PerText,
+objects! {
+    "space"
+    struct SpaceText {
+        id: Number<u32>,
+        name: String,
+        address_bits: Number<u32>,
+        per: PerText,
+    }
 }
 
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(rename_all = "lowercase", expecting = "a word")]
-enum PerText {
-    Process,
-    Thread,
-    Lane,
+choice! {
+    enum PerText {
+        Process "process",
+        Thread "thread",
+        Lane "lane",
+    }
 }
 
 impl From<PerText> for Per {

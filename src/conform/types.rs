@@ -4,19 +4,22 @@ use core::str::FromStr;
 
 use serde::Deserialize;
 
-use super::words::{Number, Offset, Parsed};
-use crate::eval::{BaseType, TypeEncoding};
+use serde_json::{Value, json};
 
-/// The TYPE object: a base type, or an entry of another kind.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "an object")]
-pub(super) struct TypeText {
-    encoding: Option<Parsed<Encoding>>,
-    bits: Option<Number<u32>>,
-    #[serde(rename = "name")]
-    _name: Option<String>,
-    vector: Option<Number<u32>>,
-    tag: Option<String>,
+use super::words::{Number, Offset, Parsed, Textual, objects, textual};
+use crate::eval::{BaseType, TypeEncoding};
+use crate::json::schema::{self, HasSchema, Schemas};
+
+objects! {
+    "type"
+    /// The TYPE object: a base type, or an entry of another kind.
+    pub(super) struct TypeText {
+        encoding: Option<Parsed<Encoding>>,
+        bits: Option<Number<u32>>,
+        _name as "name": Option<String>,
+        vector: Option<Number<u32>>,
+        tag: Option<String>,
+    }
 }
 
 /// Name of a `DW_ATE_*`, in lower case and without the prefix.
@@ -37,6 +40,20 @@ impl FromStr for Encoding {
         let found = names().find(|(_, name)| name == text);
         let (code, _) = found.ok_or_else(|| format!("`{text}` is no encoding of base types"))?;
         Ok(Self(TypeEncoding::from_code(code)))
+    }
+}
+
+impl Textual for Encoding {
+    fn schema() -> Value {
+        json!({"enum": names().map(|(_, name)| name).collect::<Vec<_>>()})
+    }
+}
+
+textual! { TypeKey: "^0x[0-9a-fA-F]+(:0x[0-9a-fA-F]+)?$"; }
+
+impl HasSchema for ValueType {
+    fn schema(to: &mut Schemas) -> Value {
+        json!({"anyOf": [schema::string("^\\w+/[0-9]+(x[0-9]+)?$"), TypeText::schema(to)]})
     }
 }
 

@@ -3,15 +3,13 @@
 use core::fmt::{self, Display};
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
-
 use super::bytes::Pattern;
 use super::expect::Word;
 use super::found::{Reason, is_same, of_class};
 use super::location::LocationText;
 use super::report::Verdict;
 use super::rows::{Row, RowText};
-use super::words::{Map, Named, Offset, Parsed, Wrong};
+use super::words::{Map, Named, Offset, Parsed, Wrong, objects};
 use crate::eval::fault::shortened;
 use crate::eval::{Architecture, Bits, Class, Fault, Location};
 use crate::op::Reg;
@@ -65,13 +63,14 @@ pub(super) struct UnwoundText {
     pub error: Option<Word>,
 }
 
-/// The `caller` object.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct CallerText {
-    pc: Option<Parsed<Offset>>,
-    registers: Option<Map<Named, Parsed<LocationText>>>,
-    contents: Option<Map<Named, Parsed<Pattern>>>,
+objects! {
+    "caller"
+    /// The `caller` object.
+    pub(super) struct CallerText {
+        pc: Option<Parsed<Offset>>,
+        registers: Option<Map<Named, Parsed<LocationText>>>,
+        contents: Option<Map<Named, Parsed<Pattern>>>,
+    }
 }
 
 impl UnwoundText {

@@ -1,7 +1,5 @@
 //! Vectors: an expression or location list, a stopped machine, and the expected result.
 
-use serde::Deserialize;
-
 use super::cfi::{CfiText, FrameBytes};
 use super::expect::{Expect, ExpectText};
 use super::found::Found;
@@ -10,7 +8,7 @@ use super::machine::{Machine, MachineText};
 use super::report::{Outcome, Verdict};
 use super::target::{Target, TargetText};
 use super::unwound::Unwound;
-use super::words::{Bytes, Given, Map, Number, Unread, Word, Wrong};
+use super::words::{Bytes, Given, Map, Number, Unread, Word, Wrong, choice, objects};
 use crate::eval::{Context, Kind, ListEntry, Where};
 use crate::op::{COMPACT, Code, Dialect, DraftCodes, Encoding, Name};
 
@@ -27,27 +25,24 @@ pub enum Body {
     Frames(FrameBytes),
 }
 
-/// A document that a vector can be valid in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Document {
-    /// DWARF 5 only.
-    Dwarf5,
-    /// DWARF 5 with GNU's operations.
-    #[serde(rename = "dwarf5+gnu")]
-    Dwarf5Gnu,
-    /// Locations on the DWARF stack.
-    Stack,
-    /// Locations on the DWARF stack, with GNU's operations.
-    #[serde(rename = "stack+gnu")]
-    StackGnu,
-    /// The AMDGPU extension for heterogeneous debugging, which includes locations on the DWARF stack.
-    Amdgpu,
-    /// The AMDGPU extension with GNU's operations.
-    #[serde(rename = "amdgpu+gnu")]
-    AmdgpuGnu,
-    /// The draft of DWARF 6, with the proposal of the vector.
-    Dwarf6,
+choice! {
+    /// A document that a vector can be valid in.
+    pub enum Document {
+        /// DWARF 5 only.
+        Dwarf5 "dwarf5",
+        /// DWARF 5 with GNU's operations.
+        Dwarf5Gnu "dwarf5+gnu",
+        /// Locations on the DWARF stack.
+        Stack "stack",
+        /// Locations on the DWARF stack, with GNU's operations.
+        StackGnu "stack+gnu",
+        /// The AMDGPU extension for heterogeneous debugging, which includes locations on the DWARF stack.
+        Amdgpu "amdgpu",
+        /// The AMDGPU extension with GNU's operations.
+        AmdgpuGnu "amdgpu+gnu",
+        /// The draft of DWARF 6, with the proposal of the vector.
+        Dwarf6 "dwarf6",
+    }
 }
 
 /// The proposal that a vector of DWARF 6 depends on.
@@ -59,19 +54,18 @@ pub struct Proposal {
     pub issue: Option<String>,
 }
 
-/// Decision on a proposal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Status {
-    /// Voted into the draft.
-    Accepted,
-    /// Submitted and undecided.
-    Open,
-    /// A text of the working group that is not submitted.
-    #[serde(rename = "in progress")]
-    InProgress,
-    /// Removed from the draft.
-    Removed,
+choice! {
+    /// Decision on a proposal.
+    pub enum Status {
+        /// Voted into the draft.
+        Accepted "accepted",
+        /// Submitted and undecided.
+        Open "open",
+        /// A text of the working group that is not submitted.
+        InProgress "in progress",
+        /// Removed from the draft.
+        Removed "removed",
+    }
 }
 
 /// A vector with everything that it depends on.
@@ -107,49 +101,48 @@ pub struct Vector {
     pub expect: Expect,
 }
 
-/// JSON object of a vector.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "an object")]
-pub(super) struct VectorText {
-    pub name: String,
-    doc: Option<String>,
-    spec: Option<String>,
-    valid_in: Option<Vec<Document>>,
-    status: Option<Status>,
-    issue: Option<String>,
-    #[serde(default)]
-    pub target: Given<TargetText>,
-    #[serde(default)]
-    pub machine: Given<MachineText>,
-    dialect: Word<Dialect>,
-    opcodes: Option<Map<String, Number<u8>>>,
-    expr: Option<Bytes>,
-    loclist: Option<LoclistText>,
-    cfi: Option<CfiText>,
-    #[serde(default)]
-    result: KindText,
-    #[serde(default, rename = "where")]
-    place: PlaceText,
-    read: Option<Unread>,
-    write: Option<Bytes>,
-    expect: ExpectText,
+objects! {
+    "vector"
+    /// JSON object of a vector.
+    pub(super) struct VectorText {
+        pub name: String,
+        doc: Option<String>,
+        spec: Option<String>,
+        valid_in: Option<Vec<Document>>,
+        status: Option<Status>,
+        issue: Option<String>,
+        #[serde(default)]
+        pub target: Given<TargetText>,
+        #[serde(default)]
+        pub machine: Given<MachineText>,
+        dialect: Word<Dialect>,
+        opcodes: Option<Map<String, Number<u8>>>,
+        expr: Option<Bytes>,
+        loclist: Option<LoclistText>,
+        cfi: Option<CfiText>,
+        #[serde(default)]
+        result: KindText,
+        #[serde(default)]
+        place as "where": PlaceText,
+        read: Option<Unread>,
+        write: Option<Bytes>,
+        expect: ExpectText,
+    }
 }
 
-#[derive(Debug, Clone, Copy, Default, Deserialize)]
-#[serde(rename_all = "lowercase", expecting = "a word")]
-enum KindText {
-    #[default]
-    Location,
-    Value,
-    Any,
+choice! {
+    enum KindText = Location {
+        Location "location",
+        Value "value",
+        Any "any",
+    }
 }
 
-#[derive(Debug, Clone, Copy, Default, Deserialize)]
-#[serde(rename_all = "lowercase", expecting = "a word")]
-enum PlaceText {
-    #[default]
-    Location,
-    Cfi,
+choice! {
+    enum PlaceText = Location {
+        Location "location",
+        Cfi "cfi",
+    }
 }
 
 impl VectorText {

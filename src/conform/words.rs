@@ -5,16 +5,89 @@ use core::marker::PhantomData;
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
-use serde::de::{self, Deserializer, MapAccess, Visitor};
+use serde::de::{self, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 
 use crate::error::Count;
 use crate::eval::Architecture;
+use crate::json::schema::{self, HasSchema, Schemas};
 use crate::op::Reg;
 use crate::target::SpaceId;
 
 pub(super) use crate::json::place::Step;
 pub(super) use crate::json::words::{Bytes, Signed, Word};
+
+/// Objects of the format, by the names of their schemas, and what else may be in place of one: the type, how it is read,
+/// and the schema. A field has the key of its name, or the one behind it.
+macro_rules! objects { ($(
+    $name:literal
+    $(#[$attribute:meta])*
+    $visible:vis struct $type:ident $(or $other:ty)? { $(
+        $(#[$of_field:meta])* $field_visible:vis $field:ident $(as $key:literal)?: $field_type:ty
+    ),* $(,)? }
+)*) => { $(
+    #[derive(Debug, Clone, serde::Deserialize)]
+    $(#[$attribute])*
+    #[serde(deny_unknown_fields, expecting = "an object")]
+    $visible struct $type { $(
+        $(#[$of_field])* $(#[serde(rename = $key)])? $field_visible $field: $field_type,
+    )* }
+
+    impl $crate::json::schema::HasSchema for $type {
+        fn schema(to: &mut $crate::json::schema::Schemas) -> serde_json::Value {
+            to.named($name, |to| {
+                let object = $crate::json::schema::object([$((
+                    $crate::conform::words::key!($field $($key)?),
+                    <$field_type>::schema(to),
+                    <$field_type>::MAY_BE_ABSENT,
+                )),*]);
+                $(let object = serde_json::json!({"anyOf": [<$other>::schema(to), object]});)?
+                object
+            })
+        }
+    }
+)* } }
+pub(super) use objects;
+
+/// The key of a field.
+macro_rules! key {
+    ($field:ident) => {
+        stringify!($field)
+    };
+    ($field:ident $key:literal) => {
+        $key
+    };
+}
+pub(super) use key;
+
+/// Words of the format, and the enumeration that they stand for, with the variant of an absent word.
+macro_rules! choice { ($(
+    $(#[$attribute:meta])*
+    $visible:vis enum $type:ident $(= $default:ident)? {
+        $($(#[$of_variant:meta])* $variant:ident $word:literal),* $(,)?
+    }
+)*) => { $(
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Deserialize)]
+    $(#[$attribute])*
+    #[serde(expecting = "a word")]
+    $visible enum $type { $($(#[$of_variant])* #[serde(rename = $word)] $variant),* }
+
+    $(impl Default for $type {
+        fn default() -> Self {
+            Self::$default
+        }
+    })?
+
+    impl $crate::json::schema::HasSchema for $type {
+        const MAY_BE_ABSENT: bool = !concat!("" $(, stringify!($default))?).is_empty();
+
+        fn schema(_: &mut $crate::json::schema::Schemas) -> serde_json::Value {
+            $crate::json::schema::words([$($word),*])
+        }
+    }
+)* } }
+pub(super) use choice;
 
 /// An optional key; `null` removes the value that the file provides.
 #[derive(Debug, Clone, Default)]
@@ -270,6 +343,97 @@ where
             }
         }
         from.deserialize_map(AsMap(PhantomData))
+    }
+}
+
+/// Text of the format.
+pub(super) trait Textual {
+    /// Whether a JSON number may stand for the text.
+    const IS_NUMBER: bool = false;
+
+    /// The schema of the text.
+    fn schema() -> Value;
+}
+
+/// The schemas of texts, by what they match.
+macro_rules! textual { ($($type:ty: $pattern:expr $(, $number:literal)?;)*) => { $(
+    impl $crate::conform::words::Textual for $type {
+        $(const IS_NUMBER: bool = $number;)?
+        fn schema() -> serde_json::Value {
+            $crate::json::schema::string($pattern)
+        }
+    }
+)* } }
+pub(super) use textual;
+textual! {
+    String: ".*";
+    Offset: "^0x0*[0-9a-fA-F]{1,16}$", true;
+    Named: "^([0-9]+|0x0*[0-9a-fA-F]{1,16}|[A-Za-z_\u{80}-\u{ffff}].*)$", true;
+    Column: "^([0-9]+|0x0*[0-9a-fA-F]{1,16})$";
+}
+
+/// A schema that takes `null`, too.
+fn or_null(schema: Value) -> Value {
+    json!({"anyOf": [schema, {"type": "null"}]})
+}
+
+impl<T: HasSchema> HasSchema for Given<T> {
+    const MAY_BE_ABSENT: bool = true;
+
+    fn schema(to: &mut Schemas) -> Value {
+        or_null(T::schema(to))
+    }
+}
+
+impl HasSchema for IgnoredAny {
+    const MAY_BE_ABSENT: bool = true;
+
+    fn schema(_: &mut Schemas) -> Value {
+        json!({})
+    }
+}
+
+/// A key that may be absent, and not `null`.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(transparent)]
+pub(super) struct Maybe<T>(pub T);
+
+impl<T: HasSchema> HasSchema for Maybe<T> {
+    const MAY_BE_ABSENT: bool = true;
+
+    fn schema(to: &mut Schemas) -> Value {
+        T::schema(to)
+    }
+}
+
+impl<T: Textual> HasSchema for Parsed<T> {
+    fn schema(_: &mut Schemas) -> Value {
+        match T::IS_NUMBER {
+            true => json!({"anyOf": [T::schema(), {"type": "integer", "minimum": 0, "maximum": u64::MAX}]}),
+            false => T::schema(),
+        }
+    }
+}
+
+impl<T> HasSchema for Number<T> {
+    fn schema(_: &mut Schemas) -> Value {
+        let largest = u64::MAX >> (64 - 8 * size_of::<T>());
+        let digits = format!("^0x0*[0-9a-fA-F]{{1,{}}}$", 2 * size_of::<T>());
+        json!({"anyOf": [{"type": "integer", "minimum": 0, "maximum": largest}, schema::string(&digits)]})
+    }
+}
+
+impl HasSchema for Unread {
+    fn schema(_: &mut Schemas) -> Value {
+        json!({"anyOf": [{"type": "integer", "minimum": 0}, schema::string("^0x[0-9a-fA-F]+$")]})
+    }
+}
+
+impl<K: Textual, V: HasSchema> HasSchema for Map<K, V> {
+    fn schema(to: &mut Schemas) -> Value {
+        let mut schema = json!({"type": "object", "additionalProperties": or_null(V::schema(to))});
+        schema["propertyNames"] = K::schema();
+        schema
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::value::RawValue;
 
-use super::loc::{In, Operand};
+use super::loc::{In, Whole};
 use super::read::Reader;
 use super::statement::{
     Array, Base, BaseType, Composite, DescribeType, Discriminant, Enumeration, ExtentOf, Incomplete, Later,
@@ -289,19 +289,19 @@ impl<'a> Reader<'a> {
     }
 
     /// A location by itself.
-    pub fn loc(&mut self, unit: UnitId, loc: &Later<'a>) -> Result<Loc> {
+    pub fn loc<T>(&mut self, unit: UnitId, loc: &Later<'a, T>) -> Result<Loc> {
         let Later::Text(loc) = loc else { return Ok(Loc::undefined()) };
         self.within(unit, loc)
     }
 
     /// A number by itself.
-    pub fn number(&mut self, unit: UnitId, number: &Later<'a>) -> Result<Val> {
+    pub fn number<T>(&mut self, unit: UnitId, number: &Later<'a, T>) -> Result<Val> {
         let Later::Text(number) = number else { return Ok(Val::constant(0)) };
         self.within(unit, number)
     }
 
     /// A location, number or raw expression.
-    fn within<T: Operand<'a>>(&mut self, unit: UnitId, text: &'a RawValue) -> Result<T> {
-        self.part(text, |reader, json| T::operand(&mut In::new(reader, unit), json))
+    fn within<T: Whole<'a>>(&mut self, unit: UnitId, text: &'a RawValue) -> Result<T> {
+        self.part(text, |reader, json| T::deserialized(&mut In::new(reader, unit), json))
     }
 }

@@ -6,11 +6,10 @@ use serde::{Serialize, Serializer};
 
 use super::ids::Known;
 use super::lists::{Element, List, end, next};
-use super::loc::In;
+use super::loc::{In, Place};
 use super::read::Reader;
 use super::statement::{Frame, Later};
 use super::words::{Named, Number, Signed};
-use super::written::Place;
 use crate::build::Blame;
 use crate::error::Result;
 use crate::model::{Column, FrameRule, FunctionId, Loc, UnitId, Val};
@@ -80,7 +79,9 @@ impl<'a> Element<'a> for Rules {
     }
 }
 
-struct Slots {
+/// Registers that are saved to scratch memory: they are written as rules.
+#[derive(Debug)]
+pub(super) struct Slots {
     function: FunctionId,
     unit: UnitId,
 }
@@ -103,6 +104,12 @@ impl<'a> Element<'a> for Slots {
             .and_then(|mut frame| frame.saved_to_scratch(start..last, reg, slot, mask).map(drop));
         let sought = |blame: &Blame| *blame == Blame::Rule(self.function, Column::Register(reg), start..last);
         said.and_then(|()| reader.seek(sought)).map_err(|error| reader.fail(error))
+    }
+}
+
+impl Serialize for Slots {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_seq(Some(0))?.end()
     }
 }
 

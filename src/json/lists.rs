@@ -6,7 +6,7 @@ use core::ops::Range;
 use serde::Deserialize;
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 
-use super::loc::{In, Operand};
+use super::loc::{In, Whole};
 use super::read::Reader;
 use super::statement::{Ref, RowFacts};
 use super::words::{Number, Text};
@@ -169,12 +169,12 @@ impl<'a> Visitor<'a> for Places<'_, '_, 'a> {
     }
 
     fn visit_borrowed_str<E: de::Error>(self, text: &'a str) -> Result<At, E> {
-        Loc::operand(self.0, de::value::BorrowedStrDeserializer::new(text)).map(At::One)
+        Loc::deserialized(self.0, de::value::BorrowedStrDeserializer::new(text)).map(At::One)
     }
 
     #[inline]
     fn visit_map<A: MapAccess<'a>>(self, json: A) -> Result<At, A::Error> {
-        Loc::operand(self.0, de::value::MapAccessDeserializer::new(json)).map(At::One)
+        Loc::deserialized(self.0, de::value::MapAccessDeserializer::new(json)).map(At::One)
     }
 
     fn visit_seq<S: SeqAccess<'a>>(self, mut json: S) -> Result<At, S::Error> {

@@ -1,83 +1,49 @@
-//! Locations and numbers: each node to the call that makes it.
+//! Locations and numbers, read and written by the table of [nodes](crate::model::Node).
 
 use core::fmt;
-use core::iter;
 use core::marker::PhantomData;
 
-use serde::Deserialize;
-use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Unexpected, Visitor};
+use serde::ser::{Error as _, SerializeMap};
+use serde::{Deserialize, Serialize, Serializer};
+use smallvec::SmallVec;
 
+use super::expression;
+use super::ids::Known;
 use super::read::Reader;
 use super::shape::{no_key, one_key};
-use super::statement::{EntityRef, Expression, Filled};
-use super::words::{self, Bytes, Number, Signed, Text, Word, number};
+use super::statement::Expression;
+use super::words::{Bytes, HexOf, Named, Number, Signed, Text, Word, number};
 use crate::build::{MAX_LEVELS, too_deep};
-use crate::error::{Error, Result};
-use crate::model::{Entity, ExprId, Half, Loc, ProcedureId, Symbol, UnitId, Val, VariableId};
-use crate::op::{self, Dialect, Encoding, Expr, Fixup, FixupKind, Reg, Slot};
+use crate::error::Result;
+use crate::model::{
+    ExprId, Form, Half, Kind, Loc, LocId, Makes, Node, NodeRow, Number as _, Operand, Postfix, ProcedureId,
+    Sort, Symbol, Tag, Tree, UnitId, Val, VariableId, count, keyed, keys, rows,
+};
+use crate::op::Reg;
 use crate::target::SpaceId;
 
-/// The words that nodes begin with.
-macro_rules! nodes { ($(#[$doc:meta])* $list:ident $type:ident { $($node:ident $word:literal)* }) => {
-    #[derive(Clone, Copy)]
-    enum $type { $($node),* }
+/// The keys of locations.
+pub const LOCATIONS: &[&str] = &keys::<{ count(Sort::Loc) }>(Sort::Loc);
+/// The keys of numbers.
+pub const NUMBERS: &[&str] = &keys::<{ count(Sort::Val) }>(Sort::Val);
 
-    $(#[$doc])*
-    pub const $list: &[&str] = &[$($word),*];
-
-    impl<'de> Deserialize<'de> for $type {
-        fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-            struct AsNode;
-            impl Visitor<'_> for AsNode {
-                type Value = $type;
-                fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                    f.write_str("a node")
-                }
-                fn visit_str<E: de::Error>(self, text: &str) -> Result<$type, E> {
-                    match text {
-                        $($word => Ok($type::$node),)*
-                        _ => Err(E::unknown_variant(text, $list)),
-                    }
-                }
-            }
-            from.deserialize_identifier(AsNode)
-        }
-    }
-} }
-nodes! {
-    /// The nodes of locations.
-    LOCATIONS LocNode {
-        Register "register" Whole "whole" Lane "lane" PerLane "per_lane" Memory "memory" Offset "offset"
-        BitOffset "bit_offset" OffsetBy "offset_by" BitOffsetBy "bit_offset_by" Parts "parts"
-        Overlay "overlay" Select "select" Extend "extend" Implicit "implicit" Value "value"
-        PointerTo "pointer_to" Call "call" Expr "expr" Over "over" Lanes "lanes"
-        PerLaneOver "per_lane_over" PerLaneHalf "per_lane_half" StackSlot "stack_slot" Local "local"
-        LocalSymbol "local_symbol" GlobalSymbol "global_symbol" KernelArgument "kernel_argument"
-    }
-}
-nodes! {
-    /// The nodes of numbers, apart from constants.
-    NUMBERS ValNode {
-        Address "address" Register "register" EntryValue "entry_value" StackAddress "stack_address" Pair "pair"
-        Read "read" Plus "plus" Add "add" Sub "sub" Mul "mul" And "and" Or "or"
-        Xor "xor" Shl "shl" Shr "shr" Shra "shra" Neg "neg" Not "not"
-    }
-}
-
-/// Where a location is read: what names in it mean depends on the unit.
+/// Where a location is read: the meaning of names depends on the unit.
 pub(super) struct In<'r, 'a> {
     reader: &'r mut Reader<'a>,
     unit: UnitId,
-    /// How many nodes are around.
+    /// Number of nodes around.
     level: usize,
+    /// The nodes read so far.
+    nodes: Postfix,
 }
 
 impl<'r, 'a> In<'r, 'a> {
     pub fn new(reader: &'r mut Reader<'a>, unit: UnitId) -> Self {
-        Self { reader, unit, level: 0 }
+        Self { reader, unit, level: 0, nodes: Postfix::new() }
     }
 
-    /// Reads an operand in here.
+    /// Reads a whole location, number or expression.
     pub fn seed<T>(&mut self) -> Seed<'_, 'r, 'a, T> {
         Seed(self, PhantomData)
     }
@@ -85,442 +51,444 @@ impl<'r, 'a> In<'r, 'a> {
     fn or_fail<T, E: de::Error>(&mut self, result: Result<T>) -> Result<T, E> {
         result.map_err(|error| self.reader.fail(error))
     }
+
+    /// Appends the nodes of a row, whose operands are there already.
+    #[inline]
+    fn push(&mut self, row: &NodeRow, numbers: &[u64]) {
+        match row.makes {
+            // The same place.
+            Makes::Node(Tag::Offset | Tag::BitOffset) if numbers == [0] => {}
+            Makes::Node(tag) => self.nodes.numbers(tag, numbers),
+            Makes::Nodes(make) => self.nodes.append(make(numbers)),
+        }
+    }
 }
 
-/// What is read where names have a meaning: an operand of a node.
-pub(super) trait Operand<'a>: Sized {
-    fn operand<D: Deserializer<'a>>(within: &mut In<'_, 'a>, json: D) -> Result<Self, D::Error>;
-}
-
-/// Reads an operand.
+/// Reads a whole location, number or expression.
 pub(super) struct Seed<'s, 'r, 'a, T>(&'s mut In<'r, 'a>, PhantomData<T>);
 
-impl<'a, T: Operand<'a>> DeserializeSeed<'a> for Seed<'_, '_, 'a, T> {
+/// A location, number or expression.
+pub(super) trait Whole<'a>: Sized {
+    fn deserialized<D: Deserializer<'a>>(within: &mut In<'_, 'a>, json: D) -> Result<Self, D::Error>;
+}
+
+impl<'a, T: Whole<'a>> DeserializeSeed<'a> for Seed<'_, '_, 'a, T> {
     type Value = T;
 
     #[inline]
     fn deserialize<D: Deserializer<'a>>(self, json: D) -> Result<T, D::Error> {
-        T::operand(self.0, json)
+        T::deserialized(self.0, json)
     }
 }
 
-/// Operands that mean the same everywhere, by how they are read.
-macro_rules! plain { ($($type:ty: |$value:ident: $read:ty| $make:expr;)*) => { $(
-    impl<'a> Operand<'a> for $type {
+macro_rules! trees { ($($type:ident)*) => { $(
+    impl<'a> Whole<'a> for $type {
         #[inline]
-        fn operand<D: Deserializer<'a>>(_: &mut In<'_, 'a>, json: D) -> Result<Self, D::Error> {
-            <$read>::deserialize(json).map(|$value| $make)
-        }
-    }
-)* } }
-plain! {
-    u32: |value: u32| value;
-    u64: |value: Number| value.0;
-    i64: |value: Signed| value.0;
-    Bytes: |bytes: Self| bytes;
-    Half: |word: Word<Half>| word.0;
-}
-
-/// Operands that name something.
-trait Named<'a>: Sized {
-    /// Looks the name up, or the number where there is no name.
-    fn find(within: &mut In<'_, 'a>, name: words::Named<'a>) -> Result<Self>;
-}
-
-/// Reads a name. It is looked up while it is read, for then an error is at this place of the text.
-struct NameOf<'s, 'r, 'a, T>(&'s mut In<'r, 'a>, PhantomData<T>);
-
-impl<'a, T: Named<'a>> NameOf<'_, '_, 'a, T> {
-    #[inline]
-    fn find<E: de::Error>(self, name: words::Named<'a>) -> Result<T, E> {
-        let found = T::find(self.0, name);
-        self.0.or_fail(found)
-    }
-}
-
-impl<'a, T: Named<'a>> Visitor<'a> for NameOf<'_, '_, 'a, T> {
-    type Value = T;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a name")
-    }
-
-    #[inline]
-    fn visit_borrowed_str<E: de::Error>(self, text: &'a str) -> Result<T, E> {
-        self.find(words::Named::Text(text.into()))
-    }
-
-    fn visit_str<E: de::Error>(self, text: &str) -> Result<T, E> {
-        self.find(words::Named::Text(Text(text.to_owned().into())))
-    }
-
-    fn visit_u64<E: de::Error>(self, number: u64) -> Result<T, E> {
-        self.find(words::Named::Number(number))
-    }
-}
-
-macro_rules! named { ($($type:ty: |$reader:ident, $name:ident| $find:expr;)*) => { $(
-    impl<'a> Named<'a> for $type {
-        #[inline]
-        fn find(within: &mut In<'_, 'a>, name: words::Named<'a>) -> Result<Self> {
-            let $reader = &mut *within.reader;
-            named!(@find $reader, $name, name, $find)
-        }
-    }
-
-    impl<'a> Operand<'a> for $type {
-        #[inline]
-        fn operand<D: Deserializer<'a>>(within: &mut In<'_, 'a>, json: D) -> Result<Self, D::Error> {
-            json.deserialize_any(NameOf(within, PhantomData))
-        }
-    }
-)* };
-    (@find $reader:ident, $name:ident, $value:ident, $find:expr) => {{
-        let $name = &$value;
-        $find
-    }};
-}
-named! {
-    Reg: |reader, name| reader.register(name);
-    SpaceId: |reader, name| reader.space(name);
-    VariableId: |reader, name| reader.names.variables.find((), name.text()?);
-    ProcedureId: |reader, name| reader.names.procedures.find((), name.text()?);
-    Symbol: |reader, name| Ok(reader.builder.symbol(name.text()?));
-}
-
-/// Two operands.
-impl<'a, A: Operand<'a>, B: Operand<'a>> Operand<'a> for (A, B) {
-    fn operand<D: Deserializer<'a>>(within: &mut In<'_, 'a>, json: D) -> Result<Self, D::Error> {
-        struct Pair<'s, 'r, 'a, A, B>(&'s mut In<'r, 'a>, PhantomData<(A, B)>);
-        impl<'a, A: Operand<'a>, B: Operand<'a>> Visitor<'a> for Pair<'_, '_, 'a, A, B> {
-            type Value = (A, B);
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a list of two")
-            }
-            #[inline]
-            fn visit_seq<S: SeqAccess<'a>>(self, json: S) -> Result<(A, B), S::Error> {
-                // A part is a level of its own, as for the builder.
-                self.0.level += 1;
-                let within = &mut *self.0;
-                let pair = Operands { json, within, read: 0 }.two(|first, second| (first, second))?;
-                self.0.level -= 1;
-                Ok(pair)
-            }
-        }
-        json.deserialize_seq(Pair(within, PhantomData))
-    }
-}
-
-/// Makes something of so many operands. A function of its own for each kind of node, and not inlined: then what
-/// reads any node has no room on the stack for the operands of all.
-macro_rules! arities { ($($name:ident($($operand:ident),*))*) => { $(
-    #[inline(never)]
-    fn $name<$($operand: Operand<'a>,)* T>(
-        mut self,
-        make: impl FnOnce($($operand),*) -> T,
-    ) -> Result<T, S::Error> {
-        let made = make($(self.next::<$operand>()?),*);
-        self.end()?;
-        Ok(made)
-    }
-)* } }
-
-/// The operands of a node that has more than one.
-struct Operands<'s, 'r, 'a, S> {
-    json: S,
-    within: &'s mut In<'r, 'a>,
-    read: usize,
-}
-
-impl<'a, S: SeqAccess<'a>> Operands<'_, '_, 'a, S> {
-    #[inline]
-    fn next<T: Operand<'a>>(&mut self) -> Result<T, S::Error> {
-        match self.json.next_element_seed(self.within.seed())? {
-            Some(operand) => {
-                self.read += 1;
-                Ok(operand)
-            }
-            None => Err(de::Error::invalid_length(self.read, &"more operands")),
-        }
-    }
-
-    /// Refuses more than there should be.
-    #[inline]
-    fn end(mut self) -> Result<(), S::Error> {
-        match self.json.next_element::<de::IgnoredAny>()? {
-            None => Ok(()),
-            Some(_) => Err(de::Error::invalid_length(self.read + 1, &"fewer operands")),
-        }
-    }
-
-    arities! {
-        two(A, B)
-        three(A, B, C)
-        four(A, B, C, D)
-        five(A, B, C, D, E)
-    }
-
-    /// All of a list, one by one.
-    #[inline(never)]
-    fn all<T: Operand<'a>>(
-        mut self,
-        take: impl FnOnce(&mut dyn Iterator<Item = T>) -> Loc,
-    ) -> Result<Loc, S::Error> {
-        let mut error = None;
-        let loc = take(&mut iter::from_fn(|| {
-            self.json.next_element_seed(self.within.seed()).unwrap_or_else(|wrong| {
-                error = Some(wrong);
-                None
-            })
-        }));
-        error.map_or(Ok(loc), Err)
-    }
-}
-
-/// A node: an object of one key.
-struct Node<'s, 'r, 'a, A> {
-    json: A,
-    within: &'s mut In<'r, 'a>,
-}
-
-impl<'s, 'r, 'a, A: MapAccess<'a>> Node<'s, 'r, 'a, A> {
-    #[inline]
-    fn kind<K: Deserialize<'a>>(json: A, within: &'s mut In<'r, 'a>) -> Result<(K, Self), A::Error> {
-        if within.level >= MAX_LEVELS {
-            return Err(within.reader.fail(too_deep()));
-        }
-        within.level += 1;
-        let mut node = Self { json, within };
-        match node.json.next_key()? {
-            Some(kind) => Ok((kind, node)),
-            None => Err(no_key("a node")),
-        }
-    }
-
-    /// Makes something of the only operand.
-    #[inline(never)]
-    fn one<O: Operand<'a>, T>(&mut self, make: impl FnOnce(O) -> T) -> Result<T, A::Error> {
-        self.json.next_value_seed(self.within.seed()).map(make)
-    }
-
-    /// The operands of a node that has several.
-    #[inline]
-    fn several<T, K>(&mut self, kind: K) -> Result<T, A::Error>
-    where
-        for<'t> Several<'t, 'r, 'a, K>: Visitor<'a, Value = T>,
-    {
-        self.json.next_value_seed(Several { within: &mut *self.within, kind })
-    }
-
-    /// Refuses more than this node.
-    #[inline]
-    fn end(self, word: &str) -> Result<(), A::Error> {
-        self.within.level -= 1;
-        one_key("a node", word, self.json)
-    }
-}
-
-struct Several<'s, 'r, 'a, K> {
-    within: &'s mut In<'r, 'a>,
-    kind: K,
-}
-
-impl<'a, K> DeserializeSeed<'a> for Several<'_, '_, 'a, K>
-where
-    Self: Visitor<'a>,
-{
-    type Value = <Self as Visitor<'a>>::Value;
-
-    #[inline]
-    fn deserialize<D: Deserializer<'a>>(self, json: D) -> Result<Self::Value, D::Error> {
-        json.deserialize_seq(self)
-    }
-}
-
-/// Reads a location, or a number.
-struct Tree<'s, 'r, 'a, T>(&'s mut In<'r, 'a>, PhantomData<T>);
-
-macro_rules! trees { ($($type:ty)*) => { $(
-    impl<'a> Operand<'a> for $type {
-        #[inline]
-        fn operand<D: Deserializer<'a>>(within: &mut In<'_, 'a>, json: D) -> Result<Self, D::Error> {
-            json.deserialize_any(Tree::<$type>(within, PhantomData))
+        fn deserialized<D: Deserializer<'a>>(within: &mut In<'_, 'a>, json: D) -> Result<Self, D::Error> {
+            json.deserialize_any(Nodes(within, Sort::$type))?;
+            Ok(core::mem::replace(&mut within.nodes, Postfix::new()).into())
         }
     }
 )* } }
 trees! { Loc Val }
 
-impl<'a> Visitor<'a> for Tree<'_, '_, 'a, Loc> {
-    type Value = Loc;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a location")
-    }
-
-    fn visit_str<E: de::Error>(self, text: &str) -> Result<Loc, E> {
-        match text {
-            "cfa" => Ok(Loc::cfa()),
-            "undefined" => Ok(Loc::undefined()),
-            _ => Err(E::invalid_value(de::Unexpected::Str(text), &self)),
-        }
-    }
-
-    fn visit_map<A: MapAccess<'a>>(self, json: A) -> Result<Loc, A::Error> {
-        let (kind, mut node) = Node::kind(json, self.0)?;
-        let loc = match kind {
-            LocNode::Register => node.one(Loc::register),
-            LocNode::Whole => node.one(Loc::whole),
-            LocNode::PerLane => node.one(Loc::per_lane),
-            LocNode::Implicit => node.one(|bytes: Bytes| Loc::implicit(&bytes.0)),
-            LocNode::Value => node.one(Loc::value),
-            LocNode::Call => node.one(Loc::call),
-            LocNode::Expr => node.one(Loc::expr),
-            LocNode::StackSlot => node.one(Loc::stack_slot),
-            LocNode::Local => node.one(Loc::local),
-            LocNode::LocalSymbol => node.one(Loc::local_symbol),
-            LocNode::GlobalSymbol => node.one(Loc::global_symbol),
-            several => node.several(several),
-        }?;
-        node.end(LOCATIONS[kind as usize])?;
-        Ok(loc)
-    }
-}
-
-impl<'a> Visitor<'a> for Several<'_, '_, 'a, LocNode> {
-    type Value = Loc;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the operands of the node")
-    }
-
-    fn visit_seq<S: SeqAccess<'a>>(self, json: S) -> Result<Loc, S::Error> {
-        let operands = Operands { json, within: self.within, read: 0 };
-        match self.kind {
-            LocNode::Lane => operands.two(Loc::lane),
-            LocNode::Memory => operands.two(Loc::memory),
-            LocNode::Offset => operands.two(Loc::offset),
-            LocNode::BitOffset => operands.two(Loc::bit_offset),
-            LocNode::OffsetBy => operands.two(Loc::offset_by),
-            LocNode::BitOffsetBy => operands.two(Loc::bit_offset_by),
-            LocNode::Overlay => operands.four(Loc::overlay),
-            LocNode::Select => operands.five(Loc::select),
-            LocNode::Extend => operands.three(Loc::extend),
-            LocNode::PointerTo => operands.two(Loc::pointer_to),
-            LocNode::PerLaneHalf => operands.two(Loc::per_lane_half),
-            LocNode::KernelArgument => operands.three(Loc::kernel_argument),
-            LocNode::Parts => operands.all(|parts| Loc::parts(parts)),
-            LocNode::Over => operands.all(|regs| Loc::over(regs)),
-            LocNode::PerLaneOver => operands.all(|regs| Loc::per_lane_over(regs)),
-            LocNode::Lanes => operands.all(|lanes| Loc::lanes(lanes)),
-            _ => Err(de::Error::invalid_type(de::Unexpected::Seq, &"one operand")),
-        }
-    }
-}
-
-impl<'a> Visitor<'a> for Tree<'_, '_, 'a, Val> {
-    type Value = Val;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a number or a node that is one")
-    }
-
-    fn visit_u64<E>(self, value: u64) -> Result<Val, E> {
-        Ok(Val::constant(value))
-    }
-
-    fn visit_str<E: de::Error>(self, text: &str) -> Result<Val, E> {
-        match text {
-            "lane_index" => Ok(Val::lane_index()),
-            _ => number(text).map(Val::constant),
-        }
-    }
-
-    fn visit_map<A: MapAccess<'a>>(self, json: A) -> Result<Val, A::Error> {
-        let (kind, mut node) = Node::kind(json, self.0)?;
-        let val = match kind {
-            ValNode::Register => node.one(Val::register),
-            ValNode::EntryValue => node.one(Val::entry_value),
-            ValNode::StackAddress => node.one(Val::stack_address),
-            ValNode::Neg => node.one(Val::neg),
-            ValNode::Not => node.one(Val::not),
-            several => node.several(several),
-        }?;
-        node.end(NUMBERS[kind as usize])?;
-        Ok(val)
-    }
-}
-
-impl<'a> Visitor<'a> for Several<'_, '_, 'a, ValNode> {
-    type Value = Val;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the operands of the node")
-    }
-
-    fn visit_seq<S: SeqAccess<'a>>(self, json: S) -> Result<Val, S::Error> {
-        let operands = Operands { json, within: self.within, read: 0 };
-        match self.kind {
-            ValNode::Address => operands.two(Val::address),
-            ValNode::Pair => operands.two(Val::pair),
-            ValNode::Read => operands.two(Loc::read),
-            ValNode::Plus => operands.two(Val::plus),
-            ValNode::Add => operands.two(Val::add),
-            ValNode::Sub => operands.two(Val::sub),
-            ValNode::Mul => operands.two(Val::mul),
-            ValNode::And => operands.two(Val::and),
-            ValNode::Or => operands.two(Val::or),
-            ValNode::Xor => operands.two(Val::xor),
-            ValNode::Shl => operands.two(Val::shl),
-            ValNode::Shr => operands.two(Val::shr),
-            ValNode::Shra => operands.two(Val::shra),
-            _ => Err(de::Error::invalid_type(de::Unexpected::Seq, &"one operand")),
-        }
-    }
-}
-
-impl<'a> Operand<'a> for ExprId {
-    fn operand<D: Deserializer<'a>>(within: &mut In<'_, 'a>, json: D) -> Result<Self, D::Error> {
-        // As it is read everywhere: in its shape.
+impl<'a> Whole<'a> for ExprId {
+    fn deserialized<D: Deserializer<'a>>(within: &mut In<'_, 'a>, json: D) -> Result<Self, D::Error> {
+        // In its shape, as everywhere.
         let expression: Expression<'_> = Deserialize::deserialize(json)?;
-        let expr = raw(within.reader, within.unit, expression);
+        let expr = expression::read(within.reader, within.unit, expression);
         within.or_fail(expr)
     }
 }
 
-/// A raw expression.
-fn raw<'a>(reader: &mut Reader<'a>, unit: UnitId, said: Expression<'a>) -> Result<ExprId> {
-    let (bytes, text) = match (said.bytes, said.text, said.dialect) {
-        (Some(Bytes(bytes)), None, None) => (bytes, None),
-        (None, Some(text), dialect) if said.fixups.is_none() => (Vec::new(), Some((text, dialect))),
-        _ => {
-            let what =
-                "an expression is `bytes`, with or without `fixups`, or `text`, with or without a `dialect`";
-            return Err(Error::bad_argument(what));
+/// Reads a node with its operands.
+struct Nodes<'s, 'r, 'a>(&'s mut In<'r, 'a>, Sort);
+
+impl<'a> Visitor<'a> for Nodes<'_, '_, 'a> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.1 {
+            Sort::Loc => "a location",
+            Sort::Val => "a number or a node that is one",
+        })
+    }
+
+    fn visit_u64<E: de::Error>(self, value: u64) -> Result<(), E> {
+        match self.1 {
+            Sort::Loc => Err(E::invalid_type(Unexpected::Unsigned(value), &self)),
+            Sort::Val => Ok(self.0.nodes.numbers(Tag::Const, &[value])),
         }
-    };
-    if let Some((text, dialect)) = text {
-        let target = reader.builder.target();
-        let dialect = dialect.map_or(Dialect::Dwarf5, |Word(dialect)| dialect);
-        let encoding = Encoding::new(target.address_bytes(), dialect);
-        let encoding = Encoding { big_endian: target.is_big_endian(), ..encoding };
-        let expr = op::text::parse(&text, encoding, Some(target))?;
-        return reader.builder.expr(expr, &[]);
     }
-    let (mut fixups, mut entities) = (Vec::new(), Vec::new());
-    for fixup in said.fixups.unwrap_or_default() {
-        let kind = match fixup.kind {
-            Filled::Entry(bytes) => FixupKind::Entry { bytes },
-            Filled::Type(bytes) => FixupKind::Type { bytes },
-            Filled::EntrySection => FixupKind::EntrySection,
-            Filled::Address => FixupKind::Address,
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<(), E> {
+        let word = rows(self.1).find(|row| matches!(row.form, Form::Word) && row.key == text);
+        match (word, self.1) {
+            (Some(row), _) => self.0.push(row, &[]),
+            (None, Sort::Val) => self.0.nodes.numbers(Tag::Const, &[number(text)?]),
+            (None, Sort::Loc) => return Err(E::invalid_value(Unexpected::Str(text), &self)),
+        }
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'a>>(self, mut json: A) -> Result<(), A::Error> {
+        let Self(within, sort) = self;
+        if within.level >= MAX_LEVELS {
+            return Err(within.reader.fail(too_deep()));
+        }
+        within.level += 1;
+        let Some(row) = json.next_key_seed(Key(sort))? else { return Err(no_key("a node")) };
+        match row.form {
+            Form::Operands([only]) => {
+                let number = json.next_value_seed(One { within: &mut *within, kind: only.kind })?;
+                within.push(row, &[number]);
+            }
+            _ => json.next_value_seed(Several { within: &mut *within, row })?,
+        }
+        within.level -= 1;
+        one_key("a node", row.key, json)
+    }
+}
+
+/// Reads the key of a node.
+struct Key(Sort);
+
+impl<'a> DeserializeSeed<'a> for Key {
+    type Value = &'static NodeRow;
+
+    #[inline]
+    fn deserialize<D: Deserializer<'a>>(self, json: D) -> Result<&'static NodeRow, D::Error> {
+        json.deserialize_identifier(self)
+    }
+}
+
+impl Visitor<'_> for Key {
+    type Value = &'static NodeRow;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a node")
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<&'static NodeRow, E> {
+        let keys = || if self.0 == Sort::Loc { LOCATIONS } else { NUMBERS };
+        keyed(self.0, text).ok_or_else(|| E::unknown_variant(text, keys()))
+    }
+}
+
+/// Reads one operand: its nodes are appended, and anything else is a number.
+struct One<'s, 'r, 'a> {
+    within: &'s mut In<'r, 'a>,
+    kind: Kind,
+}
+
+impl<'a> DeserializeSeed<'a> for One<'_, '_, 'a> {
+    type Value = u64;
+
+    fn deserialize<D: Deserializer<'a>>(self, json: D) -> Result<u64, D::Error> {
+        match self.kind {
+            Kind::Node(sort) => json.deserialize_any(Nodes(self.within, sort)).map(|()| 0),
+            Kind::Unsigned32 => u32::deserialize(json).map(u64::from),
+            Kind::Unsigned => Number::deserialize(json).map(|value| value.0),
+            Kind::Signed => Signed::deserialize(json).map(|value| value.0.number()),
+            Kind::Half => Word::<Half>::deserialize(json).map(|half| half.0.number()),
+            Kind::Bytes => {
+                let Bytes(bytes) = Bytes::deserialize(json)?;
+                self.within.nodes.constant(&bytes);
+                Ok(bytes.len() as u64)
+            }
+            Kind::Expression => ExprId::deserialized(self.within, json).map(ExprId::number),
+            Kind::Register | Kind::Space | Kind::Variable | Kind::Procedure | Kind::Symbol => {
+                json.deserialize_any(self)
+            }
+        }
+    }
+}
+
+/// Reads a name. It is looked up while it is read, so that an error is at its place of the text.
+impl<'a> Visitor<'a> for One<'_, '_, 'a> {
+    type Value = u64;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a name")
+    }
+
+    fn visit_borrowed_str<E: de::Error>(self, text: &'a str) -> Result<u64, E> {
+        self.find(Named::Text(text.into()))
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<u64, E> {
+        self.find(Named::Text(Text(text.to_owned().into())))
+    }
+
+    fn visit_u64<E: de::Error>(self, number: u64) -> Result<u64, E> {
+        self.find(Named::Number(number))
+    }
+}
+
+impl<'a> One<'_, '_, 'a> {
+    fn find<E: de::Error>(self, name: Named<'a>) -> Result<u64, E> {
+        let reader = &mut *self.within.reader;
+        let found = match self.kind {
+            Kind::Register => reader.register(&name).map(Reg::number),
+            Kind::Space => reader.space(&name).map(SpaceId::number),
+            Kind::Variable => {
+                name.text().and_then(|name| reader.names.variables.find((), name)).map(VariableId::number)
+            }
+            Kind::Procedure => {
+                name.text().and_then(|name| reader.names.procedures.find((), name)).map(ProcedureId::number)
+            }
+            _ => name.text().map(|name| reader.builder.symbol(name).number()),
         };
-        fixups.push(Fixup { offset: fixup.offset, kind, slot: Slot(entities.len() as u32) });
-        entities.push(match &fixup.entity {
-            EntityRef::Variable(name) => Entity::Variable(reader.names.variables.find((), name)?),
-            EntityRef::Type(name) => Entity::Type(reader.ty(unit, name)?),
-            EntityRef::Procedure(name) => Entity::Procedure(reader.names.procedures.find((), name)?),
-            EntityRef::Symbol(name, offset) => Entity::Symbol(reader.builder.symbol(name), offset.0),
-        });
+        self.within.or_fail(found)
     }
-    reader.builder.expr(Expr::with_fixups(bytes, fixups)?, &entities)
+}
+
+/// Reads the operands of a node that has a list of them.
+struct Several<'s, 'r, 'a> {
+    within: &'s mut In<'r, 'a>,
+    row: &'static NodeRow,
+}
+
+impl<'a> DeserializeSeed<'a> for Several<'_, '_, 'a> {
+    type Value = ();
+
+    #[inline]
+    fn deserialize<D: Deserializer<'a>>(self, json: D) -> Result<(), D::Error> {
+        json.deserialize_seq(self)
+    }
+}
+
+impl<'a> Visitor<'a> for Several<'_, '_, 'a> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the operands of the node")
+    }
+
+    fn visit_seq<S: SeqAccess<'a>>(self, mut json: S) -> Result<(), S::Error> {
+        let Self { within, row } = self;
+        let mut numbers = SmallVec::new();
+        match row.form {
+            Form::Operands(operands) => read_operands(within, operands, &mut json, &mut numbers)?,
+            Form::List([only]) => {
+                while let Some(number) =
+                    json.next_element_seed(One { within: &mut *within, kind: only.kind })?
+                {
+                    numbers.push(number);
+                }
+            }
+            Form::List(operands) => {
+                while json.next_element_seed(Listed(within, operands, &mut numbers))?.is_some() {}
+            }
+            Form::Parts => {
+                let mut count = 0;
+                while json.next_element_seed(Listed(within, PART, &mut numbers))?.is_some() {
+                    within.nodes.numbers(Tag::Part, &numbers);
+                    numbers.clear();
+                    count += 1;
+                }
+                numbers.push(count);
+            }
+            Form::Bare | Form::Word => {}
+        }
+        within.push(row, &numbers);
+        Ok(())
+    }
+}
+
+/// A part: a place and its number of bits.
+const PART: &[Operand] = &[
+    Operand { name: "place", kind: Kind::Node(Sort::Loc), at: 0 },
+    Operand { name: "bits", kind: Kind::Unsigned, at: 0 },
+];
+
+/// Reads an element that is a list of operands.
+struct Listed<'s, 'r, 'a>(&'s mut In<'r, 'a>, &'static [Operand], &'s mut SmallVec<[u64; 4]>);
+
+impl<'a> DeserializeSeed<'a> for Listed<'_, '_, 'a> {
+    type Value = ();
+
+    #[inline]
+    fn deserialize<D: Deserializer<'a>>(self, json: D) -> Result<(), D::Error> {
+        json.deserialize_seq(self)
+    }
+}
+
+impl<'a> Visitor<'a> for Listed<'_, '_, 'a> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of two")
+    }
+
+    #[inline]
+    fn visit_seq<S: SeqAccess<'a>>(self, mut json: S) -> Result<(), S::Error> {
+        // A part is a level of its own, as for the builder.
+        self.0.level += 1;
+        read_operands(self.0, self.1, &mut json, self.2)?;
+        self.0.level -= 1;
+        Ok(())
+    }
+}
+
+/// Reads operands, in the order of the description. Those that are nodes are appended in postfix order, so that one
+/// which comes first, and is not the first in that, waits.
+fn read_operands<'a, S: SeqAccess<'a>>(
+    within: &mut In<'_, 'a>,
+    operands: &[Operand],
+    json: &mut S,
+    numbers: &mut SmallVec<[u64; 4]>,
+) -> Result<(), S::Error> {
+    let (mut appended, mut waiting) = (0, None);
+    for (read, operand) in operands.iter().enumerate() {
+        let is_node = matches!(operand.kind, Kind::Node(_));
+        let before = (is_node && operand.at != appended)
+            .then(|| core::mem::replace(&mut within.nodes, Postfix::new()));
+        let Some(number) = json.next_element_seed(One { within: &mut *within, kind: operand.kind })? else {
+            return Err(de::Error::invalid_length(read, &"more operands"));
+        };
+        match before {
+            Some(before) => waiting = Some(Box::new(core::mem::replace(&mut within.nodes, before))),
+            None if is_node => appended += 1,
+            None => numbers.push(number),
+        }
+    }
+    if let Some(last) = waiting {
+        within.nodes.append(*last);
+    }
+    match json.next_element::<de::IgnoredAny>()? {
+        None => Ok(()),
+        Some(_) => Err(de::Error::invalid_length(operands.len() + 1, &"fewer operands")),
+    }
+}
+
+/// A location of the module.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place<'m> {
+    pub known: &'m Known<'m>,
+    pub loc: LocId,
+}
+
+/// The expression of a location that is a raw one.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ExpressionAt<'m>(pub Place<'m>);
+
+impl Serialize for ExpressionAt<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let Place { known, loc } = self.0;
+        match known.module.nodes(loc).next() {
+            Some(Node::Expr(expr)) => expression::written(known, expr).serialize(to),
+            _ => Err(S::Error::custom("an expression that is none")),
+        }
+    }
+}
+
+impl Serialize for Place<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut tree = Tree::default();
+        let nodes = self.known.module.nodes(self.loc);
+        let at = tree.read(nodes).ok_or_else(|| S::Error::custom("a location that is no tree"))?;
+        At { known: self.known, tree: &tree, at }.serialize(to)
+    }
+}
+
+/// The number of a location without storage.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct NumberAt<'m>(pub Place<'m>);
+
+impl Serialize for NumberAt<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let (known, mut tree) = (self.0.known, Tree::default());
+        match tree.read(known.module.nodes(self.0.loc)) {
+            Some(at) if tree.node(at) == Node::Value => {
+                At { known, tree: &tree, at: tree.last(at) }.serialize(to)
+            }
+            _ => Err(S::Error::custom("a number that is none")),
+        }
+    }
+}
+
+/// A node with its operands.
+#[derive(Clone, Copy)]
+struct At<'t, 'm> {
+    known: &'m Known<'m>,
+    tree: &'t Tree<'m>,
+    at: usize,
+}
+
+impl Serialize for At<'_, '_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let &Self { known, tree, at } = self;
+        let node = tree.node(at);
+        let row = node.row();
+        let key = match node {
+            Node::Const(value) => return Number(value).serialize(to),
+            Node::Part(bits) => return (Self { at: tree.last(at), ..*self }, Number(bits)).serialize(to),
+            Node::Register(reg) if known.module.target().register(reg).is_some_and(|reg| reg.is_vector()) => {
+                "whole"
+            }
+            _ => row.key,
+        };
+        let of = OperandsOf { of: *self, node, nodes: tree.operands(at) };
+        let mut map = match row.form {
+            Form::Word => return to.serialize_str(key),
+            _ => to.serialize_map(Some(1))?,
+        };
+        match row.form {
+            Form::Operands([only]) => map.serialize_entry(key, &of.one(*only))?,
+            Form::Operands(several) => map.serialize_entry(key, &of.each(several))?,
+            _ => map.serialize_entry(key, &of.parts())?,
+        }
+        map.end()
+    }
+}
+
+/// The fields and operands of a node that is written.
+struct OperandsOf<'t, 'm> {
+    of: At<'t, 'm>,
+    node: Node<'m>,
+    /// In postfix order.
+    nodes: SmallVec<[usize; 8]>,
+}
+
+impl<'t, 'm> OperandsOf<'t, 'm> {
+    fn one(&self, operand: Operand) -> OperandOf<'_, 't, 'm> {
+        OperandOf { of: self, operand }
+    }
+
+    fn each(&self, operands: &[Operand]) -> Vec<OperandOf<'_, 't, 'm>> {
+        operands.iter().map(|&operand| self.one(operand)).collect()
+    }
+
+    fn parts(&self) -> Vec<At<'t, 'm>> {
+        self.nodes.iter().map(|&at| At { at, ..self.of }).collect()
+    }
+}
+
+struct OperandOf<'o, 't, 'm> {
+    of: &'o OperandsOf<'t, 'm>,
+    operand: Operand,
+}
+
+impl Serialize for OperandOf<'_, '_, '_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let (known, at) = (self.of.of.known, self.operand.at);
+        let number = self.of.node.numbers().1[at.min(1)];
+        match self.operand.kind {
+            Kind::Node(_) => At { at: self.of.nodes[at], ..self.of.of }.serialize(to),
+            Kind::Register => known.register(Reg::of(number)).serialize(to),
+            Kind::Space => known.space(SpaceId::of(number)).serialize(to),
+            Kind::Variable => known.variable_ref(VariableId::of(number)).serialize(to),
+            Kind::Procedure => known.procedure_ref(ProcedureId::of(number)).serialize(to),
+            Kind::Symbol => known.text(Symbol::of(number).0).serialize(to),
+            Kind::Expression => expression::written(known, ExprId::of(number)).serialize(to),
+            Kind::Half => Word(Half::of(number)).serialize(to),
+            Kind::Bytes => match self.of.node {
+                Node::Implicit(bytes) => HexOf(bytes).serialize(to),
+                _ => Err(S::Error::custom("bytes of a node without any")),
+            },
+            Kind::Unsigned | Kind::Unsigned32 => Number(number).serialize(to),
+            Kind::Signed => Signed(i64::of(number)).serialize(to),
+        }
+    }
 }

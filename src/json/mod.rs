@@ -4,6 +4,7 @@ mod apply;
 mod apply_lanes;
 mod apply_names;
 mod apply_types;
+mod expression;
 mod frames;
 mod ids;
 mod lists;
@@ -11,6 +12,7 @@ mod loc;
 mod names;
 pub(crate) mod place;
 mod read;
+pub(crate) mod schema;
 mod shape;
 mod statement;
 pub(crate) mod words;
@@ -21,6 +23,7 @@ mod write_types;
 mod written;
 
 pub use loc::{LOCATIONS, NUMBERS};
+pub use schema::Schema;
 pub use statement::STATEMENTS;
 
 use std::io::Write;

@@ -99,6 +99,8 @@ impl<'a> Visitor<'a> for &mut Document<'a> {
                         false => waiting = Some(map.next_value::<&RawValue>()?),
                     }
                 }
+                // An editor's, not ours.
+                "$schema" => drop(map.next_value::<Text<'_>>()?),
                 "eitri" | "target" | "describe" => {
                     return Err(de::Error::custom(format!("duplicate field `{}`", &*key)));
                 }

@@ -4,11 +4,14 @@
 use serde::de::Deserializer;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 
-use super::frames::RulesOf;
+use super::frames::{RulesOf, Slots};
+use super::loc::{ExpressionAt, NumberAt, Place};
+use super::schema::{self, HasSchema, Schemas};
 use super::shape::shaped;
 use super::words::{Bytes, Integer, Line, Named, Number, Signed, Text, Word};
-use super::write;
+use super::written::{Live, Masks, Rows as RowsOf};
 use crate::model::{
     Accessibility, BaseEncoding, CompositeKind, Defaulted, DescribedCalls, MemorySpace, Passed, PointerKind,
     Qualifier, RegionKind, Virtuality,
@@ -41,6 +44,15 @@ macro_rules! objects { ($(
     }
 
     shaped! { $name<'a> }
+
+    impl<'a> HasSchema for $name<'a> {
+        fn schema(to: &mut Schemas) -> Value {
+            to.named(stringify!($name), |to| schema::object([
+                $((schema::key(stringify!($field)), <$type>::schema(to), false),)*
+                $((schema::key(stringify!($may)), <$may_type>::schema(to), true),)*
+            ]))
+        }
+    }
 )* } }
 
 /// What can be said of a unit, function or variable when it is made, and later: the fields are those of both
@@ -87,6 +99,9 @@ macro_rules! facts { ($(
 pub(super) type Ref<'a> = Text<'a>;
 /// A half-open range of pcs.
 pub(super) type Pcs = (Number, Number);
+/// A location, and a number.
+pub(super) type Loc<'a> = Later<'a, Place<'a>>;
+pub(super) type Val<'a> = Later<'a, NumberAt<'a>>;
 
 facts! {
     /// What can be said of a unit.
@@ -103,7 +118,7 @@ facts! {
         external: bool, kernel: bool, stack: Stack<'a>, variadic: bool, noreturn: bool, main: bool, convention: u8,
         declared_inline: bool, accessibility: Word<Accessibility>, virtuality: Word<Virtuality>,
         explicit: bool, deleted: bool, defaulted: Word<Defaulted>, object_pointer: Ref<'a>,
-        frame_base: Later<'a>, static_link: Later<'a>, describes_calls: Word<DescribedCalls>,
+        frame_base: Loc<'a>, static_link: Loc<'a>, describes_calls: Word<DescribedCalls>,
     }
     in Function { r#in: Ref<'a>, name: Text<'a> } { id: Text<'a>, declaration: bool }
     FunctionDefinition { r#in: Ref<'a>, declaration: Ref<'a> } { id: Text<'a> }
@@ -112,7 +127,7 @@ facts! {
     /// What can be said of a variable.
     VariableFacts {
         declared: Line<'a>, artificial: bool, external: bool, memory_space: Word<MemorySpace>,
-        accessibility: Word<Accessibility>, linkage_name: Text<'a>, live: Later<'a>, always: Later<'a>,
+        accessibility: Word<Accessibility>, linkage_name: Text<'a>, live: Later<'a, Live<'a>>, always: Loc<'a>,
         const_value: Bytes,
     }
     in Variable { r#in: Ref<'a>, name: Text<'a>, r#type: Ref<'a> } { id: Text<'a>, declaration: bool }
@@ -122,7 +137,7 @@ facts! {
 
     /// What can be said of a call.
     CallFacts {
-        returns_to: Number, at: Number, calls: Ref<'a>, target: Later<'a>, clobbered_target: Later<'a>,
+        returns_to: Number, at: Number, calls: Ref<'a>, target: Val<'a>, clobbered_target: Val<'a>,
         tail: bool, line: Line<'a>,
     }
     in Call { r#in: Ref<'a> } { id: Text<'a> }
@@ -143,8 +158,8 @@ objects! {
         name: Text<'a>, declared: Line<'a>,
     }
     Label { r#in: Ref<'a>, name: Text<'a> } { at: Number, declared: Line<'a> }
-    Argument { call: Ref<'a>, location: Later<'a> } {
-        parameter: Ref<'a>, value: Later<'a>, points_to: (Later<'a>, Later<'a>),
+    Argument { call: Ref<'a>, location: Loc<'a> } {
+        parameter: Ref<'a>, value: Val<'a>, points_to: (Loc<'a>, Val<'a>),
     }
     Block { r#in: Ref<'a>, pcs: Vec<Pcs> } { id: Text<'a> }
     InlinedBlock { r#in: Ref<'a>, origin: Ref<'a>, pcs: Vec<Pcs> } { id: Text<'a> }
@@ -153,18 +168,18 @@ objects! {
         id: Text<'a>, declared: Line<'a>, artificial: bool, external: bool, linkage_name: Text<'a>,
         memory_space: Word<MemorySpace>, accessibility: Word<Accessibility>,
     }
-    Procedure { unit: Ref<'a>, id: Text<'a>, loc: Later<'a> } {}
-    Rows { function: Ref<'a>, rows: Later<'a> } {}
+    Procedure { unit: Ref<'a>, id: Text<'a>, loc: Loc<'a> } {}
+    Rows { function: Ref<'a>, rows: Later<'a, RowsOf<'a>> } {}
     Frame { function: Ref<'a> } {
-        rules: Later<'a>, return_address: Vec<(Number, Number, Named<'a>, Named<'a>)>, saved_to_scratch: Later<'a>,
+        rules: Later<'a, RulesOf<'a>>, return_address: Vec<(Number, Number, Named<'a>, Named<'a>)>, saved_to_scratch: Later<'a, Slots>,
         entry_function: bool, extent: (Signed, Signed),
     }
     Macros { unit: Ref<'a>, macros: Vec<MacroStep<'a>> } {}
     Lanes { r#in: Ref<'a> } {}
-    Region { r#in: Ref<'a>, kind: Word<RegionKind>, pcs: Pcs, waits_at: Number, masks: Later<'a> } {
+    Region { r#in: Ref<'a>, kind: Word<RegionKind>, pcs: Pcs, waits_at: Number, masks: Later<'a, Masks<'a>> } {
         inside: Ref<'a>, id: Text<'a>,
     }
-    WholeWave { r#in: Ref<'a>, pcs: Pcs, mask: Later<'a> } {}
+    WholeWave { r#in: Ref<'a>, pcs: Pcs, mask: Loc<'a> } {}
 
     BaseType { unit: Ref<'a>, name: Text<'a>, encoding: Word<BaseEncoding>, bits: Number } { id: Text<'a> }
     Pointer { unit: Ref<'a> } {
@@ -176,7 +191,7 @@ objects! {
         counts: Vec<Option<Number>>, extents: Vec<ExtentOf<'a>>, stride_bits: Number, id: Text<'a>,
     }
     /// A dimension of an array of which more is to be said than how many elements it has.
-    ExtentOf {} { count: Number, variable: Ref<'a>, value: Later<'a>, lower: Signed, index: Ref<'a> }
+    ExtentOf {} { count: Number, variable: Ref<'a>, value: Val<'a>, lower: Signed, index: Ref<'a> }
     Vector { unit: Ref<'a>, of: Ref<'a>, count: Number } { id: Text<'a> }
     Matrix { unit: Ref<'a>, of: Ref<'a>, count: Number } { column_major: bool, id: Text<'a> }
     Typedef { unit: Ref<'a>, name: Text<'a> } { of: Ref<'a>, id: Text<'a> }
@@ -195,7 +210,7 @@ objects! {
         accessibility: Word<Accessibility>, mutable: bool, artificial: bool, declared: Line<'a>,
     }
     Base { unit: Ref<'a>, of: Ref<'a>, r#type: Ref<'a> } {
-        offset: Number, r#virtual: Later<'a>, accessibility: Word<Accessibility>,
+        offset: Number, r#virtual: Later<'a, ExpressionAt<'a>>, accessibility: Word<Accessibility>,
     }
     VariantPart { unit: Ref<'a>, of: Ref<'a>, id: Text<'a> } { discriminant: Discriminant<'a>, untagged: Ref<'a> }
     /// The member that says which variant is there.
@@ -209,21 +224,51 @@ objects! {
     Packed { argument: Stands<'a> } { name: Text<'a>, default: bool }
 }
 
-/// What a parameter of a template stands for.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(
-    remote = "Self",
-    rename = "what a template parameter stands for",
-    rename_all = "snake_case",
-    bound(deserialize = "'de: 'a")
-)]
-pub(super) enum Stands<'a> {
-    Type(Option<Ref<'a>>),
-    Value(Ref<'a>, Later<'a>),
-    Template(Text<'a>),
-    Pack(Vec<Packed<'a>>),
+/// Choices: an object whose key says which, with an operand or a list of several; or the key alone.
+macro_rules! choices { ($(
+    $(#[$doc:meta])*
+    $name:ident $what:literal { $($variant:ident $key:literal $(($($type:ty),*))?)* }
+)*) => { $(
+    $(#[$doc])*
+    #[derive(Debug, Serialize, Deserialize)]
+    #[serde(remote = "Self", rename = $what, bound(deserialize = "'de: 'a"))]
+    pub(super) enum $name<'a> { $(
+        #[serde(rename = $key)]
+        $variant $(($($type),*))?,
+    )* }
+    shaped! { $name<'a> }
+
+    impl<'a> HasSchema for $name<'a> {
+        fn schema(to: &mut Schemas) -> Value {
+            to.named(stringify!($name), |to| schema::choice([
+                $(($key, [$($(<$type>::schema(to)),*)?].into())),*
+            ]))
+        }
+    }
+)* } }
+choices! {
+    /// What a parameter of a template stands for.
+    Stands "what a template parameter stands for" {
+        Type "type" (Option<Ref<'a>>)
+        Value "value" (Ref<'a>, Loc<'a>)
+        Template "template" (Text<'a>)
+        Pack "pack" (Vec<Packed<'a>>)
+    }
+    /// [`Entity`](crate::model::Entity).
+    EntityRef "an entity" {
+        Variable "variable" (Ref<'a>)
+        Type "type" (Ref<'a>)
+        Procedure "procedure" (Ref<'a>)
+        Symbol "symbol" (Text<'a>, Signed)
+    }
+    /// [`Macro`](crate::model::Macro).
+    MacroStep "a macro" {
+        Define "define" (u32, Text<'a>)
+        Undefine "undefine" (u32, Text<'a>)
+        File "file" (u32, Ref<'a>)
+        EndFile "end_file"
+    }
 }
-shaped! { Stands<'a> }
 
 /// Values of a discriminant: one, or from the first to the last.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
@@ -231,6 +276,12 @@ shaped! { Stands<'a> }
 pub(super) enum Values {
     One(Integer),
     Range(Integer, Integer),
+}
+
+impl HasSchema for Values {
+    fn schema(to: &mut Schemas) -> Value {
+        json!({"anyOf": [Integer::schema(to), <(Integer, Integer)>::schema(to)]})
+    }
 }
 
 /// The fields of a statement that is read as a whole.
@@ -243,6 +294,12 @@ macro_rules! statements { ($($variant:ident $key:literal $object:ident)*) => {
         $variant($object<'a>),
     )* }
     shaped! { Statement<'a> }
+
+    impl<'a> HasSchema for Statement<'a> {
+        fn schema(to: &mut Schemas) -> Value {
+            schema::one_of_keys([$(($key, $object::schema(to))),*])
+        }
+    }
 
     /// The word that each statement begins with.
     pub const STATEMENTS: &[&str] = &[$($key),*];
@@ -320,27 +377,13 @@ pub(super) enum Filled {
 }
 shaped! { Filled }
 
-/// [`Entity`](crate::model::Entity).
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(remote = "Self", rename = "an entity", rename_all = "snake_case", bound(deserialize = "'de: 'a"))]
-pub(super) enum EntityRef<'a> {
-    Variable(Ref<'a>),
-    Type(Ref<'a>),
-    Procedure(Ref<'a>),
-    Symbol(Text<'a>, Signed),
+impl HasSchema for Filled {
+    fn schema(to: &mut Schemas) -> Value {
+        let bytes = [u8::schema(to)];
+        let [entry, ty] = ["entry", "type"].map(|key| (key, bytes.clone().into()));
+        schema::choice([entry, ty, ("entry_section", Vec::new()), ("address", Vec::new())])
+    }
 }
-shaped! { EntityRef<'a> }
-
-/// [`Macro`](crate::model::Macro).
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(remote = "Self", rename = "a macro", rename_all = "snake_case", bound(deserialize = "'de: 'a"))]
-pub(super) enum MacroStep<'a> {
-    Define(u32, Text<'a>),
-    Undefine(u32, Text<'a>),
-    File(u32, Ref<'a>),
-    EndFile,
-}
-shaped! { MacroStep<'a> }
 
 /// What may be said of a row apart from its line.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -358,6 +401,14 @@ pub(super) struct RowFacts {
 }
 shaped! { RowFacts }
 
+impl HasSchema for RowFacts {
+    fn schema(to: &mut Schemas) -> Value {
+        let flags = ["not_stmt", "prologue_end", "epilogue_begin"];
+        let flags = flags.map(|key| (key, bool::schema(to), true));
+        schema::object(flags.into_iter().chain([("discriminator", u32::schema(to), true)]))
+    }
+}
+
 fn is_zero(value: &u32) -> bool {
     *value == 0
 }
@@ -366,36 +417,41 @@ fn is_false(value: &bool) -> bool {
     !*value
 }
 
-/// Locations and rows: text, until it is known what it speaks of; or the model's, that are written.
+/// A part of a statement that is read when it is known what it is of, and written as `T`.
 #[derive(Debug)]
-pub(super) enum Later<'a> {
+pub(super) enum Later<'a, T> {
     Text(&'a RawValue),
-    Live(write::Live<'a>),
-    Masks(write::Masks<'a>),
-    Loc(write::Place<'a>),
-    Number(write::NumberAt<'a>),
-    Expr(write::Place<'a>),
-    Rows(write::Rows<'a>),
-    Rules(RulesOf<'a>),
+    Model(T),
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Later<'a> {
+impl<'de: 'a, 'a, T> Deserialize<'de> for Later<'a, T> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         <&RawValue>::deserialize(from).map(Self::Text)
     }
 }
 
-impl Serialize for Later<'_> {
+impl<T: Serialize> Serialize for Later<'_, T> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Text(text) => text.serialize(to),
-            Self::Live(live) => live.serialize(to),
-            Self::Masks(masks) => masks.serialize(to),
-            Self::Loc(loc) => loc.serialize(to),
-            Self::Number(number) => number.serialize(to),
-            Self::Expr(loc) => loc.expression().serialize(to),
-            Self::Rows(rows) => rows.serialize(to),
-            Self::Rules(rules) => rules.serialize(to),
+            Self::Model(model) => model.serialize(to),
         }
     }
+}
+
+impl<T: HasSchema> HasSchema for Later<'_, T> {
+    fn schema(to: &mut Schemas) -> Value {
+        T::schema(to)
+    }
+}
+
+/// The schema of a description.
+pub(super) fn document(to: &mut Schemas) -> Value {
+    let statements = Vec::<Statement<'_>>::schema(to);
+    schema::object([
+        ("$schema", Text::schema(to), true),
+        ("eitri", json!({"const": super::read::VERSION}), false),
+        ("target", Text::schema(to), false),
+        ("describe", statements, false),
+    ])
 }

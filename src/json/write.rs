@@ -11,10 +11,11 @@ use serde::Serialize;
 
 use super::frames::RulesOf;
 use super::ids::Known;
+pub(super) use super::loc::{ExpressionAt, NumberAt, Place};
 use super::read::VERSION;
 use super::statement::{self as say, FunctionFacts, Later, MacroStep, Statement, UnitFacts, VariableFacts};
 use super::words::{Bytes, Named, Number, Signed, Word};
-pub(super) use super::written::{Live, Masks, NumberAt, Place, Rows};
+pub(super) use super::written::{Live, Masks, Rows};
 use crate::error::{ErrorKind, Result};
 use crate::model::{
     Address, Entity, FileId, FunctionId, Language, LocId, Macro, Module, Node, ProcedureId, ScopeId,
@@ -114,7 +115,7 @@ impl<'m, W: Write> Writer<'m, W> {
         self.calls()?;
         self.lanes()?;
         for (id, _) in module.functions().filter(|&(id, _)| !module.rows(id).is_empty()) {
-            let rows = Later::Rows(Rows { known: self.known, rows: module.rows(id) });
+            let rows = Later::Model(Rows { known: self.known, rows: module.rows(id) });
             self.say(&Statement::Rows(say::Rows::new(self.known.function_ref(id), rows)))?;
         }
         for (id, function) in module.functions() {
@@ -123,7 +124,7 @@ impl<'m, W: Write> Writer<'m, W> {
                 continue;
             }
             let mut said = say::Frame::new(self.known.function_ref(id));
-            let rules = Later::Rules(RulesOf { known: self.known, rules });
+            let rules = Later::Model(RulesOf { known: self.known, rules });
             said.rules = Some(rules).filter(|_| !module.frame(id).is_empty());
             said.extent =
                 function.frame_extent.as_ref().map(|bytes| (Signed(bytes.start), Signed(bytes.end)));
@@ -332,7 +333,7 @@ impl<'m, W: Write> Writer<'m, W> {
     /// What a function may be said to be when it is there already.
     fn later_function_facts(&self, id: FunctionId) -> FunctionFacts<'m> {
         let (known, function) = (self.known, self.module.function(id));
-        let place = |loc: Option<LocId>| loc.map(|loc| Later::Loc(Place { known, loc }));
+        let place = |loc: Option<LocId>| loc.map(|loc| Later::Model(Place { known, loc }));
         FunctionFacts {
             returns: function.returns.map(|ty| known.type_ref(ty)),
             declared: function.line.map(|line| known.line(line)),
@@ -413,8 +414,8 @@ impl<'m, W: Write> Writer<'m, W> {
             memory_space: variable.memory_space.map(Word),
             accessibility: variable.accessibility.map(Word),
             linkage_name: variable.linkage_name.map(|name| known.text(name)),
-            live: Some(Later::Live(Live { known, live })).filter(|_| !live.is_empty()),
-            always: place.map(|loc| Later::Loc(Place { known, loc })),
+            live: Some(Later::Model(Live { known, live })).filter(|_| !live.is_empty()),
+            always: place.map(|loc| Later::Model(Place { known, loc })),
             const_value: value.map(Bytes),
         }
     }
@@ -424,7 +425,7 @@ impl<'m, W: Write> Writer<'m, W> {
         self.ensure_loc(procedure.loc)?;
         self.ensure_scope(self.module.unit(procedure.unit).scope)?;
         self.said.procedures += 1;
-        let loc = Later::Loc(Place { known, loc: procedure.loc });
+        let loc = Later::Model(Place { known, loc: procedure.loc });
         let (unit, id) = (known.unit_ref(procedure.unit), known.procedure_ref(id));
         self.say(&Statement::Procedure(say::Procedure::new(unit, id, loc)))
     }

@@ -14,7 +14,7 @@ impl<W: Write> Writer<'_, W> {
             self.say(&Statement::Lanes(say::Lanes::new(known.function_ref(id))))?;
         }
         for (id, region) in module.regions() {
-            let masks = Later::Masks(Masks { known, masks: module.masks(id) });
+            let masks = Later::Model(Masks { known, masks: module.masks(id) });
             let pcs = (Number(region.pcs().start), Number(region.pcs().end));
             let (scope, waits_at) = (known.scope_ref(region.scope), Number(region.waits_at()));
             let mut said = say::Region::new(scope, Word(region.kind), pcs, waits_at, masks);
@@ -23,7 +23,7 @@ impl<W: Write> Writer<'_, W> {
             self.say(&Statement::Region(said))?;
         }
         for whole_wave in &module.lanes.whole_waves {
-            let mask = Later::Loc(Place { known, loc: whole_wave.mask.loc });
+            let mask = Later::Model(Place { known, loc: whole_wave.mask.loc });
             let pcs = (Number(whole_wave.mask.pcs().start), Number(whole_wave.mask.pcs().end));
             let said = say::WholeWave::new(known.function_ref(whole_wave.function), pcs, mask);
             self.say(&Statement::WholeWave(said))?;

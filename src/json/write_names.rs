@@ -4,8 +4,7 @@ use std::io::Write;
 
 use super::statement::{self as say, CallFacts, Later, Statement};
 use super::words::Number;
-use super::write::{Place, Writer};
-use super::written::NumberAt;
+use super::write::{NumberAt, Place, Writer};
 use crate::error::Result;
 use crate::model::{Imported, LocId};
 
@@ -37,7 +36,7 @@ impl<W: Write> Writer<'_, W> {
     pub fn calls(&mut self) -> Result<()> {
         let (known, module) = (self.known, self.module);
         let place = |loc: LocId| Place { known, loc };
-        let number = |loc: LocId| Later::Number(NumberAt(place(loc)));
+        let number = |loc: LocId| Later::Model(NumberAt(place(loc)));
         for (id, call) in module.calls() {
             let facts = CallFacts {
                 returns_to: call.return_pc.map(Number),
@@ -53,12 +52,12 @@ impl<W: Write> Writer<'_, W> {
             said.id = Some(known.call_ref(id)).filter(|_| !arguments.is_empty());
             self.say(&Statement::Call(said))?;
             for argument in arguments {
-                let location = Later::Loc(place(argument.location));
+                let location = Later::Model(place(argument.location));
                 let mut said = say::Argument::new(known.call_ref(id), location);
                 said.parameter = argument.parameter.map(|parameter| known.variable_ref(parameter));
                 said.value = argument.value.map(number);
                 let data = argument.data_location.zip(argument.data_value);
-                said.points_to = data.map(|(location, value)| (Later::Loc(place(location)), number(value)));
+                said.points_to = data.map(|(location, value)| (Later::Model(place(location)), number(value)));
                 self.say(&Statement::Argument(said))?;
             }
         }

@@ -4,8 +4,7 @@ use std::io::Write;
 
 use super::statement::{self as say, Later, Stands, Statement, Values};
 use super::words::{Integer, Number, Signed, Word};
-use super::write::{Describe, Place, Writer};
-use super::written::NumberAt;
+use super::write::{Describe, ExpressionAt, NumberAt, Place, Writer};
 use crate::error::Result;
 use crate::model::{
     BaseOffset, Composite, CompositeKind, Count, Discriminant, FunctionId, Member, PointerKind, ScopeId,
@@ -56,7 +55,7 @@ impl<'m, W: Write> Writer<'m, W> {
                         Count::Fixed(count) => extent.count = Some(Number(count)),
                         Count::Variable(id) => extent.variable = Some(known.variable_ref(id)),
                         Count::Value(loc) => {
-                            extent.value = Some(Later::Number(NumberAt(Place { known, loc })));
+                            extent.value = Some(Later::Model(NumberAt(Place { known, loc })));
                         }
                     }
                     extent.lower = dimension.lower.map(Signed);
@@ -174,7 +173,9 @@ impl<'m, W: Write> Writer<'m, W> {
             let mut said = say::Base::new(unit, known.type_ref(id), known.type_ref(base.ty));
             match base.offset {
                 BaseOffset::Bytes(offset) => said.offset = Some(Number(offset)),
-                BaseOffset::Expr(loc) => said.r#virtual = Some(Later::Expr(Place { known, loc })),
+                BaseOffset::Expr(loc) => {
+                    said.r#virtual = Some(Later::Model(ExpressionAt(Place { known, loc })))
+                }
             }
             said.accessibility = base.accessibility.map(Word);
             self.say(&Statement::Base(said))?;
@@ -277,7 +278,7 @@ impl<'m, W: Write> Writer<'m, W> {
         match argument {
             TemplateArgument::Type(ty) => Stands::Type(ty.map(|ty| known.type_ref(ty))),
             TemplateArgument::Value { ty, value } => {
-                Stands::Value(known.type_ref(*ty), Later::Loc(Place { known, loc: *value }))
+                Stands::Value(known.type_ref(*ty), Later::Model(Place { known, loc: *value }))
             }
             TemplateArgument::Template(name) => Stands::Template(known.text(*name)),
             TemplateArgument::Pack(parameters) => {

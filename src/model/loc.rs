@@ -25,6 +25,7 @@
 //! node's operands stand before it, so that trees are joined by joining words.
 
 use super::ids::{ExprId, ProcedureId, StringId, VariableId};
+use super::nodes::Node;
 use super::postfix::{Nodes, Postfix};
 use crate::op::Reg;
 use crate::target::SpaceId;
@@ -42,175 +43,6 @@ pub struct Val(Postfix);
 /// A symbol of the object: a function or a variable that the linker knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Symbol(pub(crate) StringId);
-
-/// One node of a location, with what it holds. Its operands are the subtrees that end before it.
-///
-/// | node | operands |
-/// |---|---|
-/// | leaves | none |
-/// | [`Memory`](Node::Memory) | the address |
-/// | [`Offset`](Node::Offset), [`BitOffset`](Node::BitOffset), [`Extend`](Node::Extend), [`Part`](Node::Part), [`Read`](Node::Read) | a place |
-/// | [`OffsetBy`](Node::OffsetBy), [`BitOffsetBy`](Node::BitOffsetBy) | a place, a number |
-/// | [`Parts`](Node::Parts) | that many [`Part`](Node::Part)s |
-/// | [`Overlay`](Node::Overlay) | the place below, the place above, offset, size |
-/// | [`Select`](Node::Select) | the place for 0, the place for 1, the mask |
-/// | [`Value`](Node::Value), [`Plus`](Node::Plus), [`Neg`](Node::Neg), [`Not`](Node::Not) | a number |
-/// | other arithmetic | two numbers |
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Node<'a> {
-    /// A register, from its first bit.
-    Register(Reg),
-    /// One lane of a vector register, the same for all lanes that ask.
-    Lane(Reg, u32),
-    /// The asking lane's part of a vector register.
-    PerLane(Reg),
-    /// Memory in a space at an address.
-    Memory(SpaceId),
-    /// Bytes further on.
-    Offset(i64),
-    /// Bits further on.
-    BitOffset(i64),
-    /// A number of bytes further on.
-    OffsetBy,
-    /// A number of bits further on.
-    BitOffsetBy,
-    /// The first bits of a place, as a part of [`Parts`](Node::Parts).
-    Part(u64),
-    /// Parts that follow each other.
-    Parts(u64),
-    /// A place of which bits are covered by another.
-    Overlay,
-    /// Elements, `count` of `bits` each, from one of two places each.
-    Select {
-        /// Bits of an element.
-        bits: u64,
-        /// How many elements.
-        count: u64,
-    },
-    /// One element, `count` times.
-    Extend {
-        /// Bits of the element.
-        bits: u64,
-        /// How many times.
-        count: u64,
-    },
-    /// No storage: these bytes, lowest first.
-    Implicit(&'a [u8]),
-    /// No storage: a number.
-    Value,
-    /// No storage: a pointer to a variable, plus bytes.
-    PointerTo(VariableId, i64),
-    /// Where a procedure says.
-    Call(ProcedureId),
-    /// The canonical frame address, as a place.
-    Cfa,
-    /// Nowhere.
-    Undefined,
-    /// Where a raw expression says.
-    Expr(ExprId),
-
-    /// A constant.
-    Const(u64),
-    /// The address of a symbol, plus bytes.
-    Address(Symbol, i64),
-    /// The address in private memory, in bytes of one lane, so many from the base of the function's stack
-    /// frame.
-    StackAddress(i64),
-    /// The number that the first bits of a place hold, unsigned.
-    Read(u32),
-    /// The number that a whole register holds, unsigned.
-    ReadRegister(Reg),
-    /// The number that a whole register held when the function was entered, unsigned.
-    EntryRegister(Reg),
-    /// The asking lane, counted from 0.
-    LaneIndex,
-    /// A number and a constant, added.
-    Plus(i64),
-    /// Added.
-    Add,
-    /// The second taken from the first.
-    Sub,
-    /// Multiplied.
-    Mul,
-    /// Bitwise and.
-    And,
-    /// Bitwise or.
-    Or,
-    /// Bitwise exclusive or.
-    Xor,
-    /// Shifted left, by the second; 0 from 64 on.
-    Shl,
-    /// Shifted right, zeros moving in; 0 from 64 on.
-    Shr,
-    /// Shifted right, copies of the highest bit moving in.
-    Shra,
-    /// The negative.
-    Neg,
-    /// The bitwise complement.
-    Not,
-}
-
-/// The two sorts of nodes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Sort {
-    Loc,
-    Val,
-}
-
-impl Node<'_> {
-    /// Whether it is a number, not a place.
-    pub(crate) fn is_number(&self) -> bool {
-        self.sorts().0 == Sort::Val
-    }
-
-    /// The sort of the node and of its operands. `None`: a [`Part`](Node::Part), or as many parts as
-    /// [`Parts`](Node::Parts) says.
-    pub(crate) fn sorts(&self) -> (Sort, &'static [Sort]) {
-        use Sort::{Loc, Val};
-        match self {
-            Node::Register(_)
-            | Node::Lane(..)
-            | Node::PerLane(_)
-            | Node::Implicit(_)
-            | Node::PointerTo(..)
-            | Node::Call(_)
-            | Node::Cfa
-            | Node::Undefined
-            | Node::Expr(_)
-            | Node::Parts(_) => (Loc, &[]),
-            Node::Memory(_) | Node::Value => (Loc, &[Val]),
-            Node::Offset(_) | Node::BitOffset(_) | Node::Part(_) | Node::Extend { .. } => (Loc, &[Loc]),
-            Node::OffsetBy | Node::BitOffsetBy => (Loc, &[Loc, Val]),
-            Node::Overlay => (Loc, &[Loc, Loc, Val, Val]),
-            Node::Select { .. } => (Loc, &[Loc, Loc, Val]),
-            Node::Const(_)
-            | Node::Address(..)
-            | Node::StackAddress(_)
-            | Node::ReadRegister(_)
-            | Node::EntryRegister(_)
-            | Node::LaneIndex => (Val, &[]),
-            Node::Read(_) => (Val, &[Loc]),
-            Node::Plus(_) | Node::Neg | Node::Not => (Val, &[Val]),
-            Node::Add
-            | Node::Sub
-            | Node::Mul
-            | Node::And
-            | Node::Or
-            | Node::Xor
-            | Node::Shl
-            | Node::Shr
-            | Node::Shra => (Val, &[Val, Val]),
-        }
-    }
-
-    /// How many operands the node has.
-    pub(crate) fn arity(&self) -> usize {
-        match self {
-            Node::Parts(count) => *count as usize,
-            other => other.sorts().1.len(),
-        }
-    }
-}
 
 /// The bytes of a constant that is a whole location.
 pub(super) fn only_constant(mut nodes: Nodes<'_>) -> Option<&[u8]> {
@@ -460,6 +292,30 @@ impl Loc {
     fn with(mut self, operand: Val) -> Self {
         self.0.append(operand.0);
         self
+    }
+}
+
+impl From<Postfix> for Loc {
+    fn from(nodes: Postfix) -> Self {
+        Self(nodes)
+    }
+}
+
+impl From<Postfix> for Val {
+    fn from(nodes: Postfix) -> Self {
+        Self(nodes)
+    }
+}
+
+impl From<Loc> for Postfix {
+    fn from(loc: Loc) -> Self {
+        loc.0
+    }
+}
+
+impl From<Val> for Postfix {
+    fn from(val: Val) -> Self {
+        val.0
     }
 }
 

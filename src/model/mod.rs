@@ -15,6 +15,7 @@ mod live;
 mod loc;
 mod macros;
 mod names;
+mod nodes;
 mod postfix;
 mod same;
 mod scopes;
@@ -38,11 +39,18 @@ pub use lanes::{Mask, Region, RegionKind, WholeWave};
 pub use language::Language;
 pub use lines::Row;
 pub use live::Live;
-pub use loc::{Half, Loc, Node, Symbol, Val};
+pub use loc::{Half, Loc, Symbol, Val};
 pub use macros::Macro;
 pub use names::{Import, Imported, Label};
+pub use nodes::Node;
+#[cfg(feature = "json")]
+pub(crate) use nodes::{
+    Form, Kind, Makes, Number, Operand, Row as NodeRow, Sort, Tag, count, keyed, keys, rows,
+};
 pub use postfix::Nodes;
 pub(crate) use postfix::Pool;
+#[cfg(feature = "json")]
+pub(crate) use postfix::Postfix;
 pub use scopes::{Address, File, Procedure, Scope, ScopeKind, SourceLine, Unit, Variable, VariableKind};
 pub(crate) use strings::Strings;
 pub(crate) use tree::Tree;

@@ -15,8 +15,9 @@
 
 use core::fmt;
 
-use super::ids::{ExprId, LocId, ProcedureId, StringId, VariableId};
-use super::loc::{Loc, Node, Symbol};
+use super::ids::LocId;
+use super::loc::Loc;
+use super::nodes::{NODES, Node, Tag, unfold};
 use crate::error::{Error, ErrorKind, Result};
 use crate::op::Reg;
 use crate::target::SpaceId;
@@ -34,7 +35,7 @@ const NUMBER: u32 = 7;
 /// What appends to it is inlined, and lends it to nothing that is not: so the words are in registers, and
 /// `len` is known to the compiler, until the tree is complete.
 #[derive(Clone)]
-pub(super) struct Postfix {
+pub(crate) struct Postfix {
     few: [u32; FEW],
     /// How many there are; as long as [`more`](Self::more) is `None`, all in place.
     len: usize,
@@ -52,7 +53,7 @@ struct More {
 
 impl Postfix {
     #[inline]
-    pub(super) const fn new() -> Self {
+    pub(crate) const fn new() -> Self {
         Self { few: [0; FEW], len: 0, more: None }
     }
 
@@ -66,7 +67,7 @@ impl Postfix {
 
     /// Appends the nodes of another.
     #[inline(always)]
-    pub(super) fn append(&mut self, other: Self) {
+    pub(crate) fn append(&mut self, other: Self) {
         let end = self.len + other.len;
         if self.more.is_none() && other.more.is_none() && end <= FEW {
             for index in 0..other.len {
@@ -81,60 +82,33 @@ impl Postfix {
     /// Appends a node. Inlined, for where it is called the node is known, and little of this is left.
     #[inline(always)]
     pub(super) fn push(&mut self, node: Node<'_>) {
-        match node {
-            Node::Register(reg) => self.number(Tag::Register, reg.0),
-            Node::Lane(reg, lane) => self.numbers(Tag::Lane, reg.0, lane.into()),
-            Node::PerLane(reg) => self.number(Tag::PerLane, reg.0),
-            Node::StackAddress(offset) => self.number(Tag::StackAddress, fold(offset)),
-            Node::Memory(space) => self.number(Tag::Memory, space.0.into()),
-            Node::Offset(bytes) => self.number(Tag::Offset, fold(bytes)),
-            Node::BitOffset(bits) => self.number(Tag::BitOffset, fold(bits)),
-            Node::OffsetBy => self.number(Tag::OffsetBy, 0),
-            Node::BitOffsetBy => self.number(Tag::BitOffsetBy, 0),
-            Node::Part(bits) => self.number(Tag::Part, bits),
-            Node::Parts(count) => self.number(Tag::Parts, count),
-            Node::Overlay => self.number(Tag::Overlay, 0),
-            Node::Select { bits, count } => self.numbers(Tag::Select, bits, count),
-            Node::Extend { bits, count } => self.numbers(Tag::Extend, bits, count),
-            Node::Implicit(bytes) => {
-                self.number(Tag::Implicit, bytes.len() as u64);
-                let mut more = more(self.few, self.len, self.more.take());
-                more.implicit.extend_from_slice(bytes);
-                self.more = Some(more);
-            }
-            Node::Value => self.number(Tag::Value, 0),
-            Node::PointerTo(variable, by) => {
-                self.numbers(Tag::PointerTo, variable.as_u32().into(), fold(by));
-            }
-            Node::Call(procedure) => self.number(Tag::Call, procedure.as_u32().into()),
-            Node::Cfa => self.number(Tag::Cfa, 0),
-            Node::Undefined => self.number(Tag::Undefined, 0),
-            Node::Expr(expr) => self.number(Tag::Expr, expr.as_u32().into()),
-            Node::Const(value) => self.number(Tag::Const, value),
-            Node::Address(symbol, by) => self.numbers(Tag::Address, symbol.0.as_u32().into(), fold(by)),
-            Node::Read(bits) => self.number(Tag::Read, bits.into()),
-            Node::ReadRegister(reg) => self.number(Tag::ReadRegister, reg.0),
-            Node::EntryRegister(reg) => self.number(Tag::EntryRegister, reg.0),
-            Node::LaneIndex => self.number(Tag::LaneIndex, 0),
-            Node::Plus(value) => self.number(Tag::Plus, fold(value)),
-            Node::Add => self.number(Tag::Add, 0),
-            Node::Sub => self.number(Tag::Sub, 0),
-            Node::Mul => self.number(Tag::Mul, 0),
-            Node::And => self.number(Tag::And, 0),
-            Node::Or => self.number(Tag::Or, 0),
-            Node::Xor => self.number(Tag::Xor, 0),
-            Node::Shl => self.number(Tag::Shl, 0),
-            Node::Shr => self.number(Tag::Shr, 0),
-            Node::Shra => self.number(Tag::Shra, 0),
-            Node::Neg => self.number(Tag::Neg, 0),
-            Node::Not => self.number(Tag::Not, 0),
+        if let Node::Implicit(bytes) = node {
+            self.constant(bytes);
         }
+        let (tag, numbers) = node.numbers();
+        self.numbers(tag, &numbers[..tag.numbers()]);
     }
 
+    /// Appends the bytes of a constant. Its node comes next.
+    #[inline]
+    pub(crate) fn constant(&mut self, bytes: &[u8]) {
+        let mut more = more(self.few, self.len, self.more.take());
+        more.implicit.extend_from_slice(bytes);
+        self.more = Some(more);
+    }
+
+    /// Appends a node by its tag and its numbers.
     #[inline(always)]
-    fn numbers(&mut self, tag: Tag, first: u64, second: u64) {
-        self.number(tag, first);
-        self.number(Tag::Register, second);
+    pub(crate) fn numbers(&mut self, tag: Tag, numbers: &[u64]) {
+        match *numbers {
+            [first, second, ..] => {
+                self.number(tag, first);
+                // A second number has no tag: its word has 0 in place of one.
+                self.number(Tag::Register, second);
+            }
+            [first] => self.number(tag, first),
+            [] => self.number(tag, 0),
+        }
     }
 
     #[inline(always)]
@@ -190,93 +164,17 @@ impl fmt::Debug for Postfix {
     }
 }
 
-/// The sign in bit 0, so that small numbers have few bits.
-#[inline]
-fn fold(value: i64) -> u64 {
-    (value << 1 ^ value >> 63) as u64
-}
-
-#[inline]
-fn unfold(value: u64) -> i64 {
-    (value >> 1) as i64 ^ -((value & 1) as i64)
-}
-
-/// Tags, in the order of [`Node`]'s variants: a tag becomes a node without a table.
-macro_rules! tags { ($($tag:ident),*) => {
-    #[derive(Clone, Copy)]
-    enum Tag { $($tag),* }
-
-    impl Tag {
-        #[inline(always)]
-        #[allow(non_upper_case_globals, reason = "the names of the tags")]
-        fn new(number: u32) -> Option<Self> {
-            $(const $tag: u32 = Tag::$tag as u32;)*
-            match number {
-                $($tag => Some(Self::$tag),)*
-                _ => None,
-            }
-        }
-    }
-} }
-tags!(
-    Register,
-    Lane,
-    PerLane,
-    StackAddress,
-    Memory,
-    Offset,
-    BitOffset,
-    OffsetBy,
-    BitOffsetBy,
-    Part,
-    Parts,
-    Overlay,
-    Select,
-    Extend,
-    Implicit,
-    Value,
-    PointerTo,
-    Call,
-    Cfa,
-    Undefined,
-    Expr,
-    Const,
-    Address,
-    Read,
-    ReadRegister,
-    EntryRegister,
-    LaneIndex,
-    Plus,
-    Add,
-    Sub,
-    Mul,
-    And,
-    Or,
-    Xor,
-    Shl,
-    Shr,
-    Shra,
-    Neg,
-    Not
-);
-
 /// Tags of the nodes that make a number of numbers, one bit each.
-const ARITHMETIC: u64 = bit(Tag::Plus)
-    | bit(Tag::Add)
-    | bit(Tag::Sub)
-    | bit(Tag::Mul)
-    | bit(Tag::And)
-    | bit(Tag::Or)
-    | bit(Tag::Xor)
-    | bit(Tag::Shl)
-    | bit(Tag::Shr)
-    | bit(Tag::Shra)
-    | bit(Tag::Neg)
-    | bit(Tag::Not);
-
-const fn bit(tag: Tag) -> u64 {
-    1 << tag as u32
-}
+const ARITHMETIC: u64 = {
+    let (mut tags, mut tag) = (0, 0);
+    while tag < NODES.len() {
+        if NODES[tag].is_arithmetic {
+            tags |= 1 << tag;
+        }
+        tag += 1;
+    }
+    tags
+};
 
 /// The nodes of a location, operands before the node that takes them.
 #[derive(Clone)]
@@ -292,7 +190,7 @@ impl fmt::Debug for Nodes<'_> {
     }
 }
 
-impl Nodes<'_> {
+impl<'a> Nodes<'a> {
     /// A tag and the number that is with it.
     #[inline]
     fn number(&mut self) -> Option<(u32, u64)> {
@@ -308,8 +206,16 @@ impl Nodes<'_> {
     }
 
     #[inline]
-    fn second(&mut self) -> Option<u64> {
+    pub(super) fn second(&mut self) -> Option<u64> {
         self.number().map(|(_, number)| number)
+    }
+
+    /// The bytes of the next constant, if there are as many.
+    #[inline]
+    pub(super) fn constant(&mut self, bytes: u64) -> Option<&'a [u8]> {
+        let (bytes, rest) = self.implicit.split_at_checked(usize::try_from(bytes).ok()?)?;
+        self.implicit = rest;
+        Some(bytes)
     }
 
     /// No fewer than there are nodes left.
@@ -386,51 +292,7 @@ impl<'a> Iterator for Nodes<'a> {
     #[inline(always)]
     fn next(&mut self) -> Option<Node<'a>> {
         let (tag, number) = self.number()?;
-        Some(match Tag::new(tag)? {
-            Tag::Register => Node::Register(Reg(number)),
-            Tag::Lane => Node::Lane(Reg(number), self.second()? as u32),
-            Tag::PerLane => Node::PerLane(Reg(number)),
-            Tag::StackAddress => Node::StackAddress(unfold(number)),
-            Tag::Memory => Node::Memory(SpaceId(number as u32)),
-            Tag::Offset => Node::Offset(unfold(number)),
-            Tag::BitOffset => Node::BitOffset(unfold(number)),
-            Tag::OffsetBy => Node::OffsetBy,
-            Tag::BitOffsetBy => Node::BitOffsetBy,
-            Tag::Part => Node::Part(number),
-            Tag::Parts => Node::Parts(number),
-            Tag::Overlay => Node::Overlay,
-            Tag::Select => Node::Select { bits: number, count: self.second()? },
-            Tag::Extend => Node::Extend { bits: number, count: self.second()? },
-            Tag::Implicit => {
-                let (bytes, rest) = self.implicit.split_at_checked(usize::try_from(number).ok()?)?;
-                self.implicit = rest;
-                Node::Implicit(bytes)
-            }
-            Tag::Value => Node::Value,
-            Tag::PointerTo => Node::PointerTo(VariableId::from_u32(number as u32), unfold(self.second()?)),
-            Tag::Call => Node::Call(ProcedureId::from_u32(number as u32)),
-            Tag::Cfa => Node::Cfa,
-            Tag::Undefined => Node::Undefined,
-            Tag::Expr => Node::Expr(ExprId::from_u32(number as u32)),
-            Tag::Const => Node::Const(number),
-            Tag::Address => Node::Address(Symbol(StringId::from_u32(number as u32)), unfold(self.second()?)),
-            Tag::Read => Node::Read(number as u32),
-            Tag::ReadRegister => Node::ReadRegister(Reg(number)),
-            Tag::EntryRegister => Node::EntryRegister(Reg(number)),
-            Tag::LaneIndex => Node::LaneIndex,
-            Tag::Plus => Node::Plus(unfold(number)),
-            Tag::Add => Node::Add,
-            Tag::Sub => Node::Sub,
-            Tag::Mul => Node::Mul,
-            Tag::And => Node::And,
-            Tag::Or => Node::Or,
-            Tag::Xor => Node::Xor,
-            Tag::Shl => Node::Shl,
-            Tag::Shr => Node::Shr,
-            Tag::Shra => Node::Shra,
-            Tag::Neg => Node::Neg,
-            Tag::Not => Node::Not,
-        })
+        Node::read(Tag::new(tag)?, number, self)
     }
 }
 

@@ -8,11 +8,13 @@
 use super::{
     Address, Argument, Base, BaseOffset, Call, Composite, Count, Dimension, Discriminant, Entity, ExprId,
     File, FrameRule, Function, Import, Label, Lanes, Live, LocId, Macro, Mask, Member, Module, Node, Pool,
-    Procedure, Scope, ScopeKind, StringId, Strings, Symbol, TemplateArgument, TemplateParameter, Type,
-    TypeKind, Unit, Variable, Variant, VariantPart, WholeWave,
+    Procedure, ProcedureId, Scope, ScopeKind, StringId, Strings, Symbol, TemplateArgument, TemplateParameter,
+    Type, TypeKind, Unit, Variable, VariableId, Variant, VariantPart, WholeWave,
 };
 use crate::model::loc::Loc;
-use crate::op::Expr;
+use crate::model::nodes::for_each_node;
+use crate::op::{Expr, Reg};
+use crate::target::SpaceId;
 
 impl PartialEq for Module {
     /// Whether both describe the same, with the same ids. The order in which strings, raw expressions and
@@ -139,15 +141,44 @@ impl Store for Symbol {
     }
 }
 
+impl Store for ExprId {
+    fn store(&mut self, to: &mut Canonical<'_>) {
+        *self = to.expr(*self);
+    }
+}
+
+/// Fields of nodes that refer to nothing that is stored.
+macro_rules! plain { ($($type:ty)*) => { $(
+    impl Store for $type {
+        #[inline]
+        fn store(&mut self, _: &mut Canonical<'_>) {}
+    }
+)* } }
+plain! { u32 u64 i64 Reg SpaceId VariableId ProcedureId &[u8] }
+
+macro_rules! nodes { ($($sort:ident { $(
+    $(#[$doc:meta])*
+    $name:ident $(($($field:ident: $type:ty),*))? $({$($named:ident: $named_type:ty = $named_doc:literal),*})?
+    [$($operands:tt)*] $key:literal $form:tt $example:literal;
+)* })*) => {
+    impl Store for Node<'_> {
+        fn store(&mut self, _to: &mut Canonical<'_>) {
+            match self { $($(
+                Self::$name $(($($field),*))? $({$($named),*})? => {
+                    $($($field.store(_to);)*)?
+                    $($($named.store(_to);)*)?
+                }
+            )*)* }
+        }
+    }
+} }
+for_each_node!(nodes);
+
 impl Store for LocId {
     fn store(&mut self, to: &mut Canonical<'_>) {
         let from = to.from;
         let nodes = from.nodes(*self).map(|mut node| {
-            match &mut node {
-                Node::Address(symbol, _) => symbol.store(to),
-                Node::Expr(expr) => *expr = to.expr(*expr),
-                _ => {}
-            }
+            node.store(to);
             node
         });
         let loc = Loc::of_nodes(nodes);

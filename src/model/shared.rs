@@ -11,7 +11,7 @@ use hashbrown::HashSet;
 
 use super::denote::{Contents, Span, Storage};
 use super::ids::{FunctionId, LocId, ScopeId, TypeId, VariableId};
-use super::loc::Node;
+use super::nodes::Node;
 use super::warnings::{Sharer, Warned, Warning};
 use super::{Column, CompositeKind, Module, ScopeKind, TypeKind};
 use crate::op::Reg;

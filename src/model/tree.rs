@@ -4,7 +4,7 @@ use core::hash::{BuildHasher, Hash, Hasher};
 
 use smallvec::SmallVec;
 
-use super::loc::{Node, Sort};
+use super::nodes::{Node, Sort};
 use super::postfix::Nodes;
 
 /// A location as a tree. Reusable: [`read`](Tree::read) replaces what was there.

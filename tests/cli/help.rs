@@ -6,8 +6,8 @@ use pretty_assertions::assert_eq;
 
 use super::run;
 
-const COMMANDS: [&str; 9] =
-    ["emit", "check", "dump", "conform", "eval", "explain", "targets", "completions", "man"];
+const COMMANDS: [&str; 10] =
+    ["emit", "check", "dump", "conform", "eval", "explain", "targets", "schema", "completions", "man"];
 
 /// Maximum width of `--help`, in characters.
 const WIDTH: usize = 100;

@@ -6,8 +6,13 @@ mod common;
 #[path = "../common/random.rs"]
 mod random;
 
+#[path = "../common/tools.rs"]
+#[allow(dead_code, reason = "the parts are those of other tests")]
+mod tools;
+
 mod builder;
 mod cases;
 mod page;
 mod round;
+mod schema;
 mod text;

@@ -1,9 +1,11 @@
 //! The page that documents the format is right: each of its examples is read, and each statement and node has
 //! one.
 
-use eitri::json::{LOCATIONS, NUMBERS, STATEMENTS};
+use eitri::json::{LOCATIONS, NUMBERS, STATEMENTS, Schema};
 use eitri::model::Module;
 use serde_json::{Value, json};
+
+use super::common;
 
 const PAGE: &str = include_str!("../../docs/description.md");
 
@@ -58,6 +60,79 @@ fn cells(heading: &str) -> impl Iterator<Item = &'static str> {
     table.lines().filter_map(|line| Some(line.strip_prefix("| `")?.split_once('`')?.0))
 }
 
+/// Whole descriptions: those of the page, and around the examples of statements and nodes.
+pub fn descriptions() -> Vec<String> {
+    let statements = fences().map(|fence| {
+        let example: Value = serde_json::from_str(fence).expect("JSON");
+        if example.get("eitri").is_some() { fence.into() } else { around(example, true) }
+    });
+    let place =
+        |text: &str| json!({"procedure": {"unit": "saxpy.cl", "id": "of the example", "loc": node(text)}});
+    let number = |text: &str| json!({"procedure": {"unit": "saxpy.cl", "id": "of the example", "loc": {"value": node(text)}}});
+    let locs = cells("Locations").chain(cells("Raw expressions")).map(place);
+    let vals = cells("Numbers in locations").map(number);
+    statements.chain(locs.chain(vals).map(|example| around(example, true))).collect()
+}
+
+fn node(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+/// JSON on one line, with spaces.
+fn spaced(value: &Value) -> String {
+    let joined = |items: Vec<String>| items.join(", ");
+    match value {
+        Value::Array(items) => format!("[{}]", joined(items.iter().map(spaced).collect())),
+        Value::Object(keys) => {
+            let keys = keys.iter().map(|(key, value)| format!("\"{key}\": {}", spaced(value)));
+            format!("{{{}}}", joined(keys.collect()))
+        }
+        other => other.to_string(),
+    }
+}
+
+/// The rows of the nodes of a sort, as the schema has them: in the order of the table, then words.
+fn rows(sort: &str, keys: &[&str]) -> String {
+    let schema: Value = serde_json::from_str(&Schema::Description.to_string()).expect("JSON");
+    let any = schema["$defs"][sort]["anyOf"].as_array().expect("a choice");
+    let (with_keys, bare) = any.split_last().expect("an object");
+    let keyed = keys.iter().map(|key| &with_keys["properties"][key]);
+    let row = |schema: &Value| {
+        let text = schema["description"].as_str().expect("a description");
+        let one = [schema.clone()];
+        let list =
+            [&schema["prefixItems"], &schema["items"]["prefixItems"]].into_iter().find_map(Value::as_array);
+        let operands =
+            list.map_or(&one[..], |list| list).iter().filter_map(|operand| operand["title"].as_str());
+        let operands = operands.collect::<Vec<_>>().join(", ");
+        format!("| `{}` | {operands} | {text} |\n", spaced(&schema["examples"][0]))
+    };
+    let (numbers, words): (Vec<_>, Vec<_>) = bare.iter().partition(|one| one.get("const").is_none());
+    numbers.into_iter().chain(keyed).chain(words).map(row).collect()
+}
+
+#[test]
+fn tables_of_nodes_are_those_of_the_schema() {
+    for (sort, keys) in [("location", LOCATIONS), ("value", NUMBERS)] {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/description.md");
+        let mut page = std::fs::read_to_string(path).expect("the page");
+        let begin = format!("<!-- nodes: {sort} -->\n\n| node | operands | |\n|---|---|---|\n");
+        let start = page.find(&begin).expect("the table") + begin.len();
+        let end = start + page[start..].find("\n\n").expect("the end of the table") + 1;
+        let rows = rows(sort, keys);
+        if common::bless() {
+            page.replace_range(start..end, &rows);
+            std::fs::write(path, &page).expect("the page is written");
+        } else {
+            pretty_assertions::assert_eq!(
+                &page[start..end],
+                rows,
+                "EITRI_BLESS=1 rewrites docs/description.md"
+            );
+        }
+    }
+}
+
 /// The word with which a node begins.
 fn word(node: &Value) -> Option<String> {
     match node {
@@ -89,8 +164,6 @@ fn examples_of_statements_are_read_and_there_is_one_of_each() {
 #[test]
 fn examples_of_nodes_are_read_and_there_is_one_of_each() {
     let mut words = (Vec::new(), Vec::new());
-    let node =
-        |text: &str| serde_json::from_str::<Value>(text).unwrap_or_else(|error| panic!("{error}: {text}"));
     for text in cells("Locations").chain(cells("Raw expressions")) {
         let loc = node(text);
         words.0.extend(word(&loc));

@@ -173,7 +173,7 @@ fn what_is_wrong_is_said_with_its_place() {
         ),
         (
             with(r#"[[0, 4, {"regster": "s4"}]]"#),
-            "line 4, column 71, `describe[3].variable.live[0][2].regster`: unknown variant `regster`, expected one of `register`, `whole`, `lane`",
+            "line 4, column 71, `describe[3].variable.live[0][2].regster`: unknown variant `regster`, expected one of `register`, `lane`, `per_lane`",
         ),
         (with(r#"[[0, 4, {}]]"#), "`describe[3].variable.live[0][2]`: a node has one key, and this has none"),
         (

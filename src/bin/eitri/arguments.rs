@@ -8,6 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use eitri::emit::elf;
 use eitri::eval;
+use eitri::json::Schema;
 use eitri::lower::{Consumer, Policy};
 use eitri::model::WarningKind;
 use eitri::op;
@@ -159,6 +160,13 @@ pub enum Command {
         /// The target.
         #[arg(value_name = "TARGET")]
         name: Option<String>,
+    },
+    /// Write the JSON Schema of a format to standard output, for editors and generators.
+    #[command(after_help = "Example: eitri schema description >description.schema.json")]
+    Schema {
+        /// The format: a description, a file with a stopped machine or several, or one of conformance vectors.
+        #[arg(value_parser = Schema::NAMES)]
+        format: String,
     },
     /// Write the completions of a shell to standard output.
     #[command(

@@ -20,6 +20,7 @@ use eitri::conform::{File, Report};
 use eitri::dump::{DumpOptions, lane_chart, print_to};
 use eitri::emit::elf::{Attach, Code, Existing, attach_with, new_object_with, write_file};
 use eitri::error::ErrorKind;
+use eitri::json::Schema;
 use eitri::lower::lower;
 use eitri::model::Module;
 use eitri::read::{Dwarf, Object};
@@ -230,6 +231,11 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
                 Some(name) => targets::one(&Target::named(&name)?),
             };
             print(text.as_bytes())?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Schema { format } => {
+            let schema = Schema::named(&format).ok_or_else(|| Failure(format!("no format is `{format}`")))?;
+            print(schema.to_string().as_bytes())?;
             Ok(ExitCode::SUCCESS)
         }
         Command::Completions { shell } => {

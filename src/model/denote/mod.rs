@@ -39,7 +39,7 @@ mod whole;
 use core::fmt;
 
 use crate::model::ids::{FunctionId, LocId, VariableId};
-use crate::model::loc::Node;
+use crate::model::nodes::Node;
 use crate::model::tree::{At, Tree};
 use crate::model::{Module, Stack};
 use crate::op::Reg;

@@ -1,7 +1,7 @@
 //! Whether a location means something as a whole, though not all of it is asked for.
 
 use super::{Denote, NoMeaning, Span};
-use crate::model::loc::{Node, Sort};
+use crate::model::nodes::{Node, Sort};
 use crate::model::tree::At;
 
 impl Denote<'_> {

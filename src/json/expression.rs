@@ -1,0 +1,71 @@
+//! Raw expressions, read and written.
+
+use super::ids::Known;
+use super::read::Reader;
+use super::statement::{EntityRef, Expression, Filled, Fixup};
+use super::words::{Bytes, Signed, Word};
+use crate::error::{Error, Result};
+use crate::model::{Entity, ExprId, UnitId};
+use crate::op::{self, Dialect, Encoding, Expr, FixupKind, Slot};
+
+/// Makes an expression of a description's.
+pub(super) fn read<'a>(reader: &mut Reader<'a>, unit: UnitId, said: Expression<'a>) -> Result<ExprId> {
+    let (bytes, text) = match (said.bytes, said.text, said.dialect) {
+        (Some(Bytes(bytes)), None, None) => (bytes, None),
+        (None, Some(text), dialect) if said.fixups.is_none() => (Vec::new(), Some((text, dialect))),
+        _ => {
+            let what =
+                "an expression is `bytes`, with or without `fixups`, or `text`, with or without a `dialect`";
+            return Err(Error::bad_argument(what));
+        }
+    };
+    if let Some((text, dialect)) = text {
+        let target = reader.builder.target();
+        let dialect = dialect.map_or(Dialect::Dwarf5, |Word(dialect)| dialect);
+        let encoding = Encoding::new(target.address_bytes(), dialect);
+        let encoding = Encoding { big_endian: target.is_big_endian(), ..encoding };
+        let expr = op::text::parse(&text, encoding, Some(target))?;
+        return reader.builder.expr(expr, &[]);
+    }
+    let (mut fixups, mut entities) = (Vec::new(), Vec::new());
+    for fixup in said.fixups.unwrap_or_default() {
+        let kind = match fixup.kind {
+            Filled::Entry(bytes) => FixupKind::Entry { bytes },
+            Filled::Type(bytes) => FixupKind::Type { bytes },
+            Filled::EntrySection => FixupKind::EntrySection,
+            Filled::Address => FixupKind::Address,
+        };
+        fixups.push(op::Fixup { offset: fixup.offset, kind, slot: Slot(entities.len() as u32) });
+        entities.push(match &fixup.entity {
+            EntityRef::Variable(name) => Entity::Variable(reader.names.variables.find((), name)?),
+            EntityRef::Type(name) => Entity::Type(reader.ty(unit, name)?),
+            EntityRef::Procedure(name) => Entity::Procedure(reader.names.procedures.find((), name)?),
+            EntityRef::Symbol(name, offset) => Entity::Symbol(reader.builder.symbol(name), offset.0),
+        });
+    }
+    reader.builder.expr(Expr::with_fixups(bytes, fixups)?, &entities)
+}
+
+/// Makes a description's expression of one of the module.
+pub(super) fn written<'m>(known: &'m Known<'m>, id: ExprId) -> Expression<'m> {
+    let (expr, entities) = known.module.expr(id);
+    let fixups = expr.fixups().iter().map(|fixup| {
+        let kind = match fixup.kind {
+            FixupKind::Entry { bytes } => Filled::Entry(bytes),
+            FixupKind::Type { bytes } => Filled::Type(bytes),
+            FixupKind::EntrySection => Filled::EntrySection,
+            FixupKind::Address => Filled::Address,
+        };
+        let entity = match entities[fixup.slot.0 as usize] {
+            Entity::Variable(id) => EntityRef::Variable(known.variable_ref(id)),
+            Entity::Type(id) => EntityRef::Type(known.type_ref(id)),
+            Entity::Procedure(id) => EntityRef::Procedure(known.procedure_ref(id)),
+            Entity::Symbol(symbol, by) => EntityRef::Symbol(known.text(symbol.0), Signed(by)),
+        };
+        Fixup::new(fixup.offset, kind, entity)
+    });
+    let mut said = Expression::new();
+    said.bytes = Some(Bytes(expr.bytes().to_vec()));
+    said.fixups = Some(fixups.collect::<Vec<_>>()).filter(|fixups| !fixups.is_empty());
+    said
+}

@@ -1,0 +1,319 @@
+//! JSON Schemas (draft 2020-12) of the formats, made of the types that read them.
+//!
+//! A schema takes every file that eitri takes, apart from `null` for a key that may be absent. It refuses unknown keys,
+//! missing ones, and values of another shape. It does not know which names a description has given.
+
+use core::fmt;
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use super::frames::{RulesOf, Slots};
+use super::loc::{ExpressionAt, NumberAt, Place};
+use super::statement::{Expression, RowFacts};
+use super::words::{Bytes, Integer, Line, Named, Number, Signed, Text, Word, Words};
+use super::written::{Live, Masks, Rows};
+use crate::model::{Form, Kind, NodeRow, Operand, Sort, rows};
+
+/// The schema of a format.
+///
+/// ```
+/// use eitri::json::Schema;
+///
+/// let schema = Schema::Description.to_string();
+/// assert!(schema.contains("https://json-schema.org/draft/2020-12/schema"));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Schema {
+    /// Of a [description](crate::json).
+    Description,
+    /// Of a file with a stopped [machine](crate::conform::Machine), or with several.
+    Machine,
+    /// Of a file of [conformance vectors](crate::conform).
+    Vectors,
+}
+
+impl Schema {
+    /// The names of all, by which [`named`](Self::named) finds them.
+    pub const NAMES: [&'static str; 3] = ["description", "machine", "vectors"];
+
+    /// The schema of a name.
+    pub fn named(name: &str) -> Option<Self> {
+        let index = Self::NAMES.iter().position(|known| *known == name)?;
+        Some([Self::Description, Self::Machine, Self::Vectors][index])
+    }
+
+    fn value(self) -> Value {
+        let mut schemas = Schemas::default();
+        let (title, root) = match self {
+            Self::Description => {
+                ("A description of debug information", super::statement::document(&mut schemas))
+            }
+            Self::Machine => ("A stopped machine", crate::conform::machine_schema(&mut schemas)),
+            Self::Vectors => ("Conformance vectors", crate::conform::vectors_schema(&mut schemas)),
+        };
+        let mut root = match root {
+            Value::Object(root) => root,
+            _ => Map::new(),
+        };
+        root.insert("$schema".into(), "https://json-schema.org/draft/2020-12/schema".into());
+        root.insert("title".into(), title.into());
+        root.insert("$defs".into(), json!(schemas.0));
+        root.into()
+    }
+}
+
+/// The schema itself, as JSON.
+impl fmt::Display for Schema {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{:#}", self.value())
+    }
+}
+
+/// The definitions of a schema that is made.
+#[derive(Debug, Default)]
+pub(crate) struct Schemas(BTreeMap<&'static str, Value>);
+
+impl Schemas {
+    /// A reference to a definition, which is made if it is not there.
+    pub fn named(&mut self, name: &'static str, make: impl FnOnce(&mut Self) -> Value) -> Value {
+        if !self.0.contains_key(name) {
+            // A definition that refers to itself finds this.
+            self.0.insert(name, Value::Null);
+            let made = make(self);
+            self.0.insert(name, made);
+        }
+        json!({"$ref": format!("#/$defs/{name}")})
+    }
+}
+
+/// A type that is read of JSON.
+pub(crate) trait HasSchema {
+    /// Whether a key with such a value may be absent.
+    const MAY_BE_ABSENT: bool = false;
+
+    fn schema(to: &mut Schemas) -> Value;
+}
+
+/// The name of a field in the format: that of Rust, without what marks it as no keyword.
+pub(crate) fn key(field: &str) -> &str {
+    field.trim_start_matches("r#")
+}
+
+/// An object of keys: each with its schema, and whether it may be absent.
+pub(crate) fn object(keys: impl IntoIterator<Item = (&'static str, Value, bool)>) -> Value {
+    let (mut properties, mut required) = (Map::new(), Vec::new());
+    for (key, schema, may_be_absent) in keys {
+        if !may_be_absent {
+            required.push(key);
+        }
+        properties.insert(key.into(), schema);
+    }
+    let mut object = json!({"type": "object", "properties": properties, "additionalProperties": false});
+    if !required.is_empty() {
+        object["required"] = json!(required);
+    }
+    object
+}
+
+/// An object of one of several keys.
+pub(crate) fn one_of_keys(keys: impl IntoIterator<Item = (&'static str, Value)>) -> Value {
+    let properties: Map<_, _> = keys.into_iter().map(|(key, schema)| (key.into(), schema)).collect();
+    json!({
+        "type": "object", "properties": properties, "additionalProperties": false, "minProperties": 1, "maxProperties": 1
+    })
+}
+
+/// A choice of keys: of each its operands, the key alone where there are none.
+pub(crate) fn choice(keys: impl IntoIterator<Item = (&'static str, Vec<Value>)>) -> Value {
+    let (mut any, mut with) = (Vec::new(), Vec::new());
+    for (key, mut operands) in keys {
+        match operands.len() {
+            0 => any.push(json!({"const": key})),
+            1 => with.push((key, operands.remove(0))),
+            _ => with.push((key, list(operands))),
+        }
+    }
+    any.push(one_of_keys(with));
+    json!({"anyOf": any})
+}
+
+/// A list of as many items.
+pub(crate) fn list(items: Vec<Value>) -> Value {
+    json!({"type": "array", "minItems": items.len(), "prefixItems": items, "items": false})
+}
+
+/// A string that an expression matches.
+pub(crate) fn string(pattern: &str) -> Value {
+    json!({"type": "string", "pattern": pattern})
+}
+
+/// A choice of words.
+pub(crate) fn words<'a>(words: impl IntoIterator<Item = &'a str>) -> Value {
+    json!({"enum": words.into_iter().collect::<Vec<_>>()})
+}
+
+macro_rules! described { ($($(<$life:lifetime>)? $type:ty: |$to:ident| $schema:expr;)*) => { $(
+    impl HasSchema for $type {
+        fn schema($to: &mut Schemas) -> Value {
+            $schema
+        }
+    }
+)* } }
+described! {
+    bool: |_to| json!({"type": "boolean"});
+    u8: |_to| json!({"type": "integer", "minimum": 0, "maximum": u8::MAX});
+    u32: |_to| json!({"type": "integer", "minimum": 0, "maximum": u32::MAX});
+    String: |_to| json!({"type": "string"});
+    Text<'_>: |_to| json!({"type": "string"});
+    Named<'_>: |to| to.named("name_or_number", |_| json!({
+        "anyOf": [{"type": "string"}, {"type": "integer", "minimum": 0, "maximum": u64::MAX}]
+    }));
+    Number: |to| to.named("number", |_| json!({
+        "anyOf": [{"type": "integer", "minimum": 0, "maximum": u64::MAX}, string("^0x0*[0-9a-fA-F]{1,16}$")]
+    }));
+    Signed: |to| to.named("signed", |_| json!({"anyOf": [
+        {"type": "integer", "minimum": i64::MIN, "maximum": i64::MAX},
+        string("^(-?0x0*([0-7][0-9a-fA-F]{15}|[0-9a-fA-F]{1,15})|-0x0*80{15})$")
+    ]}));
+    Integer: |to| to.named("integer", |_| json!({"anyOf": [
+        {"type": "integer", "minimum": i64::MIN, "maximum": u64::MAX}, string("^-?0x0*[0-9a-fA-F]{1,16}$")
+    ]}));
+    Bytes: |to| to.named("bytes", |_| string("^ *([0-9a-fA-F]{2} *)*$"));
+    Line<'_>: |to| to.named("line", |to| {
+        let line = u32::schema(to);
+        json!({"type": "array", "prefixItems": [{"type": "string"}, line, line], "items": false, "minItems": 2})
+    });
+}
+
+impl<T: Words> HasSchema for Word<T> {
+    fn schema(_: &mut Schemas) -> Value {
+        words(T::NAMES.iter().copied())
+    }
+}
+
+/// A value that may be `null`; a key that may be absent.
+impl<T: HasSchema> HasSchema for Option<T> {
+    const MAY_BE_ABSENT: bool = true;
+
+    fn schema(to: &mut Schemas) -> Value {
+        json!({"anyOf": [T::schema(to), {"type": "null"}]})
+    }
+}
+
+impl<T: HasSchema> HasSchema for Vec<T> {
+    fn schema(to: &mut Schemas) -> Value {
+        json!({"type": "array", "items": T::schema(to)})
+    }
+}
+
+macro_rules! tuples { ($(($($type:ident)*))*) => { $(
+    impl<$($type: HasSchema),*> HasSchema for ($($type,)*) {
+        fn schema(to: &mut Schemas) -> Value {
+            list(vec![$($type::schema(to)),*])
+        }
+    }
+)* } }
+tuples! { (A B) (A B C) (A B C D) }
+
+/// What is written of the model, by what is read for it.
+macro_rules! parts { ($($(#[$doc:meta])* $type:ty: |$to:ident| $schema:expr;)*) => { $(
+    impl HasSchema for $type {
+        fn schema($to: &mut Schemas) -> Value {
+            $schema
+        }
+    }
+)* } }
+parts! {
+    Place<'_>: |to| nodes(Sort::Loc, to);
+    NumberAt<'_>: |to| nodes(Sort::Val, to);
+    ExpressionAt<'_>: |to| Expression::schema(to);
+    Live<'_>: |to| {
+        let place = nodes(Sort::Loc, to);
+        let places = json!({"anyOf": [place, {"type": "array", "items": place, "minItems": 1}]});
+        json!({"type": "array", "items": list(vec![Number::schema(to), Number::schema(to), places])})
+    };
+    Masks<'_>: |to| {
+        json!({"type": "array", "items": list(vec![Number::schema(to), Number::schema(to), nodes(Sort::Loc, to)])})
+    };
+    Rows<'_>: |to| {
+        let line = u32::schema(to);
+        let items = [Number::schema(to), Text::schema(to), line.clone(), line, RowFacts::schema(to)];
+        json!({"type": "array", "items": {"type": "array", "prefixItems": items, "items": false, "minItems": 3}})
+    };
+    RulesOf<'_>: |to| {
+        let items = vec![Number::schema(to), Number::schema(to), Named::schema(to), nodes(Sort::Loc, to)];
+        json!({"type": "array", "items": list(items)})
+    };
+    Slots: |to| {
+        let slot = [
+            Number::schema(to), Number::schema(to), Named::schema(to), Signed::schema(to), nodes(Sort::Val, to),
+        ];
+        json!({"type": "array", "items": {"type": "array", "prefixItems": slot, "items": false, "minItems": 4}})
+    };
+}
+
+/// The nodes of a sort, by the table of nodes.
+pub(super) fn nodes(sort: Sort, to: &mut Schemas) -> Value {
+    let name = match sort {
+        Sort::Loc => "location",
+        Sort::Val => "value",
+    };
+    to.named(name, |to| {
+        let about = |row: &NodeRow, mut schema: Value| {
+            if let Value::Object(schema) = &mut schema {
+                schema.insert("description".into(), row.doc.concat().trim().into());
+                schema.insert("examples".into(), json!([serde_json::from_str::<Value>(row.example).unwrap_or_default()]));
+            }
+            schema
+        };
+        let (mut any, mut keys) = (Vec::new(), Vec::new());
+        for row in rows(sort) {
+            let operand = match row.form {
+                // A part is described where parts are.
+                Form::Bare if sort == Sort::Loc => continue,
+                Form::Bare => {
+                    any.push(about(row, Number::schema(to)));
+                    continue;
+                }
+                Form::Word => {
+                    any.push(about(row, json!({"const": row.key})));
+                    continue;
+                }
+                Form::Operands([only]) => operand(only, to),
+                Form::Operands(several) => list(several.iter().map(|one| operand(one, to)).collect()),
+                Form::List([only]) => json!({"type": "array", "items": operand(only, to)}),
+                Form::List(several) => {
+                    json!({"type": "array", "items": list(several.iter().map(|one| operand(one, to)).collect())})
+                }
+                Form::Parts => {
+                    json!({"type": "array", "items": list(vec![titled("place", nodes(Sort::Loc, to)), titled("bits", Number::schema(to))])})
+                }
+            };
+            keys.push((row.key, about(row, operand)));
+        }
+        any.push(one_of_keys(keys));
+        json!({"anyOf": any})
+    })
+}
+
+fn operand(operand: &Operand, to: &mut Schemas) -> Value {
+    let schema = match operand.kind {
+        Kind::Node(sort) => nodes(sort, to),
+        Kind::Register | Kind::Space => Named::schema(to),
+        Kind::Variable | Kind::Procedure | Kind::Symbol => Text::schema(to),
+        Kind::Expression => Expression::schema(to),
+        Kind::Half => Word::<crate::model::Half>::schema(to),
+        Kind::Bytes => Bytes::schema(to),
+        Kind::Unsigned32 => u32::schema(to),
+        Kind::Unsigned => Number::schema(to),
+        Kind::Signed => Signed::schema(to),
+    };
+    titled(operand.name, schema)
+}
+
+/// A schema with the name of what has it.
+fn titled(name: &str, mut schema: Value) -> Value {
+    schema["title"] = name.into();
+    schema
+}

@@ -1,0 +1,590 @@
+//! The table of nodes: one row each, from which every other list of nodes is made.
+//!
+//! | column | meaning |
+//! |---|---|
+//! | doc comment | [`Node`]'s, and the line of the node in the [description's format](crate::json) |
+//! | variant, fields | [`Node`]'s variant, and the constants in the node itself |
+//! | `[operands]` | name and sort of each, in postfix order |
+//! | key | the key of the node in a description; also the method of [`Loc`](super::Loc) or [`Val`](super::Val) that makes it |
+//! | form | `(…)`: the fields and operands, in the order of the description; `word`: the key alone; `parts`: a list of [`Part`](Node::Part)s; `bare`: without a key |
+//! | example | the node in a description |
+//!
+//! A node has a row here, a method in [`loc`](super::loc) and a meaning in [`denote`](super::denote).
+
+use super::ids::{ExprId, ProcedureId, StringId, VariableId};
+use super::loc::Symbol;
+#[cfg(feature = "json")]
+use super::loc::{Half, Loc, Val};
+use super::postfix::Nodes;
+#[cfg(feature = "json")]
+use super::postfix::Postfix;
+use crate::op::Reg;
+use crate::target::SpaceId;
+
+/// Calls a macro with all rows.
+macro_rules! for_each_node { ($use:ident) => { $use! {
+    Loc {
+        /// A register without lanes, or all lanes of a vector register, from the first bit on.
+        Register(reg: Reg) [] "register" (reg) r#"{"register": "s4"}"#;
+        /// One lane of a vector register: one value for the wave.
+        Lane(reg: Reg, lane: u32) [] "lane" (reg, lane) r#"{"lane": ["v40", 7]}"#;
+        /// The asking lane of a vector register: one value for each lane.
+        PerLane(reg: Reg) [] "per_lane" (reg) r#"{"per_lane": "v3"}"#;
+        /// Memory in an address space, at an address.
+        Memory(space: SpaceId) [address: Val] "memory" (space, address) r#"{"memory": ["global", 4096]}"#;
+        /// The same storage, a constant number of bytes further on.
+        Offset(bytes: i64) [place: Loc] "offset" (place, bytes) r#"{"offset": [{"register": "s4"}, 0]}"#;
+        /// The same storage, a constant number of bits further on.
+        BitOffset(bits: i64) [place: Loc] "bit_offset" (place, bits) r#"{"bit_offset": [{"over": ["s4", "s5"]}, 3]}"#;
+        /// The same storage, a number of bytes further on.
+        OffsetBy [place: Loc, bytes: Val] "offset_by" (place, bytes) r#"{"offset_by": [{"whole": "v4"}, {"register": "s6"}]}"#;
+        /// The same storage, a number of bits further on.
+        BitOffsetBy [place: Loc, bits: Val] "bit_offset_by" (place, bits) r#"{"bit_offset_by": [{"whole": "v4"}, "lane_index"]}"#;
+        /// The first bits of a place, as a part of several.
+        Part(bits: u64) [place: Loc] "part" bare r#"[{"register": "s4"}, 16]"#;
+        /// Parts that follow each other, the first in the lowest bits, each with its number of bits.
+        Parts(count: u64) [] "parts" parts r#"{"parts": [[{"register": "s4"}, 16], [{"lane": ["v40", 7]}, 16]]}"#;
+        /// A place below, in which bits from an offset on are those of a place above.
+        Overlay [below: Loc, above: Loc, offset: Val, bits: Val] "overlay" (below, above, offset, bits)
+            r#"{"overlay": [{"register": "s4"}, {"register": "s5"}, 8, 16]}"#;
+        /// Elements, each from one of two places by its bit of a mask.
+        Select { bits: u64 = "Bits of an element.", count: u64 = "Number of elements." } [zero: Loc, one: Loc, mask: Val]
+            "select" (mask, zero, one, bits, count)
+            r#"{"select": [{"register": "exec"}, {"whole": "v4"}, {"whole": "v5"}, 32, 32]}"#;
+        /// One element, repeated.
+        Extend { bits: u64 = "Bits of the element.", count: u64 = "Number of repetitions." } [place: Loc]
+            "extend" (place, bits, count) r#"{"extend": [{"register": "s4"}, 32, 32]}"#;
+        /// No storage: the bytes of a constant, the lowest first.
+        Implicit(bytes: &'a [u8]) [] "implicit" (bytes) r#"{"implicit": "01 00 00 00"}"#;
+        /// No storage: a number.
+        Value [number: Val] "value" (number) r#"{"value": {"register": "s4"}}"#;
+        /// No storage: a pointer to a variable, plus bytes.
+        PointerTo(variable: VariableId, bytes: i64) [] "pointer_to" (variable, bytes) r#"{"pointer_to": ["p", 8]}"#;
+        /// The location of a procedure.
+        Call(procedure: ProcedureId) [] "call" (procedure) r#"{"call": "place of x"}"#;
+        /// The canonical frame address, as a place.
+        Cfa [] "cfa" word r#""cfa""#;
+        /// No place: the bits do not exist.
+        Undefined [] "undefined" word r#""undefined""#;
+        /// The location that a DWARF expression computes.
+        Expr(expr: ExprId) [] "expr" (expr) r#"{"expr": {"text": "regx s4; deref", "dialect": "llvm"}}"#;
+    }
+    Val {
+        /// A constant of 64 bits without a sign.
+        Const(value: u64) [] "constant" bare "4096";
+        /// The address of a symbol, plus bytes.
+        Address(symbol: Symbol, bytes: i64) [] "address" (symbol, bytes) r#"{"address": ["table", 8]}"#;
+        /// The address of a stack slot, in bytes of one lane from the base of the function's stack frame.
+        StackAddress(bytes: i64) [] "stack_address" (bytes) r#"{"stack_address": 16}"#;
+        /// The number in the first bits of a place.
+        Read(bits: u32) [place: Loc] "read" (place, bits) r#"{"read": [{"lane": ["v40", 7]}, 32]}"#;
+        /// The number in a whole register.
+        ReadRegister(reg: Reg) [] "register" (reg) r#"{"register": "s4"}"#;
+        /// The number that was in a whole register when the function was entered.
+        EntryRegister(reg: Reg) [] "entry_value" (reg) r#"{"entry_value": "s4"}"#;
+        /// The asking lane, counted from 0.
+        LaneIndex [] "lane_index" word r#""lane_index""#;
+        /// A number plus a constant.
+        Plus(constant: i64) [number: Val] "plus" (number, constant) r#"{"plus": [{"register": "s4"}, -8]}"#;
+        /// The sum.
+        Add [first: Val, second: Val] "add" (first, second) r#"{"add": [1, 2]}"#;
+        /// The first minus the second.
+        Sub [first: Val, second: Val] "sub" (first, second) r#"{"sub": [1, 2]}"#;
+        /// The product.
+        Mul [first: Val, second: Val] "mul" (first, second) r#"{"mul": [{"register": "s4"}, 4]}"#;
+        /// Bitwise and.
+        And [first: Val, second: Val] "and" (first, second) r#"{"and": [{"register": "s4"}, "0xffff"]}"#;
+        /// Bitwise or.
+        Or [first: Val, second: Val] "or" (first, second) r#"{"or": [{"register": "s4"}, 1]}"#;
+        /// Bitwise exclusive or.
+        Xor [first: Val, second: Val] "xor" (first, second) r#"{"xor": [{"register": "s4"}, 1]}"#;
+        /// Shifted left; 0 from 64 on.
+        Shl [number: Val, by: Val] "shl" (number, by) r#"{"shl": [{"register": "s4"}, 2]}"#;
+        /// Shifted right, zeros moving in; 0 from 64 on.
+        Shr [number: Val, by: Val] "shr" (number, by) r#"{"shr": [{"register": "s4"}, 2]}"#;
+        /// Shifted right, copies of the highest bit moving in.
+        Shra [number: Val, by: Val] "shra" (number, by) r#"{"shra": [{"register": "s4"}, 2]}"#;
+        /// The negative.
+        Neg [number: Val] "neg" (number) r#"{"neg": {"register": "s4"}}"#;
+        /// The bitwise complement.
+        Not [number: Val] "not" (number) r#"{"not": {"register": "s4"}}"#;
+    }
+} } }
+pub(super) use for_each_node;
+
+/// Calls a macro with the nodes of descriptions that stand for several: key, operands, the method that makes them.
+/// A list takes any number of what is in it.
+#[cfg(feature = "json")]
+macro_rules! for_each_shorthand { ($use:ident) => { $use! {
+    Loc {
+        /// All lanes of a vector register: for a value as large as the register.
+        "whole" whole (reg: Reg) r#"{"whole": "v3"}"#;
+        /// The asking lane of several vector registers, 32 bits in each.
+        "per_lane_over" per_lane_over [reg: Reg] r#"{"per_lane_over": ["v3", "v4"]}"#;
+        /// 16 bits of the asking lane, `"low"` or `"high"`.
+        "per_lane_half" per_lane_half (reg: Reg, half: Half) r#"{"per_lane_half": ["v3", "high"]}"#;
+        /// Several scalar registers, 32 bits in each.
+        "over" over [reg: Reg] r#"{"over": ["s4", "s5"]}"#;
+        /// Several lanes, 32 bits in each.
+        "lanes" lanes [reg: Reg, lane: u32] r#"{"lanes": [["v40", 7], ["v40", 8]]}"#;
+        /// The stack frame, at an offset in bytes of one lane.
+        "stack_slot" stack_slot (bytes: i64) r#"{"stack_slot": 16}"#;
+        /// Local memory at an offset in bytes.
+        "local" local (bytes: u32) r#"{"local": 64}"#;
+        /// Local memory at a symbol.
+        "local_symbol" local_symbol (symbol: Symbol) r#"{"local_symbol": "tile"}"#;
+        /// Global memory at a symbol.
+        "global_symbol" global_symbol (symbol: Symbol) r#"{"global_symbol": "table"}"#;
+        /// Global memory, bytes from a pointer in two scalar registers.
+        "kernel_argument" kernel_argument (low: Reg, high: Reg, bytes: i64) r#"{"kernel_argument": ["s4", "s5", 8]}"#;
+    }
+    Val {
+        /// The number in two scalar registers of 32 bits, low and high.
+        "pair" pair (low: Reg, high: Reg) r#"{"pair": ["s4", "s5"]}"#;
+    }
+} } }
+
+/// The two sorts of nodes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sort {
+    Loc,
+    Val,
+}
+
+/// The facts of a row for all users.
+#[derive(Debug)]
+pub(crate) struct Row {
+    #[cfg(feature = "json")]
+    pub key: &'static str,
+    #[cfg(feature = "json")]
+    pub form: Form,
+    #[cfg(feature = "json")]
+    pub makes: Makes,
+    #[cfg(feature = "json")]
+    pub doc: &'static [&'static str],
+    #[cfg(feature = "json")]
+    pub example: &'static str,
+    #[cfg(feature = "json")]
+    pub sort: Sort,
+    /// Whether it is a number made of numbers.
+    pub is_arithmetic: bool,
+}
+
+/// The shape of a node in a description.
+#[cfg(feature = "json")]
+#[derive(Debug)]
+pub(crate) enum Form {
+    /// Without a key.
+    Bare,
+    /// The key alone.
+    Word,
+    /// An object with one operand, or a list of several.
+    Operands(&'static [Operand]),
+    /// An object with a list of any number of these: of each several operands a list.
+    List(&'static [Operand]),
+    /// An object with a list of parts.
+    Parts,
+}
+
+/// A field or an operand of a node, in a description.
+#[cfg(feature = "json")]
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Operand {
+    pub name: &'static str,
+    pub kind: Kind,
+    /// Its number among the fields, or among the operands in postfix order.
+    pub at: usize,
+}
+
+/// What an operand of a description is.
+#[cfg(feature = "json")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Node(Sort),
+    Register,
+    Space,
+    Variable,
+    Procedure,
+    Symbol,
+    Expression,
+    Half,
+    Bytes,
+    Unsigned32,
+    Unsigned,
+    Signed,
+}
+
+/// What a row makes of the numbers of its operands.
+#[cfg(feature = "json")]
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Makes {
+    Node(Tag),
+    Nodes(fn(&[u64]) -> Postfix),
+}
+
+/// A field of a node, as the number in its words.
+pub(crate) trait Number: Copy {
+    #[cfg(feature = "json")]
+    const KIND: Kind;
+    fn number(self) -> u64;
+    fn of(number: u64) -> Self;
+}
+
+macro_rules! numbers { ($($type:ty: $kind:ident, |$value:ident| $number:expr, |$of:ident| $made:expr;)*) => { $(
+    impl Number for $type {
+        #[cfg(feature = "json")]
+        const KIND: Kind = Kind::$kind;
+        #[inline(always)]
+        fn number(self) -> u64 {
+            let $value = self;
+            $number
+        }
+        #[inline(always)]
+        fn of($of: u64) -> Self {
+            $made
+        }
+    }
+)* } }
+numbers! {
+    Reg: Register, |reg| reg.0, |number| Reg(number);
+    SpaceId: Space, |space| space.0.into(), |number| SpaceId(number as u32);
+    VariableId: Variable, |id| id.as_u32().into(), |number| VariableId::from_u32(number as u32);
+    ProcedureId: Procedure, |id| id.as_u32().into(), |number| ProcedureId::from_u32(number as u32);
+    ExprId: Expression, |id| id.as_u32().into(), |number| ExprId::from_u32(number as u32);
+    Symbol: Symbol, |symbol| symbol.0.as_u32().into(), |number| Symbol(StringId::from_u32(number as u32));
+    u32: Unsigned32, |value| value.into(), |number| number as u32;
+    u64: Unsigned, |value| value, |number| number;
+    i64: Signed, |value| fold(value), |number| unfold(number);
+}
+#[cfg(feature = "json")]
+numbers! { Half: Half, |half| half as u64, |number| if number == 0 { Half::Low } else { Half::High }; }
+
+/// The sign in bit 0, so that small numbers have few bits.
+#[inline]
+fn fold(value: i64) -> u64 {
+    (value << 1 ^ value >> 63) as u64
+}
+
+#[inline]
+pub(super) fn unfold(value: u64) -> i64 {
+    (value >> 1) as i64 ^ -((value & 1) as i64)
+}
+
+/// A field of a node: a number, or the bytes of a constant.
+trait Field<'a>: Sized {
+    #[cfg(feature = "json")]
+    const KIND: Kind;
+    fn number(self) -> u64;
+    fn read(number: u64, nodes: &mut Nodes<'a>) -> Option<Self>;
+}
+
+impl<'a, T: Number> Field<'a> for T {
+    #[cfg(feature = "json")]
+    const KIND: Kind = T::KIND;
+    #[inline(always)]
+    fn number(self) -> u64 {
+        Number::number(self)
+    }
+    #[inline(always)]
+    fn read(number: u64, _: &mut Nodes<'a>) -> Option<Self> {
+        Some(T::of(number))
+    }
+}
+
+impl<'a> Field<'a> for &'a [u8] {
+    #[cfg(feature = "json")]
+    const KIND: Kind = Kind::Bytes;
+    #[inline(always)]
+    fn number(self) -> u64 {
+        self.len() as u64
+    }
+    #[inline(always)]
+    fn read(number: u64, nodes: &mut Nodes<'a>) -> Option<Self> {
+        nodes.constant(number)
+    }
+}
+
+/// The form of a row.
+#[cfg(feature = "json")]
+macro_rules! form {
+    (bare) => { Form::Bare };
+    (word) => { Form::Word };
+    (parts) => { Form::Parts };
+    (($($operand:ident),*)) => { Form::Operands(&[$($operand),*]) };
+}
+
+macro_rules! nodes { ($($sort:ident { $(
+    $(#[doc = $doc:literal])*
+    $name:ident $(($($field:ident: $type:ty),*))? $({$($named:ident: $named_type:ty = $named_doc:literal),*})?
+    [$($operand:ident: $of:ident),*] $key:literal $form:tt $example:literal;
+)* })*) => {
+    /// One node of a location, with its constants. Its operands are the subtrees that end before it.
+    ///
+    /// | node | operands |
+    /// |---|---|
+    /// | leaves | none |
+    /// | [`Memory`](Node::Memory) | the address |
+    /// | [`Offset`](Node::Offset), [`BitOffset`](Node::BitOffset), [`Extend`](Node::Extend), [`Part`](Node::Part), [`Read`](Node::Read) | a place |
+    /// | [`OffsetBy`](Node::OffsetBy), [`BitOffsetBy`](Node::BitOffsetBy) | a place, a number |
+    /// | [`Parts`](Node::Parts) | that many [`Part`](Node::Part)s |
+    /// | [`Overlay`](Node::Overlay) | the place below, the place above, offset, size |
+    /// | [`Select`](Node::Select) | the place for 0, the place for 1, the mask |
+    /// | [`Value`](Node::Value), [`Plus`](Node::Plus), [`Neg`](Node::Neg), [`Not`](Node::Not) | a number |
+    /// | other arithmetic | two numbers |
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum Node<'a> { $($(
+        $(#[doc = $doc])*
+        $name $(($($type),*))? $({$(#[doc = $named_doc] $named: $named_type),*})?,
+    )*)* }
+
+    /// Tags, in the order of [`Node`]'s variants: a tag becomes a node without a table.
+    #[derive(Debug, Clone, Copy)]
+    pub(crate) enum Tag { $($($name),*),* }
+
+    impl Tag {
+        #[inline(always)]
+        #[allow(non_upper_case_globals, reason = "the names of the tags")]
+        pub(super) fn new(number: u32) -> Option<Self> {
+            $($(const $name: u32 = Tag::$name as u32;)*)*
+            match number {
+                $($($name => Some(Self::$name),)*)*
+                _ => None,
+            }
+        }
+
+        /// Number of the node's fields.
+        #[inline(always)]
+        pub(super) fn numbers(self) -> usize {
+            match self {
+                $($(Self::$name => 0 $($(+ one!($field))*)? $($(+ one!($named))*)?,)*)*
+            }
+        }
+    }
+
+    impl<'a> Node<'a> {
+        /// The tag, and the fields as numbers.
+        #[inline(always)]
+        pub(crate) fn numbers(self) -> (Tag, [u64; 2]) {
+            match self { $($(
+                Node::$name $(($($field),*))? $({$($named),*})? => {
+                    (Tag::$name, two(&[$($(Field::number($field)),*)? $($(Field::number($named)),*)?]))
+                }
+            )*)* }
+        }
+
+        /// The node of a tag and the first field's number; the others come next.
+        #[inline(always)]
+        pub(super) fn read(tag: Tag, number: u64, nodes: &mut Nodes<'a>) -> Option<Self> {
+            let mut _first = Some(number);
+            Some(match tag { $($(
+                Tag::$name => Node::$name
+                    $(($(<$type as Field<'a>>::read(next(&mut _first, nodes)?, nodes)?),*))?
+                    $({$($named: <$named_type as Field<'a>>::read(next(&mut _first, nodes)?, nodes)?),*})?,
+            )*)* })
+        }
+
+        /// The sort of the node and of its operands. A [`Part`](Node::Part) is an operand of [`Parts`](Node::Parts) only,
+        /// of which a node has any number.
+        pub(crate) fn sorts(&self) -> (Sort, &'static [Sort]) {
+            match self {
+                $($(Node::$name { .. } => (Sort::$sort, &[$(Sort::$of),*]),)*)*
+            }
+        }
+
+        #[allow(unused_variables, reason = "a node without a key names no operands")]
+        const ROWS: &'static [Row] = &[$($(Row {
+            #[cfg(feature = "json")]
+            key: $key,
+            #[cfg(feature = "json")]
+            form: {
+                let (mut _fields, mut _operands) = (0, 0);
+                $($(let $field = operand(stringify!($field), <$type as Field<'a>>::KIND, &mut _fields);)*)?
+                $($(let $named = operand(stringify!($named), <$named_type as Field<'a>>::KIND, &mut _fields);)*)?
+                $(let $operand = operand(stringify!($operand), Kind::Node(Sort::$of), &mut _operands);)*
+                form!($form)
+            },
+            #[cfg(feature = "json")]
+            makes: Makes::Node(Tag::$name),
+            #[cfg(feature = "json")]
+            doc: &[$($doc),*],
+            #[cfg(feature = "json")]
+            example: $example,
+            #[cfg(feature = "json")]
+            sort: Sort::$sort,
+            is_arithmetic: is_arithmetic(Sort::$sort, &[$(Sort::$of),*]),
+        }),*),*];
+    }
+
+    /// The row of a key that has operands.
+    #[cfg(feature = "json")]
+    fn keyed_node(sort: Sort, key: &str) -> Option<&'static Row> {
+        let tag = match sort { $(Sort::$sort => match key {
+            $($key => Tag::$name,)*
+            _ => return None,
+        })* };
+        Some(&NODES[tag as usize])
+    }
+} }
+macro_rules! one {
+    ($field:ident) => {
+        1
+    };
+}
+
+for_each_node!(nodes);
+
+/// All rows, in the order of the tags.
+pub(super) const NODES: &[Row] = Node::ROWS;
+
+const fn is_arithmetic(sort: Sort, operands: &[Sort]) -> bool {
+    let mut is_it = matches!(sort, Sort::Val) && !operands.is_empty();
+    let mut at = 0;
+    while at < operands.len() {
+        is_it &= matches!(operands[at], Sort::Val);
+        at += 1;
+    }
+    is_it
+}
+
+/// At most two numbers, with 0 in place of the others.
+#[inline(always)]
+fn two(numbers: &[u64]) -> [u64; 2] {
+    match *numbers {
+        [] => [0, 0],
+        [first] => [first, 0],
+        [first, second, ..] => [first, second],
+    }
+}
+
+#[inline(always)]
+fn next(first: &mut Option<u64>, nodes: &mut Nodes<'_>) -> Option<u64> {
+    match first.take() {
+        Some(first) => Some(first),
+        None => nodes.second(),
+    }
+}
+
+#[cfg(feature = "json")]
+const fn operand(name: &'static str, kind: Kind, next: &mut usize) -> Operand {
+    *next += 1;
+    Operand { name, kind, at: *next - 1 }
+}
+
+/// The method of a shorthand, on numbers.
+#[cfg(feature = "json")]
+macro_rules! made {
+    ($sort:ident $method:ident ($($operand:ident: $type:ty),*)) => { |numbers| {
+        let mut numbers = numbers.iter().copied();
+        $(let $operand = <$type as Number>::of(numbers.next().unwrap_or(0));)*
+        $sort::$method($($operand),*).into()
+    } };
+    ($sort:ident $method:ident [$operand:ident: $type:ty]) => { |numbers| {
+        $sort::$method(numbers.iter().map(|&number| <$type as Number>::of(number))).into()
+    } };
+    ($sort:ident $method:ident [$first:ident: $first_type:ty, $second:ident: $second_type:ty]) => { |numbers| {
+        let pairs = numbers.as_chunks().0.iter();
+        let pairs = pairs.map(|&[a, b]| (<$first_type as Number>::of(a), <$second_type as Number>::of(b)));
+        $sort::$method(pairs).into()
+    } };
+}
+
+#[cfg(feature = "json")]
+macro_rules! operands { ($($operand:ident: $type:ty),*) => { {
+    let mut at = 0;
+    &[$(operand(stringify!($operand), <$type as Number>::KIND, &mut at)),*]
+} } }
+
+#[cfg(feature = "json")]
+macro_rules! shorthand_form {
+    (($($operands:tt)*)) => { Form::Operands(operands!($($operands)*)) };
+    ([$($operands:tt)*]) => { Form::List(operands!($($operands)*)) };
+}
+
+#[cfg(feature = "json")]
+macro_rules! shorthands { ($($sort:ident { $(
+    $(#[doc = $doc:literal])* $key:literal $method:ident $operands:tt $example:literal;
+)* })*) => {
+    const fn shorthands(sort: Sort) -> &'static [Row] {
+        match sort { $(Sort::$sort => const { &[$(Row {
+            key: $key,
+            form: shorthand_form!($operands),
+            makes: Makes::Nodes(made!($sort $method $operands)),
+            doc: &[$($doc),*],
+            example: $example,
+            sort: Sort::$sort,
+            is_arithmetic: false,
+        }),*] },)* }
+    }
+} }
+#[cfg(feature = "json")]
+for_each_shorthand!(shorthands);
+
+/// The row of a description's key that has operands.
+#[cfg(feature = "json")]
+#[inline]
+pub(crate) fn keyed(sort: Sort, key: &str) -> Option<&'static Row> {
+    let row = keyed_node(sort, key).or_else(|| shorthands(sort).iter().find(|row| row.key == key))?;
+    row.is_keyed(sort).then_some(row)
+}
+
+/// Number of the keys of a sort that have operands.
+#[cfg(feature = "json")]
+pub(crate) const fn count(sort: Sort) -> usize {
+    let (mut count, mut at) = (shorthands(sort).len(), 0);
+    while at < NODES.len() {
+        count += NODES[at].is_keyed(sort) as usize;
+        at += 1;
+    }
+    count
+}
+
+/// The keys of a sort that have operands: of nodes, then of shorthands.
+#[cfg(feature = "json")]
+pub(crate) const fn keys<const N: usize>(sort: Sort) -> [&'static str; N] {
+    let (mut keys, mut next, mut at) = ([""; N], 0, 0);
+    while at < NODES.len() + shorthands(sort).len() {
+        if at >= NODES.len() {
+            keys[next] = shorthands(sort)[at - NODES.len()].key;
+            next += 1;
+        } else if NODES[at].is_keyed(sort) {
+            keys[next] = NODES[at].key;
+            next += 1;
+        }
+        at += 1;
+    }
+    keys
+}
+
+#[cfg(feature = "json")]
+impl Row {
+    const fn is_keyed(&self, sort: Sort) -> bool {
+        self.sort as u8 == sort as u8 && !matches!(self.form, Form::Bare | Form::Word)
+    }
+}
+
+/// The rows of a sort: nodes, then shorthands.
+#[cfg(feature = "json")]
+pub(crate) fn rows(sort: Sort) -> impl Iterator<Item = &'static Row> {
+    NODES.iter().filter(move |row| row.sort == sort).chain(shorthands(sort))
+}
+
+impl Node<'_> {
+    /// The row of the table.
+    #[cfg(feature = "json")]
+    pub(crate) fn row(&self) -> &'static Row {
+        &NODES[self.numbers().0 as usize]
+    }
+
+    /// Whether it is a number, not a place.
+    pub(crate) fn is_number(&self) -> bool {
+        self.sorts().0 == Sort::Val
+    }
+
+    /// Number of operands of the node.
+    pub(crate) fn arity(&self) -> usize {
+        match self {
+            Node::Parts(count) => *count as usize,
+            other => other.sorts().1.len(),
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! The schemas are those of the repository, and another validator takes what eitri takes and refuses what it refuses.
+
+use std::path::{Path, PathBuf};
+
+use eitri::conform::{File, Machine};
+use eitri::json::Schema;
+use eitri::model::Module;
+use serde_json::{Value, json};
+
+use super::common;
+use super::page;
+use super::tools::{Folder, Tool, skip};
+
+const PYTHON: Tool = Tool::new("python3", "python3");
+
+/// A program that checks the schema and prints a line for each file: valid, or refused.
+const VALIDATE: &str = r#"
+import json, sys
+try: from jsonschema import Draft202012Validator
+except ImportError: sys.exit(77)
+schema = json.load(open(sys.argv[1]))
+Draft202012Validator.check_schema(schema)
+validator = Draft202012Validator(schema)
+for name in sys.argv[2:]:
+    wrong = [error.json_path + " " + error.message[:200] for error in validator.iter_errors(json.load(open(name)))]
+    print(name, ("refused" if wrong else "valid"), *wrong[:1])
+"#;
+
+/// The file of the repository that has the schema.
+fn path(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("docs/{name}.schema.json"))
+}
+
+#[test]
+fn schemas_are_those_of_the_repository() {
+    for name in Schema::NAMES {
+        let schema = Schema::named(name).expect("a format").to_string();
+        if common::bless() {
+            std::fs::write(path(name), &schema).expect("the schema is written");
+        }
+        let golden = std::fs::read_to_string(path(name)).unwrap_or_default();
+        assert!(golden == schema, "EITRI_BLESS=1 rewrites docs/{name}.schema.json");
+    }
+}
+
+/// Validates files with a schema, each with whether it is to be valid. Without the validator nothing is compared.
+fn validate(name: &str, files: &[(PathBuf, bool)]) {
+    let given = Folder::new();
+    let program = given.file("validate.py", VALIDATE);
+    let schema = path(name);
+    let paths = files.iter().map(|(path, _)| path);
+    let arguments: Vec<_> =
+        [&program, &schema].into_iter().chain(paths).map(|path| path.as_os_str()).collect();
+    let Some(ran) = PYTHON.run(&arguments) else { return };
+    if !ran.succeeded && ran.out.is_empty() && ran.errors.is_empty() {
+        return skip("jsonschema for Python is not installed (Debian package python3-jsonschema)");
+    }
+    let lines = ran.clean();
+    assert_eq!(lines.lines().count(), files.len(), "{lines}");
+    for (line, (path, is_valid)) in lines.lines().zip(files) {
+        let text = || std::fs::read_to_string(path).unwrap_or_default();
+        assert_eq!(line.contains(".json valid"), *is_valid, "{line}\n{}", text());
+    }
+}
+
+/// The files of a folder of the repository with this end of their names.
+fn files(folder: &str, end: &str) -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+    let entries = std::fs::read_dir(folder).expect("the folder").map(|entry| entry.expect("an entry").path());
+    let mut found: Vec<_> = entries.filter(|path| path.to_string_lossy().ends_with(end)).collect();
+    found.sort();
+    found
+}
+
+/// A description with these statements.
+fn description(statements: Value) -> Value {
+    json!({"$schema": "description.schema.json", "eitri": 1, "target": "amdgpu-gfx1030-wave32", "describe": statements})
+}
+
+#[test]
+fn descriptions_are_valid_and_wrong_ones_are_not() {
+    let given = Folder::new();
+    let mut all = vec![
+        (files("examples", "scale.json").remove(0), true),
+        (files("goldens/explain", "walk.json").remove(0), true),
+    ];
+    // The examples of the page, and what is written of them.
+    for (index, text) in page::descriptions().into_iter().enumerate() {
+        let module = Module::from_json(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        all.push((given.file(&format!("{index}.json"), &text), true));
+        all.push((given.file(&format!("{index}-written.json"), module.to_json()), true));
+    }
+    let live = |loc: Value| {
+        let live = json!([[0, 4, loc]]);
+        json!([{"unit": {"name": "a"}}, {"variable": {"in": "a", "name": "v", "type": "int", "live": live}}])
+    };
+    let wrong = [
+        json!({"target": "x86_64", "describe": []}),
+        json!({"eitri": 2, "target": "x86_64", "describe": []}),
+        json!({"eitri": 1, "target": 7, "describe": []}),
+        json!({"eitri": 1, "target": "x86_64", "describe": {}}),
+        json!({"eitri": 1, "target": "x86_64", "describe": [], "author": "me"}),
+        description(json!([{}])),
+        description(json!([7])),
+        description(json!([["unit"]])),
+        description(json!([{"melt": {}}])),
+        description(json!([{"unit": {}}])),
+        description(json!([{"unit": {"nam": "a"}}])),
+        description(json!([{"unit": {"name": 5}}])),
+        description(json!([{"unit": {"name": "a", "optimized": 1}}])),
+        description(json!([{"unit": {"name": "a"}, "lanes": {"in": "a"}}])),
+        description(json!([{"unit": ["a"]}])),
+        description(json!([{"base_type": {"unit": "a", "name": "t", "encoding": "roman", "bits": 8}}])),
+        description(json!([{"base_type": {"unit": "a", "name": "t", "encoding": "float", "bits": -8}}])),
+        description(json!([{"base_type": {"unit": "a", "name": "t", "encoding": "float", "bits": "8"}}])),
+        description(json!([{"function": {"in": "a", "name": "f", "code": {"symbol": "f"}}}])),
+        description(json!([{"function": {"in": "a", "name": "f", "convention": 256}}])),
+        description(json!([{"function": {"in": "a", "name": "f", "declared": ["a"]}}])),
+        description(json!([{"file": {"unit": "a", "name": "b", "md5": "0g"}}])),
+        description(json!([{"block": {"in": "f", "pcs": [[0, 4, 8]]}}])),
+        description(json!([{"rows": {"function": "f", "rows": [[0, "a"]]}}])),
+        description(json!([{"rows": {"function": "f", "rows": [[0, "a", 1, 2, {"is_stmt": true}]]}}])),
+        description(json!([{"macros": {"unit": "a", "macros": [{"define": [0]}]}}])),
+        description(json!([{"member": {"unit": "a", "type": "t", "mutable": "yes"}}])),
+        description(live(json!("nowhere"))),
+        description(live(json!({"regster": "s4"}))),
+        description(live(json!({"lane": ["v40"]}))),
+        description(live(json!({"lane": ["v40", -1]}))),
+        description(live(json!({"memory": ["global", "undefined"]}))),
+        description(live(json!({"offset": [{"add": [1, 2]}, 4]}))),
+        description(live(json!({"implicit": "0"}))),
+        description(live(json!({"parts": [[{"register": "s4"}]]}))),
+        description(live(json!({"register": "s4", "offset": 4}))),
+        description(live(json!({"value": 0.5}))),
+        description(live(json!({"expr": {"text": "lit0", "dialect": "elvish"}}))),
+        description(live(
+            json!({"expr": {"bytes": "30", "fixups": [{"offset": 0, "kind": "melted", "entity": {"type": "t"}}]}}),
+        )),
+    ];
+    for (index, file) in wrong.iter().enumerate() {
+        assert!(Module::from_json(file.to_string()).is_err(), "{file}");
+        all.push((given.file(&format!("wrong{index}.json"), file.to_string()), false));
+    }
+    validate("description", &all);
+}
+
+#[test]
+fn machines_are_valid_and_wrong_ones_are_not() {
+    let given = Folder::new();
+    let mut all: Vec<_> = files("examples", "_stops.json").into_iter().map(|path| (path, true)).collect();
+    all.extend(
+        files("goldens/explain", ".json")
+            .into_iter()
+            .filter(|path| !path.ends_with("walk.json"))
+            .map(|path| (path, true)),
+    );
+    let machine =
+        |machine: Value| json!({"$schema": "machine.schema.json", "target": "x86_64", "machine": machine});
+    let right = [
+        machine(json!({"pc": 64, "registers": {"rax": "00", "6": null}})),
+        json!({"target": "x86_64", "stops": [{"pc": "0x40"}, {"pc": "0x44"}], "machine": {}}),
+    ];
+    let wrong = [
+        machine(json!({"pc": "forty"})),
+        machine(json!({"pc": -1})),
+        machine(json!({"registers": {"rax": "0"}})),
+        machine(json!({"registers": [0]})),
+        machine(json!({"memory": [{"space": 0, "address": "0x10"}]})),
+        machine(json!({"lane": "x"})),
+        machine(json!({"frame": 4294967296u64})),
+        machine(json!({"cfa": "mem"})),
+        machine(json!({"types": {"0x2a": {"encoding": "roman", "bits": 32}}})),
+        machine(json!({"entries": {"0x40": {"extra": 1}}})),
+        machine(json!({"entries": {"0x40": {"loclist": [{"kind": "offset_pair", "start": "0x0"}]}}})),
+        machine(json!({"initial_stack": [{"valu": 1}]})),
+        machine(json!({"extra": 1})),
+        json!({"target": "x86_64", "stops": {}}),
+        json!({"target": {"name": "x86_64", "endian": "middle"}, "machine": {}}),
+    ];
+    for (index, (file, is_valid)) in
+        right.iter().map(|file| (file, true)).chain(wrong.iter().map(|file| (file, false))).enumerate()
+    {
+        assert_eq!(Machine::stops(file.to_string(), None).is_ok(), is_valid, "{file}");
+        all.push((given.file(&format!("{index}.json"), file.to_string()), is_valid));
+    }
+    validate("machine", &all);
+}
+
+#[test]
+fn vectors_are_valid_and_wrong_ones_are_not() {
+    let given = Folder::new();
+    let mut all: Vec<_> = files("goldens/conformance", ".json")
+        .into_iter()
+        .filter(|path| !path.to_string_lossy().contains("sample"))
+        .map(|path| (path, true))
+        .collect();
+    assert!(all.len() > 40);
+    let right = json!({
+        "$schema": "vectors.schema.json", "format": "eitri-vectors-1", "target": "x86_64", "machine": {"pc": 4},
+        "vectors": [{"name": "it", "dialect": "dwarf5", "expr": "50", "expect": {"location": "reg:rax"}}]
+    });
+    let cases = [
+        ("/extra", json!(1)),
+        ("/format", json!("eitri-vectors-2")),
+        ("/target", json!(7)),
+        ("/machine/extra", json!(1)),
+        ("/vectors/0/extra", json!(1)),
+        ("/vectors/0/expr", json!("5")),
+        ("/vectors/0/dialect", json!("dwarf7")),
+        ("/vectors/0/valid_in", json!(["dwarf4"])),
+        ("/vectors/0/result", json!("best")),
+        ("/vectors/0/where", json!("here")),
+        ("/vectors/0/expect", json!({"bytes": "0"})),
+        ("/vectors/0/expect/extra", json!(1)),
+        ("/vectors/0/expect/error", json!("bad")),
+        ("/vectors/0/expect/rows", json!([{"pcs": ["0x0", "0x4"], "cfa": "7", "rules": {}}])),
+        ("/vectors/0/expect/pointer", json!({"entry": "0x40"})),
+        ("/vectors/0/read", json!(-1)),
+    ];
+    let mut made = vec![(right.clone(), true)];
+    for (pointer, value) in cases {
+        let mut file = right.clone();
+        let (parent, key) = pointer.rsplit_once('/').expect("a key");
+        let parent = file.pointer_mut(parent).and_then(Value::as_object_mut).expect("an object");
+        parent.insert(key.into(), value);
+        made.push((file, false));
+    }
+    for (index, (file, is_valid)) in made.iter().enumerate() {
+        assert_eq!(File::from_json(file.to_string()).is_ok(), *is_valid, "{file}");
+        all.push((given.file(&format!("{index}.json"), file.to_string()), *is_valid));
+    }
+    validate("vectors", &all);
+}
