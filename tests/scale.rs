@@ -1,5 +1,5 @@
-//! The promise: `check` takes time in proportion to what it checks. Times are not for every machine to
-//! agree on, so this is run by name: `cargo test --release --test scale -- --ignored --nocapture`.
+//! The promise: the time of `check` is proportional to the size of its input. As times depend on the machine, this
+//! test runs by name only: `cargo test --release --test scale -- --ignored --nocapture`.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::{BaseEncoding, Loc, Module, Row};
 use eitri::target::Target;
 
-/// So many functions, each with 20 variables of 8 ranges, a block, an inlined call and 40 rows.
+/// A module of `functions` functions, each with 20 variables of 8 ranges, a block, an inlined call and 40 rows.
 fn module(functions: u64) -> (Module, Code) {
     let mut m = Builder::new(Target::named("amdgpu-gfx1030-wave32").unwrap());
     let unit = m.unit("a.cl");

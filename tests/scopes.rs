@@ -1,4 +1,4 @@
-//! What is said of a scope is looked at when it is said.
+//! Calls that describe scopes are checked immediately.
 
 use eitri::Result;
 use eitri::build::{Builder, Template};
@@ -58,7 +58,7 @@ const ROWS: &[Row] = &[
 ];
 
 fn scope(m: &mut Builder) -> Result<eitri::model::ScopeId> {
-    // Of the unit that was added last.
+    // In the most recent unit.
     m.namespace(eitri::model::UnitId::from_u32(0), "ns")
 }
 
@@ -80,7 +80,7 @@ fn errors_name_their_place() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// An instance of a function template, with the argument of its value and one of its pack.
+/// An instance of a function template, with a value argument and a pack argument.
 fn instance(value: u32, packed: Option<&str>, is_inlined: bool) -> Module {
     let mut m = Builder::new(Target::x86_64());
     let unit = m.unit("templates.cpp");
@@ -136,8 +136,8 @@ fn functions_can_be_instances_of_templates() {
     assert_eq!(error.to_string(), text);
 }
 
-/// Blocks and inlined calls that are nested deeply: what code they are in is not looked for from each outwards, which
-/// would take minutes.
+/// Deeply nested blocks and inlined calls: the enclosing code is not searched from each level, which would take
+/// minutes.
 #[test]
 fn scopes_can_be_nested_deeply() -> Result<()> {
     const DEPTH: u32 = 300_000;
@@ -173,7 +173,7 @@ fn scopes_can_be_nested_deeply() -> Result<()> {
     Ok(())
 }
 
-/// Lists of three ranges in a block of the ranges 6..8, 0..3 and 3..5: each against the rule, pair by pair.
+/// Lists of three ranges in a block with the ranges 6..8, 0..3 and 3..5, each checked pair by pair against the rule.
 #[test]
 fn ranges_of_a_block_are_refused_by_the_rule() {
     const AROUND: [core::ops::Range<u64>; 3] = [6..8, 0..3, 3..5];

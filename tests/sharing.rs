@@ -1,4 +1,4 @@
-//! What comes again is written once, where that makes the file smaller, and means the same.
+//! The promise: repeated expressions are written once where that makes the file smaller, with the same meaning.
 
 use eitri::build::Builder;
 use eitri::emit::elf::{Code, new_object};
@@ -6,7 +6,7 @@ use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::{BaseEncoding, Loc, Module, Val};
 use eitri::target::{Gfx, SpaceId, Target, Wave};
 
-/// Variables that are each in memory at an offset from one long number.
+/// Variables in memory, each at an offset from one long number.
 fn module(variables: u64) -> Module {
     let target = Target::amdgpu(Gfx::GFX1030, Wave::W32).unwrap();
     let (low, high) = (target.sgpr(4).unwrap(), target.sgpr(5).unwrap());
@@ -27,13 +27,13 @@ fn module(variables: u64) -> Module {
     m.finish().unwrap()
 }
 
-/// Bytes of all sections, and how often the dump says `what`. The object means what was described.
+/// Size of all sections, and number of occurrences of `what` in the dump. The object is checked.
 fn written(module: &Module, consumer: &Consumer, what: &str) -> (usize, usize) {
     let (bytes, calls, _) = compared(module, consumer, what);
     (bytes, calls)
 }
 
-/// The same, and how many entries were compared.
+/// Size, occurrences, and number of compared entries.
 fn compared(module: &Module, consumer: &Consumer, what: &str) -> (usize, usize, u64) {
     let lowered = lower(module, consumer, Policy::Strict).unwrap();
     let code = Code::text(vec![0; 0x100]).with_function("again", 0, 0x100);
@@ -45,8 +45,8 @@ fn compared(module: &Module, consumer: &Consumer, what: &str) -> (usize, usize, 
     (bytes, text.matches(what).count(), report.entries)
 }
 
-/// What was described is compared: a procedure of what comes again is nothing of that, and whether there is one
-/// depends on how many bytes it saves, which is another number in a split unit.
+/// Only described entities are compared. Procedures for repeated expressions are not; their number depends on the
+/// bytes saved, which differ in split units.
 #[test]
 fn what_is_compared_does_not_depend_on_what_is_written_once() {
     let (module, shared) = (module(20), Consumer::llvm());
@@ -72,9 +72,9 @@ fn a_long_number_is_written_once() {
             (written(&module, &shared, call), written(&module, &plain, call));
         assert_eq!((calls, none), (40, 0));
         assert!(smaller + 40 * 16 < larger, "{smaller} {larger}");
-        // A threshold that nothing reaches.
+        // A threshold above every expression.
         assert_eq!(written(&module, &from(Some(200)), call), (larger, 0));
-        // Calls came with DWARF 3.
+        // DWARF 3 introduced calls.
         let old = |bytes| {
             let mut consumer = from(bytes);
             consumer.version = 2;

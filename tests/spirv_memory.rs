@@ -1,4 +1,4 @@
-//! Debug instructions are attached in a few times the size of the module.
+//! The promise: attaching debug instructions takes memory of a few times the size of the module.
 #![cfg(feature = "spirv")]
 
 #[path = "../benches/emission/memory.rs"]
@@ -12,7 +12,7 @@ use eitri::target::{Gfx, Target, Wave};
 #[global_allocator]
 static MEMORY: memory::Counting = memory::Counting;
 
-/// Functions with variables, each of which is declared and has a value, on a line of its own.
+/// Functions with variables, each declared and with a value, on a line of its own.
 fn large(functions: u32, variables: u32) -> eitri::Result<(Vec<u32>, Module, Binding)> {
     let mut s = ModuleBuilder::new(1, 1);
     s.capability(4).capability(5).capability(6).memory_model(2, 2);
@@ -47,7 +47,7 @@ fn large(functions: u32, variables: u32) -> eitri::Result<(Vec<u32>, Module, Bin
     Ok((s.finish()?, m.finish()?, binding))
 }
 
-/// One test, for memory is counted of all threads.
+/// A single test, as memory is counted across threads.
 #[test]
 fn three_times_the_words_are_enough() {
     for set in Set::ALL {

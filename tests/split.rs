@@ -1,4 +1,4 @@
-//! Split units: what is in which file, and what `check` finds if the files do not belong together.
+//! Split units: contents of each file, and findings of `check` for mismatched files.
 
 use eitri::build::Builder;
 use eitri::check::{Report, check_split};
@@ -105,7 +105,7 @@ fn files_are_named_after_the_object_where_that_is_wanted() {
         named(&["src/a.c", "b.c", "", "/"], "out.o"),
         ["out-a.dwo", "out-b.dwo", "out-unit.dwo", "out-unit.3.dwo"]
     );
-    // A file of its own is kept, and is nobody else's.
+    // A unit's own file name is kept, and used by no other unit.
     let mut m = Builder::new(Target::x86_64());
     let units = ["x/a.c", "y/a.cl", "b.c"].map(|name| m.unit(name));
     m.describe_unit(units[2]).unwrap().split_name("out-a.dwo").unwrap();
@@ -169,7 +169,7 @@ fn bytes<'s>(sections: &'s mut [Section], name: &str) -> &'s mut Vec<u8> {
 
 #[test]
 fn files_that_do_not_belong_together_are_found() {
-    // The header of a unit of DWARF 5 in the 32-bit format: the number is behind 12 bytes.
+    // In the header of a DWARF 5 unit in the 32-bit format, the id is at offset 12.
     const ID: usize = 12;
     type Fault = fn(&mut Lowered);
     let faults: &[(&str, Fault)] = &[

@@ -1,11 +1,11 @@
-//! Registers, address spaces and ELF headers are those of the targets' manuals.
+//! The promise: registers, address spaces and ELF headers equal those of the targets' manuals.
 
 use eitri::error::ErrorKind;
 use eitri::op::Reg;
 use eitri::target::{Gfx, Per, Scaling, SpaceId, Target, Wave};
 use pretty_assertions::assert_eq;
 
-/// The rows of a chapter of the golden file, as trimmed cells.
+/// Rows of a chapter of the golden file, as trimmed cells.
 fn chapter(name: &str) -> Vec<Vec<&'static str>> {
     let lines = include_str!("../goldens/target/amdgpu.txt").lines().filter(|line| !line.starts_with('#'));
     let rows: Vec<Vec<_>> = lines

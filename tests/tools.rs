@@ -1,4 +1,4 @@
-//! Programs of others: one way to run one, and no test that is green without having run.
+//! The promise: other programs are run in one way, and no test passes silently without its program.
 
 #[path = "common/tools.rs"]
 #[allow(dead_code, reason = "the parts are those of other tests")]
@@ -9,10 +9,10 @@ use std::process::Command;
 
 use tools::{Folder, Tool};
 
-/// Programs that are part of the project, as `Command::new` gets them.
+/// Expressions for programs of the project in `Command::new`.
 const OWN: [&str; 3] = ["env!(\"CARGO_BIN_EXE_eitri\")", "common::example(", "std::env::current_exe()"];
 
-/// The one file that runs programs of others.
+/// The only file that runs other programs.
 const RUNS: &str = "tests/common/tools.rs";
 
 fn sources(folder: &Path) -> Vec<PathBuf> {
@@ -28,7 +28,7 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// The programs of others that a text runs by itself.
+/// Other programs that a text runs directly.
 fn run_by_itself(text: &str) -> Vec<String> {
     let made = text.split("Command::new(").skip(1).map(str::trim_start);
     let others = made.filter(|rest| !OWN.iter().any(|own| rest.starts_with(own)));
@@ -47,7 +47,7 @@ fn programs_of_others_are_run_in_one_way() {
     for path in sources(&root.join("tests")) {
         let name = path.strip_prefix(root).expect("a file of the project").display().to_string();
         let text = std::fs::read_to_string(&path).expect("a source file");
-        // The texts above are no programs.
+        // The texts above are examples.
         if name != RUNS && name != "tests/tools.rs" {
             let found = run_by_itself(&text);
             assert!(found.is_empty(), "{name} runs `{}` by itself, not as {RUNS} does", found[0]);
@@ -55,7 +55,7 @@ fn programs_of_others_are_run_in_one_way() {
     }
 }
 
-/// Makes [`needs_a_program`] need one that is not installed anywhere.
+/// Name of a missing program for [`needs_a_program`].
 const NEEDED: &str = "EITRI_TEST_NEEDS";
 
 #[test]
@@ -65,7 +65,7 @@ fn needs_a_program() {
     }
 }
 
-/// Runs the test above without its program; returns whether the test passed, its output, and the record.
+/// Runs the test above without its program. Returns whether it passed, its output, and the record.
 fn without_a_program(ci: Option<&str>) -> (bool, String, String) {
     let (folder, mut test) = (Folder::new(), Command::new(std::env::current_exe().expect("this test")));
     let skipped = folder.file("skipped", "");

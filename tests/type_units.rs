@@ -1,4 +1,4 @@
-//! Types in units of their own: what moves there, under which signature, and that a linker keeps one of each.
+//! The promise: types are in type units under their signatures, and a linker keeps one of each.
 
 mod common;
 #[path = "common/random.rs"]
@@ -27,7 +27,7 @@ use tools::{Folder, Tool};
 const DWARFDUMP: Tool = Tool::new("llvm-dwarfdump-19", "llvm-19");
 const LLD: Tool = Tool::new("ld.lld-19", "lld-19");
 
-/// Who has type units: in `.debug_types`, and in `.debug_info`.
+/// Consumers with type units: in `.debug_types`, and in `.debug_info`.
 fn consumers() -> [Consumer; 2] {
     [4, 5].map(|version| {
         let mut consumer = Consumer::dwarf5();
@@ -40,12 +40,12 @@ fn written(module: &Module, consumer: &Consumer) -> Lowered {
     lower(module, consumer, Policy::Partial).expect("is written")
 }
 
-/// The signatures of the type units, in order.
+/// Signatures of the type units, in order.
 fn signatures(sections: &[Section]) -> Vec<u64> {
     sections.iter().filter_map(|section| section.group).collect()
 }
 
-/// The module is written for both, and means what was described. The names of the types that have units.
+/// Lowers the module for both consumers and checks the objects. Returns the names of the types in type units.
 fn moved(module: &Module, code: &Code) -> Vec<String> {
     let mut all = Vec::new();
     for consumer in consumers() {
@@ -74,7 +74,7 @@ fn one(describe: impl FnOnce(&mut Builder, UnitId, TypeId) -> Result<()>) -> Mod
     m.finish().unwrap()
 }
 
-/// The types of which gcc's signatures are known.
+/// Types with known signatures of gcc.
 fn known(m: &mut Builder, unit: UnitId, int: TypeId) -> Result<()> {
     let float = m.base_type(unit, "float", BaseEncoding::Float, 32)?;
     let ns = m.namespace(unit, "ns")?;
@@ -95,7 +95,7 @@ fn known(m: &mut Builder, unit: UnitId, int: TypeId) -> Result<()> {
     Ok(())
 }
 
-/// `g++ -gdwarf-5 -gstrict-dwarf -fdebug-types-section` (12.2) of
+/// Signatures by `g++ -gdwarf-5 -gstrict-dwarf -fdebug-types-section` (12.2) for
 ///
 /// ```cpp
 /// namespace ns {
@@ -106,8 +106,8 @@ fn known(m: &mut Builder, unit: UnitId, int: TypeId) -> Result<()> {
 /// struct pair { int a; int b; };
 /// ```
 ///
-/// gcc leaves out `DW_AT_enum_class`, where bit fields and members of a union are, and has sizes of pointers: none of
-/// that is here.
+/// gcc omits `DW_AT_enum_class` and the offsets of bit fields and union members, and writes sizes of pointers: none of
+/// these occur here.
 const OF_GCC: [(&str, u64); 4] = [
     ("color", 0xe247_e394_620c_4525),
     ("base", 0x826d_3fcd_4a99_83cd),
@@ -126,7 +126,7 @@ fn signatures_are_those_of_gcc() {
     }
 }
 
-/// A list of its own kind, with everything that is copied into a type unit.
+/// A recursive list type, with everything that is copied into a type unit.
 fn list(m: &mut Builder, unit: UnitId, int: TypeId) -> Result<TypeId> {
     let file = m.primary_file(unit)?;
     let node = m.structure(unit, Some("node"), 48)?;
@@ -177,31 +177,31 @@ fn what_cannot_move_stays() {
     let module = one(|m, unit, int| {
         let k = m.function(unit, "k")?.code("k", 1).id();
         let n = m.variable(k, "n", int)?.live(0..1, Loc::value(Val::constant(4)))?.id();
-        // Without a name, incomplete, or in code.
+        // Unnamed, incomplete, or local.
         let none = m.structure(unit, None, 4)?;
         m.member(none, "n", int, 0)?;
         let outside = m.incomplete(unit, CompositeKind::Class, "outside")?;
         let local = m.structure(unit, Some("local"), 4)?;
         m.describe_type(local)?.within(k)?;
-        // With something declared in it.
+        // With declarations in its scope.
         let class = m.class(unit, Some("class"), 8)?;
         m.static_member(class, "count", int)?;
         let nested = m.structure(unit, Some("nested"), 8)?;
         m.describe_type(nested)?.within(class)?;
-        // With elements that a variable or an expression counts, a place, or an expression.
+        // With elements counted by a variable or an expression, or with a location or an expression.
         let counted = m.structure(unit, Some("counted"), 8)?;
         let by_variable = m.array_of(unit, int, &[Extent::variable(n)], None)?;
         let to_array = m.pointer(unit, Some(by_variable))?;
         m.member(counted, "to", to_array, 0)?;
         let placed = m.structure(unit, Some("placed"), 4)?;
         m.template(placed, Template::value_at("P", int, Loc::memory(SpaceId::DEFAULT, Val::constant(8))))?;
-        // And what refers to one of these.
+        // With a reference to one of these.
         let user = m.structure(unit, Some("user"), 8)?;
         let to_nested = m.pointer(unit, Some(nested))?;
         m.member(user, "to", to_nested, 0)?;
         let users = m.structure(unit, Some("users"), 8)?;
         m.member(users, "all", user, 0)?;
-        // But this is free.
+        // Independent of these.
         let free = m.structure(unit, Some("free"), 8)?;
         let to_outside = m.pointer(unit, Some(outside))?;
         m.member(free, "to", to_outside, 0)?;
@@ -232,7 +232,7 @@ fn the_same_type_has_one_signature() {
     }
 }
 
-/// Two units with `node`, which points to a `list` that is as large as the unit says.
+/// Two units with `node`, which points to a `list` whose size depends on the unit.
 fn two_units(bytes: [u64; 2], lines: [u32; 2]) -> Module {
     let mut m = Builder::new(Target::x86_64());
     for (name, (bytes, line)) in ["a.c", "b.c"].into_iter().zip(bytes.into_iter().zip(lines)) {
@@ -251,12 +251,12 @@ fn two_units(bytes: [u64; 2], lines: [u32; 2]) -> Module {
 fn two_units_share_what_is_the_same() {
     let code = Code::text(vec![0xc3]);
     assert_eq!(moved(&two_units([4, 4], [3, 3]), &code), ["list", "node"]);
-    // What a pointer points to is no part of a signature, and what is there once says one thing.
+    // The target of a pointer is not part of a signature, so that the single copy of `node` must not depend on it.
     assert_eq!(moved(&two_units([4, 8], [3, 3]), &code), ["list", "list"]);
     assert_eq!(moved(&two_units([4, 4], [3, 5]), &code), ["list"]);
 }
 
-/// How objects are passed is no part of a signature either, and is said in DWARF 5.
+/// The calling convention is not part of a signature either, and can be encoded in DWARF 5.
 #[test]
 fn objects_that_are_passed_otherwise_are_of_other_types() {
     let mut m = Builder::new(Target::x86_64());
@@ -285,7 +285,7 @@ fn sections_are_in_groups() {
             written.sections.iter().filter(|section| section.group.is_some()).collect();
         let [node] = grouped[..] else { panic!("one type") };
         assert_eq!(node.name, name);
-        // After the length: version and kind or offset of abbreviations; 8 bytes of signature; the type's offset.
+        // After the length: version, and kind or offset of abbreviations; 8 bytes of signature; offset of the type.
         let header = if consumer.version == 4 { 11 } else { 12 };
         assert_eq!(node.bytes[4], consumer.version as u8);
         assert_eq!(node.bytes[header..][..8], node.group.unwrap().to_le_bytes());
@@ -328,7 +328,7 @@ fn a_linker_keeps_one() {
         let dwarf = Dwarf::read(&object).unwrap();
         let count = |kind| dwarf.units().iter().filter(|unit| unit.kind == kind).count();
         assert_eq!((count(dw::DW_UT_compile), count(dw::DW_UT_type)), (2, 1));
-        // Both variables have it.
+        // Both variables have the type.
         let heads = dwarf.entries().filter(|entry| entry.name().as_deref() == Some("head"));
         let types: Vec<_> = heads.map(|head| head.ty().expect("a type")).collect();
         assert!(types.len() == 2 && types[0] == types[1], "{types:?}");
@@ -355,7 +355,7 @@ fn units_come_in_any_order() {
     }
 }
 
-/// Code for the functions of a random module, and the data that it names.
+/// Code for the functions of a random module, and the data that they refer to.
 fn code_of(module: &Module) -> Code {
     let functions = module.functions().filter(|(_, function)| function.address.is_some());
     let names: Vec<&str> =

@@ -1,4 +1,4 @@
-//! What each version of DWARF has another word for, and forms that are asked for.
+//! Differences in encoding between DWARF versions, and required forms.
 
 mod common;
 
@@ -30,7 +30,7 @@ fn module(target: Target) -> Result<Module> {
     m.finish()
 }
 
-/// What `look` finds in the entry of this tag and name, or the first of the tag.
+/// Result of `look` for the entry with this tag and name, or the first one with this tag.
 fn entry<T>(
     module: &Module,
     consumer: &Consumer,
@@ -52,7 +52,7 @@ fn entry<T>(
     panic!("no {tag} `{name}`")
 }
 
-/// Every form of a string, in every version: one that the version does not have does not count.
+/// Every form of a string, in every version: forms that the version lacks are ignored.
 #[test]
 fn names_are_the_same_in_every_form() -> Result<()> {
     let module = module(Target::x86_64())?;
@@ -75,7 +75,7 @@ fn names_are_the_same_in_every_form() -> Result<()> {
     Ok(())
 }
 
-/// DWARF 3 section 7.5.4: of four or eight bytes, a member's location is the offset of a list.
+/// DWARF 3 section 7.5.4: in a four- or eight-byte form, a member's location is the offset of a list.
 #[test]
 fn a_number_is_no_offset_of_a_list() -> Result<()> {
     let module = module(Target::x86_64())?;
@@ -91,7 +91,7 @@ fn a_number_is_no_offset_of_a_list() -> Result<()> {
     Ok(())
 }
 
-/// In DWARF 4 and 5 a block is no expression.
+/// In DWARF 4 and 5 a block is not an expression.
 #[test]
 fn an_expression_is_no_block() -> Result<()> {
     let module = module(Target::x86_64())?;
@@ -105,7 +105,7 @@ fn an_expression_is_no_block() -> Result<()> {
     Ok(())
 }
 
-/// DWARF 4 brought `DW_AT_linkage_name`; before, everyone wrote that of the MIPS compilers, 0x2007.
+/// DWARF 4 introduced `DW_AT_linkage_name`; before, producers used that of the MIPS compilers, 0x2007.
 #[test]
 fn the_linkage_name_has_an_attribute() -> Result<()> {
     let module = module(Target::x86_64())?;
@@ -119,8 +119,8 @@ fn the_linkage_name_has_an_attribute() -> Result<()> {
     Ok(())
 }
 
-/// Numbers by hand. The field is bits 3 to 7 of its first byte; counted from the most significant bit of four
-/// bytes that is 24 before it where the first byte is the least significant one, and 3 where it is the most.
+/// Computed by hand. The field is bits 3 to 7 of its first byte. Counted from the most significant bit of four bytes,
+/// it begins at bit 24 on a little-endian target, and at bit 3 on a big-endian one.
 #[test]
 fn members_are_where_they_are_in_every_version() -> Result<()> {
     for (target, from_most) in [(Target::x86_64(), 24), (Target::s390x(), 3)] {
@@ -153,7 +153,7 @@ fn members_are_where_they_are_in_every_version() -> Result<()> {
     Ok(())
 }
 
-/// The bytes of a constant are those of memory, in either order.
+/// The bytes of a constant are in memory order, for either byte order.
 #[test]
 fn constants_are_as_in_memory() -> Result<()> {
     for (target, number) in [(Target::x86_64(), 0x0403_0201), (Target::s390x(), 0x0102_0304)] {

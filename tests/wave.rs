@@ -1,4 +1,4 @@
-//! A wave that is evaluated at once gives each lane what it gets when it is evaluated alone.
+//! The promise: evaluating a wave gives each lane the result of its separate evaluation.
 
 mod common;
 
@@ -16,7 +16,7 @@ use proptest::prelude::*;
 
 const LLVM: Encoding = Encoding::new(8, Dialect::Llvm);
 
-/// DWARF 6 with numbers for all operations that have none. The numbers are of no importance.
+/// DWARF 6, with arbitrary codes for all operations without one.
 fn draft() -> Encoding {
     let unassigned = Name::ALL.iter().filter(|name| name.row().six == Code::Unassigned);
     let free = (0xac..=0xaf).chain(0xb1..=0xdd);
@@ -33,8 +33,8 @@ fn bytes(expr: &str, encoding: Encoding, target: &Target) -> Vec<u8> {
     expr.bytes().to_vec()
 }
 
-/// A wave in which each of the vector registers v0 to v3 holds other bytes, and lanes have memory of their own.
-/// What expressions refer to depends on the lane.
+/// A wave with different bytes in the vector registers v0 to v3, and with memory per lane. Entries that expressions
+/// refer to depend on the lane.
 fn machine(target: &Target, lanes: u64, frame_base: &str) -> Snapshot {
     let mut machine = Snapshot { lanes: Some(lanes), pc: Some(0x1000), ..Snapshot::default() };
     let first = target.register_named("v0").unwrap();
@@ -46,11 +46,11 @@ fn machine(target: &Target, lanes: u64, frame_base: &str) -> Snapshot {
     machine.registers.insert(Reg(32), vec![0x20, 0, 0, 0]);
     machine.registers.insert(Reg(33), vec![0xff, 0xff, 0xff, 0xff]);
     machine.registers.insert(Reg(16), 0x1000u64.to_le_bytes().to_vec());
-    // Small numbers, that are addresses and numbers of lanes, too.
+    // Small numbers, which are also valid addresses and lanes.
     machine.store(SpaceId::DEFAULT, None, 0, &(0..0x200).map(|at| (at % 13) as u8).collect::<Vec<_>>());
     machine.store(SpaceId::DEFAULT, None, 0x1000, &(0..0x80).collect::<Vec<u8>>());
     for lane in 0..lanes as u32 {
-        // Some lanes have less memory than others.
+        // Lanes have different amounts of memory.
         let bytes: Vec<u8> = (0..0x40 + lane * 3).map(|at| (at + lane * 5) as u8).collect();
         machine.store(SpaceId(5), Some(lane), 0, &bytes);
     }
@@ -106,7 +106,7 @@ const FRAME_BASES: [&str; 5] = [
     "push_lane; lit3; and; bra L0; lit9; L0: lit8",
 ];
 
-/// Every lane's answer from an evaluation of its own must be the wave's.
+/// Compares the wave's result for every lane with a separate evaluation.
 fn assert_same(
     wave: &WaveOutcome,
     lanes: u64,
@@ -126,8 +126,8 @@ fn assert_same(
     Ok(())
 }
 
-/// Operations, with what they take from the stack and what they leave: `v` is a value of the generic type, `t` of
-/// another, `l` a location, `c` a composite that is being built. The last is on top.
+/// Operations with the stack elements that they pop and push: `v` is a value of the generic type, `t` of another, `l`
+/// a location, `c` an incomplete composite. The last element is on top.
 const OPS: [(&str, &str, &str); 123] = [
     ("lit0", "", "v"),
     ("lit1", "", "v"),
@@ -254,7 +254,7 @@ const OPS: [(&str, &str, &str); 123] = [
     ("piece 4", "l", "c"),
 ];
 
-/// An expression of operations that fit, most of them, what is on the stack.
+/// An expression of operations that mostly fit the elements on the stack.
 fn expression(choices: &[u16], encoding: Encoding, target: &Target) -> Vec<u8> {
     let known: Vec<_> =
         OPS.into_iter().filter(|(op, ..)| text::parse(op, encoding, Some(target)).is_ok()).collect();
@@ -263,13 +263,13 @@ fn expression(choices: &[u16], encoding: Encoding, target: &Target) -> Vec<u8> {
     for &choice in choices {
         let any = choice % 64 == 0;
         let choice = usize::from(choice / 64);
-        // What takes something is as likely as what takes nothing.
+        // Operations with and without operands are equally likely.
         let takes = choice % 3 != 0 && !kinds.is_empty();
         let fits =
             |(_, taken, _): &&(&str, &str, &str)| any || kinds.ends_with(taken) && takes != taken.is_empty();
         let fitting: Vec<_> = known.iter().filter(fits).collect();
         let Some((op, taken, left)) = fitting.get((choice / 3) % fitting.len().max(1)) else { continue };
-        // An operation that leaves what it takes can be left out by some lanes, or done more than once.
+        // Operations that push the same kinds as they pop can be skipped by some lanes, or repeated.
         let op = match (choice % 7, taken == left) {
             (0, true) => format!("push_lane; lit3; and; bra L{label}; {op}; L{label}: nop"),
             (1, true) if kinds.ends_with('v') => {
@@ -277,7 +277,7 @@ fn expression(choices: &[u16], encoding: Encoding, target: &Target) -> Vec<u8> {
             }
             _ => op.to_string(),
         };
-        // Labels are used once.
+        // Labels are unique.
         all.push(["L9", "L8", "L7", "L6"].iter().fold(op, |op, it| op.replace(it, &format!("{it}x{label}"))));
         label += 1;
         kinds.truncate(kinds.len().saturating_sub(taken.len()));
@@ -299,7 +299,7 @@ fn limits() -> impl Strategy<Value = Limits> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// The same location, value or fault, of the same class at the same operation and for the same reason.
+    /// The same location, value or fault, with equal class, operation and reason.
     #[test]
     fn a_wave_answers_as_its_lanes_do(
         choices in prop::collection::vec(any::<u16>(), 1..20),
@@ -315,7 +315,7 @@ proptest! {
     ) {
         let (target, encoding) = (target(wave), if is_draft { draft() } else { LLVM });
         let expr = expression(&choices, encoding, &target);
-        // Lanes beyond those of the wave can be asked for, too.
+        // Lanes beyond the wave can be requested.
         let lanes = if wave == 32 { lanes & 0x3_ffff_ffff } else { lanes };
         let mut machine = machine(&target, wave.into(), frame_base);
         machine.big_endian = big_endian;
@@ -334,7 +334,7 @@ proptest! {
     }
 }
 
-/// The conformance vectors, for each of 64 lanes, of which most machines have fewer.
+/// Conformance vectors in each of 64 lanes; most machines have fewer.
 #[cfg(feature = "json")]
 #[test]
 fn vectors_in_all_lanes() {
@@ -354,7 +354,7 @@ fn vectors_in_all_lanes() {
                 evaluator.evaluate(expr, &InLane::new(snapshot, lane.into()), &context)
             });
             same.unwrap_or_else(|error| panic!("{}: {}: {error}", path.display(), vector.name));
-            // The lane that the vector is about.
+            // The lane in focus of the vector.
             if let Some(lane) = snapshot.lane.filter(|lane| *lane < 64) {
                 let alone = evaluator.evaluate(expr, snapshot, &context);
                 assert_eq!(wave.lane(lane as u32), Some(alone), "{}", vector.name);
@@ -367,7 +367,7 @@ fn vectors_in_all_lanes() {
     assert!(count > 600 && uniform > 0 && uniform < count);
 }
 
-/// Counts how often it is asked for registers and memory.
+/// Counts queries for registers and memory.
 struct Counting {
     machine: Snapshot,
     reads: Cell<u32>,
@@ -404,18 +404,18 @@ fn what_does_not_depend_on_the_lane_is_done_once() {
     let (count, wave) = reads("breg16 1; deref_size 1; deref_size 1; plus_uconst 7", ALL);
     assert_eq!(count, 3);
     assert!(wave.same().is_some());
-    // The same before and after something that does.
+    // Uniform operations before and after one that depends on the lane.
     let (count, wave) = reads("breg16 0; push_lane; lit4; mul; plus; breg16 8; deref_size 1; plus", ALL);
     assert_eq!(count, 3);
     assert!(wave.same().is_none());
     assert_eq!(wave.lane(3).unwrap().unwrap().to_string(), "mem:0:0x1014");
-    // A byte of each lane, and one of all.
+    // A byte per lane, and one for all.
     let (count, _) = reads("breg16 0; push_lane; plus; deref_size 1; breg16 8; deref_size 1; plus", ALL);
     assert_eq!(count, 1 + 32 + 2);
-    // Lanes that are not asked for are not looked at.
+    // Lanes that are not requested are not evaluated.
     let (count, _) = reads("breg16 0; push_lane; plus; deref_size 1", 0b1110);
     assert_eq!(count, 1 + 3);
-    // Half of the lanes go one way and half the other: each way is gone once.
+    // Half of the lanes branch: each path is evaluated once.
     let branches = "push_lane; lit1; and; bra L0; breg16 0; skip L1; L0: breg16 8; L1: deref_size 1";
     assert_eq!(reads(branches, ALL).0, 4);
 }
@@ -437,7 +437,7 @@ fn a_fault_is_of_the_lane_that_has_it() {
     assert!(reads("lit1", 0).1.same().is_none());
 }
 
-/// What stands for the places of all lanes must not be taken for any one of them.
+/// The representation of all lanes' places must not be taken for the place of one lane.
 #[test]
 fn places_that_lanes_have_of_their_own() {
     let target = target(32);
@@ -448,7 +448,7 @@ fn places_that_lanes_have_of_their_own() {
     for expr in [
         // Past bit 2^64 of the memory.
         format!("{wraps}; const1u 100; offset"),
-        // The part that the bits are in, which is another one in each lane.
+        // Parts selected by different bits in each lane.
         format!("{parts}; regx v2; lit1; select_bit_piece 8 2"),
         format!("{parts}; piece 2; {parts}; piece 1"),
         // Back to the start of the register, and before it.

@@ -166,7 +166,7 @@ fn public(p: &mut Patches, section: &str, name: &str) -> usize {
 
 type Patch = fn(&mut Patches);
 
-// An entry is its abbreviation, the number of its unit, its offset, and that of its parent.
+// An entry has the code of its abbreviation, the number of its unit, its offset, and that of its parent.
 #[rustfmt::skip]
 const OF_FIVE: &[(&str, Patch, Kind)] = &[
     ("a wrong hash", |p| { let at = layout(p).hashes; p.bytes(NAMES)[at] ^= 1; }, Table),
@@ -194,10 +194,10 @@ const OF_FIVE: &[(&str, Patch, Kind)] = &[
     ("a list of macros without an end", |p| { p.bytes(".debug_macro").pop(); }, Unreadable),
 ];
 
-/// Of every version.
+/// Faults in tables of every version.
 #[rustfmt::skip]
 const OF_ALL: &[(&str, Patch, Kind)] = &[
-    // A set: 16 bytes of header, pairs of 8 bytes.
+    // A set has 16 bytes of header, then pairs of 8 bytes.
     ("a range too short", |p| p.bytes(ADDRESSES)[24] -= 1, Table),
     ("a range too long", |p| p.bytes(ADDRESSES)[24] += 1, Table),
     ("a range of another function", |p| p.section(ADDRESSES).relocations[1].target = RelocationTarget::Symbol("other".into()), Table),
@@ -242,7 +242,7 @@ fn faults_of_tables_are_found() {
     all_found("tables", all.chain(of(2, OF_ALL)).chain(of(3, OF_FOUR)).collect());
 }
 
-/// What is wrong, whichever variable the finding is at: of tables, some name one and others do not.
+/// The missed fault, regardless of the variable: some findings about tables name one.
 fn missed_anywhere(
     truth: &Module,
     consumer: &Consumer,
@@ -258,7 +258,7 @@ fn missed_anywhere(
     why
 }
 
-/// A consumer is not given what it does not ask for.
+/// Tables that the consumer does not request are findings.
 #[test]
 fn tables_that_nobody_asks_for_are_found() {
     let truth = module(TRUTH);
@@ -301,11 +301,11 @@ fn wrong_macros_are_found() {
     });
     all_found("macros", all.collect());
 
-    // And a unit that has macros where it should have none.
+    // Also a unit with macros where none are described.
     let (none, consumer) = (module(Macros { is_there: false, ..TRUTH }), consumer(5));
     let expected = Expected { kind: Kind::Extra, variable: None, pc: None, lane: None };
     assert_eq!(missed(&none, &consumer, &sections(&truth, &consumer), &expected), None);
-    // The other unit's.
+    // Macros of the other unit.
     let expected = Expected { kind: Macro, ..expected };
     let mut patches = Patches { sections: sections(&truth, &consumer) };
     swap_addends(&mut patches, ".debug_info", ".debug_macro");

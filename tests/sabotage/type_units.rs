@@ -1,4 +1,4 @@
-//! Faults of types in units of their own.
+//! Faults in type units.
 
 use eitri::build::Builder;
 use eitri::check::Kind::{self, Extra, Type};
@@ -33,7 +33,7 @@ pub fn module(change: fn(&mut Said)) -> Module {
     m.finish().unwrap()
 }
 
-/// What the module says that faults change.
+/// Contents of the module that faults change.
 pub struct Said {
     offset: u64,
     line: u32,
@@ -51,7 +51,7 @@ pub fn consumers() -> [Consumer; 2] {
     })
 }
 
-/// The type units of what is said, with the rest of the truth: its signatures, its order.
+/// Type units of a changed module, with signatures and order of the original one.
 fn with_types_of(consumer: &Consumer, change: fn(&mut Said)) -> Vec<Section> {
     let truth = sections(&module(|_| ()), consumer);
     let mut sections = sections(&module(change), consumer);
@@ -77,7 +77,7 @@ fn units(sections: &mut [Section]) -> Vec<&mut Section> {
     sections.iter_mut().filter(|section| section.group.is_some()).collect()
 }
 
-/// Where the signature is, behind length, version, kind, size of addresses and offset of abbreviations.
+/// Offset of the signature, after length, version, kind, size of addresses and offset of abbreviations.
 fn header(consumer: &Consumer) -> usize {
     if consumer.version == 4 { 11 } else { 12 }
 }
@@ -106,7 +106,7 @@ const FAULTS: &[Fault] = &[
     ("another entry is the type's", Type, |consumer| {
         let mut sections = sections(&module(|_| ()), consumer);
         let at = header(consumer) + 8;
-        // The namespace, or a copied type.
+        // Refers to the namespace, or to a copied type.
         for unit in units(&mut sections) {
             unit.bytes[at] -= 1;
         }
@@ -148,8 +148,8 @@ fn faults_of_type_units_are_found() {
     }
 }
 
-/// A type that is where it was without type units means the same, and is not what was asked for. Units that have
-/// the same one, too.
+/// A type that stays in its compile unit has the same meaning, but was requested in a type unit. This also applies to
+/// several units with the same type.
 #[test]
 fn types_that_stayed_in_their_compile_unit_are_found() {
     for consumer in consumers() {
@@ -177,7 +177,7 @@ fn types_that_stayed_in_their_compile_unit_are_found() {
     }
 }
 
-/// Two units with the same type, and one with another that is called the same in each.
+/// Two units with the same type, and one with a different type of the same name in each.
 fn two_units() -> Module {
     let mut m = Builder::new(Target::x86_64());
     for (name, line) in [("a.cpp", 3), ("b.cpp", 4)] {
@@ -187,7 +187,7 @@ fn two_units() -> Module {
         let node = m.structure(unit, Some("node"), 8).unwrap();
         m.describe_type(node).unwrap().declared(file, 7);
         m.member(node, "a", int, 0).unwrap();
-        // That they are declared elsewhere is not in the signature, so that both stay.
+        // The line of the declaration is not part of the signature: both definitions stay.
         let own = m.structure(unit, Some("own"), 8).unwrap();
         m.describe_type(own).unwrap().declared(file, line);
         m.member(own, "a", int, 0).unwrap();
@@ -197,7 +197,7 @@ fn two_units() -> Module {
     m.finish().unwrap()
 }
 
-/// Who cannot read type units is not to be given any.
+/// Type units for a consumer without support are findings.
 #[test]
 fn type_units_that_nobody_asked_for_are_found() {
     for mut consumer in consumers() {

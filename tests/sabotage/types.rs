@@ -1,4 +1,4 @@
-//! Faults of types that C++ and Rust have: the object is written from a module in which one thing is another.
+//! Faults in types of C++ and Rust: the object is written from a module with one difference.
 
 use eitri::build::{Builder, DataMember, Extent, Template};
 use eitri::check::Kind::{self, Attribute, Extra, MissingEntry, Type};
@@ -12,7 +12,7 @@ use eitri::target::{SpaceId, Target};
 
 use crate::{Expected, all_found, missed, sections};
 
-/// What the module says that faults change.
+/// Contents of the module that faults change.
 #[derive(Clone)]
 struct Types {
     class: CompositeKind,
@@ -22,7 +22,7 @@ struct Types {
     column: u32,
     file: usize,
     is_complete: bool,
-    /// `None` for the unit.
+    /// `None` for the scope of the unit.
     scope: Option<&'static str>,
     in_class: bool,
     base: (bool, u64, Option<Accessibility>),
@@ -281,14 +281,14 @@ impl Types {
     }
 }
 
-/// The type of this number.
+/// The type with this number.
 fn ty(number: u32) -> TypeId {
     TypeId::from_u32(number)
 }
 
 type Change = fn(&mut Types);
 
-/// Fault, what it changes, what is found, of which variable.
+/// Fault, change, kind of finding, variable.
 type Fault = (&'static str, Change, Kind, Option<&'static str>);
 
 #[rustfmt::skip]
@@ -382,7 +382,7 @@ fn wrong_types_are_found() {
     all_found("types", all.collect());
 }
 
-/// A value in a class that is there is one that has to be the same.
+/// If a class has a value of a static member, the value must be equal.
 #[test]
 fn wrong_values_of_static_members_are_found() {
     let consumer = Consumer::llvm();

@@ -5,7 +5,7 @@ use eitri::lower::Consumer;
 use eitri::model::{BaseEncoding, Loc, Module, RegionKind, Val};
 use eitri::target::{SpaceId, Target};
 
-/// Consumers that can be told of lanes and frames.
+/// Consumers with support for lanes and frames.
 pub fn consumers() -> [Consumer; 3] {
     [Consumer::llvm(), Consumer::rocgdb(), Consumer::rocgdb_legacy()].map(|mut consumer| {
         consumer.forms = crate::patched::fixed().forms;
@@ -17,9 +17,8 @@ fn gpu() -> Builder {
     Builder::new(Target::named("amdgpu-gfx1030-wave32").unwrap())
 }
 
-/// Divergent control flow with a mask that moves. Whole-wave code is for a consumer that can be told which lanes are
-/// active in it, and begins where the mask moves: the fewer bounds, the less there is to compare. For others, regions
-/// are in one another.
+/// Divergent control flow with a mask that moves. Consumers with active lanes also get whole-wave code, which begins
+/// where the mask moves, to keep the number of compared pcs small; others get nested regions.
 pub fn lanes(consumer: &Consumer) -> Module {
     let mut m = gpu();
     let gpu = m.target().clone();
@@ -39,7 +38,7 @@ pub fn lanes(consumer: &Consumer) -> Module {
     m.finish().unwrap()
 }
 
-/// Two units, and frames: of an entry function, and of a function that saves registers.
+/// Two units, with frames of an entry function and of a function that saves registers.
 pub fn frames() -> Module {
     let mut m = gpu();
     let gpu = m.target().clone();

@@ -1,11 +1,11 @@
-//! A small assembler: what `spirv-as` reads, as far as the modules here need it. `!` before a number makes it a word
-//! as it is. Where `spirv-as` is installed, the two are compared.
+//! A small assembler for the subset of `spirv-as` syntax in the modules here. `!` before a number makes it a raw word.
+//! Where `spirv-as` is installed, the results are compared.
 
 use std::collections::HashMap;
 
 use eitri::spirv::{Kind, MAGIC, Name, Set};
 
-/// Names of core instructions, their opcodes, and whether they have a type and a result.
+/// Names of core instructions with opcodes, and whether they have a type and a result.
 const INSTRUCTIONS: &[(&str, u16, bool, bool)] = &[
     ("OpUndef", 1, true, true),
     ("OpName", 5, false, false),
@@ -51,11 +51,11 @@ const INSTRUCTIONS: &[(&str, u16, bool, bool)] = &[
     ("OpReturn", 253, false, false),
     ("OpReturnValue", 254, false, false),
     ("OpExtInstWithForwardRefsKHR", 4433, true, true),
-    // Of no opcode that is known.
+    // An unknown opcode.
     ("OpUnknown", 65000, false, false),
 ];
 
-/// Names of numbers of the core specification that the modules have.
+/// Names of core enumerants in the modules.
 const NUMBERS: &[(&str, u32)] = &[
     ("None", 0),
     ("Logical", 0),
@@ -84,13 +84,13 @@ enum Token {
     String(String),
 }
 
-/// A module, and the ids of its names.
+/// A module, with the ids of its names.
 pub struct Assembled {
     pub words: Vec<u32>,
     pub ids: HashMap<String, u32>,
 }
 
-/// The words of SPIR-V 1.1 of a text.
+/// Assembles a text as SPIR-V 1.1.
 pub fn assemble(text: &str) -> Assembled {
     let mut made = Assembled { words: vec![MAGIC, 0x0001_0100, 0, 0, 0], ids: HashMap::new() };
     let (mut sets, mut wide) = (HashMap::new(), Vec::new());
@@ -131,7 +131,7 @@ pub fn assemble(text: &str) -> Assembled {
             21 if made.words.last() == Some(&0) && made.words[start + 2] == 64 => {
                 wide.push(made.words[start + 1])
             }
-            // A number of 64 bits.
+            // A 64-bit number.
             43 if wide.contains(&made.words[start + 1]) => made.words.push(0),
             _ => {}
         }
@@ -142,7 +142,7 @@ pub fn assemble(text: &str) -> Assembled {
 }
 
 impl Assembled {
-    /// The id of a name: ids are given in the order in which names come.
+    /// The id of a name; ids are allocated in the order of first use.
     fn id(&mut self, name: &str) -> u32 {
         let next = self.ids.len() as u32 + 1;
         *self.ids.entry(name.to_owned()).or_insert(next)
@@ -167,7 +167,7 @@ impl Assembled {
         }
     }
 
-    /// The number of a debug instruction, and its literals. What is left of the operands is given back.
+    /// Appends the number of a debug instruction and its literals. Returns the remaining operands.
     fn debug<'t>(&mut self, set: Option<Set>, operands: &'t [Token]) -> &'t [Token] {
         let Token::Word(name) = &operands[0] else { panic!("{operands:?}") };
         let row = Name::ALL.iter().map(|name| name.row()).find(|row| row.text == name);
@@ -192,7 +192,7 @@ impl Assembled {
     }
 }
 
-/// The tokens of each line. A string can go over several.
+/// The tokens of each line. A string can span lines.
 fn statements(text: &str) -> Vec<Vec<Token>> {
     let (mut all, mut line, mut word) = (Vec::new(), Vec::new(), String::new());
     let mut string: Option<String> = None;

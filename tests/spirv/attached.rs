@@ -1,4 +1,4 @@
-//! The kernels with debug instructions, in each mode, and what others make of them.
+//! The kernels with debug instructions, in each mode, read by other tools.
 
 mod bind;
 mod describe;
@@ -12,7 +12,7 @@ use pretty_assertions::assert_eq;
 use crate::common::check_golden;
 use bind::{Bound, all};
 
-/// Every mode there is.
+/// All modes.
 pub fn modes() -> [Mode; 5] {
     let [exact, validating] = [Mode::exact, Mode::validating];
     [
@@ -49,7 +49,7 @@ fn kernels_are_valid_and_come_off_again() {
     }
 }
 
-/// What the lists say, as text.
+/// The hand-written lists, as text.
 #[test]
 fn kernels_are_printed() {
     for bound in all().iter().filter(|bound| bound.list.is_some()) {

@@ -1,21 +1,21 @@
-//! Modules with one mistake each, and modules that are right; and what `spirv-val` of SPIRV-Tools 2023.1 says of them.
+//! Modules with one fault each, and valid modules, with the verdict of `spirv-val` of SPIRV-Tools 2023.1.
 
 use eitri::spirv::Rule::{self, *};
 
 use Verdict::{Accepts, Rejects};
 
-/// What `spirv-val` does with a module.
+/// Verdict of `spirv-val` on a module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     Accepts,
     Rejects,
 }
 
-/// A module: one with every instruction, and what is replaced in its text.
+/// A module: one with every instruction, after replacements in its text.
 pub struct Case {
     pub name: &'static str,
     pub edits: &'static [(&'static str, &'static str)],
-    /// The rule that is broken, and no other.
+    /// The only violated rule.
     pub rule: Option<Rule>,
     pub outside: Verdict,
 }
@@ -33,7 +33,7 @@ const fn right(name: &'static str, edits: &'static [(&'static str, &'static str)
     Case { name, edits, rule: None, outside }
 }
 
-/// Of the module of `OpenCL.DebugInfo.100`.
+/// Cases for `OpenCL.DebugInfo.100`.
 #[rustfmt::skip]
 pub const OPENCL: &[Case] = &[
     broken(IdRange, "id 0", &[("TypePointer %int", "TypePointer !0")], Rejects),
@@ -168,8 +168,8 @@ pub const OPENCL: &[Case] = &[
     right("a scope before the first block", &[("%entry = OpLabel", "%early = OpExtInst %void %dbg DebugScope %method\n%entry = OpLabel")], Accepts),
 ];
 
-/// Of the module of `NonSemantic.Shader.DebugInfo.100`, without base classes: there `spirv-val` takes the first operand
-/// for the derived class, which this set does not have.
+/// Cases for `NonSemantic.Shader.DebugInfo.100`, without base classes: there `spirv-val` expects the derived class as
+/// first operand, which this set lacks.
 #[rustfmt::skip]
 pub const SHADER: &[Case] = &[
     broken(IdRange, "id 0", &[("TypePointer %int", "TypePointer !0")], Rejects),
@@ -224,7 +224,7 @@ pub const SHADER: &[Case] = &[
     right("a specialization constant as an offset", &[("%u4 %u2 %u32 %u32 %u2", "%u4 %u2 %spec %u32 %u2"), ("%l128 = ", "%spec = OpSpecConstant %uint 32\n%l128 = ")], Rejects),
 ];
 
-/// Of the module of `NonSemantic.Shader.DebugInfo.101`, which `spirv-val` does not know.
+/// Cases for `NonSemantic.Shader.DebugInfo.101`, which `spirv-val` does not know.
 #[rustfmt::skip]
 pub const SHADER101: &[Case] = &[
     broken(Instruction, "a number of no instruction", &[("DebugNoScope", "!111")], Accepts),

@@ -1,5 +1,6 @@
-//! Behaviour of other tools for each instruction: `spirv-val` and `spirv-opt -O` of SPIRV-Tools, and `llvm-spirv -r`. Their
-//! inputs are small modules that this crate's validator finds valid.
+//! Support for each instruction in `spirv-val` and `spirv-opt -O` of SPIRV-Tools, and in `llvm-spirv -r`.
+//!
+//! The inputs are small modules that this crate's validator accepts.
 
 mod cases;
 
@@ -17,7 +18,7 @@ use cases::{CASES, Case};
 
 const SPIRV_OPT: Tool = Tool::new("spirv-opt", "spirv-tools");
 
-/// For whom a module is.
+/// Target environment of a module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Machine {
     Kernel,
@@ -25,7 +26,7 @@ enum Machine {
 }
 
 impl Case {
-    /// The text of the module in a set.
+    /// Text of the module in a set.
     fn text(&self, set: Set, machine: Machine) -> String {
         let (opencl, shader) = (set == Set::OpenCl, set.is_shader());
         let function = if opencl { " %main" } else { "" };
@@ -122,7 +123,7 @@ const STRINGS: &str = "%file = OpString \"/src/a.cl\"
 %two = OpTypeVector %uint 2
 ";
 
-/// The text with ids of constants for numbers, and what else the other set has otherwise.
+/// Converts the text to the other set: ids of constants instead of numbers, and other differences.
 fn for_shader(text: &str) -> String {
     let line = |line: &str| {
         let mut line = line.replace('#', "%u");
@@ -137,7 +138,7 @@ fn for_shader(text: &str) -> String {
     text.lines().map(line).collect()
 }
 
-/// The constants that the text names, and 0 and 4.
+/// Constants that the text refers to, and 0 and 4.
 fn constants(text: &str) -> String {
     let mut numbers: BTreeSet<u32> = [0, 4].into();
     for word in text.split_whitespace() {
@@ -146,20 +147,20 @@ fn constants(text: &str) -> String {
     numbers.iter().map(|number| format!("%u{number} = OpConstant %uint {number}\n")).collect()
 }
 
-/// The text with debug instructions written out.
+/// Expands the abbreviated debug instructions.
 fn instructions(text: &str) -> String {
     let line = |line: &str| line.trim().replace(" = Debug", " = OpExtInst %void %dbg Debug") + "\n";
     text.lines().map(line).collect()
 }
 
-/// The numbers of the instruction in the set, if the module is one of it.
+/// Number of the instruction in the set, if the case applies to the set.
 fn number(case: &Case, set: Set) -> Option<u32> {
-    // Of a later version what it adds.
+    // For a later version, only its additions.
     let is_of = case.only.map_or(set != Set::Shader101, |only| only == set);
     case.of.row().number(set).filter(|_| is_of)
 }
 
-/// What a program makes of a module, and what it says to that.
+/// Result of a program for a module, and its message.
 struct Outcome {
     is: String,
     said: Option<String>,
@@ -170,7 +171,7 @@ impl Outcome {
         Self { is: is.into(), said: None }
     }
 
-    /// What was complained of, without set, instruction and ids.
+    /// A complaint, without set, instruction and ids.
     fn complaint(is: &str, ran: &Ran) -> Self {
         let line = ran.errors.lines().find(|line| !line.is_empty()).unwrap_or("nothing");
         let said = line.rsplit(": ").next().unwrap_or(line);
@@ -185,7 +186,7 @@ fn validated(words: &[u32]) -> Option<Outcome> {
     Some(if ran.succeeded { Outcome::new("ok") } else { Outcome::complaint("rejects", &ran) })
 }
 
-/// What becomes of the instruction in a module that is optimized.
+/// The instruction after optimising the module.
 fn optimized(case: &Case, words: &[u32]) -> Option<Outcome> {
     let folder = Folder::new();
     let (file, out) = (folder.file("a.spv", bytes(words)), folder.path().join("out.spv"));
@@ -213,7 +214,7 @@ fn optimized(case: &Case, words: &[u32]) -> Option<Outcome> {
     })
 }
 
-/// What the translator makes of the instruction.
+/// The instruction after translation.
 fn translated_to(case: &Case, words: &[u32]) -> Option<Outcome> {
     let text = match translated(words)? {
         Ok(text) => text,
@@ -267,7 +268,7 @@ fn consumers_are_as_the_table_says() {
             let by_validator = outcomes[0].1.said.clone();
             for (program, outcome) in outcomes {
                 table += &format!(" {} |", outcome.is);
-                // spirv-opt validates first, and says the same.
+                // spirv-opt validates first, with the same message.
                 let is_again = program == "spirv-opt" && outcome.said == by_validator;
                 if let Some(text) = outcome.said.filter(|_| !is_again) {
                     said += &format!("* {what}: `{program}`: {text}\n");
@@ -280,7 +281,7 @@ fn consumers_are_as_the_table_says() {
     check_golden("spirv/consumers.md", &table);
 }
 
-/// Every instruction of each set is there, and what a module is said to have.
+/// Every instruction of each set has a module, which contains it.
 #[test]
 fn every_instruction_has_a_module() {
     for set in Set::ALL {
@@ -303,15 +304,14 @@ fn the_translator_takes_no_set_for_shaders() {
 }
 
 const HEADER: &str = "\
-Behaviour of other tools for each instruction: Debian's `spirv-val` and `spirv-opt -O` of SPIRV-Tools 2023.1, and
-`llvm-spirv-15 -r`.
+What others make of each instruction: Debian's `spirv-val` and `spirv-opt -O` of SPIRV-Tools 2023.1, and `llvm-spirv-15 -r`.
 
-The inputs are small valid modules: kernels with `OpenCL.DebugInfo.100`, shaders with `NonSemantic.Shader.DebugInfo`. `spirv-val`
-gives the same answer for each set in kernels and shaders. `llvm-spirv-15` refuses modules with the set for shaders. No tool
-knows version 101 of that set, and none inspects its instructions.
+Each is given small modules that conform to the specification: kernels with the one set, shaders with the other;
+`spirv-val` both of either, of which it says the same. `llvm-spirv-15` takes no module with the set for shaders.
+Version 101 of that they do not know, and look at nothing of it.
 
-* `kept`: `spirv-opt` keeps the instruction in its place. `removed`: `spirv-opt` removes an unreferenced instruction of a shader
-  that it knows. `becomes 29`: the instruction of a variable that is no longer in memory is replaced by instruction 29.
-* `read`: the content of the instruction is in LLVM's metadata. `otherwise`: other content is there. `lost`: the content is
-  missing, without a message.
+* `kept`: `spirv-opt` leaves the instruction where it is. `removed`: of a shader it leaves out what nothing names that it
+  knows. `becomes 29`: of a variable that is no longer in memory.
+* `read`: what the instruction says is in LLVM's metadata. `otherwise`: something else is. `lost`: nothing is, and nothing
+  is said.
 ";

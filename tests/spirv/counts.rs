@@ -1,4 +1,4 @@
-//! Counts in messages: the noun of one thing is singular.
+//! Counts in messages: nouns agree with the number 1.
 
 use std::fs;
 use std::path::Path;
@@ -56,11 +56,11 @@ fn one_is_singular() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// Verbs of the texts that end as plurals do.
+/// Verbs that end like plurals.
 const VERBS: [&str; 9] = ["comes", "does", "ends", "has", "holds", "includes", "is", "says", "stands"];
 
-/// No text has a plural right behind what is filled in: what counts gives its noun as well. Words that stand between a
-/// number and its noun count as none.
+/// No text has a plural directly after a placeholder: the counting type prints its noun. Words between a number and
+/// its noun are not found.
 #[test]
 fn no_noun_stands_behind_a_number() {
     let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src/spirv")];

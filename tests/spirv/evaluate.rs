@@ -1,4 +1,4 @@
-//! Debug operations, each by hand: section 3.6.
+//! Debug operations, computed by hand: section 3.6.
 
 use eitri::eval::{Element, Layout, Location, Snapshot, SpaceLayout, Value};
 use eitri::spirv::DebugOperation::{self, *};
@@ -7,8 +7,8 @@ use eitri::target::{Per, SpaceId, Target};
 
 const LOCAL: SpaceId = SpaceId(3);
 
-/// In the default space the 8 bytes at 0x1000 are 0x2000, and those at 0x2000 are 77; in space 3 those at 0x10 are 5,
-/// those at 0x1000 are 0x30.
+/// Memory: in the default space the 8 bytes at 0x1000 are 0x2000, and those at 0x2000 are 77; in space 3, those at
+/// 0x10 are 5, and those at 0x1000 are 0x30.
 fn machine() -> Snapshot {
     let mut machine = Snapshot::default();
     for (space, address, value) in [
@@ -39,14 +39,14 @@ fn valued(value: u64, operations: &[DebugOperation]) -> eitri::Result<Evaluated>
     evaluate(operations, &Initial::Value(number(value)), &machine(), &target())
 }
 
-/// The text of where it is, if it is all of the variable.
+/// Text of the location, if it is that of the whole variable.
 fn place(found: eitri::Result<Evaluated>) -> String {
     let found = found.expect("it has a meaning");
     assert_eq!(found.bits, None);
     found.location.to_string()
 }
 
-/// Eight bytes, the lowest first.
+/// Text of eight bytes, lowest first.
 fn bytes(value: u64) -> String {
     value.to_le_bytes().iter().fold("implicit:".into(), |text, byte| format!("{text}{byte:02x}"))
 }
@@ -55,7 +55,7 @@ fn bytes(value: u64) -> String {
 fn without_operations_it_is_what_is_on_the_stack() {
     assert_eq!(place(declared(0x1000, &[])), "mem:0:0x1000");
     assert_eq!(place(valued(0x1000, &[])), bytes(0x1000));
-    // Bits that are no number, and addresses of another space.
+    // Bits that are not a number, and addresses in another space.
     let bits = Initial::Value(Element::Location(Location::implicit(&[1; 16])));
     let found = evaluate(&[], &bits, &machine(), &target()).unwrap();
     assert_eq!(found.location, Location::implicit(&[1; 16]));
@@ -71,7 +71,7 @@ fn deref_reads_an_address() {
     // The value is the address.
     assert_eq!(place(valued(0x1000, &[Deref])), "mem:0:0x1000");
     assert_eq!(place(valued(0x1000, &[Deref, Deref])), "mem:0:0x2000");
-    // What was read is the value, and more is done with it.
+    // The value that was read is processed further.
     assert_eq!(place(valued(0x2000, &[Deref, PlusUconst(1), StackValue])), bytes(78));
     assert_eq!(place(valued(0x2000, &[Deref, StackValue])), bytes(77));
 }
@@ -84,7 +84,7 @@ fn plus_minus_and_swap() {
     assert_eq!(place(valued(30, &[Constu(12), Swap, Minus, StackValue])), bytes(18_u64.wrapping_neg()));
     assert_eq!(place(declared(0x1000, &[PlusUconst(16)])), "mem:0:0x1010");
     assert_eq!(place(declared(0x1000, &[Constu(16), Minus])), "mem:0:0xff0");
-    // Without StackValue it is the value all the same.
+    // The value is computed even without StackValue.
     assert_eq!(place(valued(30, &[PlusUconst(12)])), bytes(42));
 }
 
@@ -94,7 +94,7 @@ fn negative_numbers_are_those_of_the_size_of_an_address() {
     assert_eq!(place(valued(minus_four, &[PlusUconst(3), StackValue])), bytes(u64::MAX));
     assert_eq!(place(valued(minus_four, &[PlusUconst(6), StackValue])), bytes(2));
     assert_eq!(place(valued(3, &[Constu(4), Minus, StackValue])), bytes(u64::MAX));
-    // A word is no negative number.
+    // Operands are unsigned.
     let largest = u64::from(u32::MAX);
     assert_eq!(place(valued(1, &[PlusUconst(u32::MAX), StackValue])), bytes(largest + 1));
     assert_eq!(place(valued(0, &[Constu(u32::MAX), StackValue])), bytes(largest));
@@ -112,7 +112,7 @@ fn xderef_has_the_address_on_top_and_the_space_below() {
     assert_eq!(place(valued(0x10, &in_local)), "mem:3:0x10");
     assert_eq!(place(valued(0x10, &[Constu(3), Swap, Xderef, StackValue])), bytes(5));
     assert_eq!(place(declared(0x1000, &in_local)), "mem:0:0x30");
-    // The other way round it is the address 3 of the space 0x10, which there is not.
+    // Swapped, it is address 3 of space 0x10, which does not exist.
     let error = valued(0x10, &[Constu(3), Xderef]).unwrap_err();
     assert_eq!(error.at().operation, Some(1));
     assert!(error.to_string().contains("Xderef: ill-formed"), "{error}");
@@ -128,7 +128,7 @@ fn pieces_are_of_what_was_said_before() {
     assert_eq!(text, "[mem:0:0x1004/16]");
     let text = place(declared(0x1000, &[BitPiece { offset: 3, size: 5 }]));
     assert_eq!(text, "[mem:0:0x1000+3/5]");
-    // Several make one variable.
+    // Several pieces form one variable.
     let two = [
         StackValue,
         BitPiece { offset: 0, size: 8 },
@@ -138,7 +138,7 @@ fn pieces_are_of_what_was_said_before() {
     ];
     let text = place(valued(0xff, &two));
     assert_eq!(text, "[implicit:ff00000000000000/8, implicit:0700000000000000/24]");
-    // Nothing is said of the bits between.
+    // Bits between the pieces are undefined.
     let text = place(valued(1, &[BitPiece { offset: 0, size: 8 }, BitPiece { offset: 0, size: 8 }]));
     assert_eq!(text, "[implicit:0100000000000000/8, undefined/8]");
 }
@@ -151,7 +151,7 @@ fn a_fragment_is_of_the_variable() {
     assert_eq!((found.location.to_string(), found.bits), (bytes(7), Some(0..64)));
     let found = valued(0x1000, &[PlusUconst(8), Deref, Fragment { offset: 8, size: 8 }]).unwrap();
     assert_eq!((found.location.to_string(), found.bits), ("mem:0:0x1008".into(), Some(8..16)));
-    // These bits of the value are those of the variable.
+    // These bits of the value provide those of the variable.
     let both = [BitPiece { offset: 8, size: 8 }, Fragment { offset: 40, size: 8 }];
     let found = valued(0x1234, &both).unwrap();
     assert_eq!(
@@ -182,7 +182,7 @@ fn mistakes_are_of_an_operation() {
         assert_eq!(error.at().operation, Some(index), "{operations:?}: {error}");
         assert!(error.to_string().contains(what), "{operations:?}: {error}");
     }
-    // What is not there cannot be read.
+    // Unmapped memory cannot be read.
     let error = valued(0x5000, &[Deref, PlusUconst(1)]).unwrap_err();
     assert_eq!(error.at().operation, Some(0), "{error}");
 }

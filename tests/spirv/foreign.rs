@@ -1,5 +1,5 @@
-//! Modules of other producers: what they say is raised, attached again and checked. `foreign/README.md` says how they
-//! were made.
+//! Modules of other producers: read back, attached again and checked. `foreign/README.md` describes how they were
+//! made.
 
 use std::ops::Range;
 
@@ -19,9 +19,9 @@ const NAME: u16 = 5;
 const LINE: u16 = 8;
 const NO_LINE: u16 = 317;
 
-/// A module, and the part of a variable that each of its `DebugDeclare` and `DebugValue` describes, typed from the
-/// text of `spirv-dis`. The members' `Offset` and `Size` give the bits of the part. glslang writes 0 for both: its members
-/// follow each other, and a vector of three has the room of four floats.
+/// A module, with the part of a variable that each of its `DebugDeclare` and `DebugValue` describes, typed from the
+/// text of `spirv-dis`. The members' `Offset` and `Size` give the bits of the part. glslang writes 0 for both: its
+/// members are consecutive, and a vector of three takes the space of four floats.
 struct Foreign {
     name: &'static str,
     bytes: &'static [u8],
@@ -32,8 +32,8 @@ fn raised(facts: &Facts<'_>) -> Raised {
     raise(facts, &Target::x86_64()).expect("can be described")
 }
 
-/// The module without debug instructions, their names, `OpLine` and `OpNoLine`; and without `OpSource`, whose language `spirv-val` of
-/// SPIRV-Tools 2023.1 does not know.
+/// The module without debug instructions, their names, `OpLine` and `OpNoLine`; and without `OpSource`, whose language
+/// `spirv-val` of SPIRV-Tools 2023.1 does not know.
 pub fn plain(words: &[u32]) -> Vec<u32> {
     let facts = read(words).expect("reads");
     let mut plain = words[..5].to_vec();
@@ -47,7 +47,7 @@ pub fn plain(words: &[u32]) -> Vec<u32> {
     plain
 }
 
-/// The ids that hold variables, in order.
+/// The ids that provide variables, in order.
 fn held(raised: &Raised) -> Vec<String> {
     let Raised { module, binding, .. } = raised;
     let mut all = Vec::new();
@@ -71,7 +71,7 @@ fn held(raised: &Raised) -> Vec<String> {
     all
 }
 
-/// The indexes of the part of the variable, and its bits.
+/// Indexes of the part of the variable, and its bits.
 fn part(held: &Held, module: &Module, ty: TypeId) -> String {
     let bits = match held.bits_of(module, ty) {
         Some(Range { start, end }) => format!(" {start}..{end}"),
@@ -94,7 +94,8 @@ fn what(held: &Held, is_declared: bool) -> String {
 }
 
 impl Foreign {
-    /// Compares the raised binding with the typed lines; attaches, raises and compares again.
+    /// Compares the binding that was read back with the typed lines; then attaches it, reads it back and compares
+    /// again.
     fn says_what_was_typed(&self) {
         let words = from_bytes(self.bytes).expect("is a module");
         let raised = raised(&read(&words).expect("reads"));
@@ -107,7 +108,7 @@ impl Foreign {
             assert!(report.is_clean(), "{}: {report}", self.name);
             let checked = attached.check(&raised.module, &raised.binding, &mode).expect("reads");
             assert!(checked.is_clean(), "{}: {checked}", self.name);
-            // A `DebugDeclare` names an OpVariable: what a parameter points to is a value.
+            // `DebugDeclare` requires an OpVariable: the target of a parameter is a value.
             let said = |line: &&str| line.replace("at %38", "= %38 Deref");
             let expected: Vec<_> = self.held.iter().map(said).collect();
             assert_eq!(held(&self::raised(&facts)), expected, "{}, again", self.name);
@@ -119,7 +120,7 @@ impl Foreign {
     }
 }
 
-/// Nor does it know the number in a `DebugCompilationUnit`.
+/// A mode with languages that `spirv-val` knows in a `DebugCompilationUnit`.
 fn mode(set: Set) -> Mode {
     Mode { last_language: Mode::validating(set).last_language, ..Mode::exact(set) }
 }
@@ -135,8 +136,8 @@ fn glslang() {
     Foreign { name: "glslang", bytes: include_bytes!("foreign/glslang.spv"), held }.says_what_was_typed();
 }
 
-/// `spirv-opt` replaces the members of a structure by a value each. What it leaves of `range` is in no scope that it is
-/// inlined in.
+/// `spirv-opt` replaces the members of a structure by separate values. The remains of `range` are outside of the scope
+/// of their inlined call.
 #[test]
 fn glslang_optimized() {
     let held = &[
@@ -154,7 +155,7 @@ fn glslang_optimized() {
     Foreign { name: "glslang.opt", bytes, held }.says_what_was_typed();
 }
 
-/// Slang writes a `DebugValue` for each assignment, with the part of the variable that is assigned.
+/// Slang writes a `DebugValue` for each assignment, with the assigned part of the variable.
 #[test]
 fn slang() {
     let held = &[
@@ -180,7 +181,7 @@ fn slang() {
     Foreign { name: "slang", bytes: include_bytes!("foreign/slang.spv"), held }.says_what_was_typed();
 }
 
-/// `cell[3]` is where an `OpUndef` points to, and the members of `range` are an `OpUndef` each: one part is unknown,
+/// `cell[3]` is the target of an `OpUndef`, and the members of `range` are an `OpUndef` each: one part is undefined,
 /// and the others are not mentioned.
 #[test]
 fn slang_optimized() {
@@ -194,7 +195,7 @@ fn slang_optimized() {
     Foreign { name: "slang.opt", bytes: include_bytes!("foreign/slang.opt.spv"), held }.says_what_was_typed();
 }
 
-/// The name of a variable; an inlined instance has the name of its origin.
+/// Name of a variable; an inlined instance has the name of its origin.
 fn name(module: &Module, id: VariableId) -> &str {
     let variable = module.variable(id);
     match (variable.name, variable.origin) {

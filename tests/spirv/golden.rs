@@ -1,4 +1,4 @@
-//! The table against the listing typed from the specifications; core instructions against the grammar.
+//! Comparison of the table with the listing typed from the specifications, and of core instructions with the grammar.
 
 use std::collections::BTreeMap;
 
@@ -14,14 +14,15 @@ use crate::{OPENCL, SHADER, shader101};
 
 const LISTING: &str = include_str!("../../goldens/spirv/instructions.txt");
 
-/// The lines of a part of the listing.
+/// Lines of a part of the listing.
 pub fn part(name: &str) -> impl Iterator<Item = &'static str> {
     let lines = LISTING.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
     let header = format!("[{name}]");
     lines.skip_while(move |line| *line != header).skip(1).take_while(|line| !line.starts_with('['))
 }
 
-/// The lines of a set, in the order of their numbers: of a later version all of the one before that it does not change.
+/// Lines of a set, in the order of their numbers: for a later version, with the unchanged ones of the previous
+/// version.
 pub fn listed_of(set: Set) -> Vec<&'static str> {
     let number =
         |line: &&'static str| line.split(' ').next().and_then(|it| it.parse::<u32>().ok()).expect("a number");
@@ -48,7 +49,7 @@ fn enumeration(text: &str) -> Option<Enumeration> {
     })
 }
 
-/// How the listing says what an operand can be.
+/// The listing's notation for the permitted contents of an operand.
 fn kind(operand: &OperandRow, set: Set) -> String {
     let kind = match operand.kind {
         Kind::Of(enumeration) => {
@@ -86,7 +87,7 @@ fn listed(names: &[Name]) -> String {
     names.iter().map(|name| name.row().text).collect::<Vec<_>>().join(", ")
 }
 
-/// The line of the listing that says what the row says.
+/// The line of the listing that a row corresponds to.
 fn line(row: &Row, set: Set, number: u32) -> String {
     let words = |count: usize| row.takes(set, count).then_some(5 + count);
     let least = (0..).find_map(words).expect("some number of operands");
@@ -137,7 +138,7 @@ fn enumerations_are_the_specifications() {
     }
 }
 
-/// What the grammar that `rspirv` has says of an instruction: whether it has a type, and whether it has a result.
+/// Compares each instruction with the grammar in `rspirv`: whether it has a type, and whether it has a result.
 #[test]
 fn core_instructions_are_the_grammars() {
     for grammar in INSTRUCTION_TABLE.iter() {
@@ -149,7 +150,7 @@ fn core_instructions_are_the_grammars() {
         assert_eq!(ty, has_type.then_some(101), "{}", grammar.opname);
         let expected = has(OperandKind::IdResult).then_some(if has_type { 102 } else { 101 });
         assert_eq!(result, expected, "{}", grammar.opname);
-        // Every one is known: what is not, may define what it names.
+        // Every opcode is known; an unknown one might define its operands.
         let facts = read(&words);
         let facts = facts.expect("reads");
         assert!(!facts.layout().may_be_defined(eitri::spirv::Id(101)), "{}", grammar.opname);
@@ -158,7 +159,7 @@ fn core_instructions_are_the_grammars() {
     assert!(read(&words).expect("reads").layout().may_be_defined(eitri::spirv::Id(102)));
 }
 
-/// The header of a module.
+/// Header of a module.
 const MODULE: &[u32] = &[0x0723_0203, 0x0001_0600, 0, 200, 0];
 
 #[test]

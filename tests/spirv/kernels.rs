@@ -1,4 +1,5 @@
-//! Kernels compiled without debug information, to attach to. `kernels/README.md` says how they were made.
+//! Kernels compiled without debug information, as input for attaching. `kernels/README.md` describes how they were
+//! made.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -8,14 +9,14 @@ use pretty_assertions::assert_eq;
 
 use crate::tools::{Folder, Tool};
 
-/// A kernel, and the modules that were made of it.
+/// A kernel with its compiled modules.
 pub struct Kernel {
     pub name: &'static str,
     /// File, from the root of the project.
     pub source: &'static str,
     o0: &'static [u8],
     o2: &'static [u8],
-    /// Names of the functions that have a source, in the order of the modules.
+    /// Names of the functions with a source, in the order of the modules.
     functions: &'static [&'static str],
 }
 
@@ -39,7 +40,7 @@ pub const KERNELS: &[Kernel] = kernels! {
     "spill" "examples/data/k14_spill.cl" ["clobber", "uspill", "vspillf", "vspillk"]
 };
 
-/// What clang is called with for a level.
+/// Optimisation options of clang.
 pub const LEVELS: [&str; 2] = ["-O0", "-O2"];
 
 impl Kernel {
@@ -47,13 +48,13 @@ impl Kernel {
         KERNELS.iter().find(|kernel| kernel.name == name).expect("is a kernel")
     }
 
-    /// The words of the module of a level.
+    /// Words of the module for a level.
     pub fn words(&self, level: &str) -> Vec<u32> {
         let bytes = if level == "-O0" { self.o0 } else { self.o2 };
         from_bytes(bytes).expect("is a module")
     }
 
-    /// The words that clang and the translator make of it now.
+    /// Words compiled now with clang and the translator.
     pub fn compiled(&self, flags: &[&str]) -> Option<Vec<u32>> {
         compiled(&Path::new(env!("CARGO_MANIFEST_DIR")).join(self.source), flags)
     }
@@ -62,7 +63,7 @@ impl Kernel {
 const CLANG: Tool = Tool::new("clang-15", "clang-15");
 const LLVM_SPIRV: Tool = Tool::new("llvm-spirv-15", "llvm-spirv-15");
 
-/// The words that clang and the translator make of a file.
+/// Words compiled from a file with clang and the translator.
 pub fn compiled(source: &Path, flags: &[&str]) -> Option<Vec<u32>> {
     let folder = Folder::new();
     let (bitcode, module) = (bitcode(&folder, source, flags)?, folder.path().join("a.spv"));
@@ -70,7 +71,7 @@ pub fn compiled(source: &Path, flags: &[&str]) -> Option<Vec<u32>> {
     Some(from_bytes(&std::fs::read(module).expect("it is written")).expect("is a module"))
 }
 
-/// The bitcode that clang makes of a file.
+/// Bitcode compiled from a file with clang.
 pub fn bitcode(folder: &Folder, source: &Path, flags: &[&str]) -> Option<PathBuf> {
     let bitcode = folder.path().join("a.bc");
     let is_cpp = source.extension().is_some_and(|it| it == "clcpp");
@@ -93,7 +94,7 @@ fn the_modules_are_those_that_clang_makes() {
     }
 }
 
-/// The functions that have a name, in order: those of the source. An entry point of a kernel has none, and calls it.
+/// Named functions, in order: those of the source. The entry point of a kernel is unnamed, and calls the kernel.
 pub fn functions(words: &[u32]) -> Vec<(Id, String)> {
     let words = Words::new(words).expect("is a module");
     let name = |function: Id| {
@@ -107,13 +108,13 @@ pub fn functions(words: &[u32]) -> Vec<(Id, String)> {
 const OP_NAME: u16 = 5;
 const OP_FUNCTION: u16 = 54;
 
-/// A string of words.
+/// Decodes a string.
 fn string(words: &[u32]) -> String {
     let bytes = words.iter().flat_map(|word| word.to_le_bytes());
     String::from_utf8(bytes.take_while(|&byte| byte != 0).collect()).expect("is text")
 }
 
-/// Nothing is there yet of what is to be attached.
+/// The modules have no debug instructions yet.
 #[test]
 fn the_modules_have_no_debug_information() {
     for kernel in KERNELS {

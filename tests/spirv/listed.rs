@@ -1,4 +1,4 @@
-//! What kernels hold where, listed by hand: `kernels/README.md` says how a list is read.
+//! Values of variables in the kernels, listed by hand: `kernels/README.md` describes the format.
 
 mod clang;
 
@@ -10,25 +10,25 @@ use rspirv::spirv::Op;
 
 use crate::kernels::{Kernel, functions};
 
-/// A list, and the module that it is of.
+/// A list, and its module.
 pub struct Listed {
     pub kernel: &'static Kernel,
     pub level: &'static str,
     pub scopes: Vec<Scope>,
-    /// Variables of the program.
+    /// Global variables.
     pub globals: Vec<(String, Id)>,
     pub functions: Vec<Function>,
 }
 
-/// A scope that is no function of the module.
+/// A scope that is not a function of the module.
 pub struct Scope {
     pub name: String,
-    /// The function of which this is inlined; none for a block.
+    /// The inlined function; `None` for a block.
     pub inlined: Option<String>,
-    /// Where the block begins, or the call is.
+    /// Line where the block begins, or of the call.
     pub line: u32,
     pub column: u32,
-    /// The scope around it, or of the call: a function's name or a scope's.
+    /// The enclosing scope, or that of the call: name of a function or scope.
     pub parent: String,
 }
 
@@ -46,29 +46,29 @@ pub struct Block {
 pub enum Entry {
     /// The next instruction of the block.
     Instruction { is: Named, at: Option<At> },
-    /// From here on a variable of a scope is there.
+    /// A variable of a scope has this value from here on.
     Held { variable: String, scope: String, is_declared: bool, pieces: Vec<Piece> },
 }
 
-/// An instruction by its result, or the name of one that has none.
+/// An instruction by its result, or by its name without one.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Named {
     Result(Id),
     Operation(String),
 }
 
-/// The scope of an instruction, and its line and column if it has them.
+/// Scope of an instruction, with its line and column, if any.
 #[derive(Debug, Clone, PartialEq)]
 pub struct At {
     pub scope: String,
     pub line: Option<(u32, u32)>,
 }
 
-/// What holds a variable, or some of its bits.
+/// An id that provides a variable, or some of its bits.
 #[derive(Debug, Clone)]
 pub struct Piece {
     pub id: Id,
-    /// The id is a pointer to where it is.
+    /// Whether the id is a pointer to the value.
     pub is_memory: bool,
     pub indexes: Vec<u32>,
     /// Bits of the variable.
@@ -150,7 +150,7 @@ impl Listed {
         }
     }
 
-    /// The variables that are held somewhere, and their scopes.
+    /// Variables with values, and their scopes.
     fn held(&self) -> impl Iterator<Item = (&str, &str)> {
         let entries = self.functions.iter().flat_map(|it| &it.blocks).flat_map(|it| &it.entries);
         entries.filter_map(|entry| match entry {
@@ -159,7 +159,7 @@ impl Listed {
         })
     }
 
-    /// The scope with those around it. Of a call only the line is said, as in the instructions.
+    /// Name of a scope with its enclosing scopes. Calls are described by line only, as in the instructions.
     pub fn described(&self, name: &str) -> String {
         let Some(scope) = self.scopes.iter().find(|scope| scope.name == name) else { return name.into() };
         let (line, column, parent) = (scope.line, scope.column, self.described(&scope.parent));
@@ -179,7 +179,7 @@ pub fn position(text: &str) -> (u32, u32) {
     (line.parse().expect("a line"), column.parse().expect("a column"))
 }
 
-/// `memory %50 bits 256..384`, `%98[0] bits 0..32`, `%12`.
+/// Parses `memory %50 bits 256..384`, `%98[0] bits 0..32`, `%12`.
 fn piece_of(text: &str, is_declared: bool) -> Piece {
     let (what, bits) = text.split_once(" bits ").map_or((text, None), |(what, bits)| (what, Some(bits)));
     let (what, is_memory) = match what.strip_prefix("memory ") {
@@ -196,7 +196,7 @@ fn piece_of(text: &str, is_declared: bool) -> Piece {
     Piece { id, is_memory, indexes, bits }
 }
 
-/// Whether an instruction is one of a block that does something: no parameter, and neither a line nor debug information.
+/// Whether an instruction of a block is listed: not a parameter, a line or debug information.
 pub fn is_listed(facts: &Facts<'_>, instruction: Instruction<'_>) -> bool {
     let left_out = [Op::FunctionParameter, Op::Line, Op::NoLine];
     !left_out.contains(&operation(instruction)) && facts.fact(instruction).is_none()
@@ -206,7 +206,7 @@ pub fn operation(instruction: Instruction<'_>) -> Op {
     Op::from_u32(instruction.opcode().into()).expect("is known")
 }
 
-/// The function that each instruction of a function with a source is in, and the instruction.
+/// Instructions of functions with a source, each with the index of its function.
 pub fn in_functions<'a>(words: &'a [u32]) -> impl Iterator<Item = (usize, Instruction<'a>)> {
     let named = functions(words);
     let mut function = None;
@@ -225,7 +225,7 @@ pub fn in_functions<'a>(words: &'a [u32]) -> impl Iterator<Item = (usize, Instru
     })
 }
 
-/// Every instruction is named once, and in its place.
+/// Every instruction is listed once, in order.
 #[test]
 fn every_instruction_is_listed() {
     for list in Listed::all() {
@@ -253,7 +253,7 @@ fn every_instruction_is_listed() {
     }
 }
 
-/// Memory is named by a pointer, a part by a type of its size; parts are in order and do not overlap.
+/// Memory is referred to by a pointer, a part has a type of its size; parts are in order and disjoint.
 #[test]
 fn what_holds_a_variable_fits() {
     for list in Listed::all() {

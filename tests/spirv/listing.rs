@@ -1,5 +1,4 @@
-//! Random modules, and operands that are replaced in them: what may stand where is what the listing typed from the
-//! specifications says.
+//! Random modules with replaced operands: the permitted ones are those of the listing typed from the specifications.
 
 use std::collections::HashMap;
 
@@ -28,7 +27,7 @@ const TYPES: [&str; 14] = [
 const SCOPES: [&str; 4] =
     ["DebugCompilationUnit", "DebugFunction", "DebugLexicalBlock", "DebugTypeComposite"];
 
-/// For each name of a set what its operands can be, in the words of the listing.
+/// Permitted operands of each instruction in a set, in the notation of the listing.
 fn listing(set: Set) -> HashMap<&'static str, Vec<&'static str>> {
     let row = |line: &'static str| {
         let columns: Vec<&str> = line.split('|').map(str::trim).collect();
@@ -37,20 +36,20 @@ fn listing(set: Set) -> HashMap<&'static str, Vec<&'static str>> {
     listed_of(set).into_iter().map(row).collect()
 }
 
-/// What the operand at an index can be: what comes any number of times is at the end.
+/// Permitted contents of the operand at an index; repeated operands are last.
 fn at<'l>(operands: &[&'l str], index: usize) -> &'l str {
     let many = operands.iter().filter(|operand| operand.contains("...")).count();
     let fixed = operands.len() - many;
     if index < fixed { operands[index] } else { operands[fixed + (index - fixed) % many] }
 }
 
-/// Whether a thing can stand where the listing says this.
+/// Whether the listing permits a thing as the operand.
 fn can_be(operand: &str, thing: Thing) -> bool {
     let debug = match thing {
         Thing::Debug(name) => name.row().text,
         _ => "",
     };
-    // The name of an operand comes first, and a mark at its end; of some the name has two words.
+    // The name of an operand comes first, of one or two words, and a mark is at its end.
     let kind = operand.trim_end_matches(", forward").replace("32 or 64", "32/64");
     let mut atoms = kind.split(" or ").flat_map(|part| part.split(", "));
     atoms.any(|atom| {
@@ -133,7 +132,7 @@ fn replaced_operands_are_found_where_the_listing_does_not_allow_them() {
         if is_literal || operand.ends_with(|char: char| char.is_ascii_digit()) && operand.contains("3.") {
             continue;
         }
-        // Anything that comes before it.
+        // Any preceding id.
         let mut before: Vec<(u32, Thing)> = made.things.iter().map(|(&id, &thing)| (id, thing)).collect();
         before.sort_unstable_by_key(|&(id, _)| id);
         let facts = read(&made.words).expect("reads");
@@ -148,11 +147,11 @@ fn replaced_operands_are_found_where_the_listing_does_not_allow_them() {
             all.any(|finding| finding.rule == rule)
         };
         let is_found = of_it(Rule::OperandKind) || of_it(Rule::TemplateNumbers);
-        // A language or a storage class is a number of 32 bits.
+        // Languages and storage classes are 32-bit numbers.
         let operand =
             operand.replace("Source Language", "const").replace("Storage Class Storage Class", "const");
         let operand = operand.replace("Build Identifier Flags", "const").replace("FP Encoding", "const");
-        // What stands for something that was removed is noted.
+        // A replacement for a removed instruction is noted.
         let is_removed = thing == Thing::Debug(Name::InfoNone)
             && !of_it(Rule::TemplateNumbers)
             && report.notes.iter().any(|note| note.at.word == Some(placed.at) && note.rule == Rule::Removed);
@@ -168,7 +167,7 @@ fn replaced_operands_are_found_where_the_listing_does_not_allow_them() {
     assert!(found > 1_000 && allowed > 100, "{found} {allowed}");
 }
 
-/// An operand more or less than there can be, and a number that is in no list.
+/// A missing or excessive operand, and a number outside of its enumeration.
 #[test]
 fn operands_that_are_missing_or_unknown_are_found() {
     let mut random = Random(0x3c6e_f372_fe94_f82b);

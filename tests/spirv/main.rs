@@ -1,5 +1,5 @@
-//! SPIR-V debug instructions: the table against the specifications, reading, text, what the validator finds, and kernels
-//! that have them attached, with what other tools make of these.
+//! SPIR-V debug instructions: comparison of the table with the specifications; reading, text and validation; kernels
+//! with attached instructions, read by other tools.
 #![cfg(feature = "spirv")]
 
 mod assemble;
@@ -35,7 +35,7 @@ const OPENCL: &str = include_str!("modules/opencl.spvasm");
 /// A module with every instruction of `NonSemantic.Shader.DebugInfo.100`.
 const SHADER: &str = include_str!("modules/shader.spvasm");
 
-/// The same of version 101, with what that adds.
+/// The module of version 101, with its additions.
 fn shader101() -> String {
     let edits = [
         ("NonSemantic.Shader.DebugInfo.100", "NonSemantic.Shader.DebugInfo.101"),
@@ -55,7 +55,7 @@ const SPIRV_AS: Tool = Tool::new("spirv-as", "spirv-tools");
 const SPIRV_DIS: Tool = Tool::new("spirv-dis", "spirv-tools");
 const SPIRV_VAL: Tool = Tool::new("spirv-val", "spirv-tools");
 
-/// The words as bytes.
+/// Words as bytes.
 fn bytes(words: &[u32]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }

@@ -1,6 +1,6 @@
-//! Debug metadata of LLVM: what the LLVM translator makes of a SPIR-V module when it reads it back.
+//! LLVM debug metadata, as LLVM's translator makes it when it reads a SPIR-V module back.
 //!
-//! Nodes are read from the text of `llvm-dis-15`; [`facts`] says plainly what they describe.
+//! Nodes are parsed from the text of `llvm-dis-15`; [`facts`] converts them to plain facts.
 
 mod check;
 pub mod facts;
@@ -18,7 +18,7 @@ use crate::tools::{Folder, Ran, Tool};
 const LLVM_SPIRV: Tool = Tool::new("llvm-spirv-15", "llvm-spirv-15");
 const LLVM_DIS: Tool = Tool::new("llvm-dis-15", "llvm-15");
 
-/// The text of what the translator makes of a module; else what it, or the disassembler, says.
+/// Text of the translated module, or the failed run of the translator or the disassembler.
 pub fn translated(words: &[u32]) -> Option<Result<String, Ran>> {
     let folder = Folder::new();
     let (module, bitcode) = (folder.file("a.spv", bytes(words)), folder.path().join("a.bc"));
@@ -31,7 +31,7 @@ pub fn translated(words: &[u32]) -> Option<Result<String, Ran>> {
     Some(if ran.succeeded && ran.errors.is_empty() { Ok(ran.out) } else { Err(ran) })
 }
 
-/// What the translator reads from a module; it is to have nothing to complain of.
+/// Facts of the translated module, which must not cause complaints.
 pub fn read_back(words: &[u32]) -> Option<Program> {
     Some(Program::read(&translated(words)?.unwrap_or_else(|ran| panic!("{ran}"))))
 }
@@ -40,33 +40,33 @@ pub fn disassembled(bitcode: &Path) -> Option<Ran> {
     LLVM_DIS.run(&[bitcode.as_os_str(), "-o".as_ref(), "-".as_ref()])
 }
 
-/// A value of a field.
+/// Value of a field.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
     Null,
-    /// The node that has the number.
+    /// The node with this number.
     Named(u32),
-    /// A node that has none.
+    /// An inline node.
     Node(Node),
     Text(String),
-    /// A number, an enumerant, flags, or a value of the program, as they are written.
+    /// A number, an enumerant, flags, or a value of the program, as text.
     Word(String),
 }
 
-/// A node: `!DIFile(filename: "a.cl", ...)`, or a list, which has no kind, `!{!1, !2}`.
+/// A node: `!DIFile(filename: "a.cl", ...)`, or a list, without a kind, `!{!1, !2}`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Node {
     pub kind: String,
-    /// Fields; the name is empty where there is none.
+    /// Fields; elements of a list have an empty name.
     pub fields: Vec<(String, Value)>,
 }
 
-/// All nodes of a module by their numbers.
+/// All nodes of a module, by number.
 #[derive(Debug)]
 pub struct Nodes(HashMap<u32, Node>);
 
 impl Nodes {
-    /// The nodes of the lines `!12 = distinct !DISubprogram(...)`.
+    /// Parses the nodes in lines such as `!12 = distinct !DISubprogram(...)`.
     pub fn read(text: &str) -> Self {
         let node = |line: &str| {
             let (number, node) = line.strip_prefix('!')?.split_once(" = ")?;
@@ -83,7 +83,7 @@ impl Nodes {
         self.0.get(&number).unwrap_or_else(|| panic!("!{number} is not there"))
     }
 
-    /// The numbers of nodes of a kind, in ascending order.
+    /// Numbers of the nodes of a kind, in ascending order.
     pub fn of_kind(&self, kind: &str) -> Vec<u32> {
         let numbers = self.0.iter().filter(|(_, node)| node.kind == kind).map(|(&number, _)| number);
         let mut numbers: Vec<_> = numbers.collect();
@@ -91,7 +91,7 @@ impl Nodes {
         numbers
     }
 
-    /// The node that a field names.
+    /// The node that a field refers to.
     pub fn named<'n>(&'n self, node: &'n Node, field: &str) -> Option<&'n Node> {
         match node.field(field)? {
             Value::Named(number) => Some(self.get(*number)),
@@ -100,7 +100,7 @@ impl Nodes {
         }
     }
 
-    /// The nodes of the list that a field names; an element that is null is none.
+    /// Nodes of the list that a field refers to; `None` for null elements.
     pub fn list<'n>(&'n self, node: &'n Node, field: &str) -> Vec<Option<&'n Node>> {
         let list = self.named(node, field);
         let elements = list.into_iter().flat_map(|list| &list.fields);
@@ -118,7 +118,7 @@ impl Node {
         self.fields.iter().find(|field| field.0 == name).map(|field| &field.1)
     }
 
-    /// The number of the node that a field names.
+    /// Number of the node that a field refers to.
     pub fn number_of(&self, field: &str) -> Option<u32> {
         match self.field(field) {
             Some(Value::Named(number)) => Some(*number),
@@ -126,7 +126,7 @@ impl Node {
         }
     }
 
-    /// A text or a word; empty where there is none.
+    /// A text or a word; empty for a missing field.
     pub fn text(&self, field: &str) -> &str {
         match self.field(field) {
             Some(Value::Text(text) | Value::Word(text)) => text,
@@ -134,19 +134,19 @@ impl Node {
         }
     }
 
-    /// A number; 0 where there is none, as LLVM leaves it out.
+    /// A number; 0 for a missing field, as LLVM omits zeros.
     pub fn number(&self, field: &str) -> u64 {
         let text = self.text(field);
         if text.is_empty() { 0 } else { text.parse().unwrap_or_else(|_| panic!("{field}: {text}")) }
     }
 
-    /// Whether one of the flags is there.
+    /// Whether a flag is set.
     pub fn has(&self, field: &str, flag: &str) -> bool {
         self.text(field).split(" | ").any(|it| it == flag)
     }
 }
 
-/// What is left of a line.
+/// The rest of a line.
 struct Cursor<'t>(&'t str);
 
 impl Cursor<'_> {
@@ -170,7 +170,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// The fields of a node, with the brackets around them.
+    /// Parses the fields of a node, including the brackets.
     fn fields(&mut self) -> Vec<(String, Value)> {
         let mut fields = Vec::new();
         self.0 = &self.0[1..];
@@ -193,7 +193,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// A string; the quotation mark before it is gone. `\22` is a character.
+    /// Parses a string after its opening quotation mark. `\22` is a character.
     fn string(&mut self, text: &str) -> Value {
         let end = text.find('"').expect("the string has an end");
         let (mut bytes, mut rest) = (Vec::new(), &text.as_bytes()[..end]);
@@ -202,7 +202,7 @@ impl Cursor<'_> {
             let escaped = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
             let (left, byte) = match (byte, escaped) {
                 (b'\\', Some(escaped)) => (&after[2..], escaped),
-                // A second backslash.
+                // An escaped backslash.
                 (b'\\', None) => (&after[1..], b'\\'),
                 _ => (after, *byte),
             };
@@ -213,7 +213,7 @@ impl Cursor<'_> {
         Value::Text(String::from_utf8(bytes).expect("is text"))
     }
 
-    /// Anything else, up to the comma or bracket behind it.
+    /// Parses any other value, up to the following comma or bracket.
     fn word(&mut self) -> Value {
         let (mut depth, mut is_quoted) = (0, false);
         let end = self.0.find(|char| {

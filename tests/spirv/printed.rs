@@ -1,4 +1,4 @@
-//! The text against `spirv-dis`, of every instruction of both sets; and modules that were compiled.
+//! Comparison of the text with `spirv-dis`, for every instruction of both sets; and compiled modules.
 
 use eitri::spirv::{Finding, Rule, Set, TextOptions, from_bytes, print, read, validate};
 use pretty_assertions::assert_eq;
@@ -8,7 +8,7 @@ use crate::kernels::{Kernel, LEVELS, compiled};
 use crate::tools::{Folder, Tool};
 use crate::{OPENCL, SHADER, SPIRV_AS, SPIRV_DIS, bytes};
 
-/// The words that `spirv-as` makes of a text.
+/// Assembles a text with `spirv-as`.
 fn outside(text: &str) -> Option<Vec<u32>> {
     let folder = Folder::new();
     let (source, out) = (folder.file("a.spvasm", text), folder.path().join("a.spv"));
@@ -17,13 +17,13 @@ fn outside(text: &str) -> Option<Vec<u32>> {
     Some(from_bytes(&std::fs::read(out).expect("it is written")).expect("is a module"))
 }
 
-/// An operand of `spirv-dis`, as it is printed here.
+/// Converts an operand of `spirv-dis` to this crate's notation.
 fn spelled(operand: &str) -> String {
-    // Both bits of the access are a name of their own.
+    // Both bits of the access have a name of their own.
     operand.replace("FlagIsProtected|FlagIsPrivate", "FlagIsPublic")
 }
 
-/// Results, names and operands of the debug instructions that `spirv-dis` prints with numbers for ids.
+/// Results, names and operands of the debug instructions, printed by `spirv-dis` with raw ids.
 fn disassembled(words: &[u32]) -> Option<Vec<Vec<String>>> {
     let folder = Folder::new();
     let file = folder.file("a.spv", bytes(words));
@@ -37,7 +37,7 @@ fn disassembled(words: &[u32]) -> Option<Vec<Vec<String>>> {
     Some(lines.collect())
 }
 
-/// The same of what is printed here.
+/// Results, names and operands of the debug instructions, printed by this crate.
 fn printed(words: &[u32]) -> Vec<Vec<String>> {
     let text = print(&read(words).expect("reads"), TextOptions::default());
     let lines = text.lines().filter_map(|line| {
@@ -55,7 +55,7 @@ fn printed(words: &[u32]) -> Vec<Vec<String>> {
     lines.collect()
 }
 
-/// The text without what is in quotation marks.
+/// The text without quoted strings.
 fn without_strings(text: &str) -> String {
     let (mut out, mut is_in, mut chars) = (String::new(), false, text.chars());
     while let Some(char) = chars.next() {
@@ -73,7 +73,7 @@ fn without_strings(text: &str) -> String {
 fn the_assembler_here_is_right() {
     for text in [OPENCL, SHADER] {
         let Some(words) = outside(text) else { return };
-        // The third word says who wrote it.
+        // The third word is the generator.
         assert_eq!(words[3..], assemble(text).words[3..]);
     }
 }
@@ -97,7 +97,7 @@ fn compiled_modules_are_read_without_loss() {
             assert_eq!(facts.encode(), words, "{name} {level}");
             let Some(theirs) = disassembled(&words) else { return };
             assert_eq!(printed(&words), theirs, "{name} {level}");
-            // Of plain C, but for a value that is named before it is there, nothing is wrong.
+            // For plain C, the only findings are forward references to values.
             let report = validate(&facts);
             let is_value = |finding: &Finding| {
                 finding.rule == Rule::ForwardReference && finding.at.operand.as_deref() == Some("Value")
@@ -110,7 +110,7 @@ fn compiled_modules_are_read_without_loss() {
     }
 }
 
-/// What the LLVM translator writes otherwise than the specification says, of C++ with templates.
+/// Deviations of LLVM's translator from the specification, for C++ with templates.
 #[test]
 fn the_translators_habits_are_found() {
     let folder = Folder::new();
@@ -119,8 +119,7 @@ fn the_translators_habits_are_found() {
     let facts = read(&words).expect("reads");
     assert_eq!(facts.encode(), words);
     let report = validate(&facts);
-    // Each habit that the validator knows is said once at least, and every finding is one of them or comes before what it
-    // names.
+    // Each known deviation occurs at least once, and every finding is one of them or a forward reference.
     let habits = [
         "DebugTypeTemplate is not a DebugTypeComposite; the LLVM translator names the template in place of its target",
         "DebugTypeTemplate is not a lexical scope; the LLVM translator names the template in place of its target",
@@ -162,7 +161,7 @@ kernel void run(global int *out) {
 
 const GLSLANG: Tool = Tool::new("glslangValidator", "glslang-tools");
 
-/// What glslang writes for Vulkan.
+/// Output of glslang for Vulkan.
 #[test]
 fn a_compiled_shader_is_read_without_loss() {
     let folder = Folder::new();
@@ -177,7 +176,7 @@ fn a_compiled_shader_is_read_without_loss() {
     let Some(theirs) = disassembled(&words) else { return };
     assert_eq!(printed(&words), theirs);
     let report = validate(&facts);
-    // A parameter is declared as it is; the text has a variable there.
+    // glslang declares a parameter itself; the text requires an OpVariable.
     let is_parameter = |finding: &Finding| {
         finding.rule == Rule::OperandKind
             && finding.what.ends_with("an OpFunctionParameter is not an OpVariable")

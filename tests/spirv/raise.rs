@@ -1,5 +1,5 @@
-//! A model from debug instructions: what the modules with every instruction describe, and what of them cannot be
-//! described.
+//! A model from debug instructions: the modules with every instruction are read back as a description, and the
+//! remainder is listed.
 
 use std::fmt::Write;
 
@@ -13,7 +13,7 @@ use crate::common::check_golden;
 use crate::kernels::Kernel;
 use crate::{OPENCL, SHADER, shader101};
 
-/// The description, what the module has of it, and what is left out.
+/// Text of the description, the binding and the omissions.
 fn raised(text: &str) -> String {
     let words = assemble(text).words;
     let target = Target::amdgpu(Gfx::GFX1030, Wave::W32).expect("is known");
@@ -61,7 +61,7 @@ fn every_instruction_is_described_or_listed() {
     check_golden("spirv/shader.raised.txt", &raised(SHADER));
 }
 
-/// Whatever the LLVM translator writes of kernels has functions with code, lines and variables, and becomes DWARF.
+/// Kernels from LLVM's translator have functions with code, lines and variables, and can be lowered to DWARF.
 #[test]
 fn kernels_of_the_llvm_translator_are_described() {
     let target = Target::amdgpu(Gfx::GFX1030, Wave::W32).expect("is known");
@@ -77,13 +77,13 @@ fn kernels_of_the_llvm_translator_are_described() {
             assert!(has(|it| matches!(it, Statement::Line(Some(_)))), "{name} {level}");
             let holds = |it: &Statement| matches!(it, Statement::Declare { .. } | Statement::Value { .. });
             assert!(has(holds), "{name} {level}");
-            // Nothing but what the translator says otherwise than the specification.
+            // Only known deviations of the translator are listed.
             let known = [
                 "linkage name",
                 "checksum",
                 "size is described as that of the base class",
                 "values are described",
-                // A block comes before the one that dominates it, and attach refuses it.
+                // A block may precede its dominator, and attach refuses that.
                 "is defined behind the position",
             ];
             for left in &raised.left_out {
@@ -94,7 +94,7 @@ fn kernels_of_the_llvm_translator_are_described() {
     }
 }
 
-/// What version 101 adds, and a matrix: described, or listed.
+/// Additions of version 101, and a matrix: described, or listed.
 #[test]
 fn types_of_shaders() {
     let words = assemble(&shader101()).words;
@@ -109,7 +109,7 @@ fn types_of_shaders() {
     let is_matrix =
         |kind: &&TypeKind| matches!(kind, TypeKind::Matrix { count: 4, is_column_major: true, .. });
     assert_eq!((kinds().filter(is_matrix).count(), left(of(Name::TypeMatrix))), (1, vec![]));
-    // It is as long as a specialization constant says.
+    // Its length is a specialization constant.
     assert_eq!(left(of(Name::TypeVectorId)), ["it is not described: its length is not known"]);
     let is_opaque = |kind: &&TypeKind| matches!(kind, TypeKind::Unspecified { .. });
     assert!(kinds().any(|kind| is_opaque(&kind)));

@@ -1,4 +1,4 @@
-//! Random modules of both sets, made from the table, that break no rule.
+//! Random valid modules of both sets, made from the table.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use eitri::spirv::{
     Core, Enumeration, Field, Kind, MAGIC, Name, OPERATIONS, OperandRow, Place, Repeat, Set, Width,
 };
 
-/// Numbers that look random (xorshift64*).
+/// A pseudo-random generator (xorshift64*).
 pub struct Random(pub u64);
 
 impl Random {
@@ -22,27 +22,27 @@ impl Random {
     }
 }
 
-/// What an id is.
+/// Kind of an id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Thing {
     Void,
     Type,
     String,
-    /// An `OpConstant`, of so many bits.
+    /// An `OpConstant`: bits and value.
     Constant(u32, u32),
     Null,
     True,
     Variable,
     Function,
     Label,
-    /// Something of a 32-bit integer type.
+    /// A value of a 32-bit integer type.
     Integer,
-    /// A truth value.
+    /// A boolean.
     Truth,
     Debug(Name),
 }
 
-/// A debug instruction that was made: its first word, its name and how many operands it has.
+/// A generated debug instruction: first word, name and number of operands.
 #[derive(Debug, Clone, Copy)]
 pub struct Placed {
     pub at: usize,
@@ -50,26 +50,26 @@ pub struct Placed {
     pub operands: usize,
 }
 
-/// A module that is made.
+/// Generator of modules.
 pub struct Maker {
     pub set: Set,
     pub words: Vec<u32>,
-    /// What each id is. Ids of what comes later are not there yet.
+    /// Kind of each defined id; forward references are missing.
     pub things: HashMap<u32, Thing>,
     pub placed: Vec<Placed>,
     next: u32,
-    /// Types that a number of elements can have, and variables of them.
+    /// Types for a number of elements, and variables of these types.
     countable_types: Vec<u32>,
     countable: Vec<u32>,
     namespaces: Vec<u32>,
-    /// Blocks without a name.
+    /// Unnamed blocks.
     blocks: Vec<u32>,
     operations: Vec<(u32, usize)>,
 }
 
 const TEXT: &str = "line 1    !\nline 2    !\nline 3    !\nline 4    !\nline 5    !\nline 6    !\nline 7    !\nline 8    !\nline 9    !";
 
-// Ids of the start of each module.
+// Ids at the start of each module.
 const IMPORT: u32 = 1;
 const VOID: u32 = 2;
 const MAIN: u32 = 3;
@@ -79,11 +79,11 @@ const BUILD: u32 = 6;
 const NAMES: [u32; 3] = [7, 8, 9];
 
 impl Maker {
-    /// A module of about so many debug instructions.
+    /// Generates a module of about `count` debug instructions.
     pub fn module(set: Set, count: usize, random: &mut Random) -> Self {
         let mut maker = Self {
             set,
-            // `GenericPointer`, which a storage class needs.
+            // `GenericPointer`, which a storage class requires.
             words: vec![MAGIC, 0x0001_0600, 0, 0, 0, 2 << 16 | 17, 38],
             things: HashMap::new(),
             placed: Vec::new(),
@@ -128,7 +128,7 @@ impl Maker {
         maker
     }
 
-    /// Everything that debug instructions name and are not.
+    /// Emits the core instructions that debug instructions refer to.
     fn start(&mut self) {
         self.core(11, &[IMPORT], Some(self.set.name()));
         self.core(15, &[5, MAIN], Some("main"));
@@ -142,7 +142,8 @@ impl Maker {
         self.things.extend([TEXT_ID, OPAQUE, BUILD].into_iter().chain(NAMES).map(|id| (id, Thing::String)));
         self.core(19, &[VOID], None);
         self.things.insert(VOID, Thing::Void);
-        // %10 a 32-bit, %11 a 64-bit integer, %12 a truth value, %13 a function, %14 and %15 pointers.
+        // %10 is a 32-bit and %11 a 64-bit integer type, %12 the boolean type, %13 a function type, %14 and %15
+        // pointer types.
         let types: [(u16, &[u32]); 6] =
             [(21, &[32, 0]), (21, &[64, 0]), (20, &[]), (33, &[VOID, 10]), (32, &[7, 10]), (32, &[6, 10])];
         for (opcode, operands) in types {
@@ -186,7 +187,7 @@ impl Maker {
         id
     }
 
-    /// Ids of debug instructions of these names, in order.
+    /// Ids of debug instructions with these names, in order.
     fn debug(&self, names: &[Name]) -> Vec<u32> {
         let is = |thing: &Thing| matches!(thing, Thing::Debug(name) if names.contains(name));
         let mut all: Vec<u32> =
@@ -212,11 +213,11 @@ impl Maker {
         }
     }
 
-    /// An instruction of this name, if there is what it needs. With it come those that it cannot be without.
+    /// Emits an instruction with this name, together with required ones, if its operands are available.
     fn emit(&mut self, name: Name, random: &mut Random) {
         let set = self.set;
         match name {
-            // They come with the instruction that has them.
+            // These are emitted with the instruction that contains them.
             Name::SourceContinued => return,
             Name::TypeMember | Name::TypeInheritance if set == Set::OpenCl => return,
             Name::EntryPoint if self.debug(&[Name::Function]).is_empty() => return,
@@ -250,7 +251,7 @@ impl Maker {
             let Some(mut operands) =
                 self.operands(name, random).or_else(|| self.operands(Name::TypeMember, random))
             else {
-                // There is no type yet, so there is a base class: the composite type itself.
+                // No type exists yet: use the composite type itself as base class.
                 let (offset, flags) = (self.number(0), 3);
                 let size = self.number(32);
                 self.push(Name::TypeInheritance, member, &[id, id, offset, size, flags]);
@@ -266,12 +267,12 @@ impl Maker {
         }
     }
 
-    /// A number as the set has it.
+    /// A number operand in the set's encoding.
     fn number(&self, value: u32) -> u32 {
         self.constant(|it| it == value, &mut Random(1)).expect("there is such a constant")
     }
 
-    /// An `OpConstant` of 32 bits.
+    /// A 32-bit `OpConstant`.
     fn constant(&self, is: impl Fn(u32) -> bool, random: &mut Random) -> Option<u32> {
         let is = |thing: &Thing| matches!(*thing, Thing::Constant(32, value) if is(value));
         let mut all: Vec<u32> =
@@ -280,7 +281,7 @@ impl Maker {
         random.one_of(&all)
     }
 
-    /// A literal or a constant.
+    /// A literal or the id of a constant.
     fn value(&self, is: impl Fn(u32) -> bool, random: &mut Random) -> Option<u32> {
         let constant = self.constant(is, random)?;
         let Some(&Thing::Constant(_, value)) = self.things.get(&constant) else { return None };
@@ -341,7 +342,7 @@ impl Maker {
             };
             for _ in 0..count {
                 match self.operand(row, random) {
-                    // The text has white space.
+                    // This text contains white space.
                     Some(TEXT_ID) if is_macro && row.field == Field::Name => all.push(OPAQUE),
                     Some(word) => all.push(word),
                     None if row.repeat == Repeat::Once || row.repeat == Repeat::Some => return None,
@@ -354,7 +355,7 @@ impl Maker {
                 all.push(self.operand(row, random)?);
             }
         }
-        // Only floating-point numbers have an encoding of their own.
+        // Only floating-point types have an encoding operand.
         if name == Name::TypeBasic && all.len() == 5 {
             all[2] = self.number(3);
         }
@@ -364,7 +365,7 @@ impl Maker {
     fn operand(&mut self, row: &OperandRow, random: &mut Random) -> Option<u32> {
         match (row.kind, row.field) {
             (Kind::Number | Kind::AnyNumber, _) => self.value(|it| it < 10, random),
-            // A class or a structure can be a base class, and a union cannot.
+            // A base class is a class or a structure.
             (Kind::Of(Enumeration::CompositeTag), _) => self.value(|it| it < 2, random),
             (Kind::Of(Enumeration::Flags), _) if self.set == Set::OpenCl => {
                 Some(random.below(1 << 17) as u32)
@@ -392,13 +393,13 @@ impl Maker {
                     _ => {}
                 }
                 all.sort_unstable();
-                // The one that is defined is the first.
+                // The first one is defined.
                 if field == Field::EntryPoint { all.first().copied() } else { random.one_of(&all) }
             }
         }
     }
 
-    /// Of the first debug function, in the function.
+    /// Emits the definition of the first debug function.
     fn definition(&mut self) {
         if let (true, Some(&function)) = (self.set.is_shader(), self.debug(&[Name::Function]).first()) {
             let id = self.fresh();

@@ -1,5 +1,5 @@
-//! The table of instructions and consumers in docs/spirv.md agrees with `goldens/spirv/consumers.md`, a line for each
-//! instruction.
+//! Comparison of the table of instructions and consumers in docs/spirv.md with `goldens/spirv/consumers.md`, line by
+//! line.
 
 use std::collections::BTreeMap;
 
@@ -8,16 +8,16 @@ use crate::common;
 const START: &str = "<!-- goldens/spirv/consumers.md, a line for each instruction -->\n";
 const END: &str = "<!-- end -->";
 
-/// What one consumer makes of the forms of one instruction.
+/// Results of a consumer for the forms of an instruction.
 #[derive(Default)]
 struct Cell(Vec<(String, String)>);
 
 impl Cell {
-    /// What most forms are, and those that are something else.
+    /// The most frequent result, and the forms with other results.
     fn text(&self) -> String {
         let Some((_, usual)) = self.0.iter().max_by_key(|(form, what)| {
             let same = self.0.iter().filter(|(_, other)| other == what).count();
-            // The plain form counts most, then what there is more of.
+            // The plain form takes precedence, then the majority.
             (form.is_empty(), same)
         }) else {
             return "–".into();
@@ -34,7 +34,7 @@ impl Cell {
     }
 }
 
-/// What the golden has of a set: by number, the name and a cell for each consumer.
+/// Rows of a set in the golden: by number, the name and a cell per consumer.
 fn section(golden: &str, set: &str) -> BTreeMap<u32, (String, Vec<Cell>)> {
     let section = golden.split("\n## ").find(|section| section.starts_with(set)).expect("the set");
     let mut rows = BTreeMap::<u32, (String, Vec<Cell>)>::new();

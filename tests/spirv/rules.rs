@@ -1,5 +1,5 @@
-//! Each rule: a module that breaks it is found, by the name of the rule, and one that does not is not. What `spirv-val`
-//! says is compared.
+//! Rules: a module with a violation is found under the name of the rule; a valid one is not. The verdicts of
+//! `spirv-val` are compared.
 
 use eitri::spirv::{Report, Rule, read, validate};
 
@@ -8,7 +8,7 @@ use crate::cases::{self, Case, Verdict};
 use crate::tools::{Folder, skip};
 use crate::{OPENCL, SHADER, SPIRV_VAL, bytes, shader101};
 
-/// The text of a case.
+/// Text of a case.
 fn edited(text: &str, case: &Case) -> String {
     let mut text = text.to_owned();
     for (find, replace) in case.edits {
@@ -18,13 +18,13 @@ fn edited(text: &str, case: &Case) -> String {
     text
 }
 
-/// The module of the other set, as far as `spirv-val` understands it.
+/// The module of the other set, reduced to what `spirv-val` supports.
 fn shader() -> String {
     let lines = SHADER.lines().filter(|line| !line.contains("%inherits = "));
     lines.map(|line| line.trim_end_matches(" %inherits")).collect::<Vec<_>>().join("\n") + "\n"
 }
 
-/// The cases, and their words.
+/// All cases, with their words.
 fn all() -> Vec<(&'static Case, Vec<u32>)> {
     let shader = shader();
     let opencl = cases::OPENCL.iter().map(|case| (case, assemble(&edited(OPENCL, case)).words));
@@ -52,7 +52,7 @@ fn every_mistake_is_found_by_its_rule() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// There is a case of every rule, and a module that is right with every note.
+/// Every rule has a case, and every note a valid module.
 #[test]
 fn every_rule_has_a_case() {
     let notes: Vec<Rule> =
@@ -66,8 +66,7 @@ fn every_rule_has_a_case() {
     }
 }
 
-/// Where `spirv-val` differs is part of the cases: what it accepts that breaks a rule, and what it rejects that breaks
-/// none.
+/// The cases list all differences of `spirv-val`: accepted violations, and rejected valid modules.
 #[test]
 fn spirv_val_differs_where_that_is_known() {
     let Some(version) = SPIRV_VAL.run(&["--version"]) else { return };
@@ -88,7 +87,7 @@ fn spirv_val_differs_where_that_is_known() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The whole module of the other set is right too.
+/// The complete module of each set is valid.
 #[test]
 fn a_module_with_every_instruction_is_clean() {
     for text in [OPENCL, SHADER, &shader101()] {

@@ -13,7 +13,7 @@ fn raised(words: &[u32]) -> Raised {
     raise(&read(words).expect("reads"), &target).expect("can be described")
 }
 
-/// Attaches the raised description in every mode, and returns it.
+/// Attaches the description in every mode, and returns it.
 fn taken(name: &str, words: &[u32]) -> Raised {
     let raised = raised(words);
     for mode in Set::ALL.map(Mode::exact).into_iter().chain([Mode::translator()]) {
@@ -49,7 +49,7 @@ fn modules_of_all_producers() {
     }
 }
 
-/// The LLVM translator declares what is in no memory any longer as an `OpUndef`: the variable is listed.
+/// LLVM's translator declares a variable without memory as an `OpUndef`: the variable is listed.
 #[test]
 fn a_declaration_of_nothing() {
     for (text, variable) in [(OPENCL, "%arg"), (SHADER, "%arg")] {

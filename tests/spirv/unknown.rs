@@ -1,11 +1,11 @@
-//! Unknown sets of debug instructions are reported, and nothing is attached beside them.
+//! Unknown sets of debug instructions are reported, and prevent attaching.
 
 use eitri::build::Builder;
 use eitri::spirv::{Binding, Mode, Set, TextOptions, attach, print, raise, read, validate};
 use eitri::target::Target;
 use pretty_assertions::assert_eq;
 
-/// A module with two instructions of a set, number 0, and one of `OpenCL.std`.
+/// A module with two instructions of a set, both number 0, and one of `OpenCL.std`.
 fn module(set: &str) -> Vec<u32> {
     let import = |id: u32, name: &str| {
         let mut bytes = name.as_bytes().to_vec();
@@ -22,8 +22,8 @@ fn module(set: &str) -> Vec<u32> {
     words
 }
 
-/// Sets of the registry of SPIR-V, of the LLVM translator and of proposals, and whether they are of debug instructions:
-/// what some call `DebugPrintf` and `DebugBreak` describes nothing.
+/// Sets from the SPIR-V registry, LLVM's translator and proposals, and whether they are debug instruction sets:
+/// `DebugPrintf` and `DebugBreak` are not.
 const SETS: [(&str, bool); 13] = [
     ("NonSemantic.Shader.DebugInfo.200", true),
     ("NonSemantic.Shader.DebugInfo.102", true),
@@ -65,7 +65,7 @@ fn what_is_not_known_is_found() {
     }
 }
 
-/// No version of the attached set may be in the module; a set with another name may be anything.
+/// The module must not contain any version of the attached set; a set with another name may be unrelated.
 #[test]
 fn nothing_is_attached_beside_it() {
     let module_of = Builder::new(Target::x86_64()).finish().expect("is whole");

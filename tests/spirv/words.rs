@@ -1,4 +1,4 @@
-//! Words: what is a module, and what is said of what is none.
+//! Words: valid modules, and errors for others.
 
 use eitri::spirv::{Set, Words, from_bytes, read, validate};
 use pretty_assertions::assert_eq;
@@ -52,7 +52,7 @@ fn what_is_no_module_is_refused_with_the_word() {
     assert!(Words::new(&header).is_ok_and(|words| words.instructions().next().is_none()));
 }
 
-/// An instruction of which nothing is known may define what others name.
+/// An unknown instruction may define ids that others refer to.
 #[test]
 fn instructions_that_are_not_known_are_kept() {
     let unknown =
@@ -65,7 +65,7 @@ fn instructions_that_are_not_known_are_kept() {
     assert_eq!(facts.layout().sets().map(|(_, set)| set).collect::<Vec<_>>(), [Set::OpenCl]);
 }
 
-/// Ids that are far apart take no memory of their size.
+/// Distant ids do not take memory in proportion.
 #[test]
 fn ids_can_be_any_number() {
     let mut words = assemble(OPENCL).words;

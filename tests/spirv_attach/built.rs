@@ -1,4 +1,4 @@
-//! Modules from nothing.
+//! Modules built from nothing.
 
 use eitri::spirv::{Held, Id, Mode, ModuleBuilder, Part, Position, Set, read, validate};
 use pretty_assertions::assert_eq;
@@ -8,7 +8,7 @@ use crate::outside::SPIRV_VAL;
 use crate::support::{Case, bytes};
 use crate::tools::Folder;
 
-/// The words are those of this text, and it does not matter in which order sections are said.
+/// The words equal those of the text, for any order of calls for different sections.
 #[test]
 fn the_words_of_a_text() {
     let text = r#"
@@ -38,7 +38,7 @@ fn the_words_of_a_text() {
                OpReturn
                OpFunctionEnd
     "#;
-    // The assembler gives ids in the order in which names come.
+    // The assembler allocates ids in the order of first use.
     let names = (1..=13).map(|number| format!("%{number}"));
     let expected = assemble(text);
     let id = |name: &str| Id(expected.ids[name]);
@@ -81,7 +81,7 @@ fn the_words_of_a_text() {
     assert_eq!(s.finish().expect("is whole"), expected.words);
 }
 
-/// What is the same is written once.
+/// Equal items are written once.
 #[test]
 fn the_same_is_written_once() {
     let mut s = ModuleBuilder::new(1, 0);
@@ -100,7 +100,7 @@ fn the_same_is_written_once() {
     assert_eq!(words.len(), 5 + 4 + 4 + 4 + 4 + 3 + 3);
 }
 
-/// Positions are those that are attached to.
+/// Positions from the builder are valid for attaching.
 #[test]
 fn positions() {
     let case = Case::new();

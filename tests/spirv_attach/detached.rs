@@ -1,4 +1,4 @@
-//! What was added is taken out again, and all else is as it was, whatever is said.
+//! Attached words can be detached, which restores the module, for random statements.
 
 use core::ops::Range;
 
@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 use crate::support::Case;
 
-/// Something at some place, by numbers that may mean nothing.
+/// A random statement at a random position, possibly invalid.
 #[derive(Debug, Clone, Copy)]
 struct Random {
     position: (u8, u8, u8),
@@ -55,7 +55,7 @@ impl Random {
     }
 }
 
-/// Gives what was attached back if all is as it should be.
+/// Attaches and checks all invariants. Returns the result.
 fn checked(case: &Case, binding: &Binding, mode: &Mode) -> Option<Attached> {
     let attached = attach(&case.words, &case.module, binding, mode).ok()?;
     assert_eq!(attached.detach().expect("is whole"), case.words);
@@ -76,7 +76,7 @@ fn checked(case: &Case, binding: &Binding, mode: &Mode) -> Option<Attached> {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// What can be said by itself can be said with all else.
+    /// Statements that are accepted separately are accepted together.
     #[test]
     fn whatever_is_said(all in prop::collection::vec(random(), 0..60), is_shader in any::<bool>()) {
         let case = Case::new();
@@ -93,7 +93,7 @@ proptest! {
         prop_assert!(checked(&case, &binding, &mode).is_some());
     }
 
-    /// Fields that mean nothing: no panic.
+    /// Arbitrary fields do not cause a panic.
     #[test]
     fn whatever_the_fields(words in prop::collection::vec(any::<u32>(), 0..20), added in prop::collection::vec(any::<(u8, u8)>(), 0..5)) {
         let added: Vec<_> = added.iter().map(|&(start, end)| usize::from(start % 24)..usize::from(end % 24)).collect();
@@ -104,7 +104,7 @@ proptest! {
         }
     }
 
-    /// Words that are no module, or a broken one: no panic, and if it is taken, then as it was.
+    /// Arbitrary words, or a corrupted module, do not cause a panic; an accepted one is restored exactly.
     #[test]
     fn whatever_the_words(at in any::<prop::sample::Index>(), word in any::<u32>(), all in prop::collection::vec(random(), 0..8)) {
         let mut case = Case::new();
@@ -122,7 +122,7 @@ proptest! {
     }
 }
 
-/// Fields may be changed: words are taken out that are new, or it is an error.
+/// Changed fields: only new words are removed, or detaching fails.
 #[test]
 fn changed_fields() {
     let case = Case::new();
@@ -137,7 +137,7 @@ fn changed_fields() {
     let len = attached.words.len();
     let what =
         format!("words {}..{} are not the next new ones of a module of {len} words", last.start, last.end);
-    // In another order, backwards, and behind the end.
+    // In another order, reversed, and beyond the end.
     assert!(refused(|it| it.added.rotate_right(1)).contains("are not the next new ones"));
     assert!(
         refused(|it| it.added[0] = Range { start: 7, end: 6 })
@@ -155,7 +155,7 @@ fn changed_fields() {
     assert_eq!(all.detach().map(|words| words.len()), Ok(len));
 }
 
-/// Statements that are refused are not most of them: the test above is not empty.
+/// Most statements are accepted, so that the test above is meaningful.
 #[test]
 fn most_that_is_said_is_said() {
     let case = Case::new();
@@ -170,7 +170,7 @@ fn most_that_is_said_is_said() {
     assert!(count > 60, "{count}");
 }
 
-/// Nothing is less than the bound of a module without ids.
+/// A module without ids.
 #[test]
 fn a_module_without_ids_is_added_to() {
     let words = [eitri::spirv::MAGIC, 0x0001_0000, 0, 0, 0];

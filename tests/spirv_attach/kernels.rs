@@ -1,5 +1,5 @@
-//! Modules that compilers write: everything in them is said to be a variable, every block and instruction to be of a
-//! line, and it is taken out again.
+//! Compiled modules with a variable for every value and a line for every block and instruction; detaching restores
+//! them.
 
 use std::path::PathBuf;
 
@@ -15,7 +15,7 @@ use crate::outside::SPIRV_VAL;
 use crate::support::bytes;
 use crate::tools::Folder;
 
-/// Modules without debug information, and whether `spirv-val` takes them as they are.
+/// Modules without debug information.
 fn modules() -> Vec<(String, Vec<u32>)> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/spirv/kernels");
     let mut all = Vec::new();
@@ -31,7 +31,7 @@ fn modules() -> Vec<(String, Vec<u32>)> {
     all
 }
 
-/// Bits of a type, if variables have such.
+/// Size of a type in bits, if variables can have the type.
 fn bits(layout: &Layout<'_>, ty: Id) -> Option<u64> {
     let ty = layout.definition(ty)?;
     match (ty.opcode(), ty.operands()) {
@@ -40,7 +40,7 @@ fn bits(layout: &Layout<'_>, ty: Id) -> Option<u64> {
     }
 }
 
-/// A model of all functions that have code, each with a variable for each size, and where these are.
+/// A model of all functions with code, each with a variable of each size, and the binding.
 fn describe(words: &[u32]) -> (Module, Binding) {
     let layout = Layout::new(Words::new(words).expect("is a module")).expect("is a module");
     let mut m = Builder::new(Target::amdgpu(Gfx::GFX1030, Wave::W32).expect("is known"));
@@ -111,7 +111,7 @@ fn whatever_is_said_of_kernels_is_taken_out_again() {
             let checked = attached.check(&module, &binding, &mode).expect("reads");
             assert!(checked.is_clean(), "{name}: {checked}");
             assert!(report.instructions > 30, "{name}: {report}");
-            // Some are not taken as they are.
+            // Some are rejected in their original form.
             if let Some((true, _)) = &was_taken
                 && let Some((is_taken, ran)) = is_taken(&attached.words)
             {

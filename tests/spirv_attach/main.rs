@@ -1,4 +1,4 @@
-//! Debug instructions are put into modules: where, what is refused, and that all else stays as it was.
+//! Attaching debug instructions to modules: positions, refused bindings, and unchanged contents.
 #![cfg(feature = "spirv")]
 
 #[path = "../spirv/assemble.rs"]

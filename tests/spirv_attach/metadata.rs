@@ -1,4 +1,4 @@
-//! What is about the module and not about its source: said, refused, and read back.
+//! Metadata of the module itself: emitted, refused, and read back.
 
 use eitri::spirv::{Binding, Mode, Set, print, raise, read, validate};
 use pretty_assertions::assert_eq;

@@ -1,4 +1,4 @@
-//! `spirv-val` on what was attached.
+//! `spirv-val` on modules with attached instructions.
 
 use eitri::spirv::{Held, Mode, Set};
 

@@ -1,11 +1,11 @@
-//! What is said in functions, and where.
+//! Instructions in functions, and their positions.
 
 use eitri::spirv::{Binding, DebugOperation, Held, Mode, Set, Statement, attach, raise, read};
 use pretty_assertions::assert_eq;
 
 use crate::support::{Case, lines};
 
-/// A function's own scope holds from its first block on, and is said in each.
+/// A function's own scope applies from its first block on, and is repeated in each block.
 #[test]
 fn a_bound_function_has_its_scope_in_every_block() {
     let case = Case::new();
@@ -37,8 +37,8 @@ fn a_bound_function_has_its_scope_in_every_block() {
     assert_eq!(case.shown(&binding, &Mode::exact(Set::Shader)), expected);
 }
 
-/// Scope and line hold until others are said, in the order of the words; each block says them again. At one position
-/// they come before what is said of variables, and nothing is said twice.
+/// Scope and line apply until the next statement, in the order of the words; each block repeats them. At one position
+/// they precede instructions for variables, and nothing is repeated within a block.
 #[test]
 fn scopes_and_lines_hold_until_the_next() {
     let case = Case::new();
@@ -55,7 +55,7 @@ fn scopes_and_lines_hold_until_the_next() {
         .no_scope(case.before("last", 1))
         .no_line(case.before("last", 1));
     let mut binding_again = binding.clone();
-    // What is there already is not said again.
+    // Repeated statements have no effect.
     binding_again.scope(case.after("two"), case.block).line(case.before("then", 2), case.line(4));
     let expected = lines(
         "
@@ -90,7 +90,7 @@ fn scopes_and_lines_hold_until_the_next() {
     assert_eq!(case.shown(&binding, &Mode::exact(Set::Shader)), shader);
 }
 
-/// Of no scope and of no line is said where one was in force in the block, and only there.
+/// The ends of scope and line are emitted only where one is in force in the block.
 #[test]
 fn an_end_is_said_where_something_held() {
     let case = Case::new();
@@ -127,7 +127,7 @@ fn an_end_is_said_where_something_held() {
     assert_eq!(case.shown(&binding, &Mode::exact(Set::OpenCl)), expected);
 }
 
-/// Lines that the module has stay, and what was said before is said again behind them if it is asked for.
+/// Existing lines of the module stay; after them, the line of the binding is repeated if it is requested there.
 #[test]
 fn lines_of_the_module_stay() {
     let text = crate::support::KERNEL
@@ -155,12 +155,12 @@ fn lines_of_the_module_stay() {
         ",
     );
     assert_eq!(shown[..expected.len()], expected);
-    // Where nothing is said of lines, nothing is changed.
+    // Without line statements, existing lines are unchanged.
     let shown = case.shown(&case.bound(), &Mode::exact(Set::OpenCl));
     assert_eq!(shown.iter().filter(|line| line.contains("line")).collect::<Vec<_>>(), ["line scale.cl:77:1"]);
 }
 
-/// The file of a line of the module's own is one that nothing else has to name, or one that is described with its text.
+/// An existing line may be in a file that nothing else refers to, or in a described file with text.
 #[test]
 fn lines_of_the_module_are_of_its_own_files() {
     let text = crate::support::KERNEL.replace("%is = OpIEqual", "OpLine %names 77 1\n %is = OpIEqual");
@@ -172,7 +172,7 @@ fn lines_of_the_module_are_of_its_own_files() {
     }
 }
 
-/// What is said right before a line of the module's own holds up to that.
+/// A line directly before an existing line applies up to it.
 #[test]
 fn a_line_right_before_one_of_the_module() {
     let text = crate::support::KERNEL.replace("%is = OpIEqual", "OpLine %names 77 1\n %is = OpIEqual");
@@ -190,19 +190,19 @@ fn a_line_right_before_one_of_the_module() {
     let mut binding = case.bound();
     binding.line(at(2), case.line(2));
     assert_eq!(shown(&binding), ["  op 62", "line scale.cl:2:5", "line names.cl:77:1", "  is"]);
-    // What is said on the other side of it is something else.
+    // A statement after it is a different one.
     let attached = case.attach(&binding, &Mode::exact(Set::OpenCl));
     let mut other = case.bound();
     other.line(at(3), case.line(2));
     let checked = attached.check(&case.module, &other, &Mode::exact(Set::OpenCl)).expect("reads");
     assert_eq!(checked.differences.len(), 1, "{checked}");
-    // Behind it, whichever is said first.
+    // After it, for any order of calls.
     let mut binding = case.bound();
     binding.line(at(3), case.line(3)).no_line(at(2)).line(at(1), case.line(2));
     let expected =
         ["line scale.cl:2:5", "  op 62", "no line", "line names.cl:77:1", "line scale.cl:3:5", "  is"];
     assert_eq!(shown(&binding), expected);
-    // At the start of a block, which is before it; behind a value.
+    // At the start of a block, before the existing line; after a value.
     let text = crate::support::KERNEL.replace("%two = OpCom", "OpLine %names 77 1\n %two = OpCom");
     let text = text.replace("OpStore", "OpLine %names 78 1\n OpStore");
     let case = Case::of(&text);
@@ -232,8 +232,8 @@ fn a_line_right_before_one_of_the_module() {
     assert_eq!(shown[..expected.len()], expected);
 }
 
-/// An `OpLine` that stands before the `OpPhi` of a block holds for what is behind this: a line that was said in an
-/// earlier block is not said again there.
+/// An `OpLine` before the `OpPhi` of a block applies to the following instructions: a line from an earlier block is
+/// not repeated there.
 #[test]
 fn a_line_at_the_start_of_a_block_stays() {
     let text = crate::support::KERNEL
@@ -261,7 +261,7 @@ fn a_line_at_the_start_of_a_block_stays() {
     }
 }
 
-/// An `OpLine` between two blocks holds up to the end of the second: it applies to all that follows it.
+/// An `OpLine` between two blocks applies up to the end of the second.
 #[test]
 fn a_line_between_two_blocks_holds_in_the_second() {
     let text = crate::support::KERNEL
@@ -279,7 +279,7 @@ fn a_line_between_two_blocks_holds_in_the_second() {
             [&["line scale.cl:77:1", "last:", "  sum", "scope scale"], own, &["  op 254"]].concat();
         assert_eq!(shown[last - 1..], expected);
     }
-    // Nobody else's position says what its instructions are of.
+    // The positions of other statements do not determine lines.
     let words = case.attach(&of_sum, &Mode::exact(Set::OpenCl)).words;
     let raised = raise(&read(&words).expect("reads"), case.module.target()).expect("is a model");
     let lines = raised.binding.statements().iter().filter_map(|&(position, statement)| match statement {
@@ -292,7 +292,7 @@ fn a_line_between_two_blocks_holds_in_the_second() {
     );
 }
 
-/// An `OpLine` in front of an `OpFunction` is the function's.
+/// An `OpLine` before an `OpFunction` belongs to the function.
 #[test]
 fn a_line_before_the_first_function_stays_with_it() {
     let text =
@@ -308,7 +308,7 @@ fn a_line_before_the_first_function_stays_with_it() {
     }
 }
 
-/// Of which inlined call a value is, only the scope says.
+/// Only the scope identifies the inlined call of a value.
 #[test]
 fn variables_are_said_in_a_scope_of_their_own_call() {
     let case = Case::new();
@@ -378,8 +378,7 @@ fn what_holds_a_variable() {
     }
 }
 
-/// The parts of a structure that is split: by bits, members, and elements. A translator has no indexes, and the bits say
-/// the same.
+/// Parts of a split structure: by bits, members, and elements. A mode without indexes uses the equivalent bits.
 #[test]
 fn a_structure_in_several_ids() {
     let case = Case::new();
@@ -419,7 +418,7 @@ fn a_structure_in_several_ids() {
     }
 }
 
-/// A parameter that is a pointer is no `OpVariable`: what it points to is a value.
+/// A parameter that is a pointer is not an `OpVariable`: its target is described as a value.
 #[test]
 fn declarations_of_parameters() {
     let case = Case::new();
@@ -437,7 +436,7 @@ fn declarations_of_parameters() {
     );
 }
 
-/// What a mode has not is left out, and what was said of it before does not hold any longer.
+/// Indexes that a mode cannot encode are omitted, and earlier values of the part end.
 #[test]
 fn indexes_that_a_mode_has_not() {
     let case = Case::new();
@@ -461,7 +460,7 @@ fn indexes_that_a_mode_has_not() {
     let deep = "unit `scale.cl`, function `scale`: the inlined call of `other` in line 10: no instruction is said to be \
                 of it";
     assert_eq!(left, [deep, &index]);
-    // A declaration has indexes in one of the sets only, and bits say the same.
+    // In declarations only some sets have indexes; otherwise the equivalent bits are used.
     let mut binding = case.bound();
     binding.declare(case.after("var"), case.pair, Held::value(case.id("var")).part(1));
     let expected = [(Set::OpenCl, "Fragment 32 32"), (Set::Shader, "[1]"), (Set::Shader101, "[1]")];
@@ -469,7 +468,7 @@ fn indexes_that_a_mode_has_not() {
         let shown = case.shown(&binding, &Mode::exact(set));
         assert!(shown.contains(&format!("declare pair var {part}")), "{set:?}: {shown:#?}");
     }
-    // An element with an index at run time has no known bits.
+    // The bits of an element with a run-time index are unknown.
     let mut binding = case.bound();
     binding.declare(
         case.after("var"),
@@ -486,7 +485,7 @@ fn indexes_that_a_mode_has_not() {
     assert_eq!(left, [deep, &whole]);
 }
 
-/// Strings, types and constants that the module has are used again.
+/// Existing strings, types and constants of the module are reused.
 #[test]
 fn what_is_there_is_used() {
     let case = Case::new();
@@ -509,7 +508,7 @@ fn what_is_there_is_used() {
     assert_eq!(strings.len(), all);
 }
 
-/// A module can have both sets, one after the other.
+/// A module can contain both sets, attached in sequence.
 #[test]
 fn both_sets() {
     let case = Case::new();
@@ -536,7 +535,7 @@ fn both_sets() {
     );
 }
 
-/// `OpLine` is there in both sets, `DebugLine` in one.
+/// `OpLine` is available for all sets, `DebugLine` for one.
 #[test]
 fn lines_as_the_mode_has_them() {
     let case = Case::new();
@@ -546,7 +545,7 @@ fn lines_as_the_mode_has_them() {
         let shown = case.shown(binding, mode);
         shown.into_iter().filter(|line| line.contains("line")).collect::<Vec<_>>()
     };
-    // At one position the last one holds, and of nothing there is nothing to end.
+    // At one position the last line applies; ending nothing emits nothing.
     assert_eq!(shown(&binding, &Mode::exact(Set::Shader)), [""; 0]);
     binding.line(case.start("last"), case.line(5));
     let mode = Mode { has_debug_lines: false, ..Mode::exact(Set::Shader) };

@@ -1,4 +1,4 @@
-//! What cannot be attached: one error that names the variable or function, and the id. Nothing is returned.
+//! Refused bindings: an error names the variable or function, and the id. Nothing is returned.
 
 use cranelift_entity::EntityRef;
 use eitri::model::{FileId, FunctionId, ScopeId, SourceLine, VariableId};
@@ -9,7 +9,7 @@ use crate::support::Case;
 
 const SCALE: &str = "unit `scale.cl`, function `scale`";
 
-/// The binding is refused with this text, in which `%name` is the id of the name.
+/// Checks that the binding is refused with this text, in which `%name` is the id of a name.
 fn refuses(case: &Case, say: impl FnOnce(&mut Binding), expected: &str) {
     let mut binding = case.bound();
     say(&mut binding);
@@ -126,14 +126,14 @@ fn positions() {
         };
         refuses(&case, say, &format!("{n}: {expected}"));
     }
-    // Whose line it is, the position says.
+    // The position determines the function of a line.
     let say = |it: &mut Binding| {
         it.no_line(Position::before(scale, id("last"), 2));
     };
     refuses(&case, say, &format!("{SCALE}: block %last: the block has 2 instructions, and none of index 2"));
 }
 
-/// A merge instruction with the line of the branch behind it.
+/// A merge instruction, followed by the line of the branch.
 #[test]
 fn lines_between_a_merge_and_its_branch() {
     let text =
@@ -148,7 +148,7 @@ fn lines_between_a_merge_and_its_branch() {
     }
 }
 
-/// What the model has not, or has elsewhere.
+/// Entities that the model lacks, or has elsewhere.
 #[test]
 fn entities_of_the_model() {
     let case = Case::new();
@@ -213,7 +213,7 @@ fn entities_of_the_model() {
     assert_eq!(case.refused(&unbound), format!("{SCALE}: the function is not bound to an OpFunction"));
 }
 
-/// What cannot hold a variable.
+/// Ids that cannot provide a variable.
 #[test]
 fn what_holds_a_variable() {
     let case = Case::new();
@@ -309,7 +309,7 @@ fn what_holds_a_variable() {
     refuses(&case, say, &format!("{}: what %var holds needs 96 bits, but there are 32", at("pair")));
 }
 
-/// Modules that nothing can be put into.
+/// Modules that cannot be attached to.
 #[test]
 fn modules() {
     let case = Case::new();
@@ -324,7 +324,7 @@ fn modules() {
     let mut words = case.words.clone();
     words[3] = 20;
     assert!(of(&words).ends_with("the bound of the header is 20, and the module has %21"), "{}", of(&words));
-    // An OpExtInst without the number of an instruction.
+    // An OpExtInst without an instruction number.
     let mut words = case.words.clone();
     words.splice(5..5, [4 << 16 | 12, 1, 2, 3]);
     assert_eq!(of(&words), "word 5: an OpExtInst has at least 5 words, and this one 4");
@@ -333,7 +333,7 @@ fn modules() {
     assert!(of(&words).ends_with("a module has less than 2^32 ids"), "{}", of(&words));
 }
 
-/// A debug instruction of the other set has a result, which is no value.
+/// A debug instruction of another set has a result, but not a value.
 #[test]
 fn results_that_are_no_values() {
     let case = Case::new();

@@ -1,4 +1,4 @@
-//! The same on modules of `rspirv`.
+//! Attaching to modules of `rspirv`.
 
 use ::rspirv::binary::Assemble;
 use ::rspirv::dr::{self, Operand};
@@ -8,7 +8,7 @@ use pretty_assertions::assert_eq;
 
 use crate::support::{Case, KERNEL};
 
-/// Everything that can be said.
+/// A binding with every kind of statement.
 fn binding(case: &Case) -> Binding {
     let mut binding = case.bound();
     binding
@@ -32,13 +32,13 @@ fn binding(case: &Case) -> Binding {
 
 fn load(case: &Case) -> dr::Module {
     let mut module = dr::load_words(&case.words).expect("is loaded");
-    // It has its own generator there.
+    // rspirv changes the generator.
     module.header.as_mut().expect("is loaded").generator = case.words[2];
     assert_eq!(module.assemble(), case.words);
     module
 }
 
-/// Assembled, it is what is attached to the words.
+/// Assembled, the result equals attaching to the words.
 #[test]
 fn assembled_it_is_the_same() {
     let lined = KERNEL
@@ -58,7 +58,7 @@ fn assembled_it_is_the_same() {
     }
 }
 
-/// Operands are what the table says: literals and ids.
+/// Operands are literals or ids according to the table.
 #[test]
 fn operands_have_their_kinds() {
     let case = Case::new();
@@ -89,7 +89,7 @@ fn operands_have_their_kinds() {
     }
 }
 
-/// What is refused leaves the module as it was.
+/// A refused module is unchanged.
 #[test]
 fn what_is_refused() {
     let case = Case::new();

@@ -1,4 +1,4 @@
-//! A module to attach to, what it was made from, and what its functions say.
+//! A module to attach to, its model, and the text of its functions.
 
 use std::collections::HashMap;
 
@@ -57,7 +57,7 @@ pub const KERNEL: &str = r#"
                OpFunctionEnd
 "#;
 
-/// The module, and what is described of it.
+/// The module with its description.
 pub struct Case {
     pub words: Vec<u32>,
     ids: HashMap<String, u32>,
@@ -67,20 +67,20 @@ pub struct Case {
     pub other: FunctionId,
     /// A block of the first function.
     pub block: ScopeId,
-    /// The second function, where it is inlined into the first, and once more in that.
+    /// The second function inlined into the first, and once more within that.
     pub inlined: ScopeId,
     pub deep: ScopeId,
-    /// Variables of 32 bits: of the first function, of its block, and of the inlined call.
+    /// Variables of 32 bits: in the first function, in its block, and in the inlined call.
     pub n: VariableId,
     pub sum: VariableId,
     pub inner: VariableId,
-    /// Three members of 32 bits.
+    /// A structure of three 32-bit members.
     pub pair: VariableId,
-    /// Arrays of 4 by 2 of these.
+    /// An array of 4 by 2 such structures.
     pub cells: VariableId,
-    /// Of the second function.
+    /// In the second function.
     pub v: VariableId,
-    /// Of the unit.
+    /// In the unit.
     pub table: VariableId,
 }
 
@@ -96,7 +96,7 @@ impl Case {
         let unit = m.unit("scale.cl");
         let file = m.primary_file(unit).expect("a file");
         let line = |line| SourceLine { file, line, column: 3 };
-        // Of a call there is no column.
+        // Calls have no column.
         let call = |line| SourceLine { file, line, column: 0 };
         let uint = m.base_type(unit, "uint", BaseEncoding::Unsigned, 32).expect("a type");
         let pair_type = m.structure(unit, Some("pair"), 12).expect("a type");
@@ -143,7 +143,7 @@ impl Case {
         Id(*self.ids.get(&format!("%{name}")).unwrap_or_else(|| panic!("no {name}")))
     }
 
-    /// At the start of a block of the first function.
+    /// The start of a block in the first function.
     pub fn start(&self, block: &str) -> Position {
         Position::start(self.id("scale"), self.id(block))
     }
@@ -160,7 +160,7 @@ impl Case {
         SourceLine { file: self.file, line, column: 5 }
     }
 
-    /// Both functions are bound.
+    /// A binding of both functions.
     pub fn bound(&self) -> Binding {
         let mut binding = Binding::new();
         binding.function(self.scale, self.id("scale")).function(self.other, self.id("other"));
@@ -171,7 +171,7 @@ impl Case {
         attach(&self.words, &self.module, binding, mode).expect("is attached")
     }
 
-    /// What the error says when it is attached.
+    /// The error of attaching.
     pub fn refused(&self, binding: &Binding) -> String {
         let mut texts = Set::ALL.map(|set| {
             let error = attach(&self.words, &self.module, binding, &Mode::exact(set));
@@ -181,7 +181,7 @@ impl Case {
         std::mem::take(&mut texts[0])
     }
 
-    /// The instructions of the first function, one line each, all that is new as text; checked, and taken out again.
+    /// Instructions of the first function, one per line, with new ones as text; checked and detached again.
     pub fn shown(&self, binding: &Binding, mode: &Mode) -> Vec<String> {
         let attached = self.attach(binding, mode);
         assert_eq!(attached.detach().expect("is whole"), self.words);
@@ -193,7 +193,7 @@ impl Case {
         self.show(&facts, "scale")
     }
 
-    /// The instructions of a function.
+    /// Instructions of a function, one per line.
     pub fn show(&self, facts: &Facts<'_>, function: &str) -> Vec<String> {
         let names: HashMap<u32, &str> = self.ids.iter().map(|(name, &id)| (id, &name[1..])).collect();
         let id = self.id(function);
@@ -285,7 +285,7 @@ impl Shown<'_, '_> {
         }
     }
 
-    /// The name of a function or variable; a block has none.
+    /// Name of a function or variable; blocks are unnamed.
     fn scope(&self, id: Id) -> String {
         let fact = self.facts.get(id).expect("is there");
         let name = fact.id(Field::Name).and_then(|name| self.facts.layout().string(name));
@@ -306,14 +306,14 @@ impl Shown<'_, '_> {
     }
 }
 
-/// Lines of a text without what is before them.
+/// Lines of a text without their common indentation.
 pub fn lines(text: &str) -> Vec<String> {
     let lines = text.lines().filter(|line| !line.trim().is_empty());
     let indent = lines.clone().map(|line| line.len() - line.trim_start().len()).min().unwrap_or(0);
     lines.map(|line| line[indent..].to_owned()).collect()
 }
 
-/// The words as bytes.
+/// Words as bytes.
 pub fn bytes(words: &[u32]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }

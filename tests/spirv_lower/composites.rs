@@ -34,7 +34,7 @@ fn members() {
         .is_before(r#"TypeComposite "pair""#, r#"TypeMember "x""#)
         .is_before(r#"TypeMember "x""#, r#"TypeMember "y""#)
         .lacks(&[]);
-    // Members come first, and do not name their type.
+    // Members come first, and do not refer to their type.
     described
         .said(&Mode::exact(Set::Shader))
         .has(r#"TypeComposite "pair" Structure </src/a.cl> 3 8 unit "" 64 FlagTypePassByValue x y "#)
@@ -89,7 +89,7 @@ fn base_classes() {
         .has("TypeInheritance B 0 32 FlagIsPublic")
         .has("TypeInheritance B 32 32 FlagIsProtected")
         .is_before("TypeInheritance B 32", r#"TypeComposite "D""#)
-        // Its bases come before it.
+        // Its bases precede it.
         .lacks(&[left[1], left[0]]);
 }
 
@@ -144,7 +144,7 @@ fn incomplete_types() {
     }
 }
 
-/// A type that is in another is a scope further in.
+/// A nested type is in the scope of the outer one.
 #[test]
 fn nested_types() {
     let mut case = Case::new();
@@ -160,13 +160,13 @@ fn nested_types() {
         .has(r#"TypeComposite "Inner" Structure </src/a.cl> 0 0 Outer "" 32 None i"#)
         .has(r#"TypeMember "inner" Inner </src/a.cl> 0 0 Outer 0 32 None"#)
         .lacks(&[]);
-    // The member comes before the type that is the scope of its type: that cannot be said.
+    // The member precedes the type that is the scope of its own type: a cycle that cannot be encoded.
     described
         .said(&Mode::exact(Set::Shader))
         .has(r#"TypeComposite "Inner" Structure </src/a.cl> 0 0 unit "" 32 None i"#)
         .has(r#"TypeMember "inner" Inner </src/a.cl> 0 0 0 32 None"#)
         .lacks(&["unit `a.cl`: type `Inner`: what it is in names it, so it is said to be in the unit"]);
-    // It can, where what comes later can be named.
+    // With forward references, it can.
     let mode = Mode { has_relaxed_references: true, ..Mode::exact(Set::Shader) };
     described
         .said(&mode)

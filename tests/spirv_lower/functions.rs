@@ -54,7 +54,7 @@ fn declarations() {
     }
 }
 
-/// A member function is one of the members of its class; one that is defined outside is declared in it.
+/// A member function is a member of its class; one that is defined outside is declared in the class.
 #[test]
 fn member_functions() {
     let mut case = Case::new();
@@ -91,7 +91,7 @@ fn member_functions() {
         .has(&format!("Function {outside} 0 %main declared:outside"))
         .is_before("FunctionDeclaration", r#"Function "outside""#)
         .lacks(&[]);
-    // In the other set nothing comes later: a function names its class, which does not name it.
+    // The other set has no forward references: a function refers to its class, but not the reverse.
     described
         .said(&Mode::exact(Set::Shader))
         .has(r#"TypeComposite "C" Class </src/a.cl> 0 0 unit "" 32 None x"#)
@@ -127,7 +127,7 @@ fn global_variables() {
             .has(r#"GlobalVariable "table" int </src/a.cl> 2 11 unit "_table" %table FlagIsDefinition"#)
             .has(r#"GlobalVariable "gone" int </src/a.cl> 0 0 unit "" none FlagIsLocal|FlagIsDefinition"#)
             .has(r#"GlobalVariable "five" int </src/a.cl> 0 0 unit "" 5 FlagIsLocal|FlagIsDefinition"#)
-            // The bits of -2, extended to 32.
+            // -2, sign-extended to 32 bits.
             .has(r#"GlobalVariable "minus" short </src/a.cl> 0 0 unit "" 4294967294 FlagIsLocal|FlagIsDefinition"#)
             .has(r#"GlobalVariable "pi" float </src/a.cl> 0 0 unit "" none FlagIsLocal|FlagIsDefinition"#)
             .has(r#"GlobalVariable "far" int </src/a.cl> 0 0 unit "" none None"#)
@@ -142,7 +142,7 @@ fn global_variables() {
     }
 }
 
-/// A variable of a function that is an `OpVariable` of the module: one in local memory.
+/// A variable in a function that is an `OpVariable` of the module: one in local memory.
 #[test]
 fn variables_of_functions_outside_of_them() {
     let mut case = Case::new();
@@ -161,7 +161,7 @@ fn variables_of_functions_outside_of_them() {
 
 type Say = fn(&mut Case, FunctionId);
 
-/// What a declaration can have.
+/// Properties of declarations.
 const OF_DECLARATIONS: &[(&str, Say)] = &[
     ("nothing", |_, _| {}),
     ("code", |case, f| {
@@ -174,7 +174,7 @@ const OF_DECLARATIONS: &[(&str, Say)] = &[
     }),
 ];
 
-/// What is in one that is said as a function.
+/// Contents of a declaration that is emitted as a function.
 const IN_FUNCTIONS: &[(&str, Say)] = &[
     ("a block", |case, f| {
         case.m.block(f, &[]).unwrap();
@@ -188,8 +188,8 @@ const IN_FUNCTIONS: &[(&str, Say)] = &[
     }),
 ];
 
-/// What is only declared is compared as what it is said as: as a declaration, or in the set that has it as a member, as
-/// a function. What one has and another has not is a difference, unless it is listed.
+/// Declarations are compared as what they are emitted as: declarations, or functions in a set that has functions as
+/// members. Every difference is listed.
 #[test]
 fn what_declarations_have() {
     let makers: [fn(&mut Case) -> FunctionId; 4] = [

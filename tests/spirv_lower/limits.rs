@@ -1,4 +1,4 @@
-//! What has no room, and what is as deep as it likes.
+//! Limits of sizes, and unlimited depth.
 
 use eitri::build::DataMember;
 use eitri::error::ErrorKind;
@@ -8,7 +8,7 @@ use crate::said::{Case, TABLE};
 
 const DEEP: usize = 100_000;
 
-/// Pointers to pointers, and structures that have each other as members: no stack is as deep.
+/// Pointers to pointers, and structures in structures, deeper than any stack.
 #[test]
 fn deep_types() {
     let mut case = Case::new();
@@ -39,7 +39,7 @@ fn deep_types() {
     }
 }
 
-/// A list of structures, each of which points to the next one that is described, and the last to the first.
+/// A list of structures, each with a pointer to the next, and the last with one to the first.
 #[test]
 fn a_long_cycle() {
     let mut case = Case::new();
@@ -56,7 +56,7 @@ fn a_long_cycle() {
     }
 }
 
-/// Deep scopes, the innermost of which names the outermost.
+/// Deep scopes, the innermost of which refers to the outermost.
 #[test]
 fn deep_scopes() {
     let mut case = Case::new();
@@ -72,14 +72,14 @@ fn deep_scopes() {
     let attached = case.finish().attached(&Mode::exact(Set::OpenCl)).expect("is attached");
     let left: Vec<_> = attached.left_out.iter().map(ToString::to_string).collect();
     let ty = "unit `a.cl`, function `f`: type `S`: what it is in names it, so it is said to be in the unit";
-    // And where each label is.
+    // And the position of each label.
     let (first, labels) = left.split_first().expect("something is listed");
     assert_eq!(first, ty);
     assert_eq!(labels.len(), DEEP);
     assert!(labels.iter().all(|it| it == "unit `a.cl`, function `f`: the label `again`"));
 }
 
-/// An instruction has at most 65535 words, of which a composite type needs 14.
+/// An instruction has at most 65535 words; a composite type needs 14 besides its members.
 #[test]
 fn many_members() {
     let mut case = Case::new();
@@ -102,7 +102,7 @@ fn many_members() {
     let said = described.said(&Mode::exact(Set::OpenCl));
     said.lacks(&left_out);
     assert_eq!(said.all(Name::TypeMember).len(), 65521);
-    // The function names its class all the same.
+    // The function still refers to its class.
     said.has(r#"Function "f" void() </src/a.cl> 0 0 S "" FlagIsLocal|FlagIsDefinition 0 none"#);
 }
 
@@ -128,7 +128,7 @@ fn large_numbers() {
         .has(r#"TypeComposite "S" Structure </src/a.cl> 0 0 unit "" 8796093022208 None x"#)
         .has(r#"TypeMember "x" int </src/a.cl> 0 0 S 4398046511104 32 None"#)
         .lacks(&[]);
-    // A module without 64 bits has no such constants.
+    // Without 64-bit integers in the module, such constants are not available.
     described
         .said_narrow(&Mode::exact(Set::OpenCl))
         .has(r#"TypeComposite "S" Structure </src/a.cl> 0 0 unit "" 4294967295 None x"#)
@@ -138,7 +138,7 @@ fn large_numbers() {
         ]);
 }
 
-/// A name that no string has room for.
+/// A name that does not fit a string.
 #[test]
 fn long_names() {
     let mut case = Case::new();
@@ -158,7 +158,7 @@ fn long_names() {
     assert_eq!(error.at().unit.as_deref(), Some("a.cl"), "{error}");
 }
 
-/// Ids that are something else.
+/// Ids of other kinds.
 #[test]
 fn bindings_that_name_something_else() {
     let mut case = Case::new();

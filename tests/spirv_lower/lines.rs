@@ -1,4 +1,4 @@
-//! Lines and columns: of what is in no line, and of what is not in the text that its file has.
+//! Lines and columns: missing ones, and those outside of the text of their file.
 
 use eitri::build::DataMember;
 use eitri::model::SourceLine;
@@ -6,7 +6,7 @@ use eitri::spirv::{Discriminators, Mode, Position, Set};
 
 use crate::said::{Case, Described, ENTRY, KERNEL, MAIN, SUM};
 
-/// Two lines of three bytes, and one of none behind the last end of a line.
+/// Two lines of three bytes, and an empty one after the last newline.
 const TEXT: &str = "one\ntwo\n";
 
 /// A unit whose file has a text.
@@ -52,7 +52,7 @@ fn what_is_not_in_the_text_is_listed() {
             let all = said.all(eitri::spirv::Name::Function);
             let line = all.iter().find(|line| line.contains(&format!(r#"Function "{name}""#))).unwrap();
             let words: Vec<&str> = line.split(' ').collect();
-            // Line, column, and the line of the body behind the flags.
+            // Line, column, and line of the body, which follows the flags.
             [words[4], words[5], words[9]].map(str::to_owned)
         };
         assert_eq!(places("g"), ["2", "4", "3"]);
@@ -81,8 +81,7 @@ fn what_is_not_in_the_text_is_listed() {
     }
 }
 
-/// Lines that a preprocessor has counted are not those of the text, nor are those of a checksum, or of a text that is
-/// not said.
+/// Lines counted by a preprocessor differ from those of the text; checksums and omitted texts have no lines.
 #[test]
 fn texts_that_lines_are_not_of() {
     let long = "\n".repeat(4 * 65_533);
@@ -99,7 +98,7 @@ fn texts_that_lines_are_not_of() {
         assert_eq!(said.left().iter().filter(|left| left.contains("not in")).count(), 0);
         is_clean(&described, &Mode::exact(Set::OpenCl));
     }
-    // The other set has it in several strings.
+    // The other set encodes it in several strings.
     let mut case = with_text(&long);
     let (last, behind) = (case.line(4 * 65_533 + 1, 1), case.line(4 * 65_533 + 2, 1));
     let int = case.int();
@@ -113,7 +112,7 @@ fn texts_that_lines_are_not_of() {
     is_clean(&described, &Mode::exact(Set::Shader));
 }
 
-/// A position's line is bound to the module's code: there is nothing that could be said instead.
+/// A line of a position belongs to the module's code: no replacement can be emitted.
 #[test]
 fn a_line_that_is_bound_is_in_the_text() {
     for (line, column, expected) in [
@@ -135,7 +134,7 @@ fn a_line_that_is_bound_is_in_the_text() {
     }
 }
 
-/// A line that the module had stays, whatever is in the text of its file.
+/// An existing line of the module stays, for any text of its file.
 #[test]
 fn lines_of_the_module_are_not_judged() {
     let mut case = with_text(TEXT);
@@ -155,7 +154,7 @@ fn lines_of_the_module_are_not_judged() {
     }
 }
 
-/// What is in no line is of the file of what it is in, as far as this is known.
+/// Without a line, a block is in the file of its parent, if known.
 #[test]
 fn a_block_without_a_line_is_of_the_file_of_its_function() {
     let mut case = Case::new();
@@ -167,7 +166,7 @@ fn a_block_without_a_line_is_of_the_file_of_its_function() {
     case.m.discriminator(inner, 3).unwrap();
     let nowhere = case.function("g");
     case.m.block(nowhere, &[0..0x20]).unwrap();
-    // A call in the block is in the file that the block is of.
+    // A call in the block is in the file of the block.
     let call = SourceLine { file: header, line: 6, column: 0 };
     let call = case.m.inlined(inner, nowhere, &[0..0x10], call).unwrap();
     case.m.describe_function(declared).unwrap().external().kernel();

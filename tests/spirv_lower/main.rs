@@ -1,5 +1,5 @@
-//! What a model says before the functions, in both sets and every mode. What is expected is typed from the text of the
-//! specification and from what is described, not from what came out.
+//! Instructions before the functions, for both sets and every mode. Expectations are typed from the text of the
+//! specification and the description rather than copied from the output.
 #![cfg(feature = "spirv")]
 
 #[path = "../spirv/assemble.rs"]

@@ -1,4 +1,4 @@
-//! Each field of a mode: what is written otherwise. Fields that a file here is about are tried there.
+//! Fields of a mode and their effects. Fields with a file of their own here are tested there.
 
 use eitri::model::{PointerKind, Qualifier};
 use eitri::spirv::{Mode, Name, Of, Set};
@@ -6,7 +6,7 @@ use eitri::target::SpaceId;
 
 use crate::said::Case;
 
-/// Pointers to what is basic, and names of it; else addresses and the types themselves.
+/// Pointers to basic types, and typedefs of basic types; otherwise addresses, and the types themselves.
 #[test]
 fn pointers_to_basic_types() {
     let mut case = Case::new();
@@ -34,26 +34,26 @@ fn pointers_to_basic_types() {
         let mode = Mode { pointee: Of::Basic, typedef: Of::Basic, ..Mode::exact(set) };
         let flags = if set == Set::OpenCl { "" } else { " None" };
         let said = described.said(&mode);
-        // `const number` is a name of int that is qualified; what points to it is said to point to int.
+        // `const number` is a qualified typedef of int; a pointer to it becomes a pointer to int.
         said.has("TypePointer int CrossWorkgroup None")
             .has(r#"Typedef "number" int </src/a.cl> 0 0 unit"#)
             .has(r#"LocalVariable "a" int* </src/a.cl> 0 0 f None"#)
-            // A pointer to a pointer is an address, and what points to that points to a basic type.
+            // A pointer to a pointer is an address, and a pointer to that points to a basic type.
             .has(&format!(r#"TypeBasic "const number **" 64 Address{flags}"#))
             .has("TypePointer const number ** CrossWorkgroup None")
             .has(&format!(r#"TypeBasic "S *" 64 Address{flags}"#))
             .has(&format!(r#"TypeBasic "s_t &" 64 Address{flags}"#))
             .has(&format!(r#"TypeBasic "void *" 32 Address{flags}"#))
-            // A qualifier of an address is one of a basic type.
+            // A qualifier of an address is a qualifier of a basic type.
             .has("TypeQualifier S * ConstType")
-            // Names and qualifiers of other types are the types.
+            // Typedefs and qualifiers of other types are replaced by the types.
             .has(r#"LocalVariable "g" S </src/a.cl> 0 0 f None"#);
         assert_eq!(said.all(Name::Typedef).len(), 1);
         assert_eq!(said.left().len(), 8, "{:#?}", said.left());
     }
 }
 
-/// The address of a pointer has no name where that would be a long one.
+/// The basic type of an address is unnamed if its name would be long.
 #[test]
 fn names_of_addresses() {
     let mut case = Case::new();
@@ -67,7 +67,7 @@ fn names_of_addresses() {
     assert!(said.all(Name::TypeBasic).contains(&r#"TypeBasic "" 64 Address"#));
 }
 
-/// A storage class needs its capability, also where it is only said: of every mode.
+/// As a literal, the storage class requires its capability in every mode.
 #[test]
 fn storage_classes_without_capability() {
     let mut case = Case::new();
@@ -81,7 +81,7 @@ fn storage_classes_without_capability() {
         )]);
         described.said_with("GenericPointer", &mode).has("TypePointer int Generic None").lacks(&[]);
     }
-    // There it is a constant, of which nobody asks this.
+    // In this set it is a constant, without that requirement.
     for mode in [Mode::exact(Set::Shader), Mode::validating(Set::Shader)] {
         described.said(&mode).has("TypePointer int Generic None").lacks(&[]);
     }
@@ -97,7 +97,7 @@ fn arrays_without_elements() {
     )]);
 }
 
-/// Where a type cannot be said, or there is none.
+/// Types that cannot be encoded, and missing types.
 #[test]
 fn types_that_are_none() {
     let mut case = Case::new();
@@ -122,7 +122,7 @@ fn types_that_are_none() {
         ]);
 }
 
-/// The validator wants the derived class, which the other set has not.
+/// The validator requires the derived class, which the other set lacks.
 #[test]
 fn base_classes_that_are_left_out() {
     let mut case = Case::new();

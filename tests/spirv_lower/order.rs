@@ -1,4 +1,5 @@
-//! What names what: each instruction behind those that it names, cycles cut where the set cannot say them. Section 2.2.
+//! References between instructions: each follows those that it refers to, and cycles are cut where the set cannot
+//! encode them. Section 2.2.
 
 use eitri::build::Extent;
 use eitri::spirv::{Mode, Name, Position, Set};
@@ -20,7 +21,7 @@ fn a_structure_that_points_to_itself() {
         .has("TypePointer node CrossWorkgroup None")
         .has(r#"TypeMember "next" node* </src/a.cl> 0 0 node 0 64 None"#)
         .lacks(&[]);
-    // Members come first in the other set: the pointer cannot say what it points to.
+    // Members come first in the other set: the pointer has no target type.
     let said = described.said(&Mode::exact(Set::Shader));
     said.has(r#"TypeComposite "node" Structure </src/a.cl> 0 0 unit "" 64 None next"#)
         .has("TypePointer none CrossWorkgroup None");
@@ -28,12 +29,12 @@ fn a_structure_that_points_to_itself() {
         said.left(),
         [format!("unit `a.cl`: {pointer}: type `node` is made of it, and is not said here")]
     );
-    // But where what comes later can be named.
+    // With forward references, it has.
     let mode = Mode { has_relaxed_references: true, ..Mode::exact(Set::Shader) };
     described.said(&mode).has("TypePointer forward node CrossWorkgroup None").lacks(&[]);
 }
 
-/// Two structures that point to each other, reached from a name of a pointer.
+/// Two structures that point to each other, reached from a typedef of a pointer.
 #[test]
 fn structures_that_point_to_each_other() {
     let mut case = Case::new();
@@ -53,14 +54,14 @@ fn structures_that_point_to_each_other() {
         .has(r#"TypeMember "a" a_ptr </src/a.cl> 0 0 B 0 64 None"#)
         .lacks(&[]);
     let said = described.said(&Mode::exact(Set::Shader));
-    // The types are the same, only one pointer does not say to what.
+    // The types are the same, except that one pointer has no target type.
     said.has(r#"TypeMember "b" B* </src/a.cl> 0 0 0 64 None"#)
         .has(r#"TypeMember "a" a_ptr </src/a.cl> 0 0 0 64 None"#)
         .has("TypePointer none CrossWorkgroup None");
     assert_eq!(said.left().len(), 1);
 }
 
-/// S f() { struct S {}; }: as `auto` and lambdas have it.
+/// S f() { struct S {}; }: as with `auto` and lambdas.
 #[test]
 fn a_local_class_that_its_function_returns() {
     for is_first in [false, true] {
@@ -73,7 +74,7 @@ fn a_local_class_that_its_function_returns() {
         case.m.describe_type(s).unwrap().within(f).unwrap();
         case.m.member(s, "x", int, 0).unwrap();
         case.m.describe_function(f).unwrap().returns(s).unwrap();
-        // Its own functions are in it.
+        // Its own functions are in its scope.
         case.m.function(s, "operator()").unwrap();
         let described = case.finish();
         for set in Set::ALL {
@@ -97,7 +98,7 @@ fn a_local_class_that_its_function_returns() {
     }
 }
 
-/// A local class that no type of a function names stays where it is.
+/// A local class that no type of a function refers to stays in its scope.
 #[test]
 fn a_local_class() {
     let mut case = Case::new();
@@ -126,7 +127,7 @@ fn an_array_that_a_parameter_counts() {
     let array = case.m.array_of(unit, int, &[Extent::variable(n)], None).unwrap();
     let pointer = case.m.pointer(unit, Some(array)).unwrap();
     case.m.parameter(f, "a", pointer).unwrap();
-    // One that the type of the function does not have.
+    // An array that the type of the function does not refer to.
     let inner = case.m.array_of(unit, uint, &[Extent::variable(n)], None).unwrap();
     case.m.variable(f, "b", inner).unwrap();
     let described = case.finish();
@@ -146,7 +147,7 @@ fn an_array_that_a_parameter_counts() {
     described.said(&mode).has("TypeArray forward int n").lacks(&[]);
 }
 
-/// Functions whose types name structures that have pointers to the types of these functions.
+/// Functions whose types refer to structures with pointers to the types of these functions.
 #[test]
 fn types_of_functions_in_structures() {
     let mut case = Case::new();
@@ -189,12 +190,12 @@ fn functions_that_are_inlined_into_each_other() {
             .has("InlinedAt 1 f")
             .has("InlinedAt 2 g call:1")
             .has("InlinedAt 2 g")
-            // The code of `g` is not in the module.
+            // The module does not have the code of `g`.
             .lacks(&["unit `a.cl`, function `g`: the inlined call of `f` in line 2: no instruction is said to be of it"]);
     }
 }
 
-/// A class that is derived from the instance of a template of itself, with a static member of its own type.
+/// A class derived from a template instance with the class as argument, with a static member of its own type.
 #[test]
 fn a_class_in_its_own_base() {
     let mut case = Case::new();
@@ -223,7 +224,7 @@ fn a_class_in_its_own_base() {
     described.said(&mode).lacks(&[]);
 }
 
-/// A type of a function is said once.
+/// The type of a function is emitted once.
 #[test]
 fn types_that_are_the_same() {
     let mut case = Case::new();
@@ -237,7 +238,7 @@ fn types_that_are_the_same() {
     assert_eq!(said.all(Name::TypeFunction), ["TypeFunction None void int"]);
 }
 
-/// What is said depends on what is described alone.
+/// The output depends on the description only.
 #[test]
 fn the_same_twice() {
     let words = |_| {
@@ -256,8 +257,8 @@ fn the_same_twice() {
     assert_eq!(words(0), words(1));
 }
 
-/// A class that has a pointer to a member function of its own, in the set in which its members come first: the class is
-/// not said there, and no other type is.
+/// A class with a pointer to its own member function, in the set with members before their class: the class operand is
+/// omitted, and no other type takes its place.
 #[test]
 fn a_pointer_to_a_member_of_what_is_made_of_it() {
     let mut case = Case::new();

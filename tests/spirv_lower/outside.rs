@@ -1,5 +1,5 @@
-//! Other people's tools on a unit that has everything: `spirv-val` takes what is written for it, and the translator of
-//! LLVM reads what is written for it.
+//! Other tools on a unit with everything: `spirv-val` accepts the output for its mode, and LLVM's translator reads
+//! that for its mode.
 
 use eitri::build::{DataMember, Extent, Template};
 use eitri::model::{
@@ -16,7 +16,7 @@ const SPIRV_VAL: Tool = Tool::new("spirv-val", "spirv-tools");
 const LLVM_SPIRV: Tool = Tool::new("llvm-spirv-15", "llvm-spirv-15");
 const LLVM_DIS: Tool = Tool::new("llvm-dis-15", "llvm-15");
 
-/// C++ with everything in it.
+/// A C++ unit with everything.
 fn everything() -> Described {
     let mut case = Case::new();
     let (int, uint, unit, file) = (case.int(), case.uint(), case.unit, case.file);
@@ -150,7 +150,7 @@ fn bytes(words: &[u32]) -> Vec<u8> {
 
 #[test]
 fn the_translator_reads_it() {
-    // Discriminators are scopes there, which the specification does not have.
+    // In this mode discriminators are scopes, contrary to the specification.
     let words = everything().attached(&Mode::translator()).expect("is attached").words;
     let folder = Folder::new();
     let (module, bitcode) = (folder.file("a.spv", bytes(&words)), folder.path().join("a.bc"));
@@ -160,7 +160,7 @@ fn the_translator_reads_it() {
     };
     ran.clean();
     let Some(ran) = LLVM_DIS.run(&[bitcode.as_os_str(), "-o".as_ref(), "-".as_ref()]) else { return };
-    // Without the numbers of nodes.
+    // Without node numbers.
     let text = ran.clean();
     let parts = text.split('!').map(|part| part.trim_start_matches(|it: char| it.is_ascii_digit()));
     let text = parts.collect::<Vec<_>>().join("!");

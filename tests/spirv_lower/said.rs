@@ -1,4 +1,4 @@
-//! A module to attach to, a unit to describe in it, and what is said then, as text.
+//! A module to attach to, a unit to describe in it, and the emitted instructions as text.
 
 use eitri::Result;
 use eitri::build::Builder;
@@ -10,7 +10,7 @@ use eitri::target::{Gfx, Target, Wave};
 
 use crate::assemble::assemble;
 
-/// A module of each kind, with a function and a variable. The first ids are those of the names that come first.
+/// A module for each environment, with a function and a variable. Ids follow the order of names.
 pub const KERNEL: &str = r#"
                OpCapability Addresses
                OpCapability Linkage
@@ -53,11 +53,11 @@ pub const COMPUTE: &str = r#"
                OpFunctionEnd
 "#;
 
-/// The `OpFunction` and the `OpVariable` of both.
+/// Ids of the `OpFunction` and the `OpVariable`, in both modules.
 pub const MAIN: Id = Id(1);
 pub const TABLE: Id = Id(2);
 
-/// The first block of the function, in either, and what its first instruction makes.
+/// The first block of the function, and the result of its first instruction, in both modules.
 pub const ENTRY: Id = Id(8);
 pub const SUM: Id = Id(9);
 
@@ -78,12 +78,12 @@ impl Case {
         Self { m, unit, file, binding: Binding::new() }
     }
 
-    /// A number of 32 bits.
+    /// A signed 32-bit type.
     pub fn int(&mut self) -> TypeId {
         self.m.base_type(self.unit, "int", BaseEncoding::Signed, 32).expect("a type")
     }
 
-    /// One without sign.
+    /// An unsigned 32-bit type.
     pub fn uint(&mut self) -> TypeId {
         self.m.base_type(self.unit, "uint", BaseEncoding::Unsigned, 32).expect("a type")
     }
@@ -101,23 +101,23 @@ impl Case {
         Described { module: self.m.finish().expect("is whole"), binding: self.binding }
     }
 
-    /// What is said in a mode.
+    /// Instructions for a mode.
     pub fn said(self, mode: &Mode) -> Said {
         self.finish().said(mode)
     }
 
-    /// All that the text of `OpenCL.DebugInfo.100` allows.
+    /// Instructions for [`Mode::exact`] of `OpenCL.DebugInfo.100`.
     pub fn exact(self) -> Said {
         self.said(&Mode::exact(Set::OpenCl))
     }
 
-    /// All that `NonSemantic.Shader.DebugInfo.100` has.
+    /// Instructions for [`Mode::exact`] of `NonSemantic.Shader.DebugInfo.100`.
     pub fn shader(self) -> Said {
         self.said(&Mode::exact(Set::Shader))
     }
 }
 
-/// What was described.
+/// The description.
 #[derive(PartialEq)]
 pub struct Described {
     pub module: Module,
@@ -134,7 +134,7 @@ impl Described {
         attach(&assemble(text).words, &self.module, &self.binding, mode)
     }
 
-    /// What is said, of which the validator has nothing to say, and which can be taken out again.
+    /// Instructions for a mode; they are valid, and can be detached.
     pub fn said(&self, mode: &Mode) -> Said {
         let attached = self.attached(mode).expect("is attached");
         let text = if mode.set == Set::OpenCl { KERNEL } else { COMPUTE };
@@ -142,20 +142,20 @@ impl Described {
         self.checked(attached, mode)
     }
 
-    /// The same without `Int64`.
+    /// Instructions for a module without `Int64`.
     pub fn said_narrow(&self, mode: &Mode) -> Said {
         let text = KERNEL.replace("OpCapability Int64", "");
         self.checked(self.attached_to(&text, mode).expect("is attached"), mode)
     }
 
-    /// The same with one more capability.
+    /// Instructions for a module with one more capability.
     pub fn said_with(&self, capability: &str, mode: &Mode) -> Said {
         let text =
             KERNEL.replace("OpCapability Int64", &format!("OpCapability Int64\nOpCapability {capability}"));
         self.checked(self.attached_to(&text, mode).expect("is attached"), mode)
     }
 
-    /// The same in a mode in which the validator has something to say.
+    /// Instructions for a mode with deviations that the validator reports.
     pub fn said_as(&self, mode: &Mode) -> Said {
         let attached = self.attached(mode).expect("is attached");
         let checked = attached.check(&self.module, &self.binding, mode).expect("is a module");
@@ -163,7 +163,7 @@ impl Described {
         Said::read(attached)
     }
 
-    /// What is said is what was described, but for what is listed.
+    /// Checks that the instructions match the description, apart from the listed omissions.
     fn checked(&self, attached: Attached, mode: &Mode) -> Said {
         let checked = attached.check(&self.module, &self.binding, mode).expect("is a module");
         let left: Vec<String> = attached.left_out.iter().map(ToString::to_string).collect();
@@ -178,7 +178,7 @@ impl Described {
     }
 }
 
-/// What was said.
+/// Emitted instructions.
 pub struct Said {
     pub words: Vec<u32>,
     lines: Vec<String>,
@@ -200,7 +200,7 @@ impl Said {
         Self { lines, left, words: attached.words }
     }
 
-    /// The instructions of this name.
+    /// The instructions with this name.
     pub fn all(&self, name: Name) -> Vec<&str> {
         let start = format!("{} ", short(name));
         self.lines
@@ -209,7 +209,7 @@ impl Said {
             .collect()
     }
 
-    /// That an instruction is there once.
+    /// Checks that an instruction occurs once.
     #[track_caller]
     pub fn has(&self, line: &str) -> &Self {
         let count = self.lines.iter().filter(|it| *it == line).count();
@@ -217,14 +217,14 @@ impl Said {
         self
     }
 
-    /// That no instruction of this name is there.
+    /// Checks that no instruction has this name.
     #[track_caller]
     pub fn has_no(&self, name: Name) -> &Self {
         assert!(self.all(name).is_empty(), "{:#?}", self.lines);
         self
     }
 
-    /// That this instruction comes before that one.
+    /// Checks the order of two instructions.
     #[track_caller]
     pub fn is_before(&self, one: &str, other: &str) -> &Self {
         let at = |line: &str| self.lines.iter().position(|it| it.starts_with(line));
@@ -237,12 +237,12 @@ impl Said {
         self
     }
 
-    /// What is left out.
+    /// The omissions.
     pub fn left(&self) -> &[String] {
         &self.left
     }
 
-    /// That this is left out, and nothing else.
+    /// Checks that exactly these omissions are listed.
     #[track_caller]
     pub fn lacks(&self, left: &[&str]) -> &Self {
         assert_eq!(self.left, left, "{:#?}", self.lines);
@@ -282,7 +282,7 @@ pub fn line(facts: &Facts<'_>, fact: &Fact<'_>) -> String {
     line
 }
 
-/// What an operand names.
+/// Text of the instruction that an operand refers to.
 fn named(facts: &Facts<'_>, id: Id) -> String {
     if let Some(fact) = facts.get(id) {
         return label(facts, &fact);
@@ -303,7 +303,7 @@ fn named(facts: &Facts<'_>, id: Id) -> String {
     }
 }
 
-/// A debug instruction by its name, or by what it is made of.
+/// Text of a debug instruction: its name, or its components.
 fn label(facts: &Facts<'_>, fact: &Fact<'_>) -> String {
     use eitri::spirv::Field;
     let of = |field| fact.id(field).map(|id| named(facts, id)).unwrap_or_default();

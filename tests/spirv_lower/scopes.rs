@@ -54,7 +54,7 @@ fn discriminators() {
     assert_eq!(scope(&words), "DebugLexicalBlockDiscriminator");
 }
 
-/// What the only function is of.
+/// Scope of the only function.
 fn scope(words: &[u32]) -> &'static str {
     let facts: Facts<'_> = read(words).expect("reads");
     let scopes: Vec<Fact<'_>> = facts.iter().filter(|fact| fact.name() == Some(Name::Scope)).collect();
@@ -95,13 +95,13 @@ fn inlined_calls() {
             .has("InlinedVariable y call:30")
             .has(r#"LocalVariable "x" int </src/a.cl> 0 0 leaf None 1"#)
             .has(r#"LocalVariable "y" int </src/a.cl> 0 0 block:0 None"#)
-            // It is of the function that is inlined.
+            // It belongs to the inlined function.
             .has(r#"LocalVariable "z" int </src/a.cl> 0 0 leaf None"#)
             .lacks(&[&format!("{call} its discriminator, its column"), left, own]);
         assert_eq!(said.all(Name::LexicalBlock), ["LexicalBlock </src/a.cl> 0 0 leaf"]);
         assert_eq!(said.all(Name::LocalVariable).len(), 3);
     }
-    // The translator has the call in a block with a discriminator.
+    // The translator's mode has the call in a block with a discriminator.
     let attached = described.attached(&Mode::translator()).unwrap();
     let left_out: Vec<_> = attached.left_out.iter().map(ToString::to_string).collect();
     let instance = |name: &str| {
@@ -110,7 +110,7 @@ fn inlined_calls() {
              said to hold"
         )
     };
-    // What there is in inlined calls, a DebugInlinedVariable says, or a position.
+    // Contents of inlined calls appear in a DebugInlinedVariable or at a position only.
     let nothing = [
         format!("{call} no instruction is said to be of it"),
         "unit `a.cl`, function `f`: an inlined block: no instruction is said to be of it".to_owned(),
@@ -126,7 +126,7 @@ fn inlined_calls() {
     described.said_as(&Mode::translator());
 }
 
-/// Where discriminators are scopes, that of a call is the scope that it is in.
+/// Where discriminators are scopes, that of a call is its scope.
 #[test]
 fn discriminators_of_calls() {
     let mut case = Case::new();
@@ -135,7 +135,7 @@ fn discriminators_of_calls() {
     let x = case.m.variable(leaf, "x", int).unwrap().id();
     let f = case.function("f");
     let start = Position::start(MAIN, ENTRY);
-    // Of the last nothing else is said than that a call is in it.
+    // The last one contains only a call.
     let [block, bare, lone] = [(1, 3), (2, 4), (3, 9)].map(|(line, number)| {
         let block = case.m.block(f, &[]).unwrap();
         let at = case.line(line, 1);
@@ -172,7 +172,7 @@ fn discriminators_of_calls() {
         .has("InlinedAt 25 discriminator:8")
         .has("InlinedAt 26 discriminator:9")
         .has("LexicalBlockDiscriminator </src/a.cl> 8 block:0");
-    // What it is of the words: each call has its own.
+    // The words give each call its own discriminator.
     let Attached { words, left_out, .. } = described.attached(&mode).unwrap();
     let facts = read(&words).unwrap();
     let raised = raise(&facts, described.module.target()).unwrap();
@@ -222,11 +222,11 @@ fn discriminators_of_instances() {
     let mut numbers: Vec<_> =
         scopes.map(|(_, scope)| (scope.origin.is_some(), scope.discriminator)).collect();
     numbers.sort_unstable();
-    // None of the block's own instructions is there, so that the words do not say which of them it has.
+    // None of the block's own instructions is present, so that the words do not determine its discriminator.
     assert_eq!(numbers, [(false, 0), (true, 0), (true, 2), (true, 3), (true, 4)]);
 }
 
-/// A call says its line, and not its file.
+/// A call has a line, but no file.
 #[test]
 fn calls_in_other_files() {
     let mut case = Case::new();

@@ -60,7 +60,7 @@ fn packs() {
             r#"TypeTemplateParameter "" uint none </src/a.cl> 0 0"#
         ]
     );
-    // Validators take no packs: each parameter by itself.
+    // The validator does not support packs: each parameter is emitted separately.
     described
         .said(&Mode::validating(Set::OpenCl))
         .has_no(Name::TypeTemplateParameterPack)
@@ -87,7 +87,7 @@ fn what_is_no_template() {
     ]);
 }
 
-/// `spirv-val` of 2023.1 takes no `DebugInfoNone` for a type: a basic type stands for `void`.
+/// `spirv-val` of 2023.1 does not accept `DebugInfoNone` as a type: a basic type replaces `void`.
 #[test]
 fn void_arguments() {
     let mut case = Case::new();
@@ -117,7 +117,7 @@ fn void_arguments() {
     }
 }
 
-/// A negative number of 64 bits is another than the number of 32 bits without sign that has the same bits.
+/// A negative 64-bit number differs from the unsigned 32-bit number with the same low bits.
 #[test]
 fn numbers_of_64_bits() {
     let mut case = Case::new();

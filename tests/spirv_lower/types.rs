@@ -1,4 +1,4 @@
-//! Types, section 4.3, but for structures, classes and unions.
+//! Types, section 4.3, without structures, classes and unions.
 
 use eitri::build::Extent;
 use eitri::model::{BaseEncoding, MemorySpace, PointerKind, Qualifier, Val};
@@ -58,7 +58,7 @@ fn pointers() {
             "TypePointer int CrossWorkgroup None",
         ]
     );
-    // A storage class says one memory: another address space than that memory's is not said.
+    // A storage class has one memory space: other address spaces of the pointer are omitted.
     let space = |id: u32, name: &str, class: &str| {
         format!("unit `a.cl`: type{id}: that it points into the address space `{name}`; {class} is said")
     };
@@ -119,7 +119,7 @@ fn arrays() {
         .has("TypeArray int 18446744073709551615")
         .has("TypeArray int 0")
         .lacks(&[]);
-    // 0 is what producers of this set have where the number is not known.
+    // Producers of this set write 0 for an unknown number.
     let said = described.said(&Mode::exact(Set::Shader));
     said.has("TypeArray int 4 1 32");
     assert_eq!(said.all(Name::TypeArray)[1..], ["TypeArray int 0", "TypeArray int 0"]);
@@ -128,7 +128,7 @@ fn arrays() {
     let said = described.said(&Mode::translator());
     said.has("TypeArray int 32").has("TypeArray int[32] 1").has("TypeArray int[32][1] 4");
     assert!(said.left()[0].ends_with("that it has no elements; how many is said not to be known"));
-    // Without 64 bits all ones have 32.
+    // Without 64-bit integers, all ones are 32 bits.
     described.said_narrow(&Mode::exact(Set::OpenCl)).has("TypeArray int 4294967295");
 }
 
@@ -241,7 +241,7 @@ fn vectors() {
         ["TypeVector int 3", "TypeVector int 16", "TypeVector number 4", "TypeVector int* 2"]
     );
     said.lacks(&[]);
-    // One to four of what is basic; the name of a basic type is passed over.
+    // Vectors of one to four elements of a basic type; typedefs of a basic type are skipped.
     let said = described.said(&Mode::validating(Set::OpenCl));
     assert_eq!(said.all(Name::TypeVector), ["TypeVector int 3", "TypeVector int 4"]);
     said.has("TypeArray int 16").has("TypeArray int* 2");
@@ -275,7 +275,7 @@ fn enumerations() {
             .has(r#"TypeEnum "color" int </src/a.cl> 2 6 unit 32 None 0 "A" 4294967295 "B" 2147483647 "C""#)
             .has(r#"TypeEnum "big" long </src/a.cl> 0 0 unit 64 FlagIsEnumClass 1 "NEAR" 4294967295 "NEXT""#)
             .has(r#"TypeEnum "" int </src/a.cl> 0 0 unit 32 None"#)
-            // What has no sign in 32 bits is not -1 in 64.
+            // An unsigned 32-bit number is not -1 in 64 bits.
             .lacks(&[
                 "unit `a.cl`: type `big`: its enumerator `FAR`: 1099511627776 does not fit 32 bits",
                 "unit `a.cl`: type `big`: its enumerator `BACK`: -1 does not fit 32 bits",

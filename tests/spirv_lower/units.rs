@@ -25,7 +25,7 @@ fn units_and_sources() {
             .is_before("Source", "CompilationUnit")
             .lacks(&["unit `a.cl`: file `/usr/c.h`: the directory `include`, which is not in its full path"]);
     }
-    // A text that is not known is empty for the translator.
+    // For the translator, an unknown text is empty.
     described
         .said(&Mode::translator())
         .has(r#"Source "/src/a.cl" """#)
@@ -54,7 +54,7 @@ fn languages() {
         let left: Vec<_> = left.into_iter().collect();
         case.exact().has(&format!("CompilationUnit 1 5 </src/a.cl> {name}")).lacks(&left);
     }
-    // SPIRV-Tools 2023.1 knows up to 7, and reads no module with more.
+    // SPIRV-Tools 2023.1 knows languages up to 7, and rejects modules with others.
     let mut case = Case::new();
     case.m.describe_unit(case.unit).unwrap().language(Language::RUST);
     case.said(&Mode::validating(Set::OpenCl))
@@ -73,7 +73,7 @@ fn producers() {
         .said(&Mode::exact(Set::OpenCl))
         .has_no(Name::EntryPoint)
         .lacks(&["unit `a.cl`: its producer and what this was called with"]);
-    // In the other set what is defined in a function is the entry point.
+    // In the other set, a function definition links the entry point.
     described
         .said(&Mode::exact(Set::Shader))
         .has(r#"EntryPoint main unit "compiler 1" "-O2 a.cl""#)
@@ -94,7 +94,7 @@ fn long_texts() {
     case.m.file_source(file, &text).unwrap();
     let described = case.finish();
     let said = described.said(&Mode::exact(Set::Shader));
-    // The one that is odd is not split: the first string ends a byte early.
+    // The odd character is not split: the first string ends a byte early.
     let [source] = said.all(Name::Source)[..] else { panic!() };
     let [continued] = said.all(Name::SourceContinued)[..] else { panic!() };
     assert_eq!(source.len(), r#"Source "/src/a.cl" """#.len() + MOST - 1);
@@ -151,7 +151,7 @@ fn macros() {
         .lacks(&["unit `a.cl`: its macros, which the translator mode does not have"]);
 }
 
-/// What neither set has words for.
+/// Properties that neither set can encode.
 #[test]
 fn unsaid() {
     let mut case = Case::new();

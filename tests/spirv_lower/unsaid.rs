@@ -1,4 +1,4 @@
-//! What neither set has a place for, and is listed.
+//! Properties that neither set can encode, which are listed.
 
 use eitri::model::{Accessibility, SourceLine};
 use eitri::spirv::{Id, Mode, Set};
@@ -27,7 +27,7 @@ fn what_is_said_nowhere() {
     ]);
 }
 
-/// The module says of its entry points that they are kernels; no instruction of the sets does.
+/// The module's entry points identify kernels; no instruction of the sets does.
 #[test]
 fn kernels() {
     let kernel = |is_kernel: bool, is_entered: bool| {
@@ -57,8 +57,7 @@ fn kernels() {
     }
 }
 
-/// What only definitions have a place for, of declarations; of one that is a member, in the set that has declarations
-/// as members.
+/// Properties of declarations that only definitions can encode; for members, in the set with declarations as members.
 #[test]
 fn declarations() {
     let mut case = Case::new();
@@ -87,7 +86,7 @@ fn declarations() {
     ]);
 }
 
-/// A function that the module imports: the one set names it where it is described, the other in its code.
+/// A function that the module imports: one set refers to it in its description, the other in its code.
 #[test]
 fn functions_without_code() {
     let mut case = Case::new();
@@ -105,7 +104,7 @@ fn functions_without_code() {
     assert_eq!(left(COMPUTE, Set::Shader), [what]);
 }
 
-/// What an inlined instance says besides what it is an instance of.
+/// Properties of an inlined instance beyond its origin.
 #[test]
 fn inlined_instances() {
     let mut case = Case::new();
@@ -129,7 +128,7 @@ fn inlined_instances() {
     ]);
 }
 
-/// The same place of another line.
+/// The same position in another line.
 fn at(place: SourceLine, line: u32) -> SourceLine {
     SourceLine { line, ..place }
 }

@@ -1,4 +1,4 @@
-//! A description that is plausible and wrong is refused where it is given, or a warning names it.
+//! The promise: a plausible but wrong description is refused, or causes a warning.
 
 mod pcs;
 mod places;

@@ -1,6 +1,6 @@
-//! An instruction of the processor begins at a multiple of its shortest one, and so does every pc of a description
-//! but the end of a function. Instructions of AMD GPUs are 4 or 8 bytes long, "RDNA 2" Instruction Set
-//! Architecture, section 6; those of z/Architecture 2, 4 or 6, Principles of Operation, chapter 5.
+//! Instructions begin at multiples of the size of the shortest instruction, and so do all pcs of a description, except
+//! the end of a function. Instructions of AMD GPUs have 4 or 8 bytes, "RDNA 2" Instruction Set Architecture, section
+//! 6; those of z/Architecture 2, 4 or 6, Principles of Operation, chapter 5.
 
 use core::ops::Range;
 
@@ -10,7 +10,7 @@ use eitri::op::Reg;
 use eitri::target::{Gfx, Target, Wave};
 use eitri::{Error, Result};
 
-/// Bytes of the code.
+/// Size of the code in bytes.
 const SIZE: u64 = 0x40;
 
 struct Start {
@@ -48,7 +48,7 @@ fn block_of_inner(a: &mut Start) -> Result<ScopeId> {
     a.m.block(a.inner, &[0..4])
 }
 
-/// Every call that takes a range of pcs.
+/// Every call with a range of pcs.
 #[rustfmt::skip]
 const RANGES: &[(&str, Call)] = &[
     ("live", |a, pcs| a.m.variable(a.f, "n", a.int)?.live(pcs, a.place.clone()).map(drop)),
@@ -93,7 +93,7 @@ const LANES: &[(&str, Call)] = &[
     }),
 ];
 
-/// Every call that takes one pc.
+/// Every call with a single pc.
 #[rustfmt::skip]
 const PCS: &[(&str, Call)] = &[
     ("row", |a, pcs| a.m.row(a.f, Row::new(pcs.start, a.line.file, 1))),
@@ -103,7 +103,7 @@ const PCS: &[(&str, Call)] = &[
     ("at of a label", |a, pcs| a.m.label(a.f, "again")?.at(pcs.start).map(drop)),
 ];
 
-/// The error of each call for pcs that the processor cannot have.
+/// Errors of each call for impossible pcs, if they differ from the expected one.
 fn wrong(target: &Target, calls: &[(&str, Call)], pcs: &Range<u64>) -> Vec<String> {
     let step = target.min_instruction_bytes();
     let expected = format!("an instruction begins at a multiple of {step} bytes");
@@ -124,7 +124,7 @@ fn a_range_begins_and_ends_between_instructions() {
     assert_eq!(wrong(&gpu(), &RANGES[..1], &(1..7)), [""; 0]);
 }
 
-/// The class: each call, each way to be wrong.
+/// Every call, with every kind of wrong range.
 #[test]
 fn so_does_every_pc_of_every_call() {
     for pcs in [1..7, 4..7, 6..8, 2..0x40, 0..0x3e] {
@@ -145,7 +145,7 @@ fn so_does_every_pc_of_every_call() {
     assert_eq!(wrong(&Target::s390x(), PCS, &(3..4)), [""; 0]);
 }
 
-/// Pcs that are right, and the end of a function, wherever that is.
+/// Valid pcs, and any end of a function, are accepted.
 #[test]
 fn other_pcs_are_taken() -> Result<()> {
     for (name, call) in RANGES.iter().chain(LANES) {

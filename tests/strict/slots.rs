@@ -1,6 +1,7 @@
-//! A stack slot is at an offset from the base of the function's frame. A kernel has its frame at address 0 of the
-//! private memory; another function gets it in a register, s32 or s33 by the calling convention (AMDGPU back end user
-//! guide, "Call Convention": "SGPR32 … unswizzled stack pointer"). Without it an offset is an address of the kernel's.
+//! A stack slot is at an offset from the base of the function's frame. The frame of a kernel is at address 0 of
+//! private memory; other functions get the base in a register, s32 or s33 by the calling convention (AMDGPU back end
+//! user guide, "Call Convention": "SGPR32 … unswizzled stack pointer"). Without a base, the offset would be an address
+//! in the kernel's frame.
 
 use eitri::Result;
 use eitri::build::VariableBuilder;
@@ -8,7 +9,7 @@ use eitri::model::{Loc, Val};
 
 use crate::{Start, gpu, start};
 
-/// Calls with a slot in them.
+/// A call with a slot.
 type Call = fn(&mut Start) -> Result<()>;
 
 fn x(a: &mut Start) -> Result<VariableBuilder<'_>> {
@@ -50,7 +51,7 @@ fn a_function_has_no_slot_without_a_base() {
     assert!(error.contains("stack_base") && error.contains("kernel"), "{error}");
 }
 
-/// The class: each way to a slot; and each way to have a base, before it and after it.
+/// Every call with a slot; and every way to set a base, before the slot and after it.
 #[test]
 fn neither_has_anything_else() {
     for (name, slot) in SLOTS {

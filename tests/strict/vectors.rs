@@ -1,7 +1,7 @@
 //! A vector register of an AMD GPU has a dword for each lane of the wave ("RDNA 2" Instruction Set Architecture,
-//! section 2.2), and DWARF numbers the whole register: `DW_OP_regx v3` is all of its lanes, and a variable that is
-//! smaller is in the first ("Locations on the DWARF stack", A.2.5.4.4.3: the bits from the offset on). A compiler that
-//! means the asking lane writes that of its own accord.
+//! section 2.2), and DWARF numbers the complete register: `DW_OP_regx v3` covers all of its lanes, and a smaller
+//! variable is in the first one ("Locations on the DWARF stack", A.2.5.4.4.3: the bits from the offset on). A location
+//! in the focused lane has to be written explicitly.
 
 use eitri::Result;
 use eitri::build::Builder;
@@ -19,7 +19,7 @@ fn s(n: u16) -> Reg {
     gpu().sgpr(n).expect("a register")
 }
 
-/// The error of a call with a register in it, if it is one.
+/// The error of a call with a register, if any.
 fn error(call: &dyn Fn(&mut Start) -> Result<()>) -> Option<String> {
     call(&mut start(gpu())).err().map(|error| error.to_string())
 }
@@ -40,7 +40,7 @@ fn a_variable_is_not_in_a_vector_register_as_such() {
 
 type Accident = (&'static str, Box<dyn Fn(&mut Start) -> Result<()>>);
 
-/// The ways in which the first lane of v3 is meant by accident.
+/// Calls that mean the first lane of v3 by accident.
 fn accidents() -> Vec<Accident> {
     let all = || Loc::register(v(3));
     let mask = |a: &mut Start, mask: Loc| {
@@ -109,7 +109,7 @@ fn accidents() -> Vec<Accident> {
     ]
 }
 
-/// The class: each way to a vector register.
+/// Every call with a vector register.
 #[test]
 fn neither_is_anything_else() {
     for (name, call) in accidents() {
@@ -120,7 +120,7 @@ fn neither_is_anything_else() {
     }
 }
 
-/// All lanes are meant where as many bits are asked for, and where a number says which.
+/// All lanes are accepted if the variable has as many bits, or if a lane is selected.
 #[test]
 fn all_lanes_may_be_meant() -> Result<()> {
     let Start { mut m, unit, int, f } = start(gpu());
@@ -137,7 +137,7 @@ fn all_lanes_may_be_meant() -> Result<()> {
     m.variable(f, "called", wide)?.live(0..4, Loc::call(procedure))?;
     m.frame(f)?.entry_function()?.same_value(0..8, v(40))?.saved(8..12, v(40), Loc::register(v(41)))?;
     m.finish()?;
-    // A register that has no lanes.
+    // A register without lanes.
     let mut m = Builder::new(Target::x86_64());
     let unit = m.unit("a.c");
     let short = m.base_type(unit, "short", BaseEncoding::Signed, 16)?;

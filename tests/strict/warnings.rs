@@ -1,4 +1,4 @@
-//! Plausible descriptions that may be right give a warning: on standard error, with a name by which it is allowed.
+//! Plausible descriptions that may be right cause a warning: on standard error, with a name that allows it.
 
 use std::process::Command;
 
@@ -8,7 +8,7 @@ use eitri::op::Reg;
 
 use crate::{Start, gpu, start};
 
-/// Two types in one register at once, a scalar saved where a variable is, and no frame.
+/// Two types in one register at once, a scalar saved in a variable's lane, and no frame.
 const SHARED: &str = r#"{"eitri": 1, "target": "amdgpu-gfx1030-wave32", "describe": [
 {"unit": {"name": "a.cl"}},
 {"base_type": {"unit": "a.cl", "name": "int", "encoding": "signed", "bits": 32}},
@@ -20,7 +20,7 @@ const SHARED: &str = r#"{"eitri": 1, "target": "amdgpu-gfx1030-wave32", "describ
 {"variable": {"in": "f", "name": "x", "type": "float", "live": [[12, 24, {"per_lane": "v3"}]]}}
 ]}"#;
 
-/// The command's standard error, with further arguments.
+/// Standard error of the command with further arguments.
 fn printed(name: &str, arguments: &[&str]) -> Vec<String> {
     let folder = std::env::temp_dir().join(format!("eitri-warnings-{name}-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder");
@@ -51,8 +51,8 @@ fn what_is_in_the_same_bits_is_printed() {
     assert_eq!(lines.len(), 3, "{lines:#?}");
 }
 
-/// Neighbours with equal places are one range: of a variable, of several places in any order of the calls, over
-/// descriptions in any order.
+/// Adjacent ranges with equal locations are merged: for several locations in any order of calls, and descriptions in
+/// any order.
 #[test]
 fn equal_neighbours_are_one_range() {
     fn ranges(describe: fn(&mut Start) -> Result<()>) -> Result<Vec<std::ops::Range<u64>>> {
@@ -101,7 +101,7 @@ fn shared(describe: &dyn Fn(&mut Start) -> Result<()>) -> usize {
     module.warnings().iter().filter(is_shared).count()
 }
 
-/// Two variables, of `int` and another type, in two places, for pcs.
+/// Number of pairs for two variables, of `int` and another type, in two locations, with overlapping pcs.
 fn two(of: fn(&mut Start) -> Result<TypeId>, one: Loc, other: Loc) -> usize {
     shared(&|a| {
         let ty = of(a)?;
@@ -117,7 +117,7 @@ fn float(a: &mut Start) -> Result<TypeId> {
 type MakeType = fn(&mut Start) -> Result<TypeId>;
 type MakeRule = fn(&mut eitri::build::FrameBuilder<'_>) -> Result<()>;
 
-/// The rule, row by row: of types, of places, of pcs, of scopes.
+/// The rule, row by row: types, locations, pcs, scopes.
 #[test]
 fn the_rule_is_as_it_is_written() {
     let s4 = || Loc::register(s(4));
@@ -126,7 +126,7 @@ fn the_rule_is_as_it_is_written() {
         (|a| Ok(a.int), 0),
         (|a| a.m.qualified(a.unit, Qualifier::Const, Some(a.int)), 0),
         (|a| a.m.typedef(a.unit, "number", Some(a.int)), 0),
-        // A conversion leaves the bits as they are; whether one was made is not described.
+        // A conversion keeps the bits, and is not described.
         (|a| a.m.base_type(a.unit, "uint", BaseEncoding::Unsigned, 32), 1),
         (|a| a.m.base_type(a.unit, "short", BaseEncoding::Signed, 16), 1),
         (|a| a.m.base_type(a.unit, "int", BaseEncoding::Signed, 32), 0),
@@ -186,7 +186,7 @@ fn the_rule_is_as_it_is_written() {
         (slot(4), Loc::local(4), 0),
         (Loc::cfa().offset(8), Loc::cfa().offset(8), 1),
         (Loc::cfa().offset(8), Loc::cfa().offset(-8), 0),
-        // No storage, or one that depends on the program.
+        // No storage, or storage that depends on the program.
         (Loc::value(Val::register(s(4))), s4(), 0),
         (Loc::memory(eitri::target::SpaceId::DEFAULT, Val::register(s(4))), s4(), 0),
         (Loc::undefined(), Loc::undefined(), 0),
@@ -196,7 +196,7 @@ fn the_rule_is_as_it_is_written() {
         assert_eq!(two(float, one.clone(), other.clone()), expected, "{one:?} {other:?}");
         assert_eq!(two(float, other.clone(), one.clone()), expected, "{other:?} {one:?}");
     }
-    // Registers of a value of 64 bits: the low half, and the high one.
+    // Registers of a 64-bit value: the low half, and the high one.
     let pair = Loc::over([s(4), s(5)]);
     let wide: [MakeType; 2] =
         [|a| a.m.base_type(a.unit, "long", BaseEncoding::Signed, 64), |a| a.m.pointer(a.unit, Some(a.int))];
@@ -217,7 +217,7 @@ fn the_rule_is_as_it_is_written() {
         });
         assert_eq!(found, expected);
     }
-    // One after the other, and in the same pcs of other functions.
+    // Consecutive pcs, and the same pcs in other functions.
     assert_eq!(
         shared(&|a| {
             let float = float(a)?;
@@ -228,7 +228,7 @@ fn the_rule_is_as_it_is_written() {
         }),
         0
     );
-    // A block has its pcs, and what does not move is there for all of them.
+    // A block has its own pcs, for which a variable with a single location is live.
     for (pcs, expected) in [(0..8, 0), (8..16, 1)] {
         assert_eq!(
             shared(&|a| {
@@ -253,7 +253,7 @@ fn the_rule_is_as_it_is_written() {
         }),
         0
     );
-    // The caller's value, and the place in which it still is.
+    // The caller's value, and its original location.
     let rules: &[(MakeRule, Loc, usize)] = &[
         (|f| f.saved_in_lane(0..64, s(33), v(40), 7).map(drop), Loc::lane(v(40), 7), 1),
         (|f| f.saved_in_lane(0..64, s(33), v(40), 7).map(drop), Loc::lane(v(40), 6), 0),
@@ -281,7 +281,7 @@ fn the_rule_is_as_it_is_written() {
     }
 }
 
-/// Variables that have ended are nobody's neighbours, however many they are.
+/// Variables that have ended share bits with no other, for any number of them.
 #[test]
 fn what_has_ended_hides_nothing() {
     for calls in [1, 40] {
@@ -306,7 +306,7 @@ fn what_has_ended_hides_nothing() {
     }
 }
 
-/// A frame is missed where no table of the ABI has it.
+/// A missing frame causes a warning where the ABI has no unwind table.
 #[test]
 fn a_function_without_a_frame_is_named() -> Result<()> {
     let mut a = start(gpu());
@@ -319,7 +319,7 @@ fn a_function_without_a_frame_is_named() -> Result<()> {
     Ok(())
 }
 
-/// Each kind is allowed by its name, and no other name is one.
+/// Each kind is allowed by its name; unknown names are refused.
 #[test]
 fn kinds_are_allowed() {
     assert_eq!(printed("one", &["--allow", "no-frame"]).len(), 2);
@@ -331,7 +331,7 @@ fn kinds_are_allowed() {
     }
 }
 
-/// 40,000 variables at once in one register, in as many slots, and one after the other: no pair is looked at twice. A
+/// 40,000 variables in one register at once, in as many slots, and one after the other: no pair is compared twice. A
 /// quadratic search would take minutes.
 #[test]
 fn warnings_are_found_in_n_log_n() {

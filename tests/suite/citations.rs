@@ -1,32 +1,32 @@
-//! Each vector cites what decides it, in one of the shapes that the page lists.
+//! Each vector cites the deciding text, in a form listed in the README.
 
 use super::{files, name, vectors};
 
-/// Whether `text` ends with a quotation, and what stands before it.
+/// The text before a quotation at the end of `text`, if there is one.
 fn quoted(text: &str) -> Option<&str> {
     let (before, quotation) = text.split_once(": \"")?;
     quotation.strip_suffix('"').filter(|quotation| quotation.len() > 2).map(|_| before)
 }
 
-/// Whether it is the number of a section, with words behind it or not.
+/// Whether the text is a section number, optionally followed by words.
 fn is_section(text: &str) -> bool {
     let number = text.split([' ', ':']).next().unwrap_or_default();
     number.contains('.') && number.split('.').all(|part| part.parse::<u32>().is_ok())
 }
 
-/// Whether a citation has an accepted shape.
+/// Whether a citation has an accepted form.
 fn is_accepted(spec: &str) -> bool {
     if let Some(other) = spec.strip_prefix("by analogy with ") {
         return is_accepted(other);
     }
-    // The text of locations on the stack, its chapters, the AMDGPU extension, the standards: a section decides.
+    // Locations on the stack with its chapters, the AMDGPU extension, the standards: a section decides.
     let section = ["R A.", "A.", "DWARF 2 ", "DWARF 5 ", "LSB 5.0 "]
         .iter()
         .find_map(|document| spec.strip_prefix(document));
     if is_section(section.unwrap_or(spec)) {
         return true;
     }
-    // An issue of the committee, and a text that its working group has not submitted: a sentence of it.
+    // Committee issues, and unsubmitted texts of the working group: a quoted sentence decides.
     if let Some(issue) = spec.strip_prefix("DWARF issue ") {
         let number = quoted(issue).and_then(|before| before.split(',').next());
         return number.and_then(|number| number.split_once('.')).is_some_and(|(date, index)| {
@@ -36,7 +36,7 @@ fn is_accepted(spec: &str) -> bool {
     if spec.starts_with("DWARF working group, ") || spec.starts_with("User Guide for AMDGPU, ") {
         return quoted(spec).is_some();
     }
-    // Registries give a number to a name, and are no specification; tools do something.
+    // Registries only assign numbers to names; tools only have a practice.
     spec.strip_prefix("number in ")
         .or(spec.strip_prefix("practice of "))
         .is_some_and(|rest| rest.contains(": "))

@@ -35,15 +35,14 @@ fn targets_are_written_out() {
     assert!(missing.is_empty(), "{missing:#?}");
 }
 
-/// Whether a vector of the encoding of DWARF 5 is one that DWARF 5 alone decides.
+/// Whether DWARF 5 alone decides a vector in its encoding.
 fn is_of_dwarf_5(vector: &Value) -> bool {
     let given = vector["valid_in"].as_array();
     vector["dialect"] == "dwarf5"
         && given.is_none_or(|given| given.iter().any(|document| document == "dwarf5"))
 }
 
-/// A location operation ends an expression of DWARF 5, or its piece (2.6.1.1): gimli gives these errors where one
-/// does not.
+/// A location operation ends an expression of DWARF 5, or a piece (2.6.1.1): gimli reports these errors otherwise.
 const ENDED: [&str; 2] = ["invalid expression terminator", "piece followed by non-piece"];
 
 #[test]
@@ -80,7 +79,7 @@ fn proposals_have_a_status() {
     assert!(wrong.is_empty(), "vectors without the status of their proposal:\n{wrong}");
 }
 
-/// Targets that are written out equal the tables typed from the user guide, and the built-in targets.
+/// Explicit targets equal the tables typed from the user guide, and the built-in targets.
 #[test]
 fn targets_are_those_of_the_user_guide() {
     use eitri::eval::Architecture;
@@ -160,7 +159,7 @@ fn malformed_targets_are_refused() {
     }
 }
 
-/// Vectors that hold in DWARF 5 though gimli 0.34 answers otherwise, and why: it is gimli that does not do it.
+/// Vectors of DWARF 5 with a different result in gimli 0.34, and the reason: gimli does not implement the rule.
 #[rustfmt::skip]
 const GIMLI: &[(&str, &str)] = &[
     ("abs-u32-interpreted-as-signed", "2.5.1.4: \"interprets it as a signed value\""),

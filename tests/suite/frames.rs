@@ -21,7 +21,7 @@ fn call_frame_information_has_vectors() {
     assert_eq!(outcome.verdict, Verdict::Passed, "{outcome}");
 }
 
-/// The same section and machine, with an expectation that is right, and the same one wrong.
+/// Expectations for the same section and machine, each right and wrong.
 #[test]
 fn every_kind_of_expectation_of_frames_can_fail() {
     let row =
@@ -51,17 +51,17 @@ fn every_kind_of_expectation_of_frames_can_fail() {
         assert_eq!(run(SECTION, "0x1004", &right), Verdict::Passed, "{right}");
         assert_eq!(run(SECTION, "0x1004", &wrong), Verdict::Failed, "{wrong}");
     }
-    // No FDE has the pc; an instruction is not known; the operand of one is cut off.
+    // No FDE contains the pc; an unknown instruction; a truncated operand.
     assert_eq!(run(SECTION, "0x1010", r#"{"error": "evaluation"}"#), Verdict::Passed);
     assert_eq!(run(SECTION, "0x1010", r#"{"error": "ill-formed"}"#), Verdict::WrongErrorClass);
     let unknown = SECTION.replace("44 0e10", "44 3d10");
     assert_eq!(run(&unknown, "0x1004", r#"{"error": "ill-formed"}"#), Verdict::Passed);
     let cut_off = SECTION.replace("0000000000 000000000000", "0000000000 00000000000e");
     assert_eq!(run(&cut_off, "0x1004", r#"{"error": "ill-formed"}"#), Verdict::Passed);
-    // Register 3 is saved where nothing is mapped.
+    // Register 3 is saved in unmapped memory.
     let unmapped = SECTION.replace("8302", "8304");
     assert_eq!(run(&unmapped, "0x1004", r#"{"error": "unmapped"}"#), Verdict::Passed);
-    // Registers 3 and 0 are in each other.
+    // Registers 3 and 0 are saved in each other.
     let cyclic = SECTION.replace("8302 0000000000", "09 03 00 09 00 03 00");
     assert_eq!(run(&cyclic, "0x1004", r#"{"error": "ill-formed"}"#), Verdict::Passed);
 }

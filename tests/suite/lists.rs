@@ -1,4 +1,4 @@
-//! Vectors of lists as they stand in their section, with a header.
+//! Vectors of lists in their section, with a header.
 
 use eitri::conform::{File, Verdict};
 

@@ -1,5 +1,5 @@
-//! The conformance suite as others take it: nothing in it depends on this crate, each vector says where it holds and
-//! what decides it, and another program judges answers by the page alone.
+//! The promise: the conformance suite is independent of this crate. Each vector lists the documents in which it is
+//! valid and cites the deciding text; another program judges results by the README alone.
 #![cfg(feature = "json")]
 
 mod citations;
@@ -15,12 +15,12 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-/// The folder of the suite.
+/// Folder of the suite.
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("goldens/conformance")
 }
 
-/// The paths of the files of vectors, sorted.
+/// Paths of the files of vectors, sorted.
 fn paths() -> Vec<PathBuf> {
     let files = std::fs::read_dir(folder()).expect("the folder").map(|file| file.expect("a file").path());
     let mut paths: Vec<_> = files.filter(|path| path.extension().is_some_and(|it| it == "json")).collect();
@@ -28,7 +28,7 @@ fn paths() -> Vec<PathBuf> {
     paths
 }
 
-/// The name and the contents of each file of vectors.
+/// Name and contents of each file of vectors.
 fn files() -> Vec<(String, Value)> {
     let read = |path: PathBuf| {
         let name = path.file_name().expect("a name").to_string_lossy().into_owned();
@@ -38,12 +38,12 @@ fn files() -> Vec<(String, Value)> {
     paths().into_iter().map(read).collect()
 }
 
-/// The vectors of a file.
+/// Vectors of a file.
 fn vectors(file: &Value) -> &[Value] {
     file["vectors"].as_array().expect("a list")
 }
 
-/// The name of a vector.
+/// Name of a vector.
 fn name(vector: &Value) -> &str {
     vector["name"].as_str().expect("a name")
 }

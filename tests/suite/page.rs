@@ -1,4 +1,4 @@
-//! The page of the format: every key in use is on it, and a program that knows nothing else reads the suite.
+//! The README of the format: it lists every key in use, and a program based on it alone reads the suite.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -11,7 +11,7 @@ use super::{files, folder, paths, vectors};
 
 const PYTHON: Tool = Tool::new("python3", "python3");
 
-/// The keys of all objects in it, but those that name a register, an entry, a type, an operation or a place.
+/// The keys of all objects, except names of registers, entries, types, operations and places.
 fn keys(value: &Value, found: &mut BTreeSet<String>) {
     match value {
         Value::Array(items) => items.iter().for_each(|item| keys(item, found)),
@@ -62,7 +62,7 @@ fn a_runner_that_knows_the_page_alone_judges_right_and_wrong_answers() {
     assert!(counts.starts_with(&format!("{vectors} right, ")), "{counts}");
 }
 
-/// The answers of the built-in evaluator, judged by the other program.
+/// Results of the built-in evaluator, judged by the other program.
 #[test]
 fn the_runner_agrees_with_the_verdicts_of_the_crate() {
     let mut report = Report::default();
@@ -82,7 +82,7 @@ fn the_runner_agrees_with_the_verdicts_of_the_crate() {
     let Some(ran) = judged(&right) else { return };
     let all = report.outcomes.len();
     assert_eq!(ran.clean(), format!("{all} vectors, {all} passed\n"));
-    // Each answer is given to the vector after it, of whatever kind that is.
+    // Each result is assigned to the next vector, of any kind.
     let lines: Vec<Value> = right.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     let moved = lines.iter().zip(lines.iter().cycle().skip(1)).map(|(line, next)| {
         serde_json::json!({"name": line["name"], "answer": next["answer"]}).to_string() + "\n"
@@ -94,7 +94,7 @@ fn the_runner_agrees_with_the_verdicts_of_the_crate() {
     assert!(!ran.succeeded && passed < all / 4, "{passed} of {all} answers to other vectors pass");
 }
 
-/// A program that checks the schema and prints a line for each file: valid, or refused.
+/// A program that validates files against the schema and prints a line for each: valid, or refused.
 const VALIDATE: &str = r#"
 import json, sys
 try: from jsonschema import Draft202012Validator
@@ -107,7 +107,7 @@ for name in sys.argv[2:]:
     print(name, "refused" if wrong else "valid")
 "#;
 
-/// Keys and values that make a right file wrong, each alone, by a pointer to where they are put.
+/// Single changes, by JSON pointer, that make a valid file invalid.
 fn wrong_files() -> Vec<Value> {
     let right = serde_json::json!({
         "format": "eitri-vectors-1",
@@ -164,19 +164,19 @@ fn the_schema_takes_every_file_and_refuses_wrong_ones() {
     }
     let lines = ran.clean();
     let refused: Vec<bool> = lines.lines().map(|line| line.ends_with(" refused")).collect();
-    // The first of those made here is right.
+    // The first generated file is valid.
     let expected = (0..paths.len() + wrong.len()).map(|index| index > paths.len());
     assert_eq!(refused, expected.collect::<Vec<_>>(), "{lines}");
-    // The crate refuses the same.
+    // The crate refuses the same files.
     for (index, path) in wrong.iter().enumerate() {
         let text = std::fs::read_to_string(path).expect("the file is read");
         let is_refused = File::from_json(&text).is_err();
-        // Register 0 is none of the target.
+        // The target does not have register 0.
         assert!(is_refused || index == 0, "{text}");
     }
 }
 
-/// The names of all properties of a schema.
+/// Names of all properties in a schema.
 fn properties(schema: &Value, found: &mut BTreeSet<String>) {
     match schema {
         Value::Array(items) => items.iter().for_each(|item| properties(item, found)),
@@ -216,7 +216,7 @@ fn the_folder_is_complete() {
         let ours = std::fs::read_to_string(folder().join("../..").join(licence)).expect("the licence");
         assert_eq!(read(licence), ours, "{licence}");
     }
-    // Every file is explained.
+    // The README explains every file.
     let readme = read("README.md");
     for entry in std::fs::read_dir(folder()).expect("the folder") {
         let name = entry.expect("a file").file_name().to_string_lossy().into_owned();

@@ -1,4 +1,4 @@
-//! Call frame information, put together by hand.
+//! Builder for call frame information.
 
 use eitri::op::{Dialect, Encoding, text};
 use eitri::read::{FrameSection, Frames, Sections};
@@ -6,12 +6,12 @@ use eitri::target::Target;
 
 use crate::bytes::Bytes;
 
-/// A `.debug_frame` section: version 4, addresses of 8 bytes.
+/// A `.debug_frame` section of version 4 with 8-byte addresses.
 #[derive(Debug, Default)]
 pub struct Section(Bytes);
 
 impl Section {
-    /// A CIE with code alignment 1. Gives its offset.
+    /// Adds a CIE with code alignment factor 1. Returns its offset.
     pub fn cie(
         &mut self,
         augmentation: &str,
@@ -31,11 +31,11 @@ impl Section {
         offset
     }
 
-    /// An FDE of that CIE. `is_augmented` if its augmentation starts with `z`.
+    /// Adds an FDE of the CIE at offset `cie`. An augmentation that starts with `z` adds an augmentation length.
     pub fn fde(&mut self, cie: u64, start: u64, length: u64, program: &Program) -> u64 {
         let mut fde = Bytes::default();
         fde.u32(cie as u32).u64(start).u64(length);
-        // The augmentation is behind the length, the id and the version.
+        // The augmentation follows length, id and version.
         if self.0.bytes[cie as usize + 9] == b'z' {
             fde.uleb(0);
         }
@@ -53,7 +53,7 @@ impl Section {
         self.read_as(ENCODING)
     }
 
-    /// The same with expressions in another dialect.
+    /// Reads the section with expressions in another dialect.
     pub fn read_as(&self, encoding: Encoding) -> Frames<'_> {
         let sections = Sections { debug_frame: &self.0.bytes, ..Sections::default() };
         Frames::read(&sections, FrameSection::Debug, encoding).expect("the section is read")
@@ -66,7 +66,7 @@ pub const fn encoding(dialect: Dialect) -> Encoding {
     Encoding::new(8, dialect)
 }
 
-/// Call frame instructions (DWARF 5 table 7.29, and LLVM's), one after the other.
+/// A sequence of call frame instructions (DWARF 5 table 7.29, and LLVM's).
 #[derive(Debug, Clone, Default)]
 pub struct Program(pub Bytes);
 
@@ -75,14 +75,14 @@ impl Program {
         Self::default()
     }
 
-    /// An opcode and unsigned operands.
+    /// Appends an opcode with unsigned operands.
     pub fn op<const N: usize>(mut self, opcode: u8, operands: [u64; N]) -> Self {
         self.0.u8s([opcode]);
         operands.into_iter().for_each(|operand| _ = self.0.uleb(operand));
         self
     }
 
-    /// An opcode, unsigned operands and a last one that is signed.
+    /// Appends an opcode with unsigned operands and a final signed one.
     pub fn signed<const N: usize>(self, opcode: u8, operands: [u64; N], last: i64) -> Self {
         let mut all = self.op(opcode, operands);
         all.0.sleb(last);
@@ -96,18 +96,18 @@ impl Program {
         all
     }
 
-    /// The bytes as they are.
+    /// Appends raw bytes.
     pub fn raw(mut self, bytes: &[u8]) -> Self {
         self.0.u8s(bytes);
         self
     }
 
-    /// This program and after it another.
+    /// Appends another program.
     pub fn then(self, other: Self) -> Self {
         self.raw(&other.0.bytes)
     }
 
-    /// `DW_CFA_advance_loc1`.
+    /// Appends `DW_CFA_advance_loc1`.
     pub fn advance(self, bytes: u8) -> Self {
         let mut all = self.op(0x02, []);
         all.0.u8s([bytes]);
@@ -136,7 +136,7 @@ impl Program {
         self.op(0x08, [reg])
     }
 
-    /// In bytes divided by the data alignment.
+    /// Appends an offset rule; the offset is factored by the data alignment.
     pub fn offset(self, reg: u64, factored: i64) -> Self {
         self.signed(0x11, [reg], factored)
     }
@@ -158,7 +158,7 @@ impl Program {
     }
 }
 
-/// Operations from text.
+/// Parses operations.
 pub fn ops(target: &Target, expr: &str) -> Vec<u8> {
     ops_of(target, Dialect::Llvm, expr)
 }

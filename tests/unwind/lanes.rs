@@ -1,5 +1,5 @@
-//! Lanes: in which frames they are, and where. The attributes are put together by hand; what is expected comes from
-//! the wave, which knows what EXEC was when each function was called.
+//! Lanes: the frames that they are in, and their positions. Attributes are encoded by hand; expectations come from the
+//! simulated wave, which records EXEC at each call.
 
 use eitri::eval::{CallStack, Class, DebugInfo, Snapshot};
 use eitri::op::{Dialect, DraftCodes};
@@ -10,10 +10,10 @@ use crate::bytes::Bytes;
 use crate::cfi::encoding;
 use crate::wave::{ALL, Code, Wave, address, run};
 
-/// Where lanes of function 1 wait that were active when it was called, and are not now.
+/// Waiting position in function 1 of lanes that were active at its call and are inactive now.
 const WAIT: u64 = 0x2044;
 
-/// `DW_AT_LLVM_lane_pc` of each function; none of the kernel, in which all lanes are.
+/// `DW_AT_LLVM_lane_pc` of each function; none for the kernel, in which all lanes are.
 fn lane_pc(code: &Code, function: usize) -> Option<Vec<u8>> {
     let (lanes, mask) = (code.lanes, code.lanes / 8);
     let select = |mask_of: &str| format!("{mask_of} exec; deref_size {mask}; select_bit_piece 64 {lanes}");
@@ -41,14 +41,14 @@ fn read<'a>(abbrev: &'a Bytes, info: &'a Bytes, dialect: Dialect) -> Dwarf<'a> {
     Dwarf::from_sections(sections, dialect, DraftCodes::NONE).expect("it is read")
 }
 
-/// `.debug_abbrev` and `.debug_info`: a unit of DWARF 5 with four subprograms.
+/// `.debug_abbrev` and `.debug_info`: a DWARF 5 unit with four subprograms.
 fn debug_info(code: &Code, lane_pc: impl Fn(usize) -> Option<Vec<u8>>) -> (Bytes, Bytes) {
     let (lanes_code, lane_pc_code) = match code.dialect {
         Dialect::Legacy => (0x3e0a, 0x3e0b),
         _ => (0x3e11, 0x3e12),
     };
     let mut abbrev = Bytes::default();
-    // Low pc as address, high pc as constant of eight bytes, lanes as one of one.
+    // Low pc as address, high pc as an eight-byte constant, lanes as a one-byte constant.
     abbrev.u8s([1, 0x11, 1, 0, 0]);
     abbrev.u8s([2, 0x2e, 0, 0x11, 0x01, 0x12, 0x07]).uleb(lanes_code).u8s([0x0b, 0, 0]);
     abbrev.u8s([3, 0x2e, 0, 0x11, 0x01, 0x12, 0x07]).uleb(lanes_code).u8s([0x0b]);
@@ -69,7 +69,7 @@ fn debug_info(code: &Code, lane_pc: impl Fn(usize) -> Option<Vec<u8>>) -> (Bytes
     (abbrev, info)
 }
 
-/// The frames that a lane is in, and where: numbers and pcs.
+/// Expected frames of a lane, with its positions: numbers and pcs.
 fn expected(wave: &Wave, calls: &[Wave], lane: usize) -> Vec<(u32, u64)> {
     let here = |mask: u64| mask >> lane & 1 == 1;
     (0..=calls.len())
@@ -112,7 +112,7 @@ fn lanes_have_frames_where_they_were_active_on_entry() {
             assert_eq!(frame.lanes(), lanes as u64);
             let fault = frame.lane_pc(lanes as u32).expect_err("there is no such lane");
             assert_eq!(fault.class(), Some(Class::Evaluation));
-            // Without debug information nothing is known of lanes.
+            // Without debug information, lanes are in all frames.
             let stack = CallStack::new(wave, &frames, &code.target);
             let found = stack.frames_of_lane(1).map(|frame| frame.expect("a frame").number());
             assert!(found.eq(0..=calls.len() as u32));
@@ -121,7 +121,7 @@ fn lanes_have_frames_where_they_were_active_on_entry() {
     }
 }
 
-/// `DW_OP_addr` gives where the file is loaded; a pc of a lane is one of the file, as that of its frame is.
+/// `DW_OP_addr` gives loaded addresses; the pc of a lane is an address of the file, like that of its frame.
 #[test]
 fn pcs_of_lanes_are_of_the_file() {
     let (lanes, dialect) = ALL[0];

@@ -1,5 +1,5 @@
-//! Unwinding by call frame information: what the text says of each rule, waves that run, processes that are
-//! stopped, other people's unwinders, and anything at all.
+//! The promise: unwinding follows the text of each rule, and works for running waves, stopped processes and random
+//! input; other unwinders agree.
 
 #[path = "../reader/bytes.rs"]
 #[allow(dead_code, reason = "the parts are those of another test")]

@@ -1,4 +1,4 @@
-//! From frame to frame: which pc is looked up, where the last frame is, what stops it on the way.
+//! Frame by frame: the pc for lookup, the outermost frame, and errors on the way.
 
 use eitri::eval::{CallStack, Class, Context, Evaluator, Machine, Snapshot};
 use eitri::op::Reg;
@@ -9,7 +9,7 @@ use pretty_assertions::assert_eq;
 use crate::cfi::{ENCODING, Program, Section, ops};
 use crate::rules::{machine, section};
 
-/// The pcs of all frames, and what stopped it.
+/// Pcs of all frames, and the error that ended them.
 fn outward(section: &Section, machine: &Snapshot) -> (Vec<u64>, Option<(Option<Class>, String)>) {
     let (frames, target) = ([section.read()], Target::x86_64());
     let stack = CallStack::new(machine, &frames, &target).with_frame_limit(100);
@@ -27,21 +27,21 @@ fn first() -> Program {
     Program::new().def_cfa(7, 16).offset(16, 1)
 }
 
-/// DWARF 5, section 6.4.4: the instruction before the return address is the call's, which can be the last of its
+/// DWARF 5, section 6.4.4: the instruction before the return address is the call, which can be the last one of its
 /// function.
 #[test]
 fn the_row_of_a_caller_is_that_of_the_call() {
     let mut section = Section::default();
     let cie = section.cie("", -8, 16, &first());
     section.fde(cie, 0x1000, 0x100, &Program::new());
-    // The call is the last instruction before 0x2001, where another row, or another function, begins.
+    // The call is the last instruction before 0x2001, at which another row, or another function, begins.
     section.fde(cie, 0x2000, 1, &Program::new().undefined(16));
     section.fde(cie, 0x2001, 0xff, &Program::new());
     assert_eq!(outward(&section, &machine()), (vec![0x1000, 0x2000], None));
 }
 
-/// Rules are by addresses of the file, and so are pcs of frames; a return address is where the file is loaded. By hand:
-/// `rsp` is 0x7000, the CFA 0x7010 and then 0x7020, the return addresses are at 0x7008 and 0x7018.
+/// Rules and pcs of frames use addresses of the file; return addresses are loaded ones. By hand: `rsp` is 0x7000, the
+/// CFA 0x7010 and then 0x7020, the return addresses are at 0x7008 and 0x7018.
 #[test]
 fn return_addresses_are_where_the_file_is_loaded() {
     let mut section = Section::default();
@@ -49,7 +49,7 @@ fn return_addresses_are_where_the_file_is_loaded() {
     section.fde(cie, 0x1000, 0x100, &Program::new());
     section.fde(cie, 0x2000, 0x100, &Program::new());
     section.fde(cie, 0x3000, 0x100, &Program::new().undefined(16));
-    // The second is below the file's addresses, modulo 2^64.
+    // The second bias moves below the file's addresses, modulo 2^64.
     for (load_bias, [first, second]) in [
         (0, [0x2005, 0x3009]),
         (0x5555_0000_0000, [0x5555_0000_2005, 0x5555_0000_3009]),
@@ -67,7 +67,7 @@ fn return_addresses_are_where_the_file_is_loaded() {
     }
 }
 
-/// What a signal interrupted has made no call: augmentation `S`.
+/// An interrupted function has made no call: augmentation `S`.
 #[test]
 fn the_row_of_what_a_signal_interrupted_is_that_of_the_pc_itself() {
     let mut section = Section::default();
@@ -91,14 +91,14 @@ fn faults_name_what_is_known() {
         let (class, text) = stopped.expect("a fault");
         (pcs.len(), class, text)
     };
-    // No entry for the caller's caller.
+    // The caller's caller has no entry.
     let mut lonely = Section::default();
     let cie = lonely.cie("", -8, 16, &first());
     lonely.fde(cie, 0x1000, 0x100, &Program::new());
     let (frames, class, text) = stopped(&lonely, &machine());
     assert_eq!((frames, class), (2, Some(Class::Evaluation)));
     assert_eq!(text, "frame 1, pc 0x2000: evaluation error: no call frame information has code at this pc");
-    // A return address of 0, which is no call's.
+    // A return address of 0, which is never that of a call.
     let mut zero = machine();
     zero.store(SpaceId::DEFAULT, None, 0x7008, &[0; 8]);
     let (frames, class, text) = stopped(&section(Program::new()), &zero);
@@ -108,7 +108,7 @@ fn faults_name_what_is_known() {
         "frame 0, pc 0x1000, `.debug_frame` entry at 0x15, register 16, rule offset(-8): \
          evaluation error: the return address is 0"
     );
-    // One that is not mapped.
+    // Unmapped memory.
     let mut unmapped = machine();
     unmapped.registers.insert(Reg(7), 0xdead_0000u64.to_le_bytes().to_vec());
     let (frames, class, text) = stopped(&section(Program::new()), &unmapped);
@@ -120,18 +120,18 @@ fn faults_name_what_is_known() {
     let (_, class, text) = stopped(&section(Program::new()), &unknown);
     assert_eq!(class, Some(Class::Evaluation), "{text}");
     assert!(text.contains("canonical frame address, rule register 7+16: evaluation error"), "{text}");
-    // An instruction that is none.
+    // An unknown instruction.
     let (frames, class, text) = stopped(&section(Program::new().op(0x3f, [])), &machine());
     assert_eq!((frames, class), (1, None), "{text}");
     assert!(text.contains("frame 0, pc 0x1000, `.debug_frame` entry at 0x15: "), "{text}");
     assert!(text.contains("call frame instruction 0x3f"), "{text}");
-    // A pc that is not known.
+    // An unknown pc.
     let nowhere = Snapshot { pc: None, ..machine() };
     let (frames, class, text) = stopped(&section(Program::new()), &nowhere);
     assert_eq!((frames, class), (0, Some(Class::Evaluation)), "{text}");
 }
 
-/// A fault in the rules of a frame further inward is the one that is told.
+/// A fault in the rules of an inner frame is reported as the cause.
 #[test]
 fn a_fault_within_is_the_cause() {
     let target = Target::x86_64();
@@ -148,15 +148,15 @@ fn a_fault_within_is_the_cause() {
     let fault = last.register(Reg(12)).expect_err("a fault");
     assert_eq!((fault.frame, fault.class()), (0, Some(Class::IllFormed)), "{fault}");
     assert_eq!(stack.saved(Reg(12), 2), None);
-    // Once more, and of something else in between.
+    // Repeated, with another register in between.
     assert_eq!(last.register(Reg(13)).map(|found| found.to_string()), Ok("reg:13".into()));
     assert_eq!(last.register(Reg(12)).expect_err("a fault"), fault);
 }
 
-/// Frames that do not get on.
+/// Endless chains of frames.
 #[test]
 fn circles_end() {
-    // The return address leads back into the same function, and the CFA is always the same.
+    // The return address leads back into the same function, with a constant CFA.
     let mut section = Section::default();
     let cie = section.cie("", -8, 16, &Program::new().def_cfa(7, 16).offset(16, 1).same_value(7));
     section.fde(cie, 0x2000, 0x100, &Program::new());
@@ -183,7 +183,7 @@ fn circles_end() {
     assert_eq!(class, Some(Class::Evaluation));
     assert!(text.contains("of a frame before it"), "{text}");
     assert!(pcs.len() < 6 && pcs[..3] == [0x2001, 0x2800, 0x27fe], "{pcs:x?}");
-    // The return address has no rule: it would be the pc.
+    // Without a rule, the return address would be the pc.
     let mut section = Section::default();
     let cie = section.cie("", -8, 16, &Program::new().def_cfa(7, 16));
     section.fde(cie, 0x2000, 0x100, &Program::new());
@@ -191,7 +191,7 @@ fn circles_end() {
     let (pcs, stopped) = outward(&section, &machine);
     assert_eq!(pcs, [0x2001]);
     assert!(stopped.expect("a fault").1.contains("no rule says where the return address is"));
-    // Always further, without end.
+    // An endless chain without a cycle.
     let mut section = Section::default();
     let cie = section.cie("", -8, 16, &Program::new().def_cfa(7, 16).register(16, 12));
     section.fde(cie, 0x2000, 0x100, &Program::new());
@@ -207,12 +207,12 @@ fn with(machine: &Snapshot, reg: u64, value: u64) -> std::collections::BTreeMap<
     registers
 }
 
-/// Expressions of any frame, and of call frame information that asks for others: as deep as frames are.
+/// Expressions of outer frames whose rules query other frames, for all frames.
 #[test]
 fn rules_of_many_frames_that_ask_for_each_other() {
     let target = Target::x86_64();
     let mut section = Section::default();
-    // rbx is 1 more in each caller.
+    // rbx increases by 1 in each caller.
     let next = ops(&target, "drop; breg3 1");
     let cie = section.cie("", -8, 16, &Program::new().def_cfa(7, 16).register(16, 12).value(3, &next));
     section.fde(cie, 0x2000, 0x100, &Program::new());
@@ -229,7 +229,7 @@ fn rules_of_many_frames_that_ask_for_each_other() {
     );
 }
 
-/// `regx`, `entry_value`, `call_frame_entry_reg`, `call_frame_cfa` and location lists of a frame see that frame.
+/// `regx`, `entry_value`, `call_frame_entry_reg`, `call_frame_cfa` and location lists use the frame of the expression.
 #[test]
 fn expressions_of_outer_frames() {
     let target = Target::x86_64();
@@ -259,7 +259,7 @@ fn expressions_of_outer_frames() {
         [at(0, "call_frame_entry_reg rbx"), at(1, "call_frame_entry_reg rbx")],
         ["mem:0:0x7000", "reg:12"]
     );
-    // The bytes at 0x7000, and what is in r12.
+    // The bytes at 0x7000, and the contents of r12.
     let first: String = (0..8).map(|byte| format!("{byte:02x}")).collect();
     assert_eq!(at(0, "entry_value (reg3); stack_value"), format!("implicit:{first}"));
     assert_eq!(at(1, "entry_value (reg3); stack_value"), "implicit:0c10000000000000");
@@ -271,7 +271,7 @@ fn expressions_of_outer_frames() {
     assert_eq!(Machine::saved(&stack, Reg(3), 4), None);
 }
 
-/// What cannot be read of a register is refused, and nothing but the register is read.
+/// Unreadable registers and bytes outside of registers are refused.
 #[test]
 fn registers_are_read() {
     let target = Target::x86_64();
@@ -285,7 +285,7 @@ fn registers_are_read() {
     };
     assert_eq!(read(3, 0, 8), Ok((0..8).collect()));
     assert_eq!(read(3, 5, 3), Ok(vec![5, 6, 7]));
-    // The same value, and rsp, which is the CFA.
+    // An unchanged register, and rsp, which is the CFA.
     assert_eq!(read(15, 0, 8), Ok(0x100fu64.to_le_bytes().to_vec()));
     assert_eq!(read(7, 0, 8), Ok(0x7010u64.to_le_bytes().to_vec()));
     for (reg, at, bytes, class) in [
@@ -303,12 +303,12 @@ fn registers_are_read() {
     }
 }
 
-/// On a machine with the most significant byte first, registers still begin with the least significant.
+/// On a big-endian machine, bytes of registers still count from the least significant one.
 #[test]
 fn registers_are_read_on_a_big_endian_machine() {
     let target = Target::s390x();
     let mut section = Section::default();
-    // s390x: r14 returns, the CFA is r15 + 160, and r15 is saved in its slot there.
+    // s390x: r14 has the return address, the CFA is r15 + 160, and r15 is saved in its slot there.
     let cie = section.cie("", -8, 14, &Program::new().def_cfa(15, 160));
     section.fde(cie, 0x1000, 0x100, &Program::new().offset(15, 5));
     section.fde(cie, 0x2000, 0x100, &Program::new().undefined(14));
@@ -316,7 +316,7 @@ fn registers_are_read_on_a_big_endian_machine() {
     machine.registers.insert(Reg(14), 0x2002u64.to_le_bytes().to_vec());
     machine.registers.insert(Reg(15), 0x7000u64.to_le_bytes().to_vec());
     machine.store(SpaceId::DEFAULT, None, 0x7078, &0x1122_3344_5566_7788u64.to_be_bytes());
-    // Most significant byte first, as `.debug_frame` of it would be; here it is not the section that counts.
+    // A `.debug_frame` of this target would be big-endian; the byte order of the section does not matter here.
     let frames = [section.read()];
     let stack = CallStack::new(&machine, &frames, &target);
     let caller = stack.frame(1).expect("frames").expect("a frame");
@@ -328,7 +328,7 @@ fn registers_are_read_on_a_big_endian_machine() {
     assert_eq!(bytes[..2], [0x66, 0x55]);
 }
 
-/// The first section that has the pc is taken.
+/// The first section that contains the pc is used.
 #[test]
 fn sections_of_several_files() {
     let one = section(Program::new().undefined(3));
@@ -349,8 +349,8 @@ fn sections_of_several_files() {
     assert!(caller.step_out().expect("the end").is_none());
 }
 
-/// Of a common entry whose augmentation is not known, nothing behind it can be read, and of its functions only where
-/// they are (A.6.4.1). Others of the section are read all the same.
+/// A CIE with an unknown augmentation cannot be read any further, and its FDEs only provide their code ranges
+/// (A.6.4.1). Other entries of the section are unaffected.
 #[test]
 fn an_augmentation_that_is_not_known_spoils_its_own_functions_only() {
     let mut section = Section::default();

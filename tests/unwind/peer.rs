@@ -1,4 +1,4 @@
-//! Rows beside those of `gimli::UnwindTable`: of random instructions, and of the libraries of this system.
+//! Rows compared with `gimli::UnwindTable`: for random instructions, and for libraries of this system.
 
 use std::collections::BTreeMap;
 
@@ -13,11 +13,11 @@ use proptest::prelude::*;
 use crate::cfi::{Program, Section};
 use crate::tools::skip;
 
-/// A row: its pcs, the rule of the CFA, and of registers.
+/// A row: pcs, CFA rule, and register rules.
 type Row = (u64, u64, String, BTreeMap<u64, String>);
 type Slice<'a> = EndianSlice<'a, LittleEndian>;
 
-/// As a text, so that a difference can be read.
+/// Text of an expression, for readable differences.
 fn expression(bytes: &[u8]) -> String {
     format!("expression {bytes:02x?}")
 }
@@ -66,7 +66,7 @@ fn theirs<'a>(section: &impl UnwindSection<Slice<'a>>, row: &gimli::UnwindTableR
     (row.start_address(), row.end_address(), cfa, rules.collect())
 }
 
-/// The rows of an FDE until an error.
+/// Rows of an FDE up to an error.
 fn rows_of_ours(frames: &Frames<'_>, fde: &eitri::read::Fde<'_>) -> (Vec<Row>, bool) {
     let mut rows = frames.rows(fde);
     let mut all = Vec::new();
@@ -86,7 +86,7 @@ fn rows_of_theirs<'a, S: UnwindSection<Slice<'a>>>(
     context: &mut UnwindContext<usize>,
 ) -> (Vec<Row>, bool) {
     let mut all = Vec::new();
-    // An error in the CIE's instructions comes first of all.
+    // An error in the CIE's instructions comes first.
     let Ok(mut table) = fde.rows(section, bases, context) else { return (all, false) };
     loop {
         match table.next_row() {
@@ -131,7 +131,7 @@ fn rows_of_libraries_are_those_of_gimli() {
                 "{path}: {:#x}",
                 our.offset
             );
-            // In the midst of each row, and found by the pc.
+            // Look up a pc in the middle of each row.
             for row in our_rows.0.iter().filter(|row| row.0 < row.1) {
                 let pc = row.0 + (row.1 - row.0) / 2;
                 let at = frames.row_at(pc).expect("it is read").expect("a row");
@@ -144,7 +144,7 @@ fn rows_of_libraries_are_those_of_gimli() {
     assert!(found == 0 || found > 10_000, "{found}");
 }
 
-/// Instructions that both know, as choices: what, a register, a number.
+/// Instructions known to both, from choices: opcode, register, number.
 fn program(choices: &[(u8, u8, u8)]) -> Program {
     let mut program = Program::new();
     let mut depth = 0;
@@ -173,12 +173,12 @@ fn program(choices: &[(u8, u8, u8)]) -> Program {
             17 => program.value(reg, &expr),
             18 => program.op(0xc0 | reg as u8, []),
             19 => program.op(0x06, [reg]),
-            // gimli remembers two, beside the rules of the CIE.
+            // gimli remembers at most two states besides the initial rules.
             20 if depth < 2 => {
                 depth += 1;
                 program.op(0x0a, [])
             }
-            // Rarely where nothing is remembered.
+            // Rarely without a remembered state.
             _ if depth == 0 && number > 8 => program,
             _ => {
                 depth = (depth - 1).max(0);
@@ -198,10 +198,10 @@ proptest! {
         choices in prop::collection::vec(any::<(u8, u8, u8)>(), 0..60),
         data_alignment in -9i64..9,
     ) {
-        // In a CIE there is no location to advance, and nothing to restore.
+        // A CIE has neither advances nor restores.
         let first: Vec<_> = first.into_iter().filter(|(what, ..)| (2..18).contains(&(what % 22))).collect();
         let mut section = Section::default();
-        // gimli begins with register 0 as CFA, ours with none.
+        // gimli's initial CFA is register 0, ours is unset.
         let cie = section.cie("", data_alignment, 16, &Program::new().def_cfa(0, 0).then(program(&first)));
         section.fde(cie, 0x1000, 0x2000, &program(&choices));
         let frames = section.read();

@@ -1,5 +1,5 @@
-//! A process that gdb has stopped deep in calls, through libc and out of a signal handler: our frames, of nothing but
-//! the registers and the bytes of the stack, beside those that gdb finds.
+//! A process stopped by gdb deep in calls, through libc and out of a signal handler: frames computed from registers
+//! and stack bytes alone, compared with gdb's.
 
 use std::path::{Path, PathBuf};
 
@@ -15,13 +15,13 @@ const GDB: Tool = Tool::new("gdb", "gdb");
 const GCC: Tool = Tool::new("gcc", "gcc");
 const CLANG: Tool = Tool::new("clang-19", "clang-19");
 
-/// By DWARF number, in which they are written in the questions to gdb.
+/// Registers by DWARF number, as spelled in questions to gdb.
 const NAMES: [&str; 17] = [
     "rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp", "r8", "r9", "r10", "r11", "r12", "r13", "r14",
     "r15", "rip",
 ];
 
-/// Those that a function gives back as they were: rbx, rbp, rsp, r12 to r15, and the pc.
+/// Callee-saved registers: rbx, rbp, rsp, r12 to r15, and the pc.
 const KEPT: [u64; 8] = [3, 6, 7, 12, 13, 14, 15, 16];
 
 fn hex(text: &str) -> u64 {
@@ -29,34 +29,34 @@ fn hex(text: &str) -> u64 {
     u64::from_str_radix(digits, 16).unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
-/// What gdb knows of a frame.
+/// gdb's information about a frame.
 #[derive(Debug, Default)]
 struct Known {
-    /// What registers hold, by DWARF number.
+    /// Contents of registers, by DWARF number.
     registers: Vec<u64>,
-    /// "frame at": the canonical frame address. `None` of the outermost.
+    /// "frame at": the canonical frame address; `None` for the outermost frame.
     cfa: Option<u64>,
-    /// Where it has saved registers of its caller.
+    /// Addresses of the caller's saved registers.
     saved: Vec<(u64, u64)>,
     is_outermost: bool,
 }
 
-/// What gdb knows of the process.
+/// gdb's information about the process.
 struct Asked {
     frames: Vec<Known>,
-    /// The bytes from the innermost stack pointer on.
+    /// Bytes from the innermost stack pointer on.
     stack: Vec<u8>,
-    /// Where the variable `outermost` is.
+    /// Address of the variable `outermost`.
     outermost: u64,
 }
 
-/// Runs the program until `stop`, and asks about all frames. The stack is in a file then.
+/// Runs the program up to `stop`, queries all frames, and dumps the stack to a file.
 fn ask(folder: &Folder, program: &Path) -> Option<Asked> {
     let stack = folder.path().join("stack");
     let formats = "%lx ".repeat(NAMES.len());
     let names = NAMES.map(|name| format!("${name}")).join(", ");
     let commands = [
-        // More than is looked at, so that it is there.
+        // Extends the stack beyond the dumped range.
         format!("set environment PADDING {}", "x".repeat(4000)),
         "handle SIGUSR1 nostop noprint pass".into(),
         "set backtrace past-main on".into(),
@@ -116,13 +116,13 @@ fn compile(folder: &Folder, tool: Tool, flags: &str) -> Option<PathBuf> {
     Some(program)
 }
 
-/// Our frames of the same, and that they are the same.
+/// Compares the frames found by this crate.
 fn compare(program: &Path, asked: &Asked, what: &str) {
     let known = &asked.frames;
     let bytes = std::fs::read(program).expect("the program");
     let object = Object::read(&bytes).expect("an object");
     let mut sections = Sections::of(&object);
-    // Where the file is loaded, next to what it says.
+    // Difference between the loaded address and that in the file.
     let said = object.symbol_address("outermost").expect("the variable");
     sections.eh_frame_address += asked.outermost - said;
     let encoding = Encoding::new(8, Dialect::Dwarf5);
@@ -147,7 +147,7 @@ fn compare(program: &Path, asked: &Asked, what: &str) {
             assert_eq!(frame.cfa().map(|cfa| cfa.default_address()), Ok(Some(cfa)), "{at}");
         }
         for reg in KEPT {
-            // Outside of `main` nobody says what becomes of the registers; in `_start` gdb knows none.
+            // Registers are undefined outside of `main`; gdb knows none in `_start`.
             if known.is_outermost && reg != 7 && reg != 16 {
                 continue;
             }

@@ -16,8 +16,8 @@ const RSP: u64 = 7;
 const R12: u64 = 12;
 const XMM0: u64 = 17;
 
-/// x86-64: rsp is 0x7000, so that the CFA is 0x7010; register n holds 0x1000 + n. Memory from 0x6f00 on holds, in each
-/// byte, the low byte of the address.
+/// x86-64: rsp is 0x7000, so that the CFA is 0x7010; register n contains 0x1000 + n. From 0x6f00 on, each byte of
+/// memory is the low byte of its address.
 pub fn machine() -> Snapshot {
     let mut machine = Snapshot { pc: Some(0x1000), ..Snapshot::default() };
     for reg in 0..17 {
@@ -40,7 +40,7 @@ pub fn section(program: Program) -> Section {
     section
 }
 
-/// Where a register of the caller is, if that is the rule.
+/// Location of a caller's register under the given rules.
 fn register_of(reg: u64, program: Program) -> Result<Location> {
     let (section, machine, target) = (section(program), machine(), Target::x86_64());
     let frames = [section.read()];
@@ -77,7 +77,7 @@ fn undefined() {
 #[test]
 fn same_value_in_the_innermost_frame() {
     is_at(RBX, Program::new().same_value(RBX), "reg:3");
-    // So it is where nothing is said.
+    // Also without a rule.
     is_at(RBX, Program::new(), "reg:3");
 }
 
@@ -85,11 +85,11 @@ fn same_value_in_the_innermost_frame() {
 #[test]
 fn offset() {
     is_at(RBX, Program::new().offset(RBX, 2), "mem:0:0x7000");
-    // DW_CFA_offset and DW_CFA_offset_extended are unsigned, _extended_sf signed; all are factored.
+    // DW_CFA_offset and DW_CFA_offset_extended are unsigned, _extended_sf is signed; all are factored.
     is_at(RBX, Program::new().op(0x80 | 3, [4]), "mem:0:0x6ff0");
     is_at(XMM0, Program::new().op(0x05, [XMM0, 4]), "mem:0:0x6ff0");
     is_at(RBX, Program::new().offset(RBX, -1), "mem:0:0x7018");
-    // The CFA moved out of memory: A.2.5.3.
+    // Moving the CFA out of memory is an error: A.2.5.3.
     let down = Program::new().def_cfa(RAX, 0).register(16, R12);
     is_refused(RBX, down.offset(RBX, 0x400), Class::Evaluation, "outside of a storage");
 }
@@ -107,7 +107,7 @@ fn val_offset() {
 #[test]
 fn register() {
     is_at(RBX, Program::new().register(RBX, R12), "reg:12");
-    // It is the register of this frame, whatever becomes of that in the caller.
+    // The register of this frame, independent of its rule for the caller.
     is_at(RBX, Program::new().register(RBX, R12).undefined(R12), "reg:12");
     is_at(RBX, Program::new().register(RBX, R12).offset(R12, 2), "reg:12");
     // "Ill-formed if the size of this register does not match the size of register R."
@@ -120,7 +120,7 @@ fn register() {
     let chain = Program::new().register(RBX, R12).register(R12, RBP);
     is_at(RBX, chain.clone(), "reg:12");
     is_at(R12, chain, "reg:6");
-    // Two that change places are a circle of rules, but none of registers, which expressions can say.
+    // Exchanged registers are a cycle of rules, but not of registers; expressions can describe them.
     is_refused(RBX, Program::new().register(RBX, R12).register(R12, RBX), Class::IllFormed, "cyclic");
     let swapped = Program::new().expression(0x10, Some(RBX), &x86("regx r12")).expression(
         0x10,
@@ -136,7 +136,7 @@ fn register() {
 #[test]
 fn expression() {
     is_at(RBX, Program::new().at(RBX, &x86("lit4; minus")), "mem:0:0x700c");
-    // As a location, it can be moved.
+    // As a location, the initial element can be moved.
     is_at(RBX, Program::new().at(RBX, &x86("plus_uconst 4; lit4; offset")), "mem:0:0x7018");
     is_at(RBX, Program::new().at(RBX, &x86("drop; reg0; piece 4; reg12; piece 4")), "[reg:0/32, reg:12/32]");
     is_at(RBX, Program::new().at(RBX, &x86("drop; undefined")), "undefined");
@@ -156,7 +156,7 @@ fn val_expression() {
     is_refused(XMM0, Program::new().value(XMM0, &x86("lit4")), Class::IllFormed, "128 bits");
 }
 
-/// System V ABI, AMD64 supplement, 3.7: the CFA is what the stack pointer was before the call.
+/// System V ABI, AMD64 supplement, 3.7: the CFA is the stack pointer before the call.
 #[test]
 fn architectural() {
     is_at(RSP, Program::new(), "implicit:1070000000000000");
@@ -204,7 +204,7 @@ fn expressions_that_ask_for_themselves() {
     is_refused(RBX, Program::new().at(RBX, &of("rbx")), Class::IllFormed, "asks for itself");
     let two = Program::new().at(RBX, &of("r12")).at(R12, &of("rbx"));
     is_refused(RBX, two, Class::IllFormed, "register 3, rule expression(3 bytes)");
-    // The CFA by a register that is saved at the CFA.
+    // The CFA in a register that is saved at the CFA.
     let cfa = Program::new().expression(0x0f, None, &x86("call_frame_entry_reg rbx; deref")).offset(RBX, 0);
     is_refused(RBX, cfa, Class::IllFormed, "canonical frame address");
 }
@@ -225,7 +225,7 @@ fn canonical_frame_address() {
     is(Program::new().op(0x0e, [0x20]), "mem:0:0x7020"); // def_cfa_offset
     is(Program::new().signed(0x13, [], 2), "mem:0:0x6ff0"); // def_cfa_offset_sf
     is(Program::new().expression(0x0f, None, &x86("breg7 8; deref")), "mem:0:0x2001");
-    // Back to what was remembered, also in that.
+    // Restores the remembered state.
     let expr = Program::new().op(0x0a, []).expression(0x0f, None, &x86("breg7 0"));
     is(expr.op(0x0b, []), "mem:0:0x7010");
     // "Ill-formed if the result of evaluating E is not a memory byte address location description."
@@ -235,7 +235,7 @@ fn canonical_frame_address() {
     }
 }
 
-/// The CFA in a space of its own: `DW_CFA_LLVM_def_aspace_cfa` keeps it until `DW_CFA_def_cfa` (R A.6.4.2.2).
+/// The CFA in another space: `DW_CFA_LLVM_def_aspace_cfa` applies until `DW_CFA_def_cfa` (R A.6.4.2.2).
 #[test]
 fn canonical_frame_address_in_a_space() {
     let target = Target::named("amdgpu-gfx1030-wave32").expect("a target");
@@ -248,7 +248,7 @@ fn canonical_frame_address_in_a_space() {
             Snapshot { pc: Some(0x1000), lane: Some(3), lanes: Some(32), ..Snapshot::default() };
         machine.registers.insert(Reg(s32), 0x100u32.to_le_bytes().to_vec());
         machine.registers.insert(Reg(s33), 0x80u32.to_le_bytes().to_vec());
-        // A whole address for the default space is in no register of 32 bits.
+        // A 32-bit register cannot contain an address of the default space.
         machine.registers.insert(Reg(768), 0x1_0000_0000u64.to_le_bytes().to_vec());
         let frames = [section.read()];
         let stack = CallStack::new(&machine, &frames, &target);
@@ -262,9 +262,9 @@ fn canonical_frame_address_in_a_space() {
     is(Program::new().def_aspace_cfa_sf(s33, -4, 6), "mem:6:0x70");
     is(Program::new().def_aspace_cfa(s33, 8, 5), "mem:5:0x88@3");
     is(Program::new().def_cfa(768, 8), "mem:0:0x100000008");
-    // In its space again, with all that was remembered.
+    // The remembered state includes the space.
     is(Program::new().op(0x0a, []).def_cfa(768, 8).op(0x0b, []).op(0x0e, [4]), "mem:6:0x104");
-    // A space that there is not; a register that is too small for an address of the default one.
+    // An unknown space; a register too small for an address of the default space.
     let fault = cfa_of(Program::new().def_aspace_cfa(s33, 8, 9)).expect_err("a fault");
     assert_eq!(fault.class(), Some(Class::IllFormed), "{fault}");
     let fault = cfa_of(Program::new().def_cfa(s32, 0)).expect_err("a fault");
@@ -291,7 +291,7 @@ fn same_value_in_outer_frames_goes_through_the_callees() {
     let cfas: Vec<_> = all.iter().map(|frame| frame.cfa().expect("a CFA").to_string()).collect();
     assert_eq!(cfas, ["mem:0:0x7010", "mem:0:0x7020", "mem:0:0x7030"]);
     let at = |reg| all[2].register(Reg(reg)).expect("a location").to_string();
-    // rbx, and r12, which is in the rbx of frame 1: both are where frame 0 saved it.
+    // rbx, and r12, which is in the rbx of frame 1: both are at the address at which frame 0 saved it.
     assert_eq!([at(RBX), at(R12), at(RBP), at(13)], ["mem:0:0x7000", "mem:0:0x7000", "undefined", "reg:13"]);
     let bytes =
         read_bits(&all[2].register(Reg(RBX)).expect("a location"), 64, &machine).expect("bytes").bytes;

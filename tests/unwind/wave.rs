@@ -1,6 +1,5 @@
-//! A wave that runs: a kernel and three functions that call each other, which really save and restore registers. At
-//! every pc, prologues and epilogues included, the registers of each caller are found bit for bit as they were when
-//! the call was made.
+//! A simulated wave: a kernel and three functions that call each other, which save and restore registers. At every pc,
+//! including prologues and epilogues, the registers of each caller are found exactly as they were at the call.
 
 use std::collections::BTreeMap;
 
@@ -15,16 +14,15 @@ use pretty_assertions::assert_eq;
 
 use crate::cfi::{Program, Section, encoding, ops_of};
 
-/// What the machine can do. Scalar registers are given by number; vector ones are changed in the lanes that are
-/// active.
+/// Operations of the machine. Scalar registers are given by number; vector registers change in the active lanes.
 #[derive(Debug, Clone, Copy)]
 pub enum Op {
-    /// A scalar register is copied.
+    /// Copies a scalar register.
     Copy {
         to: usize,
         from: usize,
     },
-    /// A scalar register gets a value that is nobody else's.
+    /// Sets a scalar register to a unique value.
     Set {
         to: usize,
     },
@@ -32,11 +30,11 @@ pub enum Op {
         to: usize,
         bytes: i32,
     },
-    /// The mask is copied to a register, or to two, and all lanes are active.
+    /// Copies the mask to one or two registers, and activates all lanes.
     SaveExecAll {
         to: usize,
     },
-    /// The same, and of the active lanes every third is not any more.
+    /// Copies the mask, and deactivates every third active lane.
     SaveExecThird {
         to: usize,
     },
@@ -53,7 +51,7 @@ pub enum Op {
         v: usize,
         lane: usize,
     },
-    /// A vector register to scratch memory, one row; and back.
+    /// Stores a vector register in one row of scratch memory, or loads it.
     Store {
         v: usize,
         base: usize,
@@ -64,18 +62,18 @@ pub enum Op {
         base: usize,
         at: i32,
     },
-    /// A vector register gets values that are nobody else's.
+    /// Sets a vector register to unique values.
     SetVector {
         v: usize,
     },
-    /// The return address is in s30 and s31.
+    /// Calls a function with the return address in s30 and s31.
     Call {
         function: usize,
     },
     Return,
 }
 
-/// An instruction, and the rules that change when it has been carried out.
+/// Instructions, each with the rules that change after it.
 pub type Listing = Vec<(Op, Program)>;
 
 const BYTES: u64 = 4;
@@ -92,7 +90,7 @@ pub struct Wave {
     pub exec: u64,
     pub pc: u64,
     scratch: Vec<u8>,
-    /// Where new values come from.
+    /// Source of unique values.
     fresh: u32,
 }
 
@@ -102,7 +100,7 @@ impl Wave {
             lanes,
             scalars: Vec::new(),
             vectors: Vec::new(),
-            // Some lanes at both ends, and in between.
+            // Some active lanes at both ends and in between.
             exec: 0xf7ff_5a5a_c3c3_9fb7 & u64::MAX >> (64 - lanes),
             pc: address(0),
             scratch: vec![0xee; 0x4000],
@@ -110,7 +108,7 @@ impl Wave {
         };
         wave.scalars = (0..102).map(|_| wave.fresh()).collect();
         wave.vectors = (0..64).map(|_| (0..lanes).map(|_| wave.fresh()).collect()).collect();
-        // The stack begins behind what the kernel has.
+        // The stack begins after the kernel's data.
         wave.scalars[32] = 0x100;
         wave
     }
@@ -194,7 +192,7 @@ impl Wave {
         if self.lanes == 64 { 17 } else { 1 }
     }
 
-    /// The bytes of a register.
+    /// Bytes of a register.
     fn bytes(&self, reg: Reg) -> Option<Vec<u8>> {
         let dwords = |dwords: &[u32]| dwords.iter().flat_map(|dword| dword.to_le_bytes()).collect();
         Some(match reg.0 {
@@ -269,12 +267,12 @@ impl MachineMut for Wave {
     }
 }
 
-/// The functions: what they do, and the rules of each.
+/// The functions, with their instructions and rules.
 pub struct Code {
     pub target: Target,
     pub lanes: usize,
     pub dialect: Dialect,
-    /// A kernel, a function with a frame pointer, one without, and one that calls nothing.
+    /// A kernel, a function with a frame pointer, one without, and a leaf function.
     pub functions: Vec<Listing>,
 }
 
@@ -287,7 +285,7 @@ const fn s(n: u64) -> u64 {
     32 + n
 }
 
-/// In which lanes of v40 scalar registers are saved.
+/// Lanes of v40 in which scalar registers are saved.
 const LANES: [(usize, usize); 6] = [(30, 0), (31, 1), (34, 3), (38, 4), (39, 5), (33, 31)];
 
 fn lane_of(register: usize) -> usize {
@@ -304,7 +302,7 @@ impl Code {
         code
     }
 
-    /// Bytes of a row of scratch memory.
+    /// Size in bytes of a row of scratch memory.
     fn row(&self) -> i32 {
         self.lanes as i32 * 4
     }
@@ -321,8 +319,8 @@ impl Code {
         ops_of(&self.target, self.dialect, text)
     }
 
-    /// The rule of v33 where the active lanes are in the second row at the CFA, the others in the register: bytes that
-    /// AMD's compiler writes.
+    /// The rule of v33, whose active lanes are in the second row at the CFA and the others in the register: bytes as
+    /// written by AMD's compiler.
     fn v33_saved(&self) -> Program {
         let bytes: &[u8] = match (self.lanes, self.dialect) {
             (64, Dialect::Llvm) => {
@@ -337,13 +335,13 @@ impl Code {
         Program::new().raw(bytes)
     }
 
-    /// A scalar register is in a lane of v40.
+    /// The rule of a scalar register saved in a lane of v40.
     fn in_lane(&self, register: usize) -> Program {
         let expr = format!("regx v40; offset_uconst {}", lane_of(register) * 4);
         Program::new().at(s(register as u64), &self.ops(&expr))
     }
 
-    /// The mask on entry is in s38, and s39 if there are 64 lanes.
+    /// The rule of the mask on entry, in s38, and in s39 for 64 lanes.
     fn exec_saved(&self) -> Program {
         match self.lanes {
             64 => Program::new().at(17, &self.ops("regx s38; piece 4; regx s39; piece 4")),
@@ -351,7 +349,7 @@ impl Code {
         }
     }
 
-    /// Saves a scalar register. The last of the return address takes that with it.
+    /// Saves a scalar register. The last part of the return address also changes the rule of the pc.
     fn write_lane(&self, register: usize) -> (Op, Program) {
         let pc = if register == 31 { self.return_address_in_lanes() } else { Program::new() };
         (Op::WriteLane { v: 40, lane: lane_of(register), from: register }, self.in_lane(register).then(pc))
@@ -363,12 +361,12 @@ impl Code {
         (Op::ReadLane { to: register, v: 40, lane: lane_of(register) }, back.then(pc))
     }
 
-    /// The call changes s30 and s31, which are in lanes by now, and the function can change v1.
+    /// The call overwrites s30 and s31, which are saved in lanes by then, and the function may overwrite v1.
     fn call(&self, function: usize) -> (Op, Program) {
         (Op::Call { function }, Program::new().undefined(self.v(1)))
     }
 
-    /// Nothing is above it: its rules are those of its CIE.
+    /// The kernel, without a caller: its rules are those of its CIE.
     fn kernel(&self) -> Listing {
         [
             Op::Set { to: 34 },
@@ -384,13 +382,13 @@ impl Code {
         .into()
     }
 
-    /// The return address is in lanes of v40.
+    /// The rule of the return address in lanes of v40.
     fn return_address_in_lanes(&self) -> Program {
         let expr = self.ops("regx v40; piece 4; regx v40; offset_uconst 4; piece 4");
         Program::new().at(16, &expr)
     }
 
-    /// All of v40 at the CFA, which `base` and `at` lead to; the mask is in s4 and s5 meanwhile.
+    /// Saves all lanes of v40 at the CFA, addressed by `base` and `at`; the mask is in s4 and s5 meanwhile.
     fn save_v40(&self, base: usize, at: i32) -> Listing {
         let exec = match self.lanes {
             64 => Program::new().at(17, &self.ops("regx s4; piece 4; regx s5; piece 4")),
@@ -414,7 +412,7 @@ impl Code {
         listing
     }
 
-    /// s33 is the frame pointer; the return address, and all that is saved, in lanes.
+    /// The function with s33 as frame pointer; the return address and saved registers are in lanes.
     fn with_frame_pointer(&self) -> Listing {
         let row = self.row();
         let none = Program::new;
@@ -423,7 +421,7 @@ impl Code {
             (Op::Copy { to: 33, from: 32 }, none().op(0x0d, [FP])),
         ];
         all.extend(self.save_v40(33, 0));
-        // v40 does not hold it until it is written there: the register is read before.
+        // The rule applies from the write to v40 on; before, the value is in the register.
         all.push((Op::WriteLane { v: 40, lane: 31, from: 6 }, self.in_lane(33)));
         all.extend([30, 31, 34, 38, 39].map(|register| self.write_lane(register)));
         let moved = none().val_offset(SP, 0);
@@ -435,25 +433,25 @@ impl Code {
         all.push(self.call(2));
         all.push((Op::SetVector { v: 33 }, none()));
         all.push(self.call(3));
-        // The other way round.
+        // The epilogue restores in reverse order.
         all.push((Op::RestoreExec { from: 38 }, none().same_value(self.exec())));
         all.push((Op::Load { v: 33, base: 33, at: row }, none().same_value(self.v(33))));
         all.extend([34, 38, 39, 31, 30].map(|register| self.read_lane(register)));
         all.push((Op::Add { to: 32, bytes: -2 * row }, none().same_value(SP).op(0x0d, [SP])));
         all.push((Op::ReadLane { to: 6, v: 40, lane: 31 }, none().register(FP, s(6))));
         all.extend(self.restore_v40(33, 0));
-        // As it was at the first: it is in s33 that the frame is.
+        // As at the start: the caller's frame pointer is in s33.
         all.push((Op::Copy { to: 33, from: 6 }, none().same_value(FP)));
         all.push((Op::Return, none()));
         all
     }
 
     fn return_address(&self) -> Program {
-        // What AMD's compiler writes.
+        // Bytes as written by AMD's compiler.
         Program::new().raw(b"\x10\x10\x08\x90\x3e\x93\x04\x90\x3f\x93\x04")
     }
 
-    /// The CFA is below the stack pointer.
+    /// The function without a frame pointer: the CFA is below the stack pointer.
     fn without_frame_pointer(&self) -> Listing {
         let row = self.row();
         let none = Program::new;
@@ -478,7 +476,7 @@ impl Code {
         all
     }
 
-    /// What it clobbers is lost; v33 it saves in its own frame, above the stack pointer.
+    /// The leaf function: it overwrites registers, and saves v33 in its own frame, above the stack pointer.
     fn leaf(&self) -> Listing {
         let none = Program::new;
         vec![
@@ -495,7 +493,7 @@ impl Code {
 
     pub fn section(&self) -> Section {
         let mut section = Section::default();
-        // The kernel: its CFA is private_wave 0, by bytes that AMD's compiler writes.
+        // The kernel: its CFA is private_wave 0, in bytes as written by AMD's compiler.
         let cfa: &[u8] = match self.dialect {
             Dialect::Llvm => b"\x0f\x04\x30\x36\xe9\x02",
             _ => b"\x0f\x03\x30\x36\xe1",
@@ -526,10 +524,10 @@ impl Code {
     }
 }
 
-/// The wave as it was when each of the functions that are running was called, the innermost first.
+/// State of the wave at the call of each active function, innermost first.
 pub type Calls = Vec<Wave>;
 
-/// Runs the kernel. Before every instruction something is looked at.
+/// Runs the kernel, and calls `look` before every instruction.
 pub fn run(code: &Code, mut look: impl FnMut(&Wave, &Calls)) {
     let (mut wave, mut calls) = (Wave::new(code.lanes), Calls::new());
     while let Some(op) = code.op(&wave) {
@@ -543,7 +541,7 @@ fn advance(wave: &mut Wave, calls: &mut Calls, op: Op) {
     wave.step(op);
     match op {
         Op::Call { .. } => {
-            // What the caller will find: its own pc is where it goes on.
+            // Expected state of the caller: its pc is the resumption address.
             let mut then = wave.clone();
             then.pc = u64::from(wave.scalars[30]) | u64::from(wave.scalars[31]) << 32;
             calls.insert(0, then);
@@ -567,7 +565,7 @@ fn registers_of_callers_are_found_bit_for_bit_at_every_pc() {
         let section = code.section();
         let frames = [section.read_as(encoding(dialect))];
         let mut deepest = 0;
-        // Registers that are not where they always are, and those that are lost.
+        // Registers that were found at other locations, and registers that were undefined.
         let (mut moved, mut lost) = (BTreeMap::new(), BTreeMap::new());
         run(&code, |wave, calls| {
             let stack = CallStack::new(wave, &frames, &code.target);
@@ -592,7 +590,7 @@ fn registers_of_callers_are_found_bit_for_bit_at_every_pc() {
                         read_bits(&location, bits, wave).unwrap_or_else(|fault| panic!("{at}: {fault}"));
                     assert!(read.defined.iter().all(|&byte| byte == 0xff), "{at}: {location}");
                     assert_eq!(read.bytes, then.bytes(reg).expect("a register"), "{at}: {location}");
-                    // The short way, of all of it and of bytes in the middle.
+                    // The direct read, of the whole register and of bytes in the middle.
                     let mut bytes = vec![0; read.bytes.len()];
                     frame.read_register(reg, 0, &mut bytes).unwrap_or_else(|fault| panic!("{fault}"));
                     assert_eq!(bytes, read.bytes, "{at}: {location}");
@@ -600,7 +598,7 @@ fn registers_of_callers_are_found_bit_for_bit_at_every_pc() {
                     assert_eq!(bytes[..2], read.bytes[1..3], "{at}: {location}");
                 }
             }
-            // Where the stack began when each function was entered, and the kernel's 0.
+            // Stack pointers on entry to each function; 0 for the kernel.
             let begins = calls.iter().map(|then| u64::from(then.scalars[32])).chain([0]);
             for (frame, begin) in all.iter().zip(begins) {
                 let cfa = frame.cfa().unwrap_or_else(|fault| panic!("{fault}"));
@@ -608,7 +606,7 @@ fn registers_of_callers_are_found_bit_for_bit_at_every_pc() {
             }
         });
         assert_eq!(deepest, 3);
-        // s4 to s6 and v1 are what functions clobber; the rest is saved.
+        // s4 to s6 and v1 are caller-saved; all others are callee-saved.
         assert_eq!(lost.keys().copied().collect::<Vec<_>>(), [s(4), s(5), s(6), code.v(1)], "{lost:?}");
         let expected =
             [16, code.exec(), s(30), s(31), s(32), s(33), s(34), s(38), s(39), code.v(33), code.v(40)];
@@ -618,7 +616,7 @@ fn registers_of_callers_are_found_bit_for_bit_at_every_pc() {
     }
 }
 
-/// A register of a caller is written; the functions return; the caller has what was written.
+/// Writes a register of a caller; after the functions return, the caller has the written value.
 #[test]
 fn what_is_written_is_what_the_caller_finds() {
     for (lanes, dialect) in ALL {
@@ -628,7 +626,7 @@ fn what_is_written_is_what_the_caller_finds() {
         let mut written = 0;
         run(&code, |wave, calls| {
             for number in 1..=calls.len() {
-                // What epilogues still need is not what the test is of: the return address, and where the frame is.
+                // Registers that the epilogues need are excluded: return address and frame registers.
                 for reg in [s(34), s(38), s(50), code.v(33), code.v(40), code.v(12)].map(Reg) {
                     let location = locate(&frames, &code, wave, number, reg);
                     let bits = bits_of(&code.target, reg);
@@ -658,7 +656,7 @@ fn locate(frames: &[Frames<'_>; 1], code: &Code, wave: &Wave, number: usize, reg
     frame.register(reg).unwrap_or_else(|fault| panic!("{fault}"))
 }
 
-/// A stack pointer that is known by the CFA alone is nowhere that it could be written.
+/// A stack pointer computed from the CFA cannot be written.
 #[test]
 fn what_is_computed_cannot_be_written() {
     let code = Code::new(64, Dialect::Llvm);
@@ -680,7 +678,7 @@ fn what_is_computed_cannot_be_written() {
     assert!(refused > 10);
 }
 
-/// Expressions of each frame, in all lanes.
+/// Expressions in each frame, for all lanes.
 #[test]
 fn expressions_of_frames_see_their_registers() {
     for (lanes, dialect) in ALL {
@@ -697,7 +695,7 @@ fn expressions_of_frames_see_their_registers() {
             for number in 0..calls.len() {
                 let frame = stack.frame(number as u32).expect("frames").expect("a frame");
                 let context = frame.context(encoding(dialect));
-                // What this frame has, and what its caller had when it called.
+                // Contents in this frame, and in its caller at the call.
                 let (now, then) = (if number == 0 { wave } else { &calls[number - 1] }, &calls[number]);
                 let elements = evaluator.wave(&element, everyone, &stack, &context);
                 for lane in 0..lanes {

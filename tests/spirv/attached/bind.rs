@@ -1,4 +1,4 @@
-//! What modules have of the kernels, from the lists.
+//! Bindings of the kernels, from the lists.
 
 use eitri::model::SourceLine;
 use eitri::spirv::{Binding, Held, Id, Position};
@@ -8,7 +8,7 @@ use super::describe::{Described, describe};
 use crate::kernels::{KERNELS, Kernel, LEVELS, functions};
 use crate::listed::{At, Entry, Listed, Piece, in_functions, operation};
 
-/// A module, what is described of it, and what it has of that.
+/// A module with its description and binding.
 pub struct Bound {
     /// Kernel and level.
     pub name: String,
@@ -17,7 +17,7 @@ pub struct Bound {
     pub words: Vec<u32>,
     pub described: Described,
     pub binding: Binding,
-    /// What was said, where there is a list.
+    /// The list, if there is one.
     pub list: Option<Listed>,
 }
 
@@ -41,7 +41,7 @@ pub fn all() -> Vec<Bound> {
     all
 }
 
-/// All that a list says.
+/// The binding of a list.
 fn listed(list: &Listed, described: &Described) -> Binding {
     let mut binding = Binding::new();
     let variable = |name: &str, scope: &str| described.variables[&(name.into(), scope.into())];
@@ -50,7 +50,7 @@ fn listed(list: &Listed, described: &Described) -> Binding {
     }
     for function in &list.functions {
         binding.function(described.functions[&function.name], function.id);
-        // A function is of its own scope until something else is said.
+        // A function starts in its own scope.
         let mut said = None;
         for block in &function.blocks {
             let mut instruction = 0;
@@ -80,7 +80,7 @@ fn listed(list: &Listed, described: &Described) -> Binding {
     binding
 }
 
-/// Scope and line of the instructions from a position on.
+/// Sets scope and line of the instructions from a position on.
 fn say(binding: &mut Binding, here: Position, at: Option<&At>, described: &Described) {
     match at {
         Some(at) => binding.scope(here, described.scopes[&at.scope]),
@@ -94,7 +94,7 @@ fn say(binding: &mut Binding, here: Position, at: Option<&At>, described: &Descr
 
 fn held(piece: &Piece) -> Held {
     let of = if piece.is_memory { Held::pointer(piece.id) } else { Held::value(piece.id) };
-    // An element of the vector that the id is: all of them have 32 bits.
+    // An element of the vector with the id; all elements have 32 bits.
     let held = match piece.indexes[..] {
         [] => of,
         [index] => of.taken(32 * index..32 * (index + 1)),
@@ -106,7 +106,7 @@ fn held(piece: &Piece) -> Held {
     }
 }
 
-/// Functions and parameters; each function is of the line where it begins.
+/// A binding for functions and parameters; each function has the line where it begins.
 fn unlisted(words: &[u32], described: &Described) -> Binding {
     let mut binding = Binding::new();
     let all: Vec<_> = in_functions(words).collect();

@@ -1,4 +1,4 @@
-//! The kernels as models, from what is listed of their sources.
+//! Models of the kernels, from the facts listed about their sources.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -20,15 +20,15 @@ pub struct Described {
     pub module: Module,
     pub file: FileId,
     pub functions: HashMap<String, FunctionId>,
-    /// By the names that lists have: functions, blocks, and what is inlined.
+    /// Scopes by their names in the lists: functions, blocks, and inlined calls.
     pub scopes: HashMap<String, ScopeId>,
-    /// By name, and that of function, block or inlined scope, which is empty of a variable of the program.
+    /// Variables by name and scope name; the latter is empty for global variables.
     pub variables: HashMap<(String, String), VariableId>,
-    /// Of each function in order.
+    /// Parameters of each function, in order.
     pub parameters: HashMap<String, Vec<VariableId>>,
 }
 
-/// The model of a kernel; with a list, with the inlined scopes that it has.
+/// The model of a kernel; with a list, including its inlined calls.
 pub fn describe(kernel: &Kernel, level: &str, list: Option<&Listed>) -> Described {
     let source = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(kernel.source));
     let source = source.expect("the source is there");
@@ -80,9 +80,9 @@ struct Describer {
     source: Vec<String>,
     types: HashMap<&'static str, TypeId>,
     functions: HashMap<String, FunctionId>,
-    /// Blocks, and what is inlined.
+    /// Blocks and inlined calls.
     scopes: HashMap<String, ScopeId>,
-    /// In order; of two of a name in a scope the last counts.
+    /// In order; the last of several variables with one name in a scope is used.
     variables: Vec<((String, String), VariableId)>,
     parameters: HashMap<String, Vec<VariableId>>,
 }
@@ -153,7 +153,7 @@ impl Describer {
         self.variables.push(((name.into(), scope.into()), variable));
     }
 
-    /// What is inlined, with its blocks and variables.
+    /// Describes inlined calls, with their blocks and variables.
     fn instances(&mut self, scopes: &[Scope]) {
         let (blocks, variables) = (self.scopes.clone(), self.variables.clone());
         let mut inlined = Vec::new();
@@ -183,7 +183,7 @@ impl Describer {
         }
     }
 
-    /// Where a name is in a line of the source.
+    /// Position of a name in a line of the source.
     fn declared(&self, name: &str, line: &str) -> SourceLine {
         let line: u32 = line.parse().expect("a line");
         let text = &self.source[line as usize - 1];

@@ -1,4 +1,4 @@
-//! A module in which everything is said that there are instructions for, in each mode.
+//! A module described with everything that has an instruction, in each mode.
 
 mod types;
 
@@ -19,7 +19,7 @@ use crate::common::check_golden;
 use crate::metadata::read_back;
 use types::{Types, base_types, other_types};
 
-/// A kernel into which a function is inlined, and that into it once more; a member function.
+/// A kernel with an inlined function, which contains another inlined call of itself; and a member function.
 const CODE: &str = r#"
                OpCapability Addresses
                OpCapability Linkage
@@ -77,7 +77,7 @@ const CODE: &str = r#"
                OpFunctionEnd
 "#;
 
-/// As many lines as are named, and each as long.
+/// A text with as many lines, and as long ones, as are referred to.
 fn source() -> String {
     (1..=60)
         .map(|line| format!("// line {line:2} of what is described: all of it, or nearly all {line:10}\n"))
@@ -107,7 +107,7 @@ fn everything() -> Everything {
     let file = m.primary_file(unit).expect("a file");
     m.file_source(file, &source()).expect("is a file");
     let header = m.file(unit, "all.h", Some("/include")).expect("a file");
-    // More than a string has room for.
+    // A text that does not fit one string.
     m.file_source(header, &"int a_declaration_of_this_header;\n".repeat(8_000)).expect("is a file");
     let line = |line, column| SourceLine { file, line, column };
 
@@ -160,7 +160,7 @@ fn everything() -> Everything {
     other_types(&mut m, &types, base, shape, header);
     m.function_declaration(unit, "outside").expect("a function");
 
-    // A function that is inlined into the kernel, and once more into itself there.
+    // A function inlined into the kernel, and once more within itself there.
     let helper =
         m.function(unit, "helper<3>").expect("a function").declared_at(line(20, 5)).body_line(21).id();
     let mut describe = m.describe_function(helper).expect("is there");
@@ -282,7 +282,7 @@ fn everything() -> Everything {
     Everything { words, module, binding }
 }
 
-/// What is written, and what is left out, as text.
+/// The instructions and the omissions, as text.
 fn shown(attached: &Attached) -> String {
     let facts = read(&attached.words).expect("reads");
     let mut text = print(&facts, TextOptions::default());
@@ -316,7 +316,7 @@ fn everything_is_checked() {
     }
 }
 
-/// All instructions of the set are written; of the others those that are described.
+/// All instructions of `OpenCL.DebugInfo.100` are emitted; of the other sets, the described ones.
 #[test]
 fn every_instruction_is_written() {
     let everything = everything();
@@ -324,7 +324,7 @@ fn every_instruction_is_written() {
         let words = everything.attached(&Mode::exact(set)).words;
         let facts = read(&words).expect("reads");
         let is_written = |name: Name| facts.iter().any(|fact| fact.name() == Some(name));
-        // The model has no matrices, and none of these vectors.
+        // The model has neither matrices nor these vectors.
         let is_described =
             |name| !matches!(name, Name::TypeMatrix | Name::TypeVectorId | Name::TypeCooperativeMatrix);
         let missing: Vec<_> = Name::ALL
@@ -352,8 +352,8 @@ fn tools_take_what_is_for_them() {
     }
 }
 
-/// What is otherwise than it was described is so of all that the translator reads: it has no size of a reference, takes
-/// an enumeration with a type for an `enum class` and its numbers for unsigned ones, and keeps the sign of opaque types.
+/// Known deviations of LLVM's translator: it drops the size of a reference, reads an enumeration with a type as an
+/// `enum class` with unsigned numbers, and keeps the sign of opaque types.
 #[test]
 fn the_translator_reads_everything_back() {
     let words = everything().attached(&Mode::translator()).words;

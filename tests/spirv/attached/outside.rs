@@ -1,4 +1,4 @@
-//! The tools of SPIRV-Tools on the kernels with debug instructions.
+//! SPIRV-Tools on the kernels with debug instructions.
 
 use eitri::spirv::{Mode, Rule, Set, Words, from_bytes, read, validate};
 use pretty_assertions::assert_eq;
@@ -10,13 +10,13 @@ use crate::{SPIRV_AS, SPIRV_DIS, SPIRV_VAL, bytes};
 
 const SPIRV_OPT: Tool = Tool::new("spirv-opt", "spirv-tools");
 
-/// What `spirv-val` complains of: nothing, if the module is valid.
+/// Complaints of `spirv-val`; empty for a valid module.
 pub fn complaints(words: &[u32]) -> Option<String> {
     let folder = Folder::new();
     Some(said(&SPIRV_VAL.run(&[folder.file("a.spv", bytes(words))])?))
 }
 
-/// What `spirv-opt -O` makes of a module, or what it complains of.
+/// The module after `spirv-opt -O`, or the complaint.
 pub fn optimized(words: &[u32]) -> Option<Result<Vec<u32>, String>> {
     let folder = Folder::new();
     let (module, out) = (folder.file("a.spv", bytes(words)), folder.path().join("out.spv"));
@@ -28,7 +28,7 @@ pub fn optimized(words: &[u32]) -> Option<Result<Vec<u32>, String>> {
     Some(Ok(from_bytes(&std::fs::read(out).expect("it is written")).expect("is a module")))
 }
 
-/// What a program has printed, without the numbers of instructions.
+/// Output of a program, without line numbers.
 fn said(ran: &Ran) -> String {
     let said = ran.errors.lines().map(|line| match line.strip_prefix("error: line ") {
         Some(line) => line.split_once(": ").map_or(line, |(_, said)| said),
@@ -39,7 +39,7 @@ fn said(ran: &Ran) -> String {
     said.join("\n")
 }
 
-/// A module that the validator does not take without debug instructions, it complains of in the same way with them.
+/// A module that the validator rejects without debug instructions gets the same complaint with them.
 #[test]
 fn the_validator_has_nothing_new_to_say() {
     for bound in all() {
@@ -68,7 +68,7 @@ fn the_optimizer_takes_the_kernels() {
             };
             assert_eq!(complaints(&words).as_ref(), Some(&expected), "{at}");
             let facts = read(&words).expect("reads");
-            // Behind the last block of a function, spirv-opt has a DebugNoScope.
+            // spirv-opt places a DebugNoScope after the last block of a function.
             let findings = validate(&facts).findings.into_iter();
             let others: Vec<_> = findings.filter(|it| it.rule != Rule::PlaceBlock).collect();
             assert!(others.is_empty(), "{at}: {others:?}");
@@ -77,7 +77,7 @@ fn the_optimizer_takes_the_kernels() {
     }
 }
 
-/// The text of `spirv-dis` is assembled to the same words again.
+/// The text of `spirv-dis` assembles to the same words.
 #[test]
 fn the_disassembler_reads_all_there_is() {
     for bound in all() {
@@ -89,7 +89,7 @@ fn the_disassembler_reads_all_there_is() {
     }
 }
 
-/// The words, through `spirv-dis` and `spirv-as`.
+/// The words after `spirv-dis` and `spirv-as`.
 pub fn round(words: &[u32]) -> Option<Vec<u32>> {
     let folder = Folder::new();
     let (module, out) = (folder.file("a.spv", bytes(words)), folder.path().join("out.spv"));
@@ -100,7 +100,7 @@ pub fn round(words: &[u32]) -> Option<Vec<u32>> {
     let flags = ["--preserve-numeric-ids", "--target-env", &environment, "-o"].map(AsRef::as_ref);
     SPIRV_AS.run(&[&flags[..], &[out.as_os_str(), text.as_os_str()]].concat())?.clean();
     let mut assembled = from_bytes(&std::fs::read(out).expect("it is written")).expect("is a module");
-    // Who wrote it, and the bound, which may be larger than it has to be.
+    // Generator and bound, which may be larger than necessary.
     assembled[2..4].copy_from_slice(&words[2..4]);
     Some(assembled)
 }

@@ -1,4 +1,4 @@
-//! What `llvm-spirv -r` reads of the kernels: the same as clang says of their sources, where the lists say it.
+//! `llvm-spirv -r` on the kernels: for listed kernels, the result equals clang's debug information of the sources.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -14,7 +14,7 @@ use crate::metadata::facts::{self, Program, Step};
 use crate::metadata::{disassembled, read_back};
 use crate::tools::Folder;
 
-/// What clang says of the source itself.
+/// clang's debug information of the source.
 fn said_by_clang(bound: &Bound) -> Option<Program> {
     let folder = Folder::new();
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(bound.kernel.source);
@@ -22,8 +22,8 @@ fn said_by_clang(bound: &Bound) -> Option<Program> {
     Some(Program::read(&disassembled(&bitcode)?.clean()))
 }
 
-/// A function with its variables, as text; of what clang says the file's path, and what the translator is known to
-/// change: a member without access becomes a public one; an enumeration that has a type, an `enum class`.
+/// A function with its variables, as text. From clang's version without the file's path and known changes of the
+/// translator: a member without access becomes public; an enumeration with a type becomes an `enum class`.
 fn described(function: &facts::Function, only_parameters: bool) -> String {
     let facts::Function { name, linkage, line, scope_line, ty, declaration, flags, .. } = function;
     let mut text = format!("{name} ({linkage}) {line}, {scope_line}: {ty} {declaration} {flags}\n");
@@ -33,7 +33,7 @@ fn described(function: &facts::Function, only_parameters: bool) -> String {
     text.replace("public ", "").replace("enum class", "enum")
 }
 
-/// Functions, parameters, variables and types are those that clang says; of kernels without a list no variables.
+/// Functions, parameters, variables and types equal clang's; for kernels without a list, no variables are compared.
 #[test]
 fn functions_and_variables_are_read_back() {
     for bound in all() {
@@ -67,7 +67,7 @@ fn functions_and_variables_are_read_back() {
     }
 }
 
-/// What is read back of the functions of a list: of each instruction where it is from, and what holds variables where.
+/// The functions of a list are read back: scope and line of each instruction, and values of variables.
 #[test]
 fn code_is_read_back() {
     for bound in all() {
@@ -82,7 +82,7 @@ fn code_is_read_back() {
     }
 }
 
-/// The module with a name for each result in a function that has a source, by which LLVM calls it: `v12_` of `%12`.
+/// The module with a name for each result in functions with a source, which LLVM uses as well: `v12_` for `%12`.
 fn named(words: &[u32]) -> Vec<u32> {
     let facts = read(words).expect("reads");
     let instructions: Vec<_> = facts.layout().words().instructions().collect();
@@ -100,14 +100,14 @@ fn named(words: &[u32]) -> Vec<u32> {
     [&words[..at], &names, &words[at..]].concat()
 }
 
-/// The code of a function that was read back, as text.
+/// Code of a function that was read back, as text.
 struct Code {
     lines: Vec<String>,
-    /// Results that have their names; of calls that the translator makes, whether they have lost where they are from.
+    /// Named results; for calls inserted by the translator, whether they have lost their location.
     results: HashMap<Id, bool>,
 }
 
-/// What LLVM calls instructions without a result.
+/// LLVM's names of instructions without a result.
 const OPERATIONS: &[(&str, &str)] = &[
     ("store ", "OpStore"),
     ("br label ", "OpBranch"),
@@ -120,7 +120,7 @@ const OPERATIONS: &[(&str, &str)] = &[
 ];
 
 impl Code {
-    /// Instructions that the translator makes of others have no names, and are passed over.
+    /// Unnamed instructions, which the translator makes from others, are skipped.
     fn new(code: &[Step]) -> Self {
         let (mut lines, mut results) = (Vec::new(), HashMap::new());
         for step in code {
@@ -129,7 +129,7 @@ impl Code {
                 Step::Held(held) => {
                     let facts::Held { variable, scope, is_declared, value, expression } = held;
                     let value = value.rsplit(' ').next().expect("a value");
-                    // A value that was made by the translator.
+                    // A value made by the translator.
                     let is_number = value.starts_with('%') && value[1..].parse::<u32>().is_ok();
                     let value = if is_number { "%" } else { value };
                     lines.push(line_of(variable, scope, *is_declared, value, expression));
@@ -155,7 +155,7 @@ impl Code {
         Self { lines, results }
     }
 
-    /// What is to be read.
+    /// The expected text.
     fn expected(&self, facts: &Facts<'_>, list: &Listed, function: &Function) -> Vec<String> {
         let mut lines = Vec::new();
         for block in &function.blocks {
@@ -166,10 +166,10 @@ impl Code {
                         let (is, has_lost) = match is {
                             Named::Operation(name) => (name.clone(), false),
                             Named::Result(id) => match self.results.get(id) {
-                                // A scope begins behind them.
+                                // A scope begins after these.
                                 Some(_) if is_a(facts, *id, Op::Phi) => (id.to_string(), true),
                                 Some(&has_lost) => (id.to_string(), has_lost),
-                                // The translator has calls for what is loaded of these.
+                                // For loads of these variables the translator inserts calls.
                                 None => {
                                     assert!(is_built_in(facts, *id), "{id} is not there");
                                     continue;
@@ -183,7 +183,7 @@ impl Code {
                     Entry::Held { variable, scope, is_declared, pieces } => {
                         let scope = list.described(scope);
                         for piece in pieces {
-                            // The parameter points to the variable, and is no variable itself.
+                            // The parameter is a pointer to the variable rather than an `OpVariable`.
                             let is_value = !is_declared || is_a(facts, piece.id, Op::FunctionParameter);
                             let (value, expression) = self.held(facts, piece, !is_value);
                             lines.push(line_of(variable, &scope, !is_value, &value, &expression));
@@ -205,7 +205,7 @@ impl Code {
         }
         let definition = facts.layout().definition(piece.id).expect("is there");
         let value = match operation(definition) {
-            // The reader takes no `BitPiece`, and an element of a value is left out.
+            // The reader does not support `BitPiece`: an element of a value is omitted.
             _ if !piece.indexes.is_empty() => "undef".into(),
             Op::ConstantNull => "zeroinitializer".into(),
             Op::Constant => {
@@ -227,14 +227,14 @@ fn is_a(facts: &Facts<'_>, id: Id, wanted: Op) -> bool {
     facts.layout().definition(id).is_some_and(|it| operation(it) == wanted)
 }
 
-/// Whether it is loaded from a variable of the program.
+/// Whether the value is loaded from a global variable.
 fn is_built_in(facts: &Facts<'_>, id: Id) -> bool {
     let definition = facts.layout().definition(id).expect("is there");
     let is_global = |id| facts.layout().definition(id).is_some_and(|it| it.at < facts.layout().globals_end());
     operation(definition) == Op::Load && is_global(Id(definition.operands()[0]))
 }
 
-/// `2.000000e+00`, as LLVM writes what can be written so.
+/// Formats a number as LLVM does, where that is exact: `2.000000e+00`.
 fn float(value: f32) -> String {
     let text = format!("{value:.6e}");
     let (digits, exponent) = text.split_once('e').expect("an exponent");
@@ -242,7 +242,7 @@ fn float(value: f32) -> String {
     format!("{digits}e{:+03}", exponent.parse::<i32>().expect("a number"))
 }
 
-/// The id of `%v12_ = ...`; a name may have digits behind it.
+/// The id in `%v12_ = ...`; further digits may follow the name.
 fn result(text: &str) -> Option<Id> {
     let (name, _) = text.strip_prefix("%v")?.split_once(" = ")?;
     Some(Id(name.split('_').next()?.parse().ok()?))

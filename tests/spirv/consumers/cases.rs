@@ -1,7 +1,7 @@
-//! For each instruction small modules that have it: what is added to a kernel with one function and one variable.
+//! Small modules for each instruction: additions to a kernel with one function and one variable.
 //!
-//! `#5` is a number: a literal of `OpenCL.DebugInfo.100`, an id of a constant in the other set. `%u5` is such a constant
-//! in both.
+//! `#5` is a number: a literal in `OpenCL.DebugInfo.100`, the id of a constant in the other sets. `%u5` is such a
+//! constant in all sets.
 
 use eitri::spirv::Name::{self, *};
 use eitri::spirv::Set;
@@ -11,22 +11,22 @@ use eitri::spirv::Set;
 pub struct Case {
     /// The instruction.
     pub of: Name,
-    /// What is special of this module; nothing, if it is the plainest.
+    /// The special form of this module; empty for the plainest.
     pub form: &'static str,
-    /// The only set that it is of.
+    /// The only set with this case.
     pub only: Option<Set>,
-    /// The type of the variable.
+    /// Type of the variable.
     pub variable: &'static str,
-    /// What comes before the function.
+    /// Instructions before the function.
     pub before: &'static str,
-    /// What comes behind function and variable.
+    /// Instructions after function and variable.
     pub behind: &'static str,
-    /// What comes behind the scope, in the function.
+    /// Instructions after the scope, in the function.
     pub body: &'static str,
     pub edits: &'static [(&'static str, &'static str)],
-    /// What the facts of LLVM say of it if it was read; behind a `!`, what they say if it was not.
+    /// LLVM's facts about the instruction if it is read; after a `!`, the facts if it is not.
     pub read: &'static str,
-    /// What they say in place of it; nothing, if they say nothing.
+    /// Facts that replace those; empty if there are none.
     pub instead: &'static str,
 }
 
@@ -38,7 +38,7 @@ const fn case(of: Name, form: &'static str, read: &'static str) -> Case {
 const DECLARE: &str = "%declare = DebugDeclare %v %var %plain";
 
 impl Case {
-    /// The variable has the type `%t`.
+    /// Gives the variable the type `%t`.
     const fn of_type(self, before: &'static str) -> Self {
         Self { variable: "%t", before, ..self }
     }
@@ -76,15 +76,15 @@ impl Case {
     }
 }
 
-/// An operation, in a value that is an address or a number.
+/// A case for an operation, in a value that is an address or a number.
 const fn operation(form: &'static str, behind: &'static str, read: &'static str) -> Case {
     case(Operation, form, read).behind(behind).body("%value = DebugValue %v %u4 %e")
 }
 
-/// A structure, whose member comes behind it.
+/// A structure, followed by its member.
 const LATER: &str = "%t = DebugTypeComposite %n_s #1 %source #3 #1 %unit %empty %u32 #0 %m
 %m = DebugTypeMember %n_x %int %source #4 #2 %t %u0 %u32 #0";
-/// The same, with the member before it.
+/// A structure, preceded by its member.
 const EARLIER: &str = "%m = DebugTypeMember %n_x %int %source #4 #2 %u0 %u32 #0
 %t = DebugTypeComposite %n_s #1 %source #3 #1 %unit %empty %u32 #0 %m";
 const STRUCTURE: &str = "structure s:32 { x:32 at 0 line 4: int:32 signed }";
@@ -228,7 +228,7 @@ pub const CASES: &[Case] = &[
         %again = DebugInlinedVariable %w %at").edits(NONE),
     case(Declare, "", "declare v of main = i32* %"),
     case(Value, "", "value v of main = i32 4").body("%value = DebugValue %v %u4 %plain"),
-    // An index passes over elements of the variable: the rest of it is held by something else.
+    // The index skips elements of the variable; another value provides the others.
     case(Value, "with an index", "value v of main = i32 4, LLVM_fragment 32 32").of_type("%t = DebugTypeVector %int #2")
         .body("%value = DebugValue %v %u4 %plain %u1").instead("value v of main = i32 4"),
     case(Value, "with an index at run time", "value v of main = i32 4, LLVM_fragment").of_type("%t = DebugTypeVector %int #2")
@@ -255,5 +255,5 @@ pub const CASES: &[Case] = &[
         %import = DebugImportedEntity %n_x #1 %source %c #5 #1 %unit"),
 ];
 
-/// With a DebugInfoNone before everything else.
+/// Places a DebugInfoNone before all other instructions.
 const NONE: &[(&str, &str)] = &[("%source = ", "%none = DebugInfoNone\n%source = ")];

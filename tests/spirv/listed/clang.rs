@@ -1,4 +1,4 @@
-//! The lists against the debug information that clang and the LLVM translator write of the same code.
+//! Comparison of the lists with the debug information that clang and LLVM's translator write for the same code.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -8,11 +8,11 @@ use rspirv::spirv::Op;
 
 use super::{Entry, Listed, in_functions, is_listed, operation};
 
-/// Of a variable of a scope, at the start of which instruction of a function it is said to be held by what.
+/// A statement that an id provides a variable of a scope, from an instruction of a function on.
 #[derive(Debug, PartialEq)]
 struct Said {
     function: usize,
-    /// How many instructions of the function are before.
+    /// Number of preceding instructions of the function.
     instruction: usize,
     variable: String,
     scope: String,
@@ -20,10 +20,10 @@ struct Said {
     bits: Option<Range<u64>>,
 }
 
-/// The scope, line and column of each instruction by its place in its function.
+/// Scope, line and column of each instruction, by function and index.
 type Places = HashMap<(usize, usize), (String, Option<(u32, u32)>)>;
 
-/// What a list says.
+/// Statements of a list.
 fn said_here(list: &Listed, words: &[u32]) -> (Places, Vec<Said>) {
     let facts = read(words).expect("reads");
     let (mut places, mut all) = (Places::new(), Vec::new());
@@ -43,7 +43,7 @@ fn said_here(list: &Listed, words: &[u32]) -> (Places, Vec<Said>) {
                         for piece in pieces.iter().filter(|piece| piece.indexes.is_empty()) {
                             let (variable, scope) = (variable.clone(), scope.clone());
                             let (by, bits) = (shown(&facts, piece.id), piece.bits.clone());
-                            // clang has what is left in memory there from the start.
+                            // clang describes variables in memory from the start of the function.
                             let instruction = if bits.is_some() { usize::MAX } else { instruction };
                             all.push(Said { function, instruction, variable, scope, by, bits });
                         }
@@ -55,7 +55,7 @@ fn said_here(list: &Listed, words: &[u32]) -> (Places, Vec<Said>) {
     (places, all)
 }
 
-/// A constant without the ids that are in it, another id as it is.
+/// Text of an id: a constant without the ids in it, any other id as it is.
 fn shown(facts: &Facts<'_>, id: Id) -> String {
     let definition = facts.layout().definition(id).unwrap_or_else(|| panic!("{id} is not there"));
     match operation(definition) {
@@ -67,7 +67,7 @@ fn shown(facts: &Facts<'_>, id: Id) -> String {
     }
 }
 
-/// What clang and the translator say of a module whose code is the same. Ids are those of the list's module.
+/// Statements of clang and the translator for a module with the same code, with the ids of the list's module.
 fn said_by_clang(words: &[u32], plain: &[u32]) -> (Places, Vec<Said>) {
     let facts = read(words).expect("reads");
     let (mut places, mut all, mut ids) = (Places::new(), Vec::new(), HashMap::new());
@@ -118,7 +118,7 @@ fn said_by_clang(words: &[u32], plain: &[u32]) -> (Places, Vec<Said>) {
                 assert_eq!((there_function, there.opcode()), (function, here.opcode()));
                 ids.extend(here.result().zip(there.result()));
                 if operation(here) == Op::Label {
-                    // With the block before ended its scope and its line.
+                    // Scope and line end with the block.
                     (scope, line) = (None, None);
                 }
                 places.extend(scope.clone().map(|scope| ((function, instruction), (scope, line))));
@@ -131,7 +131,7 @@ fn said_by_clang(words: &[u32], plain: &[u32]) -> (Places, Vec<Said>) {
     (places, all)
 }
 
-/// The bits of the variable that an expression is of.
+/// Bits of the variable that an expression describes.
 fn fragment(facts: &Facts<'_>, expression: Fact<'_>) -> Option<Range<u64>> {
     let operations = expression.ids(Field::Operation).filter_map(|id| facts.get(id));
     operations.filter(|it| it.operands[0] == 9).map(|it| bits(it.operands[1], it.operands[2])).next()
@@ -141,7 +141,7 @@ fn bits(offset: u32, size: u32) -> Range<u64> {
     u64::from(offset)..u64::from(offset + size)
 }
 
-/// A scope with those around it.
+/// A scope with its enclosing scopes.
 fn described(facts: &Facts<'_>, scope: Fact<'_>, inlined: Option<Fact<'_>>) -> String {
     match (scope.name(), inlined) {
         (Some(Name::Function), None) => facts.text(&scope, Field::Name).expect("a name"),
@@ -159,7 +159,7 @@ fn described(facts: &Facts<'_>, scope: Fact<'_>, inlined: Option<Fact<'_>>) -> S
     }
 }
 
-/// What clang knows is what is listed. Of what it has lost the list says more.
+/// Every statement of clang is in the lists, which have more where clang has lost variables.
 #[test]
 fn the_lists_agree_with_clang() {
     for list in Listed::all() {
@@ -188,7 +188,7 @@ fn the_lists_agree_with_clang() {
     }
 }
 
-/// Every variable of functions with its scope, as if nothing were inlined.
+/// Every variable of functions with its scope, without inlining.
 fn variables(words: &[u32]) -> Vec<(String, String)> {
     let facts = read(words).expect("reads");
     let variables = facts.iter().filter(|fact| fact.name() == Some(Name::LocalVariable));

@@ -1,4 +1,4 @@
-//! Facts against the source of which clang made the metadata.
+//! Comparison of facts with the source from which clang made the metadata.
 
 use std::path::Path;
 
@@ -70,7 +70,7 @@ kernel void run(global int *out, Color color, local Pun *pun) {
 }
 ";
 
-/// Each line of the text is one that can be told from the source.
+/// Each expected line follows from the source.
 #[test]
 fn what_clang_says_of_a_source_is_read() {
     let folder = Folder::new();
@@ -183,7 +183,7 @@ fn what_is_optimized_is_read() {
     );
 }
 
-/// What the translator writes and reads back itself is what clang said, but for what it is known to change.
+/// The translator's round trip preserves clang's facts, except for its known changes.
 #[test]
 fn what_is_read_back_is_what_clang_said() {
     for kernel in KERNELS {
@@ -194,9 +194,9 @@ fn what_is_read_back_is_what_clang_said() {
         let mut said = Program::read(&ran.clean());
         let Some(words) = compiled(&source, &["-g", "-O0"]) else { return };
         let Some(read) = read_back(&words) else { return };
-        // Of a variable of the program no expression is written.
+        // For global variables no expression is written.
         said.globals.iter_mut().for_each(|global| global.expression.clear());
-        // A member without access becomes a public one; an enumeration that has a type, an `enum class`.
+        // A member without access becomes public; an enumeration with a type becomes an `enum class`.
         let plain =
             |program: &Program| program.to_string().replace("public ", "").replace("enum class", "enum");
         assert_eq!(plain(&read), plain(&said), "{}", kernel.name);

@@ -1,23 +1,23 @@
-//! What the metadata of a module describes, as plain facts.
+//! Plain facts from the metadata of a module.
 
 use std::fmt;
 
 use super::{Cursor, Node, Nodes, Value, types};
 
-/// A module. Of equal modules the texts are equal.
+/// A module. Equal modules have equal texts.
 #[derive(Debug, Default)]
 pub struct Program {
     pub units: Vec<String>,
     pub globals: Vec<Global>,
     pub imports: Vec<String>,
-    /// Functions that are defined, those that are only inlined too.
+    /// Defined functions, including those that are only inlined.
     pub functions: Vec<Function>,
 }
 
-/// A variable of the program.
+/// A global variable.
 #[derive(Debug, PartialEq)]
 pub struct Global {
-    /// With its namespaces and classes.
+    /// Name, qualified by namespaces and classes.
     pub name: String,
     pub linkage: String,
     pub file: String,
@@ -27,77 +27,78 @@ pub struct Global {
     pub is_definition: bool,
     /// Operations.
     pub expression: String,
-    /// What it is in the program: `@name`. Empty: nothing.
+    /// The global in LLVM's code: `@name`; empty without one.
     pub held_by: String,
 }
 
 #[derive(Debug, Default)]
 pub struct Function {
-    /// With its namespaces and classes.
+    /// Name, qualified by namespaces and classes.
     pub name: String,
     pub linkage: String,
     pub file: String,
     pub line: u64,
     pub scope_line: u64,
-    /// Parameters and result, and behind it template parameters if there are any.
+    /// Parameters and result, followed by template parameters, if any.
     pub ty: String,
     /// Declaration within a class.
     pub declaration: String,
     pub flags: String,
-    /// In the order of arguments, and then of lines.
+    /// Variables, by argument number, then by line.
     pub variables: Vec<Variable>,
-    /// What is said within it of any variables, in order.
+    /// Values of variables in the function, in order.
     pub held: Vec<Held>,
-    /// Of its instructions, in order; equal ones that follow each other are one.
+    /// Locations of instructions, in order; equal consecutive ones are merged.
     pub places: Vec<Place>,
-    /// The lines of its code.
+    /// Lines of the code.
     pub code: Vec<Step>,
 }
 
-/// A line of a function's code.
+/// A line in the code of a function.
 #[derive(Debug, Clone)]
 pub enum Step {
-    /// A block begins: its name.
+    /// Start of a block, with its name.
     Block(String),
-    /// The next of [`Function::held`].
+    /// The next element of [`Function::held`].
     Held(Held),
-    /// An instruction as LLVM writes it, and where it comes from.
+    /// An instruction in LLVM's notation, and its location.
     Instruction(String, Option<Place>),
 }
 
 #[derive(Debug, Clone, PartialEq, PartialOrd)]
 pub struct Variable {
-    /// 0: it is no parameter.
+    /// Argument number; 0 for a variable that is not a parameter.
     pub argument: u64,
     pub line: u64,
     pub name: String,
-    /// As of [`Place`], but of no call.
+    /// Scope in the notation of [`Place`], without calls.
     pub scope: String,
     pub ty: String,
 }
 
-/// That a variable is held from here on.
+/// Value of a variable from an instruction on.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Held {
     pub variable: String,
     pub scope: String,
     pub is_declared: bool,
-    /// The value with its type, as LLVM writes it.
+    /// The value with its type, in LLVM's notation.
     pub value: String,
     pub expression: String,
 }
 
-/// Where an instruction comes from.
+/// Location of an instruction.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Place {
     pub line: u64,
     pub column: u64,
-    /// A function; `block 13:22 in mandel`; `mandel at 28 in fractal`, of what is inlined, with the line of the call.
+    /// A function; `block 13:22 in mandel`; for an inlined function with the line of the call, `mandel at 28 in
+    /// fractal`.
     pub scope: String,
 }
 
 impl Program {
-    /// The facts of the text of a module.
+    /// Parses the text of a module.
     pub fn read(text: &str) -> Self {
         let nodes = Nodes::read(text);
         let mut program = Self::default();
@@ -123,14 +124,14 @@ impl Program {
         program
     }
 
-    /// The function of this name.
+    /// The function with this name.
     pub fn function(&self, name: &str) -> &Function {
         let found = self.functions.iter().find(|function| function.name == name);
         found.unwrap_or_else(|| panic!("{name} is not there"))
     }
 }
 
-/// The path of a node's file.
+/// Path of a node's file.
 fn file(nodes: &Nodes, node: &Node) -> String {
     let Some(file) = nodes.named(node, "file") else { return String::new() };
     let (directory, name) = (file.text("directory"), file.text("filename"));
@@ -213,7 +214,7 @@ fn function(nodes: &Nodes, number: u32, node: &Node, text: &str) -> Function {
     function
 }
 
-/// The lines of the function that is attached to the node; none if it is only inlined.
+/// Lines of the function with this node; none for a function that is only inlined.
 fn body(text: &str, number: u32) -> impl Iterator<Item = &str> {
     let attached = format!("!dbg !{number} ");
     let is_start = move |line: &&str| line.starts_with("define ") && line.contains(&attached);
@@ -221,13 +222,13 @@ fn body(text: &str, number: u32) -> impl Iterator<Item = &str> {
     text.lines().skip_while(move |line| !is_start(line)).skip(1).take_while(is_end)
 }
 
-/// The number of the node of an instruction's `!dbg`.
+/// Number of the node in an instruction's `!dbg`.
 fn attached(line: &str) -> Option<u32> {
     let (_, number) = line.rsplit_once(", !dbg !")?;
     number.split(|char: char| !char.is_ascii_digit()).next()?.parse().ok()
 }
 
-/// What `call void @llvm.dbg.declare(metadata i32* %1, metadata !12, metadata !DIExpression()), !dbg !13` says.
+/// Parses `call void @llvm.dbg.declare(metadata i32* %1, metadata !12, metadata !DIExpression()), !dbg !13`.
 fn held(nodes: &Nodes, line: &str, location: Option<&Node>) -> Option<Held> {
     let declared = line.split_once("@llvm.dbg.declare");
     let (_, arguments) = declared.or_else(|| line.split_once("@llvm.dbg.value"))?;
@@ -253,7 +254,7 @@ fn held(nodes: &Nodes, line: &str, location: Option<&Node>) -> Option<Held> {
     })
 }
 
-/// An argument of a call, without the `metadata` that is its type.
+/// An argument of a call, without its type `metadata`.
 fn word(value: &Value) -> String {
     match value {
         Value::Word(word) => word.trim_start_matches("metadata ").into(),
@@ -261,7 +262,7 @@ fn word(value: &Value) -> String {
     }
 }
 
-/// Operations and their operands: `constu 0, swap, xderef`.
+/// Text of the operations and their operands: `constu 0, swap, xderef`.
 fn expression(node: &Node) -> String {
     let mut text = String::new();
     for (_, operand) in &node.fields {
@@ -274,7 +275,7 @@ fn expression(node: &Node) -> String {
     text
 }
 
-/// The number of the function that a scope or a variable is in.
+/// Number of the function that contains a scope or a variable.
 fn root(nodes: &Nodes, node: &Node) -> Option<u32> {
     let number = node.number_of("scope")?;
     if nodes.get(number).kind == "DISubprogram" { Some(number) } else { root(nodes, nodes.get(number)) }
@@ -284,7 +285,7 @@ fn located(nodes: &Nodes, location: &Node) -> String {
     scope(nodes, nodes.named(location, "scope").expect("a scope"), nodes.named(location, "inlinedAt"))
 }
 
-/// A scope with those around it, and the calls of which it is inlined.
+/// A scope with its enclosing scopes, and the calls in which it is inlined.
 fn scope(nodes: &Nodes, node: &Node, call: Option<&Node>) -> String {
     let parent = || scope(nodes, nodes.named(node, "scope").expect("a scope"), call);
     match &node.kind[..] {

@@ -2,14 +2,14 @@
 
 use super::{Node, Nodes};
 
-/// What a node of a type describes. A structure is written out once, and by its name where it is within itself.
+/// Text of a type. A structure is expanded once; within itself it is referred to by name.
 pub fn text(nodes: &Nodes, of: Option<&Node>) -> String {
     Types { nodes, open: Vec::new() }.text(of)
 }
 
 struct Types<'n> {
     nodes: &'n Nodes,
-    /// The structures that are being written out.
+    /// Structures that are being expanded.
     open: Vec<&'n Node>,
 }
 
@@ -63,7 +63,7 @@ impl<'n> Types<'n> {
         }
     }
 
-    /// `[4]`, `[n]` of a variable, or `[]` of an array that has no known length.
+    /// Text of a number of elements: `[4]`, `[n]` for a variable, or `[]` for an unknown number.
     fn count(&self, range: Option<&'n Node>) -> String {
         let of = |range| match self.nodes.named(range, "count") {
             Some(variable) => variable.text("name"),
@@ -112,7 +112,7 @@ impl<'n> Types<'n> {
             (_, "DW_TAG_member") => {
                 format!("{access}{name}:{size} at {offset} line {}: {}", node.number("line"), base(self))
             }
-            // A type within it.
+            // A nested type.
             _ => self.text(Some(node)),
         }
     }
@@ -123,7 +123,7 @@ fn access(node: &Node) -> &'static str {
     all.iter().find(|(flag, _)| node.has("flags", flag)).map_or("", |(_, text)| text)
 }
 
-/// `<T = float:32 float, N: int:32 signed = i32 4>`, nothing if there are no parameters.
+/// Text of template parameters: `<T = float:32 float, N: int:32 signed = i32 4>`; empty without parameters.
 pub fn template(nodes: &Nodes, of: &Node) -> String {
     let parameters: Vec<_> =
         nodes.list(of, "templateParams").into_iter().flatten().map(|it| parameter(nodes, it)).collect();
@@ -144,7 +144,7 @@ fn parameter(nodes: &Nodes, node: &Node) -> String {
     }
 }
 
-/// A name with those of the namespaces and classes around it.
+/// A name, qualified by namespaces and classes.
 pub fn qualified(nodes: &Nodes, node: &Node) -> String {
     let name = Some(node.text("name")).filter(|name| !name.is_empty()).unwrap_or("(unnamed)");
     match nodes.named(node, "scope") {

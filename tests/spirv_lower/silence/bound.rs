@@ -1,4 +1,4 @@
-//! What a SPIR-V module has of what is described.
+//! Bindings of the description.
 
 use eitri::model::{FunctionId, ScopeId, SourceLine, VariableId};
 use eitri::spirv::{Held, Position};
@@ -6,7 +6,7 @@ use eitri::spirv::{Held, Position};
 use super::{Call, Owner, functions, nothing_is_lost, variables};
 use crate::said::{Case, ENTRY, MAIN, SUM, TABLE};
 
-/// Where the module's function begins.
+/// Start of the module's function.
 const START: Position = Position::Start { function: MAIN, block: ENTRY };
 
 #[test]

@@ -1,16 +1,16 @@
-//! Whether each method of the builder is called here, or is about what is not listed.
+//! Checks that these tests call each method of the builder, apart from exempt ones.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-/// What says nothing of a program by itself.
+/// Methods without meaning for the program.
 const NOT_SAID: &[&str] = &["Builder::finish", "Builder::macros"];
 
-/// What goes on with something, of which more is said then.
+/// Prefix of methods that return a builder for more properties.
 const GOES_ON: &str = "Builder::describe_";
 
-/// What is about machine code: pcs, rows, and where variables and frames are in registers and memory.
+/// Methods for machine code: pcs, rows, and locations of variables and frames in registers and memory.
 const MACHINE_CODE: &[&str] = &[
     "Builder::symbol",
     "Builder::expr",
@@ -35,7 +35,7 @@ const MACHINE_CODE: &[&str] = &[
     "Builder::control_flow",
 ];
 
-/// Methods of types that say something, as `Type::method`, of a file or of all in a folder.
+/// Collects methods with effects, as `Type::method`, from a file or a folder.
 fn methods(path: &Path, all: &mut BTreeSet<String>) {
     if path.is_dir() {
         for entry in fs::read_dir(path).expect("is there") {
@@ -49,7 +49,7 @@ fn methods(path: &Path, all: &mut BTreeSet<String>) {
             let name = line.trim_start_matches("impl<'a>").trim_start_matches("impl").trim_start();
             of = name.split(['<', ' ']).next().unwrap_or_default().to_owned();
         }
-        // What is only asked says nothing.
+        // Getters have no effect.
         if let Some(method) = line.strip_prefix("    pub fn ").filter(|method| !method.contains("(&self")) {
             let name = method.split(['(', '<']).next().unwrap_or_default();
             all.insert(format!("{of}::{name}"));
@@ -57,7 +57,7 @@ fn methods(path: &Path, all: &mut BTreeSet<String>) {
     }
 }
 
-/// Names of calls, as they are in the files here.
+/// Names of calls in the files here.
 fn called() -> BTreeSet<String> {
     let texts = [
         include_str!("bound.rs"),

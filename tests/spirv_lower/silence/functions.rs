@@ -68,7 +68,7 @@ pub const CALLS: &[Call<FunctionId>] = &[
     })
     .of("where its body begins"),
     flag!("FunctionBuilder::external", describe_function, external),
-    // A kernel is seen outside of its unit.
+    // A kernel is visible outside of its unit.
     Call::new("FunctionBuilder::kernel", 1, |case, f, way| {
         let mut f = case.m.describe_function(f)?;
         f.external();
@@ -164,7 +164,7 @@ pub const CALLS: &[Call<FunctionId>] = &[
     }),
 ];
 
-/// Who may name something.
+/// Accessibility of an entity.
 pub fn access(way: usize) -> Option<Accessibility> {
     [None, Some(Accessibility::Public), Some(Accessibility::Protected), Some(Accessibility::Private)][way]
 }
@@ -174,11 +174,11 @@ fn of_functions() {
     nothing_is_lost(OWNERS, CALLS);
 }
 
-/// Which function it is: what is defined, declared, a member, and where.
+/// Kinds of functions: definitions, declarations, members, and their scopes.
 #[test]
 fn kinds_of_functions() {
     let kind: fn(&mut Case, (), usize) -> eitri::Result<()> = |case, (), way| {
-        // Whether there is code is not said, so that two of them are alike.
+        // The presence of code is not encoded, so that two of them are equal.
         let owners =
             OWNERS.iter().filter(|owner| !["a function without code", "a definition"].contains(&owner.name));
         if let Some(owner) = way.checked_sub(1).and_then(|index| owners.clone().nth(index)) {

@@ -1,4 +1,4 @@
-//! What is said of a type besides what it is, and what it is made of.
+//! Properties of types beyond their kind and components.
 
 use eitri::build::{DataMember, Template};
 use eitri::lower::Consumer;

@@ -1,7 +1,8 @@
-//! Nothing is lost in silence: what is described is in the words of the module, or it is listed.
+//! The promise: nothing is lost in silence. Every described property is in the words of the module, or listed as
+//! omitted.
 //!
-//! Each call of the builder is made, of all that it can be made of, with each of its values and without. Where two
-//! descriptions are not the same, the words say other things, or the lists do; so in every mode.
+//! Each call of the builder is made for every kind of owner, with each of its values and without the call. Where two
+//! descriptions differ, the words or the lists differ, in every mode.
 
 /// A call without arguments.
 macro_rules! flag {
@@ -30,13 +31,13 @@ use eitri::spirv::{Mode, Set, read};
 
 use crate::said::{Case, Described, line, lines};
 
-/// Something that can be said in some ways, of which 0 is not to say it.
+/// A call in several variants; variant 0 omits the call.
 pub struct Call<T> {
     /// The method, with its type.
     pub name: &'static str,
     pub ways: usize,
     pub say: fn(&mut Case, T, usize) -> Result<()>,
-    /// What is listed where all of it is left out, whatever is said of it.
+    /// The omission that covers all variants.
     pub whole: Option<&'static str>,
 }
 
@@ -45,17 +46,17 @@ impl<T> Call<T> {
         Self { name, ways, say, whole: None }
     }
 
-    /// The same of something that is left out whole, for which there is this in the list.
+    /// The call of an entity that is omitted as a whole, with this omission.
     pub const fn of(self, whole: &'static str) -> Self {
         Self { whole: Some(whole), ..self }
     }
 }
 
-/// Something of which more can be said.
+/// An owner of calls.
 pub struct Owner<T> {
     pub name: &'static str,
     pub make: fn(&mut Case) -> T,
-    /// As that of a call.
+    /// The omission that covers all calls of the owner.
     pub whole: Option<&'static str>,
 }
 
@@ -69,10 +70,10 @@ impl<T> Owner<T> {
     }
 }
 
-/// What there is of nothing else.
+/// The owner of calls without one.
 pub const NOTHING: [Owner<()>; 1] = [Owner::new("", |_| ())];
 
-/// Every form that is written.
+/// All modes.
 fn modes() -> [Mode; 6] {
     [
         Mode::exact(Set::OpenCl),
@@ -84,10 +85,10 @@ fn modes() -> [Mode; 6] {
     ]
 }
 
-/// What comes of a description.
+/// Output for a description.
 #[derive(PartialEq)]
 struct Outcome {
-    /// What is said, without the ids; before the functions, in any order.
+    /// Instructions without ids; before the functions, in any order.
     globals: Vec<String>,
     body: Vec<String>,
     left: Vec<String>,
@@ -103,7 +104,7 @@ impl Outcome {
         let end = facts.layout().globals_end();
         let mut said: Vec<_> =
             facts.iter().filter(|it| it.at >= end).map(|it| (it.at, line(&facts, &it))).collect();
-        // The module's own are where they are, and lines, which have no ids.
+        // The module's own instructions are unchanged, and lines have no ids.
         let own = facts.layout().words().instructions().filter(|it| it.at >= end && it.opcode() != 12);
         said.extend(own.map(|it| match it.opcode() {
             opcode @ (8 | 317) => (it.at, format!("{opcode} {:?}", &it.operands().get(1..))),
@@ -118,14 +119,14 @@ impl Outcome {
     }
 }
 
-/// That each call of each owner makes a difference.
+/// Checks that each call for each owner makes a difference.
 #[track_caller]
 pub fn nothing_is_lost<T>(owners: &[Owner<T>], calls: &[Call<T>]) {
     let mut lost = Vec::new();
     for call in calls {
         let mut is_made = false;
         for owner in owners {
-            // What cannot be described is not.
+            // Combinations that the builder refuses are skipped.
             let described: Vec<_> = (0..=call.ways).filter_map(|way| describe(owner, call, way)).collect();
             for (one, other) in pairs(described.len()) {
                 if described[one].1 == described[other].1 {
@@ -154,7 +155,7 @@ pub fn nothing_is_lost<T>(owners: &[Owner<T>], calls: &[Call<T>]) {
     assert!(lost.is_empty(), "{} are lost: {lost:#?}", lost.len());
 }
 
-/// Each two of so many.
+/// All pairs of numbers below `count`.
 fn pairs(count: usize) -> impl Iterator<Item = (usize, usize)> {
     (1..count).flat_map(|one| (0..one).map(move |other| (other, one)))
 }
@@ -163,7 +164,7 @@ fn called(mode: &Mode) -> String {
     format!("{} {}", mode.name, mode.set.name().replace("NonSemantic.", ""))
 }
 
-/// A description with what a call says in a way, if it can be said.
+/// The description with a variant of a call; `None` if the builder refuses it.
 fn describe<T>(owner: &Owner<T>, call: &Call<T>, way: usize) -> Option<(usize, Described)> {
     let mut case = Case::new();
     let of = (owner.make)(&mut case);

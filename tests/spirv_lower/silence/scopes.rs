@@ -1,11 +1,11 @@
-//! Namespaces, blocks, inlined calls; what has its name in another scope; labels.
+//! Namespaces, blocks, inlined calls; imports; labels.
 
 use eitri::model::{FunctionId, Imported, ScopeId, SourceLine};
 
 use super::{Call, NOTHING, Owner, nothing_is_lost};
 use crate::said::Case;
 
-/// A function with a block, and where it was inlined.
+/// A function with a block, and an inlined call of it.
 fn inlined(case: &mut Case) -> (FunctionId, ScopeId, ScopeId) {
     let callee = case.m.function(case.unit, "callee").unwrap().id();
     let block = case.m.block(callee, &[]).unwrap();
@@ -125,7 +125,7 @@ fn kinds_of_scopes() {
     );
 }
 
-/// What has names of others.
+/// Scopes with imports.
 const PLACES: &[Owner<ScopeId>] = &[
     Owner::new("a block", |case| {
         let f = case.function("f");

@@ -1,4 +1,4 @@
-//! What types there are.
+//! Kinds of types.
 
 use eitri::build::Extent;
 use eitri::model::{BaseEncoding, CompositeKind, PointerKind, Qualifier, Val};
@@ -49,7 +49,7 @@ const KINDS: &[Call<()>] = &[
         };
         Ok(())
     }),
-    // One into a space of which the memory is not said may have the storage class of one of which it is.
+    // A pointer into a space with unknown memory may have the storage class of one with known memory.
     Call::new("Builder::pointer_of", 23, |case, (), way| {
         let (int, spaces) = (case.int(), [0, 1, 2, 3, 5, 6]);
         let (space, memory) = (SpaceId(spaces[way / 4]), memory(1 + way % 4));

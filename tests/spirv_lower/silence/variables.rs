@@ -6,7 +6,7 @@ use super::functions::access;
 use super::{Call, NOTHING, Owner, nothing_is_lost};
 use crate::said::Case;
 
-/// A function, and a call of it that was inlined into another.
+/// A function, and a call of it inlined into another.
 fn inlined_call(case: &mut Case) -> (FunctionId, ScopeId) {
     let (callee, caller) = (case.m.function(case.unit, "callee").unwrap().id(), case.function("caller"));
     let line = SourceLine { file: case.file, line: 9, column: 0 };
@@ -78,7 +78,7 @@ pub const OWNERS: &[Owner<VariableId>] = &[
         case.m.definition(case.unit, v).unwrap();
         v
     }),
-    // That a declaration is seen outside is true of its definition.
+    // The external visibility of a declaration applies to its definition.
     Owner::new("the definition of a variable", |case| {
         let int = case.int();
         let v = case.m.extern_variable(case.unit, "v", int).unwrap().id();
@@ -157,7 +157,7 @@ pub const CALLS: &[Call<VariableId>] = &[
     .of("who may name it"),
 ];
 
-/// Which memory the source says.
+/// Memory space in the source.
 pub fn memory(way: usize) -> Option<MemorySpace> {
     use MemorySpace::{Constant, Global, Group, Private};
     [None, Some(Global), Some(Constant), Some(Group), Some(Private)][way]
@@ -168,11 +168,11 @@ fn of_variables() {
     nothing_is_lost(OWNERS, CALLS);
 }
 
-/// Which variable it is, and where.
+/// Kinds of variables, and their scopes.
 #[test]
 fn kinds_of_variables() {
     let kind: fn(&mut Case, (), usize) -> eitri::Result<()> = |case, (), way| {
-        // Two of them are of the same module.
+        // Two of them give the same module.
         let owners = OWNERS.iter().filter(|owner| owner.name != "a declared variable that is defined");
         if let Some(owner) = way.checked_sub(1).and_then(|index| owners.clone().nth(index)) {
             (owner.make)(case);

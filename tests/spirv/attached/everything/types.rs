@@ -11,7 +11,7 @@ pub struct Types {
     pub float: TypeId,
     pub int: TypeId,
     pub uint: TypeId,
-    /// Of two numbers.
+    /// A structure of two numbers.
     pub pair: TypeId,
     pub float2: TypeId,
 }
@@ -33,7 +33,7 @@ pub fn base_types(m: &mut Builder, unit: UnitId) -> Types {
     Types { unit, float, int, uint, pair, float2 }
 }
 
-/// A variable of each, so that they are looked at.
+/// Describes further types, with a variable of each, so that the types are used.
 pub fn other_types(m: &mut Builder, types: &Types, base: TypeId, class: TypeId, header: FileId) {
     let &Types { unit, float, int, uint, pair, float2 } = types;
     let mut all = Vec::new();
