@@ -27,6 +27,8 @@ pub mod model;
 mod near;
 pub mod op;
 pub mod read;
+#[cfg(feature = "json")]
+pub mod schema;
 #[cfg(feature = "spirv")]
 pub mod spirv;
 pub mod target;

@@ -23,8 +23,8 @@ mod write_types;
 mod written;
 
 pub use loc::{LOCATIONS, NUMBERS};
-pub use schema::Schema;
 pub use statement::STATEMENTS;
+pub(crate) use statement::document_schema;
 
 use std::io::Write;
 

@@ -1,9 +1,8 @@
-//! JSON Schemas (draft 2020-12) of the formats, made of the types that read them.
+//! Parts of JSON Schemas (draft 2020-12), made of the types that read the format.
 //!
 //! A schema takes every file that eitri takes, apart from `null` for a key that may be absent. It refuses unknown keys,
 //! missing ones, and values of another shape. It does not know which names a description has given.
 
-use core::fmt;
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
@@ -15,64 +14,9 @@ use super::words::{Bytes, Integer, Line, Named, Number, Signed, Text, Word, Word
 use super::written::{Live, Masks, Rows};
 use crate::model::{Form, Kind, NodeRow, Operand, Sort, rows};
 
-/// The schema of a format.
-///
-/// ```
-/// use eitri::json::Schema;
-///
-/// let schema = Schema::Description.to_string();
-/// assert!(schema.contains("https://json-schema.org/draft/2020-12/schema"));
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Schema {
-    /// Of a [description](crate::json).
-    Description,
-    /// Of a file with a stopped [machine](crate::conform::Machine), or with several.
-    Machine,
-    /// Of a file of [conformance vectors](crate::conform).
-    Vectors,
-}
-
-impl Schema {
-    /// The names of all, by which [`named`](Self::named) finds them.
-    pub const NAMES: [&'static str; 3] = ["description", "machine", "vectors"];
-
-    /// The schema of a name.
-    pub fn named(name: &str) -> Option<Self> {
-        let index = Self::NAMES.iter().position(|known| *known == name)?;
-        Some([Self::Description, Self::Machine, Self::Vectors][index])
-    }
-
-    fn value(self) -> Value {
-        let mut schemas = Schemas::default();
-        let (title, root) = match self {
-            Self::Description => {
-                ("A description of debug information", super::statement::document(&mut schemas))
-            }
-            Self::Machine => ("A stopped machine", crate::conform::machine_schema(&mut schemas)),
-            Self::Vectors => ("Conformance vectors", crate::conform::vectors_schema(&mut schemas)),
-        };
-        let mut root = match root {
-            Value::Object(root) => root,
-            _ => Map::new(),
-        };
-        root.insert("$schema".into(), "https://json-schema.org/draft/2020-12/schema".into());
-        root.insert("title".into(), title.into());
-        root.insert("$defs".into(), json!(schemas.0));
-        root.into()
-    }
-}
-
-/// The schema itself, as JSON.
-impl fmt::Display for Schema {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{:#}", self.value())
-    }
-}
-
 /// The definitions of a schema that is made.
 #[derive(Debug, Default)]
-pub(crate) struct Schemas(BTreeMap<&'static str, Value>);
+pub(crate) struct Schemas(pub BTreeMap<&'static str, Value>);
 
 impl Schemas {
     /// A reference to a definition, which is made if it is not there.

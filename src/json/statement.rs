@@ -446,7 +446,7 @@ impl<T: HasSchema> HasSchema for Later<'_, T> {
 }
 
 /// The schema of a description.
-pub(super) fn document(to: &mut Schemas) -> Value {
+pub(crate) fn document_schema(to: &mut Schemas) -> Value {
     let statements = Vec::<Statement<'_>>::schema(to);
     schema::object([
         ("$schema", Text::schema(to), true),

@@ -1,8 +1,9 @@
 //! The page that documents the format is right: each of its examples is read, and each statement and node has
 //! one.
 
-use eitri::json::{LOCATIONS, NUMBERS, STATEMENTS, Schema};
+use eitri::json::{LOCATIONS, NUMBERS, STATEMENTS};
 use eitri::model::Module;
+use eitri::schema::Schema;
 use serde_json::{Value, json};
 
 use super::common;

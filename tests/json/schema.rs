@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use eitri::conform::{File, Machine};
-use eitri::json::Schema;
 use eitri::model::Module;
+use eitri::schema::Schema;
 use serde_json::{Value, json};
 
 use super::common;

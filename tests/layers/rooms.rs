@@ -28,6 +28,7 @@ pub const ROOMS: &[(&str, &str)] = &[
     // Descriptions and vectors as files.
     ("json", "build error model near op target"),
     ("conform", "error eval json near op read target"),
+    ("schema", "conform json"),
     // SPIR-V: finding debug instructions, and judging them.
     ("spirv::opcodes", ""),
     ("spirv::words", "error spirv::opcodes"),
@@ -64,5 +65,5 @@ pub const ROOMS: &[(&str, &str)] = &[
         spirv::table spirv::validate spirv::words target"),
     // Pages, and the command.
     ("guide", ""),
-    ("bin", "check conform consumer dump emit error eval lower model omission op read spirv::words target"),
+    ("bin", "check conform consumer dump emit error eval lower model omission op read schema spirv::words target"),
 ];

@@ -8,10 +8,10 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use eitri::emit::elf;
 use eitri::eval;
-use eitri::json::Schema;
 use eitri::lower::{Consumer, Policy};
 use eitri::model::WarningKind;
 use eitri::op;
+use eitri::schema::Schema;
 
 /// Debug information of GPU code: written from a description, proven against it, printed, explained.
 ///

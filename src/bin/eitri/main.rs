@@ -20,10 +20,10 @@ use eitri::conform::{File, Report};
 use eitri::dump::{DumpOptions, lane_chart, print_to};
 use eitri::emit::elf::{Attach, Code, Existing, attach_with, new_object_with, write_file};
 use eitri::error::ErrorKind;
-use eitri::json::Schema;
 use eitri::lower::lower;
 use eitri::model::Module;
 use eitri::read::{Dwarf, Object};
+use eitri::schema::Schema;
 #[cfg(feature = "spirv")]
 use eitri::spirv;
 use eitri::target::Target;

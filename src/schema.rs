@@ -1,0 +1,62 @@
+//! JSON Schemas of the formats: descriptions, stopped machines, conformance vectors.
+
+use core::fmt;
+
+use serde_json::{Map, Value, json};
+
+use crate::conform::{machine_schema, vectors_schema};
+use crate::json::document_schema;
+use crate::json::schema::Schemas;
+
+/// The schema of a format.
+///
+/// ```
+/// use eitri::schema::Schema;
+///
+/// let schema = Schema::Description.to_string();
+/// assert!(schema.contains("https://json-schema.org/draft/2020-12/schema"));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Schema {
+    /// Of a [description](crate::json).
+    Description,
+    /// Of a file with a stopped [machine](crate::conform::Machine), or with several.
+    Machine,
+    /// Of a file of [conformance vectors](crate::conform).
+    Vectors,
+}
+
+impl Schema {
+    /// The names of all, by which [`named`](Self::named) finds them.
+    pub const NAMES: [&'static str; 3] = ["description", "machine", "vectors"];
+
+    /// The schema of a name.
+    pub fn named(name: &str) -> Option<Self> {
+        let index = Self::NAMES.iter().position(|known| *known == name)?;
+        Some([Self::Description, Self::Machine, Self::Vectors][index])
+    }
+
+    fn value(self) -> Value {
+        let mut schemas = Schemas::default();
+        let (title, root) = match self {
+            Self::Description => ("A description of debug information", document_schema(&mut schemas)),
+            Self::Machine => ("A stopped machine", machine_schema(&mut schemas)),
+            Self::Vectors => ("Conformance vectors", vectors_schema(&mut schemas)),
+        };
+        let mut root = match root {
+            Value::Object(root) => root,
+            _ => Map::new(),
+        };
+        root.insert("$schema".into(), "https://json-schema.org/draft/2020-12/schema".into());
+        root.insert("title".into(), title.into());
+        root.insert("$defs".into(), json!(schemas.0));
+        root.into()
+    }
+}
+
+/// The schema itself, as JSON.
+impl fmt::Display for Schema {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{:#}", self.value())
+    }
+}
