@@ -98,8 +98,8 @@ fn describe(gpu: &Target) -> eitri::Result<Module> {
 ///
 /// The kernel descriptor, `uspill.kd`, defines at byte 56 the registers on entry: of 0x040b, bit 0 (private segment
 /// buffer) takes s0 to s3, bit 1 (dispatch pointer) s4 and s5, bit 3 (pointer to the arguments) s6 and s7. The
-/// object's metadata puts the arguments at bytes 0, 8 and 16, and the code loads
-/// them from there: 0x010 s_load_dwordx4 s[8:11], s[6:7], null; 0x018 s_load_dword s0, s[6:7], 0x10.
+/// object's metadata puts the arguments at bytes 0, 8 and 16, and the code loads them from there:
+/// 0x010 s_load_dwordx4 s[8:11], s[6:7], null; 0x018 s_load_dword s0, s[6:7], 0x10.
 /// No instruction stores to an argument, and 0x088 s_mov_b64 s[6:7], s[10:11] overwrites the pointer.
 fn parameters(
     m: &mut Builder,

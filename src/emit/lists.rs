@@ -96,7 +96,6 @@ impl Lists {
     }
 
     /// Writes header and table, and fills in references to entries of the unit. `name` gives the name of a symbol.
-    /// symbol.
     ///
     /// # Errors
     /// As [`Info::end_unit`]; [`ErrorKind::TooLarge`] where the lists take 4 GiB.

@@ -56,7 +56,7 @@ scale:
         .size scale, .Lend-scale
 ";
 
-/// What is said of the lines: pc and line.
+/// Rows of the line table: pc and line.
 const GPU_ROWS: &[(u64, u32)] = &[(0x00, 1), (0x0c, 2), (0x1c, 3), (0x20, 4), (0x2c, 5)];
 const CPU_ROWS: &[(u64, u32)] = &[(0x00, 1), (0x04, 2), (0x08, 3), (0x0c, 4), (0x10, 5)];
 

@@ -63,8 +63,7 @@ impl<'a> Places<'a> {
     ///
     /// # Errors
     /// With variable or function and id: if the model or the module lacks the entity, or the id is of another kind, or
-    /// a position is in no function. If there are more than 2^32 words or statements.
-    /// else, or a position is in no function. If there are 2^32 words or statements.
+    /// a position is in no function. If there are 2^32 words or statements.
     pub fn new(
         layout: &'a Layout<'a>,
         module: &'a Module,
@@ -142,7 +141,6 @@ impl<'a> Places<'a> {
     /// # Errors
     /// With variable or function and id: if no debug instruction can be at a position, or a position is in another
     /// function than the entity of the statement.
-    /// function than that of which something is said.
     pub fn place(
         &self,
         function: usize,
