@@ -72,7 +72,7 @@ impl Abbreviations {
         self.word(u32::from(at.0) << 16 | u32::from(form.0));
     }
 
-    /// Adds an attribute whose value stands in the abbreviation: `DW_FORM_implicit_const`.
+    /// Adds an attribute whose value is in the abbreviation: `DW_FORM_implicit_const`.
     #[inline]
     pub(crate) fn implicit(&mut self, at: DwAt, value: i64) {
         self.attribute(at, gimli::DW_FORM_implicit_const);

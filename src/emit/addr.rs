@@ -27,7 +27,7 @@ pub(crate) fn addr_base(format: Format) -> u64 {
 }
 
 impl AddressKey {
-    /// The relocation of a field at offset `at` that holds the address; `None` for a constant.
+    /// The relocation of the address field at offset `at`; `None` for a constant.
     pub(crate) fn relocation(
         self,
         at: usize,

@@ -82,7 +82,7 @@ pub(crate) struct Info {
     /// Offset of each entry; 0 for an entry that is not written yet, as the unit's header is at offset 0.
     pub(crate) offsets: Vec<u32>,
     pub(crate) pending: Vec<Pending>,
-    /// Entries for the name tables, if such tables are wanted.
+    /// Entries for the name tables, if the consumer requests such tables.
     pub(crate) named: Option<Box<Named>>,
     /// Whether the unit is a type unit: it has no string offsets table, and other units do not know its offset in
     /// `.debug_info`.

@@ -117,7 +117,7 @@ impl Named {
         }
     }
 
-    /// Ends the attributes of an entry. `has` tells whether the entry has an attribute.
+    /// Ends the attributes of an entry. `has` returns whether the entry has an attribute.
     pub(crate) fn end(&mut self, tag: DwTag, has_children: bool, has: impl Fn(DwAt) -> bool, offset: u32) {
         let within = self.open.last().copied();
         self.current.is_external = has(dw::DW_AT_external);

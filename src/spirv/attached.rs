@@ -25,7 +25,8 @@ impl Attached {
     /// The original module, without the added words.
     ///
     /// # Errors
-    /// [`ErrorKind::BadArgument`] if `added` was changed, so that the ranges are unsorted or outside of `words`.
+    /// [`BadArgument`](crate::error::ErrorKind::BadArgument) if `added` was changed, so that the ranges are unsorted or
+    /// outside of `words`.
     pub fn detach(&self) -> Result<Vec<u32>> {
         let (mut words, mut at) = (Vec::with_capacity(self.words.len()), 0);
         for new in &self.added {

@@ -80,8 +80,8 @@ fn an_object_is_larger_than_its_composite() {
     assert_eq!(read_bits(&found, 32, &machine()).unwrap_err().class, Class::Evaluation);
 }
 
-/// "If the overlay base extends beyond the bounds of the storage of base location, the storage of the resulting location
-/// is first extended by adding undefined storage sufficient to cover the overlay base" (251120.1).
+/// "If the overlay base extends beyond the bounds of the storage of base location, the storage of the resulting
+/// location is first extended by adding undefined storage sufficient to cover the overlay base" (251120.1).
 #[test]
 fn an_overlay_of_no_width_beyond_the_base_extends_it() {
     let machine = machine();

@@ -32,7 +32,7 @@ pub const BYTES: u64 = 4;
 pub enum Op {
     /// Work of the active lanes.
     Work(Id),
-    /// VCC becomes the lanes for which a condition holds, which is one random number in this many.
+    /// VCC becomes the lanes that satisfy a condition: one random number in this many does.
     Compare(Id, u64),
     /// The active lanes determine their case of a `switch`.
     Cases(Id, usize),

@@ -21,7 +21,7 @@ pub enum Statement {
         id: Id,
         cases: Vec<Block>,
     },
-    /// Lanes leave if a condition holds.
+    /// Lanes leave if they satisfy a condition.
     Leave {
         id: Id,
         to: Leave,

@@ -39,7 +39,7 @@ impl Wave<'_> {
 }
 
 impl<'p> Wave<'p> {
-    /// A wave of which the lanes in `active` enter the function.
+    /// A wave whose lanes in `active` enter the function.
     pub fn new(program: &'p Program, code: &'p Code, lanes: u32, active: u64) -> Self {
         let thread = |lane: u32| {
             (active >> lane & 1 == 1).then(|| Thread { events: events(program, lane as usize), next: 0 })

@@ -241,7 +241,7 @@ fn gdb_says(module: &Module, consumer: &Consumer, language: &str, answers: &[Ans
     let folder = Folder::new();
     let mut path = folder.file("shapes.o", object(module, consumer));
     if consumer.has_type_units {
-        // In version 5 an object has several sections of one name, of which gdb reads one.
+        // In version 5 an object has several sections of one name; gdb reads one of them.
         let linked = folder.path().join("shapes");
         let text = |path: &std::path::Path| path.to_str().expect("a path").to_owned();
         let Some(ran) = LLD.run(&["-shared", "-o", &text(&linked), &text(&path)]) else { return };

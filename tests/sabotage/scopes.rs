@@ -54,7 +54,7 @@ struct Said {
     label_pc: Option<u64>,
     label_line: u32,
     label_column: u32,
-    /// The block of the function of which the inlined block is an instance.
+    /// The function's block that the inlined block is an instance of.
     origin: Option<usize>,
     return_pc: u64,
     call_pc: Option<u64>,

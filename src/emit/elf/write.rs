@@ -1,7 +1,7 @@
 //! Encodes an ELF image as a file.
 //!
 //! ```text
-//! linked         what was there, up to the end of what stays ┊ new contents ┊ section headers
+//! linked         input, up to the end of the kept contents ┊ new contents ┊ section headers
 //! relocatable    ELF header ┊ contents of old sections ┊ changed and new contents ┊ section headers
 //! ```
 

@@ -129,7 +129,7 @@ impl Info {
 
     /// A string, by the number that the caller assigned to it.
     ///
-    /// A string not longer than an offset stands in the entry. Others go through the string offsets table, where each
+    /// A string not longer than an offset is in the entry. Others use the string offsets table, where each
     /// takes one relocation per unit, or before DWARF 5 directly to `.debug_str`. For most strings only their length,
     /// `bytes`, is needed.
     #[inline]

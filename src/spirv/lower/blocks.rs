@@ -62,7 +62,7 @@ impl Blocks {
                     open = None;
                 }
                 (Some(block), _) if op::begins_block(opcode) && is_start => block.start = end,
-                // These may stand between `OpPhi` and `OpVariable` instructions.
+                // These may be between `OpPhi` and `OpVariable` instructions.
                 (_, op::LINE | op::NO_LINE) => self.has_lines = true,
                 (_, op::EXT_INST) => {}
                 (Some(block), op::FUNCTION_END) => {

@@ -208,7 +208,7 @@ impl<'a> Check<'_, 'a> {
         let Some(entity) = self.facts.named(fact, Field::Entity) else { return };
         let is_namespace = match entity.name() {
             Some(Name::LexicalBlock) => entity.operand(Field::Name).is_some(),
-            // An alias is checked at the instruction that it stands for.
+            // An alias is checked at the imported entity.
             Some(Name::ImportedEntity | Name::InfoNone) => true,
             _ => false,
         };
