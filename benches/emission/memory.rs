@@ -53,6 +53,9 @@ pub struct Peak {
     pub peak: usize,
     /// Number of bytes written.
     pub written: usize,
+    /// Requests for memory, or for more of it.
+    #[allow(dead_code, reason = "some measure bytes only")]
+    pub allocations: usize,
 }
 
 impl Peak {
@@ -66,10 +69,11 @@ impl Peak {
 pub fn peak_of(run: impl FnOnce() -> usize) -> Peak {
     LIVE.store(0, Relaxed);
     PEAK.store(0, Relaxed);
+    ALLOCATIONS.store(0, Relaxed);
     IS_COUNTING.store(true, Relaxed);
     let written = run();
     IS_COUNTING.store(false, Relaxed);
-    Peak { peak: PEAK.load(Relaxed) as usize, written }
+    Peak { peak: PEAK.load(Relaxed) as usize, written, allocations: ALLOCATIONS.load(Relaxed) }
 }
 
 /// Number of allocations and reallocations of `run`.

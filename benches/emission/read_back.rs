@@ -7,7 +7,7 @@ use gimli::read::{
     AttributeValue, DebuggingInformationEntry, Dwarf, EndianRcSlice, EntriesTreeNode, Operation, Reader as _,
     Unit,
 };
-use gimli::{DwAt, LittleEndian, UnitOffset};
+use gimli::{DwAt, DwInl, LittleEndian, UnitOffset};
 
 type Reader = EndianRcSlice<LittleEndian>;
 type Entry = DebuggingInformationEntry<Reader>;
@@ -27,12 +27,18 @@ struct Facts {
     rows: Vec<Row>,
 }
 
-/// Name and size of a structure, and name, type and offset of each member.
-type Structure = (String, u64, Vec<(String, String, u64)>);
+/// Name, line and size of a structure, and name, line, type and offset of each member.
+type Structure = (String, Option<u64>, u64, Vec<(String, Option<u64>, String, u64)>);
 
 #[derive(Debug, PartialEq)]
 struct Function {
     name: String,
+    line: Option<u64>,
+    returns: Option<String>,
+    is_external: bool,
+    /// `DW_AT_inline`.
+    inline: Option<DwInl>,
+    frame: Option<Operations>,
     code: Vec<(u64, u64)>,
     inner: Vec<Inner>,
 }
@@ -42,12 +48,24 @@ struct Function {
 enum Inner {
     /// Pcs and contents of a block.
     Block(Vec<(u64, u64)>, Vec<Inner>),
-    /// Whether it is a parameter; name, type, line of the declaration, and locations.
-    Variable(bool, String, String, u64, Vec<Live>),
+    /// An inlined call: name of the function, pcs, file, line and column of the call, and contents.
+    Call(String, Vec<(u64, u64)>, (String, u64, u64), Vec<Inner>),
+    /// Whether it is a parameter, whether it has an abstract origin; name, type, line of the declaration, and
+    /// locations.
+    Variable(bool, bool, String, String, u64, Vec<Live>),
 }
 
 /// Addresses and operations; no addresses for a single location.
-type Live = (Option<(u64, u64)>, Vec<Operation<Reader>>);
+type Live = (Option<(u64, u64)>, Operations);
+
+#[derive(Debug, PartialEq)]
+enum Operations {
+    Known(Vec<Operation<Reader>>),
+    /// Bytes of an expression with a vendor's operation, which gimli does not read.
+    Bytes(Vec<u8>),
+    /// `DW_AT_const_value`.
+    Constant(u64),
+}
 
 /// Address, file, line, column, `is_stmt`, `end_sequence`.
 type Row = (u64, String, u64, u64, bool, bool);
@@ -123,15 +141,16 @@ impl One<'_> {
             let entry = node.entry();
             match entry.tag() {
                 gimli::DW_TAG_structure_type => {
-                    let (name, bytes) = (self.name(entry)?, number(entry, gimli::DW_AT_byte_size));
+                    let (name, line_of) = (self.name(entry)?, line(entry));
+                    let bytes = number(entry, gimli::DW_AT_byte_size);
                     let mut members = Vec::new();
                     let mut children = node.children();
                     while let Some(child) = children.next()? {
                         let member = child.entry();
                         let offset = number(member, gimli::DW_AT_data_member_location);
-                        members.push((self.name(member)?, self.ty(member)?, offset));
+                        members.push((self.name(member)?, line(member), self.ty(member)?, offset));
                     }
-                    facts.structures.push((name, bytes, members));
+                    facts.structures.push((name, line_of, bytes, members));
                 }
                 gimli::DW_TAG_subprogram => facts.functions.push(entry.offset()),
                 _ => {}
@@ -143,8 +162,24 @@ impl One<'_> {
     fn function(&self, at: UnitOffset) -> gimli::Result<Function> {
         let mut tree = self.unit.entries_tree(Some(at))?;
         let root = tree.root()?;
-        let (name, code) = (self.name(root.entry())?, self.code(root.entry())?);
-        Ok(Function { name, code, inner: self.inner(root)? })
+        let entry = root.entry();
+        let frame = match entry.attr_value(gimli::DW_AT_frame_base) {
+            Some(AttributeValue::Exprloc(expression)) => Some(self.operations(expression)?),
+            _ => None,
+        };
+        Ok(Function {
+            name: self.name(entry)?,
+            line: line(entry),
+            returns: entry.attr_value(gimli::DW_AT_type).map(|_| self.ty(entry)).transpose()?,
+            is_external: entry.attr_value(gimli::DW_AT_external).is_some(),
+            inline: match entry.attr_value(gimli::DW_AT_inline) {
+                Some(AttributeValue::Inline(inline)) => Some(inline),
+                _ => None,
+            },
+            frame,
+            code: self.code(entry)?,
+            inner: self.inner(root)?,
+        })
     }
 
     /// Pcs of a function or block.
@@ -164,29 +199,55 @@ impl One<'_> {
             let entry = child.entry();
             inner.push(match entry.tag() {
                 gimli::DW_TAG_lexical_block => Inner::Block(self.code(entry)?, self.inner(child)?),
+                gimli::DW_TAG_inlined_subroutine => {
+                    let origin = self.origin(entry)?.expect("the function that is inlined");
+                    let [line, column] =
+                        [gimli::DW_AT_call_line, gimli::DW_AT_call_column].map(|at| number(entry, at));
+                    let call = (self.file(entry, gimli::DW_AT_call_file)?, line, column);
+                    Inner::Call(self.name(&origin)?, self.code(entry)?, call, self.inner(child)?)
+                }
                 _ => self.variable(entry)?,
             });
         }
         Ok(inner)
     }
 
-    fn variable(&self, entry: &Entry) -> gimli::Result<Inner> {
-        let location = entry.attr_value(gimli::DW_AT_location).expect("a location");
-        let operations = |expression: gimli::Expression<Reader>| {
-            let mut operations = Vec::new();
-            let mut iter = expression.operations(self.unit.encoding());
-            while let Some(operation) = iter.next()? {
-                operations.push(operation);
+    /// Entry of the abstract instance.
+    fn origin(&self, entry: &Entry) -> gimli::Result<Option<Entry>> {
+        match entry.attr_value(gimli::DW_AT_abstract_origin) {
+            Some(AttributeValue::UnitRef(at)) => self.unit.entry(at).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    fn operations(&self, expression: gimli::Expression<Reader>) -> gimli::Result<Operations> {
+        let mut operations = Vec::new();
+        let mut iter = expression.clone().operations(self.unit.encoding());
+        loop {
+            match iter.next() {
+                Ok(Some(operation)) => operations.push(operation),
+                Ok(None) => return Ok(Operations::Known(operations)),
+                Err(gimli::Error::InvalidExpression(_)) => {
+                    return Ok(Operations::Bytes(expression.0.to_slice()?.into_owned()));
+                }
+                Err(error) => return Err(error),
             }
-            Ok::<_, gimli::Error>(operations)
-        };
+        }
+    }
+
+    fn variable(&self, entry: &Entry) -> gimli::Result<Inner> {
         let mut live = Vec::new();
-        if let AttributeValue::Exprloc(expression) = location {
-            live.push((None, operations(expression)?));
-        } else {
-            let mut list = self.dwarf.attr_locations(self.unit, location)?.expect("a location list");
-            while let Some(one) = list.next()? {
-                live.push((Some((one.range.begin, one.range.end)), operations(one.data)?));
+        if let Some(value) = entry.attr_value(gimli::DW_AT_const_value) {
+            live.push((None, Operations::Constant(value.udata_value().expect("a number"))));
+        }
+        match entry.attr_value(gimli::DW_AT_location) {
+            None => {}
+            Some(AttributeValue::Exprloc(expression)) => live.push((None, self.operations(expression)?)),
+            Some(location) => {
+                let mut list = self.dwarf.attr_locations(self.unit, location)?.expect("a location list");
+                while let Some(one) = list.next()? {
+                    live.push((Some((one.range.begin, one.range.end)), self.operations(one.data)?));
+                }
             }
         }
         let is_parameter = match entry.tag() {
@@ -194,8 +255,10 @@ impl One<'_> {
             gimli::DW_TAG_variable => false,
             tag => panic!("{tag} in a function"),
         };
-        let line = number(entry, gimli::DW_AT_decl_line);
-        Ok(Inner::Variable(is_parameter, self.name(entry)?, self.ty(entry)?, line, live))
+        let origin = self.origin(entry)?;
+        let is = origin.as_ref().unwrap_or(entry);
+        let line = number(is, gimli::DW_AT_decl_line);
+        Ok(Inner::Variable(is_parameter, origin.is_some(), self.name(is)?, self.ty(is)?, line, live))
     }
 
     fn rows(&self) -> gimli::Result<Vec<Row>> {
@@ -206,7 +269,7 @@ impl One<'_> {
             let file = row.file(header).expect("a file").path_name();
             rows.push((
                 row.address(),
-                self.dwarf.attr_string(self.unit, file)?.to_string_lossy()?.into_owned(),
+                self.text(file)?,
                 row.line().map_or(0, |line| line.get()),
                 match row.column() {
                     gimli::ColumnType::LeftEdge => 0,
@@ -220,8 +283,18 @@ impl One<'_> {
     }
 
     fn name(&self, entry: &Entry) -> gimli::Result<String> {
-        let name = entry.attr_value(gimli::DW_AT_name).expect("a name");
-        Ok(self.dwarf.attr_string(self.unit, name)?.to_string_lossy()?.into_owned())
+        self.text(entry.attr_value(gimli::DW_AT_name).expect("a name"))
+    }
+
+    fn text(&self, string: AttributeValue<Reader>) -> gimli::Result<String> {
+        Ok(self.dwarf.attr_string(self.unit, string)?.to_string_lossy()?.into_owned())
+    }
+
+    /// Name of a file.
+    fn file(&self, entry: &Entry, at: DwAt) -> gimli::Result<String> {
+        let Some(AttributeValue::FileIndex(index)) = entry.attr_value(at) else { panic!("no file") };
+        let program = self.unit.line_program.as_ref().expect("a line program");
+        self.text(program.header().file(index).expect("a file").path_name())
     }
 
     /// Type of an entry, in source notation.
@@ -243,4 +316,9 @@ impl One<'_> {
 
 fn number(entry: &Entry, at: DwAt) -> u64 {
     entry.attr_value(at).and_then(|value| value.udata_value()).expect("a number")
+}
+
+/// Line of the declaration, if any.
+fn line(entry: &Entry) -> Option<u64> {
+    entry.attr_value(gimli::DW_AT_decl_line).and_then(|value| value.udata_value())
 }

@@ -106,6 +106,11 @@ pub fn gimli(content: &Content) -> Vec<Section> {
     for unit in content.units() {
         gimli_unit(&mut dwarf, &unit);
     }
+    gimli_sections(&mut dwarf)
+}
+
+/// Writes what was built.
+pub fn gimli_sections(dwarf: &mut write::Dwarf) -> Vec<Section> {
     let mut sections = write::Sections::new(write::EndianVec::new(gimli::LittleEndian));
     dwarf.write(&mut sections).expect("the content can be said");
     let mut written = Vec::new();

@@ -1,0 +1,211 @@
+//! The checks that eitri makes of the same facts.
+
+use std::ops::Range;
+
+use super::super::content::{At, Entry, Function, Kind, LANES, Machine, Place, Row, Scope, Variable};
+
+/// What is wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wrong {
+    /// A type, function or variable that is not there.
+    Id,
+    /// A range that is empty, ends behind the function, or begins or ends inside an instruction.
+    Range,
+    /// Two ranges of one variable or scope that overlap, or are not in order.
+    Overlap,
+    /// A range that is not in the scope around.
+    Outside,
+    /// A register that the machine does not have, or of another kind.
+    Register,
+    /// A lane that a wave does not have.
+    Lane,
+    /// More bits than the place has.
+    Size,
+    /// A row that is not in order, or inside an instruction.
+    Row,
+    /// A parameter or copy of a variable where none can be.
+    Scope,
+}
+
+/// Kinds of registers.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Register {
+    None,
+    /// Bits.
+    Scalar(u8),
+    /// 32 bits for each lane.
+    Vector,
+}
+
+/// The machine's registers.
+pub struct Checks {
+    machine: Machine,
+    registers: [Register; 2048],
+}
+
+impl Checks {
+    pub fn new(machine: Machine) -> Self {
+        let mut registers = [Register::None; 2048];
+        match machine {
+            Machine::Gpu => {
+                registers[32..96].fill(Register::Scalar(32));
+                registers[1088..1130].fill(Register::Scalar(32));
+                registers[1536..2048].fill(Register::Vector);
+            }
+            Machine::Cpu => {
+                registers[..17].fill(Register::Scalar(64));
+                registers[17..33].fill(Register::Scalar(128));
+            }
+        }
+        Self { machine, registers }
+    }
+
+    #[inline]
+    fn register(&self, number: u16) -> Register {
+        self.registers.get(usize::from(number)).copied().unwrap_or(Register::None)
+    }
+
+    /// A register that is no vector, of so many bits or more.
+    #[inline]
+    fn scalar(&self, number: u16, needs: u32) -> Result<(), Wrong> {
+        match self.register(number) {
+            Register::Scalar(has) if needs <= has.into() => Ok(()),
+            Register::Scalar(_) => Err(Wrong::Size),
+            _ => Err(Wrong::Register),
+        }
+    }
+
+    #[inline]
+    fn vector(&self, number: u16, needs: u32) -> Result<(), Wrong> {
+        match self.register(number) {
+            Register::Vector if needs <= 32 => Ok(()),
+            Register::Vector => Err(Wrong::Size),
+            _ => Err(Wrong::Register),
+        }
+    }
+
+    /// The place of a variable of so many bits.
+    #[inline]
+    pub fn place(&self, place: Place, bits: u32) -> Result<(), Wrong> {
+        let at_most = |has: u32| if bits <= has { Ok(()) } else { Err(Wrong::Size) };
+        match place {
+            Place::Register(number) => self.scalar(number, bits),
+            Place::PerLane(number) => self.vector(number, bits),
+            Place::Lane(number, lane) if lane < LANES => self.vector(number, bits),
+            Place::Lane(..) => Err(Wrong::Lane),
+            Place::Slot(_) => Ok(()),
+            Place::Indirect(number, _) | Place::Pointer(number, ..) => self.scalar(number, 64),
+            Place::Argument(low, _) => self.scalar(low, 32).and(self.scalar(low + 1, 32)),
+            Place::Pair(low) => {
+                self.scalar(low, 32)?;
+                self.scalar(low + 1, 32)?;
+                at_most(64)
+            }
+            Place::PerLanePair(low) => {
+                self.vector(low, 32)?;
+                self.vector(low + 1, 32)?;
+                at_most(64)
+            }
+            Place::Constant(_) => at_most(64),
+            Place::Sum(number, _) => {
+                self.scalar(number, 64)?;
+                at_most(64)
+            }
+            Place::Split(first, second) => {
+                let word = self.machine.word();
+                match self.machine {
+                    Machine::Gpu => self.vector(first, word)?,
+                    Machine::Cpu => self.scalar(first, word)?,
+                }
+                self.scalar(second, word)?;
+                if bits >= 2 * word { Ok(()) } else { Err(Wrong::Size) }
+            }
+        }
+    }
+
+    /// The entries of a variable of so many bits, in a function of so many bytes.
+    #[inline]
+    pub fn entries(&self, entries: &[Entry], bytes: u32, bits: u32) -> Result<(), Wrong> {
+        let mut last = 0;
+        for entry in entries {
+            range(self.machine, &(entry.start..entry.end), bytes)?;
+            if entry.start < last {
+                return Err(Wrong::Overlap);
+            }
+            last = entry.end;
+            self.place(entry.place, bits)?;
+            if let Some(other) = entry.other {
+                self.place(other, bits)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[inline]
+fn range(machine: Machine, range: &Range<u32>, bytes: u32) -> Result<(), Wrong> {
+    let is_inside = (range.start | range.end) & (machine.step() - 1) != 0;
+    if range.start >= range.end || range.end > bytes || is_inside { Err(Wrong::Range) } else { Ok(()) }
+}
+
+/// A member of so many bits, at so many bytes of a structure.
+pub fn member(bits: u32, offset: u32, bytes: u32) -> Result<(), Wrong> {
+    if offset + bits / 8 <= bytes { Ok(()) } else { Err(Wrong::Size) }
+}
+
+pub fn function(machine: Machine, function: &Function) -> Result<(), Wrong> {
+    let Some(code) = function.code else { return Ok(()) };
+    let is_wrong =
+        code.address.checked_add(code.bytes.into()).is_none() || !code.bytes.is_multiple_of(machine.step());
+    if is_wrong { Err(Wrong::Range) } else { Ok(()) }
+}
+
+/// The ranges of a function's scopes: in the function, disjoint, and in the scope around.
+pub fn scopes(machine: Machine, bytes: u32, scopes: &[Scope], all: &[Range<u32>]) -> Result<(), Wrong> {
+    let mut around: [Range<usize>; super::super::content::DEPTHS] = Default::default();
+    for scope in scopes {
+        let ranges = &all[scope.ranges.clone()];
+        let outer = scope.depth.checked_sub(1).map_or(&[][..], |depth| &all[around[depth].clone()]);
+        for (index, one) in ranges.iter().enumerate() {
+            range(machine, one, bytes)?;
+            if ranges[..index].iter().any(|other| other.start < one.end && one.start < other.end) {
+                return Err(Wrong::Overlap);
+            }
+            let is_in = |outer: &Range<u32>| outer.start <= one.start && one.end <= outer.end;
+            if !outer.is_empty() && !outer.iter().any(is_in) {
+                return Err(Wrong::Outside);
+            }
+        }
+        around[scope.depth] = scope.ranges.clone();
+    }
+    Ok(())
+}
+
+/// A variable of a scope. The unit's inlined functions have so many variables yet.
+#[inline]
+pub fn variable(scope: &Scope, variable: &Variable, origins: usize) -> Result<(), Wrong> {
+    let is_wrong = match (scope.kind, variable.origin) {
+        (Kind::Call { .. }, Some(origin)) => origin >= origins,
+        (Kind::Function, None) => false,
+        (Kind::Block, None) => variable.is_parameter,
+        _ => true,
+    };
+    if is_wrong || matches!((scope.kind, &variable.at), (Kind::Call { .. } | Kind::Block, At::Nowhere)) {
+        return Err(Wrong::Scope);
+    }
+    Ok(())
+}
+
+pub fn rows(machine: Machine, functions: &[Function], all: &[Row]) -> Result<(), Wrong> {
+    for function in functions {
+        let bytes = function.code.map_or(0, |code| code.bytes);
+        let mut last = 0;
+        for row in &all[function.rows.clone()] {
+            if row.pc < last || row.pc >= bytes || row.pc & (machine.step() - 1) != 0 {
+                return Err(Wrong::Row);
+            }
+            last = row.pc;
+        }
+    }
+    Ok(())
+}

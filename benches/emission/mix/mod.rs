@@ -1,0 +1,12 @@
+//! The realistic mix: its content, and the sides that write it.
+
+mod content;
+mod eitri;
+mod generate;
+mod gimli;
+mod hand;
+
+pub use self::content::{GPU, Mix, ONE, SMALL, STD};
+pub use self::eitri::eitri;
+pub use self::gimli::gimli;
+pub use self::hand::{hand, hand_checked};
