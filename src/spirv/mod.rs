@@ -1,8 +1,8 @@
 //! SPIR-V debug instructions: `OpenCL.DebugInfo.100` and `NonSemantic.Shader.DebugInfo`, versions 100 and 101, of any
 //! producer.
 //!
-//! One [table](mod@table) lists for every instruction of these sets its operands, the instructions that each operand may
-//! refer to, and its place in a module. [`read`], [`print`](print()) and [`validate`] are based on it.
+//! One [table](mod@table) lists for every instruction of these sets its operands, the instructions that each operand
+//! may refer to, and its place in a module. [`read`], [`print`](print()) and [`validate`] are based on it.
 //!
 //! ```
 //! use eitri::spirv::{Name, Set, read, validate};

@@ -1,4 +1,4 @@
-//! The arguments.
+//! Command-line arguments.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -13,10 +13,10 @@ use eitri::model::WarningKind;
 use eitri::op;
 use eitri::schema::Schema;
 
-/// Debug information of GPU code: written from a description, proven against it, printed, explained.
+/// Debug information of GPU code: written from a description, checked against it, printed, explained.
 ///
-/// Exit codes: 0; 1 where `check` found a difference, a vector of `conform` failed, or an evaluation of `eval` or
-/// `explain` did; 2 where the input or the arguments cannot be used.
+/// Exit codes: 0; 1 if `check` found a difference, a vector of `conform` failed, or an evaluation of `eval` or
+/// `explain` failed; 2 if the input or the arguments cannot be used.
 #[derive(Debug, Parser)]
 #[command(name = "eitri", version)]
 pub struct Arguments {
@@ -26,16 +26,16 @@ pub struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Write the debug information that a description describes, in an object file.
+    /// Write the debug information for a description to an object file.
     ///
-    /// What the consumer cannot be told is an error. With --partial it is left out, and listed on standard
+    /// Parts that the consumer cannot express are an error. With --partial they are omitted, and listed on standard
     /// error.
     #[command(after_help = "Example: eitri emit scale.json --object scale_code.o --for llvm -o scale.o")]
     Emit {
         /// The description; `-` is standard input.
         description: PathBuf,
-        /// The object file with the code, relocatable or linked, to which the debug sections are added. Without
-        /// it a relocatable object of the debug sections alone is made, and its symbols are other objects'.
+        /// The object file with the code, relocatable or linked, to which the debug sections are added. Without it, a
+        /// relocatable object with debug sections only is made, whose symbols are external.
         #[arg(long, value_name = "FILE")]
         object: Option<PathBuf>,
         #[command(flatten)]
@@ -47,7 +47,7 @@ pub enum Command {
         /// without rules for their frame. Can be given several times.
         #[arg(long, value_name = "KIND", value_parser = WarningKind::ALL.map(WarningKind::name))]
         allow: Vec<String>,
-        /// Debug sections that the object has go first.
+        /// Remove existing debug sections from the object first.
         #[arg(long, requires = "object")]
         replace: bool,
         #[command(flatten)]
@@ -56,72 +56,71 @@ pub enum Command {
         #[arg(short, long, value_name = "FILE")]
         output: PathBuf,
     },
-    /// Compare the debug information of an object file with a description; or check a SPIR-V module by itself.
+    /// Compare the debug information of an object file with a description; or validate a SPIR-V module.
     ///
-    /// Each difference is printed. What the description says in raw expressions cannot be compared, and is
-    /// listed as unproven. The files of split units are those that the object names, beside it.
+    /// Each difference is printed. Raw expressions of the description cannot be compared, and are listed as unproven.
+    /// The object names the files of its split units, which are read from its folder.
     ///
-    /// Of a SPIR-V module, every debug instruction is checked by the rules of its specification.
+    /// In a SPIR-V module, every debug instruction is checked against the rules of its specification.
     #[command(after_help = "Example: eitri check scale.json scale.o --for llvm\n\
                             Example: eitri check kernel.spv")]
     Check {
         /// The description, or a SPIR-V module; `-` is standard input.
         #[arg(value_name = "DESCRIPTION|MODULE")]
         description: PathBuf,
-        /// The object file, if there is a description; `-` is standard input.
+        /// The object file, together with a description; `-` is standard input.
         object: Option<PathBuf>,
         #[command(flatten)]
         reader: Reader,
         /// The object was written with --partial: what the consumer cannot be told may be missing.
         #[arg(long, requires = "object")]
         partial: bool,
-        /// Print no findings of this kind: `extra` of units, types, files and frames that the description does not have.
+        /// Print no findings of this kind: `extra`, units, types, files and frames that are not described.
         #[arg(long, requires = "object", value_name = "KIND", value_parser = ["extra"])]
         allow: Vec<String>,
     },
     /// Print the debug sections of an object file, or the debug instructions of a SPIR-V module.
     ///
-    /// The file can be that of any producer. In an object that is not linked, the addresses of sections are made up,
-    /// and printed first.
+    /// The file can come from any producer. Sections of an object that is not linked get assumed addresses, which are
+    /// printed first.
     #[command(after_help = "Example: eitri dump scale.o\nExample: eitri dump kernel.spv")]
     Dump {
         /// The object file or the module; `-` is standard input.
         file: PathBuf,
-        /// Also print section offsets, forms and encodings; of a module the word where an instruction begins.
+        /// Also print section offsets, forms and encodings; for a module, the word where each instruction begins.
         #[arg(short, long)]
         verbose: bool,
         /// A file of split units (`.dwo`) whose skeletons are in the object file: print these units, with the
-        /// addresses and lines that the object file has.
+        /// addresses and lines of the object file.
         #[arg(long, value_name = "DWO")]
         split: Option<PathBuf>,
-        /// Name registers as this target does, `amdgpu-gfx1030-wave32` for one. What the file says is used
-        /// if this is not given.
+        /// Name registers as in this target, such as `amdgpu-gfx1030-wave32`. The default is the target named in the
+        /// file.
         #[arg(long, value_name = "NAME")]
         target: Option<String>,
-        /// How vendor operations are encoded: nothing in a file says so.
+        /// The encoding of vendor operations, which a file does not name.
         #[arg(long, value_enum, default_value_t = Dialect::Llvm)]
         dialect: Dialect,
     },
     /// Run conformance vectors with the built-in evaluator.
     ///
-    /// Each vector that does not pass is printed: its name, what was expected, what was found. The last line has
-    /// the counts.
+    /// Each vector that does not pass is printed: its name, the expectation, the result. The last line has the counts.
     #[command(after_help = "Example: eitri conform goldens/conformance/*.json --only piece")]
     Conform {
         /// The files of vectors; `-` is standard input.
         #[arg(required = true, value_name = "FILE")]
         files: Vec<PathBuf>,
-        /// Print an object of JSON for each vector, a line each: `name`, `outcome`, `found`.
+        /// Print a JSON object for each vector, one per line: `name`, `outcome`, `found`.
         #[arg(long)]
         json: bool,
         /// Run the vectors whose name contains this text.
         #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
         only: String,
     },
-    /// Evaluate an expression, or where a variable of a file is, on a stopped machine.
+    /// Evaluate an expression, or the location of a variable of a file, on a stopped machine.
     ///
-    /// The result is printed in the words of the conformance format (`location reg:v3+160, bytes 05 45 85 c5`),
-    /// and so is why there is none, with the operation and the rule.
+    /// The result is printed in the notation of the conformance format (`location reg:v3+160, bytes 05 45 85 c5`), and
+    /// so is the reason for a missing result, with the operation and the rule.
     #[command(after_help = "\
         Example: eitri eval 'regx v3; push_lane; lit4; mul; offset' --machine machine.json --read 32\n\
         Example: eitri eval --var x --pc scale+0x8 --lane 5 scale.o --machine machine.json")]
@@ -129,10 +128,10 @@ pub enum Command {
         #[command(flatten)]
         question: Question,
     },
-    /// Evaluate step by step, or print where the lanes of a wave stand.
+    /// Evaluate step by step, or print the positions of a wave's lanes.
     ///
-    /// Each step is printed with its operation, the stack after it, and the bits that were read; of a wave, the active
-    /// lanes, and the places where the others wait.
+    /// Each step is printed with its operation, the stack after it, and the bits that were read; for a wave, the
+    /// active lanes and the positions of waiting lanes.
     #[command(after_help = "\
         Example: eitri explain 'regx v3; push_lane; lit4; mul; offset' --machine wave.json --svg a.svg\n\
         Example: eitri explain --var x --pc scale+0x8 --lane 5 scale.o --machine machine.json\n\
@@ -141,16 +140,16 @@ pub enum Command {
     Explain {
         #[command(flatten)]
         question: Question,
-        /// Print where the lanes of a wave stand, by the debug information of an object file, in the function that the
-        /// wave is in at the first stop. --machine can be given several times.
+        /// Print the positions of a wave's lanes by the debug information of an object file, in the innermost function
+        /// at the first stop. --machine can be given several times.
         #[arg(long, requires = "machine",
               conflicts_with_all = ["var", "kind", "initial", "pc", "frame", "lane", "read", "consumer"])]
         lanes: bool,
-        /// With --lanes, of this function, in which the wave is, or from which it was called.
+        /// With --lanes, in the innermost frame of this function.
         #[arg(long, value_name = "NAME", requires = "lanes")]
         function: Option<String>,
-        /// Also draw it: a panel for each step, with the stack and the storages; with --lanes a column for
-        /// each stop.
+        /// Also draw a figure: a panel for each step, with the stack and the storages; with --lanes a column for each
+        /// stop.
         #[arg(long, value_name = "FILE")]
         svg: Option<PathBuf>,
     },
@@ -164,11 +163,11 @@ pub enum Command {
     /// Write the JSON Schema of a format to standard output, for editors and generators.
     #[command(after_help = "Example: eitri schema description >description.schema.json")]
     Schema {
-        /// The format: a description, a file with a stopped machine or several, or one of conformance vectors.
+        /// The format: a description, a file with one or several stopped machines, or a file of conformance vectors.
         #[arg(value_parser = Schema::NAMES)]
         format: String,
     },
-    /// Write the completions of a shell to standard output.
+    /// Write completions for a shell to standard output.
     #[command(
         after_help = "Example: eitri completions bash >~/.local/share/bash-completion/completions/eitri"
     )]
@@ -179,13 +178,13 @@ pub enum Command {
     /// Write a manual page to standard output.
     #[command(after_help = "Example: eitri man emit >eitri-emit.1")]
     Man {
-        /// The command that the page is about. Without it the page is about all of them.
+        /// The command described on the page. By default the page describes the program.
         #[arg(value_name = "COMMAND")]
         command: Option<String>,
     },
 }
 
-/// The end of the help of `explain`.
+/// End of the help of `explain`.
 const EXPLAINED: &str = "\
 Example: eitri explain 'regx v3; push_lane; lit4; mul; offset' --machine wave.json --svg a.svg
 Example: eitri explain --var x --pc scale+0x8 --lane 5 scale.o --machine machine.json
@@ -202,48 +201,48 @@ least significant byte first. They are in files of their own, or are the `stops`
 
 Addresses are as `eitri dump` prints them for the object. The pc does not have to be given as a register, too.";
 
-/// What is evaluated, and on what.
+/// The evaluated expression or variable, and the machine.
 #[derive(Debug, Args)]
 pub struct Question {
-    /// The expression, as text like `dump` prints it, or in hexadecimal; of a variable or of lanes the object file,
-    /// and `-` is standard input.
+    /// The expression, as text in the notation of `dump`, or in hexadecimal; for a variable or lanes the object file,
+    /// where `-` is standard input.
     #[arg(value_name = "EXPR|FILE", allow_hyphen_values = true)]
     pub subject: String,
-    /// The variable of the file that the innermost scope at the pc knows by this name.
+    /// The variable of the file that is visible under this name at the pc.
     #[arg(long, value_name = "NAME", conflicts_with_all = ["kind", "initial"])]
     pub var: Option<String>,
-    /// The program location of the frame, in place of the machine's: an address, or a function of the file and an
+    /// The program location of the frame, instead of the machine's: an address, or a function of the file plus an
     /// offset in bytes (`scale+0x8`).
     #[arg(long, value_name = "ADDRESS")]
     pub pc: Option<Pc>,
-    /// The stopped machine: a file of JSON with the objects `machine` and, where no target is given otherwise,
-    /// `target` of the conformance format. Without it nothing is known.
+    /// The stopped machine: a JSON file with the objects `machine` and, without another target, `target` of the
+    /// conformance format. Without it, no state is known.
     #[arg(long, value_name = "FILE")]
     pub machine: Vec<PathBuf>,
-    /// The target, `amdgpu-gfx1030-wave32` for one. It comes before what --machine says, and that before what the
-    /// object file says.
+    /// The target, such as `amdgpu-gfx1030-wave32`. It takes precedence over that of --machine, which takes precedence
+    /// over that of the object file.
     #[arg(long, value_name = "NAME")]
     pub target: Option<String>,
-    /// For whom the expression is encoded.
+    /// The consumer for which the expression is encoded.
     #[arg(long = "for", value_name = "CONSUMER", value_parser = Consumer::NAMES, conflicts_with = "dialect")]
     pub consumer: Option<String>,
-    /// How vendor operations are encoded.
+    /// The encoding of vendor operations.
     #[arg(long, value_enum, default_value_t = Dialect::Llvm)]
     pub dialect: Dialect,
-    /// The frame, 0 the innermost, in place of the machine's.
+    /// The frame, 0 for the innermost, instead of the machine's.
     #[arg(long, value_name = "N")]
     pub frame: Option<u32>,
-    /// The lane in focus, in place of the machine's. Where that does not say how many there are, the target does.
+    /// The focused lane, instead of the machine's. Unless the machine has a number of lanes, the target's applies.
     #[arg(long, value_name = "N")]
     pub lane: Option<u64>,
-    /// How many bits are read at the location that comes out. Of a variable, those of its type if this is not given.
+    /// The number of bits to read at the resulting location. The default for a variable is the size of its type.
     #[arg(long, value_name = "BITS")]
     pub read: Option<u64>,
-    /// What kind of result is wanted.
+    /// The requested kind of result.
     #[arg(long, value_enum, default_value_t = Kind::Location)]
     pub kind: Kind,
-    /// An element that is on the stack at first, in place of the machine's: a number of the generic type (`0x1f`), or
-    /// a location of the conformance format (`mem:0:0x10`). Can be given several times, the bottom first.
+    /// An element of the initial stack, instead of the machine's: a number of the generic type (`0x1f`), or a location
+    /// of the conformance format (`mem:0:0x10`). Can be given several times, bottom first.
     #[arg(long, value_name = "ELEMENT")]
     pub initial: Vec<String>,
 }
@@ -252,7 +251,7 @@ pub struct Question {
 #[derive(Debug, Clone)]
 pub enum Pc {
     Address(u64),
-    /// An offset in bytes from the start of a function.
+    /// A function plus an offset in bytes.
     In {
         function: String,
         offset: u64,
@@ -284,7 +283,7 @@ impl FromStr for Pc {
     }
 }
 
-/// A number with or without `0x`.
+/// Parses a number with or without `0x`.
 fn number(text: &str) -> Option<u64> {
     match text.strip_prefix("0x") {
         Some(digits) => u64::from_str_radix(digits, 16).ok(),
@@ -309,29 +308,30 @@ impl From<Kind> for eval::Kind {
     }
 }
 
-/// Who the object is for.
+/// Consumer of the object, with options.
 #[derive(Debug, Args)]
 pub struct Reader {
-    /// Who reads the object.
+    /// The consumer of the object.
     #[arg(long = "for", value_name = "CONSUMER", default_value = "llvm", value_parser = Consumer::NAMES)]
     name: String,
-    /// In the 64-bit DWARF format.
+    /// The 64-bit DWARF format.
     #[arg(long)]
     dwarf64: bool,
-    /// With a table of names, of DWARF 5 (`.debug_names`).
+    /// The name index of DWARF 5 (`.debug_names`).
     #[arg(long)]
     names: bool,
-    /// With the tables of names that came before DWARF 5 (`.debug_pubnames`, `.debug_pubtypes`).
+    /// The name tables of DWARF 2 to 4 (`.debug_pubnames`, `.debug_pubtypes`).
     #[arg(long)]
     pubnames: bool,
-    /// With a table of addresses (`.debug_aranges`).
+    /// The table of addresses (`.debug_aranges`).
     #[arg(long)]
     aranges: bool,
-    /// With units of their own for structures and enumerations with a name, of DWARF 4 and 5.
+    /// Type units, of DWARF 4 and 5, for named structures and enumerations.
     #[arg(long)]
     type_units: bool,
-    /// With units split, of DWARF 5: what no linker has to read is in files beside the object. Beside `out.o`, one
-    /// unit has `out.dwo`, and of several, `src/a.c` has `out-a.dwo`, where the description has no `split_name`.
+    /// Split units, of DWARF 5: parts without relocations are in files next to the object. For `out.o`, a single unit
+    /// is in `out.dwo`; of several units, that of `src/a.c` is in `out-a.dwo`, unless the description has a
+    /// `split_name`.
     #[arg(long)]
     pub split_dwarf: bool,
 }
@@ -352,15 +352,15 @@ impl Reader {
     }
 }
 
-/// What is done with what the consumer cannot be told.
+/// The policy for parts that the consumer cannot express.
 pub fn policy(partial: bool) -> Policy {
     if partial { Policy::Partial } else { Policy::Strict }
 }
 
-/// How debug sections are compressed.
+/// Compression of debug sections.
 #[derive(Debug, Args)]
 pub struct Compression {
-    /// Compress the debug sections; as every reader of ELF files can (`zlib`), if nothing else is said.
+    /// Compress the debug sections; without a value, with `zlib`, which every reader of ELF files supports.
     #[cfg(feature = "compress")]
     #[arg(long, value_enum, value_name = "HOW", num_args = 0..=1, require_equals = true,
           default_missing_value = "zlib", default_value = "none", hide_possible_values = false)]
@@ -393,13 +393,13 @@ impl From<Compression> for elf::Compression {
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum Dialect {
-    /// `DW_OP_LLVM_user` and a sub-operation.
+    /// `DW_OP_LLVM_user` with a sub-operation.
     Llvm,
-    /// One byte, as older AMD debuggers have them.
+    /// One byte, for older AMD debuggers.
     Legacy,
-    /// None: DWARF 5 alone.
+    /// No vendor operations: DWARF 5 only.
     Dwarf5,
-    /// As accepted for DWARF 6.
+    /// Numbers accepted for DWARF 6.
     Dwarf6,
 }
 
