@@ -2,6 +2,10 @@
 
 use core::fmt;
 use core::ops::Range;
+use std::io;
+use std::sync::Arc;
+
+use crate::near::meant;
 
 /// Result of a fallible call of this crate.
 pub type Result<T, E = Error> = core::result::Result<T, E>;
@@ -13,14 +17,28 @@ pub type Result<T, E = Error> = core::result::Result<T, E>;
 ///
 /// The message names the unit, function, variable, region, pc range, operation, section and offset, as far as known:
 /// *unit `a.cl`, function `saxpy`, variable `n`, pc 0x24..0x180: lane 70 is not in a wave of 64*.
+///
+/// The message includes that of the [source](core::error::Error::source). Errors are equal if their kinds and places
+/// are, whatever their sources.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Error(Box<Inner>);
 
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone)]
 struct Inner {
     kind: ErrorKind,
     at: At,
+    source: Option<Source>,
 }
+
+type Source = Arc<dyn core::error::Error + Send + Sync>;
+
+impl PartialEq for Inner {
+    fn eq(&self, other: &Self) -> bool {
+        self.kind == other.kind && self.at == other.at
+    }
+}
+
+impl Eq for Inner {}
 
 /// Place of an error. Each part is given where it is known.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -77,6 +95,39 @@ pub enum ErrorKind {
     /// The processor is unknown, or does not have this wave size. The text is the requested name, with the nearest
     /// targets.
     UnknownTarget(String),
+    /// No entity has this name.
+    UnknownName {
+        /// Kind of the entity.
+        of: Named,
+        /// Requested name.
+        name: String,
+        /// Similar known names, if there are.
+        nearest: Vec<String>,
+    },
+    /// Several entities have this name.
+    AmbiguousName {
+        /// Kind of the entities.
+        of: Named,
+        /// Requested name.
+        name: String,
+        /// Descriptions of the entities, if they differ.
+        candidates: Vec<String>,
+    },
+    /// Two entities of an output have the same name.
+    DuplicateName {
+        /// Kind of the entities.
+        of: Named,
+        /// Their name.
+        name: String,
+    },
+    /// The input already has what is to be added.
+    AlreadyPresent(String),
+    /// The fields of the consumer contradict each other, or the target.
+    InvalidConsumer(String),
+    /// The object is for another target.
+    WrongTarget(String),
+    /// The text does not follow the grammar.
+    Syntax(String),
     /// The lane is not in the wave. Lanes count from 0.
     LaneOutOfWave {
         /// Requested lane.
@@ -142,15 +193,41 @@ pub enum ErrorKind {
     Unsupported(String),
     /// A size or an offset does not fit in the 32-bit DWARF format.
     TooLarge(String),
-    /// A file could not be read or written.
-    Io(String),
+    /// Input or output failed.
+    Io {
+        /// Kind of the failure.
+        kind: io::ErrorKind,
+        /// Message of the system, with the path where it is known.
+        message: String,
+    },
+}
+
+/// Kinds of entities that have names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Named {
+    /// Presets of consumers.
+    Consumer,
+    /// Operations of DWARF expressions.
+    Operation,
+    /// Functions of an object's debug information.
+    Function,
+    /// Variables in scope at a pc, or outside of functions where there is no pc.
+    Variable {
+        /// The address.
+        pc: Option<u64>,
+    },
+    /// Sections of an object.
+    Section,
+    /// Symbols of an object.
+    Symbol,
 }
 
 impl Error {
     /// Returns an error of this kind, without a place.
     #[cold]
     pub fn new(kind: ErrorKind) -> Self {
-        Self(Box::new(Inner { kind, at: At::default() }))
+        Self(Box::new(Inner { kind, at: At::default(), source: None }))
     }
 
     /// Returns the kind.
@@ -181,6 +258,13 @@ impl Error {
         at.operand = at.operand.take().or(outer.operand);
         at.json = at.json.take().or(outer.json);
         at.vector = at.vector.take().or(outer.vector);
+        self
+    }
+
+    /// Adds the error that caused this one.
+    #[must_use]
+    pub(crate) fn caused_by(mut self, source: impl core::error::Error + Send + Sync + 'static) -> Self {
+        self.0.source = Some(Arc::new(source));
         self
     }
 
@@ -222,13 +306,18 @@ impl From<ErrorKind> for Error {
     }
 }
 
-impl From<std::io::Error> for Error {
-    fn from(error: std::io::Error) -> Self {
-        Self::new(ErrorKind::Io(error.to_string()))
+impl From<io::Error> for Error {
+    fn from(error: io::Error) -> Self {
+        let message = error.to_string();
+        Self::new(ErrorKind::Io { kind: error.kind(), message }).caused_by(error)
     }
 }
 
-impl core::error::Error for Error {}
+impl core::error::Error for Error {
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        self.0.source.as_ref().map(|source| &**source as _)
+    }
+}
 
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -264,6 +353,13 @@ impl fmt::Display for At {
         parts.extend(self.instruction.clone());
         parts.extend(self.operand.as_ref().map(|operand| format!("operand {operand}")));
         f.write_str(&parts.join(", "))
+    }
+}
+
+impl At {
+    /// The end of a message about a name in scope at a pc.
+    fn pc(pc: Option<u64>) -> String {
+        pc.map_or_else(|| " without a pc".into(), |pc| format!(" at pc {pc:#x}"))
     }
 }
 
@@ -361,6 +457,28 @@ impl fmt::Display for ErrorKind {
             Self::UnknownRegister(name) => write!(f, "the target has no register {name}"),
             Self::UnknownSpace(space) => write!(f, "the target has no address space {space}"),
             Self::UnknownTarget(name) => write!(f, "unknown target: {name}"),
+            Self::UnknownName { of, name, nearest } => {
+                match of {
+                    Named::Consumer => write!(f, "no consumer has the name `{name}`")?,
+                    Named::Operation => write!(f, "unknown operation `{name}`")?,
+                    Named::Function => write!(f, "no function `{name}`")?,
+                    Named::Variable { pc } => write!(f, "no variable `{name}` is in scope{}", At::pc(*pc))?,
+                    Named::Section => write!(f, "the object has no section `{name}`")?,
+                    Named::Symbol => write!(f, "the object has no symbol `{name}`")?,
+                }
+                f.write_str(&meant(nearest))
+            }
+            Self::AmbiguousName { of, name, candidates } => match of {
+                Named::Variable { pc } => {
+                    write!(f, "`{name}` is ambiguous{}: {}", At::pc(*pc), candidates.join("; "))
+                }
+                Named::Symbol => write!(f, "the object has several local symbols `{name}`"),
+                Named::Function => write!(f, "function `{name}` is ambiguous: at {}", candidates.join(", ")),
+                _ => write!(f, "`{name}` is ambiguous: {}", candidates.join("; ")),
+            },
+            Self::DuplicateName { of: Named::Symbol, name } => write!(f, "two symbols `{name}`"),
+            Self::DuplicateName { of: Named::Section, .. } => f.write_str("two sections of this name"),
+            Self::DuplicateName { name, .. } => write!(f, "two entities have the name `{name}`"),
             Self::LaneOutOfWave { lane, wave } => write!(f, "lane {lane} is not in a wave of {wave}"),
             Self::EmptyRange => f.write_str("the range is empty or reversed"),
             Self::OverlappingRanges(other) => write!(
@@ -398,7 +516,11 @@ impl fmt::Display for ErrorKind {
             | Self::Malformed(what)
             | Self::Unsupported(what)
             | Self::TooLarge(what)
-            | Self::Io(what) => f.write_str(what),
+            | Self::AlreadyPresent(what)
+            | Self::InvalidConsumer(what)
+            | Self::WrongTarget(what)
+            | Self::Syntax(what)
+            | Self::Io { message: what, .. } => f.write_str(what),
         }
     }
 }

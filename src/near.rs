@@ -6,11 +6,17 @@ const MOST: usize = 3;
 const FARTHEST: usize = 3;
 
 /// Returns the end of a message about an unknown word: `; did you mean ...?`, or nothing if no name is similar.
+#[cold]
+pub(crate) fn suggestion<N: AsRef<str>>(word: &str, names: impl IntoIterator<Item = N>) -> String {
+    meant(&nearest(word, names))
+}
+
+/// Returns the known names nearest to an unknown word, if they are similar and few.
 ///
 /// The nearest names have the fewest changes (a character inserted, deleted, replaced, or two exchanged), ignoring case
 /// and all characters other than letters and digits.
 #[cold]
-pub(crate) fn suggestion<N: AsRef<str>>(word: &str, names: impl IntoIterator<Item = N>) -> String {
+pub(crate) fn nearest<N: AsRef<str>>(word: &str, names: impl IntoIterator<Item = N>) -> Vec<String> {
     let plain = plain(word);
     let most = (plain.len() / 3).clamp(1, FARTHEST);
     let (mut nearest, mut found) = (most, Vec::new());
@@ -27,7 +33,7 @@ pub(crate) fn suggestion<N: AsRef<str>>(word: &str, names: impl IntoIterator<Ite
             found.push(name.to_owned());
         }
     }
-    meant(if found.len() > MOST { &[] } else { &found })
+    if found.len() > MOST { Vec::new() } else { found }
 }
 
 /// Returns the end of a message that suggests these names.

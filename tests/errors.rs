@@ -11,14 +11,16 @@ mod random;
 use common::check_golden;
 use eitri::Result;
 use eitri::build::{Builder, DataMember, Extent, Template};
-use eitri::error::{Error, ErrorKind};
+use eitri::emit::Section;
+use eitri::emit::elf::{Code, attach, new_object, write_file};
+use eitri::error::{Error, ErrorKind, Named};
 use eitri::lower::{Consumer, Policy, lower, lower_loc};
 use eitri::model::{
     Address, BaseEncoding, CompositeKind, Entity, ExprId, FileId, FunctionId, Imported, Loc, Module, Passed,
     PointerKind, ProcedureId, Qualifier, Row, ScopeId, SourceLine, Stack, Symbol, TypeId, UnitId, Val,
     VariableId, VariantValues,
 };
-use eitri::op::{Dialect, Expr, Op, Reg, Slot};
+use eitri::op::{Dialect, Encoding, Expr, Op, Reg, Slot, text};
 use eitri::target::{Gfx, Scaling, SpaceId, Target, Wave};
 use proptest::prelude::*;
 use random::Choices;
@@ -1080,6 +1082,53 @@ fn throw(c: &mut Choices<'_>, ids: &Ids, m: &mut Builder) -> Result<()> {
         }
     }
     Ok(())
+}
+
+#[test]
+fn callers_can_react_to_kinds() {
+    let unknown = |name: &str, of, near: &[&str]| ErrorKind::UnknownName {
+        of,
+        name: name.into(),
+        nearest: near.iter().map(|&near| near.into()).collect(),
+    };
+    let error = Consumer::named("rocgbd").unwrap_err();
+    assert_eq!(*error.kind(), unknown("rocgbd", Named::Consumer, &["rocgdb"]));
+    assert_eq!(error.to_string(), "no consumer has the name `rocgbd`; did you mean `rocgdb`?");
+
+    let encoding = Encoding::new(8, Dialect::Llvm);
+    let kind = |text| text::parse(text, encoding, None).unwrap_err().kind().clone();
+    assert_eq!(kind("stack_vlaue"), unknown("stack_vlaue", Named::Operation, &["stack_value"]));
+    assert!(matches!(kind("plus 1"), ErrorKind::Syntax(_)));
+
+    let mut consumer = Consumer::llvm();
+    consumer.version = 6;
+    let module = Builder::new(gpu()).finish().expect("is whole");
+    let error = lower(&module, &consumer, Policy::Strict).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::InvalidConsumer(_)), "{error}");
+
+    let sections = [Section {
+        name: ".debug_line",
+        bytes: vec![0],
+        relocations: Vec::new(),
+        is_strings: false,
+        group: None,
+    }];
+    let object = new_object(&gpu(), &Code::default(), &sections).expect("an object");
+    let error = attach(&object, &gpu(), &sections).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::AlreadyPresent(_)), "{error}");
+    let error = attach(&object, &Target::x86_64(), &[]).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::WrongTarget(_)), "{error}");
+}
+
+#[test]
+fn the_cause_of_an_error_is_kept() {
+    use std::error::Error as _;
+    let error = write_file("/nowhere/at/all.o", &[]).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::Io { kind: std::io::ErrorKind::NotFound, .. }), "{error:?}");
+    let source =
+        error.source().and_then(|source| source.downcast_ref::<std::io::Error>()).expect("an I/O error");
+    assert_eq!(source.kind(), std::io::ErrorKind::NotFound);
+    assert!(error.to_string().contains("/nowhere/at/all.o"));
 }
 
 proptest! {

@@ -433,7 +433,7 @@ fn who_cannot_have_them_is_refused() {
         let mut consumer = consumers()[1].clone();
         change(&mut consumer);
         let error = lower(&module, &consumer, Policy::Partial).expect_err("is refused");
-        assert!(matches!(error.kind(), ErrorKind::BadArgument(_)), "{error:?}");
+        assert!(matches!(error.kind(), ErrorKind::InvalidConsumer(_)), "{error:?}");
         error.to_string()
     };
     assert_eq!(refused(|it| it.version = 2), "type units came with DWARF 4: version 2 has none");

@@ -7,7 +7,8 @@ use super::{
     DW_AT_LLVM_LANE_PC_AMD, DW_AT_LLVM_LANES, DW_AT_LLVM_LANES_AMD, DW_AT_LLVM_MEMORY_SPACE,
     DW_CC_LLVM_DEVICE_KERNEL, FrameForm, Tables,
 };
-use crate::error::{Error, Result};
+use crate::error::{ErrorKind, Named, Result};
+use crate::near::nearest;
 use crate::op::{Dialect, DraftCodes};
 
 /// AMD's debuggers read one instruction that names a space, and keep the space for the instructions after it.
@@ -94,7 +95,7 @@ impl Consumer {
     /// standard.
     ///
     /// # Errors
-    /// [`ErrorKind::BadArgument`](crate::error::ErrorKind::BadArgument).
+    /// [`ErrorKind::UnknownName`].
     pub fn named(name: &str) -> Result<Self> {
         let dwarf = |name, version| Self { name, version, ..Self::dwarf5() };
         Ok(match name {
@@ -105,7 +106,10 @@ impl Consumer {
             "dwarf3" => dwarf("DWARF 3", 3),
             "dwarf4" => dwarf("DWARF 4", 4),
             "dwarf5" => Self::dwarf5(),
-            _ => return Err(Error::bad_argument(format!("no consumer has the name `{name}`"))),
+            _ => {
+                let nearest = nearest(name, Self::NAMES);
+                return Err(ErrorKind::UnknownName { of: Named::Consumer, name: name.into(), nearest }.into());
+            }
         })
     }
 }

@@ -16,7 +16,7 @@ use super::read::VERSION;
 use super::statement::{self as say, FunctionFacts, Later, MacroStep, Statement, UnitFacts, VariableFacts};
 use super::words::{Bytes, Named, Number, Signed, Word};
 pub(super) use super::written::{Live, Masks, Rows};
-use crate::error::{ErrorKind, Result};
+use crate::error::Result;
 use crate::model::{
     Address, Entity, FileId, FunctionId, Language, LocId, Macro, Module, Node, ProcedureId, ScopeId,
     ScopeKind, SourceLine, TypeId, UnitId, VariableId, VariableKind,
@@ -480,7 +480,7 @@ impl<'m, W: Write> Writer<'m, W> {
     }
 
     fn json(&mut self, value: &impl Serialize) -> Result<()> {
-        serde_json::to_writer(&mut self.out, value).map_err(|error| ErrorKind::Io(error.to_string()).into())
+        serde_json::to_writer(&mut self.out, value).map_err(|error| std::io::Error::from(error).into())
     }
 }
 

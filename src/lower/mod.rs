@@ -101,7 +101,7 @@ impl core::fmt::Display for LeftOut {
 ///
 /// # Errors
 /// [`ErrorKind::CannotSay`] with [`Policy::Strict`]; [`ErrorKind::TooLarge`] where a section does not fit
-/// the 32-bit DWARF format; [`ErrorKind::BadArgument`] where the consumer asks for what
+/// the 32-bit DWARF format; [`ErrorKind::InvalidConsumer`] where the consumer asks for what
 /// [`Units::new`] refuses.
 pub fn lower(module: &Module, consumer: &Consumer, policy: Policy) -> Result<Lowered> {
     let units = Units::new(module, consumer, policy)?;

@@ -9,6 +9,7 @@ use md5::{Digest, Md5};
 use super::Lowered;
 use super::dies::{Contents, Dies};
 use super::join::{LIMIT, split_name, text};
+use super::units::invalid;
 use super::units::{LoweredUnit, Part, Units};
 use crate::consumer::Consumer;
 use crate::emit::abbrev::Abbreviations;
@@ -114,10 +115,10 @@ impl Units<'_> {
         }
         if consumer.version != 5 {
             let what = format!("split units are written in DWARF 5, not in DWARF {}", consumer.version);
-            return Err(Error::bad_argument(what));
+            return Err(invalid(what));
         }
         if consumer.has_type_units {
-            return Err(Error::bad_argument("split units are written without type units"));
+            return Err(invalid("split units are written without type units"));
         }
         Ok(module.split_names())
     }

@@ -116,32 +116,30 @@ impl<'m> Units<'m> {
     /// What has to be known of all units before one can be written.
     ///
     /// # Errors
-    /// [`ErrorKind::BadArgument`] where the consumer asks for a DWARF version that is not 2 to 5, for
+    /// [`ErrorKind::InvalidConsumer`] where the consumer asks for a DWARF version that is not 2 to 5, for
     /// `.debug_names` before DWARF 5, for `.eh_frame` on a target without it, for type units before DWARF 4 or with `.debug_names`, or for split units of
     /// another version or with type units.
     pub fn new(module: &'m Module, consumer: &'m Consumer, policy: Policy) -> Result<Self> {
         if !(2..=5).contains(&consumer.version) {
             let what = format!("DWARF {} cannot be written: 2 to 5 can", consumer.version);
-            return Err(Error::bad_argument(what));
+            return Err(invalid(what));
         }
         if consumer.tables.names && consumer.version < 5 {
-            return Err(Error::bad_argument(
-                "`.debug_names` came with DWARF 5: older versions have `.debug_pubnames`",
-            ));
+            return Err(invalid("`.debug_names` came with DWARF 5: older versions have `.debug_pubnames`"));
         }
         if consumer.has_type_units {
             if consumer.version < 4 {
                 let what = format!("type units came with DWARF 4: version {} has none", consumer.version);
-                return Err(Error::bad_argument(what));
+                return Err(invalid(what));
             }
             if consumer.tables.names {
                 let what = "`.debug_names` of an object cannot refer to type units, which a linker may drop";
-                return Err(Error::bad_argument(what));
+                return Err(invalid(what));
             }
         }
         if consumer.frames.eh_frame && !module.target.call_frames().has_eh_frame {
             let what = format!("the ABI of {} has no `.eh_frame`", module.target.name());
-            return Err(Error::bad_argument(what));
+            return Err(invalid(what));
         }
         let (children, others) = (Children::new(module), Others::new(module));
         let type_units = match consumer.has_type_units {
@@ -234,3 +232,9 @@ impl<'m> Units<'m> {
 
 /// A unit is written again if that makes it smaller by one part in so many.
 const WORTHWHILE: u64 = 200;
+
+/// Error for a consumer whose fields contradict each other.
+#[cold]
+pub(super) fn invalid(what: impl Into<String>) -> Error {
+    ErrorKind::InvalidConsumer(what.into()).into()
+}

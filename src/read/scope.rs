@@ -5,7 +5,7 @@ use gimli::constants as dw;
 use super::dwarf::Dwarf;
 use super::entry::Entry;
 use super::value::Value;
-use crate::error::{Count, Error, Result};
+use crate::error::{Count, Error, ErrorKind, Named, Result};
 use crate::near;
 
 impl<'o> Dwarf<'o> {
@@ -13,20 +13,21 @@ impl<'o> Dwarf<'o> {
     /// else one outside all functions. Declarations are ignored; without a pc, so are all variables of functions.
     ///
     /// # Errors
-    /// [`BadArgument`](crate::error::ErrorKind::BadArgument) if there is none, or if several scopes of equal depth have
-    /// one; the message then lists them.
+    /// [`ErrorKind::UnknownName`] if there is none; [`ErrorKind::AmbiguousName`] if several scopes of equal depth have
+    /// one.
     pub fn variable_at(&self, name: &str, pc: Option<u64>) -> Result<Entry<'_, 'o>> {
         let mut found: Vec<Entry<'_, 'o>> = Vec::new();
-        let mut innermost = 0;
+        let (mut innermost, mut others) = (0, Vec::new());
         for entry in self.entries() {
             let is_variable = matches!(
                 entry.tag(),
                 dw::DW_TAG_variable | dw::DW_TAG_formal_parameter | dw::DW_TAG_constant
             );
-            if !is_variable
-                || entry.attr(dw::DW_AT_declaration).is_some()
-                || entry.name().as_deref() != Some(name)
-            {
+            if !is_variable || entry.attr(dw::DW_AT_declaration).is_some() {
+                continue;
+            }
+            if entry.name().as_deref() != Some(name) {
+                others.push(entry);
                 continue;
             }
             let Some(scopes) = scopes_at(entry, pc)? else { continue };
@@ -38,14 +39,17 @@ impl<'o> Dwarf<'o> {
                 found.push(entry);
             }
         }
-        let at = pc.map_or_else(|| " without a pc".into(), |pc| format!(" at pc {pc:#x}"));
+        let (of, name) = (Named::Variable { pc }, name.to_owned());
         match found[..] {
             [one] => Ok(one),
-            [] => Err(Error::bad_argument(format!("no variable `{name}` is in scope{at}"))),
+            [] => {
+                others.retain(|&entry| matches!(scopes_at(entry, pc), Ok(Some(_))));
+                let nearest = near::nearest(&name, others.iter().filter_map(|other| other.name()));
+                Err(ErrorKind::UnknownName { of, name, nearest }.into())
+            }
             _ => {
-                let all: Vec<String> = found.iter().map(|&entry| described(entry)).collect();
-                let all = all.join("; ");
-                Err(Error::bad_argument(format!("`{name}` is ambiguous{at}: {all}")))
+                let candidates = found.iter().map(|&entry| described(entry)).collect();
+                Err(ErrorKind::AmbiguousName { of, name, candidates }.into())
             }
         }
     }
@@ -55,9 +59,9 @@ impl Dwarf<'_> {
     /// Returns the address at an offset in bytes from the start of the function with this name or linkage name.
     ///
     /// # Errors
-    /// [`BadArgument`](crate::error::ErrorKind::BadArgument) if no function with code has the name, if several have it
-    /// and start at different addresses, or if the function has no code at the address; and the errors of
-    /// [`Entry::ranges`].
+    /// [`ErrorKind::UnknownName`] if no function with code has the name; [`ErrorKind::AmbiguousName`] if several have it
+    /// and start at different addresses; [`ErrorKind::BadArgument`] if the function has no code at the address; and the
+    /// errors of [`Entry::ranges`].
     pub fn address_in(&self, function: &str, offset: u64) -> Result<u64> {
         let is_name =
             |value: Option<&Value<'_>>| value.and_then(Value::text).is_some_and(|name| name == function);
@@ -87,13 +91,13 @@ impl Dwarf<'_> {
             }
             [] => {
                 let names = self.functions().filter_map(|entry| Some(entry.name()?.into_owned()));
-                let near = near::suggestion(function, names);
-                Err(Error::bad_argument(format!("no function `{function}`{near}")))
+                let nearest = near::nearest(function, names);
+                Err(ErrorKind::UnknownName { of: Named::Function, name: function.into(), nearest }.into())
             }
             _ => {
-                let all: Vec<String> = found.iter().map(|(start, _)| format!("{start:#x}")).collect();
-                let all = all.join(", ");
-                Err(Error::bad_argument(format!("function `{function}` is ambiguous: at {all}")))
+                let candidates = found.iter().map(|(start, _)| format!("{start:#x}")).collect();
+                let name = function.into();
+                Err(ErrorKind::AmbiguousName { of: Named::Function, name, candidates }.into())
             }
         }
     }

@@ -47,13 +47,14 @@ fn can_be_added_to(facts: &Facts<'_>, mode: &Mode) -> Result<()> {
     };
     if let Some((import, name, _)) = layout.unknown_sets().find(|(_, name, _)| !name.starts_with(other)) {
         let what = format!("the module has instructions of {name} already, a set that is not known");
-        return Err(Error::bad_argument(what).at_word(layout.definition(import).map_or(0, |it| it.at)));
+        let at = layout.definition(import).map_or(0, |it| it.at);
+        return Err(Error::new(ErrorKind::AlreadyPresent(what)).at_word(at));
     }
     match facts.iter().find(|fact| fact.set.is_shader() == mode.set.is_shader()) {
         None => Ok(()),
         Some(fact) => {
             let what = format!("the module has instructions of {} already", fact.set.name());
-            Err(Error::new(ErrorKind::BadArgument(what)).at_word(fact.at))
+            Err(Error::new(ErrorKind::AlreadyPresent(what)).at_word(fact.at))
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Files are written completely or not at all.
 
 use std::fs;
+use std::io::ErrorKind::NotFound;
 
 use eitri::emit::elf::write_file;
 use eitri::error::ErrorKind;
@@ -24,7 +25,10 @@ fn a_failure_names_the_path_and_leaves_nothing() {
     let folder = Folder::new();
     let path = folder.path().join("missing/a.o");
     let error = write_file(&path, b"one").unwrap_err();
-    assert!(matches!(error.kind(), ErrorKind::Io(text) if text.contains("missing/a.o")), "{error}");
+    assert!(
+        matches!(error.kind(), ErrorKind::Io { kind: NotFound, message } if message.contains("missing/a.o")),
+        "{error}"
+    );
     // A folder cannot be replaced.
     fs::create_dir(folder.path().join("taken")).unwrap();
     write_file(folder.path().join("taken"), b"one").unwrap_err();

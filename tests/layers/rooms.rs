@@ -6,7 +6,7 @@
 pub const ROOMS: &[(&str, &str)] = &[
     ("work", ""),
     ("near", ""),
-    ("error", ""),
+    ("error", "near"),
     ("target", "error near"),
     // The tables that both halves share.
     ("op", "error near target"),
@@ -19,7 +19,7 @@ pub const ROOMS: &[(&str, &str)] = &[
     // Describing and writing.
     ("model", "error op::Expr op::Reg target work"),
     ("build", "error model op target work"),
-    ("emit", "cfi error op target"),
+    ("emit", "cfi error near op target"),
     ("consumer", "error near op target"),
     ("omission", "consumer error model"),
     ("lower", "build consumer emit error model omission op target work"),

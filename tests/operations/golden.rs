@@ -284,7 +284,13 @@ fn malformed_texts_are_refused() {
         "GNU_encoded_addr 0x04 18446744073709551616",
     ] {
         let error = text::parse(text, encoding, None).expect_err(text);
-        let is_argument = matches!(error.kind(), ErrorKind::BadArgument(_) | ErrorKind::DoesNotFit { .. });
+        let is_argument = matches!(
+            error.kind(),
+            ErrorKind::BadArgument(_)
+                | ErrorKind::DoesNotFit { .. }
+                | ErrorKind::Syntax(_)
+                | ErrorKind::UnknownName { .. }
+        );
         assert!(is_argument && !error.to_string().is_empty(), "{text}: {error}");
     }
     let error = text::parse("nop; L1: ; nop; lit99", encoding, None).unwrap_err();

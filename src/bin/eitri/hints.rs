@@ -4,7 +4,6 @@ use std::path::Path;
 
 use eitri::Error;
 use eitri::error::ErrorKind;
-use eitri::read::Object;
 
 use super::{Failure, of};
 
@@ -25,12 +24,12 @@ pub fn if_refused(file: &Path, hint: Option<&'static str>) -> impl Fn(Error) -> 
 }
 
 /// Adds the file to an error of attaching sections, and a hint if the object has the section already.
-pub fn if_there(file: &Path, object: &[u8]) -> impl Fn(Error) -> Failure {
+pub fn if_there(file: &Path) -> impl Fn(Error) -> Failure {
     move |error| {
-        let section = error.at().section.as_deref();
-        let is_there = |name| Object::read(object).is_ok_and(|object| object.section(name).is_some());
-        let hint = "--replace removes the debug sections of the object first";
-        let hint = if section.is_some_and(is_there) { hint } else { "" };
+        let hint = match error.kind() {
+            ErrorKind::AlreadyPresent(_) => "--replace removes the debug sections of the object first",
+            _ => "",
+        };
         of(file)(error).and(hint)
     }
 }

@@ -87,7 +87,7 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
                     check_code(&module, &bytes).map_err(of(file))?;
                     let existing = if replace { Existing::Replace } else { Existing::Refuse };
                     let how = Attach { existing, compression };
-                    attach_with(&bytes, target, sections, &how).map_err(hints::if_there(file, &bytes))?
+                    attach_with(&bytes, target, sections, &how).map_err(hints::if_there(file))?
                 }
             };
             for warning in module.warnings() {

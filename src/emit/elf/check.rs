@@ -28,7 +28,8 @@ impl<'s> Added<'s> {
             let compressed = section.name.strip_prefix(".debug_").map(|rest| format!(".zdebug_{rest}"));
             let is_there = |name: &str| old.contains(name.as_bytes());
             if is_there(section.name) || compressed.is_some_and(|name| is_there(&name)) {
-                return bad("the object already has a section of this name, which is not replaced");
+                let what = "the object already has a section of this name, which is not replaced";
+                return Err(Error::new(ErrorKind::AlreadyPresent(what.into())).in_section(section.name));
             }
             if positions.insert((section.name, section.group), index).is_some() {
                 return bad("two sections of this name are to be added");

@@ -11,7 +11,8 @@ use super::image::{Image, ImageSection, string_table_header};
 use super::relocatable::{self, Undefined, relocation_header};
 use super::symbols::{Binding, Place, SHN_AMDGPU_LDS, Symbol, SymbolKind, Visibility};
 use crate::emit::{RelocationTarget, Section};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Named, Result};
+use crate::near::nearest;
 use crate::target::Target;
 
 /// Contents of a new object besides debug information: code, data and their symbols.
@@ -154,7 +155,8 @@ pub fn new_object_with(
     for section in &code.sections {
         check_name(&section.name)?;
         if !names.insert(&section.name) {
-            return Err(Error::bad_argument("two sections of this name").in_section(&section.name));
+            let error = ErrorKind::DuplicateName { of: Named::Section, name: section.name.clone() };
+            return Err(Error::new(error).in_section(&section.name));
         }
         image.add(code_section(section)?)?;
     }
@@ -220,7 +222,7 @@ fn symbols(code: &Code) -> Result<Vec<Symbol>> {
     for symbol in &symbols {
         check_name(&symbol.name)?;
         if !names.insert(&symbol.name) {
-            return Err(Error::bad_argument(format!("two symbols `{}`", symbol.name)));
+            return Err(ErrorKind::DuplicateName { of: Named::Symbol, name: symbol.name.clone() }.into());
         }
         if symbol.place == Place::Undefined && symbol.binding == Binding::Local {
             return Err(Error::bad_argument(format!("symbol `{}` is local but elsewhere", symbol.name)));
@@ -247,7 +249,10 @@ fn relocation_table(
     let mut table = Vec::new();
     for relocation in &section.relocations {
         let name = &relocation.symbol;
-        let missing = || Error::bad_argument(format!("the object has no symbol `{name}`"));
+        let missing = || {
+            let nearest = nearest(name, symbols.iter().map(|symbol| &symbol.name));
+            Error::new(ErrorKind::UnknownName { of: Named::Symbol, name: name.clone(), nearest })
+        };
         if relocation.offset >= section.bytes.len() as u64 {
             let error = Error::bad_argument("a relocation outside of its section");
             return Err(error.at_offset(relocation.offset));

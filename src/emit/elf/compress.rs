@@ -4,7 +4,7 @@ use object::elf;
 
 use super::bytes::{set_u32, set_u64};
 use super::image::Image;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 
 /// Size of the header of a compressed section in bytes, `Elf64_Chdr`: type, reserved, size, alignment.
 const HEADER: usize = 24;
@@ -58,9 +58,8 @@ pub(super) fn compress(image: &mut Image<'_>, compression: Compression) -> Resul
         if section.header.sh_type != elf::SHT_PROGBITS || !section.name.starts_with(b".debug_") {
             continue;
         }
-        let packed = compression.packed(&section.contents).map_err(|error| {
-            Error::new(ErrorKind::Io(error.to_string())).in_section(&section.display_name())
-        })?;
+        let packed = compression.packed(&section.contents);
+        let packed = packed.map_err(|error| Error::from(error).in_section(&section.display_name()))?;
         let Some((kind, packed)) = packed else { continue };
         if HEADER + packed.len() >= section.contents.len() {
             continue;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::error::{ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 /// Writes a file atomically: readers never see partial contents, and a failure leaves the old file.
 ///
@@ -16,7 +16,10 @@ use crate::error::{ErrorKind, Result};
 /// [`ErrorKind::Io`], with the path.
 pub fn write_file(path: impl AsRef<Path>, bytes: &[u8]) -> Result<()> {
     let path = path.as_ref();
-    write(path, bytes).map_err(|error| ErrorKind::Io(format!("{}: {error}", path.display())).into())
+    write(path, bytes).map_err(|error| {
+        let message = format!("{}: {error}", path.display());
+        Error::new(ErrorKind::Io { kind: error.kind(), message }).caused_by(error)
+    })
 }
 
 fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {

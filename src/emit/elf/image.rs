@@ -119,7 +119,7 @@ impl<'a> Image<'a> {
         let mut bytes = Vec::with_capacity(HEADER);
         encoder(order)
             .file_header(&mut bytes, &header, &FileHeaderLayout::default())
-            .map_err(|error| Error::bad_argument(error.to_string()))?;
+            .map_err(|error| Error::bad_argument(error.to_string()).caused_by(error))?;
         let header = bytes.try_into().map_err(|_| Error::malformed("an ELF header of the wrong size"))?;
         Ok(Self {
             input: &[],
@@ -282,7 +282,7 @@ impl<'a> Image<'a> {
     pub fn check_target(&self, target: &Target) -> Result<()> {
         let identity = target.elf();
         if self.machine().0 != identity.machine {
-            return Err(Error::bad_argument(format!(
+            return Err(wrong_target(format!(
                 "the object is for ELF machine {}, but {} is {}",
                 self.machine().0,
                 target.name(),
@@ -290,7 +290,7 @@ impl<'a> Image<'a> {
             )));
         }
         if self.order != byte_order(target) {
-            return Err(Error::bad_argument(format!(
+            return Err(wrong_target(format!(
                 "the object is {} endian, but {} is {} endian",
                 order_name(self.order),
                 target.name(),
@@ -299,7 +299,7 @@ impl<'a> Image<'a> {
         }
         let (found, expected) = (self.u32(48) & PROCESSOR, identity.flags & PROCESSOR);
         if self.machine() == elf::EM_AMDGPU && found != expected {
-            return Err(Error::bad_argument(format!(
+            return Err(wrong_target(format!(
                 "the object is for AMD processor {found:#04x}, but {} is {expected:#04x}",
                 target.name()
             )));
@@ -407,4 +407,9 @@ fn section_header(order: Endianness, bytes: &[u8]) -> SectionHeader {
         sh_addralign: u64_at(order, bytes, 48),
         sh_entsize: u64_at(order, bytes, 56),
     }
+}
+
+#[cold]
+fn wrong_target(what: String) -> Error {
+    ErrorKind::WrongTarget(what).into()
 }

@@ -7,7 +7,8 @@ use object::elf;
 
 use super::bytes::{string_at, u16_at, u32_at, u64_at};
 use super::image::{Image, ImageSection};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Named, Result};
+use crate::near::nearest;
 
 /// Size of a symbol in bytes.
 pub(super) const SYMBOL_SIZE: usize = 24;
@@ -268,14 +269,23 @@ pub(super) fn defined<'i>(lookups: &[Lookup<'i>], name: &str) -> Result<(u32, Ra
             Some(&(Found::Local(index) | Found::Global(index))) => {
                 return Ok((index, lookup.symbols[index as usize]));
             }
-            Some(Found::Locals) => error = Some(format!("the object has several local symbols `{name}`")),
+            Some(Found::Locals) => {
+                let (of, name) = (Named::Symbol, name.into());
+                error = Some(ErrorKind::AmbiguousName { of, name, candidates: Vec::new() });
+            }
             Some(Found::Undefined(_)) => {
-                error.get_or_insert_with(|| format!("symbol `{name}` is not defined in the object"));
+                let what = || format!("symbol `{name}` is not defined in the object");
+                error.get_or_insert_with(|| ErrorKind::BadArgument(what()));
             }
             None => {}
         }
     }
-    Err(Error::bad_argument(error.unwrap_or_else(|| format!("the object has no symbol `{name}`"))))
+    Err(error.unwrap_or_else(|| {
+        let known = lookups.iter().flat_map(|lookup| lookup.names.keys());
+        let nearest = nearest(name, known.filter_map(|name| core::str::from_utf8(name).ok()));
+        ErrorKind::UnknownName { of: Named::Symbol, name: name.into(), nearest }
+    }))
+    .map_err(Error::from)
 }
 
 /// Symbols of an object, in the order of its `.symtab`; of its `.dynsym`, without a `.symtab`.

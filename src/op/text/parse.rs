@@ -1,7 +1,7 @@
 //! Parses text to bytes.
 
 use super::MAX_DEPTH;
-use crate::error::{At, Error, Result};
+use crate::error::{At, Error, ErrorKind, Named, Result};
 use crate::near;
 use crate::op::compact::Form;
 use crate::op::table::for_each_op;
@@ -14,11 +14,17 @@ use crate::target::Target;
 /// Parses an expression.
 ///
 /// # Errors
-/// [`BadArgument`](crate::error::ErrorKind::BadArgument) with the operation's index where an operation is unknown, or
-/// an operand is missing, superfluous, or not a number of its size; [`CannotSay`](crate::error::ErrorKind::CannotSay)
-/// where the dialect does not have the operation.
+/// With the operation's index: [`ErrorKind::UnknownName`] where an operation is unknown; [`ErrorKind::Syntax`] where an
+/// operand is missing, superfluous, or not a number of its size; [`ErrorKind::CannotSay`] where the dialect does not have
+/// the operation.
 pub fn parse(text: &str, encoding: Encoding, target: Option<&Target>) -> Result<Expr> {
     expression(text, &Context { encoding, target, depth: 0 })
+}
+
+/// Error for a text that does not follow the grammar.
+#[cold]
+fn syntax(what: impl Into<String>) -> Error {
+    ErrorKind::Syntax(what.into()).into()
 }
 
 /// Context of a text.
@@ -96,8 +102,8 @@ impl<'t> Reader<'t> {
             return Ok(true);
         }
         let name = Name::parse(bare).ok_or_else(|| {
-            let nearest = near::suggestion(bare, Name::ALL.iter().map(|name| name.row().text));
-            Error::bad_argument(format!("unknown operation `{word}`{nearest}"))
+            let nearest = near::nearest(bare, Name::ALL.iter().map(|name| name.row().text));
+            Error::new(ErrorKind::UnknownName { of: Named::Operation, name: word.into(), nearest })
         })?;
         let encoding = self.context.encoding;
         let code = opcode(name, bare, &encoding).ok_or_else(|| encode::missing(name, &encoding))?;
@@ -119,7 +125,7 @@ impl<'t> Reader<'t> {
         words.end(family.text)?;
         let number = if family.count == 1 { 0 } else { u8::try_from(value).unwrap_or(u8::MAX) };
         if number >= family.count || !family.holds(value, number) {
-            return Err(Error::bad_argument(format!("the operand of `{}` is too large", family.text)));
+            return Err(syntax(format!("the operand of `{}` is too large", family.text)));
         }
         self.builder.ops().spelled(family.op(value, by), Spelling::opcode(family.first + number));
         Ok(())
@@ -174,13 +180,12 @@ impl<'t> Words<'t> {
         let rest = self.rest.trim_start();
         let (word, rest) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
         self.rest = rest;
-        if word.is_empty() { Err(Error::bad_argument("an operand is missing")) } else { Ok(word) }
+        if word.is_empty() { Err(syntax("an operand is missing")) } else { Ok(word) }
     }
 
     fn number<T: TryFrom<i128>>(&mut self) -> Result<T> {
         let word = self.word()?;
-        number(word)
-            .ok_or_else(|| Error::bad_argument(format!("`{word}` is not a number of the operand's size")))
+        number(word).ok_or_else(|| syntax(format!("`{word}` is not a number of the operand's size")))
     }
 
     /// Parses a number of 64 bits, signed or unsigned.
@@ -200,7 +205,7 @@ impl<'t> Words<'t> {
         match (number(word), self.context.target) {
             (Some(value), _) => Ok(Reg(value)),
             (None, Some(target)) => target.register_named(word),
-            (None, None) => Err(Error::bad_argument(format!(
+            (None, None) => Err(syntax(format!(
                 "`{word}` is not the number of a register, and there is no target that has names"
             ))),
         }
@@ -210,7 +215,7 @@ impl<'t> Words<'t> {
         let word = self.word()?;
         word.strip_prefix('@')
             .and_then(number)
-            .ok_or_else(|| Error::bad_argument(format!("`{word}` is not an entry, like @0x2a")))
+            .ok_or_else(|| syntax(format!("`{word}` is not an entry, like @0x2a")))
     }
 
     fn bracketed(&mut self, open: char, close: char) -> Result<&'t str> {
@@ -224,8 +229,7 @@ impl<'t> Words<'t> {
                 ends
             })
         });
-        let (inner, rest) =
-            split.ok_or_else(|| Error::bad_argument(format!("an operand {open}…{close} is missing")))?;
+        let (inner, rest) = split.ok_or_else(|| syntax(format!("an operand {open}…{close} is missing")))?;
         self.rest = rest;
         Ok(inner)
     }
@@ -236,9 +240,10 @@ impl<'t> Words<'t> {
             let is_byte = word.len() <= 2 && word.bytes().all(|b| b.is_ascii_hexdigit());
             u8::from_str_radix(word, 16).ok().filter(|_| is_byte)
         };
-        text.split_whitespace().map(byte).collect::<Option<_>>().ok_or_else(|| {
-            Error::bad_argument(format!("`{{{text}}}` is not a block of bytes in hexadecimal"))
-        })
+        text.split_whitespace()
+            .map(byte)
+            .collect::<Option<_>>()
+            .ok_or_else(|| syntax(format!("`{{{text}}}` is not a block of bytes in hexadecimal")))
     }
 
     fn expression(&mut self) -> Result<Vec<u8>> {
@@ -249,7 +254,7 @@ impl<'t> Words<'t> {
         let depth = self.context.depth + 1;
         if depth > MAX_DEPTH {
             let what = format!("expressions in expressions are read to a depth of {MAX_DEPTH}");
-            return Err(Error::bad_argument(what));
+            return Err(syntax(what));
         }
         Ok(expression(text, &Context { depth, ..*self.context })?.bytes().to_vec())
     }
@@ -257,7 +262,7 @@ impl<'t> Words<'t> {
     fn end(&self, name: &str) -> Result<()> {
         match self.rest.trim() {
             "" => Ok(()),
-            more => Err(Error::bad_argument(format!("`{name}` has no operand `{more}`"))),
+            more => Err(syntax(format!("`{name}` has no operand `{more}`"))),
         }
     }
 }
