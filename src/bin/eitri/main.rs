@@ -186,8 +186,12 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
             }
             let dwo = split.as_deref().map(input).transpose()?;
             let mut out = io::stdout().lock();
-            let printed = print_to(&mut out, &bytes, dwo.as_deref(), target, dialect, options);
-            printed.map_err(of(&file))?;
+            match print_to(&mut out, &bytes, dwo.as_deref(), target, dialect, options) {
+                // The reader of the output has seen enough.
+                Err(error)
+                    if matches!(error.kind(), ErrorKind::Io { kind: io::ErrorKind::BrokenPipe, .. }) => {}
+                printed => printed.map_err(of(&file))?,
+            }
             Ok(ExitCode::SUCCESS)
         }
         Command::Conform { files, json, only } => {
