@@ -203,7 +203,7 @@ fn compare<C: Facts>(case: &Case<C>) -> Vec<Measured> {
     measured
 }
 
-/// One time divided by another.
+/// Quotient of two times.
 fn over(theirs: Duration, ours: Duration) -> f64 {
     theirs.as_secs_f64() / ours.as_secs_f64()
 }

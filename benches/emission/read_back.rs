@@ -61,7 +61,7 @@ type Live = (Option<(u64, u64)>, Operations);
 #[derive(Debug, PartialEq)]
 enum Operations {
     Known(Vec<Operation<Reader>>),
-    /// Bytes of an expression with a vendor's operation, which gimli does not read.
+    /// Bytes of an expression with a vendor operation, which gimli cannot decode.
     Bytes(Vec<u8>),
     /// `DW_AT_const_value`.
     Constant(u64),

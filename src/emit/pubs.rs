@@ -16,8 +16,8 @@ pub(crate) struct PublicUnit {
 /// Version of the table, unchanged since DWARF 2.
 const VERSION: u16 = 2;
 
-/// Appends a unit's table: functions and variables to the first section, types to the second. Each row has the offset
-/// of an entry from the start of the unit, and its name, qualified by namespaces and classes: `a::b`.
+/// Appends a unit's table: functions and variables for `.debug_pubnames`, types for `.debug_pubtypes`. `entries` have
+/// the offset of an entry from the start of the unit, and its name, qualified by namespaces and classes: `a::b`.
 pub(crate) fn write<'a>(
     format: Format,
     unit: PublicUnit,

@@ -1,7 +1,7 @@
-//! The realistic mix: what optimised code of real programs is made of. A fixed seed; every side reads the same facts.
+//! The realistic mix: modelled on optimised code of real programs, from a fixed seed. Every side reads the same facts.
 //!
-//! Names, types, scopes and places are made before anything is measured, as a compiler has them when it emits
-//! debug information.
+//! Names, types, scopes and locations are generated before any measurement, as a compiler has them when it emits debug
+//! information.
 
 use std::ops::Range;
 
@@ -12,15 +12,15 @@ use super::generate::Generator;
 pub struct Shape {
     pub machine: Machine,
     pub units: usize,
-    /// Functions with code in a unit.
+    /// Functions with code per unit.
     pub functions: usize,
-    /// Functions of a unit without code of their own, which are inlined.
+    /// Inlined functions without code of their own per unit.
     pub inlined: usize,
-    /// Structures of a unit.
+    /// Structures per unit.
     pub structures: usize,
-    /// Rows of a function's line table.
+    /// Rows of the line table per function.
     pub rows: usize,
-    /// Of 100 variables, those with one place for the whole function.
+    /// Percentage of variables with a single location for the whole function.
     pub at_one_place: u32,
 }
 
@@ -33,7 +33,7 @@ pub enum Machine {
     Cpu,
 }
 
-/// AMDGPU.
+/// The mix for AMDGPU.
 pub const GPU: Shape = Shape {
     machine: Machine::Gpu,
     units: 8,
@@ -43,11 +43,11 @@ pub const GPU: Shape = Shape {
     rows: 20,
     at_one_place: 4,
 };
-/// x86-64.
+/// The mix for x86-64.
 pub const STD: Shape = Shape { machine: Machine::Cpu, ..GPU };
-/// Variables that are mostly at one place, as without optimisation; no rows.
+/// Variables that mostly have a single location, as without optimisation; no rows.
 pub const ONE: Shape = Shape { at_one_place: 90, rows: 0, ..STD };
-/// Many small units.
+/// A mix of many small units.
 pub const SMALL: Shape = Shape { units: 1200, functions: 2, inlined: 1, structures: 12, ..STD };
 
 impl std::fmt::Display for Shape {
@@ -62,10 +62,10 @@ impl std::fmt::Display for Shape {
     }
 }
 
-/// Index of a string. The base types' names are the first, then [`PRODUCER`] and [`DIRECTORY`].
+/// Index of a string. The names of the base types are first, then [`PRODUCER`] and [`DIRECTORY`].
 pub type Name = u32;
 
-/// All facts. Ranges are of indices into the vectors.
+/// All facts. Ranges contain indices into the vectors.
 #[derive(Debug)]
 pub struct Mix {
     pub shape: Shape,
@@ -81,11 +81,11 @@ pub struct Mix {
     pub rows: Vec<Row>,
 }
 
-/// A unit. Functions that are inlined come before those with code.
+/// A unit. Inlined functions precede those with code.
 #[derive(Debug)]
 pub struct Unit {
     pub name: Name,
-    /// A header, beside the file that the unit is named after.
+    /// A header, besides the file that the unit is named after.
     pub header: Name,
     pub structures: Range<usize>,
     pub functions: Range<usize>,
@@ -104,7 +104,7 @@ pub const BASES: [Base; 6] = [
     ("char", gimli::DW_ATE_signed_char, 8),
 ];
 
-/// A type of a unit. A structure is known by its place among the unit's.
+/// A type of a unit. Structures are referred to by their index in the unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Type {
     Base(u8),
@@ -113,7 +113,7 @@ pub enum Type {
     Pointer(u16),
 }
 
-/// A structure. Each has a type of pointers to it.
+/// A structure. Each has a pointer type.
 #[derive(Debug)]
 pub struct Structure {
     pub name: Name,
@@ -122,7 +122,7 @@ pub struct Structure {
     pub members: Range<usize>,
 }
 
-/// A member: of a base type, a pointer to this structure or one before it, or a structure before it.
+/// A member: of a base type, a pointer to the same or an earlier structure, or an earlier structure.
 #[derive(Debug)]
 pub struct Member {
     pub name: Name,
@@ -131,7 +131,7 @@ pub struct Member {
     pub offset: u32,
 }
 
-/// A function. Its scopes are in the order of their entries, the function's own first.
+/// A function, with its scopes in the order of their entries; the function's own scope is first.
 #[derive(Debug)]
 pub struct Function {
     pub name: Name,
@@ -151,12 +151,12 @@ pub struct Code {
     pub bytes: u32,
 }
 
-/// A scope. A scope is in the last one before it with a smaller depth.
+/// A scope. Its parent is the last preceding scope of a smaller depth.
 #[derive(Debug)]
 pub struct Scope {
     pub kind: Kind,
     pub depth: usize,
-    /// Pc ranges, in bytes from the start of the function; none for a function.
+    /// Pc ranges, in bytes from the start of the function; none for a function's scope.
     pub ranges: Range<usize>,
     pub variables: Range<usize>,
 }
@@ -165,7 +165,7 @@ pub struct Scope {
 pub enum Kind {
     Function,
     Block,
-    /// An inlined call: the function by its place in the unit, and where the call is.
+    /// An inlined call: index of the function in the unit, and position of the call.
     Call {
         of: usize,
         line: u32,
@@ -180,66 +180,66 @@ pub struct Variable {
     pub is_parameter: bool,
     pub line: u32,
     pub ty: Type,
-    /// In an inlined call: the variable of the inlined function, by its place among those of the unit's inlined
-    /// functions.
+    /// In an inlined call: index of the inlined function's variable, among those of all inlined functions of the unit.
     pub origin: Option<usize>,
     pub at: At,
 }
 
-/// Where a variable is.
+/// Location of a variable.
 #[derive(Debug)]
 pub enum At {
-    /// A variable of an inlined function, which is in no code.
+    /// No location: a variable of an inlined function's abstract instance.
     Nowhere,
-    /// A constant, optimised away.
+    /// A constant value.
     Constant(u32),
     Always(Place),
     Entries(Range<usize>),
 }
 
-/// Places while the pc is in `start..end`: bytes from the start of the function.
+/// Locations for pcs in `start..end`, in bytes from the start of the function.
 #[derive(Debug, Clone, Copy)]
 pub struct Entry {
     pub start: u32,
     pub end: u32,
     pub place: Place,
-    /// A second place with the same value.
+    /// A second location with the same value.
     pub other: Option<Place>,
 }
 
-/// A place. Registers have their DWARF numbers.
+/// A location. Registers have their DWARF numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
     /// A register.
     Register(u16),
-    /// The asking lane's element of a vector register.
+    /// The focused lane's element of a vector register.
     PerLane(u16),
-    /// One lane of a vector register.
+    /// A lane of a vector register.
     Lane(u16, u8),
-    /// A slot of the stack frame, `0` bytes from its base or more.
+    /// A slot in the stack frame, at an offset in bytes from the frame base.
     Slot(u16),
-    /// Memory at the number in a register and some bytes more.
+    /// Memory at the value of a register plus an offset in bytes.
     Indirect(u16, i16),
-    /// Memory at a pointer that is in memory at a register and some bytes more, and some bytes after it.
+    /// Memory at a pointer plus an offset; the pointer is in memory at the value of a register plus an offset, in
+    /// bytes.
     Pointer(u16, i16, u8),
-    /// Memory at the pointer in two registers of 32 bits that follow each other, and some bytes more.
+    /// Memory at a pointer plus an offset in bytes; the pointer is in two consecutive 32-bit registers.
     Argument(u16, u8),
-    /// Two registers of 32 bits that follow each other.
+    /// Two consecutive 32-bit registers.
     Pair(u16),
-    /// The asking lane's elements of two vector registers that follow each other.
+    /// The focused lane's elements of two consecutive vector registers.
     PerLanePair(u16),
-    /// No place: a number.
+    /// A constant value.
     Constant(u32),
-    /// No place: the number in a register, and a constant added.
+    /// A value: the contents of a register plus a constant.
     Sum(u16, i16),
-    /// A structure: its first word in one register, the second in another, the rest nowhere.
+    /// A structure: its first word in one register, its second in another, the rest undefined.
     Split(u16, u16),
 }
 
 /// A row of the line table.
 #[derive(Debug, Clone, Copy)]
 pub struct Row {
-    /// Bytes from the start of the function.
+    /// Pc, in bytes from the start of the function.
     pub pc: u32,
     pub line: u32,
     pub column: u32,
@@ -252,7 +252,7 @@ impl Mix {
         Generator::new(shape).finish()
     }
 
-    /// Location entries in all, those of the whole function included.
+    /// Total number of location entries, including those of the whole function.
     pub fn places(&self) -> usize {
         let always = self.variables.iter().filter(|variable| matches!(variable.at, At::Always(_))).count();
         let others = self.entries.iter().filter(|entry| entry.other.is_some()).count();
@@ -263,7 +263,7 @@ impl Mix {
         &self.strings[name as usize]
     }
 
-    /// Size of a type of a unit in bits.
+    /// Size in bits of a type of a unit.
     pub fn bits(&self, unit: &Unit, ty: Type) -> u32 {
         match ty {
             Type::Base(base) => BASES[usize::from(base)].2,
@@ -274,7 +274,7 @@ impl Mix {
 }
 
 impl Machine {
-    /// Bytes of the shortest instruction.
+    /// Size in bytes of the shortest instruction.
     pub fn step(self) -> u32 {
         match self {
             Self::Gpu => 4,
@@ -282,7 +282,7 @@ impl Machine {
         }
     }
 
-    /// The register that holds the base of the stack frame: `s33`, `rbp`.
+    /// The register with the base of the stack frame: `s33`, `rbp`.
     pub fn frame(self) -> u16 {
         match self {
             Self::Gpu => 65,
@@ -290,7 +290,7 @@ impl Machine {
         }
     }
 
-    /// Bits of a word of a [split](Place::Split) structure.
+    /// Size in bits of a word of a [split](Place::Split) structure.
     pub fn word(self) -> u32 {
         match self {
             Self::Gpu => 32,
@@ -301,9 +301,9 @@ impl Machine {
 
 pub const PRODUCER: Name = BASES.len() as Name;
 pub const DIRECTORY: Name = PRODUCER + 1;
-/// Lanes of a wave.
+/// Number of lanes in a wave.
 pub const LANES: u8 = 32;
-/// Scopes in each other, at most.
+/// Maximum depth of scopes.
 pub const DEPTHS: usize = 5;
 
 impl Machine {

@@ -1,4 +1,4 @@
-//! The mix, described to eitri.
+//! The mix, written by eitri.
 
 use eitri::build::{Builder, DataMember};
 use eitri::emit::Section;
@@ -14,7 +14,7 @@ use super::content::{
     At, BASES, DEPTHS, DIRECTORY, Function, Kind, Machine, Mix, PRODUCER, Place, Scope, Type, Unit, Variable,
 };
 
-/// Describes the mix, lowers it and drops all but the sections.
+/// Describes the mix and lowers it. Returns the sections.
 pub fn eitri(mix: &Mix) -> Vec<Section> {
     let lowered = describe(mix).and_then(|module| lower(&module, &consumer(mix), Policy::Strict));
     lowered.expect("the consumer can express the mix").sections
@@ -49,10 +49,10 @@ fn describe(mix: &Mix) -> eitri::Result<model::Module> {
     m.finish()
 }
 
-/// Types of a unit.
+/// Ids of the types of a unit.
 struct Types {
     bases: Vec<TypeId>,
-    /// Structures, and pointers to them.
+    /// Structures, with the pointers to them.
     structures: Vec<(TypeId, TypeId)>,
 }
 
@@ -91,7 +91,7 @@ impl Types {
     }
 }
 
-/// A unit as it is described.
+/// State of the description of a unit.
 struct One<'d> {
     m: &'d mut Builder,
     mix: &'d Mix,
@@ -125,7 +125,7 @@ impl One<'_> {
         }
         let id = builder.id();
         self.functions.push(id);
-        // The scopes around: that of the function by its id.
+        // Enclosing scopes; the function's scope is given by its id.
         let mut around: [Option<ScopeId>; DEPTHS] = [None; DEPTHS];
         for scope in &mix.scopes[function.scopes.clone()] {
             let parent = scope.depth.checked_sub(1).and_then(|depth| around[depth]);
@@ -149,7 +149,7 @@ impl One<'_> {
         Ok(())
     }
 
-    /// Adds a scope of code. A function is there already.
+    /// Adds a scope of code. The function itself exists already.
     fn scope(&mut self, parent: impl eitri::build::InScope, scope: &Scope) -> eitri::Result<Option<ScopeId>> {
         let pcs = |range: &std::ops::Range<u32>| u64::from(range.start)..u64::from(range.end);
         let ranges: smallvec::SmallVec<[_; 4]> =
@@ -199,7 +199,7 @@ impl One<'_> {
     }
 }
 
-/// The location of a variable of so many bits.
+/// Location of a variable of `bits` bits.
 #[inline]
 fn loc(machine: Machine, place: Place, bits: u32) -> Loc {
     let reg = |number: u16| Reg(number.into());

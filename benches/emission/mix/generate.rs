@@ -1,4 +1,4 @@
-//! The facts of a [`Mix`], from a fixed seed.
+//! Generates the facts of a [`Mix`] from a fixed seed.
 
 use std::ops::Range;
 
@@ -7,17 +7,17 @@ use super::content::{
     Structure, Type, Unit, Variable,
 };
 
-/// Variables of a function: 1 to 200, the *n*th as frequent as n^-1.38.
+/// Number of variables per function: 1 to 200, with the probability of *n* proportional to n^-1.38.
 const VARIABLES: (u32, f64) = (200, 1.38);
-/// Pc ranges of a variable: 1 to 30, the *n*th as frequent as n^-1.2.
+/// Number of pc ranges per variable: 1 to 30, with the probability of *n* proportional to n^-1.2.
 const RANGES: (u32, f64) = (30, 1.2);
-/// Inlined calls in each other, and blocks, below a function.
+/// Maximum depth of inlined calls and blocks below a function.
 const DEPTH: usize = DEPTHS - 1;
-/// Instructions of a function for each of its variables.
+/// Number of instructions per variable of a function.
 const INSTRUCTIONS: u32 = 64;
-/// Variables of a function that is inlined.
+/// Number of variables per inlined function.
 const INLINED_VARIABLES: Range<u32> = 6..13;
-/// Most variables of a scope below the function's.
+/// Maximum number of variables of a scope below that of the function.
 const SCOPE_VARIABLES: u32 = 6;
 
 pub struct Generator {
@@ -25,16 +25,16 @@ pub struct Generator {
     mix: Mix,
     variables: Zipf,
     ranges: Zipf,
-    /// First of the names of variables, functions, structures and members.
+    /// First names of variables, functions, structures and members.
     names: [Name; 4],
     address: u64,
-    /// The first variable of each inlined function of the unit.
+    /// First variable of each inlined function of the unit.
     origins: Vec<usize>,
-    /// Calls of the unit.
+    /// Number of calls in the unit.
     calls: usize,
 }
 
-/// Different names of variables, members and structures: units have them in common.
+/// Number of different names of variables, members and structures, which units share.
 const NAMES: usize = 1000;
 
 impl Generator {
@@ -129,7 +129,7 @@ impl Generator {
                 Type::Pointer(_) => 8,
                 Type::Base(base) => BASES[usize::from(base)].2 / 8,
             };
-            // Structures in structures stay small.
+            // Limit the size of nested structures.
             let (ty, bytes) = if bytes > 64 { (Type::Base(0), 4) } else { (ty, bytes) };
             offset = u32::next_multiple_of(offset, bytes.min(8));
             let (name, line) = (self.name(3, NAMES), self.line());
@@ -137,14 +137,14 @@ impl Generator {
             offset += bytes;
         }
         let (name, line) = (self.names[2] + index as Name, self.line());
-        // Two words at least.
+        // At least two words.
         let bytes = offset.next_multiple_of(8).max(16);
         let members = members..self.mix.members.len();
         self.mix.structures.push(Structure { name, line, bytes, members });
     }
 
     fn name(&mut self, kind: usize, count: usize) -> Name {
-        // The first names are the most frequent.
+        // Lower indices are more frequent.
         let (one, two) = (self.random.below(count as u32), self.random.below(count as u32));
         self.names[kind] + one.min(two)
     }
@@ -162,7 +162,7 @@ impl Generator {
         }
     }
 
-    /// Adds a function, and its scope and rows.
+    /// Adds a function with its scopes and rows.
     fn push_function(&mut self, code: Option<Code>, scopes: usize, rows: usize) {
         let name = self.names[1] + self.mix.functions.len() as Name;
         let returns = (self.random.below(3) > 0).then(|| self.ty());
@@ -198,7 +198,7 @@ impl Generator {
 
     fn function(&mut self, unit: &Unit) {
         let (scopes, rows) = (self.mix.scopes.len(), self.mix.rows.len());
-        // More than the function's own, where nothing was inlined yet.
+        // Until the unit has a call, use more variables than a scope below the function's can have.
         let least = if self.calls == 0 { SCOPE_VARIABLES + 1 } else { 1 };
         let count = self.variables.pick(&mut self.random).max(least);
         let instructions = INSTRUCTIONS * (count + 1);
@@ -210,7 +210,7 @@ impl Generator {
         self.push_function(Some(code), scopes, rows);
     }
 
-    /// Adds a scope, and the scopes in it, with so many variables in all.
+    /// Adds a scope and its nested scopes, with `count` variables in total.
     fn scope(&mut self, unit: &Unit, kind: Kind, depth: usize, pcs: Range<u32>, count: u32) {
         let is_function = depth == 0;
         let pcs = if is_function { pcs } else { self.pcs(pcs) };
@@ -243,7 +243,7 @@ impl Generator {
         });
         if !is_function {
             self.mix.ranges.push(self.bytes(pcs.clone()));
-            // What the scheduler moved out of the way.
+            // Instructions that the scheduler moved away.
             let mut free = pcs.end;
             for _ in 0..self.random.below(5).saturating_sub(2) {
                 let start = free + 1 + self.random.below(2);
@@ -255,7 +255,7 @@ impl Generator {
         self.scopes_in(unit, depth, pcs, count - own);
     }
 
-    /// Adds scopes with so many variables in all to a scope with these instructions.
+    /// Adds nested scopes with `count` variables in total to a scope with these instructions.
     fn scopes_in(&mut self, unit: &Unit, depth: usize, pcs: Range<u32>, count: u32) {
         let (mut left, mut start) = (count, pcs.start);
         while left > 0 {
@@ -275,7 +275,7 @@ impl Generator {
         }
     }
 
-    /// Instructions of a scope in a part of the scope around it, so that some are left behind them.
+    /// Instructions of a scope in a part of the enclosing scope, which keeps some after it.
     fn pcs(&mut self, Range { start, end }: Range<u32>) -> Range<u32> {
         start + self.random.below(3)..end - 8
     }
@@ -285,7 +285,7 @@ impl Generator {
         step * pcs.start..step * pcs.end
     }
 
-    /// Adds a variable. `origin` is the index of the variable of the inlined function.
+    /// Adds a variable. `origin` is the index of the inlined function's variable.
     fn variable(&mut self, unit: &Unit, is_parameter: bool, origin: Option<usize>, pcs: Option<&Range<u32>>) {
         let ty = match origin {
             Some(at) => self.mix.variables[at].ty,
@@ -297,7 +297,7 @@ impl Generator {
             None => At::Nowhere,
             Some(_) if bits == 32 && self.random.below(100) < 3 => At::Constant(self.random.number()),
             Some(_) if self.random.below(100) < self.mix.shape.at_one_place => At::Always(self.home()),
-            // Less than the whole function: that would need no list.
+            // Not the whole function, which would need no list.
             Some(pcs) => self.entries(pcs.start..pcs.end - 1, bits),
         };
         let origin = origin.map(|at| at - self.origins[0]);
@@ -312,7 +312,7 @@ impl Generator {
         let (mut free, mut last) = (pcs.start, None);
         for index in 0..count {
             let from = pcs.start + index * step;
-            // Half of the places follow the one before.
+            // Half of the locations directly follow the previous one.
             let start =
                 if self.random.below(2) == 0 { free } else { free.max(from + self.random.below(step / 2)) };
             let end = (start + 1 + self.random.below(step)).min(from + step);
@@ -331,7 +331,7 @@ impl Generator {
         At::Entries(first..self.mix.entries.len())
     }
 
-    /// Where a variable is that does not move.
+    /// A location that is constant in the function.
     fn home(&mut self) -> Place {
         Place::Slot(4 * self.random.below(256) as u16)
     }
@@ -361,12 +361,12 @@ impl Generator {
         }
     }
 
-    /// The first of so many scalar registers that follow each other: `s0` to `s63`.
+    /// The first of `count` consecutive scalar registers: `s0` to `s63`.
     fn scalar(&mut self, count: u32) -> u16 {
         32 + self.random.below(65 - count) as u16
     }
 
-    /// The same of vector registers: `v0` to `v255`.
+    /// The first of `count` consecutive vector registers: `v0` to `v255`.
     fn vector(&mut self, count: u32) -> u16 {
         1536 + self.random.below(257 - count) as u16
     }
@@ -404,7 +404,7 @@ impl Generator {
     }
 }
 
-/// Numbers from 1 on, the larger the rarer.
+/// Positive numbers with a Zipf distribution: larger ones are rarer.
 struct Zipf(Vec<u32>);
 
 impl Zipf {
@@ -423,7 +423,7 @@ impl Zipf {
     }
 }
 
-/// Numbers that look random: Knuth's MMIX generator.
+/// Pseudo-random numbers: Knuth's MMIX generator.
 struct Random(u64);
 
 impl Random {
@@ -436,7 +436,7 @@ impl Random {
         ((self.next() >> 32) * u64::from(limit) >> 32) as u32
     }
 
-    /// Of up to 24 bits, as many small ones as large ones.
+    /// A number of up to 24 bits, of any size with equal probability.
     fn number(&mut self) -> u32 {
         let more = self.below(24);
         (self.next() >> 40) as u32 >> more

@@ -1,7 +1,7 @@
-//! The mix, by `gimli::write`.
+//! The mix, written by `gimli::write`.
 //!
-//! Operations are typed where gimli has them. An expression with one of a vendor's is given as bytes, by
-//! `Expression::raw`: gimli takes raw bytes only at the head of an expression. Sections refer to each other without
+//! Operations are typed where gimli supports them. An expression with a vendor operation is encoded as bytes with
+//! `Expression::raw`: gimli accepts raw bytes only at the start of an expression. Sections refer to each other without
 //! relocations.
 
 use eitri::emit::Section;
@@ -20,7 +20,7 @@ use super::hand::expression;
 const ENCODING: gimli::Encoding =
     gimli::Encoding { format: gimli::Format::Dwarf32, version: 5, address_size: 8 };
 
-/// Builds the mix and writes it.
+/// Builds the mix and writes its sections.
 pub fn gimli(mix: &Mix) -> Vec<Section> {
     let mut dwarf = write::Dwarf::new();
     for unit in &mix.units {
@@ -29,7 +29,7 @@ pub fn gimli(mix: &Mix) -> Vec<Section> {
     crate::sides::gimli_sections(&mut dwarf)
 }
 
-/// A unit as it is built.
+/// State of a unit under construction.
 struct One<'d> {
     dwarf: &'d mut write::Dwarf,
     mix: &'d Mix,
@@ -39,7 +39,7 @@ struct One<'d> {
     file: write::FileId,
     header: write::FileId,
     bases: Vec<UnitEntryId>,
-    /// Structures, and pointers to them.
+    /// Structures, with the pointers to them.
     structures: Vec<(UnitEntryId, UnitEntryId)>,
     functions: Vec<UnitEntryId>,
     /// Variables of inlined functions.
@@ -268,7 +268,7 @@ impl<'d> One<'d> {
     }
 }
 
-/// The place of a variable of so many bits.
+/// Expression for the location of a variable of `bits` bits.
 fn place_of(machine: Machine, place: Place, bits: u32) -> Expression {
     let register = gimli::Register;
     let mut expression = Expression::new();

@@ -285,7 +285,7 @@ fn insert_locals(image: &mut Image<'_>, symtab: usize, locals: &[Local]) -> Resu
     if locals.is_empty() {
         return Ok(first);
     }
-    // There are at most as many as sections.
+    // There are at most as many local symbols as sections.
     let by = locals.len() as u32;
     if count.checked_add(by).is_none() {
         return Err(ErrorKind::TooLarge("the symbol table".into()).into());

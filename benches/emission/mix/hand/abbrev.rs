@@ -1,4 +1,4 @@
-//! Abbreviations: every kind of entry is known, and a unit numbers those it has in the order of first use.
+//! Abbreviations: the kinds of entries are fixed; each unit numbers the used ones in the order of first use.
 
 use eitri::emit::Relocation;
 use gimli::constants as dw;
@@ -6,7 +6,7 @@ use gimli::constants as dw;
 use super::super::content::{LANES, Machine};
 use super::bytes::uleb;
 
-/// An entry, by what decides about its attributes and forms. `short`: the line takes one byte.
+/// Kind of an entry, which determines its attributes and forms. `short`: the line takes one byte.
 #[derive(Clone, Copy)]
 pub enum Die {
     Unit {
@@ -33,7 +33,7 @@ pub enum Die {
         returns: bool,
         external: bool,
     },
-    /// A variable with a name, or with a place only: that of an inlined call.
+    /// A variable with a name; otherwise only with a location, in an inlined call.
     Named {
         parameter: bool,
         inline: bool,
@@ -53,7 +53,7 @@ pub enum Die {
     },
 }
 
-/// How a variable's place is given.
+/// Encoding of a variable's location.
 #[derive(Clone, Copy)]
 pub enum Form {
     None,
@@ -72,7 +72,7 @@ pub struct Abbreviations {
 }
 
 impl Die {
-    /// A number for the kind of entry.
+    /// Index of the kind of entry.
     #[inline(always)]
     fn index(self) -> usize {
         let bit = |is: bool, at: u32| usize::from(is) << at;
@@ -122,7 +122,7 @@ impl Abbreviations {
     }
 }
 
-/// An abbreviation as it is written.
+/// Writer of an abbreviation.
 struct Description<'t>(&'t mut Vec<u8>);
 
 impl Description<'_> {
@@ -138,7 +138,7 @@ impl Description<'_> {
         self
     }
 
-    /// An attribute whose value is in the abbreviation: a number below 64.
+    /// Appends an attribute with its value in the abbreviation: a number below 64.
     fn is(&mut self, at: gimli::DwAt, value: u8) -> &mut Self {
         self.has(at, dw::DW_FORM_implicit_const).0.push(value);
         self
@@ -148,7 +148,7 @@ impl Description<'_> {
         self.has(dw::DW_AT_name, if inline { dw::DW_FORM_string } else { dw::DW_FORM_strx })
     }
 
-    /// In the unit's first file.
+    /// Appends the attributes of a declaration in the unit's first file.
     fn declared(&mut self, short: bool) -> &mut Self {
         self.is(dw::DW_AT_decl_file, 0).has(dw::DW_AT_decl_line, line(short))
     }
@@ -256,24 +256,24 @@ fn line(short: bool) -> gimli::DwForm {
     if short { dw::DW_FORM_data1 } else { dw::DW_FORM_data2 }
 }
 
-/// The tables of all units. A unit has the table of another one where the codes are the same.
+/// Tables of all units. Units with equal codes share a table.
 #[derive(Default)]
 pub struct Tables {
     tables: Vec<Vec<u8>>,
-    /// Of each unit: its first relocation, which is that of the table's offset, and the table.
+    /// For each unit: its first relocation, which is that of the table's offset, and the table.
     used: Vec<(usize, usize)>,
 }
 
-/// Tables that are compared.
+/// Number of earlier tables that are compared.
 const COMPARED: usize = 8;
 
 impl Tables {
-    /// Notes that the next relocation is that of the unit's table.
+    /// Records that the next relocation is that of the unit's table.
     pub fn relocate(&mut self, relocations: &[Relocation]) {
         self.used.push((relocations.len(), 0));
     }
 
-    /// Adds the unit's table, and makes ready for the next.
+    /// Adds the unit's table, and resets the codes for the next unit.
     pub fn push(&mut self, unit: &mut Abbreviations) {
         (unit.codes, unit.count) = ([0; KINDS], 0);
         let table = std::mem::take(&mut unit.table);

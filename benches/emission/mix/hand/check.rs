@@ -1,29 +1,29 @@
-//! The checks that eitri makes of the same facts.
+//! The checks that eitri applies to the same facts.
 
 use std::ops::Range;
 
 use super::super::content::{At, Entry, Function, Kind, LANES, Machine, Place, Row, Scope, Variable};
 
-/// What is wrong.
+/// A violated rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wrong {
-    /// A type, function or variable that is not there.
+    /// A type, function or variable that does not exist.
     Id,
-    /// A range that is empty, ends behind the function, or begins or ends inside an instruction.
+    /// A range that is empty, ends after the function, or has a bound inside an instruction.
     Range,
-    /// Two ranges of one variable or scope that overlap, or are not in order.
+    /// Ranges of one variable or scope that overlap, or are unsorted.
     Overlap,
-    /// A range that is not in the scope around.
+    /// A range outside of the enclosing scope.
     Outside,
     /// A register that the machine does not have, or of another kind.
     Register,
-    /// A lane that a wave does not have.
+    /// A lane outside of the wave.
     Lane,
-    /// More bits than the place has.
+    /// More bits than the location has.
     Size,
-    /// A row that is not in order, or inside an instruction.
+    /// A row that is unsorted, or inside an instruction.
     Row,
-    /// A parameter or copy of a variable where none can be.
+    /// A parameter or inlined variable in a scope that does not permit one.
     Scope,
 }
 
@@ -31,9 +31,9 @@ pub enum Wrong {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Register {
     None,
-    /// Bits.
+    /// Size in bits.
     Scalar(u8),
-    /// 32 bits for each lane.
+    /// 32 bits per lane.
     Vector,
 }
 
@@ -65,7 +65,7 @@ impl Checks {
         self.registers.get(usize::from(number)).copied().unwrap_or(Register::None)
     }
 
-    /// A register that is no vector, of so many bits or more.
+    /// Checks a register other than a vector register, of at least `needs` bits.
     #[inline]
     fn scalar(&self, number: u16, needs: u32) -> Result<(), Wrong> {
         match self.register(number) {
@@ -84,7 +84,7 @@ impl Checks {
         }
     }
 
-    /// The place of a variable of so many bits.
+    /// Checks the location of a variable of `bits` bits.
     #[inline]
     pub fn place(&self, place: Place, bits: u32) -> Result<(), Wrong> {
         let at_most = |has: u32| if bits <= has { Ok(()) } else { Err(Wrong::Size) };
@@ -123,7 +123,7 @@ impl Checks {
         }
     }
 
-    /// The entries of a variable of so many bits, in a function of so many bytes.
+    /// Checks the entries of a variable of `bits` bits, in a function of `bytes` bytes.
     #[inline]
     pub fn entries(&self, entries: &[Entry], bytes: u32, bits: u32) -> Result<(), Wrong> {
         let mut last = 0;
@@ -148,7 +148,7 @@ fn range(machine: Machine, range: &Range<u32>, bytes: u32) -> Result<(), Wrong> 
     if range.start >= range.end || range.end > bytes || is_inside { Err(Wrong::Range) } else { Ok(()) }
 }
 
-/// A member of so many bits, at so many bytes of a structure.
+/// Checks a member of `bits` bits at an offset in a structure of `bytes` bytes.
 pub fn member(bits: u32, offset: u32, bytes: u32) -> Result<(), Wrong> {
     if offset + bits / 8 <= bytes { Ok(()) } else { Err(Wrong::Size) }
 }
@@ -160,7 +160,7 @@ pub fn function(machine: Machine, function: &Function) -> Result<(), Wrong> {
     if is_wrong { Err(Wrong::Range) } else { Ok(()) }
 }
 
-/// The ranges of a function's scopes: in the function, disjoint, and in the scope around.
+/// Checks the ranges of a function's scopes: in the function, disjoint, and in the enclosing scope.
 pub fn scopes(machine: Machine, bytes: u32, scopes: &[Scope], all: &[Range<u32>]) -> Result<(), Wrong> {
     let mut around: [Range<usize>; super::super::content::DEPTHS] = Default::default();
     for scope in scopes {
@@ -181,7 +181,7 @@ pub fn scopes(machine: Machine, bytes: u32, scopes: &[Scope], all: &[Range<u32>]
     Ok(())
 }
 
-/// A variable of a scope. The unit's inlined functions have so many variables yet.
+/// Checks a variable of a scope. `origins` is the number of variables of the unit's inlined functions so far.
 #[inline]
 pub fn variable(scope: &Scope, variable: &Variable, origins: usize) -> Result<(), Wrong> {
     let is_wrong = match (scope.kind, variable.origin) {

@@ -6,15 +6,15 @@ use super::bytes::uleb;
 use super::check::{self, Wrong};
 use super::{Hand, expression};
 
-/// A string that is no longer than an offset is in the entry.
+/// Strings shorter than an offset are in the entry.
 const INLINE: usize = 4;
 
-/// What a scope's entries need to know of its function.
+/// Properties of a function for the entries of its scopes.
 #[derive(Clone, Copy)]
 struct Around {
-    /// Index of its address.
+    /// Index of the function's address.
     address: u32,
-    /// Bytes of its code.
+    /// Size of the code in bytes.
     bytes: u32,
 }
 
@@ -24,7 +24,7 @@ impl<const CHECKED: bool> Hand<'_, CHECKED> {
         self.mix.text(name).len() < INLINE
     }
 
-    /// Appends a name that is not in the entry.
+    /// Appends the index of a name that is not in the entry.
     pub(super) fn string(&mut self, name: Name) {
         let index = self.strings.index(name);
         uleb(&mut self.info, index.into());
@@ -76,7 +76,7 @@ impl<const CHECKED: bool> Hand<'_, CHECKED> {
         self.structures.clear();
         for structure in &mix.structures[unit.structures.clone()] {
             let at = self.offset();
-            // The pointer to the structure comes behind it.
+            // The pointer to the structure follows it.
             self.structures.push((at, 0));
             self.begin(Die::Structure { short: structure.line < 0x100 });
             self.string(structure.name);
@@ -165,7 +165,7 @@ impl<const CHECKED: bool> Hand<'_, CHECKED> {
         Ok(())
     }
 
-    /// Writes the entry of a scope. A function has one already.
+    /// Writes the entry of a scope; that of the function exists already.
     fn scope(&mut self, scope: &Scope, around: Around) -> Result<(), Wrong> {
         let ranges = &self.mix.ranges[scope.ranges.clone()];
         let is_list = !matches!(ranges, [range] if range.start == 0);
@@ -263,7 +263,7 @@ impl<const CHECKED: bool> Hand<'_, CHECKED> {
         Ok(())
     }
 
-    /// Writes a location list and gives its index.
+    /// Writes a location list and returns its index.
     fn list(&mut self, entries: &[Entry], bits: u32, address: u32) -> u64 {
         let machine = self.machine;
         let out = &mut self.loclists.bytes;
@@ -289,7 +289,7 @@ impl<const CHECKED: bool> Hand<'_, CHECKED> {
     }
 }
 
-/// Appends the operations of a place behind their length.
+/// Appends the operations of a location, after their length.
 #[inline]
 fn counted(out: &mut Vec<u8>, machine: Machine, place: super::super::content::Place, bits: u32) {
     let length = out.len();
@@ -298,7 +298,7 @@ fn counted(out: &mut Vec<u8>, machine: Machine, place: super::super::content::Pl
     patch(out, length);
 }
 
-/// Fills in the length of what is behind the byte at `at`.
+/// Fills in the length of the bytes after the byte at `at`.
 #[inline]
 fn patch(out: &mut [u8], at: usize) {
     let length = out.len() - at - 1;

@@ -4,17 +4,17 @@ use super::super::content::{DIRECTORY, Function, Mix, Row, Unit};
 use super::bytes::{begin_length, end_length, sleb, uleb};
 
 const OPCODE_BASE: u8 = 13;
-/// Operands of each standard opcode.
+/// Number of operands of each standard opcode.
 const OPERANDS: [u8; OPCODE_BASE as usize - 1] = [0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1];
 
-/// The lines and instructions that a special opcode goes on by.
+/// Parameters of special opcodes.
 #[derive(Clone, Copy)]
 struct Special {
     base: i64,
     range: u64,
 }
 
-/// Of these, a unit has the one that takes the fewest bytes.
+/// Candidates: each unit uses the one with the fewest bytes.
 const SPECIAL: [Special; 3] =
     [Special { base: -5, range: 14 }, Special { base: -1, range: 6 }, Special { base: -20, range: 42 }];
 
@@ -104,7 +104,7 @@ fn advance(last: &Row, row: &Row, step: u64) -> (u64, i64) {
     (u64::from(row.pc - last.pc) / step, i64::from(row.line) - i64::from(last.line))
 }
 
-/// The special opcodes with which the unit's rows take the fewest bytes.
+/// The parameters with which the unit's rows take the fewest bytes.
 fn survey(mix: &Mix, functions: &[Function], step: u64) -> Special {
     let mut bytes = [0; SPECIAL.len()];
     for function in functions {

@@ -9,7 +9,7 @@ use super::bytes::{begin_length, end_length};
 #[derive(Default)]
 pub struct Lists {
     pub section: Vec<u8>,
-    /// The unit's lists: their table is written before them.
+    /// Lists of the unit; their table of offsets is written before them.
     pub bytes: Vec<u8>,
     starts: Vec<u32>,
     seen: HashTable<u32>,
@@ -17,7 +17,7 @@ pub struct Lists {
 }
 
 impl Lists {
-    /// Ends the list that begins at `start` and gives its index.
+    /// Ends the list that begins at `start` and returns its index.
     #[inline]
     pub fn end(&mut self, start: usize) -> u64 {
         self.bytes.push(0);

@@ -1,8 +1,8 @@
-//! The mix, written by hand: what an encoder takes that knows its content.
+//! The mix, written by hand-written code that knows its content.
 //!
-//! Entries go straight to the sections. The kinds of abbreviations are known, strings have numbers, and references
-//! point backward but for one. The sections are those of eitri, byte by byte, relocations included. With `CHECKED` the
-//! facts are checked as eitri checks them.
+//! Entries are written directly to the sections. The kinds of abbreviations are fixed, strings have numbers, and all
+//! references but one point backward. The sections equal those of eitri byte by byte, including relocations. With
+//! `CHECKED`, the facts are checked as in eitri.
 
 mod abbrev;
 mod bytes;
@@ -38,7 +38,7 @@ struct Hand<'m, const CHECKED: bool> {
     checks: Checks,
     info: Vec<u8>,
     info_relocations: Vec<Relocation>,
-    /// Where in `.debug_info` the unit starts.
+    /// Start of the unit in `.debug_info`.
     unit: usize,
     abbreviations: Abbreviations,
     tables: Tables,
@@ -103,7 +103,7 @@ impl<'m, const CHECKED: bool> Hand<'m, CHECKED> {
         let mix = self.mix;
         self.unit = self.info.len();
         let line = self.line.len();
-        // Counted from where the unit's tables begin, behind their headers.
+        // Offsets of the unit's tables, after their headers.
         let (strings, addr) = (self.strings.offsets.len() + 8, self.addr.len() + 8);
         let (rnglists, loclists) = (self.rnglists.section.len() + 12, self.loclists.section.len() + 12);
         let functions = &mix.functions[unit.functions.clone()];
@@ -157,7 +157,7 @@ impl<'m, const CHECKED: bool> Hand<'m, CHECKED> {
         Ok(())
     }
 
-    /// Writes the addresses of functions, and their list.
+    /// Writes the addresses of functions, and the list of their ranges.
     fn addresses(&mut self, functions: &[super::content::Function]) {
         let length = begin_length(&mut self.addr);
         self.addr.extend_from_slice(&[5, 0, 8, 0]);
@@ -173,7 +173,7 @@ impl<'m, const CHECKED: bool> Hand<'m, CHECKED> {
         end_length(&mut self.addr, length);
     }
 
-    /// Appends an offset in another section for the linker to fill in.
+    /// Appends an offset in another section, with a relocation.
     fn section_offset(&mut self, section: &'static str, offset: usize) {
         self.info_relocations.push(Relocation {
             offset: self.info.len() as u64,
@@ -191,7 +191,7 @@ impl<'m, const CHECKED: bool> Hand<'m, CHECKED> {
         self.info.push(code);
     }
 
-    /// Offset in the unit of what comes next.
+    /// Offset in the unit of the next entry.
     #[inline]
     fn offset(&self) -> u32 {
         (self.info.len() - self.unit) as u32

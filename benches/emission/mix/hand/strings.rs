@@ -1,4 +1,4 @@
-//! `.debug_str` and `.debug_str_offsets`. Each string has a number.
+//! `.debug_str` and `.debug_str_offsets`. Strings are numbered.
 
 use eitri::emit::{Relocation, RelocationTarget};
 
@@ -10,11 +10,11 @@ pub struct Strings {
     pub bytes: Vec<u8>,
     pub offsets: Vec<u8>,
     pub relocations: Vec<Relocation>,
-    /// Offset of each string in `bytes`, and 1 more; 0 where it is not there.
+    /// Offset of each string in `bytes`, plus 1; 0 for a string that is not written yet.
     places: Vec<u32>,
-    /// Of each string, the last unit that has it, and its index there.
+    /// For each string, the last unit that uses it, and its index there.
     indices: Vec<(u32, u32)>,
-    /// The unit, counted from 1, and its strings.
+    /// The current unit, counted from 1, and its strings.
     unit: u32,
     names: Vec<Name>,
 }
@@ -24,7 +24,7 @@ impl Strings {
         Self { places: vec![0; count], indices: vec![(0, 0); count], unit: 1, ..Self::default() }
     }
 
-    /// The index of a string in the unit's table.
+    /// Index of a string in the unit's table.
     #[inline]
     pub fn index(&mut self, name: Name) -> u32 {
         let (unit, index) = &mut self.indices[name as usize];
