@@ -4,9 +4,9 @@ use core::ops::Range;
 
 use gimli::constants as dw;
 
-use super::compare::{Compare, hex};
-use super::ranges::Ranges;
+use super::compare::Compare;
 use super::report::Kind;
+use super::tree::{Described, hex};
 use crate::error::{At, Count, Error, Result};
 use crate::model::{Address, FunctionId, Module, UnitId};
 use crate::read::{Dwarf, Entry, Object, Section, Unit};
@@ -85,44 +85,37 @@ pub(super) fn is_there(module: &Module, object: &Object<'_>, function: FunctionI
     }
 }
 
-impl<'a, 'o> Compare<'a, 'o> {
-    /// The code of the functions that are described.
-    pub(super) fn code_of_functions(&self) -> Ranges {
-        let code = self.module.functions().filter_map(|(id, function)| {
-            let start = self.address(id)?;
-            Some(start..start.saturating_add(function.bytes))
-        });
-        Ranges::new(code.filter(|pcs| !pcs.is_empty()).zip(0..))
-    }
-
+impl Described<'_> {
     /// Whether an entry has code that a described function has.
-    pub(super) fn has_described_code(&self, entry: Entry<'_, '_>) -> bool {
+    pub(super) fn has_code(self, entry: Entry<'_, '_>) -> bool {
         // Ranges that cannot be read are no code.
-        entry.ranges().unwrap_or_default().iter().any(|pcs| self.described_code.meet(pcs))
+        entry.ranges().unwrap_or_default().iter().any(|pcs| self.index.code.meet(pcs))
     }
 
     /// Whether a unit that is not described, or one of its functions, has code that a described function has.
-    pub(super) fn is_over_described(&self, dwarf: &'a Dwarf<'o>, unit: &'a Unit<'o>) -> bool {
+    pub(super) fn is_over(self, dwarf: &Dwarf<'_>, unit: &Unit<'_>) -> bool {
         let is_function = |entry: &Entry<'_, '_>| entry.tag() == dw::DW_TAG_subprogram;
-        let root = dwarf.root(unit);
+        let root = dwarf.entries_of(unit).next();
         let functions = root.into_iter().flat_map(|root| root.descendants()).filter(is_function);
-        root.into_iter().chain(functions).any(|entry| self.has_described_code(entry))
+        root.into_iter().chain(functions).any(|entry| self.has_code(entry))
     }
+}
 
+impl<'a, 'o> Compare<'a, 'o> {
     /// A unit's code is that of its functions.
     pub(super) fn code_of_unit(&mut self, id: UnitId, root: Entry<'a, 'o>, at: &At) {
         let found = match root.ranges() {
             Ok(ranges) => ranges,
-            Err(error) => return self.unreadable(&error, at.clone()),
+            Err(error) => return self.report.unreadable(self.described.object, &error, at.clone()),
         };
-        let functions = &self.index.functions[id];
+        let functions = &self.described.index.functions[id];
         let code = functions.iter().filter_map(|&function| {
-            let start = self.address(function)?;
-            Some(start..start.wrapping_add(self.module.function(function).bytes))
+            let start = self.described.address(function)?;
+            Some(start..start.wrapping_add(self.described.module.function(function).bytes))
         });
         let expected: Vec<Range<u64>> = code.collect();
         if !is_code_of(&found, &expected) {
-            self.find(Kind::Code, at.clone(), hex(&expected), hex(&found));
+            self.report.find(Kind::Code, at.clone(), hex(&expected), hex(&found));
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Expressions that are no variable's location: where a frame is, and what is said of calls.
 
-use super::compare::Compare;
 use super::locations::Witness;
 use super::machine::Asked;
+use super::meanings::Meanings;
 use super::places::show;
 use super::plain;
 use super::report::{Kind, Obstacle, Unproven};
@@ -10,6 +10,7 @@ use super::witness::{Fill, Pcs, lanes};
 use super::words::Words;
 use crate::error::At;
 use crate::eval::{self, Context, Element};
+use crate::lower::Whose;
 use crate::model::{FunctionId, LocId, NoMeaning, Storage};
 use crate::op::{Dialect, Encoding};
 use crate::read::{Entry, Value};
@@ -30,7 +31,26 @@ pub(super) const SIZES: [u64; 3] = [64, 8, 1];
 /// What is different: how, as expected, as found.
 pub(super) type Difference = (Kind, String, String);
 
-impl<'a, 'o> Compare<'a, 'o> {
+impl<'a, 'o> Meanings<'_, 'a, 'o> {
+    /// Where a function's frame is.
+    pub(super) fn frame(&mut self, id: FunctionId, entry: Entry<'a, 'o>) {
+        let data = self.module.function(id);
+        let at = self.module.at_scope(data.scope);
+        let mut left = self.omitted.of(Whose::Function(id));
+        let said: [(gimli::DwAt, Option<LocId>); 2] =
+            [(gimli::DW_AT_frame_base, data.frame_base), (gimli::DW_AT_static_link, data.static_link)];
+        for (name, loc) in said {
+            match loc {
+                None => {}
+                Some(_) if left > 0 && entry.attr(name).is_none() => left -= 1,
+                Some(loc) => {
+                    let said = Said { function: Some(id), pc: 0, loc, is_number: false };
+                    self.said_of_function(said, entry, name, &at);
+                }
+            }
+        }
+    }
+
     /// Compares an attribute with what the module says for all of a function.
     pub(super) fn said_of_function(
         &mut self,
@@ -39,7 +59,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         attribute: gimli::DwAt,
         at: &At,
     ) {
-        let start = said.function.and_then(|function| self.address(function)).unwrap_or(0);
+        let start = said.function.and_then(|function| self.described.address(function)).unwrap_or(0);
         let size = said.function.map_or(1, |function| self.module.function(function).bytes);
         let asked = Asked::default();
         let (mut pcs, mut unproven) = (Pcs::only(said.pc, size), None);
@@ -50,7 +70,7 @@ impl<'a, 'o> Compare<'a, 'o> {
                     // A difference at the first pc is reported for the whole function.
                     let pcs = (pc != said.pc).then(|| pc..pc + 1);
                     let at = At { pcs, ..at.clone() };
-                    return self.find(kind, at, format!("{} {expected}", attribute.words()), found);
+                    return self.report.find(kind, at, format!("{} {expected}", attribute.words()), found);
                 }
             }
             pcs.follow(&asked, |entry| self.bounds(entry, start));
@@ -69,7 +89,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         match self.same_expression(said, entry, attribute, &Asked::default()) {
             Ok(obstacle) => self.unproven(obstacle, attribute.words(), at),
             Err((kind, expected, found)) => {
-                self.find(kind, at.clone(), format!("{} {expected}", attribute.words()), found);
+                self.report.find(kind, at.clone(), format!("{} {expected}", attribute.words()), found);
             }
         }
     }
@@ -87,13 +107,13 @@ impl<'a, 'o> Compare<'a, 'o> {
             let found = entry.attr(attribute).words();
             return Err((Kind::Attribute, "an expression".into(), found));
         };
-        if self.consumer.dialect == Dialect::Dwarf5 {
+        if self.described.consumer.dialect == Dialect::Dwarf5 {
             let encoding = Encoding { dialect: Dialect::Dwarf5, ..entry.unit().encoding };
             if let Some(problem) = plain::problem(expr, encoding) {
                 return Err((Kind::Evaluation, "an expression of DWARF 5".into(), problem));
             }
         }
-        let start = said.function.and_then(|function| self.address(function));
+        let start = said.function.and_then(|function| self.described.address(function));
         asked.clear();
         let (mut unproven, mut is_proven) = (None, false);
         for (index, lane) in lanes(&self.module.target).into_iter().enumerate() {
@@ -189,7 +209,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         witness: Witness,
         asked: &Asked,
     ) -> Result<Result<Vec<crate::model::Span>, Obstacle>, NoMeaning> {
-        let symbol = |name: &str| Some(self.object.symbol(name)?.address);
+        let symbol = |name: &str| Some(self.described.object.symbol(name)?.address);
         let contents = self.contents(witness, &symbol, asked);
         match self.module.denote(said.function, said.loc, bits, &contents) {
             Ok(spans) => Ok(Ok(spans)),

@@ -2,18 +2,20 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::compare::{Compare, hex};
 use super::locations::Witness;
-use super::machine::{self, Asked};
+use super::machine::Asked;
+use super::meanings::Meanings;
 use super::places::show;
 use super::report::{Finding, Kind, Obstacle};
+use super::tables::in_section;
+use super::tree::hex;
 use super::witness::{self, Fill};
 use crate::error::{At, Count};
 use crate::eval::{self, CallStack};
 use crate::lower::Whose;
 use crate::model::{Column, Function, FunctionId, NoMeaning};
 use crate::op::Reg;
-use crate::read::{Fde, FrameSection, Frames, KnownRows};
+use crate::read::{Dwarf, Fde, FrameSection, Frames, KnownRows};
 
 /// A function, and the section and the entry that have its frame.
 #[derive(Clone, Copy)]
@@ -27,19 +29,20 @@ struct Of<'f, 'o> {
     rows: &'f KnownRows<'o>,
 }
 
-impl<'a, 'o> Compare<'a, 'o> {
+impl<'a, 'o> Meanings<'_, 'a, 'o> {
     /// Compares the frames of all functions, in each section that the consumer gets.
-    pub(super) fn call_frames(&mut self) {
-        let form = &self.consumer.frames;
+    pub(super) fn call_frames(&mut self, dwarf: &Dwarf<'o>) {
+        let form = &self.described.consumer.frames;
         for (section, is_wanted) in
             [(FrameSection::Debug, form.debug_frame), (FrameSection::Eh, form.eh_frame)]
         {
-            // Split units have theirs in the object, too.
-            match self.main.unwrap_or(self.dwarf).frames(section) {
+            match dwarf.frames(section) {
                 Ok(frames) if is_wanted => self.frames_in(&frames),
                 // `.eh_frame` can be the compiler's.
                 Ok(_) => {}
-                Err(error) if is_wanted => self.unreadable(&error, At::default()),
+                Err(error) if is_wanted => {
+                    self.report.unreadable(self.described.object, &error, At::default())
+                }
                 Err(_) => {}
             }
         }
@@ -52,12 +55,12 @@ impl<'a, 'o> Compare<'a, 'o> {
         // Functions can be at the same code: aliases, and those that a linker folds.
         let mut by_start = BTreeMap::<u64, Vec<FunctionId>>::new();
         for (function, _) in module.functions() {
-            if let Some(start) = self.address(function) {
+            if let Some(start) = self.described.address(function) {
                 by_start.entry(start).or_default().push(function);
             }
         }
         for (function, _) in module.functions() {
-            let Some(start) = self.address(function) else { continue };
+            let Some(start) = self.described.address(function) else { continue };
             // All that begin here are compared with the first of them.
             let Some(functions) = by_start.remove(&start) else { continue };
             let first = fdes.partition_point(|fde| fde.start < start);
@@ -82,7 +85,8 @@ impl<'a, 'o> Compare<'a, 'o> {
             ..module.at_scope(module.function(function).scope)
         };
         let is_told = |&function: &FunctionId| {
-            !module.frame(function).is_empty() && !self.untold.contains(&Whose::Frame(function, Column::Cfa))
+            !module.frame(function).is_empty()
+                && !self.omitted.entities.contains(&Whose::Frame(function, Column::Cfa))
         };
         let mut told: Vec<_> = functions.iter().copied().filter(is_told).collect();
         told.sort_by_key(|&function| module.function(function).bytes);
@@ -94,13 +98,13 @@ impl<'a, 'o> Compare<'a, 'o> {
                     let code = start..start.wrapping_add(module.function(function).bytes);
                     let found = one.start..one.start.wrapping_add(one.length);
                     if code != found {
-                        self.find(Kind::Code, at(function), hex(&[code]), hex(&[found]));
+                        self.report.find(Kind::Code, at(function), hex(&[code]), hex(&[found]));
                     }
                     let register = frames.cie(one).return_register;
                     let expected = module.target.call_frames().return_register;
                     if register != expected {
                         let text = |reg: Reg| format!("return address register {}", reg.0);
-                        self.find(Kind::Attribute, at(function), text(expected), text(register));
+                        self.report.find(Kind::Attribute, at(function), text(expected), text(register));
                     }
                     // Others can be of the same code, or of some of it.
                     let frames = &frames.only(one);
@@ -108,16 +112,16 @@ impl<'a, 'o> Compare<'a, 'o> {
                     self.frame_of(Of { function, start, frames, entry, rows });
                 }
             }
-            ([], _) => self.find(Kind::Extra, at(functions[0]), "no frame", "one"),
+            ([], _) => self.report.find(Kind::Extra, at(functions[0]), "no frame", "one"),
             (told, []) => {
                 for &function in told {
-                    self.find(Kind::MissingEntry, at(function), "a frame", "none");
+                    self.report.find(Kind::MissingEntry, at(function), "a frame", "none");
                 }
             }
-            (&[function], _) => self.find(Kind::Frame, at(function), "one frame", "several"),
+            (&[function], _) => self.report.find(Kind::Frame, at(function), "one frame", "several"),
             (told, found) => {
                 let (expected, found) = (Count(told.len(), "frame"), found.len());
-                self.find(Kind::Frame, at(told[0]), expected.to_string(), found.to_string());
+                self.report.find(Kind::Frame, at(told[0]), expected.to_string(), found.to_string());
             }
         }
     }
@@ -127,7 +131,7 @@ impl<'a, 'o> Compare<'a, 'o> {
     fn more_frames(&mut self, frames: &Frames<'o>, fdes: &[&Fde<'o>]) {
         let module = self.module;
         let code = |(id, data): (FunctionId, &Function)| {
-            let start = self.address(id)?;
+            let start = self.described.address(id)?;
             Some((start, (start.wrapping_add(data.bytes), id)))
         };
         let functions: BTreeMap<u64, (u64, FunctionId)> = module.functions().filter_map(code).collect();
@@ -139,14 +143,14 @@ impl<'a, 'o> Compare<'a, 'o> {
                 Some((_, &(_, function))) => {
                     let section = Some(frames.section.name().into());
                     let at = At { section, ..module.at_scope(module.function(function).scope) };
-                    self.find(Kind::Frame, at, "one frame", format!("another of {}", hex(&[pcs])));
+                    self.report.find(Kind::Frame, at, "one frame", format!("another of {}", hex(&[pcs])));
                 }
                 None => more.push(pcs),
             }
         }
         if let Some(first) = more.first() {
             let found = format!("{}, the first of {}", more.len(), hex(core::slice::from_ref(first)));
-            self.find(Kind::Extra, self.in_section(frames.section.name(), None), "no more frames", found);
+            self.report.find(Kind::Extra, in_section(frames.section.name(), None), "no more frames", found);
         }
     }
 
@@ -174,7 +178,11 @@ impl<'a, 'o> Compare<'a, 'o> {
                 }
                 Ok(None) => break,
                 Err(error) => {
-                    return self.unreadable(&error, module.at_scope(module.function(of.function).scope));
+                    return self.report.unreadable(
+                        self.described.object,
+                        &error,
+                        module.at_scope(module.function(of.function).scope),
+                    );
                 }
             }
         }
@@ -206,12 +214,12 @@ impl<'a, 'o> Compare<'a, 'o> {
         }
         // A rule of a register that has not changed, or that the target does not have.
         for &column in ruled.difference(&described).filter(|&column| !different.contains(column)) {
-            let at = self.in_section(
+            let at = in_section(
                 of.frames.section.name(),
                 Some(module.at_scope(module.function(of.function).scope)),
             );
             let at = At { column: Some(column.name(&module.target)), ..at };
-            self.find(Kind::Extra, at, "no rule", "one");
+            self.report.find(Kind::Extra, at, "no rule", "one");
         }
     }
 
@@ -278,7 +286,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         asked: &Asked,
     ) -> Result<Option<Obstacle>, (String, String)> {
         let module = self.module;
-        let symbol = |name: &str| Some(self.object.symbol(name)?.address);
+        let symbol = |name: &str| Some(self.described.object.symbol(name)?.address);
         let contents = self.contents(witness, &symbol, asked);
         let expected = match module.denote_frame(of.function, witness.pc, column, &contents) {
             Ok(spans) => Ok(spans.iter().map(|span| self.span(span)).collect::<Vec<_>>()),
@@ -288,18 +296,9 @@ impl<'a, 'o> Compare<'a, 'o> {
         };
         let rule = module.frame_rule(of.function, column, witness.pc);
         let whose = Whose::Frame(of.function, column);
-        let is_left_out = rule.is_some_and(|rule| self.frames_left_out.contains(&(whose, rule.pcs().start)));
-        let machine = machine::Stopped {
-            target: &module.target,
-            info: &self.info,
-            fill: witness.fill,
-            lane: (module.target.lanes() > 1).then_some(witness.lane),
-            lanes: module.target.lanes().into(),
-            pc: Some(of.start.wrapping_add(witness.pc)),
-            load_bias: self.load_bias,
-            asked,
-            patch: None,
-        };
+        let is_left_out =
+            rule.is_some_and(|rule| self.omitted.of_frames.contains(&(whose, rule.pcs().start)));
+        let machine = self.whole_machine(witness, asked);
         let sections = core::slice::from_ref(of.frames);
         let stack = CallStack::new(&machine, sections, &module.target).with_known_rows(of.rows);
         let found = stack.innermost().and_then(|frame| match column {

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use super::compare::Compare;
 use super::report::Kind;
+use super::tables::Tables;
 use super::words::Words;
 use crate::error::At;
 use crate::read::{Dwarf, Object};
@@ -33,21 +33,22 @@ const TABLES: [Table; 4] = [
     Table { section: ".debug_str_offsets", elements: Elements::Strings },
 ];
 
-impl Compare<'_, '_> {
+impl Tables<'_, '_, '_> {
     /// The tables fill their sections, and units refer to the first element of one.
-    pub(super) fn tables(&mut self, object: &Object<'_>, dwarf: &Dwarf<'_>) {
-        let is_split = self.main.is_some();
+    pub(super) fn headers(&mut self, object: &Object<'_>, dwarf: &Dwarf<'_>) {
+        let is_split = self.split.main.is_some();
         for table in TABLES {
             let name = dwarf.sections().name(table.section);
             let Some(section) = object.section(name) else { continue };
             let bytes = Bytes { all: &section.data, big_endian: object.is_big_endian() };
-            let found = tables(table, section.moved as usize, bytes, self.module.target.address_bytes());
+            let found =
+                tables(table, section.moved as usize, bytes, self.described.module.target.address_bytes());
             let place = |text: String| (At { section: Some(name.into()), ..At::default() }, text);
             let tables = match found {
                 Ok(tables) => tables,
                 Err(text) => {
                     let (at, text) = place(text);
-                    self.find(Kind::Unreadable, at, "a table", text);
+                    self.report.find(Kind::Unreadable, at, "a table", text);
                     continue;
                 }
             };
@@ -67,11 +68,11 @@ impl Compare<'_, '_> {
                     Some(Some(_)) if !is_split && self.is_of_others(unit.offset) => {}
                     Some(Some(problem)) => {
                         let (at, text) = place(problem.clone());
-                        self.find(Kind::Unreadable, at, "a table", text);
+                        self.report.find(Kind::Unreadable, at, "a table", text);
                     }
                     None => {
                         let (at, text) = place(format!("offset {:#x}", base.wrapping_sub(section.moved)));
-                        self.find(Kind::Unreadable, at, "the first element of a table", text);
+                        self.report.find(Kind::Unreadable, at, "the first element of a table", text);
                     }
                 }
             }

@@ -2,10 +2,12 @@
 
 use cranelift_entity::SecondaryMap;
 
+use super::ranges::Ranges;
 use crate::model::{
-    CallId, FunctionId, ImportId, LabelId, Module, ProcedureId, ScopeId, ScopeKind, TypeId, UnitId,
-    VariableId,
+    Address, CallId, Function, FunctionId, ImportId, LabelId, Module, ProcedureId, ScopeId, ScopeKind,
+    TypeId, UnitId, VariableId,
 };
+use crate::read::Object;
 
 /// What is in each scope and unit of a module, in its order.
 pub(super) struct Index {
@@ -21,10 +23,16 @@ pub(super) struct Index {
     pub(super) procedures: SecondaryMap<UnitId, Vec<ProcedureId>>,
     /// Whether the function was inlined somewhere.
     pub(super) inlined: SecondaryMap<FunctionId, bool>,
+    /// The code of all functions, in the object.
+    pub(super) code: Ranges,
 }
 
 impl Index {
-    pub(super) fn new(module: &Module) -> Self {
+    pub(super) fn new(module: &Module, object: &Object<'_>) -> Self {
+        let code = module.functions().filter_map(|(_, function)| {
+            let start = address(module, object, function)?;
+            Some(start..start.saturating_add(function.bytes)).filter(|pcs| !pcs.is_empty())
+        });
         let mut index = Self {
             variables: SecondaryMap::new(),
             scopes: SecondaryMap::new(),
@@ -36,6 +44,7 @@ impl Index {
             has_types: SecondaryMap::new(),
             procedures: SecondaryMap::new(),
             inlined: SecondaryMap::new(),
+            code: Ranges::new(code.zip(0..)),
         };
         for (id, variable) in module.variables() {
             index.variables[variable.scope].push(id);
@@ -68,5 +77,15 @@ impl Index {
             index.procedures[procedure.unit].push(id);
         }
         index
+    }
+}
+
+/// The address of a function's code in an object.
+pub(super) fn address(module: &Module, object: &Object<'_>, function: &Function) -> Option<u64> {
+    match function.address? {
+        Address::Constant(address) => Some(address),
+        Address::Symbol(symbol, by) => {
+            Some(object.symbol(module.symbol_name(symbol))?.address.wrapping_add(by))
+        }
     }
 }

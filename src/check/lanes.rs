@@ -3,9 +3,9 @@
 
 use core::ops::Range;
 
-use super::compare::Compare;
 use super::locations::Witness;
 use super::machine::{self, Asked, List};
+use super::meanings::Meanings;
 use super::places::is_nowhere;
 use super::report::{Finding, Kind, Obstacle};
 use super::witness::{Fill, Patch, Pcs, Stopped};
@@ -52,33 +52,34 @@ struct Wave {
 /// Where lanes stand, or which are active, from the start of the function; or why that is not known.
 type Standing = Result<Vec<Option<u64>>, String>;
 
-impl<'a, 'o> Compare<'a, 'o> {
+impl<'a, 'o> Meanings<'_, 'a, 'o> {
     /// Compares where the lanes of a function or inlined call stand.
     pub(super) fn lanes_of(&mut self, scope: ScopeId, entry: Entry<'a, 'o>) {
         let module = self.module;
         let Some(function) = module.function_of(scope) else { return };
         let at = module.at_scope(scope);
         let is_described = module.describes_lanes(function);
-        let code = Code { scope, function, entry, start: self.address(function).unwrap_or(0) };
+        let code = Code { scope, function, entry, start: self.described.address(function).unwrap_or(0) };
         let bounds = self.bounds_of_lanes(code);
         let mut ranges = module.ranges(scope).to_vec();
         ranges.sort_unstable_by_key(|range| range.start);
         let is_here = |pcs: &Range<u64>| ranges.is_empty() || meets(&ranges, pcs);
         let has_whole_wave =
             is_described && module.whole_waves(function).iter().any(|one| is_here(&one.mask.pcs()));
-        for (attribute, is_wanted, is_active) in
-            [(self.consumer.lane_pc, is_described, false), (self.consumer.active_lane, has_whole_wave, true)]
-        {
+        for (attribute, is_wanted, is_active) in [
+            (self.described.consumer.lane_pc, is_described, false),
+            (self.described.consumer.active_lane, has_whole_wave, true),
+        ] {
             let Some(attribute) = attribute else { continue };
             if !is_wanted {
                 let name = words::of_location(attribute);
-                self.same(&at, &name, &false, &entry.attr(attribute).is_some());
+                self.report.same(&at, &name, &false, &entry.attr(attribute).is_some());
                 continue;
             }
             let list = match entry.locations(attribute) {
                 Ok(said) => List::new(said.unwrap_or_default().into_iter().map(Into::into).collect()),
                 Err(error) => {
-                    self.unreadable(&error, at.clone());
+                    self.report.unreadable(self.described.object, &error, at.clone());
                     continue;
                 }
             };
@@ -124,7 +125,9 @@ impl<'a, 'o> Compare<'a, 'o> {
             bounds.extend(module.masks(region).iter().flat_map(ends));
         }
         bounds.extend(module.whole_waves(function).iter().flat_map(|one| ends(&one.mask)));
-        for attribute in [self.consumer.lane_pc, self.consumer.active_lane].into_iter().flatten() {
+        for attribute in
+            [self.described.consumer.lane_pc, self.described.consumer.active_lane].into_iter().flatten()
+        {
             let said = entry.locations(attribute).ok().flatten().unwrap_or_default();
             let found = said.into_iter().map(ListEntry::from).filter_map(|one| one.bounds);
             bounds.extend(found.flat_map(|(first, end)| [first, end]).map(|one| one.wrapping_sub(start)));
@@ -141,7 +144,7 @@ impl<'a, 'o> Compare<'a, 'o> {
             let (first, end) = (range[0], range[1]);
             if first >= end || end > size {
                 let at = self.module.at_scope(code.scope);
-                self.find(
+                self.report.find(
                     Kind::Range,
                     at,
                     format!("a range in 0x0..{size:#x}"),
@@ -232,7 +235,7 @@ impl<'a, 'o> Compare<'a, 'o> {
 
     /// Whether the consumer could not be told where lanes stand.
     fn is_left_out(&self, scope: ScopeId, pc: u64) -> bool {
-        self.lanes_left_out.iter().any(|one| {
+        self.omitted.of_lanes.iter().any(|one| {
             one.whose == Whose::Lanes(scope) && one.pcs.as_ref().is_none_or(|pcs| pcs.contains(&pc))
         })
     }
@@ -317,7 +320,7 @@ impl<'a, 'o> Compare<'a, 'o> {
 
     fn with_contents<T>(&self, code: Code<'a, 'o>, wave: &Wave, then: impl FnOnce(&Stopped<'_>) -> T) -> T {
         let asked = Asked::default();
-        let symbol = |name: &str| Some(self.object.symbol(name)?.address);
+        let symbol = |name: &str| Some(self.described.object.symbol(name)?.address);
         let witness = Witness { pc: wave.pc, start: Some(code.start), lane: 0, fill: wave.fill };
         let contents = self.contents(witness, &symbol, &asked);
         then(&Stopped { lane: None, patch: Some(&wave.patch), ..contents })

@@ -2,9 +2,10 @@
 
 use gimli::{DwLnct, constants as dw};
 
-use super::attributes::{described, source};
-use super::compare::Compare;
+use super::files::{described, source};
+use super::lines::Lines;
 use super::report::Kind;
+use super::tables::in_section;
 use super::tables::less;
 use super::words::Words;
 use crate::error::At;
@@ -15,18 +16,28 @@ use crate::read::LineProgram;
 const DIRECTORY: &[DwLnct] = &[dw::DW_LNCT_path];
 const FILE: &[DwLnct] = &[dw::DW_LNCT_path, dw::DW_LNCT_directory_index, dw::DW_LNCT_MD5, DwLnct(0x2001)];
 
-impl Compare<'_, '_> {
+impl Lines<'_, '_> {
     /// Compares sizes, and the directories and files, whether something is in them or not.
     pub(super) fn line_header(&mut self, id: UnitId, program: &LineProgram<'_>, at: &At) {
-        let (module, version) = (self.module, program.version);
-        let at = &self.in_section(".debug_line", Some(at.clone()));
-        self.same(at, "the version of a line program", &self.consumer.version, &version);
-        self.same(at, "bytes of an address", &module.target.address_bytes(), &program.address_bytes);
-        self.same(at, "bytes of an offset", &self.consumer.format.word_size(), &program.offset_bytes);
+        let (module, version) = (self.described.module, program.version);
+        let at = &in_section(".debug_line", Some(at.clone()));
+        self.report.same(at, "the version of a line program", &self.described.consumer.version, &version);
+        self.report.same(at, "bytes of an address", &module.target.address_bytes(), &program.address_bytes);
+        self.report.same(
+            at,
+            "bytes of an offset",
+            &self.described.consumer.format.word_size(),
+            &program.offset_bytes,
+        );
         for (format, known) in program.formats.iter().zip([DIRECTORY, FILE]) {
             for (name, _) in format.iter().filter(|(name, _)| !known.contains(name)) {
                 let text = name.static_string().map_or_else(|| format!("{:#x}", name.0), Into::into);
-                self.find(Kind::Extra, at.clone(), "paths, directories, MD5 sums and texts of files", text);
+                self.report.find(
+                    Kind::Extra,
+                    at.clone(),
+                    "paths, directories, MD5 sums and texts of files",
+                    text,
+                );
             }
         }
         let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
@@ -39,21 +50,31 @@ impl Compare<'_, '_> {
         if is_five {
             let directory = module.unit(id).directory.map_or("", |directory| module.string(directory));
             let found = program.directory(0).map(text);
-            self.same(at, "the first directory", &Some(directory.to_owned()), &found);
+            self.report.same(at, "the first directory", &Some(directory.to_owned()), &found);
         }
         let mut found = Vec::new();
         for (number, file) in (u64::from(!is_five)..).zip(&program.files) {
             let name = || format!("file {}", text(file.path).words());
             for (what, number) in [("time", file.modified), ("size", file.size)] {
                 if number != 0 {
-                    self.find(Kind::Extra, at.clone(), format!("no {what} of {}", name()), number.words());
+                    self.report.find(
+                        Kind::Extra,
+                        at.clone(),
+                        format!("no {what} of {}", name()),
+                        number.words(),
+                    );
                 }
             }
             match usize::try_from(file.directory).ok().and_then(|directory| is_used.get_mut(directory)) {
                 Some(is_used) => *is_used = true,
                 None => {
                     let expected = format!("a directory of {}, of {}", name(), is_used.len());
-                    self.find(Kind::Line, at.clone(), expected, format!("directory {}", file.directory));
+                    self.report.find(
+                        Kind::Line,
+                        at.clone(),
+                        expected,
+                        format!("directory {}", file.directory),
+                    );
                 }
             }
             found.extend(source(program, number));
@@ -63,14 +84,14 @@ impl Compare<'_, '_> {
         expected.sort_unstable();
         found.sort_unstable();
         for file in less(&expected, &found) {
-            self.find(Kind::Line, at.clone(), format!("file {}", file.words()), "none");
+            self.report.find(Kind::Line, at.clone(), format!("file {}", file.words()), "none");
         }
         for file in less(&found, &expected) {
-            self.find(Kind::Extra, at.clone(), "no more files", file.words());
+            self.report.find(Kind::Extra, at.clone(), "no more files", file.words());
         }
         for (number, _) in (0..).zip(&is_used).filter(|&(_, &is_used)| !is_used) {
             let found = program.directory(number).map(text).unwrap_or_default();
-            self.find(Kind::Extra, at.clone(), "no more directories", found.words());
+            self.report.find(Kind::Extra, at.clone(), "no more directories", found.words());
         }
     }
 }

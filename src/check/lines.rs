@@ -3,74 +3,63 @@
 use core::ops::Range;
 use std::collections::{BTreeMap, VecDeque};
 
-use super::attributes::{Source, described, source};
-use super::compare::Compare;
-use super::report::Kind;
+use super::files::{Source, described, source};
+use super::report::{Kind, Report};
+use super::tree::Described;
 use super::words::{Hex, Words};
 use crate::error::{At, Count};
 use crate::model::{self, FunctionId, UnitId};
 use crate::read::{Dwarf, LineProgram, LineRow, Unit};
 
-impl<'a, 'o> Compare<'a, 'o> {
+/// The comparison of the line program of a unit.
+pub(super) struct Lines<'l, 'o> {
+    pub(super) described: Described<'l>,
+    pub(super) program: Option<&'l LineProgram<'o>>,
+    pub(super) report: &'l mut Report,
+}
+
+impl Lines<'_, '_> {
     /// Compares the rows of every function of a unit, and where its sequence ends. A function's sequence is
     /// the one that begins where its rows do.
-    pub(super) fn lines(&mut self, id: UnitId, at: &At) {
-        let module = self.module;
-        let program = self.program.take();
-        if let Some(program) = &program {
+    pub(super) fn compare(mut self, id: UnitId, at: &At) {
+        let module = self.described.module;
+        let program = self.program;
+        if let Some(program) = program {
             // A reader that does not know an opcode skips as many operands.
             let found = program.standard_lengths;
             let known = &STANDARD_LENGTHS[..found.len().min(STANDARD_LENGTHS.len())];
-            self.same(at, "operands of opcodes", &known, &found);
+            self.report.same(at, "operands of opcodes", &known, &found);
             self.line_header(id, program, at);
             self.texts(id, program, at);
         }
         let mut found: Vec<LineRow> = Vec::new();
-        for row in program.iter().flat_map(LineProgram::rows) {
+        for row in program.into_iter().flat_map(LineProgram::rows) {
             match row {
                 Ok(row) => found.push(row),
-                Err(error) => return self.unreadable(&error, at.clone()),
+                Err(error) => return self.report.unreadable(self.described.object, &error, at.clone()),
             }
         }
         let mut sequences = sequences(&found);
-        for &id in &std::rc::Rc::clone(&self.index).functions[id] {
+        for &id in &self.described.index.functions[id] {
             let function = module.function(id);
-            let (rows, Some(start)) = (module.rows(id), self.address(id)) else { continue };
+            let (rows, Some(start)) = (module.rows(id), self.described.address(id)) else { continue };
             let Some(first) = rows.first() else { continue };
             let sequence = sequences.get_mut(&start.wrapping_add(first.pc)).and_then(VecDeque::pop_front);
             let sequence = &found[sequence.unwrap_or_default()];
-            self.sequence(id, program.as_ref(), sequence, start);
+            self.sequence(id, program, sequence, start);
             let end = sequence.last().filter(|row| row.end_sequence).map(|row| row.address);
             if end != Some(start.wrapping_add(function.bytes)) {
                 let expected = format!("the end of the rows at {:#x}", start.wrapping_add(function.bytes));
-                self.find(Kind::Line, module.at_scope(function.scope), expected, end.map(Hex).words());
+                self.report.find(Kind::Line, module.at_scope(function.scope), expected, end.map(Hex).words());
             }
         }
         let mut rest: Vec<_> = sequences.into_values().flatten().collect();
         rest.sort_unstable_by_key(|range| range.start);
         for range in rest {
             let rows = &found[range];
-            let kind = if self.are_over_described(rows) { Kind::Line } else { Kind::Extra };
-            self.find(kind, at.clone(), "no more rows", more_rows(rows));
+            let kind = if are_over(self.described, rows) { Kind::Line } else { Kind::Extra };
+            self.report.find(kind, at.clone(), "no more rows", more_rows(rows));
         }
-    }
-
-    /// Looks for rows of code that is described, in the line program of a unit that is not. What else the program has is
-    /// the affair of others.
-    pub(super) fn lines_of_others(&mut self, dwarf: &'a Dwarf<'o>, unit: &'a Unit<'o>, at: &At) {
-        let Ok(Some(program)) = dwarf.lines(unit) else { return };
-        let rows: Vec<LineRow> = program.rows().map_while(Result::ok).collect();
-        for range in sequences(&rows).into_values().flatten() {
-            let rows = &rows[range];
-            if self.are_over_described(rows) {
-                self.find(Kind::Line, at.clone(), "no more rows", more_rows(rows));
-            }
-        }
-    }
-
-    /// Whether rows of a sequence are of code that a described function has.
-    fn are_over_described(&self, rows: &[LineRow]) -> bool {
-        rows.windows(2).any(|rows| self.described_code.meet(&(rows[0].address..rows[1].address)))
     }
 
     /// Compares the embedded texts of a unit's files; before DWARF 5 there is no place for them. That a file
@@ -79,7 +68,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         if program.version < 5 {
             return;
         }
-        let module = self.module;
+        let module = self.described.module;
         let texts = module.files.iter().filter(|(_, file)| file.unit == id).map(|(id, file)| {
             let (directory, name, _) = described(module, id, program.version);
             (directory, name, file.source.map_or("", |text| module.string(text)).as_bytes())
@@ -99,7 +88,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         if expected != found {
             let missing = expected.iter().find(|text| !found.contains(text));
             let extra = found.iter().find(|text| !expected.contains(text));
-            self.find(Kind::Line, at.clone(), text(missing), text(extra));
+            self.report.find(Kind::Line, at.clone(), text(missing), text(extra));
         }
     }
 
@@ -111,7 +100,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         sequence: &[LineRow],
         start: u64,
     ) {
-        let module = self.module;
+        let module = self.described.module;
         let rows = module.rows(id);
         let version = program.map_or(5, |program| program.version);
         let found: Vec<_> = sequence.iter().filter(|row| !row.end_sequence).collect();
@@ -125,9 +114,33 @@ impl<'a, 'o> Compare<'a, 'o> {
             let pc = expected.as_ref().or(found.as_ref()).map_or(0, |row| row.pc);
             let at = At { pcs: Some(pc..pc.saturating_add(1)), ..module.at_scope(module.function(id).scope) };
             let text = |row: Option<Row>| row.map_or_else(|| "no row".into(), |row| row.words());
-            return self.find(Kind::Line, at, text(expected), text(found));
+            return self.report.find(Kind::Line, at, text(expected), text(found));
         }
     }
+}
+
+/// Looks for rows of code that is described, in the line program of a unit that is not. What else the program has is
+/// the affair of others.
+pub(super) fn lines_of_others(
+    described: Described<'_>,
+    report: &mut Report,
+    dwarf: &Dwarf<'_>,
+    unit: &Unit<'_>,
+    at: &At,
+) {
+    let Ok(Some(program)) = dwarf.lines(unit) else { return };
+    let rows: Vec<LineRow> = program.rows().map_while(Result::ok).collect();
+    for range in sequences(&rows).into_values().flatten() {
+        let rows = &rows[range];
+        if are_over(described, rows) {
+            report.find(Kind::Line, at.clone(), "no more rows", more_rows(rows));
+        }
+    }
+}
+
+/// Whether rows of a sequence are of code that a described function has.
+fn are_over(described: Described<'_>, rows: &[LineRow]) -> bool {
+    rows.windows(2).any(|rows| described.index.code.meet(&(rows[0].address..rows[1].address)))
 }
 
 fn more_rows(rows: &[LineRow]) -> String {

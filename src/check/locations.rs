@@ -1,8 +1,8 @@
 //! Where variables are, at every witness: what the model denotes against what the evaluator finds.
 
-use super::compare::Compare;
 use super::expressions::SIZES;
 use super::machine::Asked;
+use super::meanings::Meanings;
 use super::places::{Spans, is_nowhere, merged, show};
 use super::report::{Finding, Kind, Obstacle, Unproven};
 use super::witness::{self, Fill, Pcs};
@@ -44,11 +44,11 @@ enum Verdict {
     Different(Box<Finding>),
 }
 
-impl<'a, 'o> Compare<'a, 'o> {
+impl<'a, 'o> Meanings<'_, 'a, 'o> {
     /// Compares a variable's location at every witness.
     pub(super) fn location(&mut self, id: VariableId, entry: Entry<'a, 'o>, function: Option<FunctionId>) {
         let module = self.module;
-        let start = function.map(|function| self.address(function).unwrap_or(0));
+        let start = function.map(|function| self.described.address(function).unwrap_or(0));
         let size = function.map_or(1, |function| module.function(function).bytes);
         // Of something without a size, as many bits are compared as there are of these.
         let value_bits = module.ty(module.variable(id).ty).value_bits();
@@ -115,14 +115,14 @@ impl<'a, 'o> Compare<'a, 'o> {
 
     /// The bounds of the location list of an entry, from the start of the function.
     pub(super) fn bounds(&self, entry: u64, start: u64) -> Vec<u64> {
-        let entries = self.lists.get(&entry).into_iter().flat_map(|list| &list.entries);
+        let entries = self.file.lists.get(&entry).into_iter().flat_map(|list| &list.entries);
         let entries = entries.filter_map(|entry| entry.bounds);
         entries.flat_map(|(first, end)| [first.wrapping_sub(start), end.wrapping_sub(start)]).collect()
     }
 
     /// Ranges that are empty, reversed, or outside of the function: no pc shows them.
     fn bad_ranges(&mut self, place: Place<'a, 'o>, start: u64, size: u64) {
-        let all = self.lists.get(&place.entry.offset()).into_iter().flat_map(|list| &list.entries);
+        let all = self.file.lists.get(&place.entry.offset()).into_iter().flat_map(|list| &list.entries);
         let is_bad = |&(first, end): &(u64, u64)| {
             first >= end || first < start || end.wrapping_sub(start) > size || end < start
         };
@@ -130,7 +130,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         for (first, end) in bad {
             let text = format!("{:#x}..{:#x}", first.wrapping_sub(start), end.wrapping_sub(start));
             let at = self.module.at_variable(place.id, None);
-            self.find(Kind::Range, at, format!("a range in 0x0..{size:#x}"), text);
+            self.report.find(Kind::Range, at, format!("a range in 0x0..{size:#x}"), text);
         }
     }
 
@@ -189,7 +189,7 @@ impl<'a, 'o> Compare<'a, 'o> {
 
     /// How many places of a variable at a pc were left out.
     fn left_out_at(&self, id: VariableId, pc: u64) -> usize {
-        self.left_out.get(&id).map_or(0, |all| all.at(pc).len())
+        self.omitted.of_variables.get(&id).map_or(0, |all| all.at(pc).len())
     }
 }
 

@@ -1,7 +1,7 @@
 //! Macros.
 
-use super::attributes::{Source, described, source};
 use super::compare::Compare;
+use super::files::{Source, described, source};
 use super::report::Kind;
 use super::words::Words;
 use crate::error::At;
@@ -34,46 +34,52 @@ impl Words for Said {
 impl<'a, 'o> Compare<'a, 'o> {
     /// Compares what the preprocessor did for a unit. Of what differs, the first is a finding.
     pub(super) fn macros(&mut self, id: UnitId, unit: &'a Unit<'o>, at: &At) {
-        let module = self.module;
-        let list = match self.dwarf.macros(unit) {
+        let module = self.described.module;
+        let list = match self.file.dwarf.macros(unit) {
             Ok(list) => list,
-            Err(error) => return self.unreadable(&error, at.clone()),
+            Err(error) => return self.report.unreadable(self.described.object, &error, at.clone()),
         };
         let macros = module.macros(id);
         let Some(list) = list else {
             if !macros.is_empty() {
-                self.find(Kind::Macro, at.clone(), format!("{} macros", macros.len()), "none");
+                self.report.find(Kind::Macro, at.clone(), format!("{} macros", macros.len()), "none");
             }
             return;
         };
         if macros.is_empty() {
-            return self.find(Kind::Extra, at.clone(), "no macros", "a list of them");
+            return self.report.find(Kind::Extra, at.clone(), "no macros", "a list of them");
         }
-        let is_five = self.consumer.version >= 5;
-        self.same(at, "the version of macros", &is_five.then_some(5), &list.version);
+        let is_five = self.described.consumer.version >= 5;
+        self.report.same(at, "the version of macros", &is_five.then_some(5), &list.version);
         if is_five {
-            self.same(at, "bytes of an offset", &self.consumer.format.word_size(), &list.offset_bytes);
+            self.report.same(
+                at,
+                "bytes of an offset",
+                &self.described.consumer.format.word_size(),
+                &list.offset_bytes,
+            );
             // Of a split unit, it is the first of its own file.
-            let program = if self.main.is_some() { unit.stmt_list.map(|_| 0) } else { unit.stmt_list };
-            self.same(at, "the line program of macros", &program, &list.line_program);
+            let program = if self.split.main.is_some() { unit.stmt_list.map(|_| 0) } else { unit.stmt_list };
+            self.report.same(at, "the line program of macros", &program, &list.line_program);
         }
         let own = list
             .line_program
-            .filter(|_| self.main.is_some())
-            .map(|offset| LineProgram::read(self.dwarf.sections(), offset, unit.encoding.address_bytes));
+            .filter(|_| self.split.main.is_some())
+            .map(|offset| LineProgram::read(self.file.dwarf.sections(), offset, unit.encoding.address_bytes));
         let own = match own.transpose() {
             Ok(own) => own,
-            Err(error) => return self.unreadable(&error, at.clone()),
+            Err(error) => return self.report.unreadable(self.described.object, &error, at.clone()),
         };
-        let program = if self.main.is_some() { own.as_ref() } else { self.program.as_ref() };
+        let listed = self.file.program(unit);
+        let program = if self.split.main.is_some() { own.as_ref() } else { listed.as_deref() };
         let mut found = Vec::new();
         for one in list.entries() {
             match one {
                 Ok(one) => found.push(self::found(program, one.entry)),
-                Err(error) => return self.unreadable(&error, at.clone()),
+                Err(error) => return self.report.unreadable(self.described.object, &error, at.clone()),
             }
         }
-        let version = program.map_or(self.consumer.version, |program| program.version);
+        let version = program.map_or(self.described.consumer.version, |program| program.version);
         let expected: Vec<Said> = macros.iter().map(|&one| expected(module, one, version)).collect();
         self.report.macros += expected.len() as u64;
         for number in 0..expected.len().max(found.len()) {
@@ -81,7 +87,7 @@ impl<'a, 'o> Compare<'a, 'o> {
             if expected != found {
                 let text = |said: Option<&Said>| said.map_or_else(|| "the end".into(), Words::words);
                 let expected = format!("macro {number} to be {}", text(expected));
-                return self.find(Kind::Macro, at.clone(), expected, text(found));
+                return self.report.find(Kind::Macro, at.clone(), expected, text(found));
             }
         }
     }

@@ -40,16 +40,14 @@
 //! # Ok::<(), eitri::Error>(())
 //! ```
 
-mod attributes;
 mod calls;
 mod code;
 mod compare;
 mod elsewhere;
-mod entries;
 mod expressions;
-mod extra;
+mod file;
+mod files;
 mod frames;
-mod functions;
 mod headers;
 mod index;
 mod lanes;
@@ -58,16 +56,20 @@ mod lines;
 mod locations;
 mod machine;
 mod macros;
+mod meanings;
 mod name_index;
-mod names;
 mod places;
 mod plain;
 mod procedures;
 mod ranges;
 mod report;
 mod split;
+mod structure;
 mod tables;
+mod tree;
+mod type_units;
 mod types;
+mod values;
 pub mod witness;
 mod words;
 
@@ -101,7 +103,9 @@ pub fn check(module: &Module, consumer: &Consumer, left_out: &[LeftOut], bytes: 
         Ok(dwarf) => dwarf,
         Err(error) => return Ok(unreadable(&object, &error, left_out)),
     };
-    let mut report = compare::Compare::new(module, consumer, left_out, &object, &dwarf).run();
+    let index = index::Index::new(module, &object);
+    let described = tree::Described { module, consumer, object: &object, index: &index };
+    let mut report = compare::Compare::new(described, left_out, &dwarf).run();
     let behind = Object::read_placed(bytes, Placing::InfoBehind)?;
     tables::units_are_relocated(&mut report, &object, &behind);
     Ok(report)

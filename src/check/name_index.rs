@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use gimli::{DwTag, DwUt, constants as dw};
 
-use super::compare::Compare;
 use super::report::Kind;
+use super::tables::{Tables, in_section};
 use super::words::{Hex, Words};
 use crate::error::{At, Count, Result};
 use crate::eval;
@@ -41,7 +41,7 @@ pub(super) fn name<'o>(entry: Entry<'_, 'o>) -> Option<Cow<'o, str>> {
 ///
 /// A constant is data that is in no place, and found as what is in one. Where a variable is and whether it is
 /// only declared is what its own entry says: the definition of a static member refers to a declaration.
-pub(super) fn class<'a, 'o>(compare: &Compare<'a, 'o>, entry: Entry<'a, 'o>) -> Option<Class> {
+pub(super) fn class<'a, 'o>(compare: &Tables<'_, 'a, 'o>, entry: Entry<'a, 'o>) -> Option<Class> {
     let is_declaration = matches!(entry.attr(dw::DW_AT_declaration), Some(Value::Flag(true)));
     if is_declaration || name(entry).is_none() {
         return None;
@@ -61,7 +61,7 @@ pub(super) fn class<'a, 'o>(compare: &Compare<'a, 'o>, entry: Entry<'a, 'o>) -> 
 }
 
 /// Whether an operation of where a variable is gives an address that the linker knows.
-fn has_address<'a, 'o>(compare: &Compare<'a, 'o>, entry: Entry<'a, 'o>) -> bool {
+fn has_address<'a, 'o>(compare: &Tables<'_, 'a, 'o>, entry: Entry<'a, 'o>) -> bool {
     let encoding = entry.unit().encoding;
     let has = |expr: &[u8]| {
         Decoder::new(expr, encoding)
@@ -71,7 +71,7 @@ fn has_address<'a, 'o>(compare: &Compare<'a, 'o>, entry: Entry<'a, 'o>) -> bool 
     match entry.attr(dw::DW_AT_location) {
         Some(Value::Expr(expr)) => has(expr),
         Some(Value::LocList(_)) => {
-            let list = compare.lists.get(&entry.offset());
+            let list = compare.file.lists.get(&entry.offset());
             list.into_iter().flat_map(|list| &list.entries).any(|one: &eval::ListEntry<'_>| has(&one.expr))
         }
         _ => false,
@@ -121,29 +121,31 @@ type Indexed = BTreeMap<u64, u64>;
 /// Results by name, so that a name that many entries share is looked up once.
 type LookedUp<'o> = BTreeMap<Cow<'o, str>, Result<BTreeMap<u64, Vec<NameEntry>>>>;
 
-impl<'a, 'o> Compare<'a, 'o> {
+impl<'a, 'o> Tables<'_, 'a, 'o> {
     /// Each name that a reader may look up is found, with all that has it; and no more than that.
     pub(super) fn name_indices(&mut self) {
         let indices = match self.with_tables().names() {
             Ok(indices) => indices,
-            Err(error) => return self.unreadable(&error, self.in_section(SECTION, None)),
+            Err(error) => {
+                return self.report.unreadable(self.described.object, &error, in_section(SECTION, None));
+            }
         };
-        if !self.consumer.tables.names {
-            let units = indices.iter().filter(|_| self.is_first);
+        if !self.described.consumer.tables.names {
+            let units = indices.iter().filter(|_| self.split.is_first);
             let units = units.flat_map(|index| index.units.iter().chain(&index.type_units)).copied();
             return self.not_asked_for(SECTION, &units.collect::<Vec<_>>());
         }
-        if self.is_first {
+        if self.split.is_first {
             self.indexed_units(&indices);
         }
         let mut indexed = Indexed::new();
         let mut found = Vec::new();
         for index in &indices {
             if let Err(error) = self.index(index, &mut indexed, &mut found) {
-                self.unreadable(&error, self.in_section(SECTION, None));
+                self.report.unreadable(self.described.object, &error, in_section(SECTION, None));
             }
         }
-        let dwarf = self.dwarf;
+        let dwarf = self.file.dwarf;
         let mut expected = BTreeSet::new();
         let mut looked_up = LookedUp::new();
         for unit in dwarf.units() {
@@ -168,8 +170,8 @@ impl<'a, 'o> Compare<'a, 'o> {
             let is_described = dwarf.unit_at(entry).is_none_or(|unit| self.is_described(unit));
             if is_described && !expected.contains(&(entry, Cow::Borrowed(&*name))) {
                 let what = dwarf.entry_at(entry).map_or_else(At::default, Entry::place);
-                let at = At { offset, ..self.in_section(SECTION, Some(what)) };
-                self.find(Kind::Table, at, "nothing of this entry", format!("the name `{name}`"));
+                let at = At { offset, ..in_section(SECTION, Some(what)) };
+                self.report.find(Kind::Table, at, "nothing of this entry", format!("the name `{name}`"));
             }
         }
     }
@@ -197,9 +199,9 @@ impl<'a, 'o> Compare<'a, 'o> {
             (Vec::new(), foreign, "type units elsewhere"),
         ] {
             if expected != found {
-                let at = self.in_section(SECTION, None);
+                let at = in_section(SECTION, None);
                 let (expected, found) = (format!("{what} at {}", offsets(&expected)), offsets(&found));
-                self.find(Kind::Table, at, expected, found);
+                self.report.find(Kind::Table, at, expected, found);
             }
         }
     }
@@ -213,11 +215,11 @@ impl<'a, 'o> Compare<'a, 'o> {
         found: &mut Vec<(String, u64, Option<u64>)>,
     ) -> Result<()> {
         let wrong = |compare: &mut Self, expected: String, found: String| {
-            if !compare.is_first {
+            if !compare.split.is_first {
                 return;
             }
-            let at = compare.in_section(SECTION, None);
-            compare.find(Kind::Table, at, expected, found);
+            let at = in_section(SECTION, None);
+            compare.report.find(Kind::Table, at, expected, found);
         };
         if index.augmentation != WITH_PARENTS {
             let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
@@ -251,7 +253,7 @@ impl<'a, 'o> Compare<'a, 'o> {
                     None if self.is_in_another_file(&entry) => {}
                     None => {
                         let expected = format!("an entry that has the name `{text}`");
-                        self.find(
+                        self.report.find(
                             Kind::Table,
                             place,
                             expected,
@@ -297,18 +299,23 @@ impl<'a, 'o> Compare<'a, 'o> {
     ) {
         self.report.names += 1;
         // Deep in others, a place takes time.
-        let place = |compare: &Self| compare.in_section(SECTION, Some(entry.place()));
+        let place = || in_section(SECTION, Some(entry.place()));
         let all = match found {
             Ok(found) => found.get(&entry.offset()).map_or(&[][..], Vec::as_slice),
-            Err(error) => return self.unreadable(error, place(self)),
+            Err(error) => return self.report.unreadable(self.described.object, error, place()),
         };
         let [found] = all[..] else {
             let expected = format!("a {} to be found by its name `{name}`, once", entry.tag().words());
-            return self.find(Kind::Table, place(self), expected, format!("it {}", Count(all.len(), "time")));
+            return self.report.find(
+                Kind::Table,
+                place(),
+                expected,
+                format!("it {}", Count(all.len(), "time")),
+            );
         };
         for (expected, found) in self.differences(entry, &found, indexed) {
-            let at = At { offset: self.at_offset(SECTION, all[0].offset).offset, ..place(self) };
-            self.find(Kind::Table, at, format!("{expected}, of `{name}`"), found);
+            let at = At { offset: self.at_offset(SECTION, all[0].offset).offset, ..place() };
+            self.report.find(Kind::Table, at, format!("{expected}, of `{name}`"), found);
         }
     }
 

@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::compare::Compare;
 use super::locations::{Place, Witness};
 use super::machine::{self, Asked};
+use super::meanings::Meanings;
 use super::witness::Stopped;
 use crate::eval::{self, Context, ImplicitBits, ImplicitPointer, Location, SingleLocation};
 use crate::model::{NoMeaning, Span, Storage};
@@ -15,7 +15,7 @@ use crate::target::{SpaceId, Target};
 /// A location by its bits.
 pub(super) type Spans = Vec<eval::Span>;
 
-impl<'a, 'o> Compare<'a, 'o> {
+impl<'a, 'o> Meanings<'_, 'a, 'o> {
     /// The bytes of an entry's `DW_AT_const_value`, as they are in memory.
     pub(super) fn const_value(&self, entry: Entry<'a, 'o>) -> Option<Cow<'o, [u8]>> {
         let named = |attribute: &&Attribute<'_>| attribute.name == gimli::DW_AT_const_value;
@@ -44,7 +44,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         asked: &Asked,
     ) -> Vec<Result<Spans, NoMeaning>> {
         let module = self.module;
-        let symbol = |name: &str| Some(self.object.symbol(name)?.address);
+        let symbol = |name: &str| Some(self.described.object.symbol(name)?.address);
         let contents = self.contents(witness, &symbol, asked);
         // Sorted, and of those that begin at or before the pc only the last ones, which begin together, can
         // go on there.
@@ -78,13 +78,22 @@ impl<'a, 'o> Compare<'a, 'o> {
         witness: Witness,
         asked: &'s Asked,
     ) -> machine::Stopped<'s, 'o> {
+        machine::Stopped { lanes: self.lanes(entry, witness), ..self.whole_machine(witness, asked) }
+    }
+
+    /// The same, with all lanes of the target.
+    pub(super) fn whole_machine<'s>(
+        &'s self,
+        witness: Witness,
+        asked: &'s Asked,
+    ) -> machine::Stopped<'s, 'o> {
         let target = &self.module.target;
         machine::Stopped {
             target,
-            info: &self.info,
+            info: &self.file.info,
             fill: witness.fill,
             lane: (target.lanes() > 1).then_some(witness.lane),
-            lanes: self.lanes(entry, witness),
+            lanes: target.lanes().into(),
             pc: witness.start.map(|start| start.wrapping_add(witness.pc)),
             load_bias: self.load_bias,
             asked,
@@ -112,7 +121,7 @@ impl<'a, 'o> Compare<'a, 'o> {
             Storage::Implicit(bytes) => eval::Storage::Implicit(ImplicitBits::new(bytes, span.bits)),
             Storage::Pointer(variable, by) => eval::Storage::ImplicitPointer(ImplicitPointer {
                 // No entry is at the start of the section.
-                entry: self.variables[*variable].unwrap_or(0),
+                entry: self.known.variable(*variable).unwrap_or(0),
                 by: *by,
                 space: SpaceId::DEFAULT,
                 bits: u32::from(target.address_bytes()) * 8,
@@ -160,7 +169,7 @@ impl<'a, 'o> Compare<'a, 'o> {
                 }
             },
             Some(Value::LocList(_)) => {
-                let list = self.lists.get(&entry.offset()).ok_or(None)?;
+                let list = self.file.lists.get(&entry.offset()).ok_or(None)?;
                 let entries = match machine.pc {
                     Some(pc) => list.at(pc),
                     None => list.entries.iter().collect(),
@@ -184,8 +193,8 @@ impl<'a, 'o> Compare<'a, 'o> {
     /// How many lanes the function's entry says it has. A consumer that is not told of lanes knows them.
     fn lanes(&self, entry: Entry<'a, 'o>, witness: Witness) -> u64 {
         let lanes = u64::from(self.module.target.lanes());
-        let (Some(attribute), Some(_)) = (self.consumer.lanes, witness.start) else { return lanes };
-        let mut known = self.lanes_of.borrow_mut();
+        let (Some(attribute), Some(_)) = (self.described.consumer.lanes, witness.start) else { return lanes };
+        let mut known = self.file.lanes.borrow_mut();
         let (mut at, mut below) = (Some(entry), Vec::new());
         let said = loop {
             crate::work::step();

@@ -3,17 +3,17 @@
 //! There a location is the end of an expression or of a part of it, and no stack element. The evaluator
 //! reads more than that, so what it finds does not show whether such a consumer would.
 
-use super::compare::Compare;
 use super::locations::Place;
+use super::meanings::Meanings;
 use super::report::Kind;
 use crate::model::Node;
 use crate::op::{Decoder, Dialect, Encoding, Op};
 use crate::read::Value;
 
-impl<'a, 'o> Compare<'a, 'o> {
+impl<'a, 'o> Meanings<'_, 'a, 'o> {
     /// Looks at the form of all that is said of where a variable is, if the consumer reads DWARF 5 only.
     pub(super) fn plain_form(&mut self, place: Place<'a, 'o>) {
-        if self.consumer.dialect != Dialect::Dwarf5 || self.has_raw(place) {
+        if self.described.consumer.dialect != Dialect::Dwarf5 || self.has_raw(place) {
             return;
         }
         let entry = place.entry;
@@ -21,14 +21,14 @@ impl<'a, 'o> Compare<'a, 'o> {
         let problem = match entry.attr(gimli::DW_AT_location) {
             Some(Value::Expr(expr)) => problem(expr, encoding),
             Some(Value::LocList(_)) => {
-                let entries = self.lists.get(&entry.offset()).into_iter().flat_map(|list| &list.entries);
+                let entries = self.file.lists.get(&entry.offset()).into_iter().flat_map(|list| &list.entries);
                 entries.into_iter().find_map(|one| problem(&one.expr, encoding))
             }
             _ => None,
         };
         if let Some(problem) = problem {
             let at = self.module.at_variable(place.id, None);
-            self.find(Kind::Evaluation, at, "an expression of DWARF 5", problem);
+            self.report.find(Kind::Evaluation, at, "an expression of DWARF 5", problem);
         }
     }
 

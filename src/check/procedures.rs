@@ -9,12 +9,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use gimli::constants as dw;
 use hashbrown::HashMap;
 
-use super::attributes::only;
-use super::compare::Compare;
 use super::expressions::{SIZES, Said};
 use super::locations::Witness;
 use super::machine::Asked;
+use super::meanings::Meanings;
 use super::report::{Kind, Obstacle};
+use super::tree::Compared;
 use super::witness::{Fill, lanes};
 use super::words::Words;
 use crate::eval::{self, Element};
@@ -63,20 +63,20 @@ struct OfUnit<'a, 'o> {
     described: Described,
 }
 
-impl<'a, 'o> Compare<'a, 'o> {
+impl<'a, 'o> Meanings<'_, 'a, 'o> {
     /// Compares the procedures of the units of a file.
-    pub(super) fn procedures(&mut self) {
+    pub(super) fn procedures(&mut self, units: Vec<(UnitId, Entry<'a, 'o>)>) {
         // Where a location was left out, what it would have called is there without it.
-        let has_others = self.consumer.shared_from_bytes.is_some() || self.module.regions().next().is_some();
+        let has_others =
+            self.described.consumer.shared_from_bytes.is_some() || self.module.regions().next().is_some();
         let mut left_out = if has_others { self.report.left_out } else { 0 };
-        let mut called = Called::new(self.dwarf, &self.referred);
-        let units = core::mem::take(&mut self.units);
+        let mut called = Called::new(self.file.dwarf, &self.file.referred);
         let mut units: Vec<_> = units.into_iter().map(|(unit, root)| self.of_unit(unit, root)).collect();
         // Procedures without any reference are first: the ones that they call are no findings of their own.
         for is_referred in [false, true] {
             for of_unit in &mut units {
                 let is_referred_to =
-                    |entry: &Entry<'_, '_>| self.referred.contains_key(&entry.offset()) == is_referred;
+                    |entry: &Entry<'_, '_>| self.file.referred.contains_key(&entry.offset()) == is_referred;
                 let (now, later) =
                     core::mem::take(&mut of_unit.entries).into_iter().partition(is_referred_to);
                 of_unit.entries = later;
@@ -109,7 +109,7 @@ impl<'a, 'o> Compare<'a, 'o> {
             }
             for procedure in described.into_any().into_iter().skip(without.len()) {
                 let at = self.module.at_scope(self.module.unit(unit).scope);
-                self.find(Kind::MissingEntry, at, format!("an entry of {procedure}"), "none like it");
+                self.report.find(Kind::MissingEntry, at, format!("an entry of {procedure}"), "none like it");
             }
         }
     }
@@ -117,13 +117,19 @@ impl<'a, 'o> Compare<'a, 'o> {
     fn of_unit(&mut self, unit: UnitId, root: Entry<'a, 'o>) -> OfUnit<'a, 'o> {
         let entries: Vec<_> = root.children().filter(|&child| is_procedure(child)).collect();
         for &entry in &entries {
-            if let Err((expected, found)) = only(entry, |name| name == dw::DW_AT_location) {
-                let at = self.module.at_scope(self.module.unit(unit).scope);
-                self.find(Kind::Attribute, at, expected, found);
+            let at = self.module.at_unit(unit);
+            let mut compared = Compared::default();
+            compared.compare(self.file.reader(self.described), &self.described.procedure(), entry);
+            for (kind, (expected, found)) in compared.differences {
+                self.report.find(kind, at.clone(), expected, found);
+            }
+            for child in compared.unexpected {
+                self.report.unexpected(self.described, child, at.clone());
             }
         }
-        let mut described = Described { count: self.index.procedures[unit].len(), ..Described::default() };
-        for &procedure in &self.index.procedures[unit] {
+        let mut described =
+            Described { count: self.described.index.procedures[unit].len(), ..Described::default() };
+        for &procedure in &self.described.index.procedures[unit] {
             self.report.entries += 1;
             match self.meaning(procedure) {
                 Meaning::Bits(at, hash) => {
@@ -139,10 +145,10 @@ impl<'a, 'o> Compare<'a, 'o> {
 
     fn extra_procedure(&mut self, unit: UnitId, entry: Entry<'a, 'o>) {
         let at = self.module.at_scope(self.module.unit(unit).scope);
-        let (section, offset) = self.dwarf.place(entry.offset());
-        let moved = self.object.section(section).map_or(0, |section| section.moved);
+        let (section, offset) = self.file.dwarf.place(entry.offset());
+        let moved = self.described.object.section(section).map_or(0, |section| section.moved);
         let found = format!("{} at {:#x} of {section}", entry.tag().words(), offset.saturating_sub(moved));
-        self.find(Kind::Extra, at, "only procedures that are described or called", found);
+        self.report.find(Kind::Extra, at, "only procedures that are described or called", found);
     }
 
     fn said_of_procedure(&self, procedure: ProcedureId) -> Said {
@@ -220,7 +226,8 @@ impl<'a, 'o> Compare<'a, 'o> {
         self.report.locations = locations;
         let Some((index, obstacle)) = same else { return false };
         let procedure = of.swap_remove(index);
-        let at = self.module.at_scope(self.module.unit(self.module.procedures[procedure].unit).scope);
+        let at =
+            self.described.module.at_scope(self.module.unit(self.module.procedures[procedure].unit).scope);
         self.unproven(obstacle, procedure.to_string(), &at);
         true
     }

@@ -2,8 +2,13 @@
 
 use core::fmt;
 
-use crate::error::{At, Count};
+use gimli::constants as dw;
+
+use super::tree::Described;
+use super::words::Words;
+use crate::error::{At, Count, Error};
 use crate::model::VariableId;
+use crate::read::{Entry, Object};
 
 /// Everything that was found, in the order of the module.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -131,6 +136,43 @@ pub enum Kind {
     Table,
     /// Something could not be read.
     Unreadable,
+}
+
+impl Report {
+    /// Adds a difference.
+    #[cold]
+    pub(super) fn find(&mut self, kind: Kind, at: At, expected: impl Into<String>, found: impl Into<String>) {
+        let (expected, found) = (expected.into(), found.into());
+        self.findings.push(Finding { kind, at, lane: None, expected, found, trace: Vec::new() });
+    }
+
+    /// Adds something of an object that could not be read.
+    #[cold]
+    pub(super) fn unreadable(&mut self, object: &Object<'_>, error: &Error, at: At) {
+        let found = super::placed(object, error).to_string();
+        self.find(Kind::Unreadable, at, "something that can be read", found);
+    }
+
+    /// Compares two values of one kind.
+    pub(super) fn same<T: PartialEq + Words>(&mut self, at: &At, what: &str, expected: &T, found: &T) {
+        if expected != found {
+            let (expected, found) = (format!("{what} {}", expected.words()), found.words());
+            self.find(Kind::Attribute, at.clone(), expected, found);
+        }
+    }
+
+    /// Adds an entry that nobody described. It is over described code if it is a function with some of that.
+    #[cold]
+    pub(super) fn unexpected(&mut self, described: Described<'_>, entry: Entry<'_, '_>, at: At) {
+        let name = entry.name().unwrap_or_default();
+        let tags = [dw::DW_TAG_variable, dw::DW_TAG_formal_parameter, dw::DW_TAG_constant];
+        let variable = tags.contains(&entry.tag()).then(|| name.to_string()).or(at.variable.clone());
+        let what = format!("{} `{name}`", entry.tag().words());
+        // A debugger that looks for the function at a pc can find this one.
+        let is_over = entry.tag() == dw::DW_TAG_subprogram && described.has_code(entry);
+        let kind = if is_over { Kind::Code } else { Kind::Extra };
+        self.find(kind, At { variable, ..at }, "no more", what);
+    }
 }
 
 impl Kind {

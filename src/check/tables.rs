@@ -3,13 +3,16 @@
 
 use gimli::constants as dw;
 
-use super::compare::Compare;
+use super::compare::{Known, Split};
+use super::file::File;
 use super::name_index::{Class, class, name};
 use super::report::{Finding, Kind, Report};
-use super::types::is_type_unit;
+use super::tree::Described;
+use super::type_units::is_type_unit;
 use crate::error::{At, Result};
 use crate::read::{
-    AddressRanges, Entry, INFO_BEHIND, NameIndex, Object, PublicNames, PublicSection, Sections, Unit, Value,
+    AddressRanges, Dwarf, Entry, INFO_BEHIND, NameEntry, NameIndex, NameUnit, Object, PublicNames,
+    PublicSection, Sections, Unit, Value,
 };
 
 /// The linker fills in which units tables are of: also of the first one, whose offset is right by luck without.
@@ -48,11 +51,25 @@ fn units_of_tables(object: &Object<'_>) -> Result<Vec<(&'static str, u64)>> {
     Ok(all)
 }
 
+/// The comparison of tables for looking things up, by name and by address.
+pub(super) struct Tables<'t, 'a, 'o> {
+    pub(super) described: Described<'a>,
+    pub(super) file: &'t File<'a, 'o>,
+    pub(super) known: &'t Known,
+    pub(super) split: &'t Split<'a, 'o>,
+    pub(super) report: &'t mut Report,
+}
+
+/// A place in a section, of something.
+pub(super) fn in_section(section: &str, of: Option<At>) -> At {
+    At { section: Some(section.into()), ..of.unwrap_or_default() }
+}
+
 const ADDRESSES: &str = ".debug_aranges";
 /// An end for references that go round in circles.
 const MOST_STEPS: usize = 16;
 
-impl<'a, 'o> Compare<'a, 'o> {
+impl<'a, 'o> Tables<'_, 'a, 'o> {
     /// Compares all tables of names that the consumer asks for; others are not there.
     pub(super) fn lookups(&mut self) {
         self.name_indices();
@@ -61,15 +78,54 @@ impl<'a, 'o> Compare<'a, 'o> {
         }
     }
 
-    /// A place in a section, of something.
-    pub(super) fn in_section(&self, section: &str, of: Option<At>) -> At {
-        At { section: Some(section.into()), ..of.unwrap_or_default() }
+    /// The object that has the tables: of split units, the one with their skeletons.
+    pub(super) fn with_tables(&self) -> &'a Dwarf<'o> {
+        self.split.main.unwrap_or(self.file.dwarf)
+    }
+
+    /// A unit as these tables know it: of a split unit, its skeleton.
+    pub(super) fn in_tables(&self, unit: &'a Unit<'o>) -> Option<&'a Unit<'o>> {
+        if self.split.main.is_some() { self.split.of_file.get(&unit.offset).copied() } else { Some(unit) }
+    }
+
+    /// The entry that an index entry names, if it is in this file. DWARF 5 section 6.1.1.2.
+    pub(super) fn named(&self, entry: &NameEntry) -> Option<Entry<'a, 'o>> {
+        if self.split.main.is_none() {
+            return self.file.dwarf.named(entry);
+        }
+        let Some(NameUnit::Compile(offset)) = entry.unit else { return None };
+        let (&unit, _) = self.split.of_file.iter().find(|(_, skeleton)| skeleton.offset == offset)?;
+        self.file.dwarf.entry_at(unit.checked_add(entry.entry?)?)
+    }
+
+    /// Whether an entry of an index names something in the file of another skeleton.
+    pub(super) fn is_in_another_file(&self, entry: &NameEntry) -> bool {
+        let Some((main, NameUnit::Compile(offset))) = self.split.main.zip(entry.unit) else { return false };
+        let is_here = self.split.of_file.values().any(|skeleton| skeleton.offset == offset);
+        !is_here && main.units().iter().any(|unit| unit.offset == offset)
+    }
+
+    /// Whether the module has the unit. What tables have of another one is its producer's affair.
+    pub(super) fn is_described(&self, unit: &'a Unit<'o>) -> bool {
+        match unit.type_offset {
+            Some(ty) => self.known.type_entries.contains(&ty),
+            None => self.in_tables(unit).is_some_and(|unit| self.known.units.contains_key(&unit.offset)),
+        }
+    }
+
+    /// Whether a table is of a unit that the module does not have: known by its offset in the tables.
+    pub(super) fn is_of_others(&self, offset: u64) -> bool {
+        let unit = self.with_tables().unit_at(offset).filter(|unit| unit.offset == offset);
+        unit.is_some_and(|unit| match unit.type_offset {
+            Some(ty) => !self.known.type_entries.contains(&ty),
+            None => !self.known.units.contains_key(&offset),
+        })
     }
 
     /// An offset in a section, as it is in the file.
     pub(super) fn at_offset(&self, section: &str, offset: u64) -> At {
-        let moved = self.object.section(section).map_or(0, |section| section.moved);
-        At { offset: Some(offset.saturating_sub(moved)), ..self.in_section(section, None) }
+        let moved = self.described.object.section(section).map_or(0, |section| section.moved);
+        At { offset: Some(offset.saturating_sub(moved)), ..in_section(section, None) }
     }
 
     /// Notes tables that the consumer does not ask for, of these units.
@@ -79,54 +135,66 @@ impl<'a, 'o> Compare<'a, 'o> {
         }
         let is_of_others = units.iter().all(|&unit| self.is_of_others(unit));
         let kind = if is_of_others { Kind::Extra } else { Kind::Table };
-        self.find(kind, self.in_section(section, None), "no such table", "one");
+        self.report.find(kind, in_section(section, None), "no such table", "one");
     }
 
     /// Each unit's code is in its table, function by function.
     pub(super) fn addresses(&mut self) {
         let sets = match AddressRanges::read_all(self.with_tables().sections()) {
             Ok(sets) => sets,
-            Err(error) => return self.unreadable(&error, self.in_section(ADDRESSES, None)),
+            Err(error) => {
+                return self.report.unreadable(self.described.object, &error, in_section(ADDRESSES, None));
+            }
         };
-        if !self.consumer.tables.aranges {
+        if !self.described.consumer.tables.aranges {
             return self.not_asked_for(ADDRESSES, &sets.iter().map(|set| set.unit).collect::<Vec<_>>());
         }
         for set in sets.iter().filter(|set| !self.is_of_others(set.unit)).collect::<Vec<_>>() {
             let at = self.at_offset(ADDRESSES, set.offset);
-            self.same(&at, "bytes of an address", &self.module.target.address_bytes(), &set.address_bytes);
-            self.same(&at, "bytes of a segment", &0, &set.segment_bytes);
-            if !self.unit_ids.contains_key(&set.unit) {
-                self.find(Kind::Table, at, "a table of a unit", format!("one of offset {:#x}", set.unit));
+            self.report.same(
+                &at,
+                "bytes of an address",
+                &self.described.module.target.address_bytes(),
+                &set.address_bytes,
+            );
+            self.report.same(&at, "bytes of a segment", &0, &set.segment_bytes);
+            if !self.known.units.contains_key(&set.unit) {
+                self.report.find(
+                    Kind::Table,
+                    at,
+                    "a table of a unit",
+                    format!("one of offset {:#x}", set.unit),
+                );
             }
         }
-        for (offset, id) in core::mem::take(&mut self.unit_ids) {
-            let functions = &self.index.functions[id];
+        for (&offset, &id) in &self.known.units {
+            let functions = &self.described.index.functions[id];
             let code = functions.iter().filter_map(|&function| {
-                let start = self.address(function)?;
-                Some((start, self.module.function(function).bytes)).filter(|&(_, bytes)| bytes > 0)
+                let start = self.described.address(function)?;
+                Some((start, self.described.module.function(function).bytes)).filter(|&(_, bytes)| bytes > 0)
             });
             let mut expected: Vec<(u64, u64)> = code.collect();
             expected.sort_unstable();
-            let unit = self.module.at_scope(self.module.unit(id).scope);
-            let at = self.in_section(ADDRESSES, Some(unit));
+            let unit = self.described.module.at_scope(self.described.module.unit(id).scope);
+            let at = in_section(ADDRESSES, Some(unit));
             let mut found = Vec::new();
             let mut of_unit = sets.iter().filter(|set| set.unit == offset);
             for range in of_unit.next().into_iter().flat_map(AddressRanges::ranges) {
                 match range {
                     Ok(range) => found.push((range.start, range.length)),
-                    Err(error) => return self.unreadable(&error, at),
+                    Err(error) => return self.report.unreadable(self.described.object, &error, at),
                 }
             }
             found.sort_unstable();
             if of_unit.next().is_some() {
-                self.find(Kind::Table, at.clone(), "one table of the unit", "another one");
+                self.report.find(Kind::Table, at.clone(), "one table of the unit", "another one");
             }
             if expected != found {
                 let text = |ranges: &[(u64, u64)]| {
                     let ranges = ranges.iter().map(|&(start, bytes)| start..start.wrapping_add(bytes));
-                    super::compare::hex(&ranges.collect::<Vec<_>>())
+                    super::tree::hex(&ranges.collect::<Vec<_>>())
                 };
-                self.find(Kind::Table, at, text(&expected), text(&found));
+                self.report.find(Kind::Table, at, text(&expected), text(&found));
             }
         }
     }
@@ -135,24 +203,30 @@ impl<'a, 'o> Compare<'a, 'o> {
     fn public(&mut self, section: PublicSection) {
         let sets = match PublicNames::read_all(self.with_tables().sections(), section) {
             Ok(sets) => sets,
-            Err(error) => return self.unreadable(&error, self.in_section(section.name(), None)),
+            Err(error) => {
+                return self.report.unreadable(
+                    self.described.object,
+                    &error,
+                    in_section(section.name(), None),
+                );
+            }
         };
         let is_standard = matches!(section, PublicSection::Names | PublicSection::Types);
-        if !self.consumer.tables.pubs || !is_standard {
-            let units = sets.iter().filter(|_| self.is_first).map(|set| set.unit);
+        if !self.described.consumer.tables.pubs || !is_standard {
+            let units = sets.iter().filter(|_| self.split.is_first).map(|set| set.unit);
             return self.not_asked_for(section.name(), &units.collect::<Vec<_>>());
         }
-        let dwarf = self.dwarf;
-        for set in sets.iter().filter(|_| self.is_first).collect::<Vec<_>>() {
+        let dwarf = self.file.dwarf;
+        for set in sets.iter().filter(|_| self.split.is_first).collect::<Vec<_>>() {
             let at = self.at_offset(section.name(), set.offset);
             match self.with_tables().units().iter().find(|unit| unit.offset == set.unit) {
                 Some(unit) => {
                     let expected = unit.end - unit.offset;
-                    self.same(&at, "bytes of a unit", &expected, &set.unit_bytes);
+                    self.report.same(&at, "bytes of a unit", &expected, &set.unit_bytes);
                 }
                 None => {
                     let found = format!("names of offset {:#x}", set.unit);
-                    self.find(Kind::Table, at, "the names of a unit", found);
+                    self.report.find(Kind::Table, at, "the names of a unit", found);
                 }
             }
         }
@@ -169,12 +243,12 @@ impl<'a, 'o> Compare<'a, 'o> {
 
     fn public_of(&mut self, section: PublicSection, unit: &'a Unit<'o>, sets: Vec<&PublicNames<'o>>) {
         let unit_name = unit.name.as_deref().map(String::from);
-        let at = self.in_section(section.name(), Some(At { unit: unit_name, ..At::default() }));
+        let at = in_section(section.name(), Some(At { unit: unit_name, ..At::default() }));
         if sets.len() > 1 {
-            self.find(Kind::Table, at.clone(), "one table of the unit", format!("{}", sets.len()));
+            self.report.find(Kind::Table, at.clone(), "one table of the unit", format!("{}", sets.len()));
         }
         let is_here = |class| (class == Class::Type) == (section == PublicSection::Types);
-        let public = self.dwarf.entries_of(unit).filter(|&entry| {
+        let public = self.file.dwarf.entries_of(unit).filter(|&entry| {
             let class = class(self, entry).filter(|&class| class != Class::Namespace && is_here(class));
             class.is_some_and(|class| is_public(entry, class))
         });
@@ -185,17 +259,17 @@ impl<'a, 'o> Compare<'a, 'o> {
         for name in sets.into_iter().flat_map(PublicNames::names) {
             match name {
                 Ok(name) => found.push((name.entry, String::from_utf8_lossy(name.name).into_owned())),
-                Err(error) => return self.unreadable(&error, at),
+                Err(error) => return self.report.unreadable(self.described.object, &error, at),
             }
         }
         expected.sort_unstable();
         found.sort_unstable();
         let text = |offset: u64, name: &str| format!("`{name}` of the entry at {offset:#x} of the unit");
         for (offset, name) in less(&expected, &found) {
-            self.find(Kind::Table, at.clone(), text(*offset, name), "no such name");
+            self.report.find(Kind::Table, at.clone(), text(*offset, name), "no such name");
         }
         for (offset, name) in less(&found, &expected) {
-            self.find(Kind::Table, at.clone(), "no such name", text(*offset, name));
+            self.report.find(Kind::Table, at.clone(), "no such name", text(*offset, name));
         }
     }
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use gimli::{DwAt, DwTag, DwUt};
 
-use super::attributes::Source;
+use super::files::Source;
 use crate::dump::names;
 use crate::error::Count;
 use crate::model::VariantValues;

@@ -69,8 +69,9 @@ fn agrees(numbers: &[u16]) -> Result<(), String> {
                 _ => return Err(format!("unproven: {at}")),
             };
             let Some(variable) = variable else {
-                if what.is_none() {
-                    return Err(format!("unproven: {at}"));
+                // Of something else it is a raw expression or a procedure, whose meaning the builder does not know.
+                if what.is_none() || !has_raw(module) {
+                    return Err(format!("unproven: {at}: {what:?}: {why:?}"));
                 }
                 continue;
             };
@@ -118,6 +119,22 @@ fn agrees(numbers: &[u16]) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// Whether a module has procedures, or a raw expression in any place.
+fn has_raw(module: &Module) -> bool {
+    let functions = module.functions().flat_map(|(id, function)| {
+        let rules = module.frame(id).iter().map(|rule| rule.loc);
+        rules.chain(function.frame_base).chain(function.static_link)
+    });
+    let calls = module.calls().flat_map(|(id, call)| {
+        let arguments = module.arguments(id).iter().flat_map(|argument| {
+            [Some(argument.location), argument.value, argument.data_location, argument.data_value]
+        });
+        arguments.flatten().chain(call.target).chain(call.clobbered_target)
+    });
+    let is_raw = |node: Node<'_>| matches!(node, Node::Expr(_));
+    module.procedures().next().is_some() || functions.chain(calls).any(|loc| module.nodes(loc).any(is_raw))
 }
 
 /// Where a variable is, for a message.

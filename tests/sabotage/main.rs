@@ -11,6 +11,7 @@ mod elsewhere;
 mod extra;
 mod headers;
 mod lanes;
+mod omitted;
 mod operations;
 mod others;
 mod patched;

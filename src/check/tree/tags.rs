@@ -1,46 +1,12 @@
-//! Tags, attributes and numbers of types: DWARF 5 chapters 5 and 7.
+//! Tags and numbers: DWARF 5 chapters 5 and 7.
 
-use gimli::{DwAt, DwTag, constants as dw};
+use gimli::{DwTag, constants as dw};
 
-use crate::consumer::Consumer;
 use crate::model::{
-    Accessibility, BaseEncoding, CompositeKind, MemorySpace, Passed, PointerKind, Qualifier, TypeKind,
+    Accessibility, BaseEncoding, CompositeKind, Defaulted, MemorySpace, Passed, PointerKind, Qualifier,
+    TypeKind, VariableKind, Virtuality,
 };
-
-/// The attributes that every type may have.
-const ANY: &[DwAt] = &[dw::DW_AT_decl_file, dw::DW_AT_decl_line, dw::DW_AT_decl_column, dw::DW_AT_alignment];
-
-/// The attributes that a type's entry may have.
-pub(super) fn allowed(tag: DwTag, consumer: &Consumer, name: DwAt) -> bool {
-    let own: &[DwAt] = match tag {
-        dw::DW_TAG_base_type => {
-            &[dw::DW_AT_name, dw::DW_AT_byte_size, dw::DW_AT_encoding, dw::DW_AT_bit_size]
-        }
-        dw::DW_TAG_pointer_type | dw::DW_TAG_reference_type | dw::DW_TAG_rvalue_reference_type => {
-            let is_space = [consumer.address_space, consumer.memory_space].contains(&Some(name));
-            return is_space || [dw::DW_AT_type, dw::DW_AT_byte_size].contains(&name) || ANY.contains(&name);
-        }
-        dw::DW_TAG_ptr_to_member_type => &[dw::DW_AT_type, dw::DW_AT_containing_type],
-        dw::DW_TAG_unspecified_type => &[dw::DW_AT_name],
-        dw::DW_TAG_array_type => &[
-            dw::DW_AT_type,
-            dw::DW_AT_byte_size,
-            dw::DW_AT_GNU_vector,
-            dw::DW_AT_byte_stride,
-            dw::DW_AT_bit_stride,
-        ],
-        dw::DW_TAG_structure_type | dw::DW_TAG_class_type | dw::DW_TAG_union_type => {
-            &[dw::DW_AT_name, dw::DW_AT_byte_size, dw::DW_AT_declaration, dw::DW_AT_calling_convention]
-        }
-        dw::DW_TAG_enumeration_type => {
-            &[dw::DW_AT_name, dw::DW_AT_type, dw::DW_AT_byte_size, dw::DW_AT_enum_class]
-        }
-        dw::DW_TAG_typedef => &[dw::DW_AT_name, dw::DW_AT_type],
-        dw::DW_TAG_subroutine_type => &[dw::DW_AT_type, dw::DW_AT_prototyped],
-        _ => &[dw::DW_AT_type],
-    };
-    own.contains(&name) || ANY.contains(&name)
-}
+use crate::read::Entry;
 
 /// Whether it is the tag of a type that a module can have.
 pub(in crate::check) fn is_type(tag: DwTag) -> bool {
@@ -66,7 +32,7 @@ pub(in crate::check) fn is_type(tag: DwTag) -> bool {
     )
 }
 
-pub(super) fn tag_of(kind: &TypeKind) -> DwTag {
+pub(in crate::check) fn tag_of(kind: &TypeKind) -> DwTag {
     match kind {
         TypeKind::Base { .. } => dw::DW_TAG_base_type,
         TypeKind::Unspecified { .. } => dw::DW_TAG_unspecified_type,
@@ -115,12 +81,33 @@ pub(super) fn encoding(encoding: BaseEncoding) -> u64 {
 }
 
 /// Table 7.16.
-pub(in crate::check) fn accessibility(accessibility: Accessibility) -> u64 {
+pub(super) fn accessibility(accessibility: Accessibility) -> u64 {
     match accessibility {
         Accessibility::Public => 1,
         Accessibility::Protected => 2,
         Accessibility::Private => 3,
     }
+}
+
+/// Table 7.15.
+pub(super) fn virtuality(virtuality: Virtuality) -> u64 {
+    match virtuality {
+        Virtuality::Virtual => 1,
+        Virtuality::Pure => 2,
+    }
+}
+
+/// Table 7.24.
+pub(super) fn defaulted(defaulted: Defaulted) -> u64 {
+    match defaulted {
+        Defaulted::InClass => 1,
+        Defaulted::OutOfClass => 2,
+    }
+}
+
+/// Table 7.20.
+pub(super) fn inline(is_inlined: bool, is_declared: bool) -> u64 {
+    u64::from(is_inlined) + 2 * u64::from(is_declared)
 }
 
 /// DWARF 5 section 7.15.
@@ -132,11 +119,58 @@ pub(super) fn passed(passed: Passed) -> u64 {
 }
 
 /// The AMD extension's table of memory spaces.
-pub(in crate::check) fn memory_space(memory: MemorySpace) -> u64 {
+pub(super) fn memory_space(memory: MemorySpace) -> u64 {
     match memory {
         MemorySpace::Global => 1,
         MemorySpace::Constant => 2,
         MemorySpace::Group => 3,
         MemorySpace::Private => 4,
+    }
+}
+
+pub(super) fn variable_tag(kind: VariableKind) -> DwTag {
+    match kind {
+        VariableKind::Variable => dw::DW_TAG_variable,
+        VariableKind::Parameter => dw::DW_TAG_formal_parameter,
+        VariableKind::Constant => dw::DW_TAG_constant,
+    }
+}
+
+/// Whether entries of this kind are parameters of a template.
+pub(in crate::check) fn is_template(tag: DwTag) -> bool {
+    matches!(
+        tag,
+        dw::DW_TAG_template_type_parameter
+            | dw::DW_TAG_template_value_parameter
+            | dw::DW_TAG_GNU_template_template_param
+            | dw::DW_TAG_GNU_template_parameter_pack
+    )
+}
+
+/// Whether a tag is that of a composite type.
+pub(in crate::check) fn is_composite(tag: DwTag) -> bool {
+    matches!(tag, dw::DW_TAG_structure_type | dw::DW_TAG_class_type | dw::DW_TAG_union_type)
+}
+
+/// Whether an entry is a part of the entry that it is in, and not declared in its scope.
+pub(in crate::check) fn is_part(entry: Entry<'_, '_>, parent: DwTag) -> bool {
+    match parent {
+        parent if is_composite(parent) => match entry.tag() {
+            // Before DWARF 5, a static member.
+            dw::DW_TAG_member => entry.attr(dw::DW_AT_declaration).is_none(),
+            dw::DW_TAG_inheritance | dw::DW_TAG_variant_part => true,
+            tag => is_template(tag),
+        },
+        dw::DW_TAG_subprogram => is_template(entry.tag()),
+        dw::DW_TAG_compile_unit
+        | dw::DW_TAG_skeleton_unit
+        | dw::DW_TAG_type_unit
+        | dw::DW_TAG_namespace
+        | dw::DW_TAG_lexical_block
+        | dw::DW_TAG_inlined_subroutine
+        // Witnesses compare arguments.
+        | dw::DW_TAG_call_site
+        | dw::DW_TAG_GNU_call_site => false,
+        _ => true,
     }
 }

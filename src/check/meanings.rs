@@ -1,0 +1,37 @@
+//! The meaning of locations of variables, frames, calls, lanes and procedures, compared at [witnesses](super::witness).
+
+use super::compare::{Known, Omitted};
+use super::file::File;
+use super::report::Report;
+use super::tree::Described;
+use super::witness;
+use crate::eval::Evaluator;
+use crate::model::Module;
+
+/// The comparison of the meaning of locations.
+pub(super) struct Meanings<'w, 'a, 'o> {
+    pub(super) module: &'a Module,
+    pub(super) described: Described<'a>,
+    pub(super) omitted: &'w Omitted<'a>,
+    pub(super) file: &'w File<'a, 'o>,
+    pub(super) known: &'w Known,
+    /// Bytes by which the object is loaded above its addresses.
+    pub(super) load_bias: u64,
+    pub(super) evaluator: Evaluator,
+    pub(super) report: &'w mut Report,
+}
+
+impl<'w, 'a, 'o> Meanings<'w, 'a, 'o> {
+    pub(super) fn new(
+        described: Described<'a>,
+        omitted: &'w Omitted<'a>,
+        file: &'w File<'a, 'o>,
+        known: &'w Known,
+        report: &'w mut Report,
+    ) -> Self {
+        let module = described.module;
+        let load_bias = witness::load_bias(described.object, &module.target);
+        let evaluator = Evaluator::new().all_places();
+        Self { module, described, omitted, file, known, load_bias, evaluator, report }
+    }
+}

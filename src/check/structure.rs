@@ -1,0 +1,231 @@
+//! Scopes and their entities: entries are found by tag and name, and compared one by one.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, VecDeque};
+
+use gimli::{DwTag, constants as dw};
+
+use super::compare::Compare;
+use super::report::Kind;
+use super::tree::{Compared, Entity, Node, is_part, is_type};
+use crate::error::{At, Count};
+use crate::model::{FunctionId, ScopeId, ScopeKind, VariableId};
+use crate::read::{Attribute, Entry};
+
+/// Entries below another one, by tag and name, and by whether they have code.
+struct Children<'a, 'o>(BTreeMap<(u16, Cow<'a, str>, bool), VecDeque<Entry<'a, 'o>>>);
+
+impl<'a, 'o> Children<'a, 'o> {
+    fn new(entry: Entry<'a, 'o>) -> Self {
+        let mut children = Self(BTreeMap::new());
+        for child in entry.children().filter(|&child| !is_compared_apart(child, entry.tag())) {
+            let tag = child.tag();
+            // Blocks have no name, and calls the name of the callee, which others have, too.
+            let is_code = matches!(
+                tag,
+                dw::DW_TAG_lexical_block
+                    | dw::DW_TAG_inlined_subroutine
+                    | dw::DW_TAG_call_site
+                    | dw::DW_TAG_GNU_call_site
+            );
+            let name = child.name().filter(|_| !is_code).unwrap_or_default();
+            let is_placed = tag == dw::DW_TAG_subprogram
+                && (child.attr(dw::DW_AT_low_pc).is_some() || child.attr(dw::DW_AT_ranges).is_some());
+            children.0.entry((tag.0, name, is_placed)).or_default().push_back(child);
+        }
+        children
+    }
+
+    /// The next entry of a tag and name: those of one name are in the order of the module.
+    fn take(&mut self, tag: DwTag, name: &'a str, is_placed: bool) -> Option<Entry<'a, 'o>> {
+        self.0.get_mut(&(tag.0, Cow::Borrowed(name), is_placed))?.pop_front()
+    }
+
+    /// The entries that were not taken, in the order of the file.
+    fn rest(self) -> Vec<Entry<'a, 'o>> {
+        let mut rest: Vec<_> = self.0.into_values().flatten().collect();
+        rest.sort_unstable_by_key(|entry| entry.index());
+        rest
+    }
+}
+
+/// A scope, an entry of it, and the function whose code it is in: `None` in an abstract instance.
+type Inside<'a, 'o> = (ScopeId, Entry<'a, 'o>, Option<FunctionId>);
+
+impl<'a, 'o> Compare<'a, 'o> {
+    /// Compares the entities in a scope, and in the scopes in it, with the children of an entry.
+    ///
+    /// Scopes within a scope wait until it is done, so that any depth takes the same room.
+    pub(super) fn scope(&mut self, scope: ScopeId, entry: Entry<'a, 'o>) {
+        let mut waiting = Vec::from([(scope, entry, None)]);
+        while let Some(next) = waiting.pop() {
+            let inner = self.inside(next);
+            waiting.extend(inner.into_iter().rev());
+        }
+    }
+
+    /// Compares the entities directly in a scope. Returns the scopes in it.
+    fn inside(&mut self, (scope, around, instance): Inside<'a, 'o>) -> Vec<Inside<'a, 'o>> {
+        self.known.scopes.insert((scope, around.offset()));
+        let mut inner = Vec::new();
+        let mut children = Children::new(around);
+        let mut last_parameter = 0;
+        for entity in self.described.inside(scope, instance) {
+            let (is_placed, instance) = match entity {
+                Entity::Function(id) => {
+                    let has_code = !self.described.index.inlined[id]
+                        && self.described.module.function(id).address.is_some();
+                    (has_code, has_code.then_some(id))
+                }
+                Entity::Instance(id) => (true, Some(id)),
+                _ => (false, instance),
+            };
+            let node = self.described.node(entity, instance);
+            let Some(entry) = children.take(node.tag, node.name, is_placed) else {
+                let is_function = node.tag == dw::DW_TAG_subprogram;
+                let code = if is_function && !is_placed { " without code" } else { "" };
+                let expected = format!("{}{code}", node.called());
+                self.report.find(Kind::MissingEntry, self.described.at(entity), expected, "none");
+                continue;
+            };
+            self.report.entries += 1;
+            // A debugger calls functions with arguments in the order of the entries.
+            if matches!(node.tag, dw::DW_TAG_formal_parameter | dw::DW_TAG_unspecified_parameters) {
+                if entry.index() < last_parameter {
+                    let at = self.described.at(entity);
+                    self.report.find(Kind::Attribute, at, "parameters in order", "another order");
+                }
+                last_parameter = entry.index();
+            }
+            self.entity(entity, &node, entry, instance);
+            inner.extend(self.scope_of(entity).map(|scope| (scope, entry, instance)));
+        }
+        let at = self.described.module.at_scope(scope);
+        for child in children.rest() {
+            self.report.unexpected(self.described, child, at.clone());
+        }
+        inner
+    }
+
+    /// The scope that an entity is.
+    fn scope_of(&self, entity: Entity) -> Option<ScopeId> {
+        match entity {
+            Entity::Scope(id) => Some(id),
+            Entity::Function(id) | Entity::Instance(id) => Some(self.described.module.function(id).scope),
+            _ => None,
+        }
+    }
+
+    /// Compares an entity with its entry, and adds the comparisons that wait for other entries.
+    fn entity(
+        &mut self,
+        entity: Entity,
+        node: &Node<'a>,
+        entry: Entry<'a, 'o>,
+        instance: Option<FunctionId>,
+    ) {
+        let at = self.described.at(entity);
+        // The entry of a block in the abstract instance is the origin of the others.
+        let is_origin = match entity {
+            Entity::Scope(id) => {
+                instance.is_none()
+                    || matches!(self.described.module.scope(id).kind, ScopeKind::Namespace { .. })
+            }
+            _ => true,
+        };
+        if is_origin {
+            self.known.entries.insert(entity, entry.offset());
+        }
+        self.node(node, entry, &at);
+        match entity {
+            Entity::Scope(id) => {
+                let is_code = matches!(self.described.module.scope(id).kind, ScopeKind::Inlined { .. })
+                    && instance.is_some();
+                self.pending.lanes.extend(is_code.then_some((id, entry)));
+            }
+            Entity::Function(id) | Entity::Instance(id) if instance.is_some() => {
+                if let Err(error) = super::code::is_there(self.described.module, self.described.object, id) {
+                    let at = At { section: error.at().section.clone(), ..at };
+                    self.report.find(Kind::Code, at, "code that is in the object", error.kind().to_string());
+                }
+                self.pending.frames.push((id, entry));
+                self.pending.lanes.push((self.described.module.function(id).scope, entry));
+            }
+            Entity::Abstract(id) if self.described.module.is_placed_without_code(id) => {
+                self.pending.places.push((id, entry, None));
+            }
+            Entity::Variable(id) => {
+                // A static member has no location, and a value only where one is described.
+                let has_value = entry.attr(dw::DW_AT_const_value).is_some();
+                if has_value || !self.described.module.is_static_member(id) {
+                    self.pending.places.push((id, entry, instance));
+                }
+                if has_value && entry.attr(dw::DW_AT_location).is_some() {
+                    self.report.find(Kind::Attribute, at.clone(), "a location or a value", "both");
+                }
+                self.whole_value(id, entry, &at);
+            }
+            Entity::Call(id) => self.pending.calls.push((id, entry)),
+            _ => {}
+        }
+    }
+
+    /// Compares an entry. Types that it refers to are compared now, other entities when all entries are known.
+    pub(super) fn node(&mut self, node: &Node<'a>, entry: Entry<'a, 'o>, at: &At) {
+        let mut compared = Compared::default();
+        compared.compare(self.file.reader(self.described), node, entry);
+        let Compared { differences, references, numbers, unexpected, errors } = compared;
+        for error in errors {
+            self.report.unreadable(self.described.object, &error, at.clone());
+        }
+        for (kind, (expected, found)) in differences {
+            self.report.find(kind, at.clone(), expected, found);
+        }
+        for child in unexpected {
+            self.report.unexpected(self.described, child, at.clone());
+        }
+        for one in references {
+            match one.entity {
+                Entity::Type(id) => self.ty(id, one.found, at),
+                _ => self.pending.references.push((at.clone(), one)),
+            }
+        }
+        self.pending.numbers.extend(numbers.into_iter().map(|(number, entry)| (at.clone(), number, entry)));
+    }
+
+    /// Compares references to entities when all entries are known.
+    pub(super) fn references(&mut self) {
+        for (at, one) in core::mem::take(&mut self.pending.references) {
+            if let Some((kind, (expected, found))) = self.known.differs(self.file.dwarf, one) {
+                self.report.find(kind, at, expected, found);
+            }
+        }
+    }
+
+    /// A number in fewer bytes than the type has is taken with a sign by some readers and without by others:
+    /// DWARF 5 section 7.5.5.
+    fn whole_value(&mut self, id: VariableId, entry: Entry<'a, 'o>, at: &At) {
+        let is_value = |attribute: &&Attribute<'_>| attribute.name == dw::DW_AT_const_value;
+        let Some(value) = entry.attributes().iter().find(is_value) else { return };
+        let bits = match value.form {
+            dw::DW_FORM_data1 => 8,
+            dw::DW_FORM_data2 => 16,
+            dw::DW_FORM_data4 => 32,
+            _ => return,
+        };
+        let needs = self.described.module.ty(self.described.module.variable(id).ty).value_bits().unwrap_or(0);
+        if bits < needs {
+            let expected = format!("a value of {needs}", needs = Count(needs, "bit"));
+            self.report.find(Kind::Attribute, at.clone(), expected, Count(bits, "bit").to_string());
+        }
+    }
+}
+
+/// Whether an entry in one of this kind is compared by itself: types where they are used, and then the rest of them;
+/// procedures when all that can call them is known; parts with their owner.
+fn is_compared_apart(entry: Entry<'_, '_>, parent: DwTag) -> bool {
+    match entry.tag() {
+        dw::DW_TAG_dwarf_procedure => parent == dw::DW_TAG_compile_unit,
+        tag => is_type(tag) || is_part(entry, parent),
+    }
+}

@@ -1,0 +1,570 @@
+//! The entries that a module asks for.
+
+use core::ops::Range;
+
+use gimli::{DwAt, DwTag, constants as dw};
+
+use super::tags::{accessibility, defaulted, inline, memory_space, variable_tag, virtuality};
+use super::{BASES, Entity, Value};
+use crate::check::files::described;
+use crate::check::index::{Index, address};
+use crate::consumer::Consumer;
+use crate::error::At;
+use crate::lower::Whose;
+use crate::model::{
+    Argument, DescribedCalls, Function, FunctionId, Imported, LocId, Module, ScopeId, ScopeKind, SourceLine,
+    StringId, Unit, UnitId, Variable, VariableId,
+};
+use crate::read::Object;
+
+/// The language of a unit: the last two are `DW_AT_language_name` and `DW_AT_language_version`, of DWARF 6.
+const LANGUAGE: [DwAt; 3] = [dw::DW_AT_language, DwAt(0x90), DwAt(0x91)];
+const DECLARED: [DwAt; 3] = [dw::DW_AT_decl_file, dw::DW_AT_decl_line, dw::DW_AT_decl_column];
+const CALLED: [DwAt; 3] = [dw::DW_AT_call_file, dw::DW_AT_call_line, dw::DW_AT_call_column];
+
+/// Flags and numbers of functions.
+const FLAGS: [(DwAt, fn(&Function) -> bool); 5] = [
+    (dw::DW_AT_external, |function| function.is_external),
+    (dw::DW_AT_noreturn, |function| function.is_noreturn),
+    (dw::DW_AT_main_subprogram, |function| function.is_main),
+    (dw::DW_AT_explicit, |function| function.member.is_explicit),
+    (dw::DW_AT_deleted, |function| function.member.is_deleted),
+];
+const NUMBERS: [(DwAt, fn(&Function) -> Option<u64>); 3] = [
+    (dw::DW_AT_accessibility, |function| function.member.accessibility.map(accessibility)),
+    (dw::DW_AT_virtuality, |function| function.member.virtuality.map(virtuality)),
+    (dw::DW_AT_defaulted, |function| function.member.defaulted.map(defaulted)),
+];
+
+/// The attribute that states which calls of a function are described: of DWARF 5, and of GNU's tools before.
+const CALLS: [(DescribedCalls, [DwAt; 2]); 3] = [
+    (DescribedCalls::Tail, [dw::DW_AT_call_all_tail_calls, dw::DW_AT_GNU_all_tail_call_sites]),
+    (DescribedCalls::All, [dw::DW_AT_call_all_calls, dw::DW_AT_GNU_all_call_sites]),
+    (DescribedCalls::Source, [dw::DW_AT_call_all_source_calls, dw::DW_AT_GNU_all_source_call_sites]),
+];
+
+/// Tags and attributes of calls: those of DWARF 5, or GNU's.
+pub(in crate::check) mod calls {
+    use gimli::{DwAt, DwTag, constants as dw};
+
+    pub(in crate::check) struct Names {
+        pub(in crate::check) call: DwTag,
+        pub(in crate::check) argument: DwTag,
+        /// The pc after the call; the pc of the call; GNU's tools have one for both.
+        pub(in crate::check) return_pc: DwAt,
+        pub(in crate::check) pc: Option<DwAt>,
+        pub(in crate::check) callee: DwAt,
+        pub(in crate::check) target: DwAt,
+        pub(in crate::check) clobbered: DwAt,
+        pub(in crate::check) tail: DwAt,
+        pub(in crate::check) parameter: DwAt,
+        pub(in crate::check) value: DwAt,
+        pub(in crate::check) data_location: Option<DwAt>,
+        pub(in crate::check) data_value: DwAt,
+    }
+
+    pub(in crate::check) const DWARF5: Names = Names {
+        call: dw::DW_TAG_call_site,
+        argument: dw::DW_TAG_call_site_parameter,
+        return_pc: dw::DW_AT_call_return_pc,
+        pc: Some(dw::DW_AT_call_pc),
+        callee: dw::DW_AT_call_origin,
+        target: dw::DW_AT_call_target,
+        clobbered: dw::DW_AT_call_target_clobbered,
+        tail: dw::DW_AT_call_tail_call,
+        parameter: dw::DW_AT_call_parameter,
+        value: dw::DW_AT_call_value,
+        data_location: Some(dw::DW_AT_call_data_location),
+        data_value: dw::DW_AT_call_data_value,
+    };
+
+    pub(in crate::check) const GNU: Names = Names {
+        call: DwTag(0x4109),
+        argument: DwTag(0x410a),
+        return_pc: dw::DW_AT_low_pc,
+        pc: None,
+        callee: dw::DW_AT_abstract_origin,
+        target: DwAt(0x2113),
+        clobbered: DwAt(0x2114),
+        tail: DwAt(0x2115),
+        parameter: dw::DW_AT_abstract_origin,
+        value: DwAt(0x2111),
+        data_location: None,
+        data_value: DwAt(0x2112),
+    };
+}
+
+/// A described entry: its attributes, and the entries that are parts of it.
+pub(in crate::check) struct Node<'a> {
+    pub(in crate::check) tag: DwTag,
+    pub(in crate::check) name: &'a str,
+    pub(super) attributes: Vec<(DwAt, Value<'a, 'a>)>,
+    pub(super) parts: Vec<Node<'a>>,
+    /// A number or value of the entry that is a location, for witnesses.
+    pub(super) number: Option<Number>,
+}
+
+/// A number or value that something besides a variable has.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::check) struct Number {
+    pub(in crate::check) whose: Whose,
+    pub(in crate::check) loc: LocId,
+    pub(in crate::check) bits: Option<u64>,
+    /// The attribute that is a number; `None` for a value that is somewhere.
+    pub(in crate::check) attribute: Option<DwAt>,
+}
+
+impl<'a> Node<'a> {
+    pub(super) fn new(tag: DwTag) -> Self {
+        Self { tag, name: "", attributes: Vec::with_capacity(24), parts: Vec::new(), number: None }
+    }
+
+    pub(super) fn with(mut self, name: DwAt, value: Option<Value<'a, 'a>>) -> Self {
+        self.attributes.push((name, value.unwrap_or(Value::Absent)));
+        self
+    }
+
+    pub(super) fn named(mut self, name: &'a str) -> Self {
+        self.name = name;
+        self.text(dw::DW_AT_name, Some(name))
+    }
+
+    pub(super) fn text(self, name: DwAt, text: Option<&'a str>) -> Self {
+        self.with(name, text.map(|text| Value::Text(text.into())))
+    }
+
+    pub(super) fn flag(self, name: DwAt, is: bool) -> Self {
+        self.with(name, Some(Value::Flag(is)))
+    }
+
+    pub(super) fn number(self, name: DwAt, number: Option<impl Into<i128>>) -> Self {
+        self.with(name, number.map(|number| Value::Number(number.into())))
+    }
+
+    pub(super) fn entry(self, name: DwAt, entity: Option<Entity>) -> Self {
+        self.with(name, entity.map(Value::Entity))
+    }
+
+    /// An attribute for a location, which witnesses compare.
+    fn located(self, name: DwAt, loc: Option<LocId>) -> Self {
+        self.with(name, loc.map(|_| Value::Elsewhere))
+    }
+
+    /// Attributes that are compared by witnesses, or not with this entry.
+    pub(super) fn elsewhere(mut self, names: impl IntoIterator<Item = DwAt>) -> Self {
+        self.attributes.extend(names.into_iter().map(|name| (name, Value::Elsewhere)));
+        self
+    }
+
+    /// The tag and name, for messages.
+    pub(in crate::check) fn called(&self) -> String {
+        super::called(self.tag, self.name)
+    }
+
+    fn pc(self, name: DwAt, pc: Option<u64>) -> Self {
+        self.with(name, pc.map(Value::Address))
+    }
+}
+
+/// A module as a consumer is to read it from an object.
+#[derive(Clone, Copy)]
+pub(in crate::check) struct Described<'a> {
+    pub(in crate::check) module: &'a Module,
+    pub(in crate::check) consumer: &'a Consumer,
+    pub(in crate::check) object: &'a Object<'a>,
+    pub(in crate::check) index: &'a Index,
+}
+
+impl<'a> Described<'a> {
+    /// The address of a function's code in the object.
+    pub(in crate::check) fn address(self, function: FunctionId) -> Option<u64> {
+        address(self.module, self.object, self.module.function(function))
+    }
+
+    /// Whether calls are as GNU's tools had them before DWARF 5.
+    fn has_gnu_calls(self) -> bool {
+        self.consumer.version < 5
+    }
+
+    pub(in crate::check) fn calls(self) -> &'static calls::Names {
+        if self.has_gnu_calls() { &calls::GNU } else { &calls::DWARF5 }
+    }
+
+    /// Whether a function has an entry that its code is an instance of.
+    fn has_abstract(self, function: FunctionId) -> bool {
+        self.index.inlined[function]
+    }
+
+    /// The entities in a scope that have entries in it. `instance` is the function whose code the entries are of, `None`
+    /// in an abstract instance. Parameters are in order.
+    pub(in crate::check) fn inside(self, scope: ScopeId, instance: Option<FunctionId>) -> Vec<Entity> {
+        let (module, index) = (self.module, self.index);
+        let is_abstract = instance.is_none() && module.function_of(scope).is_some();
+        let mut all = Vec::new();
+        all.extend(index.variables[scope].iter().map(|&id| {
+            match is_abstract && !module.is_static_member(id) {
+                true => Entity::Abstract(id),
+                false => Entity::Variable(id),
+            }
+        }));
+        // Entities that are in one entry of a function only: in the abstract instance, if there is one.
+        let is_first = instance.is_none_or(|function| !self.has_abstract(function));
+        if let ScopeKind::Function(id) = module.scope(scope).kind
+            && module.function(id).is_variadic
+            && is_first
+        {
+            all.push(Entity::MoreArguments(id));
+        }
+        for &id in &index.scopes[scope] {
+            match module.scope(id).kind {
+                ScopeKind::Unit | ScopeKind::Type(_) => {}
+                ScopeKind::Function(function) if is_first => {
+                    all.push(Entity::Function(function));
+                    let has_code = module.function(function).address.is_some();
+                    all.extend(
+                        (has_code && self.has_abstract(function)).then_some(Entity::Instance(function)),
+                    );
+                }
+                ScopeKind::Function(_) => {}
+                ScopeKind::Namespace { .. } | ScopeKind::Block | ScopeKind::Inlined { .. } => {
+                    all.push(Entity::Scope(id));
+                }
+            }
+        }
+        if is_first {
+            all.extend(index.imports[scope].iter().copied().map(Entity::Import));
+        }
+        if instance.is_some() {
+            all.extend(index.labels[scope].iter().copied().map(Entity::Label));
+            all.extend(index.calls[scope].iter().copied().map(Entity::Call));
+        }
+        all
+    }
+
+    /// The place of an entity, for findings.
+    pub(in crate::check) fn at(self, entity: Entity) -> At {
+        let module = self.module;
+        match entity {
+            Entity::TypeUnit(id) => module.at_unit(id),
+            Entity::Inside(id) => module.at_scope(id),
+            Entity::Scope(id) => match (&module.scope(id).kind, module.scope(id).parent) {
+                (ScopeKind::Namespace { .. }, Some(parent)) => module.at_scope(parent),
+                _ => module.at_scope(id),
+            },
+            Entity::Type(id) => module.at_type(id),
+            Entity::Function(id) | Entity::Instance(id) | Entity::MoreArguments(id) => {
+                module.at_scope(module.function(id).scope)
+            }
+            Entity::Abstract(id) | Entity::Variable(id) | Entity::Either(id) => module.at_variable(id, None),
+            Entity::Import(id) => module.at_scope(module.imports[id].scope),
+            Entity::Label(id) => module.at_scope(module.labels[id].scope),
+            Entity::Call(id) => {
+                let call = module.call(id);
+                let pcs = call.pc.or(call.return_pc).map(|pc| pc..pc.saturating_add(1));
+                At { pcs, ..module.at_scope(call.scope) }
+            }
+        }
+    }
+
+    /// The entry of an entity in code of a function, or in none.
+    pub(in crate::check) fn node(self, entity: Entity, instance: Option<FunctionId>) -> Node<'a> {
+        let module = self.module;
+        match entity {
+            Entity::TypeUnit(id) => self.type_unit(id),
+            Entity::Scope(id) | Entity::Inside(id) => self.scope(id, instance),
+            Entity::Type(id) => self.ty(id),
+            Entity::Function(id) if self.has_abstract(id) || module.function(id).address.is_none() => {
+                self.abstract_function(id)
+            }
+            Entity::Function(id) | Entity::Instance(id) => self.code(id),
+            Entity::Abstract(id) | Entity::Variable(id) | Entity::Either(id) => {
+                if module.is_static_member(id) {
+                    self.member(id)
+                } else {
+                    self.variable(id, entity, instance)
+                }
+            }
+            Entity::MoreArguments(_) => Node::new(dw::DW_TAG_unspecified_parameters),
+            Entity::Import(id) => {
+                let import = &module.imports[id];
+                let (tag, of) = match import.what {
+                    Imported::AllOf(scope) => (dw::DW_TAG_imported_module, Entity::Scope(scope)),
+                    Imported::Namespace(scope) => (dw::DW_TAG_imported_declaration, Entity::Scope(scope)),
+                    Imported::Function(id) => (dw::DW_TAG_imported_declaration, Entity::Function(id)),
+                    Imported::Variable(id) => (dw::DW_TAG_imported_declaration, Entity::Variable(id)),
+                    Imported::Type(id) => (dw::DW_TAG_imported_declaration, Entity::Type(id)),
+                };
+                let node = Node::new(tag).named(self.text(import.name)).entry(dw::DW_AT_import, Some(of));
+                self.declared(node, import.line)
+            }
+            Entity::Label(id) => {
+                let label = &module.labels[id];
+                let node = Node::new(dw::DW_TAG_label).named(module.string(label.name));
+                self.declared(node, label.line).pc(dw::DW_AT_low_pc, self.address_of(instance, label.pc))
+            }
+            Entity::Call(id) => {
+                let (call, names) = (module.call(id), self.calls());
+                let address = |pc| self.address_of(instance, pc);
+                let return_pc = call.return_pc.or(call.pc.filter(|_| names.pc.is_none()));
+                let mut node = Node::new(names.call).pc(names.return_pc, address(return_pc));
+                if let Some(name) = names.pc {
+                    node = node.pc(name, address(call.pc));
+                }
+                node = node.entry(names.callee, call.callee.map(Entity::Function));
+                node = node.flag(names.tail, call.is_tail).located(names.target, call.target);
+                node = node.located(names.clobbered, call.clobbered_target);
+                self.source(node, call.line, CALLED)
+            }
+        }
+    }
+
+    pub(in crate::check) fn argument(self, argument: &Argument) -> Node<'a> {
+        let (module, names) = (self.module, self.calls());
+        let parameter = argument.parameter.and_then(|id| {
+            let function = module.function_of(module.variable(id).scope)?;
+            let has_code = module.function(function).address.is_some() && !self.has_abstract(function);
+            Some(if has_code { Entity::Variable(id) } else { Entity::Abstract(id) })
+        });
+        let node = Node::new(names.argument)
+            .entry(names.parameter, parameter)
+            .located(dw::DW_AT_location, Some(argument.location))
+            .located(names.value, argument.value)
+            .located(names.data_value, argument.data_value);
+        match names.data_location {
+            Some(name) => node.located(name, argument.data_location),
+            None => node,
+        }
+    }
+
+    pub(in crate::check) fn procedure(self) -> Node<'a> {
+        Node::new(dw::DW_TAG_dwarf_procedure).elsewhere([dw::DW_AT_location])
+    }
+
+    pub(super) fn text(self, id: Option<StringId>) -> &'a str {
+        id.map_or("", |id| self.module.string(id))
+    }
+
+    fn address_of(self, instance: Option<FunctionId>, pc: Option<u64>) -> Option<u64> {
+        let start = instance.and_then(|function| self.address(function)).unwrap_or(0);
+        pc.map(|pc| start.wrapping_add(pc))
+    }
+
+    pub(super) fn declared(self, node: Node<'a>, line: Option<SourceLine>) -> Node<'a> {
+        self.source(node, line, DECLARED)
+    }
+
+    /// A place in the source, in three attributes. Column 0 is none.
+    fn source(self, node: Node<'a>, line: Option<SourceLine>, names: [DwAt; 3]) -> Node<'a> {
+        let file = line.map(|line| Value::File(described(self.module, line.file, self.consumer.version)));
+        let column = line.map(|line| line.column).filter(|&column| column != 0);
+        node.with(names[0], file).number(names[1], line.map(|line| line.line)).number(names[2], column)
+    }
+
+    /// A unit, without its code. The skeleton of a split unit has the rest.
+    pub(in crate::check) fn unit(self, id: UnitId, is_split: bool) -> Node<'a> {
+        let unit = self.module.unit(id);
+        let producer = match (unit.producer, unit.command_line) {
+            (None, None) => None,
+            (producer, None) => Some(self.text(producer).into()),
+            (producer, Some(line)) => {
+                Some(format!("{} {}", self.text(producer), self.text(Some(line))).into())
+            }
+        };
+        let macros = if self.consumer.version < 5 { dw::DW_AT_macro_info } else { dw::DW_AT_macros };
+        let node = Node::new(dw::DW_TAG_compile_unit).named(self.text(Some(unit.name)));
+        let node = node.with(dw::DW_AT_producer, producer.map(Value::Text)).elsewhere([macros]);
+        let node = self.language(node, unit);
+        if is_split { node } else { self.with_code(node, unit) }
+    }
+
+    pub(in crate::check) fn skeleton(self, id: UnitId, name: &'a str) -> Node<'a> {
+        let node = Node::new(dw::DW_TAG_skeleton_unit).text(dw::DW_AT_dwo_name, Some(name));
+        self.with_code(node, self.module.unit(id))
+    }
+
+    fn with_code(self, node: Node<'a>, unit: &Unit) -> Node<'a> {
+        let directory = unit.directory.map(|directory| self.module.string(directory));
+        let node =
+            node.text(dw::DW_AT_comp_dir, directory).elsewhere([dw::DW_AT_stmt_list, dw::DW_AT_ranges]);
+        BASES.into_iter().fold(node, |node, name| node.with(name, None))
+    }
+
+    fn type_unit(self, id: UnitId) -> Node<'a> {
+        let node = Node::new(dw::DW_TAG_type_unit).elsewhere([dw::DW_AT_stmt_list]);
+        self.language(node, self.module.unit(id))
+    }
+
+    /// The language of a unit, and its name and version for consumers that read these.
+    fn language(self, node: Node<'a>, unit: &Unit) -> Node<'a> {
+        let name = unit.language.and_then(|language| language.name());
+        let name = name.filter(|_| self.consumer.language_names);
+        let version = name.and_then(|(_, version)| unit.language_version.or(version));
+        let node = node.number(LANGUAGE[0], unit.language.map(|language| language.0));
+        node.number(LANGUAGE[1], name.map(|(name, _)| name)).number(LANGUAGE[2], version)
+    }
+
+    /// A namespace, without its place in the source.
+    pub(in crate::check) fn namespace(self, name: Option<StringId>, is_inline: bool) -> Node<'a> {
+        let node = Node::new(dw::DW_TAG_namespace).named(self.text(name));
+        node.flag(dw::DW_AT_export_symbols, is_inline)
+    }
+
+    fn scope(self, id: ScopeId, instance: Option<FunctionId>) -> Node<'a> {
+        let (module, scope) = (self.module, self.module.scope(id));
+        let mut node = match scope.kind {
+            ScopeKind::Namespace { name, is_inline } => {
+                return self.declared(self.namespace(name, is_inline), scope.line);
+            }
+            ScopeKind::Inlined { function, call } => {
+                let node = Node::new(dw::DW_TAG_inlined_subroutine);
+                let node = node.entry(dw::DW_AT_abstract_origin, Some(Entity::Function(function)));
+                let number = Some(scope.discriminator).filter(|&number| number != 0);
+                self.source(node.number(dw::DW_AT_GNU_discriminator, number), Some(call), CALLED)
+            }
+            _ => Node::new(dw::DW_TAG_lexical_block)
+                .entry(dw::DW_AT_abstract_origin, scope.origin.map(Entity::Scope)),
+        };
+        if let Some(function) = instance {
+            let base = self.address(function).unwrap_or(0);
+            let moved = |range: &Range<u64>| base.wrapping_add(range.start)..base.wrapping_add(range.end);
+            let code = module.ranges(id).iter().map(moved).collect();
+            node = node.with(dw::DW_AT_ranges, Some(Value::Code(code)));
+            node = node.pc(dw::DW_AT_entry_pc, self.address_of(instance, scope.entry_pc));
+            if matches!(scope.kind, ScopeKind::Inlined { .. }) {
+                node = node.elsewhere(self.consumer.lane_pc.into_iter().chain(self.consumer.active_lane));
+            }
+        }
+        node
+    }
+
+    /// A function without code, or the abstract instance of one that is inlined.
+    fn abstract_function(self, id: FunctionId) -> Node<'a> {
+        let function = self.module.function(id);
+        let inline = inline(self.has_abstract(id), function.is_declared_inline);
+        let node = self.function(id, false, None);
+        let node = node.flag(dw::DW_AT_declaration, function.is_declaration);
+        let node = node.number(dw::DW_AT_inline, (!function.is_declaration).then_some(inline));
+        let node = node.entry(dw::DW_AT_object_pointer, function.object_pointer.map(Entity::Abstract));
+        self.templates(node, Whose::Function(id), &function.templates)
+    }
+
+    /// The code of a function.
+    fn code(self, id: FunctionId) -> Node<'a> {
+        let (module, consumer) = (self.module, self.consumer);
+        let function = module.function(id);
+        let has_abstract = self.has_abstract(id);
+        let kernel = consumer.kernel_convention.filter(|_| function.is_kernel);
+        let own = (!has_abstract && function.is_declared_inline).then(|| inline(false, true));
+        let mut node = self.function(id, has_abstract, kernel).number(dw::DW_AT_inline, own);
+        node = node.entry(dw::DW_AT_abstract_origin, has_abstract.then_some(Entity::Function(id)));
+        // The comparison of the code of functions finds a function without an address.
+        node = match self.address(id) {
+            Some(start) => {
+                let code = Vec::from([start..start.wrapping_add(function.bytes)]);
+                node.with(dw::DW_AT_ranges, Some(Value::Code(code)))
+            }
+            None => node.elsewhere([dw::DW_AT_ranges]),
+        };
+        node = node.pc(dw::DW_AT_entry_pc, self.address_of(Some(id), module.scope(function.scope).entry_pc));
+        if let Some(name) = consumer.lanes {
+            let lanes = module.target.lanes();
+            node = node.number(name, (lanes > 1).then_some(lanes));
+        }
+        node = node.entry(dw::DW_AT_object_pointer, function.object_pointer.map(Entity::Variable));
+        for (calls, names) in CALLS {
+            for (is_gnu, name) in [false, true].into_iter().zip(names) {
+                node = node.flag(name, function.calls == Some(calls) && is_gnu == self.has_gnu_calls());
+            }
+        }
+        node = node.located(dw::DW_AT_frame_base, function.frame_base);
+        node = node.located(dw::DW_AT_static_link, function.static_link);
+        node = node.elsewhere(consumer.lane_pc.into_iter().chain(consumer.active_lane));
+        let templates = if has_abstract { &[][..] } else { &function.templates };
+        self.templates(node, Whose::Function(id), templates)
+    }
+
+    /// The attributes that a function has by itself or from the entry that it completes. `kernel` is the calling
+    /// convention of code without another one.
+    fn function(self, id: FunctionId, is_instance: bool, kernel: Option<u8>) -> Node<'a> {
+        let module = self.module;
+        let data = module.function(id);
+        let declaration = data.specification.map(|id| module.function(id));
+        let either = |is: fn(&Function) -> bool| is(data) || declaration.is_some_and(is);
+        let mut node = Node::new(dw::DW_TAG_subprogram).named(self.text(Some(data.name)));
+        // Code of an inlined function completes its abstract instance.
+        let specification = data.specification.filter(|_| !is_instance).map(Entity::Function);
+        node = node.entry(dw::DW_AT_specification, specification);
+        let linkage = data.linkage_name.or(declaration.and_then(|declaration| declaration.linkage_name));
+        node = node.text(self.linkage_name(), linkage.map(|name| module.string(name)));
+        for (name, is) in FLAGS {
+            node = node.flag(name, either(is));
+        }
+        for (name, number) in NUMBERS {
+            node = node.number(name, number(data).or_else(|| declaration.and_then(number)));
+        }
+        let declared = declaration.and_then(|declaration| declaration.convention);
+        node = node.number(dw::DW_AT_calling_convention, data.convention.or(kernel).or(declared));
+        node = node.flag(dw::DW_AT_prototyped, self.has_prototypes(module.scope(data.scope).unit));
+        node = node.entry(dw::DW_AT_type, data.returns.map(Entity::Type));
+        self.declared(node, data.line.or(declaration.and_then(|declaration| declaration.line)))
+    }
+
+    /// Whether functions of a unit's language can be without a prototype: those of C and OpenCL C (DWARF 5, table 7.17,
+    /// and the standards of C that came after).
+    pub(super) fn has_prototypes(self, unit: UnitId) -> bool {
+        let language = self.module.unit(unit).language.map(|language| language.0);
+        matches!(language, Some(0x01 | 0x02 | 0x0c | 0x15 | 0x1d | 0x2c | 0x3e))
+    }
+
+    /// The attribute for the name that a linker knows: of the standard, or of everyone before there was one.
+    fn linkage_name(self) -> DwAt {
+        if self.consumer.version >= 4 { dw::DW_AT_linkage_name } else { DwAt(0x2007) }
+    }
+
+    fn variable(self, id: VariableId, entity: Entity, instance: Option<FunctionId>) -> Node<'a> {
+        let module = self.module;
+        let variable = module.variable(id);
+        // An instance is declared where its origin is; a definition, if it has no place of its own.
+        let declared = module.variable(module.first_origin(id));
+        let either = |is: fn(&Variable) -> bool| is(declared) || variable.origin.is_none() && is(variable);
+        let of = variable.origin.map_or(variable, |origin| module.variable(origin));
+        let linkage = of.linkage_name.or(declared.linkage_name).map(|name| module.string(name));
+        let has_abstract = instance.is_some_and(|function| self.has_abstract(function));
+        let origin = variable.origin.or(has_abstract.then_some(id));
+        let mut node = Node::new(variable_tag(variable.kind))
+            .named(module.name_of(id).unwrap_or(""))
+            .entry(dw::DW_AT_type, Some(Entity::Type(variable.ty)))
+            .flag(dw::DW_AT_artificial, either(|it| it.is_artificial))
+            .flag(dw::DW_AT_external, either(|it| it.is_external))
+            .flag(dw::DW_AT_declaration, variable.is_declaration)
+            .text(self.linkage_name(), linkage)
+            .entry(dw::DW_AT_specification, variable.specification.map(Entity::Variable))
+            .entry(dw::DW_AT_abstract_origin, origin.map(Entity::Abstract));
+        if let Some(name) = self.consumer.memory_space {
+            node = node.number(name, declared.memory_space.map(memory_space));
+        }
+        // A variable that does not move has its location though its function has no code.
+        if entity == Entity::Variable(id) || module.is_placed_without_code(id) {
+            node = node.elsewhere([dw::DW_AT_location, dw::DW_AT_const_value]);
+        }
+        self.declared(node, variable.line.filter(|_| variable.origin.is_none()).or(declared.line))
+    }
+
+    /// A static member is declared in its class: its definition has the location.
+    fn member(self, id: VariableId) -> Node<'a> {
+        let member = self.module.variable(id);
+        let tag = if self.consumer.version < 5 { dw::DW_TAG_member } else { dw::DW_TAG_variable };
+        let mut node = Node::new(tag)
+            .named(self.module.name_of(id).unwrap_or(""))
+            .entry(dw::DW_AT_type, Some(Entity::Type(member.ty)))
+            .flag(dw::DW_AT_declaration, true)
+            .flag(dw::DW_AT_artificial, member.is_artificial)
+            .flag(dw::DW_AT_external, member.is_external)
+            .number(dw::DW_AT_accessibility, member.accessibility.map(accessibility))
+            .with(dw::DW_AT_const_value, self.module.always(id).map(|_| Value::Present));
+        if let Some(name) = self.consumer.memory_space {
+            node = node.number(name, member.memory_space.map(memory_space));
+        }
+        self.declared(node, member.line)
+    }
+}

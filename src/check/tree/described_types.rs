@@ -1,0 +1,216 @@
+//! The entries that a module asks for its types: DWARF 5 chapter 5.
+
+use gimli::constants as dw;
+
+use super::described::{Described, Node, Number};
+use super::tags::{accessibility, encoding, memory_space, passed, tag_of};
+use super::{Entity, Value, constant};
+use crate::lower::Whose;
+use crate::model::{
+    Base, BaseOffset, Composite, Count, Dimension, Discriminant, Member, Node as LocNode, ScopeKind,
+    TemplateArgument, TemplateParameter, Type, TypeId, TypeKind, VariantPartId,
+};
+
+impl<'a> Described<'a> {
+    /// A type, without what is declared in it.
+    pub(super) fn ty(self, id: TypeId) -> Node<'a> {
+        let (module, consumer) = (self.module, self.consumer);
+        let ty = module.ty(id);
+        let mut node = Node::new(tag_of(&ty.kind));
+        if let Some(name) = ty.name() {
+            node = node.named(module.string(name));
+        }
+        node = self.declared(node, ty.line).number(dw::DW_AT_alignment, ty.alignment);
+        node = node.flag(dw::DW_AT_declaration, ty.is_declaration);
+        let (type_, bytes) = (dw::DW_AT_type, dw::DW_AT_byte_size);
+        let of = |ty: TypeId| Some(Entity::Type(ty));
+        let size = ty.bits.map(|bits| bits.div_ceil(8));
+        match &ty.kind {
+            TypeKind::Base { encoding: of, .. } => {
+                let bits = ty.bits.filter(|bits| !bits.is_multiple_of(8));
+                node = node.number(bytes, size).number(dw::DW_AT_encoding, Some(encoding(*of)));
+                node.number(dw::DW_AT_bit_size, bits)
+            }
+            TypeKind::Unspecified { .. } => node,
+            TypeKind::Pointer { to, space, memory, .. } => {
+                node = node.number(bytes, size.or(Some(0))).entry(type_, to.map(Entity::Type));
+                if let Some(name) = consumer.address_space {
+                    node = node.number(name, Some(space.0).filter(|&space| space != 0));
+                }
+                if let Some(name) = consumer.memory_space {
+                    node = node.number(name, memory.map(memory_space));
+                }
+                node
+            }
+            TypeKind::MemberPointer { class, to } => {
+                node.entry(type_, of(*to)).entry(dw::DW_AT_containing_type, of(*class))
+            }
+            TypeKind::Array { of: element, dimensions, stride_bits } => {
+                node = node.number(dw::DW_AT_bit_stride, *stride_bits);
+                node.parts = dimensions.iter().map(|one| self.dimension(id, one)).collect();
+                node.number(bytes, None::<u64>).flag(dw::DW_AT_GNU_vector, false).entry(type_, of(*element))
+            }
+            TypeKind::Vector { of: element, count } | TypeKind::Matrix { of: element, count, .. } => {
+                let is_vector = matches!(ty.kind, TypeKind::Vector { .. });
+                node.parts.push(Node::dimension().number(dw::DW_AT_count, Some(*count)));
+                node = node.number(bytes, size.filter(|_| is_vector)).entry(type_, of(*element));
+                node.flag(dw::DW_AT_GNU_vector, is_vector)
+            }
+            TypeKind::Composite(composite) => {
+                // It came with DWARF 5.
+                let passed = composite.passed.filter(|_| consumer.version >= 5).map(passed);
+                node = node.number(bytes, size).number(dw::DW_AT_calling_convention, passed);
+                self.composite(node, id, composite)
+            }
+            TypeKind::Enum { of: number, enumerators, is_class, .. } => {
+                node =
+                    node.number(bytes, size).flag(dw::DW_AT_enum_class, *is_class).entry(type_, of(*number));
+                node.parts.extend(enumerators.iter().map(|&(name, value)| {
+                    let one = Node::new(dw::DW_TAG_enumerator).named(module.string(name));
+                    one.number(dw::DW_AT_const_value, Some(value))
+                }));
+                node
+            }
+            TypeKind::Typedef { of, .. } | TypeKind::Qualified { of, .. } => {
+                node.entry(type_, of.map(Entity::Type))
+            }
+            TypeKind::Subroutine { returns, parameters } => {
+                node = node.entry(type_, returns.map(Entity::Type));
+                node.parts.extend(
+                    parameters.iter().map(|&ty| Node::new(dw::DW_TAG_formal_parameter).entry(type_, of(ty))),
+                );
+                node.flag(dw::DW_AT_prototyped, self.has_prototypes(ty.unit))
+            }
+        }
+    }
+
+    fn dimension(self, array: TypeId, dimension: &Dimension) -> Node<'a> {
+        let mut node = Node::dimension()
+            .number(dw::DW_AT_lower_bound, dimension.lower)
+            .entry(dw::DW_AT_type, dimension.index.map(Entity::Type));
+        let count = match dimension.count {
+            Count::Unknown => None,
+            Count::Fixed(count) => Some(Value::Number(count.into())),
+            Count::Variable(variable) => Some(Value::Entity(Entity::Either(variable))),
+            Count::Value(loc) => {
+                let (whose, attribute) = (Whose::Type(array), Some(dw::DW_AT_count));
+                node.number = Some(Number { whose, loc, bits: Some(64), attribute });
+                Some(Value::Elsewhere)
+            }
+        };
+        node.with(dw::DW_AT_count, count)
+    }
+
+    fn composite(self, node: Node<'a>, id: TypeId, composite: &'a Composite) -> Node<'a> {
+        let mut node = self.templates(node, Whose::Type(id), &composite.templates);
+        node.parts.extend(composite.bases.iter().map(|base| self.base(base)));
+        node.parts.extend(composite.members.iter().map(|member| self.data_member(member)));
+        node.parts.extend(composite.variant_parts.iter().map(|&part| self.variant_part(part)));
+        node
+    }
+
+    fn base(self, base: &Base) -> Node<'a> {
+        let offset = match base.offset {
+            BaseOffset::Bytes(bytes) => Some(Value::Number(i128::from(bytes) * 8)),
+            // A raw expression means what it means: it is the same or another.
+            BaseOffset::Expr(loc) => match self.module.nodes(loc).next() {
+                Some(LocNode::Expr(expr)) => {
+                    let expr = self.module.expr(expr).0.bytes();
+                    let bytes = constant(self.consumer.version, expr);
+                    Some(bytes.map_or(Value::Expr(expr), |bytes| Value::Number(i128::from(bytes) * 8)))
+                }
+                _ => None,
+            },
+        };
+        Node::new(dw::DW_TAG_inheritance)
+            .entry(dw::DW_AT_type, Some(Entity::Type(base.ty)))
+            .with(dw::DW_AT_data_bit_offset, offset)
+            .number(dw::DW_AT_accessibility, base.accessibility.map(accessibility))
+            .number(dw::DW_AT_virtuality, base.is_virtual.then_some(1))
+    }
+
+    fn data_member(self, member: &Member) -> Node<'a> {
+        let node = Node::new(dw::DW_TAG_member)
+            .named(self.text(member.name))
+            .entry(dw::DW_AT_type, Some(Entity::Type(member.ty)))
+            .number(dw::DW_AT_data_bit_offset, Some(member.offset_bits))
+            .number(dw::DW_AT_bit_size, member.bits)
+            .number(dw::DW_AT_accessibility, member.accessibility.map(accessibility))
+            .flag(dw::DW_AT_mutable, member.is_mutable)
+            .flag(dw::DW_AT_artificial, member.is_artificial);
+        self.declared(node, member.line)
+    }
+
+    fn variant_part(self, id: VariantPartId) -> Node<'a> {
+        let part = self.module.variant_part(id);
+        let is_signed = self.module.is_signed(part.discriminant.ty()).unwrap_or(false);
+        let mut node = Node::new(dw::DW_TAG_variant_part);
+        node = match &part.discriminant {
+            Discriminant::Member(member) => {
+                node.parts.push(self.data_member(member));
+                node.with(dw::DW_AT_discr, Some(Value::Part(0))).entry(dw::DW_AT_type, None)
+            }
+            Discriminant::Type(ty) => {
+                node.with(dw::DW_AT_discr, None).entry(dw::DW_AT_type, Some(Entity::Type(*ty)))
+            }
+        };
+        node.parts.extend(part.variants.iter().map(|variant| {
+            let values = Value::Variants(variant.values.clone(), is_signed);
+            let mut node = Node::new(dw::DW_TAG_variant).with(dw::DW_AT_discr_value, Some(values));
+            node.parts.extend(variant.members.iter().map(|member| self.data_member(member)));
+            node
+        }));
+        node
+    }
+
+    /// Adds the parameters of a template: DWARF 5 section 2.23.
+    pub(super) fn templates(
+        self,
+        mut node: Node<'a>,
+        whose: Whose,
+        all: &'a [TemplateParameter],
+    ) -> Node<'a> {
+        node.parts.extend(all.iter().map(|parameter| self.template(whose, parameter)));
+        node
+    }
+
+    fn template(self, whose: Whose, parameter: &'a TemplateParameter) -> Node<'a> {
+        let module = self.module;
+        let node = |tag| {
+            let node = Node::new(tag).named(self.text(parameter.name));
+            node.flag(dw::DW_AT_default_value, parameter.is_default)
+        };
+        match &parameter.argument {
+            TemplateArgument::Type(ty) => {
+                node(dw::DW_TAG_template_type_parameter).entry(dw::DW_AT_type, ty.map(Entity::Type))
+            }
+            TemplateArgument::Value { ty, value } => {
+                let bits = module.ty(*ty).value_bits();
+                let mut node = node(dw::DW_TAG_template_value_parameter)
+                    .entry(dw::DW_AT_type, Some(Entity::Type(*ty)))
+                    .elsewhere([dw::DW_AT_const_value, dw::DW_AT_location]);
+                node.number = Some(Number { whose, loc: *value, bits, attribute: None });
+                node
+            }
+            TemplateArgument::Template(name) => node(dw::DW_TAG_GNU_template_template_param)
+                .text(dw::DW_AT_GNU_template_name, Some(module.string(*name))),
+            TemplateArgument::Pack(parameters) => {
+                self.templates(node(dw::DW_TAG_GNU_template_parameter_pack), whose, parameters)
+            }
+        }
+    }
+
+    /// The type or scope that a type is declared in.
+    pub(in crate::check) fn around(self, ty: &Type) -> Entity {
+        match self.module.scope(ty.scope).kind {
+            ScopeKind::Type(outer) => Entity::Type(outer),
+            _ => Entity::Inside(ty.scope),
+        }
+    }
+}
+
+impl Node<'_> {
+    fn dimension() -> Self {
+        Self::new(dw::DW_TAG_subrange_type)
+    }
+}

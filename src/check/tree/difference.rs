@@ -1,0 +1,145 @@
+//! The difference of a described entry and an entry of an object.
+
+use gimli::{DwAt, constants as dw};
+
+use super::found::Found;
+use super::{Entity, Node, Number, Value, is_part, is_template};
+use crate::check::report::Kind;
+use crate::check::words::Words;
+use crate::consumer::{DW_AT_LLVM_LANES, DW_AT_LLVM_LANES_AMD};
+use crate::error::Error;
+use crate::op::Dialect;
+use crate::read::{Attribute, Entry};
+
+/// A difference, as expected and found.
+pub(in crate::check) type Different = (String, String);
+
+/// An entry that should be that of an entity.
+#[derive(Clone, Copy)]
+pub(in crate::check) struct Reference<'a, 'o> {
+    /// The attribute that refers to the entry; `None` of the entry around a type.
+    pub(in crate::check) attribute: Option<DwAt>,
+    pub(in crate::check) entity: Entity,
+    pub(in crate::check) found: Option<Entry<'a, 'o>>,
+}
+
+/// The result of a comparison: differences, and comparisons that need more than the entry.
+#[derive(Default)]
+pub(in crate::check) struct Compared<'a, 'o> {
+    pub(in crate::check) differences: Vec<(Kind, Different)>,
+    /// Entries in an entry that is neither a scope nor a type.
+    pub(in crate::check) unexpected: Vec<Entry<'a, 'o>>,
+    pub(in crate::check) errors: Vec<Error>,
+    pub(in crate::check) references: Vec<Reference<'a, 'o>>,
+    pub(in crate::check) numbers: Vec<(Number, Entry<'a, 'o>)>,
+}
+
+impl<'a, 'o> Compared<'a, 'o> {
+    /// Compares an entry and its parts. Messages name the entry if it is a type or a part of one.
+    pub(in crate::check) fn compare(&mut self, found: Found<'_, 'o>, node: &Node<'_>, entry: Entry<'a, 'o>) {
+        if node.tag == entry.tag() {
+            self.entry(found, node, entry, super::is_type(node.tag));
+        } else {
+            self.differ(Kind::Attribute, node.called(), entry.words());
+        }
+    }
+
+    fn entry(&mut self, found: Found<'_, 'o>, node: &Node<'_>, entry: Entry<'a, 'o>, is_named: bool) {
+        let subject = |text: String| match is_named {
+            true => format!("{} with {text}", node.called()),
+            false => text,
+        };
+        for (name, expected) in &node.attributes {
+            if let Value::Elsewhere = expected {
+                continue;
+            }
+            let value = match found.value(entry, *name) {
+                Ok(value) => value,
+                Err(error) => {
+                    self.errors.push(error);
+                    continue;
+                }
+            };
+            let reference = |entity, found| Reference { attribute: Some(*name), entity, found };
+            let is_same = match (expected, &value) {
+                (&Value::Entity(entity), &Value::Entry(found)) => {
+                    self.references.push(reference(entity, Some(found)));
+                    true
+                }
+                (&Value::Entity(entity), Value::Absent) => {
+                    self.references.push(reference(entity, None));
+                    true
+                }
+                (Value::Variants(values, is_signed), found) => {
+                    found.variants(*is_signed).as_ref() == Some(values)
+                }
+                (Value::Present, found) => !matches!(found, Value::Absent),
+                (expected, found) => expected == found || expected.is_absent() && found.is_absent(),
+            };
+            if !is_same {
+                let kind = if is_named { Kind::Type } else { kind(*name) };
+                let expected = subject(format!("{} {}", name.words(), expected.words()));
+                self.differ(kind, expected, value.words());
+            }
+        }
+        let is_listed = |name| {
+            let name = found.canonical(entry, name);
+            node.attributes.iter().any(|(listed, _)| *listed == name)
+        };
+        if let Err((expected, found)) = only(entry, is_listed) {
+            self.differ(Kind::Attribute, subject(expected), found);
+        }
+        self.numbers.extend(node.number.map(|number| (number, entry)));
+        let mut parts = entry.children().filter(|&child| is_part(child, node.tag));
+        for part in &node.parts {
+            match parts.next() {
+                Some(entry) if entry.tag() == part.tag => self.entry(found, part, entry, true),
+                other => {
+                    return self.differ(Kind::Type, subject(part.called()), other.words());
+                }
+            }
+        }
+        match parts.next() {
+            Some(part) if is_named || is_template(part.tag()) => {
+                self.differ(Kind::Type, subject("no more".into()), part.words());
+            }
+            part => self.unexpected.extend(part),
+        }
+    }
+
+    #[cold]
+    fn differ(&mut self, kind: Kind, expected: String, found: String) {
+        self.differences.push((kind, (expected, found)));
+    }
+}
+
+/// The kind of a difference in an attribute.
+fn kind(name: DwAt) -> Kind {
+    match name {
+        dw::DW_AT_type | dw::DW_AT_containing_type => Kind::Type,
+        dw::DW_AT_low_pc
+        | dw::DW_AT_ranges
+        | dw::DW_AT_entry_pc
+        | dw::DW_AT_call_pc
+        | dw::DW_AT_call_return_pc => Kind::Code,
+        _ => Kind::Attribute,
+    }
+}
+
+/// An error unless all attributes of an entry are allowed, and each is there once. Names are those that the dialect of
+/// the unit gives the numbers.
+fn only(entry: Entry<'_, '_>, is_allowed: impl Fn(DwAt) -> bool) -> Result<(), Different> {
+    let attributes = entry.attributes();
+    for (index, attribute) in attributes.iter().enumerate() {
+        let name = attribute.name;
+        let is_again = attributes[..index].iter().any(|other: &Attribute<'_>| other.name == name);
+        if is_again || !is_allowed(name) {
+            let is_lanes = name == DW_AT_LLVM_LANES_AMD && entry.unit().encoding.dialect == Dialect::Legacy;
+            let name = if is_lanes { DW_AT_LLVM_LANES } else { name };
+            let name = crate::dump::names::attribute(name, &attribute.value);
+            let expected = if is_again { format!("{name} once") } else { format!("no {name}") };
+            return Err((expected, attribute.value.words()));
+        }
+    }
+    Ok(())
+}

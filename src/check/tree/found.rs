@@ -1,0 +1,244 @@
+//! The entries of an object, in the form of the [described](super::Described) ones.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use gimli::{DwAt, constants as dw};
+
+use super::{BASES, Value};
+use crate::check::files::source;
+use crate::check::words::Words;
+use crate::consumer::Consumer;
+use crate::model::VariantValues;
+use crate::read::{self, Entry, LineProgram};
+
+/// Attributes that an entry has from the entry that it completes.
+const INHERITED: [DwAt; 16] = [
+    dw::DW_AT_name,
+    dw::DW_AT_decl_line,
+    dw::DW_AT_decl_column,
+    dw::DW_AT_linkage_name,
+    // Before DWARF 4, a linkage name.
+    DwAt(0x2007),
+    dw::DW_AT_external,
+    dw::DW_AT_noreturn,
+    dw::DW_AT_main_subprogram,
+    dw::DW_AT_explicit,
+    dw::DW_AT_deleted,
+    dw::DW_AT_accessibility,
+    dw::DW_AT_virtuality,
+    dw::DW_AT_defaulted,
+    dw::DW_AT_calling_convention,
+    dw::DW_AT_prototyped,
+    dw::DW_AT_artificial,
+];
+
+/// An object as a consumer reads its entries.
+#[derive(Clone, Copy)]
+pub(in crate::check) struct Found<'f, 'o> {
+    pub(in crate::check) consumer: &'f Consumer,
+    /// Line programs by offset, for the names of files.
+    pub(in crate::check) programs: &'f BTreeMap<u64, Rc<LineProgram<'o>>>,
+    pub(in crate::check) is_big_endian: bool,
+}
+
+impl<'o> Found<'_, 'o> {
+    /// The attribute of the form that stands for an attribute of an entry.
+    pub(super) fn canonical(self, entry: Entry<'_, 'o>, name: DwAt) -> DwAt {
+        let is_member = matches!(entry.tag(), dw::DW_TAG_member | dw::DW_TAG_inheritance);
+        match name {
+            dw::DW_AT_low_pc | dw::DW_AT_high_pc if has_code(entry) => dw::DW_AT_ranges,
+            dw::DW_AT_data_member_location | dw::DW_AT_bit_offset | dw::DW_AT_byte_size if is_member => {
+                dw::DW_AT_data_bit_offset
+            }
+            dw::DW_AT_byte_stride => dw::DW_AT_bit_stride,
+            dw::DW_AT_discr_list => dw::DW_AT_discr_value,
+            name => name,
+        }
+    }
+
+    /// The value of an attribute of the form. Errors are of a list of ranges.
+    pub(super) fn value<'a>(self, entry: Entry<'a, 'o>, name: DwAt) -> crate::Result<Value<'a, 'o>> {
+        Ok(match name {
+            dw::DW_AT_ranges if has_code(entry) => {
+                let names = [dw::DW_AT_low_pc, dw::DW_AT_high_pc, dw::DW_AT_ranges];
+                match names.iter().any(|&name| entry.attr(name).is_some()) {
+                    true => Value::Code(entry.ranges()?),
+                    false => Value::Absent,
+                }
+            }
+            dw::DW_AT_decl_file | dw::DW_AT_call_file => {
+                let Some(value) = entry.inherited(name) else { return Ok(Value::Absent) };
+                let program = entry.unit().stmt_list.and_then(|offset| self.programs.get(&offset));
+                let file = value.unsigned().zip(program).and_then(|(file, program)| source(program, file));
+                file.map_or_else(|| Value::Other("a file that is not listed".into()), Value::File)
+            }
+            dw::DW_AT_data_bit_offset => self.offset(entry),
+            dw::DW_AT_bit_stride => match (entry.attr(dw::DW_AT_byte_stride), entry.attr(name)) {
+                (Some(bytes), None) => bytes
+                    .unsigned()
+                    .and_then(|bytes| bytes.checked_mul(8))
+                    .map_or_else(|| Value::Other(bytes.words()), |bits| Value::Number(bits.into())),
+                (None, bits) => one(entry, name, bits),
+                (Some(_), Some(_)) => Value::Other("two strides".into()),
+            },
+            dw::DW_AT_byte_size if is_pointer(entry) && entry.attr(name).is_none() => {
+                Value::Number(entry.unit().encoding.address_bytes.into())
+            }
+            dw::DW_AT_discr => {
+                let Some(value) = entry.attr(name) else { return Ok(Value::Absent) };
+                let part =
+                    entry.reference(name).and_then(|of| entry.children().position(|child| child == of));
+                part.map_or_else(|| Value::Other(value.words()), Value::Part)
+            }
+            dw::DW_AT_discr_value => match (entry.attr(name), entry.attr(dw::DW_AT_discr_list)) {
+                (value, None) | (None, value) => one(entry, name, value),
+                (Some(_), Some(_)) => Value::Other("a value and a list".into()),
+            },
+            dw::DW_AT_type => match entry.ty() {
+                Some(ty) => Value::Entry(ty),
+                None => one(entry, name, entry.inherited(name)),
+            },
+            name => {
+                let is_inherited = INHERITED.contains(&name) || self.consumer.memory_space == Some(name);
+                let value = if is_inherited { entry.inherited(name) } else { entry.attr(name) };
+                let is_absent = |value: &&read::Value<'_>| match value {
+                    read::Value::Unsigned(0) | read::Value::Signed(0) => self.is_zero_absent(entry, name),
+                    // The comparison of tables follows it.
+                    read::Value::Offset(_) => BASES.contains(&name),
+                    _ => false,
+                };
+                one(entry, name, value.filter(|value| !is_absent(value)))
+            }
+        })
+    }
+
+    /// Whether the number 0 of an attribute means that there is none. A column is beside a line.
+    fn is_zero_absent(self, entry: Entry<'_, '_>, name: DwAt) -> bool {
+        match name {
+            dw::DW_AT_decl_column => entry.inherited(dw::DW_AT_decl_line).is_some(),
+            dw::DW_AT_call_column => entry.attr(dw::DW_AT_call_line).is_some(),
+            dw::DW_AT_virtuality => entry.tag() == dw::DW_TAG_inheritance,
+            name => name == dw::DW_AT_GNU_discriminator || self.consumer.address_space == Some(name),
+        }
+    }
+
+    /// The bits from the start of an object to a part of it, or the expression that finds the part. Before DWARF 4, a
+    /// field of bits is in a storage unit, from the most significant bit on.
+    fn offset<'a>(self, part: Entry<'a, 'o>) -> Value<'a, 'o> {
+        let [bytes, bits, size, from_most] = [
+            dw::DW_AT_data_member_location,
+            dw::DW_AT_data_bit_offset,
+            dw::DW_AT_byte_size,
+            dw::DW_AT_bit_offset,
+        ]
+        .map(|name| part.attr(name));
+        let is_base = part.tag() == dw::DW_TAG_inheritance;
+        let found = match (bytes, bits, size.or(from_most)) {
+            (None, None, None) if is_base => return Value::Absent,
+            (None, None, None) => Some(0),
+            (Some(&read::Value::Expr(expr)), None, None) if is_base => {
+                return self
+                    .constant(expr)
+                    .map_or(Value::Expr(expr), |bytes| Value::Number(i128::from(bytes) * 8));
+            }
+            (Some(value), None, None) => self.bytes(value).and_then(|bytes| bytes.checked_mul(8)),
+            (None, Some(bits), None) if !is_base => bits.unsigned(),
+            (Some(value), None, Some(_)) if !is_base && self.consumer.version < 4 => (|| {
+                let first = self.bytes(value)?.checked_mul(8)?;
+                let from_most = from_most?.unsigned()?;
+                let needs = from_most.checked_add(part.number(dw::DW_AT_bit_size)?)?;
+                let behind = size?.unsigned()?.checked_mul(8)?.checked_sub(needs)?;
+                first.checked_add(if self.is_big_endian { from_most } else { behind })
+            })(),
+            _ => None,
+        };
+        found.map_or_else(|| Value::Other("no one offset".into()), |bits| Value::Number(bits.into()))
+    }
+
+    /// Bytes from the start of an object. In DWARF 2 an expression adds them.
+    fn bytes(self, value: &read::Value<'_>) -> Option<u64> {
+        match value {
+            read::Value::Expr(expr) => self.constant(expr),
+            value if self.consumer.version > 2 => value.unsigned(),
+            _ => None,
+        }
+    }
+
+    /// The number that an expression of DWARF 2 adds, if it adds one.
+    fn constant(self, expr: &[u8]) -> Option<u64> {
+        super::constant(self.consumer.version, expr)
+    }
+}
+
+/// Entries that have code.
+fn has_code(entry: Entry<'_, '_>) -> bool {
+    matches!(
+        entry.tag(),
+        dw::DW_TAG_subprogram
+            | dw::DW_TAG_lexical_block
+            | dw::DW_TAG_inlined_subroutine
+            | dw::DW_TAG_compile_unit
+            | dw::DW_TAG_skeleton_unit
+    )
+}
+
+fn is_pointer(entry: Entry<'_, '_>) -> bool {
+    matches!(
+        entry.tag(),
+        dw::DW_TAG_pointer_type | dw::DW_TAG_reference_type | dw::DW_TAG_rvalue_reference_type
+    )
+}
+
+/// A value of one attribute.
+fn one<'a, 'o>(entry: Entry<'a, 'o>, name: DwAt, value: Option<&'a read::Value<'o>>) -> Value<'a, 'o> {
+    let Some(value) = value else { return Value::Absent };
+    match *value {
+        read::Value::Unsigned(number) => Value::Number(number.into()),
+        read::Value::Signed(number) => Value::Number(number.into()),
+        read::Value::Address(address) => Value::Address(address),
+        read::Value::String(bytes) => Value::Text(String::from_utf8_lossy(bytes)),
+        read::Value::Flag(is) => Value::Flag(is),
+        read::Value::Expr(expr) => Value::Expr(expr),
+        read::Value::Block(bytes) => Value::Block(bytes),
+        read::Value::Reference(_) | read::Value::Signature(_) => {
+            entry.reference(name).map_or_else(|| Value::Other(value.words()), Value::Entry)
+        }
+        _ => Value::Other(value.words()),
+    }
+}
+
+impl Value<'_, '_> {
+    /// Values of a variant: none for a variant of all other values.
+    pub(super) fn variants(&self, is_signed: bool) -> Option<Vec<VariantValues>> {
+        match *self {
+            Self::Absent => Some(Vec::new()),
+            Self::Number(number) => Some(Vec::from([VariantValues::One(number)])),
+            Self::Block(bytes) => list(bytes, is_signed),
+            _ => None,
+        }
+    }
+}
+
+/// Table 7.26 and the text before it.
+fn list(mut bytes: &[u8], is_signed: bool) -> Option<Vec<VariantValues>> {
+    let number = |bytes: &mut &[u8]| -> Option<i128> {
+        let length = bytes.iter().position(|byte| byte & 0x80 == 0)? + 1;
+        let (number, rest) = bytes.split_at(length);
+        *bytes = rest;
+        let bits = |value: i128, (at, byte): (usize, &u8)| value | i128::from(byte & 0x7f) << (7 * at);
+        let value = number.iter().enumerate().take(18).fold(0, bits);
+        let is_negative = is_signed && number.last()? & 0x40 != 0 && length < 18;
+        Some(if is_negative { value - (1 << (7 * length)) } else { value })
+    };
+    let mut all = Vec::new();
+    while let Some((&kind, rest)) = bytes.split_first() {
+        bytes = rest;
+        all.push(match kind {
+            0 => VariantValues::One(number(&mut bytes)?),
+            1 => VariantValues::Range(number(&mut bytes)?, number(&mut bytes)?),
+            _ => return None,
+        });
+    }
+    Some(all)
+}

@@ -1,0 +1,216 @@
+//! Types that have units of their own: DWARF 5 section 3.1.4.
+//!
+//! A type that an entry refers to by signature is compared with the entry in the type unit as if it were in place. Each
+//! entry of a type unit is one of these types. A type that can be in a unit of its own is in one, for a linker keeps one
+//! unit of several.
+
+use core::ops::Range;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
+use gimli::{DwTag, constants as dw};
+
+use super::compare::Compare;
+use super::report::Kind;
+use super::tree::{is_type, tag_of};
+use super::words::Words;
+use crate::error::At;
+use crate::model::{BaseOffset, Count, ScopeKind, StringId, TypeId, TypeKind};
+use crate::read::{Entry, Unit};
+
+/// Whether it is a unit of a type.
+pub(super) fn is_type_unit(unit: &Unit<'_>) -> bool {
+    unit.kind == dw::DW_UT_type
+}
+
+/// The entries of types that have units of their own, by tag and name.
+pub(super) type TypeUnits<'a, 'o> = BTreeMap<(u16, Cow<'a, str>), Vec<Entry<'a, 'o>>>;
+
+/// A tag, the namespaces around, the name.
+type Called = (u16, Vec<StringId>, StringId);
+
+impl<'a, 'o> Compare<'a, 'o> {
+    /// The units of types.
+    fn units_of_types(&self) -> impl Iterator<Item = &'a Unit<'o>> + use<'a, 'o> {
+        self.file.dwarf.units().iter().filter(|unit| is_type_unit(unit))
+    }
+
+    /// Reads the entries and line programs of type units.
+    pub(super) fn read_type_units(&mut self) {
+        for unit in self.units_of_types() {
+            if let Some(entry) = unit.type_offset.and_then(|offset| self.file.dwarf.entry_at(offset)) {
+                let key = (entry.tag().0, entry.name().unwrap_or_default());
+                self.type_units.entry(key).or_default().push(entry);
+            }
+            if self.file.program(unit).is_none()
+                && let Err(error) = self.file.dwarf.lines(unit)
+            {
+                self.report.unreadable(self.described.object, &error, At::default());
+            }
+        }
+    }
+
+    /// The entries of types of this tag and name that have units of their own.
+    pub(super) fn in_type_units(&self, tag: DwTag, name: &'a str) -> impl Iterator<Item = Entry<'a, 'o>> {
+        let found = self.type_units.get(&(tag.0, Cow::Borrowed(name)));
+        found.map_or(&[][..], Vec::as_slice).iter().copied()
+    }
+
+    /// Whether a type was compared with an entry that is at one of these offsets, or is what a type unit is for.
+    pub(super) fn is_compared(&self, id: TypeId, unit: &Range<u64>) -> bool {
+        let mut entries = self.known.types.range((id, 0)..=(id, u64::MAX)).map(|&(_, offset)| offset);
+        entries.any(|offset| {
+            let is_own =
+                || self.file.dwarf.unit_at(offset).is_some_and(|unit| unit.type_offset == Some(offset));
+            unit.contains(&offset) || is_own()
+        })
+    }
+
+    /// Looks for entries that type units should not have.
+    pub(super) fn rest_of_type_units(&mut self) {
+        for unit in self.units_of_types() {
+            let Some(root) = self.file.dwarf.root(unit) else { continue };
+            let at = At::default();
+            self.report.entries += 1;
+            if !root.descendants().any(|entry| self.known.type_entries.contains(&entry.offset())) {
+                let of = unit.type_offset.and_then(|offset| self.file.dwarf.entry_at(offset));
+                self.report.find(Kind::Extra, at, "no more type units", format!("one of {}", of.words()));
+                continue;
+            }
+            if !self.described.consumer.has_type_units {
+                self.report.find(Kind::Extra, at.clone(), "no type units", root.words());
+            }
+            self.unit_header(unit, dw::DW_UT_type, &at);
+            for entry in root.descendants() {
+                let is_outermost = |entry: Entry<'_, '_>| {
+                    entry.parent().is_some_and(|parent| {
+                        matches!(parent.tag(), dw::DW_TAG_namespace | dw::DW_TAG_type_unit)
+                    })
+                };
+                let is_there = match entry.tag() {
+                    dw::DW_TAG_namespace => entry.children().next().is_some(),
+                    tag if is_type(tag) => self.known.type_entries.contains(&entry.offset()),
+                    _ => !is_outermost(entry),
+                };
+                if !is_there {
+                    let name = entry.name().unwrap_or_default();
+                    let found = format!("{} `{name}` in a type unit", entry.tag().words());
+                    self.report.find(Kind::Extra, at.clone(), "no more", found);
+                }
+            }
+        }
+    }
+
+    /// Looks for types that are in a compile unit, or in another type's, and could be in their own.
+    pub(super) fn types_that_stayed(&mut self) {
+        if !self.described.consumer.has_type_units {
+            return;
+        }
+        let module = self.described.module;
+        let mut stays: BTreeSet<TypeId> =
+            module.types().map(|(id, _)| id).filter(|&id| !self.can_be_alone(id)).collect();
+        self.spread(&mut stays);
+        let is_own =
+            |offset| self.file.dwarf.unit_at(offset).is_some_and(|unit| unit.type_offset == Some(offset));
+        let compared =
+            self.known.types.iter().filter(|&&(id, offset)| self.called(id).is_some() && !is_own(offset));
+        let suspicious: BTreeMap<TypeId, u64> =
+            compared.copied().filter(|(id, _)| !stays.contains(id)).collect();
+        if suspicious.is_empty() {
+            return;
+        }
+        self.called_the_same(&mut stays);
+        self.spread(&mut stays);
+        for (id, offset) in suspicious.into_iter().filter(|(id, _)| !stays.contains(id)) {
+            let unit = self.file.dwarf.unit_at(offset).and_then(|unit| unit.name.as_deref());
+            let found = unit.map_or_else(|| "it in another's".into(), |unit| format!("it in unit `{unit}`"));
+            let expected = format!("{} in a unit of its own", module.called(id));
+            self.report.find(Kind::Type, module.at_type(id), expected, found);
+        }
+    }
+
+    /// The qualified name of a type that has a unit of its own: a structure, class, union or enumeration with a name.
+    fn called(&self, id: TypeId) -> Option<Called> {
+        let ty = self.described.module.ty(id);
+        let is_one = matches!(ty.kind(), TypeKind::Composite(_) | TypeKind::Enum { .. });
+        let name = ty.name().filter(|_| is_one && !ty.is_declaration())?;
+        let mut around = Vec::new();
+        let mut scope = self.described.module.scope(ty.scope());
+        while let (ScopeKind::Namespace { name, .. }, Some(parent)) = (&scope.kind, scope.parent) {
+            around.extend(*name);
+            scope = self.described.module.scope(parent);
+        }
+        Some((tag_of(ty.kind()).0, around, name))
+    }
+
+    /// Whether a type means the same in a unit of its own: nothing around it or in it is in one place only, but for
+    /// namespaces, which are opened again.
+    fn can_be_alone(&self, id: TypeId) -> bool {
+        let (module, ty) = (self.described.module, self.described.module.ty(id));
+        let mut scope = module.scope(ty.scope());
+        while let (ScopeKind::Namespace { name: Some(_), .. }, Some(parent)) = (&scope.kind, scope.parent) {
+            scope = module.scope(parent);
+        }
+        let is_outside = matches!(scope.kind, ScopeKind::Unit);
+        is_outside
+            && match ty.kind() {
+                TypeKind::Array { dimensions, .. } => {
+                    dimensions.iter().all(|one| matches!(one.count, Count::Unknown | Count::Fixed(_)))
+                }
+                TypeKind::Composite(composite) => {
+                    let index = &self.described.index;
+                    index.variables[composite.scope].is_empty()
+                        && index.scopes[composite.scope].is_empty()
+                        && index.imports[composite.scope].is_empty()
+                        && !index.has_types[composite.scope]
+                        && composite.bases.iter().all(|base| matches!(base.offset, BaseOffset::Bytes(_)))
+                        && ty.locs().into_iter().all(|loc| module.constant(loc).is_some())
+                }
+                _ => true,
+            }
+    }
+
+    /// Adds the types that refer to a type that stays in its compile unit: they stay, too.
+    fn spread(&self, stays: &mut BTreeSet<TypeId>) {
+        let mut users = BTreeMap::<TypeId, Vec<TypeId>>::new();
+        for (id, ty) in self.described.module.types() {
+            ty.referred(self.described.module, |of| users.entry(of).or_default().push(id));
+        }
+        let mut next: Vec<TypeId> = stays.iter().copied().collect();
+        while let Some(id) = next.pop() {
+            next.extend(users.get(&id).into_iter().flatten().filter(|&&user| stays.insert(user)));
+        }
+    }
+
+    /// Adds types that are called the same and are not: a signature can be that of both.
+    fn called_the_same(&mut self, stays: &mut BTreeSet<TypeId>) {
+        let mut all = BTreeMap::<Called, Vec<TypeId>>::new();
+        for (id, _) in self.described.module.types() {
+            if let Some(called) = self.called(id) {
+                all.entry(called).or_default().push(id);
+            }
+        }
+        for ids in all.into_values() {
+            let Some((first, others)) = ids.split_first() else { continue };
+            if !others.iter().all(|&other| self.is_same(*first, other)) {
+                stays.extend(ids);
+            }
+        }
+    }
+
+    /// Whether the entry of a type is also that of another type.
+    fn is_same(&mut self, one: TypeId, other: TypeId) -> bool {
+        let language = |id: TypeId| {
+            let unit = self.described.module.unit(self.described.module.ty(id).unit());
+            (unit.language, unit.language_version)
+        };
+        if language(one) != language(other) {
+            return false;
+        }
+        let found = self.known.types.range((one, 0)..=(one, u64::MAX)).next();
+        let Some(entry) = found.and_then(|&(_, offset)| self.file.dwarf.entry_at(offset)) else {
+            return false;
+        };
+        self.same_type(other, entry).is_ok()
+    }
+}

@@ -1,0 +1,183 @@
+//! Types: their structure, as far as it goes, and where they are declared.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use gimli::constants as dw;
+
+use super::compare::Compare;
+use super::report::Kind;
+use super::tree::{Compared, Different, Entity, Number, Reference, is_type, tag_of};
+use super::type_units::is_type_unit;
+use super::words::Words;
+use crate::error::At;
+use crate::model::{ScopeId, ScopeKind, TypeId, TypeKind, UnitId};
+use crate::read::Entry;
+
+/// References, numbers and scopes of a type that is the same as an entry.
+#[derive(Default)]
+pub(super) struct Met<'a, 'o> {
+    /// Composite types as scopes.
+    scopes: Vec<(ScopeId, Entry<'a, 'o>)>,
+    references: Vec<Reference<'a, 'o>>,
+    numbers: Vec<(Number, Entry<'a, 'o>)>,
+}
+
+impl<'a, 'o> Compare<'a, 'o> {
+    /// Compares a type with an entry.
+    pub(super) fn ty(&mut self, ty: TypeId, entry: Option<Entry<'a, 'o>>, at: &At) {
+        let Some(entry) = entry else {
+            return self.report.find(Kind::Type, at.clone(), "a type", "void");
+        };
+        match self.same_type(ty, entry) {
+            Ok(met) => self.met(met, at),
+            Err((expected, found)) => self.report.find(Kind::Type, at.clone(), expected, found),
+        }
+    }
+
+    /// Adds comparisons that wait for other entries.
+    fn met(&mut self, Met { scopes, references, numbers }: Met<'a, 'o>, at: &At) {
+        self.pending.types.extend(scopes);
+        self.pending.references.extend(references.into_iter().map(|one| (at.clone(), one)));
+        self.pending.numbers.extend(numbers.into_iter().map(|(number, entry)| (at.clone(), number, entry)));
+    }
+
+    /// Compares a type with an entry, and all that it is made of.
+    ///
+    /// # Errors
+    /// The first difference.
+    pub(super) fn same_type(&mut self, ty: TypeId, entry: Entry<'a, 'o>) -> Result<Met<'a, 'o>, Different> {
+        // A list of its own, for types may be nested deeply. Pairs that were seen are being compared, or
+        // were: if they are not the same, that is found where they were seen first.
+        let mut seen = BTreeSet::new();
+        let mut met = Met::default();
+        let mut pairs = Vec::from([(ty, entry)]);
+        while let Some((id, entry)) = pairs.pop() {
+            let pair = (id, entry.offset());
+            if self.known.types.contains(&pair) || !seen.insert(pair) {
+                continue;
+            }
+            let mut compared = Compared::default();
+            compared.compare(
+                self.file.reader(self.described),
+                &self.described.node(Entity::Type(id), None),
+                entry,
+            );
+            self.around(id, entry, &mut compared);
+            if let Some((_, different)) = compared.differences.into_iter().next() {
+                return Err(different);
+            }
+            if let TypeKind::Composite(composite) = &self.described.module.ty(id).kind {
+                met.scopes.push((composite.scope, entry));
+            }
+            for one in compared.references {
+                match (one.entity, one.found) {
+                    (Entity::Type(id), Some(entry)) => pairs.push((id, entry)),
+                    (Entity::Type(_), None) => return Err(("a type".into(), "void".into())),
+                    _ => met.references.push(one),
+                }
+            }
+            met.numbers.extend(compared.numbers);
+        }
+        self.known.type_entries.extend(seen.iter().map(|&(_, entry)| entry));
+        self.known.types.extend(seen);
+        Ok(met)
+    }
+
+    /// Compares the entry around a type.
+    fn around(&self, id: TypeId, entry: Entry<'a, 'o>, compared: &mut Compared<'a, 'o>) {
+        let Some(mut around) = entry.parent() else { return };
+        let ty = self.described.module.ty(id);
+        if !is_type_unit(entry.unit()) {
+            let entity = self.described.around(ty);
+            return compared.references.push(Reference { attribute: None, entity, found: Some(around) });
+        }
+        // Namespaces are opened again. What is in a function or a type has no unit of its own.
+        let mut scope = self.described.module.scope(ty.scope());
+        while let (&ScopeKind::Namespace { name, is_inline }, Some(outer)) = (&scope.kind, scope.parent) {
+            compared.compare(
+                self.file.reader(self.described),
+                &self.described.namespace(name, is_inline),
+                around,
+            );
+            let Some(next) = around.parent() else { return };
+            (scope, around) = (self.described.module.scope(outer), next);
+        }
+        compared.compare(
+            self.file.reader(self.described),
+            &self.described.node(Entity::TypeUnit(ty.unit()), None),
+            around,
+        );
+    }
+
+    /// Compares the types that no entity of the module refers to with entries that were not compared yet, and the
+    /// scopes of composite types.
+    pub(super) fn rest_of_types(&mut self, unit: UnitId, root: Entry<'a, 'o>) {
+        let module = self.described.module;
+        self.scopes_of_types();
+        let mut entries = BTreeMap::<(u16, Cow<'_, str>), VecDeque<Entry<'a, 'o>>>::new();
+        for entry in root.descendants().filter(|entry| is_type(entry.tag())) {
+            let key = (entry.tag().0, entry.name().unwrap_or_default());
+            entries.entry(key).or_default().push_back(entry);
+        }
+        let at = module.at_scope(module.unit(unit).scope);
+        let span = root.unit().offset..root.unit().end;
+        for &id in &self.described.index.types[unit] {
+            if self.is_compared(id, &span) {
+                continue;
+            }
+            let ty = module.ty(id);
+            let (tag, name) = (tag_of(ty.kind()), ty.name().map_or("", |name| module.string(name)));
+            let of_kind = entries.entry((tag.0, name.into())).or_default();
+            of_kind.retain(|entry| !self.known.type_entries.contains(&entry.offset()));
+            // They are in the order of the module: the first that is not taken is the one, in its own scope if
+            // there is one.
+            let is_in_scope = |entry: &Entry<'_, '_>| {
+                let parent = entry.parent();
+                parent.is_some_and(|parent| self.known.scopes.contains(&(ty.scope(), parent.offset())))
+            };
+            let (mut candidates, others): (Vec<_>, Vec<_>) = of_kind.iter().copied().partition(is_in_scope);
+            candidates.extend(others);
+            candidates.extend(self.in_type_units(tag, name));
+            match candidates.into_iter().find_map(|entry| self.same_type(id, entry).ok()) {
+                Some(met) => {
+                    self.met(met, &at);
+                    self.scopes_of_types();
+                }
+                None => {
+                    self.report.find(
+                        Kind::Type,
+                        at.clone(),
+                        format!("{} `{name}`", tag.words()),
+                        "none like it",
+                    );
+                }
+            }
+        }
+        for entry in root.descendants().filter(|entry| is_type(entry.tag())) {
+            // Expressions have base types of their own, also where all of those that need one were left out.
+            let is_known = self.known.type_entries.contains(&entry.offset())
+                || self.file.referred.contains_key(&entry.offset());
+            if !is_known && !self.is_for_expressions(entry) {
+                let name = entry.name().unwrap_or_default();
+                let found = format!("{} `{name}`", entry.tag().words());
+                self.report.find(Kind::Extra, at.clone(), "no more types", found);
+            }
+        }
+    }
+
+    /// Whether it is a base type for narrow registers in typed expressions, by the name that LLVM gives to such.
+    fn is_for_expressions(&self, entry: Entry<'a, 'o>) -> bool {
+        let is_typed =
+            entry.tag() == dw::DW_TAG_base_type && !self.described.consumer.has_locations_on_the_stack();
+        let bits = entry.number(dw::DW_AT_byte_size).unwrap_or(0).saturating_mul(8);
+        is_typed && entry.name().is_some_and(|name| name == format!("unsigned_{bits}"))
+    }
+
+    /// Compares the scopes of composite types that were met.
+    fn scopes_of_types(&mut self) {
+        while let Some((scope, entry)) = self.pending.types.pop() {
+            self.scope(scope, entry);
+        }
+    }
+}

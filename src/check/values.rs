@@ -1,0 +1,115 @@
+//! Numbers and values that something besides a variable has: what the model denotes against what the evaluator
+//! finds, in machines that are stopped anywhere.
+
+use gimli::{DwAt, constants as dw};
+
+use super::expressions::Said;
+use super::locations::Witness;
+use super::machine::Asked;
+use super::meanings::Meanings;
+use super::places::{Spans, show};
+use super::report::{Kind, Obstacle};
+use super::tree::Number;
+use super::witness::{self, Fill};
+use super::words::Words;
+use crate::error::At;
+use crate::eval::{self, Context, Evaluator, Fault, Location};
+use crate::lower::Whose;
+use crate::read::{Entry, Value};
+
+impl<'a, 'o> Meanings<'_, 'a, 'o> {
+    /// Compares a value with that of an entry, wherever the machine is stopped.
+    pub(super) fn value(&mut self, value: Number, entry: Entry<'a, 'o>, at: &At) {
+        let places = [dw::DW_AT_const_value, dw::DW_AT_location];
+        let names = value.attribute.as_ref().map_or(&places[..], core::slice::from_ref);
+        let said = names.iter().filter(|&&name| entry.attr(name).is_some()).count();
+        if said == 0 && self.omitted.entities.contains(&value.whose) {
+            return;
+        }
+        if said != 1 {
+            return self.report.find(
+                Kind::Type,
+                at.clone(),
+                "one value",
+                format!("{said} in {}", entry.words()),
+            );
+        }
+        // A value without bits is the same as any other.
+        let bits = value.bits.unwrap_or(8);
+        if bits == 0 {
+            return;
+        }
+        let module = self.module;
+        let function = match value.whose {
+            Whose::Type(id) => module.function_of(module.ty(id).scope()),
+            Whose::Function(id) => Some(id),
+            _ => None,
+        };
+        let said = Said { function, pc: 0, loc: value.loc, is_number: value.attribute.is_some() };
+        let asked = Asked::default();
+        let (mut unproven, mut is_proven) = (None, false);
+        for (index, &lane) in witness::lanes(&module.target).iter().enumerate() {
+            // A value that did not depend on the lane is the same in all of them.
+            if index > 0 && !asked.lane.get() {
+                break;
+            }
+            for fill in Fill::ALL {
+                let witness = Witness { pc: 0, start: None, lane, fill };
+                let expected: Spans = match self.meant(said, bits, witness, &asked) {
+                    Ok(Ok(spans)) => spans.iter().map(|span| self.span(span)).collect(),
+                    Ok(Err(Obstacle::Raw)) => {
+                        unproven = Some(Obstacle::Raw);
+                        continue;
+                    }
+                    // A value that the model cannot read cannot be compared.
+                    _ => continue,
+                };
+                let found = self.read_value(value.attribute, entry, bits, witness, &asked);
+                if found.as_ref().is_ok_and(|found| eval::same(&expected, found)) {
+                    is_proven = true;
+                    continue;
+                }
+                let found = match found {
+                    Ok(found) => show(&found),
+                    Err(fault) => fault.map_or_else(|| "no value".into(), |fault| fault.to_string()),
+                };
+                return self.report.find(Kind::Type, at.clone(), show(&expected), found);
+            }
+        }
+        match unproven.or((!is_proven).then_some(Obstacle::Outside)) {
+            None => self.report.locations += 1,
+            why => {
+                let what = format!("{} `{}`", entry.tag().words(), entry.name().unwrap_or_default());
+                self.unproven(why, what, at);
+            }
+        }
+    }
+
+    /// The value in the object: `Err(None)` if there is none.
+    fn read_value(
+        &mut self,
+        attribute: Option<DwAt>,
+        entry: Entry<'a, 'o>,
+        bits: u64,
+        witness: Witness,
+        asked: &Asked,
+    ) -> Result<Spans, Option<Fault>> {
+        let machine = self.machine(entry, witness, asked);
+        let context =
+            Context { unit: entry.unit().offset, ..Context::new(entry.unit().encoding, &self.module.target) };
+        let mut evaluator = Evaluator::new().all_places();
+        let location = match attribute {
+            Some(name) => {
+                let Some(Value::Expr(expr)) = entry.attr(name) else { return Err(None) };
+                let number = evaluator.value(expr, &machine, &context).map_err(Some)?;
+                Location::implicit(&number.as_u64().ok_or(None)?.to_le_bytes())
+            }
+            None => match entry.attr(dw::DW_AT_location) {
+                Some(Value::Expr(expr)) => evaluator.location(expr, &machine, &context).map_err(Some)?,
+                Some(_) => return Err(None),
+                None => Location::implicit(&self.const_value(entry).ok_or(None)?),
+            },
+        };
+        eval::spans(&location, bits.into()).map_err(Some)
+    }
+}
