@@ -39,7 +39,7 @@ fn main() {
     let module = describe(shape);
     let binding = bind(&module, shape, &plain);
     let attached = attach(&plain, &module, &binding, &mode).expect("it is right");
-    assert_eq!(attached.left_out, []);
+    assert_eq!(attached.omissions, []);
     let peer = with_rspirv(shape);
     assert_eq!(counts(&attached.words), counts(&peer), "both write the same instructions");
     for words in [&attached.words, &peer] {

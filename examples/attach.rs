@@ -45,12 +45,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let path = folder.join("uspill.debug.o");
     elf::write_file(&path, &object)?;
     println!("{}: {} bytes, {} of them LLVM's", path.display(), object.len(), OBJECT.len());
-    let report = eitri::check(&module, &consumer, &written.left_out, &object)?;
+    let report = eitri::check(&module, &consumer, &written.omissions, &object)?;
     println!("{report}");
     let linked = link(&folder, &path)?;
     if let Some(linked) = linked {
         // The linker moved the code: the decoded addresses must have moved with it.
-        println!("linked: {}", eitri::check(&module, &consumer, &written.left_out, &linked)?);
+        println!("linked: {}", eitri::check(&module, &consumer, &written.omissions, &linked)?);
     }
     if report.is_clean() { Ok(()) } else { Err("the object does not mean what was described".into()) }
 }

@@ -68,7 +68,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let object = new_object(&gpu, &code, &written.sections)?;
 
     unwind(&gpu, &object)?;
-    let report = eitri::check(&module, &consumer, &written.left_out, &object)?;
+    let report = eitri::check(&module, &consumer, &written.omissions, &object)?;
     println!("{report}");
     assert!(report.is_clean());
 

@@ -21,7 +21,7 @@ fn main() -> eitri::Result<()> {
     let written = lower(&module, &consumer, Policy::Strict)?;
     let code = Code::text(vec![0; 0x28]).with_function("scale", 0, 0x28);
     let object = new_object(module.target(), &code, &written.sections)?;
-    let report = eitri::check(&module, &consumer, &written.left_out, &object)?;
+    let report = eitri::check(&module, &consumer, &written.omissions, &object)?;
     print!("{}{report}", eitri::dump::print(&object, Some(module.target()))?);
     Ok(())
 }

@@ -50,7 +50,7 @@ fn main() -> eitri::Result<()> {
     let code = Code::text(code).with_function("scale", 0, 0x28);
     let object = new_object(module.target(), &code, &written.sections)?;
 
-    let report = eitri::check(&module, &consumer, &written.left_out, &object)?;
+    let report = eitri::check(&module, &consumer, &written.omissions, &object)?;
     println!("{}{report}", eitri::dump::print(&object, Some(module.target()))?);
     assert!(report.is_clean());
 

@@ -58,7 +58,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let consumer = Consumer::llvm();
     let written = lower(&module, &consumer, Policy::Strict)?;
     let object = elf::attach(OBJECT, module.target(), &written.sections)?;
-    let report = eitri::check(&module, &consumer, &written.left_out, &object)?;
+    let report = eitri::check(&module, &consumer, &written.omissions, &object)?;
     println!("object: {report}");
     assert!(report.is_clean());
     elf::write_file(folder.join("saxpy.debug.o"), &object)?;

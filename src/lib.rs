@@ -25,6 +25,7 @@ pub mod json;
 pub mod lower;
 pub mod model;
 mod near;
+pub mod omission;
 pub mod op;
 pub mod read;
 #[cfg(feature = "json")]

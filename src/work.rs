@@ -48,7 +48,7 @@ mod tests {
         let mut written = lower(module, consumer, Policy::Strict).unwrap();
         change(&mut written.sections);
         let object = new_object(module.target(), code, &written.sections).unwrap();
-        let report = crate::check(module, consumer, &written.left_out, &object).unwrap();
+        let report = crate::check(module, consumer, &written.omissions, &object).unwrap();
         assert!(report.is_clean(), "{report}");
     }
 

@@ -19,9 +19,9 @@ fn written(module: &Module, consumer: &Consumer, code: &Code) -> Result<Lowered>
     let report = if consumer.is_split {
         let files = lowered.split_files(module.target())?;
         let files: Vec<&[u8]> = files.iter().map(|(_, bytes)| &bytes[..]).collect();
-        check_split(module, consumer, &lowered.left_out, &object, &files)?
+        check_split(module, consumer, &lowered.omissions, &object, &files)?
     } else {
-        eitri::check(module, consumer, &lowered.left_out, &object)?
+        eitri::check(module, consumer, &lowered.omissions, &object)?
     };
     assert!(report.is_clean() && report.unproven.is_empty(), "{}: {report}", named(consumer));
     Ok(lowered)

@@ -93,7 +93,7 @@ fn stages(
         let dwarf = Dwarf::read(&object).unwrap();
         assert!(dwarf.entries().len() as u64 >= entries * levels);
         drop(dwarf);
-        let report = eitri::check(&module, consumer, &written.left_out, &bytes).unwrap();
+        let report = eitri::check(&module, consumer, &written.omissions, &bytes).unwrap();
         assert!(report.is_clean(), "{report}");
         assert!(print(&bytes, None).unwrap().lines().count() as u64 > entries * levels);
     }

@@ -136,7 +136,7 @@ fn object(target: &Target, consumer: &Consumer) -> Vec<u8> {
     let written = lower(&module, consumer, Policy::Partial).unwrap();
     let code = Code::text(vec![0; 0x80]).with_function("twice", 0, 0x40).with_function("data", 0x60, 32);
     let object = new_object(target, &code, &written.sections).unwrap();
-    let report = eitri::check(&module, consumer, &written.left_out, &object).unwrap();
+    let report = eitri::check(&module, consumer, &written.omissions, &object).unwrap();
     assert!(report.is_clean(), "{report}");
     object
 }

@@ -887,29 +887,29 @@ fn partly() -> Result<Module> {
 fn what_is_left_out_is_listed() -> Result<()> {
     let module = partly()?;
     let lowered = lower(&module, &Consumer::dwarf5(), Policy::Partial)?;
-    let lines: Vec<String> = lowered.left_out.iter().map(ToString::to_string).collect();
+    let lines: Vec<String> = lowered.omissions.iter().map(ToString::to_string).collect();
     let expected = [
-        "left out: unit `saxpy.cl`, variable `table`: DWARF 5 cannot be told of memory in space local",
-        "left out: unit `saxpy.cl`, function `saxpy`, variable `x`, pc 0x8..0x40: \
+        "unit `saxpy.cl`, variable `table`: DWARF 5 cannot be told of memory in space local",
+        "unit `saxpy.cl`, function `saxpy`, variable `x`, pc 0x8..0x40: \
          DWARF 5 cannot be told of one lane of a register, chosen by who asks",
-        "left out: unit `saxpy.cl`, function `saxpy`, variable `n`, pc 0x24..0x40: \
+        "unit `saxpy.cl`, function `saxpy`, variable `n`, pc 0x24..0x40: \
          DWARF 5 cannot be told of memory in space local",
-        "left out: unit `saxpy.cl`, function `saxpy`, variable `n`, pc 0x40..0x180: \
+        "unit `saxpy.cl`, function `saxpy`, variable `n`, pc 0x40..0x180: \
          DWARF 5 cannot be told of memory in space private_lane",
     ];
     assert_eq!(lines, expected);
-    for left_out in &lowered.left_out {
+    for left_out in &lowered.omissions {
         let variable = left_out.variable().expect("a variable's");
         let name = module.variable(variable).name.map(|name| module.string(name));
-        assert_eq!(left_out.why.at().variable.as_deref(), name);
-        assert_eq!(left_out.why.at().pcs, left_out.pcs);
+        assert_eq!(left_out.names.at.variable.as_deref(), name);
+        assert_eq!(left_out.names.at.pcs, left_out.pcs);
     }
     // Under the other policy, the first omission is the error; consumers that can express everything have no
     // omissions.
     let error = lower(&module, &Consumer::dwarf5(), Policy::Strict).expect_err("cannot be told");
-    assert_eq!(error, lowered.left_out[0].why);
+    assert_eq!(Some(error), lowered.omissions[0].error());
     for consumer in [Consumer::llvm(), Consumer::rocgdb(), Consumer::rocgdb_legacy()] {
-        assert_eq!(lower(&module, &consumer, Policy::Strict)?.left_out, []);
+        assert_eq!(lower(&module, &consumer, Policy::Strict)?.omissions, []);
     }
     Ok(())
 }

@@ -154,7 +154,7 @@ fn expression(
     location: &str,
     procedure: Option<&String>,
 ) -> (Vec<u8>, Vec<(u64, String)>) {
-    assert_eq!(lowered.left_out, []);
+    assert_eq!(lowered.omissions, []);
     let linked = common::link(&lowered.sections, target, |name| {
         let symbol = SYMBOLS.iter().find(|(known, _)| *known == name).expect("a symbol of the row");
         assert!(name == "f" || location.contains(name), "{location}: {name}");

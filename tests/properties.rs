@@ -13,6 +13,7 @@ use consumers::{combinations, consumers, named, varied};
 use eitri::error::ErrorKind;
 use eitri::lower::{Consumer, Lowered, Policy, lower};
 use eitri::model::{Module, Region, Row, ScopeKind, TypeKind};
+use eitri::omission::Reason;
 use eitri::op::{Decoder, Encoding};
 use eitri::target::Target;
 use gimli::{AttributeValue, DebuggingInformationEntry, Dwarf, Unit};
@@ -149,7 +150,7 @@ fn expected(module: &Module, lowered: &Lowered) -> BTreeMap<String, Vec<(u64, u6
     for (id, variable) in module.variables().filter(|(_, variable)| variable.specification.is_none()) {
         let name = module.string(variable.name.expect("they all have one"));
         let mut pcs: Vec<_> = module.live(id).iter().map(|live| (live.pcs().start, live.pcs().end)).collect();
-        for left_out in lowered.left_out.iter().filter(|left_out| left_out.variable() == Some(id)) {
+        for left_out in lowered.omissions.iter().filter(|left_out| left_out.variable() == Some(id)) {
             let Some(out) = &left_out.pcs else { continue };
             let at = pcs.iter().position(|&pcs| pcs == (out.start, out.end)).expect("was left out of these");
             pcs.remove(at);
@@ -230,8 +231,8 @@ fn the_modules_have_everything() {
         let is_inlined =
             |region: &Region| matches!(module.scope(region.scope).kind, ScopeKind::Inlined { .. });
         of_inlined += module.regions().filter(|(_, region)| is_inlined(region)).count();
-        left_out += lowered.left_out.len();
-        of_types += lowered.left_out.iter().filter(|one| one.variable().is_none()).count();
+        left_out += lowered.omissions.len();
+        of_types += lowered.omissions.iter().filter(|one| one.variable().is_none()).count();
     }
     let all = "Add Address And BitOffset BitOffsetBy Call Cfa Const Expr Extend Implicit Lane LaneIndex Memory Mul \
                Neg Not Offset OffsetBy Or Overlay Part Parts PerLane Plus PointerTo Read ReadRegister \
@@ -266,12 +267,12 @@ proptest! {
         let mut vary = Choices::new(&vary);
         for consumer in consumers().map(|consumer| varied(&consumer, |count| vary.below(count))) {
             let lowered = lower(&module, &consumer, Policy::Partial).expect("what cannot be told is left out");
-            for left_out in &lowered.left_out {
-                prop_assert!(matches!(left_out.why.kind(), ErrorKind::CannotSay { .. }), "{}", left_out);
+            for left_out in &lowered.omissions {
+                prop_assert!(matches!(left_out.reason, Reason::Inexpressible(ErrorKind::CannotSay { .. })), "{}", left_out);
             }
             match lower(&module, &consumer, Policy::Strict) {
-                Ok(strict) => prop_assert!(strict == lowered && lowered.left_out.is_empty()),
-                Err(error) => prop_assert_eq!(&error, &lowered.left_out[0].why),
+                Ok(strict) => prop_assert!(strict == lowered && lowered.omissions.is_empty()),
+                Err(error) => prop_assert_eq!(Some(error), lowered.omissions[0].error()),
             }
             let found = walk(&module, &lowered, &consumer);
         let found = found.unwrap_or_else(|error| panic!("{error}: {}", named(&consumer)));

@@ -56,7 +56,7 @@ fn time(functions: u64) -> Duration {
     let written = lower(&module, &consumer, Policy::Strict).unwrap();
     let object = new_object(module.target(), &code, &written.sections).unwrap();
     let start = Instant::now();
-    let report = eitri::check(&module, &consumer, &written.left_out, &object).unwrap();
+    let report = eitri::check(&module, &consumer, &written.omissions, &object).unwrap();
     let time = start.elapsed();
     assert!(report.is_clean(), "{report}");
     println!("{functions} functions: {time:?}; {report}");

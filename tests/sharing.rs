@@ -38,7 +38,7 @@ fn compared(module: &Module, consumer: &Consumer, what: &str) -> (usize, usize, 
     let lowered = lower(module, consumer, Policy::Strict).unwrap();
     let code = Code::text(vec![0; 0x100]).with_function("again", 0, 0x100);
     let object = new_object(module.target(), &code, &lowered.sections).unwrap();
-    let report = eitri::check(module, consumer, &lowered.left_out, &object).unwrap();
+    let report = eitri::check(module, consumer, &lowered.omissions, &object).unwrap();
     assert!(report.is_clean(), "{report}");
     let text = eitri::dump::print(&object, Some(module.target())).unwrap();
     let bytes = lowered.sections.iter().map(|section| section.bytes.len()).sum();

@@ -40,7 +40,7 @@ fn report(module: &Module, written: &Lowered) -> Report {
     let main = new_object(module.target(), &code, &written.sections).unwrap();
     let files = written.split_files(module.target()).unwrap();
     let files: Vec<&[u8]> = files.iter().map(|(_, bytes)| &bytes[..]).collect();
-    check_split(module, &split(), &written.left_out, &main, &files).unwrap()
+    check_split(module, &split(), &written.omissions, &main, &files).unwrap()
 }
 
 #[test]
@@ -144,7 +144,7 @@ fn a_variable_of_another_unit_cannot_be_pointed_to() -> eitri::Result<()> {
     let error = lower(&module, &split(), Policy::Strict).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::CannotSay { .. }));
     assert_eq!((error.at().variable.as_deref(), error.at().pcs.clone()), (Some("p"), Some(4..8)));
-    assert_eq!(lower(&module, &split(), Policy::Partial)?.left_out.len(), 1);
+    assert_eq!(lower(&module, &split(), Policy::Partial)?.omissions.len(), 1);
     Ok(())
 }
 

@@ -51,7 +51,7 @@ fn moved(module: &Module, code: &Code) -> Vec<String> {
     for consumer in consumers() {
         let written = written(module, &consumer);
         let object = new_object(module.target(), code, &written.sections).expect("an object");
-        let report = eitri::check(module, &consumer, &written.left_out, &object).expect("is read");
+        let report = eitri::check(module, &consumer, &written.omissions, &object).expect("is read");
         assert!(report.is_clean(), "DWARF {}: {report}", consumer.version);
         let object = Object::read(&object).expect("an object");
         let dwarf = Dwarf::read(&object).expect("is read");
@@ -269,7 +269,7 @@ fn objects_that_are_passed_otherwise_are_of_other_types() {
     let [four, five] = consumers().map(|consumer| {
         let written = written(&module, &consumer);
         let object = new_object(module.target(), &Code::default(), &written.sections).unwrap();
-        let report = eitri::check(&module, &consumer, &written.left_out, &object).unwrap();
+        let report = eitri::check(&module, &consumer, &written.omissions, &object).unwrap();
         assert!(report.is_clean(), "DWARF {}: {report}", consumer.version);
         signatures(&written.sections).len()
     });
@@ -383,7 +383,7 @@ fn random_modules_mean_what_was_described() {
             *counts.entry(consumer.version).or_insert(0) += signatures(&written.sections).len();
             let code = code_of(&module);
             let object = new_object(module.target(), &code, &written.sections).expect("an object");
-            let report = eitri::check(&module, &consumer, &written.left_out, &object).expect("is read");
+            let report = eitri::check(&module, &consumer, &written.omissions, &object).expect("is read");
             assert!(report.is_clean(), "seed {seed}, DWARF {}: {report}", consumer.version);
         }
     }

@@ -9,8 +9,8 @@ use super::report::Kind;
 use super::tree::{Compared, Entity};
 use super::words::Words as _;
 use crate::error::At;
-use crate::lower::Whose;
 use crate::model::{Argument, CallId, LocId};
+use crate::omission::Subject;
 use crate::read::Entry;
 
 impl<'a, 'o> Meanings<'_, 'a, 'o> {
@@ -23,7 +23,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         let Some(function) = module.function_of(call.scope) else { return };
         let pc = call.pc.or(call.return_pc).unwrap_or(0);
         let said = |loc, is_number| Said { function: Some(function), pc, loc, is_number };
-        let mut left = self.omitted.of(Whose::Call(id));
+        let mut left = self.omitted.of(Subject::Call(id));
         for (name, loc) in [(words.target, call.target), (words.clobbered, call.clobbered_target)] {
             let Some(loc) = loc else { continue };
             match left > 0 && entry.attr(name).is_none() {

@@ -16,8 +16,8 @@ use super::tree::{Described, Different, Entity, Number, Reference};
 use super::type_units::{TypeUnits, is_type_unit};
 use super::words::Words;
 use crate::error::At;
-use crate::lower::{LeftOut, Whose};
 use crate::model::{CallId, FunctionId, ScopeId, TypeId, Unit, UnitId, VariableId};
+use crate::omission::{Omission, Property, Subject};
 use crate::read::{Dwarf, Entry, Object};
 
 pub(super) struct Compare<'a, 'o> {
@@ -35,12 +35,12 @@ pub(super) struct Compare<'a, 'o> {
 pub(super) struct Omitted<'a> {
     pub(super) of_variables: BTreeMap<VariableId, Ranges>,
     /// Omissions of other entities.
-    pub(super) of_others: Vec<Whose>,
-    pub(super) of_lanes: Vec<&'a LeftOut>,
+    pub(super) of_others: Vec<Subject>,
+    pub(super) of_lanes: Vec<&'a Omission>,
     /// Omissions of frames, each with the pc at which its rule begins.
-    pub(super) of_frames: BTreeSet<(Whose, u64)>,
+    pub(super) of_frames: BTreeSet<(Subject, u64)>,
     /// All entities that have one.
-    pub(super) entities: BTreeSet<Whose>,
+    pub(super) entities: BTreeSet<Subject>,
 }
 
 /// Entities and the entries that were found for them.
@@ -123,33 +123,33 @@ impl Known {
 }
 
 impl<'a> Omitted<'a> {
-    fn new(left_out: &'a [LeftOut]) -> Self {
+    fn new(omissions: &'a [Omission]) -> Self {
         let mut by_variable = BTreeMap::<_, Vec<Range<u64>>>::new();
         let mut of_others = Vec::new();
-        for one in left_out {
+        for one in omissions {
             match one.variable() {
                 Some(variable) => {
                     by_variable.entry(variable).or_default().push(one.pcs.clone().unwrap_or(0..u64::MAX));
                 }
-                None => of_others.push(one.whose),
+                None => of_others.push(one.subject),
             }
         }
-        let of_frames = left_out.iter().filter(|one| matches!(one.whose, Whose::Frame(..)));
+        let of_frames = omissions.iter().filter(|one| one.property == Property::Rule);
         Self {
             of_variables: by_variable
                 .into_iter()
                 .map(|(variable, pcs)| (variable, Ranges::new(pcs.into_iter().zip(0..))))
                 .collect(),
             of_others,
-            of_lanes: left_out.iter().filter(|one| matches!(one.whose, Whose::Lanes(_))).collect(),
-            of_frames: of_frames.filter_map(|one| Some((one.whose, one.pcs.as_ref()?.start))).collect(),
-            entities: left_out.iter().map(|one| one.whose).collect(),
+            of_lanes: omissions.iter().filter(|one| one.property == Property::Lanes).collect(),
+            of_frames: of_frames.filter_map(|one| Some((one.subject, one.pcs.as_ref()?.start))).collect(),
+            entities: omissions.iter().map(|one| one.subject).collect(),
         }
     }
 
     /// The number of omissions of a function or call.
-    pub(super) fn of(&self, whose: Whose) -> usize {
-        self.of_others.iter().filter(|&&one| one == whose).count()
+    pub(super) fn of(&self, subject: Subject) -> usize {
+        self.of_others.iter().filter(|&&one| one == subject).count()
     }
 }
 
@@ -177,13 +177,13 @@ impl<'a, 'o> UnitsByName<'a, 'o> {
 }
 
 impl<'a, 'o> Compare<'a, 'o> {
-    pub(super) fn new(described: Described<'a>, left_out: &'a [LeftOut], dwarf: &'a Dwarf<'o>) -> Self {
-        let mut report = Report { left_out: left_out.len(), ..Report::default() };
+    pub(super) fn new(described: Described<'a>, omissions: &'a [Omission], dwarf: &'a Dwarf<'o>) -> Self {
+        let mut report = Report { omitted: omissions.len(), ..Report::default() };
         let split =
             Split { main: None, skeletons: Vec::new(), of_file: BTreeMap::new(), is_first: true, names: &[] };
         Self {
             described,
-            omitted: Omitted::new(left_out),
+            omitted: Omitted::new(omissions),
             file: File::new(described, dwarf, &mut report),
             type_units: TypeUnits::default(),
             known: Known::default(),

@@ -12,8 +12,8 @@ use super::tree::hex;
 use super::witness::{self, Fill};
 use crate::error::{At, Count};
 use crate::eval::{self, CallStack};
-use crate::lower::Whose;
 use crate::model::{Column, Function, FunctionId, NoMeaning};
+use crate::omission::Subject;
 use crate::op::Reg;
 use crate::read::{Dwarf, Fde, FrameSection, Frames, KnownRows};
 
@@ -86,7 +86,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         };
         let is_told = |&function: &FunctionId| {
             !module.frame(function).is_empty()
-                && !self.omitted.entities.contains(&Whose::Frame(function, Column::Cfa))
+                && !self.omitted.entities.contains(&Subject::Rule(function, Column::Cfa))
         };
         let mut told: Vec<_> = functions.iter().copied().filter(is_told).collect();
         told.sort_by_key(|&function| module.function(function).bytes);
@@ -295,9 +295,9 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
             Err(why) => Err(why.to_string()),
         };
         let rule = module.frame_rule(of.function, column, witness.pc);
-        let whose = Whose::Frame(of.function, column);
+        let subject = Subject::Rule(of.function, column);
         let is_left_out =
-            rule.is_some_and(|rule| self.omitted.of_frames.contains(&(whose, rule.pcs().start)));
+            rule.is_some_and(|rule| self.omitted.of_frames.contains(&(subject, rule.pcs().start)));
         let machine = self.whole_machine(witness, asked);
         let sections = core::slice::from_ref(of.frames);
         let stack = CallStack::new(&machine, sections, &module.target).with_known_rows(of.rows);

@@ -12,8 +12,8 @@ use super::witness::{Fill, Patch, Pcs, Stopped};
 use super::words;
 use crate::error::At;
 use crate::eval::{self, BaseType, Body, Context, Evaluator, Fault, ListEntry, TypeEncoding};
-use crate::lower::Whose;
 use crate::model::{FunctionId, LocId, Mask, NoMeaning, ScopeId};
+use crate::omission::Subject;
 use crate::op::Reg;
 use crate::read::{Entry, Value};
 
@@ -236,7 +236,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
     /// Whether the consumer could not be told where lanes stand.
     fn is_left_out(&self, scope: ScopeId, pc: u64) -> bool {
         self.omitted.of_lanes.iter().any(|one| {
-            one.whose == Whose::Lanes(scope) && one.pcs.as_ref().is_none_or(|pcs| pcs.contains(&pc))
+            one.subject == Subject::Scope(scope) && one.pcs.as_ref().is_none_or(|pcs| pcs.contains(&pc))
         })
     }
 

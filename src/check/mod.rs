@@ -35,7 +35,7 @@
 //! let written = lower(&module, &consumer, Policy::Strict)?;
 //! let code = Code::text(vec![0; 64]).with_function("k", 0, 64);
 //! let object = new_object(module.target(), &code, &written.sections)?;
-//! let report = eitri::check(&module, &consumer, &written.left_out, &object)?;
+//! let report = eitri::check(&module, &consumer, &written.omissions, &object)?;
 //! assert!(report.is_clean(), "{report}");
 //! # Ok::<(), eitri::Error>(())
 //! ```
@@ -79,19 +79,19 @@ pub use split::check_split;
 
 use crate::consumer::Consumer;
 use crate::error::{At, Error, Result};
-use crate::lower::LeftOut;
 use crate::model::Module;
+use crate::omission::Omission;
 use crate::op::Dialect;
 use crate::read::{Dwarf, Object, Placing};
 
 /// Compares an object with the module that it was written from.
 ///
-/// `left_out` lists what the consumer could not be told, as [`lower`](crate::lower::lower) gave it: there
+/// `omissions` are those of the consumer, as [`lower`](crate::lower::lower) gave it: there
 /// the object may say nothing. What it says there is compared all the same.
 ///
 /// # Errors
 /// Only if the bytes cannot be read. Everything else is a finding of the report.
-pub fn check(module: &Module, consumer: &Consumer, left_out: &[LeftOut], bytes: &[u8]) -> Result<Report> {
+pub fn check(module: &Module, consumer: &Consumer, omissions: &[Omission], bytes: &[u8]) -> Result<Report> {
     let object = Object::read(bytes)?;
     let dialect = dialect(consumer);
     // A number that the linker should fill in and is not told of can be right by luck, where it is 0. So
@@ -101,11 +101,11 @@ pub fn check(module: &Module, consumer: &Consumer, left_out: &[LeftOut], bytes: 
     let object = Object::read_placed(bytes, Placing::Linked(&sizes))?;
     let dwarf = match Dwarf::read_as(&object, dialect, consumer.draft) {
         Ok(dwarf) => dwarf,
-        Err(error) => return Ok(unreadable(&object, &error, left_out)),
+        Err(error) => return Ok(unreadable(&object, &error, omissions)),
     };
     let index = index::Index::new(module, &object);
     let described = tree::Described { module, consumer, object: &object, index: &index };
-    let mut report = compare::Compare::new(described, left_out, &dwarf).run();
+    let mut report = compare::Compare::new(described, omissions, &dwarf).run();
     let behind = Object::read_placed(bytes, Placing::InfoBehind)?;
     tables::units_are_relocated(&mut report, &object, &behind);
     Ok(report)
@@ -120,7 +120,7 @@ fn dialect(consumer: &Consumer) -> Dialect {
 }
 
 /// The report of an object that can be read as it is, and not when it is linked.
-fn unreadable(object: &Object<'_>, error: &Error, left_out: &[LeftOut]) -> Report {
+fn unreadable(object: &Object<'_>, error: &Error, omissions: &[Omission]) -> Report {
     let finding = Finding {
         kind: Kind::Unreadable,
         at: error.at().clone(),
@@ -129,7 +129,7 @@ fn unreadable(object: &Object<'_>, error: &Error, left_out: &[LeftOut]) -> Repor
         found: placed(object, error).to_string(),
         trace: Vec::new(),
     };
-    Report { findings: vec![finding], left_out: left_out.len(), ..Report::default() }
+    Report { findings: vec![finding], omitted: omissions.len(), ..Report::default() }
 }
 
 /// The error with the offset that the section has in the file.

@@ -69,7 +69,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         // Where a location was left out, what it would have called is there without it.
         let has_others =
             self.described.consumer.shared_from_bytes.is_some() || self.module.regions().next().is_some();
-        let mut left_out = if has_others { self.report.left_out } else { 0 };
+        let mut left_out = if has_others { self.report.omitted } else { 0 };
         let mut called = Called::new(self.file.dwarf, &self.file.referred);
         let mut units: Vec<_> = units.into_iter().map(|(unit, root)| self.of_unit(unit, root)).collect();
         // Procedures without any reference are first: the ones that they call are no findings of their own.

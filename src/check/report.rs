@@ -18,7 +18,7 @@ pub struct Report {
     /// A location that could not be compared: a variable's at a time, an attribute of something else, or a column of a frame.
     pub unproven: Vec<Unproven>,
     /// What the consumer could not be told, and was not.
-    pub left_out: usize,
+    pub omitted: usize,
     /// How many locations were compared: variables × pcs, × lanes and contents of the machine where the
     /// location depends on them.
     pub locations: u64,
@@ -223,9 +223,9 @@ impl fmt::Display for Report {
             let what = what.as_ref().map_or(String::new(), |what| format!("{what}: "));
             writeln!(f, "unproven: {at}: {what}{why}", why = why.text())?;
         }
-        let Self { findings, unproven, left_out, locations, entries, rows, names, macros } = self;
+        let Self { findings, unproven, omitted, locations, entries, rows, names, macros } = self;
         let (count, unproven) = (Count(findings.len(), "finding"), unproven.len());
-        write!(f, "{count}, {unproven} unproven, {left_out} left out; compared: ")?;
+        write!(f, "{count}, {unproven} unproven, {omitted} omitted; compared: ")?;
         let counts = [Count(*entries, "entry"), Count(*rows, "line row"), Count(*locations, "location")];
         let [entries, rows, locations] = counts;
         write!(f, "{entries}, {rows}, {locations}")?;

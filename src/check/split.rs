@@ -12,15 +12,15 @@ use super::words::{Hex, Words};
 use super::{dialect, unreadable};
 use crate::consumer::Consumer;
 use crate::error::{At, Result};
-use crate::lower::LeftOut;
 use crate::model::{Module, UnitId};
+use crate::omission::Omission;
 use crate::read::{Dwarf, Entry, Object, Placing, Unit};
 
 /// Compares an object, `main`, and the objects of its split units with the module that they were written from,
 /// for a consumer that [has units split](Consumer::is_split). The same is compared as by
 /// [`check`](super::check), and that each split unit and its skeleton belong together.
 ///
-/// `left_out` is as for [`check`](super::check). The split objects may come in any order; of units with one name,
+/// `omissions` is as for [`check`](super::check). The split objects may come in any order; of units with one name,
 /// they come in the order of the module.
 ///
 /// # Errors
@@ -28,7 +28,7 @@ use crate::read::{Dwarf, Entry, Object, Placing, Unit};
 pub fn check_split(
     module: &Module,
     consumer: &Consumer,
-    left_out: &[LeftOut],
+    omissions: &[Omission],
     main: &[u8],
     split: &[&[u8]],
 ) -> Result<Report> {
@@ -39,7 +39,7 @@ pub fn check_split(
     let object = Object::read_placed(main, Placing::Linked(&sizes))?;
     let skeletons = match Dwarf::read_as(&object, dialect, consumer.draft) {
         Ok(dwarf) => dwarf,
-        Err(error) => return Ok(unreadable(&object, &error, left_out)),
+        Err(error) => return Ok(unreadable(&object, &error, omissions)),
     };
     // No linker reads these.
     let objects = split.iter().map(|bytes| Object::read(bytes)).collect::<Result<Vec<_>>>()?;
@@ -49,7 +49,7 @@ pub fn check_split(
         match Dwarf::read_split(&skeletons, file) {
             Ok(dwarf) => files.push(dwarf),
             Err(error) => {
-                let mut report = unreadable(file, &error, left_out);
+                let mut report = unreadable(file, &error, omissions);
                 report.findings[0].at.unit =
                     alone.units().first().and_then(|unit| unit.name.as_deref()).map(Into::into);
                 return Ok(report);
@@ -58,7 +58,7 @@ pub fn check_split(
     }
     let (index, names) = (Index::new(module, &object), module.split_names());
     let described = Described { module, consumer, object: &object, index: &index };
-    let mut compare = Compare::new(described, left_out, &skeletons);
+    let mut compare = Compare::new(described, omissions, &skeletons);
     compare.split.names = &names;
     Ok(compare.run_split(&skeletons, &objects, &files))
 }

@@ -14,7 +14,7 @@ use super::witness::{self, Fill};
 use super::words::Words;
 use crate::error::At;
 use crate::eval::{self, Context, Evaluator, Fault, Location};
-use crate::lower::Whose;
+use crate::omission::Subject;
 use crate::read::{Entry, Value};
 
 impl<'a, 'o> Meanings<'_, 'a, 'o> {
@@ -23,7 +23,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         let places = [dw::DW_AT_const_value, dw::DW_AT_location];
         let names = value.attribute.as_ref().map_or(&places[..], core::slice::from_ref);
         let said = names.iter().filter(|&&name| entry.attr(name).is_some()).count();
-        if said == 0 && self.omitted.entities.contains(&value.whose) {
+        if said == 0 && self.omitted.entities.contains(&value.subject) {
             return;
         }
         if said != 1 {
@@ -40,9 +40,9 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
             return;
         }
         let module = self.module;
-        let function = match value.whose {
-            Whose::Type(id) => module.function_of(module.ty(id).scope()),
-            Whose::Function(id) => Some(id),
+        let function = match value.subject {
+            Subject::Type(id) => module.function_of(module.ty(id).scope()),
+            Subject::Function(id) => Some(id),
             _ => None,
         };
         let said = Said { function, pc: 0, loc: value.loc, is_number: value.attribute.is_some() };

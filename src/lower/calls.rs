@@ -3,10 +3,11 @@
 use super::dies::Dies;
 use super::loc::Sink;
 use super::scopes::Instance;
-use super::{LeftOut, Policy, Whose, cannot_be_told};
+use super::{Policy, cannot_be_told};
 use crate::emit::info::Pending;
 use crate::error::{At, Error, Result};
 use crate::model::{Argument, CallId, FunctionId, LocId, Module, Stack, UnitId};
+use crate::omission::{Omission, Property, Subject};
 use crate::op::Reg;
 
 /// An expression, with what it refers to counted from its start.
@@ -60,7 +61,7 @@ impl Dies<'_> {
         for argument in module.arguments(id) {
             match self.said(argument, instance.stack) {
                 Ok(said) => arguments.push((argument, said)),
-                Err(error) => self.leave_out_of(Whose::Call(id), error)?,
+                Err(error) => self.omit(Subject::Call(id), Property::Parameters, error)?,
             }
         }
 
@@ -163,7 +164,7 @@ impl Dies<'_> {
         let Some(loc) = loc else { return Ok(None) };
         match self.told(loc, stack, true) {
             Ok(expression) => Ok(Some(expression)),
-            Err(error) => self.leave_out_of(Whose::Call(call), error).map(|()| None),
+            Err(error) => self.omit(Subject::Call(call), Property::Target, error).map(|()| None),
         }
     }
 
@@ -176,7 +177,7 @@ impl Dies<'_> {
         let Some(loc) = loc else { return Ok(None) };
         match self.told(loc, self.module.functions[function].stack, false) {
             Ok(expression) => Ok(Some(expression)),
-            Err(error) => self.leave_out_of(Whose::Function(function), error).map(|()| None),
+            Err(error) => self.omit(Subject::Function(function), Property::Frame, error).map(|()| None),
         }
     }
 
@@ -202,25 +203,18 @@ impl Dies<'_> {
     /// Notes what the consumer cannot be told; with [`Policy::Strict`], or where it is something else that
     /// is wrong, gives the error.
     #[cold]
-    fn leave_out_of(&mut self, whose: Whose, error: Error) -> Result<()> {
-        let module = self.module;
+    fn omit(&mut self, subject: Subject, property: Property, error: Error) -> Result<()> {
         let is_untold = cannot_be_told(&error);
-        let (scope, pc) = match whose {
-            Whose::Call(call) => {
-                let call = &module.calls[call];
-                (call.scope, call.pc.or(call.return_pc))
-            }
-            Whose::Function(function) | Whose::Frame(function, _) => (module.functions[function].scope, None),
-            Whose::Lanes(scope) => (scope, None),
-            Whose::Variable(variable) => (module.variables[variable].scope, None),
-            Whose::Type(ty) => (module.types[ty].scope, None),
+        let pc = match subject {
+            Subject::Call(call) => self.module.calls[call].pc.or(self.module.calls[call].return_pc),
+            _ => None,
         };
         let pcs = pc.map(|pc| pc..pc.saturating_add(1));
-        let why = error.or_at(At { pcs: pcs.clone(), ..module.at_scope(scope) });
+        let why = error.or_at(At { pcs: pcs.clone(), ..subject.at(self.module) });
         if self.policy == Policy::Strict || !is_untold {
             return Err(why);
         }
-        self.left_out.push(LeftOut { whose, pcs, why });
+        self.omissions.push(Omission::inexpressible(subject, property, pcs, &why));
         Ok(())
     }
 }

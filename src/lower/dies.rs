@@ -6,8 +6,7 @@ use super::entries::{Children, Numbers};
 use super::loc::{Lowering, Sink};
 use super::scopes::Code;
 use super::units::{LoweredUnit, Part, Units};
-use super::{LeftOut, Policy, Whose};
-use crate::consumer::Consumer;
+use crate::consumer::{Consumer, Policy};
 use crate::emit::RelocationTarget;
 use crate::emit::abbrev::Abbreviations;
 use crate::emit::addr::{AddressKey, Addresses, addr_base};
@@ -20,6 +19,7 @@ use crate::model::{
     Address, FileId, Function, FunctionId, Macro, Module, Node, ProcedureId, ScopeId, ScopeKind, Stack,
     StringId, TypeId, Unit, UnitId, VariableId,
 };
+use crate::omission::{Omission, Subject};
 use crate::op::Reg;
 
 /// About as many bytes as a list takes besides its entries, and in the table of lists.
@@ -33,7 +33,7 @@ pub(super) struct Dies<'u> {
     pub(super) module: &'u Module,
     pub(super) consumer: &'u Consumer,
     pub(super) policy: Policy,
-    pub(super) left_out: Vec<LeftOut>,
+    pub(super) omissions: Vec<Omission>,
     pub(super) lowering: Lowering<'u>,
     pub(super) entries: Numbers<'u>,
     pub(super) children: &'u Children,
@@ -85,7 +85,7 @@ impl<'u> Dies<'u> {
             module: units.module,
             consumer,
             policy: units.policy,
-            left_out: Vec::new(),
+            omissions: Vec::new(),
             lowering: Lowering::new(units.module, consumer),
             info,
             entries,
@@ -173,7 +173,7 @@ impl<'u> Dies<'u> {
             named: self.info.named.map(|named| named.finish()).unwrap_or_default(),
             type_units: Vec::new(),
             frames: Default::default(),
-            left_out: self.left_out,
+            omissions: self.omissions,
             has_shared: self.has_shared,
             skeleton,
             split: None,
@@ -432,7 +432,7 @@ impl<'u> Dies<'u> {
         }
         for id in self.units.types.of(unit) {
             let id = TypeId::from_u32(id);
-            let base = self.frame_of(Whose::Type(id)).base;
+            let base = self.frame_of(Subject::Type(id)).base;
             module.types[id].locs().into_iter().for_each(|loc| used_by(loc, base));
         }
         // What procedures say is written in place of calls to them, with the caller's stack.

@@ -8,7 +8,7 @@ use indexmap::IndexSet;
 use super::frame_table::FrameTables;
 use super::type_units::TypeUnit;
 use super::units::{LoweredUnit, Part, Units};
-use super::{LeftOut, Lowered, SplitUnit};
+use super::{Lowered, SplitUnit};
 use crate::emit::abbrev::Abbreviations;
 use crate::emit::aranges::{self, AddressRange};
 use crate::emit::format::Format;
@@ -21,6 +21,7 @@ use crate::emit::strings::{StringIndices, Strings};
 use crate::emit::{Relocation, RelocationTarget, Section};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Address, FunctionId, Module, StringId, UnitId};
+use crate::omission::Omission;
 
 /// Sections, to which one unit after the other is appended.
 pub(super) struct Join<'u, 'm> {
@@ -51,7 +52,7 @@ pub(super) struct Join<'u, 'm> {
     named: Vec<Vec<NamedEntry>>,
     /// Type units and their tables of abbreviations.
     type_units: Vec<(TypeUnit, usize)>,
-    left_out: Vec<LeftOut>,
+    omissions: Vec<Omission>,
     split: Vec<SplitUnit>,
 }
 
@@ -132,7 +133,7 @@ impl<'u, 'm> Join<'u, 'm> {
             table_of: Vec::new(),
             named: Vec::new(),
             type_units: Vec::new(),
-            left_out: Vec::new(),
+            omissions: Vec::new(),
             split: Vec::new(),
         }
     }
@@ -182,7 +183,7 @@ impl<'u, 'm> Join<'u, 'm> {
             self.type_units.push((TypeUnit { signature, info }, table));
         }
         self.frames.push(self.units, unit.frames)?;
-        self.left_out.extend(unit.left_out);
+        self.omissions.extend(unit.omissions);
         self.split.extend(unit.split);
         let tables = self.units.consumer.tables;
         if tables.aranges && !unit.code.is_empty() {
@@ -360,7 +361,7 @@ impl<'u, 'm> Join<'u, 'm> {
                 return Err(Error::new(ErrorKind::TooLarge(what.into())).in_section(section.name));
             }
         }
-        Ok(Lowered { sections, left_out: self.left_out, split: self.split })
+        Ok(Lowered { sections, omissions: self.omissions, split: self.split })
     }
 }
 

@@ -6,12 +6,13 @@ use core::ops::Range;
 use super::dies::{Dies, symbol_name};
 use super::loc::{Lowering, Sink};
 use super::scopes::Code;
-use super::{LeftOut, Policy, Whose, cannot_be_told};
+use super::{Policy, cannot_be_told};
 use crate::emit::addr::AddressKey;
 use crate::emit::info::Pending;
 use crate::emit::lists::Lists;
 use crate::error::{Count, Error, Result};
 use crate::model::{Live, LocId, Module, Stack, VariableId};
+use crate::omission::{Omission, Property, Subject};
 use crate::op::{uleb_len, write_byte_uleb, write_uleb};
 
 /// The base address that offsets in a function's lists count from.
@@ -166,7 +167,8 @@ impl<'u> Dies<'u> {
         if self.policy == Policy::Strict || !is_untold {
             return Err(why);
         }
-        self.left_out.push(LeftOut { whose: Whose::Variable(variable), pcs, why });
+        let subject = Subject::Variable(variable);
+        self.omissions.push(Omission::inexpressible(subject, Property::Location, pcs, &why));
         Ok(())
     }
 

@@ -25,8 +25,6 @@ mod types;
 mod units;
 mod variables;
 
-use core::ops::Range;
-
 #[doc(no_inline)]
 pub use crate::consumer::{Consumer, Policy};
 pub use split::SplitUnit;
@@ -35,7 +33,8 @@ pub use units::{LoweredUnit, Units};
 use crate::emit::Section;
 use crate::emit::addr::Addresses;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{CallId, Column, FunctionId, Loc, Module, Node, ScopeId, Stack, TypeId, VariableId};
+use crate::model::{Loc, Module, Node, Stack};
+use crate::omission::Omission;
 use crate::op::Expr;
 
 /// What was written.
@@ -43,56 +42,10 @@ use crate::op::Expr;
 pub struct Lowered {
     /// The debug sections, with relocations.
     pub sections: Vec<Section>,
-    /// What the consumer could not be told, by variable and pc.
-    pub left_out: Vec<LeftOut>,
+    /// Omissions: what the consumer cannot express, by entity and pc.
+    pub omissions: Vec<Omission>,
     /// Split units, for a consumer that [has them](Consumer::is_split): one for each unit, in their order.
     pub split: Vec<SplitUnit>,
-}
-
-/// Something that was left out, for the consumer cannot be told of it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LeftOut {
-    /// Whose location.
-    pub whose: Whose,
-    /// The pcs, in bytes from the start of the function; `None` for a variable that does not move.
-    pub pcs: Option<Range<u64>>,
-    /// Why.
-    pub why: Error,
-}
-
-impl LeftOut {
-    /// The variable whose location it is, if it is one's.
-    pub fn variable(&self) -> Option<VariableId> {
-        match self.whose {
-            Whose::Variable(variable) => Some(variable),
-            _ => None,
-        }
-    }
-}
-
-/// Whose location it is that the consumer cannot be told of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum Whose {
-    /// A variable's.
-    Variable(VariableId),
-    /// A type's: the number of an array's elements, or the value of a template's parameter.
-    Type(TypeId),
-    /// A function's: where its frame, or that of the one around it, begins.
-    Function(FunctionId),
-    /// A call's: its target, or an argument.
-    Call(CallId),
-    /// No location, but where the lanes of a function or inlined call stand, or which are active.
-    Lanes(ScopeId),
-    /// A frame's: that of the frame itself, without which nothing is said of the frame, or of a register of the caller,
-    /// of which is said that what it held is lost.
-    Frame(FunctionId, Column),
-}
-
-impl core::fmt::Display for LeftOut {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        write!(f, "left out: {}", self.why)
-    }
 }
 
 /// Writes the module's debug sections for a consumer.

@@ -4,11 +4,11 @@
 
 use smallvec::SmallVec;
 
-use super::Whose;
 use super::dies::Dies;
 use super::scopes::{Instance, is_first};
 use crate::error::Result;
 use crate::model::{ScopeId, ScopeKind, TypeId};
+use crate::omission::Subject;
 
 /// A scope whose own entry is written, and not all that is in it.
 pub(super) struct Open {
@@ -31,7 +31,7 @@ impl Dies<'_> {
         let has_types = is_first(instance) && self.module.scopes[scope].parent.is_some();
         if has_types && let ScopeKind::Function(function) = self.module.scopes[scope].kind {
             let templates = &self.module.functions[function].templates;
-            self.template_parameters(Whose::Function(function), templates)?;
+            self.template_parameters(Subject::Function(function), templates)?;
         }
         let first = if has_types { self.children.first_type(scope) } else { None };
         Ok(Open { scope, instance, next: Next::Type(first) })

@@ -3,6 +3,7 @@
 use hashbrown::DefaultHashBuilder;
 use indexmap::IndexSet;
 
+use super::Lowered;
 use super::dies::{self, Dies};
 use super::entries::{ByUnit, Children};
 use super::frame::UnitFrames;
@@ -10,7 +11,6 @@ use super::join::Join;
 use super::others::Others;
 use super::split::{Skeleton, SplitUnit};
 use super::type_units::{self, TypeUnit, TypeUnits};
-use super::{LeftOut, Lowered};
 use crate::consumer::{Consumer, Policy};
 use crate::emit::Relocation;
 use crate::emit::abbrev::Abbreviations;
@@ -20,6 +20,7 @@ use crate::emit::lists::FinishedLists;
 use crate::emit::named::NamedEntries;
 use crate::error::{At, Error, ErrorKind, Result};
 use crate::model::{FunctionId, Module, UnitId};
+use crate::omission::Omission;
 
 /// Writes a module's units, each by itself, so that a user can do so on several threads.
 ///
@@ -89,7 +90,7 @@ pub struct LoweredUnit {
     pub(super) named: NamedEntries,
     /// The type units that belong to it, which have the same abbreviations.
     pub(super) type_units: Vec<TypeUnit>,
-    pub(super) left_out: Vec<LeftOut>,
+    pub(super) omissions: Vec<Omission>,
     /// Whether something is written once that comes several times.
     pub(super) has_shared: bool,
     /// Of a split unit, what is left in the object; the rest is in a file of its own in the end.
@@ -205,7 +206,7 @@ impl<'m> Units<'m> {
             written = lower(written.abbreviations.by_use(), shares)?;
         }
         written.frames = self.frames(unit).map_err(named)?;
-        written.left_out.append(&mut written.frames.left_out);
+        written.omissions.append(&mut written.frames.omissions);
         self.split(&mut written).map_err(named)?;
         let (types, abbreviations) = type_units::write(self, unit, written.abbreviations).map_err(named)?;
         (written.type_units, written.abbreviations) = (types, abbreviations);

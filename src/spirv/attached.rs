@@ -2,8 +2,8 @@
 
 use core::ops::Range;
 
-use super::LeftOut;
 use crate::error::{Count, Error, Result};
+use crate::omission::Omission;
 
 /// Index of the header word with the id bound.
 pub(super) const BOUND: usize = 3;
@@ -18,7 +18,7 @@ pub struct Attached {
     /// The id bound of the original module.
     pub bound: u32,
     /// Properties that the instruction set cannot express, or expresses differently from the description.
-    pub left_out: Vec<LeftOut>,
+    pub omissions: Vec<Omission>,
 }
 
 impl Attached {

@@ -43,7 +43,7 @@ mod held;
 mod holds;
 mod ids;
 mod layout;
-mod left_out;
+
 mod lower;
 mod mode;
 mod names;
@@ -67,7 +67,6 @@ pub use evaluate::{Evaluated, Initial, evaluate};
 pub use held::{DebugOperation, Held, Index};
 pub use ids::Ids;
 pub use layout::{Constant, Function, Layout};
-pub use left_out::LeftOut;
 pub use mode::{Dimensions, Discriminators, Mode, Of, Vectors};
 pub use names::{Enumeration, OPERATIONS, Operation};
 pub use operand::{Core, Field, Kind, Names, OperandRow, Place, Repeat, Section, Width};

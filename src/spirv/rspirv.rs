@@ -6,13 +6,13 @@ use ::rspirv::spirv::Op;
 
 use super::attached::BOUND;
 use super::binding::Binding;
-use super::left_out::LeftOut;
 use super::mode::Mode;
 use super::opcodes as op;
 use super::table::{Name, Set};
 use super::words::{Instruction, Instructions, Words, string_bytes};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::Module;
+use crate::omission::Omission;
 
 /// Adds the debug instructions that describe a module, and returns the omissions. Assembled, the result has the same
 /// words as [`spirv::attach`](super::attach()) on the assembled original.
@@ -24,7 +24,7 @@ use crate::model::Module;
 /// # Errors
 /// As [`spirv::attach`](super::attach()); [`ErrorKind::BadArgument`] if the module lacks a header, and thus an id
 /// bound. The module is unchanged on errors.
-pub fn attach(to: &mut dr::Module, module: &Module, binding: &Binding, mode: &Mode) -> Result<Vec<LeftOut>> {
+pub fn attach(to: &mut dr::Module, module: &Module, binding: &Binding, mode: &Mode) -> Result<Vec<Omission>> {
     if to.header.is_none() {
         return Err(Error::bad_argument("the module has no header, and so no bound of ids"));
     }
@@ -86,7 +86,7 @@ pub fn attach(to: &mut dr::Module, module: &Module, binding: &Binding, mode: &Mo
             there.next();
         }
     }
-    Ok(attached.left_out)
+    Ok(attached.omissions)
 }
 
 /// Converts a new instruction.

@@ -19,8 +19,9 @@ use choices::Choices;
 use consumers::{consumers, named, varied};
 use eitri::check::{Obstacle, Unproven};
 use eitri::emit::elf::{Code, new_object};
-use eitri::lower::{Consumer, LeftOut, Policy, Whose, lower};
+use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::{Module, Node, VariableId};
+use eitri::omission::{Omission, Subject};
 use eitri::target::{Gfx, Target, Wave};
 use proptest::prelude::*;
 
@@ -54,7 +55,7 @@ fn agrees(numbers: &[u16]) -> Result<(), String> {
         raise::same(module, &consumer, &written).map_err(|text| format!("{}: {text}", named(&consumer)))?;
         let object = new_object(module.target(), &made.code, &written.sections).map_err(|e| e.to_string())?;
         let report =
-            eitri::check(module, &consumer, &written.left_out, &object).map_err(|e| e.to_string())?;
+            eitri::check(module, &consumer, &written.omissions, &object).map_err(|e| e.to_string())?;
         if !report.is_clean() {
             let all: Vec<_> = module.variables().map(|(id, _)| nodes(module, id)).collect();
             let (target, consumer) = (module.target().name(), named(&consumer));
@@ -89,11 +90,11 @@ fn agrees(numbers: &[u16]) -> Result<(), String> {
                 return Err(format!("unproven: {at}\n{}", nodes(module, *variable)));
             }
         }
-        for left_out in &written.left_out {
-            let why = left_out.why.to_string();
+        for left_out in &written.omissions {
+            let why = left_out.to_string();
             // Of types nothing is left out but values, before DWARF 4: the modules have no numbers in them that a
             // consumer cannot be told.
-            if let Whose::Type(_) = left_out.whose {
+            if let Subject::Type(_) = left_out.subject {
                 if is_since(&why, consumer.version) {
                     continue;
                 }
@@ -150,7 +151,7 @@ fn nodes(module: &Module, variable: VariableId) -> String {
 }
 
 /// Whether DWARF 5 can say every place of the variable at these pcs: a part of a register or a constant.
-fn is_plain(module: &Module, variable: VariableId, left_out: &LeftOut) -> bool {
+fn is_plain(module: &Module, variable: VariableId, left_out: &Omission) -> bool {
     let live = module.live(variable).iter();
     let here = live.filter(|live| left_out.pcs.as_ref().is_none_or(|pcs| *pcs == live.pcs()));
     let mut all = here.map(|live| live.loc).chain(module.always(variable));
@@ -239,11 +240,11 @@ fn a_procedure_has_the_stack_of_its_caller() -> eitri::Result<()> {
             let code = eitri::emit::elf::Code::text(vec![0; 128]);
             let code = code.with_function("f", 0, 64).with_function("k", 64, 64);
             let object = eitri::emit::elf::new_object(module.target(), &code, &written.sections)?;
-            let report = eitri::check(&module, &consumer, &written.left_out, &object)?;
+            let report = eitri::check(&module, &consumer, &written.omissions, &object)?;
             assert!(report.is_clean() && report.unproven.is_empty(), "{name}, {}: {report}", consumer.name);
             // Plain DWARF 5 knows no private memory; numbers it does.
             let untold = if consumer == Consumer::dwarf5() { 4 } else { 0 };
-            assert_eq!(written.left_out.len(), untold);
+            assert_eq!(written.omissions.len(), untold);
         }
     }
     Ok(())

@@ -17,7 +17,7 @@ fn split(made: &Made, consumer: &Consumer) -> eitri::Result<(Lowered, Report)> {
     let main = new_object(module.target(), &made.code, &written.sections)?;
     let files = written.split_files(module.target())?;
     let files: Vec<&[u8]> = files.iter().map(|(_, bytes)| &bytes[..]).collect();
-    let report = check_split(module, &consumer, &written.left_out, &main, &files)?;
+    let report = check_split(module, &consumer, &written.omissions, &main, &files)?;
     Ok((written, report))
 }
 
@@ -35,7 +35,7 @@ fn agrees(numbers: &[u16]) -> Result<(), String> {
         consumer.has_split_offsets = choices.below(2) == 1;
         let plain = lower(module, &consumer, Policy::Partial).map_err(text)?;
         let object = new_object(module.target(), &made.code, &plain.sections).map_err(text)?;
-        let report = eitri::check(module, &consumer, &plain.left_out, &object).map_err(text)?;
+        let report = eitri::check(module, &consumer, &plain.omissions, &object).map_err(text)?;
         let (written, split) = split(&made, &consumer).map_err(text)?;
         let about = format!("{} for {}", module.target().name(), named(&consumer));
         if !split.is_clean() {
@@ -45,10 +45,10 @@ fn agrees(numbers: &[u16]) -> Result<(), String> {
             return Err(format!("{about}: {} split units", written.split.len()));
         }
         // What is left out besides is what another unit has, and calls of a procedure that says such.
-        let more = written.left_out.iter().filter(|one| !plain.left_out.contains(one));
+        let more = written.omissions.iter().filter(|one| !plain.omissions.contains(one));
         let reasons = ["of another unit", "what the procedure says"];
         let is_known = |why: &str| reasons.iter().any(|reason| why.contains(reason));
-        if let Some(other) = more.clone().find(|one| !is_known(&one.why.to_string())) {
+        if let Some(other) = more.clone().find(|one| !is_known(&one.to_string())) {
             return Err(format!("{about}: {other}"));
         }
         let counts = |report: &Report| {

@@ -39,7 +39,7 @@ fn agrees(numbers: &[u16]) -> Result<Vec<Report>, String> {
         let written =
             lower(module, &consumer, Policy::Partial).map_err(|error| format!("{name}: {error}"))?;
         let object = new_object(module.target(), &made.code, &written.sections).map_err(|e| e.to_string())?;
-        let report = eitri::check(module, &consumer, &written.left_out, &object);
+        let report = eitri::check(module, &consumer, &written.omissions, &object);
         let report = report.map_err(|error| format!("{name}: {error}"))?;
         if !report.is_clean() {
             return Err(format!("{name}:\n{report}"));

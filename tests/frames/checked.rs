@@ -4,8 +4,9 @@ use eitri::build::Builder;
 use eitri::check::{Kind, Report};
 use eitri::emit::elf::{Code, new_object};
 use eitri::error::ErrorKind;
-use eitri::lower::{Consumer, Policy, Whose, lower};
+use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::{Column, Loc, Module, Val};
+use eitri::omission::Subject;
 use eitri::op::Reg;
 use eitri::target::{Gfx, SpaceId, Target, Wave};
 
@@ -221,26 +222,26 @@ fn what_cannot_be_told_is_listed() -> eitri::Result<()> {
         .cfa(0..0x40, Loc::memory(SpaceId::DEFAULT, Val::register(rsp).plus(8)))?
         .saved(0..0x40, rip, Loc::cfa().offset(-8))?
         .saved(4..8, rbx, Loc::parts([(Loc::register(rcx), 32), (Loc::cfa(), 32)]))?;
-    let cpu = (m.finish()?, Whose::Frame(k, Column::Register(rbx)), 4..8);
+    let cpu = (m.finish()?, Subject::Rule(k, Column::Register(rbx)), 4..8);
     let r = registers();
     let mut m = Builder::new(r.gpu.clone());
     let unit = m.unit("a.cl");
     let k = m.function(unit, "k")?.code("k", 0x40).kernel().id();
     m.frame(k)?.entry_function()?;
-    let gpu = (m.finish()?, Whose::Frame(k, Column::Cfa), 0..0x40);
+    let gpu = (m.finish()?, Subject::Rule(k, Column::Cfa), 0..0x40);
     let code = Code::text(vec![0; 0x40]).with_function("k", 0, 0x40);
-    for (module, whose, pcs) in [cpu, gpu] {
+    for (module, subject, pcs) in [cpu, gpu] {
         let consumer = Consumer::dwarf5();
         let refused = lower(&module, &consumer, Policy::Strict).expect_err("it cannot be told");
         assert!(matches!(refused.kind(), ErrorKind::CannotSay { .. }), "{refused}");
         let lowered = lower(&module, &consumer, Policy::Partial)?;
-        let [left] = &lowered.left_out[..] else { panic!("{:?}", lowered.left_out) };
-        assert_eq!((left.whose, left.pcs.clone()), (whose, Some(pcs)));
+        let [left] = &lowered.omissions[..] else { panic!("{:?}", lowered.omissions) };
+        assert_eq!((left.subject, left.pcs.clone()), (subject, Some(pcs)));
         let has_frame = lowered.sections.iter().any(|section| section.name == ".debug_frame");
         assert_eq!(has_frame, module.target().lanes() == 1);
         let object = new_object(module.target(), &code, &lowered.sections)?;
-        let report = eitri::check(&module, &consumer, &lowered.left_out, &object)?;
-        assert!(report.is_clean() && report.left_out == 1, "{report}");
+        let report = eitri::check(&module, &consumer, &lowered.omissions, &object)?;
+        assert!(report.is_clean() && report.omitted == 1, "{report}");
         // Unlisted omissions are found.
         let report = eitri::check(&module, &consumer, &[], &object)?;
         assert!(!report.is_clean());

@@ -250,7 +250,7 @@ fn read_back(module: &Module, frames: &[Frame], form: &Form) {
     let lowered = lower(module, &form.consumer, Policy::Partial).expect("sections");
     // One consumer does not accept negative offsets with a space, and gets expressions instead.
     let linked = link(&lowered.sections, target, address);
-    assert!(lowered.left_out.is_empty(), "{:?}", lowered.left_out);
+    assert!(lowered.omissions.is_empty(), "{:?}", lowered.omissions);
     let empty = Vec::new();
     let bytes = |name: &str| linked.sections.get(name).unwrap_or(&empty);
     let sections = Sections {
@@ -382,7 +382,7 @@ fn unwound(words: &[u16], target: &Target) {
     let form = forms.swap_remove(c.below(forms.len()));
     let lowered = lower(&module, &form.consumer, Policy::Strict).expect("sections");
     let object = new_object(target, &all, &lowered.sections).expect("an object");
-    let report = eitri::check(&module, &form.consumer, &lowered.left_out, &object).expect("a report");
+    let report = eitri::check(&module, &form.consumer, &lowered.omissions, &object).expect("a report");
     assert!(report.is_clean(), "{report}");
     assert!(report.locations > 0, "{report}");
 }

@@ -57,7 +57,7 @@ fn attached(object: &[u8], module: &Module, consumer: &Consumer) -> Vec<Attached
         std::fs::read(linked).expect("what was linked")
     });
     let checked = |object: Vec<u8>| {
-        let report = eitri::check(module, consumer, &written.left_out, &object).expect("it can be read");
+        let report = eitri::check(module, consumer, &written.omissions, &object).expect("it can be read");
         assert!(report.is_clean() && report.unproven.is_empty(), "for {}: {report}", consumer.name);
         Attached { object, dialect: consumer.dialect }
     };

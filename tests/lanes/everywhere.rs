@@ -38,7 +38,7 @@ fn random_regions_are_written_as_they_were_described() {
                 lower(&module, &consumer, Policy::Partial).expect("what cannot be told is left out");
             let object = new_object(module.target(), &code(&module), &written.sections).expect("an object");
             let report =
-                eitri::check(&module, &consumer, &written.left_out, &object).expect("it can be read");
+                eitri::check(&module, &consumer, &written.omissions, &object).expect("it can be read");
             assert!(report.is_clean(), "seed {seed}, {}: {report}", consumer.name);
             compared += report.locations;
         }
@@ -60,9 +60,9 @@ fn a_mask_that_is_left_out_and_means_nothing_is_no_finding() {
     let module = m.finish().expect("it is right");
     let consumer = Consumer::rocgdb();
     let written = lower(&module, &consumer, Policy::Partial).expect("what cannot be told is left out");
-    assert_eq!(written.left_out.len(), 1);
+    assert_eq!(written.omissions.len(), 1);
     let object = new_object(target, &code(&module), &written.sections).expect("an object");
-    let report = eitri::check(&module, &consumer, &written.left_out, &object).expect("it can be read");
+    let report = eitri::check(&module, &consumer, &written.omissions, &object).expect("it can be read");
     assert!(report.is_clean(), "{report}");
     // Unlisted omissions are findings.
     let report = eitri::check(&module, &consumer, &[], &object).expect("it can be read");
@@ -90,7 +90,7 @@ fn a_mask_in_the_pc_has_the_bits_of_the_pc() {
                     lower(&module, &consumer, Policy::Partial).expect("what cannot be told is left out");
                 let object = new_object(target, &code(&module), &written.sections).expect("an object");
                 let report =
-                    eitri::check(&module, &consumer, &written.left_out, &object).expect("it can be read");
+                    eitri::check(&module, &consumer, &written.omissions, &object).expect("it can be read");
                 assert!(report.is_clean(), "{}, {}: {report}", target.name(), consumer.name);
             }
         }

@@ -3,8 +3,9 @@
 use eitri::build::Builder;
 use eitri::check::Report;
 use eitri::emit::elf::{Code, new_object};
-use eitri::lower::{Consumer, Policy, Whose, lower};
+use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::{FunctionId, Loc, Module, RegionKind, SourceLine};
+use eitri::omission::Subject;
 use eitri::read::{Dwarf, Object};
 use eitri::target::{Gfx, Target, Wave};
 use gimli::DwAt;
@@ -95,10 +96,10 @@ fn module(fault: Fault) -> (Module, FunctionId) {
     (m.finish().expect("it is right"), kernel)
 }
 
-fn object(module: &Module, consumer: &Consumer) -> (Vec<eitri::lower::LeftOut>, Vec<u8>) {
+fn object(module: &Module, consumer: &Consumer) -> (Vec<eitri::omission::Omission>, Vec<u8>) {
     let written = lower(module, consumer, Policy::Partial).expect("it is written");
     let code = Code::text(vec![0; 0x100]).with_function("k", 0, 0x100);
-    (written.left_out, new_object(module.target(), &code, &written.sections).expect("an object"))
+    (written.omissions, new_object(module.target(), &code, &written.sections).expect("an object"))
 }
 
 /// Findings for an object written from the faulty module.
@@ -246,7 +247,7 @@ fn attributes_have_the_numbers_of_the_consumer() {
         };
         let pcs: Vec<_> = left_out.iter().map(|one| one.pcs.clone()).collect();
         assert_eq!(pcs[..expected.len()], *expected, "{}", consumer.name);
-        assert!(left_out.iter().all(|one| one.whose == Whose::Lanes(scope)), "{left_out:?}");
+        assert!(left_out.iter().all(|one| one.subject == Subject::Scope(scope)), "{left_out:?}");
         assert_eq!(
             lower(&module, &consumer, Policy::Strict).is_err(),
             !expected.is_empty(),
@@ -351,7 +352,7 @@ fn split_units_say_where_lanes_stand() {
             let files = written.split_files(module.target()).expect("files of split units");
             let files: Vec<&[u8]> = files.iter().map(|(_, bytes)| &bytes[..]).collect();
             let described = self::module(Fault::None).0;
-            let report = eitri::check::check_split(&described, &consumer, &written.left_out, &main, &files);
+            let report = eitri::check::check_split(&described, &consumer, &written.omissions, &main, &files);
             report.expect("they can be read")
         };
         let report = written_of(Fault::None);

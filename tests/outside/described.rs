@@ -511,5 +511,5 @@ pub fn object(options: Options, consumer: &Consumer) -> (Vec<u8>, usize) {
     let module = module(options).expect("the module");
     let written = lower(&module, consumer, Policy::Partial).expect("sections");
     let object = new_object(module.target(), &code(options), &written.sections).expect("an object");
-    (object, written.left_out.len())
+    (object, written.omissions.len())
 }

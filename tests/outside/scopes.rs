@@ -190,7 +190,7 @@ fn object(folder: &Folder, consumer: &Consumer) -> Option<Vec<u8>> {
     let module = module(symbol_named(&plain, "middle").unwrap().size).expect("the module");
     let written = lower(&module, consumer, Policy::Strict).expect("sections");
     let object = attach(&plain, module.target(), &written.sections).expect("an object");
-    let report = eitri::check(&module, consumer, &written.left_out, &object).expect("a report");
+    let report = eitri::check(&module, consumer, &written.omissions, &object).expect("a report");
     assert!(report.is_clean() && report.unproven.is_empty(), "{report}");
     Some(object)
 }

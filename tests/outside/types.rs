@@ -189,7 +189,7 @@ fn object(module: &Module, consumer: &Consumer) -> Vec<u8> {
     let policy = if consumer.version < 4 { Policy::Partial } else { Policy::Strict };
     let written = lower(module, consumer, policy).expect("everything can be said");
     let object = new_object(module.target(), &code(), &written.sections).expect("an object");
-    let report = eitri::check(module, consumer, &written.left_out, &object).expect("it can be read");
+    let report = eitri::check(module, consumer, &written.omissions, &object).expect("it can be read");
     assert!(report.is_clean() && report.unproven.is_empty(), "{report}");
     object
 }

@@ -26,7 +26,7 @@ fn objects() -> impl Iterator<Item = (String, Consumer, Vec<u8>)> {
         let written = lower(&module, &consumer, Policy::Partial).expect("sections");
         let object = eitri::emit::elf::new_object(module.target(), &code(options()), &written.sections);
         let object = object.expect("an object");
-        let report = eitri::check(&module, &consumer, &written.left_out, &object).expect("is read");
+        let report = eitri::check(&module, &consumer, &written.omissions, &object).expect("is read");
         assert!(report.is_clean(), "DWARF {version}, {format:?}: {report}");
         let types = if has_type_units { "-types" } else { "" };
         (format!("dwarf{version}-{}{types}", 8 * format.word_size()), consumer, object)

@@ -2,8 +2,9 @@
 
 use eitri::build::Builder;
 use eitri::check::{Kind, Report};
-use eitri::lower::{Consumer, LeftOut, Lowered, Policy, Whose, lower};
+use eitri::lower::{Consumer, Lowered, Policy, lower};
 use eitri::model::{BaseEncoding, Loc, Module, VariableId};
+use eitri::omission::{Omission, Subject};
 use eitri::target::Target;
 
 use crate::object;
@@ -19,8 +20,10 @@ fn module(has_second: bool) -> (Module, [VariableId; 2]) {
     let kernel = m.function(unit, "k").unwrap().code("k", 64).id();
     let per_lane = Loc::per_lane(vector);
     let first = m.variable(kernel, "i", int).unwrap().live(0..64, per_lane).unwrap().id();
-    let second = m.variable(kernel, "i", int).unwrap();
-    let second = if has_second { second.live(0..64, Loc::register(scalar)).unwrap() } else { second };
+    let mut second = m.variable(kernel, "i", int).unwrap();
+    if has_second {
+        second.live(0..64, Loc::register(scalar)).unwrap();
+    }
     let second = second.id();
     (m.finish().unwrap(), [first, second])
 }
@@ -29,7 +32,7 @@ fn written(module: &Module) -> Lowered {
     lower(module, &Consumer::dwarf5(), Policy::Partial).unwrap()
 }
 
-fn check(module: &Module, omissions: &[LeftOut], written: &Lowered) -> Report {
+fn check(module: &Module, omissions: &[Omission], written: &Lowered) -> Report {
     let object = object(module, &written.sections);
     eitri::check(module, &Consumer::dwarf5(), omissions, &object).unwrap()
 }
@@ -38,19 +41,19 @@ fn check(module: &Module, omissions: &[LeftOut], written: &Lowered) -> Report {
 fn two_variables_of_one_name_do_not_excuse_each_other() {
     let (truth, [first, second]) = module(true);
     let right = written(&truth);
-    let omitted: Vec<_> = right.left_out.iter().map(LeftOut::variable).collect();
+    let omitted: Vec<_> = right.omissions.iter().map(Omission::variable).collect();
     assert_eq!(omitted, [Some(first)]);
-    let report = check(&truth, &right.left_out, &right);
+    let report = check(&truth, &right.omissions, &right);
     assert!(report.is_clean(), "{report}");
 
     // The omission of the other variable of this name.
-    let others = right.left_out.iter().cloned();
-    let others: Vec<_> = others.map(|one| LeftOut { whose: Whose::Variable(second), ..one }).collect();
+    let others = right.omissions.iter().cloned();
+    let others: Vec<_> = others.map(|one| Omission { subject: Subject::Variable(second), ..one }).collect();
     assert_is_location(&check(&truth, &others, &right));
 
     // The other variable without its location.
     let wrong = written(&module(false).0);
-    assert_is_location(&check(&truth, &right.left_out, &wrong));
+    assert_is_location(&check(&truth, &right.omissions, &wrong));
 }
 
 /// Whether all findings are of locations of `i`, and there are some.

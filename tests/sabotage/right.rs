@@ -14,7 +14,7 @@ fn is_right_on(target: &str, consumer: &Consumer, statements: &str) {
     let written = lower(&module, consumer, Policy::Partial).unwrap();
     let code = Code::text(vec![0; 0x80]).with_function("k", 0, 0x40).with_function("other", 0x40, 0x40);
     let object = new_object(module.target(), &code, &written.sections).unwrap();
-    let report = eitri::check(&module, consumer, &written.left_out, &object).unwrap();
+    let report = eitri::check(&module, consumer, &written.omissions, &object).unwrap();
     let name = &consumer.name;
     assert!(report.is_clean(), "{name} {}: {statements}: {report}", consumer.version);
 }

@@ -55,8 +55,8 @@ fn kernels_are_printed() {
     for bound in all().iter().filter(|bound| bound.list.is_some()) {
         let attached = bound.attached(&Mode::exact(Set::OpenCl));
         let mut text = print(&read(&attached.words).expect("reads"), TextOptions::default());
-        for left in &attached.left_out {
-            text += &format!("; left out: {left}\n");
+        for left in &attached.omissions {
+            text += &format!("; omitted: {left}\n");
         }
         check_golden(&format!("spirv/kernels/{}.txt", bound.name), &text);
     }

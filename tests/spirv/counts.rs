@@ -23,13 +23,13 @@ fn found(find: &str, replace: &str) -> String {
 fn listed(find: &str, replace: &str) -> String {
     let words = edited(find, replace);
     let raised = raise(&read(&words).expect("reads"), &Target::x86_64()).expect("can be described");
-    raised.left_out.iter().map(|left| format!("{left}\n")).collect()
+    raised.omissions.iter().map(|left| format!("{left}\n")).collect()
 }
 
 #[test]
 fn one_is_singular() {
     let short = read(&[0x0723_0203, 0x0001_0600, 0, 10, 0, 1 << 16 | 19]).expect_err("is too short");
-    let attached = Attached { words: vec![0], added: vec![3..4], bound: 1, left_out: vec![] };
+    let attached = Attached { words: vec![0], added: vec![3..4], bound: 1, omissions: vec![] };
     let detached = attached.detach().expect_err("has no words 3..4");
     let operations = [BitPiece { offset: 0, size: 2 }, Fragment { offset: 0, size: 1 }];
     let initial = Initial::Address(eitri::eval::Element::Value(eitri::eval::Value::generic(0, 8)));

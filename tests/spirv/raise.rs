@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::TypeKind;
+use eitri::omission::{Reason, Unimported};
 use eitri::spirv::{Field, Name, Statement, raise, read};
 use eitri::target::{Gfx, Target, Wave};
 
@@ -49,8 +50,8 @@ fn raised(text: &str) -> String {
         };
         writeln!(text, "{position:?}: {what}").expect("is text");
     }
-    for left in &raised.left_out {
-        writeln!(text, "left out: {left}").expect("is text");
+    for left in &raised.omissions {
+        writeln!(text, "omitted: {left}").expect("is text");
     }
     text
 }
@@ -86,8 +87,8 @@ fn kernels_of_the_llvm_translator_are_described() {
                 // A block may precede its dominator, and attach refuses that.
                 "is defined behind the position",
             ];
-            for left in &raised.left_out {
-                assert!(known.iter().any(|known| left.what.contains(known)), "{name} {level}: {left}");
+            for left in &raised.omissions {
+                assert!(known.iter().any(|known| left.to_string().contains(known)), "{name} {level}: {left}");
             }
             lower(module, &Consumer::llvm(), Policy::Partial).expect("can be written");
         }
@@ -101,9 +102,9 @@ fn types_of_shaders() {
     let facts = read(&words).expect("reads");
     let raised = raise(&facts, &Target::x86_64()).expect("is raised");
     let of = |name: Name| facts.iter().find(|fact| fact.name() == Some(name)).expect("is there").at;
-    let left = |word: usize| -> Vec<&str> {
-        let of_it = raised.left_out.iter().filter(|left| left.at.word == Some(word));
-        of_it.map(|left| left.what.as_str()).collect()
+    let left = |word: usize| -> Vec<String> {
+        let of_it = raised.omissions.iter().filter(|left| left.names.at.word == Some(word));
+        of_it.map(|left| left.to_string().split_once(": ").expect("a place").1.into()).collect()
     };
     let kinds = || raised.module.types().map(|(_, ty)| ty.kind());
     let is_matrix =
@@ -125,5 +126,5 @@ fn types_of_shaders() {
     let raised = raise(&read(&words).expect("reads"), &Target::x86_64()).expect("is raised");
     let mut kinds = raised.module.types().map(|(_, ty)| ty.kind());
     assert!(kinds.any(|kind| matches!(kind, TypeKind::Vector { count: 8, .. })));
-    assert!(raised.left_out.iter().any(|left| left.what == "that its length is an id"));
+    assert!(raised.omissions.iter().any(|left| left.reason == Reason::Unimported(Unimported::LengthId)));
 }

@@ -71,7 +71,7 @@ fn a_declaration_of_nothing() {
             let text = text.replace(var, &format!("{var}\n%undefined = OpUndef {ty}"));
             let words = assemble(&text).words;
             let raised = taken(expression, &words);
-            let left: Vec<_> = raised.left_out.iter().map(ToString::to_string).collect();
+            let left: Vec<_> = raised.omissions.iter().map(ToString::to_string).collect();
             let is_listed =
                 |it: &String| it.contains("DebugDeclare") && it.contains("is an OpUndef, and no OpVariable");
             assert_eq!(left.iter().filter(|it| is_listed(it)).count(), 1, "{left:?}");

@@ -97,7 +97,7 @@ proptest! {
     #[test]
     fn whatever_the_fields(words in prop::collection::vec(any::<u32>(), 0..20), added in prop::collection::vec(any::<(u8, u8)>(), 0..5)) {
         let added: Vec<_> = added.iter().map(|&(start, end)| usize::from(start % 24)..usize::from(end % 24)).collect();
-        let attached = Attached { words, added, bound: 1, left_out: Vec::new() };
+        let attached = Attached { words, added, bound: 1, omissions: Vec::new() };
         if let Ok(words) = attached.detach() {
             let new: usize = attached.added.iter().map(Range::len).sum();
             prop_assert_eq!(words.len() + new, attached.words.len());

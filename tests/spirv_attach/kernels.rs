@@ -143,6 +143,6 @@ fn same_with_rspirv(
     to.header.as_mut().expect("is loaded").generator = words[2];
     assert_eq!(to.assemble(), words, "{name}");
     let left_out = eitri::spirv::rspirv::attach(&mut to, module, binding, mode).expect("is attached");
-    assert_eq!(left_out, attached.left_out, "{name}");
+    assert_eq!(left_out, attached.omissions, "{name}");
     assert!(to.assemble() == attached.words, "{name}");
 }

@@ -47,7 +47,7 @@ fn where_the_set_has_none_it_is_listed() {
     let case = Case::new();
     let left = |binding: &Binding| -> Vec<String> {
         let attached = case.attach(binding, &Mode::exact(Set::OpenCl));
-        attached.left_out.iter().map(|left| left.what.clone()).collect()
+        attached.omissions.iter().map(|left| left.to_string()).collect()
     };
     let (before, mut after) = (left(&case.bound()), left(&said(&case, false)));
     after.retain(|what| !before.contains(what));

@@ -450,7 +450,7 @@ fn indexes_that_a_mode_has_not() {
     let shown = case.shown(&binding, &mode);
     assert!(shown.contains(&"value cells new [1]".into()), "{shown:#?}");
     let attached = case.attach(&binding, &mode);
-    let left: Vec<_> = attached.left_out.iter().map(|it| format!("{}: {}", it.at, it.what)).collect();
+    let left: Vec<_> = attached.omissions.iter().map(ToString::to_string).collect();
     let index = format!(
         "unit `scale.cl`, function `scale`, variable `cells`: {} holds the element {} of it: the validating mode has \
          no index that is known at run time",
@@ -476,7 +476,7 @@ fn indexes_that_a_mode_has_not() {
         Held::value(case.id("var")).part(0).part_by(case.id("n")).part(0),
     );
     let attached = case.attach(&binding, &Mode::exact(Set::OpenCl));
-    let left: Vec<_> = attached.left_out.iter().map(ToString::to_string).collect();
+    let left: Vec<_> = attached.omissions.iter().map(ToString::to_string).collect();
     let whole = format!(
         "unit `scale.cl`, function `scale`, variable `cells`: {} holds a part of it: a DebugDeclare of \
          OpenCL.DebugInfo.100 has no indexes, and its bits are not known",

@@ -51,7 +51,7 @@ fn assembled_it_is_the_same() {
                 let mut module = load(&case);
                 let attached = case.attach(&binding, &mode);
                 let left_out = spirv::rspirv::attach(&mut module, &case.module, &binding, &mode);
-                assert_eq!(left_out.expect("is attached"), attached.left_out);
+                assert_eq!(left_out.expect("is attached"), attached.omissions);
                 assert_eq!(module.assemble(), attached.words);
             }
         }

@@ -45,7 +45,7 @@ proptest! {
         let attached = attach(&words, &module, &binding, &mode).expect("every call was right");
         let words = changed(attached.words, &changes);
         survives(&words, target);
-        let _ = check(&module, &binding, &mode, &attached.left_out, &words);
+        let _ = check(&module, &binding, &mode, &attached.omissions, &words);
     }
 }
 
@@ -84,7 +84,7 @@ fn types_may_be_nested_deeply() {
     let all: Vec<&[u32]> = START.into_iter().chain(all.iter().map(|it| &it[..])).collect();
     let raised = of(&module(&all));
     assert_eq!(raised.module.types().count(), count as usize + 1);
-    assert!(raised.left_out.is_empty(), "{:?}", raised.left_out);
+    assert!(raised.omissions.is_empty(), "{:?}", raised.omissions);
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn cycles_are_listed() {
     for case in cases {
         let all: Vec<&[u32]> = START.into_iter().chain(case.iter().copied()).collect();
         let raised = of(&module(&all));
-        assert!(!raised.left_out.is_empty(), "{case:?}");
+        assert!(!raised.omissions.is_empty(), "{case:?}");
         assert!(raised.module.types().count() == 0, "{case:?}");
     }
 }
@@ -135,5 +135,5 @@ fn what_is_shared_by_many_units_is_limited() {
 #[test]
 fn without_a_unit_nothing_is_described() {
     let raised = of(&module(&[&[10, 35, 3], &[20, 2, 3, 5, 4]]));
-    assert_eq!((raised.module.units().count(), raised.left_out.len()), (0, 1));
+    assert_eq!((raised.module.units().count(), raised.omissions.len()), (0, 1));
 }

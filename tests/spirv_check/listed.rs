@@ -11,7 +11,7 @@ use crate::random::{Choices, fixed_choices, targets};
 use crate::sabotage::{self, Counts, Missed, Written, listed};
 
 /// All that the sets cannot say of types and scopes that name each other.
-fn tangled(target: &Target) -> Described {
+pub(crate) fn tangled(target: &Target) -> Described {
     let mut core = Core::new();
     let choices = fixed_choices(3, 40);
     let code: Code = core.function(&mut Choices::new(&choices));
@@ -86,7 +86,7 @@ fn tangled(target: &Target) -> Described {
     Described { words: core.words(), module: m.finish().expect("every call is right"), binding }
 }
 
-fn modes() -> Vec<Mode> {
+pub(crate) fn modes() -> Vec<Mode> {
     let mut modes: Vec<Mode> = Set::ALL.map(Mode::exact).into();
     modes.extend([Mode::validating(Set::OpenCl), Mode::validating(Set::Shader), Mode::translator()]);
     modes.push(Mode { has_none_types: false, ..Mode::exact(Set::Shader) });
@@ -99,7 +99,7 @@ fn what_is_listed_is_no_difference() {
         for mode in modes() {
             let written = Written::of(tangled(&target), mode.clone());
             let checked = written.checked(&written.words).expect("is a module");
-            let left: Vec<_> = written.left_out.iter().map(ToString::to_string).collect();
+            let left: Vec<_> = written.omissions.iter().map(ToString::to_string).collect();
             assert!(checked.is_clean(), "{} {:?}: {checked}\n{}", mode.name, mode.set, left.join("\n"));
             assert!(left.len() > 3, "{left:?}");
         }

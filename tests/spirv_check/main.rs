@@ -12,3 +12,4 @@ mod moves;
 mod random;
 mod round;
 mod sabotage;
+mod verdicts;

@@ -229,6 +229,23 @@ pub(crate) fn not_found(written: &Written, missed: &mut Missed, tried: &mut Trie
     }
 }
 
+/// Makes every mistake in the places of a module's debug instructions.
+pub(crate) fn each(facts: &Facts<'_>, mut judge: impl FnMut(String, Vec<u32>)) {
+    let listing = Listing::new(facts);
+    for (index, it) in listing.all.iter().enumerate() {
+        let mistakes = match facts.fact(*it) {
+            Some(fact) if is_global(&fact) => &GLOBAL[..],
+            None if !is_line(*it) => continue,
+            _ => &BODY,
+        };
+        for &mistake in mistakes {
+            if let Some(words) = listing.with(index, mistake) {
+                judge(format!("{} {mistake:?}", it.at), words);
+            }
+        }
+    }
+}
+
 /// How many mistakes were made.
 pub(crate) struct Tried {
     most: usize,

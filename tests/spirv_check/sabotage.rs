@@ -4,8 +4,9 @@
 use std::collections::BTreeMap;
 
 use eitri::model::Module;
+use eitri::omission::Omission;
 use eitri::spirv::{
-    Binding, Checked, Fact, Facts, Field, Id, Kind, LeftOut, Mode, Name, Section, Set, attach, check, read,
+    Binding, Checked, Fact, Facts, Field, Id, Kind, Mode, Name, Section, Set, attach, check, read,
 };
 use eitri::target::Target;
 
@@ -24,7 +25,7 @@ pub(crate) struct Written {
     pub words: Vec<u32>,
     module: Module,
     binding: Binding,
-    pub left_out: Vec<LeftOut>,
+    pub omissions: Vec<Omission>,
     mode: Mode,
 }
 
@@ -35,11 +36,11 @@ impl Written {
 
     pub fn of(Described { words, module, binding }: Described, mode: Mode) -> Self {
         let attached = attach(&words, &module, &binding, &mode).expect("every call was right");
-        Self { words: attached.words, module, binding, left_out: attached.left_out, mode }
+        Self { words: attached.words, module, binding, omissions: attached.omissions, mode }
     }
 
     pub fn checked(&self, words: &[u32]) -> eitri::Result<Checked> {
-        check(&self.module, &self.binding, &self.mode, &self.left_out, words)
+        check(&self.module, &self.binding, &self.mode, &self.omissions, words)
     }
 
     /// Whether nothing is found.
@@ -49,7 +50,7 @@ impl Written {
 }
 
 /// Other values for an operand: the next number, and every kind of id that there is.
-fn others(facts: &Facts<'_>, set: Set, kind: Kind, word: u32) -> Vec<u32> {
+pub(crate) fn others(facts: &Facts<'_>, set: Set, kind: Kind, word: u32) -> Vec<u32> {
     if kind.is_literal(set) {
         return vec![word.wrapping_add(1)];
     }

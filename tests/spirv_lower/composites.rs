@@ -74,8 +74,8 @@ fn base_classes() {
     case.m.member(derived, "x", int, 12).unwrap();
     let described = case.finish();
     let left = [
-        "unit `a.cl`: type `D`: 1 of its base classes, which are virtual, at no fixed place or no classes",
-        "unit `a.cl`: a base class of type `D`: that it is named as type `C`",
+        "unit `a.cl`: a base class of type `D`: it is virtual, at no fixed place or no class",
+        "unit `a.cl`: a base class of type `D`: what names it, or what it names: it is type `C`",
     ];
     described
         .said(&Mode::exact(Set::OpenCl))
@@ -165,7 +165,9 @@ fn nested_types() {
         .said(&Mode::exact(Set::Shader))
         .has(r#"TypeComposite "Inner" Structure </src/a.cl> 0 0 unit "" 32 None i"#)
         .has(r#"TypeMember "inner" Inner </src/a.cl> 0 0 0 32 None"#)
-        .lacks(&["unit `a.cl`: type `Inner`: what it is in names it, so it is said to be in the unit"]);
+        .lacks(&[
+            "unit `a.cl`: type `Inner`: its scope: what it is in names it, so it is said to be in the unit",
+        ]);
     // With forward references, it can.
     let mode = Mode { has_relaxed_references: true, ..Mode::exact(Set::Shader) };
     described

@@ -52,7 +52,7 @@ fn a_long_cycle() {
     let described = case.finish();
     for (mode, left) in [(Mode::exact(Set::OpenCl), 0), (Mode::exact(Set::Shader), 1)] {
         let attached = described.attached(&mode).expect("is attached");
-        assert_eq!(attached.left_out.len(), left);
+        assert_eq!(attached.omissions.len(), left);
     }
 }
 
@@ -70,8 +70,8 @@ fn deep_scopes() {
     case.m.describe_type(s).unwrap().within(scope).unwrap();
     case.m.describe_function(f).unwrap().returns(s).unwrap();
     let attached = case.finish().attached(&Mode::exact(Set::OpenCl)).expect("is attached");
-    let left: Vec<_> = attached.left_out.iter().map(ToString::to_string).collect();
-    let ty = "unit `a.cl`, function `f`: type `S`: what it is in names it, so it is said to be in the unit";
+    let left: Vec<_> = attached.omissions.iter().map(ToString::to_string).collect();
+    let ty = "unit `a.cl`, function `f`: type `S`: its scope: what it is in names it, so it is said to be in the unit";
     // And the position of each label.
     let (first, labels) = left.split_first().expect("something is listed");
     assert_eq!(first, ty);
@@ -95,7 +95,7 @@ fn many_members() {
     case.m.function(s, "f").unwrap();
     let described = case.finish();
     let left_out = [
-        "unit `a.cl`: type `S`: 2 of its members, which an instruction has no room for",
+        "unit `a.cl`: type `S`: its members: the first 65521 of 65523 are said",
         "unit `a.cl`, variable `lost`: that it is the definition of what is declared before",
         "unit `a.cl`, variable `lost`: the static member: its type has no members, or no room for it",
     ];
@@ -133,8 +133,8 @@ fn large_numbers() {
         .said_narrow(&Mode::exact(Set::OpenCl))
         .has(r#"TypeComposite "S" Structure </src/a.cl> 0 0 unit "" 4294967295 None x"#)
         .lacks(&[
-            "unit `a.cl`: type `S`: 8796093022208; the module has no Int64, and 4294967295 is said",
-            "unit `a.cl`: member `x` of type `S`: 4398046511104; the module has no Int64, and 4294967295 is said",
+            "unit `a.cl`: type `S`: its size: 8796093022208; the module has no Int64, and 4294967295 is said",
+            "unit `a.cl`: member `x` of type `S`: its offset: 4398046511104; the module has no Int64, and 4294967295 is said",
         ]);
 }
 

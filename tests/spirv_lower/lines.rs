@@ -62,18 +62,13 @@ fn what_is_not_in_the_text_is_listed() {
         assert_eq!(
             left,
             [
-                "unit `a.cl`, function `f`, variable `gone`: the variable: line 70 is not in the text of `a.cl`, which has \
-                 3, and is not said",
-                "unit `a.cl`, function `f`: a block: line 5 is not in the text of `a.cl`, which has 3, and is not said",
-                "unit `a.cl`, function `f`: the body of the function: line 9 is not in the text of `a.cl`, which has 3, and \
-                 is not said",
-                "unit `a.cl`, function `f`: the function: column 5 is not in line 2 of the text of `a.cl`, which has 3 \
-                 bytes, and is not said",
-                "unit `a.cl`, function `f`: the inlined call of `g` in line 6: line 6 is not in the text of `a.cl`, which \
-                 has 3, and is not said",
-                "unit `a.cl`: member `b` of type `S`: column 2 is not in line 3 of the text of `a.cl`, which has 0 bytes, \
-                 and is not said",
-                "unit `a.cl`: type `S`: line 4 is not in the text of `a.cl`, which has 3, and is not said",
+                "unit `a.cl`, function `f`, variable `gone`: where it is declared: line 70 is not in the text of `a.cl`, which has 3",
+                "unit `a.cl`, function `f`: a block: where it is declared: line 5 is not in the text of `a.cl`, which has 3",
+                "unit `a.cl`, function `f`: the inlined call of `g` in line 6: its line: line 6 is not in the text of `a.cl`, which has 3",
+                "unit `a.cl`, function `f`: where it is declared: column 5 is not in line 2 of the text of `a.cl`, which has 3 bytes",
+                "unit `a.cl`, function `f`: where its body begins: line 9 is not in the text of `a.cl`, which has 3",
+                "unit `a.cl`: member `b` of type `S`: where it is declared: column 2 is not in line 3 of the text of `a.cl`, which has 0 bytes",
+                "unit `a.cl`: type `S`: where it is declared: line 4 is not in the text of `a.cl`, which has 3",
             ],
             "{mode:?}"
         );
@@ -106,8 +101,7 @@ fn texts_that_lines_are_not_of() {
     case.m.variable(case.unit, "behind", int).unwrap().declared_at(behind);
     let described = case.finish();
     described.said(&Mode::exact(Set::Shader)).lacks(&[
-        "unit `a.cl`, variable `behind`: the variable: line 262134 is not in the text of `a.cl`, which has 262133, and is \
-         not said",
+        "unit `a.cl`, variable `behind`: where it is declared: line 262134 is not in the text of `a.cl`, which has 262133",
     ]);
     is_clean(&described, &Mode::exact(Set::Shader));
 }
@@ -148,7 +142,7 @@ fn lines_of_the_module_are_not_judged() {
             .replace("OpName %main \"main\"", "%file = OpString \"/src/a.cl\"\n OpName %main \"main\"")
             .replace("OpReturn", &format!("OpLine %file {line} {column}\n OpReturn"));
         let attached = described.attached_to(&text, &mode).unwrap();
-        assert_eq!(attached.left_out, []);
+        assert_eq!(attached.omissions, []);
         let checked = attached.check(&described.module, &described.binding, &mode).unwrap();
         assert!(checked.is_clean(), "{checked}");
     }

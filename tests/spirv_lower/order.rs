@@ -27,7 +27,7 @@ fn a_structure_that_points_to_itself() {
         .has("TypePointer none CrossWorkgroup None");
     assert_eq!(
         said.left(),
-        [format!("unit `a.cl`: {pointer}: type `node` is made of it, and is not said here")]
+        [format!("unit `a.cl`: {pointer}: its type: type `node` is made of it, and is not said here")]
     );
     // With forward references, it has.
     let mode = Mode { has_relaxed_references: true, ..Mode::exact(Set::Shader) };
@@ -86,8 +86,7 @@ fn a_local_class_that_its_function_returns() {
                 ))
                 .has("TypeFunction None S")
                 .lacks(&[
-                    "unit `a.cl`, function `f`: type `S`: what it is in names it, so it is said to be in namespace \
-                     `space`",
+                    "unit `a.cl`, function `f`: type `S`: its scope: what it is in names it, so it is said to be in namespace `space`",
                 ]);
         }
         let mode = Mode { has_relaxed_references: true, ..Mode::exact(Set::Shader) };
@@ -132,7 +131,7 @@ fn an_array_that_a_parameter_counts() {
     case.m.variable(f, "b", inner).unwrap();
     let described = case.finish();
     let left = format!(
-        "unit `a.cl`: {array}: that it has as many elements as `n` says: the type of its function is made of the array"
+        "unit `a.cl`: {array}: its elements: it has as many as `n` says; the type of its function is made of the array"
     );
     for (set, unknown) in [(Set::OpenCl, "18446744073709551615"), (Set::Shader, "0")] {
         described

@@ -166,7 +166,7 @@ impl Described {
     /// Checks that the instructions match the description, apart from the listed omissions.
     fn checked(&self, attached: Attached, mode: &Mode) -> Said {
         let checked = attached.check(&self.module, &self.binding, mode).expect("is a module");
-        let left: Vec<String> = attached.left_out.iter().map(ToString::to_string).collect();
+        let left: Vec<String> = attached.omissions.iter().map(ToString::to_string).collect();
         assert!(
             checked.is_clean(),
             "{}, {:?}: {checked}\nleft out:\n{}",
@@ -196,7 +196,7 @@ impl Said {
     fn read(attached: Attached) -> Self {
         let facts = read(&attached.words).expect("reads");
         let lines = lines(&facts);
-        let left = attached.left_out.iter().map(ToString::to_string).collect();
+        let left = attached.omissions.iter().map(ToString::to_string).collect();
         Self { lines, left, words: attached.words }
     }
 

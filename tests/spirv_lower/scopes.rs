@@ -1,7 +1,8 @@
 //! Blocks, namespaces, discriminators, inlined calls and variables: sections 4.7 and 4.8.
 
 use eitri::model::ScopeKind;
-use eitri::spirv::{Attached, Discriminators, Fact, Facts, Field, LeftOut, Mode, Name, Position, Set};
+use eitri::omission::{Omission, Reason, Unimported};
+use eitri::spirv::{Attached, Discriminators, Fact, Facts, Field, Mode, Name, Position, Set};
 use eitri::spirv::{check, raise, read};
 
 use crate::said::{Case, ENTRY, MAIN};
@@ -82,10 +83,9 @@ fn inlined_calls() {
     let other = case.m.block(inner, &[0x10..0x14]).unwrap();
     case.m.variable(other, "z", int).unwrap();
     let described = case.finish();
-    let left = "unit `a.cl`, function `f`: an inlined block that is the instance of none: it is said to be of the \
-                scope around it";
+    let left = "unit `a.cl`, function `f`: an inlined block: it is the instance of none, and said to be of the scope around it";
     let call = "unit `a.cl`, function `f`: the inlined call of `leaf` in line 30:";
-    let own = "unit `a.cl`, function `f`, variable `z`: the variable: that it is of one inlined call: it is said to be of \
+    let own = "unit `a.cl`, function `f`, variable `z`: that it is of one inlined call: it is said to be of \
                function `leaf`";
     for set in Set::ALL {
         let said = described.said(&Mode::exact(set));
@@ -97,13 +97,13 @@ fn inlined_calls() {
             .has(r#"LocalVariable "y" int </src/a.cl> 0 0 block:0 None"#)
             // It belongs to the inlined function.
             .has(r#"LocalVariable "z" int </src/a.cl> 0 0 leaf None"#)
-            .lacks(&[&format!("{call} its discriminator, its column"), left, own]);
+            .lacks(&[&format!("{call} its discriminator"), &format!("{call} its column"), left, own]);
         assert_eq!(said.all(Name::LexicalBlock), ["LexicalBlock </src/a.cl> 0 0 leaf"]);
         assert_eq!(said.all(Name::LocalVariable).len(), 3);
     }
     // The translator's mode has the call in a block with a discriminator.
     let attached = described.attached(&Mode::translator()).unwrap();
-    let left_out: Vec<_> = attached.left_out.iter().map(ToString::to_string).collect();
+    let left_out: Vec<_> = attached.omissions.iter().map(ToString::to_string).collect();
     let instance = |name: &str| {
         format!(
             "unit `a.cl`, function `f`, variable `{name}`: that there is an inlined instance of it, which nothing is \
@@ -173,11 +173,11 @@ fn discriminators_of_calls() {
         .has("InlinedAt 26 discriminator:9")
         .has("LexicalBlockDiscriminator </src/a.cl> 8 block:0");
     // The words give each call its own discriminator.
-    let Attached { words, left_out, .. } = described.attached(&mode).unwrap();
+    let Attached { words, omissions: left_out, .. } = described.attached(&mode).unwrap();
     let facts = read(&words).unwrap();
     let raised = raise(&facts, described.module.target()).unwrap();
-    let is_other = |left: &&LeftOut| left.what.contains("a block of their own");
-    assert_eq!(raised.left_out.iter().find(is_other), None);
+    let is_other = |left: &&Omission| left.reason == Reason::Unimported(Unimported::OwnBlock);
+    assert_eq!(raised.omissions.iter().find(is_other), None);
     let calls = raised.module.scopes().filter_map(|(_, scope)| match scope.kind {
         ScopeKind::Inlined { call, .. } => Some((call.line, scope.discriminator)),
         _ => None,

@@ -26,16 +26,14 @@ fn parameters() {
             .has(r#"TypeTemplateTemplateParameter "A" "std::allocator" </src/a.cl> 0 0"#)
             .has("TypeTemplate f<int> T")
             .is_before(r#"TypeComposite "vector<int, 4>""#, "TypeTemplate")
-            .lacks(&[
-                "unit `a.cl`, function `f<int>`: that template parameter `T` is what it is where nothing is said",
-            ]);
+            .lacks(&["unit `a.cl`, function `f<int>`: template parameter `T`: that it is the default"]);
         assert_eq!(said.all(Name::TypeTemplateParameter).len(), 3);
     }
     let said = described.said(&Mode::translator());
     said.has("TypeTemplate vector<int, 4> T N").has_no(Name::TypeTemplateTemplateParameter);
     assert_eq!(
         said.left()[0],
-        "unit `a.cl`: type `vector<int, 4>`: template parameter `A`: the translator mode has no templates as parameters"
+        "unit `a.cl`: type `vector<int, 4>`: template parameter `A`, which the translator mode does not have"
     );
 }
 
@@ -50,7 +48,7 @@ fn packs() {
     let described = case.finish();
     let said = described.said(&Mode::exact(Set::OpenCl));
     said.has("TypeTemplate tuple T...").has(r#"TypeTemplateParameterPack "T" </src/a.cl> 0 0  "#).lacks(&[
-        "unit `a.cl`: type `tuple`: a template in template parameter `T`",
+        "unit `a.cl`: type `tuple`: template parameter ``: a template in a pack",
         "unit `a.cl`: type `tuple`: template parameter `U`, which is an empty pack",
     ]);
     assert_eq!(
@@ -67,8 +65,8 @@ fn packs() {
         .has(r#"TypeTemplateParameter "" uint none </src/a.cl> 0 0"#)
         .has(r#"TypeTemplateTemplateParameter "" "list" </src/a.cl> 0 0"#)
         .lacks(&[
-            "unit `a.cl`: type `tuple`: that template parameter `T` is a pack of 3",
-            "unit `a.cl`: type `tuple`: that template parameter `U` is a pack of 0",
+            "unit `a.cl`: type `tuple`: template parameter `T`: that it is a pack of 3",
+            "unit `a.cl`: type `tuple`: template parameter `U`: that it is a pack of 0",
         ]);
 }
 
@@ -109,7 +107,7 @@ fn void_arguments() {
             .has("TypeTemplate S T U V")
             .has(r#"TypeTemplateParameter "T" void none </src/a.cl> 0 0"#)
             .lacks(&[
-                "unit `a.cl`: type `nothing`: the validating mode has no other name of what is no basic type",
+                "unit `a.cl`: type `nothing`: its kind: the validating mode has no other name of what is no basic type",
             ]);
         let attached = described.attached(&mode).expect("is attached");
         let checked = attached.check(&described.module, &described.binding, &mode).expect("reads");

@@ -27,9 +27,9 @@ fn basic_types() {
     }
     let mut case = Case::new();
     case.m.base_type(case.unit, "complex", BaseEncoding::ComplexFloat, 64).unwrap();
-    case.exact()
-        .has(r#"TypeBasic "complex" 64 Unspecified"#)
-        .lacks(&["unit `a.cl`: type `complex`: that it is of ComplexFloat; its encoding is Unspecified"]);
+    case.exact().has(r#"TypeBasic "complex" 64 Unspecified"#).lacks(&[
+        "unit `a.cl`: type `complex`: its encoding: it is of ComplexFloat; its encoding is Unspecified",
+    ]);
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn arrays() {
     case.m.array(unit, int, &[None]).unwrap();
     case.m.array(unit, int, &[Some(0)]).unwrap();
     let described = case.finish();
-    let left = "unit `a.cl`: type5: that it has no elements; how many is said not to be known";
+    let left = "unit `a.cl`: type5: its elements: it has none; how many is said not to be known";
     let _ = left;
     described
         .said(&Mode::exact(Set::OpenCl))
@@ -123,11 +123,11 @@ fn arrays() {
     let said = described.said(&Mode::exact(Set::Shader));
     said.has("TypeArray int 4 1 32");
     assert_eq!(said.all(Name::TypeArray)[1..], ["TypeArray int 0", "TypeArray int 0"]);
-    assert!(said.left()[0].ends_with("that it has no elements; how many is said not to be known"));
+    assert!(said.left()[0].ends_with("its elements: it has none; how many is said not to be known"));
     // An array for each dimension, the last one innermost.
     let said = described.said(&Mode::translator());
     said.has("TypeArray int 32").has("TypeArray int[32] 1").has("TypeArray int[32][1] 4");
-    assert!(said.left()[0].ends_with("that it has no elements; how many is said not to be known"));
+    assert!(said.left()[0].ends_with("its elements: it has none; how many is said not to be known"));
     // Without 64-bit integers, all ones are 32 bits.
     described.said_narrow(&Mode::exact(Set::OpenCl)).has("TypeArray int 4294967295");
 }
@@ -147,7 +147,7 @@ fn what_is_not_said_of_arrays() {
             "its stride",
             "the index of its first element",
             "the type of its indices",
-            "how many elements it has, which is computed",
+            "how many it has is computed",
         ]
     );
 }
@@ -177,14 +177,14 @@ fn numbers_of_elements_by_variables() {
             .is_before(r#"LocalVariable "n""#, "TypeArray int n");
         assert_eq!(said.left().len(), 1);
         assert!(said.left()[0].ends_with(
-            "that it has as many elements as `signed` says: it is no variable of an unsigned type of 32 or 64 bits"
+            "its elements: it has as many as `signed` says, which is no variable of an unsigned type of 32 or 64 bits"
         ));
     }
     let said = described.said(&Mode::translator());
     assert_eq!(said.all(Name::TypeArray), ["TypeArray int 18446744073709551615"; 3]);
     assert!(
         said.left()[0]
-            .ends_with("that it has as many elements as `n` says: the translator mode has no such number")
+            .ends_with("its elements: it has as many as `n` says; the translator mode has no such number")
     );
 }
 
@@ -201,14 +201,14 @@ fn matrices() {
     for mode in [Mode::exact(Set::OpenCl), Mode::validating(Set::OpenCl), Mode::translator()] {
         let said = described.said(&mode);
         assert!(said.all(Name::TypeMatrix).is_empty());
-        let left = said.left().iter().filter(|left| left.contains("that it is a matrix of"));
+        let left = said.left().iter().filter(|left| left.contains("it is a matrix of"));
         let left: Vec<_> = left.map(|left| left.split(": ").last().expect("a text")).collect();
         assert_eq!(
             left,
             [
-                "that it is a matrix of 3 columns; it is said as an array of them",
-                "that it is a matrix of 2 rows; it is said as an array of them",
-                "that it is a matrix of 4294967296 columns; it is said as an array of them",
+                "it is a matrix of 3 columns, and said as an array of them",
+                "it is a matrix of 2 rows, and said as an array of them",
+                "it is a matrix of 4294967296 columns, and said as an array of them",
             ]
         );
     }
@@ -218,10 +218,7 @@ fn matrices() {
     // A vector of 16 is an array there.
     let validating = described.said(&Mode::validating(Set::Shader));
     assert_eq!(validating.all(Name::TypeMatrix), all[..1]);
-    assert_eq!(
-        validating.left().iter().filter(|left| left.contains("that it is a matrix of 2 rows")).count(),
-        1
-    );
+    assert_eq!(validating.left().iter().filter(|left| left.contains("it is a matrix of 2 rows")).count(), 1);
 }
 
 #[test]
@@ -249,9 +246,9 @@ fn vectors() {
     assert_eq!(
         left,
         [
-            "that it is a vector of 16 elements; it is said as an array",
-            "that its elements are type `number`",
-            "that it is a vector of 2 elements; it is said as an array",
+            "it is a vector of 16 elements, and said as an array",
+            "it is type `number`, and the basic type is said",
+            "it is a vector of 2 elements, and said as an array",
         ]
     );
 }

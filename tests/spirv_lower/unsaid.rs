@@ -20,10 +20,13 @@ fn what_is_said_nowhere() {
     case.exact().lacks(&[
         "unit `a.cl`, function `f`: type1: where it is declared",
         "unit `a.cl`, function `f`: type1: what it is declared in",
-        "unit `a.cl`, function `f`, variable `far`: that it is external, that it is defined elsewhere",
-        "unit `a.cl`, function `f`, variable `four`: its value, that it is a named constant",
+        "unit `a.cl`, function `f`, variable `far`: that it is external",
+        "unit `a.cl`, function `f`, variable `far`: that it is defined elsewhere",
+        "unit `a.cl`, function `f`, variable `four`: its value",
+        "unit `a.cl`, function `f`, variable `four`: that it is a named constant",
         "unit `a.cl`, function `f`, variable `own`: who may name it",
-        "unit `a.cl`, variable `five`: that it is a named constant, its value: what is bound to it is said",
+        "unit `a.cl`, variable `five`: that it is a named constant",
+        "unit `a.cl`, variable `five`: its value: what is bound to it is said",
     ]);
 }
 
@@ -71,16 +74,19 @@ fn declarations() {
     case.binding.function(f, MAIN);
     let described = case.finish();
     let kernel = "that it is no kernel: it is an entry point of the module";
-    let (f, own) =
-        ("unit `a.cl`, function `f`", "unit `a.cl`, variable `own`: that it is not seen outside of its unit");
+    let (f, own) = (
+        "unit `a.cl`, function `f`",
+        "unit `a.cl`, variable `own`: that it is external: it is not seen outside of its unit",
+    );
     let optimized = "unit `a.cl`: that its code was optimized, which is said of functions: it has none";
     described.said(&Mode::exact(Set::OpenCl)).lacks(&[optimized, &format!("{f}: {kernel}"), own]);
-    let left =
-        "its OpFunction, which is that of a definition, where its body begins, which parameter is its object";
     let parameter = format!("{f}, variable `this`: the parameter of a declaration; its type is said");
     described.said(&Mode::exact(Set::Shader)).lacks(&[
         optimized,
-        &format!("{f}: {kernel}, {left}"),
+        &format!("{f}: {kernel}"),
+        &format!("{f}: its OpFunction, which is that of a definition"),
+        &format!("{f}: where its body begins"),
+        &format!("{f}: which parameter is its object"),
         &parameter,
         own,
     ]);
@@ -97,7 +103,7 @@ fn functions_without_code() {
     let left = |text: &str, set| {
         let text = text.replacen("OpFunctionEnd", imported, 1);
         let attached = described.attached_to(&text, &Mode::exact(set)).unwrap();
-        attached.left_out.iter().map(ToString::to_string).collect::<Vec<_>>()
+        attached.omissions.iter().map(ToString::to_string).collect::<Vec<_>>()
     };
     assert_eq!(left(KERNEL, Set::OpenCl), [""; 0]);
     let what = "unit `a.cl`, function `f`: its OpFunction, which has no blocks: only there it can be said";
@@ -123,8 +129,8 @@ fn inlined_instances() {
     }
     case.exact().lacks(&[
         "unit `a.cl`, function `f`: the inlined call of `callee` in line 9: its column",
-        "unit `a.cl`, function `f`, variable `other`: where it is declared, of an inlined instance, that the compiler \
-         made it, of an inlined instance",
+        "unit `a.cl`, function `f`, variable `other`: where it is declared, of an inlined instance",
+        "unit `a.cl`, function `f`, variable `other`: that the compiler made it, of an inlined instance",
     ]);
 }
 

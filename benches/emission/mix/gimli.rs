@@ -162,7 +162,7 @@ impl<'d> One<'d> {
                 self.set(id, dw::DW_AT_low_pc, Value::Address(Address::Constant(address)));
                 self.set(id, dw::DW_AT_high_pc, Value::Udata(bytes.into()));
                 if machine == Machine::Gpu {
-                    self.set(id, eitri::lower::DW_AT_LLVM_LANES, Value::Data1(LANES));
+                    self.set(id, eitri::consumer::DW_AT_LLVM_LANES, Value::Data1(LANES));
                 }
                 let mut frame = Expression::new();
                 frame.op_reg(gimli::Register(machine.frame()));

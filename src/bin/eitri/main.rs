@@ -95,8 +95,8 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
                     eprintln!("{warning}");
                 }
             }
-            for left_out in &written.left_out {
-                eprintln!("{left_out}");
+            for omission in &written.omissions {
+                eprintln!("omitted: {omission}");
             }
             let others = [Some(&output), Some(&description), object.as_ref()];
             let split = written.split_files(target)?.into_iter().map(|(name, bytes)| {
@@ -146,14 +146,14 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
             // Parts that the consumer cannot express may be missing.
             let hint = (!partial).then_some("--partial is for objects written with it");
             let lowered = lower(&module, &consumer, policy(partial));
-            let left_out = lowered.map_err(hints::if_refused(&description, hint))?.left_out;
+            let omissions = lowered.map_err(hints::if_refused(&description, hint))?.omissions;
             let report = if consumer.is_split {
                 let split = module.split_names().into_iter().map(|name| input(&object.with_file_name(name)));
                 let split = split.collect::<Result<Vec<_>, _>>()?;
                 let split: Vec<&[u8]> = split.iter().map(Vec::as_slice).collect();
-                check_split(&module, &consumer, &left_out, &bytes, &split)
+                check_split(&module, &consumer, &omissions, &bytes, &split)
             } else {
-                eitri::check(&module, &consumer, &left_out, &bytes)
+                eitri::check(&module, &consumer, &omissions, &bytes)
             };
             let mut report = report.map_err(of(&object))?;
             if !allow.is_empty() {

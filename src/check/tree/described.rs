@@ -10,11 +10,11 @@ use crate::check::files::described;
 use crate::check::index::{Index, address};
 use crate::consumer::Consumer;
 use crate::error::At;
-use crate::lower::Whose;
 use crate::model::{
     Argument, DescribedCalls, Function, FunctionId, Imported, LocId, Module, ScopeId, ScopeKind, SourceLine,
     StringId, Unit, UnitId, Variable, VariableId,
 };
+use crate::omission::Subject;
 use crate::read::Object;
 
 /// The language of a unit: the last two are `DW_AT_language_name` and `DW_AT_language_version`, of DWARF 6.
@@ -107,7 +107,7 @@ pub(in crate::check) struct Node<'a> {
 /// A number or value that something besides a variable has.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::check) struct Number {
-    pub(in crate::check) whose: Whose,
+    pub(in crate::check) subject: Subject,
     pub(in crate::check) loc: LocId,
     pub(in crate::check) bits: Option<u64>,
     /// The attribute that is a number; `None` for a value that is somewhere.
@@ -445,7 +445,7 @@ impl<'a> Described<'a> {
         let node = node.flag(dw::DW_AT_declaration, function.is_declaration);
         let node = node.number(dw::DW_AT_inline, (!function.is_declaration).then_some(inline));
         let node = node.entry(dw::DW_AT_object_pointer, function.object_pointer.map(Entity::Abstract));
-        self.templates(node, Whose::Function(id), &function.templates)
+        self.templates(node, Subject::Function(id), &function.templates)
     }
 
     /// The code of a function.
@@ -480,7 +480,7 @@ impl<'a> Described<'a> {
         node = node.located(dw::DW_AT_static_link, function.static_link);
         node = node.elsewhere(consumer.lane_pc.into_iter().chain(consumer.active_lane));
         let templates = if has_abstract { &[][..] } else { &function.templates };
-        self.templates(node, Whose::Function(id), templates)
+        self.templates(node, Subject::Function(id), templates)
     }
 
     /// The attributes that a function has by itself or from the entry that it completes. `kernel` is the calling

@@ -5,11 +5,11 @@ use gimli::constants as dw;
 use super::described::{Described, Node, Number};
 use super::tags::{accessibility, encoding, memory_space, passed, tag_of};
 use super::{Entity, Value, constant};
-use crate::lower::Whose;
 use crate::model::{
     Base, BaseOffset, Composite, Count, Dimension, Discriminant, Member, Node as LocNode, ScopeKind,
     TemplateArgument, TemplateParameter, Type, TypeId, TypeKind, VariantPartId,
 };
+use crate::omission::Subject;
 
 impl<'a> Described<'a> {
     /// A type, without what is declared in it.
@@ -93,8 +93,8 @@ impl<'a> Described<'a> {
             Count::Fixed(count) => Some(Value::Number(count.into())),
             Count::Variable(variable) => Some(Value::Entity(Entity::Either(variable))),
             Count::Value(loc) => {
-                let (whose, attribute) = (Whose::Type(array), Some(dw::DW_AT_count));
-                node.number = Some(Number { whose, loc, bits: Some(64), attribute });
+                let (subject, attribute) = (Subject::Type(array), Some(dw::DW_AT_count));
+                node.number = Some(Number { subject, loc, bits: Some(64), attribute });
                 Some(Value::Elsewhere)
             }
         };
@@ -102,7 +102,7 @@ impl<'a> Described<'a> {
     }
 
     fn composite(self, node: Node<'a>, id: TypeId, composite: &'a Composite) -> Node<'a> {
-        let mut node = self.templates(node, Whose::Type(id), &composite.templates);
+        let mut node = self.templates(node, Subject::Type(id), &composite.templates);
         node.parts.extend(composite.bases.iter().map(|base| self.base(base)));
         node.parts.extend(composite.members.iter().map(|member| self.data_member(member)));
         node.parts.extend(composite.variant_parts.iter().map(|&part| self.variant_part(part)));
@@ -167,14 +167,14 @@ impl<'a> Described<'a> {
     pub(super) fn templates(
         self,
         mut node: Node<'a>,
-        whose: Whose,
+        subject: Subject,
         all: &'a [TemplateParameter],
     ) -> Node<'a> {
-        node.parts.extend(all.iter().map(|parameter| self.template(whose, parameter)));
+        node.parts.extend(all.iter().map(|parameter| self.template(subject, parameter)));
         node
     }
 
-    fn template(self, whose: Whose, parameter: &'a TemplateParameter) -> Node<'a> {
+    fn template(self, subject: Subject, parameter: &'a TemplateParameter) -> Node<'a> {
         let module = self.module;
         let node = |tag| {
             let node = Node::new(tag).named(self.text(parameter.name));
@@ -189,13 +189,13 @@ impl<'a> Described<'a> {
                 let mut node = node(dw::DW_TAG_template_value_parameter)
                     .entry(dw::DW_AT_type, Some(Entity::Type(*ty)))
                     .elsewhere([dw::DW_AT_const_value, dw::DW_AT_location]);
-                node.number = Some(Number { whose, loc: *value, bits, attribute: None });
+                node.number = Some(Number { subject, loc: *value, bits, attribute: None });
                 node
             }
             TemplateArgument::Template(name) => node(dw::DW_TAG_GNU_template_template_param)
                 .text(dw::DW_AT_GNU_template_name, Some(module.string(*name))),
             TemplateArgument::Pack(parameters) => {
-                self.templates(node(dw::DW_TAG_GNU_template_parameter_pack), whose, parameters)
+                self.templates(node(dw::DW_TAG_GNU_template_parameter_pack), subject, parameters)
             }
         }
     }

@@ -7,13 +7,14 @@ use core::ops::Range;
 use hashbrown::{DefaultHashBuilder, HashTable};
 
 use super::loc::{Lowering, Sink};
-use super::{LeftOut, NoEntries, Units, Whose, cannot_be_told};
+use super::{NoEntries, Units, cannot_be_told};
 use crate::consumer::{AspaceCfa, Consumer, FrameForm, Policy};
 use crate::emit::addr::Addresses;
 use crate::emit::frame::{Exprs, FrameFormat, Keeps, Program, Rule};
 use crate::emit::info::Wanted;
 use crate::error::{At, Result};
 use crate::model::{Column, FrameRule, FunctionId, LocId, Module, Node, Stack, Tree, UnitId};
+use crate::omission::{Omission, Property, Subject};
 use crate::op::Reg;
 use crate::target::SpaceId;
 use rows::Rows;
@@ -23,7 +24,7 @@ use rows::Rows;
 pub(super) struct UnitFrames {
     pub(super) frames: Vec<FunctionFrame>,
     pub(super) program: Program,
-    pub(super) left_out: Vec<LeftOut>,
+    pub(super) omissions: Vec<Omission>,
 }
 
 /// The instructions of a function: of its first row, which others may share, and of the rest.
@@ -131,8 +132,9 @@ impl<'m> Frames<'m> {
                     if self.policy == Policy::Strict || !cannot_be_told(&error) {
                         return Err(error);
                     }
-                    let whose = Whose::Frame(id, rule.column);
-                    self.out.left_out.push(LeftOut { whose, pcs: Some(rule.pcs()), why: error });
+                    let subject = Subject::Rule(id, rule.column);
+                    let pcs = Some(rule.pcs());
+                    self.out.omissions.push(Omission::inexpressible(subject, Property::Rule, pcs, &error));
                     match rule.column {
                         // Without its address there is no frame.
                         Column::Cfa => return Ok(()),

@@ -24,10 +24,11 @@ use hashbrown::HashMap;
 use super::dies::Dies;
 use super::loc::{Lowering, Sink};
 use super::scopes::Instance;
-use super::{LeftOut, Policy, Whose, cannot_be_told};
+use super::{Policy, cannot_be_told};
 use crate::emit::info::Pending;
 use crate::error::{At, Error, ErrorKind, Result};
 use crate::model::{FunctionId, RegionId, ScopeId};
+use crate::omission::{Omission, Property, Subject};
 use crate::op::{Encoder, Encoding};
 use pieces::Piece;
 
@@ -227,7 +228,7 @@ impl Dies<'_> {
         if self.policy == Policy::Strict || !is_untold {
             return Err(why);
         }
-        self.left_out.push(LeftOut { whose: Whose::Lanes(scope), pcs, why });
+        self.omissions.push(Omission::inexpressible(Subject::Scope(scope), Property::Lanes, pcs, &why));
         Ok(())
     }
 

@@ -1,9 +1,9 @@
 //! Entries of arrays: DWARF 5 sections 5.5 and 5.13.
 
 use crate::error::Result;
-use crate::lower::Whose;
 use crate::lower::dies::Dies;
 use crate::model::{Count, Dimension, TypeId};
+use crate::omission::{Property, Subject};
 
 impl Dies<'_> {
     pub(super) fn array(
@@ -59,7 +59,7 @@ impl Dies<'_> {
                 self.info.reference(gimli::DW_AT_count, entry);
             }
             Count::Value(number) => {
-                if self.number_of(Whose::Type(array), number)? {
+                if self.number_of(Subject::Type(array), Property::Count, number)? {
                     self.expression_attribute(gimli::DW_AT_count);
                 }
             }

@@ -2,10 +2,10 @@
 
 use super::base;
 use crate::error::Result;
-use crate::lower::Whose;
 use crate::lower::dies::Dies;
 use crate::lower::open::Open;
 use crate::model::{BaseOffset, Composite, Discriminant, Member, TypeId, VariantPartId, VariantValues};
+use crate::omission::{Property, Subject};
 use crate::op::{uleb_len, write_byte_uleb, write_sleb, write_uleb};
 
 impl Dies<'_> {
@@ -28,14 +28,14 @@ impl Dies<'_> {
         if !has_children {
             return Ok(None);
         }
-        self.template_parameters(Whose::Type(id), templates)?;
+        self.template_parameters(Subject::Type(id), templates)?;
         for base in bases {
             self.info.begin_entry(gimli::DW_TAG_inheritance, false, None);
             self.type_of(Some(base.ty));
             match base.offset {
                 BaseOffset::Bytes(bytes) => self.at_byte(bytes),
                 BaseOffset::Expr(expr) => {
-                    if self.expression_of(Whose::Type(id), expr, None)? {
+                    if self.expression_of(Subject::Type(id), Property::Offset, expr, None)? {
                         self.expression_attribute(gimli::DW_AT_data_member_location);
                     }
                 }

@@ -10,9 +10,10 @@ pub(super) use composite::discriminant_list;
 use super::dies::Dies;
 use super::loc::{Lowering, Sink};
 use super::open::Open;
-use super::{LeftOut, Policy, Whose, cannot_be_told};
+use super::{Policy, cannot_be_told};
 use crate::error::Result;
 use crate::model::{Accessibility, LocId, MemorySpace, Stack, StringId, Type, TypeId, TypeKind};
+use crate::omission::{Omission, Property, Subject};
 use crate::target::SpaceId;
 
 impl Dies<'_> {
@@ -165,56 +166,51 @@ impl Dies<'_> {
     }
 
     /// The stack frame of the function that something is declared in.
-    pub(super) fn frame_of(&self, whose: Whose) -> Stack {
+    pub(super) fn frame_of(&self, subject: Subject) -> Stack {
         let module = self.module;
-        let scope = match whose {
-            Whose::Lanes(scope) => scope,
-            Whose::Variable(id) => module.variables[id].scope,
-            Whose::Type(id) => module.types[id].scope,
-            Whose::Function(id) => module.functions[id].scope,
-            Whose::Call(id) => module.calls[id].scope,
-            Whose::Frame(id, _) => module.functions[id].scope,
-        };
-        let function = module.function_of(scope).map(|function| module.functions[function].stack);
+        let scope = subject.scope(module);
+        let function = scope
+            .and_then(|scope| module.function_of(scope))
+            .map(|function| module.functions[function].stack);
         function.unwrap_or_else(|| Stack::kernel(&module.target))
     }
 
     /// Writes the expression of a location that something besides a variable has, for
     /// [`expression_attribute`](Self::expression_attribute). Whether the consumer can be told.
-    pub(super) fn expression_of(&mut self, whose: Whose, loc: LocId, bits: Option<u64>) -> Result<bool> {
-        self.written(whose, |lowering, sink| lowering.lower(loc, bits, false, sink))
+    pub(super) fn expression_of(
+        &mut self,
+        subject: Subject,
+        property: Property,
+        loc: LocId,
+        bits: Option<u64>,
+    ) -> Result<bool> {
+        self.written(subject, property, |lowering, sink| lowering.lower(loc, bits, false, sink))
     }
 
     /// The same, of a number.
-    pub(super) fn number_of(&mut self, whose: Whose, number: LocId) -> Result<bool> {
-        self.written(whose, |lowering, sink| lowering.number(number, sink))
+    pub(super) fn number_of(&mut self, subject: Subject, property: Property, number: LocId) -> Result<bool> {
+        self.written(subject, property, |lowering, sink| lowering.number(number, sink))
     }
 
     fn written(
         &mut self,
-        whose: Whose,
+        subject: Subject,
+        property: Property,
         write: impl FnOnce(&mut Lowering<'_>, &mut Sink<'_>) -> Result<()>,
     ) -> Result<bool> {
         let module = self.module;
-        let stack = self.frame_of(whose);
+        let stack = self.frame_of(subject);
         let out = &mut self.expression;
         out.clear();
         let mut sink = Sink { out, addresses: &mut self.addresses, entries: &self.entries, stack };
         let Err(error) = write(&mut self.lowering, &mut sink) else { return Ok(true) };
         self.lowering.pending.clear();
         let is_untold = cannot_be_told(&error);
-        let why = error.or_at(match whose {
-            Whose::Lanes(scope) => module.at_scope(scope),
-            Whose::Variable(id) => module.at_variable(id, None),
-            Whose::Type(id) => module.at_type(id),
-            Whose::Function(id) => module.at_scope(module.functions[id].scope),
-            Whose::Call(id) => module.at_scope(module.calls[id].scope),
-            Whose::Frame(id, _) => module.at_scope(module.functions[id].scope),
-        });
+        let why = error.or_at(subject.at(module));
         if self.policy == Policy::Strict || !is_untold {
             return Err(why);
         }
-        self.left_out.push(LeftOut { whose, pcs: None, why });
+        self.omissions.push(Omission::inexpressible(subject, property, None, &why));
         Ok(false)
     }
 

@@ -1,15 +1,15 @@
 //! Entries of templates' parameters: DWARF 5 section 2.23.
 
 use crate::error::Result;
-use crate::lower::Whose;
 use crate::lower::dies::Dies;
 use crate::model::{LocId, TemplateArgument, TemplateParameter};
+use crate::omission::{Property, Subject};
 
 impl Dies<'_> {
     /// Writes the parameters of a template, as children of what is an instance of it.
     pub(in crate::lower) fn template_parameters(
         &mut self,
-        whose: Whose,
+        subject: Subject,
         parameters: &[TemplateParameter],
     ) -> Result<()> {
         for parameter in parameters {
@@ -25,7 +25,7 @@ impl Dies<'_> {
                 TemplateArgument::Type(ty) => self.type_of(ty),
                 TemplateArgument::Value { ty, value } => {
                     self.type_of(Some(ty));
-                    self.value(whose, value, self.module.types[ty].value_bits)?;
+                    self.value(subject, value, self.module.types[ty].value_bits)?;
                 }
                 TemplateArgument::Template(name) => self.text(gimli::DW_AT_GNU_template_name, name),
                 TemplateArgument::Pack(_) => {}
@@ -35,7 +35,7 @@ impl Dies<'_> {
             }
             self.info.end_entry();
             if !inner.is_empty() {
-                self.template_parameters(whose, inner)?;
+                self.template_parameters(subject, inner)?;
                 self.info.end_children();
             }
         }
@@ -43,12 +43,12 @@ impl Dies<'_> {
     }
 
     /// A constant, or where a value is.
-    fn value(&mut self, whose: Whose, value: LocId, bits: Option<u64>) -> Result<()> {
+    fn value(&mut self, subject: Subject, value: LocId, bits: Option<u64>) -> Result<()> {
         if let Some(bytes) = self.module.constant(value) {
             self.const_value(bytes);
             return Ok(());
         }
-        if self.expression_of(whose, value, bits)? {
+        if self.expression_of(subject, Property::Value, value, bits)? {
             self.expression_attribute(gimli::DW_AT_location);
         }
         Ok(())

@@ -3,18 +3,29 @@
 use super::shapes::{Shape, shape};
 use super::told::Teller;
 use crate::model::{TypeId, TypeKind};
+use crate::omission::{Property, Reason, Subject};
 
 impl Teller<'_, '_> {
-    /// Whether it is listed of a type that it is not said that it is made of another one.
+    /// Whether a type refers to another one where this is omitted.
     pub(super) fn is_cut(&self, id: TypeId, of: TypeId) -> bool {
-        self.is_listed_of(id, |what| {
-            what == format!("{} is made of it, and is not said here", self.module.called(of))
-        })
+        self.listed.is_cut(Subject::Type(id), self.stand_in(of))
     }
 
-    /// Whether something is listed of a type.
-    pub(super) fn is_listed_of(&self, id: TypeId, is: impl Fn(&str) -> bool) -> bool {
-        !self.listed.is_empty() && self.listed.of(&self.module.at_type(id), &self.module.called(id)).any(is)
+    /// The type that is encoded in the place of one that only qualifies or names it.
+    fn stand_in(&self, mut of: TypeId) -> TypeId {
+        while self
+            .listed
+            .of(Subject::Type(of))
+            .any(|it| matches!(it.reason, Reason::AsUnqualified(_) | Reason::AsUnnamed(_)))
+        {
+            match *self.module.ty(of).kind() {
+                TypeKind::Qualified { of: Some(next), .. } | TypeKind::Typedef { of: Some(next), .. } => {
+                    of = next
+                }
+                _ => break,
+            }
+        }
+        of
     }
 
     /// What a type points to, or is a name of.
@@ -39,13 +50,7 @@ impl Teller<'_, '_> {
         let name = name.map_or("", |name| self.module.string(name)).to_owned();
         let key = shape!(self.shapes; "unspecified", name);
         let nowhere = self.line(None);
-        self.record(
-            key,
-            self.module.at_type(of),
-            self.module.called(of),
-            vec![("line".into(), nowhere)],
-            true,
-        );
+        self.record(key, Subject::Type(of), vec![("line".into(), nowhere)], true);
         key
     }
 
@@ -62,8 +67,8 @@ impl Teller<'_, '_> {
             }
             // In the place of a class there is nothing in every mode.
             TypeKind::MemberPointer { class, to } => {
-                let is_none = |what: &str| what.ends_with("is no class or structure, and not said");
-                lost(class) || lost(to) || cut(to) || self.is_cut(id, class) || self.is_listed_of(id, is_none)
+                let is_none = self.listed.has(Subject::Type(id), Property::Class);
+                lost(class) || lost(to) || cut(to) || is_none
             }
             _ => false,
         }

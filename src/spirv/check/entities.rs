@@ -3,6 +3,7 @@
 use super::shapes::{Shape, shape};
 use super::told::Teller;
 use crate::model::{FunctionId, ScopeKind, SourceLine, TypeKind, VariableId, VariableKind};
+use crate::omission::{Property, Subject};
 use crate::spirv::words::Id;
 
 impl Teller<'_, '_> {
@@ -50,7 +51,7 @@ impl Teller<'_, '_> {
             self.templates(&templates, &mut all);
         }
         let key = self.scope(function.scope);
-        self.record(key, module.at_scope(function.scope), "the function".into(), all, false);
+        self.record(key, Subject::Function(id), all, false);
     }
 
     /// What a variable is known by: an instance by the call, and what it is one of.
@@ -104,10 +105,7 @@ impl Teller<'_, '_> {
         if self.is_declared(variable.scope) || variable.origin.is_some() && !self.mode.has_inlined_variables {
             return;
         }
-        let at = module.at_variable(id, None);
-        let is_cut = |what: &str| what.ends_with("is made of it, and is not said here");
-        let called = if is_member { "a static member" } else { "the variable" };
-        let is_cut = self.listed.of(&at, called).any(is_cut);
+        let is_cut = self.listed.has(Subject::Variable(id), Property::Type);
         if self.types[variable.ty.as_u32() as usize].is_lost {
             return;
         }
@@ -150,12 +148,11 @@ impl Teller<'_, '_> {
             }
         }
         let key = self.variable_key(id);
-        let called = module.name_of(id).unwrap_or_default().to_owned();
         let instance = self.held_key(id);
         if instance != key && self.mode.has_inlined_variables && self.in_code.contains(&id) {
-            self.record(instance, at.clone(), called.clone(), Vec::new(), false);
+            self.record(instance, Subject::Variable(id), Vec::new(), false);
         }
-        self.record(key, at, called, all, false);
+        self.record(key, Subject::Variable(id), all, false);
     }
 
     /// The `OpVariable` of a variable, or the number that it always is.

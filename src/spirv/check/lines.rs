@@ -3,6 +3,7 @@
 use super::shapes::{Shape, shape};
 use super::told::Teller;
 use crate::model::{FileId, ScopeId, ScopeKind, SourceLine};
+use crate::omission::Subject;
 use crate::spirv::words::Id;
 
 impl Teller<'_, '_> {
@@ -34,8 +35,7 @@ impl Teller<'_, '_> {
                 all.push(("text".into(), shape!(self.shapes; text.to_owned())));
             }
             let key = shape!(self.shapes; "file", path);
-            let called = format!("`{}`", self.module.string(file.name));
-            self.record(key, self.module.at_unit(file.unit), called, all, true);
+            self.record(key, Subject::File(id), all, true);
         }
     }
 

@@ -1,34 +1,53 @@
-//! What is listed, by what it is listed of.
+//! Omissions, indexed by subject.
 
 use hashbrown::HashMap;
 
-use crate::error::At;
-use crate::spirv::LeftOut;
+use crate::omission::{Omission, Property, Reason, Subject, TemplateOwner};
 
-/// What is not said, or otherwise: of a place, and there of what is called so.
+/// The omissions of a module, by entity.
 #[derive(Debug, Default)]
-pub(super) struct Listed<'l>(HashMap<&'l str, Vec<(&'l At, &'l str)>>);
+pub(super) struct Listed<'l>(HashMap<Subject, Vec<&'l Omission>>);
 
 impl<'l> Listed<'l> {
-    pub fn new(left_out: &'l [LeftOut]) -> Self {
+    pub fn new(omissions: &'l [Omission]) -> Self {
         let mut all = Self::default();
-        for LeftOut { at, what } in left_out {
-            // A name can have a colon in it too.
-            for (colon, _) in what.match_indices(": ") {
-                all.0.entry(&what[..colon]).or_default().push((at, &what[colon + 2..]));
+        for omission in omissions {
+            all.0.entry(omission.subject).or_default().push(omission);
+            let whole = whole(omission.subject);
+            if whole != omission.subject {
+                all.0.entry(whole).or_default().push(omission);
             }
         }
         all
     }
 
-    /// Whether nothing is listed of anything that is called something.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+    /// The omissions of an entity and of its parts.
+    pub fn of(&self, subject: Subject) -> impl Iterator<Item = &'l Omission> {
+        self.0.get(&subject).map_or(&[][..], |all| all).iter().copied()
     }
 
-    /// What is listed of something.
-    pub fn of(&self, at: &At, called: &str) -> impl Iterator<Item = &'l str> {
-        let all = self.0.get(called).map_or(&[][..], |all| all);
-        all.iter().filter(move |(place, _)| *place == at).map(|&(_, what)| what)
+    /// Whether a property of an entity is omitted.
+    pub fn has(&self, subject: Subject, property: Property) -> bool {
+        self.of(subject).any(|omission| omission.property == property)
+    }
+
+    /// Whether a type is made of another that is omitted where it refers to it.
+    pub fn is_cut(&self, subject: Subject, of: crate::model::TypeId) -> bool {
+        self.of(subject).any(|it| matches!(it.reason, Reason::Cycle(ty, _) if ty == of))
+    }
+}
+
+/// The entity that the part of one belongs to.
+fn whole(subject: Subject) -> Subject {
+    match subject {
+        Subject::Base(id, _)
+        | Subject::Member(id, _)
+        | Subject::Enumerator(id, _)
+        | Subject::TemplateParameter(TemplateOwner::Type(id), ..) => Subject::Type(id),
+        Subject::Signature(id) | Subject::TemplateParameter(TemplateOwner::Function(id), ..) => {
+            Subject::Function(id)
+        }
+        Subject::Macro(id, _) => Subject::Unit(id),
+        _ => subject,
     }
 }

@@ -1,42 +1,40 @@
-//! What could not be described of the words: for a reason that is listed, or for another.
+//! What was not imported of the words: for a reason that is an omission, or for another.
 
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashSet;
 
 use super::{Compare, Difference};
-use crate::spirv::LeftOut;
+use crate::omission::{Omission, Property, Reason, Subject, Unimported};
 use crate::spirv::operand::Field;
 use crate::spirv::read::{Fact, Facts};
 use crate::spirv::table::Name;
 use crate::spirv::words::Id;
 
-/// What cannot be described of words that say all that was described: what they say is compared otherwise, or they say
-/// it of what is listed.
-const EXPECTED: [&str; 3] = [
-    "only its name is described",
-    "nothing is said to be inlined there",
-    "its size is described as that of its type",
-];
-
-/// How it is listed that a `DebugInfoNone` stands for something.
-const NOTHING: [&str; 2] = ["is made of it, and is not said here", "is no class or structure, and not said"];
-
 impl Compare<'_> {
-    /// What names a `DebugInfoNone` cannot always be described, nor what names that in turn: it is no difference as often
-    /// as it is listed. Nor is it one of a number in whose place another is listed to be said.
-    pub(super) fn lost(&mut self, facts: &Facts<'_>, lost: &[LeftOut]) {
-        let ends = |listed: &&LeftOut| NOTHING.iter().any(|end| listed.what.ends_with(end));
-        let mut nothings = self.left_out.iter().filter(ends).count();
-        let by_word: HashMap<usize, Id> = facts.iter().map(|fact| (fact.at, fact.result)).collect();
+    /// What names a `DebugInfoNone` cannot always be imported, nor what names that in turn: it is no difference as often
+    /// as it is omitted. Nor is it one of a number in whose place another is encoded.
+    pub(super) fn lost(&mut self, facts: &Facts<'_>, omissions: &[Omission], unimported: &[Omission]) {
+        let is_none = |it: &&Omission| matches!(it.reason, Reason::Cycle(..) | Reason::NotClass(_));
+        let mut nothings = omissions.iter().filter(is_none).count();
         let mut gone: HashSet<Id> = HashSet::new();
-        for LeftOut { at, what } in lost {
-            if EXPECTED.iter().any(|expected| what.contains(expected)) {
+        for omission in unimported {
+            let Omission { subject, property, reason, names, .. } = omission;
+            let Reason::Unimported(why) = reason else { continue };
+            // These are compared otherwise.
+            if matches!(
+                why,
+                Unimported::NameOnly(_)
+                    | Unimported::Format(_)
+                    | Unimported::NothingInlined
+                    | Unimported::LargerThanType
+            ) {
                 continue;
             }
-            let fact = at.word.and_then(|word| facts.get(*by_word.get(&word)?));
-            let is_missing = what.starts_with("it is not described: ")
-                || what.starts_with("its type is not said")
-                || what == "a parameter without a type";
-            if let Some(fact) = fact {
+            let is_whole = *property == Property::Instruction;
+            let is_missing =
+                is_whole || matches!(why, Unimported::UntypedMember | Unimported::NoParameterType);
+            if let Subject::Instruction(id) = *subject
+                && let Some(fact) = facts.get(Id(id))
+            {
                 let ids: Vec<Id> = named(&fact).collect();
                 let is_nothing = |id: &Id| facts.get(*id).is_some_and(|it| it.name() == Some(Name::InfoNone));
                 if is_missing && ids.iter().any(|id| gone.contains(id)) {
@@ -45,28 +43,23 @@ impl Compare<'_> {
                 }
                 if is_missing && nothings > 0 && ids.iter().any(is_nothing) {
                     nothings -= 1;
-                    if what.starts_with("it is not described") {
+                    if is_whole {
                         gone.insert(fact.result);
                     }
                     continue;
                 }
-                if [Field::Size, Field::Offset]
-                    .iter()
-                    .any(|&field| self.is_said_instead(facts.number(&fact, field)))
-                {
+                let is_replaced = |field| {
+                    let number = facts.number(&fact, field);
+                    number.is_some_and(|number| {
+                        omissions.iter().any(|it| matches!(it.reason, Reason::NoInt64(_, of) if of == number))
+                    })
+                };
+                if is_replaced(Field::Size) || is_replaced(Field::Offset) {
                     continue;
                 }
             }
-            self.found.push(Difference { at: at.clone(), what: what.clone() });
+            self.found.push(Difference { at: names.at.clone(), what: omission.text() });
         }
-    }
-
-    /// Whether it is listed that a number is said in the place of another.
-    fn is_said_instead(&self, number: Option<u64>) -> bool {
-        number.is_some_and(|number| {
-            let end = format!("the module has no Int64, and {number} is said");
-            self.left_out.iter().any(|listed| listed.what.ends_with(&end))
-        })
     }
 }
 

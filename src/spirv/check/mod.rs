@@ -27,6 +27,7 @@ use core::ops::Range;
 use hashbrown::{HashMap, HashSet};
 use indexmap::IndexMap;
 
+use super::Attached;
 use super::binding::Binding;
 use super::mode::{Discriminators, Mode};
 use super::operand::Field;
@@ -34,19 +35,19 @@ use super::raise::{Raised, raise_set};
 use super::read::read;
 use super::table::Name;
 use super::validate::{Finding, Report, Rule, validate};
-use super::{Attached, LeftOut};
 use crate::error::{At, Count, Result};
 use crate::model::Module;
+use crate::omission::{Omission, Property, Reason};
 use listed::Listed;
 use shapes::{Shape, Shapes};
-use told::{Teller, Told};
+use told::{Record, Teller, Told};
 
 /// What was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checked {
     /// Whether the words are what the specification says.
     pub valid: Report,
-    /// What they say otherwise than it was described, and was not [listed](Attached::left_out).
+    /// What they say otherwise than it was described, and was not [listed](Attached::omissions).
     pub differences: Vec<Difference>,
     /// How many things were compared.
     pub compared: usize,
@@ -90,7 +91,7 @@ impl fmt::Display for Checked {
 /// Reads words back, and compares what they say with what was described, under a mode. It does not matter who wrote them.
 ///
 /// Positions of the binding count in a module without debug instructions, `OpLine` and `OpNoLine`; of one that had some
-/// of its own see [`Attached::check`]. A difference that `left_out` lists is none.
+/// of its own see [`Attached::check`]. A difference that `omissions` list is none.
 ///
 /// # Errors
 /// As [`read`] and [`raise`](super::raise()): if the words are no module, or not one that can be described.
@@ -98,10 +99,10 @@ pub fn check(
     module: &Module,
     binding: &Binding,
     mode: &Mode,
-    left_out: &[LeftOut],
+    omissions: &[Omission],
     words: &[u32],
 ) -> Result<Checked> {
-    checked(module, binding, mode, left_out, words, &[])
+    checked(module, binding, mode, omissions, words, &[])
 }
 
 impl Attached {
@@ -110,7 +111,7 @@ impl Attached {
     /// # Errors
     /// As [`check`](check()).
     pub fn check(&self, module: &Module, binding: &Binding, mode: &Mode) -> Result<Checked> {
-        checked(module, binding, mode, &self.left_out, &self.words, &self.added)
+        checked(module, binding, mode, &self.omissions, &self.words, &self.added)
     }
 }
 
@@ -118,13 +119,13 @@ fn checked(
     module: &Module,
     binding: &Binding,
     mode: &Mode,
-    left_out: &[LeftOut],
+    omissions: &[Omission],
     words: &[u32],
     added: &[Range<usize>],
 ) -> Result<Checked> {
     let facts = read(words)?;
     let raised = raise_set(&facts, module.target(), mode.set)?;
-    let Raised { module: said, binding: said_binding, left_out: lost } = raised;
+    let Raised { module: said, binding: said_binding, omissions: unimported } = raised;
     let mut shapes = Shapes::default();
     let exact = Mode {
         has_inlined_variables: mode.has_inlined_variables,
@@ -132,13 +133,13 @@ fn checked(
         discriminators: mode.discriminators,
         ..Mode::exact(mode.set)
     };
-    let (listed, nothing) = (Listed::new(left_out), Listed::default());
+    let (listed, nothing) = (Listed::new(omissions), Listed::default());
     let described = Teller::new(module, binding, mode, facts.layout(), &mut shapes, &listed).tell(added);
     let said = Teller::new(&said, &said_binding, &exact, facts.layout(), &mut shapes, &nothing).tell(&[]);
-    let mut compare = Compare { shapes: &shapes, left_out, found: Vec::new(), compared: 0 };
+    let mut compare = Compare { shapes: &shapes, omissions: &listed, found: Vec::new(), compared: 0 };
     compare.records(&described, &said);
     compare.bodies(&described, &said);
-    compare.lost(&facts, &lost);
+    compare.lost(&facts, omissions, &unimported);
     let Compare { found, compared, .. } = compare;
     let mut valid = validate(&facts);
     let is_meant = |finding: &Finding| match mode.discriminators {
@@ -163,7 +164,7 @@ fn is_discriminator(finding: &Finding) -> bool {
 /// A comparison.
 struct Compare<'c> {
     shapes: &'c Shapes,
-    left_out: &'c [LeftOut],
+    omissions: &'c Listed<'c>,
     found: Vec<Difference>,
     compared: usize,
 }
@@ -242,57 +243,41 @@ impl Compare<'_> {
                 }
             }
             for (record, property, what) in new {
-                self.find(record.at.clone(), &record.called, &property, what);
+                self.find(record, &property, what);
             }
         }
     }
 
-    /// Something is not as it should be, unless it was listed.
-    fn find(&mut self, at: At, called: &str, property: &str, what: String) {
-        let words = listed_as(property);
-        let is_there = |listed: &LeftOut| {
-            let place = &listed.at;
-            let is_of = |ours: &Option<String>, theirs: &Option<String>| ours.is_none() || ours == theirs;
-            let is_place = is_of(&place.unit, &at.unit) && is_of(&place.function, &at.function);
-            let is_variable = place.variable.is_some() && place.variable == at.variable;
-            let is_named = place.variable.is_none() && is_about(&listed.what, called);
-            let is_said = words.iter().any(|word| listed.what.contains(word));
-            is_place && (is_variable || is_named) && is_said
-        };
-        if !self.left_out.iter().any(is_there) {
-            self.found.push(Difference { at, what });
+    /// Notes a difference, unless it is an omission.
+    fn find(&mut self, record: &Record, property: &str, what: String) {
+        let mut omissions = self.omissions.of(record.subject);
+        if !omissions.any(|omission| excuses(omission, property)) {
+            self.found.push(Difference { at: record.at.clone(), what });
         }
     }
 }
 
-/// Whether something is listed of what is called so: by itself, of a part of it, or with a word before its name.
-fn is_about(what: &str, called: &str) -> bool {
-    let mut before = what.match_indices(": ").map(|(colon, _)| &what[..colon]);
-    !called.is_empty() && before.any(|before| before.ends_with(called))
-        || what.strip_prefix(called).is_some_and(|rest| rest.starts_with(": "))
-}
-
-/// How it is listed that a property is not said, or otherwise: one of these words. None if it always is said. Of no
-/// property, that the thing as a whole is not.
-fn listed_as(property: &str) -> &'static [&'static str] {
-    let all: [(&str, &[&str]); 13] = [
-        ("scope", &["said to be in", "said to be of the scope around it"]),
-        ("type", &["is not said here"]),
-        ("result", &["is not said here"]),
-        ("size", &["the module has no Int64"]),
-        ("member", &["of its members", "the module has no Int64"]),
-        ("base class", &["is not said here", "of its base classes"]),
-        ("enumerator", &["its enumerators: the first"]),
-        ("template parameter", &["template parameter", "parameters of the template"]),
-        ("value", &["its value", "OpVariable"]),
-        ("definition of", &["is the definition of"]),
-        ("language", &["language"]),
-        ("macro", &["macro"]),
-        ("text", &["its text"]),
-    ];
-    if property.is_empty() {
-        return &["its type is said", "no room for it", "it is not said itself"];
+/// Whether an omission of an entity is the reason why a property of its record differs; of no property, why there is
+/// no record.
+fn excuses(omission: &Omission, property: &str) -> bool {
+    use Property as P;
+    let is_wide = matches!(omission.reason, Reason::NoInt64(..));
+    let is_of = |name: &str| property.starts_with(name);
+    match omission.property {
+        P::Entity if property.is_empty() => {
+            matches!(omission.reason, Reason::DeclarationParameter | Reason::NoMemberRoom | Reason::NotInUnit)
+        }
+        P::Entity => is_of("template parameter") || is_of("base class"),
+        P::Scope | P::InlinedScope => is_of("scope"),
+        P::Type => is_of("type") || is_of("result") || is_of("base class") || is_of("template parameter"),
+        P::Size if is_wide => is_of("size") || is_of("member"),
+        P::Offset if is_wide => is_of("member"),
+        P::Members => is_of("member"),
+        P::Enumerators => is_of("enumerator"),
+        P::TemplateParameters | P::Pack | P::Default => is_of("template parameter"),
+        P::Value | P::Storage => is_of("value"),
+        P::Definition => is_of("definition of"),
+        P::SourceText => is_of("text"),
+        _ => false,
     }
-    let found = all.iter().find(|(name, _)| property.starts_with(name));
-    found.map_or(&[], |(_, words)| words)
 }

@@ -3,6 +3,7 @@
 use super::shapes::{Shape, shape};
 use super::told::Teller;
 use crate::model::{FunctionId, ScopeId, ScopeKind, SourceLine};
+use crate::omission::Subject;
 use crate::spirv::mode::Discriminators;
 use crate::spirv::table::Set;
 
@@ -161,7 +162,7 @@ impl Teller<'_, '_> {
             _ => return,
         }
         let key = self.scope(id);
-        self.record(key, self.module.at_scope(id), String::new(), all, false);
+        self.record(key, Subject::Scope(id), all, false);
     }
 
     /// A function that a scope is the body of, but is only declared, so that what is in it is not said.

@@ -13,6 +13,7 @@ use crate::error::At;
 use crate::model::{
     FileId, FunctionId, Imported, Language, Macro, Module, ScopeId, ScopeKind, VariableId, VariableKind,
 };
+use crate::omission::Subject;
 use crate::spirv::binding::Binding;
 use crate::spirv::layout::Layout;
 use crate::spirv::mode::{Dimensions, Mode};
@@ -26,9 +27,8 @@ use crate::spirv::words::{HEADER, Id};
 #[derive(Debug)]
 pub(super) struct Record {
     pub key: Shape,
+    pub subject: Subject,
     pub at: At,
-    /// What to call it, as lists of what is left out do.
-    pub called: String,
     pub properties: Vec<(String, Shape)>,
     /// Whether equal records are one record.
     pub is_once: bool,
@@ -168,16 +168,10 @@ impl<'m, 's> Teller<'m, 's> {
         self.told
     }
 
-    pub fn record(
-        &mut self,
-        key: Shape,
-        at: At,
-        called: String,
-        properties: Vec<(String, Shape)>,
-        is_once: bool,
-    ) {
+    pub fn record(&mut self, key: Shape, subject: Subject, properties: Vec<(String, Shape)>, is_once: bool) {
         if !is_once || self.once.insert((key, properties.clone())) {
-            self.told.records.push(Record { key, at, called, properties, is_once });
+            let at = subject.at(self.module);
+            self.told.records.push(Record { key, subject, at, properties, is_once });
         }
     }
 
@@ -211,7 +205,7 @@ impl<'m, 's> Teller<'m, 's> {
             all.push(("storage path".into(), shape!(self.shapes; path.to_owned())));
         }
         let key = shape!(self.shapes; "the module");
-        self.record(key, At::default(), "the module".into(), all, false);
+        self.record(key, Subject::Module, all, false);
     }
 
     fn units(&mut self) {
@@ -242,7 +236,7 @@ impl<'m, 's> Teller<'m, 's> {
                 all.extend(self.macros(id));
             }
             let key = self.scope(unit.scope);
-            self.record(key, self.module.at_unit(id), "the unit".into(), all, false);
+            self.record(key, Subject::Unit(id), all, false);
         }
     }
 
@@ -279,24 +273,19 @@ impl<'m, 's> Teller<'m, 's> {
             return;
         }
         let module = self.module;
-        for (_, import) in module.imports() {
-            let (kind, what, called) = match import.what {
-                Imported::Function(id) => {
-                    let function = module.function(id);
-                    ("of", self.scope(function.scope), format!("`{}`", module.string(function.name)))
-                }
-                Imported::Variable(id) => {
-                    ("of", self.variable_key(id), format!("`{}`", module.name_of(id).unwrap_or_default()))
-                }
-                Imported::Type(id) => ("of", self.ty(id), module.called(id)),
-                Imported::Namespace(id) => ("of", self.scope(id), "a namespace".into()),
-                Imported::AllOf(id) => ("of all of", self.scope(id), "a namespace".into()),
+        for (id, import) in module.imports() {
+            let (kind, what) = match import.what {
+                Imported::Function(id) => ("of", self.scope(module.function(id).scope)),
+                Imported::Variable(id) => ("of", self.variable_key(id)),
+                Imported::Type(id) => ("of", self.ty(id)),
+                Imported::Namespace(id) => ("of", self.scope(id)),
+                Imported::AllOf(id) => ("of all of", self.scope(id)),
             };
             let name = import.name.map_or("", |name| module.string(name)).to_owned();
             let scope = self.scope(import.scope);
             let key = shape!(self.shapes; scope, "import", kind, what, name);
             let all = vec![("line".into(), self.line(import.line))];
-            self.record(key, module.at_scope(import.scope), called, all, false);
+            self.record(key, Subject::Import(id), all, false);
         }
     }
 }

@@ -3,8 +3,9 @@
 use super::shapes::{Part, Shape, shape};
 use super::told::Teller;
 use crate::model::{
-    BaseEncoding, CompositeKind, Count, MemorySpace, PointerKind, Qualifier, StringId, TypeId, TypeKind,
+    BaseEncoding, CompositeKind, Count, MemorySpace, PointerKind, Qualifier, TypeId, TypeKind,
 };
+use crate::omission::{Property, Subject};
 use crate::spirv::mode::{Of, Vectors};
 
 /// What a type is said as.
@@ -130,8 +131,9 @@ impl Teller<'_, '_> {
             }
             TypeKind::Array { of, dimensions, .. } => {
                 let mut parts = vec![Part::from("array of"), self.ty(*of).into()];
-                for dimension in dimensions {
-                    parts.push(self.count(id, dimension.count));
+                for (index, dimension) in (0..).zip(dimensions) {
+                    let subject = Subject::Dimension(id, index);
+                    parts.push(self.count(subject, dimension.count));
                 }
                 if dimensions.is_empty() {
                     parts.push("unknown".into());
@@ -144,7 +146,7 @@ impl Teller<'_, '_> {
                 let said = match self.vector_of(*of, *count) {
                     Some(of) => plain(shape!(self.shapes; "vector of", of, *count)),
                     None => {
-                        let count = self.count(id, Count::Fixed(*count));
+                        let count = self.count(Subject::Dimension(id, 0), Count::Fixed(*count));
                         plain(self.array(vec!["array of".into(), inner.shape.into(), count]))
                     }
                 };
@@ -162,7 +164,7 @@ impl Teller<'_, '_> {
                         plain(shape!(self.shapes; "matrix of", vectors, inner.shape, *count))
                     }
                     _ => {
-                        let count = self.count(id, Count::Fixed(*count));
+                        let count = self.count(Subject::Dimension(id, 0), Count::Fixed(*count));
                         plain(self.array(vec!["array of".into(), inner.shape.into(), count]))
                     }
                 };
@@ -212,14 +214,9 @@ impl Teller<'_, '_> {
         shape
     }
 
-    fn count(&mut self, id: TypeId, count: Count) -> Part {
+    fn count(&mut self, dimension: Subject, count: Count) -> Part {
         match count {
-            Count::Fixed(_) if self.is_listed_of(id, |what| what.starts_with("its elements: ")) => {
-                "unknown".into()
-            }
-            Count::Variable(_) if self.is_listed_of(id, |what| what.starts_with("that it has as many")) => {
-                "unknown".into()
-            }
+            _ if self.listed.has(dimension, Property::Count) => "unknown".into(),
             Count::Fixed(0) if !self.mode.has_empty_arrays || self.mode.set.is_shader() => "unknown".into(),
             Count::Fixed(count) => count.into(),
             Count::Variable(variable) if self.mode.has_variable_counts && self.counts(variable) => {
@@ -251,8 +248,8 @@ impl Teller<'_, '_> {
             TypeKind::Enum { enumerators, .. } => match name {
                 Some(name) => shape!(self.shapes; around, "enum", name),
                 None => {
-                    let first = enumerators.iter().find(|enumerator| self.is_said(id, enumerator));
-                    let first = first.map(|(name, _)| self.module.string(*name).to_owned());
+                    let mut encoded = (0..).zip(enumerators).filter(|&(index, _)| self.is_encoded(id, index));
+                    let first = encoded.next().map(|(_, (name, _))| self.module.string(*name).to_owned());
                     let line = self.line(ty.line());
                     shape!(self.shapes; around, "enum of", first.unwrap_or_default(), line)
                 }
@@ -277,11 +274,9 @@ impl Teller<'_, '_> {
         }
     }
 
-    /// Whether an enumerator is not listed as left out.
-    fn is_said(&self, id: TypeId, (name, value): &(StringId, i128)) -> bool {
-        let name = self.module.string(*name);
-        let what = format!("its enumerator `{name}`: {value} does not fit 32 bits");
-        !self.is_listed_of(id, |listed| listed == what)
+    /// Whether an enumerator is not omitted.
+    fn is_encoded(&self, id: TypeId, index: u32) -> bool {
+        !self.listed.has(Subject::Enumerator(id, index), Property::Entity)
     }
 
     fn type_record(&mut self, id: TypeId) {
@@ -314,9 +309,9 @@ impl Teller<'_, '_> {
                 if *is_class {
                     all.push(("class".into(), shape!(self.shapes; "yes")));
                 }
-                let is_said = |enumerator: &&(StringId, i128)| self.is_said(id, enumerator);
-                let enumerators: Vec<_> = enumerators.iter().filter(is_said).copied().collect();
-                for (index, (name, value)) in enumerators.into_iter().enumerate() {
+                let encoded = (0..).zip(enumerators).filter(|&(index, _)| self.is_encoded(id, index));
+                let encoded: Vec<_> = encoded.map(|(_, &enumerator)| enumerator).collect();
+                for (index, (name, value)) in encoded.into_iter().enumerate() {
                     let name = self.module.string(name).to_owned();
                     let value = shape!(self.shapes; name, Part::Number(value));
                     all.push((format!("enumerator {index}"), value));
@@ -341,8 +336,7 @@ impl Teller<'_, '_> {
             all.push(("line".into(), self.line(ty.line())));
         }
         let key = if is_declared { self.type_key(id) } else { self.ty(id) };
-        let called = self.module.called(id);
-        self.record(key, self.module.at_type(id), called, all, true);
+        self.record(key, Subject::Type(id), all, true);
     }
 
     /// An integer of a type: bits above those of the type are 0.

@@ -4,7 +4,8 @@ use super::entities::Globals;
 use super::order::{Item, State};
 use super::writer::Word;
 use crate::error::Result;
-use crate::model::{BaseEncoding, Count, Dimension, Module, TypeId, TypeKind, VariableId};
+use crate::model::{BaseEncoding, Count, Dimension, TypeId, TypeKind, VariableId};
+use crate::omission::{Property, Reason, Subject};
 use crate::spirv::mode::Dimensions;
 use crate::spirv::operand::Field;
 use crate::spirv::table::Name;
@@ -18,25 +19,24 @@ impl Globals<'_, '_, '_> {
         stride_bits: Option<u64>,
     ) -> Result<()> {
         if stride_bits.is_some() {
-            self.leave_of_type(id, "its stride");
+            self.omit(Subject::Type(id), Property::Stride, Reason::NoOperand);
         }
-        if dimensions.iter().any(|dimension| dimension.lower.is_some()) {
-            self.leave_of_type(id, "the index of its first element");
+        for (index, dimension) in (0..).zip(dimensions) {
+            let subject = Subject::Dimension(id, index);
+            if dimension.lower.is_some() {
+                self.omit(subject, Property::FirstIndex, Reason::NoOperand);
+            }
+            if dimension.index.is_some() {
+                self.omit(subject, Property::IndexType, Reason::NoOperand);
+            }
         }
-        if dimensions.iter().any(|dimension| dimension.index.is_some()) {
-            self.leave_of_type(id, "the type of its indices");
-        }
-        let who = |module: &Module| (module.at_type(id), module.called(id));
-        let mut base = self.type_word(Some(of), who)?;
+        let mut base = self.type_word(Some(of), Subject::Type(id))?;
         let mut counts = Vec::with_capacity(dimensions.len());
-        for dimension in dimensions {
-            counts.push(self.count(id, dimension.count)?);
+        for (index, dimension) in (0..).zip(dimensions) {
+            counts.push(self.count(Subject::Dimension(id, index), dimension.count)?);
         }
         if counts.is_empty() {
-            self.leave_of_type(
-                id,
-                "that it has no dimension; it is said to have one of which the number is not known",
-            );
+            self.omit(Subject::Type(id), Property::Dimensions, Reason::NoDimension);
             counts.push(self.unknown_count()?);
         }
         if self.writer.mode.dimensions == Dimensions::Nested {
@@ -47,41 +47,37 @@ impl Globals<'_, '_, '_> {
             }
             counts.truncate(1);
         }
-        let counts = self.room(&counts, 6, 1, |module| {
-            (module.at_type(id), format!("{}: its dimensions", module.called(id)))
-        });
+        let counts = self.room(&counts, 6, 1, Subject::Type(id), Property::Dimensions);
         let mut operands = vec![(Field::BaseType, base)];
         operands.extend(counts.iter().map(|&count| (Field::ComponentCount, count)));
         self.define(id, Name::TypeArray, &operands)
     }
 
     /// The operand for the number of elements of a dimension.
-    fn count(&mut self, id: TypeId, count: Count) -> Result<Word> {
-        let module = self.module;
+    fn count(&mut self, dimension: Subject, count: Count) -> Result<Word> {
         match count {
             Count::Unknown => self.unknown_count(),
-            Count::Fixed(count) => self.fixed_count(id, count),
+            Count::Fixed(count) => self.fixed_count(dimension, count),
             Count::Value(_) => {
-                self.leave_of_type(id, "how many elements it has, which is computed");
+                self.omit(dimension, Property::Count, Reason::Computed);
                 self.unknown_count()
             }
             Count::Variable(variable) => {
-                let name = module.name_of(variable).unwrap_or_default();
                 let mode = self.writer.mode;
-                let why = if !mode.has_variable_counts {
-                    &format!("the {} mode has no such number", mode.name)
+                let reason = if !mode.has_variable_counts {
+                    Reason::VariableCountMode(variable, mode.name)
                 } else if !self.counts(variable) {
-                    "it is no variable of an unsigned type of 32 or 64 bits"
+                    Reason::VariableCount(variable)
                 } else {
-                    let variable = Item::Variable(self.origin(variable));
-                    if self.state(variable) == State::Done {
-                        return self.id(variable).map(Word::Id);
+                    let item = Item::Variable(self.origin(variable));
+                    if self.state(item) == State::Done {
+                        return self.id(item).map(Word::Id);
                     } else if self.has_later() {
-                        return self.id(variable).map(Word::Later);
+                        return self.id(item).map(Word::Later);
                     }
-                    "the type of its function is made of the array"
+                    Reason::VariableCountCycle(variable)
                 };
-                self.leave_of_type(id, &format!("that it has as many elements as `{name}` says: {why}"));
+                self.omit(dimension, Property::Count, reason);
                 self.unknown_count()
             }
         }
@@ -107,12 +103,12 @@ impl Globals<'_, '_, '_> {
         function.is_none_or(|function| self.functions[function].state == State::Done)
     }
 
-    pub(super) fn fixed_count(&mut self, id: TypeId, count: u64) -> Result<Word> {
+    pub(super) fn fixed_count(&mut self, dimension: Subject, count: u64) -> Result<Word> {
         if count == 0 && (!self.writer.mode.has_empty_arrays || self.writer.is_shader()) {
-            self.leave_of_type(id, "that it has no elements; how many is said not to be known");
+            self.omit(dimension, Property::Count, Reason::Empty);
             return self.unknown_count();
         }
-        self.number(count, |module| (module.at_type(id), format!("{}: its elements", module.called(id))))
+        self.number(count, dimension, Property::Count)
     }
 
     /// The operand for an unknown number of elements, which the sets cannot encode. LLVM's translator writes 64 one
@@ -124,11 +120,5 @@ impl Globals<'_, '_, '_> {
             false => u32::MAX.into(),
         };
         self.writer.constant(number).map(Word::Id)
-    }
-
-    /// Records an omission of a property of a type.
-    pub(super) fn leave_of_type(&mut self, id: TypeId, what: &str) {
-        let what = format!("{}: {what}", self.module.called(id));
-        self.writer.leave_out(self.module.at_type(id), what);
     }
 }

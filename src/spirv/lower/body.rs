@@ -8,6 +8,7 @@ use super::values::{Fitting, Saying};
 use super::writer::{Word, Writer};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{FunctionId, Module, ScopeId, SourceLine, VariableId};
+use crate::omission::{Property, Reason, Subject};
 use crate::spirv::binding::{Binding, Statement};
 use crate::spirv::held::Held;
 use crate::spirv::holds::Spot;
@@ -99,8 +100,7 @@ impl Body<'_, '_> {
         let bound = self.places.functions[index];
         let mut said = Said { scope: bound.map(|id| self.module.function(id).scope), line: None };
         if let Some(id) = bound.filter(|_| blocks.all.is_empty() && self.writer.is_shader()) {
-            let what = "its OpFunction, which has no blocks: only there it can be said";
-            self.writer.leave_out(self.module.at_scope(self.module.function(id).scope), what);
+            self.writer.omit(self.module, Subject::Function(id), Property::Code, Reason::NoBlocks);
         }
         for (number, block) in blocks.all.iter().enumerate() {
             self.there = There::at_start(self.writer.mode);
@@ -176,12 +176,15 @@ impl Body<'_, '_> {
             match *statement {
                 Statement::Scope(_) | Statement::Line(_) => {}
                 Statement::Declare { variable, held } => {
-                    let held = held as usize;
-                    self.variable(variable, said.scope, &spot, |saying, all| saying.declare(&all[held]))?;
+                    self.variable(variable, said.scope, &spot, |saying, all| {
+                        saying.declare(held, &all[held as usize])
+                    })?;
                 }
                 Statement::Value { variable, held, count } => {
-                    let held = held as usize..held as usize + count as usize;
-                    self.variable(variable, said.scope, &spot, |saying, all| saying.value(&all[held]))?;
+                    let range = held as usize..held as usize + count as usize;
+                    self.variable(variable, said.scope, &spot, |saying, all| {
+                        saying.value(held, &all[range])
+                    })?;
                 }
             }
         }

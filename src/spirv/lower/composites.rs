@@ -5,12 +5,11 @@ use super::order::{Item, State};
 use super::related::{member_count, said_bases};
 use super::types::{STRUCTURE, class_of};
 use super::writer::Word;
-use crate::error::{At, Result};
+use crate::error::Result;
 use crate::model::{
-    Accessibility, Base, BaseOffset, Composite, CompositeKind, Member, Module, Passed, TypeId, TypeKind,
-    VariableId,
+    Accessibility, Base, BaseOffset, Composite, CompositeKind, Member, Passed, TypeId, TypeKind, VariableId,
 };
-use crate::spirv::mode::Mode;
+use crate::omission::{Property, Reason, Subject};
 use crate::spirv::names::flags;
 use crate::spirv::operand::Field;
 use crate::spirv::table::Name;
@@ -36,7 +35,7 @@ impl<'m> Globals<'_, '_, 'm> {
             return self.opaque(id, name, tag, flags::FWD_DECL | passed);
         }
         if !composite.variant_parts.is_empty() {
-            self.leave_of_type(id, "its variant parts");
+            self.omit(Subject::Type(id), Property::VariantParts, Reason::NoOperand);
         }
         // Members before their type get ids now; members after it get their ids in advance.
         let members = match self.writer.is_shader() {
@@ -47,21 +46,22 @@ impl<'m> Globals<'_, '_, 'm> {
                 (0..count).map(|_| self.writer.fresh()).collect::<Result<Vec<_>>>()?
             }
         };
-        let who = |module: &Module| (module.at_type(id), module.called(id));
+        let subject = Subject::Type(id);
         let mut operands = Operands::new();
         operands.push((Field::Name, self.name(composite.name)?));
         operands.push((Field::Tag, tag.into()));
-        operands.extend(self.place(ty.line, ty.unit, who));
-        operands.push((Field::Scope, self.scope(ty.scope, who)?));
+        operands.extend(self.place(ty.line, ty.unit, subject, Property::Line));
+        operands.push((Field::Scope, self.scope(ty.scope, subject)?));
         operands.push((Field::LinkageName, self.text("")?));
         let bits = ty.bits.unwrap_or(0);
-        operands.push((Field::Size, self.number(bits, who)?));
+        operands.push((Field::Size, self.number(bits, subject, Property::Size)?));
         operands.push((Field::Flags, passed.into()));
         operands.extend(members.iter().map(|&member| (Field::Member, member.into())));
         for index in 0..self.related.statics(id).len() {
             let member = self.related.statics(id)[index];
             if self.writer.is_shader() && self.variables[member].state != State::Done {
-                self.leave_of_type(id, "a static member whose type is made of it");
+                let reason = Reason::Cycle(module.variables[member].ty, true);
+                self.omit(Subject::Variable(member), Property::Type, reason);
                 continue;
             }
             operands.push((Field::Member, self.id(Item::Variable(member))?.into()));
@@ -74,7 +74,7 @@ impl<'m> Globals<'_, '_, 'm> {
         if !self.writer.is_shader() && !members.is_empty() {
             self.composites.push_back((id, members));
         }
-        self.leave_of_composite(id, composite);
+        self.omit_of_composite(id, composite);
         Ok(())
     }
 
@@ -97,80 +97,76 @@ impl<'m> Globals<'_, '_, 'm> {
             Ok::<_, crate::Error>(id)
         };
         let module = self.module;
-        for base in said_bases(self.writer.mode, module, composite) {
+        for (index, base) in said_bases(self.writer.mode, module, composite) {
             if ids.is_some()
                 && let Some(class) = class_of(module, base.ty)
             {
                 self.visit(Item::Type(class))?;
             }
             let result = next(self)?;
-            self.inheritance(result, id, base)?;
+            self.inheritance(result, id, index, base)?;
         }
-        for member in &composite.members[..member_count(self.writer.mode, module, composite)] {
+        let count = member_count(self.writer.mode, module, composite);
+        for (index, member) in (0..).zip(&composite.members[..count]) {
             if ids.is_some()
                 && let Some(item) = self.type_item(member.ty)
             {
                 self.visit(item)?;
             }
             let result = next(self)?;
-            self.member(result, id, member)?;
+            self.member(result, id, index, member)?;
         }
         Ok(all)
     }
 
-    fn leave_of_composite(&mut self, id: TypeId, composite: &Composite) {
-        let left = composite.bases.len() - said_bases(self.writer.mode, self.module, composite).count();
-        if left > 0 {
-            let why = match self.writer.mode {
-                Mode { has_inheritance: true, .. } => "are virtual, at no fixed place or no classes".into(),
-                Mode { name, .. } => format!("the {name} mode has not"),
-            };
-            self.leave_of_type(id, &format!("{left} of its base classes, which {why}"));
+    fn omit_of_composite(&mut self, id: TypeId, composite: &Composite) {
+        let mode = self.writer.mode;
+        let encoded: Vec<u32> = said_bases(mode, self.module, composite).map(|(index, _)| index).collect();
+        for index in (0..composite.bases.len() as u32).filter(|index| !encoded.contains(index)) {
+            let reason = if mode.has_inheritance { Reason::BaseNotFixed } else { Reason::Mode(mode.name) };
+            self.omit(Subject::Base(id, index), Property::Entity, reason);
         }
-        if let Some(lost) = self.related.crowded.get(&id) {
-            self.leave_of_type(id, &format!("{lost} of its members, which an instruction has no room for"));
+        if let Some(&(encoded, of)) = self.related.crowded.get(&id) {
+            self.omit(Subject::Type(id), Property::Members, Reason::NoRoom(encoded, of));
         }
     }
 
-    fn inheritance(&mut self, result: Id, id: TypeId, base: &Base) -> Result<()> {
+    fn inheritance(&mut self, result: Id, id: TypeId, index: u32, base: &Base) -> Result<()> {
         let module = self.module;
-        let who = |module: &Module| (module.at_type(id), format!("a base class of {}", module.called(id)));
+        let subject = Subject::Base(id, index);
         let class = class_of(module, base.ty).unwrap_or(base.ty);
         if class != base.ty {
-            let (at, what) = who(module);
-            self.writer.leave_out(at, format!("{what}: that it is named as {}", module.called(base.ty)));
+            self.omit(subject, Property::Named, Reason::NamedAs(base.ty));
         }
         let BaseOffset::Bytes(offset) = base.offset else { return Ok(()) };
         let mut operands = Operands::new();
         operands.push((Field::Child, self.id(Item::Type(id))?.into()));
-        operands.push((Field::Parent, self.type_word(Some(class), who)?));
-        operands.push((Field::Offset, self.number(offset.saturating_mul(8), who)?));
+        operands.push((Field::Parent, self.type_word(Some(class), subject)?));
+        operands.push((Field::Offset, self.number(offset.saturating_mul(8), subject, Property::Offset)?));
         let bits = module.types[class].bits.unwrap_or(0);
-        operands.push((Field::Size, self.number(bits, who)?));
+        operands.push((Field::Size, self.number(bits, subject, Property::Size)?));
         operands.push((Field::Flags, access(base.accessibility).into()));
         self.writer.define(result, Name::TypeInheritance, &operands)
     }
 
-    fn member(&mut self, result: Id, id: TypeId, member: &Member) -> Result<()> {
+    fn member(&mut self, result: Id, id: TypeId, index: u32, member: &Member) -> Result<()> {
         let module = self.module;
         let ty = &module.types[id];
-        let who = |module: &Module| member_text(module, id, member);
+        let subject = Subject::Member(id, index);
         if member.is_mutable {
-            let (at, what) = who(module);
-            self.writer.leave_out(at, format!("{what}: that it is mutable"));
+            self.omit(subject, Property::Mutable, Reason::NoOperand);
         }
         if member.bits.is_some() && member.bits == module.types[member.ty].bits {
-            let (at, what) = who(module);
-            self.writer.leave_out(at, format!("{what}: that it is a bit field: it has all bits of its type"));
+            self.omit(subject, Property::BitField, Reason::WholeType);
         }
         let mut operands = Operands::new();
         operands.push((Field::Name, self.name(member.name)?));
-        operands.push((Field::Type, self.type_word(Some(member.ty), who)?));
-        operands.extend(self.place(member.line, ty.unit, who));
+        operands.push((Field::Type, self.type_word(Some(member.ty), subject)?));
+        operands.extend(self.place(member.line, ty.unit, subject, Property::Line));
         operands.push((Field::Scope, self.id(Item::Type(id))?.into()));
-        operands.push((Field::Offset, self.number(member.offset_bits, who)?));
+        operands.push((Field::Offset, self.number(member.offset_bits, subject, Property::Offset)?));
         let bits = member.bits.or(module.types[member.ty].bits).unwrap_or(0);
-        operands.push((Field::Size, self.number(bits, who)?));
+        operands.push((Field::Size, self.number(bits, subject, Property::Size)?));
         let artificial = if member.is_artificial { flags::ARTIFICIAL } else { 0 };
         operands.push((Field::Flags, (access(member.accessibility) | artificial).into()));
         self.writer.define(result, Name::TypeMember, &operands)
@@ -180,15 +176,15 @@ impl<'m> Globals<'_, '_, 'm> {
     pub(super) fn static_member(&mut self, id: VariableId, of: TypeId) -> Result<()> {
         let module = self.module;
         let variable = &module.variables[id];
-        let who = |module: &Module| (module.at_variable(id, None), "a static member".to_owned());
+        let subject = Subject::Variable(id);
         let mut operands = Operands::new();
         operands.push((Field::Name, self.name(variable.name)?));
-        operands.push((Field::Type, self.type_word(Some(variable.ty), who)?));
-        operands.extend(self.place(variable.line, module.types[of].unit, who));
+        operands.push((Field::Type, self.type_word(Some(variable.ty), subject)?));
+        operands.extend(self.place(variable.line, module.types[of].unit, subject, Property::Line));
         operands.push((Field::Scope, self.id(Item::Type(of))?.into()));
         operands.push((Field::Offset, Word::Id(self.writer.constant(0)?)));
         let bits = module.types[variable.ty].bits.unwrap_or(0);
-        operands.push((Field::Size, self.number(bits, who)?));
+        operands.push((Field::Size, self.number(bits, subject, Property::Size)?));
         let artificial = if variable.is_artificial { flags::ARTIFICIAL } else { 0 };
         let all = flags::STATIC_MEMBER | access(variable.accessibility) | artificial;
         operands.push((Field::Flags, all.into()));
@@ -198,11 +194,6 @@ impl<'m> Globals<'_, '_, 'm> {
         let result = self.id(Item::Variable(id))?;
         self.writer.define(result, Name::TypeMember, &operands)
     }
-}
-
-fn member_text(module: &Module, id: TypeId, member: &Member) -> (At, String) {
-    let name = member.name.map_or("", |name| module.string(name));
-    (module.at_type(id), format!("member `{name}` of {}", module.called(id)))
 }
 
 /// Flag for the accessibility of a member.

@@ -11,8 +11,9 @@ use super::order::{Item, Slot, State, Step};
 use super::related::Related;
 use super::stand_ins::StandIns;
 use super::writer::{Word, Writer};
-use crate::error::{At, Result};
+use crate::error::Result;
 use crate::model::{FileId, FunctionId, Module, ScopeId, SourceLine, StringId, TypeId, UnitId, VariableId};
+use crate::omission::{Property, Reason, Subject};
 use crate::spirv::binding::Binding;
 use crate::spirv::operand::Field;
 use crate::spirv::words::Id;
@@ -116,7 +117,7 @@ pub(super) fn globals(
     globals.entry_points()?;
     let scopes = globals.scoped()?;
     globals.inlined_variables(&scopes)?;
-    globals.unsaid();
+    globals.omissions();
     Ok(globals.finish(scopes))
 }
 
@@ -217,14 +218,30 @@ impl<'g, 'w, 'm> Globals<'g, 'w, 'm> {
         self.writer.none().map(Word::Id)
     }
 
-    /// Source, line and column operands. Without a line: the primary file of the unit, and 0. Lines and columns
-    /// outside of the file's text are omitted.
+    /// Lists an omission.
+    #[cold]
+    pub fn omit(&mut self, subject: Subject, property: Property, reason: Reason) {
+        self.writer.omit(self.module, subject, property, reason);
+    }
+
+    /// Lists the omissions that there are.
+    pub fn omit_all<const N: usize>(&mut self, subject: Subject, all: [(bool, Property, Reason); N]) {
+        for (is_omitted, property, reason) in all {
+            if is_omitted {
+                self.omit(subject, property, reason);
+            }
+        }
+    }
+
+    /// Source, line and column; of what is in no line the primary file of its unit, and 0. What is not in the text of
+    /// the file is omitted.
     #[inline(always)]
     pub fn place(
         &mut self,
         line: Option<SourceLine>,
         unit: UnitId,
-        who: impl FnOnce(&Module) -> (At, String),
+        subject: Subject,
+        property: Property,
     ) -> [(Field, Word); 3] {
         let module = self.module;
         let (file, mut number, mut column) = match line {
@@ -232,11 +249,10 @@ impl<'g, 'w, 'm> Globals<'g, 'w, 'm> {
             None => (module.units[unit].file, 0, 0),
         };
         if self.texts.has(file) {
-            let (line, fault) = self.texts.fit(module, SourceLine { file, line: number, column });
+            let (line, fault) = self.texts.fit(SourceLine { file, line: number, column });
             (number, column) = (line.line, line.column);
             if let Some(fault) = fault {
-                let (at, what) = who(module);
-                self.writer.leave_out(at, format!("{what}: {fault}, and is not said"));
+                self.omit(subject, property, fault);
             }
         }
         [self.source(file), (Field::Line, number.into()), (Field::Column, column.into())]
@@ -249,14 +265,12 @@ impl<'g, 'w, 'm> Globals<'g, 'w, 'm> {
 
     /// A number as the id of a constant. In a module without 64-bit integers, larger numbers become 2³² - 1, which is
     /// recorded.
-    pub fn number(&mut self, number: u64, who: impl FnOnce(&Module) -> (At, String)) -> Result<Word> {
-        let said = if self.writer.has_room(number) { number } else { u32::MAX.into() };
-        if said != number {
-            let (at, what) = who(self.module);
-            let what = format!("{what}: {number}; the module has no Int64, and {said} is said");
-            self.writer.leave_out(at, what);
+    pub fn number(&mut self, number: u64, subject: Subject, property: Property) -> Result<Word> {
+        let encoded = if self.writer.has_room(number) { number } else { u32::MAX.into() };
+        if encoded != number {
+            self.omit(subject, property, Reason::NoInt64(number, encoded));
         }
-        self.writer.constant(said).map(Word::Id)
+        self.writer.constant(encoded).map(Word::Id)
     }
 
     /// The elements of a list that fit an instruction with `words` other words, `each` words per element.
@@ -265,14 +279,14 @@ impl<'g, 'w, 'm> Globals<'g, 'w, 'm> {
         all: &'t [T],
         words: usize,
         each: usize,
-        who: impl FnOnce(&Module) -> (At, String),
+        subject: Subject,
+        property: Property,
     ) -> &'t [T] {
         let most = (super::writer::MOST_WORDS - words) / each;
         if all.len() <= most {
             return all;
         }
-        let (at, what) = who(self.module);
-        self.writer.leave_out(at, format!("{what}: the first {most} of {} are said", all.len()));
+        self.omit(subject, property, Reason::NoRoom(most, all.len()));
         &all[..most]
     }
 }

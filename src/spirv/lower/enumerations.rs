@@ -2,7 +2,8 @@
 
 use super::entities::{Globals, Operands};
 use crate::error::Result;
-use crate::model::{Module, StringId, TypeId};
+use crate::model::{StringId, TypeId};
+use crate::omission::{Property, Reason, Subject};
 use crate::spirv::names::flags;
 use crate::spirv::operand::Field;
 use crate::spirv::table::Name;
@@ -18,36 +19,31 @@ impl Globals<'_, '_, '_> {
     ) -> Result<()> {
         let module = self.module;
         let ty = &module.types[id];
-        let who = |module: &Module| (module.at_type(id), module.called(id));
+        let subject = Subject::Type(id);
         let mut operands = Operands::new();
         operands.push((Field::Name, self.name(name)?));
-        operands.push((Field::UnderlyingType, self.type_word(Some(of), who)?));
-        operands.extend(self.place(ty.line, ty.unit, who));
-        operands.push((Field::Scope, self.scope(ty.scope, who)?));
+        operands.push((Field::UnderlyingType, self.type_word(Some(of), subject)?));
+        operands.extend(self.place(ty.line, ty.unit, subject, Property::Line));
+        operands.push((Field::Scope, self.scope(ty.scope, subject)?));
         let bits = ty.bits.filter(|&bits| bits != 0).unwrap_or_else(|| {
-            let what = format!("{}: that its size is not known; 32 bits are said", module.called(id));
-            self.writer.leave_out(module.at_type(id), what);
+            self.omit(subject, Property::Size, Reason::UnknownSize(32));
             32
         });
-        operands.push((Field::Size, self.number(bits, who)?));
+        operands.push((Field::Size, self.number(bits, subject, Property::Size)?));
         operands.push((Field::Flags, if is_class { flags::ENUM_CLASS } else { 0 }.into()));
         let mut said = Vec::new();
         // A negative value is encoded in 32-bit two's complement, which would be another number in a wider type.
         let is_narrow = module.types[of].bits.is_none_or(|bits| bits <= 32);
-        for &(name, value) in enumerators {
+        for (index, &(name, value)) in (0..).zip(enumerators) {
             let negative = i32::try_from(value).ok().filter(|_| is_narrow).map(|value| value as u32);
             match negative.or_else(|| u32::try_from(value).ok()) {
                 Some(value) => said.push((name, value)),
                 None => {
-                    let (name, ty) = (module.string(name), module.called(id));
-                    let what = format!("{ty}: its enumerator `{name}`: {value} does not fit 32 bits");
-                    self.writer.leave_out(module.at_type(id), what);
+                    self.omit(Subject::Enumerator(id, index), Property::Entity, Reason::Unfit(value));
                 }
             }
         }
-        let said = self.room(&said, 13, 2, |module| {
-            (module.at_type(id), format!("{}: its enumerators", module.called(id)))
-        });
+        let said = self.room(&said, 13, 2, subject, Property::Enumerators);
         for &(name, value) in said {
             operands.push((Field::Value, self.writer.constant(value.into())?.into()));
             operands.push((Field::EnumeratorName, self.name(Some(name))?));

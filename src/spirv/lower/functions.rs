@@ -6,10 +6,10 @@ use super::composites::access;
 use super::entities::{Globals, Operands};
 use super::order::Item;
 use super::related::line_of;
-use super::unsaid::listed;
 use super::writer::Word;
-use crate::error::{At, Result};
-use crate::model::{FunctionId, Module, SourceLine, VariableId};
+use crate::error::Result;
+use crate::model::{FunctionId, SourceLine, VariableId};
+use crate::omission::{Property, Reason, Subject};
 use crate::spirv::names::flags;
 use crate::spirv::operand::Field;
 use crate::spirv::table::Name;
@@ -18,12 +18,10 @@ impl Globals<'_, '_, '_> {
     /// Writes the type of a function.
     pub(super) fn function_type(&mut self, id: FunctionId) -> Result<()> {
         let module = self.module;
-        let who = |module: &Module| {
-            (module.at_scope(module.functions[id].scope), "the type of the function".to_owned())
-        };
         let parameters = self.parameters(id).iter().map(|&id| Some(module.variables[id].ty));
         let parameters: SmallVec<[_; 8]> = parameters.collect();
-        let result = self.signature(None, module.functions[id].returns, &parameters, who)?;
+        let result =
+            self.signature(None, module.functions[id].returns, &parameters, Subject::Signature(id))?;
         self.function_types[id].id = Some(result);
         Ok(())
     }
@@ -48,15 +46,15 @@ impl Globals<'_, '_, '_> {
         let function = &module.functions[id];
         let unit_id = module.scopes[function.scope].unit;
         let unit = &module.units[unit_id];
-        let who = |module: &Module| (module.at_scope(module.functions[id].scope), "the function".to_owned());
+        let subject = Subject::Function(id);
         let has_body = self.related.has_body(id);
         let mut operands = Operands::new();
         operands.push((Field::Name, self.name(Some(function.name))?));
         let ty = self.id(Item::FunctionType(id))?;
         operands.push((Field::Type, ty.into()));
-        operands.extend(self.place(self.line_of(id), unit_id, who));
-        operands.push((Field::Scope, self.scope(self.parent(function.scope), who)?));
-        self.leave_inlined(self.parent(function.scope), who);
+        operands.extend(self.place(self.line_of(id), unit_id, subject, Property::Line));
+        operands.push((Field::Scope, self.scope(self.parent(function.scope), subject)?));
+        self.omit_inlined(self.parent(function.scope), subject);
         let declared = function.specification.map(|declared| &module.functions[declared]);
         let linkage_name = function.linkage_name.or_else(|| declared?.linkage_name);
         operands.push((Field::LinkageName, self.name(linkage_name)?));
@@ -76,8 +74,7 @@ impl Globals<'_, '_, '_> {
         }
         // The body is in the file of the declaration.
         let body = self.line_of(id).map(|line| SourceLine { line: function.body_line, column: 0, ..line });
-        let who = |module: &Module| (module.at_scope(function.scope), "the body of the function".into());
-        let [_, (_, line), _] = self.place(body, unit_id, who);
+        let [_, (_, line), _] = self.place(body, unit_id, subject, Property::BodyLine);
         operands.push((Field::ScopeLine, line));
         let code = match self.binding.function_id(id) {
             Some(code) => code.into(),
@@ -94,8 +91,8 @@ impl Globals<'_, '_, '_> {
         self.writer.define(result, Name::Function, &operands)
     }
 
-    /// Records the omissions of a function.
-    pub(super) fn unsaid_of_function(&mut self, id: FunctionId) {
+    /// Lists the properties of a function that neither set has an operand for.
+    pub(super) fn omit_of_function(&mut self, id: FunctionId) {
         let module = self.module;
         let function = &module.functions[id];
         let member = &function.member;
@@ -105,42 +102,32 @@ impl Globals<'_, '_, '_> {
         let is_kernel =
             [Some(id), function.specification].iter().flatten().any(|&id| module.functions[id].is_kernel);
         let is_entered = self.entered.contains(&id);
+        let has_frame =
+            function.frame_base.is_some() || function.frame_extent.is_some() || !module.frame(id).is_empty();
+        let is_object = |object| !has_body || self.is_global(object);
+        let has_object = function.object_pointer.is_some_and(is_object);
+        let has_lanes = function.lanes.is_described || !function.lanes.regions.is_empty();
+        use Property as P;
+        use Reason::{EntryPoint, NoOperand, NotEntryPoint, OfDefinition};
         let all = [
-            (is_kernel && !is_entered, "that it is a kernel: it is no entry point of the module"),
-            (
-                is_entered && is_bound && !is_kernel,
-                "that it is no kernel: it is an entry point of the module",
-            ),
-            (!has_body && is_bound, "its OpFunction, which is that of a definition"),
-            (!has_body && function.body_line != 0, "where its body begins"),
-            (
-                function.object_pointer.is_some_and(|object| !has_body || self.is_global(object)),
-                "which parameter is its object",
-            ),
-            (function.is_variadic, "that it takes more arguments"),
-            (function.is_noreturn, "that it does not return"),
-            (function.is_main, "that the program begins in it"),
-            (function.is_declared_inline, "that it is declared inline"),
-            (function.convention.is_some(), "how it is called"),
-            (member.virtuality.is_some(), "that it is virtual"),
-            (member.is_deleted, "that it is deleted"),
-            (member.defaulted.is_some(), "that it is defaulted"),
-            (
-                function.frame_base.is_some()
-                    || function.frame_extent.is_some()
-                    || !module.frame(id).is_empty(),
-                "its frame",
-            ),
-            (function.static_link.is_some(), "its static link"),
-            (function.calls.is_some(), "which of its calls are described"),
-            (function.lanes.is_described || !function.lanes.regions.is_empty(), "its lanes"),
+            (is_kernel && !is_entered, P::Kernel, NotEntryPoint),
+            (is_entered && is_bound && !is_kernel, P::NotKernel, EntryPoint),
+            (!has_body && is_bound, P::Code, OfDefinition),
+            (!has_body && function.body_line != 0, P::BodyLine, NoOperand),
+            (has_object, P::ObjectPointer, NoOperand),
+            (function.is_variadic, P::Variadic, NoOperand),
+            (function.is_noreturn, P::NoReturn, NoOperand),
+            (function.is_main, P::Main, NoOperand),
+            (function.is_declared_inline, P::DeclaredInline, NoOperand),
+            (function.convention.is_some(), P::Convention, NoOperand),
+            (member.virtuality.is_some(), P::Virtuality, NoOperand),
+            (member.is_deleted, P::Deleted, NoOperand),
+            (member.defaulted.is_some(), P::Defaulted, NoOperand),
+            (has_frame, P::Frame, NoOperand),
+            (function.static_link.is_some(), P::StaticLink, NoOperand),
+            (function.calls.is_some(), P::DescribedCalls, NoOperand),
+            (has_lanes, P::Lanes, NoOperand),
         ];
-        if let Some(left) = listed(&all) {
-            self.writer.leave_out(self.at_function(id), left);
-        }
-    }
-
-    pub(super) fn at_function(&self, id: FunctionId) -> At {
-        self.module.at_scope(self.module.functions[id].scope)
+        self.omit_all(Subject::Function(id), all);
     }
 }

@@ -3,8 +3,9 @@
 use cranelift_entity::SecondaryMap;
 
 use super::writer::Writer;
-use crate::error::{Count, Error, Result};
+use crate::error::{Error, Result};
 use crate::model::{FileId, Module, SourceLine};
+use crate::omission::Reason;
 use crate::spirv::mode::Mode;
 
 /// Number of bytes of each line, for files whose text is emitted.
@@ -30,9 +31,9 @@ impl Texts {
     }
 
     /// Restricts a line (0: no line) and column to the text of the file; also describes the excess.
-    pub fn fit(&self, module: &Module, line: SourceLine) -> (SourceLine, Option<String>) {
+    pub fn fit(&self, line: SourceLine) -> (SourceLine, Option<Reason>) {
         match self.has(line.file) && line.line != 0 {
-            true => fit(module, &self.0[line.file], line),
+            true => fit(&self.0[line.file], line),
             false => (line, None),
         }
     }
@@ -42,23 +43,21 @@ impl Texts {
     /// # Errors
     /// [`BadArgument`](crate::error::ErrorKind::BadArgument) if they are not.
     pub fn check(&self, module: &Module, line: SourceLine) -> Result<()> {
-        self.fit(module, line).1.map_or(Ok(()), |what| Err(Error::bad_argument(what)))
+        self.fit(line).1.map_or(Ok(()), |why| Err(Error::bad_argument(why.sentence(module))))
     }
 }
 
-fn fit(module: &Module, lines: &[usize], line: SourceLine) -> (SourceLine, Option<String>) {
-    let text = || format!("the text of `{}`", module.string(module.files[line.file].name));
-    let SourceLine { line: number, column, .. } = line;
+fn fit(lines: &[usize], line: SourceLine) -> (SourceLine, Option<Reason>) {
+    let SourceLine { file, line: number, column } = line;
     match lines.get(number as usize - 1) {
         None => {
-            let what = format!("line {number} is not in {}, which has {}", text(), lines.len());
-            (SourceLine { line: 0, column: 0, ..line }, Some(what))
+            let why = Reason::LineBeyondText(file, number, lines.len());
+            (SourceLine { line: 0, column: 0, ..line }, Some(why))
         }
         // The column after the last byte is the end of the line.
         Some(&bytes) if column as usize > bytes + 1 => {
-            let (text, bytes) = (text(), Count(bytes, "byte"));
-            let what = format!("column {column} is not in line {number} of {text}, which has {bytes}");
-            (SourceLine { column: 0, ..line }, Some(what))
+            let why = Reason::ColumnBeyondText(file, number, column, bytes);
+            (SourceLine { column: 0, ..line }, Some(why))
         }
         Some(_) => (line, None),
     }

@@ -5,6 +5,7 @@ use hashbrown::HashMap;
 use super::entities::{Globals, Operands};
 use crate::error::Result;
 use crate::model::{FileId, Macro, UnitId};
+use crate::omission::{Property, Reason, Subject};
 use crate::spirv::operand::Field;
 use crate::spirv::table::Name;
 use crate::spirv::words::Id;
@@ -20,8 +21,7 @@ impl<'m> Globals<'_, '_, 'm> {
             if mode.has_macros {
                 self.macros_of(id).map_err(|error| error.or_at(self.module.at_unit(id)))?;
             } else {
-                let what = format!("its macros, which the {} mode does not have", mode.name);
-                self.writer.leave_out(self.module.at_unit(id), what);
+                self.omit(Subject::Unit(id), Property::Macros, Reason::Mode(mode.name));
             }
         }
         Ok(())
@@ -32,7 +32,8 @@ impl<'m> Globals<'_, '_, 'm> {
         let mut defined: HashMap<&'m str, Id> = HashMap::new();
         // Files that are not ended, and whether macros are recorded for them.
         let mut files: Vec<(FileId, bool)> = Vec::new();
-        for what in module.macros(id) {
+        for (index, what) in (0..).zip(module.macros(id)) {
+            let subject = Subject::Macro(id, index);
             let file = files.last().map_or(module.units[id].file, |&(file, _)| file);
             // Every file has a path.
             let path = (Field::Source, self.paths[file].unwrap_or(Id(0)).into());
@@ -51,36 +52,26 @@ impl<'m> Globals<'_, '_, 'm> {
                     let define = self.writer.instruction(Name::MacroDef, &operands)?;
                     defined.insert(head.split_once('(').map_or(head, |(name, _)| name), define);
                 }
-                Macro::Undefine { line, name } => {
-                    let name = module.string(name);
-                    match defined.remove(name) {
-                        Some(define) => {
-                            let operands = [path, (Field::Line, line.into()), (Field::Macro, define.into())];
-                            files.last_mut().into_iter().for_each(|(_, is_said)| *is_said = true);
-                            self.writer.instruction(Name::MacroUndef, &operands)?;
-                        }
-                        None => {
-                            let what = format!("that the macro `{name}` is forgotten: it was not defined");
-                            self.writer.leave_out(module.at_unit(id), what);
-                        }
+                Macro::Undefine { line, name } => match defined.remove(module.string(name)) {
+                    Some(define) => {
+                        let operands = [path, (Field::Line, line.into()), (Field::Macro, define.into())];
+                        files.last_mut().into_iter().for_each(|(_, is_said)| *is_said = true);
+                        self.writer.instruction(Name::MacroUndef, &operands)?;
                     }
-                }
+                    None => {
+                        self.omit(subject, Property::MacroUndefinition, Reason::NotDefined(name));
+                    }
+                },
                 Macro::File { line, file } => {
                     if line != 0 {
-                        let name = module.string(module.files[file].name);
-                        let what =
-                            format!("that line {line} includes `{name}`, of which only the macros are said");
-                        self.writer.leave_out(module.at_unit(id), what);
+                        self.omit(subject, Property::MacroInclusion, Reason::Included(file, line));
                     }
                     // The including file is omitted.
                     files.push((file, line != 0));
                 }
                 Macro::EndFile => {
                     if let Some((file, false)) = files.pop() {
-                        let name = module.string(module.files[file].name);
-                        let what =
-                            format!("that the preprocessor began in `{name}`, of which no macro is said");
-                        self.writer.leave_out(module.at_unit(id), what);
+                        self.omit(subject, Property::MacroFile, Reason::NoMacros(file));
                     }
                 }
             }

@@ -1,7 +1,8 @@
 //! Metadata of the module itself: section "Debug Info Metadata".
 
 use super::entities::Globals;
-use crate::error::{At, Error, Result};
+use crate::error::{Error, Result};
+use crate::omission::{Property, Reason, Subject};
 use crate::spirv::names::{POSSIBLE_DUPLICATES, is_build_identifier};
 use crate::spirv::operand::Field;
 use crate::spirv::table::Name;
@@ -17,7 +18,7 @@ impl Globals<'_, '_, '_> {
                 );
                 return Err(Error::bad_argument(what));
             }
-            if self.has_metadata("its build identifier") {
+            if self.has_metadata(Property::BuildIdentifier) {
                 let flags = if may_be_shared { POSSIBLE_DUPLICATES } else { 0 };
                 let operands = [(Field::Identifier, self.text(digits)?), (Field::Flags, flags.into())];
                 self.writer.instruction(Name::BuildIdentifier, &operands)?;
@@ -27,7 +28,7 @@ impl Globals<'_, '_, '_> {
             if path.contains('\0') {
                 return Err(Error::bad_argument(format!("the storage path {path:?} has a zero byte")));
             }
-            if self.has_metadata("where its debug information is stored") {
+            if self.has_metadata(Property::StoragePath) {
                 let path = self.text(path)?;
                 self.writer.instruction(Name::StoragePath, &[(Field::Path, path)])?;
             }
@@ -36,9 +37,9 @@ impl Globals<'_, '_, '_> {
     }
 
     /// Whether the set has instructions for metadata; otherwise records an omission.
-    fn has_metadata(&mut self, what: &str) -> bool {
+    fn has_metadata(&mut self, property: Property) -> bool {
         if !self.writer.is_shader() {
-            self.writer.leave_out(At::default(), format!("the module: {what}"));
+            self.omit(Subject::Module, property, Reason::NoOperand);
         }
         self.writer.is_shader()
     }

@@ -13,6 +13,7 @@ mod lines;
 mod macros;
 mod metadata;
 mod names;
+mod omissions;
 mod order;
 mod out;
 mod pointers;
@@ -23,7 +24,6 @@ mod sources;
 mod stand_ins;
 mod templates;
 mod types;
-mod unsaid;
 mod values;
 mod variables;
 mod vectors;
@@ -31,13 +31,13 @@ mod writer;
 
 use writer::Writer;
 
-use super::LeftOut;
 use super::attached::Attached;
 use super::binding::Binding;
 use super::layout::Layout;
 use super::mode::Mode;
 use crate::error::Result;
 use crate::model::Module;
+use crate::omission::Omission;
 
 /// The module with all its debug instructions.
 ///
@@ -72,6 +72,6 @@ pub(super) struct Written {
     pub debug: Vec<u32>,
     /// The id bound.
     pub bound: u32,
-    /// The omissions.
-    pub left_out: Vec<LeftOut>,
+    /// Omissions.
+    pub omissions: Vec<Omission>,
 }

@@ -146,7 +146,9 @@ impl Globals<'_, '_, '_> {
     fn at_item(&self, item: Item) -> At {
         match item {
             Item::Type(id) => self.module.at_type(id),
-            Item::FunctionType(id) | Item::Function(id) => self.at_function(id),
+            Item::FunctionType(id) | Item::Function(id) => {
+                self.module.at_scope(self.module.functions[id].scope)
+            }
             Item::Scope(id) => self.module.at_scope(id),
             Item::Variable(id) => self.module.at_variable(id, None),
         }

@@ -107,7 +107,7 @@ impl<'a> Out<'a> {
             }
         }
         let bound = core::mem::replace(&mut self.words[BOUND], written.bound);
-        Attached { words: self.words, added: self.added, bound, left_out: written.left_out }
+        Attached { words: self.words, added: self.added, bound, omissions: written.omissions }
     }
 }
 

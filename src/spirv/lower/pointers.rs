@@ -2,8 +2,9 @@
 
 use super::entities::Globals;
 use crate::model::{MemorySpace, TypeId};
+use crate::omission::{Property, Reason, Subject};
 use crate::spirv::mode::Of;
-use crate::spirv::names::{Enumeration, GENERIC_POINTER};
+use crate::spirv::names::GENERIC_POINTER;
 use crate::spirv::table::Set;
 use crate::target::SpaceId;
 
@@ -45,18 +46,12 @@ impl Globals<'_, '_, '_> {
             && self.writer.mode.set == Set::OpenCl
             && !self.writer.layout.has_capability(GENERIC_POINTER)
         {
-            let what =
-                "that its storage class is Generic: the module has no GenericPointer; CrossWorkgroup is said";
-            self.leave_of_type(id, what);
+            self.omit(Subject::Type(id), Property::StorageClass, Reason::AsGlobalMemory);
             return CLASSES[0].0;
         }
         let own = target.spaces().iter().find(|space| space.name == own);
         if own.map_or(SpaceId::DEFAULT, |own| own.id) != space {
-            let said = Enumeration::StorageClass.text(class);
-            self.leave_of_type(
-                id,
-                &format!("that it points into the address space `{name}`; {said} is said"),
-            );
+            self.omit(Subject::Type(id), Property::AddressSpace, Reason::AsStorageClass(space, class));
         }
         class
     }

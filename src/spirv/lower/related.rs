@@ -27,8 +27,8 @@ pub(super) struct Related {
     methods: HashMap<TypeId, Vec<FunctionId>>,
     /// Static members that are members of no type: their type has no members, or they do not fit its instruction.
     lost: HashSet<VariableId>,
-    /// Types with members that do not fit one instruction, and the number of these members.
-    pub crowded: HashMap<TypeId, usize>,
+    /// Types without room for all of their members: how many are encoded, of how many.
+    pub crowded: HashMap<TypeId, (usize, usize)>,
     /// Functions described by a `DebugFunctionDeclaration`.
     declared: HashSet<FunctionId>,
     /// The inlined call that contains a scope, or is the scope.
@@ -167,7 +167,8 @@ impl Related {
     fn fit(&mut self, mode: &Mode, module: &Module) {
         for (id, ty) in &module.types {
             let TypeKind::Composite(composite) = &ty.kind else { continue };
-            let mut room = MOST_MEMBERS - said_bases(mode, module, composite).count();
+            let most = MOST_MEMBERS - said_bases(mode, module, composite).count();
+            let mut room = most;
             let mut lost = composite.members.len().saturating_sub(room);
             room = room.saturating_sub(composite.members.len());
             if let Some(statics) = self.statics.get_mut(&id) {
@@ -181,7 +182,7 @@ impl Related {
                 methods.truncate(room);
             }
             if lost > 0 {
-                self.crowded.insert(id, lost);
+                self.crowded.insert(id, (most, most + lost));
             }
         }
     }
@@ -231,13 +232,13 @@ pub(super) fn said_bases<'m>(
     mode: &Mode,
     module: &'m Module,
     composite: &'m Composite,
-) -> impl Iterator<Item = &'m Base> + use<'m> {
+) -> impl Iterator<Item = (u32, &'m Base)> + use<'m> {
     let can_have = mode.has_inheritance && composite.kind != CompositeKind::Union;
-    let is_said = move |base: &&Base| {
+    let is_said = move |(_, base): &(u32, &Base)| {
         let is_fixed = matches!(base.offset, BaseOffset::Bytes(_)) && !base.is_virtual;
         can_have && is_fixed && class_of(module, base.ty).is_some()
     };
-    composite.bases.iter().filter(is_said).take(MOST_MEMBERS)
+    (0..).zip(&composite.bases).filter(is_said).take(MOST_MEMBERS)
 }
 
 /// Line of a function; a definition without a line has that of its declaration.

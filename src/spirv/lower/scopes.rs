@@ -1,15 +1,14 @@
 //! Blocks, namespaces, discriminators and inlined calls: section 4.7.
 
-use std::borrow::Cow;
-
 use cranelift_entity::SecondaryMap;
 use hashbrown::HashMap;
 
 use super::entities::{Globals, Operands, Scoped};
 use super::order::{Item, State};
 use super::writer::Word;
-use crate::error::{At, Result};
-use crate::model::{Module, ScopeId, ScopeKind, SourceLine};
+use crate::error::Result;
+use crate::model::{ScopeId, ScopeKind, SourceLine};
+use crate::omission::{Property, Reason, Subject};
 use crate::spirv::mode::Discriminators;
 use crate::spirv::operand::Field;
 use crate::spirv::table::Name;
@@ -61,18 +60,14 @@ impl Globals<'_, '_, '_> {
 
     /// Operand for the scope of an entity. If that scope is not written yet, a wider one, and an omission.
     #[inline]
-    pub(super) fn scope(
-        &mut self,
-        scope: ScopeId,
-        who: impl FnOnce(&Module) -> (At, String),
-    ) -> Result<Word> {
+    pub(super) fn scope(&mut self, scope: ScopeId, subject: Subject) -> Result<Word> {
         match self.last_scope {
             Some((last, word)) if last == scope => Ok(word),
-            _ => self.find_scope(scope, who),
+            _ => self.find_scope(scope, subject),
         }
     }
 
-    fn find_scope(&mut self, scope: ScopeId, who: impl FnOnce(&Module) -> (At, String)) -> Result<Word> {
+    fn find_scope(&mut self, scope: ScopeId, subject: Subject) -> Result<Word> {
         let (own, wider) = (self.related.lexical(scope), self.reachable(scope));
         if own != wider
             && self.has_later()
@@ -81,7 +76,7 @@ impl Globals<'_, '_, '_> {
             return self.id(item).map(Word::Later);
         }
         if own != wider {
-            self.leave_scope(wider, who);
+            self.omit(subject, Property::Scope, Reason::WiderScope(wider));
         }
         let word = match self.scope_item(wider) {
             Some(item) => self.id(item).map(Word::Id)?,
@@ -95,32 +90,11 @@ impl Globals<'_, '_, '_> {
         Ok(word)
     }
 
-    fn leave_scope(&mut self, wider: ScopeId, who: impl FnOnce(&Module) -> (At, String)) {
-        let (at, what) = who(self.module);
-        let wider = match &self.module.scopes[wider].kind {
-            ScopeKind::Unit => "the unit".into(),
-            ScopeKind::Function(function) => {
-                format!("function `{}`", self.module.string(self.module.functions[*function].name))
-            }
-            ScopeKind::Type(ty) => self.module.called(*ty),
-            ScopeKind::Namespace { name: Some(name), .. } => {
-                format!("namespace `{}`", self.module.string(*name))
-            }
-            _ => wider.to_string(),
-        };
-        self.writer.leave_out(at, format!("{what}: what it is in names it, so it is said to be in {wider}"));
-    }
-
-    /// Records that an entity in an inlined call is described in the function instead.
-    pub(super) fn leave_inlined(&mut self, scope: ScopeId, who: impl FnOnce(&Module) -> (At, String)) {
+    /// Lists that an entity of one inlined call is in the function instead.
+    pub(super) fn omit_inlined(&mut self, scope: ScopeId, subject: Subject) {
         let Some(call) = self.related.inlined[scope] else { return };
         let ScopeKind::Inlined { function, .. } = self.module.scopes[call].kind else { return };
-        let (at, what) = who(self.module);
-        let name = self.module.string(self.module.functions[function].name);
-        self.writer.leave_out(
-            at,
-            format!("{what}: that it is of one inlined call: it is said to be of function `{name}`"),
-        );
+        self.omit(subject, Property::InlinedScope, Reason::FunctionScope(function));
     }
 
     /// Whether a cycle can be encoded with a forward reference.
@@ -134,22 +108,22 @@ impl Globals<'_, '_, '_> {
         let data = &module.scopes[id];
         let name = match data.kind {
             ScopeKind::Namespace { name, is_inline } => {
-                if is_inline && let Some(name) = name {
-                    let what = format!("namespace `{}`: that it is inline", module.string(name));
-                    self.writer.leave_out(module.at_scope(id), what);
+                if is_inline && name.is_some() {
+                    self.omit(Subject::Scope(id), Property::InlineNamespace, Reason::NoOperand);
                 }
                 Some(name)
             }
             _ => None,
         };
-        let who = |module: &Module| (module.at_scope(id), "a block".into());
+        let subject = Subject::Scope(id);
         // Without a line of its own, the file of the enclosing scope.
         let line = match data.kind {
             ScopeKind::Block => SourceLine { file: self.related.file(id), line: 0, column: 0 },
             _ => SourceLine { file: self.module.units[data.unit].file, line: 0, column: 0 },
         };
-        let mut operands = Operands::from_iter(self.place(data.line.or(Some(line)), data.unit, who));
-        operands.push((Field::Scope, self.scope(self.parent(id), who)?));
+        let mut operands =
+            Operands::from_iter(self.place(data.line.or(Some(line)), data.unit, subject, Property::Line));
+        operands.push((Field::Scope, self.scope(self.parent(id), subject)?));
         if let Some(name) = name {
             operands.push((Field::Name, self.name(name)?));
         }
@@ -176,7 +150,7 @@ impl Globals<'_, '_, '_> {
             if matches!(data.kind, ScopeKind::Inlined { .. }) {
                 calls[id] = Some(self.inlined_at(id, &calls, &scoped)?);
             }
-            let Word::Id(mut scope) = self.scope(id, |module| (module.at_scope(id), String::new()))? else {
+            let Word::Id(mut scope) = self.scope(id, Subject::Scope(id))? else {
                 continue;
             };
             let is_block = data.kind == ScopeKind::Block;
@@ -194,20 +168,16 @@ impl Globals<'_, '_, '_> {
                         scope = discriminator;
                     }
                 } else if of_origin != Some(data.discriminator) {
-                    let what = format!("an inlined block: its discriminator {}", data.discriminator);
-                    self.writer.leave_out(module.at_scope(id), what);
+                    self.omit(Subject::Scope(id), Property::Discriminator, Reason::NoOperand);
                 }
             }
             if is_block && self.related.inlined[id].is_some() && data.origin.is_none() {
-                let what =
-                    "an inlined block that is the instance of none: it is said to be of the scope around it";
-                self.writer.leave_out(module.at_scope(id), what);
+                self.omit(Subject::Scope(id), Property::Entity, Reason::InstanceOfNone);
             }
             if let Some(origin) = data.origin
                 && data.line.is_some_and(|line| module.scopes[origin].line != Some(line))
             {
-                let what = "an inlined block: where it begins; that of what it is the instance of is said";
-                self.writer.leave_out(module.at_scope(id), what);
+                self.omit(Subject::Scope(id), Property::Line, Reason::OfOrigin);
             }
             let inlined = self.related.inlined[id].and_then(|call| calls[call]);
             scoped[id] = Some(Scoped { scope, inlined });
@@ -231,12 +201,11 @@ impl Globals<'_, '_, '_> {
     ) -> Result<Id> {
         let module = self.module;
         let data = &module.scopes[id];
-        let ScopeKind::Inlined { function, call } = data.kind else { return Ok(Id(0)) };
+        let ScopeKind::Inlined { call, .. } = data.kind else { return Ok(Id(0)) };
         let around = self.parent(id);
         // The call site is in code.
         let mut scope = scoped[around].map_or(Id(0), |scoped| scoped.scope);
-        let callee = module.string(module.functions[function].name);
-        let mut left: Vec<Cow<'_, str>> = Vec::new();
+        let subject = Subject::Scope(id);
         if data.discriminator != 0 {
             match self.writer.mode.discriminators {
                 Discriminators::AsScopes => {
@@ -245,22 +214,22 @@ impl Globals<'_, '_, '_> {
                     let operands = [source, number, (Field::Scope, scope.into())];
                     scope = self.writer.instruction(Name::LexicalBlockDiscriminator, &operands)?;
                 }
-                Discriminators::Beside => left.push("its discriminator".into()),
+                Discriminators::Beside => {
+                    self.omit(subject, Property::Discriminator, Reason::NoOperand);
+                }
             }
         }
         if call.column != 0 {
-            left.push("its column".into());
+            self.omit(subject, Property::Column, Reason::NoOperand);
         }
         // The line of the call counts in the file of the enclosing scope.
         let file = self.related.file(around);
         if file != call.file {
-            left.push("its file, which is not that of the scope around it".into());
+            self.omit(subject, Property::CallFile, Reason::OtherFile);
         }
-        let (SourceLine { line, .. }, fault) = self.texts.fit(module, SourceLine { file, column: 0, ..call });
-        left.extend(fault.map(|fault| format!("{fault}, and is not said").into()));
-        if !left.is_empty() {
-            let what = format!("the inlined call of `{callee}` in line {}: {}", call.line, left.join(", "));
-            self.writer.leave_out(module.at_scope(id), what);
+        let (SourceLine { line, .. }, fault) = self.texts.fit(SourceLine { file, column: 0, ..call });
+        if let Some(fault) = fault {
+            self.omit(subject, Property::CallLine, fault);
         }
         let mut operands = Operands::new();
         operands.push((Field::Line, line.into()));

@@ -9,6 +9,7 @@ use super::order::Item;
 use super::writer::Writer;
 use crate::error::Result;
 use crate::model::{FileId, FunctionId, Language, Module, StringId, UnitId};
+use crate::omission::{Property, Reason, Subject};
 use crate::spirv::binding::Binding;
 use crate::spirv::layout::Layout;
 use crate::spirv::opcodes as op;
@@ -38,24 +39,18 @@ impl Globals<'_, '_, '_> {
             let path = self.text(&path)?;
             let super::writer::Word::Id(string) = path else { continue };
             self.paths[id] = Some(string);
-            let at = module.at_unit(file.unit);
+            let subject = Subject::File(id);
             let unit = &module.units[file.unit];
             // A missing compilation directory is recorded once, for the file that the unit is named after.
             for directory in lost.filter(|&lost| id == unit.file || Some(lost) != unit.directory) {
-                let (name, directory) = (module.string(file.name), module.string(directory));
-                let what =
-                    format!("file `{name}`: the directory `{directory}`, which is not in its full path");
-                self.writer.leave_out(at.clone(), what);
+                self.omit(subject, Property::Directory, Reason::NoFullPath(directory));
             }
             if file.md5.is_some() {
-                let what = format!("file `{}`: its MD5 sum", module.string(file.name));
-                self.writer.leave_out(at.clone(), what);
+                self.omit(subject, Property::Checksum, Reason::NoOperand);
             }
             let mut text = file.source.map(|text| module.string(text));
             if text.is_some_and(|text| !text.is_empty() && !is_said(text, self.writer.mode)) {
-                let what =
-                    format!("file `{}`: its text, which is longer than a string", module.string(file.name));
-                self.writer.leave_out(at, what);
+                self.omit(subject, Property::SourceText, Reason::TooLong);
                 text = None;
             }
             if text.is_none() && self.writer.mode.has_text {
@@ -96,22 +91,30 @@ impl Globals<'_, '_, '_> {
                 (Field::Language, language.into()),
             ];
             self.units[id] = Some(self.writer.instruction(Name::CompilationUnit, &operands)?);
-            let at = self.module.at_unit(id);
-            if !self.writer.is_shader() && (unit.producer.is_some() || unit.command_line.is_some()) {
-                self.writer.leave_out(at.clone(), "its producer and what this was called with");
+            let subject = Subject::Unit(id);
+            if !self.writer.is_shader() {
+                self.omit_compiler(id, Reason::NoOperand);
             }
             if unit.language_version.is_some() {
-                self.writer.leave_out(at.clone(), "the version of its language");
+                self.omit(subject, Property::LanguageVersion, Reason::NoOperand);
             }
             if unit.split_name.is_some() {
-                self.writer.leave_out(at.clone(), "the file of its split unit");
+                self.omit(subject, Property::SplitName, Reason::NoOperand);
             }
             if unit.is_optimized && !has_code[id] {
-                self.writer
-                    .leave_out(at, "that its code was optimized, which is said of functions: it has none");
+                self.omit(subject, Property::Optimized, Reason::NoFunctions);
             }
         }
         Ok(())
+    }
+
+    fn omit_compiler(&mut self, id: UnitId, reason: Reason) {
+        let unit = &self.module.units[id];
+        let all = [
+            (unit.producer.is_some(), Property::Producer, reason.clone()),
+            (unit.command_line.is_some(), Property::CommandLine, reason),
+        ];
+        self.omit_all(Subject::Unit(id), all);
     }
 
     fn language(&mut self, id: UnitId) -> u32 {
@@ -120,14 +123,11 @@ impl Globals<'_, '_, '_> {
         match number {
             Some(number) if number <= mode.last_language => number,
             Some(number) => {
-                let what =
-                    format!("its source language {number}, which the {} mode does not have", mode.name);
-                self.writer.leave_out(self.module.at_unit(id), what);
+                self.omit(Subject::Unit(id), Property::Language, Reason::LanguageMode(number, mode.name));
                 0
             }
             None => {
-                let what = format!("its language DW_LANG {:#x}, which SPIR-V has no number for", language.0);
-                self.writer.leave_out(self.module.at_unit(id), what);
+                self.omit(Subject::Unit(id), Property::Language, Reason::NoLanguageNumber(language.0));
                 0
             }
         }
@@ -158,11 +158,8 @@ impl Globals<'_, '_, '_> {
             self.writer.instruction(Name::EntryPoint, &operands)?;
             said.insert(unit);
         }
-        for (id, unit) in &module.units {
-            if !said.contains(&id) && (unit.producer.is_some() || unit.command_line.is_some()) {
-                let what = "its producer and what this was called with: it has no entry point";
-                self.writer.leave_out(module.at_unit(id), what);
-            }
+        for id in module.units.keys().filter(|id| !said.contains(id)) {
+            self.omit_compiler(id, Reason::NoEntryPoint);
         }
         Ok(())
     }

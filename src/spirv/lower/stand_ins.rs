@@ -4,6 +4,7 @@ use cranelift_entity::SecondaryMap;
 
 use super::writer::Writer;
 use crate::model::{Module, PointerKind, Qualifier, TypeId, TypeKind};
+use crate::omission::{Property, Reason, Subject};
 use crate::spirv::mode::Of;
 
 /// The type written in place of each type.
@@ -21,46 +22,41 @@ impl StandIns {
         let mut all = Self::default();
         let mode = writer.mode;
         let (pointee, typedef) = (mode.pointee == Of::Basic, mode.typedef == Of::Basic);
-        let has_no = |what: &str| format!("the {} mode has no {what}", mode.name);
         for (id, ty) in &module.types {
-            let mut leave = |what: &str| {
-                writer.leave_out(module.at_type(id), format!("{}: {what}", module.called(id)));
-            };
+            let mut omit = |property, reason| writer.omit(module, Subject::Type(id), property, reason);
             let of_basic = |of: Option<TypeId>| of.and_then(|of| all.basic[of]);
             match ty.kind {
                 TypeKind::Base { .. } => all.basic[id] = Some(id),
                 TypeKind::Pointer { to, .. } if pointee => match (to, of_basic(to)) {
                     (Some(to), Some(basic)) if to != basic => {
-                        leave(
-                            "what it points to is qualified, or has another name, and it is said to point to that",
-                        );
+                        omit(Property::Pointee, Reason::AsBasic(to, basic));
                     }
                     (_, Some(_)) => {}
                     (_, None) => {
-                        leave(&has_no("pointer to what is no basic type, and it is said to be an address"));
+                        omit(Property::Kind, Reason::AsAddress(mode.name));
                         all.basic[id] = Some(id);
                     }
                 },
                 TypeKind::Qualified { of, .. } => {
                     all.basic[id] = of_basic(of);
                     if pointee && all.basic[id].is_none() {
-                        leave(&has_no("qualifier of what is no basic type"));
+                        omit(Property::Kind, Reason::AsUnqualified(mode.name));
                         all.others[id] = Some(of.and_then(|of| all.get(of)));
-                    } else if pointee && of != all.basic[id] {
-                        leave(
-                            "what it qualifies is qualified too, or has another name, and it is said to qualify that",
-                        );
+                    } else if let (true, Some(of), Some(basic)) =
+                        (pointee && of != all.basic[id], of, all.basic[id])
+                    {
+                        omit(Property::Qualified, Reason::AsBasic(of, basic));
                     }
                 }
                 TypeKind::Typedef { of, .. } => {
                     all.basic[id] = of_basic(of);
                     if typedef && all.basic[id].is_none() {
-                        leave(&has_no("other name of what is no basic type"));
+                        omit(Property::Kind, Reason::AsUnnamed(mode.name));
                         all.others[id] = Some(of.and_then(|of| all.get(of)));
-                    } else if typedef && of != all.basic[id] {
-                        leave(
-                            "what it names is qualified, or has another name, and it is said to be a name of that",
-                        );
+                    } else if let (true, Some(of), Some(basic)) =
+                        (typedef && of != all.basic[id], of, all.basic[id])
+                    {
+                        omit(Property::Named, Reason::AsBasic(of, basic));
                     }
                 }
                 _ => {}

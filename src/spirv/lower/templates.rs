@@ -4,8 +4,9 @@ use super::entities::{Globals, Operands};
 use super::order::Item;
 use super::types::class_of;
 use super::writer::Word;
-use crate::error::{At, Result};
+use crate::error::Result;
 use crate::model::{SourceLine, TemplateArgument, TemplateParameter, TypeKind, UnitId};
+use crate::omission::{Property, Reason, Subject, TemplateOwner};
 use crate::spirv::operand::Field;
 use crate::spirv::table::Name;
 use crate::spirv::words::Id;
@@ -14,9 +15,16 @@ use crate::spirv::words::Id;
 struct Instance {
     unit: UnitId,
     line: Option<SourceLine>,
-    at: At,
-    /// Name of the instance for messages, if its location does not identify it.
-    called: String,
+    owner: TemplateOwner,
+}
+
+impl Instance {
+    fn subject(&self) -> Subject {
+        match self.owner {
+            TemplateOwner::Type(id) => Subject::Type(id),
+            TemplateOwner::Function(id) => Subject::Function(id),
+        }
+    }
 }
 
 impl Globals<'_, '_, '_> {
@@ -27,12 +35,7 @@ impl Globals<'_, '_, '_> {
             if let TypeKind::Composite(composite) = &ty.kind
                 && !composite.templates.is_empty()
             {
-                let instance = Instance {
-                    unit: ty.unit,
-                    line: ty.line,
-                    at: module.at_type(id),
-                    called: format!("{}: ", module.called(id)),
-                };
+                let instance = Instance { unit: ty.unit, line: ty.line, owner: TemplateOwner::Type(id) };
                 let is_class = class_of(module, id).is_some();
                 self.template(Item::Type(id), is_class, &instance, &composite.templates)?;
             }
@@ -42,8 +45,7 @@ impl Globals<'_, '_, '_> {
                 let instance = Instance {
                     unit: module.scopes[function.scope].unit,
                     line: self.line_of(id),
-                    at: self.at_function(id),
-                    called: String::new(),
+                    owner: TemplateOwner::Function(id),
                 };
                 let has_body = self.related.has_body(id);
                 self.template(Item::Function(id), has_body, &instance, &function.templates)?;
@@ -60,36 +62,31 @@ impl Globals<'_, '_, '_> {
         parameters: &[TemplateParameter],
     ) -> Result<()> {
         if !can_be {
-            self.leave_of_instance(
-                instance,
-                "the parameters of the template: it is a union or a declaration",
-            );
+            self.omit(instance.subject(), Property::TemplateParameters, Reason::NotTemplate);
             return Ok(());
         }
         let mut all = Vec::new();
-        for parameter in parameters {
-            if let TemplateArgument::Pack(_) = parameter.argument {
-                self.leave_default(instance, parameter);
+        for (index, parameter) in (0..).zip(parameters) {
+            let subject = Subject::TemplateParameter(instance.owner, index, None);
+            let TemplateArgument::Pack(inner) = &parameter.argument else {
+                all.extend(self.template_parameter(instance, subject, parameter)?);
+                continue;
+            };
+            self.omit_default(subject, parameter);
+            if self.writer.mode.has_packs {
+                all.extend(self.pack(instance, index, parameter, inner)?);
+                continue;
             }
-            match &parameter.argument {
-                TemplateArgument::Pack(inner) if self.writer.mode.has_packs => {
-                    all.extend(self.pack(instance, parameter, inner)?);
-                }
-                TemplateArgument::Pack(inner) => {
-                    let name = self.parameter_text(parameter);
-                    self.leave_of_instance(instance, &format!("that {name} is a pack of {}", inner.len()));
-                    for parameter in inner {
-                        all.extend(self.template_parameter(instance, parameter)?);
-                    }
-                }
-                _ => all.extend(self.template_parameter(instance, parameter)?),
+            self.omit(subject, Property::Pack, Reason::PackInto(inner.len()));
+            for (place, parameter) in (0..).zip(inner) {
+                let subject = Subject::TemplateParameter(instance.owner, index, Some(place));
+                all.extend(self.template_parameter(instance, subject, parameter)?);
             }
         }
         if all.is_empty() {
             return Ok(());
         }
-        let all = self
-            .room(&all, 6, 1, |_| (instance.at.clone(), format!("{}template parameters", instance.called)));
+        let all = self.room(&all, 6, 1, instance.subject(), Property::TemplateParameters);
         let mut operands = vec![(Field::Target, self.id(item)?.into())];
         operands.extend(all.iter().map(|&id| (Field::Parameter, id.into())));
         self.writer.instruction(Name::TypeTemplate, &operands)?;
@@ -100,20 +97,18 @@ impl Globals<'_, '_, '_> {
     fn template_parameter(
         &mut self,
         instance: &Instance,
+        subject: Subject,
         parameter: &TemplateParameter,
     ) -> Result<Option<Id>> {
         let module = self.module;
-        let text = self.parameter_text(parameter);
         let (ty, value) = match &parameter.argument {
             TemplateArgument::Pack(_) => return Ok(None),
             &TemplateArgument::Template(name) => {
                 if !self.writer.mode.has_template_templates {
-                    let mode = self.writer.mode.name;
-                    let what = format!("{text}: the {mode} mode has no templates as parameters");
-                    self.leave_of_instance(instance, &what);
+                    self.omit(subject, Property::Entity, Reason::Mode(self.writer.mode.name));
                     return Ok(None);
                 }
-                self.leave_default(instance, parameter);
+                self.omit_default(subject, parameter);
                 let operands = [
                     (Field::Name, self.name(parameter.name)?),
                     (Field::TemplateName, self.name(Some(name))?),
@@ -126,19 +121,16 @@ impl Globals<'_, '_, '_> {
                 let bytes = module.constant(value);
                 let value = bytes.map_or(Ok(None), |bytes| self.integer(ty, bytes))?;
                 let Some(value) = value else {
-                    self.leave_of_instance(
-                        instance,
-                        &format!("{text}: its value is no integer that is known"),
-                    );
+                    self.omit(subject, Property::Entity, Reason::ValueNotInteger);
                     return Ok(None);
                 };
                 (Some(ty), value.into())
             }
         };
-        self.leave_default(instance, parameter);
+        self.omit_default(subject, parameter);
         let mut operands = Operands::new();
         operands.push((Field::Name, self.name(parameter.name)?));
-        operands.push((Field::ActualType, self.type_word(ty, |_| (instance.at.clone(), text))?));
+        operands.push((Field::ActualType, self.type_word(ty, subject)?));
         operands.push((Field::Value, value));
         operands.extend(self.nowhere(instance));
         self.writer.instruction(Name::TypeTemplateParameter, &operands).map(Some)
@@ -147,34 +139,33 @@ impl Globals<'_, '_, '_> {
     fn pack(
         &mut self,
         instance: &Instance,
+        index: u32,
         parameter: &TemplateParameter,
         inner: &[TemplateParameter],
     ) -> Result<Option<Id>> {
-        let text = self.parameter_text(parameter);
         let mut all = Vec::new();
-        for parameter in inner {
+        for (place, parameter) in (0..).zip(inner) {
+            let subject = Subject::TemplateParameter(instance.owner, index, Some(place));
             match parameter.argument {
-                TemplateArgument::Template(_) => {
-                    self.leave_of_instance(instance, &format!("a template in {text}"));
-                }
-                _ => all.extend(self.template_parameter(instance, parameter)?),
+                TemplateArgument::Template(_) => self.omit(subject, Property::Entity, Reason::InPack),
+                _ => all.extend(self.template_parameter(instance, subject, parameter)?),
             }
         }
+        let subject = Subject::TemplateParameter(instance.owner, index, None);
         if all.is_empty() {
-            self.leave_of_instance(instance, &format!("{text}, which is an empty pack"));
+            self.omit(subject, Property::Entity, Reason::EmptyPack);
             return Ok(None);
         }
-        let all = self.room(&all, 9, 1, |_| (instance.at.clone(), format!("{}{text}", instance.called)));
+        let all = self.room(&all, 9, 1, subject, Property::Pack);
         let mut operands = vec![(Field::Name, self.name(parameter.name)?)];
         operands.extend(self.nowhere(instance));
         operands.extend(all.iter().map(|&id| (Field::Parameter, Word::Id(id))));
         self.writer.instruction(Name::TypeTemplateParameterPack, &operands).map(Some)
     }
 
-    fn leave_default(&mut self, instance: &Instance, parameter: &TemplateParameter) {
+    fn omit_default(&mut self, subject: Subject, parameter: &TemplateParameter) {
         if parameter.is_default {
-            let text = self.parameter_text(parameter);
-            self.leave_of_instance(instance, &format!("that {text} is what it is where nothing is said"));
+            self.omit(subject, Property::Default, Reason::NoOperand);
         }
     }
 
@@ -182,13 +173,5 @@ impl Globals<'_, '_, '_> {
     fn nowhere(&self, instance: &Instance) -> [(Field, Word); 3] {
         let file = instance.line.map_or(self.module.units[instance.unit].file, |line| line.file);
         [self.source(file), (Field::Line, 0.into()), (Field::Column, 0.into())]
-    }
-
-    fn leave_of_instance(&mut self, instance: &Instance, what: &str) {
-        self.writer.leave_out(instance.at.clone(), format!("{}{what}", instance.called));
-    }
-
-    fn parameter_text(&self, parameter: &TemplateParameter) -> String {
-        format!("template parameter `{}`", parameter.name.map_or("", |name| self.module.string(name)))
     }
 }

@@ -4,8 +4,9 @@ use super::entities::{Globals, Operands};
 use super::order::{Item, Slot, State};
 use super::stand_ins::spelled;
 use super::writer::Word;
-use crate::error::{At, Result};
+use crate::error::Result;
 use crate::model::{BaseEncoding, Count, Module, PointerKind, Qualifier, ScopeKind, Type, TypeId, TypeKind};
+use crate::omission::{Property, Reason, Subject};
 use crate::spirv::mode::Of;
 use crate::spirv::names::flags;
 use crate::spirv::operand::Field;
@@ -105,19 +106,15 @@ impl Globals<'_, '_, '_> {
 
     /// Operand for a type. If the type is not written yet, an omission.
     #[inline]
-    pub(super) fn type_word(
-        &mut self,
-        ty: Option<TypeId>,
-        who: impl FnOnce(&Module) -> (At, String),
-    ) -> Result<Word> {
+    pub(super) fn type_word(&mut self, ty: Option<TypeId>, subject: Subject) -> Result<Word> {
         let ty = ty.and_then(|ty| self.stand_ins.get(ty));
         match ty.map(|ty| self.types[ty]) {
             Some(Slot { id: Some(id), state: State::Done }) => Ok(id.into()),
-            _ => self.unwritten(ty, who),
+            _ => self.unwritten(ty, subject),
         }
     }
 
-    fn unwritten(&mut self, ty: Option<TypeId>, who: impl FnOnce(&Module) -> (At, String)) -> Result<Word> {
+    fn unwritten(&mut self, ty: Option<TypeId>, subject: Subject) -> Result<Word> {
         let Some(ty) = ty else { return self.no_type(None) };
         let item = Item::Type(ty);
         if self.types[ty].state == State::Done {
@@ -126,9 +123,7 @@ impl Globals<'_, '_, '_> {
         if self.has_later() {
             return self.id(item).map(Word::Later);
         }
-        let (at, what) = who(self.module);
-        let what = format!("{what}: {} is made of it, and is not said here", self.module.called(ty));
-        self.writer.leave_out(at, what);
+        self.omit(subject, Property::Type, Reason::Cycle(ty, self.writer.mode.has_none_types));
         self.no_type(Some(ty))
     }
 
@@ -160,12 +155,12 @@ impl Globals<'_, '_, '_> {
     pub(super) fn ty(&mut self, id: TypeId) -> Result<()> {
         let module = self.module;
         let ty = &module.types[id];
-        let who = |module: &Module| (module.at_type(id), module.called(id));
+        let subject = Subject::Type(id);
         match &ty.kind {
             TypeKind::Base { name, encoding } => {
                 let encoding = self.encoding(id, *encoding);
                 let bits = ty.bits.unwrap_or(0);
-                let (name, size) = (self.name(Some(*name))?, self.number(bits, who)?);
+                let (name, size) = (self.name(Some(*name))?, self.number(bits, subject, Property::Size)?);
                 self.basic(id, name, size, encoding)
             }
             TypeKind::Unspecified { name } => {
@@ -176,11 +171,11 @@ impl Globals<'_, '_, '_> {
                 if self.stand_ins.basic(id) == Some(id) {
                     let name = self.text(&spelled(module, id))?;
                     let address = u64::from(module.target.address_bytes()) * 8;
-                    let size = self.number(ty.bits.unwrap_or(address), who)?;
+                    let size = self.number(ty.bits.unwrap_or(address), subject, Property::Size)?;
                     return self.basic(id, name, size, ADDRESS);
                 }
                 let to = to.and_then(|to| self.pointee(id, to));
-                let base = self.type_word(to, who)?;
+                let base = self.type_word(to, subject)?;
                 let class = self.storage_class(id, space, memory);
                 let flags = match kind {
                     PointerKind::Pointer => 0,
@@ -195,7 +190,7 @@ impl Globals<'_, '_, '_> {
                 self.define(id, Name::TypePointer, &operands)
             }
             &TypeKind::Qualified { qualifier, of } => {
-                let base = self.type_word(self.base_of(id, of), who)?;
+                let base = self.type_word(self.base_of(id, of), subject)?;
                 let qualifier: u32 = match qualifier {
                     Qualifier::Const => 0,
                     Qualifier::Volatile => 1,
@@ -209,14 +204,14 @@ impl Globals<'_, '_, '_> {
                 let mut operands = Operands::new();
                 operands.push((Field::Name, self.name(Some(name))?));
                 let base = self.base_of(id, of);
-                operands.push((Field::BaseType, self.type_word(base, who)?));
-                operands.extend(self.place(ty.line, ty.unit, who));
-                operands.push((Field::Scope, self.scope(ty.scope, who)?));
+                operands.push((Field::BaseType, self.type_word(base, subject)?));
+                operands.extend(self.place(ty.line, ty.unit, subject, Property::Line));
+                operands.push((Field::Scope, self.scope(ty.scope, subject)?));
                 self.define(id, Name::Typedef, &operands)
             }
             &TypeKind::MemberPointer { class, to } => {
-                let member = self.type_word(Some(to), who)?;
-                let class = self.class(class, who)?;
+                let member = self.type_word(Some(to), subject)?;
+                let class = self.class(class, subject)?;
                 self.define(id, Name::TypePtrToMember, &[(Field::MemberType, member), (Field::Parent, class)])
             }
             TypeKind::Array { of, dimensions, stride_bits } => self.array(id, *of, dimensions, *stride_bits),
@@ -229,7 +224,7 @@ impl Globals<'_, '_, '_> {
             TypeKind::Subroutine { returns, parameters } => {
                 let parameters: Vec<_> = parameters.iter().map(|&ty| Some(ty)).collect();
                 let known = self.types[id].id;
-                let result = self.signature(known, *returns, &parameters, who)?;
+                let result = self.signature(known, *returns, &parameters, subject)?;
                 self.types[id].id = Some(result);
                 Ok(())
             }
@@ -251,17 +246,17 @@ impl Globals<'_, '_, '_> {
         known: Option<Id>,
         returns: Option<TypeId>,
         parameters: &[Option<TypeId>],
-        who: impl Fn(&Module) -> (At, String) + Copy,
+        subject: Subject,
     ) -> Result<Id> {
         let mut operands = Operands::new();
         operands.push((Field::Flags, 0.into()));
         let returns = match returns.filter(|&ty| self.stand_ins.get(ty).is_some()) {
             None => self.writer.void().into(),
-            returns => self.type_word(returns, who)?,
+            returns => self.type_word(returns, subject)?,
         };
         operands.push((Field::ReturnType, returns));
-        for &ty in self.room(parameters, 7, 1, who) {
-            let ty = self.type_word(ty, who)?;
+        for &ty in self.room(parameters, 7, 1, subject, Property::Parameters) {
+            let ty = self.type_word(ty, subject)?;
             operands.push((Field::ParameterType, ty));
         }
         match known {
@@ -271,22 +266,18 @@ impl Globals<'_, '_, '_> {
     }
 
     /// Operand for a class or structure, possibly qualified or behind a typedef.
-    pub(super) fn class(&mut self, ty: TypeId, who: impl FnOnce(&Module) -> (At, String)) -> Result<Word> {
+    pub(super) fn class(&mut self, ty: TypeId, subject: Subject) -> Result<Word> {
         let class = class_of(self.module, ty);
         if class.is_none() {
-            let (at, what) = who(self.module);
-            let what = format!("{what}: {} is no class or structure, and not said", self.module.called(ty));
-            self.writer.leave_out(at, what);
+            self.omit(subject, Property::Class, Reason::NotClass(ty));
             return self.none();
         }
         // The replacement of an unwritten type is not a class.
         if class.is_some_and(|class| self.types[class].state != State::Done) && !self.has_later() {
-            let (at, what) = who(self.module);
-            let what = format!("{what}: {} is made of it, and is not said here", self.module.called(ty));
-            self.writer.leave_out(at, what);
+            self.omit(subject, Property::Class, Reason::Cycle(ty, true));
             return self.none();
         }
-        self.type_word(class, who)
+        self.type_word(class, subject)
     }
 
     fn encoding(&mut self, id: TypeId, encoding: BaseEncoding) -> u32 {
@@ -299,11 +290,7 @@ impl Globals<'_, '_, '_> {
             BaseEncoding::Unsigned => 6,
             BaseEncoding::UnsignedChar => 7,
             _ => {
-                let what = format!(
-                    "{}: that it is of {encoding:?}; its encoding is Unspecified",
-                    self.module.called(id)
-                );
-                self.writer.leave_out(self.module.at_type(id), what);
+                self.omit(Subject::Type(id), Property::Encoding, Reason::AsUnspecified(encoding));
                 UNSPECIFIED
             }
         }
@@ -312,12 +299,12 @@ impl Globals<'_, '_, '_> {
     /// Writes an opaque type, section 2: a name without members or size.
     pub(super) fn opaque(&mut self, id: TypeId, name: Word, tag: u32, flags: u32) -> Result<()> {
         let ty: &Type = &self.module.types[id];
-        let who = |module: &Module| (module.at_type(id), module.called(id));
+        let subject = Subject::Type(id);
         let mut operands = Operands::new();
         operands.push((Field::Name, name));
         operands.push((Field::Tag, tag.into()));
-        operands.extend(self.place(ty.line, ty.unit, who));
-        operands.push((Field::Scope, self.scope(ty.scope, who)?));
+        operands.extend(self.place(ty.line, ty.unit, subject, Property::Line));
+        operands.push((Field::Scope, self.scope(ty.scope, subject)?));
         operands.push((Field::LinkageName, self.text("")?));
         operands.push((Field::Size, self.none()?));
         operands.push((Field::Flags, flags.into()));

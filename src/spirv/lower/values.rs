@@ -7,6 +7,7 @@ use smallvec::SmallVec;
 use super::writer::{Word, Writer};
 use crate::error::{Error, Result};
 use crate::model::{Module, Part, TypeId, VariableId};
+use crate::omission::{Property, Reason, Subject};
 use crate::spirv::held::{DebugOperation, Held, Index};
 use crate::spirv::holds::Spot;
 use crate::spirv::mode::Mode;
@@ -43,8 +44,8 @@ pub(super) struct Fitting {
 type Path = (SmallVec<[DebugOperation; 4]>, SmallVec<[Id; 2]>);
 
 impl Saying<'_, '_> {
-    /// Writes a declaration: the variable is in memory while the function runs.
-    pub fn declare(&mut self, held: &Held) -> Result<()> {
+    /// Writes a declaration: the variable is in memory while the function runs. `index` is the place of what holds it in the binding.
+    pub fn declare(&mut self, index: u32, held: &Held) -> Result<()> {
         if self.is_as_the_last(held) {
             return self.write(Name::Declare, (Field::Variable, held.id()), &[], &[]);
         }
@@ -64,7 +65,9 @@ impl Saying<'_, '_> {
             // A declaration refers to an OpVariable. The target of another pointer is described by a value.
             false => (Name::Value, Field::Value),
         };
-        let Some((mut operations, indexes)) = self.path(name, held, operations, part)? else { return Ok(()) };
+        let Some((mut operations, indexes)) = self.path(name, index, held, operations, part)? else {
+            return Ok(());
+        };
         if !is_variable {
             let is_part = |it: &DebugOperation| {
                 matches!(it, DebugOperation::BitPiece { .. } | DebugOperation::Fragment { .. })
@@ -92,19 +95,20 @@ impl Saying<'_, '_> {
         defined.result_type().map(|pointer| Fitting { variable: self.ty, pointer })
     }
 
-    /// Writes values: the operands provide the variable or parts of it. An empty list makes the variable unavailable.
-    pub fn value(&mut self, all: &[Held]) -> Result<()> {
+    /// Writes values: the operands provide the variable or parts of it. An empty list makes the variable unavailable. `first` is the place
+    /// of the first of them in the binding.
+    pub fn value(&mut self, first: u32, all: &[Held]) -> Result<()> {
         self.disjoint(all)?;
         if all.is_empty() {
             return self.nothing(&[], &[]);
         }
         let layout = self.writer.layout;
-        for held in all {
+        for (index, held) in (first..).zip(all) {
             let defined = layout.value_at(held.id(), self.spot)?;
             self.indexes_at(held)?;
             let operations = held.operations(false);
             let part = layout.fits(self.module, self.ty, held, &operations, (defined, false))?;
-            match self.path(Name::Value, held, operations, part)? {
+            match self.path(Name::Value, index, held, operations, part)? {
                 Some((operations, indexes)) => {
                     self.write(Name::Value, (Field::Value, held.id()), &operations, &indexes)?;
                 }
@@ -158,33 +162,32 @@ impl Saying<'_, '_> {
     fn path(
         &mut self,
         name: Name,
+        index: u32,
         held: &Held,
         operations: SmallVec<[DebugOperation; 4]>,
         part: Option<Part>,
     ) -> Result<Option<Path>> {
         let Mode { name: mode, set, has_bit_pieces, has_indexes, .. } = *self.writer.mode;
-        let id = held.id();
-        let what = if !has_bit_pieces && held.has_bit_piece() {
-            format!("it is a part of {id}: the {mode} mode has no BitPiece, and nothing is said to hold it")
+        let id = held.id().0;
+        let unknown = held.indexes().iter().find_map(|&index| match index {
+            Index::Id(id) if !self.is_known(index) => Some(id.0),
+            _ => None,
+        });
+        let reason = if !has_bit_pieces && held.has_bit_piece() {
+            Reason::NoBitPiece(id, mode)
         } else if held.indexes().is_empty() {
             return Ok(Some((operations, SmallVec::new())));
-        } else if let Some(index) = held.indexes().iter().find(|&&index| !self.is_known(index)) {
-            format!(
-                "{id} holds the element {index} of it: the {mode} mode has no index that is known at run time"
-            )
+        } else if let Some(index) = unknown {
+            Reason::RunTimeIndex(id, index, mode)
         } else {
             match self.select(name, held, operations, part)? {
                 Some(path) => return Ok(Some(path)),
-                None => {
-                    let who = match has_indexes {
-                        true => format!("a {} of {}", name.row().text, set.name()),
-                        false => format!("the {mode} mode"),
-                    };
-                    format!("{id} holds a part of it: {who} has no indexes, and its bits are not known")
-                }
+                None if has_indexes => Reason::NoIndexOperands(id, name.row().text, set.name()),
+                None => Reason::NoIndexes(id, mode),
             }
         };
-        self.writer.leave_out(self.module.at_variable(self.variable, None), what);
+        let subject = Subject::Holder(self.variable, index);
+        self.writer.omit(self.module, subject, Property::Entity, reason);
         Ok(None)
     }
 

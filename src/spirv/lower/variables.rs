@@ -7,12 +7,12 @@ use super::composites::access;
 use super::entities::{Globals, Operands, Scoped, origin};
 use super::order::{Item, State};
 use super::types::is_type;
-use super::unsaid::listed;
 use super::writer::Word;
 use crate::error::Result;
 use crate::model::{
     BaseEncoding, Module, ScopeId, ScopeKind, TypeId, TypeKind, Variable, VariableId, VariableKind,
 };
+use crate::omission::{Property, Reason, Subject};
 use crate::spirv::names::flags;
 use crate::spirv::operand::Field;
 use crate::spirv::table::Name;
@@ -110,8 +110,7 @@ impl Globals<'_, '_, '_> {
             if self.is_static_member(member) && self.variables[member].state == State::Done {
                 operands.push((Field::StaticMember, self.id(Item::Variable(member))?.into()));
             } else {
-                let what = "that it is the definition of what is declared before";
-                self.writer.leave_out(module.at_variable(id, None), what);
+                self.omit(Subject::Variable(id), Property::Definition, Reason::NoOperand);
             }
         }
         self.writer.define(result, Name::GlobalVariable, &operands)
@@ -122,13 +121,14 @@ impl Globals<'_, '_, '_> {
     fn place_of_variable(&mut self, id: VariableId) -> Result<[(Field, Word); 6]> {
         let module = self.module;
         let variable = &module.variables[id];
-        let who = |module: &Module| (module.at_variable(id, None), "the variable".to_owned());
+        let subject = Subject::Variable(id);
         let declared = variable.specification.map(|declared| &module.variables[declared]);
         let name = self.name(module.variables[module.first_origin(id)].name)?;
-        let ty = self.type_word(Some(variable.ty), who)?;
+        let ty = self.type_word(Some(variable.ty), subject)?;
         let line = variable.line.or_else(|| declared?.line);
-        let [source, line, column] = self.place(line, module.scopes[variable.scope].unit, who);
-        let scope = self.scope(variable.scope, who)?;
+        let [source, line, column] =
+            self.place(line, module.scopes[variable.scope].unit, subject, Property::Line);
+        let scope = self.scope(variable.scope, subject)?;
         Ok([(Field::Name, name), (Field::Type, ty), source, line, column, (Field::Scope, scope)])
     }
 
@@ -158,10 +158,7 @@ impl Globals<'_, '_, '_> {
         let Some(bytes) = module.always(id).and_then(|loc| module.constant(loc)) else { return Ok(None) };
         let value = self.integer(module.variables[id].ty, bytes)?;
         if value.is_none() {
-            self.writer.leave_out(
-                module.at_variable(id, None),
-                "its value, which is no integer that the module can have",
-            );
+            self.omit(Subject::Variable(id), Property::Value, Reason::NotInteger);
         }
         Ok(value)
     }
@@ -248,62 +245,47 @@ impl Globals<'_, '_, '_> {
         self.binding.global_id(id).is_none()
     }
 
-    /// Records the omissions of a variable.
-    pub(super) fn unsaid_of_variable(&mut self, id: VariableId) {
+    /// Lists the properties of a variable that neither set has an operand for.
+    pub(super) fn omit_of_variable(&mut self, id: VariableId) {
         let module = self.module;
         let variable = &module.variables[id];
         let is_member = is_type(&module.scopes[variable.scope].kind);
+        let subject = Subject::Variable(id);
         if variable.origin.is_none() && !self.is_said(id) {
-            let what = match is_member {
-                true => "the static member: its type has no members, or no room for it",
-                false => "the parameter of a declaration; its type is said",
-            };
-            self.writer.leave_out(module.at_variable(id, None), what);
-            return;
+            let reason = if is_member { Reason::NoMemberRoom } else { Reason::DeclarationParameter };
+            return self.omit(subject, Property::Entity, reason);
         }
-        let is_local = !is_member && !self.is_global(id);
-        // Properties that both have are recorded for the origin.
+        // The origin has what both have.
         let origin = &module.variables[self.origin(id)];
         let is_instance = variable.origin.is_some();
         if !is_instance {
-            let who = |module: &Module| (module.at_variable(id, None), "the variable".to_owned());
-            self.leave_inlined(variable.scope, who);
+            self.omit_inlined(variable.scope, subject);
         }
+        let is_local = !is_member && !self.is_global(id);
+        let is_bound = self.binding.global_id(id).is_some();
+        let has_line = variable.line.is_some() && variable.line != origin.line;
+        let is_parameter = variable.kind == VariableKind::Parameter && !is_local && !is_member;
+        let is_constant = variable.kind == VariableKind::Constant;
+        use Property as P;
+        use Reason::{AsGlobal, BoundValue, NoOperand, NotSeenOutside, OfDefinition, OfInstance};
         let all = [
-            (
-                variable.line.is_some() && variable.line != origin.line,
-                "where it is declared, of an inlined instance",
-            ),
-            (
-                variable.is_artificial && !origin.is_artificial,
-                "that the compiler made it, of an inlined instance",
-            ),
-            (is_instance && self.binding.global_id(id).is_some(), "its OpVariable, of an inlined instance"),
-            (is_member && !variable.is_external, "that it is not seen outside of its unit"),
-            (
-                !is_local && !is_member && variable.kind == VariableKind::Parameter,
-                "that it is a parameter: it is said as a global variable",
-            ),
-            (variable.memory_space.is_some(), "the memory that it is in"),
-            (is_local && variable.is_constant, "its value"),
-            (is_local && variable.linkage_name.is_some(), "its linkage name"),
-            (is_local && variable.is_external, "that it is external"),
-            (is_local && variable.is_declaration, "that it is defined elsewhere"),
-            (is_local && variable.accessibility.is_some(), "who may name it"),
-            (variable.kind == VariableKind::Constant, "that it is a named constant"),
-            (
-                !is_local && variable.is_constant && self.binding.global_id(id).is_some(),
-                "its value: what is bound to it is said",
-            ),
-            (is_member && variable.linkage_name.is_some(), "its linkage name"),
-            (
-                is_member && self.binding.global_id(id).is_some(),
-                "its OpVariable, which is that of a definition",
-            ),
+            (has_line, P::Line, OfInstance),
+            (variable.is_artificial && !origin.is_artificial, P::Artificial, OfInstance),
+            (is_instance && is_bound, P::Storage, OfInstance),
+            (is_member && !variable.is_external, P::External, NotSeenOutside),
+            (is_parameter, P::Parameter, AsGlobal),
+            (variable.memory_space.is_some(), P::MemorySpace, NoOperand),
+            (is_local && variable.is_constant, P::Value, NoOperand),
+            (is_local && variable.linkage_name.is_some(), P::LinkageName, NoOperand),
+            (is_local && variable.is_external, P::External, NoOperand),
+            (is_local && variable.is_declaration, P::Declaration, NoOperand),
+            (is_local && variable.accessibility.is_some(), P::Accessibility, NoOperand),
+            (is_constant, P::NamedConstant, NoOperand),
+            (!is_local && variable.is_constant && is_bound, P::Value, BoundValue),
+            (is_member && variable.linkage_name.is_some(), P::LinkageName, NoOperand),
+            (is_member && is_bound, P::Storage, OfDefinition),
         ];
-        if let Some(left) = listed(&all) {
-            self.writer.leave_out(module.at_variable(id, None), left);
-        }
+        self.omit_all(subject, all);
     }
 }
 

@@ -1,8 +1,9 @@
 //! Vectors and matrices, and their replacement by arrays: section 4.3.
 
 use super::entities::Globals;
-use crate::error::{Count, Result};
-use crate::model::{Module, TypeId, TypeKind};
+use crate::error::Result;
+use crate::model::{TypeId, TypeKind};
+use crate::omission::{Property, Reason, Subject};
 use crate::spirv::mode::Vectors;
 use crate::spirv::operand::Field;
 use crate::spirv::table::Name;
@@ -22,16 +23,13 @@ impl Globals<'_, '_, '_> {
         match self.as_vector(of, count) {
             Some((base, literal)) => {
                 if base != of {
-                    self.leave_of_type(id, &format!("that its elements are {}", self.module.called(of)));
+                    self.omit(Subject::Type(id), Property::ElementType, Reason::AsBasic(of, base));
                 }
-                let who = |module: &Module| (module.at_type(id), module.called(id));
-                let base = self.type_word(Some(base), who)?;
+                let base = self.type_word(Some(base), Subject::Type(id))?;
                 let operands = [(Field::BaseType, base), (Field::ComponentCount, literal.into())];
                 self.define(id, Name::TypeVector, &operands)
             }
-            None => {
-                self.as_array(id, of, count, &format!("a vector of {}", Count(count, "element")), "an array")
-            }
+            None => self.as_array(id, of, count, Reason::AsArray(count)),
         }
     }
 
@@ -49,33 +47,22 @@ impl Globals<'_, '_, '_> {
         };
         match u32::try_from(count) {
             Ok(literal) if is_vector && self.writer.is_shader() => {
-                let who = |module: &Module| (module.at_type(id), module.called(id));
                 let operands = [
-                    (Field::VectorType, self.type_word(Some(vector), who)?),
+                    (Field::VectorType, self.type_word(Some(vector), Subject::Type(id))?),
                     (Field::VectorCount, literal.into()),
                     (Field::ColumnMajor, self.writer.boolean(is_column_major)?.into()),
                 ];
                 self.define(id, Name::TypeMatrix, &operands)
             }
-            _ => {
-                let vectors = if is_column_major { "columns" } else { "rows" };
-                self.as_array(
-                    id,
-                    vector,
-                    count,
-                    &format!("a matrix of {count} {vectors}"),
-                    "an array of them",
-                )
-            }
+            _ => self.as_array(id, vector, count, Reason::MatrixAsArray(count, is_column_major)),
         }
     }
 
     /// Writes a type of `count` elements as an array.
-    fn as_array(&mut self, id: TypeId, of: TypeId, count: u64, what: &str, array: &str) -> Result<()> {
-        self.leave_of_type(id, &format!("that it is {what}; it is said as {array}"));
-        let who = |module: &Module| (module.at_type(id), module.called(id));
-        let base = self.type_word(Some(of), who)?;
-        let count = self.fixed_count(id, count)?;
+    fn as_array(&mut self, id: TypeId, of: TypeId, count: u64, reason: Reason) -> Result<()> {
+        self.omit(Subject::Type(id), Property::Kind, reason);
+        let base = self.type_word(Some(of), Subject::Type(id))?;
+        let count = self.fixed_count(Subject::Dimension(id, 0), count)?;
         let operands = [(Field::BaseType, base), (Field::ComponentCount, count)];
         self.define(id, Name::TypeArray, &operands)
     }

@@ -8,10 +8,12 @@ use core::hash::BuildHasher;
 use hashbrown::hash_table::Entry;
 use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 
+use super::Written;
 use super::expressions::Expressions;
 use super::forms::Forms;
-use super::{LeftOut, Written};
-use crate::error::{At, Count, Error, ErrorKind, Result};
+use crate::error::{Count, Error, ErrorKind, Result};
+use crate::model::Module;
+use crate::omission::{Omission, Property, Reason, Subject};
 use crate::spirv::ids::Ids;
 use crate::spirv::layout::Layout;
 use crate::spirv::mode::Mode;
@@ -457,9 +459,10 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Records an omission, or a property expressed differently from the description.
-    pub fn leave_out(&mut self, at: At, what: impl Into<String>) {
-        self.out.left_out.push(LeftOut { at, what: what.into() });
+    /// Lists an omission.
+    #[cold]
+    pub fn omit(&mut self, module: &Module, subject: Subject, property: Property, reason: Reason) {
+        self.out.omissions.push(Omission::of_module(module, subject, property, reason));
     }
 
     /// Whether the set encodes numbers as ids of constants.

@@ -5,6 +5,7 @@ use hashbrown::HashMap;
 use super::Raiser;
 use crate::error::Result;
 use crate::model::{FunctionId, ScopeId, SourceLine, UnitId, VariableId};
+use crate::omission::Unimported;
 use crate::spirv::binding::{Position, Statement};
 use crate::spirv::opcodes as op;
 use crate::spirv::operand::Field;
@@ -147,7 +148,7 @@ impl<'a> Raiser<'_, 'a> {
                 if let Some(said) = body.said
                     && self.scope_said(body, said)?.is_none()
                 {
-                    self.list(fact, "the scope is none of the function, and its instructions are of none");
+                    self.omit(fact, Unimported::OtherScopeInstructions);
                 }
             }
             Some(Name::NoScope) => body.said = None,
@@ -157,14 +158,14 @@ impl<'a> Raiser<'_, 'a> {
                 let file = fact.id(Field::Source).and_then(|source| self.file(source, unit));
                 body.line = file.filter(|_| line != 0).map(|file| SourceLine { file, line, column });
                 if self.word(fact, Field::LineEnd) != line {
-                    self.list(fact, "a range of lines is described as its first");
+                    self.omit(fact, Unimported::LineRange);
                 }
             }
             Some(Name::NoLine) => body.line = None,
             Some(Name::Declare | Name::Value) => self.value(body, fact)?,
             // Of functions.
             Some(Name::FunctionDefinition) => {}
-            _ => self.list(fact, "it stands in a function"),
+            _ => self.omit(fact, Unimported::InFunction),
         }
         Ok(())
     }
@@ -176,11 +177,11 @@ impl<'a> Raiser<'_, 'a> {
             None => None,
         };
         let Some(variable) = variable else {
-            self.list(fact, "the variable is none of the function, or of what was inlined into it here");
+            self.omit(fact, Unimported::OtherVariable);
             return Ok(());
         };
         let Some(position) = body.position() else {
-            self.list(fact, "it is in no block");
+            self.omit(fact, Unimported::NoBlock);
             return Ok(());
         };
         let made = self.held(fact, variable);

@@ -6,6 +6,7 @@ use super::{Made, Raiser, refused};
 use crate::build::{DataMember, Template};
 use crate::error::Result;
 use crate::model::{CompositeKind, TypeId, UnitId};
+use crate::omission::Unimported;
 use crate::spirv::opcodes as op;
 use crate::spirv::operand::Field;
 use crate::spirv::read::Fact;
@@ -41,7 +42,7 @@ impl<'a> Raiser<'_, 'a> {
             let is_own = self.own_unit(id) == unit;
             for member in fact.ids(Field::Member) {
                 let Some(member) = self.get(member).filter(|member| member.set == fact.set) else {
-                    self.list(&fact, format!("its member {member} is no debug instruction"));
+                    self.omit(&fact, Unimported::NotDebug("member", member.0));
                     continue;
                 };
                 let made = match member.name() {
@@ -52,10 +53,10 @@ impl<'a> Raiser<'_, 'a> {
                         let scope = member.id(Field::Scope).map(|scope| self.not_template(scope));
                         match scope == Some(id) || !is_own {
                             true => Ok(()),
-                            false => Err("its scope is not the type that it is a member of".into()),
+                            false => Err(Unimported::OtherScope),
                         }
                     }
-                    _ => Err(format!("it is no member of {id}")),
+                    _ => Err(Unimported::NotMember(id.0)),
                 };
                 if self.made(&member, made).is_none() && member.name() == Some(Name::TypeMember) {
                     self.partial.insert(ty);
@@ -100,7 +101,7 @@ impl<'a> Raiser<'_, 'a> {
         }
         self.offsets.extend(all);
         if end > 0 {
-            self.list(fact, "where its members are is not said: they are described one behind the other");
+            self.omit(fact, Unimported::NoLayout);
         }
         end
     }
@@ -118,7 +119,7 @@ impl<'a> Raiser<'_, 'a> {
         let (offset, bits) = match self.offsets.get(&(fact.result, unit)) {
             Some(&offset) => (offset, None),
             None => {
-                let offset = self.number(fact, Field::Offset).ok_or("its offset is not known")?;
+                let offset = self.number(fact, Field::Offset).ok_or(Unimported::Unknown("offset"))?;
                 (offset, self.number(fact, Field::Size))
             }
         };
@@ -126,7 +127,7 @@ impl<'a> Raiser<'_, 'a> {
         let (whole, of_values) = (data.bits(), data.value_bits());
         let is_larger = bits.zip(whole).is_some_and(|(bits, whole)| bits > whole);
         if is_larger {
-            self.list(fact, "its size is described as that of its type, which is less");
+            self.omit(fact, Unimported::LargerThanType);
         }
         // A vector of three elements that is the last member may have no room for the fourth.
         let has = self.m.described().ty(of).bits();
@@ -157,7 +158,7 @@ impl<'a> Raiser<'_, 'a> {
             member = member.declared_at(line);
         }
         if fact.operand(Field::Value).is_some() {
-            self.list(fact, "the value of a member that is not static is not described");
+            self.omit(fact, Unimported::MemberValue);
         }
         self.m.data_member(of, member).map(drop).map_err(refused)
     }
@@ -171,19 +172,19 @@ impl<'a> Raiser<'_, 'a> {
 
     fn base_class(&mut self, fact: &Fact<'a>, unit: UnitId, of: TypeId) -> Made<()> {
         let parent = self.ty(fact, Field::Parent, unit)?;
-        let offset = self.number(fact, Field::Offset).ok_or("its offset is not known")?;
+        let offset = self.number(fact, Field::Offset).ok_or(Unimported::Unknown("offset"))?;
         if !offset.is_multiple_of(8) {
-            return Err(format!("it begins at bit {offset}"));
+            return Err(Unimported::BaseBit(offset));
         }
         let mut flags = Flags(self.word(fact, Field::Flags));
         let access = flags.access();
         self.rest(fact, flags);
         if fact.set == Set::OpenCl && fact.id(Field::Child) != self.owners.get(&fact.result).copied() {
-            self.list(fact, "what is derived is described as the type that has it as a member");
+            self.omit(fact, Unimported::OtherDerived);
         }
         let size = self.number(fact, Field::Size);
         if size != self.m.described().ty(parent).bits() {
-            self.list(fact, "its size is described as that of the base class");
+            self.omit(fact, Unimported::BaseSize);
         }
         self.m.base(of, parent, offset / 8, access).map(drop).map_err(refused)
     }
@@ -209,7 +210,7 @@ impl<'a> Raiser<'_, 'a> {
         let mut all = Vec::new();
         for id in template.ids(Field::Parameter) {
             let Some(fact) = self.get(id) else {
-                self.list(template, format!("its parameter {id} is no debug instruction"));
+                self.omit(template, Unimported::NotDebug("parameter", id.0));
                 continue;
             };
             let made = self.template_parameter(&fact, unit, true)?;
@@ -240,7 +241,7 @@ impl<'a> Raiser<'_, 'a> {
                 };
                 let value = fact.id(Field::Value).filter(|&value| !self.is_nothing(value));
                 let Some(value) = value else { return Ok(Ok(Parameter::Type(name, ty))) };
-                let Some(ty) = ty else { return Ok(Err("a value without a type".into())) };
+                let Some(ty) = ty else { return Ok(Err(Unimported::ValueWithoutType)) };
                 Ok(self.constant(value, ty).map(|value| Parameter::Value(name, ty, value)))
             }
             Some(Name::TypeTemplateTemplateParameter | Name::TypeTemplateParameterPack) => {
@@ -250,12 +251,12 @@ impl<'a> Raiser<'_, 'a> {
                     return Ok(Ok(Parameter::Template(name, template)));
                 }
                 if !is_outer {
-                    return Ok(Err("a pack is in a pack".into()));
+                    return Ok(Err(Unimported::PackInPack));
                 }
                 let mut all = Vec::new();
                 for &id in fact.operands.get(4..).unwrap_or_default() {
                     let Some(inner) = self.get(Id(id)) else {
-                        self.list(fact, format!("its parameter {} is no debug instruction", Id(id)));
+                        self.omit(fact, Unimported::NotDebug("parameter", id));
                         continue;
                     };
                     // Recursion ends here: a pack is in no pack.
@@ -264,14 +265,14 @@ impl<'a> Raiser<'_, 'a> {
                 }
                 Ok(Ok(Parameter::Pack(name, all)))
             }
-            _ => Ok(Err("it is no parameter of a template".into())),
+            _ => Ok(Err(Unimported::NotTemplateParameter)),
         }
     }
 
     /// Where the parameter of a template is declared has no place.
     fn unlined(&mut self, fact: &Fact<'_>) {
         if self.word(fact, Field::Line) != 0 || self.word(fact, Field::Column) != 0 {
-            self.list(fact, "where it is declared is not described");
+            self.omit(fact, Unimported::TemplateParameterLine);
         }
     }
 
@@ -280,7 +281,7 @@ impl<'a> Raiser<'_, 'a> {
         let bits = self.m.described().ty(ty).bits();
         let Some(bytes) = bits.and_then(|bits| usize::try_from(bits.div_ceil(8)).ok()).filter(|&it| it <= 64)
         else {
-            return Err(format!("the constant {id} is of a type without a size, or of a large one"));
+            return Err(Unimported::UnsizedConstant(id.0));
         };
         let layout = self.facts.layout();
         let constant = layout.definition(id).filter(|_| layout.constant(id).is_some());
@@ -288,7 +289,7 @@ impl<'a> Raiser<'_, 'a> {
             Some((op::CONSTANT, words)) => words.iter().flat_map(|word| word.to_le_bytes()).collect(),
             Some((op::CONSTANT_TRUE, _)) => vec![1],
             Some((op::CONSTANT_FALSE | op::CONSTANT_NULL, _)) => Vec::new(),
-            _ => return Err(format!("the value of {id} is not known")),
+            _ => return Err(Unimported::UnknownConstant(id.0)),
         };
         let is_negative = layout.constant(id).and_then(|it| it.value).is_some_and(|it| it >> 63 != 0);
         value.resize(bytes, if is_negative { 0xff } else { 0 });

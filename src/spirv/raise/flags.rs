@@ -1,7 +1,7 @@
 //! Debug info flags: section 3.2.
 
 use crate::model::Accessibility;
-use crate::spirv::names::Enumeration;
+use crate::omission::Unimported;
 pub(super) use crate::spirv::names::flags::{
     ARTIFICIAL, DEFINITION, ENUM_CLASS, EXPLICIT, FWD_DECL, LOCAL, LVALUE_REFERENCE, OBJECT_POINTER,
     OPTIMIZED, PASS_BY_REFERENCE, PASS_BY_VALUE, PROTOTYPED, RVALUE_REFERENCE, STATIC_MEMBER,
@@ -31,8 +31,8 @@ impl Flags {
         access
     }
 
-    /// What is left, in words.
-    pub fn left(self) -> Option<String> {
-        (self.0 != 0).then(|| format!("{} is not described", Enumeration::Flags.text(self.0)))
+    /// The flags that are left.
+    pub fn left(self) -> Option<Unimported> {
+        (self.0 != 0).then_some(Unimported::Flags(self.0))
     }
 }

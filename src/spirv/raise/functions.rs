@@ -5,6 +5,7 @@ use super::order::Node;
 use super::{Made, Raiser, refused};
 use crate::error::Result;
 use crate::model::{FunctionId, ScopeKind, UnitId};
+use crate::omission::Unimported;
 use crate::spirv::operand::Field;
 use crate::spirv::read::Fact;
 use crate::spirv::table::Name;
@@ -33,7 +34,7 @@ impl<'a> Raiser<'_, 'a> {
                 Some(Name::TypeTemplate) => {
                     let of = fact.id(Field::Target).map(|target| *self.templates.entry(target).or_insert(id));
                     if of.is_some_and(|first| first != id) {
-                        self.list(&fact, "what it is the template of has another");
+                        self.omit(&fact, Unimported::SecondTemplate);
                     }
                 }
                 Some(Name::LexicalBlockDiscriminator) if !self.of_calls.contains(&id) => {
@@ -51,7 +52,7 @@ impl<'a> Raiser<'_, 'a> {
                                 let number = self.word(&fact, Field::ArgNumber);
                                 variables.entry(scope).or_default().push((number, id));
                             }
-                            false => self.list(&fact, "a parameter that is in no function is a variable"),
+                            false => self.omit(&fact, Unimported::ParameterOfNoFunction),
                         }
                     }
                 }
@@ -73,7 +74,7 @@ impl<'a> Raiser<'_, 'a> {
         for fact in self.iter() {
             match fact.name() {
                 Some(Name::TypeMember | Name::TypeInheritance) if !self.owners.contains_key(&fact.result) => {
-                    self.list(&fact, "no type has it among its members");
+                    self.omit(&fact, Unimported::MemberOfNoType);
                 }
                 Some(Name::Function | Name::FunctionDeclaration) => {
                     let of = variables.remove(&fact.result).unwrap_or_default();
@@ -115,7 +116,7 @@ impl<'a> Raiser<'_, 'a> {
         }
         slots.extend(variables.map(variable));
         for id in others {
-            self.list(fact, format!("the type of a parameter is described as that of its variable, {id}"));
+            self.omit(fact, Unimported::ParameterType(id.0));
         }
         for (index, slot) in (0..).zip(&slots) {
             self.slots.extend(slot.variable.map(|variable| (variable, (fact.result, index))));
@@ -139,7 +140,7 @@ impl<'a> Raiser<'_, 'a> {
 
     fn returns(&mut self, fact: &Fact<'a>, function: FunctionId, unit: UnitId) -> Result<()> {
         let Some(ty) = self.named(fact, Field::Type, Name::TypeFunction) else {
-            self.list(fact, "its type is that of no function, and not described");
+            self.omit(fact, Unimported::NotFunctionType);
             return Ok(());
         };
         let mut flags = Flags(self.word(&ty, Field::Flags));
@@ -157,7 +158,7 @@ impl<'a> Raiser<'_, 'a> {
             of.variadic();
         }
         if let Some(Err(error)) = returns.map(|returns| of.returns(returns).map(drop)) {
-            self.list(fact, refused(error));
+            self.omit(fact, refused(error));
         }
         Ok(())
     }
@@ -172,7 +173,7 @@ impl<'a> Raiser<'_, 'a> {
         let unit = self.own_unit(id);
         let ty = ty.and_then(|ty| self.types.get(&(self.not_template(ty), unit)).copied());
         let Some(ty) = ty else {
-            self.list(&fact, format!("parameter {} is of no type, and is not described", index + 1));
+            self.omit(&fact, Unimported::UntypedParameter(index + 1));
             return;
         };
         let name = variable.map(|_| self.text(&fact, Field::Name)).unwrap_or_default();
@@ -183,7 +184,7 @@ impl<'a> Raiser<'_, 'a> {
                     self.describe_local(&fact, parameter, unit);
                 }
             }
-            Err(error) => self.list(&fact, refused(error)),
+            Err(error) => self.omit(&fact, refused(error)),
         }
     }
 
@@ -191,7 +192,7 @@ impl<'a> Raiser<'_, 'a> {
     pub(super) fn function(&mut self, fact: &Fact<'a>) -> Made<()> {
         let id = fact.result;
         let parent = self.parent(fact)?;
-        let unit = self.unit_of(id).ok_or("it is in no unit")?;
+        let unit = self.unit_of(id).ok_or(Unimported::NoUnit)?;
         let (name, linkage) = (self.text(fact, Field::Name), self.text(fact, Field::LinkageName));
         let mut flags = Flags(self.word(fact, Field::Flags));
         let is_definition = flags.take(flags::DEFINITION);
@@ -202,7 +203,7 @@ impl<'a> Raiser<'_, 'a> {
         let declaration = declaration.and_then(|id| match self.functions.get(&id) {
             Some(&declaration) => Some(declaration),
             None => {
-                self.list(fact, format!("its declaration {id} is not described"));
+                self.omit(fact, Unimported::NoDeclaration(id.0));
                 None
             }
         });
@@ -247,11 +248,11 @@ impl<'a> Raiser<'_, 'a> {
             let is_same = module.string(of.name) == name && (linkage.is_empty() || linkage == said);
             let is_same = is_same && (access.is_none() || access == of.member.accessibility);
             if !is_same {
-                self.list(fact, "its name, or who may call it, is described as its declaration says it");
+                self.omit(fact, Unimported::AsFunctionDeclared);
             }
         }
         if line.is_none() && body_line != 0 {
-            self.list(fact, "the line of its body is not described: it has no line itself");
+            self.omit(fact, Unimported::BodyWithoutLine);
         }
         flags.take(flags::PROTOTYPED);
         self.optimized(&mut flags, unit);
@@ -276,11 +277,11 @@ impl<'a> Raiser<'_, 'a> {
         let defined = self.facts.layout().definition(code);
         let is_there = defined.is_some_and(|it| it.opcode() == crate::spirv::opcodes::FUNCTION);
         if !is_there {
-            self.list(fact, format!("{code} is no OpFunction"));
+            self.omit(fact, Unimported::NotFunction(code.0));
         } else if self.code.contains_key(&code) {
-            self.list(fact, format!("another describes {code} already"));
+            self.omit(fact, Unimported::OtherFunction(code.0));
         } else if self.binding.function_id(function).is_some() {
-            self.list(fact, "it has code already");
+            self.omit(fact, Unimported::SecondCode);
         } else {
             self.code.insert(code, function);
             self.binding.function(function, code);
@@ -294,7 +295,7 @@ impl<'a> Raiser<'_, 'a> {
                 let function = fact.id(Field::Function).and_then(|id| self.functions.get(&id).copied());
                 match (function, fact.id(Field::Definition)) {
                     (Some(function), Some(code)) => self.bind(&fact, code, function),
-                    _ => self.list(&fact, "the function is not described"),
+                    _ => self.omit(&fact, Unimported::FunctionNotImported),
                 }
             }
         }

@@ -3,6 +3,7 @@
 use super::{Made, Raiser, refused};
 use crate::error::{Error, Result};
 use crate::model::{Part, VariableId};
+use crate::omission::Unimported;
 use crate::spirv::held::{DebugOperation, Held, Index};
 use crate::spirv::holds::Spot;
 use crate::spirv::operand::Field;
@@ -15,8 +16,8 @@ impl<'a> Raiser<'_, 'a> {
     pub(super) fn held(&self, fact: &Fact<'a>, variable: VariableId) -> Made<Held> {
         let is_declaration = fact.name() == Some(Name::Declare);
         let id = fact.id(if is_declaration { Field::Variable } else { Field::Value });
-        let id = id.ok_or("nothing holds it")?;
-        let expression = fact.id(Field::Expression).ok_or("it has no expression")?;
+        let id = id.ok_or(Unimported::Missing("value"))?;
+        let expression = fact.id(Field::Expression).ok_or(Unimported::Missing("expression"))?;
         let operations = self.facts.operations(expression).map_err(refused)?;
         let layout = self.facts.layout();
         let mut held = form(id, &operations, is_declaration);

@@ -5,6 +5,7 @@ use hashbrown::HashSet;
 use super::{Raiser, refused};
 use crate::error::Result;
 use crate::model::{ScopeId, ScopeKind, SourceLine, VariableId};
+use crate::omission::Unimported;
 use crate::spirv::operand::Field;
 use crate::spirv::read::Fact;
 use crate::spirv::table::Name;
@@ -23,7 +24,7 @@ impl<'a> Raiser<'_, 'a> {
                 break;
             };
             if !seen.insert(call.1) {
-                self.list(&at, "the call is inlined into itself");
+                self.omit(&at, Unimported::InlinedIntoItself);
                 self.instances.insert(call, None);
                 break;
             }
@@ -61,7 +62,7 @@ impl<'a> Raiser<'_, 'a> {
             None => outer,
         };
         let Some(parent) = parent else {
-            self.list(&at, "the scope into which it was inlined is not described");
+            self.omit(&at, Unimported::InlinedIntoUnknown);
             return Ok(None);
         };
         let (mut blocks, mut of) = (Vec::new(), scope);
@@ -93,13 +94,13 @@ impl<'a> Raiser<'_, 'a> {
                     match made.map_err(refused) {
                         Ok(instance) => break self.kept(of, inlined, instance),
                         Err(what) => {
-                            self.list(&at, what);
+                            self.omit(&at, what);
                             return Ok(None);
                         }
                     }
                 }
                 _ => {
-                    self.list(&at, "what was inlined is no function, and no block of one");
+                    self.omit(&at, Unimported::NotInlinable);
                     return Ok(None);
                 }
             }
@@ -109,7 +110,7 @@ impl<'a> Raiser<'_, 'a> {
             instance = match self.m.inlined_block(instance, block, &[]).map_err(refused) {
                 Ok(instance) => self.kept(block, inlined, instance),
                 Err(what) => {
-                    self.list(&at, what);
+                    self.omit(&at, what);
                     return Ok(None);
                 }
             };
@@ -149,7 +150,7 @@ impl<'a> Raiser<'_, 'a> {
             }
             Err(error) => {
                 if let Some(fact) = self.get(variable) {
-                    self.list(&fact, refused(error));
+                    self.omit(&fact, refused(error));
                 }
                 Ok(None)
             }
@@ -162,14 +163,14 @@ impl<'a> Raiser<'_, 'a> {
             let made = match (fact.id(Field::Variable), fact.id(Field::Inlined)) {
                 (Some(variable), Some(inlined)) => {
                     if self.inlined_variables.contains_key(&(variable, inlined)) {
-                        self.list(&fact, "another says it already");
+                        self.omit(&fact, Unimported::Duplicate);
                     }
                     self.inlined_variable(variable, inlined)?
                 }
                 _ => None,
             };
             if made.is_none() {
-                self.list(&fact, "it is not described: its variable or its call is not");
+                self.omit_whole(&fact, Unimported::NoInlinedVariable);
             }
         }
         Ok(())
@@ -180,7 +181,7 @@ impl<'a> Raiser<'_, 'a> {
         let known: HashSet<Id> = self.instances.keys().map(|&(_, inlined)| inlined).collect();
         for fact in self.iter().filter(|fact| fact.name() == Some(Name::InlinedAt)) {
             if !known.contains(&fact.result) {
-                self.list(&fact, "nothing is said to be inlined there, and it is not described");
+                self.omit(&fact, Unimported::NothingInlined);
             }
         }
     }

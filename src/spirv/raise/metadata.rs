@@ -1,6 +1,7 @@
 //! What is about the module, and not about its source: section "Debug Info Metadata".
 
 use super::Raiser;
+use crate::omission::Unimported;
 use crate::spirv::names::{POSSIBLE_DUPLICATES, is_build_identifier};
 use crate::spirv::operand::Field;
 use crate::spirv::read::Fact;
@@ -13,11 +14,11 @@ impl<'a> Raiser<'_, 'a> {
             match fact.name() {
                 Some(Name::BuildIdentifier) => self.build_identifier(&fact),
                 Some(Name::StoragePath) if self.binding.stored_at().is_some() => {
-                    self.list(&fact, "the module has one already, and this is not described");
+                    self.omit(&fact, Unimported::SecondMetadata);
                 }
                 Some(Name::StoragePath) => match self.facts.text(&fact, Field::Path) {
                     Some(path) => drop(self.binding.storage_path(&path)),
-                    None => self.list(&fact, "it is not described: its path is no string"),
+                    None => self.omit_whole(&fact, Unimported::NoPath),
                 },
                 _ => {}
             }
@@ -26,12 +27,11 @@ impl<'a> Raiser<'_, 'a> {
 
     fn build_identifier(&mut self, fact: &Fact<'a>) {
         if self.binding.build_id().is_some() {
-            return self.list(fact, "the module has one already, and this is not described");
+            return self.omit(fact, Unimported::SecondMetadata);
         }
         let digits = self.text(fact, Field::Identifier);
         if !is_build_identifier(&digits) {
-            return self
-                .list(fact, "it is not described: it is not 32 lowercase hexadecimal digits, or more");
+            return self.omit_whole(fact, Unimported::NotBuildIdentifier);
         }
         let flags = self.word(fact, Field::Flags);
         self.binding.build_identifier(&digits, flags & POSSIBLE_DUPLICATES != 0);

@@ -27,9 +27,7 @@ mod variables;
 use hashbrown::{HashMap, HashSet};
 use indexmap::IndexMap;
 
-use super::LeftOut;
 use super::binding::Binding;
-use super::layout::unknown_set;
 use super::operand::Field;
 use super::read::{Fact, Facts};
 use super::table::{Name, Set};
@@ -37,6 +35,7 @@ use super::words::Id;
 use crate::build::Builder;
 use crate::error::{At, Error, ErrorKind, Result};
 use crate::model::{FileId, FunctionId, Module, ScopeId, TypeId, UnitId, VariableId};
+use crate::omission::{Names, Omission, Property, Reason, Subject, Unimported};
 use crate::target::Target;
 use order::Node;
 
@@ -48,8 +47,8 @@ pub struct Raised {
     /// What their module has of it. Positions count as in the same module without debug instructions, `OpLine` and
     /// `OpNoLine`.
     pub binding: Binding,
-    /// What they say and cannot be described, or is described otherwise.
-    pub left_out: Vec<LeftOut>,
+    /// What they encode that the model does not have, or has otherwise.
+    pub omissions: Vec<Omission>,
 }
 
 /// The model that debug instructions describe, for a target: its address spaces are those of pointers.
@@ -77,13 +76,13 @@ pub fn raise(facts: &Facts<'_>, target: &Target) -> Result<Raised> {
     let set = facts.iter().next().map_or(Set::OpenCl, |fact| fact.set);
     let mut raised = raise_set(facts, target, set)?;
     if let Some(other) = facts.iter().find(|fact| fact.set != set) {
-        let what = format!("what {} says is not described", other.set.name());
-        raised.left_out.push(LeftOut { at: other.place(), what });
+        let why = Unimported::OtherSet(other.set.name());
+        raised.omissions.push(omission(other.result, other.place(), Property::Operand, why));
     }
     for (import, name, count) in facts.layout().unknown_sets() {
         let word = facts.layout().definition(import).map(|it| it.at);
-        let what = format!("{}: what they say is not described", unknown_set(name, count));
-        raised.left_out.push(LeftOut { at: At { word, ..At::default() }, what });
+        let (why, at) = (Unimported::UnknownSet(name.into(), count), At { word, ..At::default() });
+        raised.omissions.push(omission(Id(0), at, Property::Operand, why));
     }
     Ok(raised)
 }
@@ -98,19 +97,18 @@ pub(super) fn raise_set(facts: &Facts<'_>, target: &Target, set: Set) -> Result<
             |fact: &Fact<'_>| !matches!(fact.name(), Some(Name::BuildIdentifier | Name::StoragePath));
         let first = raiser.iter().find(is_of_source);
         if let Some(fact) = first {
-            let what = "the module has no DebugCompilationUnit, and nothing of its source is described";
-            raiser.list(&fact, what);
+            raiser.omit(&fact, Unimported::NoUnits);
         }
     } else {
         raiser.entities()?;
     }
-    let Raiser { m, binding, mut left_out, .. } = raiser;
-    left_out.sort_by_key(|left| left.at.word);
-    Ok(Raised { module: m.finish()?, binding, left_out })
+    let Raiser { m, binding, mut omissions, .. } = raiser;
+    omissions.sort_by_key(|omission| omission.names.at.word);
+    Ok(Raised { module: m.finish()?, binding, omissions })
 }
 
-/// Why something is not described, in words.
-type Made<T> = core::result::Result<T, String>;
+/// An entity, or the reason why it is not imported.
+type Made<T> = core::result::Result<T, Unimported>;
 
 /// How often one instruction may be described again, on average: for another unit, or another call.
 const MOST_COPIES: usize = 64;
@@ -123,9 +121,9 @@ struct Raiser<'f, 'a> {
     set: Set,
     m: Builder,
     binding: Binding,
-    left_out: Vec<LeftOut>,
-    /// What was listed of which word.
-    listed: HashSet<(usize, String)>,
+    omissions: Vec<Omission>,
+    /// Indices of the omissions of an instruction.
+    listed: HashMap<Id, Vec<usize>>,
     /// How many entities there may be.
     room: usize,
     units: IndexMap<Id, UnitId>,
@@ -180,8 +178,8 @@ impl<'f, 'a> Raiser<'f, 'a> {
             set,
             m: Builder::new(target.clone()),
             binding: Binding::new(),
-            left_out: Vec::new(),
-            listed: HashSet::new(),
+            omissions: Vec::new(),
+            listed: HashMap::new(),
             room: facts.iter().count().saturating_mul(MOST_COPIES),
             units: IndexMap::new(),
             declared_in: HashMap::new(),
@@ -328,20 +326,28 @@ impl<'f, 'a> Raiser<'f, 'a> {
         Ok(())
     }
 
-    /// Something that an instruction says is not described, or otherwise.
-    fn list(&mut self, fact: &Fact<'_>, what: impl Into<String>) {
-        self.list_at(fact.place(), what.into());
+    /// Lists that what an instruction encodes is not imported, or otherwise; once for each reason.
+    fn omit(&mut self, fact: &Fact<'_>, why: Unimported) {
+        self.list(fact, Property::Operand, why);
     }
 
-    fn list_at(&mut self, at: At, what: String) {
-        if self.listed.insert((at.word.unwrap_or_default(), what.clone())) {
-            self.left_out.push(LeftOut { at, what });
+    /// Lists that an instruction is not imported.
+    fn omit_whole(&mut self, fact: &Fact<'_>, why: Unimported) {
+        self.list(fact, Property::Instruction, why);
+    }
+
+    fn list(&mut self, fact: &Fact<'_>, property: Property, why: Unimported) {
+        let new = omission(fact.result, fact.place(), property, why);
+        let listed = self.listed.entry(fact.result).or_default();
+        if !listed.iter().any(|&index| self.omissions[index] == new) {
+            listed.push(self.omissions.len());
+            self.omissions.push(new);
         }
     }
 
     /// What was made of an instruction; if nothing could be, why is listed.
     fn made<T>(&mut self, fact: &Fact<'_>, made: Made<T>) -> Option<T> {
-        made.map_err(|what| self.list(fact, format!("it is not described: {what}"))).ok()
+        made.map_err(|why| self.omit_whole(fact, why)).ok()
     }
 
     fn number(&self, fact: &Fact<'_>, field: Field) -> Option<u64> {
@@ -381,7 +387,18 @@ impl<'f, 'a> Raiser<'f, 'a> {
     }
 }
 
+fn omission(id: Id, at: At, property: Property, why: Unimported) -> Omission {
+    let names = Names { at, ..Names::default() };
+    Omission {
+        subject: Subject::Instruction(id.0),
+        property,
+        reason: Reason::Unimported(why),
+        pcs: None,
+        names,
+    }
+}
+
 /// Why the builder does not take something.
-fn refused(error: Error) -> String {
-    error.kind().to_string()
+fn refused(error: Error) -> Unimported {
+    Unimported::Refused(error.kind().clone())
 }

@@ -4,6 +4,7 @@ use super::order::Node;
 use super::{Made, Raiser, refused};
 use crate::error::Result;
 use crate::model::{Imported, ScopeKind, UnitId};
+use crate::omission::Unimported;
 use crate::spirv::opcodes as op;
 use crate::spirv::operand::Field;
 use crate::spirv::read::Fact;
@@ -35,7 +36,7 @@ impl<'a> Raiser<'_, 'a> {
                     self.made(&fact, made);
                 }
                 Some(Name::EntryPoint) => self.entry_point(&fact),
-                None => self.list(&fact, format!("{} has no instruction {}", fact.set.name(), fact.number)),
+                None => self.omit(&fact, Unimported::NoInstruction(fact.set.name(), fact.number)),
                 _ => {}
             }
         }
@@ -72,7 +73,7 @@ impl<'a> Raiser<'_, 'a> {
         let scope = self.parent(fact)?;
         let name = self.text(fact, Field::Name);
         let is_module = self.number(fact, Field::Tag) == Some(0);
-        let mut entity = fact.id(Field::Entity).ok_or("it imports nothing")?;
+        let mut entity = fact.id(Field::Entity).ok_or(Unimported::Missing("entity"))?;
         for _ in 0..MOST_ALIASES {
             let alias = self.get(entity).filter(|fact| fact.name() == Some(Name::ImportedEntity));
             let Some(next) = alias.and_then(|alias| alias.id(Field::Entity)) else { break };
@@ -94,12 +95,12 @@ impl<'a> Raiser<'_, 'a> {
                     true => Imported::AllOf(namespace),
                     false => Imported::Namespace(namespace),
                 },
-                _ => return Err(format!("{entity} is nothing that can be imported")),
+                _ => return Err(Unimported::NotImportable(entity.0)),
             }
         };
         let line = self.import_line(fact, unit);
         if line.is_none() && self.word(fact, Field::Column) != 0 {
-            self.list(fact, "its column is of no line, and is not described");
+            self.omit(fact, Unimported::ImportColumn);
         }
         let mut import = self.m.import(scope, what).map_err(refused)?;
         if !name.is_empty() {
@@ -119,7 +120,7 @@ impl<'a> Raiser<'_, 'a> {
 
     fn entry_point(&mut self, fact: &Fact<'a>) {
         let unit = fact.id(Field::CompilationUnit).and_then(|unit| self.units.get(&unit).copied());
-        let Some(unit) = unit else { return self.list(fact, "its unit is not described") };
+        let Some(unit) = unit else { return self.omit(fact, Unimported::UnitNotImported) };
         let producer = self.text(fact, Field::CompilerSignature);
         let command_line = self.text(fact, Field::CommandLine);
         let module = self.m.described();
@@ -127,7 +128,7 @@ impl<'a> Raiser<'_, 'a> {
         let text = |had: Option<_>| had.map(|had| module.string(had).to_owned());
         let is_other = |had: Option<String>, now: &str| had.is_some_and(|had| had != now);
         if is_other(text(had.producer), &producer) || is_other(text(had.command_line), &command_line) {
-            return self.list(fact, "another entry point of the unit has another compiler or command line");
+            return self.omit(fact, Unimported::OtherProducer);
         }
         if let Ok(mut unit) = self.m.describe_unit(unit) {
             if !producer.is_empty() {
@@ -163,7 +164,7 @@ impl<'a> Raiser<'_, 'a> {
                     let file = self.m.file(unit, &path, None);
                     let begun = file.and_then(|file| self.m.macros(unit)?.file(0, file).map(drop));
                     if let Err(error) = begun {
-                        self.list(&fact, refused(error));
+                        self.omit(&fact, refused(error));
                         continue;
                     }
                     open = of;
@@ -207,7 +208,7 @@ impl<'a> Raiser<'_, 'a> {
             return macros_of(Ok(&format!("{} {}", name.unwrap_or_default(), value.unwrap_or_default())));
         }
         let defined = self.facts.named(fact, Field::Macro).filter(|it| it.name() == Some(Name::MacroDef));
-        let defined = defined.ok_or("what it is the end of is no DebugMacroDef")?;
+        let defined = defined.ok_or(Unimported::NotMacro)?;
         let name = self.facts.text(&defined, Field::Name).unwrap_or_default();
         // Without its parameters.
         macros_of(Err(name.split('(').next().unwrap_or_default().trim_end()))

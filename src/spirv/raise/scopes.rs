@@ -4,6 +4,7 @@ use hashbrown::HashSet;
 
 use super::{Made, Raiser, refused};
 use crate::model::{ScopeId, ScopeKind};
+use crate::omission::Unimported;
 use crate::spirv::operand::Field;
 use crate::spirv::read::Fact;
 use crate::spirv::table::Name;
@@ -24,9 +25,9 @@ impl<'a> Raiser<'_, 'a> {
 
     /// The scope around something.
     pub(super) fn parent(&self, fact: &Fact<'_>) -> Made<ScopeId> {
-        let id = fact.id(Field::Scope).ok_or("it has no scope")?;
+        let id = fact.id(Field::Scope).ok_or(Unimported::Missing("scope"))?;
         let scope = self.scopes.get(&self.not_template(id)).copied();
-        scope.ok_or_else(|| format!("its {} {id} is not", Field::Scope.text()))
+        scope.ok_or_else(|| Unimported::NotImported(Field::Scope.text(), id.0))
     }
 
     fn block(&mut self, fact: &Fact<'a>) -> Made<()> {
@@ -39,7 +40,7 @@ impl<'a> Raiser<'_, 'a> {
             Some("") => self.m.anonymous_namespace(parent),
             Some(name) => self.m.namespace(parent, name),
             None if matches!(kind, ScopeKind::Unit | ScopeKind::Namespace { .. }) => {
-                self.list(fact, "a block that is in no function is described as the scope around it");
+                self.omit(fact, Unimported::BlockOfNoFunction);
                 self.scopes.insert(fact.result, parent);
                 return Ok(());
             }
@@ -106,7 +107,7 @@ impl<'a> Raiser<'_, 'a> {
             ScopeKind::Block if is_only => parent,
             _ => {
                 let block = self.m.block(parent, &[]).map_err(refused)?;
-                self.list(fact, "its instructions are described as those of a block of their own");
+                self.omit(fact, Unimported::OwnBlock);
                 block
             }
         };

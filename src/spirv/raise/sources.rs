@@ -4,6 +4,7 @@ use hashbrown::HashSet;
 
 use super::Raiser;
 use crate::model::{Language, SourceLine, UnitId};
+use crate::omission::Unimported;
 use crate::spirv::operand::Field;
 use crate::spirv::read::Fact;
 use crate::spirv::table::Name;
@@ -81,7 +82,7 @@ impl<'a> Raiser<'_, 'a> {
                     }
                 }
                 _ if language == 0 => {}
-                _ => self.list(&fact, format!("source language {language} is none of DWARF's")),
+                _ => self.omit(&fact, Unimported::Language(language)),
             }
         }
     }
@@ -99,7 +100,7 @@ impl<'a> Raiser<'_, 'a> {
             match had.map(|had| self.m.described().string(had).to_owned()) {
                 Some(had) if had != text => {
                     if let Some(fact) = self.get(source) {
-                        self.list(&fact, "another source has the same name, and its text is another");
+                        self.omit(&fact, Unimported::OtherText);
                     }
                 }
                 _ => drop(self.m.file_source(file, &text)),
@@ -138,7 +139,7 @@ impl<'a> Raiser<'_, 'a> {
             }
             for of in of_unit.iter().filter(|of| of.3.is_some()) {
                 if let Some(fact) = self.get(of.2) {
-                    self.list(&fact, "the unit has files without a checksum, and so this one has none");
+                    self.omit(&fact, Unimported::PartialChecksums);
                 }
             }
         }
@@ -149,13 +150,13 @@ impl<'a> Raiser<'_, 'a> {
         let (line, column) = (self.word(fact, Field::Line), self.word(fact, Field::Column));
         if line == 0 {
             if column != 0 {
-                self.list(fact, format!("column {column} is of no line, and is not described"));
+                self.omit(fact, Unimported::ColumnWithoutLine(column));
             }
             return None;
         }
         let file = fact.id(Field::Source).and_then(|source| self.file(source, unit));
         if file.is_none() {
-            self.list(fact, format!("line {line} is of no source"));
+            self.omit(fact, Unimported::LineWithoutSource(line));
         }
         Some(SourceLine { file: file?, line, column })
     }

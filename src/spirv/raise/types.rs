@@ -3,11 +3,10 @@
 use super::flags::{self, Flags};
 use super::{Made, Raiser, refused};
 use crate::build::{Builder, Extent};
-use crate::error::Count;
 use crate::model::{
     BaseEncoding, CompositeKind, MemorySpace, Passed, PointerKind, Qualifier, TypeId, UnitId,
 };
-use crate::spirv::names::Enumeration;
+use crate::omission::Unimported;
 use crate::spirv::operand::Field;
 use crate::spirv::read::Fact;
 use crate::spirv::table::{Name, Set};
@@ -52,7 +51,7 @@ impl<'a> Raiser<'_, 'a> {
     }
 
     fn new_type(&mut self, fact: &Fact<'a>, unit: UnitId) -> Made<TypeId> {
-        let (Some(name), id) = (fact.name(), fact.result) else { return Err("it is no type".into()) };
+        let (Some(name), id) = (fact.name(), fact.result) else { return Err(Unimported::NoType) };
         match name {
             Name::TypeBasic => self.basic(fact, unit),
             Name::TypePointer => self.pointer(fact, unit),
@@ -63,34 +62,31 @@ impl<'a> Raiser<'_, 'a> {
                     Some(1) => Qualifier::Volatile,
                     Some(2) => Qualifier::Restrict,
                     Some(3) => Qualifier::Atomic,
-                    _ => return Err("the qualifier is none of the list".into()),
+                    _ => return Err(Unimported::Qualifier),
                 };
                 self.m.qualified(unit, qualifier, of).map_err(refused)
             }
             Name::TypeArray => self.array(fact, unit),
             Name::TypeVector => {
                 let of = self.ty(fact, Field::BaseType, unit)?;
-                let count = self.number(fact, Field::ComponentCount).ok_or("its length is not known")?;
+                let count = self.number(fact, Field::ComponentCount).ok_or(Unimported::Unknown("length"))?;
                 self.m.vector(unit, of, count).map_err(refused)
             }
             Name::TypeMatrix => {
                 let of = self.ty(fact, Field::VectorType, unit)?;
                 let count =
-                    self.number(fact, Field::VectorCount).ok_or("how many vectors it has is not known")?;
-                let major = self.number(fact, Field::ColumnMajor).ok_or("its order is not known")?;
+                    self.number(fact, Field::VectorCount).ok_or(Unimported::Unknown("number of vectors"))?;
+                let major = self.number(fact, Field::ColumnMajor).ok_or(Unimported::Unknown("order"))?;
                 self.m.matrix(unit, of, count, major != 0).map_err(refused)
             }
             Name::TypeVectorId => {
                 let of = self.ty(fact, Field::ComponentType, unit)?;
-                let count = self.number(fact, Field::ComponentCount).ok_or("its length is not known")?;
-                self.list(fact, "that its length is an id");
+                let count = self.number(fact, Field::ComponentCount).ok_or(Unimported::Unknown("length"))?;
+                self.omit(fact, Unimported::LengthId);
                 self.m.vector(unit, of, count).map_err(refused)
             }
             Name::TypeCooperativeMatrix => {
-                self.list(
-                    fact,
-                    "only that it is a type is described: which invocation has what of it is not known",
-                );
+                self.omit(fact, Unimported::CooperativeMatrix);
                 self.m.unspecified_type(unit, "").map_err(refused)
             }
             Name::Typedef => {
@@ -109,8 +105,8 @@ impl<'a> Raiser<'_, 'a> {
                 for id in fact.ids(Field::ParameterType) {
                     match self.types.get(&(self.not_template(id), unit)) {
                         Some(&ty) => parameters.push(ty),
-                        None if self.is_nothing(id) => self.list(fact, "a parameter without a type"),
-                        None => return Err(format!("the type {id} is not")),
+                        None if self.is_nothing(id) => self.omit(fact, Unimported::NoParameterType),
+                        None => return Err(Unimported::TypeNotImported(id.0)),
                     }
                 }
                 self.m.subroutine(unit, returns, &parameters).map_err(refused)
@@ -124,17 +120,17 @@ impl<'a> Raiser<'_, 'a> {
             }
             Name::TypeTemplate => {
                 let target = self.not_template(id);
-                self.types.get(&(target, unit)).copied().ok_or_else(|| format!("{target} is no type"))
+                self.types.get(&(target, unit)).copied().ok_or_else(|| Unimported::NotType(target.0))
             }
-            _ => Err(format!("{} is no type", name.row().text)),
+            _ => Err(Unimported::NotTypeInstruction(name.row().text)),
         }
     }
 
     /// The type that an operand names.
     pub(super) fn ty(&self, fact: &Fact<'_>, field: Field, unit: UnitId) -> Made<TypeId> {
-        let id = fact.id(field).ok_or_else(|| format!("it has no {}", field.text()))?;
+        let id = fact.id(field).ok_or_else(|| Unimported::Missing(field.text()))?;
         let ty = self.types.get(&(self.not_template(id), unit)).copied();
-        ty.ok_or_else(|| format!("its {} {id} is not", field.text()))
+        ty.ok_or_else(|| Unimported::NotImported(field.text(), id.0))
     }
 
     /// The same; `None` for `void`.
@@ -152,18 +148,14 @@ impl<'a> Raiser<'_, 'a> {
         let encoding = number.and_then(|number| *ENCODINGS.get(usize::try_from(number).ok()?)?);
         if fact.operand(Field::FpEncoding).is_some() {
             let number = self.word(fact, Field::FpEncoding);
-            let format = Enumeration::FpEncoding.text(number);
-            self.list(fact, format!("only its name is described, and not that it is a number of {format}"));
+            self.omit(fact, Unimported::Format(number));
             return self.m.unspecified_type(unit, &name).map_err(refused);
         }
         match (encoding, bits) {
             (Some(encoding), Some(bits @ 1..=MOST_BITS)) => self.m.base_type(unit, &name, encoding, bits),
             _ => {
                 let bits = bits.unwrap_or_default();
-                self.list(
-                    fact,
-                    format!("only its name is described, and not that it has {}", Count(bits, "bit")),
-                );
+                self.omit(fact, Unimported::NameOnly(bits));
                 self.m.unspecified_type(unit, &name)
             }
         }
@@ -191,7 +183,7 @@ impl<'a> Raiser<'_, 'a> {
             None => (None, SpaceId::DEFAULT),
         };
         if known.is_none() && class != Some(NO_CLASS) {
-            self.list(fact, "its storage class is not described");
+            self.omit(fact, Unimported::StorageClass);
         }
         self.m.pointer_of(unit, kind, to, space, memory).map_err(refused)
     }
@@ -222,7 +214,7 @@ impl<'a> Raiser<'_, 'a> {
                 (None, Some(&variable)) => Extent::variable(variable),
                 _ => {
                     if !self.is_nothing(count) {
-                        self.list(fact, format!("a number of elements, {count}, is not known"));
+                        self.omit(fact, Unimported::UnknownCount(count.0));
                     }
                     Extent::unknown()
                 }
@@ -236,35 +228,26 @@ impl<'a> Raiser<'_, 'a> {
         let of = match self.pointee(fact, Field::UnderlyingType, unit)? {
             Some(of) => of,
             None => {
-                self.list(
-                    fact,
-                    format!("its values are described as unsigned numbers of {}", Count(size, "bit")),
-                );
+                self.omit(fact, Unimported::NoUnderlyingType(size));
                 self.m.base_type(unit, "", BaseEncoding::Unsigned, size).map_err(refused)?
             }
         };
         let bits = self.m.described().ty(of).bits().unwrap_or(64).min(64);
         if bits != size {
-            self.list(
-                fact,
-                format!(
-                    "its size is described as {}, as that of its values, and not {size}",
-                    Count(bits, "bit")
-                ),
-            );
+            self.omit(fact, Unimported::UnderlyingSize(bits, size));
         }
         let is_signed = self.m.described().is_signed(of).unwrap_or_default();
         let mut enumerators = Vec::new();
         let names: Vec<Id> = fact.ids(Field::EnumeratorName).collect();
         let values: Vec<Id> = fact.ids(Field::Value).collect();
         if names.len() != values.len() {
-            self.list(fact, "its last enumerator has no name");
+            self.omit(fact, Unimported::UnnamedEnumerator);
         }
         for (value, name) in values.into_iter().zip(names) {
             let name = self.facts.layout().string(name).unwrap_or_default();
             match self.facts.layout().constant(value).and_then(|constant| constant.value) {
                 Some(value) => enumerators.push((name, narrowed(value, bits as u32, is_signed))),
-                None => self.list(fact, format!("the value of `{name}` is not known")),
+                None => self.omit(fact, Unimported::UnknownEnumerator(name)),
             }
         }
         let all: Vec<(&str, i128)> = enumerators.iter().map(|(name, value)| (&**name, *value)).collect();
@@ -282,7 +265,7 @@ impl<'a> Raiser<'_, 'a> {
             Some(0) => CompositeKind::Class,
             Some(1) => CompositeKind::Struct,
             Some(2) => CompositeKind::Union,
-            _ => return Err("it is no class, structure or union".into()),
+            _ => return Err(Unimported::Tag),
         };
         let mut flags = Flags(self.word(fact, Field::Flags));
         let is_forward = flags.take(flags::FWD_DECL);
@@ -296,7 +279,7 @@ impl<'a> Raiser<'_, 'a> {
                 let is_plain =
                     self.text(fact, Field::LinkageName).is_empty() && kind == CompositeKind::Struct;
                 if !is_plain || flags.0 != 0 {
-                    self.list(fact, "nothing but its name is described");
+                    self.omit(fact, Unimported::OpaqueNameOnly);
                 }
                 self.declared(fact, unit, ty);
                 return Ok(ty);
@@ -307,13 +290,10 @@ impl<'a> Raiser<'_, 'a> {
             _ => {
                 let bits = match self.has_no_layout(fact) {
                     true => self.lay_out(fact, unit, kind),
-                    false => self.number(fact, Field::Size).ok_or("its size is not known")?,
+                    false => self.number(fact, Field::Size).ok_or(Unimported::Unknown("size"))?,
                 };
                 if !bits.is_multiple_of(8) {
-                    self.list(
-                        fact,
-                        format!("its size of {} is described as whole bytes", Count(bits, "bit")),
-                    );
+                    self.omit(fact, Unimported::WholeBytes(bits));
                 }
                 let name = Some(&*text).filter(|name| !name.is_empty());
                 let make = match kind {
@@ -334,14 +314,14 @@ impl<'a> Raiser<'_, 'a> {
         }
         self.rest(fact, flags);
         if !self.text(fact, Field::LinkageName).is_empty() {
-            self.list(fact, "its linkage name is not described");
+            self.omit(fact, Unimported::LinkageName);
         }
         self.declared(fact, unit, ty);
         self.composites.push((fact.result, unit, ty));
         if self.own_unit(fact.result) == unit {
             self.scopes.extend(self.m.described().ty(ty).own_scope().map(|scope| (fact.result, scope)));
         } else {
-            self.list(fact, "it is described again, in the unit that uses it");
+            self.omit(fact, Unimported::DescribedAgain);
         }
         Ok(ty)
     }
@@ -370,10 +350,10 @@ impl<'a> Raiser<'_, 'a> {
                 Some(&scope) => {
                     self.m.describe_type(ty).and_then(|mut of| of.within(scope).map(|_| ())).map_err(refused)
                 }
-                None => Err(format!("its {} {scope} is not", Field::Scope.text())),
+                None => Err(Unimported::NotImported(Field::Scope.text(), scope.0)),
             };
             if let Err(what) = placed {
-                self.list(&fact, format!("it is described in its unit: {what}"));
+                self.omit(&fact, Unimported::DescribedInUnit(Box::new(what)));
             }
         }
     }
@@ -381,7 +361,7 @@ impl<'a> Raiser<'_, 'a> {
     /// Lists flags that are not described.
     pub(super) fn rest(&mut self, fact: &Fact<'_>, flags: Flags) {
         if let Some(what) = flags.left() {
-            self.list(fact, what);
+            self.omit(fact, what);
         }
     }
 }

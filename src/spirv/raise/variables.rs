@@ -3,6 +3,7 @@
 use super::flags::{self, Flags};
 use super::{Made, Raiser, refused};
 use crate::model::{ScopeKind, UnitId, VariableId};
+use crate::omission::Unimported;
 use crate::spirv::operand::Field;
 use crate::spirv::read::Fact;
 use crate::spirv::table::Name;
@@ -54,7 +55,7 @@ impl<'a> Raiser<'_, 'a> {
             let function = function.and_then(|function| self.m.describe_function(function).ok());
             let made = function.map(|mut function| function.object_pointer(variable).map(drop));
             if let Some(Err(error)) = made {
-                self.list(fact, refused(error));
+                self.omit(fact, refused(error));
             }
         }
     }
@@ -75,18 +76,18 @@ impl<'a> Raiser<'_, 'a> {
         let mut variable = match member.map(|id| self.variables.get(&id).copied().ok_or(id)) {
             Some(Ok(member)) => {
                 if !is_outside {
-                    self.list(fact, "it is described as defined in the unit");
+                    self.omit(fact, Unimported::OutsideUnit);
                 }
                 let scope = if is_outside { scope } else { of_unit };
                 let module = self.m.described();
                 if module.variable(member).ty != ty || module.name_of(member).unwrap_or_default() != name {
-                    self.list(fact, "its name and type are described as those of its declaration");
+                    self.omit(fact, Unimported::AsVariableDeclared);
                 }
                 self.m.definition(scope, member)
             }
             missing => {
                 if let Some(Err(id)) = missing {
-                    self.list(fact, format!("the static member {id} is not described"));
+                    self.omit(fact, Unimported::NoStaticMember(id.0));
                 }
                 match is_definition || held.is_some() || is_local {
                     true => self.m.variable(scope, &name, ty),
@@ -131,11 +132,11 @@ impl<'a> Raiser<'_, 'a> {
                     }
                     self.give(fact, variable, &value);
                 }
-                None => self.list(fact, format!("where it is, {held}, is not described")),
+                None => self.omit(fact, Unimported::UnknownPlace(held.0)),
             };
         }
         if layout.definition(held).is_none() {
-            return self.list(fact, format!("{held} is not defined"));
+            return self.omit(fact, Unimported::Undefined(held.0));
         }
         // A number says it all, and may be there for nothing else.
         let is_number = layout.constant(held).is_some_and(|constant| constant.value.is_some());
@@ -146,7 +147,7 @@ impl<'a> Raiser<'_, 'a> {
         if layout.constant(held).is_some() {
             match self.constant(held, ty) {
                 Ok(value) => self.give(fact, variable, &value),
-                Err(what) => self.list(fact, what),
+                Err(what) => self.omit(fact, what),
             }
         }
     }
@@ -164,17 +165,18 @@ impl<'a> Raiser<'_, 'a> {
         let variable = self.m.describe_variable(variable);
         let made = variable.and_then(|mut variable| variable.const_value(value).map(drop));
         if let Err(error) = made {
-            self.list(fact, refused(error));
+            self.omit(fact, refused(error));
         }
     }
 
     fn static_member(&mut self, fact: &Fact<'a>) -> Made<VariableId> {
-        let owner = self.owners.get(&fact.result).copied().ok_or("it is of no type")?;
+        let owner = self.owners.get(&fact.result).copied().ok_or(Unimported::OfNoType)?;
         let unit = self.own_unit(owner);
-        let of = self.types.get(&(owner, unit)).copied().ok_or_else(|| format!("{owner} is not"))?;
+        let of =
+            self.types.get(&(owner, unit)).copied().ok_or_else(|| Unimported::TypeNotImported(owner.0))?;
         let ty = match self.named(fact, Field::Type, Name::InfoNone) {
             Some(_) => {
-                self.list(fact, "its type is not said, and described as one of which nothing is known");
+                self.omit(fact, Unimported::UntypedMember);
                 self.m.unspecified_type(unit, "").map_err(refused)?
             }
             None => self.ty(fact, Field::Type, unit)?,
@@ -186,7 +188,7 @@ impl<'a> Raiser<'_, 'a> {
         let bits = self.m.described().ty(ty).bits();
         let is_sized = bits.is_none() || self.number(fact, Field::Size) == bits;
         if self.number(fact, Field::Offset) != Some(0) || !is_sized {
-            self.list(fact, "where a static member is in an object, and its size, are not described");
+            self.omit(fact, Unimported::StaticLayout);
         }
         let mut member = self.m.static_member(of, &name, ty).map_err(refused)?;
         flags.access().map(|access| member.accessibility(access).id());
@@ -201,7 +203,7 @@ impl<'a> Raiser<'_, 'a> {
         if let Some(value) = fact.id(Field::Value) {
             match self.constant(value, ty) {
                 Ok(value) => self.give(fact, id, &value),
-                Err(what) => self.list(fact, what),
+                Err(what) => self.omit(fact, what),
             }
         }
         Ok(id)

@@ -1,17 +1,18 @@
 //! What a module says.
 
-use eitri::lower::{LeftOut, Lowered, Whose};
+use eitri::lower::Lowered;
 use eitri::model::{
     Address, FileId, Function, FunctionId, Imported, LocId, Macro, Module, Node, ScopeId, ScopeKind,
     SourceLine, TypeId, UnitId, VariableId, VariableKind,
 };
+use eitri::omission::{Omission, Subject};
 
 use super::{Plain, Told, What, address};
 
 pub(super) struct Described<'m> {
     pub(super) module: &'m Module,
     pub(super) told: Told<'m>,
-    left_out: &'m [LeftOut],
+    omissions: &'m [Omission],
 }
 
 /// What of the code of a function its scopes have.
@@ -39,7 +40,7 @@ fn scope_id(id: ScopeId) -> u64 {
 
 impl<'m> Described<'m> {
     pub(super) fn new(module: &'m Module, told: Told<'m>, lowered: &'m Lowered) -> Self {
-        Self { module, told, left_out: &lowered.left_out }
+        Self { module, told, omissions: &lowered.omissions }
     }
 
     pub(super) fn module(&self) -> Plain {
@@ -307,9 +308,9 @@ impl<'m> Described<'m> {
             Some(loc) if is_constant && self.constant(loc).is_some() => {
                 plain.may("value", self.constant(loc))
             }
-            Some(_) => plain.is("always", has_code && self.left_out(id).next().is_none()),
+            Some(_) => plain.is("always", has_code && self.omissions(id).next().is_none()),
             None => {
-                let out: Vec<_> = self.left_out(id).filter_map(|one| one.pcs.clone()).collect();
+                let out: Vec<_> = self.omissions(id).filter_map(|one| one.pcs.clone()).collect();
                 let mut pcs: Vec<_> = module.live(id).iter().map(|live| live.pcs()).collect();
                 let is_whole = matches!(&pcs[..], [one] if code.is_some_and(|code| *one == (0..code.bytes)));
                 for out in out {
@@ -328,8 +329,8 @@ impl<'m> Described<'m> {
         plain
     }
 
-    fn left_out(&self, id: VariableId) -> impl Iterator<Item = &LeftOut> {
-        self.left_out.iter().filter(move |left_out| left_out.whose == Whose::Variable(id))
+    fn omissions(&self, id: VariableId) -> impl Iterator<Item = &Omission> {
+        self.omissions.iter().filter(move |omission| omission.subject == Subject::Variable(id))
     }
 
     /// The bytes of a location that is a constant and nothing else.

@@ -31,8 +31,9 @@ mod seen;
 
 use std::collections::BTreeMap;
 
-use eitri::lower::{Consumer, Lowered, Whose};
+use eitri::lower::{Consumer, Lowered};
 use eitri::model::Module;
+use eitri::omission::Subject;
 
 use crate::common;
 
@@ -136,7 +137,7 @@ impl Plain {
 /// What a preprocessor did: a word for it, a line, and a text or the name of a file.
 type What = (&'static str, u64, String);
 
-/// Whose facts they are, and how they were told.
+/// Subject facts they are, and how they were told.
 #[derive(Clone, Copy)]
 struct Told<'a> {
     consumer: &'a Consumer,
@@ -155,8 +156,8 @@ fn address(symbol: &str) -> u64 {
 
 /// Whether the sections say what the module does; a text if not.
 pub fn same(module: &Module, consumer: &Consumer, lowered: &Lowered) -> Result<(), String> {
-    let is_of_code = |whose| matches!(whose, Whose::Function(_) | Whose::Call(_));
-    let has_calls = !lowered.left_out.iter().any(|left_out| is_of_code(left_out.whose));
+    let is_of_code = |subject| matches!(subject, Subject::Function(_) | Subject::Call(_));
+    let has_calls = !lowered.omissions.iter().any(|left_out| is_of_code(left_out.subject));
     let told = Told { consumer, has_calls };
     let mut expected = described::Described::new(module, told, lowered).module().numbered();
     let linked = common::link(&lowered.sections, module.target(), address);

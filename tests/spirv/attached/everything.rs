@@ -286,8 +286,8 @@ fn everything() -> Everything {
 fn shown(attached: &Attached) -> String {
     let facts = read(&attached.words).expect("reads");
     let mut text = print(&facts, TextOptions::default());
-    text += "\nleft out:\n";
-    for left in &attached.left_out {
+    text += "\nomitted:\n";
+    for left in &attached.omissions {
         text += &format!("  {left}\n");
     }
     text

@@ -180,14 +180,14 @@ const CALLS: &[Call<TypeId>] = &[
         }
         Ok(())
     })
-    .of("of its base classes"),
+    .of("a base class of"),
     Call::new("Builder::base, by another name", 2, |case, ty, way| {
         let one = case.m.class(case.unit, Some("One"), 4)?;
         let names = [case.m.typedef(case.unit, "A", Some(one))?, case.m.typedef(case.unit, "B", Some(one))?];
         case.m.base(ty, [one, names[0], names[1]][way], 0, None)?;
         Ok(())
     })
-    .of("of its base classes"),
+    .of("a base class of"),
     Call::new("Builder::base, no class", 2, |case, ty, way| {
         let bases = [case.m.union(case.unit, Some("A"), 4)?, case.m.union(case.unit, Some("B"), 4)?];
         if let Some(&base) = way.checked_sub(1).and_then(|index| bases.get(index)) {
@@ -195,7 +195,7 @@ const CALLS: &[Call<TypeId>] = &[
         }
         Ok(())
     })
-    .of("of its base classes"),
+    .of("a base class of"),
     Call::new("Builder::virtual_base", 1, |case, ty, way| {
         let one = case.m.class(case.unit, Some("One"), 4)?;
         let mut offset = Expr::build(Consumer::dwarf5().encoding(8));

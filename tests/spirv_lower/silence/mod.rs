@@ -97,7 +97,7 @@ struct Outcome {
 impl Outcome {
     fn new(described: &Described, mode: &Mode) -> Self {
         let attached = described.attached(mode).expect("is attached");
-        let left = attached.left_out.iter().map(ToString::to_string).collect();
+        let left = attached.omissions.iter().map(ToString::to_string).collect();
         let facts = read(&attached.words).expect("reads");
         let mut globals = lines(&facts);
         globals.sort_unstable();

@@ -31,7 +31,7 @@ const OWNERS: &[Owner<ScopeId>] = &[
         let (.., call) = inlined(case);
         case.m.block(call, &[]).unwrap()
     })
-    .of("an inlined block that is the instance of none"),
+    .of("it is the instance of none"),
 ];
 
 const CALLS: &[Call<ScopeId>] = &[
@@ -45,7 +45,7 @@ const CALLS: &[Call<ScopeId>] = &[
         }
         Ok(())
     })
-    .of("where it begins"),
+    .of("that of what it is the instance of is said"),
     Call::new("Builder::discriminator", 2, |case, scope, way| {
         if way > 0 {
             case.m.discriminator(scope, way as u32)?;
@@ -216,7 +216,7 @@ const NAMES: &[Call<ScopeId>] = &[
         }
         Ok(())
     })
-    .of("of its calls"),
+    .of("its calls, and what they are given"),
     Call::new("CallBuilder::tail", 1, |case, scope, way| {
         let mut call = case.m.call(scope)?;
         call.at(0)?;
@@ -225,7 +225,7 @@ const NAMES: &[Call<ScopeId>] = &[
         }
         Ok(())
     })
-    .of("of its calls"),
+    .of("its calls, and what they are given"),
     Call::new("CallBuilder::line", 1, |case, scope, way| {
         let line = case.line(3, 1);
         let mut call = case.m.call(scope)?;
@@ -235,7 +235,7 @@ const NAMES: &[Call<ScopeId>] = &[
         }
         Ok(())
     })
-    .of("of its calls"),
+    .of("its calls, and what they are given"),
     Call::new("Builder::lanes", 1, |case, scope, way| {
         if way > 0 {
             case.m.lanes(scope)?;

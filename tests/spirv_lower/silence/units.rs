@@ -43,7 +43,7 @@ const OF_UNITS: &[Call<UnitId>] = &[
         }
         Ok(())
     })
-    .of("what this was called with"),
+    .of("what its compiler was called with"),
     flag!("UnitBuilder::optimized", describe_unit, optimized),
     Call::new("UnitBuilder::language", 6, |case, unit, way| {
         let all = [

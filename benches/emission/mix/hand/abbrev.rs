@@ -226,7 +226,7 @@ impl Description<'_> {
                 }
                 self.pcs();
                 if machine == Machine::Gpu {
-                    self.is(eitri::lower::DW_AT_LLVM_LANES, LANES);
+                    self.is(eitri::consumer::DW_AT_LLVM_LANES, LANES);
                 }
                 self.has(dw::DW_AT_frame_base, dw::DW_FORM_exprloc)
             }

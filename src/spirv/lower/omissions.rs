@@ -1,20 +1,20 @@
-//! Properties that neither set can encode.
+//! Omissions: properties that neither set has an operand for.
 
 use cranelift_entity::SecondaryMap;
 use indexmap::IndexMap;
 
 use super::entities::Globals;
-use crate::error::Count;
-use crate::model::{FunctionId, ScopeId, ScopeKind, TypeKind, VariableId};
+use crate::model::{ScopeId, ScopeKind, TypeKind, VariableId};
+use crate::omission::{Property, Reason, Subject};
 use crate::spirv::binding::Statement;
 
 impl Globals<'_, '_, '_> {
-    /// Records the omissions of the module.
-    pub(super) fn unsaid(&mut self) {
+    /// Lists the properties that neither set has an operand for.
+    pub(super) fn omissions(&mut self) {
         let module = self.module;
         for (id, ty) in &module.types {
             if let Some(bytes) = ty.alignment {
-                self.leave_of_type(id, &format!("its alignment of {}", Count(bytes, "byte")));
+                self.omit(Subject::Type(id), Property::Alignment, Reason::OfBytes(bytes));
             }
             let has_place = matches!(
                 ty.kind,
@@ -24,36 +24,36 @@ impl Globals<'_, '_, '_> {
                     | TypeKind::Unspecified { .. }
             );
             if !has_place && ty.line.is_some() {
-                self.leave_of_type(id, "where it is declared");
+                self.omit(Subject::Type(id), Property::Line, Reason::NoOperand);
             }
             if !has_place && module.scopes[ty.scope].kind != ScopeKind::Unit {
-                self.leave_of_type(id, "what it is declared in");
+                self.omit(Subject::Type(id), Property::EnclosingScope, Reason::NoOperand);
             }
         }
-        self.unsaid_of_inlined();
+        self.omit_unused_instances();
         for id in module.functions.keys() {
-            self.unsaid_of_function(id);
+            self.omit_of_function(id);
         }
         for id in core::mem::take(&mut self.others) {
-            self.unsaid_of_variable(id);
+            self.omit_of_variable(id);
         }
-        for label in module.labels.values() {
-            let what = format!("the label `{}`", module.string(label.name));
-            self.writer.leave_out(module.at_scope(label.scope), what);
+        for label in module.labels.keys() {
+            self.omit(Subject::Label(label), Property::Entity, Reason::NoOperand);
         }
-        let mut calls: IndexMap<Option<FunctionId>, (ScopeId, usize)> = IndexMap::new();
+        let mut calls: IndexMap<Subject, usize> = IndexMap::new();
         for call in module.calls.values() {
-            calls.entry(module.function_of(call.scope)).or_insert((call.scope, 0)).1 += 1;
+            let function = module.function_of(call.scope);
+            let subject = function.map_or(Subject::Scope(call.scope), Subject::Function);
+            *calls.entry(subject).or_default() += 1;
         }
-        for (scope, count) in calls.into_values() {
-            self.writer
-                .leave_out(module.at_scope(scope), format!("{count} of its calls, and what they are given"));
+        for (subject, count) in calls {
+            self.omit(subject, Property::Calls, Reason::Counted(count));
         }
     }
 
     /// Records inlined calls, inlined blocks and inlined variables that nothing refers to. The sets encode the place of
     /// a call and its function or block; an inlined block or variable appears only where an instruction belongs to it.
-    fn unsaid_of_inlined(&mut self) {
+    fn omit_unused_instances(&mut self) {
         let module = self.module;
         if !module.scopes.values().any(|scope| matches!(scope.kind, ScopeKind::Inlined { .. })) {
             return;
@@ -78,47 +78,24 @@ impl Globals<'_, '_, '_> {
             if has_own {
                 is_named[variable.scope] = true;
             } else if !is_held[id] {
-                let what = "that there is an inlined instance of it, which nothing is said to hold";
-                self.writer.leave_out(module.at_variable(id, None), what);
+                self.omit(Subject::Variable(id), Property::Entity, Reason::NotHeld);
             }
         }
         let mut left = Vec::new();
         // The contents of a scope follow the scope.
         for id in module.scopes.keys().rev().filter(|&id| self.related.inlined[id].is_some()) {
             let data = &module.scopes[id];
-            let call = match data.kind {
-                ScopeKind::Inlined { function, call } => Some((function, call)),
-                _ => None,
-            };
+            let is_call = matches!(data.kind, ScopeKind::Inlined { .. });
             // A call refers to its parent.
-            if let Some(parent) = data.parent.filter(|_| is_named[id] || call.is_some()) {
+            if let Some(parent) = data.parent.filter(|_| is_named[id] || is_call) {
                 is_named[parent] = true;
             }
-            if !is_named[id] && (call.is_some() || data.origin.is_some()) {
-                left.push((id, call));
+            if !is_named[id] && (is_call || data.origin.is_some()) {
+                left.push(id);
             }
         }
-        for (id, call) in left.into_iter().rev() {
-            let what = match call {
-                Some((function, call)) => {
-                    let callee = module.string(module.functions[function].name);
-                    format!(
-                        "the inlined call of `{callee}` in line {}: no instruction is said to be of it",
-                        call.line
-                    )
-                }
-                None => "an inlined block: no instruction is said to be of it".into(),
-            };
-            self.writer.leave_out(module.at_scope(id), what);
+        for id in left.into_iter().rev() {
+            self.omit(Subject::Scope(id), Property::Entity, Reason::NoInstructions);
         }
     }
-}
-
-/// The texts whose condition is true, as a list; `None` for an empty one.
-pub(super) fn listed(all: &[(bool, &str)]) -> Option<String> {
-    if !all.iter().any(|&(is, _)| is) {
-        return None;
-    }
-    let left: Vec<_> = all.iter().filter(|(is, _)| *is).map(|&(_, what)| what).collect();
-    Some(left.join(", "))
 }

@@ -1,0 +1,115 @@
+//! Omissions: properties that an output or an import does not have as they were described.
+//!
+//! An omission is data: a typed subject, a property, a reason. English is made by `Display` only; no verdict depends on
+//! a text.
+
+#[cfg(feature = "spirv")]
+mod names;
+mod property;
+mod reason;
+mod subject;
+#[cfg(feature = "spirv")]
+mod unimported;
+
+use core::fmt;
+use core::ops::Range;
+
+pub use property::Property;
+pub use reason::Reason;
+pub use subject::{Subject, TemplateOwner};
+#[cfg(feature = "spirv")]
+pub use unimported::Unimported;
+
+use crate::error::{At, Error};
+use crate::model::{Module, VariableId};
+
+/// A property that was omitted, or encoded otherwise than it was described.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Omission {
+    /// The entity that has the property.
+    pub subject: Subject,
+    /// The property.
+    pub property: Property,
+    /// The reason, with what was encoded in its place.
+    pub reason: Reason,
+    /// The pcs, in bytes from the start of the function; `None` where the property does not depend on the pc.
+    pub pcs: Option<Range<u64>>,
+    /// The names that a message prints.
+    pub names: Names,
+}
+
+/// Names for messages. No decision depends on them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Names {
+    /// The unit, function, variable, or instruction.
+    pub at: At,
+    /// The subject, where the place does not name it.
+    pub subject: String,
+    /// The entity that the reason refers to.
+    pub object: String,
+}
+
+impl Omission {
+    /// A location, rule or number that the consumer cannot express.
+    #[cold]
+    pub(crate) fn inexpressible(
+        subject: Subject,
+        property: Property,
+        pcs: Option<Range<u64>>,
+        why: &Error,
+    ) -> Self {
+        let names = Names { at: why.at().clone(), ..Names::default() };
+        Self { subject, property, reason: Reason::Inexpressible(why.kind().clone()), pcs, names }
+    }
+
+    /// A property that the set or the mode has no encoding for.
+    #[cfg(feature = "spirv")]
+    #[cold]
+    pub(crate) fn of_module(module: &Module, subject: Subject, property: Property, reason: Reason) -> Self {
+        let names =
+            Names { at: subject.at(module), subject: subject.name(module), object: reason.object(module) };
+        Self { subject, property, reason, pcs: None, names }
+    }
+
+    /// The variable that is the subject.
+    pub fn variable(&self) -> Option<VariableId> {
+        match self.subject {
+            Subject::Variable(variable) => Some(variable),
+            _ => None,
+        }
+    }
+
+    /// The message without the place.
+    pub(crate) fn text(&self) -> String {
+        let Self { property, reason, names: Names { subject, object, .. }, .. } = self;
+        let (property, clause) = (property.text(), reason.clause(object));
+        match (subject.is_empty(), property.is_empty()) {
+            (false, false) => format!("{subject}: {property}{clause}"),
+            (false, true) => format!("{subject}{clause}"),
+            (true, false) => format!("{property}{clause}"),
+            (true, true) => clause.trim_start_matches([':', ',', ' ']).into(),
+        }
+    }
+
+    /// The error that the policy [`Strict`](crate::lower::Policy::Strict) gives in place of the omission.
+    pub fn error(&self) -> Option<Error> {
+        match &self.reason {
+            Reason::Inexpressible(kind) => Some(Error::new(kind.clone()).or_at(self.names.at.clone())),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Omission {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let at = &self.names.at;
+        if let Some(error) = self.error() {
+            return error.fmt(f);
+        }
+        // The module as a whole has no place.
+        if *at != At::default() {
+            write!(f, "{at}: ")?;
+        }
+        f.write_str(&self.text())
+    }
+}

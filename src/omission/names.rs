@@ -1,0 +1,112 @@
+//! Names of subjects, for messages.
+
+use super::{Subject, TemplateOwner};
+use crate::model::{
+    Import, Imported, Module, ScopeId, ScopeKind, StringId, TemplateArgument, TemplateParameter, TypeId,
+    TypeKind,
+};
+
+impl Subject {
+    /// The name, for messages; empty where the place has it.
+    pub(crate) fn name(&self, module: &Module) -> String {
+        let text = |id: Option<StringId>| id.map_or("", |id| module.string(id));
+        match *self {
+            Self::Module => "the module".into(),
+            Self::Unit(_)
+            | Self::Macro(..)
+            | Self::Function(_)
+            | Self::Rule(..)
+            | Self::Variable(_)
+            | Self::Holder(..)
+            | Self::Call(_)
+            | Self::Instruction(_) => String::new(),
+            Self::File(id) => format!("file `{}`", module.string(module.files[id].name)),
+            Self::Scope(id) => scope(module, id),
+            Self::Import(id) => import(module, &module.imports[id]),
+            Self::Label(id) => format!("the label `{}`", module.string(module.labels[id].name)),
+            Self::Type(id) | Self::Dimension(id, _) => module.called(id),
+            Self::Base(id, _) => format!("a base class of {}", module.called(id)),
+            Self::Member(id, index) => {
+                let member = match &module.types[id].kind {
+                    TypeKind::Composite(composite) => composite.members.get(index as usize),
+                    _ => None,
+                };
+                let name = text(member.and_then(|member| member.name));
+                format!("member `{name}` of {}", module.called(id))
+            }
+            Self::Enumerator(id, index) => {
+                let name = match &module.types[id].kind {
+                    TypeKind::Enum { enumerators, .. } => {
+                        enumerators.get(index as usize).map(|&(name, _)| name)
+                    }
+                    _ => None,
+                };
+                format!("{}: its enumerator `{}`", module.called(id), text(name))
+            }
+            Self::TemplateParameter(owner, index, inner) => {
+                let (of, all) = match owner {
+                    TemplateOwner::Type(id) => (format!("{}: ", module.called(id)), templates(module, id)),
+                    TemplateOwner::Function(id) => (String::new(), &module.functions[id].templates[..]),
+                };
+                let mut parameter = all.get(index as usize);
+                if let (Some(TemplateArgument::Pack(all)), Some(inner)) =
+                    (parameter.map(|parameter| &parameter.argument), inner)
+                {
+                    parameter = all.get(inner as usize);
+                }
+                format!("{of}template parameter `{}`", text(parameter.and_then(|it| it.name)))
+            }
+            Self::Signature(_) => "the type of the function".into(),
+        }
+    }
+}
+
+/// The name of a scope.
+pub(super) fn scope(module: &Module, id: ScopeId) -> String {
+    let data = &module.scopes[id];
+    match data.kind {
+        ScopeKind::Unit => "the unit".into(),
+        ScopeKind::Function(function) => {
+            format!("function `{}`", module.string(module.functions[function].name))
+        }
+        ScopeKind::Type(ty) => module.called(ty),
+        ScopeKind::Namespace { name: Some(name), .. } => format!("namespace `{}`", module.string(name)),
+        ScopeKind::Namespace { name: None, .. } => "a namespace".into(),
+        ScopeKind::Inlined { function, call } => {
+            let callee = module.string(module.functions[function].name);
+            format!("the inlined call of `{callee}` in line {}", call.line)
+        }
+        ScopeKind::Block if is_inlined(module, id) => "an inlined block".into(),
+        ScopeKind::Block => "a block".into(),
+    }
+}
+
+fn is_inlined(module: &Module, mut id: ScopeId) -> bool {
+    loop {
+        let data = &module.scopes[id];
+        match (&data.kind, data.parent) {
+            (ScopeKind::Inlined { .. }, _) => return true,
+            (ScopeKind::Block, Some(parent)) => id = parent,
+            _ => return false,
+        }
+    }
+}
+
+fn import(module: &Module, import: &Import) -> String {
+    match import.what {
+        Imported::Function(id) => {
+            format!("the import of `{}`", module.string(module.functions[id].name))
+        }
+        Imported::Variable(id) => format!("the import of `{}`", module.name_of(id).unwrap_or_default()),
+        Imported::Type(id) => format!("the import of {}", module.called(id)),
+        Imported::Namespace(id) => format!("the import of {}", scope(module, id)),
+        Imported::AllOf(id) => format!("the import of all names of {}", scope(module, id)),
+    }
+}
+
+fn templates(module: &Module, id: TypeId) -> &[TemplateParameter] {
+    match &module.types[id].kind {
+        TypeKind::Composite(composite) => &composite.templates,
+        _ => &[],
+    }
+}

@@ -1,0 +1,95 @@
+//! Subjects of omissions: entities of a model, parts of entities, and instructions.
+
+use crate::error::At;
+use crate::model::{
+    CallId, Column, FileId, FunctionId, ImportId, LabelId, Module, ScopeId, TypeId, UnitId, VariableId,
+};
+
+/// The entity, or the part of an entity, that an omission is about. Parts are counted from 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Subject {
+    /// The module as a whole.
+    Module,
+    /// A unit.
+    Unit(UnitId),
+    /// A file.
+    File(FileId),
+    /// An entry among the macros of a unit.
+    Macro(UnitId, u32),
+    /// A namespace, block or inlined call; for lanes also a function's scope.
+    Scope(ScopeId),
+    /// An import.
+    Import(ImportId),
+    /// A label.
+    Label(LabelId),
+    /// A type.
+    Type(TypeId),
+    /// A base class of a type.
+    Base(TypeId, u32),
+    /// A data member of a type.
+    Member(TypeId, u32),
+    /// An enumerator of a type.
+    Enumerator(TypeId, u32),
+    /// A dimension of an array; of a vector or matrix the only one.
+    Dimension(TypeId, u32),
+    /// A template parameter, and for one in a pack its place there.
+    TemplateParameter(TemplateOwner, u32, Option<u32>),
+    /// A function.
+    Function(FunctionId),
+    /// The type of a function.
+    Signature(FunctionId),
+    /// A rule of a function's frame.
+    Rule(FunctionId, Column),
+    /// A variable.
+    Variable(VariableId),
+    /// An entry among the [values of a binding](crate::spirv::Binding::held) that holds a variable.
+    Holder(VariableId, u32),
+    /// A call.
+    Call(CallId),
+    /// A debug instruction of a SPIR-V module, by its id; 0 for words that are not a debug instruction.
+    Instruction(u32),
+}
+
+/// An instance of a template.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum TemplateOwner {
+    /// A type.
+    Type(TypeId),
+    /// A function.
+    Function(FunctionId),
+}
+
+impl Subject {
+    /// The scope that the entity is, or is in; `None` for the module and for instructions.
+    pub(crate) fn scope(&self, module: &Module) -> Option<ScopeId> {
+        Some(match *self {
+            Self::Module | Self::Instruction(_) => return None,
+            Self::Unit(id) | Self::Macro(id, _) => module.units[id].scope,
+            Self::File(id) => module.units[module.files[id].unit].scope,
+            Self::Scope(id) => id,
+            Self::Import(id) => module.imports[id].scope,
+            Self::Label(id) => module.labels[id].scope,
+            Self::Type(id)
+            | Self::Base(id, _)
+            | Self::Member(id, _)
+            | Self::Enumerator(id, _)
+            | Self::Dimension(id, _)
+            | Self::TemplateParameter(TemplateOwner::Type(id), ..) => module.types[id].scope,
+            Self::Function(id)
+            | Self::Signature(id)
+            | Self::Rule(id, _)
+            | Self::TemplateParameter(TemplateOwner::Function(id), ..) => module.functions[id].scope,
+            Self::Variable(id) | Self::Holder(id, _) => module.variables[id].scope,
+            Self::Call(id) => module.calls[id].scope,
+        })
+    }
+
+    /// The place, for messages.
+    pub(crate) fn at(&self, module: &Module) -> At {
+        match *self {
+            Self::Variable(id) | Self::Holder(id, _) => module.at_variable(id, None),
+            _ => self.scope(module).map(|scope| module.at_scope(scope)).unwrap_or_default(),
+        }
+    }
+}
