@@ -304,14 +304,15 @@ fn the_translator_takes_no_set_for_shaders() {
 }
 
 const HEADER: &str = "\
-What others make of each instruction: Debian's `spirv-val` and `spirv-opt -O` of SPIRV-Tools 2023.1, and `llvm-spirv-15 -r`.
+Behaviour of other tools for each instruction: Debian's `spirv-val` and `spirv-opt -O` of SPIRV-Tools 2023.1, and
+`llvm-spirv-15 -r`.
 
-Each is given small modules that conform to the specification: kernels with the one set, shaders with the other;
-`spirv-val` both of either, of which it says the same. `llvm-spirv-15` takes no module with the set for shaders.
-Version 101 of that they do not know, and look at nothing of it.
+The inputs are small valid modules: kernels with `OpenCL.DebugInfo.100`, shaders with `NonSemantic.Shader.DebugInfo`. `spirv-val`
+gives the same answer for each set in kernels and shaders. `llvm-spirv-15` refuses modules with the set for shaders. No tool
+knows version 101 of that set, and none inspects its instructions.
 
-* `kept`: `spirv-opt` leaves the instruction where it is. `removed`: of a shader it leaves out what nothing names that it
-  knows. `becomes 29`: of a variable that is no longer in memory.
-* `read`: what the instruction says is in LLVM's metadata. `otherwise`: something else is. `lost`: nothing is, and nothing
-  is said.
+* `kept`: `spirv-opt` keeps the instruction in its place. `removed`: `spirv-opt` removes an unreferenced instruction of a shader
+  that it knows. `becomes 29`: the instruction of a variable that is no longer in memory is replaced by instruction 29.
+* `read`: the content of the instruction is in LLVM's metadata. `otherwise`: other content is there. `lost`: the content is
+  missing, without a message.
 ";
