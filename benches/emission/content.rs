@@ -85,7 +85,7 @@ impl Content {
             shape,
             units: (0..shape.units).map(|n| format!("kernels_{n}.cl")).collect(),
             functions: names("function", shape.units * shape.functions),
-            // As in programs, names of variables recur, and units have the same structures.
+            // Names of variables recur, and units have the same structures, as in programs.
             variables: names("variable", 1000),
             structures: names("structure", shape.structures),
         }

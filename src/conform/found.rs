@@ -40,7 +40,7 @@ impl Read {
     /// Reads at a location: an implicit pointer if the location has one, otherwise bits.
     ///
     /// # Errors
-    /// As [`read_bits`] and [`read_pointer`].
+    /// The errors of [`read_bits`] and [`read_pointer`].
     pub fn at(location: &Location, bits: u64, machine: &dyn Machine) -> Result<Self, Fault> {
         match read_pointer(location, bits)? {
             Some(pointer) => Ok(Self::Pointer(pointer)),

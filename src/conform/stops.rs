@@ -51,7 +51,8 @@ impl Machine {
     /// ```
     ///
     /// # Errors
-    /// As [`from_json`](Self::from_json); [`Malformed`](crate::error::ErrorKind::Malformed) without any target.
+    /// The errors of [`from_json`](Self::from_json); [`Malformed`](crate::error::ErrorKind::Malformed) without any
+    /// target.
     pub fn with_target(text: impl AsRef<[u8]>, target: Option<Target>) -> Result<(Self, Target)> {
         let (mut machines, target) = Self::stops(text, target)?;
         match (machines.pop(), machines.len()) {
@@ -76,7 +77,7 @@ impl Machine {
     /// ```
     ///
     /// # Errors
-    /// As [`with_target`](Self::with_target).
+    /// The errors of [`with_target`](Self::with_target).
     pub fn stops(text: impl AsRef<[u8]>, target: Option<Target>) -> Result<(Vec<Self>, Target)> {
         super::file::parse(text.as_ref(), "the machine", |file: MachineFile| {
             let target = match (target, &file.target) {

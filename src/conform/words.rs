@@ -18,8 +18,8 @@ use crate::target::SpaceId;
 pub(super) use crate::json::place::Step;
 pub(super) use crate::json::words::{Bytes, Signed, Word};
 
-/// Objects of the format, by the names of their schemas, and what else may be in place of one: the type, how it is read,
-/// and the schema. A field has the key of its name, or the one behind it.
+/// Defines objects of the format by the names of their schemas, with an optional alternative type (`or`): the type, its
+/// deserialisation, and its schema. The key of a field is its name, or the text after `as`.
 macro_rules! objects { ($(
     $name:literal
     $(#[$attribute:meta])*
@@ -61,7 +61,7 @@ macro_rules! key {
 }
 pub(super) use key;
 
-/// Words of the format, and the enumeration that they stand for, with the variant of an absent word.
+/// Defines an enumeration with the words of the format for its variants, and the default variant.
 macro_rules! choice { ($(
     $(#[$attribute:meta])*
     $visible:vis enum $type:ident $(= $default:ident)? {
@@ -348,14 +348,14 @@ where
 
 /// Text of the format.
 pub(super) trait Textual {
-    /// Whether a JSON number may stand for the text.
+    /// Whether a JSON number may replace the text.
     const IS_NUMBER: bool = false;
 
     /// The schema of the text.
     fn schema() -> Value;
 }
 
-/// The schemas of texts, by what they match.
+/// Defines the schemas of texts by patterns.
 macro_rules! textual { ($($type:ty: $pattern:expr $(, $number:literal)?;)*) => { $(
     impl $crate::conform::words::Textual for $type {
         $(const IS_NUMBER: bool = $number;)?

@@ -35,7 +35,7 @@ use crate::target::Target;
 /// all operations of standard DWARF.
 ///
 /// # Errors
-/// As [`Object::read`] and [`Dwarf::read`].
+/// The errors of [`Object::read`] and [`Dwarf::read`].
 pub fn print(object: &[u8], target: Option<&Target>) -> Result<String> {
     let mut out = Out::kept();
     print_into(&mut out, object, None, target, Dialect::Llvm, DumpOptions::default())?;
@@ -49,7 +49,8 @@ pub fn print(object: &[u8], target: Option<&Target>) -> Result<String> {
 /// skeletons.
 ///
 /// # Errors
-/// As [`print()`] and [`Dwarf::read_split`]; [`ErrorKind::Io`](crate::error::ErrorKind::Io), the first error of the writer.
+/// The errors of [`print()`] and [`Dwarf::read_split`]; [`ErrorKind::Io`](crate::error::ErrorKind::Io), the first error
+/// of the writer.
 pub fn print_to(
     out: &mut dyn io::Write,
     object: &[u8],

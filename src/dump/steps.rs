@@ -200,7 +200,7 @@ impl<'t> Steps<'t> {
         Self::bits_of(top, self.wanted(step, object))
     }
 
-    /// Size in bits of the object at an element, of which `wanted` bits are used.
+    /// Size in bits of the object at an element that is used with `wanted` bits.
     pub(super) fn bits_of(element: &Element, wanted: Option<u128>) -> Option<u128> {
         let Element::Location(location) = element else { return None };
         let left = location.remaining();

@@ -182,7 +182,7 @@ impl Info {
     /// the concatenation of units.
     ///
     /// # Errors
-    /// As [`end_unit`](Self::end_unit).
+    /// The errors of [`end_unit`](Self::end_unit).
     pub(crate) fn settle(
         &self,
         pending: Pending,

@@ -98,7 +98,7 @@ impl Lists {
     /// Writes header and table, and fills in references to entries of the unit. `name` gives the name of a symbol.
     ///
     /// # Errors
-    /// As [`Info::end_unit`]; [`ErrorKind::TooLarge`] where the lists take 4 GiB.
+    /// The errors of [`Info::end_unit`]; [`ErrorKind::TooLarge`] where the lists take 4 GiB.
     pub(crate) fn finish(
         mut self,
         info: &Info,

@@ -140,7 +140,7 @@ impl ModuleBuilder {
     /// Adds an `OpExtension`.
     ///
     /// # Errors
-    /// As [`string`](Self::string).
+    /// The errors of [`string`](Self::string).
     pub fn extension(&mut self, name: &str) -> Result<&mut Self> {
         self.say(Part::Extensions, op::EXTENSION, &text(name)?)
     }
@@ -148,7 +148,7 @@ impl ModuleBuilder {
     /// Adds an `OpExtInstImport`.
     ///
     /// # Errors
-    /// As [`string`](Self::string).
+    /// The errors of [`string`](Self::string).
     pub fn import(&mut self, name: &str) -> Result<Id> {
         self.once(Part::Imports, op::EXT_INST_IMPORT, None, &text(name)?)
     }
@@ -156,7 +156,7 @@ impl ModuleBuilder {
     /// Adds an `OpEntryPoint`.
     ///
     /// # Errors
-    /// As [`string`](Self::string).
+    /// The errors of [`string`](Self::string).
     pub fn entry_point(
         &mut self,
         model: u32,
@@ -182,7 +182,7 @@ impl ModuleBuilder {
     /// Adds an `OpName`.
     ///
     /// # Errors
-    /// As [`string`](Self::string).
+    /// The errors of [`string`](Self::string).
     pub fn name(&mut self, id: Id, name: &str) -> Result<&mut Self> {
         let mut operands = vec![id.0];
         operands.extend(text(name)?);
@@ -314,7 +314,7 @@ impl ModuleBuilder {
     /// Adds an instruction, as [`result`](Self::result) does, under an id [allocated](Self::id) before.
     ///
     /// # Errors
-    /// As [`result`](Self::result).
+    /// The errors of [`result`](Self::result).
     pub fn result_as(&mut self, id: Id, opcode: u16, ty: Id, operands: &[u32]) -> Result<&mut Self> {
         self.instruction(opcode, Some((ty, id)), operands)
     }
@@ -322,7 +322,7 @@ impl ModuleBuilder {
     /// Adds an instruction without a result to the block. A terminator ends the block.
     ///
     /// # Errors
-    /// As [`result`](Self::result).
+    /// The errors of [`result`](Self::result).
     pub fn effect(&mut self, opcode: u16, operands: &[u32]) -> Result<&mut Self> {
         self.instruction(opcode, None, operands)
     }
@@ -385,7 +385,7 @@ impl ModuleBuilder {
     /// The module with debug instructions: [`finish`](Self::finish), then [`attach`](super::attach()).
     ///
     /// # Errors
-    /// As [`finish`](Self::finish) and [`attach`](super::attach()).
+    /// The errors of [`finish`](Self::finish) and [`attach`](super::attach()).
     pub fn attach(self, module: &Module, binding: &Binding, mode: &Mode) -> Result<Attached> {
         attach(&self.finish()?, module, binding, mode)
     }

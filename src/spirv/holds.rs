@@ -69,7 +69,7 @@ impl<'a> Layout<'a> {
     /// pointer.
     ///
     /// # Errors
-    /// As [`value_at`](Self::value_at); also if the id is neither of these.
+    /// The errors of [`value_at`](Self::value_at); also if the id is neither of these.
     pub(super) fn variable_at(&self, id: Id, spot: &Spot) -> Result<Instruction<'a>> {
         let defined = self.value_at(id, spot)?;
         let is_declared = match defined.opcode() {
@@ -89,7 +89,7 @@ impl<'a> Layout<'a> {
     /// Checks that an index is an integer defined before the spot.
     ///
     /// # Errors
-    /// As [`value_at`](Self::value_at); also if the id is not an integer.
+    /// The errors of [`value_at`](Self::value_at); also if the id is not an integer.
     pub(super) fn index_at(&self, id: Id, spot: &Spot) -> Result<()> {
         let ty = self.value_at(id, spot)?.result_type().and_then(|ty| self.definition(ty));
         match ty {

@@ -59,7 +59,7 @@ impl<'a> Layout<'a> {
         Self::of(words)
     }
 
-    /// Indexes words of which only the header has been checked.
+    /// Indexes words with a checked header and unchecked instructions.
     ///
     /// # Errors
     /// With the word: the errors of [`Words::new`], and for a string without an end.
@@ -264,7 +264,7 @@ impl<'a> Layout<'a> {
     }
 }
 
-/// Whether a set of this name has debug instructions. `NonSemantic.DebugPrintf` has none: it prints.
+/// Whether a set of this name has debug instructions, unlike `NonSemantic.DebugPrintf`, which prints.
 fn is_of_debug_instructions(name: &[u8]) -> bool {
     let is = |part: &[u8]| part.eq_ignore_ascii_case(b"DebugInfo") || part.eq_ignore_ascii_case(b"debug");
     name.split(|&byte| byte == b'.').any(is)

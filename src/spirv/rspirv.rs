@@ -22,8 +22,8 @@ use crate::omission::Omission;
 /// cannot load them yet.
 ///
 /// # Errors
-/// As [`spirv::attach`](super::attach()); [`ErrorKind::BadArgument`] if the module lacks a header, and thus an id
-/// bound. The module is unchanged on errors.
+/// The errors of [`spirv::attach`](super::attach()); [`ErrorKind::BadArgument`] if the module lacks a header, and thus
+/// an id bound. The module is unchanged on errors.
 pub fn attach(to: &mut dr::Module, module: &Module, binding: &Binding, mode: &Mode) -> Result<Vec<Omission>> {
     if to.header.is_none() {
         return Err(Error::bad_argument("the module has no header, and so no bound of ids"));

@@ -1,4 +1,4 @@
-//! Type units: section groups, of which a linker keeps one.
+//! Type units: a linker keeps one of several section groups with the same signature.
 
 use eitri::emit::elf::*;
 use eitri::emit::{RelocationTarget, Section};

@@ -77,7 +77,7 @@ fn all_places_have_the_bits() {
     assert_eq!(read(&[0x94, 3]).unwrap_err().class, Class::Evaluation);
 }
 
-/// Nested divergent regions, each of which selects from the vector of the enclosing region.
+/// Nested divergent regions: each selects from the vector of the enclosing region.
 #[test]
 fn regions_in_regions_do_not_multiply() {
     let gpu = Target::named("amdgpu-gfx900-wave64").unwrap();

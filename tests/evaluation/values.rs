@@ -60,7 +60,7 @@ fn integers_of_many_bits() {
         (format!("{}; convert @0x10", signed("f9", "ff")), "0x79 Signed/7".into()),
         ("const_type @0x10 {79}; convert @0x12".into(), f("f9", 'f', "Signed")),
         ("const_type @0x10 {79}; convert @0x13".into(), f("f9", 'f', "Unsigned")),
-        // As an offset, the number is negative.
+        // The number is a negative offset.
         (format!("addr 0x1010; {}; offset", signed("f0", "ff")), "0x1000".into()),
         // An address is truncated to its low bits.
         (

@@ -451,7 +451,7 @@ fn wrong_scopes_are_found() {
         change(&mut said);
         let module = said.module();
         let expected = Expected { kind, variable, pc: None, lane: None };
-        // Those encode a single pc.
+        // GNU's attributes encode a single pc.
         let is_said = !fault.starts_with("a call elsewhere") && !fault.starts_with("a call without");
         let both = [Some(&consumer), Some(&old).filter(|_| is_said)];
         let truth = &truth;

@@ -67,7 +67,7 @@ fn names_of_addresses() {
     assert!(said.all(Name::TypeBasic).contains(&r#"TypeBasic "" 64 Address"#));
 }
 
-/// As a literal, the storage class requires its capability in every mode.
+/// A literal storage class requires its capability in every mode.
 #[test]
 fn storage_classes_without_capability() {
     let mut case = Case::new();

@@ -136,7 +136,7 @@ fn register() {
 #[test]
 fn expression() {
     is_at(RBX, Program::new().at(RBX, &x86("lit4; minus")), "mem:0:0x700c");
-    // As a location, the initial element can be moved.
+    // The initial element is a location, and can be moved.
     is_at(RBX, Program::new().at(RBX, &x86("plus_uconst 4; lit4; offset")), "mem:0:0x7018");
     is_at(RBX, Program::new().at(RBX, &x86("drop; reg0; piece 4; reg12; piece 4")), "[reg:0/32, reg:12/32]");
     is_at(RBX, Program::new().at(RBX, &x86("drop; undefined")), "undefined");

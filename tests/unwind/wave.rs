@@ -440,7 +440,7 @@ impl Code {
         all.push((Op::Add { to: 32, bytes: -2 * row }, none().same_value(SP).op(0x0d, [SP])));
         all.push((Op::ReadLane { to: 6, v: 40, lane: 31 }, none().register(FP, s(6))));
         all.extend(self.restore_v40(33, 0));
-        // As at the start: the caller's frame pointer is in s33.
+        // The caller's frame pointer is in s33 again.
         all.push((Op::Copy { to: 33, from: 6 }, none().same_value(FP)));
         all.push((Op::Return, none()));
         all

@@ -139,7 +139,7 @@ pub fn new_object(target: &Target, code: &Code, sections: &[Section]) -> Result<
 /// Makes a relocatable object as [`new_object`] does, with compressed debug sections.
 ///
 /// # Errors
-/// As [`new_object`].
+/// The errors of [`new_object`].
 pub fn new_object_with(
     target: &Target,
     code: &Code,

@@ -89,8 +89,8 @@ pub fn attach(object: &[u8], target: &Target, sections: &[Section]) -> Result<Ve
 /// In a linked file, contents that are not loaded move up after a removed section.
 ///
 /// # Errors
-/// As [`attach`]; with [`Existing::Replace`], also if a remaining reference names a removed section or symbol, or if
-/// loaded contents would have to change.
+/// The errors of [`attach`]; with [`Existing::Replace`], also if a remaining reference names a removed section or
+/// symbol, or if loaded contents would have to change.
 pub fn attach_with(object: &[u8], target: &Target, sections: &[Section], how: &Attach) -> Result<Vec<u8>> {
     let mut image = Image::parse(object)?;
     image.check_target(target)?;

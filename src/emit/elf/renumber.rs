@@ -29,7 +29,7 @@ pub(super) struct Moved {
 const GONE: u32 = u32::MAX;
 
 impl Moved {
-    /// The map for `count` items of which some are removed.
+    /// The map for `count` items without the removed ones.
     pub fn without(what: &'static str, count: usize, gone: impl Fn(usize) -> bool) -> Self {
         let mut next = 0;
         let index = |old| {
@@ -160,7 +160,7 @@ fn sections_of(order: Endianness, section: &mut ImageSection<'_>, moved: &Moved)
         for symbol in bytes.chunks_exact_mut(SYMBOL_SIZE) {
             let index = u16_at(order, symbol, 6);
             if index < elf::SHN_LORESERVE {
-                // The new index fits two bytes, as it is not larger than the old one.
+                // The new index fits two bytes: it is not larger than the old one.
                 set_u16(order, symbol, 6, moved.index(index.into())? as u16);
             }
         }

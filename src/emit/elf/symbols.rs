@@ -310,8 +310,8 @@ pub fn symbols(object: &[u8]) -> Result<Vec<Symbol>> {
 /// A global symbol takes precedence over a local one, and `.symtab` over `.dynsym`.
 ///
 /// # Errors
-/// As [`symbols`]; also if the object does not have or does not define the symbol, or has several local symbols of the
-/// name.
+/// The errors of [`symbols`]; also if the object does not have or does not define the symbol, or has several local
+/// symbols of the name.
 pub fn symbol_named(object: &[u8], name: &str) -> Result<Symbol> {
     let image = Image::parse(object)?;
     let mut lookups = Vec::new();
@@ -327,7 +327,7 @@ pub fn symbol_named(object: &[u8], name: &str) -> Result<Symbol> {
 /// bytes are not relocated.
 ///
 /// # Errors
-/// As [`symbols`]; also if the named bytes are not, or not all, in the file.
+/// The errors of [`symbols`]; also if the named bytes are not, or not all, in the file.
 pub fn contents<'o>(object: &'o [u8], symbol: &Symbol) -> Result<&'o [u8]> {
     let image = Image::parse(object)?;
     // Offset of the symbol within a range in memory or in a section.

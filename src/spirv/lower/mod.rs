@@ -42,7 +42,7 @@ use crate::omission::Omission;
 /// The module with all its debug instructions.
 ///
 /// # Errors
-/// As [`attach`](super::attach()).
+/// The errors of [`attach`](super::attach()).
 pub(super) fn lower(
     layout: &Layout<'_>,
     module: &Module,

@@ -41,7 +41,7 @@ impl Globals<'_, '_, '_> {
             None => own == name,
         });
         let &(class, _, own) = found.unwrap_or(&CLASSES[0]);
-        // As a literal, the enumerant requires the capability; `NonSemantic.Shader.DebugInfo` uses a constant instead.
+        // A literal enumerant requires the capability; `NonSemantic.Shader.DebugInfo` uses a constant instead.
         if class == GENERIC
             && self.writer.mode.set == Set::OpenCl
             && !self.writer.layout.has_capability(GENERIC_POINTER)

@@ -55,7 +55,7 @@ fn said_here(list: &Listed, words: &[u32]) -> (Places, Vec<Said>) {
     (places, all)
 }
 
-/// Text of an id: a constant without the ids in it, any other id as it is.
+/// Text of an id: a constant without the ids in it, any other id unchanged.
 fn shown(facts: &Facts<'_>, id: Id) -> String {
     let definition = facts.layout().definition(id).unwrap_or_else(|| panic!("{id} is not there"));
     match operation(definition) {
