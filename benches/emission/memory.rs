@@ -53,8 +53,8 @@ pub struct Peak {
     pub peak: usize,
     /// Number of bytes written.
     pub written: usize,
-    /// Requests for memory, or for more of it.
-    #[allow(dead_code, reason = "some measure bytes only")]
+    /// Number of allocations and reallocations.
+    #[allow(dead_code, reason = "some count bytes only")]
     pub allocations: usize,
 }
 

@@ -109,7 +109,7 @@ pub fn gimli(content: &Content) -> Vec<Section> {
     gimli_sections(&mut dwarf)
 }
 
-/// Writes the built DWARF as sections.
+/// Writes the units and returns the sections.
 pub fn gimli_sections(dwarf: &mut write::Dwarf) -> Vec<Section> {
     let mut sections = write::Sections::new(write::EndianVec::new(gimli::LittleEndian));
     dwarf.write(&mut sections).expect("the content can be said");

@@ -1,24 +1,24 @@
-//! The realistic mix: modelled on optimised code of real programs, from a fixed seed. Every side reads the same facts.
+//! Facts of the realistic mix: the debug information of optimised programs.
 //!
-//! Names, types, scopes and locations are generated before any measurement, as a compiler has them when it emits debug
-//! information.
+//! All facts are generated before the measurement, as a compiler has its facts before it emits debug information. Every
+//! side reads the same facts.
 
 use std::ops::Range;
 
 use super::generate::Generator;
 
-/// Numbers of entities, and the machine.
+/// Numbers of entities, and the target.
 #[derive(Debug, Clone, Copy)]
 pub struct Shape {
     pub machine: Machine,
     pub units: usize,
-    /// Functions with code per unit.
+    /// Functions of a unit with code.
     pub functions: usize,
-    /// Inlined functions without code of their own per unit.
+    /// Functions of a unit that exist only as inlined copies.
     pub inlined: usize,
-    /// Structures per unit.
+    /// Structures of a unit.
     pub structures: usize,
-    /// Rows of the line table per function.
+    /// Rows of a function's line table.
     pub rows: usize,
     /// Percentage of variables with a single location for the whole function.
     pub at_one_place: u32,
@@ -33,7 +33,7 @@ pub enum Machine {
     Cpu,
 }
 
-/// The mix for AMDGPU.
+/// AMDGPU.
 pub const GPU: Shape = Shape {
     machine: Machine::Gpu,
     units: 8,
@@ -43,11 +43,11 @@ pub const GPU: Shape = Shape {
     rows: 20,
     at_one_place: 4,
 };
-/// The mix for x86-64.
+/// x86-64.
 pub const STD: Shape = Shape { machine: Machine::Cpu, ..GPU };
-/// Variables that mostly have a single location, as without optimisation; no rows.
+/// x86-64 without optimisation: most variables have a single location. No rows.
 pub const ONE: Shape = Shape { at_one_place: 90, rows: 0, ..STD };
-/// A mix of many small units.
+/// x86-64, many small units.
 pub const SMALL: Shape = Shape { units: 1200, functions: 2, inlined: 1, structures: 12, ..STD };
 
 impl std::fmt::Display for Shape {
@@ -62,10 +62,10 @@ impl std::fmt::Display for Shape {
     }
 }
 
-/// Index of a string. The names of the base types are first, then [`PRODUCER`] and [`DIRECTORY`].
+/// Index of a string. The first strings are the names of the base types, [`PRODUCER`] and [`DIRECTORY`].
 pub type Name = u32;
 
-/// All facts. Ranges contain indices into the vectors.
+/// All facts. Ranges are indices of the vectors.
 #[derive(Debug)]
 pub struct Mix {
     pub shape: Shape,
@@ -81,11 +81,11 @@ pub struct Mix {
     pub rows: Vec<Row>,
 }
 
-/// A unit. Inlined functions precede those with code.
+/// A unit. Inlined functions come before functions with code.
 #[derive(Debug)]
 pub struct Unit {
     pub name: Name,
-    /// A header, besides the file that the unit is named after.
+    /// A second file, beside the primary source file.
     pub header: Name,
     pub structures: Range<usize>,
     pub functions: Range<usize>,
@@ -104,7 +104,7 @@ pub const BASES: [Base; 6] = [
     ("char", gimli::DW_ATE_signed_char, 8),
 ];
 
-/// A type of a unit. Structures are referred to by their index in the unit.
+/// A type of a unit. Structures are numbered within the unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Type {
     Base(u8),
@@ -113,7 +113,7 @@ pub enum Type {
     Pointer(u16),
 }
 
-/// A structure. Each has a pointer type.
+/// A structure. A pointer type to each structure exists as well.
 #[derive(Debug)]
 pub struct Structure {
     pub name: Name,
@@ -122,7 +122,7 @@ pub struct Structure {
     pub members: Range<usize>,
 }
 
-/// A member: of a base type, a pointer to the same or an earlier structure, or an earlier structure.
+/// A member. The type is a base type, an earlier structure, or a pointer to this or an earlier structure.
 #[derive(Debug)]
 pub struct Member {
     pub name: Name,
@@ -131,14 +131,14 @@ pub struct Member {
     pub offset: u32,
 }
 
-/// A function, with its scopes in the order of their entries; the function's own scope is first.
+/// A function. The scopes are in the order of their entries; the first scope is the function's own.
 #[derive(Debug)]
 pub struct Function {
     pub name: Name,
     pub line: u32,
     pub returns: Option<Type>,
     pub is_external: bool,
-    /// `None` for a function that is only inlined.
+    /// `None` for a function that exists only as inlined copies.
     pub code: Option<Code>,
     pub scopes: Range<usize>,
     pub rows: Range<usize>,
@@ -151,12 +151,12 @@ pub struct Code {
     pub bytes: u32,
 }
 
-/// A scope. Its parent is the last preceding scope of a smaller depth.
+/// A scope. The parent is the last earlier scope with a smaller depth.
 #[derive(Debug)]
 pub struct Scope {
     pub kind: Kind,
     pub depth: usize,
-    /// Pc ranges, in bytes from the start of the function; none for a function's scope.
+    /// Pc ranges, in bytes from the start of the function; empty for a function.
     pub ranges: Range<usize>,
     pub variables: Range<usize>,
 }
@@ -165,7 +165,7 @@ pub struct Scope {
 pub enum Kind {
     Function,
     Block,
-    /// An inlined call: index of the function in the unit, and position of the call.
+    /// An inlined call: the number of the function within the unit, and the position of the call.
     Call {
         of: usize,
         line: u32,
@@ -180,23 +180,23 @@ pub struct Variable {
     pub is_parameter: bool,
     pub line: u32,
     pub ty: Type,
-    /// In an inlined call: index of the inlined function's variable, among those of all inlined functions of the unit.
+    /// In an inlined call: the abstract variable, numbered within the unit.
     pub origin: Option<usize>,
     pub at: At,
 }
 
-/// Location of a variable.
+/// Locations of a variable.
 #[derive(Debug)]
 pub enum At {
-    /// No location: a variable of an inlined function's abstract instance.
+    /// Abstract variable: no location.
     Nowhere,
-    /// A constant value.
+    /// Constant value, without a location.
     Constant(u32),
     Always(Place),
     Entries(Range<usize>),
 }
 
-/// Locations for pcs in `start..end`, in bytes from the start of the function.
+/// A live range: pcs in bytes from the start of the function, and the location.
 #[derive(Debug, Clone, Copy)]
 pub struct Entry {
     pub start: u32,
@@ -206,40 +206,39 @@ pub struct Entry {
     pub other: Option<Place>,
 }
 
-/// A location. Registers have their DWARF numbers.
+/// A location. Registers have DWARF numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
     /// A register.
     Register(u16),
-    /// The focused lane's element of a vector register.
+    /// The current lane's element of a vector register.
     PerLane(u16),
-    /// A lane of a vector register.
+    /// One lane of a vector register.
     Lane(u16, u8),
-    /// A slot in the stack frame, at an offset in bytes from the frame base.
+    /// A stack slot, at an offset from the base of the frame.
     Slot(u16),
-    /// Memory at the value of a register plus an offset in bytes.
+    /// Memory at the contents of a register plus an offset.
     Indirect(u16, i16),
-    /// Memory at a pointer plus an offset; the pointer is in memory at the value of a register plus an offset, in
-    /// bytes.
+    /// Memory at a pointer plus an offset; the pointer is in memory at the contents of a register plus an offset.
     Pointer(u16, i16, u8),
-    /// Memory at a pointer plus an offset in bytes; the pointer is in two consecutive 32-bit registers.
+    /// Memory at a pointer plus an offset; the pointer is in two consecutive registers of 32 bits.
     Argument(u16, u8),
-    /// Two consecutive 32-bit registers.
+    /// Two consecutive registers of 32 bits.
     Pair(u16),
-    /// The focused lane's elements of two consecutive vector registers.
+    /// The current lane's elements of two consecutive vector registers.
     PerLanePair(u16),
-    /// A constant value.
+    /// A constant, without storage.
     Constant(u32),
-    /// A value: the contents of a register plus a constant.
+    /// The contents of a register plus a constant, without storage.
     Sum(u16, i16),
-    /// A structure: its first word in one register, its second in another, the rest undefined.
+    /// A structure: the first word in one register, the second word in another, the rest optimised away.
     Split(u16, u16),
 }
 
 /// A row of the line table.
 #[derive(Debug, Clone, Copy)]
 pub struct Row {
-    /// Pc, in bytes from the start of the function.
+    /// Bytes from the start of the function.
     pub pc: u32,
     pub line: u32,
     pub column: u32,
@@ -252,7 +251,7 @@ impl Mix {
         Generator::new(shape).finish()
     }
 
-    /// Total number of location entries, including those of the whole function.
+    /// Number of location list entries and single locations.
     pub fn places(&self) -> usize {
         let always = self.variables.iter().filter(|variable| matches!(variable.at, At::Always(_))).count();
         let others = self.entries.iter().filter(|entry| entry.other.is_some()).count();
@@ -263,7 +262,7 @@ impl Mix {
         &self.strings[name as usize]
     }
 
-    /// Size in bits of a type of a unit.
+    /// Size of a type in bits.
     pub fn bits(&self, unit: &Unit, ty: Type) -> u32 {
         match ty {
             Type::Base(base) => BASES[usize::from(base)].2,
@@ -274,7 +273,7 @@ impl Mix {
 }
 
 impl Machine {
-    /// Size in bytes of the shortest instruction.
+    /// Size of the shortest instruction in bytes.
     pub fn step(self) -> u32 {
         match self {
             Self::Gpu => 4,
@@ -282,7 +281,7 @@ impl Machine {
         }
     }
 
-    /// The register with the base of the stack frame: `s33`, `rbp`.
+    /// Register with the base of the stack frame: `s33`, `rbp`.
     pub fn frame(self) -> u16 {
         match self {
             Self::Gpu => 65,
@@ -301,9 +300,9 @@ impl Machine {
 
 pub const PRODUCER: Name = BASES.len() as Name;
 pub const DIRECTORY: Name = PRODUCER + 1;
-/// Number of lanes in a wave.
+/// Number of lanes of a wave.
 pub const LANES: u8 = 32;
-/// Maximum depth of scopes.
+/// Maximum number of nested scopes, the function included.
 pub const DEPTHS: usize = 5;
 
 impl Machine {

@@ -2,19 +2,20 @@
 
 use eitri::build::{Builder, DataMember};
 use eitri::emit::Section;
-use eitri::lower::{Consumer, Policy, lower};
+use eitri::lower::lower;
 use eitri::model::{
     self, Address, BaseEncoding, FileId, FunctionId, Loc, ScopeId, SourceLine, TypeId, UnitId, Val,
     VariableId,
 };
 use eitri::op::Reg;
 use eitri::target::{Gfx, SpaceId, Target, Wave};
+use eitri::{Consumer, Policy};
 
 use super::content::{
     At, BASES, DEPTHS, DIRECTORY, Function, Kind, Machine, Mix, PRODUCER, Place, Scope, Type, Unit, Variable,
 };
 
-/// Describes the mix and lowers it. Returns the sections.
+/// Describes the mix and lowers it.
 pub fn eitri(mix: &Mix) -> Vec<Section> {
     let lowered = describe(mix).and_then(|module| lower(&module, &consumer(mix), Policy::Strict));
     lowered.expect("the consumer can express the mix").sections
@@ -40,8 +41,17 @@ fn describe(mix: &Mix) -> eitri::Result<model::Module> {
         let file = m.primary_file(id)?;
         let header = m.file(id, mix.text(unit.header), None)?;
         let types = Types::new(&mut m, mix, unit, id, file)?;
-        let mut one =
-            One { m: &mut m, mix, unit, id, file, header, types, functions: Vec::new(), origins: Vec::new() };
+        let mut one = OpenUnit {
+            m: &mut m,
+            mix,
+            unit,
+            id,
+            file,
+            header,
+            types,
+            functions: Vec::new(),
+            origins: Vec::new(),
+        };
         for function in &mix.functions[unit.functions.clone()] {
             one.function(function)?;
         }
@@ -49,10 +59,10 @@ fn describe(mix: &Mix) -> eitri::Result<model::Module> {
     m.finish()
 }
 
-/// Ids of the types of a unit.
+/// Types of a unit.
 struct Types {
     bases: Vec<TypeId>,
-    /// Structures, with the pointers to them.
+    /// Structures, each with its pointer type.
     structures: Vec<(TypeId, TypeId)>,
 }
 
@@ -91,8 +101,8 @@ impl Types {
     }
 }
 
-/// State of the description of a unit.
-struct One<'d> {
+/// A unit under construction.
+struct OpenUnit<'d> {
     m: &'d mut Builder,
     mix: &'d Mix,
     unit: &'d Unit,
@@ -101,11 +111,11 @@ struct One<'d> {
     header: FileId,
     types: Types,
     functions: Vec<FunctionId>,
-    /// Variables of inlined functions.
+    /// Abstract variables.
     origins: Vec<VariableId>,
 }
 
-impl One<'_> {
+impl OpenUnit<'_> {
     fn function(&mut self, function: &Function) -> eitri::Result<()> {
         let (mix, machine) = (self.mix, self.mix.shape.machine);
         let mut builder = self.m.function(self.id, mix.text(function.name))?;
@@ -125,7 +135,7 @@ impl One<'_> {
         }
         let id = builder.id();
         self.functions.push(id);
-        // Enclosing scopes; the function's scope is given by its id.
+        // Enclosing scopes, by depth. The function's own scope is represented by its id.
         let mut around: [Option<ScopeId>; DEPTHS] = [None; DEPTHS];
         for scope in &mix.scopes[function.scopes.clone()] {
             let parent = scope.depth.checked_sub(1).and_then(|depth| around[depth]);
@@ -149,7 +159,7 @@ impl One<'_> {
         Ok(())
     }
 
-    /// Adds a scope of code. The function itself exists already.
+    /// Adds a block or an inlined call. The scope of a function exists already.
     fn scope(&mut self, parent: impl eitri::build::InScope, scope: &Scope) -> eitri::Result<Option<ScopeId>> {
         let pcs = |range: &std::ops::Range<u32>| u64::from(range.start)..u64::from(range.end);
         let ranges: smallvec::SmallVec<[_; 4]> =
@@ -199,7 +209,7 @@ impl One<'_> {
     }
 }
 
-/// Location of a variable of `bits` bits.
+/// Location of a variable of size `bits`.
 #[inline]
 fn loc(machine: Machine, place: Place, bits: u32) -> Loc {
     let reg = |number: u16| Reg(number.into());

@@ -1,4 +1,4 @@
-//! Generates the facts of a [`Mix`] from a fixed seed.
+//! Generator of a [`Mix`], with a fixed seed.
 
 use std::ops::Range;
 
@@ -7,17 +7,17 @@ use super::content::{
     Structure, Type, Unit, Variable,
 };
 
-/// Number of variables per function: 1 to 200, with the probability of *n* proportional to n^-1.38.
+/// Number of variables of a function: a Zipf distribution from 1 to 200, with its exponent.
 const VARIABLES: (u32, f64) = (200, 1.38);
-/// Number of pc ranges per variable: 1 to 30, with the probability of *n* proportional to n^-1.2.
+/// Number of live ranges of a variable: a Zipf distribution from 1 to 30, with its exponent.
 const RANGES: (u32, f64) = (30, 1.2);
-/// Maximum depth of inlined calls and blocks below a function.
+/// Maximum depth of blocks and inlined calls below a function.
 const DEPTH: usize = DEPTHS - 1;
 /// Number of instructions per variable of a function.
 const INSTRUCTIONS: u32 = 64;
-/// Number of variables per inlined function.
+/// Number of variables of an inlined function.
 const INLINED_VARIABLES: Range<u32> = 6..13;
-/// Maximum number of variables of a scope below that of the function.
+/// Maximum number of variables of a scope that is not at the maximum depth.
 const SCOPE_VARIABLES: u32 = 6;
 
 pub struct Generator {
@@ -25,16 +25,16 @@ pub struct Generator {
     mix: Mix,
     variables: Zipf,
     ranges: Zipf,
-    /// First names of variables, functions, structures and members.
+    /// First name of variables, functions, structures and members.
     names: [Name; 4],
     address: u64,
     /// First variable of each inlined function of the unit.
     origins: Vec<usize>,
-    /// Number of calls in the unit.
+    /// Number of inlined calls of the unit.
     calls: usize,
 }
 
-/// Number of different names of variables, members and structures, which units share.
+/// Number of different names of variables, and of members. All units share the names.
 const NAMES: usize = 1000;
 
 impl Generator {
@@ -137,14 +137,14 @@ impl Generator {
             offset += bytes;
         }
         let (name, line) = (self.names[2] + index as Name, self.line());
-        // At least two words.
+        // At least two words, for `Place::Split`.
         let bytes = offset.next_multiple_of(8).max(16);
         let members = members..self.mix.members.len();
         self.mix.structures.push(Structure { name, line, bytes, members });
     }
 
     fn name(&mut self, kind: usize, count: usize) -> Name {
-        // Lower indices are more frequent.
+        // Names with small numbers are more frequent.
         let (one, two) = (self.random.below(count as u32), self.random.below(count as u32));
         self.names[kind] + one.min(two)
     }
@@ -162,7 +162,7 @@ impl Generator {
         }
     }
 
-    /// Adds a function with its scopes and rows.
+    /// Adds a function with the scopes and rows that were added before.
     fn push_function(&mut self, code: Option<Code>, scopes: usize, rows: usize) {
         let name = self.names[1] + self.mix.functions.len() as Name;
         let returns = (self.random.below(3) > 0).then(|| self.ty());
@@ -198,7 +198,7 @@ impl Generator {
 
     fn function(&mut self, unit: &Unit) {
         let (scopes, rows) = (self.mix.scopes.len(), self.mix.rows.len());
-        // Until the unit has a call, use more variables than a scope below the function's can have.
+        // The unit's first function has more variables than its own scope, so that it contains an inlined call.
         let least = if self.calls == 0 { SCOPE_VARIABLES + 1 } else { 1 };
         let count = self.variables.pick(&mut self.random).max(least);
         let instructions = INSTRUCTIONS * (count + 1);
@@ -210,7 +210,7 @@ impl Generator {
         self.push_function(Some(code), scopes, rows);
     }
 
-    /// Adds a scope and its nested scopes, with `count` variables in total.
+    /// Adds a scope with nested scopes and `count` variables in total.
     fn scope(&mut self, unit: &Unit, kind: Kind, depth: usize, pcs: Range<u32>, count: u32) {
         let is_function = depth == 0;
         let pcs = if is_function { pcs } else { self.pcs(pcs) };
@@ -243,7 +243,7 @@ impl Generator {
         });
         if !is_function {
             self.mix.ranges.push(self.bytes(pcs.clone()));
-            // Instructions that the scheduler moved away.
+            // Instructions that the scheduler moved behind the scope.
             let mut free = pcs.end;
             for _ in 0..self.random.below(5).saturating_sub(2) {
                 let start = free + 1 + self.random.below(2);
@@ -255,7 +255,7 @@ impl Generator {
         self.scopes_in(unit, depth, pcs, count - own);
     }
 
-    /// Adds nested scopes with `count` variables in total to a scope with these instructions.
+    /// Adds nested scopes with `count` variables in total to a scope with the instructions `pcs`.
     fn scopes_in(&mut self, unit: &Unit, depth: usize, pcs: Range<u32>, count: u32) {
         let (mut left, mut start) = (count, pcs.start);
         while left > 0 {
@@ -275,7 +275,7 @@ impl Generator {
         }
     }
 
-    /// Instructions of a scope in a part of the enclosing scope, which keeps some after it.
+    /// Main range of a scope, in instructions. The rest of the given range remains for other ranges of the scope.
     fn pcs(&mut self, Range { start, end }: Range<u32>) -> Range<u32> {
         start + self.random.below(3)..end - 8
     }
@@ -285,7 +285,7 @@ impl Generator {
         step * pcs.start..step * pcs.end
     }
 
-    /// Adds a variable. `origin` is the index of the inlined function's variable.
+    /// Adds a variable. `origin` is the index of the abstract variable.
     fn variable(&mut self, unit: &Unit, is_parameter: bool, origin: Option<usize>, pcs: Option<&Range<u32>>) {
         let ty = match origin {
             Some(at) => self.mix.variables[at].ty,
@@ -312,7 +312,7 @@ impl Generator {
         let (mut free, mut last) = (pcs.start, None);
         for index in 0..count {
             let from = pcs.start + index * step;
-            // Half of the locations directly follow the previous one.
+            // Half of the ranges are adjacent to the previous range.
             let start =
                 if self.random.below(2) == 0 { free } else { free.max(from + self.random.below(step / 2)) };
             let end = (start + 1 + self.random.below(step)).min(from + step);
@@ -331,7 +331,7 @@ impl Generator {
         At::Entries(first..self.mix.entries.len())
     }
 
-    /// A location that is constant in the function.
+    /// A stack slot.
     fn home(&mut self) -> Place {
         Place::Slot(4 * self.random.below(256) as u16)
     }
@@ -361,12 +361,12 @@ impl Generator {
         }
     }
 
-    /// The first of `count` consecutive scalar registers: `s0` to `s63`.
+    /// First of `count` consecutive registers among `s0` to `s63`.
     fn scalar(&mut self, count: u32) -> u16 {
         32 + self.random.below(65 - count) as u16
     }
 
-    /// The first of `count` consecutive vector registers: `v0` to `v255`.
+    /// First of `count` consecutive registers among `v0` to `v255`.
     fn vector(&mut self, count: u32) -> u16 {
         1536 + self.random.below(257 - count) as u16
     }
@@ -404,7 +404,7 @@ impl Generator {
     }
 }
 
-/// Positive numbers with a Zipf distribution: larger ones are rarer.
+/// Zipf distribution: cumulative weights of the numbers from 1 on.
 struct Zipf(Vec<u32>);
 
 impl Zipf {
@@ -436,7 +436,7 @@ impl Random {
         ((self.next() >> 32) * u64::from(limit) >> 32) as u32
     }
 
-    /// A number of up to 24 bits, of any size with equal probability.
+    /// A number of 1 to 24 bits; all sizes are equally frequent.
     fn number(&mut self) -> u32 {
         let more = self.below(24);
         (self.next() >> 40) as u32 >> more

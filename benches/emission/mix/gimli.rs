@@ -1,8 +1,8 @@
 //! The mix, written by `gimli::write`.
 //!
-//! Operations are typed where gimli supports them. An expression with a vendor operation is encoded as bytes with
-//! `Expression::raw`: gimli accepts raw bytes only at the start of an expression. Sections refer to each other without
-//! relocations.
+//! Expressions consist of typed operations. An expression with a vendor operation is encoded by
+//! [`expression::write`] and passed to `Expression::raw`, as gimli accepts raw bytes only at the head of an expression.
+//! Offsets in other sections are written in place, without relocations.
 
 use eitri::emit::Section;
 use gimli::constants as dw;
@@ -20,17 +20,17 @@ use super::hand::expression;
 const ENCODING: gimli::Encoding =
     gimli::Encoding { format: gimli::Format::Dwarf32, version: 5, address_size: 8 };
 
-/// Builds the mix and writes its sections.
+/// Builds the mix and writes it.
 pub fn gimli(mix: &Mix) -> Vec<Section> {
     let mut dwarf = write::Dwarf::new();
     for unit in &mix.units {
-        One::new(&mut dwarf, mix, unit).write();
+        OpenUnit::new(&mut dwarf, mix, unit).write();
     }
     crate::sides::gimli_sections(&mut dwarf)
 }
 
-/// State of a unit under construction.
-struct One<'d> {
+/// A unit under construction.
+struct OpenUnit<'d> {
     dwarf: &'d mut write::Dwarf,
     mix: &'d Mix,
     content: &'d Unit,
@@ -39,14 +39,14 @@ struct One<'d> {
     file: write::FileId,
     header: write::FileId,
     bases: Vec<UnitEntryId>,
-    /// Structures, with the pointers to them.
+    /// Structures, each with its pointer type.
     structures: Vec<(UnitEntryId, UnitEntryId)>,
     functions: Vec<UnitEntryId>,
-    /// Variables of inlined functions.
+    /// Abstract variables.
     origins: Vec<UnitEntryId>,
 }
 
-impl<'d> One<'d> {
+impl<'d> OpenUnit<'d> {
     fn new(dwarf: &'d mut write::Dwarf, mix: &'d Mix, content: &'d Unit) -> Self {
         let mut string = |name| LineString::new(mix.text(name), ENCODING, &mut dwarf.line_strings);
         let (directory, file, header) = (string(DIRECTORY), string(content.name), string(content.header));
@@ -268,7 +268,7 @@ impl<'d> One<'d> {
     }
 }
 
-/// Expression for the location of a variable of `bits` bits.
+/// Expression of a location of a variable of size `bits`.
 fn place_of(machine: Machine, place: Place, bits: u32) -> Expression {
     let register = gimli::Register;
     let mut expression = Expression::new();

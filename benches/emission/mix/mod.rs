@@ -1,4 +1,4 @@
-//! The realistic mix: its content, and the sides that write it.
+//! The realistic mix: its facts, and the sides that write them.
 
 mod content;
 mod eitri;

@@ -1,4 +1,4 @@
-//! Abbreviations: the kinds of entries are fixed; each unit numbers the used ones in the order of first use.
+//! Abbreviations. All kinds of entries are known in advance; codes are assigned in the order of first use.
 
 use eitri::emit::Relocation;
 use gimli::constants as dw;
@@ -6,7 +6,7 @@ use gimli::constants as dw;
 use super::super::content::{LANES, Machine};
 use super::bytes::uleb;
 
-/// Kind of an entry, which determines its attributes and forms. `short`: the line takes one byte.
+/// A kind of entry: everything that determines attributes and forms. `short`: the line takes one byte.
 #[derive(Clone, Copy)]
 pub enum Die {
     Unit {
@@ -33,13 +33,14 @@ pub enum Die {
         returns: bool,
         external: bool,
     },
-    /// A variable with a name; otherwise only with a location, in an inlined call.
+    /// A variable with a name.
     Named {
         parameter: bool,
         inline: bool,
         short: bool,
         place: Form,
     },
+    /// A variable with an abstract origin.
     Copy {
         parameter: bool,
         place: Form,
@@ -53,7 +54,7 @@ pub enum Die {
     },
 }
 
-/// Encoding of a variable's location.
+/// Form of a variable's location.
 #[derive(Clone, Copy)]
 pub enum Form {
     None,
@@ -72,7 +73,7 @@ pub struct Abbreviations {
 }
 
 impl Die {
-    /// Index of the kind of entry.
+    /// Number of the kind.
     #[inline(always)]
     fn index(self) -> usize {
         let bit = |is: bool, at: u32| usize::from(is) << at;
@@ -138,7 +139,7 @@ impl Description<'_> {
         self
     }
 
-    /// Appends an attribute with its value in the abbreviation: a number below 64.
+    /// An attribute with its value in the abbreviation: a number below 64.
     fn is(&mut self, at: gimli::DwAt, value: u8) -> &mut Self {
         self.has(at, dw::DW_FORM_implicit_const).0.push(value);
         self
@@ -148,7 +149,7 @@ impl Description<'_> {
         self.has(dw::DW_AT_name, if inline { dw::DW_FORM_string } else { dw::DW_FORM_strx })
     }
 
-    /// Appends the attributes of a declaration in the unit's first file.
+    /// A declaration in the primary source file.
     fn declared(&mut self, short: bool) -> &mut Self {
         self.is(dw::DW_AT_decl_file, 0).has(dw::DW_AT_decl_line, line(short))
     }
@@ -256,24 +257,24 @@ fn line(short: bool) -> gimli::DwForm {
     if short { dw::DW_FORM_data1 } else { dw::DW_FORM_data2 }
 }
 
-/// Tables of all units. Units with equal codes share a table.
+/// Tables of all units. Units with the same codes share a table.
 #[derive(Default)]
 pub struct Tables {
     tables: Vec<Vec<u8>>,
-    /// For each unit: its first relocation, which is that of the table's offset, and the table.
+    /// Relocation of each unit's table offset, and the index of the table.
     used: Vec<(usize, usize)>,
 }
 
-/// Number of earlier tables that are compared.
+/// Number of recent tables that a unit's table is compared with.
 const COMPARED: usize = 8;
 
 impl Tables {
-    /// Records that the next relocation is that of the unit's table.
+    /// Records that the next relocation is that of the unit's table offset.
     pub fn relocate(&mut self, relocations: &[Relocation]) {
         self.used.push((relocations.len(), 0));
     }
 
-    /// Adds the unit's table, and resets the codes for the next unit.
+    /// Adds the unit's table, and resets the codes.
     pub fn push(&mut self, unit: &mut Abbreviations) {
         (unit.codes, unit.count) = ([0; KINDS], 0);
         let table = std::mem::take(&mut unit.table);

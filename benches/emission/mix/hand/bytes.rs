@@ -1,4 +1,4 @@
-//! Numbers as bytes, and lengths that are patched later.
+//! LEB128 numbers and length fields.
 
 /// Appends an unsigned LEB128 number.
 #[inline(always)]
@@ -20,13 +20,13 @@ pub fn sleb(out: &mut Vec<u8>, mut value: i64) {
     out.push(value as u8 & 0x7f);
 }
 
-/// Reserves a length field. Returns the offset after it.
+/// Appends an empty length field and returns the offset behind it.
 pub fn begin_length(out: &mut Vec<u8>) -> usize {
     out.extend_from_slice(&[0; 4]);
     out.len()
 }
 
-/// Fills in the length of the bytes from `start` on.
+/// Fills in the length field before `start` with the number of bytes from `start` on.
 pub fn end_length(out: &mut [u8], start: usize) {
     let length = (out.len() - start) as u32;
     out[start - 4..start].copy_from_slice(&length.to_le_bytes());

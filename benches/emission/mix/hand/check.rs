@@ -1,4 +1,4 @@
-//! The checks that eitri applies to the same facts.
+//! Checks of the facts: those of `eitri::build`.
 
 use std::ops::Range;
 
@@ -9,35 +9,35 @@ use super::super::content::{At, Entry, Function, Kind, LANES, Machine, Place, Ro
 pub enum Wrong {
     /// A type, function or variable that does not exist.
     Id,
-    /// A range that is empty, ends after the function, or has a bound inside an instruction.
+    /// A range that is empty, ends outside the function, or begins or ends inside an instruction.
     Range,
-    /// Ranges of one variable or scope that overlap, or are unsorted.
+    /// Ranges of a variable or scope that overlap.
     Overlap,
-    /// A range outside of the enclosing scope.
+    /// A range outside the enclosing scope.
     Outside,
-    /// A register that the machine does not have, or of another kind.
+    /// A register that does not exist, or is of another kind.
     Register,
-    /// A lane outside of the wave.
+    /// A lane outside the wave.
     Lane,
-    /// More bits than the location has.
+    /// A value larger than its storage.
     Size,
-    /// A row that is unsorted, or inside an instruction.
+    /// A row out of order, outside the function, or inside an instruction.
     Row,
-    /// A parameter or inlined variable in a scope that does not permit one.
+    /// A parameter or inlined variable in a scope of another kind.
     Scope,
 }
 
-/// Kinds of registers.
+/// Kind of a register.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Register {
     None,
     /// Size in bits.
     Scalar(u8),
-    /// 32 bits per lane.
+    /// Elements of 32 bits, one per lane.
     Vector,
 }
 
-/// The machine's registers.
+/// Registers of the target.
 pub struct Checks {
     machine: Machine,
     registers: [Register; 2048],
@@ -65,7 +65,7 @@ impl Checks {
         self.registers.get(usize::from(number)).copied().unwrap_or(Register::None)
     }
 
-    /// Checks a register other than a vector register, of at least `needs` bits.
+    /// Checks for a scalar register of at least `needs` bits.
     #[inline]
     fn scalar(&self, number: u16, needs: u32) -> Result<(), Wrong> {
         match self.register(number) {
@@ -84,7 +84,7 @@ impl Checks {
         }
     }
 
-    /// Checks the location of a variable of `bits` bits.
+    /// Checks a location of a variable of size `bits`.
     #[inline]
     pub fn place(&self, place: Place, bits: u32) -> Result<(), Wrong> {
         let at_most = |has: u32| if bits <= has { Ok(()) } else { Err(Wrong::Size) };
@@ -123,7 +123,7 @@ impl Checks {
         }
     }
 
-    /// Checks the entries of a variable of `bits` bits, in a function of `bytes` bytes.
+    /// Checks the live ranges of a variable of size `bits`, in a function of size `bytes`.
     #[inline]
     pub fn entries(&self, entries: &[Entry], bytes: u32, bits: u32) -> Result<(), Wrong> {
         let mut last = 0;
@@ -148,7 +148,7 @@ fn range(machine: Machine, range: &Range<u32>, bytes: u32) -> Result<(), Wrong> 
     if range.start >= range.end || range.end > bytes || is_inside { Err(Wrong::Range) } else { Ok(()) }
 }
 
-/// Checks a member of `bits` bits at an offset in a structure of `bytes` bytes.
+/// Checks a member of size `bits` at `offset` in a structure of size `bytes`.
 pub fn member(bits: u32, offset: u32, bytes: u32) -> Result<(), Wrong> {
     if offset + bits / 8 <= bytes { Ok(()) } else { Err(Wrong::Size) }
 }
@@ -160,7 +160,7 @@ pub fn function(machine: Machine, function: &Function) -> Result<(), Wrong> {
     if is_wrong { Err(Wrong::Range) } else { Ok(()) }
 }
 
-/// Checks the ranges of a function's scopes: in the function, disjoint, and in the enclosing scope.
+/// Checks the ranges of a function's scopes: inside the function and the enclosing scope, and disjoint.
 pub fn scopes(machine: Machine, bytes: u32, scopes: &[Scope], all: &[Range<u32>]) -> Result<(), Wrong> {
     let mut around: [Range<usize>; super::super::content::DEPTHS] = Default::default();
     for scope in scopes {
@@ -181,7 +181,7 @@ pub fn scopes(machine: Machine, bytes: u32, scopes: &[Scope], all: &[Range<u32>]
     Ok(())
 }
 
-/// Checks a variable of a scope. `origins` is the number of variables of the unit's inlined functions so far.
+/// Checks a variable of a scope. `origins` is the number of abstract variables so far.
 #[inline]
 pub fn variable(scope: &Scope, variable: &Variable, origins: usize) -> Result<(), Wrong> {
     let is_wrong = match (scope.kind, variable.origin) {

@@ -6,25 +6,25 @@ use super::bytes::uleb;
 use super::check::{self, Wrong};
 use super::{Hand, expression};
 
-/// Strings shorter than an offset are in the entry.
+/// Names of fewer bytes stand in the entry: their size is at most that of an offset.
 const INLINE: usize = 4;
 
-/// Properties of a function for the entries of its scopes.
+/// Facts of a function that the entries of its scopes refer to.
 #[derive(Clone, Copy)]
 struct Around {
-    /// Index of the function's address.
+    /// Index of its address.
     address: u32,
-    /// Size of the code in bytes.
+    /// Size of its code in bytes.
     bytes: u32,
 }
 
 impl<const CHECKED: bool> Hand<'_, CHECKED> {
-    /// Whether a name is in the entry.
+    /// Whether a name stands in the entry.
     fn is_inline(&self, name: Name) -> bool {
         self.mix.text(name).len() < INLINE
     }
 
-    /// Appends the index of a name that is not in the entry.
+    /// Appends the index of a string.
     pub(super) fn string(&mut self, name: Name) {
         let index = self.strings.index(name);
         uleb(&mut self.info, index.into());
@@ -46,7 +46,7 @@ impl<const CHECKED: bool> Hand<'_, CHECKED> {
         }
     }
 
-    /// The offset of a type.
+    /// Offset of a type in the unit; 0 for a pointer whose entry follows.
     fn ty(&self, ty: Type) -> u32 {
         match ty {
             Type::Base(base) => self.bases[usize::from(base)],
@@ -76,7 +76,7 @@ impl<const CHECKED: bool> Hand<'_, CHECKED> {
         self.structures.clear();
         for structure in &mix.structures[unit.structures.clone()] {
             let at = self.offset();
-            // The pointer to the structure follows it.
+            // The entry of the pointer type follows that of the structure.
             self.structures.push((at, 0));
             self.begin(Die::Structure { short: structure.line < 0x100 });
             self.string(structure.name);
@@ -114,7 +114,7 @@ impl<const CHECKED: bool> Hand<'_, CHECKED> {
         Ok(())
     }
 
-    /// Writes a function. `address` is the index of its address, if it has code.
+    /// Appends a function with its scopes. `address` is the index of its address.
     pub(super) fn function(&mut self, unit: &Unit, function: &Function, address: u32) -> Result<(), Wrong> {
         let mix = self.mix;
         if CHECKED {
@@ -165,7 +165,7 @@ impl<const CHECKED: bool> Hand<'_, CHECKED> {
         Ok(())
     }
 
-    /// Writes the entry of a scope; that of the function exists already.
+    /// Appends the entry of a block or inlined call. The entry of a function exists already.
     fn scope(&mut self, scope: &Scope, around: Around) -> Result<(), Wrong> {
         let ranges = &self.mix.ranges[scope.ranges.clone()];
         let is_list = !matches!(ranges, [range] if range.start == 0);
@@ -263,7 +263,7 @@ impl<const CHECKED: bool> Hand<'_, CHECKED> {
         Ok(())
     }
 
-    /// Writes a location list and returns its index.
+    /// Appends a location list and returns its index.
     fn list(&mut self, entries: &[Entry], bits: u32, address: u32) -> u64 {
         let machine = self.machine;
         let out = &mut self.loclists.bytes;
@@ -289,7 +289,7 @@ impl<const CHECKED: bool> Hand<'_, CHECKED> {
     }
 }
 
-/// Appends the operations of a location, after their length.
+/// Appends a length byte and the expression of a location.
 #[inline]
 fn counted(out: &mut Vec<u8>, machine: Machine, place: super::super::content::Place, bits: u32) {
     let length = out.len();
@@ -298,7 +298,7 @@ fn counted(out: &mut Vec<u8>, machine: Machine, place: super::super::content::Pl
     patch(out, length);
 }
 
-/// Fills in the length of the bytes after the byte at `at`.
+/// Fills in the length byte at `at` with the number of bytes behind it.
 #[inline]
 fn patch(out: &mut [u8], at: usize) {
     let length = out.len() - at - 1;

@@ -1,11 +1,11 @@
-//! Operations of locations.
+//! Locations as expressions.
 
 use gimli::constants as dw;
 
 use super::super::content::{Machine, Place};
 use super::bytes::{sleb, uleb};
 
-/// `DW_OP_LLVM_user`, and its sub-operations.
+/// `DW_OP_LLVM_user`, and its operations.
 const USER: u8 = 0xe9;
 const FORM_ASPACE_ADDRESS: u8 = 2;
 const PUSH_LANE: u8 = 3;
@@ -13,13 +13,14 @@ const OFFSET: u8 = 4;
 const OFFSET_UCONST: u8 = 5;
 
 const LIT0: u8 = dw::DW_OP_lit0.0;
-/// log₂ of the number of lanes in a wave, and the space of a lane's private memory.
+/// log₂ of the number of lanes.
 const LANES_LOG2: u8 = 5;
+/// Address space of a lane's private memory.
 const PRIVATE_LANE: u8 = 5;
-/// Size in bytes of a lane's element.
+/// Size in bytes of a lane's element of a vector register.
 const LANE_BYTES: u8 = 4;
 
-/// Appends the operations for the location of a variable of `bits` bits.
+/// Appends the expression of a location of a variable of size `bits`.
 #[inline]
 pub fn write(out: &mut Vec<u8>, machine: Machine, place: Place, bits: u32) {
     match place {
@@ -104,20 +105,20 @@ fn register(out: &mut Vec<u8>, number: u16) {
     }
 }
 
-/// Appends the operations for the value of a 32-bit register.
+/// Appends the contents of a register of 32 bits.
 fn read(out: &mut Vec<u8>, number: u16) {
     register(out, number);
     out.extend_from_slice(&[dw::DW_OP_deref_size.0, 4]);
 }
 
-/// Appends the operation for the value of a 64-bit register plus an offset in bytes.
+/// Appends the contents of a register of 64 bits plus an offset: a number, or a memory location.
 #[inline]
 fn at_register(out: &mut Vec<u8>, number: u16, by: i64) {
     out.push(dw::DW_OP_breg0.0 + number as u8);
     sleb(out, by);
 }
 
-/// Appends the operations for the focused lane's element of a vector register.
+/// Appends the location of the current lane's element of a vector register.
 #[inline]
 fn per_lane(out: &mut Vec<u8>, vector: u16) {
     register(out, vector);
@@ -136,7 +137,7 @@ fn piece(out: &mut Vec<u8>, bits: u32) {
     uleb(out, (bits / 8).into());
 }
 
-/// Appends a constant in the fewest bytes.
+/// Appends a constant in its shortest form.
 fn constant(out: &mut Vec<u8>, value: u32) {
     match value {
         0..32 => out.push(LIT0 + value as u8),

@@ -7,18 +7,18 @@ const OPCODE_BASE: u8 = 13;
 /// Number of operands of each standard opcode.
 const OPERANDS: [u8; OPCODE_BASE as usize - 1] = [0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1];
 
-/// Parameters of special opcodes.
+/// Parameters of special opcodes: DWARF 5 section 6.2.5.1.
 #[derive(Clone, Copy)]
 struct Special {
     base: i64,
     range: u64,
 }
 
-/// Candidates: each unit uses the one with the fewest bytes.
+/// Candidates, as in eitri. The shortest one is chosen for each unit.
 const SPECIAL: [Special; 3] =
     [Special { base: -5, range: 14 }, Special { base: -1, range: 6 }, Special { base: -20, range: 42 }];
 
-/// The opcodes from one row to the next.
+/// Opcodes between two rows.
 struct Step {
     lines: i64,
     const_adds: usize,
@@ -26,7 +26,7 @@ struct Step {
     special: u8,
 }
 
-/// Writes the line program of a unit.
+/// Appends the line program of a unit.
 pub fn write(out: &mut Vec<u8>, mix: &Mix, unit: &Unit, functions: &[Function]) {
     let step = u64::from(mix.shape.machine.step());
     let special = survey(mix, functions, step);
@@ -104,7 +104,7 @@ fn advance(last: &Row, row: &Row, step: u64) -> (u64, i64) {
     (u64::from(row.pc - last.pc) / step, i64::from(row.line) - i64::from(last.line))
 }
 
-/// The parameters with which the unit's rows take the fewest bytes.
+/// Parameters with the fewest bytes for the unit's rows.
 fn survey(mix: &Mix, functions: &[Function], step: u64) -> Special {
     let mut bytes = [0; SPECIAL.len()];
     for function in functions {

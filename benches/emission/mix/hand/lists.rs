@@ -1,4 +1,4 @@
-//! `.debug_loclists` and `.debug_rnglists`. Equal lists of a unit are written once.
+//! `.debug_loclists` and `.debug_rnglists`. Equal lists of a unit are stored once.
 
 use std::hash::BuildHasher;
 
@@ -9,7 +9,7 @@ use super::bytes::{begin_length, end_length};
 #[derive(Default)]
 pub struct Lists {
     pub section: Vec<u8>,
-    /// Lists of the unit; their table of offsets is written before them.
+    /// Lists of the current unit. The table of their offsets precedes them in the section.
     pub bytes: Vec<u8>,
     starts: Vec<u32>,
     seen: HashTable<u32>,
@@ -38,7 +38,7 @@ impl Lists {
         index.into()
     }
 
-    /// Appends the unit's lists to the section.
+    /// Appends the contribution of the unit to the section.
     pub fn finish(&mut self) {
         let length = begin_length(&mut self.section);
         self.section.extend_from_slice(&[5, 0, 8, 0]);

@@ -1,8 +1,8 @@
-//! The mix, written by hand-written code that knows its content.
+//! The mix, written by a hand-written encoder: the cost of the bytes alone.
 //!
-//! Entries are written directly to the sections. The kinds of abbreviations are fixed, strings have numbers, and all
-//! references but one point backward. The sections equal those of eitri byte by byte, including relocations. With
-//! `CHECKED`, the facts are checked as in eitri.
+//! The encoder knows the structure of the content. It appends entries directly to the sections; all kinds of
+//! abbreviations are known in advance; strings have numbers; one kind of reference points forward. The sections equal
+//! those of eitri byte for byte, including relocations. With `CHECKED`, the encoder checks the facts as eitri does.
 
 mod abbrev;
 mod bytes;
@@ -27,7 +27,7 @@ pub fn hand(mix: &Mix) -> Vec<Section> {
     Hand::<false>::new(mix).sections().expect("nothing is checked")
 }
 
-/// Checks the mix and writes it.
+/// Checks the mix while writing it.
 pub fn hand_checked(mix: &Mix) -> Vec<Section> {
     Hand::<true>::new(mix).sections().expect("the mix is right")
 }
@@ -38,7 +38,7 @@ struct Hand<'m, const CHECKED: bool> {
     checks: Checks,
     info: Vec<u8>,
     info_relocations: Vec<Relocation>,
-    /// Start of the unit in `.debug_info`.
+    /// Offset of the current unit in `.debug_info`.
     unit: usize,
     abbreviations: Abbreviations,
     tables: Tables,
@@ -47,8 +47,7 @@ struct Hand<'m, const CHECKED: bool> {
     rnglists: Lists,
     addr: Vec<u8>,
     line: Vec<u8>,
-    /// Offsets in the unit: of base types; of structures and pointers to them; of inlined functions and their
-    /// variables.
+    /// Offsets of entries in the unit: base types; structures and their pointer types; functions; abstract variables.
     bases: Vec<u32>,
     structures: Vec<(u32, u32)>,
     functions: Vec<u32>,
@@ -103,7 +102,7 @@ impl<'m, const CHECKED: bool> Hand<'m, CHECKED> {
         let mix = self.mix;
         self.unit = self.info.len();
         let line = self.line.len();
-        // Offsets of the unit's tables, after their headers.
+        // Bases of the unit's tables, behind their headers.
         let (strings, addr) = (self.strings.offsets.len() + 8, self.addr.len() + 8);
         let (rnglists, loclists) = (self.rnglists.section.len() + 12, self.loclists.section.len() + 12);
         let functions = &mix.functions[unit.functions.clone()];
@@ -129,7 +128,7 @@ impl<'m, const CHECKED: bool> Hand<'m, CHECKED> {
         if has_lists {
             self.section_offset(".debug_loclists", loclists);
         }
-        // The list of functions is the first.
+        // `DW_AT_ranges`: list 0.
         self.info.push(0);
         self.addresses(functions);
 
@@ -157,7 +156,7 @@ impl<'m, const CHECKED: bool> Hand<'m, CHECKED> {
         Ok(())
     }
 
-    /// Writes the addresses of functions, and the list of their ranges.
+    /// Appends the addresses of functions, and the range list of the unit.
     fn addresses(&mut self, functions: &[super::content::Function]) {
         let length = begin_length(&mut self.addr);
         self.addr.extend_from_slice(&[5, 0, 8, 0]);
@@ -184,14 +183,14 @@ impl<'m, const CHECKED: bool> Hand<'m, CHECKED> {
         self.info.extend_from_slice(&[0; 4]);
     }
 
-    /// Appends the abbreviation code of an entry.
+    /// Appends the abbreviation code of an entry, whose attributes follow.
     #[inline]
     fn begin(&mut self, die: Die) {
         let code = self.abbreviations.code(die);
         self.info.push(code);
     }
 
-    /// Offset in the unit of the next entry.
+    /// Offset of the next entry in the unit.
     #[inline]
     fn offset(&self) -> u32 {
         (self.info.len() - self.unit) as u32

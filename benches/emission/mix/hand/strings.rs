@@ -1,4 +1,4 @@
-//! `.debug_str` and `.debug_str_offsets`. Strings are numbered.
+//! `.debug_str` and `.debug_str_offsets`.
 
 use eitri::emit::{Relocation, RelocationTarget};
 
@@ -10,12 +10,13 @@ pub struct Strings {
     pub bytes: Vec<u8>,
     pub offsets: Vec<u8>,
     pub relocations: Vec<Relocation>,
-    /// Offset of each string in `bytes`, plus 1; 0 for a string that is not written yet.
+    /// Offset of each string in `bytes`, plus 1; 0 for a string that is not stored yet.
     places: Vec<u32>,
-    /// For each string, the last unit that uses it, and its index there.
+    /// Last unit with each string, and the index of the string in that unit's table.
     indices: Vec<(u32, u32)>,
-    /// The current unit, counted from 1, and its strings.
+    /// Number of the current unit, from 1 on.
     unit: u32,
+    /// Table of the current unit.
     names: Vec<Name>,
 }
 
@@ -35,7 +36,7 @@ impl Strings {
         *index
     }
 
-    /// Writes the unit's table.
+    /// Appends the unit's table to the section.
     pub fn finish(&mut self, mix: &Mix) {
         let length = begin_length(&mut self.offsets);
         self.offsets.extend_from_slice(&[5, 0, 0, 0]);
