@@ -63,7 +63,7 @@ impl Units<'_> {
             consumer: self.consumer,
             policy: self.policy,
             format: self.frame_format(),
-            lowering: Lowering::new(self.module, self.consumer).in_frames(),
+            lowering: Lowering::new(self.module, self.consumer).for_call_frames(),
             tree: Tree::default(),
             of_cfa: Tree::default(),
             exprs: Exprs::default(),

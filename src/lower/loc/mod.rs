@@ -1,16 +1,16 @@
 //! Locations to expressions.
 //!
 //! There are two ways, by what the consumer's stack holds: [`on_stack`], where locations are elements of it,
-//! and [`plain`], where they are the end of an expression. [`numbers`] are the same for both.
+//! and [`dwarf5`], where they are the end of an expression. [`numbers`] are the same for both.
 
-mod flatten;
-mod in_frames;
+mod call_frame;
+mod dwarf5;
+mod expression;
+mod fragments;
+mod linear;
 mod numbers;
 mod on_stack;
-mod one;
-mod plain;
 mod shared;
-mod straight;
 
 pub(super) use shared::Part;
 
@@ -21,7 +21,7 @@ use crate::error::{Error, Result};
 use crate::model::{Entity, LocId, Module, Node, Nodes, ProcedureId, Stack, Tree};
 use crate::op::{Encoder, Encoding};
 use crate::target::SpaceId;
-use one::One;
+use expression::{Context, ExpressionWriter, Operands, References};
 use shared::Shared;
 
 /// Names of entries for what locations refer to.
@@ -51,14 +51,14 @@ pub(super) struct Lowering<'m> {
     /// Whether what was written since the caller said otherwise has the address of a symbol in it.
     pub(super) has_address: bool,
     /// Whether the expressions are those of call frame information, which refer to no other section.
-    in_frames: bool,
+    is_call_frame: bool,
 }
 
 /// What is written of a location.
 #[derive(Clone, Copy)]
-enum As {
+enum Request {
     /// The location.
-    Place { bits: Option<u64>, is_called: bool },
+    Location { bits: Option<u64>, is_called: bool },
     /// The number that it is.
     Number,
     /// The location, or the number that it is, where the canonical frame address is on the stack at first: so many
@@ -89,7 +89,7 @@ impl<'m> Lowering<'m> {
             hashes: Vec::new(),
             pending: Vec::new(),
             has_address: false,
-            in_frames: false,
+            is_call_frame: false,
         }
     }
 
@@ -114,10 +114,10 @@ impl<'m> Lowering<'m> {
             return Ok(());
         }
         let is_alone = self.shared.is_empty() || nodes.at_most() < shared::WORDS;
-        if bits != Some(0) && is_alone && self.straight(nodes.clone(), sink.out) {
+        if bits != Some(0) && is_alone && self.linear(nodes.clone(), sink.out) {
             return Ok(());
         }
-        self.by_tree(nodes, As::Place { bits, is_called }, sink)
+        self.by_tree(nodes, Request::Location { bits, is_called }, sink)
     }
 
     /// Appends the expression of the number that a [value](crate::model::Loc::value) is: it leaves that on the
@@ -126,7 +126,7 @@ impl<'m> Lowering<'m> {
     /// # Errors
     /// As [`lower`](Self::lower).
     pub(super) fn number(&mut self, loc: LocId, sink: &mut Sink<'_>) -> Result<()> {
-        self.by_tree(self.module.nodes(loc), As::Number, sink)
+        self.by_tree(self.module.nodes(loc), Request::Number, sink)
     }
 
     /// Appends the expression of the number that the first `bits` bits of a location hold.
@@ -134,56 +134,59 @@ impl<'m> Lowering<'m> {
     /// # Errors
     /// As [`lower`](Self::lower).
     pub(super) fn read(&mut self, loc: LocId, bits: u32, sink: &mut Sink<'_>) -> Result<()> {
-        self.by_tree(self.module.nodes(loc), As::Read(bits), sink)
+        self.by_tree(self.module.nodes(loc), Request::Read(bits), sink)
     }
 
     /// The same, where an operation depends on more than the node and the one that follows.
     #[inline(never)]
-    fn by_tree(&mut self, nodes: Nodes<'m>, what: As, sink: &mut Sink<'_>) -> Result<()> {
+    fn by_tree(&mut self, nodes: Nodes<'m>, what: Request, sink: &mut Sink<'_>) -> Result<()> {
         let root = self.tree.read(nodes).ok_or_else(malformed)?;
         if !self.shared.is_empty() {
             self.shared.hashes(&self.tree, &mut self.hashes);
         }
-        let mut one = self.one(sink);
-        let has_places = one.consumer.has_locations_on_the_stack();
+        let mut one = self.writer(sink);
+        let has_places = one.context.consumer.has_locations_on_the_stack();
         match (what, one.tree.node(root)) {
-            (As::Number, Node::Value) => one.val(one.tree.last(root))?,
-            (As::Number, _) => return Err(malformed()),
-            (As::Saved { uses, is_number }, _) => one.saved(root, uses, is_number)?,
+            (Request::Number, Node::Value) => one.val(one.tree.last(root))?,
+            (Request::Number, _) => return Err(malformed()),
+            (Request::Saved { uses, is_number }, _) => one.saved(root, uses, is_number)?,
             // More bits than a mask has do no harm.
-            (As::Read(_), Node::Value) => one.val(one.tree.last(root))?,
-            (As::Read(bits), _) => one.read(root, bits)?,
-            (As::Place { .. }, _) if one.call_shared(root) => {}
-            (As::Place { bits, .. }, _) if !has_places => one.plain(root, bits)?,
+            (Request::Read(_), Node::Value) => one.val(one.tree.last(root))?,
+            (Request::Read(bits), _) => one.read(root, bits)?,
+            (Request::Location { .. }, _) if one.call_shared(root) => {}
+            (Request::Location { bits, .. }, _) if !has_places => one.dwarf5(root, bits)?,
             // An empty expression is a location that is nowhere.
-            (As::Place { is_called: false, .. }, Node::Undefined) => {}
-            (As::Place { bits, is_called }, _) if one.is_composite(root) => {
+            (Request::Location { is_called: false, .. }, Node::Undefined) => {}
+            (Request::Location { bits, is_called }, _) if one.is_composite(root) => {
                 one.parts(root, bits, !is_called)?;
             }
-            (As::Place { .. }, _) => one.loc(root)?,
+            (Request::Location { .. }, _) => one.loc(root)?,
         }
         one.finish()
     }
 
     /// What writes the tree that was read last.
-    fn one<'l>(&'l mut self, sink: &'l mut Sink<'_>) -> One<'l, 'm> {
-        One {
+    fn writer<'l>(&'l mut self, sink: &'l mut Sink<'_>) -> ExpressionWriter<'l, 'm> {
+        let context = Context {
             module: self.module,
             consumer: self.consumer,
+            entries: sink.entries,
+            stack: sink.stack,
+            is_call_frame: self.is_call_frame,
+        };
+        ExpressionWriter {
+            context,
             tree: &self.tree,
             shared: (!self.shared.is_empty()).then_some((&self.shared, &self.hashes)),
             encoder: Encoder::new(sink.out, self.encoding),
-            addresses: sink.addresses,
-            entries: sink.entries,
-            stack: sink.stack,
-            pending: &mut self.pending,
-            has_address: &mut self.has_address,
+            references: References {
+                addresses: sink.addresses,
+                pending: &mut self.pending,
+                has_address: &mut self.has_address,
+            },
             depth: 0,
             space: SpaceId::DEFAULT,
-            in_frames: self.in_frames,
-            initial: None,
-            above: 0,
-            is_open: false,
+            operands: Operands::default(),
         }
     }
 
@@ -228,7 +231,7 @@ impl<'m> Lowering<'m> {
     pub(super) fn part(&mut self, part: &Part, sink: &mut Sink<'_>) -> Result<()> {
         self.tree.read(self.module.nodes(part.loc)).ok_or_else(malformed)?;
         self.shared.hashes(&self.tree, &mut self.hashes);
-        let mut one = self.one(sink);
+        let mut one = self.writer(sink);
         match one.tree.node(part.at) {
             node if node.is_number() => one.val(part.at)?,
             _ if one.is_composite(part.at) => one.parts(part.at, None, false)?,

@@ -1,14 +1,14 @@
 //! Numbers: the same in every dialect, but for what is read from where.
 
+use super::expression::{At, ExpressionWriter, has_bytes};
+use super::linear::arithmetic;
 use super::malformed;
-use super::one::{At, One, has_bytes};
-use super::straight::arithmetic;
 use crate::error::Result;
 use crate::model::Node;
 use crate::op::{Encoder, Reg};
 use crate::target::{Scaling, SpaceId};
 
-impl One<'_, '_> {
+impl ExpressionWriter<'_, '_> {
     /// A register of the width of an address, and a constant added to it.
     pub(super) fn register_plus(&self, at: At) -> Option<(Reg, i64)> {
         match self.tree.node(at) {
@@ -67,7 +67,9 @@ impl One<'_, '_> {
             Node::Read(bits) => self.read(self.tree.last(at), bits)?,
             Node::ReadRegister(reg) => self.read_register(reg)?,
             Node::EntryRegister(reg) => self.entry_register(reg)?,
-            Node::LaneIndex if !self.consumer.has_locations_on_the_stack() => return Err(self.not_plain(at)),
+            Node::LaneIndex if !self.context.consumer.has_locations_on_the_stack() => {
+                return Err(self.not_in_dwarf5(at));
+            }
             Node::LaneIndex => {
                 self.encoder.push_lane();
             }
@@ -94,7 +96,7 @@ impl One<'_, '_> {
     /// The address of a stack slot in a lane's private memory: the register's own count is brought to a
     /// lane's.
     fn stack_address(&mut self, offset: i64) -> Result<()> {
-        let Some(reg) = self.stack.base else {
+        let Some(reg) = self.context.stack.base else {
             match offset {
                 0.. => self.encoder.constu(offset as u64),
                 _ => self.encoder.consts(offset),
@@ -102,8 +104,8 @@ impl One<'_, '_> {
             return Ok(());
         };
         self.read_register(reg)?;
-        if self.stack.scaling == Scaling::Wave {
-            let lanes = self.module.target.lanes();
+        if self.context.stack.scaling == Scaling::Wave {
+            let lanes = self.context.module.target.lanes();
             self.encoder.constu(lanes.trailing_zeros().into()).shr();
         }
         self.plus(offset);
@@ -114,13 +116,12 @@ impl One<'_, '_> {
         let bits = self.register(reg)?.bits;
         if bits == self.address_bits() {
             self.encoder.bregx(reg, 0);
-        } else if self.consumer.has_locations_on_the_stack() {
+        } else if self.context.consumer.has_locations_on_the_stack() {
             self.encoder.regx(reg).deref_size((bits / 8) as u8);
         } else {
-            let Some(ty) = self.entries.unsigned(bits) else {
-                return Err(self
-                    .consumer
-                    .cannot_say(format!("what register {} holds", self.register(reg)?.name())));
+            let Some(ty) = self.context.entries.unsigned(bits) else {
+                let what = format!("what register {} holds", self.register(reg)?.name());
+                return Err(self.context.consumer.cannot_say(what));
             };
             self.encoder.regval_type(reg, ty).convert(0);
         }
@@ -129,7 +130,7 @@ impl One<'_, '_> {
 
     /// What a register held on entry: the value of a register location, which is as large as the register.
     fn entry_register(&mut self, reg: Reg) -> Result<()> {
-        if self.in_frames {
+        if self.context.is_call_frame {
             return self.caller_register(reg);
         }
         let mut register = Vec::new();
@@ -142,8 +143,8 @@ impl One<'_, '_> {
     }
 
     pub(super) fn read(&mut self, at: At, bits: u32) -> Result<()> {
-        if !self.consumer.has_locations_on_the_stack() {
-            return self.plain_read(at, bits);
+        if !self.context.consumer.has_locations_on_the_stack() {
+            return self.dwarf5_read(at, bits);
         }
         self.of_space(SpaceId::DEFAULT, |one| one.loc(at))?;
         let bytes = bits.div_ceil(8);

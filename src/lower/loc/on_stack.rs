@@ -1,8 +1,8 @@
 //! Locations where they are stack elements: each node has its operation, and the tree is written in its own
 //! order.
 
-use super::flatten::{Leaf, flatten};
-use super::one::{At, MAX_DEPTH, One, has_bytes};
+use super::expression::{At, ExpressionWriter, MAX_DEPTH, has_bytes};
+use super::fragments::{Fragment, split};
 use super::{malformed, nameless};
 use crate::emit::info::{Pending, RefForm, Wanted};
 use crate::error::Result;
@@ -10,7 +10,7 @@ use crate::model::{Entity, Node, ProcedureId, Stack, Tree};
 use crate::op::Reg;
 use crate::target::{Scaling, SpaceId};
 
-impl<'m> One<'_, 'm> {
+impl<'m> ExpressionWriter<'_, 'm> {
     /// Writes operations that leave the location on top of the stack.
     pub(super) fn loc(&mut self, at: At) -> Result<()> {
         self.loc_from(at, 0)
@@ -118,20 +118,25 @@ impl<'m> One<'_, 'm> {
             }
             Node::PointerTo(variable, by) => self.pointer_to(variable, by)?,
             Node::Call(procedure) => {
-                if !self.entries.is_told(procedure) {
-                    return Err(self.consumer.cannot_say("what the procedure says, which it cannot be told"));
+                if !self.context.entries.is_told(procedure) {
+                    return Err(self
+                        .context
+                        .consumer
+                        .cannot_say("what the procedure says, which it cannot be told"));
                 }
-                if self.stack.base.is_some() && self.has_stack_slot(procedure, 0) {
+                if self.context.stack.base.is_some() && self.has_stack_slot(procedure, 0) {
                     // The procedure's entry is no function's: it does not know the base.
                     let (tree, root) = self.procedure(procedure)?;
                     let mut inner = self.inside(&tree)?;
                     inner.loc(root)?;
                     return inner.encoder.finish();
                 }
-                let entry = self.entries.entity(Entity::Procedure(procedure)).ok_or_else(nameless)?;
+                let entry = self.context.entries.entity(Entity::Procedure(procedure)).ok_or_else(nameless)?;
                 let at = self.encoder.position() + 1;
                 self.encoder.call4(0);
-                self.pending.push(Pending { at, wanted: Wanted::Entry { entry, form: RefForm::Unit(4) } });
+                self.references
+                    .pending
+                    .push(Pending { at, wanted: Wanted::Entry { entry, form: RefForm::Unit(4) } });
             }
             Node::Cfa => self.cfa(),
             Node::Undefined => {
@@ -171,7 +176,7 @@ impl<'m> One<'_, 'm> {
 
     /// A register, or the base of the stack where it counts as an address does, and a constant added.
     fn base_plus(&self, at: At) -> Option<(Reg, i64)> {
-        match (self.tree.node(at), self.stack) {
+        match (self.tree.node(at), self.context.stack) {
             (Node::StackAddress(by), Stack { base: Some(reg), scaling: Scaling::Lane }) => Some((reg, by)),
             (Node::Plus(by), _) => {
                 let (reg, first) = self.base_plus(self.tree.last(at))?;
@@ -190,16 +195,16 @@ impl<'m> One<'_, 'm> {
     /// follows, an operation completes it.
     pub(super) fn parts(&mut self, at: At, bits: Option<u64>, is_end: bool) -> Result<()> {
         let bits = bits.or_else(|| self.bits(at));
-        let mut leaves = Vec::new();
-        let flat = bits.and_then(|bits| flatten(self.tree, at, 0, bits, &mut leaves));
-        match leaves[..] {
+        let mut fragments = Vec::new();
+        let flat = bits.and_then(|bits| split(self.tree, at, 0, bits, &mut fragments));
+        match fragments[..] {
             _ if flat.is_none() => return self.composite_operation(at),
-            [Leaf { at: same, .. }] if same == at => return self.composite_operation(at),
-            [Leaf { at, from, .. }] => return self.loc_from(at, from),
+            [Fragment { at: same, .. }] if same == at => return self.composite_operation(at),
+            [Fragment { at, from, .. }] => return self.loc_from(at, from),
             _ => {}
         }
         // What is evaluated by itself begins with an empty stack.
-        self.pieces(&leaves, !is_end || self.initial.is_some(), false)?;
+        self.pieces(&fragments, !is_end || self.operands.cfa_uses.is_some(), false)?;
         if !is_end {
             self.encoder.piece_end();
         }
@@ -208,17 +213,17 @@ impl<'m> One<'_, 'm> {
 
     /// Parts, one by one. `is_below` says that there may be something else on the stack; `is_open`, that
     /// it is a composite to which these are added.
-    pub(super) fn pieces(&mut self, leaves: &[Leaf], is_below: bool, is_open: bool) -> Result<()> {
-        let around = self.is_open;
-        let written = self.each_piece(leaves, is_below, is_open);
-        self.is_open = around;
+    pub(super) fn pieces(&mut self, fragments: &[Fragment], is_below: bool, is_open: bool) -> Result<()> {
+        let around = self.operands.is_open;
+        let written = self.each_piece(fragments, is_below, is_open);
+        self.operands.is_open = around;
         written
     }
 
-    fn each_piece(&mut self, leaves: &[Leaf], is_below: bool, mut is_open: bool) -> Result<()> {
-        for &leaf in leaves {
-            self.is_open |= is_open;
-            let Leaf { at, from, bits } = leaf;
+    fn each_piece(&mut self, fragments: &[Fragment], is_below: bool, mut is_open: bool) -> Result<()> {
+        for &fragment in fragments {
+            self.operands.is_open |= is_open;
+            let Fragment { at, from, bits } = fragment;
             let first = match self.tree.node(at) {
                 // Without an operation, a part is nowhere.
                 Node::Undefined if is_open || !is_below => 0,
@@ -227,12 +232,15 @@ impl<'m> One<'_, 'm> {
                     self.lane_bit(reg, lane)? + from
                 }
                 Node::Call(procedure) if is_open && self.has_open_composite(at) => {
-                    self.parts_in_place(procedure, leaf)?;
+                    self.parts_in_place(procedure, fragment)?;
                     continue;
                 }
                 // Its own parts would be taken for more parts of this one.
                 _ if is_open && self.has_open_composite(at) => {
-                    return Err(self.consumer.cannot_say("parts of a part that are chosen at run time"));
+                    return Err(self
+                        .context
+                        .consumer
+                        .cannot_say("parts of a part that are chosen at run time"));
                 }
                 Node::Memory(_) | Node::Cfa if from % 8 == 0 => {
                     self.above(is_open.into(), |one| one.loc_from(at, from))?;
@@ -253,14 +261,14 @@ impl<'m> One<'_, 'm> {
     pub(super) fn parts_in_place(
         &mut self,
         procedure: ProcedureId,
-        Leaf { from, bits, .. }: Leaf,
+        Fragment { from, bits, .. }: Fragment,
     ) -> Result<()> {
         let (tree, root) = self.procedure(procedure)?;
         let mut inner = self.inside(&tree)?;
-        let mut leaves = Vec::new();
-        let flat = flatten(&tree, root, from, bits, &mut leaves);
-        flat.ok_or_else(|| inner.consumer.cannot_say("parts that are outside of each other"))?;
-        inner.pieces(&leaves, true, true)?;
+        let mut fragments = Vec::new();
+        let flat = split(&tree, root, from, bits, &mut fragments);
+        flat.ok_or_else(|| inner.context.consumer.cannot_say("parts that are outside of each other"))?;
+        inner.pieces(&fragments, true, true)?;
         inner.encoder.finish()
     }
 
@@ -268,7 +276,7 @@ impl<'m> One<'_, 'm> {
     pub(super) fn composite_operation(&mut self, at: At) -> Result<()> {
         match self.tree.node(at) {
             Node::Overlay | Node::Offset(_) | Node::BitOffset(_) => self.loc(at),
-            _ => Err(self.consumer.cannot_say("parts that are outside of each other")),
+            _ => Err(self.context.consumer.cannot_say("parts that are outside of each other")),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use hashbrown::{DefaultHashBuilder, HashMap};
 
-use super::one::At;
+use super::expression::At;
 use crate::model::{LocId, Module, Node, Tree};
 
 /// Locations of fewer words are not looked into: a call would not be shorter.

@@ -1,7 +1,7 @@
-//! One expression as it is written.
+//! ExpressionWriter expression as it is written.
 
+use super::linear::plus;
 use super::shared::Shared;
-use super::straight::plus;
 use super::{Entries, malformed, nameless};
 use crate::consumer::Consumer;
 use crate::emit::addr::{AddressKey, Addresses};
@@ -11,28 +11,48 @@ use crate::model::{Entity, Module, Node, ProcedureId, Stack, Symbol, Tree, Varia
 use crate::op::{Decoder, Encoder, FixupKind, Reg};
 use crate::target::{Register, SpaceId};
 
-pub(super) struct One<'l, 'm> {
-    pub(super) module: &'m Module,
-    pub(super) consumer: &'m Consumer,
+/// Writer of one expression, from the tree of a location.
+pub(super) struct ExpressionWriter<'l, 'm> {
+    pub(super) context: Context<'l, 'm>,
     pub(super) tree: &'l Tree<'m>,
-    /// What is written once, and the hashes of the tree's nodes.
+    /// Subexpressions with procedures, and the hashes of the tree's nodes.
     pub(super) shared: Option<(&'l Shared, &'l [u64])>,
     pub(super) encoder: Encoder<'l>,
-    pub(super) addresses: &'l mut Addresses,
+    pub(super) references: References<'l>,
+    /// Number of procedures being written in place of calls to them, one inside the other.
+    pub(super) depth: u32,
+    /// Space that the number being written is an address in.
+    pub(super) space: SpaceId,
+    pub(super) operands: Operands,
+}
+
+/// Context of an expression.
+#[derive(Clone, Copy)]
+pub(super) struct Context<'l, 'm> {
+    pub(super) module: &'m Module,
+    pub(super) consumer: &'m Consumer,
     pub(super) entries: &'l dyn Entries,
+    /// Stack frame of the function.
     pub(super) stack: Stack,
+    /// Whether the expression is in call frame information.
+    pub(super) is_call_frame: bool,
+}
+
+/// References of an expression to other sections.
+pub(super) struct References<'l> {
+    pub(super) addresses: &'l mut Addresses,
     pub(super) pending: &'l mut Vec<Pending>,
     pub(super) has_address: &'l mut bool,
-    /// How many procedures are being written in place of calls to them.
-    pub(super) depth: u32,
-    /// The space of which the number that is being written is an address.
-    pub(super) space: SpaceId,
-    pub(super) in_frames: bool,
-    /// How many nodes want the canonical frame address that the stack begins with, if it does.
-    pub(super) initial: Option<u32>,
-    /// How many elements of the stack what is written next will have below it.
+}
+
+/// Elements of the stack below the operation that is written next.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Operands {
+    /// Number of nodes that still use the canonical frame address at the bottom of the stack, if it is there.
+    pub(super) cfa_uses: Option<u32>,
+    /// Number of operands of operations around.
     pub(super) above: u32,
-    /// Whether one of them is a composite that is being put together, which must not be moved.
+    /// Whether one of them is an incomplete composite, which must not be moved.
     pub(super) is_open: bool,
 }
 
@@ -47,10 +67,10 @@ pub(super) fn has_bytes(has: Option<u64>, bits: u32) -> bool {
     bits.is_multiple_of(8) || has.is_some_and(|has| has >= 8 * u64::from(bits.div_ceil(8)))
 }
 
-impl<'m> One<'_, 'm> {
+impl<'m> ExpressionWriter<'_, 'm> {
     /// Ends the expression.
     pub(super) fn finish(self) -> Result<()> {
-        let consumer = self.consumer;
+        let consumer = self.context.consumer;
         self.encoder.finish().map_err(|error| match error.kind() {
             ErrorKind::CannotSay { what, .. } => consumer.cannot_say(what.clone()),
             _ => error,
@@ -60,7 +80,7 @@ impl<'m> One<'_, 'm> {
     /// Calls the procedure that says what a node does, if there is one.
     pub(super) fn call_shared(&mut self, at: At) -> bool {
         let Some((shared, hashes)) = self.shared else { return false };
-        let Some(entry) = shared.entry(self.module, self.tree, at, hashes[at]) else { return false };
+        let Some(entry) = shared.entry(self.context.module, self.tree, at, hashes[at]) else { return false };
         if entry < 1 << 16 {
             self.encoder.call2(entry);
         } else {
@@ -70,11 +90,11 @@ impl<'m> One<'_, 'm> {
     }
 
     pub(super) fn register(&self, reg: Reg) -> Result<Register> {
-        self.module.target.register(reg).ok_or_else(malformed)
+        self.context.module.target.register(reg).ok_or_else(malformed)
     }
 
     pub(super) fn space_bits(&self, space: SpaceId) -> Result<u32> {
-        self.module.target.space(space).map(|space| space.address_bits).ok_or_else(malformed)
+        self.context.module.target.space(space).map(|space| space.address_bits).ok_or_else(malformed)
     }
 
     pub(super) fn plus(&mut self, by: i64) {
@@ -105,29 +125,29 @@ impl<'m> One<'_, 'm> {
 
     pub(super) fn pointer_to(&mut self, variable: VariableId, by: i64) -> Result<()> {
         self.has_place(variable)?;
-        let entry = self.entries.entity(Entity::Variable(variable)).ok_or_else(nameless)?;
+        let entry = self.context.entries.entity(Entity::Variable(variable)).ok_or_else(nameless)?;
         self.reach(entry)?;
         let at = self.encoder.position() + 1;
         self.encoder.implicit_pointer(0, by);
         let form = RefForm::Section(self.encoder.encoding().entry_bytes());
-        self.pending.push(Pending { at, wanted: Wanted::Entry { entry, form } });
+        self.references.pending.push(Pending { at, wanted: Wanted::Entry { entry, form } });
         Ok(())
     }
 
     /// Refuses an entry that cannot be named by its offset in the section. DWARF 5 section 7.3.2.
     pub(super) fn reach(&self, entry: UnitEntry) -> Result<()> {
-        if self.entries.is_in_reach(entry) {
+        if self.context.entries.is_in_reach(entry) {
             return Ok(());
         }
-        Err(self.consumer.cannot_say("an entry of another unit, from a split unit"))
+        Err(self.context.consumer.cannot_say("an entry of another unit, from a split unit"))
     }
 
     /// Refuses a variable that has no entry with a place: it is of a function without code.
     pub(super) fn has_place(&self, variable: VariableId) -> Result<()> {
-        let scope = self.module.variables.get(variable).ok_or_else(malformed)?.scope;
-        match self.module.function_of(scope) {
-            Some(function) if self.module.functions[function].address.is_none() => {
-                Err(self.consumer.cannot_say("a variable of a function that has no code"))
+        let scope = self.context.module.variables.get(variable).ok_or_else(malformed)?.scope;
+        match self.context.module.function_of(scope) {
+            Some(function) if self.context.module.functions[function].address.is_none() => {
+                Err(self.context.consumer.cannot_say("a variable of a function that has no code"))
             }
             _ => Ok(()),
         }
@@ -136,15 +156,15 @@ impl<'m> One<'_, 'm> {
     /// What a procedure says, and its root.
     pub(super) fn procedure(&self, procedure: ProcedureId) -> Result<(Tree<'m>, At)> {
         let mut tree = Tree::default();
-        let loc = self.module.procedures.get(procedure).ok_or_else(malformed)?.loc;
-        let root = tree.read(self.module.nodes(loc)).ok_or_else(malformed)?;
+        let loc = self.context.module.procedures.get(procedure).ok_or_else(malformed)?.loc;
+        let root = tree.read(self.context.module.nodes(loc)).ok_or_else(malformed)?;
         Ok((tree, root))
     }
 
     /// Whether what a procedure says depends on the stack frame of who calls it.
     pub(super) fn has_stack_slot(&self, procedure: ProcedureId, depth: u32) -> bool {
-        let Some(procedure) = self.module.procedures.get(procedure) else { return false };
-        self.module.nodes(procedure.loc).any(|node| match node {
+        let Some(procedure) = self.context.module.procedures.get(procedure) else { return false };
+        self.context.module.nodes(procedure.loc).any(|node| match node {
             Node::StackAddress(_) => true,
             Node::Call(inner) => depth == MAX_DEPTH || self.has_stack_slot(inner, depth + 1),
             _ => false,
@@ -152,27 +172,23 @@ impl<'m> One<'_, 'm> {
     }
 
     /// The same for another tree, that of a procedure written in place of a call to it.
-    pub(super) fn inside<'i>(&'i mut self, tree: &'i Tree<'m>) -> Result<One<'i, 'm>> {
+    pub(super) fn inside<'i>(&'i mut self, tree: &'i Tree<'m>) -> Result<ExpressionWriter<'i, 'm>> {
         if self.depth == MAX_DEPTH {
-            return Err(self.consumer.cannot_say("procedures that call each other so deep"));
+            return Err(self.context.consumer.cannot_say("procedures that call each other so deep"));
         }
-        Ok(One {
-            module: self.module,
-            consumer: self.consumer,
+        Ok(ExpressionWriter {
+            context: self.context,
             tree,
             shared: None,
             encoder: self.encoder.again(),
-            addresses: &mut *self.addresses,
-            entries: self.entries,
-            stack: self.stack,
-            pending: &mut *self.pending,
-            has_address: &mut *self.has_address,
+            references: References {
+                addresses: &mut *self.references.addresses,
+                pending: &mut *self.references.pending,
+                has_address: &mut *self.references.has_address,
+            },
             depth: self.depth + 1,
             space: SpaceId::DEFAULT,
-            in_frames: self.in_frames,
-            initial: self.initial,
-            above: self.above,
-            is_open: self.is_open,
+            operands: self.operands,
         })
     }
 
@@ -190,28 +206,30 @@ impl<'m> One<'_, 'm> {
             Node::Part(bits) => Some(bits),
             Node::Overlay => bits(tree.operands(at)[0]),
             Node::Extend { bits, count } | Node::Select { bits, count } => bits.checked_mul(count),
-            Node::Register(reg) => Some(self.module.target.register(reg)?.bits.into()),
+            Node::Register(reg) => Some(self.context.module.target.register(reg)?.bits.into()),
             Node::Lane(reg, _) | Node::PerLane(reg) => {
-                Some(self.module.target.register(reg)?.lane_bits().into())
+                Some(self.context.module.target.register(reg)?.lane_bits().into())
             }
             Node::Implicit(bytes) => Some(8 * bytes.len() as u64),
-            Node::Value | Node::PointerTo(..) => Some(u64::from(self.module.target.address_bytes()) * 8),
+            Node::Value | Node::PointerTo(..) => {
+                Some(u64::from(self.context.module.target.address_bytes()) * 8)
+            }
             Node::Offset(by) => bits(tree.last(at))?.checked_sub_signed(by.checked_mul(8)?),
             Node::BitOffset(by) => bits(tree.last(at))?.checked_sub_signed(by),
             _ => None,
         }
     }
 
-    /// An address that the linker fills in. One in a space into which files are loaded is an address to the consumer
+    /// An address that the linker fills in. ExpressionWriter in a space into which files are loaded is an address to the consumer
     /// too, which moves it as the loader does; in another, where nothing is moved, it is a constant.
     pub(super) fn symbol(&mut self, symbol: Symbol, by: i64) {
         let key = AddressKey { symbol: Some(symbol.0.as_u32()), addend: by as u64 };
-        *self.has_address |= self.space.is_loaded();
+        *self.references.has_address |= self.space.is_loaded();
         let encoding = self.encoder.encoding();
-        if encoding.version < 5 || self.in_frames {
+        if encoding.version < 5 || self.context.is_call_frame {
             // The operand is the address itself.
             let at = self.encoder.position() + 1;
-            self.pending.push(Pending { at, wanted: Wanted::Address(key) });
+            self.references.pending.push(Pending { at, wanted: Wanted::Address(key) });
             if self.space.is_loaded() {
                 self.encoder.addr(0);
             } else {
@@ -219,7 +237,7 @@ impl<'m> One<'_, 'm> {
             }
             return;
         }
-        let index = self.addresses.index(key);
+        let index = self.references.addresses.index(key);
         if self.space.is_loaded() {
             self.encoder.addrx(index);
         } else {
@@ -236,19 +254,19 @@ impl<'m> One<'_, 'm> {
     }
 
     pub(super) fn address_bits(&self) -> u32 {
-        u32::from(self.module.target.address_bytes()) * 8
+        u32::from(self.context.module.target.address_bytes()) * 8
     }
 
     pub(super) fn expr(&mut self, id: crate::model::ExprId) -> Result<()> {
-        let module = self.module;
+        let module = self.context.module;
         let (expr, entities) = module.expr(id);
         let start = self.encoder.position();
         // What it says is the caller's affair, but the consumer has to know the operations.
         for operation in Decoder::new(expr.bytes(), self.encoder.encoding()) {
             let version = self.encoder.encoding().version;
             match operation {
-                Ok(one) if self.in_frames && !one.op.row().is_for_cfi => {
-                    return Err(self.refused_in_frames(one.op.row().text));
+                Ok(one) if self.context.is_call_frame && !one.op.row().is_for_cfi => {
+                    return Err(self.refused_in_call_frame(one.op.row().text));
                 }
                 // Before the version that brought it, GNU may have had it.
                 Ok(one)
@@ -256,10 +274,13 @@ impl<'m> One<'_, 'm> {
                         || one.op.row().std.get() != Some(one.spelling.code()) => {}
                 Ok(one) => {
                     let what = format!("operation `{}` in a raw expression", one.op.row().text);
-                    return Err(self.consumer.cannot_say(what));
+                    return Err(self.context.consumer.cannot_say(what));
                 }
                 Err(error) => {
-                    return Err(self.consumer.cannot_say(format!("a raw expression: {}", error.kind())));
+                    return Err(self
+                        .context
+                        .consumer
+                        .cannot_say(format!("a raw expression: {}", error.kind())));
                 }
             }
         }
@@ -273,25 +294,28 @@ impl<'m> One<'_, 'm> {
                 FixupKind::EntrySection => RefForm::Section(self.encoder.encoding().entry_bytes()),
                 // An index would be of another length; the section would need a relocation here.
                 FixupKind::Address => {
-                    return Err(self.consumer.cannot_say("an address in a raw expression: use `addrx`"));
+                    return Err(self
+                        .context
+                        .consumer
+                        .cannot_say("an address in a raw expression: use `addrx`"));
                 }
             };
             if let Entity::Variable(variable) = entity {
                 self.has_place(variable)?;
             }
             let what = || Error::bad_argument(format!("slot {} stands for no entry", fixup.slot.0));
-            let entry = self.entries.entity(entity).ok_or_else(what)?;
+            let entry = self.context.entries.entity(entity).ok_or_else(what)?;
             self.reach(entry)?;
-            self.pending.push(Pending { at, wanted: Wanted::Entry { entry, form } });
+            self.references.pending.push(Pending { at, wanted: Wanted::Entry { entry, form } });
         }
         Ok(())
     }
 
     #[cold]
-    pub(super) fn not_plain(&self, at: At) -> Error {
+    pub(super) fn not_in_dwarf5(&self, at: At) -> Error {
         let what = match self.tree.node(at) {
             Node::PerLane(_) => "one lane of a register, chosen by who asks".into(),
-            Node::Memory(space) => match self.module.target.space(space) {
+            Node::Memory(space) => match self.context.module.target.space(space) {
                 Some(space) => format!("memory in space {}", space.name),
                 None => "memory in a space".into(),
             },
@@ -305,6 +329,6 @@ impl<'m> One<'_, 'm> {
             Node::Call(_) => "a part of what a procedure says".into(),
             _ => "a location of this kind".into(),
         };
-        self.consumer.cannot_say(what)
+        self.context.consumer.cannot_say(what)
     }
 }

@@ -5,8 +5,8 @@ use crate::model::{Node, Tree};
 
 /// Some bits of a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Leaf {
-    /// The node: none that [`flatten`] sees through.
+pub(super) struct Fragment {
+    /// The node: none that [`split`] sees through.
     pub(super) at: usize,
     /// The first bit, counted from the place.
     pub(super) from: i64,
@@ -15,26 +15,26 @@ pub(super) struct Leaf {
 }
 
 /// More parts than any location has that a compiler makes.
-pub(super) const MAX_PARTS: usize = 4096;
+pub(super) const MAX_FRAGMENTS: usize = 4096;
 
 /// Appends the parts of `bits` bits from bit `from` of the location `at`. `None` where they lie outside of
 /// it, or are too many.
-pub(super) fn flatten(tree: &Tree<'_>, at: usize, from: i64, bits: u64, out: &mut Vec<Leaf>) -> Option<()> {
+pub(super) fn split(tree: &Tree<'_>, at: usize, from: i64, bits: u64, out: &mut Vec<Fragment>) -> Option<()> {
     if bits == 0 {
         return Some(());
     }
     match tree.node(at) {
         Node::Offset(bytes) => {
-            flatten(tree, tree.last(at), from.checked_add(bytes.checked_mul(8)?)?, bits, out)
+            split(tree, tree.last(at), from.checked_add(bytes.checked_mul(8)?)?, bits, out)
         }
-        Node::BitOffset(by) => flatten(tree, tree.last(at), from.checked_add(by)?, bits, out),
+        Node::BitOffset(by) => split(tree, tree.last(at), from.checked_add(by)?, bits, out),
         Node::OffsetBy | Node::BitOffsetBy => {
             let (place, by) = tree.two(at);
-            let Some(by) = tree.constant(by) else { return leaf(at, from, bits, out) };
+            let Some(by) = tree.constant(by) else { return push(at, from, bits, out) };
             let scale = if matches!(tree.node(at), Node::OffsetBy) { 8 } else { 1 };
-            flatten(tree, place, from.checked_add((by as i64).checked_mul(scale)?)?, bits, out)
+            split(tree, place, from.checked_add((by as i64).checked_mul(scale)?)?, bits, out)
         }
-        Node::Part(_) => flatten(tree, tree.last(at), from, bits, out),
+        Node::Part(_) => split(tree, tree.last(at), from, bits, out),
         Node::Parts(_) => {
             let parts = tree.operands(at);
             let sized = parts.iter().map(|&part| match tree.node(part) {
@@ -47,7 +47,7 @@ pub(super) fn flatten(tree: &Tree<'_>, at: usize, from: i64, bits: u64, out: &mu
             let operands = tree.operands(at);
             let [below, above, offset, size] = operands[..] else { return None };
             let (Some(offset), Some(size)) = (tree.constant(offset), tree.constant(size)) else {
-                return leaf(at, from, bits, out);
+                return push(at, from, bits, out);
             };
             let past = offset.checked_add(size)?;
             let rest = (below, i64::try_from(past).ok()?, u64::MAX - past);
@@ -56,13 +56,13 @@ pub(super) fn flatten(tree: &Tree<'_>, at: usize, from: i64, bits: u64, out: &mu
         Node::Extend { bits: size, count } => {
             // Repeated as a whole, the operation for it is shorter.
             if from == 0 && bits == size.checked_mul(count)? && count > 1 {
-                return leaf(at, from, bits, out);
+                return push(at, from, bits, out);
             }
-            let count = usize::try_from(count).ok().filter(|&count| count <= MAX_PARTS)?;
+            let count = usize::try_from(count).ok().filter(|&count| count <= MAX_FRAGMENTS)?;
             let elements = core::iter::repeat_n((tree.last(at), 0, size), count);
             sequence(tree, elements, from, bits, out)
         }
-        _ => leaf(at, from, bits, out),
+        _ => push(at, from, bits, out),
     }
 }
 
@@ -72,13 +72,13 @@ fn sequence(
     pieces: impl IntoIterator<Item = (usize, i64, u64)>,
     from: i64,
     mut bits: u64,
-    out: &mut Vec<Leaf>,
+    out: &mut Vec<Fragment>,
 ) -> Option<()> {
     let mut from = u64::try_from(from).ok()?;
     for (at, first, size) in pieces {
         if from < size && bits > 0 {
             let here = bits.min(size - from);
-            flatten(tree, at, first.checked_add_unsigned(from)?, here, out)?;
+            split(tree, at, first.checked_add_unsigned(from)?, here, out)?;
             bits -= here;
             from = 0;
         } else {
@@ -88,8 +88,8 @@ fn sequence(
     (bits == 0).then_some(())
 }
 
-fn leaf(at: usize, from: i64, bits: u64, out: &mut Vec<Leaf>) -> Option<()> {
-    if out.len() == MAX_PARTS {
+fn push(at: usize, from: i64, bits: u64, out: &mut Vec<Fragment>) -> Option<()> {
+    if out.len() == MAX_FRAGMENTS {
         return None;
     }
     // What goes on where the last part ended belongs to it.
@@ -100,6 +100,6 @@ fn leaf(at: usize, from: i64, bits: u64, out: &mut Vec<Leaf>) -> Option<()> {
         last.bits += bits;
         return Some(());
     }
-    out.push(Leaf { at, from, bits });
+    out.push(Fragment { at, from, bits });
     Some(())
 }

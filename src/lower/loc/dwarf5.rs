@@ -1,100 +1,102 @@
-//! Locations in plain DWARF 5, where one is the end of an expression: the tree is [flattened](super::flatten)
+//! Locations in plain DWARF 5, where one is the end of an expression: the tree is [split](super::fragments) into
 //! into parts, each a register, an address, a constant or a value.
 
-use super::flatten::{Leaf, MAX_PARTS, flatten};
+use super::expression::{At, ExpressionWriter};
+use super::fragments::{Fragment, MAX_FRAGMENTS, split};
 use super::malformed;
-use super::one::{At, One};
 use crate::error::Result;
 use crate::model::Node;
 use crate::target::{Per, SpaceId};
 
-impl One<'_, '_> {
+impl ExpressionWriter<'_, '_> {
     /// A whole expression.
-    pub(super) fn plain(&mut self, root: At, bits: Option<u64>) -> Result<()> {
-        self.plain_from(root, 0, bits)
+    pub(super) fn dwarf5(&mut self, root: At, bits: Option<u64>) -> Result<()> {
+        self.dwarf5_from(root, 0, bits)
     }
 
     /// A whole expression, for what is from some bit of a location on.
-    fn plain_from(&mut self, root: At, from: i64, bits: Option<u64>) -> Result<()> {
+    fn dwarf5_from(&mut self, root: At, from: i64, bits: Option<u64>) -> Result<()> {
         let rest = || self.bits(root)?.checked_sub(u64::try_from(from).ok()?);
         let size = bits.or_else(rest);
-        let mut leaves = Vec::new();
+        let mut fragments = Vec::new();
         if let Some(size) = size {
-            self.plain_leaves(root, from, size, &mut leaves)?;
+            self.dwarf5_fragments(root, from, size, &mut fragments)?;
         } else {
             let (at, by) = self.moved_by(root);
-            leaves.push(Leaf { at, from: by.checked_add(from).ok_or_else(malformed)?, bits: 0 });
+            fragments.push(Fragment { at, from: by.checked_add(from).ok_or_else(malformed)?, bits: 0 });
         }
-        match leaves[..] {
-            [Leaf { at, from, .. }] if let Node::Call(procedure) = self.tree.node(at) => {
+        match fragments[..] {
+            [Fragment { at, from, .. }] if let Node::Call(procedure) = self.tree.node(at) => {
                 // A call leaves values, not locations: what the procedure says is written in its place.
                 let (tree, root) = self.procedure(procedure)?;
                 let mut inner = self.inside(&tree)?;
-                inner.plain_from(root, from, size)?;
+                inner.dwarf5_from(root, from, size)?;
                 inner.encoder.finish()
             }
-            [Leaf { at, from, bits }] if self.is_simple(at, from) => {
+            [Fragment { at, from, bits }] if self.is_simple(at, from) => {
                 if !matches!(self.tree.node(at), Node::Undefined) {
-                    self.simple_part(Leaf { at, from, bits })?;
+                    self.simple_part(Fragment { at, from, bits })?;
                 }
                 Ok(())
             }
-            _ if size.is_none() => Err(self.consumer.cannot_say("a part of something that has no size")),
-            _ => self.plain_pieces(&leaves),
+            _ if size.is_none() => {
+                Err(self.context.consumer.cannot_say("a part of something that has no size"))
+            }
+            _ => self.dwarf5_pieces(&fragments),
         }
     }
 
     /// Parts, one by one.
-    fn plain_pieces(&mut self, leaves: &[Leaf]) -> Result<()> {
-        for &leaf in leaves {
-            if let Node::Call(procedure) = self.tree.node(leaf.at) {
+    fn dwarf5_pieces(&mut self, fragments: &[Fragment]) -> Result<()> {
+        for &fragment in fragments {
+            if let Node::Call(procedure) = self.tree.node(fragment.at) {
                 let (tree, root) = self.procedure(procedure)?;
                 let mut inner = self.inside(&tree)?;
                 let mut parts = Vec::new();
-                inner.plain_leaves(root, leaf.from, leaf.bits, &mut parts)?;
-                inner.plain_pieces(&parts)?;
+                inner.dwarf5_fragments(root, fragment.from, fragment.bits, &mut parts)?;
+                inner.dwarf5_pieces(&parts)?;
                 inner.encoder.finish()?;
                 continue;
             }
-            let from = self.simple_part(leaf)?;
-            if from == 0 && leaf.bits.is_multiple_of(8) {
-                self.encoder.piece(leaf.bits / 8);
+            let from = self.simple_part(fragment)?;
+            if from == 0 && fragment.bits.is_multiple_of(8) {
+                self.encoder.piece(fragment.bits / 8);
             } else {
-                self.encoder.bit_piece(leaf.bits, from);
+                self.encoder.bit_piece(fragment.bits, from);
             }
         }
         Ok(())
     }
 
-    fn plain_leaves(&self, at: At, from: i64, bits: u64, out: &mut Vec<Leaf>) -> Result<()> {
-        let mut leaves = Vec::new();
-        let outside = || self.consumer.cannot_say("parts that are outside of each other");
-        flatten(self.tree, at, from, bits, &mut leaves).ok_or_else(outside)?;
-        for leaf in leaves {
-            if out.len() >= MAX_PARTS {
-                return Err(self.consumer.cannot_say("so many parts"));
+    fn dwarf5_fragments(&self, at: At, from: i64, bits: u64, out: &mut Vec<Fragment>) -> Result<()> {
+        let mut fragments = Vec::new();
+        let outside = || self.context.consumer.cannot_say("parts that are outside of each other");
+        split(self.tree, at, from, bits, &mut fragments).ok_or_else(outside)?;
+        for fragment in fragments {
+            if out.len() >= MAX_FRAGMENTS {
+                return Err(self.context.consumer.cannot_say("so many parts"));
             }
-            match self.tree.node(leaf.at) {
+            match self.tree.node(fragment.at) {
                 Node::Extend { bits, count } => {
                     for _ in 0..count {
-                        self.plain_leaves(self.tree.last(leaf.at), 0, bits, out)?;
+                        self.dwarf5_fragments(self.tree.last(fragment.at), 0, bits, out)?;
                     }
                 }
                 Node::Select { bits, .. } => {
-                    let operands = self.tree.operands(leaf.at);
+                    let operands = self.tree.operands(fragment.at);
                     let mask = self.tree.constant(operands[2]);
-                    let mask = mask.ok_or_else(|| self.consumer.cannot_say("a choice by a mask"))?;
-                    let (mut from, end) = (leaf.from as u64, leaf.from as u64 + leaf.bits);
+                    let mask = mask.ok_or_else(|| self.context.consumer.cannot_say("a choice by a mask"))?;
+                    let (mut from, end) = (fragment.from as u64, fragment.from as u64 + fragment.bits);
                     while from < end {
                         let element = from / bits;
                         let here = (bits - from % bits).min(end - from);
                         let chosen =
                             if element < 64 && mask >> element & 1 == 1 { operands[1] } else { operands[0] };
-                        self.plain_leaves(chosen, from as i64, here, out)?;
+                        self.dwarf5_fragments(chosen, from as i64, here, out)?;
                         from += here;
                     }
                 }
-                _ => out.push(leaf),
+                _ => out.push(fragment),
             }
         }
         Ok(())
@@ -110,8 +112,8 @@ impl One<'_, '_> {
     }
 
     /// Writes where a part is, and gives the bit of it where the part begins.
-    fn simple_part(&mut self, Leaf { at, from, .. }: Leaf) -> Result<u64> {
-        let consumer = self.consumer;
+    fn simple_part(&mut self, Fragment { at, from, .. }: Fragment) -> Result<u64> {
+        let consumer = self.context.consumer;
         let not_before = |from: i64| {
             u64::try_from(from).map_err(|_| consumer.cannot_say("bits in front of what they would be in"))
         };
@@ -132,13 +134,13 @@ impl One<'_, '_> {
             }
             // The consumer's frames are in the default space.
             Node::Cfa => {
-                self.plain_cfa()?;
+                self.dwarf5_cfa()?;
                 self.plus(from.div_euclid(8));
                 Ok(from.rem_euclid(8) as u64)
             }
             Node::OffsetBy => {
                 let (loc, by) = self.tree.two(at);
-                self.plain_address(loc)?;
+                self.dwarf5_address(loc)?;
                 self.above(1, |one| one.val(by))?;
                 self.encoder.plus();
                 self.plus(from.div_euclid(8));
@@ -160,58 +162,61 @@ impl One<'_, '_> {
             // No operation: a part that is nowhere.
             Node::Undefined => Ok(0),
             Node::Expr(id) if from == 0 => self.expr(id).map(|()| 0),
-            _ => Err(self.not_plain(at)),
+            _ => Err(self.not_in_dwarf5(at)),
         }
     }
 
     /// The address of a location in the default space.
-    fn plain_address(&mut self, at: At) -> Result<()> {
+    fn dwarf5_address(&mut self, at: At) -> Result<()> {
         match self.tree.node(at) {
             Node::Memory(SpaceId::DEFAULT) => self.val(self.tree.last(at)),
-            Node::Cfa => self.plain_cfa(),
+            Node::Cfa => self.dwarf5_cfa(),
             Node::Offset(_) | Node::BitOffset(_) => {
                 let (place, bits) = self.moved_by(at);
                 if bits % 8 != 0 || place == at {
-                    return Err(self.consumer.cannot_say("bits at an offset known at run time"));
+                    return Err(self.context.consumer.cannot_say("bits at an offset known at run time"));
                 }
-                self.plain_address(place)?;
+                self.dwarf5_address(place)?;
                 self.plus(bits / 8);
                 Ok(())
             }
             Node::OffsetBy => {
                 let (loc, by) = self.tree.two(at);
-                self.plain_address(loc)?;
+                self.dwarf5_address(loc)?;
                 self.above(1, |one| one.val(by))?;
                 self.encoder.plus();
                 Ok(())
             }
-            Node::Memory(_) | Node::PerLane(_) => Err(self.not_plain(at)),
-            _ => Err(self.consumer.cannot_say("an offset known at run time into what is not in memory")),
+            Node::Memory(_) | Node::PerLane(_) => Err(self.not_in_dwarf5(at)),
+            _ => Err(self
+                .context
+                .consumer
+                .cannot_say("an offset known at run time into what is not in memory")),
         }
     }
 
     /// The number in the first bits of a location: each part read by itself, shifted to its place.
-    pub(super) fn plain_read(&mut self, at: At, bits: u32) -> Result<()> {
-        let mut leaves = Vec::new();
-        self.plain_leaves(at, 0, bits.into(), &mut leaves)?;
+    pub(super) fn dwarf5_read(&mut self, at: At, bits: u32) -> Result<()> {
+        let mut fragments = Vec::new();
+        self.dwarf5_fragments(at, 0, bits.into(), &mut fragments)?;
         let mut done = 0;
-        for leaf in leaves {
-            let (first, has) = self.above((done > 0).into(), |one| one.plain_read_leaf(leaf))?;
+        for fragment in fragments {
+            let (first, has) = self.above((done > 0).into(), |one| one.dwarf5_read_fragment(fragment))?;
             if first > 0 {
                 self.encoder.constu(first).shr();
             }
-            if first + leaf.bits < has {
-                self.encoder.constu(u64::MAX >> (64 - leaf.bits)).and();
+            if first + fragment.bits < has {
+                self.encoder.constu(u64::MAX >> (64 - fragment.bits)).and();
             }
             if done > 0 {
                 self.encoder.constu(done).shl().or();
             }
-            done += leaf.bits;
+            done += fragment.bits;
         }
         Ok(())
     }
 
-    fn plain_deref(&mut self, bytes: u64) -> Result<()> {
+    fn dwarf5_deref(&mut self, bytes: u64) -> Result<()> {
         self.no_more_than_an_address(bytes)?;
         self.deref(bytes as u32);
         Ok(())
@@ -219,31 +224,34 @@ impl One<'_, '_> {
 
     fn no_more_than_an_address(&self, bytes: u64) -> Result<()> {
         if bytes > self.address_bits() as u64 / 8 {
-            return Err(self.consumer.cannot_say("more bytes of memory than an address has, at once"));
+            return Err(self
+                .context
+                .consumer
+                .cannot_say("more bytes of memory than an address has, at once"));
         }
         Ok(())
     }
 
     /// Whether each lane has its own memory of the space: which is meant, plain DWARF 5 does not know.
     fn is_of_lanes(&self, space: SpaceId) -> bool {
-        self.module.target.space(space).is_some_and(|space| space.per == Per::Lane)
+        self.context.module.target.space(space).is_some_and(|space| space.per == Per::Lane)
     }
 
     /// Writes a number that has the part in it; gives the part's first bit and how many bits of the number
     /// may be set.
-    fn plain_read_leaf(&mut self, Leaf { at, from, bits }: Leaf) -> Result<(u64, u64)> {
+    fn dwarf5_read_fragment(&mut self, Fragment { at, from, bits }: Fragment) -> Result<(u64, u64)> {
         match self.tree.node(at) {
             Node::Register(reg) if self.register(reg)?.bits <= 64 => {
                 self.read_register(reg)?;
                 Ok((from as u64, self.register(reg)?.bits.into()))
             }
-            Node::Memory(space) if self.is_of_lanes(space) => Err(self.not_plain(at)),
+            Node::Memory(space) if self.is_of_lanes(space) => Err(self.not_in_dwarf5(at)),
             Node::Cfa => {
                 let first = from.rem_euclid(8) as u64;
                 let bytes = (first + bits).div_ceil(8);
-                self.plain_cfa()?;
+                self.dwarf5_cfa()?;
                 self.plus(from.div_euclid(8));
-                self.plain_deref(bytes)?;
+                self.dwarf5_deref(bytes)?;
                 Ok((first, 8 * bytes))
             }
             Node::Memory(space) => {
@@ -268,7 +276,7 @@ impl One<'_, '_> {
                 let inside = from + bits as usize <= 8 * bytes.len();
                 let value = inside
                     .then(|| (0..bits as usize).fold(0, |value, index| value | bit(from + index) << index));
-                let outside = || self.consumer.cannot_say("a number past the end of a constant");
+                let outside = || self.context.consumer.cannot_say("a number past the end of a constant");
                 self.encoder.constu(value.ok_or_else(outside)?);
                 Ok((0, bits))
             }
@@ -278,9 +286,9 @@ impl One<'_, '_> {
             }
             Node::Lane(reg, _) | Node::Register(reg) => {
                 let name = self.register(reg)?.name();
-                Err(self.consumer.cannot_say(format!("a number in a part of register {name}")))
+                Err(self.context.consumer.cannot_say(format!("a number in a part of register {name}")))
             }
-            _ => Err(self.not_plain(at)),
+            _ => Err(self.not_in_dwarf5(at)),
         }
     }
 }

@@ -16,7 +16,7 @@ impl Lowering<'_> {
     /// that needs no tree. Gives false, and appends nothing, where an operation depends on more than the
     /// node and the one that follows.
     #[inline]
-    pub(super) fn straight(&self, mut nodes: Nodes<'_>, out: &mut Vec<u8>) -> bool {
+    pub(super) fn linear(&self, mut nodes: Nodes<'_>, out: &mut Vec<u8>) -> bool {
         let start = out.len();
         let address_bits = self.address_bits;
         let mut encoder = Encoder::new(out, self.encoding);

@@ -1,16 +1,16 @@
 //! Expressions of call frame information: the rules of the caller's registers, which begin with the canonical frame
 //! address on the stack, and depend on no other section. A.6.4.2.
 
-use super::one::{At, One};
-use super::{As, Lowering, Sink, malformed};
+use super::expression::{At, ExpressionWriter};
+use super::{Lowering, Request, Sink, malformed};
 use crate::error::Result;
 use crate::model::{LocId, Node};
 use crate::op::Reg;
 
 impl<'m> Lowering<'m> {
     /// For expressions of call frame information.
-    pub(in crate::lower) fn in_frames(mut self) -> Self {
-        self.in_frames = true;
+    pub(in crate::lower) fn for_call_frames(mut self) -> Self {
+        self.is_call_frame = true;
         self
     }
 
@@ -22,33 +22,36 @@ impl<'m> Lowering<'m> {
     pub(in crate::lower) fn saved(&mut self, loc: LocId, is_number: bool, sink: &mut Sink<'_>) -> Result<()> {
         let nodes = self.module.nodes(loc);
         let uses = nodes.clone().filter(|node| *node == Node::Cfa).count() as u32;
-        self.by_tree(nodes, As::Saved { uses, is_number }, sink)
+        self.by_tree(nodes, Request::Saved { uses, is_number }, sink)
     }
 }
 
-impl One<'_, '_> {
+impl ExpressionWriter<'_, '_> {
     /// Where a register is saved: a whole expression, with the canonical frame address on the stack at first.
     pub(super) fn saved(&mut self, root: At, uses: u32, is_number: bool) -> Result<()> {
-        self.initial = Some(uses);
+        self.operands.cfa_uses = Some(uses);
         if is_number {
             return self.val(self.tree.last(root));
         }
-        if self.consumer.has_locations_on_the_stack() {
+        if self.context.consumer.has_locations_on_the_stack() {
             return if self.is_composite(root) { self.parts(root, None, true) } else { self.loc(root) };
         }
         // In plain DWARF 5 it is the address that is computed.
         let (at, bits) = self.moved_by(root);
         let is_address = matches!(self.tree.node(at), Node::Cfa | Node::Memory(_) | Node::OffsetBy);
         if !is_address || bits % 8 != 0 {
-            return Err(self.consumer.cannot_say("a register of the caller that is not saved in memory"));
+            return Err(self
+                .context
+                .consumer
+                .cannot_say("a register of the caller that is not saved in memory"));
         }
-        self.plain(root, Some(8))
+        self.dwarf5(root, Some(8))
     }
 
     /// The same as an address, in plain DWARF 5: its frames are in the default space, those of waves are not.
-    pub(super) fn plain_cfa(&mut self) -> Result<()> {
-        if self.module.target.lanes() > 1 {
-            return Err(self.consumer.cannot_say("the frame of a wave"));
+    pub(super) fn dwarf5_cfa(&mut self) -> Result<()> {
+        if self.context.module.target.lanes() > 1 {
+            return Err(self.context.consumer.cannot_say("the frame of a wave"));
         }
         self.cfa();
         Ok(())
@@ -56,14 +59,14 @@ impl One<'_, '_> {
 
     /// The canonical frame address. Where the stack begins with it, a copy for all that want it but the last.
     pub(super) fn cfa(&mut self) {
-        let Some(uses) = &mut self.initial else {
+        let Some(uses) = &mut self.operands.cfa_uses else {
             self.encoder.call_frame_cfa();
             return;
         };
         *uses = uses.saturating_sub(1);
-        match (*uses, self.above) {
+        match (*uses, self.operands.above) {
             (0, 0) => {}
-            (0, 1) if !self.is_open => {
+            (0, 1) if !self.operands.is_open => {
                 self.encoder.swap();
             }
             (_, above) => {
@@ -74,17 +77,17 @@ impl One<'_, '_> {
 
     /// Writes an operand that has so many of its operation's below it.
     pub(super) fn above<T>(&mut self, more: u32, write: impl FnOnce(&mut Self) -> T) -> T {
-        self.above += more;
+        self.operands.above += more;
         let written = write(self);
-        self.above -= more;
+        self.operands.above -= more;
         written
     }
 
     /// What the caller had in a register.
     pub(super) fn caller_register(&mut self, reg: Reg) -> Result<()> {
-        if !self.consumer.has_locations_on_the_stack() {
+        if !self.context.consumer.has_locations_on_the_stack() {
             let name = self.register(reg)?.name();
-            return Err(self.consumer.cannot_say(format!("what the caller had in register {name}")));
+            return Err(self.context.consumer.cannot_say(format!("what the caller had in register {name}")));
         }
         let bytes = self.register(reg)?.bits.div_ceil(8);
         let bytes = u8::try_from(bytes).map_err(|_| malformed())?;
@@ -93,7 +96,7 @@ impl One<'_, '_> {
     }
 
     #[cold]
-    pub(super) fn refused_in_frames(&self, operation: &str) -> crate::error::Error {
-        self.consumer.cannot_say(format!("operation `{operation}` in call frame information"))
+    pub(super) fn refused_in_call_frame(&self, operation: &str) -> crate::error::Error {
+        self.context.consumer.cannot_say(format!("operation `{operation}` in call frame information"))
     }
 }
