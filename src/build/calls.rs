@@ -1,9 +1,11 @@
 //! Calls: DWARF 5 section 3.4.
 
+use super::properties::methods;
 use super::scopes::InScope;
 use super::slots::Slot;
 use super::{Builder, known, loc};
 use crate::error::Result;
+use crate::model::entities::call_properties;
 use crate::model::{
     Argument, Call, CallId, FunctionId, Loc, LocId, ScopeId, ScopeKind, SourceLine, Val, VariableId,
     VariableKind,
@@ -44,17 +46,7 @@ impl Builder {
         {
             return Err(crate::Error::bad_argument("a call is in code").or_at(self.module.at_scope(scope)));
         }
-        let id = self.module.calls.push(Call {
-            scope,
-            return_pc: None,
-            pc: None,
-            callee: None,
-            target: None,
-            clobbered_target: None,
-            is_tail: false,
-            line: None,
-            arguments: 0..0,
-        });
+        let id = self.module.calls.push(Call::new(scope));
         Ok(CallBuilder { builder: self, id })
     }
 
@@ -67,6 +59,8 @@ impl Builder {
         Ok(CallBuilder { builder: self, id: call })
     }
 }
+
+call_properties! { methods CallBuilder; }
 
 impl CallBuilder<'_> {
     /// Returns the call's id.
@@ -127,12 +121,6 @@ impl CallBuilder<'_> {
         let loc = self.number(address, "the address that is called")?;
         self.data().clobbered_target = Some(loc);
         Ok(self)
-    }
-
-    /// Marks the call as a tail call, a jump: the callee returns to the caller of this function.
-    pub fn tail(&mut self) -> &mut Self {
-        self.data().is_tail = true;
-        self
     }
 
     /// Sets the source position of the call.

@@ -1,12 +1,13 @@
 //! Functions: DWARF 5 section 3.3.
 
+use super::properties::methods;
 use super::scopes::InScope;
 use super::{Builder, Template, known, loc};
 use crate::error::{ErrorKind, Result};
+use crate::model::entities::function_properties;
 use crate::model::{
-    Accessibility, Address, Defaulted, DescribedCalls, FileId, Function, FunctionId, Loc, LocId,
-    MemberFunction, ScopeKind, SourceLine, Stack, StringId, Symbol, TypeId, VariableId, VariableKind,
-    Virtuality,
+    Accessibility, Address, Defaulted, DescribedCalls, FileId, Function, FunctionId, Loc, LocId, ScopeKind,
+    SourceLine, Stack, StringId, Symbol, TypeId, VariableId, VariableKind, Virtuality,
 };
 use crate::op::Reg;
 use crate::target::Scaling;
@@ -68,38 +69,8 @@ impl Builder {
         let parent = parent.scope(&self.module)?;
         let id = self.module.functions.next_key();
         let scope = self.scope(parent, ScopeKind::Function(id));
-        self.module.functions.push(Function {
-            name,
-            linkage_name: None,
-            scope,
-            returns: None,
-            line: None,
-            body_line: 0,
-            address: None,
-            bytes: 0,
-            is_external: false,
-            is_kernel: false,
-            is_stack_at_zero: false,
-            is_declaration: false,
-            specification: None,
-            is_variadic: false,
-            is_noreturn: false,
-            is_main: false,
-            convention: None,
-            is_declared_inline: false,
-            member: MemberFunction::default(),
-            object_pointer: None,
-            frame_base: None,
-            static_link: None,
-            calls: None,
-            templates: Vec::new(),
-            stack: Stack::kernel(&self.module.target),
-            lanes: Default::default(),
-            frame_extent: None,
-            frame: 0..0,
-            rows: 0..0,
-            is_inlined: false,
-        });
+        let stack = Stack::kernel(&self.module.target);
+        self.module.functions.push(Function::new(name, scope, stack));
         Ok(FunctionBuilder { builder: self, id })
     }
 
@@ -136,6 +107,8 @@ pub struct FunctionBuilder<'b> {
     builder: &'b mut Builder,
     id: FunctionId,
 }
+
+function_properties! { methods FunctionBuilder; }
 
 impl FunctionBuilder<'_> {
     /// Sets the function's code: `bytes` bytes at a symbol of the object. It precedes all uses of the function's pcs.
@@ -174,14 +147,6 @@ impl FunctionBuilder<'_> {
         Ok(self)
     }
 
-    /// Sets the linkage name, where it differs from the name.
-    pub fn linkage_name(&mut self, name: &str) -> &mut Self {
-        let scope = self.data().scope;
-        let name = self.builder.string(name, |module| module.at_scope(scope));
-        self.data().linkage_name = Some(name);
-        self
-    }
-
     /// Sets the return type. Without it the function returns nothing.
     ///
     /// # Errors
@@ -213,80 +178,11 @@ impl FunctionBuilder<'_> {
         self
     }
 
-    /// Marks the function as visible outside its unit.
-    pub fn external(&mut self) -> &mut Self {
-        self.data().is_external = true;
-        self
-    }
-
     /// Marks the function as entered from the host. Its stack begins at address 0 of private memory.
     pub fn kernel(&mut self) -> &mut Self {
         let data = self.data();
         data.is_kernel = true;
         data.is_external = true;
-        self
-    }
-
-    /// Marks the function as taking more arguments than it has parameters. DWARF 5 section 3.3.1.2,
-    /// `DW_TAG_unspecified_parameters`.
-    pub fn variadic(&mut self) -> &mut Self {
-        self.data().is_variadic = true;
-        self
-    }
-
-    /// Marks the function as not returning. DWARF 5 section 3.3.1.
-    pub fn noreturn(&mut self) -> &mut Self {
-        self.data().is_noreturn = true;
-        self
-    }
-
-    /// Marks the function in which the program begins. DWARF 5 section 3.3.1.
-    pub fn main(&mut self) -> &mut Self {
-        self.data().is_main = true;
-        self
-    }
-
-    /// Sets the calling convention, a number `DW_CC_*`: DWARF 5 section 3.3.1.1. It overrides the consumer's convention
-    /// for [kernels](Self::kernel).
-    pub fn convention(&mut self, convention: u8) -> &mut Self {
-        self.data().convention = Some(convention);
-        self
-    }
-
-    /// Marks the function as declared inline. Its [inlined calls](Builder::inlined) determine whether it was inlined.
-    /// DWARF 5 section 3.3.8.1.
-    pub fn declared_inline(&mut self) -> &mut Self {
-        self.data().is_declared_inline = true;
-        self
-    }
-
-    /// Sets the accessibility of a member function. DWARF 5 section 2.8.
-    pub fn accessibility(&mut self, accessibility: Accessibility) -> &mut Self {
-        self.data().member.accessibility = Some(accessibility);
-        self
-    }
-
-    /// Sets the virtuality of a member function. DWARF 5 section 5.7.8.
-    pub fn virtuality(&mut self, virtuality: Virtuality) -> &mut Self {
-        self.data().member.virtuality = Some(virtuality);
-        self
-    }
-
-    /// Marks a member function as an explicit constructor or conversion (`DW_AT_explicit`).
-    pub fn explicit(&mut self) -> &mut Self {
-        self.data().member.is_explicit = true;
-        self
-    }
-
-    /// Marks a member function as deleted: it cannot be called.
-    pub fn deleted(&mut self) -> &mut Self {
-        self.data().member.is_deleted = true;
-        self
-    }
-
-    /// Marks a member function as defaulted by the compiler, in or outside the class.
-    pub fn defaulted(&mut self, defaulted: Defaulted) -> &mut Self {
-        self.data().member.defaulted = Some(defaulted);
         self
     }
 
@@ -381,6 +277,11 @@ impl FunctionBuilder<'_> {
             })
             .and_then(|_| self.builder.module.locs.push(loc))
             .map_err(|error| error.or_at(self.builder.module.at_scope(scope)))
+    }
+
+    fn text(&mut self, text: &str) -> StringId {
+        let scope = self.data().scope;
+        self.builder.string(text, |module| module.at_scope(scope))
     }
 
     fn data(&mut self) -> &mut Function {

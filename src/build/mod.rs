@@ -49,6 +49,7 @@ mod loc;
 mod macros;
 mod names;
 mod pcs;
+mod properties;
 mod scopes;
 mod slots;
 mod types;

@@ -1,7 +1,9 @@
 //! Units and their files: DWARF 5 sections 3.1 and 6.2.4.
 
+use super::properties::methods;
 use super::{Builder, known};
 use crate::error::{At, Error, ErrorKind, Result};
+use crate::model::entities::unit_properties;
 use crate::model::{File, FileId, Language, Scope, ScopeKind, StringId, Unit, UnitId};
 
 /// Describes a unit. Made by [`Builder::describe_unit`].
@@ -11,49 +13,12 @@ pub struct UnitBuilder<'b> {
     id: UnitId,
 }
 
+unit_properties! { methods UnitBuilder; }
+
 impl UnitBuilder<'_> {
-    /// Sets the directory of the compilation.
-    pub fn directory(&mut self, directory: &str) -> &mut Self {
-        let scope = self.builder.module.units[self.id].scope;
-        let directory = self.builder.string(directory, |module| module.at_scope(scope));
-        self.builder.module.units[self.id].directory = Some(directory);
-        self
-    }
-
-    /// Sets the compiler's name and version.
-    pub fn producer(&mut self, producer: &str) -> &mut Self {
-        let scope = self.builder.module.units[self.id].scope;
-        let producer = self.builder.string(producer, |module| module.at_scope(scope));
-        self.builder.module.units[self.id].producer = Some(producer);
-        self
-    }
-
-    /// Sets the compiler's command line, as one text. In DWARF it follows the [producer](Self::producer), separated by
-    /// a space.
-    pub fn command_line(&mut self, command_line: &str) -> &mut Self {
-        let scope = self.builder.module.units[self.id].scope;
-        let command_line = self.builder.string(command_line, |module| module.at_scope(scope));
-        self.builder.module.units[self.id].command_line = Some(command_line);
-        self
-    }
-
-    /// Marks the code as optimized. DWARF does not encode this.
-    pub fn optimized(&mut self) -> &mut Self {
-        self.builder.module.units[self.id].is_optimized = true;
-        self
-    }
-
     /// Sets the source language, such as [`Language::HIP`], or a number `DW_LANG_*`. DWARF 5 section 3.1.1, item 5.
     pub fn language(&mut self, language: impl Into<Language>) -> &mut Self {
         self.builder.module.units[self.id].language = Some(language.into());
-        self
-    }
-
-    /// Sets the version of the language in the scheme of DWARF 6, where the language code does not imply it: `VVMM` for
-    /// C++ for OpenCL, `YYYYRR` for SYCL. Emitted for consumers with [language
-    /// names](crate::Consumer::language_names).
-    pub fn language_version(&mut self, version: u32) -> &mut Self {
-        self.builder.module.units[self.id].language_version = Some(version);
         self
     }
 
@@ -82,6 +47,15 @@ impl UnitBuilder<'_> {
     pub fn id(&self) -> UnitId {
         self.id
     }
+
+    fn text(&mut self, text: &str) -> StringId {
+        let scope = self.data().scope;
+        self.builder.string(text, |module| module.at_scope(scope))
+    }
+
+    fn data(&mut self) -> &mut Unit {
+        &mut self.builder.module.units[self.id]
+    }
 }
 
 impl Builder {
@@ -92,19 +66,7 @@ impl Builder {
         let scope = self.module.scopes.push(Scope::new(id, None, ScopeKind::Unit));
         let file = self.module.files.push(File { unit: id, name, directory: None, md5: None, source: None });
         self.files.insert((id, None, name), file);
-        self.module.units.push(Unit {
-            name,
-            directory: None,
-            producer: None,
-            command_line: None,
-            is_optimized: false,
-            language: None,
-            language_version: None,
-            split_name: None,
-            scope,
-            file,
-            macros: 0..0,
-        })
+        self.module.units.push(Unit::new(name, scope, file))
     }
 
     /// Returns a builder for further properties of a unit.

@@ -2,13 +2,15 @@
 
 use core::ops::Range;
 
+use super::properties::methods;
 use super::scopes::InScope;
 use super::slots::Slot;
 use super::{Builder, loc, pcs};
 use crate::error::{ErrorKind, Result};
+use crate::model::entities::variable_properties;
 use crate::model::{
-    Accessibility, FileId, Live, Loc, LocId, MemorySpace, Node, ScopeId, ScopeKind, SourceLine, TypeId,
-    UnitId, Variable, VariableId, VariableKind,
+    Accessibility, FileId, Live, Loc, LocId, MemorySpace, Node, ScopeId, ScopeKind, SourceLine, StringId,
+    TypeId, UnitId, Variable, VariableId, VariableKind,
 };
 
 /// Describes a variable. Made by [`Builder::variable`] and related methods.
@@ -159,24 +161,7 @@ impl Builder {
         };
         let name = name.filter(|name| !name.is_empty()).map(|name| self.name(name)).transpose();
         let name = name.map_err(|error| error.or_at(self.module.at_scope(scope)))?;
-        let id = self.module.variables.push(Variable {
-            name,
-            linkage_name: None,
-            scope,
-            ty,
-            kind,
-            line: None,
-            origin,
-            specification: None,
-            accessibility: None,
-            memory_space: None,
-            is_declaration: false,
-            is_constant: false,
-            is_artificial: false,
-            is_external: false,
-            always: None,
-            live: 0..0,
-        });
+        let id = self.module.variables.push(Variable::new(name, scope, ty, kind, origin));
         if kind == VariableKind::Parameter || matches!(self.module.scopes[scope].kind, ScopeKind::Type(_)) {
             self.module.listed.push(id);
         }
@@ -199,6 +184,8 @@ impl Builder {
     }
 }
 
+variable_properties! { methods VariableBuilder; }
+
 impl VariableBuilder<'_> {
     /// Returns the variable's id.
     pub fn id(&self) -> VariableId {
@@ -213,14 +200,6 @@ impl VariableBuilder<'_> {
     /// Sets the file, line and column of the declaration.
     pub fn declared_at(&mut self, line: SourceLine) -> &mut Self {
         self.data().line = Some(line);
-        self
-    }
-
-    /// Sets the linkage name, where it differs from the name.
-    pub fn linkage_name(&mut self, name: &str) -> &mut Self {
-        let id = self.id;
-        let name = self.builder.string(name, |module| module.at_variable(id, None));
-        self.data().linkage_name = Some(name);
         self
     }
 
@@ -239,31 +218,6 @@ impl VariableBuilder<'_> {
         }
         self.always(Loc::implicit(value))?.data().is_constant = true;
         Ok(self)
-    }
-
-    /// Marks the variable as made by the compiler.
-    pub fn artificial(&mut self) -> &mut Self {
-        self.data().is_artificial = true;
-        self
-    }
-
-    /// Marks the variable as visible outside its unit.
-    pub fn external(&mut self) -> &mut Self {
-        self.data().is_external = true;
-        self
-    }
-
-    /// Sets the memory space that the source declares: OpenCL's `local`, HIP's `__shared__`. It does not set the
-    /// location, as [`live`](Self::live) does.
-    pub fn memory_space(&mut self, memory: MemorySpace) -> &mut Self {
-        self.data().memory_space = Some(memory);
-        self
-    }
-
-    /// Sets the accessibility of a static member.
-    pub fn accessibility(&mut self, accessibility: Accessibility) -> &mut Self {
-        self.data().accessibility = Some(accessibility);
-        self
     }
 
     /// Adds a location of the variable for half-open pcs, in bytes from the start of the function.
@@ -351,6 +305,11 @@ impl VariableBuilder<'_> {
     #[cold]
     fn error(&self, error: crate::Error, pcs: Option<Range<u64>>) -> crate::Error {
         error.or_at(self.builder.module.at_variable(self.id, pcs))
+    }
+
+    fn text(&mut self, text: &str) -> StringId {
+        let id = self.id;
+        self.builder.string(text, |module| module.at_variable(id, None))
     }
 
     fn data(&mut self) -> &mut Variable {

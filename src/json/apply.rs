@@ -213,49 +213,31 @@ impl<'a> Reader<'a> {
     }
 
     fn unit_facts(&mut self, unit: UnitId, facts: UnitFacts<'a>) -> Result<()> {
-        let language = facts.language.map(|said| language(&said)).transpose();
+        let language = facts.language.as_ref().map(language).transpose();
         let language = self.of_key("language", language)?;
         let mut unit = self.builder.describe_unit(unit)?;
-        if let Some(directory) = facts.directory {
-            unit.directory(&directory);
-        }
-        if let Some(producer) = facts.producer {
-            unit.producer(&producer);
-        }
-        if let Some(command_line) = facts.command_line {
-            unit.command_line(&command_line);
-        }
-        if facts.optimized == Some(true) {
-            unit.optimized();
-        }
+        facts.describe(&mut unit);
         if let Some(language) = language {
             unit.language(language);
         }
-        if let Some(version) = facts.language_version {
-            unit.language_version(version);
-        }
-        if let Some(name) = facts.split_name {
-            unit.split_name(&name)?;
-        }
-        Ok(())
+        facts.split_name.map_or(Ok(()), |name| unit.split_name(&name).map(drop))
     }
 
     fn function_facts(&mut self, function: FunctionId, unit: UnitId, facts: FunctionFacts<'a>) -> Result<()> {
         // What is referred to is looked up before the builder is lent to the function.
         let returns = self.maybe_type(unit, facts.returns.as_ref())?;
-        let declared = facts.declared.map(|line| self.line(unit, &line)).transpose()?;
+        let declared = facts.declared.as_ref().map(|line| self.line(unit, line)).transpose()?;
         let base = facts.stack.as_ref().and_then(|stack| stack.base.as_ref());
         let base = base.map(|base| self.register(base)).transpose()?;
-        let object = facts.object_pointer.map(|name| self.names.variables.find((), &name)).transpose()?;
-        let frame_base = facts.frame_base.map(|loc| self.loc(unit, &loc)).transpose()?;
-        let static_link = facts.static_link.map(|loc| self.loc(unit, &loc)).transpose()?;
+        let object = facts.object_pointer.as_ref();
+        let object = object.map(|name| self.names.variables.find((), name)).transpose()?;
+        let frame_base = facts.frame_base.as_ref().map(|loc| self.loc(unit, loc)).transpose()?;
+        let static_link = facts.static_link.as_ref().map(|loc| self.loc(unit, loc)).transpose()?;
         let mut function: FunctionBuilder<'_> = self.builder.describe_function(function)?;
-        if let Some(said) = facts.code {
-            code(&mut function, &said)?;
+        if let Some(said) = &facts.code {
+            code(&mut function, said)?;
         }
-        if let Some(name) = facts.linkage_name {
-            function.linkage_name(&name);
-        }
+        facts.describe(&mut function);
         if let Some(returns) = returns {
             function.returns(returns)?;
         }
@@ -264,9 +246,6 @@ impl<'a> Reader<'a> {
         }
         if let Some(line) = facts.body_line {
             function.body_line(line);
-        }
-        if facts.external == Some(true) {
-            function.external();
         }
         if facts.kernel == Some(true) {
             function.kernel();
@@ -280,22 +259,8 @@ impl<'a> Reader<'a> {
         if let Some(Word(scaling)) = facts.stack.and_then(|stack| stack.scaling) {
             function.scaling(scaling);
         }
-        /// What is said by a call without an argument.
-        macro_rules! flags { ($($field:ident $call:ident)*) => { $(
-            if facts.$field == Some(true) {
-                function.$call();
-            }
-        )* } }
-        flags!(variadic variadic noreturn noreturn main main declared_inline declared_inline explicit explicit deleted deleted);
-        /// What is said by a word.
-        macro_rules! words { ($($field:ident $call:ident)*) => { $(
-            if let Some(Word(word)) = facts.$field {
-                function.$call(word);
-            }
-        )* } }
-        words!(accessibility accessibility virtuality virtuality defaulted defaulted describes_calls describes);
-        if let Some(convention) = facts.convention {
-            function.convention(convention);
+        if let Some(Word(calls)) = facts.describes_calls {
+            function.describes(calls);
         }
         if let Some(object) = object {
             function.object_pointer(object)?;
@@ -352,25 +317,11 @@ impl<'a> Reader<'a> {
 
     fn variable_facts(&mut self, id: VariableId, facts: VariableFacts<'a>) -> Result<()> {
         let unit = self.unit_of(self.builder.described().variable(id).scope);
-        let declared = facts.declared.map(|line| self.line(unit, &line)).transpose()?;
+        let declared = facts.declared.as_ref().map(|line| self.line(unit, line)).transpose()?;
         let mut variable = self.builder.describe_variable(id)?;
+        facts.describe(&mut variable);
         if let Some(line) = declared {
             variable.declared_at(line);
-        }
-        if facts.artificial == Some(true) {
-            variable.artificial();
-        }
-        if facts.external == Some(true) {
-            variable.external();
-        }
-        if let Some(Word(memory)) = facts.memory_space {
-            variable.memory_space(memory);
-        }
-        if let Some(Word(accessibility)) = facts.accessibility {
-            variable.accessibility(accessibility);
-        }
-        if let Some(name) = facts.linkage_name {
-            variable.linkage_name(&name);
         }
         if let Some(Bytes(value)) = facts.const_value {
             variable.const_value(&value)?;

@@ -42,12 +42,13 @@ impl<'a> Reader<'a> {
 
     pub fn call_facts(&mut self, id: CallId, facts: CallFacts<'a>) -> Result<()> {
         let unit = self.unit_of(self.builder.described().call(id).scope);
-        let calls = facts.calls.map(|name| self.names.functions.find(unit, &name)).transpose()?;
-        let target: Option<Val> = facts.target.map(|value| self.number(unit, &value)).transpose()?;
-        let clobbered: Option<Val> =
-            facts.clobbered_target.map(|value| self.number(unit, &value)).transpose()?;
-        let line = facts.line.map(|line| self.line(unit, &line)).transpose()?;
+        let calls = facts.calls.as_ref().map(|name| self.names.functions.find(unit, name)).transpose()?;
+        let target: Option<Val> = facts.target.as_ref().map(|value| self.number(unit, value)).transpose()?;
+        let clobbered = facts.clobbered_target.as_ref();
+        let clobbered: Option<Val> = clobbered.map(|value| self.number(unit, value)).transpose()?;
+        let line = facts.line.as_ref().map(|line| self.line(unit, line)).transpose()?;
         let mut call = self.builder.describe_call(id)?;
+        facts.describe(&mut call);
         if let Some(Number(pc)) = facts.returns_to {
             call.returns_to(pc)?;
         }
@@ -62,9 +63,6 @@ impl<'a> Reader<'a> {
         }
         if let Some(address) = clobbered {
             call.clobbered_target(address)?;
-        }
-        if facts.tail == Some(true) {
-            call.tail();
         }
         line.map_or(Ok(()), |line| call.line(line).map(drop))
     }

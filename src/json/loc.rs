@@ -53,7 +53,7 @@ impl<'r, 'a> In<'r, 'a> {
     }
 
     /// Appends the nodes of a row, whose operands are there already.
-    #[inline]
+    #[inline(always)]
     fn push(&mut self, row: &NodeRow, numbers: &[u64]) {
         match row.makes {
             // The same place.
@@ -267,9 +267,14 @@ impl<'a> Visitor<'a> for Several<'_, '_, 'a> {
 
     fn visit_seq<S: SeqAccess<'a>>(self, mut json: S) -> Result<(), S::Error> {
         let Self { within, row } = self;
-        let mut numbers = SmallVec::new();
+        if let Form::Operands(operands) = row.form {
+            let mut numbers = [0; 3];
+            let count = read_operands(within, operands, &mut json, &mut numbers)?;
+            within.push(row, &numbers[..count]);
+            return Ok(());
+        }
+        let mut numbers = SmallVec::<[u64; 8]>::new();
         match row.form {
-            Form::Operands(operands) => read_operands(within, operands, &mut json, &mut numbers)?,
             Form::List([only]) => {
                 while let Some(number) =
                     json.next_element_seed(One { within: &mut *within, kind: only.kind })?
@@ -278,18 +283,19 @@ impl<'a> Visitor<'a> for Several<'_, '_, 'a> {
                 }
             }
             Form::List(operands) => {
-                while json.next_element_seed(Listed(within, operands, &mut numbers))?.is_some() {}
+                while let Some(pair) = json.next_element_seed(Listed(within, operands))? {
+                    numbers.extend(pair);
+                }
             }
             Form::Parts => {
                 let mut count = 0;
-                while json.next_element_seed(Listed(within, PART, &mut numbers))?.is_some() {
-                    within.nodes.numbers(Tag::Part, &numbers);
-                    numbers.clear();
+                while let Some([bits, _]) = json.next_element_seed(Listed(within, PART))? {
+                    within.nodes.numbers(Tag::Part, &[bits]);
                     count += 1;
                 }
                 numbers.push(count);
             }
-            Form::Bare | Form::Word => {}
+            Form::Operands(_) | Form::Bare | Form::Word => {}
         }
         within.push(row, &numbers);
         Ok(())
@@ -302,44 +308,45 @@ const PART: &[Operand] = &[
     Operand { name: "bits", kind: Kind::Unsigned, at: 0 },
 ];
 
-/// Reads an element that is a list of operands.
-struct Listed<'s, 'r, 'a>(&'s mut In<'r, 'a>, &'static [Operand], &'s mut SmallVec<[u64; 4]>);
+/// Reads an element that is a list of operands, of which up to two are numbers.
+struct Listed<'s, 'r, 'a>(&'s mut In<'r, 'a>, &'static [Operand]);
 
 impl<'a> DeserializeSeed<'a> for Listed<'_, '_, 'a> {
-    type Value = ();
+    type Value = [u64; 2];
 
     #[inline]
-    fn deserialize<D: Deserializer<'a>>(self, json: D) -> Result<(), D::Error> {
+    fn deserialize<D: Deserializer<'a>>(self, json: D) -> Result<[u64; 2], D::Error> {
         json.deserialize_seq(self)
     }
 }
 
 impl<'a> Visitor<'a> for Listed<'_, '_, 'a> {
-    type Value = ();
+    type Value = [u64; 2];
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a list of two")
     }
 
     #[inline]
-    fn visit_seq<S: SeqAccess<'a>>(self, mut json: S) -> Result<(), S::Error> {
+    fn visit_seq<S: SeqAccess<'a>>(self, mut json: S) -> Result<[u64; 2], S::Error> {
         // A part is a level of its own, as for the builder.
         self.0.level += 1;
-        read_operands(self.0, self.1, &mut json, self.2)?;
+        let mut numbers = [0; 2];
+        read_operands(self.0, self.1, &mut json, &mut numbers)?;
         self.0.level -= 1;
-        Ok(())
+        Ok(numbers)
     }
 }
 
 /// Reads operands, in the order of the description. Those that are nodes are appended in postfix order, so that one
-/// which comes first, and is not the first in that, waits.
+/// which comes first, and is not the first in that, waits. The others are numbers: gives how many.
 fn read_operands<'a, S: SeqAccess<'a>>(
     within: &mut In<'_, 'a>,
     operands: &[Operand],
     json: &mut S,
-    numbers: &mut SmallVec<[u64; 4]>,
-) -> Result<(), S::Error> {
-    let (mut appended, mut waiting) = (0, None);
+    numbers: &mut [u64],
+) -> Result<usize, S::Error> {
+    let (mut appended, mut count, mut waiting) = (0, 0, None::<Box<Postfix>>);
     for (read, operand) in operands.iter().enumerate() {
         let is_node = matches!(operand.kind, Kind::Node(_));
         let before = (is_node && operand.at != appended)
@@ -350,14 +357,20 @@ fn read_operands<'a, S: SeqAccess<'a>>(
         match before {
             Some(before) => waiting = Some(Box::new(core::mem::replace(&mut within.nodes, before))),
             None if is_node => appended += 1,
-            None => numbers.push(number),
+            None => {
+                // No row has more.
+                if let Some(next) = numbers.get_mut(count) {
+                    *next = number;
+                    count += 1;
+                }
+            }
         }
     }
     if let Some(last) = waiting {
         within.nodes.append(*last);
     }
     match json.next_element::<de::IgnoredAny>()? {
-        None => Ok(()),
+        None => Ok(count),
         Some(_) => Err(de::Error::invalid_length(operands.len() + 1, &"fewer operands")),
     }
 }

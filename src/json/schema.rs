@@ -68,6 +68,14 @@ pub(crate) fn one_of_keys(keys: impl IntoIterator<Item = (&'static str, Value)>)
     })
 }
 
+/// A schema with a line about it, if there is one.
+pub(crate) fn about(mut schema: Value, text: &str) -> Value {
+    if !text.is_empty() {
+        schema["description"] = text.trim().into();
+    }
+    schema
+}
+
 /// A choice of keys: of each its operands, the key alone where there are none.
 pub(crate) fn choice(keys: impl IntoIterator<Item = (&'static str, Vec<Value>)>) -> Value {
     let (mut any, mut with) = (Vec::new(), Vec::new());
@@ -204,11 +212,9 @@ pub(super) fn nodes(sort: Sort, to: &mut Schemas) -> Value {
         Sort::Val => "value",
     };
     to.named(name, |to| {
-        let about = |row: &NodeRow, mut schema: Value| {
-            if let Value::Object(schema) = &mut schema {
-                schema.insert("description".into(), row.doc.concat().trim().into());
-                schema.insert("examples".into(), json!([serde_json::from_str::<Value>(row.example).unwrap_or_default()]));
-            }
+        let described = |row: &NodeRow, schema: Value| {
+            let mut schema = about(schema, &row.doc.concat());
+            schema["examples"] = json!([serde_json::from_str::<Value>(row.example).unwrap_or_default()]);
             schema
         };
         let (mut any, mut keys) = (Vec::new(), Vec::new());
@@ -217,11 +223,11 @@ pub(super) fn nodes(sort: Sort, to: &mut Schemas) -> Value {
                 // A part is described where parts are.
                 Form::Bare if sort == Sort::Loc => continue,
                 Form::Bare => {
-                    any.push(about(row, Number::schema(to)));
+                    any.push(described(row, Number::schema(to)));
                     continue;
                 }
                 Form::Word => {
-                    any.push(about(row, json!({"const": row.key})));
+                    any.push(described(row, json!({"const": row.key})));
                     continue;
                 }
                 Form::Operands([only]) => operand(only, to),
@@ -234,7 +240,7 @@ pub(super) fn nodes(sort: Sort, to: &mut Schemas) -> Value {
                     json!({"type": "array", "items": list(vec![titled("place", nodes(Sort::Loc, to)), titled("bits", Number::schema(to))])})
                 }
             };
-            keys.push((row.key, about(row, operand)));
+            keys.push((row.key, described(row, operand)));
         }
         any.push(one_of_keys(keys));
         json!({"anyOf": any})

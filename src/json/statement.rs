@@ -7,14 +7,17 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::frames::{RulesOf, Slots};
+use super::ids::Known;
 use super::loc::{ExpressionAt, NumberAt, Place};
 use super::schema::{self, HasSchema, Schemas};
 use super::shape::shaped;
 use super::words::{Bytes, Integer, Line, Named, Number, Signed, Text, Word};
 use super::written::{Live, Masks, Rows as RowsOf};
+use crate::build;
+use crate::model::entities::{call_properties, function_properties, unit_properties, variable_properties};
 use crate::model::{
-    Accessibility, BaseEncoding, CompositeKind, Defaulted, DescribedCalls, MemorySpace, Passed, PointerKind,
-    Qualifier, RegionKind, Virtuality,
+    self, Accessibility, BaseEncoding, CompositeKind, Defaulted, DescribedCalls, MemorySpace, Passed,
+    PointerKind, Qualifier, RegionKind, Virtuality,
 };
 use crate::op::Dialect;
 use crate::target::Scaling;
@@ -22,7 +25,9 @@ use crate::target::Scaling;
 /// Objects: fields that have to be there, and then those that may.
 macro_rules! objects { ($(
     $(#[$doc:meta])*
-    $name:ident { $($field:ident: $type:ty),* $(,)? } { $($may:ident: $may_type:ty),* $(,)? }
+    $name:ident { $($field:ident: $type:ty),* $(,)? } {
+        $($(#[doc = $about:literal])? $may:ident: $may_type:ty),* $(,)?
+    }
 )*) => { $(
     $(#[$doc])*
     #[derive(Debug, Serialize, Deserialize)]
@@ -49,50 +54,113 @@ macro_rules! objects { ($(
         fn schema(to: &mut Schemas) -> Value {
             to.named(stringify!($name), |to| schema::object([
                 $((schema::key(stringify!($field)), <$type>::schema(to), false),)*
-                $((schema::key(stringify!($may)), <$may_type>::schema(to), true),)*
+                $((
+                    schema::key(stringify!($may)),
+                    schema::about(<$may_type>::schema(to), concat!($($about)?)),
+                    true,
+                ),)*
             ]))
         }
     }
 )* } }
 
-/// What can be said of a unit, function or variable when it is made, and later: the fields are those of both
-/// statements, and by themselves what is applied to either.
-macro_rules! facts { ($(
-    $(#[$doc:meta])*
-    $facts:ident { $($may:ident: $may_type:ty),* $(,)? }
-    in $($statement:ident { $($field:ident: $type:ty),* $(,)? } { $($own:ident: $own_type:ty),* $(,)? })*;
-)*) => { $(
-    $(#[$doc])*
+/// The [properties](crate::model::entities) of an entity, which several statements have besides their own fields; by
+/// themselves what is applied to the builder of the entity, and what is written of the entity.
+macro_rules! facts { (
+    $facts:ident of $entity:ident by $builder:ident, in {
+        $($statement:ident { $($own:ident: $own_type:ty),* } { $($own_may:ident: $own_may_type:ty),* })*
+    }
+    $(
+        #[doc = $doc:literal] $kind:tt $key:ident $(=> $field:ident $(($attribute:ident))?)?
+        $(in member => $inner:ident $(($inner_attribute:ident))?)?;
+    )*
+) => {
     #[derive(Debug, Default)]
-    pub(super) struct $facts<'a> { $(pub $may: Option<$may_type>,)* }
+    pub(super) struct $facts<'a> { $(pub $key: Option<json_type!($kind)>,)* }
 
-    facts!(@each $facts { $($may: $may_type),* }
-        $($statement { $($field: $type),* } { $($own: $own_type),* })*);
-)* };
-    (@each $facts:ident $may:tt) => {};
-    (@each $facts:ident { $($may:ident: $may_type:ty),* }
-        $statement:ident { $($field:ident: $type:ty),* } { $($own:ident: $own_type:ty),* }
-        $($rest:tt)*) => {
+    impl<'a> $facts<'a> {
+        /// Describes the plain properties.
+        pub fn describe(&self, to: &mut build::$builder<'_>) {
+            $(describe!($kind self.$key, to.$key);)*
+        }
+
+        /// The plain properties of an entity.
+        pub fn of(known: &'a Known<'a>, entity: &model::$entity) -> Self {
+            let _ = known;
+            Self { $($key: written!($kind known $(entity.$field)? $(entity.member.$inner)?),)* }
+        }
+    }
+
+    facts! { @each [$($statement { $($own: $own_type),* } { $($own_may: $own_may_type),* })*]
+        $facts { $(#[doc = $doc] $key: json_type!($kind),)* } }
+};
+    (@each [] $($facts:tt)*) => {};
+    (@each
+        [$statement:ident { $($own:ident: $own_type:ty),* } { $($own_may:ident: $own_may_type:ty),* } $($rest:tt)*]
+        $facts:ident { $(#[doc = $doc:literal] $key:ident: $type:ty,)* }
+    ) => {
         objects! {
-            $statement { $($field: $type),* } { $($own: $own_type,)* $($may: $may_type),* }
+            $statement { $($own: $own_type),* } { $($own_may: $own_may_type,)* $(#[doc = $doc] $key: $type),* }
         }
 
         impl<'a> $statement<'a> {
             /// Takes the facts out.
             pub fn facts(&mut self) -> $facts<'a> {
-                $facts { $($may: self.$may.take(),)* }
+                $facts { $($key: self.$key.take(),)* }
             }
 
             /// Puts facts in.
             #[allow(dead_code, reason = "each statement has it")]
             pub fn with(mut self, facts: $facts<'a>) -> Self {
-                $(self.$may = facts.$may;)*
+                $(self.$key = facts.$key;)*
                 self
             }
         }
 
-        facts!(@each $facts { $($may: $may_type),* } $($rest)*);
+        facts! { @each [$($rest)*] $facts { $(#[doc = $doc] $key: $type,)* } }
     };
+}
+
+/// The type of a property in JSON.
+macro_rules! json_type {
+    ([flag]) => { bool };
+    ([text]) => { Text<'a> };
+    ([word $type:ty]) => { Word<$type> };
+    ([$kind:ident $type:ty]) => { $type };
+}
+
+/// Calls the builder's method of a plain property.
+macro_rules! describe {
+    ([flag] $from:ident.$key:ident, $to:ident.$method:ident) => {
+        if $from.$key == Some(true) {
+            $to.$method();
+        }
+    };
+    ([text] $from:ident.$key:ident, $to:ident.$method:ident) => {
+        if let Some(text) = &$from.$key {
+            $to.$method(text);
+        }
+    };
+    ([word $type:ty] $from:ident.$key:ident, $to:ident.$method:ident) => {
+        if let Some(Word(word)) = $from.$key {
+            $to.$method(word);
+        }
+    };
+    ([number $type:ty] $from:ident.$key:ident, $to:ident.$method:ident) => {
+        if let Some(number) = $from.$key {
+            $to.$method(number);
+        }
+    };
+    ([own $type:ty] $($rest:tt)*) => {};
+}
+
+/// A plain property of the model in JSON.
+macro_rules! written {
+    ([flag] $known:ident $($field:ident).+) => { $($field).+.then_some(true) };
+    ([text] $known:ident $($field:ident).+) => { $($field).+.map(|text| $known.text(text)) };
+    ([word $type:ty] $known:ident $($field:ident).+) => { $($field).+.map(Word) };
+    ([number $type:ty] $known:ident $($field:ident).+) => { $($field).+ };
+    ([own $type:ty] $known:ident) => { None };
 }
 
 /// An entity by its id, or by its name.
@@ -103,46 +171,25 @@ pub(super) type Pcs = (Number, Number);
 pub(super) type Loc<'a> = Later<'a, Place<'a>>;
 pub(super) type Val<'a> = Later<'a, NumberAt<'a>>;
 
-facts! {
-    /// What can be said of a unit.
-    UnitFacts {
-        directory: Text<'a>, producer: Text<'a>, command_line: Text<'a>, optimized: bool, language: Named<'a>,
-        language_version: u32, split_name: Text<'a>,
-    }
-    in Unit { name: Text<'a> } { id: Text<'a> }
-    DescribeUnit { unit: Ref<'a> } {};
-
-    /// What can be said of a function.
-    FunctionFacts {
-        code: Code<'a>, linkage_name: Text<'a>, returns: Ref<'a>, declared: Line<'a>, body_line: u32,
-        external: bool, kernel: bool, stack: Stack<'a>, variadic: bool, noreturn: bool, main: bool, convention: u8,
-        declared_inline: bool, accessibility: Word<Accessibility>, virtuality: Word<Virtuality>,
-        explicit: bool, deleted: bool, defaulted: Word<Defaulted>, object_pointer: Ref<'a>,
-        frame_base: Loc<'a>, static_link: Loc<'a>, describes_calls: Word<DescribedCalls>,
-    }
-    in Function { r#in: Ref<'a>, name: Text<'a> } { id: Text<'a>, declaration: bool }
+unit_properties! { facts UnitFacts of Unit by UnitBuilder, in {
+    Unit { name: Text<'a> } { id: Text<'a> }
+    DescribeUnit { unit: Ref<'a> } {}
+} }
+function_properties! { facts FunctionFacts of Function by FunctionBuilder, in {
+    Function { r#in: Ref<'a>, name: Text<'a> } { id: Text<'a>, declaration: bool }
     FunctionDefinition { r#in: Ref<'a>, declaration: Ref<'a> } { id: Text<'a> }
-    DescribeFunction { function: Ref<'a> } {};
-
-    /// What can be said of a variable.
-    VariableFacts {
-        declared: Line<'a>, artificial: bool, external: bool, memory_space: Word<MemorySpace>,
-        accessibility: Word<Accessibility>, linkage_name: Text<'a>, live: Later<'a, Live<'a>>, always: Loc<'a>,
-        const_value: Bytes,
-    }
-    in Variable { r#in: Ref<'a>, name: Text<'a>, r#type: Ref<'a> } { id: Text<'a>, declaration: bool }
+    DescribeFunction { function: Ref<'a> } {}
+} }
+variable_properties! { facts VariableFacts of Variable by VariableBuilder, in {
+    Variable { r#in: Ref<'a>, name: Text<'a>, r#type: Ref<'a> } { id: Text<'a>, declaration: bool }
     InlinedVariable { r#in: Ref<'a>, origin: Ref<'a> } { id: Text<'a> }
     Definition { r#in: Ref<'a>, member: Ref<'a> } { id: Text<'a> }
-    DescribeVariable { variable: Ref<'a> } {};
-
-    /// What can be said of a call.
-    CallFacts {
-        returns_to: Number, at: Number, calls: Ref<'a>, target: Val<'a>, clobbered_target: Val<'a>,
-        tail: bool, line: Line<'a>,
-    }
-    in Call { r#in: Ref<'a> } { id: Text<'a> }
-    DescribeCall { call: Ref<'a> } {};
-}
+    DescribeVariable { variable: Ref<'a> } {}
+} }
+call_properties! { facts CallFacts of Call by CallBuilder, in {
+    Call { r#in: Ref<'a> } { id: Text<'a> }
+    DescribeCall { call: Ref<'a> } {}
+} }
 
 objects! {
     /// Where code is: at a symbol and so many bytes further on, or at an address.

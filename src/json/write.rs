@@ -156,15 +156,10 @@ impl<'m, W: Write> Writer<'m, W> {
         if let Some(before) = unit.file.as_u32().checked_sub(1) {
             self.ensure_file(FileId::from_u32(before))?;
         }
-        let text = |string: &Option<_>| string.map(|string| known.text(string));
         let facts = UnitFacts {
-            directory: text(&unit.directory),
-            producer: text(&unit.producer),
-            command_line: text(&unit.command_line),
-            optimized: unit.is_optimized.then_some(true),
             language: unit.language.map(known_language),
-            language_version: unit.language_version,
-            split_name: text(&unit.split_name),
+            split_name: unit.split_name.map(|name| known.text(name)),
+            ..UnitFacts::of(known, unit)
         };
         let mut said = say::Unit::new(known.text(unit.name)).with(facts);
         said.id = known.scope_id(unit.scope);
@@ -280,26 +275,16 @@ impl<'m, W: Write> Writer<'m, W> {
             }
             code
         });
-        let (flag, member) = (|is_so: bool| is_so.then_some(true), &function.member);
+        let flag = |is_so: bool| is_so.then_some(true);
         let mut facts = FunctionFacts {
             code,
-            linkage_name: function.linkage_name.map(|name| known.text(name)),
             body_line: Some(function.body_line).filter(|&line| line != 0),
+            // A kernel is.
             external: flag(function.is_external && !function.is_kernel),
             kernel: flag(function.is_kernel),
             stack: has_stack.then_some(stack),
-            variadic: flag(function.is_variadic),
-            noreturn: flag(function.is_noreturn),
-            main: flag(function.is_main),
-            convention: function.convention,
-            declared_inline: flag(function.is_declared_inline),
-            accessibility: member.accessibility.map(Word),
-            virtuality: member.virtuality.map(Word),
-            explicit: flag(member.is_explicit),
-            deleted: flag(member.is_deleted),
-            defaulted: member.defaulted.map(Word),
             describes_calls: function.calls.map(Word),
-            ..FunctionFacts::default()
+            ..FunctionFacts::of(known, function)
         };
         let mut locs = [function.frame_base, function.static_link].into_iter().flatten();
         let is_ready = function.returns.is_none_or(|ty| self.is_type_said(ty))
@@ -409,14 +394,10 @@ impl<'m, W: Write> Writer<'m, W> {
         };
         VariableFacts {
             declared: variable.line.map(|line| known.line(line)),
-            artificial: variable.is_artificial.then_some(true),
-            external: variable.is_external.then_some(true),
-            memory_space: variable.memory_space.map(Word),
-            accessibility: variable.accessibility.map(Word),
-            linkage_name: variable.linkage_name.map(|name| known.text(name)),
             live: Some(Later::Model(Live { known, live })).filter(|_| !live.is_empty()),
             always: place.map(|loc| Later::Model(Place { known, loc })),
             const_value: value.map(Bytes),
+            ..VariableFacts::of(known, variable)
         }
     }
 

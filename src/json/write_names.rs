@@ -44,8 +44,8 @@ impl<W: Write> Writer<'_, W> {
                 calls: call.callee.map(|callee| known.function_ref(callee)),
                 target: call.target.map(number),
                 clobbered_target: call.clobbered_target.map(number),
-                tail: call.is_tail.then_some(true),
                 line: call.line.map(|line| known.line(line)),
+                ..CallFacts::of(known, call)
             };
             let arguments = module.arguments(id);
             let mut said = say::Call::new(known.scope_ref(call.scope)).with(facts);

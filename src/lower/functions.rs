@@ -9,18 +9,6 @@ use crate::model::{
     Defaulted, DescribedCalls, Function, FunctionId, ScopeId, ScopeKind, VariableId, VariableKind, Virtuality,
 };
 
-/// An attribute, and whether a function has it.
-type Flag = (gimli::DwAt, fn(&Function) -> bool);
-
-/// What is said of a function or is not.
-const FLAGS: [Flag; 5] = [
-    (gimli::DW_AT_external, |function| function.is_external),
-    (gimli::DW_AT_noreturn, |function| function.is_noreturn),
-    (gimli::DW_AT_main_subprogram, |function| function.is_main),
-    (gimli::DW_AT_explicit, |function| function.member.is_explicit),
-    (gimli::DW_AT_deleted, |function| function.member.is_deleted),
-];
-
 impl Dies<'_> {
     /// Writes the entry of a function: of its abstract instance if it was inlined, and else of its code. What is in
     /// the function follows, and its code follows that.
@@ -130,7 +118,7 @@ impl Dies<'_> {
             }
             self.type_of(function.returns);
         }
-        for (attribute, is) in FLAGS {
+        for &(attribute, is) in Function::FLAGS {
             if is(function) && !declaration.is_some_and(is) {
                 self.info.flag(attribute);
             }

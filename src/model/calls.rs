@@ -2,32 +2,34 @@
 
 use core::ops::Range;
 
+use super::entities::{call_properties, entity};
 use super::ids::{CallId, FunctionId, LocId, ScopeId, VariableId};
 use super::scopes::SourceLine;
 
-/// A call in the code of a function.
-///
-/// Pcs are in bytes from the start of the function whose code it is in.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Call {
-    /// The scope that it is in.
-    pub scope: ScopeId,
-    /// The pc after the call: where the callee returns to.
-    pub return_pc: Option<u64>,
-    /// The pc of the instruction that calls.
-    pub pc: Option<u64>,
-    /// Who is called, where that is known.
-    pub callee: Option<FunctionId>,
-    /// The address that is called: a [value](super::Loc::value), true before the call.
-    pub target: Option<LocId>,
-    /// The same, in registers and memory that the callee can change.
-    pub clobbered_target: Option<LocId>,
-    /// Whether the callee returns to the caller of the function.
-    pub is_tail: bool,
-    /// Where it is in the source.
-    pub line: Option<SourceLine>,
-    /// What it gives to the callee, as indices into the module's list.
-    pub(crate) arguments: Range<u32>,
+call_properties! { entity
+    /// A call in the code of a function.
+    ///
+    /// Pcs are in bytes from the start of the function whose code it is in.
+    pub struct Call {
+        /// The scope that it is in.
+        pub scope: ScopeId,
+    }
+    default {
+        /// The pc after the call: where the callee returns to.
+        pub return_pc: Option<u64>,
+        /// The pc of the instruction that calls.
+        pub pc: Option<u64>,
+        /// Who is called, where that is known.
+        pub callee: Option<FunctionId>,
+        /// The address that is called: a [value](super::Loc::value), true before the call.
+        pub target: Option<LocId>,
+        /// The same, in registers and memory that the callee can change.
+        pub clobbered_target: Option<LocId>,
+        /// Where it is in the source.
+        pub line: Option<SourceLine>,
+        /// What it gives to the callee, as indices into the module's list.
+        pub(crate) arguments: Range<u32>,
+    }
 }
 
 /// What a call gives to the callee.

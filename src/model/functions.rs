@@ -2,76 +2,66 @@
 
 use core::ops::Range;
 
+use super::entities::{entity, function_properties, member};
 use super::frame::Stack;
 use super::ids::{FunctionId, LocId, ScopeId, StringId, TypeId, VariableId};
 use super::lanes::FunctionLanes;
 use super::scopes::{Address, SourceLine};
 use super::types::{Accessibility, TemplateParameter};
 
-/// A function.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Function {
-    /// Its name. That of what it defines, where it is a [definition](Self::specification).
-    pub name: StringId,
-    /// The name that the linker knows, where it is another.
-    pub linkage_name: Option<StringId>,
-    /// The scope of its body.
-    pub scope: ScopeId,
-    /// What it returns; `None` for nothing.
-    pub returns: Option<TypeId>,
-    /// Where it is declared.
-    pub line: Option<SourceLine>,
-    /// The line at which its body begins, of the file in which it is declared; 0 where that is not said.
-    pub body_line: u32,
-    /// Where its code is; `None` if it was only inlined, or is declared and no more.
-    pub address: Option<Address>,
-    /// Bytes of its code.
-    pub bytes: u64,
-    /// Whether it is seen outside of its unit.
-    pub is_external: bool,
-    /// Whether it is entered from the host.
-    pub is_kernel: bool,
-    /// Whether its stack frame begins at address 0 of private memory though it is not a kernel.
-    pub is_stack_at_zero: bool,
-    /// Whether it is declared here and defined elsewhere.
-    pub is_declaration: bool,
-    /// The declaration that this one defines.
-    pub specification: Option<FunctionId>,
-    /// Whether it takes more arguments than it has parameters.
-    pub is_variadic: bool,
-    /// Whether it does not return.
-    pub is_noreturn: bool,
-    /// Whether the program begins in it.
-    pub is_main: bool,
-    /// How it is called, a number `DW_CC_*`; `None` for how the target's functions are.
-    pub convention: Option<u8>,
-    /// Whether it is declared inline, where the language can say so.
-    pub is_declared_inline: bool,
-    /// What is said of a member function besides.
-    pub member: MemberFunction,
-    /// The parameter that is the object of a member function.
-    pub object_pointer: Option<VariableId>,
-    /// Where its frame begins.
-    pub frame_base: Option<LocId>,
-    /// Where the frame of the function around it begins, for the call that it belongs to.
-    pub static_link: Option<LocId>,
-    /// Which of its calls are described.
-    pub calls: Option<DescribedCalls>,
-    /// What it stands for as the instance of a template, in order. Few functions are one.
-    pub templates: Vec<TemplateParameter>,
-    /// Its stack frame in private memory.
-    pub stack: Stack,
-    /// Where its lanes stand.
-    pub(crate) lanes: FunctionLanes,
-    /// Which bytes are its frame's, counted from the canonical frame address in the space that it is in; `None` where
-    /// that is not said.
-    pub frame_extent: Option<Range<i64>>,
-    /// Its frame, as indices into the module's rules.
-    pub(crate) frame: Range<u32>,
-    /// Its line table, as indices into the module's rows.
-    pub(crate) rows: Range<u32>,
-    /// Whether it was inlined somewhere.
-    pub(crate) is_inlined: bool,
+function_properties! { entity
+    /// A function.
+    pub struct Function {
+        /// Its name. That of what it defines, where it is a [definition](Self::specification).
+        pub name: StringId,
+        /// The scope of its body.
+        pub scope: ScopeId,
+        /// Its stack frame in private memory.
+        pub stack: Stack,
+    }
+    default {
+        /// What it returns; `None` for nothing.
+        pub returns: Option<TypeId>,
+        /// Where it is declared.
+        pub line: Option<SourceLine>,
+        /// The line at which its body begins, of the file in which it is declared; 0 where that is not said.
+        pub body_line: u32,
+        /// Where its code is; `None` if it was only inlined, or is declared and no more.
+        pub address: Option<Address>,
+        /// Bytes of its code.
+        pub bytes: u64,
+        /// Whether it is entered from the host.
+        pub is_kernel: bool,
+        /// Whether its stack frame begins at address 0 of private memory though it is not a kernel.
+        pub is_stack_at_zero: bool,
+        /// Whether it is declared here and defined elsewhere.
+        pub is_declaration: bool,
+        /// The declaration that this one defines.
+        pub specification: Option<FunctionId>,
+        /// Properties of a member function.
+        pub member: MemberFunction,
+        /// The parameter that is the object of a member function.
+        pub object_pointer: Option<VariableId>,
+        /// Where its frame begins.
+        pub frame_base: Option<LocId>,
+        /// Where the frame of the function around it begins, for the call that it belongs to.
+        pub static_link: Option<LocId>,
+        /// Which of its calls are described.
+        pub calls: Option<DescribedCalls>,
+        /// What it stands for as the instance of a template, in order. Few functions are one.
+        pub templates: Vec<TemplateParameter>,
+        /// Where its lanes stand.
+        pub(crate) lanes: FunctionLanes,
+        /// Which bytes are its frame's, counted from the canonical frame address in the space that it is in; `None`
+        /// where that is not said.
+        pub frame_extent: Option<Range<i64>>,
+        /// Its frame, as indices into the module's rules.
+        pub(crate) frame: Range<u32>,
+        /// Its line table, as indices into the module's rows.
+        pub(crate) rows: Range<u32>,
+        /// Whether it was inlined somewhere.
+        pub(crate) is_inlined: bool,
+    }
 }
 
 impl Function {
@@ -86,19 +76,9 @@ impl Function {
     }
 }
 
-/// What the language says of a member function. DWARF 5 section 5.7.8.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct MemberFunction {
-    /// Who may call it; `None` where nothing is said.
-    pub accessibility: Option<Accessibility>,
-    /// Whether it is virtual.
-    pub virtuality: Option<Virtuality>,
-    /// Whether it is a conversion that has to be asked for.
-    pub is_explicit: bool,
-    /// Whether it is declared so that it cannot be called.
-    pub is_deleted: bool,
-    /// Whether the compiler makes it, and where that is said.
-    pub defaulted: Option<Defaulted>,
+function_properties! { member
+    /// Properties of a member function. DWARF 5 section 5.7.8.
+    pub struct MemberFunction;
 }
 
 /// Whether a member function can be another's in a class that inherits. DWARF 5 section 5.7.8.

@@ -5,6 +5,7 @@
 
 mod calls;
 mod denote;
+pub(crate) mod entities;
 mod frame;
 mod functions;
 mod ids;

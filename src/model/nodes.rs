@@ -275,7 +275,7 @@ trait Field<'a>: Sized {
     #[cfg(feature = "json")]
     const KIND: Kind;
     fn number(self) -> u64;
-    fn read(number: u64, nodes: &mut Nodes<'a>) -> Option<Self>;
+    fn read(number: u64, nodes: &mut Nodes<'a>) -> Self;
 }
 
 impl<'a, T: Number> Field<'a> for T {
@@ -286,8 +286,8 @@ impl<'a, T: Number> Field<'a> for T {
         Number::number(self)
     }
     #[inline(always)]
-    fn read(number: u64, _: &mut Nodes<'a>) -> Option<Self> {
-        Some(T::of(number))
+    fn read(number: u64, _: &mut Nodes<'a>) -> Self {
+        T::of(number)
     }
 }
 
@@ -299,7 +299,7 @@ impl<'a> Field<'a> for &'a [u8] {
         self.len() as u64
     }
     #[inline(always)]
-    fn read(number: u64, nodes: &mut Nodes<'a>) -> Option<Self> {
+    fn read(number: u64, nodes: &mut Nodes<'a>) -> Self {
         nodes.constant(number)
     }
 }
@@ -374,13 +374,13 @@ macro_rules! nodes { ($($sort:ident { $(
 
         /// The node of a tag and the first field's number; the others come next.
         #[inline(always)]
-        pub(super) fn read(tag: Tag, number: u64, nodes: &mut Nodes<'a>) -> Option<Self> {
+        pub(super) fn read(tag: Tag, number: u64, nodes: &mut Nodes<'a>) -> Self {
             let mut _first = Some(number);
-            Some(match tag { $($(
+            match tag { $($(
                 Tag::$name => Node::$name
-                    $(($(<$type as Field<'a>>::read(next(&mut _first, nodes)?, nodes)?),*))?
-                    $({$($named: <$named_type as Field<'a>>::read(next(&mut _first, nodes)?, nodes)?),*})?,
-            )*)* })
+                    $(($(<$type as Field<'a>>::read(next(&mut _first, nodes), nodes)),*))?
+                    $({$($named: <$named_type as Field<'a>>::read(next(&mut _first, nodes), nodes)),*})?,
+            )*)* }
         }
 
         /// The sort of the node and of its operands. A [`Part`](Node::Part) is an operand of [`Parts`](Node::Parts) only,
@@ -418,11 +418,10 @@ macro_rules! nodes { ($($sort:ident { $(
     /// The row of a key that has operands.
     #[cfg(feature = "json")]
     fn keyed_node(sort: Sort, key: &str) -> Option<&'static Row> {
-        let tag = match sort { $(Sort::$sort => match key {
-            $($key => Tag::$name,)*
-            _ => return None,
-        })* };
-        Some(&NODES[tag as usize])
+        match sort { $(Sort::$sort => match key {
+            $($key => Some(&NODES[Tag::$name as usize]),)*
+            _ => None,
+        })* }
     }
 } }
 macro_rules! one {
@@ -456,12 +455,10 @@ fn two(numbers: &[u64]) -> [u64; 2] {
     }
 }
 
+/// The first number, then those of the next words, which are there.
 #[inline(always)]
-fn next(first: &mut Option<u64>, nodes: &mut Nodes<'_>) -> Option<u64> {
-    match first.take() {
-        Some(first) => Some(first),
-        None => nodes.second(),
-    }
+fn next(first: &mut Option<u64>, nodes: &mut Nodes<'_>) -> u64 {
+    first.take().unwrap_or_else(|| nodes.second().unwrap_or(0))
 }
 
 #[cfg(feature = "json")]

@@ -210,12 +210,12 @@ impl<'a> Nodes<'a> {
         self.number().map(|(_, number)| number)
     }
 
-    /// The bytes of the next constant, if there are as many.
+    /// The bytes of the next constant, which are there.
     #[inline]
-    pub(super) fn constant(&mut self, bytes: u64) -> Option<&'a [u8]> {
-        let (bytes, rest) = self.implicit.split_at_checked(usize::try_from(bytes).ok()?)?;
+    pub(super) fn constant(&mut self, bytes: u64) -> &'a [u8] {
+        let (bytes, rest) = self.implicit.split_at(self.implicit.len().min(bytes as usize));
         self.implicit = rest;
-        Some(bytes)
+        bytes
     }
 
     /// No fewer than there are nodes left.
@@ -292,7 +292,7 @@ impl<'a> Iterator for Nodes<'a> {
     #[inline(always)]
     fn next(&mut self) -> Option<Node<'a>> {
         let (tag, number) = self.number()?;
-        Node::read(Tag::new(tag)?, number, self)
+        Some(Node::read(Tag::new(tag)?, number, self))
     }
 }
 

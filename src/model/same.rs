@@ -5,12 +5,17 @@
 //! refer to them; then the copies are compared, number by number. So a part of an entity that is forgotten
 //! here makes modules different that are the same, never the reverse.
 
+use core::ops::Range;
+
 use super::{
-    Address, Argument, Base, BaseOffset, Call, Composite, Count, Dimension, Discriminant, Entity, ExprId,
-    File, FrameRule, Function, Import, Label, Lanes, Live, LocId, Macro, Mask, Member, Module, Node, Pool,
-    Procedure, ProcedureId, Scope, ScopeKind, StringId, Strings, Symbol, TemplateArgument, TemplateParameter,
-    Type, TypeKind, Unit, Variable, VariableId, Variant, VariantPart, WholeWave,
+    Accessibility, Address, Argument, Base, BaseOffset, Composite, Count, Defaulted, DescribedCalls,
+    Dimension, Discriminant, Entity, ExprId, File, FileId, FrameRule, FunctionId, Import, Label, Lanes,
+    Language, Live, LocId, Macro, Mask, Member, MemorySpace, Module, Node, Pool, Procedure, ProcedureId,
+    Scope, ScopeId, ScopeKind, SourceLine, Stack, StringId, Strings, Symbol, TemplateArgument,
+    TemplateParameter, Type, TypeId, TypeKind, VariableId, VariableKind, Variant, VariantPart, Virtuality,
+    WholeWave,
 };
+use crate::model::lanes::FunctionLanes;
 use crate::model::loc::Loc;
 use crate::model::nodes::for_each_node;
 use crate::op::{Expr, Reg};
@@ -77,7 +82,7 @@ impl PartialEq for Module {
 }
 
 /// Stores again what is referred to.
-struct Canonical<'m> {
+pub(super) struct Canonical<'m> {
     from: &'m Module,
     strings: Strings,
     exprs: indexmap::IndexSet<(Expr, Vec<Entity>), hashbrown::DefaultHashBuilder>,
@@ -125,7 +130,7 @@ impl<'m> Canonical<'m> {
 }
 
 /// Something with strings or locations in it, which are to be stored again.
-trait Store {
+pub(super) trait Store {
     fn store(&mut self, to: &mut Canonical<'_>);
 }
 
@@ -147,14 +152,17 @@ impl Store for ExprId {
     }
 }
 
-/// Fields of nodes that refer to nothing that is stored.
+/// Fields that refer to nothing that is stored.
 macro_rules! plain { ($($type:ty)*) => { $(
     impl Store for $type {
         #[inline]
         fn store(&mut self, _: &mut Canonical<'_>) {}
     }
 )* } }
-plain! { u32 u64 i64 Reg SpaceId VariableId ProcedureId &[u8] }
+plain! {
+    bool u8 u32 u64 i64 Range<u32> Range<i64> Reg SpaceId &[u8] TypeId FileId FunctionId ScopeId VariableId ProcedureId
+    SourceLine Language Stack FunctionLanes VariableKind Accessibility MemorySpace Virtuality Defaulted DescribedCalls
+}
 
 macro_rules! nodes { ($($sort:ident { $(
     $(#[$doc:meta])*
@@ -214,7 +222,6 @@ macro_rules! fields { ($($type:ident { $($field:ident),* })*) => { $(
     }
 )* } }
 fields! {
-    Unit { name, directory, producer, command_line, split_name }
     File { name, directory, source }
     Type { kind }
     Composite { name, templates, bases, members }
@@ -225,9 +232,6 @@ fields! {
     VariantPart { discriminant, variants }
     Variant { members }
     Scope { kind }
-    Function { name, linkage_name, address, frame_base, static_link, templates }
-    Variable { name, linkage_name, always }
-    Call { target, clobbered_target }
     Argument { location, value, data_location, data_value }
     Import { name }
     Label { name }

@@ -2,36 +2,30 @@
 
 use core::ops::Range;
 
+use super::entities::{entity, unit_properties, variable_properties};
 use super::ids::{FileId, FunctionId, LocId, ScopeId, StringId, TypeId, UnitId, VariableId};
 use super::language::Language;
 use super::loc::Symbol;
 use super::types::{Accessibility, MemorySpace};
 
-/// A compilation unit.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unit {
-    /// The name of its primary source file.
-    pub name: StringId,
-    /// The directory of the compilation.
-    pub directory: Option<StringId>,
-    /// The compiler.
-    pub producer: Option<StringId>,
-    /// What the compiler was called with.
-    pub command_line: Option<StringId>,
-    /// Whether its code was optimized.
-    pub is_optimized: bool,
-    /// The source language.
-    pub language: Option<Language>,
-    /// The version of the language, as DWARF 6 numbers it, where the language does not say it already.
-    pub language_version: Option<u32>,
-    /// The file of its split unit, where it was named: see [`Module::split_names`](super::Module::split_names).
-    pub split_name: Option<StringId>,
-    /// Its outermost scope.
-    pub scope: ScopeId,
-    /// Its primary source file.
-    pub file: FileId,
-    /// Its macros, as indices into the module's list.
-    pub(crate) macros: Range<u32>,
+unit_properties! { entity
+    /// A compilation unit.
+    pub struct Unit {
+        /// The name of its primary source file.
+        pub name: StringId,
+        /// Its outermost scope.
+        pub scope: ScopeId,
+        /// Its primary source file.
+        pub file: FileId,
+    }
+    default {
+        /// The source language.
+        pub language: Option<Language>,
+        /// The file of its split unit, where it was named: see [`Module::split_names`](super::Module::split_names).
+        pub split_name: Option<StringId>,
+        /// Its macros, as indices into the module's list.
+        pub(crate) macros: Range<u32>,
+    }
 }
 
 impl Unit {
@@ -175,42 +169,35 @@ pub enum VariableKind {
     Constant,
 }
 
-/// A variable, parameter or constant.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Variable {
-    /// Its name; `None` for one without, as the text of a string, and for an instance of another.
-    pub name: Option<StringId>,
-    /// The name that the linker knows, where it is another.
-    pub linkage_name: Option<StringId>,
-    /// The scope in which it is declared.
-    pub scope: ScopeId,
-    /// Its type.
-    pub ty: TypeId,
-    /// What it is.
-    pub kind: VariableKind,
-    /// Where it is declared.
-    pub line: Option<SourceLine>,
-    /// The variable of the inlined function that this one is an instance of.
-    pub origin: Option<VariableId>,
-    /// The declaration, of a static member or another variable, that this one defines.
-    pub specification: Option<VariableId>,
-    /// Whether it is declared here and defined elsewhere. A static member always is.
-    pub is_declaration: bool,
-    /// Who may name a static member; `None` for what the language says.
-    pub accessibility: Option<Accessibility>,
-    /// The memory that the source says it is in.
-    pub memory_space: Option<MemorySpace>,
-    /// Whether it was made by the compiler.
-    pub is_artificial: bool,
-    /// Whether it is seen outside of its unit.
-    pub is_external: bool,
-    /// Whether it is given as a value, and is in no place: the value is what is
-    /// [always](super::Module::always) there.
-    pub is_constant: bool,
-    /// Where it is, wherever its scope is: for what does not move.
-    pub(crate) always: Option<LocId>,
-    /// Where it is by pc: indices into the module's list, sorted by pc.
-    pub(crate) live: Range<u32>,
+variable_properties! { entity
+    /// A variable, parameter or constant.
+    pub struct Variable {
+        /// Its name; `None` for one without, as the text of a string, and for an instance of another.
+        pub name: Option<StringId>,
+        /// The scope in which it is declared.
+        pub scope: ScopeId,
+        /// Its type.
+        pub ty: TypeId,
+        /// What it is.
+        pub kind: VariableKind,
+        /// The variable of the inlined function that this one is an instance of.
+        pub origin: Option<VariableId>,
+    }
+    default {
+        /// Where it is declared.
+        pub line: Option<SourceLine>,
+        /// The declaration, of a static member or another variable, that this one defines.
+        pub specification: Option<VariableId>,
+        /// Whether it is declared here and defined elsewhere. A static member always is.
+        pub is_declaration: bool,
+        /// Whether it is given as a value, and is in no place: the value is what is
+        /// [always](super::Module::always) there.
+        pub is_constant: bool,
+        /// Where it is, wherever its scope is: for what does not move.
+        pub(crate) always: Option<LocId>,
+        /// Where it is by pc: indices into the module's list, sorted by pc.
+        pub(crate) live: Range<u32>,
+    }
 }
 
 /// A location that others share.

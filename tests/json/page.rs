@@ -112,15 +112,39 @@ fn rows(sort: &str, keys: &[&str]) -> String {
     numbers.into_iter().chain(keyed).chain(words).map(row).collect()
 }
 
+/// The rows of the properties of an entity, as the schema of its statement has them.
+fn properties(statement: &str) -> String {
+    let schema: Value = serde_json::from_str(&Schema::Description.to_string()).expect("JSON");
+    let keys = schema["$defs"][statement]["properties"].as_object().expect("an object");
+    let row = |(key, schema): (&String, &Value)| {
+        let text = schema["description"].as_str()?;
+        let value = match (schema["enum"].as_array(), schema["type"].as_str(), schema["$ref"].as_str()) {
+            (Some(words), ..) => words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", "),
+            (_, Some("boolean"), _) => "`true`".into(),
+            (_, Some("string"), _) => "text".into(),
+            (_, Some("integer"), _) => "a number".into(),
+            (_, _, Some(reference)) => reference.rsplit('/').next()?.to_lowercase().replace('_', " "),
+            _ => "a list".into(),
+        };
+        Some(format!("| `{key}` | {value} | {text} |\n"))
+    };
+    keys.iter().filter_map(row).collect()
+}
+
 #[test]
-fn tables_of_nodes_are_those_of_the_schema() {
-    for (sort, keys) in [("location", LOCATIONS), ("value", NUMBERS)] {
+fn tables_are_those_of_the_schema() {
+    let nodes = [("location", LOCATIONS), ("value", NUMBERS)]
+        .map(|(sort, keys)| (format!("nodes: {sort} -->\n\n| node | operands | |"), rows(sort, keys)));
+    let entities = ["Unit", "Function", "Call", "Variable"]
+        .map(|entity| (format!("properties: {entity} -->\n\n| key | value | |"), properties(entity)));
+    for (begin, rows) in nodes.into_iter().chain(entities) {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/description.md");
         let mut page = std::fs::read_to_string(path).expect("the page");
-        let begin = format!("<!-- nodes: {sort} -->\n\n| node | operands | |\n|---|---|---|\n");
+        let begin = format!("<!-- {begin}\n|---|---|---|\n");
         let start = page.find(&begin).expect("the table") + begin.len();
-        let end = start + page[start..].find("\n\n").expect("the end of the table") + 1;
-        let rows = rows(sort, keys);
+        let length =
+            page[start..].lines().take_while(|line| line.starts_with('|')).map(|line| line.len() + 1);
+        let end = start + length.sum::<usize>();
         if common::bless() {
             page.replace_range(start..end, &rows);
             std::fs::write(path, &page).expect("the page is written");
