@@ -22,14 +22,7 @@ const LANGUAGE: [DwAt; 3] = [dw::DW_AT_language, DwAt(0x90), DwAt(0x91)];
 const DECLARED: [DwAt; 3] = [dw::DW_AT_decl_file, dw::DW_AT_decl_line, dw::DW_AT_decl_column];
 const CALLED: [DwAt; 3] = [dw::DW_AT_call_file, dw::DW_AT_call_line, dw::DW_AT_call_column];
 
-/// Flags and numbers of functions.
-const FLAGS: [(DwAt, fn(&Function) -> bool); 5] = [
-    (dw::DW_AT_external, |function| function.is_external),
-    (dw::DW_AT_noreturn, |function| function.is_noreturn),
-    (dw::DW_AT_main_subprogram, |function| function.is_main),
-    (dw::DW_AT_explicit, |function| function.member.is_explicit),
-    (dw::DW_AT_deleted, |function| function.member.is_deleted),
-];
+/// Numbers of functions.
 const NUMBERS: [(DwAt, fn(&Function) -> Option<u64>); 3] = [
     (dw::DW_AT_accessibility, |function| function.member.accessibility.map(accessibility)),
     (dw::DW_AT_virtuality, |function| function.member.virtuality.map(virtuality)),
@@ -496,7 +489,7 @@ impl<'a> Described<'a> {
         node = node.entry(dw::DW_AT_specification, specification);
         let linkage = data.linkage_name.or(declaration.and_then(|declaration| declaration.linkage_name));
         node = node.text(self.linkage_name(), linkage.map(|name| module.string(name)));
-        for (name, is) in FLAGS {
+        for &(name, is) in Function::FLAGS {
             node = node.flag(name, either(is));
         }
         for (name, number) in NUMBERS {
