@@ -305,9 +305,10 @@ fn help_has_an_example_that_works() {
         let (_, after) = text.split_once("--partial\n").expect("the option");
         after.lines().next().map(|line| line.trim().to_owned())
     };
-    let of_emit = "Leave out what the consumer cannot be told, and list it on standard error";
+    let of_emit = "Omit information that the consumer's format cannot express, and list it on standard error";
     assert_eq!(partial("emit").as_deref(), Some(of_emit));
-    let of_check = "The object was written with --partial: what the consumer cannot be told may be missing";
+    let of_check =
+        "Accept omissions of --partial: information that the consumer's format cannot express may be missing";
     assert_eq!(partial("check").as_deref(), Some(of_check));
     assert_eq!(run(&["--help"]).code, 0);
 }
@@ -377,7 +378,7 @@ fn malformed_vectors_are_refused_with_file_vector_and_key() {
         ),
         (
             VECTORS.replace("wrong class", "wrong"),
-            "`vectors[2].name`, vector `wrong`: another vector has this name",
+            "`vectors[2].name`, vector `wrong`: the names of vectors are unique",
         ),
         (
             VECTORS.replace("\"read\": 16", "\"reads\": 16"),

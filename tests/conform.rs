@@ -341,7 +341,7 @@ fn malformed_files_are_refused_with_vector_and_key() {
     let malformed = [
         (json!({"expect": {"bytes": "a0 a"}}), "vectors[0].expect.bytes", "two hexadecimal digits"),
         (json!({"expect": {"bytes": "b:102-----"}}), "vectors[0].expect.bytes", "b:"),
-        (json!({"expect": {}}), "vectors[0].expect", "nothing is expected"),
+        (json!({"expect": {}}), "vectors[0].expect", "the vector has no expectation"),
         (json!({"expect": {"bytes": "", "value": 1}}), "vectors[0].expect", "not more"),
         (json!({"expect": {"location": "reg:x"}}), "vectors[0].expect.location", "no register `x`"),
         (json!({"expect": {"location": "reg:-1"}}), "vectors[0].expect.location", "DWARF number"),
@@ -427,7 +427,7 @@ fn malformed_files_are_refused_with_vector_and_key() {
         (
             json!({"machine": {"registers": {"rax": "00", "0x0": "00"}}}),
             "vectors[0].machine.registers.rax",
-            "register 0 is there twice",
+            "register 0 occurs twice",
         ),
         (
             json!({"machine": {"registers": {"99": "00"}}}),

@@ -13,37 +13,37 @@ type Row = (fn(&mut Builder) -> Result<()>, &'static str);
 #[rustfmt::skip]
 const ROWS: &[Row] = &[
     (|m| { let u = m.unit("u"); { let s = scope(m)?; m.import(u, Imported::AllOf(s)) }?.name("x").map(drop) },
-        "unit `u`: all names of a namespace have no name"),
+        "unit `u`: an import of all names of a namespace has no name of its own"),
     (|m| { let f = function(m)?; let b = m.block(f, &[])?; m.import(f, Imported::Namespace(b)).map(drop) },
-        "unit `a.c`, function `f`: scope2 is no namespace"),
+        "unit `a.c`, function `f`: scope2 is not a namespace"),
     (|m| { let f = function(m)?; m.call(f)?.returns_to(0x44).map(drop) },
         "unit `a.c`, function `f`, pc 0x44..0x45: the range is not inside of the function, which has 0x40 bytes"),
     (|m| { let u = m.unit("u"); m.call(u).map(drop) },
-        "unit `u`: a call is in code"),
+        "unit `u`: the scope of a call is a function, a block or an inlined call"),
     (|m| { let f = function(m)?; m.call(f)?.argument(&Loc::register(Reg(5)))?.value(Val::entry_value(Reg(999))).map(drop) },
         "unit `a.c`, function `f`: the target has no register 999 (x86_64)"),
     (|m| { let u = m.unit("u"); m.label(u, "l").map(drop) },
-        "unit `u`: a label is in a function"),
+        "unit `u`: a label belongs to a function"),
     (|m| { let f = function(m)?; m.function_definition(f, f).map(drop) },
-        "unit `a.c`, function `f`: `f` is no declaration"),
+        "unit `a.c`, function `f`: a definition completes a declaration: `f` is a definition itself"),
     (|m| { let f = function(m)?; m.entry_pc(f, 0x40) },
         "unit `a.c`, function `f`, pc 0x40..0x41: the range is not inside of the function, which has 0x40 bytes"),
     (|m| { let f = function(m)?; let b = m.block(f, &[0..8])?; m.entry_pc(b, 8) },
-        "unit `a.c`, function `f`, pc 0x8..0x9: the pc at which it is entered is not in its code"),
+        "unit `a.c`, function `f`, pc 0x8..0x9: the entry pc is outside of the code of its scope"),
     (|m| { let f = function(m)?; { let n = m.namespace(f, "n")?; m.discriminator(n, 1) } },
-        "unit `a.c`, function `f`: an inlined call or a block has a discriminator"),
+        "unit `a.c`, function `f`: a discriminator belongs to an inlined call or a block"),
     (|m| {
         let u = m.unit("u");
         let d = m.function_declaration(u, "d")?.id();
         let f = m.function(u, "f")?.code("f", 4).id();
         let file = m.primary_file(u)?;
         m.inlined(f, d, &[], SourceLine { file, line: 1, column: 0 }).map(drop)
-    }, "unit `u`, function `f`: `d` is declared and has no body to inline"),
+    }, "unit `u`, function `f`: an inlined function has a body: `d` is only declared"),
     (|m| {
         let f = function(m)?;
         m.call(f)?;
         core::mem::replace(m, Builder::new(Target::x86_64())).finish().map(drop)
-    }, "unit `a.c`, function `f`: a call has a pc to which the callee returns, or one where it is"),
+    }, "unit `a.c`, function `f`: a call has a pc, a return pc or both: neither is given"),
     (|m| {
         let u = m.unit("u");
         m.function_declaration(u, "d")?.code("d", 4);
@@ -54,7 +54,7 @@ const ROWS: &[Row] = &[
         let int = m.base_type(u, "int", BaseEncoding::Signed, 32)?;
         m.extern_variable(u, "v", int)?.always(Loc::implicit(&[0; 4]))?;
         core::mem::replace(m, Builder::new(Target::x86_64())).finish().map(drop)
-    }, "unit `u`, variable `v`: a declaration has no place"),
+    }, "unit `u`, variable `v`: a declaration has no location"),
 ];
 
 fn scope(m: &mut Builder) -> Result<eitri::model::ScopeId> {
@@ -164,7 +164,7 @@ fn scopes_can_be_nested_deeply() -> Result<()> {
     }
     // All are in the code of the first block, and in that of the call.
     let outside = m.block(inner, &[0x10..0x19]).expect_err("is refused").to_string();
-    assert!(outside.contains("the range is not in the code of the scope around it"), "{outside}");
+    assert!(outside.contains("the range is outside of the code of the enclosing scope"), "{outside}");
     m.block(inner, &[0x10..0x18])?;
     m.inlined_variable(scope, v)?;
     let module = m.finish()?;

@@ -44,7 +44,10 @@ impl Builder {
         if !matches!(kind, ScopeKind::Function(_) | ScopeKind::Block | ScopeKind::Inlined { .. })
             || self.module.function_of(scope).is_none()
         {
-            return Err(crate::Error::bad_argument("a call is in code").or_at(self.module.at_scope(scope)));
+            return Err(crate::Error::bad_argument(
+                "the scope of a call is a function, a block or an inlined call",
+            )
+            .or_at(self.module.at_scope(scope)));
         }
         let id = self.module.calls.push(Call::new(scope));
         Ok(CallBuilder { builder: self, id })
@@ -108,7 +111,7 @@ impl CallBuilder<'_> {
     /// # Errors
     /// The errors of [`VariableBuilder::live`](super::VariableBuilder::live) for the number.
     pub fn target(&mut self, address: Val) -> Result<&mut Self> {
-        let loc = self.number(address, "the address that is called")?;
+        let loc = self.number(address, "the address of the callee")?;
         self.data().target = Some(loc);
         Ok(self)
     }
@@ -118,7 +121,7 @@ impl CallBuilder<'_> {
     /// # Errors
     /// The errors of [`target`](Self::target).
     pub fn clobbered_target(&mut self, address: Val) -> Result<&mut Self> {
-        let loc = self.number(address, "the address that is called")?;
+        let loc = self.number(address, "the address of the callee")?;
         self.data().clobbered_target = Some(loc);
         Ok(self)
     }
@@ -180,8 +183,8 @@ impl ArgumentBuilder<'_> {
     /// # Errors
     /// The errors of [`value`](Self::value).
     pub fn points_to(&mut self, location: &Loc, value: Val) -> Result<&mut Self> {
-        let location = self.place(location, "what an argument points to")?;
-        let value = self.place(&Loc::value(value), "the value that an argument points to")?;
+        let location = self.place(location, "the data location of an argument")?;
+        let value = self.place(&Loc::value(value), "the data value of an argument")?;
         let data = self.data();
         (data.data_location, data.data_value) = (Some(location), Some(value));
         Ok(self)
@@ -205,8 +208,7 @@ impl ArgumentBuilder<'_> {
         let variable = &module.variables[parameter];
         let is_its = call.callee.is_some_and(|callee| module.functions[callee].scope == variable.scope);
         if !is_its || variable.kind != VariableKind::Parameter {
-            let error =
-                crate::Error::bad_argument("an argument is for a parameter of the function that is called");
+            let error = crate::Error::bad_argument("an argument is for a parameter of the callee");
             let variable = module.at_variable(parameter, None).variable;
             return Err(error.or_at(crate::error::At { variable, ..at() }));
         }

@@ -238,7 +238,7 @@ impl ControlFlow {
         let end = || match &known.restored {
             Some(restored) => Ok(restored.end),
             None => {
-                let what = "a mask is saved and not restored, behind which its lanes wait";
+                let what = "lanes wait where their mask is restored: this mask is saved and not restored";
                 Err(at_pcs(Error::bad_argument(what), saved.clone()))
             }
         };
@@ -249,8 +249,7 @@ impl ControlFlow {
             (false, false, _) if is_loop => (RegionKind::Loop, end()?),
             (false, false, _) => (RegionKind::Other, end()?),
             (false, true, true) => {
-                let what =
-                    "lanes of one mask are to run, and others are done: each waits with a mask of its own";
+                let what = "lanes that have run and lanes yet to run need separate masks: one mask is saved";
                 return Err(at_pcs(Error::bad_argument(what), saved));
             }
         })
@@ -281,7 +280,7 @@ impl ControlFlow {
             }
             let is_around = |block: &Range<u64>| block.start <= pcs.start && pcs.end <= block.end;
             if !self.blocks.iter().any(is_around) {
-                let what = "an instruction that writes EXEC is in no block";
+                let what = "an instruction that writes EXEC is outside all blocks";
                 return Err(at_pcs(Error::bad_argument(what), Some(pcs.clone())));
             }
         }
@@ -317,7 +316,7 @@ impl ControlFlow {
         }
         order.reverse();
         if let Some(block) = is_seen.iter().position(|is_seen| !is_seen) {
-            let what = "no path leads to the block";
+            let what = "the block is not reachable from the entry";
             return Err(at_pcs(Error::bad_argument(what), Some(self.blocks[block].clone())));
         }
         let dominators = self.dominators(&order);
@@ -331,7 +330,7 @@ impl ControlFlow {
             };
             if place[to] <= place[from] && !is_dominated() {
                 let what = format!(
-                    "the graph is not reducible: the edge {} goes into a loop that is also entered elsewhere",
+                    "the control flow graph is not reducible: the edge {} enters a loop that has another entry",
                     self.edge_text(from, to)
                 );
                 return Err(at_pcs(Error::bad_argument(what), Some(self.blocks[from].clone())));
@@ -393,7 +392,7 @@ impl ControlFlow {
             };
             if let Some(other) = place.replace(pcs.clone()) {
                 let what = format!(
-                    "the mask is saved or restored at {:#x}, too: where its lanes wait is one place",
+                    "a mask is saved once and restored once: this mask is also saved or restored at {:#x}",
                     other.start
                 );
                 return Err(at_pcs(Error::bad_argument(what), Some(pcs.clone())));
@@ -442,7 +441,7 @@ impl ControlFlow {
             let expected = entered[to].as_deref().unwrap_or_default();
             if left[from] != expected {
                 let what = format!(
-                    "other masks are saved on the edge {} than on another to the same block",
+                    "all edges to a block have the same saved masks: those of the edge {} differ",
                     self.edge_text(from, to)
                 );
                 return Err(at_pcs(Error::bad_argument(what), Some(self.blocks[to].clone())));
@@ -468,18 +467,26 @@ fn apply(open: &mut Vec<Open>, write: ExecWrite) -> Result<()> {
     match (write, at) {
         (ExecWrite::Save(_), None) => open.push((mask, false)),
         (ExecWrite::Save(_), Some(_)) => {
-            return Err(Error::bad_argument("a mask is saved again that is not restored"));
+            return Err(Error::bad_argument(format!(
+                "a saved mask is restored before it is saved again: mask {mask}"
+            )));
         }
-        (_, None) => return Err(Error::bad_argument("a mask is used that is not saved on every path")),
+        (_, None) => {
+            return Err(Error::bad_argument(format!(
+                "a mask is saved on every path to its use: mask {mask} is not"
+            )));
+        }
         (ExecWrite::And(_), Some(_)) if !is_innermost => {
-            return Err(Error::bad_argument("EXEC becomes lanes of a mask that is not the innermost"));
+            return Err(Error::bad_argument(format!(
+                "EXEC becomes lanes of the innermost saved mask: mask {mask} is not the innermost"
+            )));
         }
         (ExecWrite::And(_) | ExecWrite::AndNot(_), Some(_)) => {}
         (ExecWrite::Else(_), Some(at)) if is_innermost && !open[at].1 => open[at].1 = true,
         (ExecWrite::Else(_), Some(_)) => {
-            return Err(Error::bad_argument(
-                "the other side of a mask begins that is not the innermost, or again",
-            ));
+            return Err(Error::bad_argument(format!(
+                "the other side of a mask begins once, while the mask is the innermost: mask {mask}"
+            )));
         }
         // All lanes of the mask run again, including those of masks saved later.
         (ExecWrite::Restore(_), Some(at)) => open.truncate(at),

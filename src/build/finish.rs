@@ -213,13 +213,18 @@ fn check_functions(module: &Module) -> Result<()> {
         if let Some(Address::Constant(address)) = function.address
             && address.checked_add(function.bytes).is_none()
         {
-            return Err(Error::bad_argument("the code goes past the last address").or_at(at()));
+            let bytes = Count(function.bytes, "byte");
+            let what = format!("the code ends within the address space: {bytes:#x} begin at {address:#x}");
+            return Err(Error::bad_argument(what).or_at(at()));
         }
         check_line(module, function.line, function.scope).map_err(|error| error.or_at(at()))?;
         let declared = function.specification.map(|declaration| &module.functions[declaration]);
         let has_file = function.line.is_some() || declared.is_some_and(|declared| declared.line.is_some());
         if function.body_line != 0 && !has_file {
-            let what = "the body begins in the file of the declaration, and that is not said";
+            let what = format!(
+                "the line of a body needs a declaration line, which gives the file: line {}",
+                function.body_line
+            );
             return Err(Error::bad_argument(what).or_at(at()));
         }
         if function.is_declaration && function.address.is_some() {
@@ -228,9 +233,8 @@ fn check_functions(module: &Module) -> Result<()> {
         // The end of the rows is encoded in multiples of the shortest instruction.
         let step = u64::from(module.target.min_instruction_bytes());
         if !function.rows.is_empty() && !function.bytes.is_multiple_of(step) {
-            let (size, verb) =
-                (Count(function.bytes, "byte"), if function.bytes == 1 { "is" } else { "are" });
-            let what = format!("{size:#x} of code {verb} no multiple of {step}");
+            let size = Count(function.bytes, "byte");
+            let what = format!("the size of the code is a multiple of {step}: {size:#x}");
             return Err(Error::bad_argument(what).or_at(at()));
         }
     }
@@ -240,7 +244,7 @@ fn check_functions(module: &Module) -> Result<()> {
 fn check_calls(module: &Module) -> Result<()> {
     for call in module.calls.values() {
         if call.return_pc.is_none() && call.pc.is_none() {
-            let what = "a call has a pc to which the callee returns, or one where it is";
+            let what = "a call has a pc, a return pc or both: neither is given";
             return Err(Error::bad_argument(what).or_at(module.at_scope(call.scope)));
         }
     }
@@ -332,17 +336,17 @@ fn check_variable(module: &Module, id: VariableId, variable: &Variable, around: 
     let is_always = variable.always.is_some();
     let is_elsewhere = |loc| module.constant(loc).is_none();
     let what = if around.is_type && (is_live || variable.always.is_some_and(is_elsewhere)) {
-        "where a static member is, its definition says: in the class it can only be a constant"
+        "the location of a static member belongs to its definition: the member itself can only be a constant"
     } else if variable.is_declaration && (is_live || is_always) {
-        "a declaration has no place"
+        "a declaration has no location"
     } else if around.is_of_declaration && !is_parameter {
-        "the declaration of a function has parameters and no variables"
+        "the declaration of a function contains parameters, not variables"
     } else if around.is_of_declaration && is_always {
-        "a parameter of a declaration has no place"
+        "a parameter of a declaration has no location"
     } else if is_live && is_always {
-        "a variable that is always at one place has no others by pc"
+        "a variable with one location for all pcs has no live ranges"
     } else if is_live && around.function.is_none() {
-        "a variable that is in no function has no place by pc"
+        "a variable outside all functions has no live ranges"
     } else if is_parameter && !around.takes_parameters {
         "a parameter belongs to a function"
     } else {
@@ -357,7 +361,7 @@ fn check_files(module: &Module) -> Result<()> {
         if file.md5.is_some() != module.files[first].md5.is_some() {
             let unit = Some(module.string(module.units[file.unit].name).into());
             let what = format!(
-                "of the unit's files `{}` has an MD5 sum and another has none, or the reverse",
+                "either all files of a unit have an MD5 sum, or none does: `{}` differs from the primary file",
                 module.string(file.name)
             );
             return Err(Error::bad_argument(what).or_at(At { unit, ..At::default() }));

@@ -158,14 +158,16 @@ impl FrameBuilder<'_> {
             Some(register) if !register.is_vector() => {
                 Some(format!("register {} has no lanes", register.name()))
             }
-            _ if slot % 4 != 0 => Some("a slot for all lanes begins at a multiple of 4 bytes of each".into()),
+            _ if slot % 4 != 0 => {
+                Some(format!("a slot for all lanes begins at a multiple of 4 bytes: {slot}"))
+            }
             _ => None,
         };
         if let Some(what) = wrong {
             return Err(self.error(Error::bad_argument(what), Column::Register(vgpr), &pcs));
         }
         let offset = slot.checked_mul(lanes.into());
-        let offset = offset.ok_or_else(|| Error::bad_argument("the slot goes further than 2^63 bytes"));
+        let offset = offset.ok_or_else(|| Error::bad_argument("the slot exceeds 2^63 bytes"));
         let offset = offset.map_err(|error| self.error(error, Column::Register(vgpr), &pcs))?;
         let row = Loc::cfa().offset(offset);
         let loc = match mask {
@@ -194,7 +196,10 @@ impl FrameBuilder<'_> {
         let (pcs, column) = (0..self.code_bytes, self.return_register());
         let target = &self.builder.module.target;
         if target.space(SpaceId::PRIVATE_WAVE).is_none() {
-            let what = format!("{} has no scratch memory in which a frame could begin", target.name());
+            let what = format!(
+                "the frame of an entry function needs scratch memory: {} has no scratch memory",
+                target.name()
+            );
             return Err(self.error(Error::bad_argument(what), Column::Cfa, &pcs));
         }
         self.builder.module.functions[self.function].is_stack_at_zero = true;
@@ -209,8 +214,10 @@ impl FrameBuilder<'_> {
     /// canonical frame address nor touches it.
     pub fn extent(&mut self, bytes: Range<i64>) -> Result<&mut Self> {
         if bytes.start > 0 || bytes.end < 0 {
-            let what =
-                format!("bytes {}..{} are no frame: that is around its address", bytes.start, bytes.end);
+            let what = format!(
+                "the extent of a frame contains or touches the canonical frame address: bytes {}..{}",
+                bytes.start, bytes.end
+            );
             return Err(Error::bad_argument(what).or_at(at_function(&self.builder.module, self.function)));
         }
         self.builder.module.functions[self.function].frame_extent = Some(bytes);

@@ -55,7 +55,10 @@ impl Builder {
         let parent = parent.scope(&self.module)?;
         let of = self.same_unit_function(parent, declaration)?;
         if !of.is_declaration {
-            let what = format!("`{}` is no declaration", self.module.string(of.name));
+            let what = format!(
+                "a definition completes a declaration: `{}` is a definition itself",
+                self.module.string(of.name)
+            );
             return Err(crate::Error::bad_argument(what).or_at(self.module.at_scope(parent)));
         }
         let (name, returns) = (of.name, of.returns);
@@ -197,7 +200,8 @@ impl FunctionBuilder<'_> {
             .map_err(|error| error.or_at(module.at_scope(scope)))?;
         let variable = &module.variables[parameter];
         if variable.scope != scope || variable.kind != VariableKind::Parameter {
-            let error = crate::Error::bad_argument("the object of a function is one of its parameters");
+            let error =
+                crate::Error::bad_argument("the object pointer of a function is one of its parameters");
             return Err(error.or_at(crate::error::At {
                 variable: module.at_variable(parameter, None).variable,
                 ..module.at_scope(scope)
@@ -212,7 +216,7 @@ impl FunctionBuilder<'_> {
     /// # Errors
     /// The errors of [`VariableBuilder::live`](super::VariableBuilder::live) for the location.
     pub fn frame_base(&mut self, loc: &Loc) -> Result<&mut Self> {
-        let loc = self.place(loc, "the base of the frame")?;
+        let loc = self.place(loc, "the frame base")?;
         self.data().frame_base = Some(loc);
         Ok(self)
     }

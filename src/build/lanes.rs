@@ -66,11 +66,8 @@ impl Builder {
             Some(function) if is_code && module.target.lanes() > 1 => function,
             _ => {
                 let what = match module.target.lanes() {
-                    1 => format!(
-                        "{} has no lanes, of which one could say where they stand",
-                        module.target.name()
-                    ),
-                    _ => "lanes stand in a function that has code, or in an inlined call".into(),
+                    1 => format!("lane pcs need a target with lanes: {} has no lanes", module.target.name()),
+                    _ => "lane pcs belong to a function with code, or to an inlined call".into(),
                 };
                 return Err(Error::bad_argument(what).or_at(module.at_scope(scope)));
             }
@@ -94,7 +91,10 @@ impl LanesBuilder<'_> {
         known(scope.is_some(), || format!("{region} of this function"))
             .and_then(|()| match is_around {
                 true => Ok(()),
-                false => Err(Error::bad_argument("the region around it belongs to another inlined call")),
+                false => Err(Error::bad_argument(
+                    "a parent region is in an enclosing scope: this parent is in another \
+                    inlined call",
+                )),
             })
             .map_err(|error| {
                 let region = scope.map(|_| module.region_text(region));
@@ -207,7 +207,10 @@ impl LanesBuilder<'_> {
         if let Some(around) = self.around.map(|around| module.region(around)).map(Region::pcs)
             && !(around.start <= pcs.start && pcs.end <= around.end)
         {
-            let what = format!("it is not in the region around it, {:#x}..{:#x}", around.start, around.end);
+            let what = format!(
+                "a region lies inside its parent: the parent is {:#x}..{:#x}",
+                around.start, around.end
+            );
             return Err(Error::bad_argument(what).or_at(at(module, &pcs)));
         }
         let first = module.lanes.masks.len();
@@ -269,7 +272,7 @@ impl LanesBuilder<'_> {
         if code.is_empty() || code.iter().any(is_in) {
             return Ok(());
         }
-        Err(Error::bad_argument("the range is not in the code of the inlined call"))
+        Err(Error::bad_argument("the range is outside of the code of the inlined call"))
     }
 
     /// Checks and adds a mask, for pcs within the function.
@@ -277,9 +280,9 @@ impl LanesBuilder<'_> {
         let module = &self.builder.module;
         let (unit, lanes) = (module.scopes[self.scope].unit, module.target.lanes());
         let what = if place.nodes().all(|node| node == Node::Undefined) {
-            Some("the mask is nowhere")
+            Some("the location of the mask is undefined")
         } else if depends_on_lane(module, place) {
-            Some("the mask depends on the lane that asks, and there is one for the wave")
+            Some("a mask is the same for all lanes of the wave: its location depends on the current lane")
         } else {
             None
         };
@@ -364,7 +367,7 @@ pub(super) fn check(module: &Module) -> Result<(), Wrong> {
             if around != module.region(region).parent {
                 // Either the enclosing region by pcs, or the parent, which does not enclose it.
                 let other = around.map_or_else(|| "another region".into(), |other| module.region_text(other));
-                let what = format!("it overlaps {other}, and is not nested in it");
+                let what = format!("regions are nested or disjoint: this region overlaps {other}");
                 let error = Error::bad_argument(what).or_at(At {
                     region: Some(module.region_text(region)),
                     pcs: Some(pcs),
@@ -398,9 +401,9 @@ fn each_pc(masks: &[Mask], pcs: &Range<u64>) -> Result<(), (u64, &'static str)> 
     for mask in masks {
         match mask.pcs() {
             range if range.start > next => break,
-            range if range.start < next => return Err((range.start, "the mask is at two places")),
+            range if range.start < next => return Err((range.start, "the mask has two locations")),
             range => next = range.end,
         }
     }
-    if next == pcs.end { Ok(()) } else { Err((next, "the mask has no place")) }
+    if next == pcs.end { Ok(()) } else { Err((next, "the mask has no location")) }
 }

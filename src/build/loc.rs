@@ -206,8 +206,9 @@ pub(super) fn check_in(
             Node::StackAddress(_) => {
                 if target.space(SpaceId::PRIVATE_LANE).is_none() {
                     let name = target.name();
-                    let what =
-                        format!("a stack slot is in the scratch memory of a lane, and {name} has none");
+                    let what = format!(
+                        "a stack slot is in the scratch memory of a lane: {name} has no scratch memory"
+                    );
                     return Err(Error::bad_argument(what));
                 }
                 has_slot = true;
@@ -231,16 +232,16 @@ pub(super) fn check_in(
                 let mut total = 0u64;
                 for _ in 0..count {
                     let part = places.pop().after;
-                    total = total.checked_add(part).ok_or_else(|| too_large("a row of parts"))?;
+                    total = total.checked_add(part).ok_or_else(|| too_large("a composite"))?;
                 }
-                room(some(total, "a location of no parts")?)
+                room(some(total, "a composite without parts")?)
             }
             Node::Overlay => {
                 let (above, below) = (places.pop(), places.pop());
                 if constants >= 2 {
                     let [offset, size] = last;
-                    takes(target, whole, "what is laid over", above, size)?;
-                    fits("what is laid over", below, offset.saturating_add(size))?;
+                    takes(target, whole, "the overlay", above, size)?;
+                    fits("the overlay", below, offset.saturating_add(size))?;
                 }
                 below
             }
@@ -253,8 +254,8 @@ pub(super) fn check_in(
                 }
                 // Each element is at the offset that it would have if all came from this place.
                 let (one, zero) = (places.pop(), places.pop());
-                fits("a row of elements", one, total)?;
-                fits("a row of elements", zero, total)?;
+                fits("a vector", one, total)?;
+                fits("a vector", zero, total)?;
                 room(total).lanes_as(one).lanes_as(zero)
             }
             Node::Extend { bits, count } => {
@@ -287,12 +288,13 @@ pub(super) fn check_in(
                 continue;
             }
             Node::Read(bits) => {
-                number("a number that is read", bits)?;
-                takes(target, whole, "a number that is read", places.pop(), bits.into())?;
+                number("the number read from a location", bits)?;
+                takes(target, whole, "the number read from a location", places.pop(), bits.into())?;
                 continue;
             }
             Node::LaneIndex if target.lanes() == 1 => {
-                let what = format!("{} has no lanes, of which one could ask", target.name());
+                let what =
+                    format!("the current lane needs a target with lanes: {} has no lanes", target.name());
                 return Err(Error::bad_argument(what));
             }
             Node::ReadRegister(reg) | Node::EntryRegister(reg) => {
@@ -315,7 +317,7 @@ pub(super) fn check_in(
 }
 
 /// Description for [`number`] of a register's value.
-const HELD: &str = "what a register holds, as a number,";
+const HELD: &str = "the number read from a register";
 
 /// Maximum number of levels of nodes in a location: its users recurse once per level.
 pub(crate) const MAX_LEVELS: usize = 128;
@@ -323,7 +325,7 @@ pub(crate) const MAX_LEVELS: usize = 128;
 /// Refusal of a location with more than [`MAX_LEVELS`] levels.
 #[cold]
 pub(crate) fn too_deep() -> Error {
-    Error::bad_argument(format!("a location has up to {MAX_LEVELS} levels"))
+    Error::bad_argument(format!("a location has at most {MAX_LEVELS} levels"))
 }
 
 #[cold]
@@ -389,7 +391,9 @@ pub(crate) fn scalar(target: &Target, reg: Reg) -> Result<()> {
         return Err(ErrorKind::UnknownRegister(format!("{} ({})", reg.0, target.name())).into());
     };
     if register.is_vector() || register.bits > 64 {
-        return Err(Error::bad_argument(format!("register {} holds no address", register.name())));
+        let (name, bits) = (register.name(), crate::error::Count(register.bits, "bit"));
+        let what = format!("the register of an address is a scalar of at most 64 bits: {name} has {bits}");
+        return Err(Error::bad_argument(what));
     }
     Ok(())
 }
@@ -400,7 +404,11 @@ fn vector(module: &Module, reg: Reg) -> Result<Register> {
         return Ok(register);
     }
     Err(Error::bad_argument(match module.target.lanes() {
-        1 => format!("register {} has no lanes: {} has none", register.name(), module.target.name()),
+        1 => format!(
+            "register {} has no lanes: {} is a target without lanes",
+            register.name(),
+            module.target.name()
+        ),
         _ => format!("register {} has no lanes", register.name()),
     }))
 }
@@ -468,11 +476,11 @@ fn does_not_fit(what: &str, needs: u64, has: u64) -> Error {
 const MAX_ELEMENTS: u64 = 1 << 16;
 
 fn elements(bits: u64, count: u64) -> Result<u64> {
-    let total = bits.checked_mul(count).ok_or_else(|| too_large("a row of elements"))?;
+    let total = bits.checked_mul(count).ok_or_else(|| too_large("a vector"))?;
     if count > MAX_ELEMENTS {
-        return Err(Error::bad_argument(format!("a row has up to {MAX_ELEMENTS} elements")));
+        return Err(Error::bad_argument(format!("a vector has at most {MAX_ELEMENTS} elements: {count}")));
     }
-    some(total, "a vector of no elements, or of elements without bits,")
+    some(total, "a vector without elements, or with elements of 0 bits,")
 }
 
 #[inline]
@@ -489,5 +497,5 @@ fn some(bits: u64, what: &str) -> Result<u64> {
 }
 
 fn too_large(what: &str) -> Error {
-    Error::bad_argument(format!("{what} goes further than 2^63 bits"))
+    Error::bad_argument(format!("{what} exceeds 2^63 bits"))
 }

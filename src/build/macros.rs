@@ -85,8 +85,10 @@ impl MacroBuilder<'_> {
             }),
         };
         if head == 0 || !is_formed {
-            let what =
-                format!("`{}` is no definition like `NAME text` or `NAME(a,b) text`", text.escape_debug());
+            let what = format!(
+                "a macro definition has the form `NAME text` or `NAME(a,b) text`: `{}`",
+                text.escape_debug()
+            );
             return Err(self.error(what));
         }
         let is_empty = !text.contains(' ');
@@ -105,7 +107,7 @@ impl MacroBuilder<'_> {
     pub fn undefine(&mut self, line: u32, name: &str) -> Result<&mut Self> {
         self.check(line, name)?;
         if name.is_empty() || head_len(name) != name.len() {
-            return Err(self.error(format!("`{}` is no name of a macro", name.escape_debug())));
+            return Err(self.error(format!("`{}` is not the name of a macro", name.escape_debug())));
         }
         let name = self.builder.name(name)?;
         Ok(self.push(Macro::Undefine { line, name }))
@@ -132,7 +134,7 @@ impl MacroBuilder<'_> {
     pub fn end_file(&mut self) -> Result<&mut Self> {
         let state = &mut self.builder.preprocessors[self.unit];
         match state.depth.checked_sub(1) {
-            None => Err(self.error("more files end than have begun".into())),
+            None => Err(self.error("a file ends after it begins: no file is open".into())),
             Some(depth) => {
                 state.depth = depth;
                 Ok(self.push(Macro::EndFile))
@@ -144,8 +146,8 @@ impl MacroBuilder<'_> {
         let Preprocessor { depth, has_begun } = self.builder.preprocessors[self.unit];
         let what = match line {
             _ if text.contains('\0') => format!("the macro `{}` contains a zero byte", text.escape_debug()),
-            0 if has_begun => "line 0 is that of macros from before the first file".into(),
-            1.. if depth == 0 => format!("line {line} of a macro is of no file"),
+            0 if has_begun => "line 0 is for macros before the first file".into(),
+            1.. if depth == 0 => format!("a macro outside all files has line 0, not {line}"),
             _ => return Ok(()),
         };
         Err(self.error(what))
@@ -188,7 +190,7 @@ pub(super) fn check(module: &Module) -> Result<()> {
         }
         if let Some(&file) = open.last() {
             let name = module.string(module.files[file].name);
-            let what = format!("among the macros, file `{name}` begins and does not end");
+            let what = format!("a file that begins among the macros also ends: `{name}` does not");
             return Err(Error::bad_argument(what).or_at(module.at_scope(module.units[unit].scope)));
         }
     }

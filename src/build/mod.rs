@@ -204,7 +204,7 @@ impl Builder {
             if !fits {
                 let entity = entity_text(&self.module, *entity);
                 return Err(Error::bad_argument(format!(
-                    "slot {slot} stands for {entity}, and the operation does not refer to such"
+                    "the operation with slot {slot} cannot refer to {entity}"
                 )));
             }
         }
@@ -304,7 +304,7 @@ impl Builder {
     /// Interns a symbol's name, which is not empty.
     fn symbol_name(&mut self, text: &str, at: impl Fn(&Module) -> At) -> StringId {
         if text.is_empty() && self.wrong.is_none() {
-            self.wrong = Some(Error::bad_argument("a symbol without a name").or_at(at(&self.module)));
+            self.wrong = Some(Error::bad_argument("the name of a symbol is empty").or_at(at(&self.module)));
         }
         self.string(text, at)
     }

@@ -44,7 +44,7 @@ impl Builder {
     pub fn label(&mut self, scope: impl InScope, name: &str) -> Result<LabelBuilder<'_>> {
         let scope = scope.scope(&self.module)?;
         if self.module.function_of(scope).is_none() {
-            let error = crate::Error::bad_argument("a label is in a function");
+            let error = crate::Error::bad_argument("a label belongs to a function");
             return Err(error.or_at(self.module.at_scope(scope)));
         }
         let name = self.name(name).map_err(|error| error.or_at(self.module.at_scope(scope)))?;
@@ -64,12 +64,12 @@ fn imported(module: &Module, scope: ScopeId, what: Imported) -> Result<()> {
     known(of == Some(module.scopes[scope].unit), || format!("{id} of this unit"))?;
     match what {
         Imported::Variable(id) if module.function_of(module.variables[id].scope).is_some() => {
-            Err(crate::Error::bad_argument("a variable of a function is not imported"))
+            Err(crate::Error::bad_argument("a variable of a function cannot be imported"))
         }
         Imported::Namespace(id) | Imported::AllOf(id)
             if !matches!(module.scopes[id].kind, ScopeKind::Namespace { .. }) =>
         {
-            Err(crate::Error::bad_argument(format!("{id} is no namespace")))
+            Err(crate::Error::bad_argument(format!("{id} is not a namespace")))
         }
         _ => Ok(()),
     }
@@ -89,7 +89,8 @@ impl ImportBuilder<'_> {
     pub fn name(&mut self, name: &str) -> Result<&mut Self> {
         let Import { scope, what, .. } = self.builder.module.imports[self.id];
         if let Imported::AllOf(_) = what {
-            let error = crate::Error::bad_argument("all names of a namespace have no name");
+            let error =
+                crate::Error::bad_argument("an import of all names of a namespace has no name of its own");
             return Err(error.or_at(self.builder.module.at_scope(scope)));
         }
         let name = self.builder.name(name);

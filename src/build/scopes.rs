@@ -44,7 +44,7 @@ impl InScope for TypeId {
         let missing = || ErrorKind::UnknownId(self.to_string());
         let ty = module.types.get(self).ok_or_else(missing)?;
         ty.own_scope().ok_or_else(|| {
-            let what = format!("{} is no structure, class or union", module.called(self));
+            let what = format!("{} is not a structure, class or union", module.called(self));
             Error::bad_argument(what).or_at(module.at_type(self))
         })
     }
@@ -134,7 +134,7 @@ impl Builder {
         let is_block = self.module.scopes[origin].kind == ScopeKind::Block;
         let bodies = (self.body(parent), self.body(origin));
         if !is_block || !matches!(bodies, (Some((inlined, true)), Some((of, false))) if inlined == of) {
-            let what = format!("{origin} is no block of the function that is inlined here");
+            let what = format!("{origin} is not a block of the function that is inlined here");
             return Err(crate::Error::bad_argument(what).or_at(at()));
         }
         let scope = self.block(parent, pcs)?;
@@ -173,7 +173,7 @@ impl Builder {
         known(is_there, || format!("{} of this unit", call.file)).map_err(|error| error.or_at(at()))?;
         if self.module.functions[function].is_declaration {
             let name = self.module.string(self.module.functions[function].name);
-            let what = format!("`{name}` is declared and has no body to inline");
+            let what = format!("an inlined function has a body: `{name}` is only declared");
             return Err(crate::Error::bad_argument(what).or_at(at()));
         }
         let scope = self.code_scope(parent, ScopeKind::Inlined { function, call }, pcs)?;
@@ -193,7 +193,7 @@ impl Builder {
         self.code_pc(scope, pc, false)?;
         let own = self.module.ranges(scope);
         if !own.is_empty() && !own.iter().any(|range| range.contains(&pc)) {
-            let error = crate::Error::bad_argument("the pc at which it is entered is not in its code");
+            let error = crate::Error::bad_argument("the entry pc is outside of the code of its scope");
             return Err(
                 error.or_at(At { pcs: Some(pc..pc.saturating_add(1)), ..self.module.at_scope(scope) })
             );
@@ -213,7 +213,7 @@ impl Builder {
             ScopeKind::Block | ScopeKind::Namespace { .. } => {
                 super::finish::check_line(&self.module, Some(line), scope)
             }
-            _ => Err(Error::bad_argument("where it begins is said of a block or a namespace")),
+            _ => Err(Error::bad_argument("the line where a scope begins belongs to a block or a namespace")),
         };
         result.map_err(|error| error.or_at(self.module.at_scope(scope)))?;
         self.module.scopes[scope].line = Some(line);
@@ -235,7 +235,7 @@ impl Builder {
                 Ok(())
             }
             _ => {
-                let error = Error::bad_argument("an inlined call or a block has a discriminator");
+                let error = Error::bad_argument("a discriminator belongs to an inlined call or a block");
                 Err(error.or_at(self.module.at_scope(scope)))
             }
         }
@@ -246,7 +246,7 @@ impl Builder {
     pub(super) fn code_pc(&self, scope: ScopeId, pc: u64, is_end: bool) -> Result<()> {
         let at = || At { pcs: Some(pc..pc.saturating_add(1)), ..self.module.at_scope(scope) };
         let Some(function) = self.module.function_of(scope) else {
-            return Err(crate::Error::bad_argument("a pc of what is in no function").or_at(at()));
+            return Err(crate::Error::bad_argument("a pc belongs to a scope in a function").or_at(at()));
         };
         let size = self.module.functions[function].bytes;
         if is_end && pc == size && size > 0 {
@@ -291,7 +291,7 @@ impl Builder {
                     format!("the range overlaps {:#x}..{:#x} of the same scope", other.start, other.end);
                 Error::bad_argument(text)
             } else if !is_inside {
-                Error::bad_argument("the range is not in the code of the scope around it")
+                Error::bad_argument("the range is outside of the code of the enclosing scope")
             } else {
                 before.insert(range.start, range.end);
                 continue;
@@ -312,7 +312,7 @@ impl Builder {
     fn not_in_type(&self, scope: ScopeId, what: &str) -> Result<()> {
         match self.module.scopes[scope].kind {
             ScopeKind::Type(ty) => {
-                let what = format!("{what} in {}", self.module.called(ty));
+                let what = format!("{what} cannot be in {}", self.module.called(ty));
                 Err(crate::Error::bad_argument(what).or_at(self.module.at_scope(scope)))
             }
             _ => Ok(()),

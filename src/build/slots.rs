@@ -41,8 +41,8 @@ impl Builder {
 /// Refuses slots whose function is still without a base at the end.
 pub(super) fn check(module: &Module, slots: &[Slot]) -> Result<(), Wrong> {
     let Some(slot) = slots.iter().find(|slot| !slot.has_base(module)) else { return Ok(()) };
-    let what = "a stack slot counts from where the function's frame begins, and that is not known: `stack_base` is \
-                for the register that holds it, `kernel` and `stack_at_zero` for a frame at address 0";
+    let what = "a stack slot is an offset from the stack base of the function, which is not set: `stack_base` sets \
+        its register; `kernel` and `stack_at_zero` set address 0";
     let error = Error::bad_argument(what);
     Err(match slot {
         Slot::Variable(variable, pcs) => Wrong::with(

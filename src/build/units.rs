@@ -32,8 +32,10 @@ impl UnitBuilder<'_> {
         let known = module.strings.number(name).map(StringId::from_u32);
         let is_taken = module.units.iter().any(|(id, unit)| id != self.id && known == unit.split_name);
         if name.is_empty() || known.is_some() && is_taken {
-            let error =
-                Error::bad_argument(format!("a split unit has a file of its own, and `{name}` is none"));
+            let error = Error::bad_argument(format!(
+                "a split unit has a file of its own: `{name}` is empty or belongs to \
+                    another unit"
+            ));
             return Err(error.or_at(module.at_scope(module.units[self.id].scope)));
         }
         let scope = self.builder.module.units[self.id].scope;

@@ -109,7 +109,7 @@ impl Builder {
         let function = self.module.function_of(of.scope);
         let is_inlined = |body| function.is_some_and(|function| body == (function, true));
         if !is_code || !self.body(scope).is_some_and(is_inlined) {
-            let what = "the variable is not one of the function that is inlined here";
+            let what = "the variable does not belong to the function that is inlined here";
             return Err(crate::Error::bad_argument(what).or_at(crate::error::At {
                 variable: self.module.at_variable(origin, None).variable,
                 ..self.module.at_scope(scope)
@@ -132,10 +132,13 @@ impl Builder {
         };
         let (ty, at) = (of.ty, self.module.at_variable(member, None));
         if !self.module.is_static_member(member) && !of.is_declaration {
-            return Err(crate::Error::bad_argument("the variable is no static member").or_at(at));
+            return Err(crate::Error::bad_argument(
+                "the variable is neither a static member nor a declaration",
+            )
+            .or_at(at));
         }
         if !matches!(self.module.scopes[scope].kind, ScopeKind::Unit | ScopeKind::Namespace { .. }) {
-            let what = "a static member is defined in the unit or a namespace";
+            let what = "the definition of a static member is in the unit or a namespace";
             return Err(crate::Error::bad_argument(what).or_at(at));
         }
         let mut definition = self.new_variable(scope, None, ty, VariableKind::Variable, None)?;
@@ -246,11 +249,13 @@ impl VariableBuilder<'_> {
     pub fn live_in(&mut self, pcs: Range<u64>, locs: &[Loc]) -> Result<&mut Self> {
         let (start, end) = self.range(&pcs)?;
         if locs.is_empty() {
-            return Err(self.error(crate::Error::bad_argument("a variable without a place"), Some(pcs)));
+            return Err(
+                self.error(crate::Error::bad_argument("a live range needs at least one location"), Some(pcs))
+            );
         }
         let is_nowhere = |loc: &Loc| loc.nodes().all(|node| node == Node::Undefined);
         if locs.len() > 1 && locs.iter().any(is_nowhere) {
-            let what = "of several places of a variable one is nowhere";
+            let what = "one of several locations of a variable is undefined";
             return Err(self.error(crate::Error::bad_argument(what), Some(pcs)));
         }
         for loc in locs {

@@ -22,7 +22,9 @@ impl FromStr for Pattern {
             }
             let len = if rest.starts_with("b:") { 10 } else { 2 };
             let (byte, defined) = rest.get(..len).and_then(byte).ok_or_else(|| {
-                format!("two hexadecimal digits, `--` or `b:` with eight of `0`, `1`, `-` are expected at `{rest}`")
+                format!(
+                    "two hexadecimal digits, `--`, or `b:` and eight of `0`, `1`, `-` are expected: `{rest}`"
+                )
             })?;
             bits.bytes.push(byte);
             bits.defined.push(defined);

@@ -130,7 +130,7 @@ fn rows(frames: &Frames<'_>, fde: &Fde<'_>) -> Result<Vec<Row>, Fault> {
     let mut rows = Vec::new();
     while let Some(row) = all.next_row().map_err(fault)? {
         if row.start < last {
-            let rule = "the location of a row is greater than that before it (A.6.4.2.1)";
+            let rule = "the locations of rows ascend (A.6.4.2.1)";
             return Err(Fault::new(Class::IllFormed, rule));
         }
         (last, listed) = (row.start, listed + row.rules.len() + 1);

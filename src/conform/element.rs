@@ -54,15 +54,16 @@ impl ElementText {
                 let fits = |number: &u64| generic.size() >= 64 || number >> generic.size() == 0;
                 let number = natural.filter(fits);
                 let number =
-                    number.ok_or("a `value` of the generic type is text as \"0x1f\", of its size")?;
+                    number.ok_or("a `value` of the generic type is text like \"0x1f\" that fits the type")?;
                 Ok(Element::Value(Value::new(generic, number)))
             }
             Self { value: Some(ValueText::Text(text)), ty: Some(ValueType(ty)), location: None } => {
                 let bytes = Bytes::parse(text);
-                let Bytes(mut bytes) = bytes.ok_or("a `value` of a type is bytes of two digits each")?;
+                let Bytes(mut bytes) =
+                    bytes.ok_or("a `value` of a type is bytes of two hexadecimal digits each")?;
                 if bytes.len() as u64 != ty.size().div_ceil(8) {
                     return Err(format!(
-                        "{} given for a type of {}",
+                        "a `value` has the size of its type: {} given for {}",
                         Count(bytes.len(), "byte").are(),
                         Count(ty.size(), "bit")
                     ));

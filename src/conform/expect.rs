@@ -66,7 +66,7 @@ impl FromStr for Word {
     fn from_str(text: &str) -> Result<Self, String> {
         let classes = [Class::IllFormed, Class::Evaluation, Class::Unmapped];
         let found = classes.into_iter().map(Self).find(|word| word.to_string() == text);
-        found.ok_or_else(|| format!("`ill-formed`, `evaluation` or `unmapped` is expected, not `{text}`"))
+        found.ok_or_else(|| format!("`ill-formed`, `evaluation` or `unmapped` is expected: `{text}`"))
     }
 }
 
@@ -137,7 +137,7 @@ impl<'de> Deserialize<'de> for WrittenText {
         impl<'de> Visitor<'de> for AsWritten {
             type Value = WrittenText;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object of places and bytes, or an error")
+                f.write_str("an object of locations and bytes, or an error")
             }
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<WrittenText, A::Error> {
                 let (mut error, mut bytes) = (None, Vec::new());
@@ -153,7 +153,7 @@ impl<'de> Deserialize<'de> for WrittenText {
                 match error {
                     None => Ok(WrittenText::Bytes(bytes)),
                     Some(error) if bytes.is_empty() => Ok(WrittenText::Error(error)),
-                    Some(_) => Err(de::Error::custom("a store is refused, or changes something: not both")),
+                    Some(_) => Err(de::Error::custom("`written` has either `error` or locations, not both")),
                 }
             }
         }
@@ -173,7 +173,7 @@ impl WrittenText {
             let place = Stored::parse(key, architecture).map_err(wrong)?;
             place.check(bytes.len(), architecture).map_err(wrong)?;
             if found.iter().any(|(known, _)| *known == place) {
-                return Err(wrong(format!("{place} is there twice")));
+                return Err(wrong(format!("{place} occurs twice")));
             }
             found.push((place, bytes.clone()));
         }
@@ -192,7 +192,7 @@ impl ExpectText {
             ("pointer", self.pointer.is_some()),
             ("written", self.written.is_some()),
         ];
-        refuse(&others, "a vector with `cfi` expects no such thing")?;
+        refuse(&others, "a vector with `cfi` cannot expect this")?;
         let text = UnwoundText {
             rows: self.rows.clone(),
             cfa: self.cfa.clone(),
@@ -223,10 +223,10 @@ impl ExpectText {
         let mut answers = [bytes, value, pointer, error].into_iter().flatten();
         let (answer, more) = (answers.next(), answers.next());
         if more.is_some() {
-            return Err(Wrong::new("one of `bytes`, `value`, `pointer` and `error` is expected, not more"));
+            return Err(Wrong::new("at most one of `bytes`, `value`, `pointer` and `error` is allowed"));
         }
         if self.ty.is_some() && self.value.is_none() {
-            return Err(Wrong::new("a `type` is that of a `value`").under("type"));
+            return Err(Wrong::new("a `type` needs a `value`").under("type"));
         }
         let is_beside = match &answer {
             Some(Answer::Value(..)) => false,
@@ -234,15 +234,20 @@ impl ExpectText {
             _ => true,
         };
         if self.location.is_some() && !is_beside {
-            return Err(Wrong::new("there is no location beside this").under("location"));
+            return Err(Wrong::new(
+                "a `location` is allowed without `value`, and with `error` only for `unmapped`",
+            )
+            .under("location"));
         }
         if self.location.is_none() && answer.is_none() && self.written.is_none() {
-            return Err(Wrong::new("nothing is expected"));
+            return Err(Wrong::new("the vector has no expectation"));
         }
         match (&self.written, is_stored) {
-            (Some(_), false) => return Err(Wrong::new("the vector has no `write`").under("written")),
+            (Some(_), false) => {
+                return Err(Wrong::new("`written` needs a vector with `write`").under("written"));
+            }
             (None, true) if !matches!(answer, Some(Answer::Error(_))) => {
-                return Err(Wrong::new("missing field `written`: the vector has `write`"));
+                return Err(Wrong::new("missing field `written`: a vector with `write` needs it"));
             }
             _ => {}
         }

@@ -63,7 +63,10 @@ impl File {
             let mut names = BTreeSet::new();
             for (index, vector) in file.text.vectors.iter().enumerate() {
                 if !names.insert(&vector.name) {
-                    return Err(in_vector(index, Wrong::new("another vector has this name").under("name")));
+                    return Err(in_vector(
+                        index,
+                        Wrong::new("the names of vectors are unique").under("name"),
+                    ));
                 }
                 file.resolve(index)?;
             }
@@ -86,7 +89,7 @@ impl File {
     /// # Panics
     /// Never: reading the file has resolved each vector once.
     pub fn vectors(&self) -> impl Iterator<Item = Vector> {
-        (0..self.len()).map(|index| self.resolve(index).expect("was made when the file was read"))
+        (0..self.len()).map(|index| self.resolve(index).expect("reading the file resolved the vector"))
     }
 
     /// Runs the vectors whose name contains `only` with the built-in evaluator, and adds the outcomes to a report,

@@ -36,7 +36,7 @@ impl CallerText {
                     return Err(wrong(format!("the target has no register {}", reg.0)));
                 }
                 if caller.registers.insert(reg, location.resolve(target).map_err(wrong)?).is_some() {
-                    return Err(wrong(format!("register {} is there twice", reg.0)));
+                    return Err(wrong(format!("register {} occurs twice", reg.0)));
                 }
             }
         }

@@ -84,7 +84,7 @@ impl SectionList {
         addresses: &[u64],
     ) -> Result<Vec<ListEntry<'_>>, Fault> {
         let first = self.first(encoding)?;
-        let cut_off = || ill_formed("the list is outside of its table (DWARF 5, 7.29)");
+        let cut_off = || ill_formed("the list begins within its table (DWARF 5, 7.29)");
         let bytes =
             usize::try_from(first).ok().and_then(|first| self.bytes.get(first..)).ok_or_else(cut_off)?;
         let list = EncodedList { format: ListFormat::Loclists, bytes, base: base.unwrap_or(0) };
@@ -96,7 +96,7 @@ impl SectionList {
         let offset_bytes = usize::from(encoding.offset_bytes);
         let (length, header) = if offset_bytes == 8 { (12, 20) } else { (4, 12) };
         let Some(bytes) = self.bytes.get(..header) else {
-            return Err(ill_formed("the header of the lists is cut off (DWARF 5, 7.29)"));
+            return Err(ill_formed("the header of the lists is truncated (DWARF 5, 7.29)"));
         };
         let number = |bytes: &[u8]| {
             let push = |number, byte: &u8| number << 8 | u64::from(*byte);
@@ -108,21 +108,23 @@ impl SectionList {
         let rest = self.bytes.len() - length;
         let is_whole = number(&bytes[length - offset_bytes..length]) == rest as u64;
         if !is_whole || (offset_bytes == 8) != bytes.starts_with(&[0xff; 4]) {
-            return Err(ill_formed("the length of the lists is not that of the table (DWARF 5, 7.29)"));
+            return Err(ill_formed("the unit length is not that of the table (DWARF 5, 7.29)"));
         }
         if number(&bytes[length..length + 2]) != 5 {
-            return Err(ill_formed("lists have version 5 (DWARF 5, 7.29)"));
+            return Err(ill_formed("the version of the lists is 5 (DWARF 5, 7.29)"));
         }
         let [address_bytes, segment_bytes] = [bytes[length + 2], bytes[length + 3]];
         if address_bytes != encoding.address_bytes {
             let unit = encoding.address_bytes;
             return Err(ill_formed(format!(
-                "the `address_size` of headers that belong to one program location is the same (A.2.5.1), and that of \
-                 the lists is {address_bytes}, that of the unit {unit}"
+                "all headers of a program location have the same `address_size` (A.2.5.1): {address_bytes} \
+                    in the lists, {unit} in the unit"
             )));
         }
         if segment_bytes != 0 {
-            return Err(ill_formed("the target has no segments (DWARF 5, 7.29)"));
+            return Err(ill_formed(format!(
+                "the `segment_selector_size` of the lists is 0 (DWARF 5, 7.29): {segment_bytes}"
+            )));
         }
         let offsets = number(&bytes[length + 4..header]) * offset_bytes as u64;
         Ok(self.offset.unwrap_or(header as u64 + offsets))
@@ -179,7 +181,8 @@ pub(super) fn entries(
                 continue;
             }
             ListText::OffsetPair { start, end, expr } => {
-                let base = base.ok_or_else(|| Wrong::new("there is no base address").at(index))?;
+                let base =
+                    base.ok_or_else(|| Wrong::new("an `offset_pair` needs a base address").at(index))?;
                 let at = |offset: &Parsed<Offset>| base.wrapping_add(offset.0.0) & largest;
                 (Some((at(start), at(end))), expr)
             }

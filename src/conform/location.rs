@@ -88,7 +88,7 @@ impl Stored {
             [Place { storage: Named::Memory { space, address, lane }, by: 0 }] => {
                 Ok(Self::Memory { space: space.space(architecture)?, address: *address, lane: *lane })
             }
-            _ => Err(format!("`reg:N` or `mem:SPACE:ADDRESS` is expected, not `{text}`")),
+            _ => Err(format!("`reg:N` or `mem:SPACE:ADDRESS` is expected: `{text}`")),
         }
     }
 
@@ -104,7 +104,7 @@ impl Stored {
                 match bits.div_ceil(8) as usize == bytes {
                     true => Ok(()),
                     false => Err(format!(
-                        "the register has {bits}, and {bytes} given",
+                        "the bytes have the size of the register, {bits}: {bytes} given",
                         bits = Count(bits, "bit"),
                         bytes = Count(bytes, "byte").are()
                     )),
@@ -205,7 +205,9 @@ impl<'a> Reader<'a> {
             self.blanks();
             places.push(self.place()?);
             if places.len() > MAX_PLACES {
-                return Err(self.expected(&format!("the end of a location of at most {MAX_PLACES} places")));
+                return Err(
+                    self.expected(&format!("the end of a location of at most {MAX_PLACES} single locations"))
+                );
             }
         }
     }
@@ -228,7 +230,7 @@ impl<'a> Reader<'a> {
             "undefined" => Ok(Named::Undefined),
             "mem" => {
                 self.need(":")?;
-                let space = self.named("the number of an address space, or its name,")?;
+                let space = self.named("the number or the name of an address space")?;
                 self.need(":")?;
                 let address = self.number("an address")?;
                 let lane = if self.eat("@") { Some(self.number("a lane")?) } else { None };
@@ -236,7 +238,7 @@ impl<'a> Reader<'a> {
             }
             "reg" => {
                 self.need(":")?;
-                Ok(Named::Register(self.named("the DWARF number of a register, or its name,")?))
+                Ok(Named::Register(self.named("the DWARF number or the name of a register")?))
             }
             "implicit" => {
                 self.need(":")?;
@@ -257,7 +259,7 @@ impl<'a> Reader<'a> {
                 let is_negative = self.eat("-");
                 let bytes: u64 = self.number("a number of bytes")?;
                 let by = if is_negative { -i128::from(bytes) } else { bytes.into() };
-                let by = by.try_into().map_err(|_| self.expected("a number of bytes of 64 bits"))?;
+                let by = by.try_into().map_err(|_| self.expected("a number of bytes that fits 64 bits"))?;
                 Ok(Named::Pointer { entry, by })
             }
             _ => {
@@ -327,7 +329,7 @@ impl Place {
                 if address.checked_shr(layout.address_bits).unwrap_or(0) != 0 {
                     let bits = layout.address_bits;
                     return Err(format!(
-                        "{address:#x} is no address of {bits}, of space {space}",
+                        "an address of space {space} has {bits}: {address:#x}",
                         bits = Count(bits, "bit")
                     ));
                 }
@@ -360,9 +362,9 @@ impl Place {
 /// Checks that a lane is given exactly for memory per lane.
 pub(super) fn check_lane(SpaceId(space): SpaceId, per: Per, lane: Option<u32>) -> Result<(), String> {
     match (per, lane) {
-        (Per::Lane, None) => Err(format!("no lane is given, and address space {space} is one of each lane")),
+        (Per::Lane, None) => Err(format!("address space {space} is per lane: a lane is missing")),
         (Per::Process | Per::Thread, Some(_)) => {
-            Err(format!("a lane is given, and address space {space} is not one of each lane"))
+            Err(format!("address space {space} is not per lane: a lane is given"))
         }
         _ => Ok(()),
     }

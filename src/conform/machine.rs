@@ -207,7 +207,7 @@ fn registers(
                 Err(_) => continue,
             };
             if !given.insert(reg) {
-                return Err(wrong(format!("register {} is there twice", reg.0)));
+                return Err(wrong(format!("register {} occurs twice", reg.0)));
             }
             last.insert(reg, (item, named, bytes));
         }
@@ -218,7 +218,7 @@ fn registers(
         match target.register_bits(reg) {
             Some(bits) if bytes.len() as u64 > u64::from(bits.div_ceil(8)) => {
                 return Err(wrong(format!(
-                    "{} given for a register of {bits}",
+                    "the bytes fit the register, {bits}: {} given",
                     Count(bytes.len(), "byte").are(),
                     bits = Count(bits, "bit")
                 )));
@@ -247,7 +247,7 @@ fn store(snapshot: &mut Snapshot, memory: &MemoryText, is_own: bool, target: &Ta
             check_lane(id, layout.per, lane)?;
             let end = u128::from(*address) + bytes.len() as u128;
             if end > 1 << layout.address_bits {
-                return Err(format!("the bytes go beyond the addresses of address space {space}"));
+                return Err(format!("the bytes exceed address space {space}"));
             }
         }
     }
@@ -271,7 +271,7 @@ impl EntryText {
             }
             (None, None, Some(Bytes(bytes))) => OwnedBody::Constant(bytes.clone()),
             (None, None, None) => OwnedBody::Nothing,
-            _ => return Err(Wrong::new("an entry has one of `expr`, `loclist` and `const_value`")),
+            _ => return Err(Wrong::new("an entry has at most one of `expr`, `loclist` and `const_value`")),
         };
         Ok((body, self.unit.as_ref().map_or(current_unit, |unit| unit.0.0)))
     }

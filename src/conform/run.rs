@@ -37,7 +37,9 @@ impl Vector {
                 let entries = section.entries(self.encoding, base, &machine.debug_addr)?;
                 self.evaluate_list(&entries, evaluator)
             }
-            Body::Frames(_) => Err(Fault::new(Class::Unsupported, "call frame information is no expression")),
+            Body::Frames(_) => {
+                Err(Fault::new(Class::Unsupported, "call frame information is not an expression"))
+            }
         }
     }
 

@@ -57,9 +57,7 @@ impl Machine {
         let (mut machines, target) = Self::stops(text, target)?;
         match (machines.pop(), machines.len()) {
             (Some(machine), 0) => Ok((machine, target)),
-            (_, others) => {
-                Err(Error::malformed(format!("{} stops, where one machine is expected", others + 1)))
-            }
+            (_, others) => Err(Error::malformed(format!("one machine is expected: {} stops", others + 1))),
         }
     }
 
@@ -86,7 +84,7 @@ impl Machine {
                     let path = vec![Step::Key("target".into())];
                     Target::of(&Layers(vec![Layer { object, path }]), &Target::definitions(&file.targets)?)?
                 }
-                (None, _) => return Err(Wrong::new("missing field `target`: no other is given")),
+                (None, _) => return Err(Wrong::new("missing field `target`")),
             };
             let common = match &file.machine {
                 Given::Is(object) => Some(Layer { object, path: vec![Step::Key("machine".into())] }),
@@ -97,7 +95,7 @@ impl Machine {
                 Self::of(&Layers(common.iter().cloned().chain([own]).collect()), &target)
             };
             let machines = match (&common, &file.stops.0[..]) {
-                (None, []) => return Err(Wrong::new("missing field `machine`, or a list of `stops`")),
+                (None, []) => return Err(Wrong::new("missing field `machine` or `stops`")),
                 (Some(machine), []) => vec![Self::of(&Layers(vec![machine.clone()]), &target)?],
                 (_, stops) => stops.iter().enumerate().map(stop).collect::<Result<_, Wrong>>()?,
             };

@@ -209,7 +209,7 @@ objects! {
 
 /// DWARF number of a register, or the first and last number of a range of equal registers.
 #[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(untagged, expecting = "a number, or the first and the last of a range, are expected")]
+#[serde(untagged, expecting = "a number, or the first and the last number of a range, is expected")]
 enum Numbers {
     One(Number<u64>),
     Range(Number<u64>, Number<u64>),
@@ -231,9 +231,9 @@ impl Numbers {
             Self::Range(Number(first), Number(last)) => (first, last),
         };
         match last.checked_sub(first) {
-            None => Err(format!("a range of registers ascends, and {first} is after {last}")),
+            None => Err(format!("a range of registers ascends: {first} to {last}")),
             Some(more) if more >= MOST_REGISTERS => {
-                Err(format!("a range has at most {MOST_REGISTERS} registers, not {first} to {last}"))
+                Err(format!("a range has at most {MOST_REGISTERS} registers: {first} to {last}"))
             }
             Some(_) => Ok(first..=last),
         }
@@ -317,7 +317,7 @@ impl Target {
                 // Properties of the unit rather than of the target.
                 target.offset_bytes = offset_bytes(layers)?.unwrap_or(target.offset_bytes);
                 target.version = version(layers)?.unwrap_or(target.version);
-                let own = |item: &str| format!("a named target has its own {item}");
+                let own = |item: &str| format!("a named target defines the {item} itself");
                 let refused = [
                     last!(layers, address_size).map(|item| item.error(own("address size"))),
                     last!(layers, endian).map(|item| item.error(own("byte order"))),
@@ -334,7 +334,7 @@ impl Target {
         let Given::Is(Map(targets)) = targets else { return Ok(BTreeMap::new()) };
         let define = |(name, definition): (&String, &Option<TargetText>)| {
             let path = ["targets", name].map(|key| Step::Key(key.to_owned())).to_vec();
-            let nothing = || Wrong { path: path.clone(), what: "nothing is defined".into() };
+            let nothing = || Wrong { path: path.clone(), what: "the definition is empty".into() };
             let object = definition.as_ref().ok_or_else(nothing)?;
             let layers = Layers(vec![Layer { object, path: path.clone() }]);
             match last!(layers, name) {
@@ -349,7 +349,7 @@ impl Target {
         let address_size = last!(layers, address_size).ok_or_else(|| layers.missing("address_size"))?;
         let address_bytes = match address_size.value.0 {
             bytes @ 1..=8 => bytes,
-            bytes => return Err(address_size.error(format!("an address has 1 to 8 bytes, not {bytes}"))),
+            bytes => return Err(address_size.error(format!("an address has 1 to 8 bytes: {bytes}"))),
         };
         let offset_bytes = match last!(layers, name) {
             // The offset size is a property of the unit, which a definition can leave to the vectors.
@@ -368,7 +368,7 @@ impl Target {
             let range = register.dwarf.range().map_err(wrong)?;
             for (number, name) in range.clone().zip(each_name(&register.name, range)) {
                 if layout.registers.insert(Reg(number), bits).is_some() {
-                    return Err(wrong(format!("register {number} is there twice")));
+                    return Err(wrong(format!("register {number} occurs twice")));
                 }
                 names.add_register(&name, Reg(number));
             }
@@ -381,11 +381,11 @@ impl Target {
                 let wrong = |what: String| spaces.wrong(Wrong::new(what).at(index));
                 let address_bits = space.address_bits.0;
                 if !(1..=64).contains(&address_bits) {
-                    return Err(wrong(format!("an address has 1 to 64 bits, not {address_bits}")));
+                    return Err(wrong(format!("an address has 1 to 64 bits: {address_bits}")));
                 }
                 let layout_of = SpaceLayout { address_bits, per: space.per.into() };
                 if layout.spaces.insert(SpaceId(space.id.0), layout_of).is_some() {
-                    return Err(wrong(format!("address space {} is there twice", space.id.0)));
+                    return Err(wrong(format!("address space {} occurs twice", space.id.0)));
                 }
                 names.add_space(&space.name, SpaceId(space.id.0));
             }
@@ -426,7 +426,7 @@ fn offset_bytes(layers: &Layers<'_, TargetText>) -> Result<Option<u8>, Wrong> {
     let Some(item) = last!(layers, offset_size) else { return Ok(None) };
     match item.value.0 {
         bytes @ (4 | 8) => Ok(Some(bytes)),
-        bytes => Err(item.error(format!("a section offset has 4 or 8 bytes, not {bytes}"))),
+        bytes => Err(item.error(format!("a section offset has 4 or 8 bytes: {bytes}"))),
     }
 }
 
@@ -434,6 +434,6 @@ fn version(layers: &Layers<'_, TargetText>) -> Result<Option<u16>, Wrong> {
     let Some(item) = last!(layers, version) else { return Ok(None) };
     match item.value.0 {
         version @ 2..=6 => Ok(Some(version)),
-        version => Err(item.error(format!("there is no DWARF version {version}"))),
+        version => Err(item.error(format!("a DWARF version is 2 to 6: {version}"))),
     }
 }

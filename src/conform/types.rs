@@ -38,7 +38,7 @@ impl FromStr for Encoding {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let found = names().find(|(_, name)| name == text);
-        let (code, _) = found.ok_or_else(|| format!("`{text}` is no encoding of base types"))?;
+        let (code, _) = found.ok_or_else(|| format!("an encoding of base types is expected: `{text}`"))?;
         Ok(Self(TypeEncoding::from_code(code)))
     }
 }
@@ -99,7 +99,7 @@ impl FromStr for ValueType {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("a type as `signed/32` is expected, not `{text}`");
+        let wrong = || format!("a type like `signed/32` is expected: `{text}`");
         let (encoding, size) = text.split_once('/').ok_or_else(wrong)?;
         let (bits, elements) = size.split_once('x').unwrap_or((size, "1"));
         let number = |digits: &str| digits.parse().ok().filter(|&number: &u32| number != 0);
@@ -115,7 +115,7 @@ impl<'de> Deserialize<'de> for ValueType {
         impl<'de> serde::de::Visitor<'de> for AsType {
             type Value = ValueType;
             fn expecting(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-                f.write_str("a type as \"signed/32\", or an object")
+                f.write_str("a type like \"signed/32\", or an object")
             }
             fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<ValueType, E> {
                 text.parse().map_err(E::custom)

@@ -152,7 +152,7 @@ impl VectorText {
         let mut encoding = target.encoding(dialect);
         if let Some(Map(opcodes)) = &self.opcodes {
             if dialect != Dialect::Dwarf6 {
-                return Err(Wrong::new("numbers are supplied only with `dwarf6`").under("opcodes"));
+                return Err(Wrong::new("`opcodes` needs the dialect `dwarf6`").under("opcodes"));
             }
             for (name, code) in opcodes {
                 let Some(Number(code)) = *code else { continue };
@@ -171,17 +171,17 @@ impl VectorText {
                 self.check_frames(&machine)?;
                 Body::Frames(cfi.resolve())
             }
-            _ => return Err(Wrong::new("a vector has one of `expr`, `loclist` and `cfi`")),
+            _ => return Err(Wrong::new("a vector has exactly one of `expr`, `loclist` and `cfi`")),
         };
         let valid_in = match &self.valid_in {
             Some(documents) if documents.is_empty() => {
-                return Err(Wrong::new("a vector holds in one document at least").under("valid_in"));
+                return Err(Wrong::new("a vector is valid in at least one document").under("valid_in"));
             }
             Some(documents) => documents.clone(),
             None => documents(dialect).to_vec(),
         };
         let read = self.read.as_ref().map_or(Ok(0), |read| {
-            read.natural()?.as_u128().ok_or_else(|| Wrong::new("a number of up to 128 bits is expected"))
+            read.natural()?.as_u128().ok_or_else(|| Wrong::new("a number of at most 128 bits is expected"))
         });
         let read = read.map_err(|wrong| wrong.under("read"))?;
         let expect = match &body {
@@ -225,11 +225,11 @@ impl VectorText {
             ("frame", machine.frame != 0),
         ];
         if let Some((key, _)) = given.iter().find(|(_, is_given)| *is_given) {
-            return Err(Wrong::new("a vector with `cfi` asks for it").under(key).under("machine"));
+            return Err(Wrong::new("a vector with `cfi` computes this itself").under(key).under("machine"));
         }
         match (&self.read, &self.write) {
-            (Some(_), _) => Err(Wrong::new("a vector with `cfi` reads nothing").under("read")),
-            (_, Some(_)) => Err(Wrong::new("a vector with `cfi` writes nothing").under("write")),
+            (Some(_), _) => Err(Wrong::new("a vector with `cfi` cannot read").under("read")),
+            (_, Some(_)) => Err(Wrong::new("a vector with `cfi` cannot write").under("write")),
             _ => Ok(()),
         }
     }
@@ -238,11 +238,11 @@ impl VectorText {
         let issue = self.issue.clone();
         match (self.status, dialect) {
             (Some(_), dialect) if dialect != Dialect::Dwarf6 => {
-                Err(Wrong::new("proposals are those of `dwarf6`").under("status"))
+                Err(Wrong::new("`status` needs the dialect `dwarf6`").under("status"))
             }
-            (None, _) if issue.is_some() => Err(Wrong::new("an issue has a `status`").under("issue")),
+            (None, _) if issue.is_some() => Err(Wrong::new("an `issue` needs a `status`").under("issue")),
             (Some(Status::Accepted | Status::Open), _) if issue.is_none() => {
-                Err(Wrong::new("a proposal that was submitted has an `issue`").under("status"))
+                Err(Wrong::new("a submitted proposal has an `issue`").under("status"))
             }
             (status, _) => Ok(status.map(|status| Proposal { status, issue })),
         }
@@ -261,7 +261,8 @@ fn documents(dialect: Dialect) -> &'static [Document] {
 /// Adds a number to those of the draft operations.
 fn supplied(draft: DraftCodes, name: &str, code: u8) -> Result<DraftCodes, String> {
     let found = Name::parse(name).filter(|name| name.row().six == Code::Unassigned);
-    let found = found.ok_or_else(|| format!("`{name}` is no operation that the draft gives no number to"))?;
+    let found =
+        found.ok_or_else(|| format!("an operation without a number in the draft is expected: `{name}`"))?;
     let is_of = |known: &Name| {
         let row = known.row();
         row.std == Code::Is(code) || row.six == Code::Is(code) || draft.get(*known) == Some(code)
@@ -269,8 +270,8 @@ fn supplied(draft: DraftCodes, name: &str, code: u8) -> Result<DraftCodes, Strin
     let other = Name::ALL.iter().find(|known| is_of(known)).map(|known| known.row().text);
     let compact = COMPACT.iter().find(|family| (family.first..=family.last()).contains(&code));
     match other.or(compact.map(|family| family.text)) {
-        Some(other) => Err(format!("{code:#04x} is the number of `{other}`")),
-        None if code == 0 => Err("0 is no number of an operation".into()),
+        Some(other) => Err(format!("an opcode is used once: {code:#04x} encodes `{other}`")),
+        None if code == 0 => Err("0 is not an opcode".into()),
         None => Ok(draft.with(found, code)),
     }
 }

@@ -169,7 +169,7 @@ impl Unread {
             None => Natural::parse(text),
         };
         number.ok_or_else(|| {
-            Wrong::new(format!("a number of up to 128 bits, or text as \"0x1f\", is expected, not {text}"))
+            Wrong::new(format!("a number of at most 128 bits, or text like \"0x1f\", is expected: {text}"))
         })
     }
 }
@@ -184,7 +184,7 @@ impl<'de, T: TryFrom<u64>> Deserialize<'de> for Number<T> {
         impl<T: TryFrom<u64>> Visitor<'_> for AsNumber<T> {
             type Value = Number<T>;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                write!(f, "a number of {}, in text as \"0x1f\"", Count(size_of::<T>() * 8, "bit"))
+                write!(f, "a number of {}, in text like \"0x1f\"", Count(size_of::<T>() * 8, "bit"))
             }
             fn visit_u64<E: de::Error>(self, value: u64) -> Result<Number<T>, E> {
                 let wrong = |_| E::invalid_value(de::Unexpected::Unsigned(value), &self);
@@ -210,7 +210,7 @@ impl core::str::FromStr for Offset {
         let natural = text.starts_with("0x").then(|| Natural::parse(text)).flatten();
         let number = natural.and_then(|natural| natural.as_u128()?.try_into().ok());
         number.map(Self).ok_or_else(|| {
-            format!("a number of up to 64 bits, in text as \"0x1f\", is expected, not `{text}`")
+            format!("a number of at most 64 bits, in text like \"0x1f\", is expected: `{text}`")
         })
     }
 }
@@ -232,7 +232,7 @@ impl core::str::FromStr for Named {
             None if text.starts_with(|char: char| char.is_alphabetic() || char == '_') => {
                 Ok(Self::Name(text.to_owned()))
             }
-            None => Err(format!("a DWARF number or a name is expected, not `{text}`")),
+            None => Err(format!("a DWARF number or a name is expected: `{text}`")),
         }
     }
 }
@@ -283,7 +283,7 @@ impl core::str::FromStr for Column {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let number = Natural::parse(text).and_then(|natural| natural.as_u128()?.try_into().ok());
-        number.map(Self).ok_or_else(|| format!("the DWARF number of a register is expected, not `{text}`"))
+        number.map(Self).ok_or_else(|| format!("the DWARF number of a register is expected: `{text}`"))
     }
 }
 
@@ -335,7 +335,7 @@ where
                 let mut found = BTreeMap::new();
                 while let Some(Parsed(key)) = map.next_key()? {
                     if found.contains_key(&key) {
-                        return Err(de::Error::custom("the key is there twice"));
+                        return Err(de::Error::custom("the key occurs twice"));
                     }
                     found.insert(key, map.next_value()?);
                 }

@@ -39,7 +39,7 @@ impl<'d> Dump<'_, 'd, '_> {
         write!(self.out, "common: version {}, augmentation ", cie.version)?;
         self.quoted(cie.augmentation)?;
         if !cie.is_known {
-            self.out.push_str(", which is not known: nothing behind it is read");
+            self.out.push_str(", which is unknown: the rest is not read");
             self.at(cie.offset)?;
             self.out.push('\n');
             return Ok(());

@@ -111,21 +111,24 @@ pub fn lanes(
         let lanes = frame.lanes();
         let (_, before) = *whose.get_or_insert((entry, lanes));
         if info.lane_pc(frame.pc()).is_none() {
-            return Err(refused("nothing says where its lanes stand: no DW_AT_LLVM_lane_pc".into()));
+            return Err(refused("the function has no DW_AT_LLVM_lane_pc".into()));
         }
         match () {
             () if lanes > MOST_LANES => {
-                return Err(refused(format!("{lanes}, and 64 can be told of", lanes = Count(lanes, "lane"))));
+                return Err(refused(format!("a figure shows at most {MOST_LANES} lanes: {lanes}")));
             }
             () if lanes != before => {
-                return Err(refused(format!("{lanes}, and {before} before", lanes = Count(lanes, "lane"))));
+                return Err(refused(format!(
+                    "all stops have the same number of lanes: {lanes}, {before} before",
+                    lanes = Count(lanes, "lane")
+                )));
             }
             () => {}
         }
         let lanes = standing(&frame, lanes as u32).map_err(|fault| fault.to_string());
         stops.push(LaneStop { pc: frame.resumes_at(), lanes });
     }
-    let Some((entry, lanes)) = whose else { return Err(Error::bad_argument("no stop is given")) };
+    let Some((entry, lanes)) = whose else { return Err(Error::bad_argument("at least one stop is needed")) };
     let waits = |standing: &Standing| match *standing {
         Standing::Waits(pc) => Some(pc),
         Standing::Active | Standing::Nowhere => None,
@@ -149,7 +152,7 @@ fn frame_of<'s, 'a, 'o>(
         let frame = frame.map_err(|fault| match outermost {
             None => fault.to_string(),
             Some(pc) => {
-                format!("the wave is not in the function at {pc:#x}, and who called is not known: {fault}")
+                format!("the wave is not in the function at {pc:#x}, and its caller is unknown: {fault}")
             }
         })?;
         match info.subprogram(frame.pc()) {
@@ -158,7 +161,7 @@ fn frame_of<'s, 'a, 'o>(
         }
     }
     let pc = outermost.unwrap_or_default();
-    Err(format!("the wave is not in the function, and nor is who called: the outermost pc is {pc:#x}"))
+    Err(format!("no frame of the wave is in the function: the outermost pc is {pc:#x}"))
 }
 
 /// Position of each lane in a frame.
@@ -171,8 +174,12 @@ fn standing(frame: &Frame<'_, '_, '_>, lanes: u32) -> Result<Vec<Standing>, Stri
         let is_active = mask.map_or(at == Some(pc), |mask| mask >> lane & 1 == 1);
         match (is_active, at) {
             (true, Some(at)) if at == pc => Ok(Standing::Active),
-            (true, Some(at)) => Err(format!("lane {lane} is active, and stands at {at:#x}")),
-            (true, None) => Err(format!("lane {lane} is active, and stands nowhere")),
+            (true, Some(at)) => {
+                Err(format!("an active lane has the pc of its frame, {pc:#x}: lane {lane} has {at:#x}"))
+            }
+            (true, None) => Err(format!(
+                "an active lane has the pc of its frame, {pc:#x}: that of lane {lane} is undefined"
+            )),
             (false, Some(at)) => Ok(Standing::Waits(at)),
             (false, None) => Ok(Standing::Nowhere),
         }
@@ -222,10 +229,7 @@ impl Lanes {
         });
         let mut all = vec![(Standing::Active, "active".to_owned())];
         all.extend(waits);
-        all.push((
-            Standing::Nowhere,
-            "nowhere: not active when the function was entered, or not known".into(),
-        ));
+        all.push((Standing::Nowhere, "nowhere: not active on entry to the function, or unknown".into()));
         all
     }
 

@@ -102,7 +102,7 @@ pub fn steps<'t>(
             return Steps::without(context, target, result);
         }
         Body::Nothing => {
-            let fault = Fault::new(Class::Evaluation, "nothing says where it is");
+            let fault = Fault::new(Class::Evaluation, "the entry has no location and no value");
             return Steps::without(context, target, Err(fault));
         }
     };

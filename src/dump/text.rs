@@ -87,7 +87,7 @@ pub(super) fn addresses(out: &mut Out<'_>, object: &Object<'_>) {
     if sections.peek().is_none() {
         return;
     }
-    out.push_str("addresses: the object is not linked, and its sections are taken to be at\n");
+    out.push_str("addresses: the object is not linked; its sections are assumed to be at\n");
     for section in sections {
         let _ = writeln!(out, "  {:#x} {}", section.address, section.name);
     }

@@ -163,7 +163,7 @@ impl Words<'_> {
 
     /// Describes a query and its answer: `v3 bytes 4 to 7: 01 41 81 c1`.
     pub(super) fn asked(self, asked: &Asked) -> String {
-        let unknown = || "not known".to_owned();
+        let unknown = || "unknown".to_owned();
         let contents = |bytes: &Option<Vec<u8>>| bytes.as_ref().map_or_else(unknown, |bytes| hex(bytes));
         let number = |number: &Option<u64>| number.map_or_else(unknown, |number| format!("{number:#x}"));
         let index = |number: &Option<u64>| number.map_or_else(unknown, |number| number.to_string());
@@ -199,13 +199,13 @@ impl Words<'_> {
                         if ty.elements == 1 { String::new() } else { format!(" × {}", ty.elements) };
                     format!("type @{offset:#x}: {:?} of {}{elements}", ty.encoding, Count(ty.bits, "bit"))
                 }
-                None => format!("type @{offset:#x}: not known"),
+                None => format!("type @{offset:#x}: unknown"),
             },
             Asked::Entry { offset, is_known } => {
-                format!("entry @{offset:#x}{}", if *is_known { "" } else { ": not known" })
+                format!("entry @{offset:#x}{}", if *is_known { "" } else { ": unknown" })
             }
             Asked::CallValue { parameter, is_known } => {
-                format!("call value of @{parameter:#x}{}", if *is_known { "" } else { ": not known" })
+                format!("call value of @{parameter:#x}{}", if *is_known { "" } else { ": unknown" })
             }
         }
     }

@@ -162,7 +162,7 @@ impl Info {
     pub(crate) fn end_unit(&mut self) -> Result<()> {
         // Offsets of entries are stored in 32 bits, in both formats.
         if u32::try_from(self.bytes.len()).is_err() {
-            let what = "a unit has up to 4 GiB of entries, in the 64-bit format too: use several units";
+            let what = "a unit has less than 4 GiB of entries, in the 64-bit format too: use several units";
             return Err(ErrorKind::TooLarge(what.into()).into());
         }
         self.format.end_length(&mut self.bytes, self.length);
@@ -329,6 +329,7 @@ fn is_index_of_string(form: DwForm) -> bool {
 #[cold]
 pub(crate) fn nowhere() -> Error {
     Error::bad_argument(
-        "a location refers to an entity that has no entry in its unit, or one further on than its operation reaches",
+        "a location refers to an entity without an entry in its unit, or to an entry out of reach of its \
+            operation",
     )
 }

@@ -107,7 +107,7 @@ impl Lists {
         let format = self.format;
         // Offsets of lists are stored in 32 bits, in both formats.
         if u32::try_from(self.bytes.len()).is_err() {
-            let what = "a unit has up to 4 GiB of lists, in the 64-bit format too: use several units";
+            let what = "a unit has less than 4 GiB of lists, in the 64-bit format too: use several units";
             return Err(ErrorKind::TooLarge(what.into()).into());
         }
         let base = lists_base(format) as usize;

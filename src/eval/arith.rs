@@ -64,7 +64,7 @@ fn kind(ty: BaseType, integral: bool) -> Result<Kind, Fault> {
             Err(unsupported(format!("arithmetic on DW_ATE {code:#x}")))
         }
         encoding if integral && !encoding.is_integral() => {
-            Err(ill_formed("the operation needs operands of an integral type (DWARF 5, 2.5.1.4)"))
+            Err(ill_formed("an operand has an integral type (DWARF 5, 2.5.1.4)"))
         }
         TypeEncoding::Float => {
             let format = Format::of(ty.bits);
@@ -145,7 +145,7 @@ pub(super) fn plus_constant(value: &Value, by: &Value) -> Result<Value, Fault> {
         return Err(pointer_misused());
     }
     if !value.ty().is_integral() {
-        return Err(ill_formed(format!("a value of integral type is wanted, not {value}")));
+        return Err(ill_formed(format!("a value of an integral type is expected: {value}")));
     }
     integer::binary(Binary::Plus, value, by)
 }
@@ -164,7 +164,7 @@ pub(super) fn compare(op: Compare, left: &Value, right: &Value) -> Result<bool, 
         return match op {
             Compare::Eq => Ok(elements.all(equal)),
             Compare::Ne => Ok(!elements.all(equal)),
-            _ => Err(ill_formed("vectors have no order")),
+            _ => Err(ill_formed("vectors cannot be ordered")),
         };
     }
     // An unordered result (NaN) is unequal, and neither greater nor less.
@@ -203,7 +203,7 @@ pub(super) fn convert(value: &Value, ty: BaseType) -> Result<Value, Fault> {
     }
     if from.elements != ty.elements {
         return Err(ill_formed(format!(
-            "{} converted to {}",
+            "a conversion keeps the number of elements: {} converted to {}",
             Count(from.elements, "element").are(),
             ty.elements
         )));
@@ -233,7 +233,7 @@ fn scalar_convert(value: &Value, ty: BaseType, kinds: (Kind, Kind)) -> Result<Va
 /// Rounds towards zero. A number outside the type's range has no defined result.
 fn of_float(parts: Parts, ty: BaseType) -> Result<Value, Fault> {
     let Parts::Finite { negative, mantissa, exponent } = parts else {
-        return Err(error("what is no finite number is converted to an integer"));
+        return Err(error("only a finite number converts to an integer"));
     };
     let magnitude = match u64::try_from(exponent) {
         Ok(exponent) => BigUint::from(mantissa) << exponent,
@@ -255,7 +255,7 @@ pub(super) fn reinterpret(value: &Value, ty: BaseType) -> Result<Value, Fault> {
     }
     if value.ty().size() != ty.size() {
         return Err(ill_formed(format!(
-            "{} reinterpreted as a type of {}",
+            "a reinterpretation keeps the size: {} reinterpreted as a type of {}",
             Count(value.ty().size(), "bit").are(),
             Count(ty.size(), "bit")
         )));

@@ -49,7 +49,7 @@ impl Branches {
         by: i16,
     ) -> Result<(usize, u64), Fault> {
         let to = from.checked_add_signed(by.into()).filter(|&to| to <= expr.len()).ok_or_else(|| {
-            ill_formed(format!("a branch by {by} from offset {from:#x} leaves the expression"))
+            ill_formed(format!("a branch stays in its expression: branch by {by} from offset {from:#x}"))
         })?;
         if to == expr.len() {
             return Ok((to, 0));
@@ -60,7 +60,9 @@ impl Branches {
             (at, skipped) = (end, skipped + 1);
         }
         if at != to {
-            return Err(ill_formed(format!("a branch to offset {to:#x}, where no operation starts")));
+            return Err(ill_formed(format!(
+                "a branch goes to the start of an operation: branch to offset {to:#x}"
+            )));
         }
         self.targets[self.next % self.targets.len()] = to;
         self.next += 1;

@@ -183,7 +183,7 @@ impl Composite {
         for place in location.places() {
             if place.remaining().is_some_and(|remaining| remaining < bits) {
                 return Err(ill_formed(format!(
-                    "a part of {bits} at bit {} needs more bits than its storage has (A.2.5.4.4.6)",
+                    "a part ends within its storage (A.2.5.4.4.6): {bits} at bit {}",
                     place.offset,
                     bits = Count(bits, "bit")
                 )));
@@ -193,13 +193,13 @@ impl Composite {
         let start = self.bits;
         self.bits = start.checked_add(bits).filter(|&all| all <= max_bits).ok_or_else(|| {
             ill_formed(format!(
-                "a composite of more than the {max_bits} of the largest address space",
+                "a composite has at most the {max_bits} of the largest address space",
                 max_bits = Count(max_bits, "bit")
             ))
         })?;
         if self.weight > max_parts || self.depth > MAX_DEPTH {
             return Err(error(format!(
-                "a composite of more than {max_parts}, or {MAX_DEPTH} levels",
+                "a composite has at most {max_parts} and {MAX_DEPTH} levels",
                 max_parts = Count(max_parts, "part")
             )));
         }

@@ -187,7 +187,7 @@ impl SingleLocation {
             let offset = self.offset.checked_add_signed(by).filter(|&offset| offset < size);
             self.offset = offset.ok_or_else(|| {
                 error(format!(
-                    "bit {} moved by {by} is outside of a storage of {size} (A.2.5.3)",
+                    "an offset stays in its storage of {size} (A.2.5.3): bit {} moved by {by}",
                     self.offset,
                     size = Count(size, "bit")
                 ))

@@ -198,13 +198,13 @@ impl Run<'_, '_> {
             CurrentObject::OfMachine => self.machine.object(),
             CurrentObject::Unspecified => None,
         };
-        self.push(object.ok_or_else(|| error("there is no current object (A.2.5.1)"))?);
+        self.push(object.ok_or_else(|| error("the context has no current object (A.2.5.1)"))?);
         Ok(())
     }
 
     fn push_cfa(&mut self) -> Result<(), Fault> {
         let cfa = self.machine.cfa(self.scope.frame);
-        let cfa = cfa.ok_or_else(|| error("the canonical frame address is not known (A.2.5.1)"))?;
+        let cfa = cfa.ok_or_else(|| error("the canonical frame address is unknown (A.2.5.1)"))?;
         match cfa.default_address() {
             // In DWARF 6 it is an address, not a location.
             Some(address) if self.is_draft() => self.push_generic(address)?,
@@ -268,7 +268,7 @@ impl Run<'_, '_> {
     fn rotate(&mut self, count: usize) -> Result<(), Fault> {
         if self.peek(count - 1).is_none() {
             return Err(ill_formed(format!(
-                "the stack has less than {count}",
+                "the stack has fewer than {count}",
                 count = Count(count, "element")
             )));
         }
@@ -319,9 +319,9 @@ impl Run<'_, '_> {
     }
 
     fn push_index(&mut self, what: &str, index: Option<u64>, count: u64) -> Result<(), Fault> {
-        let index = index.ok_or_else(|| error(format!("there is no current {what}")))?;
+        let index = index.ok_or_else(|| error(format!("the context has no current {what}")))?;
         if index >= count {
-            return Err(ill_formed(format!("{what} {index} is current, of {count}")));
+            return Err(ill_formed(format!("the current {what} is in 0..{count}: {index}")));
         }
         self.push(self.generic(index));
         Ok(())
@@ -329,7 +329,7 @@ impl Run<'_, '_> {
 
     pub(super) fn move_top(&mut self, bits: Option<i128>) -> Result<(), Fault> {
         let location = self.pop_location()?;
-        let bits = bits.ok_or_else(|| error("an offset that no storage is large enough for (A.2.5.3)"))?;
+        let bits = bits.ok_or_else(|| error("the offset exceeds every storage (A.2.5.3)"))?;
         self.charge(location.places().count() as u64 / 4)?;
         let moved = match location.single() {
             Some(place) if self.is_draft() && place.storage == Storage::Undefined => {
@@ -344,7 +344,7 @@ impl Run<'_, '_> {
     /// In DWARF 6 undefined storage is as large as the largest address space.
     fn draft_undefined(&self, offset: u128, by: i128) -> Result<Location, Fault> {
         let offset = offset.checked_add_signed(by).filter(|&offset| offset < self.largest_storage());
-        let offset = offset.ok_or_else(|| error("an offset beyond undefined storage"))?;
+        let offset = offset.ok_or_else(|| error("the offset exceeds undefined storage"))?;
         Ok(SingleLocation { storage: Storage::Undefined, offset }.into())
     }
 
@@ -369,5 +369,5 @@ fn not_supported(name: Name) -> Result<(), Fault> {
 
 #[cold]
 fn not_known() -> Result<(), Fault> {
-    Err(ill_formed("an extended operation that is not known"))
+    Err(ill_formed("unknown extended operation"))
 }

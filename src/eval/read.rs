@@ -31,7 +31,7 @@ pub fn read_bits(location: &Location, bits: u64, machine: &dyn Machine) -> Resul
     let len = usize::try_from(bits.div_ceil(8)).unwrap_or(usize::MAX);
     if len > MAX_BYTES {
         return Err(error(format!(
-            "{bits} read at once, more than {MAX_BYTES} bytes",
+            "one read has at most {MAX_BYTES} bytes: {bits} read",
             bits = Count(bits, "bit").are()
         )));
     }
@@ -219,7 +219,9 @@ fn read_all<'l>(
             Some((_, held)) if *held == bytes => {}
             Some((other, _)) => {
                 let (one, other) = (brief(*other), brief(place));
-                return Err(error(format!("places of what is read hold different bits: {one} and {other}")));
+                return Err(error(format!(
+                    "the locations of an object have the same bits: {one} and {other} differ"
+                )));
             }
         }
     }
@@ -235,7 +237,7 @@ fn check_size(place: &SingleLocation, skip: u128, bits: usize) -> Result<(), Fau
     match size.saturating_sub(from) < bits as u128 {
         false => Ok(()),
         true => Err(error(format!(
-            "a read of {bits} from bit {from} on in a storage of {size}: {}",
+            "a read ends within its storage of {size}: {bits} from bit {from} of {}",
             brief(place),
             bits = Count(bits, "bit"),
             size = Count(size, "bit")
@@ -246,7 +248,7 @@ fn check_size(place: &SingleLocation, skip: u128, bits: usize) -> Result<(), Fau
 fn read_undefined(bits: usize, at: usize, sink: &mut Sink<'_>, machine: &dyn Machine) -> Result<(), Fault> {
     match &mut sink.defined {
         Some(defined) => fill(defined, at, bits, false, machine.is_big_endian()),
-        None => return Err(error("a bit of undefined storage is read (A.2.5.4.3.4)")),
+        None => return Err(error("a bit of undefined storage cannot be read (A.2.5.4.3.4)")),
     }
     Ok(())
 }

@@ -151,7 +151,7 @@ impl<'r, 't> Run<'r, 't> {
         }
         if self.stack.len() > self.limits.stack as usize {
             return Err(place(error(format!(
-                "more than {} on the stack",
+                "the stack has more than {}",
                 Count(self.limits.stack, "element")
             ))));
         }
@@ -226,7 +226,7 @@ impl<'r, 't> Run<'r, 't> {
         self.steps = self.steps.saturating_add(steps);
         match self.steps <= self.limits.steps {
             true => Ok(()),
-            false => Err(error(format!("not done after {}", Count(self.limits.steps, "step")))),
+            false => Err(error(format!("the evaluation exceeds {}", Count(self.limits.steps, "step")))),
         }
     }
 
@@ -293,7 +293,7 @@ impl<'r, 't> Run<'r, 't> {
         }
         if !value.ty().is_generic() {
             return Err(ill_formed(format!(
-                "a location is wanted, and only a value of the generic type converts to one, not {value} (A.2.5.4.4.3)"
+                "only a value of the generic type converts to a location (A.2.5.4.4.3): {value}"
             )));
         }
         self.memory(0, value.as_u128().unwrap_or(0))
@@ -346,7 +346,7 @@ impl<'r, 't> Run<'r, 't> {
 
     pub fn finish_value(&mut self) -> Result<Value, Fault> {
         if self.peek(0).is_none() {
-            return Err(ill_formed("a value is wanted, and the stack is empty (A.2.5.4)"));
+            return Err(ill_formed("a value is expected: the stack is empty (A.2.5.4)"));
         }
         self.finish_any()?.into_value(self.scope.encoding.address_bytes)
     }

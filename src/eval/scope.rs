@@ -70,7 +70,7 @@ impl Run<'_, '_> {
     ) -> Result<T, Fault> {
         let outer = self.scope;
         if outer.depth >= self.limits.depth {
-            return Err(error(format!("expressions within expressions, {} deep", self.limits.depth)));
+            return Err(error(format!("expressions are nested deeper than {}", self.limits.depth)));
         }
         self.scope = Scope { depth: outer.depth + 1, ..scope };
         let result = then(self);

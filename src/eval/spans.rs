@@ -141,7 +141,7 @@ fn cut_place(place: &SingleLocation, skip: u128, bits: u128) -> Result<Vec<Span>
     if end.is_some_and(|end| end.saturating_sub(place.offset).saturating_sub(skip) < bits) {
         let place = brief(place);
         return Err(error(format!(
-            "there are fewer than {bits} at {skip} from {place}",
+            "an object ends within its storage: {bits} at {skip} from {place}",
             bits = Count(bits, "bit"),
             skip = Count(skip, "bit")
         )));
@@ -178,7 +178,9 @@ fn together(lists: &[Vec<Span>]) -> Result<Vec<Span>, Fault> {
         cuts.iter_mut().for_each(|cut| cut.take(bits, &mut places));
         count += places.len();
         if count > MOST_PLACES {
-            return Err(error(format!("an object whose bits are in more than {MOST_PLACES} places")));
+            return Err(error(format!(
+                "the bits of an object are in at most {MOST_PLACES} single locations"
+            )));
         }
         all.push(Span { bits, places });
     }

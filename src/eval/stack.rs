@@ -26,8 +26,7 @@ impl Element {
                 complete(&location)?;
                 let address = location.default_address().ok_or_else(|| {
                     ill_formed(format!(
-                        "a value is wanted, and only one byte of the default address space converts to one, \
-                         not {} (A.2.5.4.4.3)",
+                        "only a byte of the default address space converts to a value (A.2.5.4.4.3): {}",
                         brief(&location)
                     ))
                 })?;
@@ -52,7 +51,7 @@ impl core::fmt::Display for Element {
 /// Ill-formed for an incomplete composite.
 pub(super) fn complete(location: &Location) -> Result<(), Fault> {
     match location.is_incomplete() {
-        true => Err(ill_formed("an incomplete composite is used where a location is wanted (A.2.5.4.4.6)")),
+        true => Err(ill_formed("an incomplete composite cannot be used as a location (A.2.5.4.4.6)")),
         false => Ok(()),
     }
 }
@@ -68,7 +67,7 @@ pub(super) fn integral(value: &Value) -> Result<u128, Fault> {
         return Err(pointer_misused());
     }
     if !value.ty().is_integral() {
-        return Err(ill_formed(format!("a value of integral type is wanted, not {value}")));
+        return Err(ill_formed(format!("a value of an integral type is expected: {value}")));
     }
     Ok(value.as_u128().unwrap_or(u128::MAX))
 }

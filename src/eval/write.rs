@@ -47,7 +47,7 @@ pub fn write_bits(
 ) -> Result<(), Fault> {
     if (bytes.len() as u64) < bits.div_ceil(8) {
         return Err(error(format!(
-            "{bits} to be written, and {} given",
+            "a write needs bytes for all of its bits: {bits} to be written, {} given",
             Count(bytes.len(), "byte"),
             bits = Count(bits, "bit").are()
         )));
@@ -129,7 +129,7 @@ fn read_bytes(
     match place.storage {
         Storage::Memory { space, lane, .. } => Ok(machine.memory(space, lane, byte as u64, into)),
         Storage::Register { reg, frame, .. } => Ok(machine.register(reg, frame, byte as u32, into)),
-        _ => Err(error(format!("what is at {} cannot be written", brief(place)))),
+        _ => Err(error(format!("the storage at {} cannot be written", brief(place)))),
     }
 }
 

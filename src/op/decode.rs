@@ -244,11 +244,12 @@ impl<'a> Operands<'a, '_> {
     fn number<T>(&mut self, read: impl Fn(&[u8], usize) -> Option<(T, usize)>) -> Read<(T, u8)> {
         let Some((value, end)) = read(self.bytes, self.at) else {
             return Err(match self.bytes[self.at..].iter().any(|&byte| byte < 0x80) {
-                true => Stop::Bad("a number does not fit 64 bits"),
+                true => Stop::Bad("the LEB128 number does not fit 64 bits"),
                 false => Stop::End,
             });
         };
-        let len = u8::try_from(end - self.at).map_err(|_| Stop::Bad("a number takes over 255 bytes"))?;
+        let len = u8::try_from(end - self.at)
+            .map_err(|_| Stop::Bad("the LEB128 number has more than 255 bytes"))?;
         self.at = end;
         Ok((value, len))
     }
@@ -299,7 +300,7 @@ impl<'a> Operands<'a, '_> {
             Some(PointerForm::Sleb) => self.sleb()? as u64,
             Some(PointerForm::Unsigned(bytes)) => self.fixed(bytes)?,
             Some(PointerForm::Signed(bytes)) => self.signed(bytes)? as u64,
-            None => return Err(Stop::Bad("its pointer encoding has no value")),
+            None => return Err(Stop::Bad("unknown pointer encoding")),
         };
         Ok(EncodedAddress { encoding, value })
     }

@@ -268,7 +268,7 @@ impl Failure {
                 ErrorKind::DoesNotFit { what: format!("the operand of `{}`", text(name)), needs, has }.into()
             }
             Self::Misspelled { name, code } => Error::bad_argument(format!(
-                "opcode {code:#04x} does not spell operation `{}` with this operand",
+                "opcode {code:#04x} cannot encode operation `{}` with this operand",
                 text(name)
             )),
             Self::Pointer { name, encoding } => Error::bad_argument(format!(

@@ -80,15 +80,14 @@ impl Expr {
                 FixupKind::EntrySection | FixupKind::Address => 4,
                 FixupKind::Entry { bytes } | FixupKind::Type { bytes } => {
                     return Err(Error::bad_argument(format!(
-                        "nothing to be filled in has {bytes}",
+                        "the operand of a fix-up cannot have {bytes}",
                         bytes = Count(bytes, "byte")
                     )));
                 }
             };
             let (start, end) = (u64::from(fixup.offset), u64::from(fixup.offset) + u64::from(length));
             if start < free || end > bytes.len() as u64 {
-                let what =
-                    format!("what is to be filled in at {start:#x} is not in the expression by itself");
+                let what = format!("fix-ups are inside the expression and do not overlap: {start:#x}");
                 return Err(Error::bad_argument(what));
             }
             free = end;
@@ -162,7 +161,9 @@ impl Expr {
         for (branch, end, by) in branches {
             let to = end.checked_add_signed(by.into());
             let Ok(at) = starts.binary_search_by(|&(here, _)| Some(here).cmp(&to)) else {
-                let error = Error::bad_argument("a branch does not go to an operation");
+                let error = Error::bad_argument(format!(
+                    "a branch goes to the start of an operation or to the end: {by:+}"
+                ));
                 return Err(error.at_offset(end as u64 - 3));
             };
             out.set_target(branch, starts[at].1);
@@ -287,7 +288,7 @@ impl ExprBuilder {
     pub fn bind(&mut self, label: Label) -> &mut Self {
         match self.labels.get_mut(label.0 as usize) {
             Some(place @ None) => *place = Some(self.bytes.len()),
-            _ => self.fail("a label is bound twice, or is another expression's"),
+            _ => self.fail("a label is bound once, in its own expression"),
         }
         self
     }
@@ -336,7 +337,7 @@ impl ExprBuilder {
             }
             _ => {
                 let name = op.row().text;
-                self.fail(&format!("operation `{name}` has no operand that can be filled in later"));
+                self.fail(&format!("operation `{name}` has no operand that a fix-up can fill in"));
                 return self;
             }
         };
@@ -359,7 +360,7 @@ impl ExprBuilder {
         for index in 0..self.branches.len() {
             let (at, label) = self.branches[index];
             let Some(&Some(to)) = self.labels.get(label.0 as usize) else {
-                self.fail("a branch goes to a label that is not bound");
+                self.fail("the label of a branch is not bound");
                 break;
             };
             match i16::try_from(to as i64 - (at as i64 + 2)) {
@@ -367,7 +368,10 @@ impl ExprBuilder {
                     self.bytes[at..at + 2].copy_from_slice(&by.to_be_bytes())
                 }
                 Ok(by) => self.bytes[at..at + 2].copy_from_slice(&by.to_le_bytes()),
-                Err(_) => self.fail("a branch goes further than 32 KiB"),
+                Err(_) => {
+                    let by = to as i64 - (at as i64 + 2);
+                    self.fail(&format!("a branch reaches 32 KiB: {by:+} bytes"))
+                }
             }
         }
         match self.error {

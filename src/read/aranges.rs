@@ -54,7 +54,8 @@ impl<'o> AddressRanges<'o> {
             let (address_bytes, segment_bytes) = (one.u8(WHAT)?, one.u8(WHAT)?);
             if !is_address_size(address_bytes) || segment_bytes > 8 {
                 let text = format!(
-                    "{WHAT}: addresses of {address_bytes}, segments of {segment_bytes}",
+                    "{WHAT}: invalid address size, {address_bytes}, or segment selector size, \
+                        {segment_bytes}",
                     address_bytes = Count(address_bytes, "byte")
                 );
                 return Err(one.error(ErrorKind::Malformed(text), at));

@@ -189,7 +189,7 @@ impl<'o> Instructions<'o> {
             0x00 => 0,
             0x10 => self.address.wrapping_add(at),
             other => {
-                let text = format!("a pointer of encoding {other:#x} in {WHAT}");
+                let text = format!("unsupported pointer encoding {other:#x} in {WHAT}");
                 return Err(self.from.error(ErrorKind::Unsupported(text), self.from.offset()));
             }
         };
@@ -259,7 +259,7 @@ macro_rules! make_reader { ($(
                     Instruction::$kind { $($field: operand!(self low $operand)),* }
                 })*
                 other => {
-                    let text = format!("call frame instruction {other:#04x}");
+                    let text = format!("unknown call frame instruction {other:#04x}");
                     return Err(self.from.error(ErrorKind::Unsupported(text), self.from.offset() - 1));
                 }
             })

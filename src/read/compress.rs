@@ -70,14 +70,15 @@ fn contents(section: &mut Section<'_>, is_flagged: bool, file: File, budget: &mu
     }
     budget.0 = budget.0.checked_sub(size).ok_or_else(|| {
         Error::new(ErrorKind::TooLarge(format!(
-            "compressed sections of {size:#x} and more",
+            "the compressed sections expand beyond the size limit: {size:#x} in this section",
             size = Count(size, "byte")
         )))
     })?;
     let expanded = run(method, &section.data[from..], size)?;
     if expanded.len() as u64 != size {
         let text = format!(
-            "the section expands to other than the {size:#x} that its header says",
+            "the section expands to the size in its header, {size:#x}: the data has {:#x} or more",
+            expanded.len(),
             size = Count(size, "byte")
         );
         return Err(Error::malformed(text));
@@ -92,7 +93,7 @@ fn contents(section: &mut Section<'_>, is_flagged: bool, file: File, budget: &mu
 fn run(method: Method, data: &[u8], size: u64) -> Result<Vec<u8>> {
     use std::io::Read;
     let mut out = Vec::new();
-    let failed = |error: String| Error::malformed(format!("the section cannot be expanded: {error}"));
+    let failed = |error: String| Error::malformed(format!("the section cannot be decompressed: {error}"));
     let result = match method {
         Method::Zlib => flate2::read::ZlibDecoder::new(data).take(size + 1).read_to_end(&mut out),
         Method::Zstd => {

@@ -185,7 +185,9 @@ impl<'a> Cursor<'a> {
         let at = one.offset();
         let found = one.u16(what)?;
         if found != version {
-            return Err(one.error(ErrorKind::Unsupported(format!("{what} of version {found}")), at));
+            return Err(
+                one.error(ErrorKind::Unsupported(format!("unsupported version {found} of {what}")), at)
+            );
         }
         Ok((offset, offset_bytes, one))
     }
@@ -197,7 +199,9 @@ impl<'a> Cursor<'a> {
         match self.u32(what)? {
             0xffff_ffff => Ok((self.uint(8, what)?, 8)),
             len @ 0..0xffff_fff0 => Ok((len.into(), 4)),
-            len => Err(self.error(ErrorKind::Malformed(format!("{what}: reserved length {len:#x}")), start)),
+            len => {
+                Err(self.error(ErrorKind::Malformed(format!("{what}: reserved unit length {len:#x}")), start))
+            }
         }
     }
 }

@@ -224,7 +224,7 @@ impl<'o> Dwarf<'o> {
     /// [`Unsupported`](ErrorKind::Unsupported) for a split unit without its skeleton.
     pub fn address(&self, unit: &Unit<'o>, index: u64) -> Result<u64> {
         if !self.knows_addresses(unit) {
-            let text = format!("address {index} of the unit is in the file of its skeleton");
+            let text = format!("address {index} of the split unit is in the file of its skeleton unit");
             return Err(Error::new(ErrorKind::Unsupported(text)));
         }
         self.main_sections(unit)
@@ -274,7 +274,7 @@ impl<'o> Dwarf<'o> {
         }
         // Range lists of split units are in the skeleton's file, which has the relocations.
         if !self.knows_addresses(unit) {
-            let text = "range lists of the unit are in the file of its skeleton";
+            let text = "the range lists of the split unit are in the file of its skeleton unit";
             return Err(Error::new(ErrorKind::Unsupported(text.into())));
         }
         RawList::new(self.main_sections(unit), ListFormat::Ranges, unit.encoding, offset)
@@ -312,7 +312,7 @@ fn refuse_package(dwo: &Object<'_>) -> Result<()> {
     let index = [".debug_cu_index", ".debug_tu_index"].into_iter().find(|name| dwo.section(name).is_some());
     match index {
         Some(index) => {
-            let text = "a package of split units, which is not supported";
+            let text = "packages of split units are not supported";
             Err(Error::new(ErrorKind::Unsupported(text.into())).in_section(index))
         }
         None => Ok(()),

@@ -65,7 +65,8 @@ impl Header {
         let (is_64, big_endian) = match (ident(4), ident(5)) {
             (class @ 1..=2, order @ 1..=2) => (class == 2, order == 2),
             (class, order) => {
-                let text = format!("ELF class {class} and byte order {order}: each should be 1 or 2");
+                let text =
+                    format!("the ELF class and byte order are 1 or 2: class {class}, byte order {order}");
                 return Err(Error::malformed(text).at_offset(4));
             }
         };
@@ -123,8 +124,10 @@ impl Header {
         }
         let needed = if self.is_64 { 64 } else { 40 };
         if self.section_entry < needed {
-            let text =
-                format!("a section header has {} instead of {needed}", Count(self.section_entry, "byte"));
+            let text = format!(
+                "a section header has at least {needed} bytes: {}",
+                Count(self.section_entry, "byte")
+            );
             return Err(Error::malformed(text));
         }
         // Numbers too large for the header are in the first section header.
@@ -163,7 +166,7 @@ impl Header {
         let range = usize::try_from(raw.offset).ok().zip(usize::try_from(raw.size).ok());
         let data = range.and_then(|(start, size)| bytes.get(start..start.checked_add(size)?));
         data.ok_or_else(|| {
-            let what = format!("the file, before section `{name}` at {:#x}+{:#x} does", raw.offset, raw.size);
+            let what = format!("section `{name}` at {:#x}+{:#x}", raw.offset, raw.size);
             Error::new(ErrorKind::Truncated(what))
         })
     }
@@ -238,8 +241,9 @@ pub(super) fn place_sections(sections: &mut [Section<'_>]) -> Result<()> {
             section.address = next;
             // At least one byte stays free, so that the end of a section is not the start of another.
             let end = next.checked_add(section.size).and_then(|end| end.checked_add(BASE_ALIGN));
-            next = end.ok_or_else(|| Error::malformed("the size is too large").in_section(&section.name))?
-                & !(BASE_ALIGN - 1);
+            next = end.ok_or_else(|| {
+                Error::malformed("the loaded sections exceed the address space").in_section(&section.name)
+            })? & !(BASE_ALIGN - 1);
         }
     }
     Ok(())

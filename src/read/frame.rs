@@ -171,7 +171,7 @@ impl<'o> Frames<'o> {
         // A CIE can stand after its FDEs.
         for (entry, offset, cie) in raw {
             let Ok(index) = frames.cies.binary_search_by_key(&cie, |cie| cie.offset) else {
-                let text = format!("{FDE}: there is no common information entry at {cie:#x}");
+                let text = format!("{FDE}: {cie:#x} is not the offset of a common information entry");
                 return Err(entry.error(ErrorKind::Malformed(text), offset));
             };
             frames.fdes.push(reader.fde(entry, offset, index, &frames.cies[index])?);
@@ -238,7 +238,7 @@ fn is_known(augmentation: &[u8]) -> bool {
 /// Returns the error for instructions of a CIE with an unknown augmentation, and of its FDEs.
 #[cold]
 pub(super) fn unknown_augmentation(augmentation: &[u8], offset: u64) -> Error {
-    let text = format!("{CIE}: augmentation {:?}", String::from_utf8_lossy(augmentation));
+    let text = format!("{CIE}: unknown augmentation {:?}", String::from_utf8_lossy(augmentation));
     Error::new(ErrorKind::Unsupported(text)).at_offset(offset)
 }
 
@@ -253,7 +253,7 @@ impl Reader {
         let at = from.offset();
         let version = from.u8(CIE)?;
         if !matches!(version, 1 | 3 | 4) {
-            let text = format!("{CIE}: version {version}");
+            let text = format!("{CIE}: unsupported version {version}");
             return Err(from.error(ErrorKind::Unsupported(text), at));
         }
         let mut encoding = Encoding { offset_bytes, ..self.encoding };
@@ -271,7 +271,7 @@ impl Reader {
         }
         if !is_address_size(encoding.address_bytes) || segment_bytes > 8 {
             let text = format!(
-                "{CIE}: addresses of {}, segments of {segment_bytes}",
+                "{CIE}: invalid address size, {}, or segment selector size, {segment_bytes}",
                 Count(encoding.address_bytes, "byte")
             );
             return Err(from.error(ErrorKind::Malformed(text), at));
@@ -361,7 +361,7 @@ impl Reader {
                     None => 0,
                     Some(Pointer { address, is_indirect: false }) => address,
                     Some(_) => {
-                        let text = format!("{FDE}: the address of its code is not stated directly");
+                        let text = format!("{FDE}: the initial location is an indirect or omitted pointer");
                         return Err(from.error(ErrorKind::Malformed(text), at));
                     }
                 };
@@ -408,7 +408,7 @@ impl Reader {
 
 #[cold]
 fn unknown_pointer(from: &Cursor<'_>, encoding: u8, at: u64) -> Error {
-    from.error(ErrorKind::Unsupported(format!("a pointer of encoding {encoding:#x}")), at)
+    from.error(ErrorKind::Unsupported(format!("unsupported pointer encoding {encoding:#x}")), at)
 }
 
 /// Reads a number in one of the formats of pointers.

@@ -77,7 +77,7 @@ impl<'o> FrameRow<'o> {
         };
         match place {
             Ok(index) => self.rules[index].1 = rule,
-            Err(_) if self.rules.len() == MOST_RULES => return Err("more registers than any machine has"),
+            Err(_) if self.rules.len() == MOST_RULES => return Err("a row has too many registers"),
             Err(index) => self.rules.insert(index, (register, rule)),
         }
         Ok(())
@@ -157,7 +157,7 @@ impl<'o> FrameRows<'o> {
         if self.first.is_none() {
             while self.initial.read(&mut self.one)? {
                 if self.run()?.is_some() {
-                    return Err(self.fail("the location changes in a common information entry"));
+                    return Err(self.fail("the initial instructions cannot advance the location"));
                 }
             }
             self.first = Some(self.row.rules.clone());
@@ -255,7 +255,7 @@ impl<'o> FrameRows<'o> {
                     self.remembered_rules.truncate(remembered.rules);
                     Ok(())
                 }
-                None => Err("no rules are remembered"),
+                None => Err("the stack of remembered rows is empty"),
             },
             Instruction::ArgsSize { bytes } => {
                 row.args_size = bytes;
@@ -270,7 +270,7 @@ impl<'o> FrameRows<'o> {
     }
 
     fn restore(&mut self, register: Reg) -> Result<(), &'static str> {
-        let Some(first) = &self.first else { return Err("a rule is restored before there are any") };
+        let Some(first) = &self.first else { return Err("the initial instructions cannot restore a rule") };
         match first.binary_search_by_key(&register, |&(known, _)| known) {
             Ok(index) => self.row.set(register, first[index].1),
             Err(_) => {
@@ -285,7 +285,7 @@ impl<'o> FrameRows<'o> {
     fn remember(&mut self) -> Result<(), &'static str> {
         let rules = self.remembered_rules.len();
         if rules + self.row.rules.len() + self.remembered.len() >= MOST_REMEMBERED {
-            return Err("too many rules are remembered");
+            return Err("the stack of remembered rows is too large");
         }
         self.remembered_rules.extend_from_slice(&self.row.rules);
         let FrameRow { cfa, is_return_signed, .. } = self.row;
@@ -304,4 +304,4 @@ impl<'o> FrameRows<'o> {
     }
 }
 
-const NO_REGISTER: &str = "the CFA is no register and offset";
+const NO_REGISTER: &str = "the CFA rule is not a register and an offset";

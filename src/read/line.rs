@@ -90,7 +90,7 @@ impl<'o> LineProgram<'o> {
         let at = from.offset();
         let version = from.u16(WHAT)?;
         if !(2..=5).contains(&version) {
-            let text = format!("version {version} of line programs");
+            let text = format!("unsupported version {version} of line programs");
             return Err(from.error(ErrorKind::Unsupported(text), at));
         }
         let mut address_bytes = strings.encoding.address_bytes;
@@ -100,15 +100,17 @@ impl<'o> LineProgram<'o> {
             let segment_bytes = from.u8(WHAT)?;
             if segment_bytes != 0 {
                 let text = format!(
-                    "{WHAT}: segment selectors of {segment_bytes}",
+                    "{WHAT}: unsupported segment selector size, {segment_bytes}",
                     segment_bytes = Count(segment_bytes, "byte")
                 );
                 return Err(from.error(ErrorKind::Unsupported(text), at));
             }
         }
         if !is_address_size(address_bytes) {
-            let text =
-                format!("{WHAT}: addresses of {address_bytes}", address_bytes = Count(address_bytes, "byte"));
+            let text = format!(
+                "{WHAT}: invalid address size, {address_bytes}",
+                address_bytes = Count(address_bytes, "byte")
+            );
             return Err(from.error(ErrorKind::Malformed(text), at));
         }
         let header_length = from.uint(offset_bytes, WHAT)?;
@@ -123,9 +125,9 @@ impl<'o> LineProgram<'o> {
         let at = from.offset();
         let opcode_base = from.u8(WHAT)?;
         let problem = match (max_operations, line_range, opcode_base) {
-            (0, ..) => Some("no operations in an instruction"),
-            (_, 0, _) => Some("special opcodes with no steps of the line"),
-            (.., 0) => Some("special opcodes start at 0"),
+            (0, ..) => Some("maximum_operations_per_instruction is 0"),
+            (_, 0, _) => Some("line_range is 0"),
+            (.., 0) => Some("opcode_base is 0"),
             _ => None,
         };
         if let Some(problem) = problem {
@@ -264,8 +266,8 @@ fn read_format(from: &mut Cursor<'_>) -> Result<LineFormat> {
             let text = |text: Option<&str>, number| text.map_or(format!("{number:#x}"), String::from);
             let name = text(name.static_string(), name.0);
             let text = match is_again {
-                true => format!("{WHAT}: {name} a second time"),
-                false => format!("{WHAT}: {name} of form {}", text(form.static_string(), form.0)),
+                true => format!("{WHAT}: {name} occurs twice"),
+                false => format!("{WHAT}: {name} cannot have form {}", text(form.static_string(), form.0)),
             };
             return Err(from.error(ErrorKind::Malformed(text), at));
         }
@@ -293,7 +295,10 @@ fn can_have(name: DwLnct, form: DwForm) -> bool {
 
 #[cold]
 fn unknown_form(from: &Cursor<'_>, form: DwForm, at: u64) -> Error {
-    from.error(ErrorKind::Unsupported(format!("{WHAT}: form {:#x} of a path or file", form.0)), at)
+    from.error(
+        ErrorKind::Unsupported(format!("{WHAT}: unsupported form {:#x} of a path or file", form.0)),
+        at,
+    )
 }
 
 /// Reader of a DWARF 5 table's entries.
@@ -321,8 +326,10 @@ impl<'o> Entries<'_, 'o> {
         let has_path = self.format.iter().any(|&(name, _)| name == dw::DW_LNCT_path);
         if !has_path && (count != 0 || !self.format.is_empty()) {
             let text = match self.format.is_empty() {
-                true => format!("{WHAT}: {count} without a format", count = Count(count, "entry")),
-                false => format!("{WHAT}: {count} without a path", count = Count(count, "entry")),
+                true => format!("{WHAT}: the entry format is empty: {count}", count = Count(count, "entry")),
+                false => {
+                    format!("{WHAT}: the entry format has no path: {count}", count = Count(count, "entry"))
+                }
             };
             return Err(from.error(ErrorKind::Malformed(text), at));
         }

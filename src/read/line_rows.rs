@@ -132,7 +132,7 @@ impl<'p, 'o> LineRows<'p, 'o> {
         let mut from = self.from.limit(len, WHAT)?;
         self.from.take(len, WHAT)?;
         if from.is_at_end() {
-            let text = "an extended opcode without a number".into();
+            let text = "the extended opcode is empty".into();
             return Err(self.from.error(ErrorKind::Malformed(text), self.offset));
         }
         match from.u8(WHAT)? {
@@ -143,7 +143,7 @@ impl<'p, 'o> LineRows<'p, 'o> {
             2 => {
                 let bytes = u8::try_from(len - 1).ok().filter(|&bytes| is_address_size(bytes));
                 let Some(bytes) = bytes else {
-                    let text = format!("an address of {}", Count(len - 1, "byte"));
+                    let text = format!("invalid address size, {}", Count(len - 1, "byte"));
                     return Err(self.from.error(ErrorKind::Malformed(text), self.offset));
                 };
                 self.row.address = from.uint(bytes, WHAT)?;

@@ -146,7 +146,10 @@ impl<'o> RawList<'o> {
         let address_bytes = encoding.address_bytes;
         let from = sections.cursor(format.section(), format.bytes(sections)).at(offset, "a list")?;
         if !is_address_size(address_bytes) {
-            let text = format!("addresses of {address_bytes}", address_bytes = Count(address_bytes, "byte"));
+            let text = format!(
+                "invalid address size, {address_bytes}",
+                address_bytes = Count(address_bytes, "byte")
+            );
             return Err(from.error(ErrorKind::Malformed(text), offset));
         }
         Ok(Self { from, format, address_bytes, is_done: false })
@@ -372,7 +375,7 @@ impl<'o> Iterator for List<'o> {
         self.list.next(|index| match addresses {
             Some(addresses) => sections.indexed_address(addresses, index),
             None => {
-                let text = format!("address {index} of the unit is in the file of its skeleton");
+                let text = format!("address {index} of the split unit is in the file of its skeleton unit");
                 Err(Error::new(ErrorKind::Unsupported(text)))
             }
         })

@@ -65,7 +65,7 @@ pub struct MacroEntry<'o> {
     pub entry: Macro<'o>,
 }
 
-const WHAT: &str = "a list of macros";
+const WHAT: &str = "a macro unit";
 
 impl<'o> Macros<'o> {
     /// Reads the header at an offset of `.debug_macro`. Strings by index need the unit: [`Dwarf::macros`].
@@ -82,13 +82,16 @@ impl<'o> Macros<'o> {
         let mut from = sections.cursor(".debug_macro", sections.debug_macro).at(offset, WHAT)?;
         let version = from.u16(WHAT)?;
         if !matches!(version, 4 | 5) {
-            return Err(from.error(ErrorKind::Unsupported(format!("{WHAT} of version {version}")), offset));
+            return Err(from
+                .error(ErrorKind::Unsupported(format!("unsupported version {version} of {WHAT}")), offset));
         }
         let at = from.offset();
         let flags = from.u8(WHAT)?;
         // Other flags have unknown effects on the header.
         if flags > 7 {
-            return Err(from.error(ErrorKind::Unsupported(format!("{WHAT} with flags {flags:#04x}")), at));
+            return Err(
+                from.error(ErrorKind::Unsupported(format!("unknown flags {flags:#04x} of {WHAT}")), at)
+            );
         }
         let offset_bytes = if flags & 1 != 0 { 8 } else { 4 };
         let line_program = if flags & 2 != 0 { Some(from.uint(offset_bytes, WHAT)?) } else { None };
@@ -139,7 +142,7 @@ impl<'o> Macros<'o> {
     }
 
     fn entry(&self, from: &mut Cursor<'o>) -> Result<Option<MacroEntry<'o>>> {
-        const WHAT: &str = "an entry of a list of macros";
+        const WHAT: &str = "a macro entry";
         let offset = from.offset();
         let opcode = from.u8(WHAT)?;
         let line = |from: &mut Cursor<'o>| from.uleb(WHAT);
@@ -164,7 +167,7 @@ impl<'o> Macros<'o> {
             _ => {
                 let known = self.vendor_opcodes.iter().find(|(known, _)| *known == opcode);
                 let Some((_, forms)) = known else {
-                    let text = format!("{WHAT}: opcode {opcode:#04x}");
+                    let text = format!("{WHAT}: unknown opcode {opcode:#04x}");
                     return Err(from.error(ErrorKind::Unsupported(text), offset));
                 };
                 for &form in *forms {
@@ -178,7 +181,7 @@ impl<'o> Macros<'o> {
 
     /// Skips an operand of a vendor's opcode, in a form that the specification allows.
     fn skip(&self, from: &mut Cursor<'o>, form: DwForm) -> Result<()> {
-        const WHAT: &str = "an operand of a macro";
+        const WHAT: &str = "a macro operand";
         let at = from.offset();
         let len = match form {
             dw::DW_FORM_data1 | dw::DW_FORM_flag | dw::DW_FORM_strx1 => 1,
@@ -198,7 +201,7 @@ impl<'o> Macros<'o> {
             dw::DW_FORM_udata | dw::DW_FORM_strx => return from.uleb(WHAT).map(|_| ()),
             dw::DW_FORM_string => return from.string(WHAT).map(|_| ()),
             _ => {
-                let text = format!("{WHAT}: form {:#x}", form.0);
+                let text = format!("{WHAT}: unsupported form {:#x}", form.0);
                 return Err(from.error(ErrorKind::Unsupported(text), at));
             }
         };

@@ -8,7 +8,7 @@ use super::cursor::Cursor;
 use super::dwarf::Dwarf;
 use super::entry::Entry;
 use super::sections::Sections;
-use crate::error::{Count, ErrorKind, Result};
+use crate::error::{ErrorKind, Result};
 
 /// Names in sorted order, each with its number.
 type Sorted<'o> = Vec<(&'o [u8], u32)>;
@@ -118,7 +118,7 @@ pub enum NameParent {
     Entry(u64),
 }
 
-const WHAT: &str = "an index of names";
+const WHAT: &str = "a name index";
 /// Limit of attributes, more than have a meaning.
 const MOST_ATTRIBUTES: usize = 64;
 
@@ -145,7 +145,9 @@ impl<'o> NameIndex<'o> {
         let at = from.offset();
         let version = from.u16(WHAT)?;
         if version != 5 {
-            return Err(from.error(ErrorKind::Unsupported(format!("{WHAT} of version {version}")), at));
+            return Err(
+                from.error(ErrorKind::Unsupported(format!("unsupported version {version} of {WHAT}")), at)
+            );
         }
         from.u16(WHAT)?;
         let mut count = || from.u32(WHAT);
@@ -197,7 +199,7 @@ impl<'o> NameIndex<'o> {
     pub fn name(&self, number: u32) -> Result<IndexedName<'o>> {
         crate::work::step();
         if number == 0 || number > self.name_count {
-            let text = format!("name {number} of {}", Count(self.name_count, "name"));
+            let text = format!("a name is in 1..={}: {number}", self.name_count);
             return Err(self.pool.error(ErrorKind::Malformed(text), self.offset));
         }
         let hash = if self.bucket_count == 0 { None } else { Some(self.hash(number)?) };
@@ -217,7 +219,7 @@ impl<'o> NameIndex<'o> {
     /// [`Malformed`](ErrorKind::Malformed) if there is no such bucket.
     pub fn bucket(&self, bucket: u32) -> Result<u32> {
         if bucket >= self.bucket_count {
-            let text = format!("bucket {bucket} of {}", Count(self.bucket_count, "bucket"));
+            let text = format!("a bucket is in 0..{}: {bucket}", self.bucket_count);
             return Err(self.pool.error(ErrorKind::Malformed(text), self.offset));
         }
         element(self.buckets, bucket + 1, 4).map(|number| number as u32)
@@ -276,7 +278,7 @@ impl<'o> NameIndex<'o> {
     }
 
     fn entry(&self, from: &mut Cursor<'o>) -> Result<Option<NameEntry>> {
-        const WHAT: &str = "an entry of an index of names";
+        const WHAT: &str = "a name index entry";
         crate::work::step();
         let offset = from.offset();
         let code = from.uleb(WHAT)?;
@@ -284,7 +286,9 @@ impl<'o> NameIndex<'o> {
             return Ok(None);
         }
         let Ok(at) = self.abbreviations.binary_search_by_key(&code, |one| one.code) else {
-            return Err(from.error(ErrorKind::Malformed(format!("{WHAT}: no abbreviation {code}")), offset));
+            return Err(
+                from.error(ErrorKind::Malformed(format!("{WHAT}: unknown abbreviation {code}")), offset)
+            );
         };
         let abbreviation = &self.abbreviations[at];
         let (mut unit, mut type_unit, mut entry, mut type_hash) = (None, None, None, None);
@@ -299,7 +303,7 @@ impl<'o> NameIndex<'o> {
                 dw::DW_FORM_data8 | dw::DW_FORM_ref8 | dw::DW_FORM_ref_sig8 => Some(from.uint(8, WHAT)?),
                 dw::DW_FORM_udata | dw::DW_FORM_ref_udata => Some(from.uleb(WHAT)?),
                 _ => {
-                    let text = format!("{WHAT}: form {:#x}", form.0);
+                    let text = format!("{WHAT}: unsupported form {:#x}", form.0);
                     return Err(from.error(ErrorKind::Unsupported(text), at));
                 }
             };
@@ -318,7 +322,7 @@ impl<'o> NameIndex<'o> {
         let of = |list: &[u64], index: u64| {
             let found = usize::try_from(index).ok().and_then(|index| list.get(index)).copied();
             found.ok_or_else(|| {
-                let text = format!("{WHAT}: unit {index} of a list of {}", list.len());
+                let text = format!("{WHAT}: unit {index} is outside of the list of {}", list.len());
                 from.error(ErrorKind::Malformed(text), offset)
             })
         };
@@ -416,7 +420,7 @@ fn element(table: Cursor<'_>, number: u32, bytes: u8) -> Result<u64> {
 }
 
 fn read_abbreviations(mut from: Cursor<'_>) -> Result<Vec<NameAbbreviation>> {
-    const WHAT: &str = "the abbreviations of an index of names";
+    const WHAT: &str = "the abbreviations of a name index";
     let mut all: Vec<NameAbbreviation> = Vec::new();
     loop {
         let at = from.offset();
@@ -434,7 +438,7 @@ fn read_abbreviations(mut from: Cursor<'_>) -> Result<Vec<NameAbbreviation>> {
                 (name, form) => attributes.push((DwIdx(name), DwForm(form))),
             }
             if attributes.len() > MOST_ATTRIBUTES {
-                let text = format!("{WHAT}: more than {MOST_ATTRIBUTES} attributes");
+                let text = format!("{WHAT}: an abbreviation has more than {MOST_ATTRIBUTES} attributes");
                 return Err(from.error(ErrorKind::Malformed(text), at));
             }
         }

@@ -91,7 +91,7 @@ pub(super) fn apply(
         }
         let name = sections[target].name.clone();
         if table != Some(sections[index].link as usize) && !sections[index].data.is_empty() {
-            let text = "the relocations are against another symbol table";
+            let text = "all relocations refer to one symbol table: this section refers to another";
             return Err(Error::malformed(text).in_section(&name));
         }
         let base = starts[target];
@@ -111,18 +111,21 @@ pub(super) fn apply(
             };
             let fail = |kind: ErrorKind| Error::new(kind).in_section(&name).at_offset(offset);
             let Some(field) = field(file.machine, kind) else {
-                let text = format!("relocation type {kind} of machine {}", file.machine);
+                let text = format!("unsupported relocation type {kind} of machine {}", file.machine);
                 return Err(fail(ErrorKind::Unsupported(text)));
             };
             let Some(field) = field else { continue };
             let start = usize::try_from(offset).ok();
             let place = start.and_then(|start| data.get_mut(start..start.checked_add(field.bytes)?));
             let Some(place) = place else {
-                return Err(fail(ErrorKind::Malformed("a relocation outside of the section".into())));
+                return Err(fail(ErrorKind::Malformed("the relocation is outside of the section".into())));
             };
             let index = usize::try_from(symbol).unwrap_or(usize::MAX);
             let Some(symbol) = symbols.get(index) else {
-                return Err(fail(ErrorKind::Malformed(format!("a relocation against symbol {index}"))));
+                return Err(fail(ErrorKind::Malformed(format!(
+                    "the symbol of a relocation is in 0..{}: {index}",
+                    symbols.len()
+                ))));
             };
             if index != 0 && !symbol.is_defined {
                 undefined.push(Undefined { section: target, offset, symbol: index });

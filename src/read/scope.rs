@@ -83,7 +83,7 @@ impl Dwarf<'_> {
                 address.filter(is_code).ok_or_else(|| {
                     let bytes: u64 = ranges.iter().map(|range| range.end.saturating_sub(range.start)).sum();
                     let what = format!(
-                        "`{function}` has {bytes:#x}, and {offset:#x} is not inside of them",
+                        "the offset is within the {bytes:#x} of `{function}`: {offset:#x}",
                         bytes = Count(bytes, "byte")
                     );
                     Error::bad_argument(what)

@@ -168,7 +168,7 @@ impl Base {
             Some(base) => base,
             None if self.encoding.version < 5 => 0,
             None => {
-                let text = format!("{what} {index}, but the unit does not say where its table starts");
+                let text = format!("{what} {index}: the unit has no base of its table");
                 return Err(crate::Error::new(ErrorKind::Malformed(text)));
             }
         };

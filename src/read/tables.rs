@@ -46,7 +46,7 @@ impl<'o> IndexTable<'o> {
                 return Ok(address_bytes);
             }
             let text = format!(
-                "{WHAT}: addresses of {address_bytes}, segments of {segment_bytes}",
+                "{WHAT}: invalid address size, {address_bytes}, or segment selector size, {segment_bytes}",
                 address_bytes = Count(address_bytes, "byte")
             );
             Err(from.error(ErrorKind::Malformed(text), at))

@@ -98,7 +98,7 @@ impl<'m, 'o> Reader<'m, 'o> {
             draft: self.draft,
         };
         if !is_address_size(encoding.address_bytes) {
-            let text = format!("addresses of {}", Count(encoding.address_bytes, "byte"));
+            let text = format!("invalid address size, {}", Count(encoding.address_bytes, "byte"));
             return Err(self.place(Error::malformed(text), start));
         }
         let at = header.debug_abbrev_offset().0 as u64;
@@ -213,7 +213,7 @@ impl<'m, 'o> Reader<'m, 'o> {
 
     fn next_index(&self, offset: u64) -> Result<u32> {
         u32::try_from(self.dwarf.nodes.len()).ok().filter(|&index| index < u32::MAX).ok_or_else(|| {
-            let text = "more than 4294967294 entries".into();
+            let text = "the file has more than 4294967294 entries".into();
             self.place(Error::new(ErrorKind::TooLarge(text)), offset)
         })
     }
@@ -226,7 +226,10 @@ impl<'m, 'o> Reader<'m, 'o> {
         let most = bytes.saturating_mul(16).saturating_add(0x10000);
         let len = self.dwarf.attributes.len();
         u32::try_from(len).ok().filter(|_| len <= most).ok_or_else(|| {
-            let text = format!("{len} in a section of this size", len = Count(len, "attribute"));
+            let text = format!(
+                "too many attributes for the size of the sections: {len}",
+                len = Count(len, "attribute")
+            );
             self.place(Error::new(ErrorKind::TooLarge(text)), offset)
         })
     }

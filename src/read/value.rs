@@ -207,7 +207,7 @@ pub(super) fn resolve<'o>(
 
 /// Returns the offset of list `index` of the table at `base`. Its elements count from the start of the table.
 fn list_offset(base: Base, table: super::cursor::Cursor<'_>, index: u64) -> Result<u64> {
-    const WHAT: &str = "a list by index";
+    const WHAT: &str = "an indexed list";
     let bytes = base.encoding.offset_bytes;
     let offset = base.element(table, index, bytes, WHAT)?.uint(bytes, WHAT)?;
     Ok(base.offset.unwrap_or(0).saturating_add(offset))

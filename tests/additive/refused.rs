@@ -45,7 +45,7 @@ fn sections_that_are_there() {
     let error = attach(&once, &gfx1030(), &uspill_sections()[..1]).unwrap_err();
     says(&error, &[".debug_abbrev", "already has"]);
     let twice = [&uspill_sections()[..1], &uspill_sections()[..1]].concat();
-    says(&attach(&uspill(), &gfx1030(), &twice).unwrap_err(), &[".debug_abbrev", "two sections"]);
+    says(&attach(&uspill(), &gfx1030(), &twice).unwrap_err(), &[".debug_abbrev", "added twice"]);
     let error = new_object(&gfx1030(), &Code::text(vec![]), &[section(".text", 0)]).unwrap_err();
     says(&error, &[".text", "already has"]);
 }
@@ -143,15 +143,11 @@ fn loaded_tables_that_name_sections() {
     let debug = index(".debug_info");
     assert!(index(".strtab") > debug);
     refused(symbol, &[debug as u8, 0], "section .dynsym: a loaded symbol in a section that is replaced");
-    refused(
-        symbol,
-        &[index(".strtab") as u8, 0],
-        "section .dynsym: a loaded table that would have to change",
-    );
+    refused(symbol, &[index(".strtab") as u8, 0], "section .dynsym: a change of a loaded table");
     // Give `.comment` the type SHT_SYMTAB_SHNDX, 18.
     let table = u64::from_le_bytes(linked[40..48].try_into().unwrap());
     let comment = table + 64 * index(".comment") as u64;
-    refused(comment + 4, &[18], "section .comment: section indices beside the symbol table");
+    refused(comment + 4, &[18], "section .comment: section indices outside of the symbol table");
     // Link it to `.debug_info`, and then to a section that does not exist.
     refused(
         comment + 40,

@@ -54,7 +54,7 @@ fn machines_take_the_words_of_descriptions() {
     assert_eq!(words, read(r#"{"registers": {"7": "01"}, "object": "mem:2:0x10"}"#).expect("numbers"));
     // One register under two keys.
     let twice = read(r#"{"registers": {"acc": "01", "0x7": "02"}}"#).unwrap_err().to_string();
-    assert!(twice.contains("register 7 is there twice"), "{twice}");
+    assert!(twice.contains("register 7 occurs twice"), "{twice}");
     let unknown = read(r#"{"registers": {"acx": "01"}}"#).unwrap_err().to_string();
     assert!(unknown.contains("the target has no register `acx`; did you mean `acc`?"), "{unknown}");
 }

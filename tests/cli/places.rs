@@ -17,7 +17,7 @@ fn made_up_addresses_are_explained_where_they_are_printed() {
     let folder = Folder::new("made-up");
     let dumped = run(&["dump", &scale(&folder)]).text();
     let explained =
-        "addresses: the object is not linked, and its sections are taken to be at\n  0x10000 .text\n\n";
+        "addresses: the object is not linked; its sections are assumed to be at\n  0x10000 .text\n\n";
     assert!(dumped.starts_with(explained), "the address 0x10000 is not explained: {dumped}");
     // Each loaded section has its own address, as in the dump.
     let two = r#"{"eitri": 1, "target": "x86_64", "describe": []}"#;

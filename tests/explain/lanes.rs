@@ -124,7 +124,7 @@ fn what_cannot_be_evaluated_is_told_where_it_is() {
         "registers": {"1": "ff ff ff ff", "36": "07 00 00 00", "37": "03 00 00 00"}}}"#;
     std::fs::write(&stops, json).expect("is written");
     let (code, text, _) = eitri(&asked);
-    let said = "0x10020  weigh.cl:4  fault: lane 2 is active, and stands nowhere\n";
+    let said = "0x10020  weigh.cl:4  fault: an active lane has the pc of its frame, 0x10020: that of lane 2 is undefined\n";
     assert!(code == 1 && text.contains(said), "{text}");
 }
 

@@ -192,7 +192,7 @@ fn what_is_wrong_is_said_with_its_place() {
             with(
                 r#"[[0, 4, {"expr": {"bytes": "98 0000", "fixups": [{"offset": 1, "kind": {"entry": 4}, "entity": {"type": "int"}}]}}]]"#,
             ),
-            "what is to be filled in at 0x1 is not in the expression by itself",
+            "fix-ups are inside the expression and do not overlap: 0x1",
         ),
         (with(r#"[[0, 4, {"expr": {"text": "melt"}}]]"#), "operation 0: unknown operation `melt`"),
         (
@@ -246,7 +246,7 @@ fn what_is_nested_too_deeply_is_refused() {
             (r#"{"value": {"read": ["#, "\"undefined\"", ", 32]}}"),
         ] {
             let error = refused(&deep(open, inner, close, count));
-            assert!(error.contains("a location has up to 128 levels"), "{error}");
+            assert!(error.contains("a location has at most 128 levels"), "{error}");
             // Where it is stays readable.
             let (start, end) = error.split_once('…').expect("the path is not all there");
             assert!(start.contains("`describe[3].variable.live[0][2]."), "{error}");

@@ -159,8 +159,8 @@ fn irreducible_graphs_are_refused_with_the_edge() {
         flow.edge(start, one).edge(start, two).edge(one, two).edge(two, one);
     });
     // Which of the two edges is the back edge depends on the start of the search.
-    let what = "the graph is not reducible: the edge 0x20..0x40 -> 0x10..0x20 goes into a loop that is also entered \
-                elsewhere";
+    let what = "the control flow graph is not reducible: the edge 0x20..0x40 -> 0x10..0x20 enters a loop that has \
+                another entry";
     assert_eq!(error, format!("unit `a.cl`, function `k`, pc 0x20..0x40: {what}"));
 }
 
@@ -172,9 +172,10 @@ fn paths_that_disagree_are_refused_with_the_edge() {
         flow.write(0..4, ExecWrite::Save(mask)).write(4..8, ExecWrite::And(mask));
         flow.write(20..24, ExecWrite::Restore(mask));
     });
-    let what = "other masks are saved on the edge 0x20..0x30 -> 0x30..0x40 than on another to the same block";
+    let what =
+        "all edges to a block have the same saved masks: those of the edge 0x20..0x30 -> 0x30..0x40 differ";
     let other =
-        "other masks are saved on the edge 0x10..0x20 -> 0x30..0x40 than on another to the same block";
+        "all edges to a block have the same saved masks: those of the edge 0x10..0x20 -> 0x30..0x40 differ";
     let at = "unit `a.cl`, function `k`, pc 0x30..0x40";
     assert!([what, other].iter().any(|what| error == format!("{at}: {what}")), "{error}");
 }
@@ -193,23 +194,27 @@ fn writes_that_do_not_fit_are_refused() {
     let (save, and, and_not) = (ExecWrite::Save, ExecWrite::And, ExecWrite::AndNot);
     let (other, restore) = (ExecWrite::Else, ExecWrite::Restore);
     for (writes, pcs, what) in [
-        (&[(0, save as fn(_) -> _), (4, and_not)][..], "0x0..0x4", "a mask is saved and not restored"),
-        (&[(4, and)], "0x4..0x8", "a mask is used that is not saved on every path"),
-        (&[(0, save), (4, save), (8, restore)], "0x4..0x8", "the mask is saved or restored at 0x0, too"),
+        (&[(0, save as fn(_) -> _), (4, and_not)][..], "0x0..0x4", "lanes wait where their mask is restored"),
+        (&[(4, and)], "0x4..0x8", "a mask is saved on every path to its use: mask 0 is not"),
+        (
+            &[(0, save), (4, save), (8, restore)],
+            "0x4..0x8",
+            "a mask is saved once and restored once: this mask is also saved or restored at 0x0",
+        ),
         (
             &[(0, save), (4, restore), (8, other)],
             "0x8..0xc",
-            "a mask is used that is not saved on every path",
+            "a mask is saved on every path to its use: mask 0 is not",
         ),
         (
             &[(0, save), (4, other), (8, other), (12, restore)],
             "0x8..0xc",
-            "the other side of a mask begins that is not the innermost, or again",
+            "the other side of a mask begins once, while the mask is the innermost: mask 0",
         ),
         (
             &[(0, save), (4, and), (8, and_not), (12, restore)],
             "0x0..0x4",
-            "lanes of one mask are to run, and others are done",
+            "lanes that have run and lanes yet to run need separate masks",
         ),
         (&[(64, save)], "0x40..0x44", "the range is not inside of the function, which has 0x40 bytes"),
     ] {
@@ -220,7 +225,7 @@ fn writes_that_do_not_fit_are_refused() {
         flow.block(0..32);
         flow.block(32..64);
     });
-    assert!(unreached.contains("pc 0x20..0x40: no path leads to the block"), "{unreached}");
+    assert!(unreached.contains("pc 0x20..0x40: the block is not reachable from the entry"), "{unreached}");
     let overlaps = error(|flow, _| {
         let (one, two) = (flow.block(0..36), flow.block(32..64));
         flow.edge(one, two);

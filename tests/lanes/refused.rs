@@ -38,26 +38,28 @@ fn a_loop(pcs: Range<u64>, end: u64, masks: &[(Range<u64>, Loc)]) -> String {
 #[test]
 fn a_mask_is_somewhere_at_each_pc_of_its_region() {
     let at = "unit `a.cl`, function `k`, region0 (loop, 0x8..0x20)";
-    assert_eq!(a_loop(8..32, 32, &[]), format!("{at}, pc 0x8..0x9: the mask has no place"));
-    assert_eq!(a_loop(8..32, 32, &[(8..16, s(4))]), format!("{at}, pc 0x10..0x11: the mask has no place"));
+    assert_eq!(a_loop(8..32, 32, &[]), format!("{at}, pc 0x8..0x9: the mask has no location"));
+    assert_eq!(a_loop(8..32, 32, &[(8..16, s(4))]), format!("{at}, pc 0x10..0x11: the mask has no location"));
     assert_eq!(
         a_loop(8..32, 32, &[(16..64, s(4)), (0..12, s(6))]),
-        format!("{at}, pc 0xc..0xd: the mask has no place")
+        format!("{at}, pc 0xc..0xd: the mask has no location")
     );
     assert_eq!(
         a_loop(8..32, 32, &[(0..20, s(4)), (16..64, s(6))]),
-        format!("{at}, pc 0x10..0x11: the mask is at two places")
+        format!("{at}, pc 0x10..0x11: the mask has two locations")
     );
     assert_eq!(
         a_loop(8..32, 32, &[(0..64, Loc::undefined())]),
-        format!("{at}, pc 0x8..0x20: the mask is nowhere")
+        format!("{at}, pc 0x8..0x20: the location of the mask is undefined")
     );
 }
 
 #[test]
 fn a_mask_is_one_of_the_wave_and_has_a_bit_for_each_lane() {
     let at = "unit `a.cl`, function `k`, region0 (loop, 0x8..0x20), pc 0x8..0x20";
-    let depends = format!("{at}: the mask depends on the lane that asks, and there is one for the wave");
+    let depends = format!(
+        "{at}: a mask is the same for all lanes of the wave: its location depends on the current lane"
+    );
     let v3 = gpu().vgpr(3).expect("a register");
     for mask in [
         Loc::per_lane(v3),
@@ -119,8 +121,8 @@ fn regions_are_nested() {
     });
     assert_eq!(
         overlaps,
-        "unit `a.cl`, function `k`, region1 (loop, 0x10..0x28), pc 0x10..0x28: it overlaps region0 (loop, \
-         0x8..0x20), and is not nested in it"
+        "unit `a.cl`, function `k`, region1 (loop, 0x10..0x28), pc 0x10..0x28: regions are nested or \
+disjoint: this region overlaps region0 (loop, 0x8..0x20)"
     );
     // Containment of pcs is not sufficient: the nesting determines where lanes wait.
     let is_not_said = error(|lanes| {
@@ -128,7 +130,7 @@ fn regions_are_nested() {
         lanes.loop_(8..32, 32, &all).map(drop)
     });
     assert!(
-        is_not_said.contains("region1 (loop, 0x8..0x20), pc 0x8..0x20: it overlaps region0"),
+        is_not_said.contains("pc 0x8..0x20: regions are nested or disjoint: this region overlaps region0"),
         "{is_not_said}"
     );
     let outside = error(|lanes| {
@@ -137,8 +139,8 @@ fn regions_are_nested() {
     });
     assert_eq!(
         outside,
-        "unit `a.cl`, function `k`, region1 (loop, 0x10..0x28), pc 0x10..0x28: it is not in the region around \
-         it, 0x8..0x20"
+        "unit `a.cl`, function `k`, region1 (loop, 0x10..0x28), pc 0x10..0x28: a region lies inside its \
+parent: the parent is 0x8..0x20"
     );
     // Sibling regions.
     let (mut m, kernel) = kernel();
@@ -178,23 +180,23 @@ fn regions_of_inlined_calls_are_in_them() {
         m.lanes(inlined).and_then(|mut lanes| lanes.loop_(16..40, 40, &all)).expect_err("it is wrong");
     assert_eq!(
         error.to_string(),
-        "unit `b.cl`, function `other`, region0 (loop, 0x10..0x28), pc 0x10..0x28: the range is not in the code \
-         of the inlined call"
+        "unit `b.cl`, function `other`, region0 (loop, 0x10..0x28), pc 0x10..0x28: the range is outside of \
+the code of the inlined call"
     );
     let of_callee = m.lanes(inlined).and_then(|mut lanes| lanes.loop_(16..32, 32, &all)).expect("a loop");
     let error =
         m.lanes(other).and_then(|mut lanes| lanes.inside(of_callee).map(drop)).expect_err("it is wrong");
     assert_eq!(
         error.to_string(),
-        "unit `b.cl`, function `other`, region0 (loop, 0x10..0x20): the region around it belongs to another \
-         inlined call"
+        "unit `b.cl`, function `other`, region0 (loop, 0x10..0x20): a parent region is in an \
+enclosing scope: this parent is in another inlined call"
     );
     let error =
         m.lanes(kernel).and_then(|mut lanes| lanes.inside(of_callee).map(drop)).expect_err("it is wrong");
     assert!(error.to_string().contains("no such entity in this module: region0 of this function"), "{error}");
     let error = m.lanes(callee).expect_err("it has no code");
     assert!(
-        error.to_string().contains("function `callee`: lanes stand in a function that has code"),
+        error.to_string().contains("function `callee`: lane pcs belong to a function with code"),
         "{error}"
     );
 }
@@ -207,6 +209,6 @@ fn a_target_without_lanes_has_none_that_stand_somewhere() {
     let error = m.lanes(main).expect_err("it has no lanes");
     assert_eq!(
         error.to_string(),
-        "unit `a.c`, function `main`: x86_64 has no lanes, of which one could say where they stand"
+        "unit `a.c`, function `main`: lane pcs need a target with lanes: x86_64 has no lanes"
     );
 }

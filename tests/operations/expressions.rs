@@ -42,12 +42,12 @@ fn labels_that_cannot_be_reached_are_errors() {
         let label = e.label();
         e.bra(label);
     });
-    assert_eq!(unbound, "a branch goes to a label that is not bound");
+    assert_eq!(unbound, "the label of a branch is not bound");
     let twice = fails(&|e| {
         let label = e.label();
         e.bind(label).bind(label).skip(label);
     });
-    assert_eq!(twice, "a label is bound twice, or is another expression's");
+    assert_eq!(twice, "a label is bound once, in its own expression");
     let stranger = Expr::build(LLVM).label();
     let other = fails(&|e| {
         e.bind(stranger);
@@ -63,7 +63,7 @@ fn labels_that_cannot_be_reached_are_errors() {
         let expr = e.finish();
         assert_eq!(expr.is_ok(), reaches, "{len}");
         if let Err(error) = expr {
-            assert_eq!(error.to_string(), "a branch goes further than 32 KiB");
+            assert_eq!(error.to_string(), "a branch reaches 32 KiB: +32768 bytes");
         }
     }
     for (len, reaches) in [(0x8000 - 3 - 4, true), (0x8000 - 3 - 3, false)] {
@@ -88,7 +88,7 @@ fn an_operation_that_is_missing_or_does_not_fit_is_remembered() {
     let mut e = Expr::build(LLVM);
     e.refer(Op::Deref {}, Slot(0));
     let error = e.finish().unwrap_err();
-    assert_eq!(error.to_string(), "operation `deref` has no operand that can be filled in later");
+    assert_eq!(error.to_string(), "operation `deref` has no operand that a fix-up can fill in");
 }
 
 /// Every operation with a reference, with its fixup, the offset of the field and the size.
@@ -339,5 +339,5 @@ fn what_gimli_cannot_write_is_refused() {
     e.refer(Op::Convert { ty: 0 }, Slot(0));
     e.ops().skip(-5);
     let error = written_by_gimli(&e.finish().unwrap(), 0).err().unwrap();
-    assert_eq!(error.to_string(), "offset 0x4: a branch does not go to an operation");
+    assert_eq!(error.to_string(), "offset 0x4: a branch goes to the start of an operation or to the end: -5");
 }

@@ -169,13 +169,13 @@ fn instructions_that_make_no_sense_are_errors_with_their_offset() {
     let none = style.empty();
     // The CIE has 15 bytes before its instructions, the FDE 24.
     for (initial, program, offset, text) in [
-        (&[][..], &[0x0b][..], 0x27, "no rules are remembered"),
-        (&[], &[0x00, 0x0e, 8], 0x28, "the CFA is no register and offset"),
-        (&[], &[0x0d, 8], 0x27, "the CFA is no register and offset"),
+        (&[][..], &[0x0b][..], 0x27, "the stack of remembered rows is empty"),
+        (&[], &[0x00, 0x0e, 8], 0x28, "the CFA rule is not a register and an offset"),
+        (&[], &[0x0d, 8], 0x27, "the CFA rule is not a register and an offset"),
         (&[], &[0x3f], 0x27, "call frame instruction 0x3f"),
         (&[], &[0x05, 1], 0x29, "the bytes end inside of a call frame instruction"),
-        (&[0x41], &[], 0x0f, "the location changes in a common information entry"),
-        (&[0xc1], &[], 0x0f, "a rule is restored before there are any"),
+        (&[0x41], &[], 0x0f, "the initial instructions cannot advance the location"),
+        (&[0xc1], &[], 0x0f, "the initial instructions cannot restore a rule"),
     ] {
         let mut instructions = none.clone();
         instructions.u8s(program);

@@ -147,10 +147,10 @@ fn malformed_targets_are_refused() {
                 {"dwarf": [0, 3], "name": "r", "bits": 32}, {"dwarf": 2, "name": "x", "bits": 64}
             ])),
             "targets.mine.registers[1]",
-            "register 2 is there twice",
+            "register 2 occurs twice",
         ),
         (of(serde_json::json!({"name": "generic"})), "targets.mine.name", "the key of a definition"),
-        (of(Value::Null), "targets.mine", "nothing is defined"),
+        (of(Value::Null), "targets.mine", "the definition is empty"),
     ];
     for (result, path, what) in cases {
         let error = result.expect_err(path);

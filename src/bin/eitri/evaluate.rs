@@ -99,7 +99,7 @@ fn address(pc: &Pc, file: Option<&Dwarf<'_>>) -> Result<u64, Failure> {
             dwarf.address_in(function, *offset).map_err(|error| Failure(format!("--pc: {error}")))
         }
         (pc @ Pc::In { .. }, None) => {
-            let what = "functions are those of the file of --var, and there is none";
+            let what = "a function needs an object file, given with --var";
             Err(Failure(format!("--pc {pc}: {what}")))
         }
     }
@@ -114,7 +114,7 @@ fn stopped(
 ) -> Result<(Machine, Target), Failure> {
     let (mut machines, target) = stops(question, of_object)?;
     let (Some(mut machine), 0) = (machines.pop(), machines.len()) else {
-        return Err(Failure("--machine: there are several stops, and they are for `explain --lanes`".into()));
+        return Err(Failure("--machine: several stops are for `explain --lanes` only".into()));
     };
     let pc = question.pc.as_ref().map(|pc| address(pc, dwarf)).transpose()?;
     let snapshot = &mut machine.snapshot;
@@ -153,14 +153,12 @@ pub fn stops(
         };
         let (of_file, found) = found.map_err(of(file))?;
         if *target.get_or_insert_with(|| found.clone()) != found {
-            return Err(Failure(format!("{}: another target than that of the files before", file.display())));
+            return Err(Failure(format!("{}: all files of --machine have the same target", file.display())));
         }
         machines.extend(of_file);
     }
     let Some(target) = target.or(named).or(of_object) else {
-        return Err(Failure(
-            "no target is known: --target says one, and so does the file of --machine".into(),
-        ));
+        return Err(Failure("the target is unknown: --target gives it, or the file of --machine".into()));
     };
     if question.machine.is_empty() {
         machines.push(Machine::from_json("{}", &target)?);
@@ -198,7 +196,7 @@ fn expression(text: &str, encoding: Encoding, target: Option<&target::Target>) -
     }
     let byte = |at| digits.get(at..at + 2).and_then(|byte| u8::from_str_radix(byte, 16).ok());
     let bytes = (0..digits.len()).step_by(2).map(byte).collect::<Option<_>>();
-    bytes.ok_or_else(|| Failure(format!("`{text}`: bytes of two hexadecimal digits each are expected")))
+    bytes.ok_or_else(|| Failure(format!("bytes of two hexadecimal digits each are expected: `{text}`")))
 }
 
 /// Initial stack.

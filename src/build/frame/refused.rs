@@ -25,7 +25,7 @@ pub(super) fn rule(module: &Module, column: Column, nodes: Nodes<'_>) -> Result<
             },
             _ => continue,
         };
-        let what = format!("operation `{operation}` is not for call frame information");
+        let what = format!("operation `{operation}` is not allowed in call frame information");
         return Err(Error::bad_argument(what));
     }
     let mut tree = Tree::default();
@@ -68,7 +68,7 @@ fn place_of_cfa(tree: &Tree<'_>, root: usize) -> Result<usize> {
             Node::Memory(_) | Node::Expr(_) => return Ok(at),
             Node::Offset(_) => tree.last(at),
             Node::OffsetBy => tree.two(at).0,
-            _ => return Err(Error::bad_argument("the canonical frame address is a place in memory")),
+            _ => return Err(Error::bad_argument("the canonical frame address is a location in memory")),
         };
     }
 }
@@ -86,8 +86,8 @@ fn refuse_itself(module: &Module, tree: &Tree<'_>, root: usize, reg: Reg) -> Res
         return Ok(());
     }
     let what = match module.target.register(reg) {
-        Some(register) if register.is_vector() => "a register is saved to a lane of itself",
-        _ => "a register is saved to a part of itself",
+        Some(register) if register.is_vector() => "a register cannot be saved to a lane of itself",
+        _ => "a register cannot be saved to a part of itself",
     };
     Err(Error::bad_argument(what))
 }
@@ -99,7 +99,7 @@ fn is_of_lanes(module: &Module, space: SpaceId) -> bool {
 #[cold]
 fn no_lane(module: &Module, space: SpaceId) -> Error {
     let name = module.target.space(space).map_or("", |space| space.name);
-    Error::bad_argument(format!("each lane has its own memory of space {name}, and no lane is given"))
+    Error::bad_argument(format!("each lane has its own memory of space {name}: the location needs a lane"))
 }
 
 /// Refuses frames whose rules are wrong in combination.
@@ -152,7 +152,8 @@ impl<'m> Frame<'m> {
             let [first, second] = pair else { continue };
             if first.column == second.column && second.start < first.end {
                 let Range { start, end } = first.pcs();
-                let what = format!("it overlaps {start:#x}..{end:#x}, of which another place is said");
+                let what =
+                    format!("a column has one rule at each pc: this rule overlaps {start:#x}..{end:#x}");
                 let blame = Blame::Rule(self.function, second.column, second.pcs());
                 return Err(Wrong::with(self.wrong(what, second.column, second.pcs()), blame));
             }
@@ -179,9 +180,9 @@ impl<'m> Frame<'m> {
     #[cold]
     fn nothing_said(&self, column: Column, pcs: Range<u64>) -> Error {
         let what = match column {
-            Column::Cfa => "a frame has an address, and nothing is said of where it is",
+            Column::Cfa => "a frame needs a rule for the canonical frame address at every pc",
             Column::Register(_) => {
-                "nothing is said of where the return address is; where there is no caller, it is undefined"
+                "a frame needs a rule for the return address at every pc; without a caller, the rule is undefined"
             }
         };
         self.wrong(what, column, pcs)
@@ -212,7 +213,7 @@ impl<'m> Frame<'m> {
             let (nodes, none) = (module.nodes(rule.loc), loc::Procedures::new());
             if loc::check_in(module, &none, unit, nodes, needs, "the slot", room).is_err() {
                 let what = format!(
-                    "the slot is outside of the frame, which is bytes {}..{} from its address",
+                    "the slot is outside of the frame, which has bytes {}..{} around the canonical frame address",
                     extent.start, extent.end
                 );
                 return Err(self.wrong(what, rule.column, rule.pcs()));
@@ -232,7 +233,7 @@ impl<'m> Frame<'m> {
         for rule in self.rules {
             let mut path = vec![rule.column];
             if self.comes_back(rule, rule.start, &mut path) {
-                let what = "what the caller had depends on itself, through what it had on entry";
+                let what = "the rule depends on itself through entry values";
                 return Err(self.wrong(what, rule.column, rule.pcs()));
             }
         }
@@ -248,7 +249,7 @@ impl<'m> Frame<'m> {
             let (mut path, mut last) = (Vec::new(), rule);
             while let Some(reg) = from(last).filter(|reg| !path.contains(reg)) {
                 if Column::Register(reg) == rule.column {
-                    let what = "registers that are in each other depend on themselves";
+                    let what = "registers that are saved in each other depend on themselves";
                     return Err(self.wrong(what, rule.column, rule.pcs()));
                 }
                 path.push(reg);

@@ -130,8 +130,10 @@ impl Builder {
             self.whole_bytes(of)?;
         }
         let element = self.module.types[of].bits.unwrap_or(0);
-        if stride_bits.is_some_and(|stride| stride == 0 || stride < element) {
-            return Err(Error::bad_argument("the elements of an array overlap"));
+        if let Some(stride) = stride_bits.filter(|&stride| stride == 0 || stride < element) {
+            return Err(Error::bad_argument(format!(
+                "the stride of an array is at least the size of an element: {stride} of {element} bits"
+            )));
         }
         let mut all = Vec::with_capacity(extents.len());
         for extent in extents {
@@ -141,9 +143,9 @@ impl Builder {
                 Elements::Fixed(count) => {
                     let first = i128::from(extent.lower.unwrap_or(0));
                     if extent.lower.is_some() && first + i128::from(*count) > i128::from(i64::MAX) {
-                        return Err(Error::bad_argument(
-                            "the last index of a dimension has more than 63 bits",
-                        ));
+                        return Err(Error::bad_argument(format!(
+                            "the last index of a dimension has at most 63 bits: {count} elements from {first}"
+                        )));
                     }
                     Count::Fixed(*count)
                 }
@@ -197,7 +199,10 @@ impl Builder {
         self.known_unit(unit)?;
         let of = &self.module.types[vector];
         if !matches!(of.kind, TypeKind::Vector { .. }) {
-            let what = "the columns or rows of a matrix are vectors";
+            let what = format!(
+                "the columns or rows of a matrix are vectors: {} is not a vector",
+                self.module.called(vector)
+            );
             return Err(Error::bad_argument(what).or_at(self.module.at_unit(unit)));
         }
         let bits = of.bits.and_then(|bits| bits.checked_mul(count));
@@ -208,7 +213,7 @@ impl Builder {
     fn whole_bytes(&self, of: TypeId) -> Result<()> {
         match self.module.types[of].bits {
             Some(bits) if !bits.is_multiple_of(8) => Err(Error::bad_argument(format!(
-                "elements of {bits} are not whole bytes",
+                "elements are whole bytes: an element has {bits}",
                 bits = crate::error::Count(bits, "bit")
             ))),
             _ => Ok(()),

@@ -156,7 +156,8 @@ impl Builder {
         loc::check(self, unit, &loc, None, "the base class").map_err(|error| error.or_at(at.clone()))?;
         if !self.module.expr(expr).0.fixups().is_empty() {
             let what = format!(
-                "where a base class of {} is depends on the object, and on no other entry or address",
+                "the location of a base class depends on the object only: that of {} refers to another entry or \
+                    address",
                 self.module.called(of)
             );
             return Err(Error::bad_argument(what).or_at(at));
@@ -231,8 +232,10 @@ impl Builder {
         let ty = data.discriminant.ty();
         let check = || {
             if values.is_empty() && data.variants.iter().any(|variant| variant.values.is_empty()) {
-                let what =
-                    format!("{} has a second variant for all other values", self.module.called(data.of));
+                let what = format!(
+                    "a variant part has at most one default variant: {} has two",
+                    self.module.called(data.of)
+                );
                 return Err(Error::bad_argument(what));
             }
             for &values in values {
@@ -241,7 +244,10 @@ impl Builder {
                     VariantValues::Range(first, last) => (first, last),
                 };
                 if first > last {
-                    let what = format!("{} has a variant for {first} to {last}", self.module.called(data.of));
+                    let what = format!(
+                        "a range of discriminants ascends: {} has {first} to {last}",
+                        self.module.called(data.of)
+                    );
                     return Err(Error::bad_argument(what));
                 }
                 for value in [first, last] {
@@ -272,10 +278,11 @@ impl Builder {
     ) -> Result<TypeId> {
         self.known_unit(unit)?;
         let bits = bytes.map(|bytes| bytes.checked_mul(8).ok_or(bytes));
-        let Ok(bits) = bits.transpose() else {
-            let what = format!("type `{}` has more than 2^61 bytes", name.unwrap_or_default());
-            return Err(Error::bad_argument(what).or_at(self.module.at_unit(unit)));
-        };
+        let bits = bits.transpose().map_err(|bytes| {
+            let name = name.unwrap_or_default();
+            let what = format!("a type has fewer than 2^61 bytes: `{name}` has {bytes:#x}");
+            Error::bad_argument(what).or_at(self.module.at_unit(unit))
+        })?;
         let name = name.map(|name| self.name_in(unit, name)).transpose()?;
         let id = self.module.types.next_key();
         let parent = Some(self.module.units[unit].scope);
@@ -299,7 +306,7 @@ impl Builder {
         match self.module.types.get(of) {
             Some(Type { unit, kind: TypeKind::Composite(composite), .. }) => Ok((*unit, composite)),
             Some(_) => {
-                let what = format!("{} is no structure, class or union", self.module.called(of));
+                let what = format!("{} is not a structure, class or union", self.module.called(of));
                 Err(Error::bad_argument(what).or_at(self.module.at_type(of)))
             }
             None => Err(ErrorKind::UnknownId(of.to_string()).into()),
@@ -319,7 +326,7 @@ impl Builder {
     pub(super) fn composite_mut(&mut self, of: TypeId) -> &mut Composite {
         match &mut self.module.types[of].kind {
             TypeKind::Composite(composite) => composite,
-            _ => unreachable!("was looked at"),
+            _ => unreachable!("`known_composite` accepted the type"),
         }
     }
 

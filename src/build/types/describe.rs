@@ -124,9 +124,12 @@ impl TypeBuilder<'_> {
     /// [`ErrorKind::BadArgument`] if `bytes` is not a power of two.
     pub fn alignment(&mut self, bytes: u64) -> Result<&mut Self> {
         if !bytes.is_power_of_two() {
-            return Err(
-                self.refused(|name| format!("{name} is aligned to {bytes}", bytes = Count(bytes, "byte")))
-            );
+            return Err(self.refused(|name| {
+                format!(
+                    "an alignment is a power of two: {name} is aligned to {bytes}",
+                    bytes = Count(bytes, "byte")
+                )
+            }));
         }
         self.data().alignment = Some(bytes);
         Ok(self)
@@ -150,7 +153,9 @@ impl TypeBuilder<'_> {
             return Err(error.or_at(module.at_type(self.id)));
         }
         if scope != outermost && matches!(kind, TypeKind::Base { .. }) {
-            return Err(self.refused(|name| format!("{name} is a base type, which is the unit's")));
+            return Err(
+                self.refused(|name| format!("a base type belongs to its unit, not to another scope: {name}"))
+            );
         }
         // A scope without inner scopes encloses no other scope.
         let mut around =
@@ -166,7 +171,7 @@ impl TypeBuilder<'_> {
         }
         // A type is never in an inlined call, so checking the scope itself suffices.
         if self.builder.in_calls.contains(scope) {
-            return Err(self.refused(|name| format!("{name} is in a call that was inlined")));
+            return Err(self.refused(|name| format!("a type cannot be in an inlined call: {name}")));
         }
         self.put(scope, own);
         Ok(self)

@@ -22,17 +22,17 @@ impl<'s> Added<'s> {
         for (index, section) in sections.iter().enumerate() {
             let bad = |what: &str| Err(Error::bad_argument(what).in_section(section.name));
             if section.name.is_empty() || section.name.contains('\0') {
-                return bad("not a name of a section");
+                return bad("the name of a section is not empty and has no zero byte");
             }
             // `.zdebug_info` is the old name of a compressed `.debug_info`.
             let compressed = section.name.strip_prefix(".debug_").map(|rest| format!(".zdebug_{rest}"));
             let is_there = |name: &str| old.contains(name.as_bytes());
             if is_there(section.name) || compressed.is_some_and(|name| is_there(&name)) {
-                let what = "the object already has a section of this name, which is not replaced";
+                let what = "the object already has a section of this name";
                 return Err(Error::new(ErrorKind::AlreadyPresent(what.into())).in_section(section.name));
             }
             if positions.insert((section.name, section.group), index).is_some() {
-                return bad("two sections of this name are to be added");
+                return bad("a section of this name is added twice");
             }
             // A linker that merges strings splits the section at the zero bytes.
             if section.is_strings && section.bytes.last().is_some_and(|&byte| byte != 0) {
@@ -63,13 +63,19 @@ impl<'s> Added<'s> {
         let RelocationTarget::Section(name) = relocation.target else { return Ok(()) };
         let Some(index) = self.target(from, name) else {
             let is_grouped = self.sections.iter().any(|section| section.name == name);
-            let why = if is_grouped { "which is only in other groups" } else { "which is not to be added" };
-            return Err(Error::bad_argument(format!("a relocation against {name}, {why}")));
+            let why = if is_grouped {
+                "which is in other groups only"
+            } else {
+                "which is not among the added sections"
+            };
+            return Err(Error::bad_argument(format!(
+                "the section of a relocation is not found: {name}, {why}"
+            )));
         };
         let size = self.sections[index].bytes.len() as u64;
         if relocation.addend > size {
             let text = format!(
-                "a relocation to {:#x} of {name}, which has {size:#x}",
+                "the addend of a relocation is within its section: {:#x} of {name}, which has {size:#x}",
                 relocation.addend,
                 size = Count(size, "byte")
             );
@@ -82,7 +88,7 @@ impl<'s> Added<'s> {
 /// Checks the field of a relocation and returns the end of the field. `after` is the end of the previous field.
 fn field(section: &Section, relocation: &Relocation, after: u64) -> Result<u64> {
     if !matches!(relocation.bytes, 4 | 8) {
-        let text = format!("a relocation of {}: it can have 4 or 8", Count(relocation.bytes, "byte"));
+        let text = format!("the field of a relocation has 4 or 8 bytes: {}", Count(relocation.bytes, "byte"));
         return Err(Error::bad_argument(text));
     }
     if relocation.offset < after {
@@ -96,7 +102,7 @@ fn field(section: &Section, relocation: &Relocation, after: u64) -> Result<u64> 
     match (field, end) {
         (Some(field), Some(end)) if field.iter().all(|&byte| byte == 0) => Ok(end),
         (Some(_), _) => Err(Error::bad_argument("the field of a relocation is not 0")),
-        (None, _) => Err(Error::bad_argument("a relocation outside of its section")),
+        (None, _) => Err(Error::bad_argument("the field of a relocation is outside of its section")),
     }
 }
 

@@ -182,14 +182,16 @@ pub fn new_object_with(
 
 fn check_name(name: &str) -> Result<()> {
     if name.is_empty() || name.contains('\0') {
-        return Err(Error::bad_argument(format!("{name:?} is no name of a section or symbol")));
+        return Err(Error::bad_argument(format!(
+            "the name of a section or symbol is not empty and has no zero byte: {name:?}"
+        )));
     }
     Ok(())
 }
 
 fn code_section(section: &CodeSection) -> Result<ImageSection<'_>> {
     if !section.align.is_power_of_two() {
-        let text = format!("an alignment of {}, which is no power of two", section.align);
+        let text = format!("an alignment is a power of two: {}", section.align);
         return Err(Error::bad_argument(text).in_section(&section.name));
     }
     let flags = match section.kind {
@@ -225,7 +227,10 @@ fn symbols(code: &Code) -> Result<Vec<Symbol>> {
             return Err(ErrorKind::DuplicateName { of: Named::Symbol, name: symbol.name.clone() }.into());
         }
         if symbol.place == Place::Undefined && symbol.binding == Binding::Local {
-            return Err(Error::bad_argument(format!("symbol `{}` is local but elsewhere", symbol.name)));
+            return Err(Error::bad_argument(format!(
+                "a local symbol is defined in its object: `{}`",
+                symbol.name
+            )));
         }
         if let Place::Section { index, offset } = symbol.place {
             let position = usize::try_from(index).ok().and_then(|index| index.checked_sub(1));
@@ -233,7 +238,7 @@ fn symbols(code: &Code) -> Result<Vec<Symbol>> {
             let size = section.map(|section| section.bytes.len() as u64);
             let end = offset.checked_add(symbol.size);
             if !matches!((end, size), (Some(end), Some(size)) if end <= size) {
-                let text = format!("symbol `{}` is not inside of section {index}", symbol.name);
+                let text = format!("a symbol lies within its section: `{}` in section {index}", symbol.name);
                 return Err(Error::bad_argument(text));
             }
         }
@@ -254,7 +259,7 @@ fn relocation_table(
             Error::new(ErrorKind::UnknownName { of: Named::Symbol, name: name.clone(), nearest })
         };
         if relocation.offset >= section.bytes.len() as u64 {
-            let error = Error::bad_argument("a relocation outside of its section");
+            let error = Error::bad_argument("the field of a relocation is outside of its section");
             return Err(error.at_offset(relocation.offset));
         }
         let position = symbols.iter().position(|symbol| symbol.name == *name);

@@ -44,7 +44,10 @@ fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
 fn beside(path: &Path) -> std::io::Result<PathBuf> {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let Some(name) = path.file_name() else {
-        return Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, "not the name of a file"));
+        return Err(std::io::Error::new(
+            std::io::ErrorKind::InvalidInput,
+            "the path does not end with a file name",
+        ));
     };
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
     let mut hidden = std::ffi::OsString::from(".");

@@ -120,7 +120,7 @@ impl<'a> Image<'a> {
         encoder(order)
             .file_header(&mut bytes, &header, &FileHeaderLayout::default())
             .map_err(|error| Error::bad_argument(error.to_string()).caused_by(error))?;
-        let header = bytes.try_into().map_err(|_| Error::malformed("an ELF header of the wrong size"))?;
+        let header = bytes.try_into().map_err(|_| Error::malformed("the size of the ELF header is wrong"))?;
         Ok(Self {
             input: &[],
             header,
@@ -140,12 +140,12 @@ impl<'a> Image<'a> {
         let header: [u8; HEADER] =
             *input.first_chunk().ok_or_else(|| Error::from(ErrorKind::Truncated("the ELF header".into())))?;
         if header[4] != elf::ELFCLASS64.0 {
-            return Err(unsupported("an ELF file that is not of class ELFCLASS64"));
+            return Err(unsupported(format!("an ELF class other than ELFCLASS64: {}", header[4])));
         }
         let order = match elf::DataEncoding(header[5]) {
             elf::ELFDATA2LSB => Endianness::Little,
             elf::ELFDATA2MSB => Endianness::Big,
-            _ => return Err(unsupported("an ELF file of neither byte order")),
+            _ => return Err(unsupported(format!("an unknown ELF byte order: {}", header[5]))),
         };
         let mut image = Self {
             input,
@@ -171,14 +171,17 @@ impl<'a> Image<'a> {
             return Ok(());
         }
         if !self.is_linked() {
-            return Err(unsupported("a relocatable object with program headers"));
+            return Err(unsupported("program headers in a relocatable object"));
         }
         if count == u16::MAX {
             return Err(unsupported("65535 program headers or more"));
         }
         if usize::from(size) != PROGRAM_HEADER {
-            return Err(Error::malformed(format!("program headers of {size}", size = Count(size, "byte")))
-                .at_offset(54));
+            return Err(Error::malformed(format!(
+                "a program header has {PROGRAM_HEADER} bytes: {size}",
+                size = Count(size, "byte")
+            ))
+            .at_offset(54));
         }
         let table = self.range(offset, u64::from(count) * u64::from(size), "the program headers")?;
         let order = self.order;
@@ -207,11 +210,14 @@ impl<'a> Image<'a> {
             return Ok(());
         }
         if count == 0 || names == elf::SHN_XINDEX.0 {
-            return Err(unsupported("no section headers, or 65280 and more"));
+            return Err(unsupported("a file without section headers, or with 65280 or more"));
         }
         if usize::from(size) != SECTION_HEADER {
-            return Err(Error::malformed(format!("section headers of {size}", size = Count(size, "byte")))
-                .at_offset(58));
+            return Err(Error::malformed(format!(
+                "a section header has {SECTION_HEADER} bytes: {size}",
+                size = Count(size, "byte")
+            ))
+            .at_offset(58));
         }
         let table = self.range(offset, u64::from(count) * u64::from(size), "the section headers")?;
         for (index, bytes) in table.chunks_exact(SECTION_HEADER).enumerate() {
@@ -256,15 +262,18 @@ impl<'a> Image<'a> {
                 self.dead.push(header.sh_offset as usize..header.sh_offset as usize + bytes.len());
                 *bytes
             }
-            _ => return Err(Error::malformed("no table of section names").at_offset(62)),
+            _ => return Err(Error::malformed("the table of section names is missing").at_offset(62)),
         };
         if self.is_linked() && self.sections[self.names].is_loaded() {
-            return Err(unsupported("section names that are loaded"));
+            return Err(unsupported("section names in a loaded section"));
         }
         for (index, section) in self.sections.iter_mut().enumerate().skip(1) {
             let name = string_at(names, section.header.sh_name);
-            section.name =
-                name.ok_or_else(|| Error::malformed(format!("no name of section {index}")))?.into();
+            section.name = name
+                .ok_or_else(|| {
+                    Error::malformed(format!("the name of section {index} is outside of the string table"))
+                })?
+                .into();
         }
         Ok(())
     }

@@ -15,7 +15,7 @@ use crate::error::Result;
 /// groups do not exist there.
 pub(super) fn add<'a>(image: &mut Image<'a>, sections: &'a [Section]) -> Result<()> {
     if sections.iter().any(|section| section.name == ".eh_frame") {
-        return Err(unsupported("`.eh_frame` added to what is linked, which would have to be loaded anew"));
+        return Err(unsupported("`.eh_frame` in a linked file, which needs a loaded segment"));
     }
     let added = Added::check(image, sections)?;
     let has_symbols = |section: &Section| {
@@ -76,7 +76,7 @@ fn resolve(
         RelocationTarget::Section(name) => start(name),
         RelocationTarget::Symbol(name) => defined(lookups, name)?.1.value,
         RelocationTarget::Distance(_) => {
-            return Err(unsupported("a distance in a section that is not loaded"));
+            return Err(unsupported("a relative relocation in a section that is not loaded"));
         }
     };
     let value = base.wrapping_add(relocation.addend);

@@ -176,7 +176,7 @@ impl Plan {
         let names = match image.sections.get_mut(names) {
             Some(names) if names.header.sh_type == elf::SHT_STRTAB => names,
             _ => {
-                let error = Error::malformed("no table of symbol names");
+                let error = Error::malformed("the table of symbol names is missing");
                 return Err(error.in_section(&image.sections[symtab].display_name()));
             }
         };
@@ -257,14 +257,14 @@ fn rela(target: &Target, relocation: &Relocation, symbol: u32) -> Result<Rel> {
     // An addend to a symbol may be negative; for a 4-byte field the addend is a 32-bit number.
     let addend = relocation.addend as i64;
     if relocation.bytes == 4 && i32::try_from(addend).is_err() && u32::try_from(addend).is_err() {
-        let text = format!("an addend of {:#x} for a field of 4 bytes", relocation.addend);
+        let text = format!("the addend of a 4-byte field has at most 32 bits: {:#x}", relocation.addend);
         return Err(ErrorKind::TooLarge(text).into());
     }
     let kind = match (&relocation.target, relocation.bytes) {
         (RelocationTarget::Distance(_), 4) => numbers.relative32,
         (RelocationTarget::Distance(_), bytes) => {
             return Err(unsupported(format!(
-                "a distance of {bytes}: it can have 4",
+                "a relative relocation other than 4 bytes: {bytes}",
                 bytes = Count(bytes, "byte")
             )));
         }

@@ -52,11 +52,16 @@ impl Moved {
     /// The new index of an item that must not be removed.
     pub fn index(&self, old: u32) -> Result<u32> {
         match self.indices.get(old as usize) {
-            Some(&GONE) => {
-                Err(Error::bad_argument(format!("refers to {} {old}, which is replaced", self.what)))
-            }
+            Some(&GONE) => Err(Error::bad_argument(format!(
+                "the object refers to {} {old}, which is replaced",
+                self.what
+            ))),
             Some(&new) => Ok(new),
-            None => Err(Error::malformed(format!("{} {old} of {}", self.what, self.indices.len()))),
+            None => Err(Error::malformed(format!(
+                "{} {old} is out of range: the object has {}",
+                self.what,
+                self.indices.len()
+            ))),
         }
     }
 }
@@ -84,7 +89,7 @@ fn symbols_of(order: Endianness, section: &mut ImageSection<'_>, moved: &Moved) 
             let size = if section.header.sh_type == elf::SHT_RELA { 24 } else { 16 };
             if !section.contents.len().is_multiple_of(size) {
                 return Err(Error::malformed(format!(
-                    "relocations that do not have {size} each",
+                    "each relocation has {size}",
                     size = Count(size, "byte")
                 )));
             }
@@ -100,7 +105,7 @@ fn symbols_of(order: Endianness, section: &mut ImageSection<'_>, moved: &Moved) 
         elf::SHT_GROUP => section.header.sh_info = moved.index(section.header.sh_info)?,
         elf::SHT_SYMTAB_SHNDX => {
             if section.contents.len() != moved.indices.len() * 4 {
-                return Err(Error::malformed("not one section index for each symbol"));
+                return Err(Error::malformed("each symbol has one section index"));
             }
             let mut bytes = vec![0; moved.count as usize * 4];
             for (old, &new) in section.contents.chunks_exact(4).zip(&moved.indices) {
@@ -115,14 +120,14 @@ fn symbols_of(order: Endianness, section: &mut ImageSection<'_>, moved: &Moved) 
             let mut at = 0;
             while at < section.contents.len() {
                 let (old, next) = read_uleb(&section.contents, at)
-                    .ok_or_else(|| Error::malformed("not a LEB128 number").at_offset(at as u64))?;
+                    .ok_or_else(|| Error::malformed("the LEB128 number is malformed").at_offset(at as u64))?;
                 write_uleb(&mut bytes, moved.index(u32::try_from(old).unwrap_or(GONE))?.into());
                 at = next;
             }
             section.replace(bytes);
         }
         elf::SHT_NULL | SHT_LLVM_CALL_GRAPH_PROFILE => {}
-        other => return Err(unsupported(format!("a section of type {:#x} with symbols", other.0))),
+        other => return Err(unsupported(format!("symbols in a section of type {:#x}", other.0))),
     }
     Ok(())
 }
@@ -147,7 +152,7 @@ fn sections_of(order: Endianness, section: &mut ImageSection<'_>, moved: &Moved)
     }
     let mut bytes = match header.sh_type {
         elf::SHT_SYMTAB | elf::SHT_DYNSYM | elf::SHT_GROUP => section.contents.to_vec(),
-        elf::SHT_SYMTAB_SHNDX => return Err(unsupported("section indices beside the symbol table")),
+        elf::SHT_SYMTAB_SHNDX => return Err(unsupported("section indices outside of the symbol table")),
         _ => return Ok(()),
     };
     if section.header.sh_type == elf::SHT_GROUP {
@@ -169,7 +174,7 @@ fn sections_of(order: Endianness, section: &mut ImageSection<'_>, moved: &Moved)
         return Ok(());
     }
     if section.is_loaded() {
-        return Err(unsupported("a loaded table that would have to change"));
+        return Err(unsupported("a change of a loaded table"));
     }
     section.replace(bytes);
     Ok(())

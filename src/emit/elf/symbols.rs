@@ -161,9 +161,10 @@ fn symbol_count(image: &Image<'_>, table: usize) -> Result<u32> {
     let bytes = section.contents.len();
     let malformed = |what: String| Error::malformed(what).in_section(&section.display_name());
     if section.header.sh_entsize != SYMBOL_SIZE as u64 || !bytes.is_multiple_of(SYMBOL_SIZE) {
-        return Err(malformed(format!("symbols that do not have {SYMBOL_SIZE} bytes each")));
+        return Err(malformed(format!("each symbol has {SYMBOL_SIZE} bytes")));
     }
-    u32::try_from(bytes / SYMBOL_SIZE).map_err(|_| malformed("too many symbols".into()))
+    u32::try_from(bytes / SYMBOL_SIZE)
+        .map_err(|_| malformed("a symbol table has fewer than 2^32 symbols".into()))
 }
 
 /// Number of local symbols in a table, and number of all its symbols, the null symbol included in both.
@@ -173,7 +174,7 @@ pub(super) fn symbol_counts(image: &Image<'_>, table: usize) -> Result<(u32, u32
     // `sh_info` is one more than the index of the last local symbol.
     let first = table.header.sh_info;
     if first == 0 || first > count {
-        let text = format!("{first} local symbols of {count}");
+        let text = format!("the number of local symbols is in 1..={count}: {first}");
         return Err(Error::malformed(text).in_section(&table.display_name()));
     }
     Ok((first, count))
@@ -186,14 +187,16 @@ fn raw_symbols<'i>(image: &'i Image<'_>, table: usize) -> Result<Vec<RawSymbol<'
     let malformed = |what: String| Error::malformed(what).in_section(&section.display_name());
     let names = match image.sections.get(section.header.sh_link as usize) {
         Some(ImageSection { header, contents, .. }) if header.sh_type == elf::SHT_STRTAB => contents,
-        _ => return Err(malformed("no table of symbol names".into())),
+        _ => return Err(malformed("the table of symbol names is missing".into())),
     };
     let symbol = |(index, bytes): (usize, &[u8])| {
         let name = u32_at(image.order, bytes, 0);
         // Offset 0 means an unnamed symbol, even in an empty table of names.
         let name = if name == 0 { Some(&[][..]) } else { string_at(names, name) };
         Ok(RawSymbol {
-            name: name.ok_or_else(|| malformed(format!("no name of symbol {index}")))?,
+            name: name.ok_or_else(|| {
+                malformed(format!("the name of symbol {index} is outside of the string table"))
+            })?,
             info: elf::SymbolInfo(bytes[4]),
             other: bytes[5],
             section: u16_at(image.order, bytes, 6),
@@ -354,5 +357,5 @@ pub fn contents<'o>(object: &'o [u8], symbol: &Symbol) -> Result<&'o [u8]> {
         let text = format!("the bytes of `{}` are not in the object", symbol.name);
         return Err(ErrorKind::BadArgument(text).into());
     };
-    image.range(offset, symbol.size, "what the symbol names")
+    image.range(offset, symbol.size, "the bytes of the symbol")
 }

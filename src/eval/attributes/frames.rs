@@ -115,7 +115,8 @@ impl Evaluator {
         let bits = context.target.register_bits(reg).map(u64::from);
         if bits != Some(value.ty().size()) {
             return Err(ill_formed(format!(
-                "register {} of {} gets a value of {} (A.6.4.1)",
+                "the value of a register has the size of the register (A.6.4.1): register {} has {}, the \
+                    value {}",
                 reg.0,
                 Count(bits.unwrap_or(0), "bit"),
                 value.ty().size()

@@ -42,7 +42,7 @@ fn plain<'a>(context: &Context<'a>, kind: Kind) -> Context<'a> {
 fn in_memory(location: Location, what: &str) -> Result<Location, Fault> {
     match location.single().map(|place| &place.storage) {
         Some(Storage::Memory { .. }) => Ok(location),
-        _ => Err(ill_formed(format!("{what} is one place in memory, and not {}", brief(&location)))),
+        _ => Err(ill_formed(format!("{what} is a single location in memory: {}", brief(&location)))),
     }
 }
 
@@ -65,7 +65,7 @@ impl Evaluator {
         }
         self.run(machine, context, None, |run| {
             let location = run.body(run.scope, body)?;
-            run.push(location.ok_or_else(|| error("the attribute is not there"))?);
+            run.push(location.ok_or_else(|| error("the entry does not have the attribute"))?);
             run.finish(context.kind)
         })
     }
@@ -80,7 +80,7 @@ impl Evaluator {
         match self.attribute(body, machine, &Context { kind: Kind::Location, ..context })? {
             Element::Location(location) => Ok(location),
             // Unreachable with this kind.
-            Element::Value(value) => Err(ill_formed(format!("a location is wanted, not {value}"))),
+            Element::Value(value) => Err(ill_formed(format!("a location is expected: {value}"))),
         }
     }
 

@@ -176,7 +176,7 @@ impl Evaluator {
             Some(_) => Ok(location),
             None => {
                 let location = brief(&location);
-                Err(ill_formed(format!("the pcs of lanes are at one place, and not at {location}")))
+                Err(ill_formed(format!("the pcs of lanes are at a single location: {location}")))
             }
         }
     }
@@ -193,7 +193,7 @@ impl Evaluator {
         context: &Context<'_>,
     ) -> Result<Value, Fault> {
         let location = self.variable_location(active_lane, machine, context)?;
-        let lanes = u32::try_from(machine.lanes()).map_err(|_| error("more than 2^32 lanes"))?;
+        let lanes = u32::try_from(machine.lanes()).map_err(|_| error("a wave has fewer than 2^32 lanes"))?;
         self.read(&location, BaseType::new(TypeEncoding::Unsigned, lanes), machine, context)
     }
 

@@ -38,7 +38,9 @@ impl Run<'_, '_> {
         let part = match (self.peek(1).is_some(), self.peek(0)) {
             (true, _) if is_composite(self.peek(1)) => self.pop_location()?,
             (true, _) => {
-                return Err(ill_formed("a piece needs a composite below its location, and there is another"));
+                return Err(ill_formed(
+                    "a piece needs a composite below its location: another element is below it",
+                ));
             }
             (false, None) => {
                 self.push_draft_composite();
@@ -69,7 +71,7 @@ impl Run<'_, '_> {
         match skip.and_then(|skip| i128::try_from(skip).ok()) {
             Some(skip) => part.moved(skip),
             None => Err(ill_formed(format!(
-                "{bits} at bit {offset} of a value of {all}",
+                "a bit piece ends within its value of {all}: {bits} at bit {offset}",
                 bits = Count(bits, "bit"),
                 all = Count(all, "bit")
             ))),
@@ -113,7 +115,7 @@ impl Run<'_, '_> {
             }
             _ => {
                 return Err(ill_formed(format!(
-                    "there is no incomplete composite to end, but {} (R A.2.5.4.4.6)",
+                    "the end of a composite needs an incomplete composite (R A.2.5.4.4.6): {}",
                     brief(&top)
                 )));
             }
@@ -125,7 +127,10 @@ impl Run<'_, '_> {
     /// Counts the parts to be made against all limits.
     fn charge_parts(&mut self, count: u64) -> Result<(), Fault> {
         if count > self.limits.parts.into() {
-            return Err(error(format!("a composite of {count}", count = Count(count, "part"))));
+            return Err(error(format!(
+                "a composite has too many parts: {count}",
+                count = Count(count, "part")
+            )));
         }
         self.charge(count)
     }
@@ -134,7 +139,7 @@ impl Run<'_, '_> {
         let location = self.pop_location()?;
         if bits == 0 || count == 0 {
             return Err(ill_formed(format!(
-                "a location is extended to {count} of {bits} (R A.2.5.4.4.6)",
+                "an extended location has parts and bits (R A.2.5.4.4.6): {count} of {bits}",
                 count = Count(count, "part"),
                 bits = Count(bits, "bit")
             )));
@@ -149,13 +154,13 @@ impl Run<'_, '_> {
             return Err(pointer_misused());
         }
         if !mask.ty().is_integral() {
-            return Err(ill_formed(format!("a mask of integral type is wanted, not {mask}")));
+            return Err(ill_formed(format!("a mask has an integral type: {mask}")));
         }
         let ones = self.pop_location()?;
         let zeros = self.pop_location()?;
         if bits == 0 || count == 0 || mask.ty().size() < count {
             return Err(ill_formed(format!(
-                "a mask of {} selects {count} of {bits}",
+                "a mask has a bit for each part, and each part has bits: a mask of {}, {count} of {bits}",
                 Count(mask.ty().size(), "bit"),
                 count = Count(count, "part"),
                 bits = Count(bits, "bit")
@@ -194,13 +199,17 @@ impl Run<'_, '_> {
         let in_bits = |number: i128| number.checked_mul(unit).filter(|&bits| bits.unsigned_abs() < 1 << 120);
         let bits = in_bits(size).and_then(|bits| u128::try_from(bits).ok());
         let (Some(size), Some(offset)) = (bits, in_bits(offset)) else {
-            return Err(ill_formed(format!("an overlay of size {size} at {offset}")));
+            return Err(ill_formed(format!(
+                "the size or the offset of an overlay is out of range: {size} at {offset}"
+            )));
         };
         if self.is_draft() {
             return self.draft_overlay(base, over, offset, size);
         }
         let Ok(offset) = u128::try_from(offset) else {
-            return Err(ill_formed(format!("an overlay at bit {offset} of its base")));
+            return Err(ill_formed(format!(
+                "an overlay begins at or after the start of its base: bit {offset}"
+            )));
         };
         if size == 0 {
             self.push(base);
@@ -211,7 +220,7 @@ impl Run<'_, '_> {
         let end = offset + size;
         if end > remaining {
             return Err(ill_formed(format!(
-                "an overlay of {size} at bit {offset} of a base that has {remaining}",
+                "an overlay ends within the {remaining} bits of its base: {size} at bit {offset}",
                 size = Count(size, "bit")
             )));
         }
@@ -238,10 +247,13 @@ impl Run<'_, '_> {
         size: u128,
     ) -> Result<(), Fault> {
         let Some(place) = base.single().cloned() else {
-            return Err(unsupported("an overlay over several places, by the rules of DWARF 6"));
+            return Err(unsupported("an overlay on several single locations, by the rules of DWARF 6"));
         };
         let start = place.offset.checked_add_signed(offset).ok_or_else(|| {
-            ill_formed(format!("an overlay at bit {offset} of a base at bit {} of its storage", place.offset))
+            ill_formed(format!(
+                "an overlay begins within the storage of its base: bit {offset} from bit {}",
+                place.offset
+            ))
         })?;
         let from = place.offset;
         let all = place.storage.size().unwrap_or_else(|| self.largest_storage());

@@ -12,7 +12,10 @@ impl Run<'_, '_> {
     pub(super) fn call_entry(&mut self, offset: Option<u64>) -> Result<(), Fault> {
         let found = offset.and_then(|offset| Some((offset, self.machine.entry(offset)?)));
         let (offset, entry) = found.ok_or_else(|| {
-            ill_formed(format!("a call to {:#x}, where there is no entry", offset.unwrap_or(u64::MAX)))
+            ill_formed(format!(
+                "a call refers to an entry: {:#x} is not an entry",
+                offset.unwrap_or(u64::MAX)
+            ))
         })?;
         // The last operation is then that of the callee, or the call itself.
         self.last_register = None;
@@ -35,7 +38,7 @@ impl Run<'_, '_> {
 
     /// Evaluates an expression in the calling frame.
     pub(super) fn entry_value(&mut self, expr: &[u8]) -> Result<(), Fault> {
-        let frame = self.scope.frame.checked_add(1).ok_or_else(|| error("there is no calling frame"))?;
+        let frame = self.scope.frame.checked_add(1).ok_or_else(|| error("the frame has no caller"))?;
         let scope = self.scope.in_frame(frame);
         let found = self.apart(scope, |run| {
             run.last_register = None;
@@ -57,7 +60,7 @@ impl Run<'_, '_> {
             }
             (Element::Location(location), None) => {
                 return Err(ill_formed(format!(
-                    "an entry value is a register or a value, and the expression gives {}",
+                    "the expression of an entry value gives a register or a value: {}",
                     brief(&location)
                 )));
             }

@@ -29,11 +29,11 @@ impl Run<'_, '_> {
         let found = self.scope.unit.checked_add(entry);
         let found = found.and_then(|at| Some((at, self.machine.call_value(at, self.scope.frame)?)));
         let (at, passed) = found
-            .ok_or_else(|| error(format!("the caller does not say what it passed for entry {entry:#x}")))?;
+            .ok_or_else(|| error(format!("the call site has no call value for parameter {entry:#x}")))?;
         let Body::Expression(expr) = passed.body else {
             return Err(ill_formed("a call value is an expression (A.3.4.2)"));
         };
-        let frame = self.scope.frame.checked_add(1).ok_or_else(|| error("there is no calling frame"))?;
+        let frame = self.scope.frame.checked_add(1).ok_or_else(|| error("the frame has no caller"))?;
         let scope = self.scope.of_entry(at, &passed).in_frame(frame);
         let value = self.apart(scope, |run| {
             run.expression(expr)?;
@@ -46,12 +46,11 @@ impl Run<'_, '_> {
     /// Pushes the value of a variable as a number of the generic type.
     pub(super) fn variable_value(&mut self, offset: u64) -> Result<(), Fault> {
         let entry = self.machine.entry(offset);
-        let entry =
-            entry.ok_or_else(|| ill_formed(format!("the value of {offset:#x}, where there is no entry")))?;
+        let entry = entry.ok_or_else(|| ill_formed(format!("{offset:#x} is not the entry of a variable")))?;
         let scope = self.scope.of_entry(offset, &entry);
         let location = self.body(scope, entry.body)?.unwrap_or_else(Location::undefined);
         let ty = self.machine.variable_type(offset);
-        let ty = ty.ok_or_else(|| error(format!("the type of variable {offset:#x} is not known")))?;
+        let ty = ty.ok_or_else(|| error(format!("the type of variable {offset:#x} is unknown")))?;
         self.charge_value(ty)?;
         let value = self.read_value(&location, ty)?;
         let value = match value.as_pointer() {

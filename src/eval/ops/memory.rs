@@ -44,10 +44,10 @@ impl Run<'_, '_> {
     fn current_lane(&self, space: u128) -> Result<u32, Fault> {
         let lane = self.machine.lane();
         let lane =
-            lane.ok_or_else(|| error(format!("space {space} needs a current lane, and there is none")))?;
+            lane.ok_or_else(|| error(format!("the context has no current lane for address space {space}")))?;
         let lanes = self.machine.lanes();
         let in_wave = u32::try_from(lane).ok().filter(|_| lane < lanes);
-        in_wave.ok_or_else(|| ill_formed(format!("lane {lane} is current, of {lanes}")))
+        in_wave.ok_or_else(|| ill_formed(format!("the current lane is in 0..{lanes}: {lane}")))
     }
 
     pub(super) fn push_memory(&mut self, space: u128, address: u128) -> Result<(), Fault> {
@@ -66,7 +66,8 @@ impl Run<'_, '_> {
                 Ok(())
             }
             Some(pointer) => Err(error(format!(
-                "an implicit pointer into space {} is used as address in space {space:#x}",
+                "an implicit pointer is an address in its own space: a pointer into space {} used in space \
+                    {space:#x}",
                 pointer.space.0
             ))),
             None => {
@@ -94,7 +95,7 @@ impl Run<'_, '_> {
     pub(super) fn form_tls_address(&mut self) -> Result<(), Fault> {
         let (offset, _) = self.pop_integral()?;
         let base = self.machine.tls();
-        let base = base.ok_or_else(|| error("where thread-local storage starts is not known"))?;
+        let base = base.ok_or_else(|| error("the start of thread-local storage is unknown"))?;
         self.push_memory(0, u128::from(base).wrapping_add(offset.low_u128()))
     }
 
@@ -107,7 +108,7 @@ impl Run<'_, '_> {
             let number = integral(&address)?;
             let layout = u32::try_from(space).ok().and_then(|space| self.target.space(SpaceId(space)));
             if layout.is_some_and(|layout| layout.address_bits < 64 && number >> layout.address_bits != 0) {
-                return Err(error(format!("{number:#x} is no address of space {space}")));
+                return Err(error(format!("{number:#x} is not an address of space {space}")));
             }
         }
         self.form_address(space, Element::Value(address))
@@ -115,7 +116,7 @@ impl Run<'_, '_> {
 
     pub(super) fn fbreg(&mut self, by: i64) -> Result<(), Fault> {
         if self.scope.is_frame_base {
-            return Err(ill_formed("a frame base that refers to the frame base"));
+            return Err(ill_formed("a frame base cannot refer to the frame base"));
         }
         let base = self.frame_base().map_err(|fault| fault.within("the frame base", self.scope.entry))?;
         self.push(base);
@@ -134,7 +135,7 @@ impl Run<'_, '_> {
         if let Body::Expression(expr) = said.body {
             self.charge(expr.len() as u64 / 64)?;
             if has_fbreg(expr, scope.encoding) {
-                return Err(ill_formed("a frame base that refers to the frame base (A.3.3.5)"));
+                return Err(ill_formed("a frame base cannot refer to the frame base (A.3.3.5)"));
             }
         }
         self.last_register = None;
@@ -156,7 +157,7 @@ impl Run<'_, '_> {
             _ if self.is_draft() => Ok(base),
             _ => {
                 let base = brief(&base);
-                Err(ill_formed(format!("the frame base is no single place in memory, but {base} (A.3.3.5)")))
+                Err(ill_formed(format!("the frame base is a single location in memory (A.3.3.5): {base}")))
             }
         }
     }
@@ -200,7 +201,7 @@ impl Run<'_, '_> {
         let bits = ty.size();
         let is_nowhere = || location.places().all(|place| place.storage == Storage::Undefined);
         if bits == 0 && self.is_draft() && is_nowhere() {
-            return Err(error("an undefined location is dereferenced (DWARF 6, 3.13)"));
+            return Err(error("an undefined location cannot be dereferenced (DWARF 6, 3.13)"));
         }
         if let Some(pointer) = read_pointer(location, bits)? {
             let ty = match pointer.space {
@@ -217,7 +218,12 @@ impl Run<'_, '_> {
                 large.resize(bits.div_ceil(8) as usize, 0);
                 &mut large[..]
             }
-            _ => return Err(error(format!("a value of {bits}", bits = Count(bits, "bit")))),
+            _ => {
+                return Err(error(format!(
+                    "the size of a value is too large: {bits}",
+                    bits = Count(bits, "bit")
+                )));
+            }
         };
         let places = read_exact(location, bits as usize, bytes, self.all_places, self.machine)?;
         self.charge(places / 4)?;
@@ -232,7 +238,7 @@ impl Run<'_, '_> {
         let bits = bytes.map_or(all, |bytes| u32::from(bytes) * 8);
         if self.is_draft() && bits > all {
             return Err(ill_formed(format!(
-                "{bits} dereferenced, but an address has {all}",
+                "a dereference reads at most the {all} bits of an address: {bits} dereferenced",
                 bits = Count(bits, "bit").are()
             )));
         }
@@ -292,13 +298,14 @@ impl Run<'_, '_> {
     pub(super) fn base_type(&self, offset: u64) -> Result<BaseType, Fault> {
         let found = self.machine.base_type(self.scope.unit, offset);
         let ty =
-            found.ok_or_else(|| ill_formed(format!("there is no base type at {offset:#x} of the unit")))?;
+            found.ok_or_else(|| ill_formed(format!("the unit does not have a base type at {offset:#x}")))?;
         match (ty.elements, ty.size()) {
-            (0, _) => Err(ill_formed(format!("the base type at {offset:#x} is a vector of no elements"))),
+            (0, _) => Err(ill_formed(format!("a vector has at least one element: base type at {offset:#x}"))),
             (_, ..=MAX_VALUE_BITS) => Ok(ty),
-            (_, size) => {
-                Err(error(format!("the base type at {offset:#x} has {size}", size = Count(size, "bit"))))
-            }
+            (_, size) => Err(error(format!(
+                "the base type at {offset:#x} is too large: {size}",
+                size = Count(size, "bit")
+            ))),
         }
     }
 
@@ -327,12 +334,13 @@ impl Run<'_, '_> {
     pub(in super::super) fn pointee(&mut self, pointer: ImplicitPointer) -> Result<Location, Fault> {
         let offset = pointer.entry;
         let entry = self.machine.entry(offset);
-        let entry =
-            entry.ok_or_else(|| error(format!("an implicit pointer to {offset:#x}, where no entry is")))?;
+        let entry = entry.ok_or_else(|| {
+            error(format!("an implicit pointer refers to an entry: {offset:#x} is not an entry"))
+        })?;
         let scope = self.scope.of_entry(offset, &entry);
         let location = self.body(scope, entry.body)?;
         let location = location.ok_or_else(|| {
-            error(format!("an implicit pointer to entry {offset:#x}, which has no location and no value"))
+            error(format!("the entry of an implicit pointer has a location or a value: entry {offset:#x}"))
         })?;
         location.moved(i128::from(pointer.by) * 8)
     }
@@ -345,7 +353,7 @@ fn has_fbreg(expr: &[u8], encoding: Encoding) -> bool {
 
 #[cold]
 fn no_frame_base() -> Fault {
-    error("there is no frame base")
+    error("the function does not have a frame base")
 }
 
 /// Refuses a size operand that differs from the type's size.
@@ -353,7 +361,7 @@ fn same_size(ty: BaseType, bytes: u64) -> Result<(), Fault> {
     match ty.size().div_ceil(8) == bytes {
         true => Ok(()),
         false => Err(ill_formed(format!(
-            "{bytes} given for a type of {}",
+            "the size operand matches the size of the type: {bytes} given for a type of {}",
             Count(ty.size(), "bit"),
             bytes = Count(bytes, "byte").are()
         ))),

@@ -22,7 +22,7 @@ impl Run<'_, '_> {
 
     pub(super) fn saved(&self, reg: Reg, frame: u32) -> Result<Location, Fault> {
         let saved = self.machine.saved(reg, frame);
-        saved.ok_or_else(|| error(format!("frame {frame} is not known")))
+        saved.ok_or_else(|| error(format!("frame {frame} is unknown")))
     }
 
     pub(super) fn call_frame_entry_reg(&mut self, reg: Reg) -> Result<(), Fault> {

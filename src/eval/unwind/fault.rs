@@ -92,7 +92,7 @@ pub(super) fn rule_text(rule: Rule<'_>) -> String {
 /// Formats the rule of the canonical frame address.
 pub(super) fn cfa_text(rule: CfaRule<'_>) -> String {
     match rule {
-        CfaRule::Unset => "not stated".into(),
+        CfaRule::Unset => "unset".into(),
         CfaRule::Register { register, offset, space: None } => format!("register {}{offset:+}", register.0),
         CfaRule::Register { register, offset, space: Some(space) } => {
             format!("register {}{offset:+} in space {space}", register.0)

@@ -72,7 +72,7 @@ impl Frame<'_, '_, '_> {
     fn find_lane_pc(&self, lane: u32) -> Result<Option<u64>, Fault> {
         let lanes = self.lanes();
         if u64::from(lane) >= lanes {
-            return Err(error(format!("lane {lane} is asked for, of {lanes}")));
+            return Err(error(format!("a lane is in 0..{lanes}: {lane}")));
         }
         let all = self.level.lane_pcs.get_or_init(|| self.find_lane_pcs());
         let Some(LanePcs { pcs, address_bytes }) = all.as_ref().map_err(Clone::clone)? else {
@@ -85,7 +85,9 @@ impl Frame<'_, '_, '_> {
             return Ok(None);
         }
         if read.defined.iter().any(|&byte| byte != 0xff) {
-            return Err(error(format!("some bits of the pc of lane {lane} are undefined: {pc}")));
+            return Err(error(format!(
+                "the pc of a lane is defined or undefined as a whole: lane {lane}, {pc}"
+            )));
         }
         let big_endian = self.stack.is_big_endian();
         let loaded = value_of_stream(BaseType::generic(*address_bytes), &mut read.bytes, big_endian).as_u64();

@@ -224,16 +224,14 @@ impl<'a, 'o> CallStack<'a, 'o> {
         }
         let is_stated = !matches!(row.row.rule(reg), None | Some(Rule::SameValue));
         if !is_stated && resumes_at == level.resumes_at {
-            return Err(level.fault(
-                column,
-                error("no rule says where the return address is: the frame would be its own caller"),
-            ));
+            return Err(level
+                .fault(column, error("the return address has no rule: the frame would be its own caller")));
         }
         let caller = Level::new(number, pc, resumes_at, self.sections, self.known_rows());
         match self.has_been(&caller) {
             true => Err(level.fault(
                 column,
-                error("the caller has the pc and the canonical frame address of a frame before it"),
+                error("a caller differs from all inner frames: its pc and canonical frame address recur"),
             )),
             false => Ok(Some(caller)),
         }

@@ -210,12 +210,15 @@ impl<'a, 'o> CallStack<'a, 'o> {
         {
             let mut asking = self.asking.borrow_mut();
             if asking.contains(&asked) {
-                return Err(level.fault(Some(column), super::fault::ill_formed(
-                    "the rule asks for itself: a cyclic dependency in the call frame information (A.6.4.1)",
-                )));
+                return Err(level.fault(
+                    Some(column),
+                    super::fault::ill_formed(
+                        "a rule cannot depend on itself (A.6.4.1): the call frame information is cyclic",
+                    ),
+                ));
             }
             if asking.len() >= MOST_ASKING {
-                let rule = format!("rules that ask for rules, {MOST_ASKING} deep");
+                let rule = format!("rules depend on each other at most {MOST_ASKING} levels deep");
                 return Err(level.fault(Some(column), error(rule)));
             }
             asking.push(asked);
@@ -249,7 +252,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
 
     #[cold]
     fn unknown(&self, frame: u32) -> Box<UnwindFault> {
-        let why = Why::Fault(error("there is no such frame"));
+        let why = Why::Fault(error("the frame does not exist"));
         Box::new(UnwindFault { frame, pc: None, entry: None, column: None, rule: None, why })
     }
 }

@@ -51,7 +51,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
         let context = self.context(level, row);
         match row.row.cfa {
             CfaRule::Unset => {
-                Err(level.fault(Some(column), ill_formed("no rule says the canonical frame address")))
+                Err(level.fault(Some(column), ill_formed("the canonical frame address has no rule")))
             }
             CfaRule::Register { register, offset, space } => {
                 let space = u128::from(space.unwrap_or(SpaceId::DEFAULT.0.into()));
@@ -205,12 +205,12 @@ impl<'a, 'o> CallStack<'a, 'o> {
         let wanted = (at as usize)..(at as usize).saturating_add(into.len());
         let Some(defined) = read.defined.get(wanted.clone()) else {
             return Err(error(format!(
-                "bytes {wanted:?} are asked for, of {bits}",
+                "a read ends within {bits}: bytes {wanted:?}",
                 bits = Count(bits, "bit")
             )));
         };
         if defined.iter().any(|&defined| defined != 0xff) {
-            return Err(error("a bit of undefined storage is read (A.2.5.4.3.4)"));
+            return Err(error("a bit of undefined storage cannot be read (A.2.5.4.3.4)"));
         }
         into.copy_from_slice(&read.bytes[wanted]);
         Ok(())
@@ -223,12 +223,12 @@ impl<'a, 'o> CallStack<'a, 'o> {
             self.cfa_of(level)?.moved(i128::from(by) * 8).map_err(|fault| level.fault(column, fault))?;
         let place = moved.single().map(|place| (&place.storage, place.offset));
         let Some((&Storage::Memory { address_bits, .. }, offset)) = place else {
-            let rule = format!("the canonical frame address is {moved}, and no byte of memory (A.6.4.1)");
+            let rule = format!("the canonical frame address is a byte of memory (A.6.4.1): {moved}");
             return Err(level.fault(column, ill_formed(rule)));
         };
         if self.target.register_bits(reg) != Some(address_bits) {
             let rule = format!(
-                "register {} has not the {address_bits} of an address (A.6.4.1)",
+                "a register that contains an address has {address_bits} (A.6.4.1): register {}",
                 reg.0,
                 address_bits = Count(address_bits, "bit")
             );
@@ -245,11 +245,11 @@ impl<'a, 'o> CallStack<'a, 'o> {
         match self.chain(level, reg)? {
             Chain::Ends => Ok(()),
             Chain::Circle => {
-                let rule = "registers that are in each other: a cyclic dependency (A.6.4.1)";
+                let rule = "registers cannot be saved in each other (A.6.4.1): the rules are cyclic";
                 Err(level.fault(Some(Column::Register(reg)), ill_formed(rule)))
             }
             Chain::Differs(one, other) => {
-                let rule = format!("registers {} and {} differ in size (A.6.4.1)", one.0, other.0);
+                let rule = format!("saved registers have the same size (A.6.4.1): {} and {}", one.0, other.0);
                 Err(level.fault(Some(Column::Register(one)), ill_formed(rule)))
             }
         }

@@ -185,7 +185,8 @@ impl<'t> Words<'t> {
 
     fn number<T: TryFrom<i128>>(&mut self) -> Result<T> {
         let word = self.word()?;
-        number(word).ok_or_else(|| syntax(format!("`{word}` is not a number of the operand's size")))
+        number(word)
+            .ok_or_else(|| syntax(format!("a number in the range of the operand is expected: `{word}`")))
     }
 
     /// Parses a number of 64 bits, signed or unsigned.
@@ -206,7 +207,7 @@ impl<'t> Words<'t> {
             (Some(value), _) => Ok(Reg(value)),
             (None, Some(target)) => target.register_named(word),
             (None, None) => Err(syntax(format!(
-                "`{word}` is not the number of a register, and there is no target that has names"
+                "the number of a register is expected, as no target gives names: `{word}`"
             ))),
         }
     }
@@ -215,7 +216,7 @@ impl<'t> Words<'t> {
         let word = self.word()?;
         word.strip_prefix('@')
             .and_then(number)
-            .ok_or_else(|| syntax(format!("`{word}` is not an entry, like @0x2a")))
+            .ok_or_else(|| syntax(format!("the offset of an entry is expected, like @0x2a: `{word}`")))
     }
 
     fn bracketed(&mut self, open: char, close: char) -> Result<&'t str> {
@@ -229,7 +230,8 @@ impl<'t> Words<'t> {
                 ends
             })
         });
-        let (inner, rest) = split.ok_or_else(|| syntax(format!("an operand {open}…{close} is missing")))?;
+        let (inner, rest) =
+            split.ok_or_else(|| syntax(format!("an operand in {open}…{close} is missing")))?;
         self.rest = rest;
         Ok(inner)
     }
@@ -243,7 +245,7 @@ impl<'t> Words<'t> {
         text.split_whitespace()
             .map(byte)
             .collect::<Option<_>>()
-            .ok_or_else(|| syntax(format!("`{{{text}}}` is not a block of bytes in hexadecimal")))
+            .ok_or_else(|| syntax(format!("a block of hexadecimal bytes is expected: `{{{text}}}`")))
     }
 
     fn expression(&mut self) -> Result<Vec<u8>> {
@@ -253,7 +255,7 @@ impl<'t> Words<'t> {
         let text = self.bracketed('(', ')')?;
         let depth = self.context.depth + 1;
         if depth > MAX_DEPTH {
-            let what = format!("expressions in expressions are read to a depth of {MAX_DEPTH}");
+            let what = format!("expressions are nested at most {MAX_DEPTH} deep");
             return Err(syntax(what));
         }
         Ok(expression(text, &Context { depth, ..*self.context })?.bytes().to_vec())
