@@ -92,6 +92,7 @@ fn main() {
     }
     PLAIN_CASES.iter().for_each(assert_same);
     MIX_CASES.iter().for_each(assert_equal);
+    mix::assert_refused();
     divan::Divan::from_args().main();
     if std::env::args().any(|argument| argument == "--bench") {
         PLAIN_CASES.iter().for_each(compare_plain);

@@ -28,7 +28,7 @@ fn consumer(mix: &Mix) -> Consumer {
     }
 }
 
-fn describe(mix: &Mix) -> eitri::Result<model::Module> {
+pub(super) fn describe(mix: &Mix) -> eitri::Result<model::Module> {
     let target = match mix.shape.machine {
         Machine::Gpu => Target::amdgpu(Gfx::GFX1030, Wave::W32)?,
         Machine::Cpu => Target::x86_64(),

@@ -2,11 +2,13 @@
 
 mod content;
 mod eitri;
+mod faults;
 mod generate;
 mod gimli;
 mod hand;
 
 pub use self::content::{GPU, Mix, ONE, SMALL, STD};
 pub use self::eitri::eitri;
+pub use self::faults::assert_refused;
 pub use self::gimli::gimli;
 pub use self::hand::{hand, hand_checked};

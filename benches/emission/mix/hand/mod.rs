@@ -32,6 +32,11 @@ pub fn hand_checked(mix: &Mix) -> Vec<Section> {
     Hand::<true>::new(mix).sections().expect("the mix is right")
 }
 
+/// Whether the checks refuse the mix.
+pub fn is_refused(mix: &Mix) -> bool {
+    Hand::<true>::new(mix).sections().is_err()
+}
+
 struct Hand<'m, const CHECKED: bool> {
     mix: &'m Mix,
     machine: Machine,
