@@ -1,12 +1,12 @@
 //! Expressions that are no variable's location: where a frame is, and what is said of calls.
 
-use super::locations::Witness;
+use super::locations::{Witness, witnesses};
 use super::machine::Asked;
 use super::meanings::Meanings;
 use super::places::show;
 use super::plain;
 use super::report::{Kind, Obstacle, Unproven};
-use super::witness::{Fill, Pcs, lanes};
+use super::witness::{Pcs, lanes};
 use super::words::Words;
 use crate::error::At;
 use crate::eval::{self, Context, Element};
@@ -116,27 +116,18 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         let start = said.function.and_then(|function| self.described.address(function));
         asked.clear();
         let (mut unproven, mut is_proven) = (None, false);
-        for (index, lane) in lanes(&self.module.target).into_iter().enumerate() {
-            if index > 0 && !asked.lane.get() {
-                break;
-            }
-            for (index, fill) in Fill::ALL.into_iter().enumerate() {
-                if index > 0 && !asked.contents.get() {
-                    break;
+        for witness in witnesses(&lanes(&self.module.target), said.pc, start, asked) {
+            let obstacle = match said.is_number {
+                true => self.same_number(said, entry, expr, witness, asked)?,
+                false => self.same_place(said, entry, expr, witness, asked)?,
+            };
+            match obstacle {
+                None => {
+                    self.report.locations += 1;
+                    is_proven = true;
                 }
-                let witness = Witness { pc: said.pc, start, lane, fill };
-                let obstacle = match said.is_number {
-                    true => self.same_number(said, entry, expr, witness, asked)?,
-                    false => self.same_place(said, entry, expr, witness, asked)?,
-                };
-                match obstacle {
-                    None => {
-                        self.report.locations += 1;
-                        is_proven = true;
-                    }
-                    Some(Obstacle::Outside) => {}
-                    Some(_) => unproven = obstacle,
-                }
+                Some(Obstacle::Outside) => {}
+                Some(_) => unproven = obstacle,
             }
         }
         Ok(unproven.or((!is_proven).then_some(Obstacle::Outside)))

@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::locations::Witness;
+use super::locations::{Witness, witnesses};
 use super::machine::Asked;
 use super::meanings::Meanings;
 use super::places::show;
 use super::report::{Finding, Kind, Obstacle};
 use super::tables::in_section;
 use super::tree::hex;
-use super::witness::{self, Fill};
+use super::witness;
 use crate::error::{At, Count};
 use crate::eval::{self, CallStack};
 use crate::model::{Column, Function, FunctionId, NoMeaning};
@@ -243,33 +243,24 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         let (mut unproven, mut is_proven) = (None, false);
         let lanes = witness::lanes(&self.module.target);
         let asked = Asked::default();
-        for (index, &lane) in lanes.iter().enumerate() {
-            if index > 0 && !asked.lane.get() {
-                break;
-            }
-            for (index, fill) in Fill::ALL.into_iter().enumerate() {
-                if index > 0 && !asked.contents.get() {
-                    break;
+        for witness in witnesses(&lanes, pc, Some(of.start), &asked) {
+            let (expected, found) = match self.frame_at(of, witness, column, &asked) {
+                Ok(None) => {
+                    self.report.locations += 1;
+                    is_proven = true;
+                    continue;
                 }
-                let witness = Witness { pc, start: Some(of.start), lane, fill };
-                let (expected, found) = match self.frame_at(of, witness, column, &asked) {
-                    Ok(None) => {
-                        self.report.locations += 1;
-                        is_proven = true;
-                        continue;
-                    }
-                    Ok(Some(Obstacle::Outside)) => continue,
-                    Ok(obstacle) => {
-                        unproven = obstacle;
-                        continue;
-                    }
-                    Err(difference) => difference,
-                };
-                let at = self.at_column(of, pc, column);
-                let lane = (self.module.target.lanes() > 1 && asked.lane.get()).then_some(lane);
-                let finding = Finding { kind: Kind::Frame, at, lane, expected, found, trace: Vec::new() };
-                return Err(finding.into());
-            }
+                Ok(Some(Obstacle::Outside)) => continue,
+                Ok(obstacle) => {
+                    unproven = obstacle;
+                    continue;
+                }
+                Err(difference) => difference,
+            };
+            let at = self.at_column(of, pc, column);
+            let lane = (self.module.target.lanes() > 1 && asked.lane.get()).then_some(witness.lane);
+            let finding = Finding { kind: Kind::Frame, at, lane, expected, found, trace: Vec::new() };
+            return Err(finding.into());
         }
         Ok(unproven.or((!is_proven).then_some(Obstacle::Outside)))
     }

@@ -22,6 +22,21 @@ pub(super) struct Witness {
     pub(super) fill: Fill,
 }
 
+/// The witnesses at a pc. A comparison that did not ask for the lane is the same in all of them; so for contents.
+pub(super) fn witnesses<'w>(
+    lanes: &'w [u32],
+    pc: u64,
+    start: Option<u64>,
+    asked: &'w Asked,
+) -> impl Iterator<Item = Witness> + 'w {
+    let lanes = lanes.iter().enumerate().take_while(|&(index, _)| index == 0 || asked.lane.get());
+    lanes.flat_map(move |(_, &lane)| {
+        let fills = Fill::ALL.into_iter().enumerate();
+        let fills = fills.take_while(|&(index, _)| index == 0 || asked.contents.get());
+        fills.map(move |(_, fill)| Witness { pc, start, lane, fill })
+    })
+}
+
 /// A variable and its entry.
 #[derive(Clone, Copy)]
 pub(super) struct Place<'a, 'o> {
@@ -73,33 +88,23 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
             asked.clear();
             // One finding says enough of a variable at a pc.
             let (mut is_different, mut is_proven, mut is_outside) = (false, false, None);
-            for (index, &lane) in lanes.iter().enumerate() {
-                // What did not ask for the lane is the same in all of them; so for contents.
-                if index > 0 && !asked.lane.get() {
-                    break;
-                }
-                for (index, fill) in Fill::ALL.into_iter().enumerate() {
-                    if index > 0 && !asked.contents.get() {
-                        break;
+            for witness in witnesses(&lanes, pc, start, &asked) {
+                let mut verdicts =
+                    sizes.iter().map(|&bits| self.at_witness(Place { bits, ..place }, witness, &asked));
+                let verdict = verdicts.find(|verdict| !matches!(verdict, Verdict::Nothing));
+                match verdict.unwrap_or(Verdict::Nothing) {
+                    Verdict::Same => {
+                        self.report.locations += 1;
+                        is_proven = true;
                     }
-                    let witness = Witness { pc, start, lane, fill };
-                    let mut verdicts =
-                        sizes.iter().map(|&bits| self.at_witness(Place { bits, ..place }, witness, &asked));
-                    let verdict = verdicts.find(|verdict| !matches!(verdict, Verdict::Nothing));
-                    match verdict.unwrap_or(Verdict::Nothing) {
-                        Verdict::Same => {
-                            self.report.locations += 1;
-                            is_proven = true;
-                        }
-                        Verdict::Raw => unproven = Some((Obstacle::Raw, pc)),
-                        Verdict::LeftOut => is_proven = true,
-                        Verdict::Nothing => is_outside = Some((Obstacle::Outside, pc)),
-                        Verdict::Different(finding) if !is_different => {
-                            is_different = true;
-                            self.report.findings.push(*finding);
-                        }
-                        Verdict::Different(_) => {}
+                    Verdict::Raw => unproven = Some((Obstacle::Raw, pc)),
+                    Verdict::LeftOut => is_proven = true,
+                    Verdict::Nothing => is_outside = Some((Obstacle::Outside, pc)),
+                    Verdict::Different(finding) if !is_different => {
+                        is_different = true;
+                        self.report.findings.push(*finding);
                     }
+                    Verdict::Different(_) => {}
                 }
             }
             if !is_proven && !is_different {

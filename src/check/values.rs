@@ -4,13 +4,13 @@
 use gimli::{DwAt, constants as dw};
 
 use super::expressions::Said;
-use super::locations::Witness;
+use super::locations::{Witness, witnesses};
 use super::machine::Asked;
 use super::meanings::Meanings;
 use super::places::{Spans, show};
 use super::report::{Kind, Obstacle};
 use super::tree::Number;
-use super::witness::{self, Fill};
+use super::witness::lanes;
 use super::words::Words;
 use crate::error::At;
 use crate::eval::{self, Context, Evaluator, Fault, Location};
@@ -48,33 +48,26 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         let said = Said { function, pc: 0, loc: value.loc, is_number: value.attribute.is_some() };
         let asked = Asked::default();
         let (mut unproven, mut is_proven) = (None, false);
-        for (index, &lane) in witness::lanes(&module.target).iter().enumerate() {
-            // A value that did not depend on the lane is the same in all of them.
-            if index > 0 && !asked.lane.get() {
-                break;
-            }
-            for fill in Fill::ALL {
-                let witness = Witness { pc: 0, start: None, lane, fill };
-                let expected: Spans = match self.meant(said, bits, witness, &asked) {
-                    Ok(Ok(spans)) => spans.iter().map(|span| self.span(span)).collect(),
-                    Ok(Err(Obstacle::Raw)) => {
-                        unproven = Some(Obstacle::Raw);
-                        continue;
-                    }
-                    // A value that the model cannot read cannot be compared.
-                    _ => continue,
-                };
-                let found = self.read_value(value.attribute, entry, bits, witness, &asked);
-                if found.as_ref().is_ok_and(|found| eval::same(&expected, found)) {
-                    is_proven = true;
+        for witness in witnesses(&lanes(&module.target), 0, None, &asked) {
+            let expected: Spans = match self.meant(said, bits, witness, &asked) {
+                Ok(Ok(spans)) => spans.iter().map(|span| self.span(span)).collect(),
+                Ok(Err(Obstacle::Raw)) => {
+                    unproven = Some(Obstacle::Raw);
                     continue;
                 }
-                let found = match found {
-                    Ok(found) => show(&found),
-                    Err(fault) => fault.map_or_else(|| "no value".into(), |fault| fault.to_string()),
-                };
-                return self.report.find(Kind::Type, at.clone(), show(&expected), found);
+                // A value that the model cannot read cannot be compared.
+                _ => continue,
+            };
+            let found = self.read_value(value.attribute, entry, bits, witness, &asked);
+            if found.as_ref().is_ok_and(|found| eval::same(&expected, found)) {
+                is_proven = true;
+                continue;
             }
+            let found = match found {
+                Ok(found) => show(&found),
+                Err(fault) => fault.map_or_else(|| "no value".into(), |fault| fault.to_string()),
+            };
+            return self.report.find(Kind::Type, at.clone(), show(&expected), found);
         }
         match unproven.or((!is_proven).then_some(Obstacle::Outside)) {
             None => self.report.locations += 1,
