@@ -5,7 +5,7 @@ use core::ops::Range;
 use gimli::{DwAt, DwTag, constants as dw};
 
 use super::tags::{accessibility, defaulted, inline, memory_space, variable_tag, virtuality};
-use super::{BASES, Entity, Value};
+use super::{BASES, Entity, Value, calls};
 use crate::check::files::described;
 use crate::check::index::{Index, address};
 use crate::consumer::Consumer;
@@ -35,57 +35,6 @@ const CALLS: [(DescribedCalls, [DwAt; 2]); 3] = [
     (DescribedCalls::All, [dw::DW_AT_call_all_calls, dw::DW_AT_GNU_all_call_sites]),
     (DescribedCalls::Source, [dw::DW_AT_call_all_source_calls, dw::DW_AT_GNU_all_source_call_sites]),
 ];
-
-/// Tags and attributes of calls: those of DWARF 5, or GNU's.
-pub(in crate::check) mod calls {
-    use gimli::{DwAt, DwTag, constants as dw};
-
-    pub(in crate::check) struct Names {
-        pub(in crate::check) call: DwTag,
-        pub(in crate::check) argument: DwTag,
-        /// The pc after the call; the pc of the call; GNU's tools have one for both.
-        pub(in crate::check) return_pc: DwAt,
-        pub(in crate::check) pc: Option<DwAt>,
-        pub(in crate::check) callee: DwAt,
-        pub(in crate::check) target: DwAt,
-        pub(in crate::check) clobbered: DwAt,
-        pub(in crate::check) tail: DwAt,
-        pub(in crate::check) parameter: DwAt,
-        pub(in crate::check) value: DwAt,
-        pub(in crate::check) data_location: Option<DwAt>,
-        pub(in crate::check) data_value: DwAt,
-    }
-
-    pub(in crate::check) const DWARF5: Names = Names {
-        call: dw::DW_TAG_call_site,
-        argument: dw::DW_TAG_call_site_parameter,
-        return_pc: dw::DW_AT_call_return_pc,
-        pc: Some(dw::DW_AT_call_pc),
-        callee: dw::DW_AT_call_origin,
-        target: dw::DW_AT_call_target,
-        clobbered: dw::DW_AT_call_target_clobbered,
-        tail: dw::DW_AT_call_tail_call,
-        parameter: dw::DW_AT_call_parameter,
-        value: dw::DW_AT_call_value,
-        data_location: Some(dw::DW_AT_call_data_location),
-        data_value: dw::DW_AT_call_data_value,
-    };
-
-    pub(in crate::check) const GNU: Names = Names {
-        call: DwTag(0x4109),
-        argument: DwTag(0x410a),
-        return_pc: dw::DW_AT_low_pc,
-        pc: None,
-        callee: dw::DW_AT_abstract_origin,
-        target: DwAt(0x2113),
-        clobbered: DwAt(0x2114),
-        tail: DwAt(0x2115),
-        parameter: dw::DW_AT_abstract_origin,
-        value: DwAt(0x2111),
-        data_location: None,
-        data_value: DwAt(0x2112),
-    };
-}
 
 /// A described entry: its attributes, and the entries that are parts of it.
 pub(in crate::check) struct Node<'a> {

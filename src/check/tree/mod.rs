@@ -7,6 +7,7 @@
 //!
 //! A described entry lists every attribute that its entry may have: any other one can change what an entry means.
 
+mod calls;
 mod described;
 mod described_types;
 mod difference;
