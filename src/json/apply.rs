@@ -166,38 +166,13 @@ impl<'a> Reader<'a> {
             Statement::BaseType(said) => self.base_type(said),
             Statement::Pointer(said) => self.pointer(said),
             Statement::Array(said) => self.array(said),
-            Statement::Vector(said) => {
-                let unit = self.unit(&said.unit)?;
-                let of = self.ty(unit, &said.of)?;
-                let ty = self.builder.vector(unit, of, said.count.0)?;
-                self.named_type(ty, said.id.as_ref(), None)
-            }
-            Statement::Matrix(said) => {
-                let unit = self.unit(&said.unit)?;
-                let of = self.ty(unit, &said.of)?;
-                let is_column_major = said.column_major.unwrap_or(false);
-                let ty = self.builder.matrix(unit, of, said.count.0, is_column_major)?;
-                self.named_type(ty, said.id.as_ref(), None)
-            }
-            Statement::Typedef(said) => {
-                let unit = self.unit(&said.unit)?;
-                let of = self.maybe_type(unit, said.of.as_ref())?;
-                let ty = self.builder.typedef(unit, &said.name, of)?;
-                self.named_type(ty, said.id.as_ref(), Some(&said.name))
-            }
-            Statement::Qualified(said) => {
-                let unit = self.unit(&said.unit)?;
-                let of = self.maybe_type(unit, said.of.as_ref())?;
-                let ty = self.builder.qualified(unit, said.qualifier.0, of)?;
-                self.named_type(ty, said.id.as_ref(), None)
-            }
-            Statement::UnspecifiedType(said) => {
-                let unit = self.unit(&said.unit)?;
-                let ty = self.builder.unspecified_type(unit, &said.name)?;
-                self.named_type(ty, said.id.as_ref(), Some(&said.name))
-            }
-            Statement::Subroutine(said) => self.subroutine(said),
-            Statement::MemberPointer(said) => self.member_pointer(said),
+            Statement::Vector(said) => said.make(self),
+            Statement::Matrix(said) => said.make(self),
+            Statement::Typedef(said) => said.make(self),
+            Statement::Qualified(said) => said.make(self),
+            Statement::UnspecifiedType(said) => said.make(self),
+            Statement::Subroutine(said) => said.make(self),
+            Statement::MemberPointer(said) => said.make(self),
             Statement::Structure(said) => self.composite(said, CompositeKind::Struct),
             Statement::Class(said) => self.composite(said, CompositeKind::Class),
             Statement::Union(said) => self.composite(said, CompositeKind::Union),

@@ -5,8 +5,8 @@ use serde_json::value::RawValue;
 use super::loc::{In, Whole};
 use super::read::Reader;
 use super::statement::{
-    Array, Base, BaseType, Composite, DescribeType, Discriminant, Enumeration, ExtentOf, Incomplete, Later,
-    Member, MemberPointer, Pointer, Ref, Stands, Subroutine, Template, Values, Variant, VariantPart,
+    Array, Base, BaseType, Composite, DescribeType, Enumeration, ExtentOf, Incomplete, Later, Member,
+    MemberFacts, Pointer, Ref, Stands, Template, Values, Variant, VariantPart,
 };
 use super::words::{Integer, Number, Text, Word};
 use crate::build::{self, DataMember, Extent};
@@ -48,13 +48,6 @@ impl<'a> Reader<'a> {
         self.named_type(ty, said.id.as_ref(), None)
     }
 
-    pub fn member_pointer(&mut self, said: MemberPointer<'a>) -> Result<()> {
-        let unit = self.unit(&said.unit)?;
-        let (class, to) = (self.ty(unit, &said.class)?, self.ty(unit, &said.to)?);
-        let ty = self.builder.member_pointer(unit, class, to)?;
-        self.named_type(ty, said.id.as_ref(), None)
-    }
-
     pub fn array(&mut self, said: Array<'a>) -> Result<()> {
         let unit = self.unit(&said.unit)?;
         let of = self.ty(unit, &said.of)?;
@@ -87,14 +80,6 @@ impl<'a> Reader<'a> {
             Some(index) => Ok(extent.index(index)),
             None => Ok(extent),
         }
-    }
-
-    pub fn subroutine(&mut self, said: Subroutine<'a>) -> Result<()> {
-        let unit = self.unit(&said.unit)?;
-        let returns = self.maybe_type(unit, said.returns.as_ref())?;
-        let parameters = said.parameters.iter().map(|ty| self.ty(unit, ty)).collect::<Result<Vec<_>>>()?;
-        let ty = self.builder.subroutine(unit, returns, &parameters)?;
-        self.named_type(ty, said.id.as_ref(), None)
     }
 
     pub fn composite(&mut self, said: Composite<'a>, kind: CompositeKind) -> Result<()> {
@@ -144,22 +129,11 @@ impl<'a> Reader<'a> {
         scope.map_or(Ok(()), |scope| ty.within(scope).map(drop))
     }
 
-    pub fn member(&mut self, said: Member<'a>) -> Result<()> {
+    pub fn member(&mut self, mut said: Member<'a>) -> Result<()> {
         let unit = self.unit(&said.unit)?;
-        let (of, variant) = (said.of, said.variant);
-        let member = Discriminant {
-            r#type: said.r#type,
-            name: said.name,
-            offset: said.offset,
-            offset_bits: said.offset_bits,
-            bits: said.bits,
-            accessibility: said.accessibility,
-            mutable: said.mutable,
-            artificial: said.artificial,
-            declared: said.declared,
-        };
-        let member = self.data_member(unit, &member)?;
-        match (of, variant) {
+        let facts = said.facts();
+        let member = self.data_member(unit, &said.r#type, &facts)?;
+        match (said.of, said.variant) {
             (Some(of), None) => {
                 let of = self.ty(unit, &of)?;
                 self.builder.data_member(of, member).map(drop)
@@ -172,8 +146,13 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn data_member<'s>(&self, unit: UnitId, said: &'s Discriminant<'a>) -> Result<DataMember<'s>> {
-        let ty = self.ty(unit, &said.r#type)?;
+    fn data_member<'s>(
+        &self,
+        unit: UnitId,
+        ty: &Ref<'a>,
+        said: &'s MemberFacts<'a>,
+    ) -> Result<DataMember<'s>> {
+        let ty = self.ty(unit, ty)?;
         let name = said.name.as_deref().unwrap_or_default();
         let mut member = match (said.offset, said.offset_bits, said.bits) {
             (Some(Number(offset)), None, None) => DataMember::new(name, ty, offset),
@@ -217,9 +196,10 @@ impl<'a> Reader<'a> {
     pub fn variant_part(&mut self, said: VariantPart<'a>) -> Result<()> {
         let unit = self.unit(&said.unit)?;
         let of = self.ty(unit, &said.of)?;
-        let part = match (&said.discriminant, &said.untagged) {
-            (Some(member), None) => {
-                let member = self.data_member(unit, member)?;
+        let part = match (said.discriminant, &said.untagged) {
+            (Some(mut member), None) => {
+                let facts = member.facts();
+                let member = self.data_member(unit, &member.r#type, &facts)?;
                 self.builder.variant_part(of, member)?
             }
             (None, Some(tag)) => {

@@ -86,7 +86,7 @@ macro_rules! trees { ($($type:ident)*) => { $(
         #[inline]
         fn deserialized<D: Deserializer<'a>>(within: &mut In<'_, 'a>, json: D) -> Result<Self, D::Error> {
             json.deserialize_any(Nodes(within, Sort::$type))?;
-            Ok(core::mem::replace(&mut within.nodes, Postfix::new()).into())
+            Ok(Self(core::mem::replace(&mut within.nodes, Postfix::new())))
         }
     }
 )* } }

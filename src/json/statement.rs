@@ -9,15 +9,17 @@ use serde_json::{Value, json};
 use super::frames::{RulesOf, Slots};
 use super::ids::Known;
 use super::loc::{ExpressionAt, NumberAt, Place};
+use super::read::Reader;
 use super::schema::{self, HasSchema, Schemas};
 use super::shape::shaped;
 use super::words::{Bytes, Integer, Line, Named, Number, Signed, Text, Word};
 use super::written::{Live, Masks, Rows as RowsOf};
 use crate::build;
+use crate::error::Result;
 use crate::model::entities::{call_properties, function_properties, unit_properties, variable_properties};
 use crate::model::{
     self, Accessibility, BaseEncoding, CompositeKind, Defaulted, DescribedCalls, MemorySpace, Passed,
-    PointerKind, Qualifier, RegionKind, Virtuality,
+    PointerKind, Qualifier, RegionKind, TypeKind, Virtuality,
 };
 use crate::op::Dialect;
 use crate::target::Scaling;
@@ -191,6 +193,123 @@ call_properties! { facts CallFacts of Call by CallBuilder, in {
     DescribeCall { call: Ref<'a> } {}
 } }
 
+/// Types that are made of their fields alone: the statement, with keys that have to be there and keys that may; the kind in
+/// the model; and the method of the builder. In both directions.
+macro_rules! plain_types { ({
+    $($statement:ident { $($field:ident: $as:tt),* } { $($may:ident: $may_as:tt),* }
+        $kind:pat => $method:ident($($argument:expr),*) $(named by $name:ident)?;)*
+} by hand $others:pat
+) => {
+    objects! { $(
+        $statement { unit: Ref<'a>, $($field: part!(type $as)),* } { $($may: part!(type $may_as),)* id: Text<'a> }
+    )* }
+
+    $(impl<'a> $statement<'a> {
+        /// Makes the type.
+        pub fn make(self, reader: &mut Reader<'a>) -> Result<()> {
+            let unit = reader.unit(&self.unit)?;
+            $(let $field = part!(read $as reader unit self.$field);)*
+            $(let $may = part!(may_read $may_as reader unit self.$may);)*
+            let ty = reader.builder.$method(unit, $($argument),*)?;
+            reader.named_type(ty, self.id.as_ref(), None $(.or(Some(&self.$name)))?)
+        }
+    })*
+
+    /// The statement of a kind of type; none for one that is written by hand.
+    pub(super) fn plain_type<'m>(
+        known: &'m Known<'m>,
+        unit: Ref<'m>,
+        id: Option<Text<'m>>,
+        kind: &'m TypeKind,
+    ) -> Option<Statement<'m>> {
+        Some(match kind {
+            $($kind => Statement::$statement($statement {
+                unit,
+                $($field: part!(write $as known $field),)*
+                $($may: part!(may_write $may_as known $may),)*
+                id,
+            }),)*
+            $others => return None,
+        })
+    }
+} }
+
+/// A part of a type: what it is in JSON, read for the builder, and written of the model.
+macro_rules! part {
+    (type ty) => { Ref<'a> };
+    (type types) => { Vec<Ref<'a>> };
+    (type text) => { Text<'a> };
+    (type number) => { Number };
+    (type flag) => { bool };
+    (type (word $type:ty)) => { Word<$type> };
+    (read ty $reader:ident $unit:ident $said:expr) => { $reader.ty($unit, &$said)? };
+    (read types $reader:ident $unit:ident $said:expr) => {
+        $said.iter().map(|ty| $reader.ty($unit, ty)).collect::<Result<Vec<_>>>()?
+    };
+    (read text $reader:ident $unit:ident $said:expr) => { &*$said };
+    (read $kind:tt $reader:ident $unit:ident $said:expr) => { $said.0 };
+    (may_read ty $reader:ident $unit:ident $said:expr) => { $reader.maybe_type($unit, $said.as_ref())? };
+    (may_read flag $reader:ident $unit:ident $said:expr) => { $said == Some(true) };
+    (write ty $known:ident $value:ident) => { $known.type_ref(*$value) };
+    (write types $known:ident $value:ident) => { $value.iter().map(|&ty| $known.type_ref(ty)).collect() };
+    (write text $known:ident $value:ident) => { $known.text(*$value) };
+    (write number $known:ident $value:ident) => { Number(*$value) };
+    (write $word:tt $known:ident $value:ident) => { Word(*$value) };
+    (may_write ty $known:ident $value:ident) => { $value.map(|ty| $known.type_ref(ty)) };
+    (may_write flag $known:ident $value:ident) => { $value.then_some(true) };
+}
+plain_types! { {
+    MemberPointer { class: ty, to: ty } {} TypeKind::MemberPointer { class, to } => member_pointer(class, to);
+    UnspecifiedType { name: text } {} TypeKind::Unspecified { name } => unspecified_type(name) named by name;
+    Vector { of: ty, count: number } {} TypeKind::Vector { of, count } => vector(of, count);
+    Matrix { of: ty, count: number } { column_major: flag }
+        TypeKind::Matrix { of, count, is_column_major: column_major } => matrix(of, count, column_major);
+    Typedef { name: text } { of: ty } TypeKind::Typedef { name, of } => typedef(name, of) named by name;
+    Qualified { qualifier: (word Qualifier) } { of: ty } TypeKind::Qualified { qualifier, of } => qualified(qualifier, of);
+    Subroutine { parameters: types } { returns: ty }
+        TypeKind::Subroutine { returns, parameters } => subroutine(returns, &parameters);
+} by hand TypeKind::Base { .. }
+    | TypeKind::Pointer { .. }
+    | TypeKind::Array { .. }
+    | TypeKind::Composite(_)
+    | TypeKind::Enum { .. }
+}
+
+/// Facts of a member: of a type or a variant, and of a variant part its discriminant.
+#[derive(Debug, Default)]
+pub(super) struct MemberFacts<'a> {
+    pub name: Option<Text<'a>>,
+    pub offset: Option<Number>,
+    pub offset_bits: Option<Number>,
+    pub bits: Option<Number>,
+    pub accessibility: Option<Word<Accessibility>>,
+    pub mutable: Option<bool>,
+    pub artificial: Option<bool>,
+    pub declared: Option<Line<'a>>,
+}
+
+facts! { @each [
+    Member { unit: Ref<'a>, r#type: Ref<'a> } { of: Ref<'a>, variant: Ref<'a> }
+    Discriminant { r#type: Ref<'a> } {}
+] MemberFacts {
+    #[doc = " Name; without it the member is anonymous."]
+    name: Text<'a>,
+    #[doc = " Bytes from the start of the object."]
+    offset: Number,
+    #[doc = " Bits of a bit field from the start of the object."]
+    offset_bits: Number,
+    #[doc = " Size of a bit field in bits."]
+    bits: Number,
+    #[doc = " Accessibility, where it is not the language's default. DWARF 5 section 2.8."]
+    accessibility: Word<Accessibility>,
+    #[doc = " Is mutable in constant objects. DWARF 5 section 5.7.6."]
+    mutable: bool,
+    #[doc = " Is made by the compiler."]
+    artificial: bool,
+    #[doc = " Line of the declaration."]
+    declared: Line<'a>,
+} }
+
 objects! {
     /// Where code is: at a symbol and so many bytes further on, or at an address.
     Code { bytes: Number } { symbol: Text<'a>, offset: Number, address: Number }
@@ -232,18 +351,11 @@ objects! {
     Pointer { unit: Ref<'a> } {
         to: Ref<'a>, kind: Word<PointerKind>, space: Named<'a>, memory_space: Word<MemorySpace>, id: Text<'a>,
     }
-    MemberPointer { unit: Ref<'a>, class: Ref<'a>, to: Ref<'a> } { id: Text<'a> }
-    UnspecifiedType { unit: Ref<'a>, name: Text<'a> } { id: Text<'a> }
     Array { unit: Ref<'a>, of: Ref<'a> } {
         counts: Vec<Option<Number>>, extents: Vec<ExtentOf<'a>>, stride_bits: Number, id: Text<'a>,
     }
     /// A dimension of an array of which more is to be said than how many elements it has.
     ExtentOf {} { count: Number, variable: Ref<'a>, value: Val<'a>, lower: Signed, index: Ref<'a> }
-    Vector { unit: Ref<'a>, of: Ref<'a>, count: Number } { id: Text<'a> }
-    Matrix { unit: Ref<'a>, of: Ref<'a>, count: Number } { column_major: bool, id: Text<'a> }
-    Typedef { unit: Ref<'a>, name: Text<'a> } { of: Ref<'a>, id: Text<'a> }
-    Qualified { unit: Ref<'a>, qualifier: Word<Qualifier> } { of: Ref<'a>, id: Text<'a> }
-    Subroutine { unit: Ref<'a>, parameters: Vec<Ref<'a>> } { returns: Ref<'a>, id: Text<'a> }
     Composite { unit: Ref<'a>, bytes: Number } { name: Text<'a>, id: Text<'a> }
     Incomplete { unit: Ref<'a>, kind: Word<CompositeKind>, name: Text<'a> } { id: Text<'a> }
     Enumeration { unit: Ref<'a>, of: Ref<'a>, enumerators: Vec<(Text<'a>, Integer)> } {
@@ -252,19 +364,10 @@ objects! {
     DescribeType { unit: Ref<'a>, r#type: Ref<'a> } {
         r#in: Ref<'a>, declared: Line<'a>, alignment: Number, passed: Word<Passed>,
     }
-    Member { unit: Ref<'a>, r#type: Ref<'a> } {
-        of: Ref<'a>, variant: Ref<'a>, name: Text<'a>, offset: Number, offset_bits: Number, bits: Number,
-        accessibility: Word<Accessibility>, mutable: bool, artificial: bool, declared: Line<'a>,
-    }
     Base { unit: Ref<'a>, of: Ref<'a>, r#type: Ref<'a> } {
         offset: Number, r#virtual: Later<'a, ExpressionAt<'a>>, accessibility: Word<Accessibility>,
     }
     VariantPart { unit: Ref<'a>, of: Ref<'a>, id: Text<'a> } { discriminant: Discriminant<'a>, untagged: Ref<'a> }
-    /// The member that says which variant is there.
-    Discriminant { r#type: Ref<'a> } {
-        name: Text<'a>, offset: Number, offset_bits: Number, bits: Number,
-        accessibility: Word<Accessibility>, mutable: bool, artificial: bool, declared: Line<'a>,
-    }
     Variant { part: Ref<'a>, id: Text<'a>, values: Vec<Values> } {}
     Template { argument: Stands<'a> } { unit: Ref<'a>, of: Ref<'a>, function: Ref<'a>, name: Text<'a>, default: bool }
     /// A parameter in a pack.

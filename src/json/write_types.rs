@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use super::statement::{self as say, Later, Stands, Statement, Values};
+use super::statement::{self as say, Later, MemberFacts, Stands, Statement, Values};
 use super::words::{Integer, Number, Signed, Word};
 use super::write::{Describe, ExpressionAt, NumberAt, Place, Writer};
 use crate::error::Result;
@@ -28,13 +28,11 @@ impl<'m, W: Write> Writer<'m, W> {
             $(said.$field = $may;)*
             Statement::$variant(said)
         }} }
+        let plain = say::plain_type(known, unit.clone(), name_id.clone(), ty.kind());
         let said = match ty.kind() {
             TypeKind::Base { name, encoding } => {
                 let bits = Number(ty.bits().unwrap_or(0));
                 said!(BaseType BaseType(unit, known.text(*name), Word(*encoding), bits) {})
-            }
-            TypeKind::Unspecified { name } => {
-                said!(UnspecifiedType UnspecifiedType(unit, known.text(*name)) {})
             }
             TypeKind::Pointer { kind, to, space, memory } => {
                 let space = Some(*space).filter(|&space| space != SpaceId::DEFAULT);
@@ -43,9 +41,6 @@ impl<'m, W: Write> Writer<'m, W> {
                     to: maybe(*to), space: space.map(|space| known.space(space)), kind: kind.map(Word),
                     memory_space: memory.map(Word)
                 })
-            }
-            TypeKind::MemberPointer { class, to } => {
-                said!(MemberPointer MemberPointer(unit, known.type_ref(*class), known.type_ref(*to)) {})
             }
             TypeKind::Array { of, dimensions, stride_bits } => {
                 let extents = dimensions.iter().map(|dimension| {
@@ -74,14 +69,6 @@ impl<'m, W: Write> Writer<'m, W> {
                     counts: counts, extents: extents, stride_bits: stride_bits.map(Number)
                 })
             }
-            TypeKind::Vector { of, count } => {
-                said!(Vector Vector(unit, known.type_ref(*of), Number(*count)) {})
-            }
-            TypeKind::Matrix { of, count, is_column_major } => {
-                said!(Matrix Matrix(unit, known.type_ref(*of), Number(*count)) {
-                    column_major: is_column_major.then_some(true)
-                })
-            }
             TypeKind::Composite(Composite { kind, name, .. }) => {
                 let name = name.map(|name| known.text(name));
                 let bytes = Number(ty.bits().unwrap_or(0) / 8);
@@ -103,16 +90,10 @@ impl<'m, W: Write> Writer<'m, W> {
                     name: name, class: is_class.then_some(true)
                 })
             }
-            TypeKind::Typedef { name, of } => {
-                said!(Typedef Typedef(unit, known.text(*name)) { of: maybe(*of) })
-            }
-            TypeKind::Qualified { qualifier, of } => {
-                said!(Qualified Qualified(unit, Word(*qualifier)) { of: maybe(*of) })
-            }
-            TypeKind::Subroutine { returns, parameters } => {
-                let parameters = parameters.iter().map(|&ty| known.type_ref(ty)).collect();
-                said!(Subroutine Subroutine(unit, parameters) { returns: maybe(*returns) })
-            }
+            _ => match plain {
+                Some(said) => said,
+                None => return Ok(()),
+            },
         };
         self.say(&said)?;
         self.describe_type(id)
@@ -189,20 +170,25 @@ impl<'m, W: Write> Writer<'m, W> {
     }
 
     fn member(&self, unit: UnitId, member: &Member) -> say::Member<'m> {
-        let known = self.known;
-        let mut said = say::Member::new(known.unit_ref(unit), known.type_ref(member.ty));
-        said.name = member.name.map(|name| known.text(name));
-        match member.bits {
-            None => said.offset = Some(Number(member.offset_bits / 8)),
-            Some(bits) => {
-                (said.offset_bits, said.bits) = (Some(Number(member.offset_bits)), Some(Number(bits)))
-            }
+        let said = say::Member::new(self.known.unit_ref(unit), self.known.type_ref(member.ty));
+        said.with(self.member_facts(member))
+    }
+
+    fn member_facts(&self, member: &Member) -> MemberFacts<'m> {
+        let (offset, offset_bits) = match member.bits {
+            None => (Some(Number(member.offset_bits / 8)), None),
+            Some(_) => (None, Some(Number(member.offset_bits))),
+        };
+        MemberFacts {
+            name: member.name.map(|name| self.known.text(name)),
+            offset,
+            offset_bits,
+            bits: member.bits.map(Number),
+            accessibility: member.accessibility.map(Word),
+            mutable: member.is_mutable.then_some(true),
+            artificial: member.is_artificial.then_some(true),
+            declared: member.line.map(|line| self.known.line(line)),
         }
-        said.accessibility = member.accessibility.map(Word);
-        said.mutable = member.is_mutable.then_some(true);
-        said.artificial = member.is_artificial.then_some(true);
-        said.declared = member.line.map(|line| known.line(line));
-        said
     }
 
     pub fn variant_parts(&mut self) -> Result<()> {
@@ -215,14 +201,8 @@ impl<'m, W: Write> Writer<'m, W> {
             match &part.discriminant {
                 Discriminant::Type(tag) => said.untagged = Some(known.type_ref(*tag)),
                 Discriminant::Member(member) => {
-                    let member = self.member(unit, member);
-                    let mut discriminant = say::Discriminant::new(member.r#type);
-                    discriminant.name = member.name;
-                    (discriminant.offset, discriminant.offset_bits) = (member.offset, member.offset_bits);
-                    (discriminant.bits, discriminant.accessibility) = (member.bits, member.accessibility);
-                    (discriminant.mutable, discriminant.artificial) = (member.mutable, member.artificial);
-                    discriminant.declared = member.declared;
-                    said.discriminant = Some(discriminant);
+                    let ty = known.type_ref(member.ty);
+                    said.discriminant = Some(say::Discriminant::new(ty).with(self.member_facts(member)));
                 }
             }
             self.say(&Statement::VariantPart(said))?;

@@ -33,12 +33,12 @@ use crate::target::SpaceId;
 /// Where a value is: a place in some storage, and the bits from there on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
-pub struct Loc(Postfix);
+pub struct Loc(pub(crate) Postfix);
 
 /// A number of 64 bits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
-pub struct Val(Postfix);
+pub struct Val(pub(crate) Postfix);
 
 /// A symbol of the object: a function or a variable that the linker knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -292,30 +292,6 @@ impl Loc {
     fn with(mut self, operand: Val) -> Self {
         self.0.append(operand.0);
         self
-    }
-}
-
-impl From<Postfix> for Loc {
-    fn from(nodes: Postfix) -> Self {
-        Self(nodes)
-    }
-}
-
-impl From<Postfix> for Val {
-    fn from(nodes: Postfix) -> Self {
-        Self(nodes)
-    }
-}
-
-impl From<Loc> for Postfix {
-    fn from(loc: Loc) -> Self {
-        loc.0
-    }
-}
-
-impl From<Val> for Postfix {
-    fn from(val: Val) -> Self {
-        val.0
     }
 }
 

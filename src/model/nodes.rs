@@ -11,13 +11,11 @@
 //!
 //! A node has a row here, a method in [`loc`](super::loc) and a meaning in [`denote`](super::denote).
 
+#![cfg_attr(not(feature = "json"), allow(dead_code, reason = "half of the table is for descriptions"))]
+
 use super::ids::{ExprId, ProcedureId, StringId, VariableId};
-use super::loc::Symbol;
-#[cfg(feature = "json")]
-use super::loc::{Half, Loc, Val};
-use super::postfix::Nodes;
-#[cfg(feature = "json")]
-use super::postfix::Postfix;
+use super::loc::{Half, Loc, Symbol, Val};
+use super::postfix::{Nodes, Postfix};
 use crate::op::Reg;
 use crate::target::SpaceId;
 
@@ -114,7 +112,6 @@ pub(super) use for_each_node;
 
 /// Calls a macro with the nodes of descriptions that stand for several: key, operands, the method that makes them.
 /// A list takes any number of what is in it.
-#[cfg(feature = "json")]
 macro_rules! for_each_shorthand { ($use:ident) => { $use! {
     Loc {
         /// All lanes of a vector register: for a value as large as the register.
@@ -154,24 +151,17 @@ pub(crate) enum Sort {
 /// The facts of a row for all users.
 #[derive(Debug)]
 pub(crate) struct Row {
-    #[cfg(feature = "json")]
     pub key: &'static str,
-    #[cfg(feature = "json")]
     pub form: Form,
-    #[cfg(feature = "json")]
     pub makes: Makes,
-    #[cfg(feature = "json")]
     pub doc: &'static [&'static str],
-    #[cfg(feature = "json")]
     pub example: &'static str,
-    #[cfg(feature = "json")]
     pub sort: Sort,
     /// Whether it is a number made of numbers.
     pub is_arithmetic: bool,
 }
 
 /// The shape of a node in a description.
-#[cfg(feature = "json")]
 #[derive(Debug)]
 pub(crate) enum Form {
     /// Without a key.
@@ -187,7 +177,6 @@ pub(crate) enum Form {
 }
 
 /// A field or an operand of a node, in a description.
-#[cfg(feature = "json")]
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Operand {
     pub name: &'static str,
@@ -197,7 +186,6 @@ pub(crate) struct Operand {
 }
 
 /// What an operand of a description is.
-#[cfg(feature = "json")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Node(Sort),
@@ -215,7 +203,6 @@ pub(crate) enum Kind {
 }
 
 /// What a row makes of the numbers of its operands.
-#[cfg(feature = "json")]
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Makes {
     Node(Tag),
@@ -224,7 +211,6 @@ pub(crate) enum Makes {
 
 /// A field of a node, as the number in its words.
 pub(crate) trait Number: Copy {
-    #[cfg(feature = "json")]
     const KIND: Kind;
     fn number(self) -> u64;
     fn of(number: u64) -> Self;
@@ -232,7 +218,6 @@ pub(crate) trait Number: Copy {
 
 macro_rules! numbers { ($($type:ty: $kind:ident, |$value:ident| $number:expr, |$of:ident| $made:expr;)*) => { $(
     impl Number for $type {
-        #[cfg(feature = "json")]
         const KIND: Kind = Kind::$kind;
         #[inline(always)]
         fn number(self) -> u64 {
@@ -256,7 +241,6 @@ numbers! {
     u64: Unsigned, |value| value, |number| number;
     i64: Signed, |value| fold(value), |number| unfold(number);
 }
-#[cfg(feature = "json")]
 numbers! { Half: Half, |half| half as u64, |number| if number == 0 { Half::Low } else { Half::High }; }
 
 /// The sign in bit 0, so that small numbers have few bits.
@@ -272,14 +256,12 @@ pub(super) fn unfold(value: u64) -> i64 {
 
 /// A field of a node: a number, or the bytes of a constant.
 trait Field<'a>: Sized {
-    #[cfg(feature = "json")]
     const KIND: Kind;
     fn number(self) -> u64;
     fn read(number: u64, nodes: &mut Nodes<'a>) -> Self;
 }
 
 impl<'a, T: Number> Field<'a> for T {
-    #[cfg(feature = "json")]
     const KIND: Kind = T::KIND;
     #[inline(always)]
     fn number(self) -> u64 {
@@ -292,7 +274,6 @@ impl<'a, T: Number> Field<'a> for T {
 }
 
 impl<'a> Field<'a> for &'a [u8] {
-    #[cfg(feature = "json")]
     const KIND: Kind = Kind::Bytes;
     #[inline(always)]
     fn number(self) -> u64 {
@@ -305,7 +286,6 @@ impl<'a> Field<'a> for &'a [u8] {
 }
 
 /// The form of a row.
-#[cfg(feature = "json")]
 macro_rules! form {
     (bare) => { Form::Bare };
     (word) => { Form::Word };
@@ -393,9 +373,7 @@ macro_rules! nodes { ($($sort:ident { $(
 
         #[allow(unused_variables, reason = "a node without a key names no operands")]
         const ROWS: &'static [Row] = &[$($(Row {
-            #[cfg(feature = "json")]
             key: $key,
-            #[cfg(feature = "json")]
             form: {
                 let (mut _fields, mut _operands) = (0, 0);
                 $($(let $field = operand(stringify!($field), <$type as Field<'a>>::KIND, &mut _fields);)*)?
@@ -403,20 +381,15 @@ macro_rules! nodes { ($($sort:ident { $(
                 $(let $operand = operand(stringify!($operand), Kind::Node(Sort::$of), &mut _operands);)*
                 form!($form)
             },
-            #[cfg(feature = "json")]
             makes: Makes::Node(Tag::$name),
-            #[cfg(feature = "json")]
             doc: &[$($doc),*],
-            #[cfg(feature = "json")]
             example: $example,
-            #[cfg(feature = "json")]
             sort: Sort::$sort,
             is_arithmetic: is_arithmetic(Sort::$sort, &[$(Sort::$of),*]),
         }),*),*];
     }
 
     /// The row of a key that has operands.
-    #[cfg(feature = "json")]
     fn keyed_node(sort: Sort, key: &str) -> Option<&'static Row> {
         match sort { $(Sort::$sort => match key {
             $($key => Some(&NODES[Tag::$name as usize]),)*
@@ -461,43 +434,38 @@ fn next(first: &mut Option<u64>, nodes: &mut Nodes<'_>) -> u64 {
     first.take().unwrap_or_else(|| nodes.second().unwrap_or(0))
 }
 
-#[cfg(feature = "json")]
 const fn operand(name: &'static str, kind: Kind, next: &mut usize) -> Operand {
     *next += 1;
     Operand { name, kind, at: *next - 1 }
 }
 
 /// The method of a shorthand, on numbers.
-#[cfg(feature = "json")]
 macro_rules! made {
     ($sort:ident $method:ident ($($operand:ident: $type:ty),*)) => { |numbers| {
         let mut numbers = numbers.iter().copied();
         $(let $operand = <$type as Number>::of(numbers.next().unwrap_or(0));)*
-        $sort::$method($($operand),*).into()
+        $sort::$method($($operand),*).0
     } };
     ($sort:ident $method:ident [$operand:ident: $type:ty]) => { |numbers| {
-        $sort::$method(numbers.iter().map(|&number| <$type as Number>::of(number))).into()
+        $sort::$method(numbers.iter().map(|&number| <$type as Number>::of(number))).0
     } };
     ($sort:ident $method:ident [$first:ident: $first_type:ty, $second:ident: $second_type:ty]) => { |numbers| {
         let pairs = numbers.as_chunks().0.iter();
         let pairs = pairs.map(|&[a, b]| (<$first_type as Number>::of(a), <$second_type as Number>::of(b)));
-        $sort::$method(pairs).into()
+        $sort::$method(pairs).0
     } };
 }
 
-#[cfg(feature = "json")]
 macro_rules! operands { ($($operand:ident: $type:ty),*) => { {
     let mut at = 0;
     &[$(operand(stringify!($operand), <$type as Number>::KIND, &mut at)),*]
 } } }
 
-#[cfg(feature = "json")]
 macro_rules! shorthand_form {
     (($($operands:tt)*)) => { Form::Operands(operands!($($operands)*)) };
     ([$($operands:tt)*]) => { Form::List(operands!($($operands)*)) };
 }
 
-#[cfg(feature = "json")]
 macro_rules! shorthands { ($($sort:ident { $(
     $(#[doc = $doc:literal])* $key:literal $method:ident $operands:tt $example:literal;
 )* })*) => {
@@ -513,11 +481,9 @@ macro_rules! shorthands { ($($sort:ident { $(
         }),*] },)* }
     }
 } }
-#[cfg(feature = "json")]
 for_each_shorthand!(shorthands);
 
 /// The row of a description's key that has operands.
-#[cfg(feature = "json")]
 #[inline]
 pub(crate) fn keyed(sort: Sort, key: &str) -> Option<&'static Row> {
     let row = keyed_node(sort, key).or_else(|| shorthands(sort).iter().find(|row| row.key == key))?;
@@ -525,7 +491,6 @@ pub(crate) fn keyed(sort: Sort, key: &str) -> Option<&'static Row> {
 }
 
 /// Number of the keys of a sort that have operands.
-#[cfg(feature = "json")]
 pub(crate) const fn count(sort: Sort) -> usize {
     let (mut count, mut at) = (shorthands(sort).len(), 0);
     while at < NODES.len() {
@@ -536,7 +501,6 @@ pub(crate) const fn count(sort: Sort) -> usize {
 }
 
 /// The keys of a sort that have operands: of nodes, then of shorthands.
-#[cfg(feature = "json")]
 pub(crate) const fn keys<const N: usize>(sort: Sort) -> [&'static str; N] {
     let (mut keys, mut next, mut at) = ([""; N], 0, 0);
     while at < NODES.len() + shorthands(sort).len() {
@@ -552,7 +516,6 @@ pub(crate) const fn keys<const N: usize>(sort: Sort) -> [&'static str; N] {
     keys
 }
 
-#[cfg(feature = "json")]
 impl Row {
     const fn is_keyed(&self, sort: Sort) -> bool {
         self.sort as u8 == sort as u8 && !matches!(self.form, Form::Bare | Form::Word)
@@ -560,14 +523,12 @@ impl Row {
 }
 
 /// The rows of a sort: nodes, then shorthands.
-#[cfg(feature = "json")]
 pub(crate) fn rows(sort: Sort) -> impl Iterator<Item = &'static Row> {
     NODES.iter().filter(move |row| row.sort == sort).chain(shorthands(sort))
 }
 
 impl Node<'_> {
     /// The row of the table.
-    #[cfg(feature = "json")]
     pub(crate) fn row(&self) -> &'static Row {
         &NODES[self.numbers().0 as usize]
     }
