@@ -1,20 +1,15 @@
 //! Entries of calls: DWARF 5 section 3.4, and what GNU's tools write before.
 
 use super::dies::Dies;
-use super::loc::Sink;
+use super::expressions::{Expression, Expressions};
 use super::scopes::Instance;
-use super::{Policy, cannot_be_told};
-use crate::emit::info::Pending;
-use crate::error::{At, Error, Result};
+use crate::error::{Error, Result};
 use crate::model::{Argument, CallId, FunctionId, LocId, Module, Stack, UnitId};
-use crate::omission::{Omission, Property, Subject};
+use crate::omission::{Property, Subject};
 use crate::op::Reg;
 
-/// An expression, with what it refers to counted from its start.
-type Expression = (Vec<u8>, Vec<Pending>);
-
-/// What an entry says of an argument.
-struct Said {
+/// Expressions of an argument.
+struct ArgumentExpressions {
     location: Expression,
     value: Option<Expression>,
     data: Option<(Expression, Expression)>,
@@ -55,13 +50,13 @@ impl Dies<'_> {
         let function = &module.functions[function];
         let is_gnu = self.has_gnu_calls();
         // What the consumer cannot be told decides which attributes and entries there are.
-        let target = self.said_number(id, instance.stack, call.target)?;
-        let clobbered = self.said_number(id, instance.stack, call.clobbered_target)?;
+        let target = self.expressions.call_target(id, instance.stack, call.target)?;
+        let clobbered = self.expressions.call_target(id, instance.stack, call.clobbered_target)?;
         let mut arguments = Vec::new();
         for argument in module.arguments(id) {
-            match self.said(argument, instance.stack) {
-                Ok(said) => arguments.push((argument, said)),
-                Err(error) => self.omit(Subject::Call(id), Property::Parameters, error)?,
+            match self.expressions.argument(argument, instance.stack) {
+                Ok(expressions) => arguments.push((argument, expressions)),
+                Err(error) => self.expressions.omit_of_call(id, Property::Parameters, error)?,
             }
         }
 
@@ -81,18 +76,18 @@ impl Dies<'_> {
         }
         if let Some(callee) = call.callee {
             let attribute = if is_gnu { gimli::DW_AT_abstract_origin } else { gimli::DW_AT_call_origin };
-            self.info.reference(attribute, self.entries.function(callee));
+            self.info.reference(attribute, self.expressions.entries.function(callee));
         }
         if let Some(expression) = target {
             let attribute = if is_gnu { gimli::DW_AT_GNU_call_site_target } else { gimli::DW_AT_call_target };
-            self.said_expression(attribute, expression);
+            self.detached_expression(attribute, expression);
         }
         if let Some(expression) = clobbered {
             let attribute = match is_gnu {
                 true => gimli::DW_AT_GNU_call_site_target_clobbered,
                 false => gimli::DW_AT_call_target_clobbered,
             };
-            self.said_expression(attribute, expression);
+            self.detached_expression(attribute, expression);
         }
         if call.is_tail {
             self.info.flag(if is_gnu { gimli::DW_AT_GNU_tail_call } else { gimli::DW_AT_call_tail_call });
@@ -102,8 +97,8 @@ impl Dies<'_> {
         }
         self.info.end_entry();
         let has_arguments = !arguments.is_empty();
-        for (argument, said) in arguments {
-            self.argument(argument, said);
+        for (argument, expressions) in arguments {
+            self.argument(argument, expressions);
         }
         if has_arguments {
             self.info.end_children();
@@ -111,28 +106,28 @@ impl Dies<'_> {
         Ok(())
     }
 
-    fn argument(&mut self, argument: &Argument, said: Said) {
+    fn argument(&mut self, argument: &Argument, expressions: ArgumentExpressions) {
         let is_gnu = self.has_gnu_calls();
         let tag =
             if is_gnu { gimli::DW_TAG_GNU_call_site_parameter } else { gimli::DW_TAG_call_site_parameter };
         self.info.begin_entry(tag, false, None);
-        self.said_expression(gimli::DW_AT_location, said.location);
+        self.detached_expression(gimli::DW_AT_location, expressions.location);
         if let Some(parameter) = argument.parameter {
             let attribute = if is_gnu { gimli::DW_AT_abstract_origin } else { gimli::DW_AT_call_parameter };
             self.info.reference(attribute, self.parameter_entry(parameter));
         }
-        if let Some(expression) = said.value {
+        if let Some(expression) = expressions.value {
             let attribute = if is_gnu { gimli::DW_AT_GNU_call_site_value } else { gimli::DW_AT_call_value };
-            self.said_expression(attribute, expression);
+            self.detached_expression(attribute, expression);
         }
-        if let Some((location, value)) = said.data {
+        if let Some((location, value)) = expressions.data {
             // GNU's have no attribute for where it is: what the argument points to.
             if !is_gnu {
-                self.said_expression(gimli::DW_AT_call_data_location, location);
+                self.detached_expression(gimli::DW_AT_call_data_location, location);
             }
             let attribute =
                 if is_gnu { gimli::DW_AT_GNU_call_site_data_value } else { gimli::DW_AT_call_data_value };
-            self.said_expression(attribute, value);
+            self.detached_expression(attribute, value);
         }
         self.info.end_entry();
     }
@@ -142,79 +137,67 @@ impl Dies<'_> {
         let module = self.module;
         let function = module.function_of(module.variables[parameter].scope);
         match function.is_some_and(|function| module.functions[function].has_abstract()) {
-            true => self.entries.origin(parameter),
-            false => self.entries.variable(parameter),
+            true => self.expressions.entries.origin(parameter),
+            false => self.expressions.entries.variable(parameter),
         }
     }
 
-    fn said(&mut self, argument: &Argument, stack: Stack) -> Result<Said> {
-        let location = self.told(argument.location, stack, false)?;
-        let value = argument.value.map(|value| self.told(value, stack, true)).transpose()?;
+    /// An attribute whose value is an expression.
+    pub(super) fn detached_expression(&mut self, at: gimli::DwAt, (bytes, pending): Expression) {
+        self.expressions.bytes = bytes;
+        self.expressions.lowering.pending = pending;
+        self.expression_attribute(at);
+    }
+}
+
+impl Expressions<'_> {
+    /// Encodes the expressions of an argument.
+    fn argument(&mut self, argument: &Argument, stack: Stack) -> Result<ArgumentExpressions> {
+        let location = self.of_call(argument.location, stack, false)?;
+        let value = argument.value.map(|value| self.of_call(value, stack, true)).transpose()?;
         let data = match (argument.data_location, argument.data_value) {
             (Some(location), Some(value)) => {
-                Some((self.told(location, stack, false)?, self.told(value, stack, true)?))
+                Some((self.of_call(location, stack, false)?, self.of_call(value, stack, true)?))
             }
             _ => None,
         };
-        Ok(Said { location, value, data })
+        Ok(ArgumentExpressions { location, value, data })
     }
 
-    /// The expression of a number of a call; `None` where there is none, or it could not be said.
-    fn said_number(&mut self, call: CallId, stack: Stack, loc: Option<LocId>) -> Result<Option<Expression>> {
+    /// Encodes the target of a call; `None` without one, or if the consumer cannot express it.
+    fn call_target(&mut self, call: CallId, stack: Stack, loc: Option<LocId>) -> Result<Option<Expression>> {
         let Some(loc) = loc else { return Ok(None) };
-        match self.told(loc, stack, true) {
+        match self.of_call(loc, stack, true) {
             Ok(expression) => Ok(Some(expression)),
-            Err(error) => self.omit(Subject::Call(call), Property::Target, error).map(|()| None),
+            Err(error) => self.omit_of_call(call, Property::Target, error).map(|()| None),
         }
     }
 
-    /// The expression of where a frame is; `None` where there is none, or it could not be said.
-    pub(super) fn place_of_frame(
+    /// Encodes the location of a frame; `None` without one, or if the consumer cannot express it.
+    pub(super) fn frame_place(
         &mut self,
         function: FunctionId,
         loc: Option<LocId>,
     ) -> Result<Option<Expression>> {
         let Some(loc) = loc else { return Ok(None) };
-        match self.told(loc, self.module.functions[function].stack, false) {
+        match self.of_call(loc, self.module.functions[function].stack, false) {
             Ok(expression) => Ok(Some(expression)),
-            Err(error) => self.omit(Subject::Function(function), Property::Frame, error).map(|()| None),
+            Err(error) => self.omit(Subject::Function(function), Property::Frame, None, error).map(|()| None),
         }
     }
 
-    /// An attribute whose value is an expression.
-    pub(super) fn said_expression(&mut self, at: gimli::DwAt, (bytes, pending): Expression) {
-        self.expression = bytes;
-        self.lowering.pending = pending;
-        self.expression_attribute(at);
+    /// Encodes a location, or the number that it is.
+    fn of_call(&mut self, loc: LocId, stack: Stack, is_number: bool) -> Result<Expression> {
+        self.encode_apart(stack, |lowering, sink| match is_number {
+            true => lowering.number(loc, sink),
+            false => lowering.lower(loc, None, false, sink),
+        })
     }
 
-    /// The expression of a location, or of the number that it is.
-    fn told(&mut self, loc: LocId, stack: Stack, is_number: bool) -> Result<Expression> {
-        let mut out = Vec::new();
-        let mut sink = Sink { out: &mut out, addresses: &mut self.addresses, entries: &self.entries, stack };
-        let result = match is_number {
-            true => self.lowering.number(loc, &mut sink),
-            false => self.lowering.lower(loc, None, false, &mut sink),
-        };
-        let pending = core::mem::take(&mut self.lowering.pending);
-        result.map(|()| (out, pending))
-    }
-
-    /// Notes what the consumer cannot be told; with [`Policy::Strict`], or where it is something else that
-    /// is wrong, gives the error.
     #[cold]
-    fn omit(&mut self, subject: Subject, property: Property, error: Error) -> Result<()> {
-        let is_untold = cannot_be_told(&error);
-        let pc = match subject {
-            Subject::Call(call) => self.module.calls[call].pc.or(self.module.calls[call].return_pc),
-            _ => None,
-        };
-        let pcs = pc.map(|pc| pc..pc.saturating_add(1));
-        let why = error.or_at(At { pcs: pcs.clone(), ..subject.at(self.module) });
-        if self.policy == Policy::Strict || !is_untold {
-            return Err(why);
-        }
-        self.omissions.push(Omission::inexpressible(subject, property, pcs, &why));
-        Ok(())
+    fn omit_of_call(&mut self, id: CallId, property: Property, error: Error) -> Result<()> {
+        let call = &self.module.calls[id];
+        let pcs = call.pc.or(call.return_pc).map(|pc| pc..pc.saturating_add(1));
+        self.omit(Subject::Call(id), property, pcs, error)
     }
 }

@@ -1,81 +1,58 @@
 //! Entries of units: DWARF 5 section 3.1.
 
+use super::contents::Contents;
+use super::expressions::Expressions;
+use super::register_types::unsigned_sizes;
 use std::borrow::Cow;
 
-use super::entries::{Children, Numbers};
-use super::loc::{Lowering, Sink};
 use super::scopes::Code;
 use super::units::{LoweredUnit, Part, Units};
-use crate::consumer::{Consumer, Policy};
+use crate::consumer::Consumer;
 use crate::emit::RelocationTarget;
 use crate::emit::abbrev::Abbreviations;
-use crate::emit::addr::{AddressKey, Addresses, addr_base};
+use crate::emit::addr::{AddressKey, addr_base};
 use crate::emit::info::{Info, Pending};
-use crate::emit::line::file_number;
 use crate::emit::lists::{FinishedLists, Lists, lists_base};
 use crate::emit::strings::str_offsets_base;
 use crate::error::Result;
 use crate::model::{
-    Address, FileId, Function, FunctionId, Macro, Module, Node, ProcedureId, ScopeId, ScopeKind, Stack,
-    StringId, TypeId, Unit, UnitId, VariableId,
+    Address, FileId, Function, Module, ProcedureId, Stack, StringId, TypeId, Unit, UnitId, VariableId,
 };
-use crate::omission::{Omission, Subject};
-use crate::op::Reg;
 
 /// About as many bytes as a list takes besides its entries, and in the table of lists.
 const LIST_BYTES: usize = 8;
 /// About as many bytes as an entry of a list takes.
 const ENTRY_BYTES: usize = 20;
 
-/// Writes the entries of a unit, and what they refer to in other sections.
+/// Writer of the debugging information entries of a unit.
 pub(super) struct Dies<'u> {
     pub(super) units: &'u Units<'u>,
     pub(super) module: &'u Module,
     pub(super) consumer: &'u Consumer,
-    pub(super) policy: Policy,
-    pub(super) omissions: Vec<Omission>,
-    pub(super) lowering: Lowering<'u>,
-    pub(super) entries: Numbers<'u>,
-    pub(super) children: &'u Children,
-
+    pub(super) expressions: Expressions<'u>,
     pub(super) info: Info,
-    pub(super) addresses: Addresses,
-    pub(super) loclists: Lists,
     pub(super) rnglists: Lists,
     /// Relocations of entries that name lists by offset: the addend is the list's index until the lists are
     /// finished.
     lists_named: Vec<usize>,
-    /// The expression that was written last; what it refers to is in `lowering`.
-    pub(super) expression: Vec<u8>,
-    pub(super) line: Part,
-    pub(super) macros: Part,
     /// The file that the unit is named after, and its number.
     pub(super) primary_file: (FileId, u64),
     /// The type whose unit is being written; `None` in the compile unit.
     pub(super) type_unit_of: Option<TypeId>,
-    /// What was written of where lanes stand.
-    pub(super) lanes: super::lanes::Written,
-    /// Whether what comes again is to be written once, and whether something was.
-    shares: bool,
-    has_shared: bool,
+    pub(super) lanes: super::lanes::LaneProcedures,
 }
 
 impl<'u> Dies<'u> {
-    /// `shares` says whether what comes again is to be written once, where the consumer can be told so.
-    pub(super) fn new(
-        units: &'u Units<'u>,
-        unit: UnitId,
-        abbreviations: Abbreviations,
-        shares: bool,
-    ) -> Self {
-        let entries = Numbers::new(units, unit);
+    pub(super) fn new(units: &'u Units<'u>, unit: UnitId, abbreviations: Abbreviations) -> Self {
         let primary = units.module.units[unit].file;
         let consumer = units.consumer;
         let (format, forms) = (units.format, consumer.forms.clone());
         let ids = units.variables.of(unit).map(VariableId::from_u32);
         let live = ids.map(|id| units.module.variables[id].live.len()).filter(|&count| count > 0);
         let (lists, list_entries) = live.fold((0, 0), |(lists, entries), count| (lists + 1, entries + count));
-        let mut info = Info::new(format, unit.as_u32(), entries.count(), forms, abbreviations);
+        let loclists = Lists::new(format, lists, LIST_BYTES * lists + ENTRY_BYTES * list_entries);
+        let expressions = Expressions::new(units, unit, loclists);
+        let mut info = Info::new(format, unit.as_u32(), expressions.entries.count(), forms, abbreviations);
         info.is_split = consumer.is_split;
         if consumer.tables.names || consumer.tables.pubs {
             info.named = Some(Box::default());
@@ -84,31 +61,20 @@ impl<'u> Dies<'u> {
             units,
             module: units.module,
             consumer,
-            policy: units.policy,
-            omissions: Vec::new(),
-            lowering: Lowering::new(units.module, consumer),
+            expressions,
             info,
-            entries,
-            children: &units.children,
-            addresses: Addresses::default(),
-            loclists: Lists::new(format, lists, LIST_BYTES * lists + ENTRY_BYTES * list_entries),
             rnglists: Lists::new(format, 0, 0),
             lists_named: Vec::new(),
-            expression: Vec::new(),
-            line: Part::default(),
-            macros: Part::default(),
-            primary_file: (primary, file_number(format, units.files.place(unit, primary.as_u32()).into())),
+            primary_file: (primary, units.file_number(unit, primary)),
             type_unit_of: None,
             lanes: Default::default(),
-            shares,
-            has_shared: false,
         }
     }
 
-    /// Writes the unit.
-    pub(super) fn write(mut self) -> Result<LoweredUnit> {
-        let (module, id, format) = (self.module, self.entries.unit, self.info.format);
-        let has = self.contents();
+    /// Writes the unit. `shares` tells whether subexpressions that recur become procedures, if the consumer has calls.
+    pub(super) fn write(mut self, shares: bool) -> Result<LoweredUnit> {
+        let (module, id, format) = (self.module, self.expressions.entries.unit, self.info.format);
+        let has = Contents::new(self.units, id);
         // That a split unit has the address of its skeleton not all readers know.
         let is_one = has.code.len() == 1 && !self.consumer.is_split;
 
@@ -118,7 +84,9 @@ impl<'u> Dies<'u> {
         }
         self.unit_entry(&has)?;
         if !self.consumer.has_locations_on_the_stack() {
-            self.hidden_types(id);
+            for bits in unsigned_sizes(self.units, id) {
+                self.hidden_unsigned(bits);
+            }
         }
         // Expressions name base types by offsets that are the shorter, the nearer these are to the start.
         for ty in self.units.types.of(id) {
@@ -127,7 +95,7 @@ impl<'u> Dies<'u> {
                 self.ty(ty)?;
             }
         }
-        self.share()?;
+        let has_shared = shares && self.share()?;
         self.types_of_unit(module.units[id].scope, is_one)?;
         for procedure in self.units.procedures.of(id) {
             self.procedure(ProcedureId::from_u32(procedure))?;
@@ -136,20 +104,22 @@ impl<'u> Dies<'u> {
         let open = self.open(module.units[id].scope, None)?;
         self.children(open, is_one)?;
 
-        if has.lines {
-            self.lines(id, &has.functions)?;
-        }
-        if has.macros {
-            self.macros(id, has.lines);
-        }
-        let loclists = self.finish_lists(has.loclists, |dies| &mut dies.loclists)?;
+        let line = match has.lines {
+            true => self.units.line_program(id, &has.functions)?,
+            false => Part::default(),
+        };
+        let macros = match has.macros {
+            true => self.units.macro_program(id, has.lines),
+            false => Part::default(),
+        };
+        let loclists = self.finish_lists(has.loclists, |dies| &mut dies.expressions.loclists)?;
         let rnglists = self.finish_lists(has.ranges, |dies| &mut dies.rnglists)?;
         self.name_lists(&loclists, &rnglists);
         self.info.end_unit()?;
         let skeleton = self.consumer.is_split.then(|| self.skeleton(&has)).transpose()?;
         let addresses = if has.addresses && format.version >= 5 {
-            let (bytes, relocations) =
-                core::mem::take(&mut self.addresses).finish(format, |symbol| symbol_name(module, symbol));
+            let (bytes, relocations) = core::mem::take(&mut self.expressions.addresses)
+                .finish(format, |symbol| symbol_name(module, symbol));
             Part { bytes, relocations, elsewhere: Vec::new() }
         } else {
             Part::default()
@@ -167,98 +137,59 @@ impl<'u> Dies<'u> {
             addresses,
             loclists,
             rnglists,
-            line: self.line,
-            macros: self.macros,
+            line,
+            macros,
             code: has.code,
             named: self.info.named.map(|named| named.finish()).unwrap_or_default(),
             type_units: Vec::new(),
             frames: Default::default(),
-            omissions: self.omissions,
-            has_shared: self.has_shared,
+            omissions: self.expressions.omissions,
+            has_shared,
             skeleton,
             split: None,
         })
     }
 
     /// Writes procedures for what comes again in the unit's locations, if the consumer can call them.
-    fn share(&mut self) -> Result<()> {
+    /// Whether there are any.
+    fn share(&mut self) -> Result<bool> {
         // DWARF 2 has no calls.
-        let can_call = self.consumer.version > 2;
-        let (Some(from_bytes), true) = (self.consumer.shared_from_bytes, self.shares && can_call) else {
-            return Ok(());
+        let Some(from_bytes) = self.consumer.shared_from_bytes.filter(|_| self.consumer.version > 2) else {
+            return Ok(false);
         };
         let module = self.module;
-        for variable in self.units.variables.of(self.entries.unit) {
+        for variable in self.units.variables.of(self.expressions.entries.unit) {
             let variable = VariableId::from_u32(variable);
             let live = module.live(variable).iter().map(|live| live.loc);
             for loc in live.chain(module.variables[variable].always) {
-                self.lowering.count(loc);
+                self.expressions.lowering.count(loc);
             }
         }
-        let mut chosen = self.lowering.repeated();
+        let mut chosen = self.expressions.lowering.repeated();
         let stack = Stack::kernel(&module.target);
-        let mut out = core::mem::take(&mut self.expression);
-        out.clear();
-        let mut sink = Sink { out: &mut out, addresses: &mut self.addresses, entries: &self.entries, stack };
-        chosen.retain(|part| self.lowering.choose(part, from_bytes, &mut sink));
-        self.expression = out;
-        // What is in another is there before it.
+        chosen.retain(|part| {
+            let mut is_chosen = false;
+            let chosen = self.expressions.encode(stack, |lowering, sink| {
+                is_chosen = lowering.choose(part, from_bytes, sink);
+                Ok(())
+            });
+            chosen.is_ok() && is_chosen
+        });
+        // A part within another has its procedure before it.
         for part in chosen.iter().rev() {
-            let out = &mut self.expression;
-            out.clear();
-            let mut sink = Sink { out, addresses: &mut self.addresses, entries: &self.entries, stack };
-            self.lowering.part(part, &mut sink)?;
+            self.expressions.encode(stack, |lowering, sink| lowering.part(part, sink))?;
             self.info.begin_entry(gimli::DW_TAG_dwarf_procedure, false, None);
             self.expression_attribute(gimli::DW_AT_location);
             self.info.end_entry();
-            self.lowering.settle(part, self.info.entry_offset());
+            self.expressions.lowering.settle(part, self.info.entry_offset());
         }
-        self.has_shared = !chosen.is_empty();
-        Ok(())
-    }
-
-    /// What there is in the unit that its first entry speaks of.
-    fn contents(&self) -> Contents {
-        let (module, id, units) = (self.module, self.entries.unit, self.units);
-        let functions: Vec<FunctionId> = units.functions.of(id).map(FunctionId::from_u32).collect();
-        let has_code = |&id: &FunctionId| module.functions[id].address.is_some();
-        let code: Vec<FunctionId> = functions.iter().copied().filter(has_code).collect();
-        let variables = || units.variables.of(id).map(|id| &module.variables[VariableId::from_u32(id)]);
-        let types = || units.types.of(id).map(|id| &module.types[TypeId::from_u32(id)]);
-        let scopes = || units.scopes.of(id).map(|id| &module.scopes[ScopeId::from_u32(id)]);
-        Contents {
-            loclists: variables().any(|variable| !variable.live.is_empty())
-                || code.iter().any(|&id| module.functions[id].lanes.is_described),
-            // The names of files are in the line program: what is declared in one needs it, rows or not.
-            macros: !module.macros(id).is_empty(),
-            lines: module.macros(id).iter().any(|what| matches!(what, Macro::File { .. }))
-                || functions.iter().any(|&id| module.functions[id].line.is_some())
-                || code.iter().any(|&id| !module.functions[id].rows.is_empty())
-                || variables().any(|variable| variable.line.is_some())
-                || super::others::has_lines(module, id)
-                || types().any(|ty| ty.lines(module).next().is_some())
-                || scopes().any(|scope| match scope.kind {
-                    ScopeKind::Inlined { .. } => true,
-                    ScopeKind::Namespace { .. } => scope.line.is_some(),
-                    _ => false,
-                }),
-            ranges: code.len() > 1 && !self.consumer.is_split
-                || scopes().any(|scope| !scope.ranges.is_empty()),
-            // Whether a location has an address in it is known only when it is written.
-            addresses: !code.is_empty()
-                || types().any(|ty| !ty.locs().is_empty())
-                || functions.iter().any(|&id| !module.functions[id].templates.is_empty())
-                || variables().next().is_some()
-                || units.procedures.of(id).len() > 0,
-            functions,
-            code,
-        }
+        Ok(!chosen.is_empty())
     }
 
     /// Writes the unit's own entry. Offsets of other sections count from the unit's part of them.
     fn unit_entry(&mut self, has: &Contents) -> Result<()> {
         let (module, format) = (self.module, self.info.format);
-        let unit = &module.units[self.entries.unit];
+        let unit = &module.units[self.expressions.entries.unit];
         self.info.begin_entry(gimli::DW_TAG_compile_unit, true, None);
         // A split unit's tables are the first of its file, and what is left is in the skeleton.
         let is_split = self.consumer.is_split;
@@ -311,7 +242,7 @@ impl<'u> Dies<'u> {
 
     /// Writes where the sources of the unit are.
     pub(super) fn sources(&mut self, has: &Contents) {
-        if let Some(directory) = self.module.units[self.entries.unit].directory {
+        if let Some(directory) = self.module.units[self.expressions.entries.unit].directory {
             self.text(gimli::DW_AT_comp_dir, directory);
         }
         if has.lines {
@@ -392,7 +323,7 @@ impl<'u> Dies<'u> {
     /// Notes that the entry's location, which was written last, has an address in it.
     fn note_address(&mut self, at: gimli::DwAt) {
         if let (Some(named), gimli::DW_AT_location) = (&mut self.info.named, at) {
-            named.has_address |= self.lowering.has_address;
+            named.has_address |= self.expressions.lowering.has_address;
         }
     }
 
@@ -401,82 +332,25 @@ impl<'u> Dies<'u> {
         self.list(gimli::DW_AT_ranges, list);
     }
 
-    /// Unsigned types of the sizes of registers whose contents expressions use, where the expression has to
-    /// name a type for that.
-    pub(super) fn hidden_types(&mut self, unit: UnitId) {
-        let module = self.module;
-        let address_bits = u32::from(module.target.address_bytes()) * 8;
-        if module.target.registers().all(|register| register.bits >= address_bits) {
-            return;
-        }
-        let mut sizes: Vec<u32> = Vec::new();
-        let mut used_by = |loc, base: Option<Reg>| {
-            let has_read = module.nodes(loc).any(|node| matches!(node, Node::Read(_)));
-            for node in module.nodes(loc) {
-                let reg = match node {
-                    Node::ReadRegister(reg) => reg,
-                    Node::Register(reg) if has_read => reg,
-                    Node::StackAddress(_) if let Some(base) = base => base,
-                    _ => continue,
-                };
-                sizes.extend(module.target.register(reg).map(|register| register.bits));
-            }
-        };
-        for id in self.units.variables.of(unit) {
-            let id = VariableId::from_u32(id);
-            let variable = &module.variables[id];
-            let function = module.function_of(variable.scope);
-            let base = function.and_then(|function| module.functions[function].stack.base);
-            let locs = module.live(id).iter().map(|live| live.loc).chain(variable.always);
-            locs.for_each(|loc| used_by(loc, base));
-        }
-        for id in self.units.types.of(unit) {
-            let id = TypeId::from_u32(id);
-            let base = self.frame_of(Subject::Type(id)).base;
-            module.types[id].locs().into_iter().for_each(|loc| used_by(loc, base));
-        }
-        // What procedures say is written in place of calls to them, with the caller's stack.
-        for procedure in self.units.procedures.of(unit) {
-            let loc = module.procedures[ProcedureId::from_u32(procedure)].loc;
-            let functions = self.units.functions.of(unit).map(FunctionId::from_u32);
-            let bases = functions.map(|function| module.functions[function].stack.base);
-            bases.chain([None]).for_each(|base| used_by(loc, base));
-        }
-        super::calls::locs(module, unit).for_each(|(loc, base)| used_by(loc, base));
-        for id in self.units.functions.of(unit) {
-            let function = &module.functions[FunctionId::from_u32(id)];
-            let mut locs = Vec::new();
-            function.templates.iter().for_each(|parameter| parameter.locs(&mut locs));
-            locs.into_iter().for_each(|loc| used_by(loc, function.stack.base));
-        }
-        sizes.retain(|&bits| bits < address_bits);
-        sizes.sort_unstable();
-        sizes.dedup();
-        for bits in sizes {
-            self.hidden_unsigned(bits);
-        }
-    }
-
     pub(super) fn procedure(&mut self, id: ProcedureId) -> Result<()> {
         let stack = Stack::kernel(&self.module.target);
-        let out = &mut self.expression;
-        out.clear();
-        let mut sink = Sink { out, addresses: &mut self.addresses, entries: &self.entries, stack };
-        let result = self.lowering.lower(self.module.procedures[id].loc, None, true, &mut sink);
-        let said = match result {
-            Ok(()) => true,
-            // Calls to it are written in its place, or cannot be said either.
-            Err(error) if super::cannot_be_told(&error) => {
-                self.lowering.pending.clear();
-                false
-            }
-            Err(error) => return Err(error),
-        };
-        self.info.begin_entry(gimli::DW_TAG_dwarf_procedure, false, Some(self.entries.procedure(id)));
-        if said {
+        let loc = self.module.procedures[id].loc;
+        let has_expression =
+            match self.expressions.encode(stack, |lowering, sink| lowering.lower(loc, None, true, sink)) {
+                Ok(()) => true,
+                // Calls to it are replaced by its expression, or cannot be expressed either.
+                Err(error) if super::cannot_be_told(&error) => false,
+                Err(error) => return Err(error),
+            };
+        self.info.begin_entry(
+            gimli::DW_TAG_dwarf_procedure,
+            false,
+            Some(self.expressions.entries.procedure(id)),
+        );
+        if has_expression {
             self.expression_attribute(gimli::DW_AT_location);
         } else {
-            self.entries.untold.insert(id);
+            self.expressions.entries.without_expression.insert(id);
         }
         self.info.end_entry();
         Ok(())
@@ -485,10 +359,11 @@ impl<'u> Dies<'u> {
     /// An attribute whose value is the expression that was written last.
     pub(super) fn expression_attribute(&mut self, at: gimli::DwAt) {
         self.note_address(at);
-        let start = self.info.expression(at, &self.expression);
-        if !self.lowering.pending.is_empty() {
+        let start = self.info.expression(at, &self.expressions.bytes);
+        if !self.expressions.lowering.pending.is_empty() {
             let module = self.module;
-            let pending = self.lowering.pending.drain(..).map(|one| Pending { at: start + one.at, ..one });
+            let pending =
+                self.expressions.lowering.pending.drain(..).map(|one| Pending { at: start + one.at, ..one });
             self.info.pend(pending, |symbol| symbol_name(module, symbol));
         }
     }
@@ -501,7 +376,7 @@ impl<'u> Dies<'u> {
             None => ABSOLUTE,
         };
         // Before DWARF 5 no address has an index.
-        let index = if self.info.format.version >= 5 { self.addresses.index(key) } else { 0 };
+        let index = if self.info.format.version >= 5 { self.expressions.addresses.index(key) } else { 0 };
         Code { key, index }
     }
 
@@ -540,18 +415,6 @@ pub(super) fn linkage_name(version: u16) -> gimli::DwAt {
 pub(super) fn producer(module: &Module, unit: &Unit) -> Option<String> {
     let compiler = unit.producer.map_or("", |producer| module.string(producer));
     unit.command_line.map(|command_line| format!("{compiler} {}", module.string(command_line)))
-}
-
-/// What a unit has.
-pub(super) struct Contents {
-    functions: Vec<FunctionId>,
-    /// Those that have code.
-    pub(super) code: Vec<FunctionId>,
-    loclists: bool,
-    pub(super) lines: bool,
-    pub(super) macros: bool,
-    ranges: bool,
-    pub(super) addresses: bool,
 }
 
 /// Address 0.

@@ -79,13 +79,13 @@ pub(super) struct Numbers<'u> {
     pub(super) unit: UnitId,
     /// Unsigned base types of the unit that expressions use: bits and offset in the unit.
     pub(super) unsigned: Vec<(u32, u64)>,
-    /// Procedures whose entries say nothing.
-    pub(super) untold: BTreeSet<ProcedureId>,
+    /// Procedures whose entries have no expression.
+    pub(super) without_expression: BTreeSet<ProcedureId>,
 }
 
 impl<'u> Numbers<'u> {
     pub(super) fn new(units: &'u Units<'u>, unit: UnitId) -> Self {
-        Self { units, unit, unsigned: Vec::new(), untold: BTreeSet::new() }
+        Self { units, unit, unsigned: Vec::new(), without_expression: BTreeSet::new() }
     }
 
     pub(super) fn count(&self) -> usize {
@@ -188,8 +188,8 @@ impl Entries for Numbers<'_> {
         self.unsigned.iter().find(|&&(has, _)| has == bits).map(|&(_, offset)| offset)
     }
 
-    fn is_told(&self, procedure: ProcedureId) -> bool {
-        !self.untold.contains(&procedure)
+    fn has_expression(&self, procedure: ProcedureId) -> bool {
+        !self.without_expression.contains(&procedure)
     }
 }
 

@@ -17,7 +17,11 @@ impl Dies<'_> {
         let function = &module.functions[id];
         if function.has_abstract() {
             let has_children = self.has_children(function.scope, None);
-            self.info.begin_entry(gimli::DW_TAG_subprogram, has_children, Some(self.entries.function(id)));
+            self.info.begin_entry(
+                gimli::DW_TAG_subprogram,
+                has_children,
+                Some(self.expressions.entries.function(id)),
+            );
             self.function_attributes(function);
             if function.is_declaration {
                 self.info.flag(gimli::DW_AT_declaration);
@@ -25,7 +29,7 @@ impl Dies<'_> {
                 self.info.constant(gimli::DW_AT_inline, inline(function).0.into());
             }
             if let Some(object) = function.object_pointer {
-                self.info.reference(gimli::DW_AT_object_pointer, self.entries.origin(object));
+                self.info.reference(gimli::DW_AT_object_pointer, self.expressions.entries.origin(object));
             }
             self.info.end_entry();
             if has_children {
@@ -51,14 +55,14 @@ impl Dies<'_> {
             has_abstract: function.is_inlined,
         };
         // What the consumer cannot be told decides which attributes there are.
-        let frame_base = self.place_of_frame(id, function.frame_base)?;
-        let static_link = self.place_of_frame(id, function.static_link)?;
+        let frame_base = self.expressions.frame_place(id, function.frame_base)?;
+        let static_link = self.expressions.frame_place(id, function.static_link)?;
         let lanes = self.lane_attributes(function.scope, instance)?;
         let has_children = self.has_children(function.scope, Some(instance));
-        let is = (!function.is_inlined).then(|| self.entries.function(id));
+        let is = (!function.is_inlined).then(|| self.expressions.entries.function(id));
         self.info.begin_entry(gimli::DW_TAG_subprogram, has_children, is);
         if function.is_inlined {
-            self.info.reference(gimli::DW_AT_abstract_origin, self.entries.function(id));
+            self.info.reference(gimli::DW_AT_abstract_origin, self.expressions.entries.function(id));
         } else {
             self.function_attributes(function);
             if function.is_declared_inline {
@@ -76,15 +80,15 @@ impl Dies<'_> {
         if let (Some(attribute), true) = (self.consumer.lanes, count > 1) {
             self.info.constant(attribute, count.into());
         }
-        self.said_of_lanes(lanes);
+        self.write_lane_attributes(lanes);
         if let Some(object) = function.object_pointer {
-            self.info.reference(gimli::DW_AT_object_pointer, self.entries.variable(object));
+            self.info.reference(gimli::DW_AT_object_pointer, self.expressions.entries.variable(object));
         }
         if let Some(expression) = frame_base {
-            self.said_expression(gimli::DW_AT_frame_base, expression);
+            self.detached_expression(gimli::DW_AT_frame_base, expression);
         }
         if let Some(expression) = static_link {
-            self.said_expression(gimli::DW_AT_static_link, expression);
+            self.detached_expression(gimli::DW_AT_static_link, expression);
         }
         if let Some(calls) = function.calls {
             self.info.flag(match (calls, self.has_gnu_calls()) {
@@ -105,7 +109,9 @@ impl Dies<'_> {
         let module = self.module;
         let declaration = function.specification.map(|id| &module.functions[id]);
         match function.specification {
-            Some(id) => self.info.reference(gimli::DW_AT_specification, self.entries.function(id)),
+            Some(id) => {
+                self.info.reference(gimli::DW_AT_specification, self.expressions.entries.function(id))
+            }
             None => self.name(Some(function.name)),
         }
         if let Some(name) = function.linkage_name {
@@ -156,8 +162,8 @@ impl Dies<'_> {
         if !module.functions[function].is_variadic || !is_first(instance) {
             return None;
         }
-        let variables = core::iter::successors(self.children.first_variable(scope), |&variable| {
-            self.children.next_variable(variable)
+        let variables = core::iter::successors(self.units.children.first_variable(scope), |&variable| {
+            self.units.children.next_variable(variable)
         });
         let parameters = variables.filter(|&id| module.variables[id].kind == VariableKind::Parameter);
         Some(parameters.last())

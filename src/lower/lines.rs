@@ -1,34 +1,36 @@
 //! Line tables.
 
-use super::dies::Dies;
-use super::units::Part;
+use super::units::{Part, Units};
 use crate::emit::RelocationTarget;
-use crate::emit::line::{LineFile, LineProgram, LineState, Names, Survey};
+use crate::emit::line::{LineFile, LineProgram, LineState, Names, Survey, file_number};
 use crate::error::Result;
 use crate::model::{Address, FileId, FunctionId, Row, StringId, UnitId};
 
-impl Dies<'_> {
-    /// Writes the line program of a unit.
-    pub(super) fn lines(&mut self, unit: UnitId, functions: &[FunctionId]) -> Result<()> {
-        self.line = self.line_program(unit, functions, false)?;
-        Ok(())
+impl Units<'_> {
+    /// Encodes the line program of a unit.
+    pub(super) fn line_program(&self, unit: UnitId, functions: &[FunctionId]) -> Result<Part> {
+        self.encode_lines(unit, functions, false)
     }
 
-    /// The files of a unit, as a line program without rows, for what is not in the object with the rows.
-    pub(super) fn files(&self, unit: UnitId) -> Result<Part> {
-        self.line_program(unit, &[], true)
+    /// Encodes the files of a unit as a line program without rows, for an object without the rows.
+    pub(super) fn file_program(&self, unit: UnitId) -> Result<Part> {
+        self.encode_lines(unit, &[], true)
     }
 
-    /// `is_alone` says that there is no section for names: they stand in the program, without the texts of
-    /// files.
-    fn line_program(&self, unit: UnitId, functions: &[FunctionId], is_alone: bool) -> Result<Part> {
+    /// Number of a file in rows and attributes of a unit.
+    pub(super) fn file_number(&self, unit: UnitId, file: FileId) -> u64 {
+        file_number(self.format, self.files.place(unit, file.as_u32()).into())
+    }
+
+    /// `is_alone` tells that there is no section for names: they are in the program, without the texts of files.
+    fn encode_lines(&self, unit: UnitId, functions: &[FunctionId], is_alone: bool) -> Result<Part> {
         let module = self.module;
-        let format = self.info.format;
+        let format = self.format;
         let min_instruction_bytes = module.target.min_instruction_bytes();
         let text = |id: Option<StringId>| id.map_or("", |id| module.string(id));
         let mut directories = vec![module.units[unit].directory];
         let mut files = Vec::new();
-        for file in self.units.files.of(unit) {
+        for file in self.files.of(unit) {
             let file = &module.files[FileId::from_u32(file)];
             let index = match file.directory {
                 None => 0,
@@ -71,7 +73,7 @@ impl Dies<'_> {
             &files,
         )?;
         let state = |row: &Row| LineState {
-            file: self.file_index(row.file),
+            file: self.file_number(unit, row.file),
             line: row.line,
             column: row.column,
             discriminator: row.discriminator,

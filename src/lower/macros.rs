@@ -1,14 +1,14 @@
 //! Macros of a unit.
 
-use super::dies::Dies;
+use super::units::{Part, Units};
 use crate::emit::macros::{MacroProgram, MacroSection};
 use crate::model::{Macro, UnitId};
 
-impl Dies<'_> {
-    /// Writes the macros of a unit, which has a line program or not.
-    pub(super) fn macros(&mut self, unit: UnitId, has_lines: bool) {
-        let (module, format) = (self.module, self.info.format);
-        let mut part = core::mem::take(&mut self.macros);
+impl Units<'_> {
+    /// Encodes the macros of a unit, which has a line program or not.
+    pub(super) fn macro_program(&self, unit: UnitId, has_lines: bool) -> Part {
+        let (module, format) = (self.module, self.format);
+        let mut part = Part::default();
         // By number until the units are joined.
         let mut string = |text: &str| module.strings.number(text).map_or(0, u64::from);
         let mut program = MacroProgram::begin(
@@ -23,11 +23,11 @@ impl Dies<'_> {
             match *what {
                 Macro::Define { line, text } => program.define(line, module.string(text), &mut string),
                 Macro::Undefine { line, name } => program.undefine(line, module.string(name), &mut string),
-                Macro::File { line, file } => program.start_file(line, self.file_index(file)),
+                Macro::File { line, file } => program.start_file(line, self.file_number(unit, file)),
                 Macro::EndFile => program.end_file(),
             }
         }
         program.finish();
-        self.macros = part;
+        part
     }
 }

@@ -4,8 +4,10 @@
 //! they come. What the consumer cannot be told is an error, or is left out and listed, by [`Policy`].
 
 mod calls;
+mod contents;
 mod dies;
 mod entries;
+mod expressions;
 mod frame;
 mod frame_table;
 mod functions;
@@ -16,7 +18,8 @@ mod lists;
 mod loc;
 mod macros;
 mod open;
-mod others;
+mod register_types;
+mod scope_items;
 mod scopes;
 mod signature;
 mod split;
@@ -122,7 +125,7 @@ impl loc::Entries for NoEntries {
         None
     }
 
-    fn is_told(&self, _: crate::model::ProcedureId) -> bool {
+    fn has_expression(&self, _: crate::model::ProcedureId) -> bool {
         true
     }
 }

@@ -33,7 +33,7 @@ impl Dies<'_> {
             let templates = &self.module.functions[function].templates;
             self.template_parameters(Subject::Function(function), templates)?;
         }
-        let first = if has_types { self.children.first_type(scope) } else { None };
+        let first = if has_types { self.units.children.first_type(scope) } else { None };
         Ok(Open { scope, instance, next: Next::Type(first) })
     }
 
@@ -46,16 +46,16 @@ impl Dies<'_> {
             let &mut Open { scope, instance, .. } = open;
             let inner = match open.next {
                 Next::Type(Some(ty)) => {
-                    open.next = Next::Type(self.children.next_type(ty));
+                    open.next = Next::Type(self.units.children.next_type(ty));
                     if self.has_entry(ty) { self.ty(ty)? } else { None }
                 }
                 Next::Type(None) => {
-                    open.next = Next::Scope(self.children.first_scope(scope));
+                    open.next = Next::Scope(self.units.children.first_scope(scope));
                     self.variables(scope, instance)?;
                     None
                 }
                 Next::Scope(Some(inner)) => {
-                    open.next = Next::Scope(self.children.next_scope(inner));
+                    open.next = Next::Scope(self.units.children.next_scope(inner));
                     self.scope(inner, instance, is_one)?
                 }
                 Next::Scope(None) => {
@@ -76,14 +76,14 @@ impl Dies<'_> {
 
     /// Writes the types that are declared in the unit.
     pub(super) fn types_of_unit(&mut self, scope: ScopeId, is_one: bool) -> Result<()> {
-        let mut next = self.children.first_type(scope);
+        let mut next = self.units.children.first_type(scope);
         while let Some(ty) = next {
             if self.has_entry(ty)
                 && let Some(open) = self.ty(ty)?
             {
                 self.children(open, is_one)?;
             }
-            next = self.children.next_type(ty);
+            next = self.units.children.next_type(ty);
         }
         Ok(())
     }

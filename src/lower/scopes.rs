@@ -5,11 +5,10 @@ use core::ops::Range;
 use super::dies::Dies;
 use super::lists::Base;
 use super::open::Open;
-use super::others::Other;
+use super::scope_items::ScopeItem;
 use crate::emit::addr::AddressKey;
-use crate::emit::line::file_number;
 use crate::error::Result;
-use crate::model::{Address, FileId, Function, ScopeId, ScopeKind, SourceLine, Stack, Unit, UnitId};
+use crate::model::{Address, Function, ScopeId, ScopeKind, SourceLine, Stack, Unit, UnitId};
 
 /// `DW_AT_language_name` of DWARF 6.
 const DW_AT_LANGUAGE_NAME: gimli::DwAt = gimli::DwAt(0x90);
@@ -50,25 +49,25 @@ impl Dies<'_> {
         if more_after == Some(None) {
             self.more();
         }
-        let mut next = self.children.first_variable(scope);
+        let mut next = self.units.children.first_variable(scope);
         while let Some(variable) = next {
             self.variable(variable, instance)?;
             if more_after == Some(Some(variable)) {
                 self.more();
                 more_after = None;
             }
-            next = self.children.next_variable(variable);
+            next = self.units.children.next_variable(variable);
         }
         Ok(())
     }
 
     /// Writes what comes behind the scopes in a scope.
     pub(super) fn after_scopes(&mut self, scope: ScopeId, instance: Option<Instance>) -> Result<()> {
-        for at in self.units.others.range(scope) {
-            match self.units.others.get(at) {
-                Other::Import(import) => self.import(import, instance),
-                Other::Label(label) => self.label(label, instance),
-                Other::Call(call) => self.call(call, instance)?,
+        for at in self.units.scope_items.range(scope) {
+            match self.units.scope_items.get(at) {
+                ScopeItem::Import(import) => self.import(import, instance),
+                ScopeItem::Label(label) => self.label(label, instance),
+                ScopeItem::Call(call) => self.call(call, instance)?,
             }
         }
         Ok(())
@@ -76,14 +75,17 @@ impl Dies<'_> {
 
     /// Whether an entry for a scope has entries below it.
     pub(super) fn has_children(&self, scope: ScopeId, instance: Option<Instance>) -> bool {
-        if self.children.first_variable(scope).is_some() || self.more_arguments(scope, instance).is_some() {
+        if self.units.children.first_variable(scope).is_some()
+            || self.more_arguments(scope, instance).is_some()
+        {
             return true;
         }
-        let mut scopes = core::iter::successors(self.children.first_scope(scope), |&inner| {
-            self.children.next_scope(inner)
+        let mut scopes = core::iter::successors(self.units.children.first_scope(scope), |&inner| {
+            self.units.children.next_scope(inner)
         });
-        let mut types =
-            core::iter::successors(self.children.first_type(scope), |&ty| self.children.next_type(ty));
+        let mut types = core::iter::successors(self.units.children.first_type(scope), |&ty| {
+            self.units.children.next_type(ty)
+        });
         let has_types = is_first(instance) && types.any(|ty| self.has_entry(ty));
         let has_templates = || match self.module.scopes[scope].kind {
             ScopeKind::Function(function) => {
@@ -94,9 +96,9 @@ impl Dies<'_> {
         has_types
             || has_templates()
             || scopes.any(|inner| self.is_written(inner, instance))
-            || self.units.others.range(scope).any(|at| match self.units.others.get(at) {
-                Other::Import(_) => is_first(instance),
-                Other::Label(_) | Other::Call(_) => instance.is_some(),
+            || self.units.scope_items.range(scope).any(|at| match self.units.scope_items.get(at) {
+                ScopeItem::Import(_) => is_first(instance),
+                ScopeItem::Label(_) | ScopeItem::Call(_) => instance.is_some(),
             })
     }
 
@@ -126,7 +128,7 @@ impl Dies<'_> {
         match &module.scopes[id].kind {
             ScopeKind::Unit | ScopeKind::Type(_) => return Ok(None),
             ScopeKind::Namespace { name, is_inline } => {
-                let is = Some(self.entries.scope(id));
+                let is = Some(self.expressions.entries.scope(id));
                 self.info.begin_entry(gimli::DW_TAG_namespace, has_children, is);
                 self.name(*name);
                 self.declared(module.scopes[id].line);
@@ -138,10 +140,10 @@ impl Dies<'_> {
             ScopeKind::Function(function) => return self.function(*function, is_one),
             ScopeKind::Block => {
                 // That of the abstract instance is the one of which there are instances.
-                let is = instance.is_none().then(|| self.entries.scope(id));
+                let is = instance.is_none().then(|| self.expressions.entries.scope(id));
                 self.info.begin_entry(gimli::DW_TAG_lexical_block, has_children, is);
                 if let Some(origin) = module.scopes[id].origin {
-                    self.info.reference(gimli::DW_AT_abstract_origin, self.entries.scope(origin));
+                    self.info.reference(gimli::DW_AT_abstract_origin, self.expressions.entries.scope(origin));
                 }
                 self.scope_range(module.ranges(id), instance);
                 self.entry_pc(id, instance);
@@ -150,7 +152,8 @@ impl Dies<'_> {
             ScopeKind::Inlined { function, call } => {
                 let lanes = instance.map(|instance| self.lane_attributes(id, instance)).transpose()?;
                 self.info.begin_entry(gimli::DW_TAG_inlined_subroutine, has_children, None);
-                self.info.reference(gimli::DW_AT_abstract_origin, self.entries.function(*function));
+                self.info
+                    .reference(gimli::DW_AT_abstract_origin, self.expressions.entries.function(*function));
                 self.scope_range(module.ranges(id), instance);
                 self.entry_pc(id, instance);
                 self.call_line(*call);
@@ -158,7 +161,7 @@ impl Dies<'_> {
                 if discriminator != 0 {
                     self.info.unsigned(gimli::DW_AT_GNU_discriminator, discriminator.into());
                 }
-                self.said_of_lanes(lanes.unwrap_or_default());
+                self.write_lane_attributes(lanes.unwrap_or_default());
                 self.info.end_entry();
             }
         }
@@ -219,16 +222,12 @@ impl Dies<'_> {
 
     /// Where in the source a call is.
     pub(super) fn call_line(&mut self, SourceLine { file, line, column }: SourceLine) {
-        self.info.unsigned(gimli::DW_AT_call_file, self.file_index(file));
+        self.info
+            .unsigned(gimli::DW_AT_call_file, self.units.file_number(self.expressions.entries.unit, file));
         self.info.line(gimli::DW_AT_call_line, line);
         if column != 0 {
             self.info.unsigned(gimli::DW_AT_call_column, column.into());
         }
-    }
-
-    /// The number of a file, in rows and attributes.
-    pub(super) fn file_index(&self, file: FileId) -> u64 {
-        file_number(self.info.format, self.units.files.place(self.entries.unit, file.as_u32()).into())
     }
 
     pub(super) fn declared(&mut self, line: Option<SourceLine>) {
@@ -236,7 +235,10 @@ impl Dies<'_> {
         // Most is declared in the file that the unit is named after.
         match self.primary_file {
             (primary, index) if file == primary => self.info.constant(gimli::DW_AT_decl_file, index),
-            _ => self.info.unsigned(gimli::DW_AT_decl_file, self.file_index(file)),
+            _ => self.info.unsigned(
+                gimli::DW_AT_decl_file,
+                self.units.file_number(self.expressions.entries.unit, file),
+            ),
         }
         self.info.line(gimli::DW_AT_decl_line, line);
         if column != 0 {

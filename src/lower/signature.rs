@@ -84,7 +84,7 @@ impl<'m> Signatures<'m> {
     }
 
     /// A digest of all that the type's unit says: where types are declared too, and all of what pointers point
-    /// to. Other types that have a signature are known by it.
+    /// to. ScopeItem types that have a signature are known by it.
     pub(super) fn contents(&mut self, id: TypeId, signatures: &[Option<u64>]) -> [u8; 16] {
         self.digest(id, Purpose::Contents(signatures))
     }

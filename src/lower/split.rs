@@ -7,7 +7,8 @@
 use md5::{Digest, Md5};
 
 use super::Lowered;
-use super::dies::{Contents, Dies};
+use super::contents::Contents;
+use super::dies::Dies;
 use super::join::{LIMIT, split_name, text};
 use super::units::invalid;
 use super::units::{LoweredUnit, Part, Units};
@@ -73,7 +74,7 @@ pub(super) struct Skeleton {
 impl Dies<'_> {
     /// Writes the unit's skeleton: DWARF 5 section 3.1.2. Its own entries and lists are finished.
     pub(super) fn skeleton(&mut self, has: &Contents) -> Result<Skeleton> {
-        let (id, format) = (self.entries.unit, self.info.format);
+        let (id, format) = (self.expressions.entries.unit, self.info.format);
         // By offset, a list needs no base of which a reader could think that it is the split unit's too.
         let mut forms = vec![(gimli::DW_AT_ranges, gimli::DW_FORM_sec_offset)];
         forms.extend(&self.consumer.forms);
@@ -102,7 +103,7 @@ impl Dies<'_> {
         let Info { bytes, relocations, elsewhere, abbreviations, strings, .. } =
             core::mem::replace(&mut self.info, split);
         let info = Part { bytes, relocations, elsewhere };
-        let files = if has.macros && has.lines { self.files(id)? } else { Part::default() };
+        let files = if has.macros && has.lines { self.units.file_program(id)? } else { Part::default() };
         Ok(Skeleton { info, abbreviations, strings: strings.numbers, rnglists, files })
     }
 }

@@ -16,7 +16,7 @@ use hashbrown::{DefaultHashBuilder, HashMap};
 
 use super::dies::Dies;
 use super::entries::Children;
-use super::others::Others;
+use super::scope_items::ScopeItems;
 use super::signature::Signatures;
 use super::units::{Part, Units};
 use crate::consumer::{Consumer, Policy};
@@ -41,9 +41,9 @@ pub(super) struct TypeUnit {
 }
 
 impl TypeUnits {
-    pub(super) fn new(module: &Module, children: &Children, others: &Others, consumer: &Consumer) -> Self {
+    pub(super) fn new(module: &Module, children: &Children, items: &ScopeItems, consumer: &Consumer) -> Self {
         let mut stays: Vec<bool> =
-            module.types.values().map(|ty| !is_free(module, children, others, ty)).collect();
+            module.types.values().map(|ty| !is_free(module, children, items, ty)).collect();
         let users = users(module);
         let unfit = module.types.keys().filter(|&id| stays[id.as_u32() as usize]).collect();
         spread(unfit, &users, &mut stays);
@@ -118,7 +118,7 @@ fn is_one_of_its_own(ty: &Type) -> bool {
 
 /// Whether a type is declared outside of all code and types, and of namespaces that are a unit's own; and has
 /// nothing in it that has to be in one place.
-fn is_free(module: &Module, children: &Children, others: &Others, ty: &Type) -> bool {
+fn is_free(module: &Module, children: &Children, items: &ScopeItems, ty: &Type) -> bool {
     let mut scope = &module.scopes[ty.scope];
     loop {
         match (&scope.kind, scope.parent) {
@@ -133,7 +133,7 @@ fn is_free(module: &Module, children: &Children, others: &Others, ty: &Type) -> 
         }
         TypeKind::Composite(composite) => {
             children.is_empty(composite.scope)
-                && others.range(composite.scope).is_empty()
+                && items.range(composite.scope).is_empty()
                 && composite.bases.iter().all(|base| matches!(base.offset, BaseOffset::Bytes(_)))
                 && ty.locs().into_iter().all(|loc| module.constant(loc).is_some())
         }
@@ -173,8 +173,8 @@ pub(super) fn write(
     if types.is_empty() {
         return Ok((Vec::new(), abbreviations));
     }
-    let mut dies = Dies::new(units, unit, abbreviations, false);
-    dies.policy = Policy::Strict;
+    let mut dies = Dies::new(units, unit, abbreviations);
+    dies.expressions.policy = Policy::Strict;
     dies.info.named = None;
     let mut written = Vec::with_capacity(types.len());
     let mut copies = Copies::new(units, unit);
@@ -240,9 +240,9 @@ impl Dies<'_> {
     /// Writes the unit of a type.
     fn type_unit(&mut self, ty: TypeId, signature: u64, copies: &Copies<'_>) -> Result<Part> {
         let module = self.module;
-        let unit = &module.units[self.entries.unit];
+        let unit = &module.units[self.expressions.entries.unit];
         self.type_unit_of = Some(ty);
-        self.info.begin_type_unit(signature, self.entries.ty(ty));
+        self.info.begin_type_unit(signature, self.expressions.entries.ty(ty));
         self.info.begin_entry(gimli::DW_TAG_type_unit, true, None);
         self.language(unit);
         if copies.types.iter().any(|&(_, id)| module.types[id].lines(module).next().is_some()) {
@@ -253,10 +253,10 @@ impl Dies<'_> {
         self.info.end_unit()?;
         // In the next unit these are elsewhere, or not at all.
         for &(_, id) in &copies.types {
-            self.info.offsets[self.entries.ty(id).0 as usize] = 0;
+            self.info.offsets[self.expressions.entries.ty(id).0 as usize] = 0;
             if let TypeKind::Composite(composite) = &module.types[id].kind {
                 for &part in &composite.variant_parts {
-                    self.info.offsets[self.entries.discriminant(part).0 as usize] = 0;
+                    self.info.offsets[self.expressions.entries.discriminant(part).0 as usize] = 0;
                 }
             }
         }

@@ -8,7 +8,7 @@ use super::dies::{self, Dies};
 use super::entries::{ByUnit, Children};
 use super::frame::UnitFrames;
 use super::join::Join;
-use super::others::Others;
+use super::scope_items::ScopeItems;
 use super::split::{Skeleton, SplitUnit};
 use super::type_units::{self, TypeUnit, TypeUnits};
 use crate::consumer::{Consumer, Policy};
@@ -47,7 +47,7 @@ pub struct Units<'m> {
     pub(super) policy: Policy,
     pub(super) format: Format,
     pub(super) children: Children,
-    pub(super) others: Others,
+    pub(super) scope_items: ScopeItems,
     pub(super) variables: ByUnit,
     pub(super) types: ByUnit,
     pub(super) functions: ByUnit,
@@ -142,9 +142,9 @@ impl<'m> Units<'m> {
             let what = format!("the ABI of {} has no `.eh_frame`", module.target.name());
             return Err(invalid(what));
         }
-        let (children, others) = (Children::new(module), Others::new(module));
+        let (children, scope_items) = (Children::new(module), ScopeItems::new(module));
         let type_units = match consumer.has_type_units {
-            true => TypeUnits::new(module, &children, &others, consumer),
+            true => TypeUnits::new(module, &children, &scope_items, consumer),
             false => TypeUnits::default(),
         };
         let count = module.units.len();
@@ -160,7 +160,7 @@ impl<'m> Units<'m> {
                 big_endian: module.target.is_big_endian(),
             },
             children,
-            others,
+            scope_items,
             type_units,
             variables: ByUnit::new(count, module.variables.values().map(|one| unit_of(one.scope))),
             types: ByUnit::new(count, module.types.values().map(|one| one.unit)),
@@ -189,8 +189,7 @@ impl<'m> Units<'m> {
             let name = self.module.string(data.name);
             error.or_at(At { unit: Some(name.into()), ..At::default() })
         };
-        let lower =
-            |abbreviations, shares| Dies::new(self, unit, abbreviations, shares).write().map_err(named);
+        let lower = |abbreviations, shares| Dies::new(self, unit, abbreviations).write(shares).map_err(named);
         let mut shares = true;
         let mut written = lower(Abbreviations::default(), shares)?;
         if written.has_shared {

@@ -23,14 +23,20 @@ impl<'u> Dies<'u> {
             Some(origin) => Some(origin),
             None => instance.filter(|instance| instance.has_abstract).map(|_| id),
         };
-        let is = if is_abstract { self.entries.origin(id) } else { self.entries.variable(id) };
+        let is = if is_abstract {
+            self.expressions.entries.origin(id)
+        } else {
+            self.expressions.entries.variable(id)
+        };
 
         // Where it is comes first, for whether that can be said decides which attributes there are.
         let has_place = !is_abstract || module.is_placed_without_code(id);
         let place = if has_place { self.place(id, instance)? } else { Place::None };
         self.info.begin_entry(tag, false, Some(is));
         match origin {
-            Some(origin) => self.info.reference(gimli::DW_AT_abstract_origin, self.entries.origin(origin)),
+            Some(origin) => {
+                self.info.reference(gimli::DW_AT_abstract_origin, self.expressions.entries.origin(origin))
+            }
             None => self.variable_attributes(variable),
         }
         match place {
@@ -48,7 +54,9 @@ impl<'u> Dies<'u> {
         let module = self.module;
         let declaration = variable.specification.map(|id| &module.variables[id]);
         match variable.specification {
-            Some(id) => self.info.reference(gimli::DW_AT_specification, self.entries.variable(id)),
+            Some(id) => {
+                self.info.reference(gimli::DW_AT_specification, self.expressions.entries.variable(id))
+            }
             None => self.name(variable.name),
         }
         if let Some(name) = variable.linkage_name {
@@ -75,7 +83,7 @@ impl<'u> Dies<'u> {
         let module = self.module;
         let variable = &module.variables[id];
         let tag = if self.consumer.version < 5 { gimli::DW_TAG_member } else { gimli::DW_TAG_variable };
-        self.info.begin_entry(tag, false, Some(self.entries.variable(id)));
+        self.info.begin_entry(tag, false, Some(self.expressions.entries.variable(id)));
         self.name(variable.name);
         self.declared(variable.line);
         self.type_of(Some(variable.ty));
@@ -124,7 +132,7 @@ impl<'u> Dies<'u> {
                 (live.loc, Some(live.pcs()))
             }
             (None, _, Some(instance)) => {
-                let list = self.location_list(id, bits, stack, instance.base)?;
+                let list = self.expressions.location_list(id, bits, stack, instance.base)?;
                 return Ok(list.map_or(Place::None, Place::List));
             }
         };
@@ -133,7 +141,7 @@ impl<'u> Dies<'u> {
         {
             return Ok(Place::Constant(bytes));
         }
-        let is_said = self.expression(id, loc, pcs, bits, stack)?;
+        let is_said = self.expressions.location(id, loc, pcs, bits, stack)?;
         Ok(if is_said { Place::Expression } else { Place::None })
     }
 }

@@ -18,114 +18,110 @@
 mod pieces;
 mod procedures;
 
+use super::expressions::{Expression, Expressions};
+use crate::consumer::Consumer;
 use cranelift_entity::SecondaryMap;
 use hashbrown::HashMap;
 
 use super::dies::Dies;
 use super::loc::{Lowering, Sink};
 use super::scopes::Instance;
-use super::{Policy, cannot_be_told};
-use crate::emit::info::Pending;
-use crate::error::{At, Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::model::{FunctionId, RegionId, ScopeId};
-use crate::omission::{Omission, Property, Subject};
+use crate::omission::{Property, Subject};
 use crate::op::{Encoder, Encoding};
 use pieces::Piece;
 
-/// What was written of a unit's lanes.
+/// Procedures for the lanes of a unit.
 #[derive(Default)]
-pub(super) struct Written {
-    /// The procedures: the offset of each in the unit, or why it could not be said.
-    nobody: Option<Told>,
-    active: Option<Told>,
-    regions: SecondaryMap<RegionId, Option<Told>>,
+pub(super) struct LaneProcedures {
+    nobody: Option<Procedure>,
+    active: Option<Procedure>,
+    regions: SecondaryMap<RegionId, Option<Procedure>>,
     /// By their indices in the module's list.
-    whole_waves: HashMap<u32, Told>,
+    whole_waves: HashMap<u32, Procedure>,
     /// Of a region of an inlined call, the innermost around the call.
     outer: SecondaryMap<RegionId, Option<RegionId>>,
     /// The pieces of each function's code.
     pieces: HashMap<FunctionId, Vec<Piece>>,
 }
 
-type Told = Result<u64, Error>;
+/// Offset of a procedure in the unit, or the reason for its omission.
+type Procedure = Result<u64, Error>;
 
-/// What is said of the lanes of a function or inlined call.
+/// Attributes for the lanes of a function or inlined call.
 #[derive(Default)]
-pub(super) struct Said {
-    lane_pc: Option<Expression>,
-    active_lane: Option<Expression>,
+pub(super) struct LaneAttributes {
+    lane_pc: Option<Lanes>,
+    active_lane: Option<Lanes>,
 }
 
-enum Expression {
-    One(Vec<u8>, Vec<Pending>),
+enum Lanes {
+    Expression(Expression),
     List(u64),
 }
 
 impl Dies<'_> {
-    /// What is to be said of the lanes of a function or inlined call.
-    pub(super) fn lane_attributes(&mut self, scope: ScopeId, instance: Instance) -> Result<Said> {
+    /// Encodes the attributes for the lanes of a function or inlined call.
+    pub(super) fn lane_attributes(&mut self, scope: ScopeId, instance: Instance) -> Result<LaneAttributes> {
         let module = self.module;
-        let mut said = Said::default();
+        let mut attributes = LaneAttributes::default();
         let Some(function) =
             module.function_of(scope).filter(|function| self.lanes.pieces.contains_key(function))
         else {
-            return Ok(said);
+            return Ok(attributes);
         };
         if self.consumer.lane_pc.is_some() {
-            let pieces = self.pieces_of(function, scope, |piece| {
+            let pieces = self.lanes.pieces_of(module, function, scope, |piece| {
                 let is_here = |&region: &RegionId| module.is_in(module.region(region).scope, scope);
                 Piece { region: piece.region.filter(is_here), ..piece }
             });
-            said.lane_pc = self.lane_pc(scope, instance, &pieces)?;
+            attributes.lane_pc = self.lane_pc(scope, instance, &pieces)?;
         }
-        let pieces = self.pieces_of(function, scope, |piece| Piece { region: None, ..piece });
+        let pieces = self.lanes.pieces_of(module, function, scope, |piece| Piece { region: None, ..piece });
         if pieces.iter().any(|piece| piece.whole_wave.is_some()) {
-            said.active_lane = self.active_lane(scope, instance, &pieces)?;
+            attributes.active_lane = self.active_lane(scope, instance, &pieces)?;
         }
-        Ok(said)
+        Ok(attributes)
     }
 
-    /// Writes what is to be said of lanes into the entry.
-    pub(super) fn said_of_lanes(&mut self, said: Said) {
-        let both = [(self.consumer.lane_pc, said.lane_pc), (self.consumer.active_lane, said.active_lane)];
-        for (attribute, said) in both {
-            match (attribute, said) {
-                (Some(at), Some(Expression::One(bytes, pending))) => {
-                    self.said_expression(at, (bytes, pending))
-                }
-                (Some(at), Some(Expression::List(list))) => self.list(at, list),
+    /// Writes the attributes for lanes.
+    pub(super) fn write_lane_attributes(&mut self, attributes: LaneAttributes) {
+        let both = [
+            (self.consumer.lane_pc, attributes.lane_pc),
+            (self.consumer.active_lane, attributes.active_lane),
+        ];
+        for (attribute, expression) in both {
+            match (attribute, expression) {
+                (Some(at), Some(Lanes::Expression(expression))) => self.detached_expression(at, expression),
+                (Some(at), Some(Lanes::List(list))) => self.list(at, list),
                 _ => {}
             }
         }
     }
 
-    fn lane_pc(
-        &mut self,
-        scope: ScopeId,
-        instance: Instance,
-        pieces: &[Piece],
-    ) -> Result<Option<Expression>> {
+    fn lane_pc(&mut self, scope: ScopeId, instance: Instance, pieces: &[Piece]) -> Result<Option<Lanes>> {
         let mut entries: Vec<(Piece, Vec<u64>)> = Vec::with_capacity(pieces.len());
         for &piece in pieces {
             match self.calls(scope, piece) {
                 Ok(calls) => entries.push((piece, calls)),
-                Err(error) => self.leave_out_of_lanes(scope, Some(piece), error)?,
+                Err(error) => self.omit_lanes(scope, Some(piece), error)?,
             }
         }
         let encoding = self.encoding();
-        let say = |_: &mut Lowering<'_>, (_, calls): &(Piece, Vec<u64>), sink: &mut Sink<'_>| {
+        let encode = |_: &mut Lowering<'_>, (_, calls): &(Piece, Vec<u64>), sink: &mut Sink<'_>| {
             let mut encoder = Encoder::new(sink.out, encoding);
             calls.iter().for_each(|&procedure| call(&mut encoder, procedure));
             encoder.finish()
         };
-        self.lane_expression(scope, instance, pieces, &entries, |(piece, _)| *piece, say)
+        self.lane_expression(scope, instance, pieces, &entries, |(piece, _)| *piece, encode)
     }
 
     /// The procedures that an entry of a list calls.
     fn calls(&self, scope: ScopeId, piece: Piece) -> Result<Vec<u64>> {
         let module = self.module;
         let lanes = &self.lanes;
-        let told = |told: Option<&Told>| match told {
+        let told = |told: Option<&Procedure>| match told {
             Some(told) => told.clone(),
             None => Err(self.consumer.cannot_say("what was not written")),
         };
@@ -143,12 +139,7 @@ impl Dies<'_> {
         Ok([nobody].into_iter().chain(regions.into_iter().rev()).chain([active]).collect())
     }
 
-    fn active_lane(
-        &mut self,
-        scope: ScopeId,
-        instance: Instance,
-        pieces: &[Piece],
-    ) -> Result<Option<Expression>> {
+    fn active_lane(&mut self, scope: ScopeId, instance: Instance, pieces: &[Piece]) -> Result<Option<Lanes>> {
         let module = self.module;
         let bits = u64::from(module.target.lanes());
         if self.consumer.active_lane.is_none() {
@@ -158,13 +149,13 @@ impl Dies<'_> {
                 pieces.iter().filter(|piece| piece.whole_wave.is_some() && is_function == Some(scope))
             {
                 let error = self.consumer.cannot_say("which lanes are active in whole-wave code");
-                self.leave_out_of_lanes(scope, Some(piece), error)?;
+                self.omit_lanes(scope, Some(piece), error)?;
             }
             return Ok(None);
         }
         let encoding = self.encoding();
         let exec = module.target.exec();
-        let say = |lowering: &mut Lowering<'_>, piece: &Piece, sink: &mut Sink<'_>| match (
+        let encode = |lowering: &mut Lowering<'_>, piece: &Piece, sink: &mut Sink<'_>| match (
             piece.whole_wave,
             exec,
         ) {
@@ -179,7 +170,7 @@ impl Dies<'_> {
             }
             (None, None) => Ok(()),
         };
-        self.lane_expression(scope, instance, pieces, pieces, |piece| *piece, say)
+        self.lane_expression(scope, instance, pieces, pieces, |piece| *piece, encode)
     }
 
     /// Writes the list of some entries: one expression, where one says it for all pieces.
@@ -190,46 +181,34 @@ impl Dies<'_> {
         pieces: &[Piece],
         entries: &[T],
         piece_of: impl Fn(&T) -> Piece,
-        say: impl Fn(&mut Lowering<'_>, &T, &mut Sink<'_>) -> Result<()>,
-    ) -> Result<Option<Expression>> {
+        encode: impl Fn(&mut Lowering<'_>, &T, &mut Sink<'_>) -> Result<()>,
+    ) -> Result<Option<Lanes>> {
         let what = |piece: &Piece| (piece.region, piece.whole_wave);
         let is_same = pieces.iter().all(|piece| what(piece) == what(&pieces[0]));
         let stack = instance.stack;
         if let (true, Some(one), true) = (is_same, entries.first(), entries.len() == pieces.len()) {
-            let mut out = Vec::new();
-            let mut sink =
-                Sink { out: &mut out, addresses: &mut self.addresses, entries: &self.entries, stack };
-            let result = say(&mut self.lowering, one, &mut sink);
-            let pending = core::mem::take(&mut self.lowering.pending);
+            let result = self.expressions.encode_apart(stack, |lowering, sink| encode(lowering, one, sink));
             return match result {
-                Ok(()) => Ok(Some(Expression::One(out, pending))),
+                Ok(expression) => Ok(Some(Lanes::Expression(expression))),
                 Err(error) => {
-                    entries.iter().try_for_each(|one| {
-                        self.leave_out_of_lanes(scope, Some(piece_of(one)), error.clone())
-                    })?;
+                    entries
+                        .iter()
+                        .try_for_each(|one| self.omit_lanes(scope, Some(piece_of(one)), error.clone()))?;
                     Ok(None)
                 }
             };
         }
         let pcs = |one: &T| piece_of(one).start..piece_of(one).end;
-        let untold = |dies: &mut Self, one: &T, error| {
-            let error = dies.named(error);
-            dies.leave_out_of_lanes(scope, Some(piece_of(one)), error)
+        let omit = |unit: &mut Expressions<'_>, one: &T, error| {
+            let error = named(unit.consumer, error);
+            unit.omit(Subject::Scope(scope), Property::Lanes, Some(piece_of(one).pcs()), error)
         };
-        Ok(self.list_of(entries, pcs, stack, instance.base, say, untold)?.map(Expression::List))
+        Ok(self.expressions.list_of(entries, pcs, stack, instance.base, encode, omit)?.map(Lanes::List))
     }
 
-    /// Notes what the consumer cannot be told; with [`Policy::Strict`], or where it is something else that is wrong,
-    /// gives the error.
-    fn leave_out_of_lanes(&mut self, scope: ScopeId, piece: Option<Piece>, error: Error) -> Result<()> {
-        let is_untold = cannot_be_told(&error);
-        let pcs = piece.map(|piece| piece.start.into()..piece.end.into());
-        let why = error.or_at(At { pcs: pcs.clone(), ..self.module.at_scope(scope) });
-        if self.policy == Policy::Strict || !is_untold {
-            return Err(why);
-        }
-        self.omissions.push(Omission::inexpressible(Subject::Scope(scope), Property::Lanes, pcs, &why));
-        Ok(())
+    /// Records that the lanes of a scope are omitted, for a piece or for all code.
+    fn omit_lanes(&mut self, scope: ScopeId, piece: Option<Piece>, error: Error) -> Result<()> {
+        self.expressions.omit(Subject::Scope(scope), Property::Lanes, piece.map(Piece::pcs), error)
     }
 
     fn encoding(&self) -> Encoding {
@@ -240,15 +219,13 @@ impl Dies<'_> {
     fn element_bits(&self) -> u64 {
         8 * u64::from(self.module.target.address_bytes())
     }
+}
 
-    /// What an encoder cannot write, in the consumer's name.
-    fn named(&self, error: Error) -> Error {
-        match error.kind() {
-            ErrorKind::CannotSay { what, .. } => {
-                self.consumer.cannot_say(what.clone()).or_at(error.at().clone())
-            }
-            _ => error,
-        }
+/// The error of an encoder, in the consumer's name.
+fn named(consumer: &Consumer, error: Error) -> Error {
+    match error.kind() {
+        ErrorKind::CannotSay { what, .. } => consumer.cannot_say(what.clone()).or_at(error.at().clone()),
+        _ => error,
     }
 }
 

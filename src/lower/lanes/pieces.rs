@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use super::super::dies::Dies;
+use super::LaneProcedures;
 use crate::model::{FunctionId, Module, RegionId, ScopeId};
 
 /// Code in which the innermost region and the mask of active lanes are the same.
@@ -16,16 +16,22 @@ pub(super) struct Piece {
     pub(super) whole_wave: Option<u32>,
 }
 
-impl Dies<'_> {
-    /// The pieces of a function that are in a scope, of which `cut` takes away what is not to be told.
+impl Piece {
+    pub(super) fn pcs(self) -> Range<u64> {
+        self.start.into()..self.end.into()
+    }
+}
+
+impl LaneProcedures {
+    /// The pieces of a function that are in a scope, changed by `cut`.
     pub(super) fn pieces_of(
         &self,
+        module: &Module,
         function: FunctionId,
         scope: ScopeId,
         cut: impl Fn(Piece) -> Piece,
     ) -> Vec<Piece> {
-        let module = self.module;
-        let all = self.lanes.pieces.get(&function).map_or(&[][..], Vec::as_slice);
+        let all = self.pieces.get(&function).map_or(&[][..], Vec::as_slice);
         let whole = 0..module.functions[function].bytes;
         let ranges = match module.ranges(scope) {
             [] => core::slice::from_ref(&whole),

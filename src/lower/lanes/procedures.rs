@@ -5,7 +5,7 @@ use super::super::dies::Dies;
 use super::super::lists::Base;
 use super::super::loc::{Lowering, Sink};
 use super::super::scopes::Code;
-use super::{Told, call};
+use super::{Procedure, call, named};
 use crate::emit::addr::AddressKey;
 use crate::emit::info::{Pending, Wanted};
 use crate::error::{At, Error, Result};
@@ -16,7 +16,7 @@ impl Dies<'_> {
     /// Writes the procedures of all functions that say where their lanes stand.
     pub(in crate::lower) fn lane_procedures(&mut self, is_one: bool) -> Result<()> {
         let module = self.module;
-        let functions = self.units.functions.of(self.entries.unit).map(FunctionId::from_u32);
+        let functions = self.units.functions.of(self.expressions.entries.unit).map(FunctionId::from_u32);
         for id in functions.filter(|&id| module.functions[id].lanes.is_described) {
             let function = &module.functions[id];
             let pieces = super::pieces::pieces(module, id);
@@ -24,7 +24,7 @@ impl Dies<'_> {
             self.lanes.pieces.insert(id, pieces);
             if self.consumer.lane_pc.is_none() {
                 let what = "where the lanes of a wave stand";
-                self.leave_out_of_lanes(function.scope, None, self.consumer.cannot_say(what))?;
+                self.omit_lanes(function.scope, None, self.consumer.cannot_say(what))?;
                 continue;
             }
             if self.lanes.nobody.is_none() {
@@ -54,7 +54,7 @@ impl Dies<'_> {
     }
 
     /// Writes the procedure of the unit for lanes that have not entered.
-    fn nobody(&mut self, stack: Stack) -> Result<Told> {
+    fn nobody(&mut self, stack: Stack) -> Result<Procedure> {
         let (bits, lanes) = (self.element_bits(), self.module.target.lanes());
         self.lane_procedure(stack, |_, encoding, sink| {
             let mut encoder = Encoder::new(sink.out, encoding);
@@ -64,7 +64,7 @@ impl Dies<'_> {
     }
 
     /// Writes the procedure of the unit for lanes that run where EXEC has them.
-    fn active(&mut self, stack: Stack) -> Result<Told> {
+    fn active(&mut self, stack: Stack) -> Result<Procedure> {
         let encoding = self.encoding();
         let Some(exec) = self.module.target.exec() else {
             return Ok(Err(self.consumer.cannot_say("which lanes are active")));
@@ -82,7 +82,7 @@ impl Dies<'_> {
         &mut self,
         stack: Stack,
         mask: impl FnOnce(&mut Lowering<'_>, u32, &mut Sink<'_>) -> Result<()>,
-    ) -> Result<Told> {
+    ) -> Result<Procedure> {
         let (bits, lanes) = (self.element_bits(), self.module.target.lanes());
         let Some(pc) = self.module.target.pc() else {
             return Ok(Err(self.consumer.cannot_say("where the pc is")));
@@ -97,7 +97,7 @@ impl Dies<'_> {
     }
 
     /// Writes the procedure of a region.
-    fn region_procedure(&mut self, function: &Function, id: RegionId, is_one: bool) -> Result<Told> {
+    fn region_procedure(&mut self, function: &Function, id: RegionId, is_one: bool) -> Result<Procedure> {
         let module = self.module;
         let region = module.region(id);
         let around = region.parent.filter(|&parent| module.region(parent).scope == region.scope);
@@ -149,11 +149,17 @@ impl Dies<'_> {
     }
 
     /// Writes the procedure of a mask that moves.
-    fn moving_mask(&mut self, function: &Function, code: Code, masks: &[Mask], is_one: bool) -> Result<Told> {
+    fn moving_mask(
+        &mut self,
+        function: &Function,
+        code: Code,
+        masks: &[Mask],
+        is_one: bool,
+    ) -> Result<Procedure> {
         let base = if is_one { Base::Unit } else { Base::Address(code) };
         let bits = u64::from(self.module.target.lanes());
         let mut why = None;
-        let list = self.list_of(
+        let list = self.expressions.list_of(
             masks,
             |mask| mask.start..mask.end,
             function.stack,
@@ -184,18 +190,12 @@ impl Dies<'_> {
     fn lane_procedure(
         &mut self,
         stack: Stack,
-        say: impl FnOnce(&mut Lowering<'_>, Encoding, &mut Sink<'_>) -> Result<()>,
-    ) -> Result<Told> {
+        write: impl FnOnce(&mut Lowering<'_>, Encoding, &mut Sink<'_>) -> Result<()>,
+    ) -> Result<Procedure> {
         let encoding = self.encoding();
-        let out = &mut self.expression;
-        out.clear();
-        let mut sink = Sink { out, addresses: &mut self.addresses, entries: &self.entries, stack };
-        match say(&mut self.lowering, encoding, &mut sink) {
+        match self.expressions.encode(stack, |lowering, sink| write(lowering, encoding, sink)) {
             Ok(()) => {}
-            Err(error) if cannot_be_told(&error) => {
-                self.lowering.pending.clear();
-                return Ok(Err(self.named(error)));
-            }
+            Err(error) if cannot_be_told(&error) => return Ok(Err(named(self.consumer, error))),
             Err(error) => return Err(error),
         }
         self.info.begin_entry(gimli::DW_TAG_dwarf_procedure, false, None);

@@ -1,4 +1,4 @@
-//! Locations in plain DWARF 5, where one is the end of an expression: the tree is [split](super::fragments) into
+//! Locations in plain DWARF 5, where one is the end of an expression: the tree is [split](super::fragments)
 //! into parts, each a register, an address, a constant or a value.
 
 use super::expression::{At, ExpressionWriter};

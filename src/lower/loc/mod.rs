@@ -33,7 +33,7 @@ pub(super) trait Entries {
     /// An unsigned base type of so many bits, and its offset in the unit.
     fn unsigned(&self, bits: u32) -> Option<u64>;
     /// Whether the entry of a procedure has an expression.
-    fn is_told(&self, procedure: ProcedureId) -> bool;
+    fn has_expression(&self, procedure: ProcedureId) -> bool;
 }
 
 /// Lowers locations, one after the other.

@@ -118,7 +118,7 @@ impl<'m> ExpressionWriter<'_, 'm> {
             }
             Node::PointerTo(variable, by) => self.pointer_to(variable, by)?,
             Node::Call(procedure) => {
-                if !self.context.entries.is_told(procedure) {
+                if !self.context.entries.has_expression(procedure) {
                     return Err(self
                         .context
                         .consumer

@@ -13,7 +13,7 @@ impl Dies<'_> {
         dimensions: &[Dimension],
         stride_bits: Option<u64>,
     ) -> Result<()> {
-        self.info.begin_entry(gimli::DW_TAG_array_type, true, Some(self.entries.ty(id)));
+        self.info.begin_entry(gimli::DW_TAG_array_type, true, Some(self.expressions.entries.ty(id)));
         self.type_of(Some(of));
         match stride_bits {
             None => {}
@@ -53,13 +53,13 @@ impl Dies<'_> {
                 let function = module.function_of(module.variables[variable].scope);
                 let has_code = function.is_none_or(|function| module.functions[function].address.is_some());
                 let entry = match has_code {
-                    true => self.entries.variable(variable),
-                    false => self.entries.origin(variable),
+                    true => self.expressions.entries.variable(variable),
+                    false => self.expressions.entries.origin(variable),
                 };
                 self.info.reference(gimli::DW_AT_count, entry);
             }
             Count::Value(number) => {
-                if self.number_of(Subject::Type(array), Property::Count, number)? {
+                if self.expressions.number_of(Subject::Type(array), Property::Count, number)? {
                     self.expression_attribute(gimli::DW_AT_count);
                 }
             }

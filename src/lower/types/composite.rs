@@ -17,7 +17,7 @@ impl Dies<'_> {
             && members.is_empty()
             && variant_parts.is_empty()
             && !self.has_children(*scope, None));
-        self.info.begin_entry(base::composite(*kind), has_children, Some(self.entries.ty(id)));
+        self.info.begin_entry(base::composite(*kind), has_children, Some(self.expressions.entries.ty(id)));
         self.name(*name);
         self.byte_size(ty);
         if let Some(passed) = base::calling_convention(*passed, self.consumer.version) {
@@ -35,7 +35,7 @@ impl Dies<'_> {
             match base.offset {
                 BaseOffset::Bytes(bytes) => self.at_byte(bytes),
                 BaseOffset::Expr(expr) => {
-                    if self.expression_of(Subject::Type(id), Property::Offset, expr, None)? {
+                    if self.expressions.location_of(Subject::Type(id), Property::Offset, expr, None)? {
                         self.expression_attribute(gimli::DW_AT_data_member_location);
                     }
                 }
@@ -57,7 +57,7 @@ impl Dies<'_> {
 
     /// A member, and the variant part whose discriminant it is.
     fn member(&mut self, member: &Member, part: Option<VariantPartId>) {
-        let is = part.map(|part| self.entries.discriminant(part));
+        let is = part.map(|part| self.expressions.entries.discriminant(part));
         self.info.begin_entry(gimli::DW_TAG_member, false, is);
         self.name(member.name);
         self.declared(member.line);
@@ -118,7 +118,7 @@ impl Dies<'_> {
         self.info.begin_entry(gimli::DW_TAG_variant_part, has_children, None);
         match part.discriminant {
             Discriminant::Member(_) => {
-                self.info.reference(gimli::DW_AT_discr, self.entries.discriminant(id));
+                self.info.reference(gimli::DW_AT_discr, self.expressions.entries.discriminant(id));
             }
             Discriminant::Type(ty) => self.type_of(Some(ty)),
         }

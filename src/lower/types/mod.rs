@@ -8,12 +8,9 @@ mod template;
 pub(super) use composite::discriminant_list;
 
 use super::dies::Dies;
-use super::loc::{Lowering, Sink};
 use super::open::Open;
-use super::{Policy, cannot_be_told};
 use crate::error::Result;
-use crate::model::{Accessibility, LocId, MemorySpace, Stack, StringId, Type, TypeId, TypeKind};
-use crate::omission::{Omission, Property, Subject};
+use crate::model::{Accessibility, MemorySpace, StringId, Type, TypeId, TypeKind};
 use crate::target::SpaceId;
 
 impl Dies<'_> {
@@ -21,7 +18,7 @@ impl Dies<'_> {
     pub(super) fn ty(&mut self, id: TypeId) -> Result<Option<Open>> {
         let module = self.module;
         let ty = &module.types[id];
-        let is = Some(self.entries.ty(id));
+        let is = Some(self.expressions.entries.ty(id));
         match &ty.kind {
             TypeKind::Composite(composite) => return self.composite(id, composite),
             TypeKind::Array { of, dimensions, stride_bits } => {
@@ -165,60 +162,11 @@ impl Dies<'_> {
         }
     }
 
-    /// The stack frame of the function that something is declared in.
-    pub(super) fn frame_of(&self, subject: Subject) -> Stack {
-        let module = self.module;
-        let scope = subject.scope(module);
-        let function = scope
-            .and_then(|scope| module.function_of(scope))
-            .map(|function| module.functions[function].stack);
-        function.unwrap_or_else(|| Stack::kernel(&module.target))
-    }
-
-    /// Writes the expression of a location that something besides a variable has, for
-    /// [`expression_attribute`](Self::expression_attribute). Whether the consumer can be told.
-    pub(super) fn expression_of(
-        &mut self,
-        subject: Subject,
-        property: Property,
-        loc: LocId,
-        bits: Option<u64>,
-    ) -> Result<bool> {
-        self.written(subject, property, |lowering, sink| lowering.lower(loc, bits, false, sink))
-    }
-
-    /// The same, of a number.
-    pub(super) fn number_of(&mut self, subject: Subject, property: Property, number: LocId) -> Result<bool> {
-        self.written(subject, property, |lowering, sink| lowering.number(number, sink))
-    }
-
-    fn written(
-        &mut self,
-        subject: Subject,
-        property: Property,
-        write: impl FnOnce(&mut Lowering<'_>, &mut Sink<'_>) -> Result<()>,
-    ) -> Result<bool> {
-        let module = self.module;
-        let stack = self.frame_of(subject);
-        let out = &mut self.expression;
-        out.clear();
-        let mut sink = Sink { out, addresses: &mut self.addresses, entries: &self.entries, stack };
-        let Err(error) = write(&mut self.lowering, &mut sink) else { return Ok(true) };
-        self.lowering.pending.clear();
-        let is_untold = cannot_be_told(&error);
-        let why = error.or_at(subject.at(module));
-        if self.policy == Policy::Strict || !is_untold {
-            return Err(why);
-        }
-        self.omissions.push(Omission::inexpressible(subject, property, None, &why));
-        Ok(false)
-    }
-
     /// An unsigned base type that expressions use and the program does not have.
     pub(super) fn hidden_unsigned(&mut self, bits: u32) {
         let name = format!("unsigned_{bits}");
         self.info.begin_entry(gimli::DW_TAG_base_type, false, None);
-        self.entries.unsigned.push((bits, self.info.entry_offset()));
+        self.expressions.entries.unsigned.push((bits, self.info.entry_offset()));
         self.info.string(gimli::DW_AT_name, self.module.strings.len() as u32 + bits, name.len(), || &name);
         self.info.unsigned(gimli::DW_AT_encoding, gimli::DW_ATE_unsigned.0.into());
         self.info.unsigned(gimli::DW_AT_byte_size, bits.div_ceil(8).into());
@@ -252,7 +200,7 @@ impl Dies<'_> {
     pub(super) fn refer_to_type(&mut self, at: gimli::DwAt, ty: TypeId) {
         match self.units.type_units.signature(ty) {
             Some(signature) if self.type_unit_of != Some(ty) => self.info.signature(at, signature),
-            _ => self.info.reference(at, self.entries.ty(ty)),
+            _ => self.info.reference(at, self.expressions.entries.ty(ty)),
         }
     }
 }

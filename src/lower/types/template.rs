@@ -48,7 +48,7 @@ impl Dies<'_> {
             self.const_value(bytes);
             return Ok(());
         }
-        if self.expression_of(subject, Property::Value, value, bits)? {
+        if self.expressions.location_of(subject, Property::Value, value, bits)? {
             self.expression_attribute(gimli::DW_AT_location);
         }
         Ok(())

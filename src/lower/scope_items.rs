@@ -9,20 +9,20 @@ use crate::model::{CallId, ImportId, Imported, LabelId, Module, ScopeId, UnitId}
 
 /// Something in a scope that nothing refers to.
 #[derive(Clone, Copy)]
-pub(super) enum Other {
+pub(super) enum ScopeItem {
     Import(ImportId),
     Label(LabelId),
     Call(CallId),
 }
 
 /// What is in each scope: sorted by it, and then in the order of the model.
-pub(super) struct Others(Vec<(ScopeId, Other)>);
+pub(super) struct ScopeItems(Vec<(ScopeId, ScopeItem)>);
 
-impl Others {
+impl ScopeItems {
     pub(super) fn new(module: &Module) -> Self {
-        let imports = module.imports.iter().map(|(id, import)| (import.scope, Other::Import(id)));
-        let labels = module.labels.iter().map(|(id, label)| (label.scope, Other::Label(id)));
-        let calls = module.calls.iter().map(|(id, call)| (call.scope, Other::Call(id)));
+        let imports = module.imports.iter().map(|(id, import)| (import.scope, ScopeItem::Import(id)));
+        let labels = module.labels.iter().map(|(id, label)| (label.scope, ScopeItem::Label(id)));
+        let calls = module.calls.iter().map(|(id, call)| (call.scope, ScopeItem::Call(id)));
         let mut all: Vec<_> = imports.chain(labels).chain(calls).collect();
         all.sort_by_key(|&(scope, _)| scope);
         Self(all)
@@ -34,7 +34,7 @@ impl Others {
         start..start + self.0[start..].partition_point(|&(of, _)| of == scope)
     }
 
-    pub(super) fn get(&self, at: usize) -> Other {
+    pub(super) fn get(&self, at: usize) -> ScopeItem {
         self.0[at].1
     }
 }
@@ -63,11 +63,11 @@ impl Dies<'_> {
         self.declared(import.line);
         let at = gimli::DW_AT_import;
         match import.what {
-            Imported::Function(id) => self.info.reference(at, self.entries.function(id)),
-            Imported::Variable(id) => self.info.reference(at, self.entries.variable(id)),
+            Imported::Function(id) => self.info.reference(at, self.expressions.entries.function(id)),
+            Imported::Variable(id) => self.info.reference(at, self.expressions.entries.variable(id)),
             Imported::Type(id) => self.refer_to_type(at, id),
             Imported::Namespace(id) | Imported::AllOf(id) => {
-                self.info.reference(at, self.entries.scope(id));
+                self.info.reference(at, self.expressions.entries.scope(id));
             }
         }
         self.info.end_entry();

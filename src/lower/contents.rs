@@ -1,0 +1,55 @@
+//! Facts that the entry of a unit states: functions, code, and the tables that it refers to.
+
+use super::scope_items;
+use super::units::Units;
+use crate::model::{FunctionId, Macro, ScopeId, ScopeKind, TypeId, UnitId, VariableId};
+
+/// Facts that the entry of a unit states.
+pub(super) struct Contents {
+    pub(super) functions: Vec<FunctionId>,
+    /// Functions with code.
+    pub(super) code: Vec<FunctionId>,
+    pub(super) loclists: bool,
+    pub(super) lines: bool,
+    pub(super) macros: bool,
+    pub(super) ranges: bool,
+    pub(super) addresses: bool,
+}
+
+impl Contents {
+    pub(super) fn new(units: &Units<'_>, id: UnitId) -> Self {
+        let (module, consumer) = (units.module, units.consumer);
+        let functions: Vec<FunctionId> = units.functions.of(id).map(FunctionId::from_u32).collect();
+        let has_code = |&id: &FunctionId| module.functions[id].address.is_some();
+        let code: Vec<FunctionId> = functions.iter().copied().filter(has_code).collect();
+        let variables = || units.variables.of(id).map(|id| &module.variables[VariableId::from_u32(id)]);
+        let types = || units.types.of(id).map(|id| &module.types[TypeId::from_u32(id)]);
+        let scopes = || units.scopes.of(id).map(|id| &module.scopes[ScopeId::from_u32(id)]);
+        Self {
+            loclists: variables().any(|variable| !variable.live.is_empty())
+                || code.iter().any(|&id| module.functions[id].lanes.is_described),
+            // The names of files are in the line program: what is declared in one needs it, rows or not.
+            macros: !module.macros(id).is_empty(),
+            lines: module.macros(id).iter().any(|what| matches!(what, Macro::File { .. }))
+                || functions.iter().any(|&id| module.functions[id].line.is_some())
+                || code.iter().any(|&id| !module.functions[id].rows.is_empty())
+                || variables().any(|variable| variable.line.is_some())
+                || scope_items::has_lines(module, id)
+                || types().any(|ty| ty.lines(module).next().is_some())
+                || scopes().any(|scope| match scope.kind {
+                    ScopeKind::Inlined { .. } => true,
+                    ScopeKind::Namespace { .. } => scope.line.is_some(),
+                    _ => false,
+                }),
+            ranges: code.len() > 1 && !consumer.is_split || scopes().any(|scope| !scope.ranges.is_empty()),
+            // Whether a location has an address in it is known only when it is written.
+            addresses: !code.is_empty()
+                || types().any(|ty| !ty.locs().is_empty())
+                || functions.iter().any(|&id| !module.functions[id].templates.is_empty())
+                || variables().next().is_some()
+                || units.procedures.of(id).len() > 0,
+            functions,
+            code,
+        }
+    }
+}

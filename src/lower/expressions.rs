@@ -1,0 +1,269 @@
+//! Expressions and location lists of a unit: DWARF 5 sections 2.5, 2.6 and 7.7.3.
+
+use core::ops::Range;
+
+use super::cannot_be_told;
+use super::entries::Numbers;
+use super::lists::{Base, begin, end, patch_length};
+use super::loc::{Lowering, Sink};
+use super::units::Units;
+use crate::consumer::{Consumer, Policy};
+use crate::emit::addr::{AddressKey, Addresses};
+use crate::emit::format::Format;
+use crate::emit::info::Pending;
+use crate::emit::lists::Lists;
+use crate::error::{At, Count, Error, Result};
+use crate::model::{Live, LocId, Module, Stack, UnitId, VariableId};
+use crate::omission::{Omission, Property, Subject};
+use crate::op::{write_byte_uleb, write_uleb};
+
+/// An expression of its own, with references counted from its start.
+pub(super) type Expression = (Vec<u8>, Vec<Pending>);
+
+/// Encoder of the expressions of a unit, and of its location lists.
+pub(super) struct Expressions<'u> {
+    pub(super) module: &'u Module,
+    pub(super) consumer: &'u Consumer,
+    pub(super) policy: Policy,
+    format: Format,
+    pub(super) lowering: Lowering<'u>,
+    /// Entries of the unit, for references.
+    pub(super) entries: Numbers<'u>,
+    pub(super) addresses: Addresses,
+    pub(super) loclists: Lists,
+    /// Expression encoded last. Its references are in `lowering`.
+    pub(super) bytes: Vec<u8>,
+    pub(super) omissions: Vec<Omission>,
+}
+
+impl<'u> Expressions<'u> {
+    pub(super) fn new(units: &'u Units<'u>, unit: UnitId, loclists: Lists) -> Self {
+        Self {
+            module: units.module,
+            consumer: units.consumer,
+            policy: units.policy,
+            format: units.format,
+            lowering: Lowering::new(units.module, units.consumer),
+            entries: Numbers::new(units, unit),
+            addresses: Addresses::default(),
+            loclists,
+            bytes: Vec::new(),
+            omissions: Vec::new(),
+        }
+    }
+
+    /// Encodes the expression of an attribute or a procedure.
+    pub(super) fn encode(
+        &mut self,
+        stack: Stack,
+        write: impl FnOnce(&mut Lowering<'u>, &mut Sink<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let out = &mut self.bytes;
+        out.clear();
+        let mut sink = Sink { out, addresses: &mut self.addresses, entries: &self.entries, stack };
+        let result = write(&mut self.lowering, &mut sink);
+        if result.is_err() {
+            self.lowering.pending.clear();
+        }
+        result
+    }
+
+    /// Encodes an expression to be used later.
+    pub(super) fn encode_apart(
+        &mut self,
+        stack: Stack,
+        write: impl FnOnce(&mut Lowering<'u>, &mut Sink<'_>) -> Result<()>,
+    ) -> Result<Expression> {
+        let mut out = Vec::new();
+        let mut sink = Sink { out: &mut out, addresses: &mut self.addresses, entries: &self.entries, stack };
+        let result = write(&mut self.lowering, &mut sink);
+        let pending = core::mem::take(&mut self.lowering.pending);
+        result.map(|()| (out, pending))
+    }
+
+    /// Encodes the location of a variable that has one for all pcs. Whether the consumer can express it.
+    pub(super) fn location(
+        &mut self,
+        variable: VariableId,
+        loc: LocId,
+        pcs: Option<Range<u64>>,
+        bits: Option<u64>,
+        stack: Stack,
+    ) -> Result<bool> {
+        self.lowering.has_address = false;
+        match self.encode(stack, |lowering, sink| lowering.lower(loc, bits, false, sink)) {
+            Ok(()) => Ok(true),
+            Err(error) => {
+                let subject = Subject::Variable(variable);
+                self.omit(subject, Property::Location, pcs, error).map(|()| false)
+            }
+        }
+    }
+
+    /// Encodes the location of a property of another entity. Whether the consumer can express it.
+    pub(super) fn location_of(
+        &mut self,
+        subject: Subject,
+        property: Property,
+        loc: LocId,
+        bits: Option<u64>,
+    ) -> Result<bool> {
+        self.property(subject, property, |lowering, sink| lowering.lower(loc, bits, false, sink))
+    }
+
+    /// Encodes the number of a property. Whether the consumer can express it.
+    pub(super) fn number_of(&mut self, subject: Subject, property: Property, number: LocId) -> Result<bool> {
+        self.property(subject, property, |lowering, sink| lowering.number(number, sink))
+    }
+
+    fn property(
+        &mut self,
+        subject: Subject,
+        property: Property,
+        write: impl FnOnce(&mut Lowering<'u>, &mut Sink<'_>) -> Result<()>,
+    ) -> Result<bool> {
+        match self.encode(stack_of(self.module, subject), write) {
+            Ok(()) => Ok(true),
+            Err(error) => self.omit(subject, property, None, error).map(|()| false),
+        }
+    }
+
+    /// Records a property that the consumer cannot express. With [`Policy::Strict`], and for other errors, returns the
+    /// error.
+    #[cold]
+    pub(super) fn omit(
+        &mut self,
+        subject: Subject,
+        property: Property,
+        pcs: Option<Range<u64>>,
+        error: Error,
+    ) -> Result<()> {
+        let is_inexpressible = cannot_be_told(&error);
+        let why = error.or_at(At { pcs: pcs.clone(), ..subject.at(self.module) });
+        if self.policy == Policy::Strict || !is_inexpressible {
+            return Err(why);
+        }
+        self.omissions.push(Omission::inexpressible(subject, property, pcs, &why));
+        Ok(())
+    }
+
+    /// Appends the location list of a variable. `None` if every entry was omitted.
+    pub(super) fn location_list(
+        &mut self,
+        variable: VariableId,
+        bits: Option<u64>,
+        stack: Stack,
+        base: Base,
+    ) -> Result<Option<u64>> {
+        let encode = |lowering: &mut Lowering<'u>, live: &Live, sink: &mut Sink<'_>| {
+            lowering.lower(live.loc, bits, false, sink)
+        };
+        let omit = |unit: &mut Self, live: &Live, error| {
+            unit.omit(Subject::Variable(variable), Property::Location, Some(live.pcs()), error)
+        };
+        let pcs = |live: &Live| live.start..live.end;
+        self.list_of(self.module.live(variable), pcs, stack, base, encode, omit)
+    }
+
+    /// Appends a location list of entries, of which `pcs` gives the range and `encode` appends the expression; an error goes to
+    /// `omit`. `None` if every entry was omitted.
+    pub(super) fn list_of<T>(
+        &mut self,
+        all: &[T],
+        pcs: impl Fn(&T) -> Range<u32>,
+        stack: Stack,
+        base: Base,
+        encode: impl Fn(&mut Lowering<'u>, &T, &mut Sink<'_>) -> Result<()>,
+        mut omit: impl FnMut(&mut Self, &T, Error) -> Result<()>,
+    ) -> Result<Option<u64>> {
+        let (module, format) = (self.module, self.format);
+        let is_five = format.version >= 5;
+        self.lowering.has_address = false;
+        let start = self.loclists.bytes.len();
+        let lists = &mut self.loclists;
+        // One place that begins where the function does takes fewer bytes without a base.
+        let is_one_from_0 = matches!(all, [one] if pcs(one).start == 0);
+        // Where entries have addresses of their own, there is none.
+        let own = match base {
+            Base::Address(code) if self.consumer.is_split && !self.consumer.has_split_offsets => {
+                Some(code.key)
+            }
+            Base::Address(code) if is_five && is_one_from_0 => Some(code.key),
+            _ => None,
+        };
+        let is_comparable = own.is_some() || begin(lists, base, gimli::DW_LLE_base_addressx.0, module);
+        let first = lists.bytes.len();
+        let first_pending = lists.pending.len();
+        for one in all {
+            let pcs = pcs(one);
+            // An omitted entry has no address either.
+            let has_address = self.lowering.has_address;
+            let out = &mut self.loclists.bytes;
+            let entry = out.len();
+            if let Some(AddressKey { symbol, addend }) = own {
+                let key = AddressKey { symbol, addend: addend.wrapping_add(pcs.start.into()) };
+                write_byte_uleb(out, gimli::DW_LLE_startx_length.0, self.addresses.index(key));
+                write_uleb(out, (pcs.end - pcs.start).into());
+            } else if is_five {
+                write_byte_uleb(out, gimli::DW_LLE_offset_pair.0, pcs.start.into());
+                write_uleb(out, pcs.end.into());
+            } else {
+                format.fixed(out, pcs.start.into(), format.address_bytes);
+                format.fixed(out, pcs.end.into(), format.address_bytes);
+            }
+            let length = out.len();
+            if is_five {
+                out.push(0);
+            } else {
+                format.half(out, 0);
+            }
+            let mut sink = Sink { out, addresses: &mut self.addresses, entries: &self.entries, stack };
+            if let Err(error) = encode(&mut self.lowering, one, &mut sink) {
+                self.loclists.bytes.truncate(entry);
+                self.lowering.has_address = has_address;
+                self.lowering.pending.clear();
+                omit(self, one, error)?;
+                continue;
+            }
+            let lists = &mut self.loclists;
+            let moved = if is_five {
+                patch_length(&mut lists.bytes, length)
+            } else {
+                let bytes = lists.bytes.len() - length - 2;
+                if u16::try_from(bytes).is_err() {
+                    let what = format!(
+                        "a location of {bytes}, where DWARF 4 has up to 65535",
+                        bytes = Count(bytes, "byte")
+                    );
+                    let error = self.consumer.cannot_say(what);
+                    self.loclists.bytes.truncate(entry);
+                    self.lowering.has_address = has_address;
+                    self.lowering.pending.clear();
+                    omit(self, one, error)?;
+                    continue;
+                }
+                format.patch(&mut lists.bytes, length, bytes as u64, 2);
+                0
+            };
+            if !self.lowering.pending.is_empty() {
+                let pending = self.lowering.pending.drain(..);
+                lists.pending.extend(pending.map(|one| Pending { at: one.at + moved, ..one }));
+            }
+        }
+        let lists = &mut self.loclists;
+        if lists.bytes.len() == first {
+            lists.bytes.truncate(start);
+            lists.relocations.retain(|relocation| relocation.offset < start as u64);
+            return Ok(None);
+        }
+        end(lists, gimli::DW_LLE_end_of_list.0);
+        let is_settled = lists.pending.len() == first_pending;
+        Ok(Some(lists.end(start, is_settled && is_comparable)))
+    }
+}
+
+/// The stack frame of the function that an entity is in.
+pub(super) fn stack_of(module: &Module, subject: Subject) -> Stack {
+    let function = subject.scope(module).and_then(|scope| module.function_of(scope));
+    function.map_or_else(|| Stack::kernel(&module.target), |function| module.functions[function].stack)
+}

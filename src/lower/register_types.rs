@@ -1,0 +1,61 @@
+//! Base types for registers that expressions read: DWARF 5 section 2.5.1.4, `DW_OP_regval_type`.
+
+use super::calls;
+use super::expressions::stack_of;
+use super::units::Units;
+use crate::model::{FunctionId, Node, ProcedureId, TypeId, UnitId, VariableId};
+use crate::omission::Subject;
+use crate::op::Reg;
+
+/// Sizes in bits of the registers that expressions of a unit read, where the operation has to name an unsigned type.
+pub(super) fn unsigned_sizes(units: &Units<'_>, unit: UnitId) -> Vec<u32> {
+    let module = units.module;
+    let address_bits = u32::from(module.target.address_bytes()) * 8;
+    if module.target.registers().all(|register| register.bits >= address_bits) {
+        return Vec::new();
+    }
+    let mut sizes: Vec<u32> = Vec::new();
+    let mut used_by = |loc, base: Option<Reg>| {
+        let has_read = module.nodes(loc).any(|node| matches!(node, Node::Read(_)));
+        for node in module.nodes(loc) {
+            let reg = match node {
+                Node::ReadRegister(reg) => reg,
+                Node::Register(reg) if has_read => reg,
+                Node::StackAddress(_) if let Some(base) = base => base,
+                _ => continue,
+            };
+            sizes.extend(module.target.register(reg).map(|register| register.bits));
+        }
+    };
+    for id in units.variables.of(unit) {
+        let id = VariableId::from_u32(id);
+        let variable = &module.variables[id];
+        let function = module.function_of(variable.scope);
+        let base = function.and_then(|function| module.functions[function].stack.base);
+        let locs = module.live(id).iter().map(|live| live.loc).chain(variable.always);
+        locs.for_each(|loc| used_by(loc, base));
+    }
+    for id in units.types.of(unit) {
+        let id = TypeId::from_u32(id);
+        let base = stack_of(module, Subject::Type(id)).base;
+        module.types[id].locs().into_iter().for_each(|loc| used_by(loc, base));
+    }
+    // What procedures say is written in place of calls to them, with the caller's stack.
+    for procedure in units.procedures.of(unit) {
+        let loc = module.procedures[ProcedureId::from_u32(procedure)].loc;
+        let functions = units.functions.of(unit).map(FunctionId::from_u32);
+        let bases = functions.map(|function| module.functions[function].stack.base);
+        bases.chain([None]).for_each(|base| used_by(loc, base));
+    }
+    calls::locs(module, unit).for_each(|(loc, base)| used_by(loc, base));
+    for id in units.functions.of(unit) {
+        let function = &module.functions[FunctionId::from_u32(id)];
+        let mut locs = Vec::new();
+        function.templates.iter().for_each(|parameter| parameter.locs(&mut locs));
+        locs.into_iter().for_each(|loc| used_by(loc, function.stack.base));
+    }
+    sizes.retain(|&bits| bits < address_bits);
+    sizes.sort_unstable();
+    sizes.dedup();
+    sizes
+}
