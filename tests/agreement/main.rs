@@ -20,7 +20,7 @@ use consumers::{consumers, named, varied};
 use eitri::check::{Obstacle, Unproven};
 use eitri::emit::elf::{Code, new_object};
 use eitri::lower::{Consumer, Policy, lower};
-use eitri::model::{Module, Node, VariableId};
+use eitri::model::{LocId, Module, Node, VariableId};
 use eitri::omission::{Omission, Subject};
 use eitri::target::{Gfx, Target, Wave};
 use proptest::prelude::*;
@@ -64,30 +64,20 @@ fn agrees(numbers: &[u16]) -> Result<(), String> {
         let locations =
             |variable| module.live(variable).iter().map(|live| live.loc).chain(module.always(variable));
         for Unproven { variable, at, what, why } in &report.unproven {
-            let is_raw = match why {
-                Obstacle::Raw => true,
-                Obstacle::Outside => false,
+            let may_be = match why {
+                Obstacle::Raw => is_raw,
+                Obstacle::Outside => may_be_outside,
                 _ => return Err(format!("unproven: {at}")),
             };
-            let Some(variable) = variable else {
-                // Of something else it is a raw expression or a procedure, whose meaning the builder does not know.
-                if what.is_none() || !has_raw(module) {
-                    return Err(format!("unproven: {at}: {what:?}: {why:?}"));
-                }
-                continue;
+            let explains =
+                |mut all: Box<dyn Iterator<Item = LocId> + '_>| all.any(|loc| module.nodes(loc).any(may_be));
+            let is_explained = match variable {
+                Some(variable) => explains(Box::new(locations(*variable))),
+                None => what.is_some() && explains(Box::new(other_locations(module))),
             };
-            let nodes_of = |loc| module.nodes(loc);
-            let may_be_raw = |node: Node<'_>| matches!(node, Node::Expr(_) | Node::Call(_));
-            // At an offset that is known at run time, or past the end of a memory; or a number is read that
-            // is not there.
-            let may_be_outside = |node: Node<'_>| {
-                let is_offset = matches!(node, Node::OffsetBy | Node::BitOffsetBy | Node::Overlay);
-                let is_memory = matches!(node, Node::Memory(_) | Node::Call(_));
-                is_offset || is_memory || matches!(node, Node::Read(_))
-            };
-            let mut all = locations(*variable).flat_map(nodes_of);
-            if if is_raw { !all.any(may_be_raw) } else { !all.any(may_be_outside) } {
-                return Err(format!("unproven: {at}\n{}", nodes(module, *variable)));
+            if !is_explained {
+                let nodes = variable.map(|variable| nodes(module, variable)).unwrap_or_default();
+                return Err(format!("unproven: {at}: {what:?}: {why:?}\n{nodes}"));
             }
         }
         for left_out in &written.omissions {
@@ -122,8 +112,20 @@ fn agrees(numbers: &[u16]) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether a module has procedures, or a raw expression in any place.
-fn has_raw(module: &Module) -> bool {
+/// Whether the builder does not know the meaning of a node: a raw expression, or a procedure with one.
+fn is_raw(node: Node<'_>) -> bool {
+    matches!(node, Node::Expr(_) | Node::Call(_))
+}
+
+/// Whether a node can be meaningless in every machine: an offset that is known at run time, memory past its end, or a
+/// number that is read from such a place.
+fn may_be_outside(node: Node<'_>) -> bool {
+    matches!(node, Node::OffsetBy | Node::BitOffsetBy | Node::Overlay)
+        || matches!(node, Node::Memory(_) | Node::Call(_) | Node::Read(_))
+}
+
+/// Locations of frames, calls and procedures.
+fn other_locations(module: &Module) -> impl Iterator<Item = LocId> + '_ {
     let functions = module.functions().flat_map(|(id, function)| {
         let rules = module.frame(id).iter().map(|rule| rule.loc);
         rules.chain(function.frame_base).chain(function.static_link)
@@ -134,8 +136,8 @@ fn has_raw(module: &Module) -> bool {
         });
         arguments.flatten().chain(call.target).chain(call.clobbered_target)
     });
-    let is_raw = |node: Node<'_>| matches!(node, Node::Expr(_));
-    module.procedures().next().is_some() || functions.chain(calls).any(|loc| module.nodes(loc).any(is_raw))
+    let procedures = module.procedures().map(|(_, procedure)| procedure.loc);
+    functions.chain(calls).chain(procedures)
 }
 
 /// Where a variable is, for a message.
