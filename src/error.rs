@@ -461,8 +461,10 @@ impl fmt::Display for ErrorKind {
                 match of {
                     Named::Consumer => write!(f, "no consumer has the name `{name}`")?,
                     Named::Operation => write!(f, "unknown operation `{name}`")?,
-                    Named::Function => write!(f, "no function `{name}`")?,
-                    Named::Variable { pc } => write!(f, "no variable `{name}` is in scope{}", At::pc(*pc))?,
+                    Named::Function => write!(f, "no function has the name `{name}`")?,
+                    Named::Variable { pc } => {
+                        write!(f, "no variable in scope{} has the name `{name}`", At::pc(*pc))?
+                    }
                     Named::Section => write!(f, "the object has no section `{name}`")?,
                     Named::Symbol => write!(f, "the object has no symbol `{name}`")?,
                 }
@@ -476,21 +478,23 @@ impl fmt::Display for ErrorKind {
                 Named::Function => write!(f, "function `{name}` is ambiguous: at {}", candidates.join(", ")),
                 _ => write!(f, "`{name}` is ambiguous: {}", candidates.join("; ")),
             },
-            Self::DuplicateName { of: Named::Symbol, name } => write!(f, "two symbols `{name}`"),
-            Self::DuplicateName { of: Named::Section, .. } => f.write_str("two sections of this name"),
+            Self::DuplicateName { of: Named::Symbol, name } => {
+                write!(f, "two symbols have the name `{name}`")
+            }
+            Self::DuplicateName { of: Named::Section, .. } => f.write_str("two sections have this name"),
             Self::DuplicateName { name, .. } => write!(f, "two entities have the name `{name}`"),
             Self::LaneOutOfWave { lane, wave } => write!(f, "lane {lane} is not in a wave of {wave}"),
-            Self::EmptyRange => f.write_str("the range is empty or reversed"),
+            Self::EmptyRange => f.write_str("a range begins before its end"),
             Self::OverlappingRanges(other) => write!(
                 f,
                 "the range overlaps {:#x}..{:#x} of the same variable; \
-                 several places at once are given in one call",
+                 several locations at one pc are given in one call",
                 other.start, other.end
             ),
             Self::OutsideFunction { size } => {
                 write!(
                     f,
-                    "the range is not inside of the function, which has {size:#x}",
+                    "the range is outside of the function, which has {size:#x}",
                     size = Count(*size, "byte")
                 )
             }
@@ -500,13 +504,13 @@ impl fmt::Display for ErrorKind {
             Self::WhichLane { what, needs, register, has } => write!(
                 f,
                 "a vector register has a value for each lane, so `lane({register}, 0)` is one for the wave, \
-                 `per_lane({register})` that of the asking lane, and `whole({register})` takes all {has}; \
+                 `per_lane({register})` that of the current lane, and `whole({register})` takes all {has}; \
                  {what} has {needs}",
                 has = Count(*has, "bit")
             ),
             Self::CyclicType(name) => write!(f, "type `{name}` contains itself"),
             Self::UnknownId(what) => write!(f, "no such entity in this module: {what}"),
-            Self::CannotSay { what, consumer } => write!(f, "{consumer} cannot be told of {what}"),
+            Self::CannotSay { what, consumer } => write!(f, "{consumer} cannot express {what}"),
             Self::Truncated(what) => write!(f, "the bytes end inside of {what}"),
             Self::UnknownOperation { code, sub: Some(sub) } => {
                 write!(f, "unknown operation {code:#04x}, sub-operation {sub:#x}")

@@ -17,7 +17,7 @@ const ROWS: &[Row] = &[
     (|m| { let f = function(m)?; let b = m.block(f, &[])?; m.import(f, Imported::Namespace(b)).map(drop) },
         "unit `a.c`, function `f`: scope2 is not a namespace"),
     (|m| { let f = function(m)?; m.call(f)?.returns_to(0x44).map(drop) },
-        "unit `a.c`, function `f`, pc 0x44..0x45: the range is not inside of the function, which has 0x40 bytes"),
+        "unit `a.c`, function `f`, pc 0x44..0x45: the range is outside of the function, which has 0x40 bytes"),
     (|m| { let u = m.unit("u"); m.call(u).map(drop) },
         "unit `u`: the scope of a call is a function, a block or an inlined call"),
     (|m| { let f = function(m)?; m.call(f)?.argument(&Loc::register(Reg(5)))?.value(Val::entry_value(Reg(999))).map(drop) },
@@ -27,7 +27,7 @@ const ROWS: &[Row] = &[
     (|m| { let f = function(m)?; m.function_definition(f, f).map(drop) },
         "unit `a.c`, function `f`: a definition completes a declaration: `f` is a definition itself"),
     (|m| { let f = function(m)?; m.entry_pc(f, 0x40) },
-        "unit `a.c`, function `f`, pc 0x40..0x41: the range is not inside of the function, which has 0x40 bytes"),
+        "unit `a.c`, function `f`, pc 0x40..0x41: the range is outside of the function, which has 0x40 bytes"),
     (|m| { let f = function(m)?; let b = m.block(f, &[0..8])?; m.entry_pc(b, 8) },
         "unit `a.c`, function `f`, pc 0x8..0x9: the entry pc is outside of the code of its scope"),
     (|m| { let f = function(m)?; { let n = m.namespace(f, "n")?; m.discriminator(n, 1) } },
@@ -195,13 +195,13 @@ fn ranges_of_a_block_are_refused_by_the_rule() {
                     let is_inside =
                         |outer: &core::ops::Range<u64>| range.clone().all(|pc| outer.contains(&pc));
                     let what = if range.is_empty() {
-                        "empty".to_owned()
+                        "begins before its end".to_owned()
                     } else if range.end > 9 {
-                        "not inside of the function".to_owned()
+                        "outside of the function".to_owned()
                     } else if let Some(other) = list[..index].iter().find(meets) {
                         format!("overlaps {:#x}..{:#x} of the same scope", other.start, other.end)
                     } else if !AROUND.iter().any(is_inside) {
-                        "not in the code of the scope around it".to_owned()
+                        "outside of the code of the enclosing scope".to_owned()
                     } else {
                         return None;
                     };

@@ -160,8 +160,8 @@ fn bad_code_is_refused_with_its_name() {
     };
     refused(&|code| code.sections[1].name = ".text".into(), ".text");
     refused(&|code| code.sections[1].name = String::new(), "\"\"");
-    refused(&|code| code.sections[1].align = 24, "section .rodata: an alignment of 24");
-    refused(&|code| code.sections[1].align = 0, "section .rodata: an alignment of 0");
+    refused(&|code| code.sections[1].align = 24, "section .rodata: an alignment is a power of two: 24");
+    refused(&|code| code.sections[1].align = 0, "section .rodata: an alignment is a power of two: 0");
     refused(&|code| code.sections[1].relocations[0].symbol = "nowhere".into(), "`nowhere`");
     refused(&|code| code.sections[1].relocations[0].offset = 64, "section .rodata, offset 0x40");
     refused(&|code| code.symbols[0].size = 49, "a symbol lies within its section: `kernel` in section 1");
@@ -171,8 +171,11 @@ fn bad_code_is_refused_with_its_name() {
     );
     refused(&|code| code.symbols[0].place = Place::Section { index: 0, offset: 0 }, "section 0");
     refused(&|code| code.symbols[0].place = Place::Section { index: 4, offset: 0 }, "section 4");
-    refused(&|code| code.symbols[1].name = "kernel".into(), "two symbols `kernel`");
-    refused(&|code| code.symbols[2].place = Place::Undefined, "`helper` is local");
-    refused(&|code| code.externals.push("kernel".into()), "two symbols `kernel`");
+    refused(&|code| code.symbols[1].name = "kernel".into(), "two symbols have the name `kernel`");
+    refused(
+        &|code| code.symbols[2].place = Place::Undefined,
+        "a local symbol is defined in its object: `helper`",
+    );
+    refused(&|code| code.externals.push("kernel".into()), "two symbols have the name `kernel`");
     refused(&|code| code.symbols[0].name = "ker\0nel".into(), "ker\\0nel");
 }

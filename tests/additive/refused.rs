@@ -27,7 +27,7 @@ fn other_objects() {
     says(&refused(b"!<arch>\n", &gfx1030()), &["not an ELF file"]);
     says(&refused(b"\x7fELF", &gfx1030()), &["end inside of the ELF header"]);
     says(&changed(4, 1), &["ELFCLASS64"]);
-    says(&changed(5, 3), &["neither byte order"]);
+    says(&changed(5, 3), &["byte order: 3"]);
     says(&changed(16, 4), &["type 4"]);
     says(&refused(&uspill(), &Target::x86_64()), &["machine 224", "x86_64 is 62"]);
     let gfx1100 = Target::amdgpu(Gfx::GFX1100, Wave::W32).unwrap();
@@ -70,7 +70,7 @@ fn relocations_that_cannot_be() {
     refused(&[to_symbol(0, 2, "uspill", 0)], &["2 bytes"]);
     refused(&[to_symbol(0, 8, "uspill", 0), to_symbol(4, 4, "uspill", 0)], &["0x4", "overlap"]);
     refused(&[to_symbol(8, 4, "uspill", 0), to_symbol(0, 4, "uspill", 0)], &["order"]);
-    refused(&[to_section(4, ".debug_c", 0)], &["0x4", ".debug_c", "not to be added"]);
+    refused(&[to_section(4, ".debug_c", 0)], &["0x4", ".debug_c", "not among the added sections"]);
     refused(&[to_section(4, ".debug_b", 9)], &["0x9 of .debug_b, which has 0x8"]);
     refused(&[to_symbol(4, 4, "uspill", 1 << 32)], &["0x4", "4 bytes"]);
 
@@ -152,8 +152,12 @@ fn loaded_tables_that_name_sections() {
     refused(
         comment + 40,
         &[debug as u8],
-        &format!("section .comment: refers to section {debug}, which is replaced"),
+        &format!("section .comment: the object refers to section {debug}, which is replaced"),
     );
-    refused(comment + 40, &[0xff], &format!("section .comment: section 255 of {}", object.sections.len()));
+    refused(
+        comment + 40,
+        &[0xff],
+        &format!("section .comment: section 255 is out of range: the object has {}", object.sections.len()),
+    );
     attach_with(&linked, &gfx1030(), &uspill_sections(), &how).unwrap();
 }

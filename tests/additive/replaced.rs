@@ -296,7 +296,7 @@ fn what_is_referred_to_does_not_go() {
     }
     refused(
         ".section .debug_a,\"\",@progbits\n.byte 1\n.section .notes,\"\",@progbits\n.long .debug_a\n",
-        "section .rela.notes: refers to symbol ",
+        "section .rela.notes: the object refers to symbol ",
     );
     refused(
         ".section .debug_a,\"\",@progbits\n.byte 1\n.section .notes,\"o\",@progbits,.debug_a\n.long 1\n",

@@ -94,7 +94,7 @@ fn stops_come_from_several_files() {
 
     let (code, text, errors) = ask(&[WALK_STOPS, WEIGH_STOPS]);
     assert_eq!((code, &*text), (2, ""));
-    assert!(errors.contains("weigh_stops.json: another target than that of the files before"), "{errors}");
+    assert!(errors.contains("weigh_stops.json: all files of --machine have the same target"), "{errors}");
 }
 
 #[test]
@@ -151,8 +151,12 @@ fn unusable_waves_are_named() {
         (&weigh, &["--machine", path(&outside)], "stop 1: the wave is not in the function at 0x20000"),
         (&weigh, &["--machine", path(&here), "--machine", path(&outside)], "function `weigh`: stop 2: "),
         (&weigh, &["--machine", path(&here), "--function", "way"], "function `way`: stop 1: "),
-        (&weigh, &["--machine", path(&many), "--target", "x86_64"], "missing field `machine`, or a list of"),
-        (&scale, &["--machine", path(&here)], "function `scale`: stop 1: nothing says where its lanes stand"),
+        (&weigh, &["--machine", path(&many), "--target", "x86_64"], "missing field `machine` or `stops`"),
+        (
+            &scale,
+            &["--machine", path(&here)],
+            "function `scale`: stop 1: the function has no DW_AT_LLVM_lane_pc",
+        ),
     ];
     for (object, arguments, expected) in cases {
         let (code, text, errors) = eitri(&[&["explain", "--lanes", path(object)], *arguments].concat());
@@ -162,7 +166,7 @@ fn unusable_waves_are_named() {
     for command in ["eval", "explain"] {
         let (code, text, errors) = eitri(&[command, "lit0", "--machine", WEIGH_STOPS]);
         assert_eq!((code, &*text), (2, ""));
-        assert!(errors.contains("there are several stops, and they are for `explain --lanes`"), "{errors}");
+        assert!(errors.contains("several stops are for `explain --lanes` only"), "{errors}");
     }
 }
 
@@ -171,7 +175,7 @@ fn unusable_waves_are_named() {
 /// The legend text of each lane at each stop.
 type Said = Vec<Vec<String>>;
 
-const NOWHERE: &str = "nowhere: not active when the function was entered, or not known";
+const NOWHERE: &str = "nowhere: not active on entry to the function, or unknown";
 
 /// Positions of lanes in the table.
 fn written(text: &str) -> Option<Said> {

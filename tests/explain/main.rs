@@ -166,9 +166,12 @@ fn a_variable_is_that_of_the_innermost_scope() {
     assert_eq!(found(&["--var", "x", "--pc", "0x10000"]), "location undefined, bytes -- -- -- --");
     assert!(found(&["--var", "old", "--pc", "0x10018"]).starts_with("location mem:5:0x10@2, error unmapped"));
     for (arguments, said) in [
-        (&["--var", "nobody", "--pc", "0x10000"][..], "no variable `nobody` is in scope at pc 0x10000"),
-        (&["--var", "n", "--pc", "0x10028"], "no variable `n` is in scope at pc 0x10028"),
-        (&["--var", "n"], "no variable `n` is in scope without a pc"),
+        (
+            &["--var", "nobody", "--pc", "0x10000"][..],
+            "no variable in scope at pc 0x10000 has the name `nobody`",
+        ),
+        (&["--var", "n", "--pc", "0x10028"], "no variable in scope at pc 0x10028 has the name `n`"),
+        (&["--var", "n"], "no variable in scope without a pc has the name `n`"),
     ] {
         let (code, text, errors) = ask(arguments);
         assert_eq!((code, &*text), (2, ""), "{arguments:?}");
@@ -211,11 +214,11 @@ fn ambiguous_variables_are_listed() {
 #[test]
 fn unusable_input_is_named() {
     let cases: &[(&[&str], &str)] = &[
-        (&["regx v3"], "no target is known"),
+        (&["regx v3"], "the target is unknown"),
         (&["frob", "--target", "x86_64"], "operation 0: unknown operation `frob`"),
-        (&["31 3", "--target", "x86_64"], "`31 3`: bytes of two hexadecimal digits each are expected"),
+        (&["31 3", "--target", "x86_64"], "bytes of two hexadecimal digits each are expected: `31 3`"),
         (&["lit3", "--target", "x86_64", "--initial", "here"], "--initial: "),
-        (&["lit3", "--target", "x86_64", "--pc", "soon"], "--pc soon: functions are those of the file"),
+        (&["lit3", "--target", "x86_64", "--pc", "soon"], "--pc soon: a function needs an object file"),
         (&["lit3", "--target", "x86_64", "--pc", "0xg"], "invalid value '0xg' for '--pc <ADDRESS>'"),
         (&["lit3", "--machine", "Cargo.toml"], "Cargo.toml: "),
         (&["lit3", "--machine", HOST, "--pc", "0x10", "--frame", "1"], "the machine has no frame 1"),

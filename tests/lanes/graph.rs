@@ -216,7 +216,7 @@ fn writes_that_do_not_fit_are_refused() {
             "0x0..0x4",
             "lanes that have run and lanes yet to run need separate masks",
         ),
-        (&[(64, save)], "0x40..0x44", "the range is not inside of the function, which has 0x40 bytes"),
+        (&[(64, save)], "0x40..0x44", "the range is outside of the function, which has 0x40 bytes"),
     ] {
         let error = one_block(writes);
         assert!(error.starts_with(&format!("unit `a.cl`, function `k`, pc {pcs}: {what}")), "{error}");

@@ -93,16 +93,16 @@ fn regions_and_what_they_say_are_in_the_function() {
     let all = [(0..64, s(4))];
     assert_eq!(
         a_loop(8..68, 32, &all),
-        "unit `a.cl`, function `k`, region0 (loop, 0x8..0x44), pc 0x8..0x44: the range is not inside of the \
+        "unit `a.cl`, function `k`, region0 (loop, 0x8..0x44), pc 0x8..0x44: the range is outside of the \
          function, which has 0x40 bytes"
     );
     assert_eq!(
         a_loop(8..8, 32, &all),
-        "unit `a.cl`, function `k`, region0 (loop, 0x8..0x8), pc 0x8..0x8: the range is empty or reversed"
+        "unit `a.cl`, function `k`, region0 (loop, 0x8..0x8), pc 0x8..0x8: a range begins before its end"
     );
     assert_eq!(
         a_loop(8..32, 64, &all),
-        "unit `a.cl`, function `k`, region0 (loop, 0x8..0x20), pc 0x40..0x41: the range is not inside of the \
+        "unit `a.cl`, function `k`, region0 (loop, 0x8..0x20), pc 0x40..0x41: the range is outside of the \
          function, which has 0x40 bytes"
     );
     let (mut m, kernel) = kernel();

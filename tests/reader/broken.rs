@@ -269,7 +269,7 @@ fn sections_that_are_whole_are_printed() {
 }
 
 /// Expected text for [`tables`], derived by hand.
-const PRINTED: &str = r#"addresses: the object is not linked, and its sections are taken to be at
+const PRINTED: &str = r#"addresses: the object is not linked; its sections are assumed to be at
   0x10000 .text.other
   0x12000 .text.kernel
 

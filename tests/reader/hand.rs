@@ -205,14 +205,14 @@ fn instructions_that_make_no_sense_are_errors_with_their_offset() {
     let sections = Sections { debug_frame: &section.bytes, ..Sections::default() };
     let frames = Frames::read(&sections, FrameSection::Debug, ENCODING).unwrap();
     let error = frames.rows(&frames.fdes[0]).next_row().map(|_| ()).unwrap_err();
-    assert!(error.to_string().contains("more registers"), "{error}");
+    assert!(error.to_string().contains("too many registers"), "{error}");
     let mut program = none.clone();
     program.u8s([0x08, 1]).u8s([0x0a; 0x4_0000]);
     let section = frame(&style, &none, &program);
     let sections = Sections { debug_frame: &section.bytes, ..Sections::default() };
     let frames = Frames::read(&sections, FrameSection::Debug, ENCODING).unwrap();
     let error = frames.rows(&frames.fdes[0]).next_row().map(|_| ()).unwrap_err();
-    assert!(error.to_string().contains("too many rules"), "{error}");
+    assert!(error.to_string().contains("remembered rows is too large"), "{error}");
 }
 
 /// Pointers of `.eh_frame`: Linux Standard Base, sections 10.5 and 10.6.

@@ -20,7 +20,7 @@ fn print(bytes: &[u8], verbose: bool) -> String {
 #[test]
 fn the_text_says_what_the_module_does() {
     let text = print(&object(FORM()), false);
-    let expected = r#"addresses: the object is not linked, and its sections are taken to be at
+    let expected = r#"addresses: the object is not linked; its sections are assumed to be at
   0x10000 .text.other
   0x12000 .text.kernel
 

@@ -37,10 +37,10 @@ const WRONG: &[(&str, &str, &str)] = &[
     (r#"{"block": {"in": "f", "pcs": @[[0, 8], [4, 12]]}}"#, "describe[3].block.pcs", "the range overlaps 0x0..0x8"),
     (r#"{"frame": {"function": "f", "entry_function": true, "rules": [
         [0, 8, "s33", "undefined"], @[4, 12, "s33", {"lane": ["v40", 7]}]]}}"#,
-        "describe[3].frame.rules[1]", "it overlaps 0x0..0x8"),
+        "describe[3].frame.rules[1]", "a column has one rule at each pc: this rule overlaps 0x0..0x8"),
     (r#"{"region": {"in": "f", "kind": "then", "pcs": [8, 16], "waits_at": 0, "masks": [[0, 64, {"register": "s6"}]]}},
         @{"region": {"in": "f", "kind": "then", "pcs": [12, 20], "waits_at": 0, "masks": [[0, 64, {"register": "s6"}]]}}"#,
-        "describe[4].region", "it overlaps"),
+        "describe[4].region", "regions are nested or disjoint: this region overlaps"),
     (r#"{"variable": {"in": @"g", "name": "n", "type": "int"}}"#, "describe[3].variable.in", "no scope"),
     (r#"{"variable": {"in": "f", "name": "n", "type": "int", "declared": [@"b.cl", 3]}}"#,
         "describe[3].variable.declared[0]", "no file of this unit"),

@@ -141,7 +141,11 @@ fn malformed_targets_are_refused() {
     let cases = [
         (with(register(serde_json::json!([9, 3]))), "targets.mine.registers[0]", "ascends"),
         (with(register(serde_json::json!([0, 0x1_0000]))), "targets.mine.registers[0]", "at most"),
-        (with(register(serde_json::json!([3]))), "targets.mine.registers[0].dwarf", "the last of a range"),
+        (
+            with(register(serde_json::json!([3]))),
+            "targets.mine.registers[0].dwarf",
+            "the last number of a range",
+        ),
         (
             with(serde_json::json!([
                 {"dwarf": [0, 3], "name": "r", "bits": 32}, {"dwarf": 2, "name": "x", "bits": 64}

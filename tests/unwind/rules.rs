@@ -91,7 +91,7 @@ fn offset() {
     is_at(RBX, Program::new().offset(RBX, -1), "mem:0:0x7018");
     // Moving the CFA out of memory is an error: A.2.5.3.
     let down = Program::new().def_cfa(RAX, 0).register(16, R12);
-    is_refused(RBX, down.offset(RBX, 0x400), Class::Evaluation, "outside of a storage");
+    is_refused(RBX, down.offset(RBX, 0x400), Class::Evaluation, "stays in its storage");
 }
 
 /// 4: "The previous value of this register is the memory byte address of the location description L."
@@ -100,7 +100,7 @@ fn val_offset() {
     is_at(RBX, Program::new().val_offset(RBX, 2), "implicit:0070000000000000");
     is_at(RBX, Program::new().op(0x14, [RBX, 1]), "implicit:0870000000000000");
     // "Ill-formed … if the register size does not match the size of an address."
-    is_refused(XMM0, Program::new().val_offset(XMM0, 0), Class::IllFormed, "bits of an address");
+    is_refused(XMM0, Program::new().val_offset(XMM0, 0), Class::IllFormed, "contains an address");
 }
 
 /// 5: "This register has been stored in another register numbered R."
@@ -111,7 +111,7 @@ fn register() {
     is_at(RBX, Program::new().register(RBX, R12).undefined(R12), "reg:12");
     is_at(RBX, Program::new().register(RBX, R12).offset(R12, 2), "reg:12");
     // "Ill-formed if the size of this register does not match the size of register R."
-    is_refused(RBX, Program::new().register(RBX, XMM0), Class::IllFormed, "differ in size");
+    is_refused(RBX, Program::new().register(RBX, XMM0), Class::IllFormed, "have the same size");
     // "… or if there is a cyclic dependency in the call frame information."
     let circle = Program::new().register(RBX, R12).register(R12, RBP).register(RBP, RBX);
     is_refused(RBX, circle.clone(), Class::IllFormed, "cyclic");
@@ -201,7 +201,7 @@ fn operations_that_are_not_allowed() {
 fn expressions_that_ask_for_themselves() {
     let of = |reg: &str| x86(&format!("call_frame_entry_reg {reg}"));
     is_at(RBX, Program::new().at(RBX, &of("r12")).offset(R12, 2), "mem:0:0x7000");
-    is_refused(RBX, Program::new().at(RBX, &of("rbx")), Class::IllFormed, "asks for itself");
+    is_refused(RBX, Program::new().at(RBX, &of("rbx")), Class::IllFormed, "cannot depend on itself");
     let two = Program::new().at(RBX, &of("r12")).at(R12, &of("rbx"));
     is_refused(RBX, two, Class::IllFormed, "register 3, rule expression(3 bytes)");
     // The CFA in a register that is saved at the CFA.

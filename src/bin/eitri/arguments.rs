@@ -146,7 +146,7 @@ pub enum Command {
         #[arg(long, requires = "machine",
               conflicts_with_all = ["var", "kind", "initial", "pc", "frame", "lane", "read", "consumer"])]
         lanes: bool,
-        /// Function for --lanes, in its innermost frame: the innermost function at the first stop, or one of its callers.
+        /// Function for --lanes: the innermost function at the first stop, or one of its callers.
         #[arg(long, value_name = "NAME", requires = "lanes")]
         function: Option<String>,
         /// Also draw a figure: a panel for each step, with the stack and the storages; with --lanes, a column for each
