@@ -433,7 +433,7 @@ impl Random {
     }
 
     fn below(&mut self, limit: u32) -> u32 {
-        ((self.next() >> 32) * u64::from(limit) >> 32) as u32
+        (((self.next() >> 32) * u64::from(limit)) >> 32) as u32
     }
 
     /// A number of 1 to 24 bits; all sizes are equally frequent.

@@ -12,8 +12,8 @@ use gimli::write::{
 };
 
 use super::content::{
-    At, BASES, Code, DEPTHS, DIRECTORY, Entry, Function, Kind, LANES, Machine, Mix, PRODUCER, Place, Row,
-    Scope, Type, Unit, Variable,
+    At, BASES, Code, DEPTHS, DIRECTORY, Entry, Function, Kind, LANES, Machine, Mix, Name, PRODUCER, Place,
+    Row, Scope, Type, Unit, Variable,
 };
 use super::hand::expression;
 
@@ -97,7 +97,7 @@ impl<'d> OpenUnit<'d> {
         self.unit.get_mut(entry).set(at, value);
     }
 
-    fn string(&mut self, entry: UnitEntryId, at: gimli::DwAt, name: super::content::Name) {
+    fn string(&mut self, entry: UnitEntryId, at: gimli::DwAt, name: Name) {
         let string = self.dwarf.strings.add(self.mix.text(name));
         self.set(entry, at, Value::StringRef(string));
     }

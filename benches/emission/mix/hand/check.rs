@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::super::content::{At, Entry, Function, Kind, LANES, Machine, Place, Row, Scope, Variable};
+use super::super::content::{At, DEPTHS, Entry, Function, Kind, LANES, Machine, Place, Row, Scope, Variable};
 
 /// A violated rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -162,7 +162,7 @@ pub fn function(machine: Machine, function: &Function) -> Result<(), Wrong> {
 
 /// Checks the ranges of a function's scopes: inside the function and the enclosing scope, and disjoint.
 pub fn scopes(machine: Machine, bytes: u32, scopes: &[Scope], all: &[Range<u32>]) -> Result<(), Wrong> {
-    let mut around: [Range<usize>; super::super::content::DEPTHS] = Default::default();
+    let mut around: [Range<usize>; DEPTHS] = Default::default();
     for scope in scopes {
         let ranges = &all[scope.ranges.clone()];
         let outer = scope.depth.checked_sub(1).map_or(&[][..], |depth| &all[around[depth].clone()]);

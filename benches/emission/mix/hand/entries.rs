@@ -1,6 +1,8 @@
 //! `.debug_info`: types, functions, scopes and variables, with their lists.
 
-use super::super::content::{At, BASES, Entry, Function, Kind, Machine, Name, Scope, Type, Unit, Variable};
+use super::super::content::{
+    At, BASES, Entry, Function, Kind, Machine, Name, Place, Scope, Type, Unit, Variable,
+};
 use super::abbrev::{Die, Form};
 use super::bytes::uleb;
 use super::check::{self, Wrong};
@@ -291,7 +293,7 @@ impl<const CHECKED: bool> Hand<'_, CHECKED> {
 
 /// Appends a length byte and the expression of a location.
 #[inline]
-fn counted(out: &mut Vec<u8>, machine: Machine, place: super::super::content::Place, bits: u32) {
+fn counted(out: &mut Vec<u8>, machine: Machine, place: Place, bits: u32) {
     let length = out.len();
     out.push(0);
     expression::write(out, machine, place, bits);

@@ -15,7 +15,7 @@ mod strings;
 
 use eitri::emit::{Relocation, RelocationTarget, Section};
 
-use super::content::{At, DIRECTORY, Machine, Mix, PRODUCER, Unit};
+use super::content::{At, DIRECTORY, Function, Machine, Mix, PRODUCER, Unit};
 use abbrev::{Abbreviations, Die, Tables};
 use bytes::{begin_length, end_length, uleb};
 use check::{Checks, Wrong};
@@ -162,7 +162,7 @@ impl<'m, const CHECKED: bool> Hand<'m, CHECKED> {
     }
 
     /// Appends the addresses of functions, and the range list of the unit.
-    fn addresses(&mut self, functions: &[super::content::Function]) {
+    fn addresses(&mut self, functions: &[Function]) {
         let length = begin_length(&mut self.addr);
         self.addr.extend_from_slice(&[5, 0, 8, 0]);
         let start = self.rnglists.bytes.len();
