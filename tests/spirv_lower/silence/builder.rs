@@ -57,6 +57,24 @@ fn methods(path: &Path, all: &mut BTreeSet<String>) {
     }
 }
 
+/// Collects the methods that are made of the table of properties: `[flag] noreturn => is_noreturn;` of
+/// `macro_rules! function_properties` is `FunctionBuilder::noreturn`.
+fn properties(all: &mut BTreeSet<String>) {
+    let mut of = String::new();
+    for line in include_str!("../../../src/model/entities.rs").lines() {
+        if let Some(name) =
+            line.strip_prefix("macro_rules! ").and_then(|rest| rest.split("_properties").next())
+        {
+            let (first, rest) = name.split_at(1);
+            of = format!("{}{rest}Builder", first.to_uppercase());
+        }
+        let plain = line.strip_prefix("    [").filter(|row| row.contains(" => ") && !row.starts_with("own"));
+        if let Some(name) = plain.and_then(|row| row.split("] ").nth(1)?.split([' ', ';']).next()) {
+            all.insert(format!("{of}::{name}"));
+        }
+    }
+}
+
 /// Names of calls in the files here.
 fn called() -> BTreeSet<String> {
     let texts = [
@@ -79,6 +97,7 @@ fn every_method_is_called() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut all = BTreeSet::new();
     methods(&root.join("src/build"), &mut all);
+    properties(&mut all);
     methods(&root.join("src/spirv/binding.rs"), &mut all);
     let is_about_machine_code =
         |name: &str| MACHINE_CODE.iter().any(|it| *it == name || it.ends_with("::") && name.starts_with(it));
