@@ -11,23 +11,23 @@ call_properties! { entity
     ///
     /// Pcs are in bytes from the start of the function whose code it is in.
     pub struct Call {
-        /// The scope that it is in.
+        /// Scope of the call.
         pub scope: ScopeId,
     }
     default {
-        /// The pc after the call: where the callee returns to.
+        /// Return pc: the pc after the call.
         pub return_pc: Option<u64>,
-        /// The pc of the instruction that calls.
+        /// Pc of the instruction that calls.
         pub pc: Option<u64>,
-        /// Who is called, where that is known.
+        /// Function that is called, where it is known.
         pub callee: Option<FunctionId>,
-        /// The address that is called: a [value](super::Loc::value), true before the call.
+        /// Address that is called: a [value](super::Loc::value), true before the call.
         pub target: Option<LocId>,
-        /// The same, in registers and memory that the callee can change.
+        /// Address that is called, in registers and memory that the callee can change.
         pub clobbered_target: Option<LocId>,
-        /// Where it is in the source.
+        /// Source line.
         pub line: Option<SourceLine>,
-        /// What it gives to the callee, as indices into the module's list.
+        /// Arguments, as indices into the module's list.
         pub(crate) arguments: Range<u32>,
     }
 }

@@ -12,54 +12,54 @@ use super::types::{Accessibility, TemplateParameter};
 function_properties! { entity
     /// A function.
     pub struct Function {
-        /// Its name. That of what it defines, where it is a [definition](Self::specification).
+        /// Name; of a [definition](Self::specification) that of the declaration.
         pub name: StringId,
-        /// The scope of its body.
+        /// Scope of the body.
         pub scope: ScopeId,
-        /// Its stack frame in private memory.
+        /// Stack frame in private memory.
         pub stack: Stack,
     }
     default {
-        /// What it returns; `None` for nothing.
+        /// Type of the result; `None` for nothing.
         pub returns: Option<TypeId>,
-        /// Where it is declared.
+        /// Line of the declaration.
         pub line: Option<SourceLine>,
-        /// The line at which its body begins, of the file in which it is declared; 0 where that is not said.
+        /// Line where the body begins, in the file of the declaration; 0 for none.
         pub body_line: u32,
-        /// Where its code is; `None` if it was only inlined, or is declared and no more.
+        /// Address of the code; `None` for a function that is inlined or declared only.
         pub address: Option<Address>,
-        /// Bytes of its code.
+        /// Bytes of the code.
         pub bytes: u64,
-        /// Whether it is entered from the host.
+        /// Whether the host enters it.
         pub is_kernel: bool,
         /// Whether its stack frame begins at address 0 of private memory though it is not a kernel.
         pub is_stack_at_zero: bool,
         /// Whether it is declared here and defined elsewhere.
         pub is_declaration: bool,
-        /// The declaration that this one defines.
+        /// Declaration that this function defines.
         pub specification: Option<FunctionId>,
         /// Properties of a member function.
         pub member: MemberFunction,
-        /// The parameter that is the object of a member function.
+        /// Parameter that is the object of a member function.
         pub object_pointer: Option<VariableId>,
-        /// Where its frame begins.
+        /// Location of the frame base.
         pub frame_base: Option<LocId>,
-        /// Where the frame of the function around it begins, for the call that it belongs to.
+        /// Location of the frame base of the enclosing function.
         pub static_link: Option<LocId>,
-        /// Which of its calls are described.
+        /// Calls that are described: all of a kind.
         pub calls: Option<DescribedCalls>,
-        /// What it stands for as the instance of a template, in order. Few functions are one.
+        /// Arguments of a template that the function is an instance of, in order.
         pub templates: Vec<TemplateParameter>,
-        /// Where its lanes stand.
+        /// Divergence of lanes.
         pub(crate) lanes: FunctionLanes,
-        /// Which bytes are its frame's, counted from the canonical frame address in the space that it is in; `None`
-        /// where that is not said.
+        /// Bytes of the frame, counted from the canonical frame address in its address space; `None` where not
+        /// described.
         pub frame_extent: Option<Range<i64>>,
-        /// Its frame, as indices into the module's rules.
+        /// Rules of the frame, as indices into the module's list.
         pub(crate) frame: Range<u32>,
-        /// Its line table, as indices into the module's rows.
+        /// Rows of the line table, as indices into the module's list.
         pub(crate) rows: Range<u32>,
-        /// Whether it was inlined somewhere.
+        /// Whether a call of it is inlined.
         pub(crate) is_inlined: bool,
     }
 }
