@@ -165,8 +165,8 @@ impl<'u> Expressions<'u> {
         self.list_of(self.module.live(variable), pcs, stack, base, encode, omit)
     }
 
-    /// Appends a location list of entries, of which `pcs` gives the range and `encode` appends the expression; an error goes to
-    /// `omit`. `None` if every entry was omitted.
+    /// Appends a location list: `pcs` returns the range of an entry, `encode` appends its expression, and `omit` takes an
+    /// error of that. `None` if every entry was omitted.
     pub(super) fn list_of<T>(
         &mut self,
         all: &[T],

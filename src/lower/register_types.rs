@@ -40,7 +40,7 @@ pub(super) fn unsigned_sizes(units: &Units<'_>, unit: UnitId) -> Vec<u32> {
         let base = stack_of(module, Subject::Type(id)).base;
         module.types[id].locs().into_iter().for_each(|loc| used_by(loc, base));
     }
-    // What procedures say is written in place of calls to them, with the caller's stack.
+    // Expressions of procedures replace calls to them, with the caller's stack.
     for procedure in units.procedures.of(unit) {
         let loc = module.procedures[ProcedureId::from_u32(procedure)].loc;
         let functions = units.functions.of(unit).map(FunctionId::from_u32);

@@ -117,9 +117,9 @@ impl<'m> Units<'m> {
     /// What has to be known of all units before one can be written.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidConsumer`] where the consumer asks for a DWARF version that is not 2 to 5, for
-    /// `.debug_names` before DWARF 5, for `.eh_frame` on a target without it, for type units before DWARF 4 or with `.debug_names`, or for split units of
-    /// another version or with type units.
+    /// [`ErrorKind::InvalidConsumer`] for a DWARF version other than 2 to 5, for `.debug_names` before DWARF 5, for
+    /// `.eh_frame` on a target without it, for type units before DWARF 4 or with `.debug_names`, and for split units of
+    /// another version than DWARF 5 or with type units.
     pub fn new(module: &'m Module, consumer: &'m Consumer, policy: Policy) -> Result<Self> {
         if !(2..=5).contains(&consumer.version) {
             let what = format!("DWARF {} cannot be written: 2 to 5 can", consumer.version);

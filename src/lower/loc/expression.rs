@@ -1,4 +1,4 @@
-//! ExpressionWriter expression as it is written.
+//! Writer of one expression, from the tree of a location.
 
 use super::linear::plus;
 use super::shared::Shared;
@@ -220,8 +220,8 @@ impl<'m> ExpressionWriter<'_, 'm> {
         }
     }
 
-    /// An address that the linker fills in. ExpressionWriter in a space into which files are loaded is an address to the consumer
-    /// too, which moves it as the loader does; in another, where nothing is moved, it is a constant.
+    /// An address that the linker fills in. In a space into which files are loaded, it is an address to the consumer too,
+    /// which relocates it as the loader does; in another space it is a constant.
     pub(super) fn symbol(&mut self, symbol: Symbol, by: i64) {
         let key = AddressKey { symbol: Some(symbol.0.as_u32()), addend: by as u64 };
         *self.references.has_address |= self.space.is_loaded();

@@ -1,16 +1,15 @@
-//! A location as parts that follow each other: what offsets, parts, overlays and repetitions with constant
-//! sizes amount to.
+//! Fragments of a location: offsets, parts, overlays and repetitions with constant sizes, resolved.
 
 use crate::model::{Node, Tree};
 
-/// Some bits of a place.
+/// Consecutive bits of a location.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Fragment {
-    /// The node: none that [`split`] sees through.
+    /// Node, which [`split`] does not resolve further.
     pub(super) at: usize,
-    /// The first bit, counted from the place.
+    /// First bit, counted from the start of the node's location.
     pub(super) from: i64,
-    /// How many bits.
+    /// Size in bits.
     pub(super) bits: u64,
 }
 
