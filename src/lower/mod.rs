@@ -11,9 +11,9 @@ mod expressions;
 mod frame;
 mod frame_table;
 mod functions;
-mod join;
 mod lanes;
 mod lines;
+mod link;
 mod lists;
 mod loc;
 mod macros;
@@ -61,11 +61,11 @@ pub struct Lowered {
 /// [`Units::new`] refuses.
 pub fn lower(module: &Module, consumer: &Consumer, policy: Policy) -> Result<Lowered> {
     let units = Units::new(module, consumer, policy)?;
-    let mut join = join::Join::new(&units);
+    let mut linker = link::Linker::new(&units);
     for unit in module.units.keys() {
-        join.push(units.lower(unit)?)?;
+        linker.push(units.lower(unit)?)?;
     }
-    join.finish()
+    linker.finish()
 }
 
 /// The expression of one location, for a user who writes the rest of the DWARF by other means.

@@ -9,7 +9,7 @@ use md5::{Digest, Md5};
 use super::Lowered;
 use super::contents::Contents;
 use super::dies::Dies;
-use super::join::{LIMIT, split_name, text};
+use super::link::{LIMIT, split_name, text};
 use super::units::invalid;
 use super::units::{LoweredUnit, Part, Units};
 use crate::consumer::Consumer;

@@ -7,7 +7,7 @@ use super::Lowered;
 use super::dies::{self, Dies};
 use super::entries::{ByUnit, Children};
 use super::frame::UnitFrames;
-use super::join::Join;
+use super::link::Linker;
 use super::scope_items::ScopeItems;
 use super::split::{Skeleton, SplitUnit};
 use super::type_units::{self, TypeUnit, TypeUnits};
@@ -222,11 +222,11 @@ impl<'m> Units<'m> {
         if !units.iter().map(|unit| unit.unit).eq(self.module.units.keys()) {
             return Err(ErrorKind::UnknownId("each unit once".into()).into());
         }
-        let mut join = Join::new(self);
+        let mut linker = Linker::new(self);
         for unit in units {
-            join.push(unit)?;
+            linker.push(unit)?;
         }
-        join.finish()
+        linker.finish()
     }
 }
 

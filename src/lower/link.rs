@@ -24,7 +24,7 @@ use crate::model::{Address, FunctionId, Module, StringId, UnitId};
 use crate::omission::Omission;
 
 /// Sections, to which one unit after the other is appended.
-pub(super) struct Join<'u, 'm> {
+pub(super) struct Linker<'u, 'm> {
     units: &'u Units<'m>,
     format: Format,
     /// How many bytes a section may have.
@@ -88,7 +88,7 @@ impl Whole {
     }
 }
 
-/// What a relocation of a unit's part that names a section is to be raised by: where the unit's part of that
+/// What a relocation of a unit's part that names a section is moved by: where the unit's part of that
 /// section starts.
 #[derive(Default, Clone, Copy)]
 struct Bases {
@@ -108,7 +108,7 @@ pub(super) const LIMIT: u64 = 0xffff_fff0;
 /// How many tables of abbreviations are looked at for one that a unit can share.
 const TABLES: usize = 8;
 
-impl<'u, 'm> Join<'u, 'm> {
+impl<'u, 'm> Linker<'u, 'm> {
     pub(super) fn new(units: &'u Units<'m>) -> Self {
         Self {
             units,
@@ -171,7 +171,7 @@ impl<'u, 'm> Join<'u, 'm> {
             (&mut self.macros, first_macro),
         ] {
             let texts = (&mut self.strings, &mut self.line_strings);
-            raise(&mut section.relocations[first..], self.units, texts, bases);
+            relocate(&mut section.relocations[first..], self.units, texts, bases);
         }
         self.starts.push(info);
         self.offsets.push(unit.offsets);
@@ -179,7 +179,7 @@ impl<'u, 'm> Join<'u, 'm> {
         let table = self.table(unit.abbreviations);
         self.table_of.push((first_info, table));
         for TypeUnit { signature, mut info } in unit.type_units {
-            raise(&mut info.relocations, self.units, (&mut self.strings, &mut self.line_strings), bases);
+            relocate(&mut info.relocations, self.units, (&mut self.strings, &mut self.line_strings), bases);
             self.type_units.push((TypeUnit { signature, info }, table));
         }
         self.frames.push(self.units, unit.frames)?;
@@ -416,7 +416,7 @@ fn public(units: &Units<'_>, named: &NamedEntries, kinds: [NamedKind; 2]) -> Vec
 const ANONYMOUS: u32 = 0;
 
 /// Makes what a unit's relocations add count from the start of the whole sections. Strings are put there.
-fn raise(
+fn relocate(
     relocations: &mut [Relocation],
     units: &Units<'_>,
     (strings, line_strings): (&mut Strings, &mut Strings),
@@ -481,15 +481,15 @@ mod tests {
         let (module, mut consumer) = (module(), Consumer::dwarf5());
         consumer.format = format;
         let units = Units::new(&module, &consumer, Policy::Strict)?;
-        let mut join = Join::new(&units);
+        let mut linker = Linker::new(&units);
         if let (Some(limit), gimli::Format::Dwarf32) = (limit, format) {
-            assert_eq!(join.limit, 0xffff_fff0);
-            join.limit = limit;
+            assert_eq!(linker.limit, 0xffff_fff0);
+            linker.limit = limit;
         }
         for unit in module.units.keys() {
-            join.push(units.lower(unit)?)?;
+            linker.push(units.lower(unit)?)?;
         }
-        join.finish()
+        linker.finish()
     }
 
     #[test]
@@ -509,7 +509,7 @@ mod tests {
         let (module, mut consumer) = (module(), Consumer::dwarf5());
         consumer.format = gimli::Format::Dwarf64;
         let units = Units::new(&module, &consumer, Policy::Strict)?;
-        assert_eq!(Join::new(&units).limit, u64::MAX);
+        assert_eq!(Linker::new(&units).limit, u64::MAX);
         joined(gimli::Format::Dwarf64, Some(0)).map(drop)
     }
 }
