@@ -10,7 +10,7 @@ use super::tree::{Compared, Entity};
 use super::words::Words as _;
 use crate::error::At;
 use crate::model::{Argument, CallId, LocId};
-use crate::omission::Subject;
+use crate::omission::{Property, Subject};
 use crate::read::Entry;
 
 impl<'a, 'o> Meanings<'_, 'a, 'o> {
@@ -23,11 +23,12 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         let Some(function) = module.function_of(call.scope) else { return };
         let pc = call.pc.or(call.return_pc).unwrap_or(0);
         let said = |loc, is_number| Said { function: Some(function), pc, loc, is_number };
-        let mut left = self.omitted.of(Subject::Call(id));
+        let omitted = |property| self.omitted.count(Subject::Call(id), property);
+        let (mut targets, mut arguments) = (omitted(Property::Target), omitted(Property::Parameters));
         for (name, loc) in [(words.target, call.target), (words.clobbered, call.clobbered_target)] {
             let Some(loc) = loc else { continue };
-            match left > 0 && entry.attr(name).is_none() {
-                true => left -= 1,
+            match targets > 0 && entry.attr(name).is_none() {
+                true => targets -= 1,
                 false => self.said(said(loc, true), entry, name, &at),
             }
         }
@@ -39,7 +40,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
             };
             match difference {
                 None => drop(found.next()),
-                Some(_) if left > 0 => left -= 1,
+                Some(_) if arguments > 0 => arguments -= 1,
                 Some((kind, expected, text)) => {
                     self.report.find(kind, at.clone(), expected, text);
                     found.next();

@@ -34,13 +34,11 @@ pub(super) struct Compare<'a, 'o> {
 /// Omissions, by entity.
 pub(super) struct Omitted<'a> {
     pub(super) of_variables: BTreeMap<VariableId, Ranges>,
-    /// Omissions of other entities.
-    pub(super) of_others: Vec<Subject>,
     pub(super) of_lanes: Vec<&'a Omission>,
     /// Omissions of frames, each with the pc at which its rule begins.
     pub(super) of_frames: BTreeSet<(Subject, u64)>,
-    /// All entities that have one.
-    pub(super) entities: BTreeSet<Subject>,
+    /// Numbers of omissions by entity and property.
+    counts: BTreeMap<(Subject, Property), usize>,
 }
 
 /// Entities and the entries that were found for them.
@@ -125,13 +123,11 @@ impl Known {
 impl<'a> Omitted<'a> {
     fn new(omissions: &'a [Omission]) -> Self {
         let mut by_variable = BTreeMap::<_, Vec<Range<u64>>>::new();
-        let mut of_others = Vec::new();
+        let mut counts = BTreeMap::new();
         for one in omissions {
-            match one.variable() {
-                Some(variable) => {
-                    by_variable.entry(variable).or_default().push(one.pcs.clone().unwrap_or(0..u64::MAX));
-                }
-                None => of_others.push(one.subject),
+            *counts.entry((one.subject, one.property)).or_default() += 1;
+            if let Some(variable) = one.variable() {
+                by_variable.entry(variable).or_default().push(one.pcs.clone().unwrap_or(0..u64::MAX));
             }
         }
         let of_frames = omissions.iter().filter(|one| one.property == Property::Rule);
@@ -140,16 +136,15 @@ impl<'a> Omitted<'a> {
                 .into_iter()
                 .map(|(variable, pcs)| (variable, Ranges::new(pcs.into_iter().zip(0..))))
                 .collect(),
-            of_others,
             of_lanes: omissions.iter().filter(|one| one.property == Property::Lanes).collect(),
             of_frames: of_frames.filter_map(|one| Some((one.subject, one.pcs.as_ref()?.start))).collect(),
-            entities: omissions.iter().map(|one| one.subject).collect(),
+            counts,
         }
     }
 
-    /// The number of omissions of a function or call.
-    pub(super) fn of(&self, subject: Subject) -> usize {
-        self.of_others.iter().filter(|&&one| one == subject).count()
+    /// The number of omissions of a property of an entity.
+    pub(super) fn count(&self, subject: Subject, property: Property) -> usize {
+        self.counts.get(&(subject, property)).copied().unwrap_or(0)
     }
 }
 

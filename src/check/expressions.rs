@@ -11,7 +11,7 @@ use super::words::Words;
 use crate::error::At;
 use crate::eval::{self, Context, Element};
 use crate::model::{FunctionId, LocId, NoMeaning, Storage};
-use crate::omission::Subject;
+use crate::omission::{Property, Subject};
 use crate::op::{Dialect, Encoding};
 use crate::read::{Entry, Value};
 
@@ -36,7 +36,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
     pub(super) fn frame(&mut self, id: FunctionId, entry: Entry<'a, 'o>) {
         let data = self.module.function(id);
         let at = self.module.at_scope(data.scope);
-        let mut left = self.omitted.of(Subject::Function(id));
+        let mut left = self.omitted.count(Subject::Function(id), Property::Frame);
         let said: [(gimli::DwAt, Option<LocId>); 2] =
             [(gimli::DW_AT_frame_base, data.frame_base), (gimli::DW_AT_static_link, data.static_link)];
         for (name, loc) in said {

@@ -13,7 +13,7 @@ use super::witness;
 use crate::error::{At, Count};
 use crate::eval::{self, CallStack};
 use crate::model::{Column, Function, FunctionId, NoMeaning};
-use crate::omission::Subject;
+use crate::omission::{Property, Subject};
 use crate::op::Reg;
 use crate::read::{Dwarf, Fde, FrameSection, Frames, KnownRows};
 
@@ -86,7 +86,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         };
         let is_told = |&function: &FunctionId| {
             !module.frame(function).is_empty()
-                && !self.omitted.entities.contains(&Subject::Rule(function, Column::Cfa))
+                && self.omitted.count(Subject::Rule(function, Column::Cfa), Property::Rule) == 0
         };
         let mut told: Vec<_> = functions.iter().copied().filter(is_told).collect();
         told.sort_by_key(|&function| module.function(function).bytes);

@@ -14,7 +14,7 @@ use super::witness::lanes;
 use super::words::Words;
 use crate::error::At;
 use crate::eval::{self, Context, Evaluator, Fault, Location};
-use crate::omission::Subject;
+use crate::omission::{Property, Subject};
 use crate::read::{Entry, Value};
 
 impl<'a, 'o> Meanings<'_, 'a, 'o> {
@@ -23,7 +23,8 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         let places = [dw::DW_AT_const_value, dw::DW_AT_location];
         let names = value.attribute.as_ref().map_or(&places[..], core::slice::from_ref);
         let said = names.iter().filter(|&&name| entry.attr(name).is_some()).count();
-        if said == 0 && self.omitted.entities.contains(&value.subject) {
+        let property = if value.attribute.is_some() { Property::Count } else { Property::Value };
+        if said == 0 && self.omitted.count(value.subject, property) > 0 {
             return;
         }
         if said != 1 {

@@ -1,10 +1,13 @@
 //! An omission excuses the entity that it is of, and nothing else of that name.
 
+use std::collections::BTreeSet;
+
 use eitri::build::Builder;
 use eitri::check::{Kind, Report};
+use eitri::error::ErrorKind;
 use eitri::lower::{Consumer, Lowered, Policy, lower};
 use eitri::model::{BaseEncoding, Loc, Module, VariableId};
-use eitri::omission::{Omission, Subject};
+use eitri::omission::{Names, Omission, Reason, Subject};
 use eitri::target::Target;
 
 use crate::object;
@@ -54,6 +57,38 @@ fn two_variables_of_one_name_do_not_excuse_each_other() {
     // The other variable without its location.
     let wrong = written(&module(false).0);
     assert_is_location(&check(&truth, &right.omissions, &wrong));
+}
+
+/// Omissions of variables, calls, frames, types and templates, for a consumer that has none of these expressions.
+const ALL: &str = r#"{"eitri": 1, "target": "amdgpu-gfx1030-wave32", "describe": [
+{"unit": {"name": "a.cl", "language": "OpenCL"}},
+{"base_type": {"unit": "a.cl", "name": "int", "encoding": "signed", "bits": 32}},
+{"function": {"in": "a.cl", "name": "k", "code": {"symbol": "k", "bytes": 64}}},
+{"variable": {"in": "k", "name": "i", "type": "int", "live": [[0, 64, {"per_lane": "v1"}]]}},
+{"variable": {"in": "k", "name": "i", "type": "int", "live": [[0, 64, {"register": "s4"}]]}},
+{"call": {"in": "k", "returns_to": 20, "id": "C"}},
+{"argument": {"call": "C", "location": {"per_lane": "v2"}}},
+{"region": {"in": "k", "kind": "then", "pcs": [8, 16], "waits_at": 16, "masks": [[0, 64, {"register": "s6"}]]}},
+{"function": {"in": "a.cl", "name": "f", "code": {"symbol": "other", "bytes": 64}, "frame_base": {"per_lane": "v3"}}}]}"#;
+
+/// A text decides nothing: neither the names that a message has, nor the words of a reason.
+#[test]
+fn texts_of_omissions_change_no_verdict() {
+    let truth = Module::from_json(ALL).unwrap();
+    let right = written(&truth);
+    let blank = |one: &Omission| Omission {
+        reason: Reason::Inexpressible(ErrorKind::BadArgument("x".into())),
+        names: Names::default(),
+        ..one.clone()
+    };
+    let blank: Vec<_> = right.omissions.iter().map(blank).collect();
+    let properties: BTreeSet<_> = blank.iter().map(|one| one.property).collect();
+    assert!(properties.len() > 2, "{properties:?}");
+    let report = check(&truth, &right.omissions, &right);
+    assert!(report.is_clean(), "{report}");
+    assert_eq!(check(&truth, &blank, &right), report);
+    // Nothing is excused without them.
+    assert!(!check(&truth, &[], &right).is_clean());
 }
 
 /// Whether all findings are of locations of `i`, and there are some.
