@@ -1,4 +1,4 @@
-//! Rules of a binding for the ids that provide variables. `raise` lists violations of these rules, and `lower` refuses
+//! Rules of a binding for the ids that provide variables. `import` lists violations of these rules, and `lower` refuses
 //! them.
 
 use core::ops::Range;

@@ -44,12 +44,12 @@ mod holds;
 mod ids;
 mod layout;
 
+mod import;
 mod lower;
 mod mode;
 mod names;
 mod opcodes;
 mod operand;
-mod raise;
 mod read;
 #[cfg(feature = "rspirv")]
 pub mod rspirv;
@@ -66,11 +66,11 @@ pub use check::{Checked, Difference, check};
 pub use evaluate::{Evaluated, Initial, evaluate};
 pub use held::{DebugOperation, Held, Index};
 pub use ids::Ids;
+pub use import::{ImportedModule, import};
 pub use layout::{Constant, Function, Layout};
 pub use mode::{Dimensions, Discriminators, Mode, Of, Vectors};
 pub use names::{Enumeration, OPERATIONS, Operation};
 pub use operand::{Core, Field, Kind, Names, OperandRow, Place, Repeat, Section, Width};
-pub use raise::{Raised, raise};
 pub use read::{Fact, Facts, Operand, read};
 pub use table::{Name, Row, Set};
 pub use text::{TextOptions, print};

@@ -4,7 +4,7 @@
 use eitri::build::Builder;
 use eitri::model::{BaseEncoding, Imported, Module, SourceLine};
 use eitri::spirv::{
-    Binding, DebugOperation, Held, Id, Mode, ModuleBuilder, Position, Set, attach, raise, read, validate,
+    Binding, DebugOperation, Held, Id, Mode, ModuleBuilder, Position, Set, attach, import, read, validate,
 };
 use eitri::target::Target;
 
@@ -63,7 +63,7 @@ fn attached(words: &[u32], module: &Module, binding: &Binding, mode: &Mode) -> O
     let facts = read(&attached.words).expect("it is a module");
     assert_eq!(facts.encode(), attached.words);
     drop(validate(&facts));
-    drop(raise(&facts, module.target()));
+    drop(import(&facts, module.target()));
     Some(attached.words)
 }
 

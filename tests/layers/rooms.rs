@@ -57,10 +57,10 @@ pub const ROOMS: &[(&str, &str)] = &[
     // Reading back, and comparing.
     ("spirv::evaluate", "error eval op spirv::held spirv::names spirv::operand spirv::read spirv::table spirv::words \
         target"),
-    ("spirv::raise", "build error model omission spirv::binding spirv::held spirv::holds spirv::layout \
+    ("spirv::import", "build error model omission spirv::binding spirv::held spirv::holds spirv::layout \
         spirv::names spirv::opcodes spirv::operand spirv::read spirv::table spirv::words target"),
     ("spirv::check", "error eval model omission op spirv::attached spirv::binding spirv::evaluate spirv::held \
-        spirv::layout spirv::mode spirv::names spirv::opcodes spirv::operand spirv::raise spirv::read \
+        spirv::layout spirv::mode spirv::names spirv::opcodes spirv::operand spirv::import spirv::read \
         spirv::table spirv::validate spirv::words target"),
     // Pages, and the command.
     ("guide", ""),

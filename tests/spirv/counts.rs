@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use eitri::spirv::DebugOperation::{BitPiece, Fragment};
-use eitri::spirv::{Attached, Initial, evaluate, raise, read, validate};
+use eitri::spirv::{Attached, Initial, evaluate, import, read, validate};
 use eitri::target::Target;
 
 use crate::OPENCL;
@@ -22,8 +22,8 @@ fn found(find: &str, replace: &str) -> String {
 
 fn listed(find: &str, replace: &str) -> String {
     let words = edited(find, replace);
-    let raised = raise(&read(&words).expect("reads"), &Target::x86_64()).expect("can be described");
-    raised.omissions.iter().map(|left| format!("{left}\n")).collect()
+    let imported = import(&read(&words).expect("reads"), &Target::x86_64()).expect("can be described");
+    imported.omissions.iter().map(|left| format!("{left}\n")).collect()
 }
 
 #[test]

@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use eitri::model::{Module, TypeId, VariableId};
 use eitri::spirv::{
-    Facts, Held, Index, Mode, OPERATIONS, Raised, Set, Statement, Words, attach, from_bytes, raise, read,
-    validate,
+    Facts, Held, ImportedModule, Index, Mode, OPERATIONS, Set, Statement, Words, attach, from_bytes, import,
+    read, validate,
 };
 use eitri::target::Target;
 use pretty_assertions::assert_eq;
@@ -28,8 +28,8 @@ struct Foreign {
     held: &'static [&'static str],
 }
 
-fn raised(facts: &Facts<'_>) -> Raised {
-    raise(facts, &Target::x86_64()).expect("can be described")
+fn imported(facts: &Facts<'_>) -> ImportedModule {
+    import(facts, &Target::x86_64()).expect("can be described")
 }
 
 /// The module without debug instructions, their names, `OpLine` and `OpNoLine`; and without `OpSource`, whose language
@@ -48,8 +48,8 @@ pub fn plain(words: &[u32]) -> Vec<u32> {
 }
 
 /// The ids that provide variables, in order.
-fn held(raised: &Raised) -> Vec<String> {
-    let Raised { module, binding, .. } = raised;
+fn held(imported: &ImportedModule) -> Vec<String> {
+    let ImportedModule { module, binding, .. } = imported;
     let mut all = Vec::new();
     for (_, statement) in binding.statements() {
         let (variable, held, how) = match *statement {
@@ -98,25 +98,25 @@ impl Foreign {
     /// again.
     fn says_what_was_typed(&self) {
         let words = from_bytes(self.bytes).expect("is a module");
-        let raised = raised(&read(&words).expect("reads"));
+        let imported = imported(&read(&words).expect("reads"));
         let plain = plain(&words);
         for mode in Set::ALL.into_iter().filter(|set| set.is_shader()).map(mode) {
-            let attached = attach(&plain, &raised.module, &raised.binding, &mode);
+            let attached = attach(&plain, &imported.module, &imported.binding, &mode);
             let attached = attached.unwrap_or_else(|error| panic!("{}: {error}", self.name));
             let facts = read(&attached.words).expect("reads");
             let report = validate(&facts);
             assert!(report.is_clean(), "{}: {report}", self.name);
-            let checked = attached.check(&raised.module, &raised.binding, &mode).expect("reads");
+            let checked = attached.check(&imported.module, &imported.binding, &mode).expect("reads");
             assert!(checked.is_clean(), "{}: {checked}", self.name);
             // `DebugDeclare` requires an OpVariable: the target of a parameter is a value.
             let said = |line: &&str| line.replace("at %38", "= %38 Deref");
             let expected: Vec<_> = self.held.iter().map(said).collect();
-            assert_eq!(held(&self::raised(&facts)), expected, "{}, again", self.name);
+            assert_eq!(held(&self::imported(&facts)), expected, "{}, again", self.name);
             if let Some(ran) = tool_says(&attached.words) {
                 ran.clean();
             }
         }
-        assert_eq!(held(&raised), self.held, "{}", self.name);
+        assert_eq!(held(&imported), self.held, "{}", self.name);
     }
 }
 

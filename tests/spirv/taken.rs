@@ -1,6 +1,6 @@
-//! `attach` takes every binding that `raise` makes: `raise` lists the statements that `attach` would refuse.
+//! `attach` takes every binding that `import` makes: `import` lists the statements that `attach` would refuse.
 
-use eitri::spirv::{Mode, Name, Raised, Set, Statement, attach, from_bytes, raise, read, validate};
+use eitri::spirv::{ImportedModule, Mode, Name, Set, Statement, attach, from_bytes, import, read, validate};
 use eitri::target::{Gfx, Target, Wave};
 
 use crate::assemble::assemble;
@@ -8,19 +8,19 @@ use crate::foreign::plain;
 use crate::kernels::{Kernel, LEVELS};
 use crate::{OPENCL, SHADER};
 
-fn raised(words: &[u32]) -> Raised {
+fn imported(words: &[u32]) -> ImportedModule {
     let target = Target::amdgpu(Gfx::GFX1030, Wave::W32).expect("is known");
-    raise(&read(words).expect("reads"), &target).expect("can be described")
+    import(&read(words).expect("reads"), &target).expect("can be described")
 }
 
 /// Attaches the description in every mode, and returns it.
-fn taken(name: &str, words: &[u32]) -> Raised {
-    let raised = raised(words);
+fn taken(name: &str, words: &[u32]) -> ImportedModule {
+    let imported = imported(words);
     for mode in Set::ALL.map(Mode::exact).into_iter().chain([Mode::translator()]) {
-        let attached = attach(&plain(words), &raised.module, &raised.binding, &mode);
+        let attached = attach(&plain(words), &imported.module, &imported.binding, &mode);
         assert!(attached.is_ok(), "{name} {:?}: {:?}", mode.set, attached.err());
     }
-    raised
+    imported
 }
 
 fn modules() -> Vec<(&'static str, Vec<u32>)> {
@@ -70,13 +70,13 @@ fn a_declaration_of_nothing() {
             );
             let text = text.replace(var, &format!("{var}\n%undefined = OpUndef {ty}"));
             let words = assemble(&text).words;
-            let raised = taken(expression, &words);
-            let left: Vec<_> = raised.omissions.iter().map(ToString::to_string).collect();
+            let imported = taken(expression, &words);
+            let left: Vec<_> = imported.omissions.iter().map(ToString::to_string).collect();
             let is_listed =
                 |it: &String| it.contains("DebugDeclare") && it.contains("is an OpUndef, and no OpVariable");
             assert_eq!(left.iter().filter(|it| is_listed(it)).count(), 1, "{left:?}");
             // The other variable is kept.
-            let values = raised.binding.statements().iter();
+            let values = imported.binding.statements().iter();
             assert_eq!(values.filter(|(_, it)| matches!(it, Statement::Value { .. })).count(), 1);
         }
     }
@@ -99,11 +99,11 @@ fn whatever_an_operand_names() {
                     tried += 1;
                     valid += usize::from(validate(&read(&words).expect("reads")).is_clean());
                     let target = Target::x86_64();
-                    let raised = raise(&read(&words).expect("reads"), &target);
-                    let raised =
-                        raised.unwrap_or_else(|error| panic!("{name} {fact:?} {operand} %{id}: {error}"));
+                    let imported = import(&read(&words).expect("reads"), &target);
+                    let imported =
+                        imported.unwrap_or_else(|error| panic!("{name} {fact:?} {operand} %{id}: {error}"));
                     let mode = Mode::exact(facts.iter().next().expect("is there").set);
-                    let attached = attach(&plain(&words), &raised.module, &raised.binding, &mode);
+                    let attached = attach(&plain(&words), &imported.module, &imported.binding, &mode);
                     assert!(attached.is_ok(), "{name} {fact:?} {operand} %{id}: {:?}", attached.err());
                 }
             }

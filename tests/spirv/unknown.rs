@@ -1,7 +1,7 @@
 //! Unknown sets of debug instructions are reported, and prevent attaching.
 
 use eitri::build::Builder;
-use eitri::spirv::{Binding, Mode, Set, TextOptions, attach, print, raise, read, validate};
+use eitri::spirv::{Binding, Mode, Set, TextOptions, attach, import, print, read, validate};
 use eitri::target::Target;
 use pretty_assertions::assert_eq;
 
@@ -56,7 +56,7 @@ fn what_is_not_known_is_found() {
         let count = if is_debug { "1 finding" } else { "0 findings" };
         assert_eq!(report, format!("{found}{count}, 0 notes; 0 debug instructions"));
         assert_eq!(printed, format!("SPIR-V 1.6, ids below 10\n{said}"));
-        let left = raise(&facts, &Target::x86_64()).expect("can be described").omissions;
+        let left = import(&facts, &Target::x86_64()).expect("can be described").omissions;
         let left: String = left.iter().map(|left| left.to_string() + "\n").collect();
         let expected = found
             .replace("unknown-set (2 Binary Form): ", "")

@@ -1,6 +1,6 @@
 //! Metadata of the module itself: emitted, refused, and read back.
 
-use eitri::spirv::{Binding, Mode, Set, print, raise, read, validate};
+use eitri::spirv::{Binding, Mode, Set, import, print, read, validate};
 use pretty_assertions::assert_eq;
 
 use crate::support::Case;
@@ -36,9 +36,9 @@ fn where_the_set_has_instructions_for_it_they_are_written_and_read_back() {
         );
         let other = attached.check(&case.module, &said(&case, !may_be_shared), &Mode::exact(Set::Shader));
         assert_eq!(other.expect("is read").differences.len(), 1);
-        let raised = raise(&facts, case.module.target()).expect("is raised");
-        assert_eq!(raised.binding.build_id(), Some((DIGITS, may_be_shared)));
-        assert_eq!(raised.binding.stored_at(), Some("debug/a.spv"));
+        let imported = import(&facts, case.module.target()).expect("is imported");
+        assert_eq!(imported.binding.build_id(), Some((DIGITS, may_be_shared)));
+        assert_eq!(imported.binding.stored_at(), Some("debug/a.spv"));
     }
 }
 

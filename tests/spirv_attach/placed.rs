@@ -1,6 +1,6 @@
 //! Instructions in functions, and their positions.
 
-use eitri::spirv::{Binding, DebugOperation, Held, Mode, Set, Statement, attach, raise, read};
+use eitri::spirv::{Binding, DebugOperation, Held, Mode, Set, Statement, attach, import, read};
 use pretty_assertions::assert_eq;
 
 use crate::support::{Case, lines};
@@ -281,8 +281,8 @@ fn a_line_between_two_blocks_holds_in_the_second() {
     }
     // The positions of other statements do not determine lines.
     let words = case.attach(&of_sum, &Mode::exact(Set::OpenCl)).words;
-    let raised = raise(&read(&words).expect("reads"), case.module.target()).expect("is a model");
-    let lines = raised.binding.statements().iter().filter_map(|&(position, statement)| match statement {
+    let imported = import(&read(&words).expect("reads"), case.module.target()).expect("is a model");
+    let lines = imported.binding.statements().iter().filter_map(|&(position, statement)| match statement {
         Statement::Line(line) => Some((position, line.map(|line| line.line))),
         _ => None,
     });

@@ -1,6 +1,6 @@
 //! Words that are no good module: no panic, and an end; what cannot be described is listed or an error.
 
-use eitri::spirv::{Facts, Mode, Set, attach, check, raise, read};
+use eitri::spirv::{Facts, Mode, Set, attach, check, import, read};
 use eitri::target::Target;
 use proptest::prelude::*;
 
@@ -25,7 +25,7 @@ fn changed(mut words: Vec<u32>, changes: &[(u16, u8, u32)]) -> Vec<u32> {
 
 fn survives(words: &[u32], target: &Target) {
     if let Ok(facts) = read(words) {
-        let _ = raise(&facts, target);
+        let _ = import(&facts, target);
     }
 }
 
@@ -71,9 +71,9 @@ fn module(instructions: &[&[u32]]) -> Vec<u32> {
 
 const START: [&[u32]; 2] = [&[10, 35, 3], &[11, 1, 1, 5, 10, 3]];
 
-fn of(words: &[u32]) -> eitri::spirv::Raised {
+fn of(words: &[u32]) -> eitri::spirv::ImportedModule {
     let facts: Facts<'_> = read(words).expect("is a module");
-    raise(&facts, &Target::x86_64()).expect("is a model")
+    import(&facts, &Target::x86_64()).expect("is a model")
 }
 
 #[test]
@@ -82,9 +82,9 @@ fn types_may_be_nested_deeply() {
     let mut all: Vec<Vec<u32>> = vec![vec![20, 2, 3, 5, 4]];
     all.extend((0..count).map(|n| vec![21 + n, 3, 20 + n, 5, 0]));
     let all: Vec<&[u32]> = START.into_iter().chain(all.iter().map(|it| &it[..])).collect();
-    let raised = of(&module(&all));
-    assert_eq!(raised.module.types().count(), count as usize + 1);
-    assert!(raised.omissions.is_empty(), "{:?}", raised.omissions);
+    let imported = of(&module(&all));
+    assert_eq!(imported.module.types().count(), count as usize + 1);
+    assert!(imported.omissions.is_empty(), "{:?}", imported.omissions);
 }
 
 #[test]
@@ -98,9 +98,9 @@ fn cycles_are_listed() {
     ];
     for case in cases {
         let all: Vec<&[u32]> = START.into_iter().chain(case.iter().copied()).collect();
-        let raised = of(&module(&all));
-        assert!(!raised.omissions.is_empty(), "{case:?}");
-        assert!(raised.module.types().count() == 0, "{case:?}");
+        let imported = of(&module(&all));
+        assert!(!imported.omissions.is_empty(), "{case:?}");
+        assert!(imported.module.types().count() == 0, "{case:?}");
     }
 }
 
@@ -113,7 +113,7 @@ fn a_type_that_contains_itself_is_an_error() {
     // %6 = OpConstant 0, before them.
     let at = words.iter().position(|word| *word == 6 << 16 | 12).expect("a debug instruction");
     words.splice(at..at, [4 << 16 | 43, 4, 6, 0]);
-    let error = raise(&read(&words).expect("is a module"), &Target::x86_64()).expect_err("contains itself");
+    let error = import(&read(&words).expect("is a module"), &Target::x86_64()).expect_err("contains itself");
     assert!(error.to_string().contains("contains itself"), "{error}");
 }
 
@@ -128,12 +128,12 @@ fn what_is_shared_by_many_units_is_limited() {
     all.extend((0..units).map(|n| vec![200_000 + n, 18, 3, 20 + depth, 10, 1, 1, 100_000 + n, 3, 5, 8]));
     let all: Vec<&[u32]> = all.iter().map(|it| &it[..]).collect();
     let words = module(&all);
-    let error = raise(&read(&words).expect("is a module"), &Target::x86_64()).expect_err("too much");
+    let error = import(&read(&words).expect("is a module"), &Target::x86_64()).expect_err("too much");
     assert!(error.to_string().contains("far more room"), "{error}");
 }
 
 #[test]
 fn without_a_unit_nothing_is_described() {
-    let raised = of(&module(&[&[10, 35, 3], &[20, 2, 3, 5, 4]]));
-    assert_eq!((raised.module.units().count(), raised.omissions.len()), (0, 1));
+    let imported = of(&module(&[&[10, 35, 3], &[20, 2, 3, 5, 4]]));
+    assert_eq!((imported.module.units().count(), imported.omissions.len()), (0, 1));
 }

@@ -2,7 +2,8 @@
 
 use eitri::build::{Builder, Extent, Template};
 use eitri::model::{BaseEncoding, CompositeKind, SourceLine};
-use eitri::spirv::{Binding, Held, Mode, Position, Set};
+use eitri::omission::Names;
+use eitri::spirv::{Binding, Held, Mode, Position, Set, read};
 use eitri::target::Target;
 
 use crate::described::{Code, Core, Described};
@@ -116,4 +117,35 @@ fn what_is_not_listed_is_a_difference() {
     }
     assert!(missed.is_empty(), "of {} mistakes not found:\n{}", counts.tried, listed(&missed));
     assert!(counts.tried > 300, "{}", counts.tried);
+}
+
+/// Names are for messages: without them each mutant has the same verdict.
+#[test]
+fn names_change_no_verdict() {
+    let (target, mut verdicts) = (&targets()[0], [0, 0]);
+    for mode in modes() {
+        let written = Written::of(tangled(target), mode);
+        let mut blank = Written::of(tangled(target), written.mode.clone());
+        for omission in &mut blank.omissions {
+            omission.names = Names { subject: "x".into(), object: "x".into(), ..Names::default() };
+        }
+        assert!(blank.is_clean(&blank.words));
+        let facts = read(&written.words).expect("is a module");
+        for fact in facts.iter() {
+            for operand in fact.operands() {
+                let Some(row) = operand.row else { continue };
+                let others = sabotage::others(&facts, fact.set, row.kind, operand.word);
+                for other in
+                    others.into_iter().filter(|other| (fact.at + operand.index + *other as usize) % 5 == 0)
+                {
+                    let mut words = written.words.clone();
+                    words[fact.at + 5 + operand.index] = other;
+                    let verdict = written.is_clean(&words);
+                    assert_eq!(blank.is_clean(&words), verdict, "word {}: {other}", fact.at);
+                    verdicts[usize::from(verdict)] += 1;
+                }
+            }
+        }
+    }
+    assert!(verdicts.iter().all(|&count| count > 10), "{verdicts:?}");
 }

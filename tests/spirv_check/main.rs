@@ -1,4 +1,4 @@
-//! Debug instructions against what was described: read back, raised, compared; and mistakes that are made on purpose.
+//! Debug instructions against what was described: read back, imported, compared; and mistakes that are made on purpose.
 #![cfg(feature = "spirv")]
 
 mod bad;

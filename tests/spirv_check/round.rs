@@ -1,6 +1,6 @@
 //! What was described comes back: random modules and bindings over random code, in both sets and every mode.
 
-use eitri::spirv::{Mode, Set, attach, raise, read};
+use eitri::spirv::{Mode, Set, attach, import, read};
 use eitri::target::Target;
 use proptest::prelude::*;
 
@@ -23,16 +23,16 @@ fn comes_back(choices: &[u16], target: &Target) {
         let attached = attach(&words, &module, &binding, &mode).expect("every call was right");
         let checked = attached.check(&module, &binding, &mode).expect("is a module");
         assert!(checked.is_clean(), "{} {:?} {}: {checked}", mode.name, mode.set, target.name());
-        // What was raised is said the same way again, but where nothing holds some bits of a variable: an OpUndef, which
+        // What was imported is said the same way again, but where nothing holds some bits of a variable: an OpUndef, which
         // only the words have.
-        let raised = raise(&read(&attached.words).expect("is a module"), target).expect("is a model");
+        let imported = import(&read(&attached.words).expect("is a module"), target).expect("is a model");
         let bound = words[3];
-        if raised.binding.held().iter().any(|held| held.id().0 >= bound) {
+        if imported.binding.held().iter().any(|held| held.id().0 >= bound) {
             assert!(!mode.has_run_time_indexes);
             continue;
         }
-        let again = attach(&words, &raised.module, &raised.binding, &mode).expect("every call was right");
-        let checked = again.check(&raised.module, &raised.binding, &mode).expect("is a module");
+        let again = attach(&words, &imported.module, &imported.binding, &mode).expect("every call was right");
+        let checked = again.check(&imported.module, &imported.binding, &mode).expect("is a module");
         assert!(checked.is_clean(), "again, {} {:?}: {checked}", mode.name, mode.set);
     }
 }

@@ -26,7 +26,7 @@ pub(crate) struct Written {
     module: Module,
     binding: Binding,
     pub omissions: Vec<Omission>,
-    mode: Mode,
+    pub mode: Mode,
 }
 
 impl Written {

@@ -3,7 +3,7 @@
 use eitri::model::ScopeKind;
 use eitri::omission::{Omission, Reason, Unimported};
 use eitri::spirv::{Attached, Discriminators, Fact, Facts, Field, Mode, Name, Position, Set};
-use eitri::spirv::{check, raise, read};
+use eitri::spirv::{check, import, read};
 
 use crate::said::{Case, ENTRY, MAIN};
 
@@ -106,7 +106,7 @@ fn inlined_calls() {
     let left_out: Vec<_> = attached.omissions.iter().map(ToString::to_string).collect();
     let instance = |name: &str| {
         format!(
-            "unit `a.cl`, function `f`, variable `{name}`: that there is an inlined instance of it, which nothing is \
+            "unit `a.cl`, function `f`, variable `{name}`: there is an inlined instance of it, which nothing is \
              said to hold"
         )
     };
@@ -175,10 +175,10 @@ fn discriminators_of_calls() {
     // The words give each call its own discriminator.
     let Attached { words, omissions: left_out, .. } = described.attached(&mode).unwrap();
     let facts = read(&words).unwrap();
-    let raised = raise(&facts, described.module.target()).unwrap();
+    let imported = import(&facts, described.module.target()).unwrap();
     let is_other = |left: &&Omission| left.reason == Reason::Unimported(Unimported::OwnBlock);
-    assert_eq!(raised.omissions.iter().find(is_other), None);
-    let calls = raised.module.scopes().filter_map(|(_, scope)| match scope.kind {
+    assert_eq!(imported.omissions.iter().find(is_other), None);
+    let calls = imported.module.scopes().filter_map(|(_, scope)| match scope.kind {
         ScopeKind::Inlined { call, .. } => Some((call.line, scope.discriminator)),
         _ => None,
     });
@@ -217,8 +217,8 @@ fn discriminators_of_instances() {
     let described = case.finish();
     let mode = Mode::translator();
     let words = described.said_as(&mode).words;
-    let raised = raise(&read(&words).unwrap(), described.module.target()).unwrap();
-    let scopes = raised.module.scopes().filter(|(_, scope)| scope.kind == ScopeKind::Block);
+    let imported = import(&read(&words).unwrap(), described.module.target()).unwrap();
+    let scopes = imported.module.scopes().filter(|(_, scope)| scope.kind == ScopeKind::Block);
     let mut numbers: Vec<_> =
         scopes.map(|(_, scope)| (scope.origin.is_some(), scope.discriminator)).collect();
     numbers.sort_unstable();

@@ -1,7 +1,8 @@
 //! Properties that neither set can encode, which are listed.
 
 use eitri::model::{Accessibility, SourceLine};
-use eitri::spirv::{Id, Mode, Set};
+use eitri::omission::{Omission, Property};
+use eitri::spirv::{Field, Id, Mode, Name, Set, check, read};
 
 use crate::said::{COMPUTE, Case, KERNEL, MAIN, TABLE};
 
@@ -137,4 +138,36 @@ fn inlined_instances() {
 /// The same position in another line.
 fn at(place: SourceLine, line: u32) -> SourceLine {
     SourceLine { line, ..place }
+}
+
+/// An omission of one variable excuses no difference of another variable with the same name.
+#[test]
+fn two_variables_of_one_name() {
+    let mut case = Case::new();
+    let (int, f) = (case.int(), case.function("f"));
+    case.m.constant(f, "i", int, &[4, 0, 0, 0]).unwrap();
+    let second = case.m.variable(f, "i", int).unwrap().id();
+    case.binding.global(second, TABLE);
+    let described = case.finish();
+    for set in Set::ALL {
+        let mode = Mode::exact(set);
+        let attached = described.attached(&mode).unwrap();
+        let is_value = |omission: &&Omission| omission.property == Property::Value;
+        let omitted: Vec<_> = attached.omissions.iter().filter(is_value).map(|it| it.variable()).collect();
+        assert!(omitted.len() == 1 && omitted != [Some(second)], "{omitted:?}");
+        let facts = read(&attached.words).unwrap();
+        let global = facts.iter().find(|fact| fact.name() == Some(Name::GlobalVariable)).unwrap();
+        let place =
+            global.operands().find(|of| of.row.is_some_and(|row| row.field == Field::Variable)).unwrap();
+        let constants = facts.layout().words().instructions();
+        let constant =
+            constants.filter_map(|it| it.result()).find(|&id| facts.layout().constant(id).is_some());
+        let mut words = attached.words.clone();
+        words[global.at + 5 + place.index] = constant.unwrap().0;
+        let checked = |words: &[u32]| {
+            let checked = check(&described.module, &described.binding, &mode, &attached.omissions, words);
+            checked.unwrap().is_clean()
+        };
+        assert!(checked(&attached.words) && !checked(&words), "{set:?}");
+    }
 }

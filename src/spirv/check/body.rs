@@ -9,6 +9,7 @@ use super::told::{Teller, Told};
 use super::{Compare, Difference};
 use crate::error::{At, Count};
 use crate::model::{FunctionId, ScopeId, ScopeKind, SourceLine, VariableId};
+use crate::omission::{Property, Subject};
 use crate::spirv::binding::{Position, Statement};
 use crate::spirv::layout::Function;
 use crate::spirv::opcodes as op;
@@ -212,12 +213,12 @@ fn body(
                     own_line = own_line.filter(|_| own.is_some_and(|own| counted <= own));
                 }
                 Statement::Declare { variable, held } => {
-                    let held = teller.binding.held()[held as usize].clone();
-                    value(teller, &mut values, index, variable, &[held], true);
+                    let all = [teller.binding.held()[held as usize].clone()];
+                    value(teller, &mut values, index, variable, (held, &all), true);
                 }
                 Statement::Value { variable, held, count } => {
                     let all = teller.binding.held()[held as usize..][..count as usize].to_vec();
-                    value(teller, &mut values, index, variable, &all, false);
+                    value(teller, &mut values, index, variable, (held, &all), false);
                 }
             }
         }
@@ -256,7 +257,7 @@ fn value(
     values: &mut Vec<(usize, Shape, At, Shape)>,
     index: usize,
     variable: VariableId,
-    all: &[crate::spirv::Held],
+    (first, all): (u32, &[crate::spirv::Held]),
     is_declaration: bool,
 ) {
     let (key, at) = (teller.held_key(variable), teller.module.at_variable(variable, None));
@@ -265,8 +266,9 @@ fn value(
         let nothing = shape!(teller.shapes; "nothing");
         values.push((index, key, at.clone(), nothing));
     }
-    for held in all {
-        let shape = match teller.is_left_out(held, ty, is_declaration) {
+    for (place, held) in (first..).zip(all) {
+        let is_omitted = teller.listed.has(Subject::Holder(variable, place), Property::Entity);
+        let shape = match is_omitted {
             // What was declared before stays so.
             true if is_declaration => continue,
             true => teller.nothing_around(held, ty),

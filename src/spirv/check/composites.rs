@@ -6,13 +6,19 @@ use crate::model::{
     Accessibility, BaseOffset, Composite, CompositeKind, Passed, TemplateArgument, TemplateParameter, TypeId,
     TypeKind,
 };
+use crate::omission::{Property, Reason, Subject, TemplateOwner};
 
 impl Teller<'_, '_> {
     pub(super) fn composite(&mut self, id: TypeId, composite: &Composite, all: &mut Vec<(String, Shape)>) {
         let module = self.module;
         let ty = module.ty(id);
         let size = match ty.bits().filter(|_| !ty.is_declaration()) {
-            Some(bits) => shape!(self.shapes; bits, "bits"),
+            Some(bits) => {
+                // What is read back is whole bytes.
+                let encoded = self.listed.number(Subject::Type(id), Property::Size);
+                let bits = encoded.map_or(bits, |encoded| encoded.next_multiple_of(8));
+                shape!(self.shapes; bits, "bits")
+            }
             None => shape!(self.shapes; "incomplete"),
         };
         all.push(("size".into(), size));
@@ -37,24 +43,36 @@ impl Teller<'_, '_> {
             }
         }
         let is_lost = |ty: TypeId| self.types[ty.as_u32() as usize].is_lost;
-        let members: Vec<_> = composite.members.iter().filter(|member| !is_lost(member.ty)).collect();
-        for (index, member) in members.into_iter().enumerate() {
+        let room = self.listed.room(Subject::Type(id), Property::Members);
+        let whole = self.listed.number(Subject::Type(id), Property::Size).or(ty.bits()).unwrap_or(u64::MAX);
+        // A member that is beyond the type, for its offset is another number, cannot be imported.
+        let is_inside = |place: u32, member: &crate::model::Member| {
+            let bits = member.bits.or(module.ty(member.ty).bits()).unwrap_or_default();
+            let offset = self.listed.number(Subject::Member(id, place), Property::Offset);
+            offset.is_none_or(|offset| offset.saturating_add(bits) <= whole.div_ceil(8).saturating_mul(8))
+        };
+        let members = (0..).zip(&composite.members).take(room);
+        let members = members.filter(|&(place, member)| !is_lost(member.ty) && is_inside(place, member));
+        let members: Vec<(u32, _)> = members.collect();
+        for (index, (place, member)) in members.into_iter().enumerate() {
+            let subject = Subject::Member(id, place);
             let name = member.name.map_or("", |name| module.string(name)).to_owned();
             let whole = module.ty(member.ty).bits();
             let is_sized = whole.is_some() && self.types[member.ty.as_u32() as usize].is_sized;
             // One that is as large as its type is no bit field.
             let bits = member.bits.filter(|&bits| is_sized && Some(bits) < whole).unwrap_or_default();
+            let bits = self.listed.number(subject, Property::Size).unwrap_or(bits);
             let access = self.access(member.accessibility);
             let line = self.line(member.line);
             let made = if member.is_artificial { "artificial" } else { "" };
-            let offset = member.offset_bits;
+            let offset = self.listed.number(subject, Property::Offset).unwrap_or(member.offset_bits);
             let value = shape!(
                 self.shapes; name.clone(), "of", self.ty(member.ty), "at bit", offset, "of", bits, access, made, line
             );
             all.push((format!("member {index} `{name}`"), value));
         }
         if composite.kind != CompositeKind::Union {
-            self.templates(&composite.templates, all);
+            self.templates(TemplateOwner::Type(id), &composite.templates, all);
         }
     }
 
@@ -68,29 +86,42 @@ impl Teller<'_, '_> {
         shape!(self.shapes; word)
     }
 
-    pub(super) fn templates(&mut self, parameters: &[TemplateParameter], all: &mut Vec<(String, Shape)>) {
+    pub(super) fn templates(
+        &mut self,
+        owner: TemplateOwner,
+        parameters: &[TemplateParameter],
+        all: &mut Vec<(String, Shape)>,
+    ) {
         let mut said = Vec::new();
-        for parameter in parameters {
-            match &parameter.argument {
-                TemplateArgument::Pack(inner) => {
-                    let inner = inner.iter().filter(|one| {
-                        !matches!(one.argument, TemplateArgument::Template(_)) || !self.mode.has_packs
-                    });
-                    let inner: Vec<_> = inner.filter_map(|one| self.template(one)).collect();
-                    match self.mode.has_packs {
-                        true if inner.is_empty() => {}
-                        true => {
-                            let name = self.parameter_name(parameter);
-                            let mut parts = vec![Part::from("pack"), name.into()];
-                            parts.extend(inner.into_iter().map(Part::from));
-                            said.push(self.shapes.of(parts));
-                        }
-                        false => said.extend(inner),
-                    }
-                }
-                _ => said.extend(self.template(parameter)),
+        for (index, parameter) in (0..).zip(parameters) {
+            let subject = Subject::TemplateParameter(owner, index, None);
+            let TemplateArgument::Pack(inner) = &parameter.argument else {
+                said.extend(self.template(subject, parameter));
+                continue;
+            };
+            if self.listed.has(subject, Property::Entity) {
+                continue;
             }
+            let why = self.listed.why(subject, Property::Pack);
+            let room = self.listed.room(subject, Property::Pack);
+            let inner = (0..).zip(inner).filter_map(|(place, parameter)| {
+                self.template(Subject::TemplateParameter(owner, index, Some(place)), parameter)
+            });
+            let inner: Vec<_> = inner.take(room).collect();
+            if matches!(why, Some(Reason::PackInto(_))) {
+                said.extend(inner);
+                continue;
+            }
+            let name = self.parameter_name(parameter);
+            let mut parts = vec![Part::from("pack"), name.into()];
+            parts.extend(inner.into_iter().map(Part::from));
+            said.push(self.shapes.of(parts));
         }
+        let whole = match owner {
+            TemplateOwner::Type(id) => Subject::Type(id),
+            TemplateOwner::Function(id) => Subject::Function(id),
+        };
+        said.truncate(self.listed.room(whole, Property::TemplateParameters));
         all.extend(
             said.into_iter().enumerate().map(|(index, shape)| (format!("template parameter {index}"), shape)),
         );
@@ -100,21 +131,29 @@ impl Teller<'_, '_> {
         parameter.name.map_or("", |name| self.module.string(name)).to_owned()
     }
 
-    pub(super) fn template(&mut self, parameter: &TemplateParameter) -> Option<Shape> {
+    /// A parameter that is not a pack; `None` where it is omitted.
+    pub(super) fn template(&mut self, subject: Subject, parameter: &TemplateParameter) -> Option<Shape> {
+        if self.listed.has(subject, Property::Entity) {
+            return None;
+        }
         let name = self.parameter_name(parameter);
+        let cut = |of: &TypeId| self.listed.is_cut(subject, self.stand_in(*of));
         Some(match &parameter.argument {
             &TemplateArgument::Type(ty) => {
-                let ty = self.maybe(ty);
+                let ty = match ty.filter(cut) {
+                    Some(ty) => self.nothing(Some(ty)),
+                    None => self.maybe(ty),
+                };
                 shape!(self.shapes; "type", name, ty)
             }
             &TemplateArgument::Value { ty, value } => {
                 let number = self.integer(ty, self.module.constant(value)?)?;
                 shape!(self.shapes; "value", name, self.ty(ty), number)
             }
-            &TemplateArgument::Template(template) if self.mode.has_template_templates => {
+            &TemplateArgument::Template(template) => {
                 shape!(self.shapes; "template", name, self.module.string(template).to_owned())
             }
-            TemplateArgument::Template(_) | TemplateArgument::Pack(_) => return None,
+            TemplateArgument::Pack(_) => return None,
         })
     }
 }

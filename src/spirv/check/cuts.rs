@@ -12,7 +12,7 @@ impl Teller<'_, '_> {
     }
 
     /// The type that is encoded in the place of one that only qualifies or names it.
-    fn stand_in(&self, mut of: TypeId) -> TypeId {
+    pub(super) fn stand_in(&self, mut of: TypeId) -> TypeId {
         while self
             .listed
             .of(Subject::Type(of))

@@ -3,7 +3,7 @@
 use super::shapes::{Shape, shape};
 use super::told::Teller;
 use crate::model::{FunctionId, ScopeKind, SourceLine, TypeKind, VariableId, VariableKind};
-use crate::omission::{Property, Subject};
+use crate::omission::{Property, Subject, TemplateOwner};
 use crate::spirv::words::Id;
 
 impl Teller<'_, '_> {
@@ -12,7 +12,12 @@ impl Teller<'_, '_> {
         let function = module.function(id);
         let declared = function.specification.map(|of| module.function(of));
         let mut all = Vec::new();
-        all.push(("result".into(), self.maybe(function.returns)));
+        let cut = |of: &crate::model::TypeId| self.listed.is_cut(Subject::Signature(id), self.stand_in(*of));
+        let result = match function.returns.filter(cut) {
+            Some(of) => self.nothing(Some(of)),
+            None => self.maybe(function.returns),
+        };
+        all.push(("result".into(), result));
         let mut parameters = self.parameters[id].clone();
         if let (true, Some(of)) = (parameters.is_empty(), function.specification) {
             parameters = self.parameters[of].clone();
@@ -39,7 +44,8 @@ impl Teller<'_, '_> {
         if body_line != 0 {
             all.push(("line of the body".into(), shape!(self.shapes; u64::from(body_line))));
         }
-        if let Some(code) = self.binding.function_id(id).filter(|_| is_function) {
+        let has_code = is_function && !self.listed.has(Subject::Function(id), Property::Code);
+        if let Some(code) = self.binding.function_id(id).filter(|_| has_code) {
             all.push(("code".into(), shape!(self.shapes; u64::from(code.0))));
         }
         if let Some(of) = function.specification {
@@ -48,7 +54,7 @@ impl Teller<'_, '_> {
         }
         if is_function {
             let templates = function.templates.clone();
-            self.templates(&templates, &mut all);
+            self.templates(TemplateOwner::Function(id), &templates, &mut all);
         }
         let key = self.scope(function.scope);
         self.record(key, Subject::Function(id), all, false);
@@ -102,10 +108,14 @@ impl Teller<'_, '_> {
         let variable = module.variable(id);
         let is_member = matches!(module.scope(variable.scope).kind, ScopeKind::Type(_));
         let mut all = Vec::new();
+        let subject = Subject::Variable(id);
+        if self.listed.has(subject, Property::Entity) {
+            return;
+        }
         if self.is_declared(variable.scope) || variable.origin.is_some() && !self.mode.has_inlined_variables {
             return;
         }
-        let is_cut = self.listed.has(Subject::Variable(id), Property::Type);
+        let is_cut = self.listed.has(subject, Property::Type);
         if self.types[variable.ty.as_u32() as usize].is_lost {
             return;
         }
@@ -116,7 +126,7 @@ impl Teller<'_, '_> {
             let line = variable.line.or_else(|| declared?.line);
             all.push(("line".into(), self.line(line)));
             self.yes(&mut all, variable.is_artificial, "artificial");
-            let held = self.binding.global_id(id);
+            let held = self.binding.global_id(id).filter(|_| !self.listed.has(subject, Property::Storage));
             let is_global = module.function_of(variable.scope).is_none() || held.is_some();
             if is_member || is_global {
                 all.push(("access".into(), self.access(variable.accessibility)));
@@ -134,7 +144,9 @@ impl Teller<'_, '_> {
                 if let Some(linkage) = linkage.filter(|linkage| Some(&**linkage) != module.name_of(id)) {
                     all.push(("linkage name".into(), shape!(self.shapes; linkage)));
                 }
-                if let Some(of) = variable.specification.filter(|&of| module.is_static_member(of)) {
+                if let Some(of) = variable.specification.filter(|&of| module.is_static_member(of))
+                    && !self.listed.has(subject, Property::Definition)
+                {
                     all.push(("definition of".into(), self.variable_key(of)));
                 }
             }
@@ -163,6 +175,7 @@ impl Teller<'_, '_> {
         match (held, constant) {
             (Some(_), Some(number)) => Some(shape!(self.shapes; "number", number & u64::MAX >> (64 - bits))),
             (Some(held), None) => Some(shape!(self.shapes; "id", u64::from(held.0))),
+            (None, _) if self.listed.has(Subject::Variable(id), Property::Value) => None,
             (None, _) => {
                 let bytes = self.module.always(id).and_then(|loc| self.module.constant(loc))?;
                 let number = self.integer(variable.ty, bytes)?;

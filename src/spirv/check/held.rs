@@ -151,17 +151,4 @@ impl Teller<'_, '_> {
             }
         }
     }
-
-    /// Whether the mode has no words for what holds a variable of a type, or for the part of this.
-    pub(super) fn is_left_out(&self, held: &Held, ty: TypeId, is_declaration: bool) -> bool {
-        let is_declared = self.layout.definition(held.id()).is_some_and(|it| it.opcode() == op::VARIABLE);
-        let has_words = match held.indexes() {
-            [] => true,
-            _ if self.has_indexes(is_declaration && is_declared) => {
-                held.indexes().iter().all(|index| self.is_known(index))
-            }
-            _ => self.bits(held, ty).is_some(),
-        };
-        held.has_bit_piece() && !self.mode.has_bit_pieces || !has_words
-    }
 }

@@ -3,7 +3,7 @@
 use super::shapes::{Shape, shape};
 use super::told::Teller;
 use crate::model::{FileId, ScopeId, ScopeKind, SourceLine};
-use crate::omission::Subject;
+use crate::omission::{Property, Subject};
 use crate::spirv::words::Id;
 
 impl Teller<'_, '_> {
@@ -31,7 +31,7 @@ impl Teller<'_, '_> {
             let path = self.path(id);
             let mut all = Vec::new();
             let text = file.source.map(|text| self.module.string(text)).filter(|text| !text.is_empty());
-            if let Some(text) = text {
+            if let Some(text) = text.filter(|_| !self.listed.has(Subject::File(id), Property::SourceText)) {
                 all.push(("text".into(), shape!(self.shapes; text.to_owned())));
             }
             let key = shape!(self.shapes; "file", path);

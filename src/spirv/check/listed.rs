@@ -2,7 +2,8 @@
 
 use hashbrown::HashMap;
 
-use crate::omission::{Omission, Property, Reason, Subject, TemplateOwner};
+use crate::model::{ScopeId, TypeId};
+use crate::omission::{Omission, Property, Reason, Subject};
 
 /// The omissions of a module, by entity.
 #[derive(Debug, Default)]
@@ -13,41 +14,51 @@ impl<'l> Listed<'l> {
         let mut all = Self::default();
         for omission in omissions {
             all.0.entry(omission.subject).or_default().push(omission);
-            let whole = whole(omission.subject);
-            if whole != omission.subject {
-                all.0.entry(whole).or_default().push(omission);
-            }
         }
         all
     }
 
-    /// The omissions of an entity and of its parts.
+    /// The omissions of an entity.
     pub fn of(&self, subject: Subject) -> impl Iterator<Item = &'l Omission> {
         self.0.get(&subject).map_or(&[][..], |all| all).iter().copied()
     }
 
+    /// The reason why a property of an entity is omitted.
+    pub fn why(&self, subject: Subject, property: Property) -> Option<&'l Reason> {
+        self.of(subject).find(|omission| omission.property == property).map(|omission| &omission.reason)
+    }
+
     /// Whether a property of an entity is omitted.
     pub fn has(&self, subject: Subject, property: Property) -> bool {
-        self.of(subject).any(|omission| omission.property == property)
+        self.why(subject, property).is_some()
     }
 
-    /// Whether a type is made of another that is omitted where it refers to it.
-    pub fn is_cut(&self, subject: Subject, of: crate::model::TypeId) -> bool {
+    /// Whether an entity refers to a type where the type is omitted.
+    pub fn is_cut(&self, subject: Subject, of: TypeId) -> bool {
         self.of(subject).any(|it| matches!(it.reason, Reason::Cycle(ty, _) if ty == of))
     }
-}
 
-/// The entity that the part of one belongs to.
-fn whole(subject: Subject) -> Subject {
-    match subject {
-        Subject::Base(id, _)
-        | Subject::Member(id, _)
-        | Subject::Enumerator(id, _)
-        | Subject::TemplateParameter(TemplateOwner::Type(id), ..) => Subject::Type(id),
-        Subject::Signature(id) | Subject::TemplateParameter(TemplateOwner::Function(id), ..) => {
-            Subject::Function(id)
+    /// The number that is encoded in place of one.
+    pub fn number(&self, subject: Subject, property: Property) -> Option<u64> {
+        match self.why(subject, property) {
+            Some(&Reason::NoInt64(_, encoded)) => Some(encoded),
+            _ => None,
         }
-        Subject::Macro(id, _) => Subject::Unit(id),
-        _ => subject,
+    }
+
+    /// How many entries of a list are encoded.
+    pub fn room(&self, subject: Subject, property: Property) -> usize {
+        match self.why(subject, property) {
+            Some(&Reason::NoRoom(encoded, _)) => encoded,
+            _ => usize::MAX,
+        }
+    }
+
+    /// The scope that an entity is encoded in, which can be wider than its own.
+    pub fn scope(&self, subject: Subject, own: ScopeId) -> ScopeId {
+        match self.why(subject, Property::Scope) {
+            Some(&Reason::WiderScope(wider)) => wider,
+            _ => own,
+        }
     }
 }

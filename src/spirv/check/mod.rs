@@ -3,7 +3,7 @@
 //! ```text
 //!  Module, Binding ──► told (as the mode has it) ──┐
 //!                                                  ├──► differences, but for those that were listed
-//!  words ──► raise ──► told (as it is) ────────────┘
+//!  words ──► import ──► told (as it is) ────────────┘
 //! ```
 //!
 //! It knows of the writing half what [`Mode`] and the specification say, and shares nothing with it.
@@ -29,18 +29,18 @@ use indexmap::IndexMap;
 
 use super::Attached;
 use super::binding::Binding;
+use super::import::{ImportedModule, import_set};
 use super::mode::{Discriminators, Mode};
 use super::operand::Field;
-use super::raise::{Raised, raise_set};
-use super::read::read;
+use super::read::{Fact, Facts, read};
 use super::table::Name;
 use super::validate::{Finding, Report, Rule, validate};
 use crate::error::{At, Count, Result};
 use crate::model::Module;
-use crate::omission::{Omission, Property, Reason};
+use crate::omission::Omission;
 use listed::Listed;
 use shapes::{Shape, Shapes};
-use told::{Record, Teller, Told};
+use told::{Teller, Told};
 
 /// What was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -94,7 +94,7 @@ impl fmt::Display for Checked {
 /// of its own see [`Attached::check`]. A difference that `omissions` list is none.
 ///
 /// # Errors
-/// As [`read`] and [`raise`](super::raise()): if the words are no module, or not one that can be described.
+/// As [`read`] and [`import`](super::import()): if the words are no module, or not one that can be described.
 pub fn check(
     module: &Module,
     binding: &Binding,
@@ -124,8 +124,8 @@ fn checked(
     added: &[Range<usize>],
 ) -> Result<Checked> {
     let facts = read(words)?;
-    let raised = raise_set(&facts, module.target(), mode.set)?;
-    let Raised { module: said, binding: said_binding, omissions: unimported } = raised;
+    let imported = import_set(&facts, module.target(), mode.set)?;
+    let ImportedModule { module: said, binding: said_binding, omissions: unimported } = imported;
     let mut shapes = Shapes::default();
     let exact = Mode {
         has_inlined_variables: mode.has_inlined_variables,
@@ -136,17 +136,23 @@ fn checked(
     let (listed, nothing) = (Listed::new(omissions), Listed::default());
     let described = Teller::new(module, binding, mode, facts.layout(), &mut shapes, &listed).tell(added);
     let said = Teller::new(&said, &said_binding, &exact, facts.layout(), &mut shapes, &nothing).tell(&[]);
-    let mut compare = Compare { shapes: &shapes, omissions: &listed, found: Vec::new(), compared: 0 };
+    let mut compare = Compare { shapes: &shapes, found: Vec::new(), compared: 0 };
     compare.records(&described, &said);
     compare.bodies(&described, &said);
     compare.lost(&facts, omissions, &unimported);
     let Compare { found, compared, .. } = compare;
     let mut valid = validate(&facts);
-    let is_meant = |finding: &Finding| match mode.discriminators {
+    let discriminated = match mode.discriminators {
+        Discriminators::AsScopes => discriminated(&facts),
+        Discriminators::Beside => HashSet::new(),
+    };
+    let is_meant = |finding: &Finding| match finding.rule {
         // Instructions of another set are not the ones that were described.
-        _ if finding.rule == Rule::UnknownSet => true,
-        Discriminators::AsScopes => is_discriminator(finding),
-        Discriminators::Beside => false,
+        Rule::UnknownSet => true,
+        Rule::OperandKind if finding.operand == Some(Field::Scope) => {
+            finding.at.word.is_some_and(|word| discriminated.contains(&word))
+        }
+        _ => false,
     };
     let (meant, findings): (Vec<_>, _) = core::mem::take(&mut valid.findings).into_iter().partition(is_meant);
     valid.findings = findings;
@@ -154,17 +160,18 @@ fn checked(
     Ok(Checked { valid, differences: found, compared })
 }
 
-/// Whether it is that instructions are of a discriminator, which the specification does not have among scopes.
-fn is_discriminator(finding: &Finding) -> bool {
-    let is_scope = finding.at.operand.as_deref() == Some(Field::Scope.text());
-    let name = Name::LexicalBlockDiscriminator.row().text;
-    finding.rule == Rule::OperandKind && is_scope && finding.what.contains(name)
+/// The words of instructions whose scope is a discriminator, which the specification does not have among scopes.
+fn discriminated(facts: &Facts<'_>) -> HashSet<usize> {
+    let is_discriminator = |fact: &Fact<'_>| {
+        let scope = facts.named(fact, Field::Scope).and_then(|scope| scope.name());
+        scope == Some(Name::LexicalBlockDiscriminator)
+    };
+    facts.iter().filter(is_discriminator).map(|fact| fact.at).collect()
 }
 
 /// A comparison.
 struct Compare<'c> {
     shapes: &'c Shapes,
-    omissions: &'c Listed<'c>,
     found: Vec<Difference>,
     compared: usize,
 }
@@ -210,12 +217,12 @@ impl Compare<'_> {
                                     let (value, other) = (text(*value), text(*other));
                                     let what =
                                         format!("{}: {name} is {value}, and {other} is said", text(key));
-                                    new.push((our, name.clone(), what));
+                                    new.push((our, what));
                                 }
                                 None => {
                                     let what =
                                         format!("{}: {name}, {}, is not said", text(key), text(*value));
-                                    new.push((our, name.clone(), what));
+                                    new.push((our, what));
                                 }
                             }
                         }
@@ -226,58 +233,25 @@ impl Compare<'_> {
                                     text(key),
                                     text(*value)
                                 );
-                                new.push((our, name.clone(), what));
+                                new.push((our, what));
                             }
                         }
                     }
                     (Some(our), None) => {
-                        new.push((our, String::new(), format!("{} is not said", text(key))));
+                        new.push((our, format!("{} is not said", text(key))));
                     }
                     (None, Some(their))
                         if described.own_files.contains(&key) && their.properties.is_empty() => {}
                     (None, Some(their)) => {
                         let what = format!("{} is said, and was not described", text(key));
-                        new.push((their, String::new(), what));
+                        new.push((their, what));
                     }
                     (None, None) => {}
                 }
             }
-            for (record, property, what) in new {
-                self.find(record, &property, what);
+            for (record, what) in new {
+                self.found.push(Difference { at: record.at.clone(), what });
             }
         }
-    }
-
-    /// Notes a difference, unless it is an omission.
-    fn find(&mut self, record: &Record, property: &str, what: String) {
-        let mut omissions = self.omissions.of(record.subject);
-        if !omissions.any(|omission| excuses(omission, property)) {
-            self.found.push(Difference { at: record.at.clone(), what });
-        }
-    }
-}
-
-/// Whether an omission of an entity is the reason why a property of its record differs; of no property, why there is
-/// no record.
-fn excuses(omission: &Omission, property: &str) -> bool {
-    use Property as P;
-    let is_wide = matches!(omission.reason, Reason::NoInt64(..));
-    let is_of = |name: &str| property.starts_with(name);
-    match omission.property {
-        P::Entity if property.is_empty() => {
-            matches!(omission.reason, Reason::DeclarationParameter | Reason::NoMemberRoom | Reason::NotInUnit)
-        }
-        P::Entity => is_of("template parameter") || is_of("base class"),
-        P::Scope | P::InlinedScope => is_of("scope"),
-        P::Type => is_of("type") || is_of("result") || is_of("base class") || is_of("template parameter"),
-        P::Size if is_wide => is_of("size") || is_of("member"),
-        P::Offset if is_wide => is_of("member"),
-        P::Members => is_of("member"),
-        P::Enumerators => is_of("enumerator"),
-        P::TemplateParameters | P::Pack | P::Default => is_of("template parameter"),
-        P::Value | P::Storage => is_of("value"),
-        P::Definition => is_of("definition of"),
-        P::SourceText => is_of("text"),
-        _ => false,
     }
 }

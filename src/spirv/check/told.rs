@@ -13,7 +13,7 @@ use crate::error::At;
 use crate::model::{
     FileId, FunctionId, Imported, Language, Macro, Module, ScopeId, ScopeKind, VariableId, VariableKind,
 };
-use crate::omission::Subject;
+use crate::omission::{Property, Subject};
 use crate::spirv::binding::Binding;
 use crate::spirv::layout::Layout;
 use crate::spirv::mode::{Dimensions, Mode};
@@ -27,7 +27,6 @@ use crate::spirv::words::{HEADER, Id};
 #[derive(Debug)]
 pub(super) struct Record {
     pub key: Shape,
-    pub subject: Subject,
     pub at: At,
     pub properties: Vec<(String, Shape)>,
     /// Whether equal records are one record.
@@ -171,7 +170,7 @@ impl<'m, 's> Teller<'m, 's> {
     pub fn record(&mut self, key: Shape, subject: Subject, properties: Vec<(String, Shape)>, is_once: bool) {
         if !is_once || self.once.insert((key, properties.clone())) {
             let at = subject.at(self.module);
-            self.told.records.push(Record { key, subject, at, properties, is_once });
+            self.told.records.push(Record { key, at, properties, is_once });
         }
     }
 
@@ -269,11 +268,11 @@ impl<'m, 's> Teller<'m, 's> {
     }
 
     fn imports(&mut self) {
-        if !self.mode.has_imports {
-            return;
-        }
         let module = self.module;
         for (id, import) in module.imports() {
+            if self.listed.has(Subject::Import(id), Property::Entity) {
+                continue;
+            }
             let (kind, what) = match import.what {
                 Imported::Function(id) => ("of", self.scope(module.function(id).scope)),
                 Imported::Variable(id) => ("of", self.variable_key(id)),

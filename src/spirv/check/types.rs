@@ -310,7 +310,8 @@ impl Teller<'_, '_> {
                     all.push(("class".into(), shape!(self.shapes; "yes")));
                 }
                 let encoded = (0..).zip(enumerators).filter(|&(index, _)| self.is_encoded(id, index));
-                let encoded: Vec<_> = encoded.map(|(_, &enumerator)| enumerator).collect();
+                let room = self.listed.room(Subject::Type(id), Property::Enumerators);
+                let encoded: Vec<_> = encoded.map(|(_, &enumerator)| enumerator).take(room).collect();
                 for (index, (name, value)) in encoded.into_iter().enumerate() {
                     let name = self.module.string(name).to_owned();
                     let value = shape!(self.shapes; name, Part::Number(value));
@@ -332,7 +333,8 @@ impl Teller<'_, '_> {
         let is_declared =
             matches!(ty.kind(), TypeKind::Typedef { .. } | TypeKind::Enum { .. } | TypeKind::Composite(_));
         if is_declared {
-            all.push(("scope".into(), self.scope(ty.scope())));
+            let scope = self.listed.scope(Subject::Type(id), ty.scope());
+            all.push(("scope".into(), self.scope(scope)));
             all.push(("line".into(), self.line(ty.line())));
         }
         let key = if is_declared { self.type_key(id) } else { self.ty(id) };

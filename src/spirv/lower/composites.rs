@@ -61,7 +61,7 @@ impl<'m> Globals<'_, '_, 'm> {
             let member = self.related.statics(id)[index];
             if self.writer.is_shader() && self.variables[member].state != State::Done {
                 let reason = Reason::Cycle(module.variables[member].ty, true);
-                self.omit(Subject::Variable(member), Property::Type, reason);
+                self.omit(subject, Property::StaticMember, reason);
                 continue;
             }
             operands.push((Field::Member, self.id(Item::Variable(member))?.into()));

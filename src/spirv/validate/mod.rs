@@ -44,6 +44,8 @@ pub struct Finding {
     pub section: &'static str,
     /// Location of the instruction.
     pub at: At,
+    /// The operand.
+    pub operand: Option<Field>,
     /// Description.
     pub what: String,
 }
@@ -57,7 +59,7 @@ impl Report {
 
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { rule, section, at, what } = self;
+        let Self { rule, section, at, what, .. } = self;
         write!(f, "{} ({section}): {at}: {what}", rule.name())
     }
 }
@@ -167,24 +169,32 @@ impl<'a> Check<'_, 'a> {
 
     /// Reports about an operand.
     fn find_of(&mut self, rule: Rule, fact: &Fact<'_>, field: Field, what: impl Into<String>) {
-        self.find_in(rule, fact, Some(field.text().into()), what.into());
+        self.find_in(rule, fact, Some((field, field.text().into())), what.into());
     }
 
-    fn find_in(&mut self, rule: Rule, fact: &Fact<'_>, operand: Option<String>, what: String) {
-        let place = At { operand, ..fact.place() };
+    fn find_in(&mut self, rule: Rule, fact: &Fact<'_>, operand: Option<(Field, String)>, what: String) {
+        let (operand, text) = operand.unzip();
+        let place = At { operand: text, ..fact.place() };
         let section = fact.name().map(|name| name.row().section.text());
-        self.push(rule, section, place, what);
+        self.push(rule, section, place, operand, what);
     }
 
     /// Reports about the module rather than a debug instruction.
     fn find_at(&mut self, rule: Rule, place: At, what: String) {
-        self.push(rule, None, place, what);
+        self.push(rule, None, place, None, what);
     }
 
-    fn push(&mut self, rule: Rule, section: Option<&'static str>, at: At, what: String) {
+    fn push(
+        &mut self,
+        rule: Rule,
+        section: Option<&'static str>,
+        at: At,
+        operand: Option<Field>,
+        what: String,
+    ) {
         let section = rule.section().or(section).unwrap_or("2 Binary Form");
         let list = if rule.is_note() { &mut self.report.notes } else { &mut self.report.findings };
-        list.push(Finding { rule, section, at, what });
+        list.push(Finding { rule, section, at, operand, what });
     }
 
     /// Describes an id, for messages.

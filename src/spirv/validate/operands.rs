@@ -231,6 +231,6 @@ impl<'a> Check<'_, 'a> {
             true => format!("{} (operand {})", row.field.text(), index + 1),
             false => row.field.text().into(),
         };
-        self.find_in(rule, fact, Some(text), what);
+        self.find_in(rule, fact, Some((row.field, text)), what);
     }
 }

@@ -2,7 +2,7 @@
 
 use hashbrown::HashSet;
 
-use super::{Raiser, refused};
+use super::{Importer, refused};
 use crate::error::Result;
 use crate::model::{ScopeId, ScopeKind, SourceLine, VariableId};
 use crate::omission::Unimported;
@@ -11,7 +11,7 @@ use crate::spirv::read::Fact;
 use crate::spirv::table::Name;
 use crate::spirv::words::Id;
 
-impl<'a> Raiser<'_, 'a> {
+impl<'a> Importer<'_, 'a> {
     /// The scope that is an instance of a function's, or of one in it, where that was inlined.
     pub(super) fn instance(&mut self, scope: ScopeId, inlined: Id) -> Result<Option<ScopeId>> {
         // The calls around it come first.

@@ -1,6 +1,6 @@
 //! Expressions, and what holds a variable.
 
-use super::{Made, Raiser, refused};
+use super::{Importer, Made, refused};
 use crate::error::{Error, Result};
 use crate::model::{Part, VariableId};
 use crate::omission::Unimported;
@@ -11,7 +11,7 @@ use crate::spirv::read::Fact;
 use crate::spirv::table::Name;
 use crate::spirv::words::Id;
 
-impl<'a> Raiser<'_, 'a> {
+impl<'a> Importer<'_, 'a> {
     /// What a `DebugDeclare` or a `DebugValue` says of a variable.
     pub(super) fn held(&self, fact: &Fact<'a>, variable: VariableId) -> Made<Held> {
         let is_declaration = fact.name() == Some(Name::Declare);

@@ -1,13 +1,13 @@
 //! What is about the module, and not about its source: section "Debug Info Metadata".
 
-use super::Raiser;
+use super::Importer;
 use crate::omission::Unimported;
 use crate::spirv::names::{POSSIBLE_DUPLICATES, is_build_identifier};
 use crate::spirv::operand::Field;
 use crate::spirv::read::Fact;
 use crate::spirv::table::Name;
 
-impl<'a> Raiser<'_, 'a> {
+impl<'a> Importer<'_, 'a> {
     /// The build identifier and the storage path, the first of each.
     pub(super) fn metadata(&mut self) {
         for fact in self.iter() {

@@ -2,7 +2,7 @@
 
 use hashbrown::HashMap;
 
-use super::Raiser;
+use super::Importer;
 use crate::error::Result;
 use crate::model::{FunctionId, ScopeId, SourceLine, UnitId, VariableId};
 use crate::omission::Unimported;
@@ -37,7 +37,7 @@ struct Body {
     scopes: HashMap<Said, Option<ScopeId>>,
 }
 
-impl<'a> Raiser<'_, 'a> {
+impl<'a> Importer<'_, 'a> {
     pub(super) fn bodies(&mut self) -> Result<()> {
         for function in self.facts.layout().functions().to_vec() {
             let described = self.code.get(&function.id).copied();

@@ -2,7 +2,7 @@
 
 use super::flags::{self, Flags};
 use super::order::Node;
-use super::{Made, Raiser, refused};
+use super::{Importer, Made, refused};
 use crate::build::{DataMember, Template};
 use crate::error::Result;
 use crate::model::{CompositeKind, TypeId, UnitId};
@@ -34,7 +34,7 @@ impl Parameter {
     }
 }
 
-impl<'a> Raiser<'_, 'a> {
+impl<'a> Importer<'_, 'a> {
     /// Members of composite types, in order. They can be of any type.
     pub(super) fn members(&mut self) -> Result<()> {
         while let Some((id, unit, ty)) = self.composites.pop() {

@@ -1,7 +1,7 @@
 //! Imports, macros, and what is said of the module as a whole.
 
 use super::order::Node;
-use super::{Made, Raiser, refused};
+use super::{Importer, Made, refused};
 use crate::error::Result;
 use crate::model::{Imported, ScopeKind, UnitId};
 use crate::omission::Unimported;
@@ -17,7 +17,7 @@ const PRODUCER: &str = "Debug info producer: ";
 /// How far an alias of an alias is followed.
 const MOST_ALIASES: usize = 64;
 
-impl<'a> Raiser<'_, 'a> {
+impl<'a> Importer<'_, 'a> {
     pub(super) fn names(&mut self) -> Result<()> {
         for fact in self.iter() {
             match fact.name() {

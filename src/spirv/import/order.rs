@@ -1,6 +1,6 @@
 //! What comes before what: everything is made when all that it needs is there.
 
-use super::Raiser;
+use super::Importer;
 use crate::error::Result;
 use crate::model::UnitId;
 use crate::spirv::operand::Field;
@@ -25,7 +25,7 @@ enum Step {
     Out(Node),
 }
 
-impl Raiser<'_, '_> {
+impl Importer<'_, '_> {
     /// Makes something, and before it what it needs. If that needs it in turn, it is not there.
     pub(super) fn want(&mut self, node: Node) -> Result<()> {
         let mut steps = vec![Step::Into(node)];

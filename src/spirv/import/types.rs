@@ -1,7 +1,7 @@
 //! Types, but for what composite types are made of.
 
 use super::flags::{self, Flags};
-use super::{Made, Raiser, refused};
+use super::{Importer, Made, refused};
 use crate::build::{Builder, Extent};
 use crate::model::{
     BaseEncoding, CompositeKind, MemorySpace, Passed, PointerKind, Qualifier, TypeId, UnitId,
@@ -41,7 +41,7 @@ const NO_CLASS: u32 = u32::MAX;
 /// The most bits of a base type.
 const MOST_BITS: u64 = 1 << 32;
 
-impl<'a> Raiser<'_, 'a> {
+impl<'a> Importer<'_, 'a> {
     pub(super) fn make_type(&mut self, id: Id, unit: UnitId) {
         let Some(fact) = self.get(id).filter(|_| !self.is_nothing(id)) else { return };
         let made = self.new_type(&fact, unit);

@@ -2,7 +2,7 @@
 
 use super::flags::{self, Flags};
 use super::order::Node;
-use super::{Made, Raiser, refused};
+use super::{Importer, Made, refused};
 use crate::error::Result;
 use crate::model::{FunctionId, ScopeKind, UnitId};
 use crate::omission::Unimported;
@@ -18,7 +18,7 @@ pub(super) struct Slot {
     pub ty: Option<Id>,
 }
 
-impl<'a> Raiser<'_, 'a> {
+impl<'a> Importer<'_, 'a> {
     /// What has to be known of others before anything is made.
     pub(super) fn look(&mut self) {
         let mut variables: hashbrown::HashMap<Id, Vec<(u32, Id)>> = Default::default();

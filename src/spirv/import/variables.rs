@@ -1,7 +1,7 @@
 //! Variables and static members.
 
 use super::flags::{self, Flags};
-use super::{Made, Raiser, refused};
+use super::{Importer, Made, refused};
 use crate::model::{ScopeKind, UnitId, VariableId};
 use crate::omission::Unimported;
 use crate::spirv::operand::Field;
@@ -9,7 +9,7 @@ use crate::spirv::read::Fact;
 use crate::spirv::table::Name;
 use crate::spirv::words::Id;
 
-impl<'a> Raiser<'_, 'a> {
+impl<'a> Importer<'_, 'a> {
     pub(super) fn make_variable(&mut self, id: Id) {
         let Some(fact) = self.get(id) else { return };
         let made = match fact.name() {

@@ -41,7 +41,7 @@ use order::Node;
 
 /// A model that was made of debug instructions.
 #[derive(Debug)]
-pub struct Raised {
+pub struct ImportedModule {
     /// What they describe.
     pub module: Module,
     /// What their module has of it. Positions count as in the same module without debug instructions, `OpLine` and
@@ -71,40 +71,40 @@ pub struct Raised {
 /// # Errors
 /// As [`Builder::finish`]: [`ErrorKind::CyclicType`] if a type contains itself. [`ErrorKind::TooLarge`] if so much is
 /// shared between units, or inlined, that describing each by itself takes far more room than the words.
-pub fn raise(facts: &Facts<'_>, target: &Target) -> Result<Raised> {
+pub fn import(facts: &Facts<'_>, target: &Target) -> Result<ImportedModule> {
     // A module can have both; nearly none has.
     let set = facts.iter().next().map_or(Set::OpenCl, |fact| fact.set);
-    let mut raised = raise_set(facts, target, set)?;
+    let mut imported = import_set(facts, target, set)?;
     if let Some(other) = facts.iter().find(|fact| fact.set != set) {
         let why = Unimported::OtherSet(other.set.name());
-        raised.omissions.push(omission(other.result, other.place(), Property::Operand, why));
+        imported.omissions.push(omission(other.result, other.place(), Property::Operand, why));
     }
     for (import, name, count) in facts.layout().unknown_sets() {
         let word = facts.layout().definition(import).map(|it| it.at);
         let (why, at) = (Unimported::UnknownSet(name.into(), count), At { word, ..At::default() });
-        raised.omissions.push(omission(Id(0), at, Property::Operand, why));
+        imported.omissions.push(omission(Id(0), at, Property::Operand, why));
     }
-    Ok(raised)
+    Ok(imported)
 }
 
 /// The same, of one of the sets that a module has.
-pub(super) fn raise_set(facts: &Facts<'_>, target: &Target, set: Set) -> Result<Raised> {
-    let mut raiser = Raiser::new(facts, target, set);
-    raiser.metadata();
-    raiser.units();
-    if raiser.units.is_empty() {
+pub(super) fn import_set(facts: &Facts<'_>, target: &Target, set: Set) -> Result<ImportedModule> {
+    let mut importer = Importer::new(facts, target, set);
+    importer.metadata();
+    importer.units();
+    if importer.units.is_empty() {
         let is_of_source =
             |fact: &Fact<'_>| !matches!(fact.name(), Some(Name::BuildIdentifier | Name::StoragePath));
-        let first = raiser.iter().find(is_of_source);
+        let first = importer.iter().find(is_of_source);
         if let Some(fact) = first {
-            raiser.omit(&fact, Unimported::NoUnits);
+            importer.omit(&fact, Unimported::NoUnits);
         }
     } else {
-        raiser.entities()?;
+        importer.entities()?;
     }
-    let Raiser { m, binding, mut omissions, .. } = raiser;
+    let Importer { m, binding, mut omissions, .. } = importer;
     omissions.sort_by_key(|omission| omission.names.at.word);
-    Ok(Raised { module: m.finish()?, binding, omissions })
+    Ok(ImportedModule { module: m.finish()?, binding, omissions })
 }
 
 /// An entity, or the reason why it is not imported.
@@ -116,7 +116,7 @@ const MOST_COPIES: usize = 64;
 /// How many parts of a type are looked at for the unit that it is of.
 const MOST_PARTS: usize = 64;
 
-struct Raiser<'f, 'a> {
+struct Importer<'f, 'a> {
     facts: &'f Facts<'a>,
     set: Set,
     m: Builder,
@@ -171,7 +171,7 @@ struct Raiser<'f, 'a> {
     of_instances: HashSet<Id>,
 }
 
-impl<'f, 'a> Raiser<'f, 'a> {
+impl<'f, 'a> Importer<'f, 'a> {
     fn new(facts: &'f Facts<'a>, target: &Target, set: Set) -> Self {
         Self {
             facts,

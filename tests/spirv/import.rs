@@ -6,7 +6,7 @@ use std::fmt::Write;
 use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::TypeKind;
 use eitri::omission::{Reason, Unimported};
-use eitri::spirv::{Field, Name, Statement, raise, read};
+use eitri::spirv::{Field, Name, Statement, import, read};
 use eitri::target::{Gfx, Target, Wave};
 
 use crate::assemble::assemble;
@@ -15,11 +15,11 @@ use crate::kernels::Kernel;
 use crate::{OPENCL, SHADER, shader101};
 
 /// Text of the description, the binding and the omissions.
-fn raised(text: &str) -> String {
+fn imported(text: &str) -> String {
     let words = assemble(text).words;
     let target = Target::amdgpu(Gfx::GFX1030, Wave::W32).expect("is known");
-    let raised = raise(&read(&words).expect("reads"), &target).expect("can be described");
-    let (module, binding) = (&raised.module, &raised.binding);
+    let imported = import(&read(&words).expect("reads"), &target).expect("can be described");
+    let (module, binding) = (&imported.module, &imported.binding);
     let mut text = module.to_json();
     for (id, _) in module.functions() {
         if let Some(code) = binding.function_id(id) {
@@ -50,7 +50,7 @@ fn raised(text: &str) -> String {
         };
         writeln!(text, "{position:?}: {what}").expect("is text");
     }
-    for left in &raised.omissions {
+    for left in &imported.omissions {
         writeln!(text, "omitted: {left}").expect("is text");
     }
     text
@@ -58,8 +58,8 @@ fn raised(text: &str) -> String {
 
 #[test]
 fn every_instruction_is_described_or_listed() {
-    check_golden("spirv/opencl.raised.txt", &raised(OPENCL));
-    check_golden("spirv/shader.raised.txt", &raised(SHADER));
+    check_golden("spirv/opencl.imported.txt", &imported(OPENCL));
+    check_golden("spirv/shader.imported.txt", &imported(SHADER));
 }
 
 /// Kernels from LLVM's translator have functions with code, lines and variables, and can be lowered to DWARF.
@@ -69,11 +69,11 @@ fn kernels_of_the_llvm_translator_are_described() {
     for name in ["calls", "structs", "matmul"] {
         for level in ["-O0", "-O2"] {
             let Some(words) = Kernel::named(name).compiled(&["-g", level]) else { return };
-            let raised = raise(&read(&words).expect("reads"), &target).expect("can be described");
-            let module = &raised.module;
-            let bound = module.functions().filter(|(id, _)| raised.binding.function_id(*id).is_some());
+            let imported = import(&read(&words).expect("reads"), &target).expect("can be described");
+            let module = &imported.module;
+            let bound = module.functions().filter(|(id, _)| imported.binding.function_id(*id).is_some());
             assert!(bound.count() > 0, "{name}");
-            let statements = raised.binding.statements();
+            let statements = imported.binding.statements();
             let has = |is: fn(&Statement) -> bool| statements.iter().any(|(_, it)| is(it));
             assert!(has(|it| matches!(it, Statement::Line(Some(_)))), "{name} {level}");
             let holds = |it: &Statement| matches!(it, Statement::Declare { .. } | Statement::Value { .. });
@@ -87,7 +87,7 @@ fn kernels_of_the_llvm_translator_are_described() {
                 // A block may precede its dominator, and attach refuses that.
                 "is defined behind the position",
             ];
-            for left in &raised.omissions {
+            for left in &imported.omissions {
                 assert!(known.iter().any(|known| left.to_string().contains(known)), "{name} {level}: {left}");
             }
             lower(module, &Consumer::llvm(), Policy::Partial).expect("can be written");
@@ -100,13 +100,13 @@ fn kernels_of_the_llvm_translator_are_described() {
 fn types_of_shaders() {
     let words = assemble(&shader101()).words;
     let facts = read(&words).expect("reads");
-    let raised = raise(&facts, &Target::x86_64()).expect("is raised");
+    let imported = import(&facts, &Target::x86_64()).expect("is imported");
     let of = |name: Name| facts.iter().find(|fact| fact.name() == Some(name)).expect("is there").at;
     let left = |word: usize| -> Vec<String> {
-        let of_it = raised.omissions.iter().filter(|left| left.names.at.word == Some(word));
+        let of_it = imported.omissions.iter().filter(|left| left.names.at.word == Some(word));
         of_it.map(|left| left.to_string().split_once(": ").expect("a place").1.into()).collect()
     };
-    let kinds = || raised.module.types().map(|(_, ty)| ty.kind());
+    let kinds = || imported.module.types().map(|(_, ty)| ty.kind());
     let is_matrix =
         |kind: &&TypeKind| matches!(kind, TypeKind::Matrix { count: 4, is_column_major: true, .. });
     assert_eq!((kinds().filter(is_matrix).count(), left(of(Name::TypeMatrix))), (1, vec![]));
@@ -118,13 +118,13 @@ fn types_of_shaders() {
     assert_eq!(left(of(Name::TypeCooperativeMatrix)), [what]);
     let basic = facts.iter().find(|fact| fact.operand(Field::FpEncoding).is_some()).expect("is there").at;
     assert_eq!(left(basic), ["only its name is described, and not that it is a number of Float8E4M3EXT"]);
-    assert_eq!(raised.binding.build_id(), Some(("0123456789abcdef0123456789abcdef", true)));
-    assert_eq!(raised.binding.stored_at(), Some("debug/a.spv"));
+    assert_eq!(imported.binding.build_id(), Some(("0123456789abcdef0123456789abcdef", true)));
+    assert_eq!(imported.binding.stored_at(), Some("debug/a.spv"));
 
     let long = shader101().replace("%float %spec\n", "%float %u8\n");
     let words = assemble(&long).words;
-    let raised = raise(&read(&words).expect("reads"), &Target::x86_64()).expect("is raised");
-    let mut kinds = raised.module.types().map(|(_, ty)| ty.kind());
+    let imported = import(&read(&words).expect("reads"), &Target::x86_64()).expect("is imported");
+    let mut kinds = imported.module.types().map(|(_, ty)| ty.kind());
     assert!(kinds.any(|kind| matches!(kind, TypeKind::Vector { count: 8, .. })));
-    assert!(raised.omissions.iter().any(|left| left.reason == Reason::Unimported(Unimported::LengthId)));
+    assert!(imported.omissions.iter().any(|left| left.reason == Reason::Unimported(Unimported::LengthId)));
 }

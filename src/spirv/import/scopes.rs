@@ -2,7 +2,7 @@
 
 use hashbrown::HashSet;
 
-use super::{Made, Raiser, refused};
+use super::{Importer, Made, refused};
 use crate::model::{ScopeId, ScopeKind};
 use crate::omission::Unimported;
 use crate::spirv::operand::Field;
@@ -10,7 +10,7 @@ use crate::spirv::read::Fact;
 use crate::spirv::table::Name;
 use crate::spirv::words::Id;
 
-impl<'a> Raiser<'_, 'a> {
+impl<'a> Importer<'_, 'a> {
     pub(super) fn make_scope(&mut self, id: Id) {
         let Some(fact) = self.get(id) else { return };
         let made = match fact.name() {

@@ -2,7 +2,7 @@
 
 use hashbrown::HashSet;
 
-use super::Raiser;
+use super::Importer;
 use crate::model::{Language, SourceLine, UnitId};
 use crate::omission::Unimported;
 use crate::spirv::operand::Field;
@@ -40,7 +40,7 @@ const LANGUAGES: [Option<Language>; 14] = [
     Some(Language::RUST),
 ];
 
-impl<'a> Raiser<'_, 'a> {
+impl<'a> Importer<'_, 'a> {
     /// The sources, and the units.
     pub(super) fn units(&mut self) {
         let mut last = None;
