@@ -3,7 +3,7 @@
 //! ```text
 //!  Module, Binding ──► told (as the mode has it) ──┐
 //!                                                  ├──► differences, but for those that were listed
-//!  words ──► import ──► told (as it is) ────────────┘
+//!  words ──► import ──► told (as it is) ───────────┘
 //! ```
 //!
 //! It knows of the writing half what [`Mode`] and the specification say, and shares nothing with it.

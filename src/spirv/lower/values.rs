@@ -44,7 +44,8 @@ pub(super) struct Fitting {
 type Path = (SmallVec<[DebugOperation; 4]>, SmallVec<[Id; 2]>);
 
 impl Saying<'_, '_> {
-    /// Writes a declaration: the variable is in memory while the function runs. `index` is the place of what holds it in the binding.
+    /// Writes a declaration: the variable is in memory while the function runs. `index` is the position of its holder in
+    /// the binding.
     pub fn declare(&mut self, index: u32, held: &Held) -> Result<()> {
         if self.is_as_the_last(held) {
             return self.write(Name::Declare, (Field::Variable, held.id()), &[], &[]);
