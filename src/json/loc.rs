@@ -117,7 +117,10 @@ impl<'a> Visitor<'a> for Nodes<'_, '_, 'a> {
     fn visit_u64<E: de::Error>(self, value: u64) -> Result<(), E> {
         match self.1 {
             Sort::Loc => Err(E::invalid_type(Unexpected::Unsigned(value), &self)),
-            Sort::Val => Ok(self.0.nodes.numbers(Tag::Const, &[value])),
+            Sort::Val => {
+                self.0.nodes.numbers(Tag::Const, &[value]);
+                Ok(())
+            }
         }
     }
 

@@ -135,8 +135,9 @@ fn names_change_no_verdict() {
             for operand in fact.operands() {
                 let Some(row) = operand.row else { continue };
                 let others = sabotage::others(&facts, fact.set, row.kind, operand.word);
-                for other in
-                    others.into_iter().filter(|other| (fact.at + operand.index + *other as usize) % 5 == 0)
+                for other in others
+                    .into_iter()
+                    .filter(|other| (fact.at + operand.index + *other as usize).is_multiple_of(5))
                 {
                     let mut words = written.words.clone();
                     words[fact.at + 5 + operand.index] = other;

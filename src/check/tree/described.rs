@@ -23,7 +23,8 @@ const DECLARED: [DwAt; 3] = [dw::DW_AT_decl_file, dw::DW_AT_decl_line, dw::DW_AT
 const CALLED: [DwAt; 3] = [dw::DW_AT_call_file, dw::DW_AT_call_line, dw::DW_AT_call_column];
 
 /// Numbers of functions.
-const NUMBERS: [(DwAt, fn(&Function) -> Option<u64>); 3] = [
+type NumberOf = fn(&Function) -> Option<u64>;
+const NUMBERS: [(DwAt, NumberOf); 3] = [
     (dw::DW_AT_accessibility, |function| function.member.accessibility.map(accessibility)),
     (dw::DW_AT_virtuality, |function| function.member.virtuality.map(virtuality)),
     (dw::DW_AT_defaulted, |function| function.member.defaulted.map(defaulted)),

@@ -283,12 +283,12 @@ pub(super) fn defined<'i>(lookups: &[Lookup<'i>], name: &str) -> Result<(u32, Ra
             None => {}
         }
     }
-    Err(error.unwrap_or_else(|| {
+    let error = error.unwrap_or_else(|| {
         let known = lookups.iter().flat_map(|lookup| lookup.names.keys());
         let nearest = nearest(name, known.filter_map(|name| core::str::from_utf8(name).ok()));
         ErrorKind::UnknownName { of: Named::Symbol, name: name.into(), nearest }
-    }))
-    .map_err(Error::from)
+    });
+    Err(error.into())
 }
 
 /// Symbols of an object, in the order of its `.symtab`; of its `.dynsym`, without a `.symtab`.

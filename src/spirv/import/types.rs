@@ -120,7 +120,7 @@ impl<'a> Importer<'_, 'a> {
             }
             Name::TypeTemplate => {
                 let target = self.not_template(id);
-                self.types.get(&(target, unit)).copied().ok_or_else(|| Unimported::NotType(target.0))
+                self.types.get(&(target, unit)).copied().ok_or(Unimported::NotType(target.0))
             }
             _ => Err(Unimported::NotTypeInstruction(name.row().text)),
         }

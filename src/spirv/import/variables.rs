@@ -172,8 +172,7 @@ impl<'a> Importer<'_, 'a> {
     fn static_member(&mut self, fact: &Fact<'a>) -> Made<VariableId> {
         let owner = self.owners.get(&fact.result).copied().ok_or(Unimported::OfNoType)?;
         let unit = self.own_unit(owner);
-        let of =
-            self.types.get(&(owner, unit)).copied().ok_or_else(|| Unimported::TypeNotImported(owner.0))?;
+        let of = self.types.get(&(owner, unit)).copied().ok_or(Unimported::TypeNotImported(owner.0))?;
         let ty = match self.named(fact, Field::Type, Name::InfoNone) {
             Some(_) => {
                 self.omit(fact, Unimported::UntypedMember);
