@@ -102,7 +102,7 @@ reasons! {
     AsGlobalMemory ": the module has no GenericPointer; CrossWorkgroup is said";
     AsStorageClass(_space: SpaceId, _class: u32) " {object} is said";
     OfBytes(bytes: u64) " of {}", Count(*bytes, "byte");
-    UnknownSize(bits: u64) ": it is not known; {bits} bits are said";
+    UnknownSize(bits: u64) ": it is not known; the size {} is encoded", Count(*bits, "bit");
     Unfit(value: i128) ": {value} does not fit 32 bits";
     BaseNotFixed ": it is virtual, at no fixed place or no class";
     NamedAs(_of: TypeId) ": it is {object}";

@@ -300,7 +300,7 @@ fn what_is_referred_to_does_not_go() {
     );
     refused(
         ".section .debug_a,\"\",@progbits\n.byte 1\n.section .notes,\"o\",@progbits,.debug_a\n.long 1\n",
-        "section .notes: refers to section ",
+        "section .notes: the object refers to section ",
     );
 }
 
