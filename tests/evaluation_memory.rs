@@ -69,7 +69,7 @@ fn no_expression_takes_more_than_memory_has() {
     let expr = [many_of_much(), bytes("lit1; plus")].concat();
     let (fault, most) = peak(|| evaluator.evaluate(&expr, &machine, &context).expect_err("no value"));
     assert_eq!(fault.class, Class::IllFormed);
-    assert!(fault.rule.contains("not [implicit:0000") && fault.rule.contains('…'), "{}", fault.rule);
+    assert!(fault.rule.contains(": [implicit:0000") && fault.rule.contains('…'), "{}", fault.rule);
     assert!(most < 32 * MIB, "{most} bytes");
 
     let location = evaluator.location(&many_of_much(), &machine, &context).expect("a location");

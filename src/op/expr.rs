@@ -370,7 +370,7 @@ impl ExprBuilder {
                 Ok(by) => self.bytes[at..at + 2].copy_from_slice(&by.to_le_bytes()),
                 Err(_) => {
                     let by = to as i64 - (at as i64 + 2);
-                    self.fail(&format!("a branch reaches 32 KiB: {by:+} bytes"))
+                    self.fail(&format!("a branch reaches 32 KiB: offset {by:+}"))
                 }
             }
         }

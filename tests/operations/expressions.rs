@@ -63,7 +63,7 @@ fn labels_that_cannot_be_reached_are_errors() {
         let expr = e.finish();
         assert_eq!(expr.is_ok(), reaches, "{len}");
         if let Err(error) = expr {
-            assert_eq!(error.to_string(), "a branch reaches 32 KiB: +32768 bytes");
+            assert_eq!(error.to_string(), "a branch reaches 32 KiB: offset +32768");
         }
     }
     for (len, reaches) in [(0x8000 - 3 - 4, true), (0x8000 - 3 - 3, false)] {

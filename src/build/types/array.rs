@@ -1,7 +1,7 @@
 //! Arrays, vectors and matrices.
 
 use crate::build::{Builder, known, loc};
-use crate::error::{Error, Result};
+use crate::error::{Count as Counted, Error, Result};
 use crate::model::{Count, Dimension, Loc, Type, TypeId, TypeKind, UnitId, Val, VariableId};
 
 /// A dimension of an array, for [`Builder::array_of`]. DWARF 5 sections 5.5 and 5.13.
@@ -132,7 +132,9 @@ impl Builder {
         let element = self.module.types[of].bits.unwrap_or(0);
         if let Some(stride) = stride_bits.filter(|&stride| stride == 0 || stride < element) {
             return Err(Error::bad_argument(format!(
-                "the stride of an array is at least the size of an element: {stride} of {element} bits"
+                "the stride of an array is at least the size of an element, {element}: {stride}",
+                element = Counted(element, "bit"),
+                stride = Counted(stride, "bit"),
             )));
         }
         let mut all = Vec::with_capacity(extents.len());
@@ -144,7 +146,8 @@ impl Builder {
                     let first = i128::from(extent.lower.unwrap_or(0));
                     if extent.lower.is_some() && first + i128::from(*count) > i128::from(i64::MAX) {
                         return Err(Error::bad_argument(format!(
-                            "the last index of a dimension has at most 63 bits: {count} elements from {first}"
+                            "the last index of a dimension has at most 63 bits: {count} from {first}",
+                            count = Counted(*count, "element"),
                         )));
                     }
                     Count::Fixed(*count)
@@ -214,7 +217,7 @@ impl Builder {
         match self.module.types[of].bits {
             Some(bits) if !bits.is_multiple_of(8) => Err(Error::bad_argument(format!(
                 "elements are whole bytes: an element has {bits}",
-                bits = crate::error::Count(bits, "bit")
+                bits = Counted(bits, "bit")
             ))),
             _ => Ok(()),
         }

@@ -220,7 +220,8 @@ impl Run<'_, '_> {
         let end = offset + size;
         if end > remaining {
             return Err(ill_formed(format!(
-                "an overlay ends within the {remaining} bits of its base: {size} at bit {offset}",
+                "an overlay ends within its base of {remaining}: {size} at bit {offset}",
+                remaining = Count(remaining, "bit"),
                 size = Count(size, "bit")
             )));
         }

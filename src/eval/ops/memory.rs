@@ -238,8 +238,9 @@ impl Run<'_, '_> {
         let bits = bytes.map_or(all, |bytes| u32::from(bytes) * 8);
         if self.is_draft() && bits > all {
             return Err(ill_formed(format!(
-                "a dereference reads at most the {all} bits of an address: {bits} dereferenced",
-                bits = Count(bits, "bit").are()
+                "a dereference reads at most as many bits as an address, {all}: {bits}",
+                all = Count(all, "bit"),
+                bits = Count(bits, "bit"),
             )));
         }
         let value = if bits < all {
