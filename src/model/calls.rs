@@ -1,4 +1,4 @@
-//! Calls: where control comes back to, and what the callee gets. DWARF 5 section 3.4.
+//! Calls: return addresses and arguments. DWARF 5 section 3.4.
 
 use core::ops::Range;
 
@@ -9,7 +9,7 @@ use super::scopes::SourceLine;
 call_properties! { entity
     /// A call in the code of a function.
     ///
-    /// Pcs are in bytes from the start of the function whose code it is in.
+    /// Pcs are in bytes from the start of the calling function.
     pub struct Call {
         /// Scope of the call.
         pub scope: ScopeId,
@@ -19,11 +19,11 @@ call_properties! { entity
         pub return_pc: Option<u64>,
         /// Pc of the instruction that calls.
         pub pc: Option<u64>,
-        /// Function that is called, where it is known.
+        /// Called function, where known.
         pub callee: Option<FunctionId>,
-        /// Address that is called: a [value](super::Loc::value), true before the call.
+        /// Called address: a [value](super::Loc::value), valid before the call.
         pub target: Option<LocId>,
-        /// Address that is called, in registers and memory that the callee can change.
+        /// Called address, computed from registers and memory that the callee can change.
         pub clobbered_target: Option<LocId>,
         /// Source line.
         pub line: Option<SourceLine>,
@@ -32,22 +32,22 @@ call_properties! { entity
     }
 }
 
-/// What a call gives to the callee.
+/// An argument of a call.
 ///
-/// The values are the caller's, in its registers and memory at the call; as long as the callee runs, a
-/// debugger finds them if the call does not change them.
+/// The values are expressions over the caller's registers and memory at the call. While the callee runs, a debugger can
+/// evaluate them unless the callee has changed their operands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Argument {
     /// The call.
     pub call: CallId,
-    /// Where the callee finds it when it is entered: a register, or memory.
+    /// Location of the argument on entry to the callee: a register or memory.
     pub location: LocId,
-    /// The callee's parameter.
+    /// Parameter of the callee.
     pub parameter: Option<VariableId>,
-    /// The number that is given: a [value](super::Loc::value).
+    /// Value of the argument: a [value](super::Loc::value).
     pub value: Option<LocId>,
-    /// For an argument that is an address, where what it points to is.
+    /// Location of the pointed-to object, for an argument that is an address.
     pub data_location: Option<LocId>,
-    /// The number that is there: a [value](super::Loc::value).
+    /// Value of the pointed-to object: a [value](super::Loc::value).
     pub data_value: Option<LocId>,
 }

@@ -2,14 +2,14 @@
 //!
 //! | column | meaning |
 //! |---|---|
-//! | doc comment | that of the field and of the builder's method, and the line of the key in the [description's format](crate::json) |
-//! | kind | `flag`; `text`; `word`: a value of an enumeration; `number`; `own`: a key that is read and written by hand |
-//! | key | the key in a description; of plain properties also the builder's method |
+//! | doc comment | that of the field, of the builder's method, and of the key in the [format](crate::json) |
+//! | kind | `flag`; `text`; `word`: a value of an enumeration; `number`; `own`: read and written by hand |
+//! | key | the key in a description; for plain properties also the builder's method |
 //! | `=> field` | the field of the entity, or of its part `in member` |
 //! | `(attribute)` | the flag in DWARF |
 //!
-//! From a plain row come the field, its default (absent), the method, canonical equality, JSON in and out, the schema, and the
-//! page. Fields without a row are beside the entity, and their methods and JSON are written by hand.
+//! A plain row generates the field, its default (absent), the method, canonical equality, JSON in and out, the schema,
+//! and the page. Fields without a row are declared at the entity, with hand-written methods and JSON.
 
 /// Calls a macro with the properties of units.
 macro_rules! unit_properties { ($use:ident $($with:tt)*) => { $use! { $($with)*
@@ -119,7 +119,7 @@ macro_rules! call_properties { ($use:ident $($with:tt)*) => { $use! { $($with)*
 
 pub(crate) use {call_properties, function_properties, unit_properties, variable_properties};
 
-/// An entity: fields that are known when it is made, others that have the default of their type, and properties.
+/// An entity: required fields, fields with the default of their type, and properties.
 macro_rules! entity { (
     $(#[$meta:meta])*
     pub struct $name:ident { $($(#[$known_meta:meta])* $known_visible:vis $known:ident: $known_type:ty,)* }
@@ -138,7 +138,7 @@ macro_rules! entity { (
     }
 
     impl $name {
-        /// Flags of its entry in DWARF, in the order of the entry.
+        /// Flags of the entity's DWARF entry, in the order of the entry.
         #[allow(dead_code, reason = "each entity has it")]
         pub(crate) const FLAGS: &'static [(gimli::DwAt, fn(&Self) -> bool)] = &[
             $($($((gimli::$attribute, |entity| entity.$field),)?)?)*
@@ -160,7 +160,7 @@ macro_rules! entity { (
     }
 } }
 
-/// The part `member` of an entity.
+/// The properties of an entity's part `member`.
 macro_rules! member { (
     $(#[$meta:meta])*
     pub struct $name:ident;

@@ -1,4 +1,4 @@
-//! How a function uses its stack, and where its caller's registers are.
+//! Stack frames of functions, and the locations of the caller's registers.
 
 use core::ops::Range;
 
@@ -6,73 +6,73 @@ use super::ids::{FunctionId, LocId};
 use crate::op::Reg;
 use crate::target::{Scaling, Target};
 
-/// Where a function's stack frame in private memory is.
+/// Location of a function's stack frame in private memory.
 ///
-/// A [stack slot](super::Loc::stack_slot) is an offset in the bytes of one lane. The register that holds
-/// the frame's base may count so too (flat scratch), or count the bytes of all lanes of the wave (buffer
-/// scratch, where it is divided by the wave size to give a lane's address). That is a fact of how the
-/// function was compiled; the caller does no arithmetic.
+/// A [stack slot](super::Loc::stack_slot) is an offset in the bytes of one lane. The register with the frame's base
+/// counts either the bytes of one lane (flat scratch) or the bytes of all lanes of the wave (buffer scratch, where the
+/// register divided by the wave size is a lane's address). The unit depends on how the function was compiled; callers
+/// pass plain offsets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stack {
-    /// The register that holds the base; `None` where the base is address 0 of private memory, as in a
-    /// kernel.
+    /// Register with the base; `None` where the base is address 0 of private memory, as in a kernel.
     pub base: Option<Reg>,
-    /// How the register counts.
+    /// Unit that the register counts in.
     pub scaling: Scaling,
 }
 
 impl Stack {
-    /// A stack frame that begins at address 0 of private memory: a kernel's.
+    /// The stack frame of a kernel, which begins at address 0 of private memory.
     pub fn kernel(target: &crate::target::Target) -> Self {
         Self { base: None, scaling: target.scaling() }
     }
 }
 
-/// Where the frame of a function, or a register of its caller, is for a range of pcs. DWARF 5 section 6.4.
+/// Location of a function's frame, or of a register of its caller, for a range of pcs. DWARF 5 section 6.4.
 ///
-/// The range is half-open, in bytes from the start of the function: it is true before the instruction at `start` runs,
-/// until before the one at `end` runs.
+/// The range is half-open, in bytes from the start of the function: the rule is true before the instruction at `start`
+/// runs, until before the one at `end` runs.
 ///
-/// A register is where its location says: the register itself if it is as the caller left it, another one, a lane of
-/// one, a place counted from the [canonical frame address](super::Loc::cfa), nowhere. In such a location
-/// [`Val::entry_value`](super::Val::entry_value) is what the caller had in a register. A register of which nothing is
-/// said is as the caller left it; but [`Target::cfa_register`](crate::target::Target::cfa_register) holds the
+/// The location of a register is the register itself if it is unchanged, another register, a lane of one, memory at an
+/// offset from the [canonical frame address](super::Loc::cfa), or undefined. In such a location
+/// [`Val::entry_value`](super::Val::entry_value) is the caller's value of a register. A register without a rule is
+/// unchanged; but [`Target::cfa_register`](crate::target::Target::cfa_register) without a rule is the canonical frame
+/// address.
 /// canonical frame address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FrameRule {
-    /// Whose frame.
+    /// Function that has the frame.
     pub function: FunctionId,
     pub(crate) start: u32,
     pub(crate) end: u32,
-    /// Of what.
+    /// The canonical frame address, or a register.
     pub column: Column,
-    /// Where.
+    /// Location of the column.
     pub loc: LocId,
 }
 
 impl FrameRule {
-    /// The pcs, in bytes from the start of the function.
+    /// Half-open pc range, in bytes from the start of the function.
     pub fn pcs(&self) -> Range<u64> {
         self.start.into()..self.end.into()
     }
 
-    /// Whether it holds at a pc.
+    /// Whether the rule applies at a pc.
     pub(crate) fn covers(&self, pc: u32) -> bool {
         (self.start..self.end).contains(&pc)
     }
 }
 
-/// What a frame says the place of.
+/// Column of the call frame table. DWARF 5 section 6.4.1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Column {
-    /// The canonical frame address, a place in memory.
+    /// The canonical frame address, a location in memory.
     Cfa,
     /// A register of the caller.
     Register(Reg),
 }
 
 impl Column {
-    /// What to call it in an error or a finding.
+    /// Returns the column's name, for errors and findings.
     pub(crate) fn name(self, target: &Target) -> String {
         match self {
             Self::Cfa => "the CFA".into(),

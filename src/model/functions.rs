@@ -1,4 +1,4 @@
-//! Functions: what is said of one besides its body. DWARF 5 section 3.3.
+//! Functions, apart from their bodies. DWARF 5 section 3.3.
 
 use core::ops::Range;
 
@@ -12,7 +12,7 @@ use super::types::{Accessibility, TemplateParameter};
 function_properties! { entity
     /// A function.
     pub struct Function {
-        /// Name; of a [definition](Self::specification) that of the declaration.
+        /// Name; for a [definition](Self::specification), the declaration's.
         pub name: StringId,
         /// Scope of the body.
         pub scope: ScopeId,
@@ -26,13 +26,13 @@ function_properties! { entity
         pub line: Option<SourceLine>,
         /// Line where the body begins, in the file of the declaration; 0 for none.
         pub body_line: u32,
-        /// Address of the code; `None` for a function that is inlined or declared only.
+        /// Address of the code; `None` for a function that is only inlined or only declared.
         pub address: Option<Address>,
         /// Bytes of the code.
         pub bytes: u64,
-        /// Whether the host enters it.
+        /// Whether the host launches it.
         pub is_kernel: bool,
-        /// Whether its stack frame begins at address 0 of private memory though it is not a kernel.
+        /// Whether its stack frame begins at address 0 of private memory although it is not a kernel.
         pub is_stack_at_zero: bool,
         /// Whether it is declared here and defined elsewhere.
         pub is_declaration: bool,
@@ -40,37 +40,37 @@ function_properties! { entity
         pub specification: Option<FunctionId>,
         /// Properties of a member function.
         pub member: MemberFunction,
-        /// Parameter that is the object of a member function.
+        /// Parameter that is a member function's object.
         pub object_pointer: Option<VariableId>,
         /// Location of the frame base.
         pub frame_base: Option<LocId>,
         /// Location of the frame base of the enclosing function.
         pub static_link: Option<LocId>,
-        /// Calls that are described: all of a kind.
+        /// Kind of calls that are described completely.
         pub calls: Option<DescribedCalls>,
-        /// Arguments of a template that the function is an instance of, in order.
+        /// Template arguments of an instance of a template, in order.
         pub templates: Vec<TemplateParameter>,
         /// Divergence of lanes.
         pub(crate) lanes: FunctionLanes,
-        /// Bytes of the frame, counted from the canonical frame address in its address space; `None` where not
+        /// Byte range of the frame, relative to the canonical frame address, in its address space; `None` if not
         /// described.
         pub frame_extent: Option<Range<i64>>,
         /// Rules of the frame, as indices into the module's list.
         pub(crate) frame: Range<u32>,
         /// Rows of the line table, as indices into the module's list.
         pub(crate) rows: Range<u32>,
-        /// Whether a call of it is inlined.
+        /// Whether any call of it is inlined.
         pub(crate) is_inlined: bool,
     }
 }
 
 impl Function {
-    /// Whether it is known where its stack frame begins.
+    /// Whether the start of its stack frame is known.
     pub(crate) fn has_stack(&self) -> bool {
         self.stack.base.is_some() || self.is_kernel || self.is_stack_at_zero
     }
 
-    /// Whether it has an entry that says what it is and not where: it was inlined, or has no code.
+    /// Whether it has an abstract instance entry (DWARF 5 section 3.3.8.1): it was inlined, or has no code.
     pub(crate) fn has_abstract(&self) -> bool {
         self.is_inlined || self.address.is_none()
     }
@@ -81,31 +81,31 @@ function_properties! { member
     pub struct MemberFunction;
 }
 
-/// Whether a member function can be another's in a class that inherits. DWARF 5 section 5.7.8.
+/// Virtuality of a member function. DWARF 5 section 5.7.8.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Virtuality {
-    /// It can.
+    /// Derived classes can override the function.
     Virtual,
-    /// It has to: there is no code for it here.
+    /// Derived classes must override the function, which has no code.
     Pure,
 }
 
-/// Where it is said that the compiler makes a member function. DWARF 5 section 5.7.8.
+/// Position of the `= default` of a member function. DWARF 5 section 5.7.8.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Defaulted {
-    /// In the class.
+    /// Inside the class.
     InClass,
-    /// Outside of it.
+    /// Outside the class.
     OutOfClass,
 }
 
-/// Which calls of a function are described. DWARF 5 section 3.3.1.4.
+/// Kind of calls whose description in a function is complete. DWARF 5 section 3.3.1.4.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum DescribedCalls {
     /// All tail calls.
     Tail,
-    /// All calls that are in the code.
+    /// All calls in the code.
     All,
-    /// All calls that are in the source, inlined or gone.
+    /// All calls in the source, including inlined and removed ones.
     Source,
 }

@@ -1,4 +1,4 @@
-//! The ids of entities: small numbers, one type for each kind of entity.
+//! Ids of entities: small numbers, with one type for each kind of entity.
 
 use core::num::NonZeroU32;
 
@@ -7,7 +7,7 @@ use cranelift_entity::entity_impl;
 macro_rules! ids { ($($(#[$doc:meta])* $name:ident $prefix:literal;)*) => { $(
     $(#[$doc])*
     #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-    // One more than the number, so that an `Option` of it takes no more room.
+    // The number plus 1, so that `Option` needs no extra space.
     pub struct $name(NonZeroU32);
     entity_impl!($name, $prefix, id, $name(NonZeroU32::MIN.saturating_add(id)), id.0.get() - 1);
 )* } }
@@ -19,7 +19,7 @@ ids! {
     FileId "file";
     /// A type.
     TypeId "type";
-    /// A part of a structure of which one of several variants is there.
+    /// A variant part of a structure.
     VariantPartId "variant_part";
     /// A scope: a unit, namespace, type, function, lexical block or inlined call.
     ScopeId "scope";
@@ -29,13 +29,13 @@ ids! {
     VariableId "variable";
     /// A call in the code of a function.
     CallId "call";
-    /// Something of another scope that has a name in this one.
+    /// An entity of another scope, imported into this one.
     ImportId "import";
-    /// A place in the code that has a name.
+    /// A label: a named position in the code.
     LabelId "label";
-    /// A location that others share, by a call.
+    /// A location that other locations share by calling it.
     ProcedureId "procedure";
-    /// A part of the code in which lanes wait.
+    /// A range of code in which inactive lanes wait.
     RegionId "region";
     /// A raw expression.
     ExprId "expr";
@@ -54,7 +54,7 @@ impl LocId {
         u32::try_from(start).ok()?.checked_add(1).and_then(NonZeroU32::new).map(Self)
     }
 
-    /// Where its first word is.
+    /// Index of its first word.
     #[inline]
     pub(super) fn start(self) -> usize {
         self.0.get() as usize - 1

@@ -1,10 +1,10 @@
-//! Where the lanes of a wave stand in divergent control flow: the AMDGPU extension of DWARF, "Support for
-//! Divergent Control Flow of SIMT Hardware".
+//! Pcs of a wave's lanes in divergent control flow. AMDGPU extension of DWARF, "Support for Divergent Control Flow of
+//! SIMT Hardware".
 //!
-//! The processor has one pc for a wave and a mask of the lanes that it runs. A lane that it does not run waits
-//! somewhere: the lanes of the other side of an `if`, those that left a loop, those that returned. A [`Region`] is
-//! a part of the code and such a place. While the pc is in it, the lanes of its mask that are not active, and in
-//! no mask of a region inside of it, stand at [`waits_at`](Region::waits_at).
+//! A wave has one pc and a mask of active lanes. An inactive lane waits at a pc of its own: on the other side of an
+//! `if`, at the end of a loop, at the epilogue after an early return. A [`Region`] is a range of code with such a pc.
+//! While the wave's pc is in the region, the lanes that are in the region's mask, not active, and not in the mask of
+//! any nested region, wait at [`waits_at`](Region::waits_at).
 
 use core::ops::Range;
 
@@ -13,58 +13,58 @@ use cranelift_entity::PrimaryMap;
 use super::ids::{FunctionId, LocId, RegionId, ScopeId};
 use super::{Module, slice};
 
-/// A part of the code in which lanes wait.
+/// A range of code in which inactive lanes wait.
 ///
-/// Regions are nested: two of a function have no pc in common, or one is in the other.
+/// Regions are nested: any two of a function are either disjoint or one contains the other.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Region {
-    /// The function or inlined call that it belongs to.
+    /// Function or inlined call with the code.
     pub scope: ScopeId,
-    /// What kind of control flow it is.
+    /// Kind of control flow.
     pub kind: RegionKind,
-    /// The region around it, of the same function.
+    /// Enclosing region, of the same function.
     pub parent: Option<RegionId>,
     pub(crate) start: u32,
     pub(crate) end: u32,
     pub(crate) waits_at: u32,
-    /// Its masks, as indices into the list of all.
+    /// Masks, as indices into [`Lanes::masks`].
     pub(crate) masks: Range<u32>,
 }
 
 impl Region {
-    /// The pcs: half-open, in bytes from the start of the function.
+    /// Half-open pc range, in bytes from the start of the function.
     pub fn pcs(&self) -> Range<u64> {
         self.start.into()..self.end.into()
     }
 
-    /// The pc at which its lanes wait, in bytes from the start of the function.
+    /// Pc at which the region's inactive lanes wait, in bytes from the start of the function.
     pub fn waits_at(&self) -> u64 {
         self.waits_at.into()
     }
 }
 
-/// What kind of control flow a region is. It is for people: what a region means does not depend on it.
+/// Kind of control flow of a region. Informative only: the meaning of a region does not depend on its kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum RegionKind {
-    /// The side of an `if` that runs first: the lanes of the other side wait at its start.
+    /// First side of an `if`: the lanes of the other side wait at that side's start.
     Then,
-    /// The other side: the lanes of the first wait at the end.
+    /// Other side of an `if`: the lanes of the first side wait at the end.
     Else,
-    /// A loop: lanes that left it wait at its end.
+    /// A loop: lanes that left the loop wait at its end.
     Loop,
-    /// A `switch`: lanes that are done wait at its end.
+    /// A `switch`: lanes that finished their case wait at its end.
     Switch,
-    /// The cases of a `switch`: lanes whose case is to come wait at its start.
+    /// Cases of a `switch`: lanes whose case has not run yet wait at the start of the case.
     Cases,
-    /// Code in which lanes have returned: they wait at the epilogue.
+    /// Code after an early return: lanes that returned wait at the epilogue.
     EarlyReturn,
-    /// Anything else.
+    /// Any other control flow.
     Other,
 }
 
 impl RegionKind {
-    /// Every kind, and what it is called.
+    /// Every kind with its name.
     pub const NAMES: [(Self, &str); 7] = [
         (Self::Then, "then"),
         (Self::Else, "else"),
@@ -75,34 +75,34 @@ impl RegionKind {
         (Self::Other, "other"),
     ];
 
-    /// What it is called.
+    /// Name of the kind.
     pub fn name(self) -> &'static str {
         Self::NAMES.iter().find(|(kind, _)| *kind == self).map_or("", |(_, name)| name)
     }
 }
 
-/// Where a mask of lanes is while the pc is in a range: bit *k*, counted from the least significant, is lane *k*'s.
+/// Location of a mask of lanes for a range of pcs. Bit *k*, counted from the least significant, is lane *k*'s.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mask {
     pub(crate) start: u32,
     pub(crate) end: u32,
-    /// Where it is: as many bits as a wave has lanes.
+    /// Location of the mask, which has one bit per lane of the wave.
     pub loc: LocId,
 }
 
 impl Mask {
-    /// The pcs: half-open, in bytes from the start of the function.
+    /// Half-open pc range, in bytes from the start of the function.
     pub fn pcs(&self) -> Range<u64> {
         self.start.into()..self.end.into()
     }
 }
 
-/// Code that runs with lanes that are not active, so that EXEC does not say which are: whole-wave mode.
+/// Code in whole-wave mode, which also runs with inactive lanes enabled in EXEC, so that EXEC is not the active mask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WholeWave {
     /// The function.
     pub function: FunctionId,
-    /// Which lanes are active.
+    /// Mask of the active lanes.
     pub mask: Mask,
 }
 
@@ -110,22 +110,22 @@ pub struct WholeWave {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Lanes {
     pub(crate) regions: PrimaryMap<RegionId, Region>,
-    /// Those of a region follow each other, sorted by pc.
+    /// Grouped by region, then sorted by pc.
     pub(crate) masks: Vec<Mask>,
     /// Sorted by function, then by pc.
     pub(crate) whole_waves: Vec<WholeWave>,
-    /// All regions, sorted by function, then by pc, a region before those in it.
+    /// All regions, sorted by function, then by pc, enclosing regions before nested ones.
     pub(crate) order: Vec<RegionId>,
 }
 
-/// What a function says of its lanes.
+/// Lane descriptions of a function.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct FunctionLanes {
-    /// Whether it says where they stand.
+    /// Whether the pcs of the lanes are described.
     pub(crate) is_described: bool,
-    /// Its regions, as indices into [`Lanes::order`].
+    /// Regions, as indices into [`Lanes::order`].
     pub(crate) regions: Range<u32>,
-    /// Its whole-wave code, as indices into [`Lanes::whole_waves`].
+    /// Whole-wave code, as indices into [`Lanes::whole_waves`].
     pub(crate) whole_waves: Range<u32>,
 }
 
@@ -140,17 +140,17 @@ impl Module {
         &self.lanes.regions[id]
     }
 
-    /// Where a region's mask is, sorted by pc. Every pc of the region is in one of the ranges.
+    /// Locations of a region's mask, sorted by pc. The ranges cover every pc of the region.
     pub fn masks(&self, id: RegionId) -> &[Mask] {
         slice(&self.lanes.masks, &self.lanes.regions[id].masks)
     }
 
-    /// Whether a function says where its lanes stand.
+    /// Whether a function describes the pcs of its lanes.
     pub fn describes_lanes(&self, id: FunctionId) -> bool {
         self.functions[id].lanes.is_described
     }
 
-    /// The regions of a function, sorted by pc, a region before those in it.
+    /// The regions of a function, sorted by pc, enclosing regions before nested ones.
     pub fn regions_of(&self, id: FunctionId) -> &[RegionId] {
         slice(&self.lanes.order, &self.functions[id].lanes.regions)
     }
@@ -160,40 +160,40 @@ impl Module {
         slice(&self.lanes.whole_waves, &self.functions[id].lanes.whole_waves)
     }
 
-    /// The innermost region of a function that has a pc in it.
+    /// The innermost region of a function that contains a pc.
     pub fn region_at(&self, function: FunctionId, pc: u64) -> Option<RegionId> {
         let all = self.regions_of(function);
         let before = all.partition_point(|&id| self.region(id).pcs().start <= pc);
-        // The last that begins at or before it is in all that have it in them.
+        // Regions nest, so the last one that starts at or before the pc is inside every region that contains the pc.
         let last = before.checked_sub(1).map(|at| all[at]);
         self.outward(last).find(|&id| self.region(id).pcs().contains(&pc))
     }
 
-    /// The regions of a function or inlined call that have a pc in them, the innermost first. Those of what was
-    /// inlined into it are among them; those around an inlined call are not.
+    /// The regions of a function or inlined call that contain a pc, the innermost first. Regions of calls inlined into
+    /// it are included; regions around an inlined call are not.
     pub fn regions_at(&self, scope: ScopeId, pc: u64) -> impl Iterator<Item = RegionId> + '_ {
         let innermost = self.function_of(scope).and_then(|function| self.region_at(function, pc));
         self.outward(innermost).take_while(move |&id| self.is_in(self.region(id).scope, scope))
     }
 
-    /// Whole-wave code that has a pc in it.
+    /// The whole-wave code that contains a pc.
     pub fn whole_wave_at(&self, function: FunctionId, pc: u64) -> Option<&WholeWave> {
         let all = self.whole_waves(function);
         let before = all.partition_point(|one| one.mask.pcs().start <= pc);
         before.checked_sub(1).map(|at| &all[at]).filter(|one| one.mask.pcs().contains(&pc))
     }
 
-    /// A region and those around it.
+    /// A region and its enclosing regions, the innermost first.
     pub(crate) fn outward(&self, innermost: Option<RegionId>) -> impl Iterator<Item = RegionId> + '_ {
         core::iter::successors(innermost, |&id| self.region(id).parent)
     }
 
-    /// Whether a scope is another, or in it.
+    /// Whether a scope is equal to `around` or nested in it.
     pub(crate) fn is_in(&self, scope: ScopeId, around: ScopeId) -> bool {
         core::iter::successors(Some(scope), |&scope| self.scopes[scope].parent).any(|scope| scope == around)
     }
 
-    /// How to call a region in an error.
+    /// Returns a region's name and pc range, for errors.
     pub(crate) fn region_text(&self, id: RegionId) -> String {
         let region = self.region(id);
         let pcs = region.pcs();

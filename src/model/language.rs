@@ -1,19 +1,19 @@
-//! Source languages: DWARF 5 section 3.1.1, item 5, and the registry of languages that goes on from there.
+//! Source languages: DWARF 5 section 3.1.1, item 5, and the registry of languages that extends it.
 
 /// A source language, as DWARF 5 and its registry number them (`DW_LANG_*`).
 ///
-/// Here a standard of a language is a language of its own: [`C99`](Self::C99), [`C11`](Self::C11). DWARF 6
-/// has a number for the language and one for its version instead: see [`name`](Self::name). A number that has
-/// no constant here is written as it is.
+/// Each standard of a language is a constant of its own: [`C99`](Self::C99), [`C11`](Self::C11). DWARF 6 instead has
+/// one number for the language and one for its version: see [`name`](Self::name). A number without a constant is
+/// written unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Language(pub u16);
 
-/// The versions of a language that are languages of their own in DWARF 5, or the only one.
+/// A language number of DWARF 5, with the name and version that DWARF 6 gives it.
 struct Row {
     language: Language,
     /// `DW_LNAME_*`.
     name: u16,
-    /// As the language's scheme has it (`YYYYMM`, `YYYY`); `None` where the number says nothing of it.
+    /// In the language's scheme (`YYYYMM`, `YYYY`); `None` where the number implies no version.
     version: Option<u32>,
 }
 
@@ -31,7 +31,7 @@ languages! {
     // constant, DW_LANG, DW_LNAME, version
     /// C, of 1989.
     C89 0x01 0x03 Some(198_912);
-    /// C, of no standard.
+    /// C, without a standard.
     C 0x02 0x03 Some(0);
     /// Ada, of 1983.
     ADA83 0x03 0x01 Some(1983);
@@ -138,9 +138,8 @@ languages! {
 }
 
 impl Language {
-    /// The number of the language in DWARF 6 (`DW_LNAME_*`), and its version where the language here is one
-    /// version of it: `YYYYMM` for C and C++, `YYYY` for Ada and Fortran. `None` for a number that has no
-    /// constant here.
+    /// Returns the language's number in DWARF 6 (`DW_LNAME_*`), and its version where this constant implies one:
+    /// `YYYYMM` for C and C++, `YYYY` for Ada and Fortran. `None` for a number without a constant.
     pub fn name(self) -> Option<(u16, Option<u32>)> {
         let row = ROWS.iter().find(|row| row.language == self)?;
         Some((row.name, row.version))
@@ -163,7 +162,7 @@ impl From<gimli::DwLang> for Language {
 mod tests {
     use super::*;
 
-    /// As elfutils and libdwarf have them.
+    /// Rows as in elfutils and libdwarf.
     #[test]
     fn languages_have_names_and_versions() {
         let rows = [
@@ -189,7 +188,7 @@ mod tests {
             assert_eq!((language.0, language.name()), (number, Some((name, version))));
         }
         assert_eq!(Language(0x8001).name(), None);
-        // No number stands twice.
+        // No number is listed twice.
         let mut numbers: Vec<_> = ROWS.iter().map(|row| row.language).collect();
         numbers.sort_unstable();
         numbers.dedup();

@@ -1,21 +1,22 @@
-//! Which source line an instruction is of.
+//! The line table: source lines of instructions.
 
 use super::ids::FileId;
 
-/// A row of the line table: the instructions from `pc` to the next row's are of this line.
+/// A row of the line table: the instructions from `pc` up to the next row's pc belong to this line. DWARF 5 section
+/// 6.2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Row {
     /// Bytes from the start of the function.
     pub pc: u64,
     /// The source file.
     pub file: FileId,
-    /// The line, counted from 1; 0 for code that is of no line.
+    /// The line, counted from 1; 0 for code without a source line.
     pub line: u32,
     /// The column, counted from 1; 0 for the whole line.
     pub column: u32,
-    /// Which of several blocks of the same line.
+    /// Number of the block among several on the same line.
     pub discriminator: u32,
-    /// Whether this is a good place for a breakpoint.
+    /// Whether this is a recommended breakpoint location.
     pub is_stmt: bool,
     /// Whether a breakpoint at the function's entry goes here.
     pub is_prologue_end: bool,
@@ -24,7 +25,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// A row that begins a statement, in no particular column.
+    /// A row that begins a statement, without a column.
     pub fn new(pc: u64, file: FileId, line: u32) -> Self {
         Self {
             pc,
@@ -38,35 +39,35 @@ impl Row {
         }
     }
 
-    /// The same in a column, counted from 1.
+    /// Sets the column, counted from 1.
     #[must_use]
     pub fn column(mut self, column: u32) -> Self {
         self.column = column;
         self
     }
 
-    /// The same for one of several blocks of the line.
+    /// Sets the number of the block among several on the same line.
     #[must_use]
     pub fn discriminator(mut self, discriminator: u32) -> Self {
         self.discriminator = discriminator;
         self
     }
 
-    /// The same, not the beginning of a statement.
+    /// Marks the row as not beginning a statement.
     #[must_use]
     pub fn not_stmt(mut self) -> Self {
         self.is_stmt = false;
         self
     }
 
-    /// The same, where a breakpoint at the function's entry goes.
+    /// Marks the row as the end of the prologue.
     #[must_use]
     pub fn prologue_end(mut self) -> Self {
         self.is_prologue_end = true;
         self
     }
 
-    /// The same, where a breakpoint at the function's exit goes.
+    /// Marks the row as the beginning of the epilogue.
     #[must_use]
     pub fn epilogue_begin(mut self) -> Self {
         self.is_epilogue_begin = true;

@@ -1,24 +1,24 @@
-//! When a variable is where.
+//! Live ranges of variables.
 
 use super::ids::{LocId, VariableId};
 
-/// A variable is at a location for a range of pcs.
+/// A live range: the location of a variable for a range of pcs.
 ///
-/// The range is half-open, in bytes from the start of the function: it is true before the instruction at
-/// `start` runs, until before the one at `end` runs. Several of one range say that the variable is in all
-/// those places at once; where no range is, the variable is not available.
+/// The range is half-open, in bytes from the start of the function: the location is valid before the instruction at
+/// `start` runs, until before the one at `end` runs. Several locations for one range mean that the variable is in all
+/// of them at once. Outside every range the variable is not available.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Live {
-    /// Whose location.
+    /// The variable.
     pub variable: VariableId,
     pub(crate) start: u32,
     pub(crate) end: u32,
-    /// Where.
+    /// The location.
     pub loc: LocId,
 }
 
 impl Live {
-    /// The pcs, in bytes from the start of the function.
+    /// Half-open pc range, in bytes from the start of the function.
     pub fn pcs(&self) -> core::ops::Range<u64> {
         self.start.into()..self.end.into()
     }

@@ -1,32 +1,32 @@
-//! Macros of a preprocessor, and the files that define them.
+//! Preprocessor macros, and the files that define them. DWARF 5 section 6.3.
 
 use super::ids::{FileId, StringId};
 
-/// What a preprocessor did, in its order. Before the first file are the macros that it knew from the start
-/// and those of the command line, of line 0.
+/// An action of the preprocessor. In the list of actions, the predefined macros and those of the command line come
+/// before the first file, with line 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Macro {
-    /// A macro was defined.
+    /// Definition of a macro.
     Define {
         /// The line of the file, counted from 1; 0 before the first file.
         line: u32,
-        /// Its name, its parameters in parentheses if it has some, a space, and its definition.
+        /// Name, parameters in parentheses if any, a space, and the definition.
         text: StringId,
     },
-    /// A macro was forgotten.
+    /// Removal of a macro (`#undef`).
     Undefine {
         /// The line of the file, counted from 1; 0 before the first file.
         line: u32,
-        /// Its name.
+        /// Name of the macro.
         name: StringId,
     },
-    /// A file began.
+    /// Start of a file.
     File {
-        /// The line that includes it, of the file around it, counted from 1; 0 for the primary file.
+        /// Line of the `#include` in the including file, counted from 1; 0 for the primary file.
         line: u32,
         /// The file.
         file: FileId,
     },
-    /// The file that began last, of those that have not ended, ended.
+    /// End of the innermost open file.
     EndFile,
 }

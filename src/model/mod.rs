@@ -1,7 +1,7 @@
-//! What the compiler knows, in the compiler's words: plain, flat data.
+//! The model of a program, in the compiler's terms: plain, flat data.
 //!
-//! A [`Module`] is made by [`Builder`](crate::build::Builder), which checks it. Entities are small ids in
-//! arrays; strings, types and raw expressions are stored once; a location is a word for each of its nodes.
+//! [`Builder`](crate::build::Builder) makes and checks a [`Module`]. Entities are small ids in arrays; strings, types
+//! and raw expressions are stored once; a location is one word for each of its nodes.
 
 mod calls;
 mod denote;
@@ -74,11 +74,11 @@ use crate::error::At;
 use crate::op::Expr;
 use crate::target::Target;
 
-/// A described program, checked.
+/// A checked description of a program.
 ///
 /// # Panics
-/// Methods that take an id take one of this module; with one of another module that has no entity of that
-/// number they panic.
+/// Methods that take an id expect one of this module. An id of another module panics if this module has no entity of
+/// that number.
 #[derive(Debug, Clone)]
 pub struct Module {
     pub(crate) target: Target,
@@ -91,9 +91,9 @@ pub struct Module {
     pub(crate) scopes: PrimaryMap<ScopeId, Scope>,
     pub(crate) functions: PrimaryMap<FunctionId, Function>,
     pub(crate) variables: PrimaryMap<VariableId, Variable>,
-    /// Parameters and static members, in order: what is in a list of its function or type.
+    /// Parameters and static members, in the order of their function or type.
     pub(crate) listed: Vec<VariableId>,
-    /// The innermost scope around a type's scope that is not a type's: known when the module is finished.
+    /// Innermost enclosing scope that is not a type's, for each scope of a type. Computed when the module is finished.
     pub(crate) outside: SecondaryMap<ScopeId, Option<ScopeId>>,
     pub(crate) procedures: PrimaryMap<ProcedureId, Procedure>,
     pub(crate) calls: PrimaryMap<CallId, Call>,
@@ -107,17 +107,17 @@ pub struct Module {
     pub(crate) live: Vec<Live>,
     /// Sorted by function, then by pc and column.
     pub(crate) frame_rules: Vec<FrameRule>,
-    /// The same rules by their indices, sorted by function, then by column and pc.
+    /// Indices of the frame rules, sorted by function, then by column and pc.
     pub(crate) frame_columns: Vec<u32>,
     /// Sorted by function, then by pc.
     pub(crate) rows: Vec<Row>,
-    /// Pc ranges of scopes, from the start of the function.
+    /// Half-open pc ranges of scopes, in bytes from the start of the function.
     pub(crate) ranges: Vec<Range<u64>>,
-    /// Sorted by unit, otherwise as the preprocessor met them.
+    /// Sorted by unit, then in the order of the preprocessor.
     pub(crate) macros: Vec<Macro>,
 }
 
-/// What a raw expression can refer to.
+/// An entity that a raw expression can reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Entity {
     /// A variable.
@@ -156,7 +156,7 @@ impl Module {
         &self.units[id]
     }
 
-    /// What the preprocessor did in a unit, in its order.
+    /// The preprocessor's actions in a unit, in order.
     pub fn macros(&self, id: UnitId) -> &[Macro] {
         slice(&self.macros, &self.units[id].macros)
     }
@@ -181,7 +181,7 @@ impl Module {
         &self.types[id]
     }
 
-    /// Whether numbers of a type have a sign, if the type says so.
+    /// Whether numbers of a type are signed; `None` if the type does not determine it.
     pub(crate) fn is_signed(&self, mut ty: TypeId) -> Option<bool> {
         loop {
             match &self.types[ty].kind {
@@ -189,7 +189,7 @@ impl Module {
                     return Some(true);
                 }
                 TypeKind::Base { .. } | TypeKind::Pointer { .. } => return Some(false),
-                // Types are made of those that were there before them.
+                // Ends: a type references earlier types only.
                 TypeKind::Typedef { of, .. } | TypeKind::Qualified { of, .. } => ty = (*of)?,
                 TypeKind::Enum { of, .. } => ty = *of,
                 _ => return None,
@@ -197,7 +197,7 @@ impl Module {
         }
     }
 
-    /// A part of a structure of which one of several variants is there.
+    /// A variant part of a structure.
     pub fn variant_part(&self, id: VariantPartId) -> &VariantPart {
         &self.variant_parts[id]
     }
@@ -212,7 +212,7 @@ impl Module {
         &self.scopes[id]
     }
 
-    /// The pc ranges of a scope that has some of its own, from the start of the function.
+    /// The scope's own pc ranges, if any: half-open, in bytes from the start of the function.
     pub fn ranges(&self, id: ScopeId) -> &[Range<u64>] {
         slice(&self.ranges, &self.scopes[id].ranges)
     }
@@ -232,8 +232,7 @@ impl Module {
         slice(&self.rows, &self.functions[id].rows)
     }
 
-    /// Where the frame of a function and its caller's registers are, sorted by pc and column; empty where that is not
-    /// said.
+    /// The frame rules of a function, sorted by pc and column; empty if the frame is not described.
     pub fn frame(&self, id: FunctionId) -> &[FrameRule] {
         slice(&self.frame_rules, &self.functions[id].frame)
     }
@@ -260,7 +259,7 @@ impl Module {
         &self.variables[id]
     }
 
-    /// Where a variable is by pc, sorted. Empty if it is always at one place, or nowhere.
+    /// The live ranges of a variable, sorted by pc. Empty if the variable has one location everywhere, or none.
     pub fn live(&self, id: VariableId) -> &[Live] {
         slice(&self.live, &self.variables[id].live)
     }
@@ -270,8 +269,8 @@ impl Module {
         self.variables[id].always
     }
 
-    /// Whether a variable's place is one of the function itself, which has no code: it does not move, and
-    /// there is no code to which it would belong.
+    /// Whether a variable has a fixed location and its function has no code, so that the location belongs to no pc
+    /// range.
     pub(crate) fn is_placed_without_code(&self, id: VariableId) -> bool {
         let variable = &self.variables[id];
         let function = self.function_of(variable.scope);
@@ -294,7 +293,7 @@ impl Module {
         &self.calls[id]
     }
 
-    /// What a call gives to the callee.
+    /// The arguments of a call.
     pub fn arguments(&self, id: CallId) -> &[Argument] {
         slice(&self.arguments, &self.calls[id].arguments)
     }
@@ -319,13 +318,13 @@ impl Module {
         loc::only_constant(self.nodes(id))
     }
 
-    /// A raw expression, and what its slots stand for.
+    /// A raw expression, and the entities that its slots reference.
     pub fn expr(&self, id: ExprId) -> (&Expr, &[Entity]) {
         let (expr, entities) = &self.exprs[id.as_u32() as usize];
         (expr, entities)
     }
 
-    /// The function whose code the scope is in: the innermost that is not inlined.
+    /// The function with the scope's code: the innermost enclosing one that is not inlined.
     pub fn function_of(&self, mut scope: ScopeId) -> Option<FunctionId> {
         while let Scope { kind: ScopeKind::Type(_), parent: Some(parent), .. } = &self.scopes[scope] {
             crate::work::step();
@@ -334,21 +333,21 @@ impl Module {
         self.scopes[scope].function
     }
 
-    /// Whether a variable is a static member: declared in a structure, class or union.
+    /// Whether a variable is a static member of a structure, class or union.
     pub(crate) fn is_static_member(&self, id: VariableId) -> bool {
         matches!(self.scopes[self.variables[id].scope].kind, ScopeKind::Type(_))
     }
 
-    /// The variable itself, or what it is an instance or the definition of, and so on: the one that was declared.
+    /// The declared variable: the end of the chain of origins and specifications that starts at this one.
     pub(crate) fn first_origin(&self, mut id: VariableId) -> VariableId {
-        // An origin was there before its instance, so that this ends; so for a declaration.
+        // Ends: an origin or declaration comes before its instance or definition.
         while let Some(origin) = self.variables[id].origin.or(self.variables[id].specification) {
             id = origin;
         }
         id
     }
 
-    /// The name of a variable, which an instance or definition has from what it is one of.
+    /// The name of a variable. An instance or definition has the name of its origin or declaration.
     pub(crate) fn name_of(&self, id: VariableId) -> Option<&str> {
         self.variables[self.first_origin(id)].name.map(|name| self.string(name))
     }
@@ -364,7 +363,7 @@ impl Module {
         self.at_scope(self.types[id].scope)
     }
 
-    /// What to call a type in an error.
+    /// Returns a type's name, for errors.
     pub(crate) fn called(&self, id: TypeId) -> String {
         match self.types[id].name() {
             Some(name) => format!("type `{}`", self.string(name)),

@@ -1,45 +1,45 @@
-//! Names that stand for something elsewhere: imports, and labels.
+//! Imports and labels.
 
 use super::ids::{FunctionId, ScopeId, StringId, TypeId, VariableId};
 use super::scopes::SourceLine;
 
-/// Something of another scope that has a name in this one. DWARF 5 section 3.2.3.
+/// An imported entity: one of another scope that has a name in this scope. DWARF 5 section 3.2.3.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Import {
-    /// The scope in which it has the name.
+    /// The importing scope.
     pub scope: ScopeId,
-    /// What.
+    /// The imported entity.
     pub what: Imported,
-    /// The name, where it is another.
+    /// The name in the importing scope, where it differs.
     pub name: Option<StringId>,
-    /// Where this is said.
+    /// Source line of the import.
     pub line: Option<SourceLine>,
 }
 
-/// What can be imported.
+/// An entity that can be imported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Imported {
     /// A function.
     Function(FunctionId),
-    /// A variable that is in no function.
+    /// A variable outside functions.
     Variable(VariableId),
     /// A type.
     Type(TypeId),
-    /// A namespace: that itself, mostly by another name.
+    /// A namespace itself, usually under another name: an alias.
     Namespace(ScopeId),
     /// All names of a namespace.
     AllOf(ScopeId),
 }
 
-/// A place in the code that has a name. DWARF 5 section 3.6.
+/// A label: a named position in the code. DWARF 5 section 3.6.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Label {
     /// The scope in which it is declared.
     pub scope: ScopeId,
     /// Its name.
     pub name: StringId,
-    /// Where, in bytes from the start of the function; `None` if nothing is left of it.
+    /// Pc in bytes from the start of the function; `None` if the optimizer removed the label.
     pub pc: Option<u64>,
-    /// Where it is declared.
+    /// Source line of the declaration.
     pub line: Option<SourceLine>,
 }

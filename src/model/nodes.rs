@@ -1,4 +1,4 @@
-//! The table of nodes: one row each, from which every other list of nodes is made.
+//! The table of nodes. Each node has one row, and every other list of nodes is generated from the rows.
 //!
 //! | column | meaning |
 //! |---|---|
@@ -110,8 +110,8 @@ macro_rules! for_each_node { ($use:ident) => { $use! {
 } } }
 pub(super) use for_each_node;
 
-/// Calls a macro with the nodes of descriptions that stand for several: key, operands, the method that makes them.
-/// A list takes any number of what is in it.
+/// Calls a macro with the shorthands of descriptions, which stand for several nodes: key, operands, the method that
+/// makes them. A shorthand with a list takes any number of elements.
 macro_rules! for_each_shorthand { ($use:ident) => { $use! {
     Loc {
         /// All lanes of a vector register: for a value as large as the register.
@@ -148,7 +148,7 @@ pub(crate) enum Sort {
     Val,
 }
 
-/// The facts of a row for all users.
+/// A row of the table.
 #[derive(Debug)]
 pub(crate) struct Row {
     pub key: &'static str,
@@ -157,20 +157,20 @@ pub(crate) struct Row {
     pub doc: &'static [&'static str],
     pub example: &'static str,
     pub sort: Sort,
-    /// Whether it is a number made of numbers.
+    /// Whether the node computes a number from numbers.
     pub is_arithmetic: bool,
 }
 
 /// The shape of a node in a description.
 #[derive(Debug)]
 pub(crate) enum Form {
-    /// Without a key.
+    /// A value without a key.
     Bare,
     /// The key alone.
     Word,
     /// An object with one operand, or a list of several.
     Operands(&'static [Operand]),
-    /// An object with a list of any number of these: of each several operands a list.
+    /// An object with a list of any length; each element is an operand, or a list of several.
     List(&'static [Operand]),
     /// An object with a list of parts.
     Parts,
@@ -181,11 +181,11 @@ pub(crate) enum Form {
 pub(crate) struct Operand {
     pub name: &'static str,
     pub kind: Kind,
-    /// Its number among the fields, or among the operands in postfix order.
+    /// Index among the fields, or among the operands in postfix order.
     pub at: usize,
 }
 
-/// What an operand of a description is.
+/// Kind of an operand in a description.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Node(Sort),
@@ -202,14 +202,14 @@ pub(crate) enum Kind {
     Signed,
 }
 
-/// What a row makes of the numbers of its operands.
+/// Result of a row for the numbers of its operands.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Makes {
     Node(Tag),
     Nodes(fn(&[u64]) -> Postfix),
 }
 
-/// A field of a node, as the number in its words.
+/// A field of a node that is stored as a number in the node's words.
 pub(crate) trait Number: Copy {
     const KIND: Kind;
     fn number(self) -> u64;
@@ -243,7 +243,7 @@ numbers! {
 }
 numbers! { Half: Half, |half| half as u64, |number| if number == 0 { Half::Low } else { Half::High }; }
 
-/// The sign in bit 0, so that small numbers have few bits.
+/// Moves the sign to bit 0, so that numbers of small magnitude have few bits.
 #[inline]
 fn fold(value: i64) -> u64 {
     (value << 1 ^ value >> 63) as u64
@@ -306,7 +306,7 @@ macro_rules! nodes { ($($sort:ident { $(
     /// | [`Memory`](Node::Memory) | the address |
     /// | [`Offset`](Node::Offset), [`BitOffset`](Node::BitOffset), [`Extend`](Node::Extend), [`Part`](Node::Part), [`Read`](Node::Read) | a place |
     /// | [`OffsetBy`](Node::OffsetBy), [`BitOffsetBy`](Node::BitOffsetBy) | a place, a number |
-    /// | [`Parts`](Node::Parts) | that many [`Part`](Node::Part)s |
+    /// | [`Parts`](Node::Parts) | `count` [`Part`](Node::Part)s |
     /// | [`Overlay`](Node::Overlay) | the place below, the place above, offset, size |
     /// | [`Select`](Node::Select) | the place for 0, the place for 1, the mask |
     /// | [`Value`](Node::Value), [`Plus`](Node::Plus), [`Neg`](Node::Neg), [`Not`](Node::Not) | a number |
@@ -317,7 +317,7 @@ macro_rules! nodes { ($($sort:ident { $(
         $name $(($($type),*))? $({$(#[doc = $named_doc] $named: $named_type),*})?,
     )*)* }
 
-    /// Tags, in the order of [`Node`]'s variants: a tag becomes a node without a table.
+    /// Tags, in the order of [`Node`]'s variants.
     #[derive(Debug, Clone, Copy)]
     pub(crate) enum Tag { $($($name),*),* }
 
@@ -352,7 +352,7 @@ macro_rules! nodes { ($($sort:ident { $(
             )*)* }
         }
 
-        /// The node of a tag and the first field's number; the others come next.
+        /// Reads the node of a tag and its first field; the other fields are in the next words.
         #[inline(always)]
         pub(super) fn read(tag: Tag, number: u64, nodes: &mut Nodes<'a>) -> Self {
             let mut _first = Some(number);
@@ -363,8 +363,8 @@ macro_rules! nodes { ($($sort:ident { $(
             )*)* }
         }
 
-        /// The sort of the node and of its operands. A [`Part`](Node::Part) is an operand of [`Parts`](Node::Parts) only,
-        /// of which a node has any number.
+        /// The sort of the node and the sorts of its operands. A [`Part`](Node::Part) is an operand of
+        /// [`Parts`](Node::Parts) only, which takes any number of them.
         pub(crate) fn sorts(&self) -> (Sort, &'static [Sort]) {
             match self {
                 $($(Node::$name { .. } => (Sort::$sort, &[$(Sort::$of),*]),)*)*
@@ -389,7 +389,7 @@ macro_rules! nodes { ($($sort:ident { $(
         }),*),*];
     }
 
-    /// The row of a key that has operands.
+    /// The row of a key with operands.
     fn keyed_node(sort: Sort, key: &str) -> Option<&'static Row> {
         match sort { $(Sort::$sort => match key {
             $($key => Some(&NODES[Tag::$name as usize]),)*
@@ -428,7 +428,7 @@ fn two(numbers: &[u64]) -> [u64; 2] {
     }
 }
 
-/// The first number, then those of the next words, which are there.
+/// Takes the first number, then those of the next words, which exist.
 #[inline(always)]
 fn next(first: &mut Option<u64>, nodes: &mut Nodes<'_>) -> u64 {
     first.take().unwrap_or_else(|| nodes.second().unwrap_or(0))
@@ -439,7 +439,7 @@ const fn operand(name: &'static str, kind: Kind, next: &mut usize) -> Operand {
     Operand { name, kind, at: *next - 1 }
 }
 
-/// The method of a shorthand, on numbers.
+/// The method of a shorthand, called with numbers.
 macro_rules! made {
     ($sort:ident $method:ident ($($operand:ident: $type:ty),*)) => { |numbers| {
         let mut numbers = numbers.iter().copied();
@@ -483,14 +483,14 @@ macro_rules! shorthands { ($($sort:ident { $(
 } }
 for_each_shorthand!(shorthands);
 
-/// The row of a description's key that has operands.
+/// The row of a key with operands.
 #[inline]
 pub(crate) fn keyed(sort: Sort, key: &str) -> Option<&'static Row> {
     let row = keyed_node(sort, key).or_else(|| shorthands(sort).iter().find(|row| row.key == key))?;
     row.is_keyed(sort).then_some(row)
 }
 
-/// Number of the keys of a sort that have operands.
+/// Number of a sort's keys with operands.
 pub(crate) const fn count(sort: Sort) -> usize {
     let (mut count, mut at) = (shorthands(sort).len(), 0);
     while at < NODES.len() {
@@ -500,7 +500,7 @@ pub(crate) const fn count(sort: Sort) -> usize {
     count
 }
 
-/// The keys of a sort that have operands: of nodes, then of shorthands.
+/// Keys of a sort with operands: nodes, then shorthands.
 pub(crate) const fn keys<const N: usize>(sort: Sort) -> [&'static str; N] {
     let (mut keys, mut next, mut at) = ([""; N], 0, 0);
     while at < NODES.len() + shorthands(sort).len() {
@@ -522,7 +522,7 @@ impl Row {
     }
 }
 
-/// The rows of a sort: nodes, then shorthands.
+/// Rows of a sort: nodes, then shorthands.
 pub(crate) fn rows(sort: Sort) -> impl Iterator<Item = &'static Row> {
     NODES.iter().filter(move |row| row.sort == sort).chain(shorthands(sort))
 }
@@ -533,7 +533,7 @@ impl Node<'_> {
         &NODES[self.numbers().0 as usize]
     }
 
-    /// Whether it is a number, not a place.
+    /// Whether the node is a number, not a location.
     pub(crate) fn is_number(&self) -> bool {
         self.sorts().0 == Sort::Val
     }

@@ -1,6 +1,6 @@
 //! The nodes of a location as words, in postfix order.
 //!
-//! A node is its tag and the number that it holds, in one word of 32 bits:
+//! A node is its tag and its first number, in one word of 32 bits:
 //!
 //! ```text
 //! bit   0        6    7                         32
@@ -8,10 +8,10 @@
 //!                  └─ the number is in the next two words, low and high
 //! ```
 //!
-//! A second number has a word of its own, with no tag. Signed numbers have their sign in bit 0. The bytes
-//! of constants are by themselves, in the order of their nodes. Words rather than bytes, for a tree is put
-//! together, checked and lowered word by word, with no branch for the size of a number: that would often be
-//! mispredicted, and where each node is would not be known when the calls that make it are compiled.
+//! A second number has a word of its own, without a tag. Signed numbers have their sign in bit 0. The bytes of
+//! constants are in a separate list, in the order of their nodes. Words are used instead of bytes because trees are
+//! joined, checked and lowered word by word, without a branch on the size of a number: such a branch would often be
+//! mispredicted, and the compiler could not compute the positions of nodes at the inlined calls that make them.
 
 use core::fmt;
 
@@ -22,30 +22,30 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::op::Reg;
 use crate::target::SpaceId;
 
-/// How many words are held in place: more than most locations need.
+/// Number of words stored inline: more than most locations need.
 const FEW: usize = 13;
 
-/// Says that the number is in the next two words.
+/// Bit of a word: the number is in the next two words.
 const WIDE: u32 = 1 << 6;
-/// How far up the number is.
+/// Lowest bit of the number in a word.
 const NUMBER: u32 = 7;
 
 /// Nodes in postfix order.
 ///
-/// What appends to it is inlined, and lends it to nothing that is not: so the words are in registers, and
-/// `len` is known to the compiler, until the tree is complete.
+/// Functions that append are inlined and never pass a reference to one that is not. Thus the words stay in registers,
+/// and `len` is a compile-time constant, until the tree is complete.
 #[derive(Clone)]
 pub(crate) struct Postfix {
     few: [u32; FEW],
-    /// How many there are; as long as [`more`](Self::more) is `None`, all in place.
+    /// Number of words; all are inline while [`more`](Self::more) is `None`.
     len: usize,
     more: Option<Box<More>>,
 }
 
-/// What is not held in place.
+/// Words and bytes on the heap.
 #[derive(Clone, Default)]
 struct More {
-    /// All words, when there is one that is not in place.
+    /// All words, once they do not fit inline.
     words: Vec<u32>,
     /// The bytes of constants.
     implicit: Vec<u8>,
@@ -65,7 +65,7 @@ impl Postfix {
         }
     }
 
-    /// Appends the nodes of another.
+    /// Appends another location's nodes.
     #[inline(always)]
     pub(crate) fn append(&mut self, other: Self) {
         let end = self.len + other.len;
@@ -79,7 +79,7 @@ impl Postfix {
         self.len = end;
     }
 
-    /// Appends a node. Inlined, for where it is called the node is known, and little of this is left.
+    /// Appends a node. Inlined because the node is constant at each call, so that most of the function folds away.
     #[inline(always)]
     pub(super) fn push(&mut self, node: Node<'_>) {
         if let Node::Implicit(bytes) = node {
@@ -89,7 +89,7 @@ impl Postfix {
         self.numbers(tag, &numbers[..tag.numbers()]);
     }
 
-    /// Appends the bytes of a constant. Its node comes next.
+    /// Appends the bytes of a constant, before its node.
     #[inline]
     pub(crate) fn constant(&mut self, bytes: &[u8]) {
         let mut more = more(self.few, self.len, self.more.take());
@@ -103,7 +103,7 @@ impl Postfix {
         match *numbers {
             [first, second, ..] => {
                 self.number(tag, first);
-                // A second number has no tag: its word has 0 in place of one.
+                // A second number has no tag: the tag bits of its word are 0, which is `Register`'s.
                 self.number(Tag::Register, second);
             }
             [first] => self.number(tag, first),
@@ -122,13 +122,13 @@ impl Postfix {
     }
 }
 
-/// What is not held in place, with what was.
+/// Moves the inline words to the heap.
 #[cold]
 fn more(few: [u32; FEW], len: usize, more: Option<Box<More>>) -> Box<More> {
     more.unwrap_or_else(|| Box::new(More { words: few[..len].to_vec(), implicit: Vec::new() }))
 }
 
-/// The same, with a node for which there is no room in place.
+/// Moves the inline words to the heap and appends a node that does not fit inline.
 #[cold]
 fn spilled(few: [u32; FEW], len: usize, old: Option<Box<More>>, tag: Tag, number: u64) -> Box<More> {
     let mut more = more(few, len, old);
@@ -140,7 +140,7 @@ fn spilled(few: [u32; FEW], len: usize, old: Option<Box<More>>, tag: Tag, number
     more
 }
 
-/// The same, with the nodes of another.
+/// Moves the inline words to the heap and appends another location's nodes.
 #[cold]
 fn both(few: [u32; FEW], len: usize, old: Option<Box<More>>, other: Postfix) -> Box<More> {
     let mut more = more(few, len, old);
@@ -164,7 +164,7 @@ impl fmt::Debug for Postfix {
     }
 }
 
-/// Tags of the nodes that make a number of numbers, one bit each.
+/// Tags of arithmetic nodes, whose operands and result are numbers, one bit each.
 const ARITHMETIC: u64 = {
     let (mut tags, mut tag) = (0, 0);
     while tag < NODES.len() {
@@ -176,7 +176,7 @@ const ARITHMETIC: u64 = {
     tags
 };
 
-/// The nodes of a location, operands before the node that takes them.
+/// Nodes of a location in postfix order: operands come before the node that takes them.
 #[derive(Clone)]
 pub struct Nodes<'a> {
     words: &'a [u32],
@@ -191,7 +191,7 @@ impl fmt::Debug for Nodes<'_> {
 }
 
 impl<'a> Nodes<'a> {
-    /// A tag and the number that is with it.
+    /// Reads a tag and its number.
     #[inline]
     fn number(&mut self) -> Option<(u32, u64)> {
         let (&word, rest) = self.words.split_first()?;
@@ -210,7 +210,7 @@ impl<'a> Nodes<'a> {
         self.number().map(|(_, number)| number)
     }
 
-    /// The bytes of the next constant, which are there.
+    /// Reads the bytes of the next constant, which exist for every constant's node.
     #[inline]
     pub(super) fn constant(&mut self, bytes: u64) -> &'a [u8] {
         let (bytes, rest) = self.implicit.split_at(self.implicit.len().min(bytes as usize));
@@ -218,20 +218,20 @@ impl<'a> Nodes<'a> {
         bytes
     }
 
-    /// No fewer than there are nodes left.
+    /// Upper bound of the number of remaining nodes.
     #[inline]
     pub(crate) fn at_most(&self) -> usize {
         self.words.len()
     }
 
-    /// Whether there are no more.
+    /// Whether no nodes remain.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.words.is_empty()
     }
 
-    /// The register and the offset, if the nodes are memory of the default space at a register's contents plus
-    /// bytes, and nothing else: where most variables are that do not move.
+    /// The register and the offset, if the nodes are memory of the default space at a register's contents plus a
+    /// constant, and nothing else: the location of most variables that do not move.
     #[inline]
     pub(crate) fn memory_at_register(&self) -> Option<(Reg, i64)> {
         const MEMORY: u32 = Tag::Memory as u32 | SpaceId::DEFAULT.0 << NUMBER;
@@ -244,7 +244,7 @@ impl<'a> Nodes<'a> {
         has_tag(reg, Tag::ReadRegister).then(|| (Reg((reg >> NUMBER).into()), by))
     }
 
-    /// Skips the nodes up to the next one that is not arithmetic. Returns whether there were any.
+    /// Skips arithmetic nodes. Returns whether any were skipped.
     #[inline]
     pub(crate) fn skip_arithmetic(&mut self) -> bool {
         let before = self.words.len();
@@ -267,7 +267,7 @@ impl<'a> Nodes<'a> {
         self.next_number(Tag::Plus).map(unfold)
     }
 
-    /// Takes the next node if it reads so many bits.
+    /// Takes the next node if it reads `bits` bits.
     #[inline]
     pub(crate) fn next_read(&mut self, bits: u32) -> Option<()> {
         let mut rest = self.clone();
@@ -288,7 +288,7 @@ impl<'a> Nodes<'a> {
 impl<'a> Iterator for Nodes<'a> {
     type Item = Node<'a>;
 
-    /// The next node. The words were written by this module: what cannot be read ends them.
+    /// Reads the next node. This module wrote the words; an unreadable word ends the iteration.
     #[inline(always)]
     fn next(&mut self) -> Option<Node<'a>> {
         let (tag, number) = self.number()?;
@@ -296,7 +296,7 @@ impl<'a> Iterator for Nodes<'a> {
     }
 }
 
-/// Every location of a module, in one pool: each as the number of its words and the words.
+/// Pool of all locations of a module. A location is the number of its words, then the words.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Pool {
     words: Vec<u32>,
@@ -304,7 +304,7 @@ pub(crate) struct Pool {
     implicit: Vec<u8>,
 }
 
-/// Says that before the words stands where the bytes of constants begin.
+/// Bit of the length: the offset of the location's constant bytes comes before the words.
 const HAS_IMPLICIT: u32 = 1 << 31;
 
 impl Pool {
@@ -323,7 +323,7 @@ impl Pool {
             self.implicit.extend_from_slice(&more.implicit);
         } else {
             self.words.push(*len as u32);
-            // All of it and then less: a copy of a constant size.
+            // Copies the whole array, then truncates: a copy of constant size is faster.
             self.words.extend_from_slice(few);
             self.words.truncate(start + 1 + len);
         }
@@ -333,26 +333,26 @@ impl Pool {
         LocId::at(start).ok_or_else(full)
     }
 
-    /// Number of bytes of all locations.
+    /// Size of all locations in bytes.
     #[cfg(feature = "json")]
     pub(crate) fn bytes(&self) -> usize {
         size_of::<u32>() * self.words.len() + self.implicit.len()
     }
 
-    /// Returns unused memory.
+    /// Frees unused memory.
     pub(crate) fn shrink_to_fit(&mut self) {
         self.words.shrink_to_fit();
         self.implicit.shrink_to_fit();
     }
 
-    /// Whether two locations have the same nodes: a node has one encoding.
+    /// Whether two locations have the same nodes. Each node has exactly one encoding.
     #[inline]
     pub(crate) fn is_same(&self, one: LocId, other: LocId) -> bool {
         let first = |id: LocId| self.words.get(id.start()..id.start() + 2);
         let (Some([len, word]), Some([other_len, other_word])) = (first(one), first(other)) else {
             return one == other;
         };
-        // Most neighbours differ in the first node. Behind the length may stand where constants begin.
+        // Most neighbours differ in the first node. The word after the length may be the offset of constants instead.
         len == other_len && (word == other_word || len & HAS_IMPLICIT != 0) && self.has_same_nodes(one, other)
     }
 
@@ -387,7 +387,7 @@ mod tests {
 
     fn nodes(loc: &Loc) -> (Vec<String>, Vec<String>) {
         let mut pool = Pool::default();
-        // Something before it, so that nothing starts at 0.
+        // A location before the tested ones, so that none starts at 0.
         pool.push(&Loc::implicit(&[9])).unwrap();
         let id = pool.push(loc).unwrap();
         pool.push(&Loc::implicit(&[8, 7])).unwrap();

@@ -1,9 +1,8 @@
-//! When two modules are the same: strings, expressions and locations by what they are, not by the order in
-//! which they were stored.
+//! Equality of modules: strings, expressions and locations are compared by content, not by their order in the pools.
 //!
-//! Each module is copied with strings, expressions and locations stored in the order in which its entities
-//! refer to them; then the copies are compared, number by number. So a part of an entity that is forgotten
-//! here makes modules different that are the same, never the reverse.
+//! Each module is copied, with strings, expressions and locations stored in the order in which its entities reference
+//! them; then the copies are compared by id. If this module misses a field of an entity, equal modules compare as
+//! different, never the reverse.
 
 use core::ops::Range;
 
@@ -22,8 +21,8 @@ use crate::op::{Expr, Reg};
 use crate::target::SpaceId;
 
 impl PartialEq for Module {
-    /// Whether both describe the same, with the same ids. The order in which strings, raw expressions and
-    /// locations were first used does not count, nor do strings and raw expressions that nothing uses.
+    /// Whether both modules have the same entities with the same ids. The order of first use of strings, raw
+    /// expressions and locations is ignored, and so are unused strings and raw expressions.
     fn eq(&self, other: &Self) -> bool {
         let (one, other) = (Canonical::of(self), Canonical::of(other));
         let Module {
@@ -37,16 +36,16 @@ impl PartialEq for Module {
             scopes,
             functions,
             variables,
-            // Of the variables.
+            // Follows from the variables.
             listed: _,
-            // It follows from the scopes.
+            // Follows from the scopes.
             outside: _,
             procedures,
             locs,
             lanes,
             live,
             frame_rules,
-            // The columns follow from the rules.
+            // Follows from the rules.
             frame_columns: _,
             rows,
             ranges,
@@ -81,7 +80,7 @@ impl PartialEq for Module {
     }
 }
 
-/// Stores again what is referred to.
+/// Pools in canonical order, filled from the references of a module.
 pub(super) struct Canonical<'m> {
     from: &'m Module,
     strings: Strings,
@@ -123,13 +122,13 @@ impl<'m> Canonical<'m> {
             entity
         });
         let entities = entities.collect();
-        // One slot for each place, so that slots which nothing is filled in from do not count.
+        // One slot per reference, so that unused slots are ignored.
         let expr = expr.with_slots_in_order();
         ExprId::from_u32(self.exprs.insert_full((expr, entities)).0 as u32)
     }
 }
 
-/// Something with strings or locations in it, which are to be stored again.
+/// A value that references strings or locations, which are stored again in canonical order.
 pub(super) trait Store {
     fn store(&mut self, to: &mut Canonical<'_>);
 }
@@ -152,7 +151,7 @@ impl Store for ExprId {
     }
 }
 
-/// Fields that refer to nothing that is stored.
+/// Types of fields without references into the pools.
 macro_rules! plain { ($($type:ty)*) => { $(
     impl Store for $type {
         #[inline]
@@ -190,7 +189,7 @@ impl Store for LocId {
             node
         });
         let loc = Loc::of_nodes(nodes);
-        // It was in a pool, so that there is room.
+        // Cannot fail: the location fitted into the pool it came from.
         *self = to.locs.push(&loc).unwrap_or(*self);
     }
 }
@@ -213,7 +212,7 @@ impl<T> Store for (StringId, T) {
     }
 }
 
-/// The fields that refer to something, in the order in which it is stored.
+/// Fields with references into the pools, in canonical order.
 macro_rules! fields { ($($type:ident { $($field:ident),* })*) => { $(
     impl Store for $type {
         fn store(&mut self, to: &mut Canonical<'_>) {

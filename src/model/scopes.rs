@@ -1,4 +1,4 @@
-//! Units, blocks, inlined calls and the variables declared in them.
+//! Units, files, scopes and the variables declared in them.
 
 use core::ops::Range;
 
@@ -21,7 +21,7 @@ unit_properties! { entity
     default {
         /// The source language.
         pub language: Option<Language>,
-        /// The file of its split unit, where it was named: see [`Module::split_names`](super::Module::split_names).
+        /// File of its split unit, if set explicitly: see [`Module::split_names`](super::Module::split_names).
         pub split_name: Option<StringId>,
         /// Its macros, as indices into the module's list.
         pub(crate) macros: Range<u32>,
@@ -29,8 +29,8 @@ unit_properties! { entity
 }
 
 impl Unit {
-    /// Whether its language is one in which a function can be declared without a prototype, so that it has to be said
-    /// where it has one: C, and OpenCL C. DWARF 5 section 3.3.1.
+    /// Whether its language has functions without prototypes, so that `DW_AT_prototyped` is needed on functions with
+    /// one: C and OpenCL C. DWARF 5 section 3.3.1.
     pub(crate) fn has_prototypes(&self) -> bool {
         let languages = [
             Language::C89,
@@ -50,13 +50,13 @@ impl Unit {
 pub struct File {
     /// The unit.
     pub unit: UnitId,
-    /// Its name, relative to the directory.
+    /// Name, relative to the directory.
     pub name: StringId,
-    /// Its directory, relative to that of the compilation; `None` for that one.
+    /// Directory, relative to that of the compilation; `None` for the directory of the compilation itself.
     pub directory: Option<StringId>,
-    /// The MD5 sum of its text.
+    /// MD5 sum of its text.
     pub md5: Option<[u8; 16]>,
-    /// Its text, to be embedded.
+    /// Text to embed in the line table.
     pub source: Option<StringId>,
 }
 
@@ -71,33 +71,32 @@ pub struct SourceLine {
     pub column: u32,
 }
 
-/// A scope: where names are declared.
+/// A scope of names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Scope {
     /// The unit.
     pub unit: UnitId,
-    /// The scope around it; `None` for the unit's own.
+    /// Enclosing scope; `None` for a unit's outermost scope.
     pub parent: Option<ScopeId>,
-    /// What it is.
+    /// Kind.
     pub kind: ScopeKind,
-    /// Where in the source a block or a namespace begins.
+    /// Source line where a block or a namespace begins.
     pub line: Option<SourceLine>,
-    /// Of an inlined call, which of several calls of that line it is, as the rows of the line table tell them
-    /// apart; of a block, the discriminator of its instructions. 0 for none.
+    /// For an inlined call, its number among the calls of that line, as the discriminators of the line table's rows
+    /// number them; for a block, the discriminator of its instructions. 0 for none.
     pub discriminator: u32,
     /// The block of the inlined function that this block is an instance of.
     pub origin: Option<ScopeId>,
-    /// The pc, in bytes from the start of the function, at which it is entered, where that is not its lowest.
+    /// Entry pc, in bytes from the start of the function, where it is not the scope's lowest pc.
     pub entry_pc: Option<u64>,
-    /// The function whose code it is in: of what is in no type, which alone is put elsewhere later.
+    /// Function with its code. Valid outside types only: scopes in types can be moved later.
     pub(crate) function: Option<FunctionId>,
-    /// Its code: half-open pc ranges, as indices into the module's list. The whole function where there
-    /// are none.
+    /// Half-open pc ranges of its code, as indices into the module's list. Empty for the whole function.
     pub(crate) ranges: Range<u32>,
 }
 
 impl Scope {
-    /// A scope of which nothing else is said.
+    /// Makes a scope without further properties.
     pub(crate) fn new(unit: UnitId, parent: Option<ScopeId>, kind: ScopeKind) -> Self {
         Self {
             unit,
@@ -115,28 +114,28 @@ impl Scope {
         }
     }
 
-    /// Whether more was said of it than when it was made.
+    /// Whether any property was set after the scope was made.
     #[cfg(feature = "json")]
     pub(crate) fn is_described(&self) -> bool {
         self.line.is_some() || self.discriminator != 0 || self.entry_pc.is_some()
     }
 }
 
-/// What a scope is.
+/// Kind of a scope.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ScopeKind {
     /// A unit.
     Unit,
     /// A namespace.
     Namespace {
-        /// Its name; `None` for one without.
+        /// Name; `None` for an unnamed namespace.
         name: Option<StringId>,
-        /// Whether its names are also names of the scope around it.
+        /// Whether its names are also visible in the enclosing scope.
         is_inline: bool,
     },
     /// A function's body.
     Function(FunctionId),
-    /// A structure, class or union: static members, member functions and nested types are declared in it.
+    /// A structure, class or union: the scope of its static members, member functions and nested types.
     Type(TypeId),
     /// A lexical block.
     Block,
@@ -144,21 +143,21 @@ pub enum ScopeKind {
     Inlined {
         /// The function.
         function: FunctionId,
-        /// Where it was called.
+        /// Source line of the call.
         call: SourceLine,
     },
 }
 
-/// Where code or data is.
+/// Address of code or data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Address {
-    /// At a symbol of the object, plus bytes.
+    /// Address of a symbol of the object, plus bytes.
     Symbol(Symbol, u64),
-    /// At this address.
+    /// Constant address.
     Constant(u64),
 }
 
-/// What kind of variable it is.
+/// Kind of a variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum VariableKind {
     /// A variable.
@@ -172,35 +171,34 @@ pub enum VariableKind {
 variable_properties! { entity
     /// A variable, parameter or constant.
     pub struct Variable {
-        /// Its name; `None` for one without, as the text of a string, and for an instance of another.
+        /// Name; `None` for an unnamed variable, such as a string literal, and for an instance of another.
         pub name: Option<StringId>,
         /// The scope in which it is declared.
         pub scope: ScopeId,
         /// Its type.
         pub ty: TypeId,
-        /// What it is.
+        /// Kind.
         pub kind: VariableKind,
-        /// The variable of the inlined function that this one is an instance of.
+        /// Variable of the inlined function that this one is an instance of.
         pub origin: Option<VariableId>,
     }
     default {
-        /// Where it is declared.
+        /// Source line of the declaration.
         pub line: Option<SourceLine>,
-        /// The declaration, of a static member or another variable, that this one defines.
+        /// Declaration, of a static member or another variable, that this one defines.
         pub specification: Option<VariableId>,
         /// Whether it is declared here and defined elsewhere. A static member always is.
         pub is_declaration: bool,
-        /// Whether it is given as a value, and is in no place: the value is what is
-        /// [always](super::Module::always) there.
+        /// Whether it has a value instead of a location: the value is its [fixed location](super::Module::always).
         pub is_constant: bool,
-        /// Where it is, wherever its scope is: for what does not move.
+        /// Location in all of its scope, for a variable that does not move.
         pub(crate) always: Option<LocId>,
-        /// Where it is by pc: indices into the module's list, sorted by pc.
+        /// Live ranges, sorted by pc, as indices into the module's list.
         pub(crate) live: Range<u32>,
     }
 }
 
-/// A location that others share.
+/// A location that other locations share by calling it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Procedure {
     /// The unit.

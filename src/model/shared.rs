@@ -1,7 +1,7 @@
-//! Variables, and registers of the caller, that are in the same bits at one pc.
+//! Detects variables, and saved registers of the caller, that share bits at one pc.
 //!
-//! A storage is swept by pc: things that begin are compared with their neighbours among those that have not
-//! ended. Of several of one type in one place the last to end stands for all.
+//! Each storage is swept by pc: an item that begins is compared with its neighbours among the items that have not
+//! ended. Of several items with the same type and bits, the last to end represents all.
 
 use core::cmp::Reverse;
 use core::ops::Range;
@@ -17,19 +17,19 @@ use super::{Column, CompositeKind, Module, ScopeKind, TypeKind};
 use crate::op::Reg;
 use crate::target::SpaceId;
 
-/// Neighbours in each direction that are looked at.
+/// Limit of the neighbours compared in each direction.
 const NEIGHBOURS: usize = 16;
-/// Types that are looked into for one that is contained, and inlined calls that are looked out of.
+/// Limit of the depth of nested types, and of nested inlined calls, that are searched.
 const DEPTH: usize = 64;
 
-/// Bits that are in the same unit can be the same.
+/// A set of bits. Only bits of the same unit can overlap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Unit {
-    /// A register; of a vector register each lane, or one, from 1.
+    /// A register, and [`EACH_LANE`] or the number of one lane plus 1.
     Register(Reg, u32),
-    /// The stack frame, from its base.
+    /// The stack frame, relative to its base.
     Slot,
-    /// Memory from the canonical frame address.
+    /// Memory relative to the canonical frame address.
     Cfa,
 }
 
@@ -43,7 +43,7 @@ struct Item {
     who: Sharer,
 }
 
-/// Pairs that share bits.
+/// Returns a warning for each pair that shares bits.
 pub(super) fn warnings(module: &Module) -> Vec<Warning> {
     let mut variables: Vec<(FunctionId, VariableId)> = Vec::new();
     for (id, variable) in &module.variables {
@@ -87,7 +87,7 @@ impl Module {
             let Some(register) = self.target.register(reg) else { continue };
             let (first, who) = (items.len(), Sharer::Saved(reg));
             self.items(rule.loc, register.bits.into(), &rule.pcs(), who, items);
-            // A register that is saved in itself shares nothing.
+            // A register saved in itself shares no bits.
             let mut at = first;
             while at < items.len() {
                 match items[at].unit {
@@ -98,7 +98,7 @@ impl Module {
         }
     }
 
-    /// The pcs of the innermost scope that has some.
+    /// Pc ranges of the innermost enclosing scope with ranges.
     fn code_of(&self, function: FunctionId, mut scope: ScopeId) -> Vec<Range<u64>> {
         for _ in 0..DEPTH {
             match (self.ranges(scope), self.scopes[scope].parent) {
@@ -111,7 +111,7 @@ impl Module {
         if bytes > 0 { vec![0..bytes] } else { Vec::new() }
     }
 
-    /// The bits that a location takes, if they are known.
+    /// Appends the bits of a location, if they are known.
     fn items(&self, loc: LocId, bits: u64, pcs: &Range<u64>, who: Sharer, items: &mut Vec<Item>) {
         let (mut is_cfa, mut is_slot, mut has_rows, mut has_memory) = (false, false, false, false);
         for node in self.nodes(loc) {
@@ -123,7 +123,7 @@ impl Module {
                 _ => {}
             }
         }
-        // A mask chooses lanes; a register may be saved for all of them.
+        // A mask selects lanes, but a register may be saved for all lanes.
         let is_chosen = has_rows && !has_memory && matches!(who, Sharer::Saved(_));
         let spans = |lane| {
             self.denote(None, loc, bits, &Nothing { lane, is_chosen, cfa: self.any_cfa() })
@@ -162,13 +162,13 @@ impl Module {
         }
     }
 
-    /// A canonical frame address with room on both sides.
+    /// A canonical frame address with space on both sides.
     fn any_cfa(&self) -> Span {
         let space = self.target.space(SpaceId::PRIVATE_WAVE).map_or(SpaceId::DEFAULT, |space| space.id);
         Span { storage: Storage::Memory(space, None), from: 1 << 34, bits: 1 }
     }
 
-    /// A type without qualifiers and other names; `None` for `void`.
+    /// Strips qualifiers and typedefs; `None` for `void`.
     fn plain_type(&self, mut ty: TypeId) -> Option<TypeId> {
         loop {
             match self.types[ty].kind {
@@ -178,7 +178,7 @@ impl Module {
         }
     }
 
-    /// Whether two types are the same without qualifiers and other names, at the end of each pointer too.
+    /// Whether two types are the same without qualifiers and typedefs, behind pointers too.
     fn is_same_type(&self, one: TypeId, other: TypeId) -> bool {
         let plain = |ty: Option<TypeId>| ty.and_then(|ty| self.plain_type(ty));
         let (mut a, mut b) = (plain(Some(one)), plain(Some(other)));
@@ -201,7 +201,7 @@ impl Module {
         matches!(&self.types[ty].kind, TypeKind::Composite(of) if of.kind == CompositeKind::Union)
     }
 
-    /// Whether a type contains another one, as far as is looked into.
+    /// Whether a type contains another one, up to the depth limit.
     fn contains(&self, whole: TypeId, part: TypeId) -> bool {
         let (mut next, mut count) = (vec![whole], 0);
         while let Some(ty) = next.pop() {
@@ -217,7 +217,7 @@ impl Module {
         false
     }
 
-    /// The function or inlined call whose source a scope is in.
+    /// Innermost function or inlined call around a scope.
     fn body_of(&self, mut scope: ScopeId) -> ScopeId {
         for _ in 0..DEPTH {
             match (&self.scopes[scope].kind, self.scopes[scope].parent) {
@@ -228,7 +228,7 @@ impl Module {
         scope
     }
 
-    /// Whether a body is in another one.
+    /// Whether a body is inlined into another one.
     fn is_inlined_into(&self, inner: ScopeId, outer: ScopeId) -> bool {
         let mut scope = Some(inner);
         let is_it = |_| {
@@ -239,7 +239,7 @@ impl Module {
         (0..4 * DEPTH).map_while(is_it).any(|is_it| is_it)
     }
 
-    /// Whether two variables may be in the same bits.
+    /// Whether two variables may plausibly share bits.
     fn may_share(&self, one: VariableId, other: VariableId) -> bool {
         if self.first_origin(one) == self.first_origin(other) {
             return true;
@@ -257,10 +257,10 @@ impl Module {
     }
 }
 
-/// A program about which only the lane that asks is known.
+/// Contents of which only the current lane is known.
 struct Nothing {
     lane: u32,
-    /// Whether all lanes are chosen by masks.
+    /// Whether masks select all lanes.
     is_chosen: bool,
     cfa: Span,
 }
@@ -291,15 +291,15 @@ impl Contents for Nothing {
     }
 }
 
-/// The first bit of an item, and its index.
+/// First bit of an item, and the item's index.
 type Key = (u64, usize);
 
 struct Sweep<'m, 'f> {
     module: &'m Module,
     function: FunctionId,
-    /// Items that have begun and have not ended, by unit and key.
+    /// Items that cover the current pc, by unit and key.
     active: BTreeMap<Unit, BTreeMap<Key, Item>>,
-    /// The pcs at which they end, the lowest first.
+    /// End pcs of the active items, the lowest first.
     ends: BinaryHeap<Reverse<(u64, Unit, Key)>>,
     seen: HashSet<(VariableId, Sharer)>,
     found: &'f mut Vec<Warning>,
@@ -321,7 +321,7 @@ impl Sweep<'_, '_> {
         }
     }
 
-    /// Removes the items that have ended at a pc, so that each neighbour is of that pc.
+    /// Removes the items that ended at or before a pc.
     fn remove_ended(&mut self, pc: u64) {
         while let Some(&Reverse((end, unit, key))) = self.ends.peek()
             && end <= pc
@@ -331,7 +331,7 @@ impl Sweep<'_, '_> {
         }
     }
 
-    /// The units that have bits in common with one.
+    /// Units that can overlap a unit.
     fn units(&self, unit: Unit) -> Vec<Unit> {
         match unit {
             Unit::Register(reg, EACH_LANE) => {
@@ -343,7 +343,7 @@ impl Sweep<'_, '_> {
         }
     }
 
-    /// Compares with the neighbours in a unit. Whether one of them stands for it.
+    /// Compares an item with its neighbours in a unit. Returns whether one of them represents it.
     fn compare(&mut self, unit: Unit, item: &Item) -> bool {
         let Some(of_unit) = self.active.get_mut(&unit) else { return false };
         let before = of_unit.range(..(item.bits.start, 0)).rev().take(NEIGHBOURS);
@@ -366,7 +366,7 @@ impl Sweep<'_, '_> {
         is_held
     }
 
-    /// Whether one of two can stand for both.
+    /// Whether one of two items can represent both.
     fn is_same(&self, item: &Item, other: &Item) -> bool {
         let variables = &self.module.variables;
         let is_alike = match (item.who, other.who) {

@@ -1,4 +1,4 @@
-//! The files of split units: DWARF 5 section 3.1.2.
+//! File names of split units: DWARF 5 section 3.1.2.
 
 use std::collections::HashSet;
 
@@ -6,21 +6,22 @@ use super::{Module, StringId, Unit, UnitId};
 use crate::error::{Error, Result};
 
 impl Module {
-    /// The file of each unit's split unit, in the order of the units: `DW_AT_dwo_name`, relative to the
-    /// directory of the compilation. All are different.
+    /// File names of the split units, in the order of the units: `DW_AT_dwo_name`, relative to the directory of the
+    /// compilation. All are different.
     ///
-    /// It is what [`split_name`](crate::build::UnitBuilder::split_name) says, or else the unit's name without
-    /// directories and `.dwo`. Where that is another unit's, the unit's number stands between: `a.c.dwo`, then `a.c.1.dwo`.
+    /// A name set with [`split_name`](crate::build::UnitBuilder::split_name) is used; the default is the unit's name
+    /// without directories, with `.dwo`. A default that another unit already has gets the unit's number: `a.c.dwo`,
+    /// then `a.c.1.dwo`.
     pub fn split_names(&self) -> Vec<String> {
         self.split_names_by(|unit| self.file_name_of(unit).to_owned())
     }
 
-    /// Names the files of split units after that of the object, as gcc and clang do, where they have no name by
-    /// [`split_name`](crate::build::UnitBuilder::split_name). Then objects that are beside each other have
-    /// files of their own, whatever their units are called.
+    /// Names the files of split units after the object, as gcc and clang do, where no name was set with
+    /// [`split_name`](crate::build::UnitBuilder::split_name). Objects in one directory then have different split files,
+    /// whatever the names of their units.
     ///
-    /// * `object` – the name of the object's file without directories: of `out.o`, a single unit has `out.dwo`, and
-    ///   of several, `src/a.c` has `out-a.dwo`.
+    /// * `object` – the object's file name without directories: for `out.o`, the split file of a single unit is
+    ///   `out.dwo`, and among several units that of `src/a.c` is `out-a.dwo`.
     ///
     /// # Errors
     /// [`BadArgument`](crate::error::ErrorKind::BadArgument) where the name contains a zero byte.
@@ -33,8 +34,8 @@ impl Module {
         self.set_split_names(names)
     }
 
-    /// Gives the files of split units these names, in the order of the units, where they have none: those that
-    /// are in an object, for one that is to be compared.
+    /// Sets the file names of split units without one, in the order of the units: for comparison with an object that
+    /// already has names.
     ///
     /// # Errors
     /// [`BadArgument`](crate::error::ErrorKind::BadArgument) where a name is empty or contains a zero byte.
@@ -49,7 +50,7 @@ impl Module {
         Ok(())
     }
 
-    /// The files, each of what a unit is called and a number if that comes again.
+    /// File names made from the units' names, with a number where a name repeats.
     fn split_names_by(&self, called: impl Fn(&Unit) -> String) -> Vec<String> {
         let chosen = self.units.values().filter_map(|unit| unit.split_name);
         let mut taken: HashSet<String> = chosen.map(|name| self.string(name).to_owned()).collect();
@@ -59,7 +60,7 @@ impl Module {
             }
             let (called, number) = (called(unit), id.as_u32());
             let mut name = format!("{called}.dwo");
-            // A unit can be called what another one's file would be, with number and all.
+            // A unit's name can equal another unit's numbered file name.
             for again in 0.. {
                 if taken.insert(name.clone()) {
                     break;
@@ -71,14 +72,14 @@ impl Module {
         self.units.iter().map(name).collect()
     }
 
-    /// A unit's name without directories: its split unit is beside the object.
+    /// A unit's name without directories, because its split unit is in the object's directory.
     fn file_name_of(&self, unit: &Unit) -> &str {
         let name = self.string(unit.name).rsplit(['/', '\\']).next().unwrap_or_default();
         if matches!(name, "" | "." | "..") { "unit" } else { name }
     }
 }
 
-/// The name of a file without what is behind the last dot, if something is before it.
+/// The file name without its extension; unchanged if the only dot is the first character.
 fn stem(name: &str) -> &str {
     name.rsplit_once('.').map_or(name, |(stem, _)| if stem.is_empty() { name } else { stem })
 }

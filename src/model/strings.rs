@@ -4,21 +4,21 @@ use core::hash::{BuildHasher, Hasher};
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
-/// Strings by number, in the order in which they came.
+/// Interned strings, numbered in order of first use.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Strings {
-    /// One after the other.
+    /// All strings, concatenated.
     text: String,
-    /// Where each ends.
+    /// End of each string in the text, in bytes.
     ends: Vec<usize>,
     numbers: HashTable<u32>,
     hasher: DefaultHashBuilder,
-    /// Whether one of them has a zero byte in it.
+    /// Whether any string contains a zero byte.
     has_zero: bool,
 }
 
 impl Strings {
-    /// How many there are.
+    /// Number of strings.
     pub(crate) fn len(&self) -> usize {
         self.ends.len()
     }
@@ -29,7 +29,7 @@ impl Strings {
         get(&self.text, &self.ends, number)
     }
 
-    /// How many bytes a string has, 0 if it is not there.
+    /// Size of a string in bytes; 0 for an unknown number.
     #[inline]
     pub(crate) fn bytes(&self, number: u32) -> usize {
         let number = number as usize;
@@ -37,19 +37,19 @@ impl Strings {
         start.zip(self.ends.get(number)).map_or(0, |(start, end)| end - start)
     }
 
-    /// The number of a string, if it is there.
+    /// The number of a string, if it is stored.
     pub(crate) fn number(&self, text: &str) -> Option<u32> {
         self.find(self.hash(text), text)
     }
 
-    /// The number of a string, which is added if it is not there.
+    /// The number of a string, which is added if it is not stored yet.
     #[inline]
     pub(crate) fn add(&mut self, text: &str) -> u32 {
         let hash = self.hash(text);
         self.find(hash, text).unwrap_or_else(|| self.append(hash, text))
     }
 
-    /// Whether a string, which is there, has a zero byte in it. Few modules have one that does.
+    /// Whether a stored string contains a zero byte. Few modules have such a string.
     #[inline]
     pub(crate) fn has_zero(&self, text: &str) -> bool {
         self.has_zero && text.contains('\0')
@@ -78,7 +78,7 @@ impl Strings {
     }
 }
 
-/// The same strings with the same numbers.
+/// Equality: the same strings with the same numbers.
 impl PartialEq for Strings {
     fn eq(&self, other: &Self) -> bool {
         self.text == other.text && self.ends == other.ends

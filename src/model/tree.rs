@@ -1,4 +1,4 @@
-//! The nodes of a location with their operands found: what postfix order leaves implicit.
+//! Trees of nodes: the operands that postfix order leaves implicit.
 
 use core::hash::{BuildHasher, Hash, Hasher};
 
@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use super::nodes::{Node, Sort};
 use super::postfix::Nodes;
 
-/// A location as a tree. Reusable: [`read`](Tree::read) replaces what was there.
+/// A location as a tree. Reusable: [`read`](Tree::read) replaces its contents.
 #[derive(Debug, Default)]
 pub(crate) struct Tree<'m> {
     nodes: Vec<(Node<'m>, u32)>,
@@ -17,8 +17,8 @@ pub(crate) struct Tree<'m> {
 pub(crate) type At = usize;
 
 impl<'m> Tree<'m> {
-    /// Reads the nodes and gives the root. `None` if they do not form one tree whose operands are of the
-    /// sorts that its nodes take.
+    /// Reads the nodes and returns the root. `None` if the nodes do not form exactly one tree, or an operand is not of
+    /// the sort that its node takes.
     #[inline]
     pub(crate) fn read(&mut self, nodes: Nodes<'m>) -> Option<At> {
         self.nodes.clear();
@@ -72,7 +72,7 @@ impl<'m> Tree<'m> {
         operands
     }
 
-    /// A number for each node, the same for subtrees that are the same.
+    /// Appends a hash for each node; equal subtrees have equal hashes.
     pub(crate) fn hashes(&self, hasher: &impl BuildHasher, out: &mut Vec<u64>) {
         out.clear();
         for at in 0..self.nodes.len() {
@@ -90,7 +90,7 @@ impl<'m> Tree<'m> {
         self.nodes[self.nodes[at].1 as usize..=at].iter().map(|&(node, _)| node)
     }
 
-    /// The constant that the number is, if it is one.
+    /// Value of a constant number; `None` for any other node.
     pub(crate) fn constant(&self, at: At) -> Option<u64> {
         match self.node(at) {
             Node::Const(value) => Some(value),

@@ -1,6 +1,6 @@
-//! Warnings: a description can be plausible and a mistake.
+//! Warnings: valid descriptions that can be mistakes.
 //!
-//! They are found when they are asked for, for most modules that are written have been looked at before.
+//! They are computed on request, because most modules have been examined before they are emitted.
 
 use core::fmt;
 
@@ -9,11 +9,11 @@ use super::{Function, Module, shared};
 use crate::error::At;
 use crate::op::Reg;
 
-/// A kind of warning, which can be allowed.
+/// Kind of a warning. Kinds can be allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum WarningKind {
-    /// A variable and another one, or a register of the caller, are in the same bits at one pc.
+    /// A variable shares bits with another variable, or with a saved register of the caller, at one pc.
     SharedBits,
     /// A function has no [rules](super::FrameRule) for its frame.
     NoFrame,
@@ -23,7 +23,7 @@ impl WarningKind {
     /// Every kind.
     pub const ALL: [Self; 2] = [Self::SharedBits, Self::NoFrame];
 
-    /// The name by which the kind is allowed: `shared-bits`.
+    /// The name that allows the kind, such as `shared-bits`.
     pub fn name(self) -> &'static str {
         match self {
             Self::SharedBits => "shared-bits",
@@ -37,7 +37,7 @@ impl WarningKind {
     }
 }
 
-/// The other thing in the same bits as a variable.
+/// The entity that shares bits with a variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Sharer {
     /// Another variable, of another type.
@@ -46,13 +46,13 @@ pub enum Sharer {
     Saved(Reg),
 }
 
-/// The entities that a warning is about.
+/// Entities of a warning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Warned {
-    /// The variable, and the other thing: [`WarningKind::SharedBits`].
+    /// A variable and the entity that shares its bits: [`WarningKind::SharedBits`].
     Shared(VariableId, Sharer),
-    /// The function without rules: [`WarningKind::NoFrame`].
+    /// A function without frame rules: [`WarningKind::NoFrame`].
     Function(FunctionId),
 }
 
@@ -64,7 +64,7 @@ pub enum Warned {
 pub struct Warning {
     /// The entities.
     pub warned: Warned,
-    /// Their names, and the pcs, half-open, in bytes from the start of the function.
+    /// Names of the entities, and the half-open pc range in bytes from the start of the function.
     pub at: At,
     /// The message.
     pub what: String,
@@ -87,19 +87,19 @@ impl fmt::Display for Warning {
 }
 
 impl Module {
-    /// Warnings about the description, by kind, function and pc.
+    /// Warnings about the description, sorted by kind, function and pc.
     ///
-    /// * [`WarningKind::SharedBits`]: two variables of one function, or a variable and a register of the caller, are at
-    ///   one pc in the same bits of a register, of a stack slot, or of a slot at an offset from the canonical frame
-    ///   address. Each pair is listed once, and up to 16 neighbours of a place are looked at.
-    /// * [`WarningKind::NoFrame`]: a function has code and no rules for its frame, and the ABI of the target has no
+    /// * [`WarningKind::SharedBits`]: two variables of one function, or a variable and a register of the caller, occupy
+    ///   the same bits of a register, of a stack slot, or of memory at an offset from the canonical frame address, at
+    ///   one pc. Each pair is listed once, and up to 16 neighbours of a location are compared.
+    /// * [`WarningKind::NoFrame`]: a function has code without rules for its frame, and the ABI of the target has no
     ///   `.eh_frame` either.
     ///
-    /// Two variables may share bits where that is plausible: both have the same type apart from qualifiers and other
-    /// names; one type contains the other; one is a union; one is of a function that is inlined into the function or
-    /// inlined call of the other; both are instances of one variable. A conversion that leaves the bits as they are,
-    /// from `int` to `unsigned` as an example, is not known from a description, so `shared-bits` is listed there too. A
-    /// place that depends on what a program holds when it is stopped is not looked at.
+    /// Two variables may share bits if their types are equal apart from qualifiers and typedefs, one type contains the
+    /// other, one type is a union, one variable belongs to a function that is inlined into the function or inlined call
+    /// of the other, or both are instances of one variable. A description does not show conversions that keep the bits,
+    /// for example from `int` to `unsigned`, so `shared-bits` lists them too. Locations that depend on the contents of
+    /// a stopped program are not compared.
     pub fn warnings(&self) -> Vec<Warning> {
         let mut warnings = shared::warnings(self);
         let has_none = |function: &Function| {

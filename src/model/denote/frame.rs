@@ -1,4 +1,4 @@
-//! What a frame means: where its address is, and where a register of the caller is.
+//! Meaning of a frame: the locations of the canonical frame address and of the caller's registers.
 
 use super::numbers::number_in;
 use super::{Contents, NoMeaning, Span, Storage};
@@ -8,15 +8,15 @@ use crate::op::Reg;
 use crate::target::SpaceId;
 
 impl Module {
-    /// The spans of what a frame says at a pc, in bytes from the start of the function: the first byte at the canonical
-    /// frame address, or the whole of a register of the caller, whatever is written for it.
+    /// The spans of a frame's column at a pc, in bytes from the start of the function: the first byte at the canonical
+    /// frame address, or the whole of a register of the caller. They depend on the model alone, not on emitted bytes.
     ///
-    /// A register without a rule is as the caller left it, and so is all that expressions of the frame read. But
+    /// A register without a rule is unchanged, and so are all registers that expressions of the frame read. But
     /// [`Target::cfa_register`](crate::target::Target::cfa_register) without a rule is the canonical frame address.
     ///
     /// # Errors
-    /// Why it means nothing, with these contents. [`NoMeaning::Unreadable`] of the address of a frame that is not
-    /// described.
+    /// The reason why the column has no meaning with these contents; [`NoMeaning::Unreadable`] for the canonical frame
+    /// address of a frame without rules.
     pub fn denote_frame(
         &self,
         function: FunctionId,
@@ -50,7 +50,7 @@ impl Module {
     }
 }
 
-/// A stopped program as the rules of a frame see it.
+/// Contents of a stopped program for the rules of a frame.
 struct InFrame<'m> {
     module: &'m Module,
     function: FunctionId,
@@ -63,7 +63,7 @@ impl Contents for InFrame<'_> {
         self.contents.register(reg, from, bits)
     }
 
-    /// What the caller had in the register: what is where the frame says that it is.
+    /// The caller's value of the register, read at its location in the frame.
     fn entry_register(&self, reg: Reg) -> Option<u64> {
         let column = Column::Register(reg);
         let spans = self.module.denote_frame(self.function, self.pc, column, self.contents).ok()?;

@@ -1,4 +1,4 @@
-//! Where the lanes of a wave stand, by what the module says of them.
+//! Meaning of lane descriptions: the pc of each lane, and the active lanes.
 
 use super::{Contents, Denote, NoMeaning};
 use crate::model::ids::{LocId, ScopeId};
@@ -6,14 +6,14 @@ use crate::model::tree::Tree;
 use crate::model::{Mask, Module};
 
 impl Module {
-    /// Where each lane stands while the wave is at `pc`, in the source of a function or of a call that was inlined:
-    /// bytes from the start of the function. `None` for a lane that was not active when it was entered.
+    /// The pc of each lane while the wave is at `pc`, in the code of a function or inlined call: bytes from the start
+    /// of the function. `None` for a lane that was not active on entry.
     ///
-    /// * A lane that is active is at `pc`.
-    /// * Another waits where the innermost region says whose mask has it.
+    /// * An active lane is at `pc`.
+    /// * An inactive lane waits at the pc of the innermost region whose mask contains it.
     ///
     /// # Errors
-    /// Why it means nothing, with these contents.
+    /// The reason why a mask has no meaning with these contents.
     pub fn lane_pcs(
         &self,
         scope: ScopeId,
@@ -36,11 +36,11 @@ impl Module {
         Ok(standing)
     }
 
-    /// Which lanes are active while the wave is at `pc`: bit *k* for lane *k*. Those of EXEC, but where whole-wave
-    /// code has a mask of its own.
+    /// The mask of active lanes while the wave is at `pc`: bit *k* for lane *k*. It is EXEC, except in whole-wave code,
+    /// which has a mask of its own.
     ///
     /// # Errors
-    /// Why it means nothing, with these contents.
+    /// The reason why a mask has no meaning with these contents.
     pub fn active_lanes(&self, scope: ScopeId, pc: u64, contents: &dyn Contents) -> Result<u64, NoMeaning> {
         let function = self.function_of(scope).ok_or(NoMeaning::Malformed)?;
         if let Some(whole_wave) = self.whole_wave_at(function, pc) {
@@ -51,7 +51,7 @@ impl Module {
         mask.ok_or_else(|| NoMeaning::Unreadable("EXEC".into()))
     }
 
-    /// The number in a mask: as many bits as a wave has lanes.
+    /// The number in a mask, with one bit per lane of the wave.
     fn mask_of_lanes(&self, scope: ScopeId, loc: LocId, contents: &dyn Contents) -> Result<u64, NoMeaning> {
         let function = self.function_of(scope).ok_or(NoMeaning::Malformed)?;
         let mut tree = Tree::default();

@@ -1,35 +1,35 @@
-//! What a location means: which bits of which storage.
+//! Meaning of a location: bits of storage.
 //!
-//! This is the only definition of the meaning of [`Node`]s. It speaks of storage and bits and knows
-//! nothing of DWARF; [`check`](crate::check) compares it with what the bytes that were written evaluate to.
+//! This is the only definition of the meaning of [`Node`]s, in terms of storage and bits, independent of DWARF.
+//! [`check`](crate::check) compares it with the evaluation of the emitted bytes.
 //!
-//! *Storage* is a row of numbered bits: a register, an address space (one for each lane, where it is the
-//! lanes' own), given bytes, nothing. A place is a storage and the number of a bit in it. The *slice* of a
+//! *Storage* is a sequence of numbered bits: a register, an address space (one per lane, for the spaces private to
+//! lanes), constant bytes, or undefined. A location is a storage and the number of a bit in it. The *slice* of a
 //! location from bit `from` with `bits` bits is a list of spans, each some consecutive bits of one storage:
 //!
 //! | location | its slice |
 //! |---|---|
 //! | `register(r)` | bits `from…` of register `r` |
 //! | `lane(r, k)` | bits `k·w + from…` of `r`, with `w` the bits of a lane |
-//! | `per_lane(r)` | the same with the asking lane for `k` |
-//! | `memory(s, a)` | bits `8·a + from…` of space `s`; the asking lane's, if it is the lanes' own |
-//! | `stack_slot(n)` | the slice of private memory at `stack_address(n)`: the function's base, as its [`Stack`] says, plus `n` |
+//! | `per_lane(r)` | the same with the current lane for `k` |
+//! | `memory(s, a)` | bits `8·a + from…` of space `s`; the current lane's, if the space is private to lanes |
+//! | `stack_slot(n)` | the slice of private memory at `stack_address(n)`: the [`Stack`]'s base plus `n` |
 //! | `l.offset(n)`, `l.bit_offset(n)` | the slice of `l` from `from + 8·n`, `from + n` |
-//! | `parts(…)` | of each part, in order, what of its bits is in `from…from + bits` |
-//! | `b.overlay(a, o, n)` | of `b` below `o` and from `o + n` on; between them, of `a` from 0 on |
-//! | `select(m, z, o, w, n)` | of each element, of `o` where its bit of `m` is 1, else of `z`, at the same bits |
+//! | `parts(…)` | the bits of each part, in order, that are in `from…from + bits` |
+//! | `b.overlay(a, o, n)` | `b`'s bits below `o` and from `o + n` on; between them, `a`'s from 0 on |
+//! | `select(m, z, o, w, n)` | per element, the bits of `o` if its bit of `m` is 1, else those of `z` |
 //! | `l.extend(w, n)` | bit `i` is bit `i mod w` of `l` |
 //! | `implicit(b)`, `value(v)` | the bits themselves |
-//! | `pointer_to(x, n)` | the bits of a pointer to `x` plus `n`, which have no number |
-//! | `call(p)` | the slice of what procedure `p` says |
-//! | `cfa()` | the slice of the function's canonical frame address, which the contents have |
-//! | `undefined()` | bits of nothing |
-//! | `expr(e)` | is not said here |
+//! | `pointer_to(x, n)` | the bits of a pointer to `x` plus `n`, which have no numeric value |
+//! | `call(p)` | the slice of procedure `p`'s location |
+//! | `cfa()` | the slice at the function's canonical frame address, from [`Contents::cfa`] |
+//! | `undefined()` | undefined bits |
+//! | `expr(e)` | not defined |
 //!
-//! A location means something only as a whole: each place that an offset leads to is in its storage, each
-//! part has the bits that are asked of it, each number can be found. What is outside of that means nothing,
-//! though the bits that are asked for were elsewhere. [`Builder`](crate::build::Builder) refuses what is
-//! outside at any time; this is about offsets that are known at run time.
+//! A location has a meaning only as a whole: each offset stays in its storage, each part has the bits that are taken of
+//! it, and each number can be computed. Otherwise the location has no meaning, even if the requested bits are
+//! elsewhere. [`Builder`](crate::build::Builder) refuses locations that are always outside their storage; the rule here
+//! concerns offsets that are known at run time only.
 
 mod frame;
 mod lanes;
@@ -45,34 +45,33 @@ use crate::model::{Module, Stack};
 use crate::op::Reg;
 use crate::target::{Per, SpaceId};
 
-/// What a stopped program holds, as far as locations depend on it.
+/// Contents of a stopped program that locations depend on.
 pub trait Contents {
-    /// `bits` (1 to 64) bits of a register from bit `from` on. `None` if it cannot be read.
+    /// `bits` (1 to 64) bits of a register from bit `from` on. `None` if they cannot be read.
     fn register(&self, reg: Reg, from: u64, bits: u32) -> Option<u64>;
 
-    /// What a register of at most 64 bits held when the function was entered. `None` if that is not known.
+    /// The contents of a register of at most 64 bits on entry to the function. `None` if unknown.
     fn entry_register(&self, reg: Reg) -> Option<u64> {
         let _ = reg;
         None
     }
 
-    /// Where the canonical frame address of the function is: one bit, the first. `None` if that is not known.
+    /// The canonical frame address of the function, as the span of its first bit. `None` if unknown.
     fn cfa(&self) -> Option<Span> {
         None
     }
 
-    /// `bits` (1 to 64) bits of memory in a space from bit `from` on. `lane` is given for a space of which
-    /// each lane has its own. `None` if it cannot be read.
+    /// `bits` (1 to 64) bits of memory in a space from bit `from` on. `lane` is given for a space that is private to
+    /// lanes. `None` if they cannot be read.
     fn memory(&self, space: SpaceId, lane: Option<u32>, from: u128, bits: u32) -> Option<u64>;
 
-    /// The lane that asks, counted from 0; `None` if none does.
+    /// The current lane, counted from 0; `None` without one.
     fn lane(&self) -> Option<u32>;
 
-    /// The address of a symbol, as the file has it.
+    /// The address of a symbol in the file.
     fn symbol(&self, name: &str) -> Option<u64>;
 
-    /// By how many bytes the file is loaded above the addresses that it has, in
-    /// [spaces into which files are loaded](SpaceId::is_loaded).
+    /// Difference in bytes between addresses in memory and in the file, in
     fn load_bias(&self) -> u64 {
         0
     }
@@ -85,40 +84,40 @@ pub struct Span {
     pub storage: Storage,
     /// The number of the first bit, counted from 0. In memory, 8 times the address.
     pub from: u128,
-    /// How many bits.
+    /// Number of bits.
     pub bits: u64,
 }
 
-/// What holds bits.
+/// Storage of bits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Storage {
     /// A register.
     Register(Reg),
-    /// Memory in a space; of a lane, where each has its own.
+    /// Memory in a space; that of a lane, for a space private to lanes.
     Memory(SpaceId, Option<u32>),
-    /// Given bytes, lowest first.
+    /// Constant bytes, lowest first.
     Implicit(Vec<u8>),
     /// A pointer to a variable, plus bytes.
     Pointer(VariableId, i64),
-    /// Nothing.
+    /// Undefined.
     Undefined,
 }
 
-/// Why a location means nothing here.
+/// Reason why a location has no meaning with the given contents.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NoMeaning {
-    /// It is a raw expression, whose meaning is not the model's.
+    /// The location is a raw expression, which the model gives no meaning.
     Raw,
-    /// It depends on the asking lane, and none asks.
+    /// The location depends on the current lane, and there is none.
     NoLane,
-    /// It depends on something that cannot be read.
+    /// The location depends on contents that cannot be read.
     Unreadable(String),
-    /// It, or something on the way to it, goes past the end of its storage.
+    /// The location, or one that it is computed from, is outside its storage.
     Outside(String),
-    /// Another part of it means nothing.
+    /// Another part of the location has no meaning.
     Part(String),
-    /// Its nodes form no location.
+    /// The nodes do not form a location.
     Malformed,
 }
 
@@ -137,15 +136,15 @@ impl fmt::Display for NoMeaning {
 
 impl core::error::Error for NoMeaning {}
 
-/// How many procedures may call each other.
+/// Limit of the depth of procedure calls.
 const MAX_DEPTH: u32 = 64;
 
 impl Module {
-    /// The spans of the first `bits` bits of a location, for code of `function`: what the module means,
-    /// whatever is written for it.
+    /// The spans of the first `bits` bits of a location, for code of `function`. They depend on the model alone, not on
+    /// emitted bytes.
     ///
     /// # Errors
-    /// Why it means nothing, with these contents.
+    /// The reason why the location has no meaning with these contents.
     pub fn denote(
         &self,
         function: Option<FunctionId>,
@@ -270,7 +269,7 @@ impl Denote<'_> {
         }
     }
 
-    /// Of pieces that follow each other, given as location, first bit and size, what is in the slice.
+    /// Appends the slice's bits of consecutive pieces, each given as location, first bit and size.
     fn sequence(
         &self,
         pieces: &[(At, i128, u64)],
@@ -295,7 +294,7 @@ impl Denote<'_> {
         if bits == 0 { Ok(()) } else { Err(NoMeaning::Outside(name.into())) }
     }
 
-    /// Calls `each` with the number, the first bit and the size of what is in the slice of each element.
+    /// Calls `each` with the number, the first bit and the size of each element's bits in the slice.
     fn elements(
         &self,
         from: i128,
@@ -336,7 +335,7 @@ impl Denote<'_> {
         self.register(reg, u64::from(lane) * u64::from(width), Some(width), from, bits, out)
     }
 
-    /// Bits of a register from `first` on; no more than `width`, if given.
+    /// Appends bits of a register from `first` on, within `width` bits if given.
     fn register(
         &self,
         reg: Reg,
@@ -373,7 +372,7 @@ impl Denote<'_> {
     }
 }
 
-/// The first bit, if the bits are inside of a storage of `size` bits.
+/// Returns the first bit if the bits are inside a storage of `size` bits.
 fn inside(from: i128, bits: u64, size: u128, name: impl Fn() -> String) -> Result<u128, NoMeaning> {
     match u128::try_from(from) {
         Ok(from) if from + u128::from(bits) <= size => Ok(from),
@@ -381,7 +380,7 @@ fn inside(from: i128, bits: u64, size: u128, name: impl Fn() -> String) -> Resul
     }
 }
 
-/// Bits of given bytes, moved to bit 0.
+/// Appends bits of constant bytes, moved to bit 0.
 fn implicit(bytes: &[u8], from: i128, bits: u64, out: &mut Vec<Span>) -> Result<(), NoMeaning> {
     let from = inside(from, bits, 8 * bytes.len() as u128, || "the constant".into())? as usize;
     let bit = |index: usize| bytes[index / 8] >> (index % 8) & 1;
@@ -393,7 +392,7 @@ fn implicit(bytes: &[u8], from: i128, bits: u64, out: &mut Vec<Span>) -> Result<
     Ok(())
 }
 
-/// Appends a span, to the last one if it goes on there.
+/// Appends a span, merged with the last one if they are adjacent.
 fn push(out: &mut Vec<Span>, span: Span) {
     if span.bits == 0 {
         return;

@@ -1,4 +1,4 @@
-//! Numbers in locations: arithmetic of 64 bits, and what is read from registers, memory and places.
+//! Numbers in locations: arithmetic of 64 bits, and reads of registers, memory and locations.
 
 use super::{Contents, Denote, NoMeaning, Span, Storage};
 use crate::model::tree::At;
@@ -11,7 +11,7 @@ impl Denote<'_> {
         self.address(SpaceId::DEFAULT, at)
     }
 
-    /// A number that is an address in a space.
+    /// A number used as an address in a space.
     pub(super) fn address(&self, space: SpaceId, at: At) -> Result<u64, NoMeaning> {
         let tree = &self.tree;
         let one = || self.address(space, tree.last(at));
@@ -44,7 +44,7 @@ impl Denote<'_> {
         Ok(value)
     }
 
-    /// Where a symbol is in the running program.
+    /// Address of a symbol in the running program.
     fn symbol(&self, space: SpaceId, symbol: Symbol) -> Result<u64, NoMeaning> {
         let name = self.module.symbol_name(symbol);
         let address = self.contents.symbol(name);
@@ -83,7 +83,7 @@ impl Denote<'_> {
     }
 }
 
-/// The number that bits hold, the first the lowest.
+/// The number in the bits of spans, the first being the least significant.
 pub(super) fn number_in(spans: &[Span], contents: &dyn Contents) -> Result<u64, NoMeaning> {
     let mut value = 0;
     let mut done = 0;
@@ -96,7 +96,7 @@ pub(super) fn number_in(spans: &[Span], contents: &dyn Contents) -> Result<u64, 
                 Some(bytes.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte)))
             }
             Storage::Undefined => None,
-            // A consumer may know what it points to, and need no number for that.
+            // A consumer may follow the pointer without a numeric value.
             Storage::Pointer(..) => {
                 return Err(NoMeaning::Part("a pointer to a variable has no number".into()));
             }

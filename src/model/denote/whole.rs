@@ -1,11 +1,11 @@
-//! Whether a location means something as a whole, though not all of it is asked for.
+//! Validity of a location as a whole, beyond the requested bits.
 
 use super::{Denote, NoMeaning, Span};
 use crate::model::nodes::{Node, Sort};
 use crate::model::tree::At;
 
 impl Denote<'_> {
-    /// Looks at each place and number on the way to the location's bits.
+    /// Checks each location and number that the location is computed from.
     pub(super) fn is_whole(&self, root: At) -> Result<(), NoMeaning> {
         let mut ignored = Vec::new();
         for at in 0..root {
@@ -21,7 +21,7 @@ impl Denote<'_> {
         outside(self.operands_reach(root, &mut ignored))
     }
 
-    /// Looks whether the operands of a node have the bits that it takes of them.
+    /// Checks that the operands of a node have the bits that the node takes.
     fn operands_reach(&self, at: At, ignored: &mut Vec<Span>) -> Result<(), NoMeaning> {
         match self.tree.node(at) {
             Node::Extend { bits, count } | Node::Select { bits, count } => {
@@ -34,7 +34,7 @@ impl Denote<'_> {
                 self.slice(above, 0, size, ignored)?;
                 self.slice(below, 0, offset.saturating_add(size), ignored)
             }
-            // A place is in its storage: just behind the end there is none.
+            // The bit at an offset must exist: the end of the storage is outside.
             Node::Offset(_) | Node::BitOffset(_) | Node::OffsetBy | Node::BitOffsetBy => {
                 self.slice(at, 0, 1, ignored)
             }
@@ -43,11 +43,11 @@ impl Denote<'_> {
     }
 }
 
-/// What is wrong with a part of a location makes the whole mean nothing.
+/// A fault in any part of a location makes the whole location meaningless.
 fn outside(looked: Result<(), NoMeaning>) -> Result<(), NoMeaning> {
     match looked {
         Ok(()) => Ok(()),
-        // What a raw expression needs of the others is not known either.
+        // The bits that a raw expression reads of other parts are unknown too.
         Err(why @ (NoMeaning::Raw | NoMeaning::Outside(_) | NoMeaning::Part(_))) => Err(why),
         Err(why) => Err(NoMeaning::Part(why.to_string())),
     }

@@ -5,23 +5,23 @@ use crate::model::ids::{LocId, TypeId, VariableId};
 /// A dimension of an array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Dimension {
-    /// How many elements it has.
+    /// Number of elements.
     pub count: Count,
-    /// The index of the first one; `None` for that of the language (0 for C, and most).
+    /// Index of the first element; `None` for the language's default (0 for C and most languages).
     pub lower: Option<i64>,
-    /// The type of an index, if it has one.
+    /// Type of an index, if described.
     pub index: Option<TypeId>,
 }
 
-/// How many elements a dimension has.
+/// Number of elements of a dimension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Count {
-    /// Not known: a flexible array.
+    /// Unknown: a flexible array.
     Unknown,
-    /// So many.
+    /// A constant number.
     Fixed(u64),
-    /// As many as the variable says.
+    /// The value of a variable.
     Variable(VariableId),
-    /// As many as this number ([`Loc::value`](crate::model::Loc::value)), computed where the array is in scope.
+    /// A number ([`Loc::value`](crate::model::Loc::value)), computed where the array is in scope.
     Value(LocId),
 }

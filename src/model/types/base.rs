@@ -1,13 +1,13 @@
-//! What the words of a type stand for: encodings, qualifiers, memory spaces, who may see a member.
+//! Enumerations of type properties: encodings, qualifiers, memory spaces, accessibility.
 
-/// How the bits of a base type are to be read. DWARF 5 section 5.1.1 and table 7.11.
+/// Encoding of a base type. DWARF 5 section 5.1.1 and table 7.11.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum BaseEncoding {
     /// An address.
     Address,
     /// True or false.
     Boolean,
-    /// Two binary floating-point numbers: the real part and the imaginary one.
+    /// A complex number: two binary floating-point numbers, the real part and the imaginary part.
     ComplexFloat,
     /// A binary floating-point number.
     Float,
@@ -31,7 +31,7 @@ pub enum BaseEncoding {
     PackedDecimal,
     /// A decimal number, a digit in a byte.
     NumericString,
-    /// A number as it is to be printed.
+    /// A decimal number as edited text (`DW_ATE_edited`).
     Edited,
     /// A Unicode character (ISO/IEC 10646-1:1993), in UTF-8, UTF-16 or UTF-32.
     Utf,
@@ -44,17 +44,17 @@ pub enum BaseEncoding {
 /// A qualifier of a type. DWARF 5 section 5.3.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Qualifier {
-    /// Cannot be changed.
+    /// `const`: read-only.
     Const,
-    /// Changes by itself.
+    /// `volatile`: can change without a write by the program.
     Volatile,
-    /// Not reached otherwise.
+    /// `restrict`: no other pointer accesses the object.
     Restrict,
-    /// Changed at once.
+    /// `_Atomic`: accessed in one step.
     Atomic,
 }
 
-/// How a pointer is written in the source. DWARF 5 section 5.3.
+/// Kind of a pointer type. DWARF 5 section 5.3.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PointerKind {
     /// A pointer.
@@ -65,8 +65,8 @@ pub enum PointerKind {
     RvalueReference,
 }
 
-/// Which memory the source says that something is in, whatever the address space of its address is. The AMD
-/// extension's `DW_AT_LLVM_memory_space`.
+/// Memory that the source declares for an object, independent of the address space of the object's address. AMDGPU
+/// extension, `DW_AT_LLVM_memory_space`.
 ///
 /// | | OpenCL | CUDA, HIP |
 /// |---|---|---|
@@ -76,23 +76,23 @@ pub enum PointerKind {
 /// | `Private` | `private` | |
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum MemorySpace {
-    /// Of all kernels.
+    /// Shared by all kernels.
     Global,
-    /// Of all kernels, and not changed by them.
+    /// Shared by all kernels, and read-only to them.
     Constant,
-    /// Of a work-group.
+    /// Private to a work-group.
     Group,
-    /// Of a work-item.
+    /// Private to a work-item.
     Private,
 }
 
-/// Who may name a member. DWARF 5 section 5.7.7 and table 7.16.
+/// Accessibility of a member. DWARF 5 sections 2.8 and 5.7.7, table 7.16.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Accessibility {
-    /// Everyone.
+    /// Accessible everywhere.
     Public,
-    /// The class and what is derived from it.
+    /// Accessible in the class and in derived classes.
     Protected,
-    /// The class.
+    /// Accessible in the class.
     Private,
 }

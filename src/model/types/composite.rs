@@ -9,25 +9,25 @@ use crate::model::scopes::SourceLine;
 /// A structure, class or union.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Composite {
-    /// Which of them it is.
+    /// Structure, class or union.
     pub kind: CompositeKind,
     /// Its name, if any.
     pub name: Option<StringId>,
-    /// Its own scope, in which its static members, member functions and nested types are declared.
+    /// Its scope: that of its static members, member functions and nested types.
     pub scope: ScopeId,
-    /// How objects of it are given to functions; `None` where that is not said.
+    /// Passing of its objects to functions; `None` if not described.
     pub passed: Option<Passed>,
-    /// What it stands for as the instance of a template, in order.
+    /// Template arguments of an instance of a template, in order.
     pub templates: Vec<TemplateParameter>,
-    /// What it is derived from, in order.
+    /// Base classes, in order.
     pub bases: Vec<Base>,
     /// Its members, in order.
     pub members: Vec<Member>,
-    /// Its parts of which one of several is there.
+    /// Variant parts.
     pub variant_parts: Vec<VariantPartId>,
 }
 
-/// Which kind of composite type it is.
+/// Kind of a composite type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum CompositeKind {
     /// A structure.
@@ -38,34 +38,34 @@ pub enum CompositeKind {
     Union,
 }
 
-/// How objects of a structure, class or union are given to a function and returned by it. DWARF 5 section 5.7.1.1.
+/// Passing of a structure, class or union to functions and as their result. DWARF 5 section 5.7.1.1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Passed {
-    /// They themselves.
+    /// Passed by value.
     ByValue,
-    /// Their addresses.
+    /// Passed by reference.
     ByReference,
 }
 
-/// What a class is derived from: DWARF 5 section 5.7.3.
+/// A base class. DWARF 5 section 5.7.3.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Base {
     /// The type.
     pub ty: TypeId,
-    /// Where it is in the object.
+    /// Offset in the object.
     pub offset: BaseOffset,
-    /// Who may know of it; `None` for what the language says.
+    /// Accessibility; `None` for the language's default.
     pub accessibility: Option<Accessibility>,
-    /// Whether it is there once, however often it is derived from.
+    /// Whether it is virtual: one subobject however often it is inherited.
     pub is_virtual: bool,
 }
 
-/// Where in an object that of a base class is.
+/// Offset of a base class in an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum BaseOffset {
-    /// At so many bytes.
+    /// A constant number of bytes.
     Bytes(u64),
-    /// At the address that a [raw expression](crate::model::Loc::expr) makes of the object's.
+    /// The address that a [raw expression](crate::model::Loc::expr) computes from the object's address.
     Expr(LocId),
 }
 
@@ -76,45 +76,45 @@ pub struct Member {
     pub name: Option<StringId>,
     /// Its type.
     pub ty: TypeId,
-    /// Bits from the start of the object to the member's first bit.
+    /// Offset of the member's first bit from the start of the object, in bits.
     pub offset_bits: u64,
-    /// The size in bits of a bit field; `None` for a member that has the size of its type.
+    /// Size of a bit field in bits; `None` for a member of its type's size.
     pub bits: Option<u64>,
-    /// Who may name it; `None` for what the language says.
+    /// Accessibility; `None` for the language's default.
     pub accessibility: Option<Accessibility>,
-    /// Whether it can be changed in an object that cannot.
+    /// Whether it can be modified in a `const` object.
     pub is_mutable: bool,
-    /// Whether it was made by the compiler.
+    /// Whether the compiler generated it.
     pub is_artificial: bool,
-    /// Where it is declared.
+    /// Source line of the declaration.
     pub line: Option<SourceLine>,
 }
 
-/// A part of a structure of which one of several variants is there: a Rust `enum`, a Pascal variant record.
-/// DWARF 5 section 5.7.10.
+/// A variant part: alternatives of which an object has one. A Rust `enum`, a Pascal variant record. DWARF 5 section
+/// 5.7.10.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VariantPart {
     /// The structure.
     pub of: TypeId,
-    /// What says which variant is there.
+    /// Discriminant, which selects the variant.
     pub discriminant: Discriminant,
     /// The variants, in order.
     pub variants: Vec<Variant>,
 }
 
-/// What says which variant is there.
+/// Discriminant, which selects the variant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Discriminant {
     /// The value of a member of the variant part.
     Member(Member),
-    /// Nothing that is in the object: only the type of the value is known.
+    /// A value that is not stored in the object: only its type is known.
     Type(TypeId),
 }
 
 /// A variant of a variant part.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Variant {
-    /// The values of the discriminant for which it is there; none for the variant of all other values.
+    /// Values of the discriminant that select the variant; empty for the default variant.
     pub values: Vec<VariantValues>,
     /// Its members, in order.
     pub members: Vec<Member>,
@@ -123,14 +123,14 @@ pub struct Variant {
 /// Values of a discriminant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum VariantValues {
-    /// This one.
+    /// A single value.
     One(i128),
-    /// From the first to the last, both included.
+    /// An inclusive range: first and last value.
     Range(i128, i128),
 }
 
 impl Composite {
-    /// Its members, those of its variant parts too.
+    /// Its members, including those of its variant parts.
     pub(crate) fn all_members<'m>(&'m self, module: &'m Module) -> impl Iterator<Item = &'m Member> {
         let parts = self.variant_parts.iter().map(|&part| &module.variant_parts[part]);
         let inner = parts.flat_map(|part| {

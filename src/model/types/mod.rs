@@ -22,54 +22,54 @@ use super::ids::{LocId, ScopeId, StringId, TypeId, UnitId};
 use super::scopes::SourceLine;
 use crate::target::SpaceId;
 
-/// A type, of a unit.
+/// A type of a unit.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Type {
     pub(crate) unit: UnitId,
     pub(crate) kind: TypeKind,
-    /// The size in bits; `None` where it has none (functions, incomplete types).
+    /// Size in bits; `None` for types without a size (functions, incomplete types).
     pub(crate) bits: Option<u64>,
-    /// As many of them as have a meaning: a vector of three elements has the size of one of four.
+    /// Size in bits without padding at the end: a vector of three elements has the size of one of four.
     pub(crate) value_bits: Option<u64>,
-    /// Where it is declared: the unit, a namespace, function, block or composite type.
+    /// Scope of the declaration: a unit, namespace, function, block or composite type.
     pub(crate) scope: ScopeId,
     pub(crate) line: Option<SourceLine>,
-    /// Bytes of which its address is a multiple, where that is said.
+    /// Alignment in bytes, if described.
     pub(crate) alignment: Option<u64>,
     pub(crate) is_declaration: bool,
 }
 
-/// What a type is.
+/// Kind of a type.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum TypeKind {
     /// A number, character or truth value.
     Base {
         /// Its name.
         name: StringId,
-        /// How it is read.
+        /// Encoding of its bits.
         encoding: BaseEncoding,
     },
-    /// A type of which nothing but the name is known, as that of C++'s `nullptr`.
+    /// A type of which only the name is known, such as that of C++'s `nullptr`.
     Unspecified {
         /// Its name.
         name: StringId,
     },
     /// A pointer or reference.
     Pointer {
-        /// Which of them it is.
+        /// Pointer or kind of reference.
         kind: PointerKind,
-        /// What it points to; `None` for `void`.
+        /// Type of the object; `None` for `void`.
         to: Option<TypeId>,
-        /// The address space that it points into.
+        /// Address space of the object.
         space: SpaceId,
-        /// The memory that the source says it points into.
+        /// Memory of the object, as declared in the source.
         memory: Option<MemorySpace>,
     },
     /// A pointer to a member of a class: C++'s `T C::*`.
     MemberPointer {
         /// The class.
         class: TypeId,
-        /// The type of the member, that of a function for a member function.
+        /// Type of the member; a function type for a member function.
         to: TypeId,
     },
     /// An array.
@@ -78,23 +78,23 @@ pub enum TypeKind {
         of: TypeId,
         /// The dimensions, the outermost first.
         dimensions: Vec<Dimension>,
-        /// Bits from one element to the next, where that is not the size of an element.
+        /// Distance between elements in bits, where it differs from the element's size.
         stride_bits: Option<u64>,
     },
-    /// A vector, as OpenCL's `float4`.
+    /// A vector, such as OpenCL's `float4`.
     Vector {
         /// The type of an element.
         of: TypeId,
-        /// How many elements.
+        /// Number of elements.
         count: u64,
     },
-    /// A matrix, as GLSL's `mat4`. To DWARF it is an array of vectors: it has no matrices.
+    /// A matrix, such as GLSL's `mat4`. DWARF has no matrices: it is an array of vectors there.
     Matrix {
-        /// The type of a column, or of a row: a vector.
+        /// Type of a column or row: a vector.
         of: TypeId,
-        /// How many of them.
+        /// Number of columns or rows.
         count: u64,
-        /// Whether a vector is a column; else it is a row.
+        /// Whether the vectors are columns; otherwise they are rows.
         is_column_major: bool,
     },
     /// A structure, class or union.
@@ -107,7 +107,7 @@ pub enum TypeKind {
         of: TypeId,
         /// Names and values.
         enumerators: Vec<(StringId, i128)>,
-        /// Whether the names are in a scope of their own: C++'s `enum class`.
+        /// Whether the enumerators have a scope of their own: C++'s `enum class`.
         is_class: bool,
     },
     /// Another name for a type.
@@ -126,9 +126,9 @@ pub enum TypeKind {
     },
     /// The type of a function.
     Subroutine {
-        /// What it returns; `None` for nothing.
+        /// Type of the result; `None` for `void`.
         returns: Option<TypeId>,
-        /// What it takes.
+        /// Types of the parameters.
         parameters: Vec<TypeId>,
     },
 }
@@ -146,38 +146,38 @@ impl Type {
         self.unit
     }
 
-    /// What it is.
+    /// Kind of the type.
     pub fn kind(&self) -> &TypeKind {
         &self.kind
     }
 
-    /// The size in bits; `None` where it has none or it is not known.
+    /// Size in bits; `None` for a type without a size or of unknown size.
     pub fn bits(&self) -> Option<u64> {
         self.bits
     }
 
-    /// The bits that have a meaning, from the first on: all, but of a vector of three elements those of
-    /// three, though it has the size of one of four. So many are in a variable's location.
+    /// Size in bits without padding at the end: that of three elements for a vector of three, although the vector has
+    /// the size of one of four. A variable's location has this many bits.
     pub fn value_bits(&self) -> Option<u64> {
         self.value_bits
     }
 
-    /// The scope in which it is declared: a unit, namespace, function, block or composite type.
+    /// Scope of the declaration: a unit, namespace, function, block or composite type.
     pub fn scope(&self) -> ScopeId {
         self.scope
     }
 
-    /// Where it is declared in the source.
+    /// Source line of the declaration.
     pub fn line(&self) -> Option<SourceLine> {
         self.line
     }
 
-    /// Bytes of which the address of what has the type is a multiple, where that is said.
+    /// Alignment in bytes, if described.
     pub fn alignment(&self) -> Option<u64> {
         self.alignment
     }
 
-    /// How objects of a structure, class or union are given to functions, where that is said.
+    /// Passing of a structure, class or union to functions, if described.
     pub fn passed(&self) -> Option<Passed> {
         self.composite().and_then(|composite| composite.passed)
     }
@@ -204,7 +204,7 @@ impl Type {
         self.composite().map(|composite| composite.scope)
     }
 
-    /// Gives the types that are inside of this one, in order.
+    /// Calls `each` with the types contained in this one, in order.
     pub(crate) fn contained(&self, module: &Module, mut each: impl FnMut(TypeId)) {
         match &self.kind {
             TypeKind::Composite(composite) => {
@@ -222,7 +222,7 @@ impl Type {
         }
     }
 
-    /// Gives the types that this one refers to, in any way.
+    /// Calls `each` with every type that this one references.
     pub(crate) fn referred(&self, module: &Module, mut each: impl FnMut(TypeId)) {
         match &self.kind {
             TypeKind::Base { .. } | TypeKind::Unspecified { .. } => {}
@@ -253,13 +253,13 @@ impl Type {
         }
     }
 
-    /// Where it and its members are declared.
+    /// Source lines of the type's and its members' declarations.
     pub(crate) fn lines<'m>(&'m self, module: &'m Module) -> impl Iterator<Item = SourceLine> + 'm {
         let members = self.composite().into_iter().flat_map(move |composite| composite.all_members(module));
         members.filter_map(|member| member.line).chain(self.line)
     }
 
-    /// The numbers and values of arrays and of templates' parameters.
+    /// Locations that the type references: counts of arrays and values of template parameters.
     pub(crate) fn locs(&self) -> Vec<LocId> {
         let mut all = Vec::new();
         match &self.kind {

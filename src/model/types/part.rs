@@ -4,18 +4,18 @@ use super::{Count, TypeKind};
 use crate::error::{Error, Result};
 use crate::model::{Module, TypeId};
 
-/// A part of an object: the object, a member or element of it, or a part of one of these.
+/// A part of an object: the object itself, a member, an element, or a part of these.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Part {
-    /// The type; of an array in some of whose dimensions an element was selected, that of the array.
+    /// Type of the part; for an array with only some dimensions selected, the array's type.
     ty: TypeId,
-    /// In how many dimensions of the array.
+    /// Number of the array's dimensions that are selected.
     dimensions: usize,
-    /// The number of the part among those that all indexes of these dimensions lead to; `None` where it is not known.
+    /// Row-major index of the part over the selected dimensions; `None` where an index is unknown.
     number: Option<u64>,
-    /// Bits of a bit field.
+    /// Size of a bit field in bits.
     field_bits: Option<u64>,
-    /// Bits from the start of the object to that of the type; `None` where an index is not known.
+    /// Offset of the type from the start of the object in bits; `None` where an index is unknown.
     offset_bits: Option<u64>,
 }
 
@@ -25,7 +25,7 @@ impl Part {
         Self { ty, dimensions: 0, number: Some(0), field_bits: None, offset_bits: Some(0) }
     }
 
-    /// The type, without names and qualifiers.
+    /// The type, without typedefs and qualifiers.
     pub fn named(&self, module: &Module) -> TypeId {
         let mut ty = self.ty;
         while let TypeKind::Typedef { of: Some(of), .. } | TypeKind::Qualified { of: Some(of), .. } =
@@ -36,7 +36,7 @@ impl Part {
         ty
     }
 
-    /// The size in bits that the part has by its type: first of the bits that have a meaning, then of all.
+    /// Size of the part in bits by its type: without padding at the end, then with it.
     pub fn sizes(&self, module: &Module) -> [Option<u64>; 2] {
         let ty = module.ty(self.ty);
         match self.field_bits {
@@ -46,7 +46,7 @@ impl Part {
         }
     }
 
-    /// Bits from the start of the object; `None` where an index or a size is not known.
+    /// Offset from the start of the object in bits; `None` where an index or a size is unknown.
     pub fn offset_bits(&self, module: &Module) -> Option<u64> {
         match (self.dimensions, self.number?) {
             (0, _) | (_, 0) => self.offset_bits,
@@ -54,8 +54,8 @@ impl Part {
         }
     }
 
-    /// A member or element of the part, the first being 0; an index that is `None` is not known. `None` where the types
-    /// do not describe the members: of a structure without members, or with base classes or variants, or of a type of
+    /// A member or element of the part, counted from 0; an index of `None` is an unknown one. Returns `None` where the
+    /// types do not describe the members: a structure without members, with base classes or with variants, or a type of
     /// which only the name is known.
     ///
     /// # Errors
@@ -117,7 +117,7 @@ impl Part {
         Ok(Some(Self { offset_bits, ..Self::whole(of) }))
     }
 
-    /// Bits from one of the parts of the array to the next.
+    /// Distance between parts of the array in bits.
     fn stride_bits(&self, module: &Module) -> Option<u64> {
         let TypeKind::Array { of, dimensions, stride_bits } = module.ty(self.ty).kind() else { return None };
         let element = stride_bits.or(module.ty(*of).bits())?;

@@ -2,23 +2,23 @@
 
 use crate::model::ids::{LocId, StringId, TypeId};
 
-/// A parameter of a template, of a type or function that is an instance of it, with what it stands for there.
+/// A template parameter with its argument, of a type or function that is an instance of the template.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct TemplateParameter {
     /// Its name, if any.
     pub name: Option<StringId>,
-    /// What it stands for.
+    /// The argument.
     pub argument: TemplateArgument,
-    /// Whether that is what it stands for where nothing is said.
+    /// Whether the argument is the parameter's default.
     pub is_default: bool,
 }
 
-/// What a parameter of a template stands for.
+/// Argument of a template parameter.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum TemplateArgument {
     /// A type; `None` for `void`.
     Type(Option<TypeId>),
-    /// A value: a constant ([`Loc::implicit`](crate::model::Loc::implicit)), or where it is.
+    /// A value: a constant ([`Loc::implicit`](crate::model::Loc::implicit)), or a location.
     Value {
         /// Its type.
         ty: TypeId,
@@ -27,12 +27,12 @@ pub enum TemplateArgument {
     },
     /// A template, by name.
     Template(StringId),
-    /// Any number of arguments: a parameter pack.
+    /// A parameter pack: any number of arguments.
     Pack(Vec<TemplateParameter>),
 }
 
 impl TemplateParameter {
-    /// Gives the types that it stands for, and those of its values.
+    /// Calls `each` with its types and the types of its values.
     pub(crate) fn types(&self, each: &mut impl FnMut(TypeId)) {
         match &self.argument {
             TemplateArgument::Type(ty) => ty.iter().copied().for_each(each),
@@ -42,7 +42,7 @@ impl TemplateParameter {
         }
     }
 
-    /// Appends where its values are.
+    /// Appends the locations of its values.
     pub(crate) fn locs(&self, all: &mut Vec<LocId>) {
         match &self.argument {
             TemplateArgument::Value { value, .. } => all.push(*value),
