@@ -1,4 +1,4 @@
-//! Entries of calls: DWARF 5 section 3.4, and what GNU's tools write before.
+//! Entries of calls: DWARF 5 section 3.4, and GNU's entries before DWARF 5.
 
 use super::dies::Dies;
 use super::expressions::{Expression, Expressions};
@@ -15,7 +15,7 @@ struct ArgumentExpressions {
     data: Option<(Expression, Expression)>,
 }
 
-/// Locations of a unit's functions and calls, each with the base of the stack frame that it may count from.
+/// Locations of a unit's functions and calls, each with the base register of its function's stack frame.
 pub(super) fn locs(module: &Module, unit: UnitId) -> impl Iterator<Item = (LocId, Option<Reg>)> + '_ {
     let functions =
         module.functions.values().filter(move |function| module.scopes[function.scope].unit == unit);
@@ -36,12 +36,12 @@ pub(super) fn locs(module: &Module, unit: UnitId) -> impl Iterator<Item = (LocId
 }
 
 impl Dies<'_> {
-    /// Whether calls are written as GNU's tools did before DWARF 5 had them.
+    /// Returns whether calls are written as GNU's entries, for a version before DWARF 5.
     pub(super) fn has_gnu_calls(&self) -> bool {
         self.consumer.version < 5
     }
 
-    /// A call, where the code is.
+    /// Writes the entry of a call, in an instance with code.
     pub(super) fn call(&mut self, id: CallId, instance: Option<Instance>) -> Result<()> {
         let Some(instance) = instance else { return Ok(()) };
         let module = self.module;
@@ -49,7 +49,7 @@ impl Dies<'_> {
         let Some(function) = module.function_of(call.scope) else { return Ok(()) };
         let function = &module.functions[function];
         let is_gnu = self.has_gnu_calls();
-        // What the consumer cannot be told decides which attributes and entries there are.
+        // Omissions decide the attributes and the children.
         let target = self.expressions.call_target(id, instance.stack, call.target)?;
         let clobbered = self.expressions.call_target(id, instance.stack, call.clobbered_target)?;
         let mut arguments = Vec::new();
@@ -63,7 +63,7 @@ impl Dies<'_> {
         let tag = if is_gnu { gimli::DW_TAG_GNU_call_site } else { gimli::DW_TAG_call_site };
         self.info.begin_entry(tag, !arguments.is_empty(), None);
         match (call.return_pc, call.pc) {
-            // One address is all that GNU's have.
+            // GNU's entry has one address only.
             (Some(pc), _) | (None, Some(pc)) if is_gnu => self.pc(gimli::DW_AT_low_pc, function, pc),
             (return_pc, pc) => {
                 if let Some(pc) = return_pc {
@@ -121,7 +121,7 @@ impl Dies<'_> {
             self.detached_expression(attribute, expression);
         }
         if let Some((location, value)) = expressions.data {
-            // GNU's have no attribute for where it is: what the argument points to.
+            // GNU's entries have no attribute for the location of the data that an argument points to.
             if !is_gnu {
                 self.detached_expression(gimli::DW_AT_call_data_location, location);
             }
@@ -132,7 +132,7 @@ impl Dies<'_> {
         self.info.end_entry();
     }
 
-    /// The entry that says what a parameter is.
+    /// Entry that describes a parameter: the one of the abstract instance, if there is one.
     fn parameter_entry(&self, parameter: crate::model::VariableId) -> crate::emit::info::EntryRef {
         let module = self.module;
         let function = module.function_of(module.variables[parameter].scope);
@@ -142,7 +142,7 @@ impl Dies<'_> {
         }
     }
 
-    /// An attribute whose value is an expression.
+    /// Writes an attribute whose value is an expression encoded earlier.
     pub(super) fn detached_expression(&mut self, at: gimli::DwAt, (bytes, pending): Expression) {
         self.expressions.bytes = bytes;
         self.expressions.lowering.pending = pending;
@@ -186,7 +186,7 @@ impl Expressions<'_> {
         }
     }
 
-    /// Encodes a location, or the number that it is.
+    /// Encodes a location, or the number of a value.
     fn of_call(&mut self, loc: LocId, stack: Stack, is_number: bool) -> Result<Expression> {
         self.encode_apart(stack, |lowering, sink| match is_number {
             true => lowering.number(loc, sink),

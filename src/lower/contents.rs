@@ -1,10 +1,10 @@
-//! Facts that the entry of a unit states: functions, code, and the tables that it refers to.
+//! Summary of a unit for its entry: functions, code, and the tables that it refers to.
 
 use super::scope_items;
 use super::units::Units;
 use crate::model::{FunctionId, Macro, ScopeId, ScopeKind, TypeId, UnitId, VariableId};
 
-/// Facts that the entry of a unit states.
+/// Summary of a unit for its entry.
 pub(super) struct Contents {
     pub(super) functions: Vec<FunctionId>,
     /// Functions with code.
@@ -28,7 +28,7 @@ impl Contents {
         Self {
             loclists: variables().any(|variable| !variable.live.is_empty())
                 || code.iter().any(|&id| module.functions[id].lanes.is_described),
-            // The names of files are in the line program: what is declared in one needs it, rows or not.
+            // File names are in the line program, so that declarations need it even without rows.
             macros: !module.macros(id).is_empty(),
             lines: module.macros(id).iter().any(|what| matches!(what, Macro::File { .. }))
                 || functions.iter().any(|&id| module.functions[id].line.is_some())
@@ -42,7 +42,7 @@ impl Contents {
                     _ => false,
                 }),
             ranges: code.len() > 1 && !consumer.is_split || scopes().any(|scope| !scope.ranges.is_empty()),
-            // Whether a location has an address in it is known only when it is written.
+            // Conservative: the addresses in a location are known only after it is encoded.
             addresses: !code.is_empty()
                 || types().any(|ty| !ty.locs().is_empty())
                 || functions.iter().any(|&id| !module.functions[id].templates.is_empty())

@@ -19,9 +19,9 @@ use crate::model::{
     Address, FileId, Function, Module, ProcedureId, Stack, StringId, TypeId, Unit, UnitId, VariableId,
 };
 
-/// About as many bytes as a list takes besides its entries, and in the table of lists.
+/// Approximate bytes of a list without its entries: its operations and its offset in the table of lists.
 const LIST_BYTES: usize = 8;
-/// About as many bytes as an entry of a list takes.
+/// Approximate bytes of an entry of a list.
 const ENTRY_BYTES: usize = 20;
 
 /// Writer of the debugging information entries of a unit.
@@ -32,12 +32,12 @@ pub(super) struct Dies<'u> {
     pub(super) expressions: Expressions<'u>,
     pub(super) info: Info,
     pub(super) rnglists: Lists,
-    /// Relocations of entries that name lists by offset: the addend is the list's index until the lists are
+    /// Relocations of attributes that refer to lists by offset. Their addends are list indices until the lists are
     /// finished.
     lists_named: Vec<usize>,
-    /// The file that the unit is named after, and its number.
+    /// File that the unit is named after, and its number.
     pub(super) primary_file: (FileId, u64),
-    /// The type whose unit is being written; `None` in the compile unit.
+    /// Type whose type unit is being written; `None` in the compile unit.
     pub(super) type_unit_of: Option<TypeId>,
     pub(super) lanes: super::lanes::LaneProcedures,
 }
@@ -71,11 +71,11 @@ impl<'u> Dies<'u> {
         }
     }
 
-    /// Writes the unit. `shares` tells whether subexpressions that recur become procedures, if the consumer has calls.
+    /// Writes the unit. With `shares`, subexpressions that recur become procedures, if the consumer has calls.
     pub(super) fn write(mut self, shares: bool) -> Result<LoweredUnit> {
         let (module, id, format) = (self.module, self.expressions.entries.unit, self.info.format);
         let has = Contents::new(self.units, id);
-        // That a split unit has the address of its skeleton not all readers know.
+        // Not all readers apply the skeleton's base address to the split unit.
         let is_one = has.code.len() == 1 && !self.consumer.is_split;
 
         match self.consumer.is_split {
@@ -88,7 +88,7 @@ impl<'u> Dies<'u> {
                 self.hidden_unsigned(bits);
             }
         }
-        // Expressions name base types by offsets that are the shorter, the nearer these are to the start.
+        // Expressions refer to base types by ULEB128 offsets in the unit, which are shorter near its start.
         for ty in self.units.types.of(id) {
             let ty = TypeId::from_u32(ty);
             if module.types[ty].kind.is_base() {
@@ -150,8 +150,8 @@ impl<'u> Dies<'u> {
         })
     }
 
-    /// Writes procedures for what comes again in the unit's locations, if the consumer can call them.
-    /// Whether there are any.
+    /// Writes procedures for subexpressions that recur in the unit's locations, if the consumer can call them.
+    /// Returns whether there are any.
     fn share(&mut self) -> Result<bool> {
         // DWARF 2 has no calls.
         let Some(from_bytes) = self.consumer.shared_from_bytes.filter(|_| self.consumer.version > 2) else {
@@ -175,7 +175,7 @@ impl<'u> Dies<'u> {
             });
             chosen.is_ok() && is_chosen
         });
-        // A part within another has its procedure before it.
+        // Smallest first: a part is written after the procedures of the parts within it.
         for part in chosen.iter().rev() {
             self.expressions.encode(stack, |lowering, sink| lowering.part(part, sink))?;
             self.info.begin_entry(gimli::DW_TAG_dwarf_procedure, false, None);
@@ -186,12 +186,12 @@ impl<'u> Dies<'u> {
         Ok(!chosen.is_empty())
     }
 
-    /// Writes the unit's own entry. Offsets of other sections count from the unit's part of them.
+    /// Writes the unit's own entry. Offsets into other sections are relative to the unit's part of them.
     fn unit_entry(&mut self, has: &Contents) -> Result<()> {
         let (module, format) = (self.module, self.info.format);
         let unit = &module.units[self.expressions.entries.unit];
         self.info.begin_entry(gimli::DW_TAG_compile_unit, true, None);
-        // A split unit's tables are the first of its file, and what is left is in the skeleton.
+        // A split unit's tables are the first of its file, and the skeleton has the other attributes.
         let is_split = self.consumer.is_split;
         if format.version >= 5 && !is_split {
             let base = str_offsets_base(format);
@@ -228,7 +228,7 @@ impl<'u> Dies<'u> {
         Ok(())
     }
 
-    /// The compiler, and what it was called with.
+    /// Writes the compiler and its command line.
     fn producer(&mut self, unit: &Unit) {
         match (unit.producer, producer(self.module, unit)) {
             (_, Some(text)) => {
@@ -240,7 +240,7 @@ impl<'u> Dies<'u> {
         }
     }
 
-    /// Writes where the sources of the unit are.
+    /// Writes the directory of the compilation and the line table.
     pub(super) fn sources(&mut self, has: &Contents) {
         if let Some(directory) = self.module.units[self.expressions.entries.unit].directory {
             self.text(gimli::DW_AT_comp_dir, directory);
@@ -250,7 +250,7 @@ impl<'u> Dies<'u> {
         }
     }
 
-    /// Writes where the code of the unit is.
+    /// Writes the pc ranges of the unit.
     pub(super) fn code_of_unit(&mut self, has: &Contents) {
         let (module, format) = (self.module, self.info.format);
         match has.code[..] {
@@ -262,7 +262,7 @@ impl<'u> Dies<'u> {
             }
             _ => {
                 if format.version < 5 {
-                    // What the unit's lists count from until they say otherwise.
+                    // Base address of the unit's lists.
                     self.low_pc(gimli::DW_AT_low_pc, Code { key: ABSOLUTE, index: 0 });
                 }
                 let code: Vec<(Code, u64)> = has
@@ -276,7 +276,7 @@ impl<'u> Dies<'u> {
         }
     }
 
-    /// Fills in the offsets of lists that are named by them.
+    /// Replaces list indices by offsets in the attributes that refer to lists.
     pub(super) fn name_lists(&mut self, loclists: &FinishedLists, rnglists: &FinishedLists) {
         for relocation in self.lists_named.drain(..) {
             let relocation = &mut self.info.relocations[relocation];
@@ -288,7 +288,7 @@ impl<'u> Dies<'u> {
         }
     }
 
-    /// Ends a kind of lists of the unit.
+    /// Finishes the location lists or the range lists of the unit.
     pub(super) fn finish_lists(
         &mut self,
         are_there: bool,
@@ -304,7 +304,7 @@ impl<'u> Dies<'u> {
         }
     }
 
-    /// An attribute that names a list.
+    /// Writes an attribute that refers to a list.
     pub(super) fn list(&mut self, at: gimli::DwAt, list: u64) {
         self.note_address(at);
         let is_five = self.info.format.version >= 5;
@@ -320,14 +320,14 @@ impl<'u> Dies<'u> {
         }
     }
 
-    /// Notes that the entry's location, which was written last, has an address in it.
+    /// Records whether the expression written last has an address in it, for the entry's `DW_AT_location`.
     fn note_address(&mut self, at: gimli::DwAt) {
         if let (Some(named), gimli::DW_AT_location) = (&mut self.info.named, at) {
             named.has_address |= self.expressions.lowering.has_address;
         }
     }
 
-    /// Names a list of pc ranges.
+    /// Writes `DW_AT_ranges`.
     pub(super) fn ranges(&mut self, list: u64) {
         self.list(gimli::DW_AT_ranges, list);
     }
@@ -338,7 +338,7 @@ impl<'u> Dies<'u> {
         let has_expression =
             match self.expressions.encode(stack, |lowering, sink| lowering.lower(loc, None, true, sink)) {
                 Ok(()) => true,
-                // Calls to it are replaced by its expression, or cannot be expressed either.
+                // Calls to the procedure are replaced by its expression, or are omitted too.
                 Err(error) if super::cannot_be_told(&error) => false,
                 Err(error) => return Err(error),
             };
@@ -356,7 +356,7 @@ impl<'u> Dies<'u> {
         Ok(())
     }
 
-    /// An attribute whose value is the expression that was written last.
+    /// Writes an attribute whose value is the expression encoded last.
     pub(super) fn expression_attribute(&mut self, at: gimli::DwAt) {
         self.note_address(at);
         let start = self.info.expression(at, &self.expressions.bytes);
@@ -368,19 +368,19 @@ impl<'u> Dies<'u> {
         }
     }
 
-    /// A function's address.
+    /// Returns a function's address.
     pub(super) fn code(&mut self, function: &Function) -> Code {
         let key = match function.address {
             Some(Address::Symbol(symbol, addend)) => AddressKey { symbol: Some(symbol.0.as_u32()), addend },
             Some(Address::Constant(addend)) => AddressKey { symbol: None, addend },
             None => ABSOLUTE,
         };
-        // Before DWARF 5 no address has an index.
+        // Address indices begin with DWARF 5.
         let index = if self.info.format.version >= 5 { self.expressions.addresses.index(key) } else { 0 };
         Code { key, index }
     }
 
-    /// An address of code.
+    /// Writes an attribute whose value is an address of code.
     pub(super) fn low_pc(&mut self, at: gimli::DwAt, code: Code) {
         if self.info.wants_address(at) {
             let module = self.module;
@@ -390,7 +390,7 @@ impl<'u> Dies<'u> {
         }
     }
 
-    /// The pcs of a function, or of a scope at its start.
+    /// Writes the range of a function, or of a scope that starts at `code`; `bytes` is its length.
     pub(super) fn pcs(&mut self, code: Code, bytes: u64) {
         self.low_pc(gimli::DW_AT_low_pc, code);
         if self.info.format.version >= 4 {
@@ -406,12 +406,12 @@ impl<'u> Dies<'u> {
     }
 }
 
-/// Attribute for a linkage name: before DWARF 4, the one of the MIPS compilers, which all others adopted.
+/// Attribute for a linkage name. Before DWARF 4 it is that of the MIPS compilers, which other producers adopted.
 pub(super) fn linkage_name(version: u16) -> gimli::DwAt {
     if version < 4 { gimli::DW_AT_MIPS_linkage_name } else { gimli::DW_AT_linkage_name }
 }
 
-/// The compiler and what it was called with, behind a space as gcc and LLVM have it, where that is said.
+/// Compiler and command line, separated by a space as in gcc and LLVM; `None` without a command line.
 pub(super) fn producer(module: &Module, unit: &Unit) -> Option<String> {
     let compiler = unit.producer.map_or("", |producer| module.string(producer));
     unit.command_line.map(|command_line| format!("{compiler} {}", module.string(command_line)))
@@ -420,7 +420,7 @@ pub(super) fn producer(module: &Module, unit: &Unit) -> Option<String> {
 /// Address 0.
 const ABSOLUTE: AddressKey = AddressKey { symbol: None, addend: 0 };
 
-/// The name of a symbol, by its number.
+/// Name of a symbol, by its number.
 pub(super) fn symbol_name(module: &Module, symbol: u32) -> Cow<'static, str> {
     module.string(StringId::from_u32(symbol)).to_owned().into()
 }

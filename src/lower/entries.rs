@@ -1,4 +1,4 @@
-//! How entries are known before they have offsets, and what is in which scope.
+//! References to entries without offsets yet, and the children of scopes.
 
 use std::collections::BTreeSet;
 
@@ -9,17 +9,17 @@ use crate::model::{
     Entity, FunctionId, Module, ProcedureId, ScopeId, ScopeKind, TypeId, UnitId, VariableId, VariantPartId,
 };
 
-/// The entities of each unit, of one kind: their order is that of the module.
+/// Entities of one kind by unit, in the order of the module.
 pub(super) struct ByUnit {
-    /// Where each unit's begin, and the last one's end.
+    /// Index of each unit's first entity, and the total at the end.
     starts: Vec<u32>,
-    /// Where units alternate: the ids in the order of the units, and which of its unit's each is. Most modules
-    /// have one unit after the other.
+    /// Ids ordered by unit, and the index of each entity within its unit. `None` if the entities of each unit are
+    /// consecutive, as in most modules.
     mixed: Option<(Vec<u32>, Vec<u32>)>,
 }
 
 impl ByUnit {
-    /// `units` are those of the entities, in the order of their ids.
+    /// Groups entities by unit. `units` yields the unit of each entity, in the order of ids.
     pub(super) fn new(count: usize, units: impl Iterator<Item = UnitId> + Clone) -> Self {
         let mut starts = vec![0; count + 1];
         let (mut is_mixed, mut last) = (false, 0);
@@ -47,7 +47,7 @@ impl ByUnit {
         Self { starts, mixed }
     }
 
-    /// The ids of a unit's.
+    /// Ids of the entities of a unit.
     pub(super) fn of(&self, unit: UnitId) -> impl ExactSizeIterator<Item = u32> + Clone + '_ {
         let unit = unit.as_u32() as usize;
         (self.starts[unit]..self.starts[unit + 1]).map(|at| match &self.mixed {
@@ -56,7 +56,7 @@ impl ByUnit {
         })
     }
 
-    /// Which of its unit's this is, counted from 0.
+    /// Index of an entity within its unit, counted from 0.
     #[inline]
     pub(super) fn place(&self, unit: UnitId, id: u32) -> u32 {
         match &self.mixed {
@@ -65,7 +65,7 @@ impl ByUnit {
         }
     }
 
-    /// How many a unit has.
+    /// Number of entities of a unit.
     #[inline]
     fn count(&self, unit: UnitId) -> u32 {
         let unit = unit.as_u32() as usize;
@@ -73,7 +73,7 @@ impl ByUnit {
     }
 }
 
-/// The numbers by which a unit's entries are known before they have offsets.
+/// References to a unit's entries, numbered before they have offsets.
 pub(super) struct Numbers<'u> {
     units: &'u Units<'u>,
     pub(super) unit: UnitId,
@@ -102,7 +102,7 @@ impl<'u> Numbers<'u> {
         (2 * variables + types + functions + procedures + variant_parts + scopes) as usize
     }
 
-    /// The entry that says where a variable is.
+    /// Entry with the location of a variable.
     pub(super) fn variable(&self, id: VariableId) -> EntryRef {
         self.variable_of(self.unit, id)
     }
@@ -111,7 +111,7 @@ impl<'u> Numbers<'u> {
         EntryRef(self.units.variables.place(unit, id.as_u32()))
     }
 
-    /// The entry of a variable of an inlined function that its instances refer to.
+    /// Entry of a variable in the abstract instance, to which the other instances refer.
     pub(super) fn origin(&self, id: VariableId) -> EntryRef {
         EntryRef(self.units.variables.count(self.unit) + self.units.variables.place(self.unit, id.as_u32()))
     }
@@ -138,20 +138,20 @@ impl<'u> Numbers<'u> {
         EntryRef(self.procedures(unit) + self.units.procedures.place(unit, id.as_u32()))
     }
 
-    /// The number of the unit's first procedure.
+    /// Number of the unit's first procedure.
     fn procedures(&self, unit: UnitId) -> u32 {
         let units = self.units;
         2 * units.variables.count(unit) + units.types.count(unit) + units.functions.count(unit)
     }
 
-    /// The discriminant of a variant part.
+    /// Entry of the discriminant of a variant part.
     pub(super) fn discriminant(&self, id: VariantPartId) -> EntryRef {
         let (unit, units) = (self.unit, self.units);
         let before = self.procedures(unit) + units.procedures.count(unit);
         EntryRef(before + units.variant_parts.place(unit, id.as_u32()))
     }
 
-    /// A namespace, or a block of an abstract instance.
+    /// Entry of a namespace, or of a block of an abstract instance.
     pub(super) fn scope(&self, id: ScopeId) -> EntryRef {
         let (unit, units) = (self.unit, self.units);
         let before = self.procedures(unit) + units.procedures.count(unit) + units.variant_parts.count(unit);
@@ -193,7 +193,7 @@ impl Entries for Numbers<'_> {
     }
 }
 
-/// What is in each scope, in the order of the model.
+/// Children of each scope, as linked lists in the order of the model.
 pub(super) struct Children {
     first_variable: Vec<u32>,
     next_variable: Vec<u32>,
@@ -224,7 +224,7 @@ impl Children {
             children.next_variable[id.as_u32() as usize] = core::mem::replace(first, id.as_u32());
         }
         for (id, scope) in module.scopes.iter().rev() {
-            // A type's own scope is written with the type.
+            // The entry of a type writes the type's own scope.
             let Some(parent) = scope.parent.filter(|_| !matches!(scope.kind, ScopeKind::Type(_))) else {
                 continue;
             };

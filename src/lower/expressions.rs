@@ -17,7 +17,7 @@ use crate::model::{Live, LocId, Module, Stack, UnitId, VariableId};
 use crate::omission::{Omission, Property, Subject};
 use crate::op::{write_byte_uleb, write_uleb};
 
-/// An expression of its own, with references counted from its start.
+/// Separate expression, with references relative to its start.
 pub(super) type Expression = (Vec<u8>, Vec<Pending>);
 
 /// Encoder of the expressions of a unit, and of its location lists.
@@ -81,7 +81,7 @@ impl<'u> Expressions<'u> {
         result.map(|()| (out, pending))
     }
 
-    /// Encodes the location of a variable that has one for all pcs. Whether the consumer can express it.
+    /// Encodes a location that a variable has at all pcs. Returns whether the consumer can express it.
     pub(super) fn location(
         &mut self,
         variable: VariableId,
@@ -100,7 +100,7 @@ impl<'u> Expressions<'u> {
         }
     }
 
-    /// Encodes the location of a property of another entity. Whether the consumer can express it.
+    /// Encodes the location of a property of another entity. Returns whether the consumer can express it.
     pub(super) fn location_of(
         &mut self,
         subject: Subject,
@@ -111,7 +111,7 @@ impl<'u> Expressions<'u> {
         self.property(subject, property, |lowering, sink| lowering.lower(loc, bits, false, sink))
     }
 
-    /// Encodes the number of a property. Whether the consumer can express it.
+    /// Encodes the number of a property. Returns whether the consumer can express it.
     pub(super) fn number_of(&mut self, subject: Subject, property: Property, number: LocId) -> Result<bool> {
         self.property(subject, property, |lowering, sink| lowering.number(number, sink))
     }
@@ -128,7 +128,7 @@ impl<'u> Expressions<'u> {
         }
     }
 
-    /// Records a property that the consumer cannot express. With [`Policy::Strict`], and for other errors, returns the
+    /// Records a property that the consumer cannot express. Returns other errors, and with [`Policy::Strict`] every
     /// error.
     #[cold]
     pub(super) fn omit(
@@ -147,7 +147,7 @@ impl<'u> Expressions<'u> {
         Ok(())
     }
 
-    /// Appends the location list of a variable. `None` if every entry was omitted.
+    /// Appends the location list of a variable. Returns `None` if every entry was omitted.
     pub(super) fn location_list(
         &mut self,
         variable: VariableId,
@@ -165,8 +165,8 @@ impl<'u> Expressions<'u> {
         self.list_of(self.module.live(variable), pcs, stack, base, encode, omit)
     }
 
-    /// Appends a location list: `pcs` returns the range of an entry, `encode` appends its expression, and `omit` takes an
-    /// error of that. `None` if every entry was omitted.
+    /// Appends a location list. `pcs` returns the range of an entry, `encode` appends its expression, and `omit`
+    /// handles an error of `encode`. Returns `None` if every entry was omitted.
     pub(super) fn list_of<T>(
         &mut self,
         all: &[T],
@@ -181,9 +181,9 @@ impl<'u> Expressions<'u> {
         self.lowering.has_address = false;
         let start = self.loclists.bytes.len();
         let lists = &mut self.loclists;
-        // One place that begins where the function does takes fewer bytes without a base.
+        // A single entry from the function's start takes fewer bytes without a base address.
         let is_one_from_0 = matches!(all, [one] if pcs(one).start == 0);
-        // Where entries have addresses of their own, there is none.
+        // Entries with addresses of their own need no base address.
         let own = match base {
             Base::Address(code) if self.consumer.is_split && !self.consumer.has_split_offsets => {
                 Some(code.key)
@@ -196,7 +196,7 @@ impl<'u> Expressions<'u> {
         let first_pending = lists.pending.len();
         for one in all {
             let pcs = pcs(one);
-            // An omitted entry has no address either.
+            // Addresses of an omitted entry do not count.
             let has_address = self.lowering.has_address;
             let out = &mut self.loclists.bytes;
             let entry = out.len();
@@ -262,7 +262,7 @@ impl<'u> Expressions<'u> {
     }
 }
 
-/// The stack frame of the function that an entity is in.
+/// Stack frame of the function around an entity.
 pub(super) fn stack_of(module: &Module, subject: Subject) -> Stack {
     let function = subject.scope(module).and_then(|scope| module.function_of(scope));
     function.map_or_else(|| Stack::kernel(&module.target), |function| module.functions[function].stack)

@@ -1,4 +1,4 @@
-//! The frames of all units, joined: what functions have in common is there once.
+//! Frame tables of all units. Equal first rows share one common entry.
 
 use std::borrow::Cow;
 
@@ -12,10 +12,10 @@ use crate::emit::frame::{FrameSection, FrameTable, Program};
 use crate::error::Result;
 use crate::model::{Address, Module, StringId};
 
-/// `.debug_frame` and `.eh_frame`, as far as they are wanted and there.
+/// `.debug_frame` and `.eh_frame`, as far as the consumer has them.
 pub(super) struct FrameTables {
     tables: Vec<(FrameSection, FrameTable)>,
-    /// First rows, with the offset of the entry in each table.
+    /// First rows, with the offset of their common entry in each table.
     common: IndexMap<Program, [u64; 2], DefaultHashBuilder>,
 }
 

@@ -10,8 +10,8 @@ use crate::model::{
 };
 
 impl Dies<'_> {
-    /// Writes the entry of a function: of its abstract instance if it was inlined, and else of its code. What is in
-    /// the function follows, and its code follows that.
+    /// Writes the entry of a function: of its abstract instance if the function is inlined, else of its code. The
+    /// caller writes the children, and then the code of an abstract instance.
     pub(super) fn function(&mut self, id: FunctionId, is_one: bool) -> Result<Option<Open>> {
         let module = self.module;
         let function = &module.functions[id];
@@ -39,7 +39,7 @@ impl Dies<'_> {
         self.code_of_function(id, is_one)
     }
 
-    /// Writes the entry of a function's code, if it has code. What is in the function follows.
+    /// Writes the entry of a function's code, if it has code. The caller writes the children.
     pub(super) fn code_of_function(&mut self, id: FunctionId, is_one: bool) -> Result<Option<Open>> {
         let module = self.module;
         let function = &module.functions[id];
@@ -54,7 +54,7 @@ impl Dies<'_> {
             bytes: function.bytes,
             has_abstract: function.is_inlined,
         };
-        // What the consumer cannot be told decides which attributes there are.
+        // Omissions decide the attributes.
         let frame_base = self.expressions.frame_place(id, function.frame_base)?;
         let static_link = self.expressions.frame_place(id, function.static_link)?;
         let lanes = self.lane_attributes(function.scope, instance)?;
@@ -104,7 +104,7 @@ impl Dies<'_> {
         has_children.then(|| self.open(function.scope, Some(instance))).transpose()
     }
 
-    /// What a function is. What its declaration says is not said again.
+    /// Writes the attributes that do not depend on code, without those of the declaration.
     fn function_attributes(&mut self, function: &Function) {
         let module = self.module;
         let declaration = function.specification.map(|id| &module.functions[id]);
@@ -150,8 +150,8 @@ impl Dies<'_> {
         }
     }
 
-    /// If the scope is a function that takes more arguments than it has parameters, and this instance says so:
-    /// its last parameter, if it has one.
+    /// Last parameter of a variadic function, or `Some(None)` without parameters. `None` if the scope is not a
+    /// variadic function, or the arguments belong to its abstract instance.
     pub(super) fn more_arguments(
         &self,
         scope: ScopeId,
@@ -169,14 +169,14 @@ impl Dies<'_> {
         Some(parameters.last())
     }
 
-    /// The entry that stands for more arguments.
+    /// Writes the entry for further arguments.
     pub(super) fn more(&mut self) {
         self.info.begin_entry(gimli::DW_TAG_unspecified_parameters, false, None);
         self.info.end_entry();
     }
 }
 
-/// Whether a function was inlined, and whether it is declared so.
+/// Value of `DW_AT_inline`: whether a function is inlined, and whether it is declared inline.
 fn inline(function: &Function) -> gimli::DwInl {
     match (function.is_inlined, function.is_declared_inline) {
         (false, false) => gimli::DW_INL_not_inlined,

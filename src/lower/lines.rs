@@ -1,4 +1,4 @@
-//! Line tables.
+//! Lowering of line tables.
 
 use super::units::{Part, Units};
 use crate::emit::RelocationTarget;
@@ -12,7 +12,7 @@ impl Units<'_> {
         self.encode_lines(unit, functions, false)
     }
 
-    /// Encodes the files of a unit as a line program without rows, for an object without the rows.
+    /// Encodes the files of a unit as a line program without rows.
     pub(super) fn file_program(&self, unit: UnitId) -> Result<Part> {
         self.encode_lines(unit, &[], true)
     }
@@ -22,7 +22,8 @@ impl Units<'_> {
         file_number(self.format, self.files.place(unit, file.as_u32()).into())
     }
 
-    /// `is_alone` tells that there is no section for names: they are in the program, without the texts of files.
+    /// `is_alone` is for a file without string sections: names are in the program, and the texts of files are
+    /// omitted.
     fn encode_lines(&self, unit: UnitId, functions: &[FunctionId], is_alone: bool) -> Result<Part> {
         let module = self.module;
         let format = self.format;
@@ -58,7 +59,7 @@ impl Units<'_> {
                 survey.row(row.pc, row.line, row.is_prologue_end || row.is_epilogue_begin);
             }
         }
-        // By number until the units are joined: 0 is the empty string.
+        // Addends are string numbers plus 1 until the units are joined; 0 is the empty string.
         let mut offset = |text: &str| module.strings.number(text).map_or(0, |number| u64::from(number) + 1);
         let names = Names { offset: &mut offset, are_shared: module.units.len() > 1 && !is_alone };
         let mut line = Part::default();

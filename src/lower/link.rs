@@ -1,4 +1,4 @@
-//! Units to sections: only here is it known where each unit's part of a section starts.
+//! Concatenation of units into sections. Only this module knows the offset of each unit's part of a section.
 
 use std::borrow::Cow;
 
@@ -23,11 +23,11 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Address, FunctionId, Module, StringId, UnitId};
 use crate::omission::Omission;
 
-/// Sections, to which one unit after the other is appended.
+/// Sections, to which units are appended in order.
 pub(super) struct Linker<'u, 'm> {
     units: &'u Units<'m>,
     format: Format,
-    /// How many bytes a section may have.
+    /// Limit of a section in bytes.
     limit: u64,
     info: Whole,
     loclists: Whole,
@@ -43,34 +43,34 @@ pub(super) struct Linker<'u, 'm> {
     strings: Strings,
     line_strings: Strings,
     tables: Vec<Abbreviations>,
-    /// Of each unit: where it starts, where its entries are, and which table of abbreviations it has by
-    /// which relocation.
+    /// For each unit: its offset in `.debug_info`, the offsets of its entries, and the relocation of its abbreviation
+    /// table with the table's index.
     starts: Vec<u64>,
     offsets: Vec<Vec<u32>>,
     table_of: Vec<(usize, usize)>,
-    /// The entries of each unit that are looked up by name.
+    /// Entries of each unit for the name index.
     named: Vec<Vec<NamedEntry>>,
-    /// Type units and their tables of abbreviations.
+    /// Type units with the indices of their abbreviation tables.
     type_units: Vec<(TypeUnit, usize)>,
     omissions: Vec<Omission>,
     split: Vec<SplitUnit>,
 }
 
-/// A section, as far as it is there.
+/// Contents of a section so far.
 #[derive(Default)]
 struct Whole {
     bytes: Vec<u8>,
     relocations: Vec<Relocation>,
-    /// Places that hold the offset of an entry of another unit.
+    /// Offset and size in bytes of each reference to an entry of another unit.
     elsewhere: Vec<(u64, u8, UnitEntry)>,
 }
 
 impl Whole {
-    /// Appends a part and gives where it starts, and the index of its first relocation.
+    /// Appends a part. Returns its offset, and the index of its first relocation.
     fn append(&mut self, part: Part) -> (u64, usize) {
         let (start, first) = (self.bytes.len() as u64, self.relocations.len());
         if start == 0 {
-            // The only part, or the first: it stays where it is.
+            // The first part is moved, not copied.
             self.bytes = part.bytes;
         } else {
             self.bytes.extend_from_slice(&part.bytes);
@@ -88,8 +88,7 @@ impl Whole {
     }
 }
 
-/// What a relocation of a unit's part that names a section is moved by: where the unit's part of that
-/// section starts.
+/// Offsets of a unit's parts in their sections, added to the addends of its relocations.
 #[derive(Default, Clone, Copy)]
 struct Bases {
     info: u64,
@@ -101,11 +100,10 @@ struct Bases {
     str_offsets: u64,
 }
 
-/// How many bytes a section of the 32-bit format may have: from this length on, a unit's has another meaning.
-/// DWARF 5 section 7.2.2.
+/// Limit of a section of the 32-bit format in bytes: longer lengths of units are reserved. DWARF 5 section 7.2.2.
 pub(super) const LIMIT: u64 = 0xffff_fff0;
 
-/// How many tables of abbreviations are looked at for one that a unit can share.
+/// Number of recent abbreviation tables that are searched for one that a unit can share.
 const TABLES: usize = 8;
 
 impl<'u, 'm> Linker<'u, 'm> {
@@ -138,7 +136,7 @@ impl<'u, 'm> Linker<'u, 'm> {
         }
     }
 
-    /// Appends a unit. They come in the order of the module.
+    /// Appends a unit. Units come in the order of the module.
     ///
     /// # Errors
     /// [`ErrorKind::CannotSay`] where code at a constant address has a frame in `.eh_frame`.
@@ -149,7 +147,7 @@ impl<'u, 'm> Linker<'u, 'm> {
             elsewhere: lists.elsewhere,
         };
         let bases = Bases { str_offsets: self.str_offsets.bytes.len() as u64, ..Bases::default() };
-        // A skeleton has its strings elsewhere, if nothing else is asked for.
+        // The strings of a skeleton are in the split file, except those that it refers to by index.
         if self.format.version >= 5 && !(unit.split.is_some() && unit.strings.is_empty()) {
             let (units, strings) = (self.units, &mut self.strings);
             let offset = |number| strings.offset(number, &text(units, number));
@@ -175,7 +173,7 @@ impl<'u, 'm> Linker<'u, 'm> {
         }
         self.starts.push(info);
         self.offsets.push(unit.offsets);
-        // The header's relocation is the unit's first.
+        // The relocation of the unit header is the first.
         let table = self.table(unit.abbreviations);
         self.table_of.push((first_info, table));
         for TypeUnit { signature, mut info } in unit.type_units {
@@ -210,10 +208,10 @@ impl<'u, 'm> Linker<'u, 'm> {
         Ok(())
     }
 
-    /// The table of all names, of DWARF 5.
+    /// Encodes the name index, `.debug_names`.
     fn names(&mut self) -> Result<Whole> {
         let mut whole = Whole::default();
-        // An index is one of units: without any there is nothing to look up.
+        // A name index of no units is useless.
         if !self.units.consumer.tables.names || self.starts.is_empty() {
             return Ok(whole);
         }
@@ -221,7 +219,7 @@ impl<'u, 'm> Linker<'u, 'm> {
         let mut numbers: IndexSet<Option<u32>, DefaultHashBuilder> = IndexSet::default();
         let mut entries = Vec::new();
         for (unit, named) in self.named.iter().enumerate() {
-            // An entry with a second name is there twice, so that what is in it is in the first of the two.
+            // An entry with two names has two index entries; its children refer to the first.
             let mut places = Vec::with_capacity(named.len());
             for one in named {
                 places.push(entries.len() as u32);
@@ -235,7 +233,7 @@ impl<'u, 'm> Linker<'u, 'm> {
                 }
             }
         }
-        // A string that is no longer than an offset may be in no section yet.
+        // A string that is not longer than an offset may not be in `.debug_str` yet.
         let anonymous = self.units.module.strings.len() as u32 + ANONYMOUS;
         let numbers: Vec<u32> = numbers.into_iter().map(|number| number.unwrap_or(anonymous)).collect();
         let texts: Vec<Cow<'_, str>> = numbers.iter().map(|&number| text(self.units, number)).collect();
@@ -256,7 +254,7 @@ impl<'u, 'm> Linker<'u, 'm> {
         Ok(whole)
     }
 
-    /// The index of a table in which all of a unit's abbreviations have the unit's codes.
+    /// Returns the index of a table in which all of a unit's abbreviations have the unit's codes.
     fn table(&mut self, abbreviations: Abbreviations) -> usize {
         let recent = self.tables.len().saturating_sub(TABLES)..self.tables.len();
         for index in recent.rev() {
@@ -365,21 +363,21 @@ impl<'u, 'm> Linker<'u, 'm> {
     }
 }
 
-/// Unsigned types that expressions use and the program does not have are less than so many bits wide.
+/// Exclusive limit in bits of the unsigned types that eitri adds for expressions.
 const UNSIGNED: u32 = 64;
 
-/// The number of the name of a unit's split file.
+/// String number of the name of a unit's split file.
 pub(super) fn split_name(units: &Units<'_>, unit: UnitId) -> u32 {
     units.module.strings.len() as u32 + UNSIGNED + unit.as_u32()
 }
 
-/// The number of the text of a compiler with what it was called with.
+/// String number of a compiler with its command line.
 pub(super) fn producer(units: &Units<'_>, text: &str) -> u32 {
     let index = units.producers.get_index_of(text).unwrap_or_default();
     split_name(units, units.module.units.next_key()) + index as u32
 }
 
-/// The code of a function.
+/// Address range of a function's code.
 fn address_range(module: &Module, id: FunctionId) -> AddressRange {
     let function = &module.functions[id];
     let (symbol, addend) = match function.address {
@@ -393,7 +391,7 @@ fn address_range(module: &Module, id: FunctionId) -> AddressRange {
     AddressRange { symbol, addend, bytes: function.bytes }
 }
 
-/// The entries of these kinds that other units see, by offset, each with the names around it.
+/// Public entries of these kinds, by offset, each with its qualified name.
 fn public(units: &Units<'_>, named: &NamedEntries, kinds: [NamedKind; 2]) -> Vec<(u64, String)> {
     let is_public = |one: &NamedEntry| {
         one.is_global && (one.is_external || one.kind == NamedKind::Type) && kinds.contains(&one.kind)
@@ -411,11 +409,12 @@ fn public(units: &Units<'_>, named: &NamedEntries, kinds: [NamedKind; 2]) -> Vec
     all
 }
 
-/// The number, behind the module's strings, of the name of a namespace without one: DWARF 5 section 6.1.1.1.
-/// No type has so many bits.
+/// String number, counted from the end of the module's strings, of the name of an unnamed namespace: DWARF 5 section
+/// 6.1.1.1. No type has 0 bits.
 const ANONYMOUS: u32 = 0;
 
-/// Makes what a unit's relocations add count from the start of the whole sections. Strings are put there.
+/// Rebases the addends of a unit's relocations to the start of the whole sections, and appends the strings that they
+/// refer to.
 fn relocate(
     relocations: &mut [Relocation],
     units: &Units<'_>,
@@ -444,9 +443,8 @@ fn relocate(
     }
 }
 
-/// The text of a string, by its number. Behind the module's own are the names of unsigned types that
-/// expressions use and the program does not have, by their size, those of the units' split files, and compilers with
-/// what they were called with.
+/// Text of a string, by its number. The module's strings come first, then the unnamed namespace and the added
+/// unsigned types by their size in bits, the names of split files, and the compilers with their command lines.
 pub(super) fn text<'u>(units: &'u Units<'_>, number: u32) -> Cow<'u, str> {
     match number.checked_sub(units.module.strings.len() as u32) {
         None => units.module.string(StringId::from_u32(number)).into(),
@@ -476,7 +474,7 @@ mod tests {
         m.finish().expect("a module")
     }
 
-    /// As if sections of this format had this limit.
+    /// Lowers the module with another section limit.
     fn joined(format: gimli::Format, limit: Option<u64>) -> Result<Lowered> {
         let (module, mut consumer) = (module(), Consumer::dwarf5());
         consumer.format = format;

@@ -10,20 +10,20 @@ use crate::emit::lists::Lists;
 use crate::model::Module;
 use crate::op::{uleb_len, write_uleb};
 
-/// The base address that offsets in a function's lists count from.
+/// Base address that offsets in a function's lists are relative to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Base {
-    /// The unit's: it begins where the function does.
+    /// Base address of the unit, which is the function's address.
     Unit,
-    /// The function's address.
+    /// Address of the function.
     Address(Code),
 }
 
 impl<'u> Dies<'u> {
     /// Writes a list of ranges of a function's pcs.
     ///
-    /// Before DWARF 5 with addresses of their own, where they do not count from the unit's: lldb 19 does not see
-    /// a base that is chosen in `.debug_ranges`.
+    /// Before DWARF 5, ranges that are not relative to the unit's base are pairs of addresses: lldb 19 ignores base
+    /// address selection entries in `.debug_ranges`.
     pub(super) fn range_list(&mut self, ranges: &[Range<u64>], base: Base) -> u64 {
         let (format, module) = (self.info.format, self.module);
         let lists = &mut self.rnglists;
@@ -57,7 +57,7 @@ impl<'u> Dies<'u> {
         let (format, module) = (self.info.format, self.module);
         let lists = &mut self.rnglists;
         let start = lists.bytes.len();
-        // Two equal addresses are no range; and the end of an older list, where they are 0.
+        // A range of no bytes is void, and two zeros end a list before DWARF 5.
         for &(code, bytes) in functions.iter().filter(|&&(_, bytes)| bytes > 0) {
             if format.version >= 5 {
                 let out = &mut lists.bytes;
@@ -73,7 +73,7 @@ impl<'u> Dies<'u> {
     }
 }
 
-/// Appends the addresses where pcs of a function begin and end.
+/// Appends the start and end addresses of pcs of a function.
 fn addresses(lists: &mut Lists, Code { key, .. }: Code, pcs: Range<u64>, module: &Module) {
     for pc in [pcs.start, pcs.end] {
         let key = AddressKey { addend: key.addend.wrapping_add(pc), ..key };
@@ -82,8 +82,7 @@ fn addresses(lists: &mut Lists, Code { key, .. }: Code, pcs: Range<u64>, module:
     }
 }
 
-/// Says what the offsets of a list count from. Whether the list can then be compared with others by its
-/// bytes.
+/// Writes the base address of a list. Returns whether its bytes can be compared with those of other lists.
 pub(super) fn begin(lists: &mut Lists, base: Base, base_addressx: u8, module: &Module) -> bool {
     let Base::Address(Code { key, index }) = base else { return true };
     let format = lists.format;
@@ -93,7 +92,7 @@ pub(super) fn begin(lists: &mut Lists, base: Base, base_addressx: u8, module: &M
         write_uleb(out, index);
         return true;
     }
-    // A base address selection entry: the largest address, and the base.
+    // Base address selection entry: the largest address, and the base.
     format.fixed(out, u64::MAX, format.address_bytes);
     key.write(format, |symbol| symbol_name(module, symbol), out, &mut lists.relocations);
     false
@@ -110,8 +109,8 @@ pub(super) fn end(lists: &mut Lists, end_of_list: u8) {
     }
 }
 
-/// Puts the length of what follows into the byte at `at`; makes room where it needs more than one. Gives
-/// by how much what follows moved.
+/// Writes the number of bytes after `at` into the byte at `at`, as ULEB128, and makes room if that takes more than
+/// one byte. Returns the number of bytes that were inserted.
 #[inline]
 pub(super) fn patch_length(out: &mut Vec<u8>, at: usize) -> usize {
     let length = out.len() - at - 1;

@@ -1,15 +1,15 @@
-//! Macros of a unit.
+//! Lowering of macros.
 
 use super::units::{Part, Units};
 use crate::emit::macros::{MacroProgram, MacroSection};
 use crate::model::{Macro, UnitId};
 
 impl Units<'_> {
-    /// Encodes the macros of a unit, which has a line program or not.
+    /// Encodes the macros of a unit. With `has_lines`, the unit has a line program.
     pub(super) fn macro_program(&self, unit: UnitId, has_lines: bool) -> Part {
         let (module, format) = (self.module, self.format);
         let mut part = Part::default();
-        // By number until the units are joined.
+        // Addends are string numbers until the units are joined.
         let mut string = |text: &str| module.strings.number(text).map_or(0, u64::from);
         let mut program = MacroProgram::begin(
             &mut part.bytes,

@@ -1,7 +1,7 @@
-//! The model to DWARF: the only place that knows both.
+//! Lowering of the model to DWARF. No other module knows both.
 //!
-//! [`lower`] walks the module once and appends what it finds to the sections: entries, lists and rows as
-//! they come. What the consumer cannot be told is an error, or is left out and listed, by [`Policy`].
+//! [`lower`] walks the module once and appends entries, lists and rows to the sections as it reaches them. [`Policy`]
+//! decides whether a property that the consumer cannot express is an error or an [`Omission`].
 
 mod calls;
 mod contents;
@@ -40,25 +40,24 @@ use crate::model::{Loc, Module, Node, Stack};
 use crate::omission::Omission;
 use crate::op::Expr;
 
-/// What was written.
+/// Debug sections of a module, with the omissions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lowered {
     /// The debug sections, with relocations.
     pub sections: Vec<Section>,
-    /// Omissions: what the consumer cannot express, by entity and pc.
+    /// Omissions: properties that the consumer cannot express, by entity and pc.
     pub omissions: Vec<Omission>,
-    /// Split units, for a consumer that [has them](Consumer::is_split): one for each unit, in their order.
+    /// Split units in the order of the module's units, for a consumer that [splits them](Consumer::is_split).
     pub split: Vec<SplitUnit>,
 }
 
 /// Writes the module's debug sections for a consumer.
 ///
-/// The bytes depend on the arguments and nothing else.
+/// The bytes depend on the arguments only.
 ///
 /// # Errors
-/// [`ErrorKind::CannotSay`] with [`Policy::Strict`]; [`ErrorKind::TooLarge`] where a section does not fit
-/// the 32-bit DWARF format; [`ErrorKind::InvalidConsumer`] where the consumer asks for what
-/// [`Units::new`] refuses.
+/// [`ErrorKind::CannotSay`] with [`Policy::Strict`]; [`ErrorKind::TooLarge`] where a section does not fit the 32-bit
+/// DWARF format; [`ErrorKind::InvalidConsumer`] for a consumer that [`Units::new`] refuses.
 pub fn lower(module: &Module, consumer: &Consumer, policy: Policy) -> Result<Lowered> {
     let units = Units::new(module, consumer, policy)?;
     let mut linker = link::Linker::new(&units);
@@ -68,9 +67,9 @@ pub fn lower(module: &Module, consumer: &Consumer, policy: Policy) -> Result<Low
     linker.finish()
 }
 
-/// The expression of one location, for a user who writes the rest of the DWARF by other means.
+/// Returns the expression of one location, for a user who writes the rest of the DWARF by other means.
 ///
-/// * `bits` – the size of what is there, if it is known.
+/// * `bits` – the size of the object at the location, if it is known.
 /// * `stack` – the stack frame of the function, for stack slots.
 ///
 /// # Errors
@@ -109,7 +108,7 @@ pub fn lower_loc(
     Ok(Expr::raw(out))
 }
 
-/// No entry has a name.
+/// Entries of an expression without a module: no entity has one.
 struct NoEntries;
 
 impl loc::Entries for NoEntries {
@@ -130,7 +129,7 @@ impl loc::Entries for NoEntries {
     }
 }
 
-/// Whether the error says that the consumer cannot be told.
+/// Returns whether the error is an inexpressible property.
 fn cannot_be_told(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::CannotSay { .. })
 }

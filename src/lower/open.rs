@@ -1,6 +1,6 @@
-//! Scopes in scopes: types, functions, blocks, inlined calls and namespaces.
+//! Traversal of nested scopes: types, functions, blocks, inlined calls and namespaces.
 //!
-//! The scopes around are in a list, so that any depth takes the same room on the machine's stack.
+//! The enclosing scopes are in a list, so that the depth of the scopes does not affect the depth of recursion.
 
 use smallvec::SmallVec;
 
@@ -10,22 +10,22 @@ use crate::error::Result;
 use crate::model::{ScopeId, ScopeKind, TypeId};
 use crate::omission::Subject;
 
-/// A scope whose own entry is written, and not all that is in it.
+/// Scope whose own entry is written, and whose children are not all written.
 pub(super) struct Open {
     scope: ScopeId,
-    /// The function that it is in.
+    /// Instance of the function around the scope.
     instance: Option<Instance>,
     next: Next,
 }
 
-/// The next of a scope's children: types come first, then variables, then scopes.
+/// Next child of a scope: types come first, then variables, then scopes.
 enum Next {
     Type(Option<TypeId>),
     Scope(Option<ScopeId>),
 }
 
 impl Dies<'_> {
-    /// Begins with what is in a scope. The unit's types are before all else; a function's are in its abstract
+    /// Starts the children of a scope. The unit's types precede all other entries; a function's are in its abstract
     /// instance, if it has one.
     pub(super) fn open(&mut self, scope: ScopeId, instance: Option<Instance>) -> Result<Open> {
         let has_types = is_first(instance) && self.module.scopes[scope].parent.is_some();
@@ -37,8 +37,8 @@ impl Dies<'_> {
         Ok(Open { scope, instance, next: Next::Type(first) })
     }
 
-    /// Writes what is in a scope, and in the scopes in it, and the end of its children. `is_one` tells that one
-    /// function of the unit has code.
+    /// Writes the children of a scope with all entries below them, and the end of the children. `is_one` tells that
+    /// exactly one function of the unit has code.
     pub(super) fn children(&mut self, open: Open, is_one: bool) -> Result<()> {
         let mut around = SmallVec::<[Open; 4]>::new();
         around.push(open);
@@ -63,7 +63,7 @@ impl Dies<'_> {
                     self.info.end_children();
                     around.pop();
                     match self.module.scopes[scope].kind {
-                        // Behind an abstract instance.
+                        // The code of an inlined function follows its abstract instance.
                         ScopeKind::Function(id) if instance.is_none() => self.code_of_function(id, is_one)?,
                         _ => None,
                     }
@@ -74,7 +74,7 @@ impl Dies<'_> {
         Ok(())
     }
 
-    /// Writes the types that are declared in the unit.
+    /// Writes the types that are declared in the unit's scope.
     pub(super) fn types_of_unit(&mut self, scope: ScopeId, is_one: bool) -> Result<()> {
         let mut next = self.units.children.first_type(scope);
         while let Some(ty) = next {
@@ -88,7 +88,8 @@ impl Dies<'_> {
         Ok(())
     }
 
-    /// Whether a type has an entry in its scope: base types are there already, and others have units of their own.
+    /// Returns whether a type has an entry in its scope: base types are at the start of the unit, and others may have
+    /// type units.
     pub(super) fn has_entry(&self, ty: TypeId) -> bool {
         !self.module.types[ty].kind.is_base() && !self.units.type_units.has(ty)
     }

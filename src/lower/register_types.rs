@@ -7,7 +7,7 @@ use crate::model::{FunctionId, Node, ProcedureId, TypeId, UnitId, VariableId};
 use crate::omission::Subject;
 use crate::op::Reg;
 
-/// Sizes in bits of the registers that expressions of a unit read, where the operation has to name an unsigned type.
+/// Sizes in bits of the registers in a unit's expressions that need an unsigned base type for `DW_OP_regval_type`.
 pub(super) fn unsigned_sizes(units: &Units<'_>, unit: UnitId) -> Vec<u32> {
     let module = units.module;
     let address_bits = u32::from(module.target.address_bytes()) * 8;
@@ -40,7 +40,7 @@ pub(super) fn unsigned_sizes(units: &Units<'_>, unit: UnitId) -> Vec<u32> {
         let base = stack_of(module, Subject::Type(id)).base;
         module.types[id].locs().into_iter().for_each(|loc| used_by(loc, base));
     }
-    // Expressions of procedures replace calls to them, with the caller's stack.
+    // Expressions of procedures may be inlined in their callers, with the caller's stack.
     for procedure in units.procedures.of(unit) {
         let loc = module.procedures[ProcedureId::from_u32(procedure)].loc;
         let functions = units.functions.of(unit).map(FunctionId::from_u32);

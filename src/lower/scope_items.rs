@@ -1,5 +1,5 @@
-//! What is in scopes besides variables and scopes, and its entries: imports and labels. DWARF 5 sections
-//! 3.2.3 and 3.6.
+//! Children of scopes other than variables, types and scopes: imports, labels and calls. DWARF 5 sections 3.2.3, 3.4
+//! and 3.6.
 
 use core::ops::Range;
 
@@ -7,7 +7,7 @@ use super::dies::Dies;
 use super::scopes::{Instance, is_first};
 use crate::model::{CallId, ImportId, Imported, LabelId, Module, ScopeId, UnitId};
 
-/// Something in a scope that nothing refers to.
+/// Child of a scope that nothing refers to.
 #[derive(Clone, Copy)]
 pub(super) enum ScopeItem {
     Import(ImportId),
@@ -15,7 +15,7 @@ pub(super) enum ScopeItem {
     Call(CallId),
 }
 
-/// What is in each scope: sorted by it, and then in the order of the model.
+/// Children of each scope, sorted by scope, then in the order of the model.
 pub(super) struct ScopeItems(Vec<(ScopeId, ScopeItem)>);
 
 impl ScopeItems {
@@ -28,7 +28,7 @@ impl ScopeItems {
         Self(all)
     }
 
-    /// Which are in a scope.
+    /// Range of a scope's children.
     pub(super) fn range(&self, scope: ScopeId) -> Range<usize> {
         let start = self.0.partition_point(|&(of, _)| of < scope);
         start..start + self.0[start..].partition_point(|&(of, _)| of == scope)
@@ -39,7 +39,7 @@ impl ScopeItems {
     }
 }
 
-/// Whether an import, a label or a call of the unit names a source file.
+/// Returns whether an import, a label or a call of the unit has a source line.
 pub(super) fn has_lines(module: &Module, unit: UnitId) -> bool {
     let is_here = |scope: ScopeId| module.scopes[scope].unit == unit;
     module.imports.values().any(|import| import.line.is_some() && is_here(import.scope))
@@ -48,7 +48,7 @@ pub(super) fn has_lines(module: &Module, unit: UnitId) -> bool {
 }
 
 impl Dies<'_> {
-    /// An import: the abstract instance of a function has it, if there is one.
+    /// Writes an import, in the abstract instance of a function if there is one.
     pub(super) fn import(&mut self, id: ImportId, instance: Option<Instance>) {
         if !is_first(instance) {
             return;
@@ -73,7 +73,7 @@ impl Dies<'_> {
         self.info.end_entry();
     }
 
-    /// A label, where the code is.
+    /// Writes a label, in an instance with code.
     pub(super) fn label(&mut self, id: LabelId, instance: Option<Instance>) {
         if instance.is_none() {
             return;

@@ -15,36 +15,35 @@ const DW_AT_LANGUAGE_NAME: gimli::DwAt = gimli::DwAt(0x90);
 /// `DW_AT_language_version` of DWARF 6.
 const DW_AT_LANGUAGE_VERSION: gimli::DwAt = gimli::DwAt(0x91);
 
-/// Where code starts.
+/// Start address of code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Code {
     pub(super) key: AddressKey,
-    /// In the table of the unit's addresses, of DWARF 5.
+    /// Index in the unit's address table, `.debug_addr`.
     pub(super) index: u64,
 }
 
-/// How a function's entries are written.
+/// Instance of a function with code.
 #[derive(Clone, Copy)]
 pub(super) struct Instance {
     pub(super) base: Base,
-    /// The function's address.
+    /// Address of the function.
     pub(super) code: Code,
     pub(super) stack: Stack,
     pub(super) bytes: u64,
-    /// The variables have entries already, of the abstract instance.
+    /// Whether the function has an abstract instance, whose entries describe the variables.
     pub(super) has_abstract: bool,
 }
 
-/// Whether what has one entry for all instances of a function has it in this one: in the abstract instance,
-/// if there is one.
+/// Returns whether this instance has the entries that a function has once: the abstract instance, if there is one.
 pub(super) fn is_first(instance: Option<Instance>) -> bool {
     !instance.is_some_and(|instance| instance.has_abstract)
 }
 
 impl Dies<'_> {
-    /// Writes the variables of a scope. `instance` is the function that it is in.
+    /// Writes the variables of a scope. `instance` is that of the function around it.
     pub(super) fn variables(&mut self, scope: ScopeId, instance: Option<Instance>) -> Result<()> {
-        // Where a function takes more arguments, that comes after its parameters.
+        // The entry for further arguments follows the parameters.
         let mut more_after = self.more_arguments(scope, instance);
         if more_after == Some(None) {
             self.more();
@@ -61,7 +60,7 @@ impl Dies<'_> {
         Ok(())
     }
 
-    /// Writes what comes behind the scopes in a scope.
+    /// Writes the children of a scope that follow its scopes.
     pub(super) fn after_scopes(&mut self, scope: ScopeId, instance: Option<Instance>) -> Result<()> {
         for at in self.units.scope_items.range(scope) {
             match self.units.scope_items.get(at) {
@@ -73,7 +72,7 @@ impl Dies<'_> {
         Ok(())
     }
 
-    /// Whether an entry for a scope has entries below it.
+    /// Returns whether the entry of a scope has children.
     pub(super) fn has_children(&self, scope: ScopeId, instance: Option<Instance>) -> bool {
         if self.units.children.first_variable(scope).is_some()
             || self.more_arguments(scope, instance).is_some()
@@ -102,18 +101,18 @@ impl Dies<'_> {
             })
     }
 
-    /// Whether a scope has an entry below that of the scope around it.
+    /// Returns whether a scope has an entry among the children of the scope around it.
     fn is_written(&self, scope: ScopeId, instance: Option<Instance>) -> bool {
         match self.module.scopes[scope].kind {
-            // A type has one by itself.
+            // The entry of a type has its own scope.
             ScopeKind::Unit | ScopeKind::Type(_) => false,
-            // Of a function that was inlined, the abstract instance has it already.
+            // The abstract instance of an inlined function has it already.
             ScopeKind::Function(_) => is_first(instance),
             ScopeKind::Namespace { .. } | ScopeKind::Block | ScopeKind::Inlined { .. } => true,
         }
     }
 
-    /// Writes the entry of a scope. What is in the scope follows.
+    /// Writes the entry of a scope. The caller writes the children.
     pub(super) fn scope(
         &mut self,
         id: ScopeId,
@@ -139,7 +138,7 @@ impl Dies<'_> {
             }
             ScopeKind::Function(function) => return self.function(*function, is_one),
             ScopeKind::Block => {
-                // That of the abstract instance is the one of which there are instances.
+                // Other instances refer to the block of the abstract instance.
                 let is = instance.is_none().then(|| self.expressions.entries.scope(id));
                 self.info.begin_entry(gimli::DW_TAG_lexical_block, has_children, is);
                 if let Some(origin) = module.scopes[id].origin {
@@ -173,7 +172,7 @@ impl Dies<'_> {
         match ranges {
             [] => {}
             [range] if range.start == 0 => self.pcs(instance.code, range.end),
-            // An address costs less than a list, before that has indices of addresses in it.
+            // Before DWARF 5, whose lists have address indices, a pair of addresses takes less room than a list.
             [range] if self.info.format.version < 5 => {
                 let key = instance.code.key;
                 let key = AddressKey { addend: key.addend.wrapping_add(range.start), ..key };
@@ -186,7 +185,7 @@ impl Dies<'_> {
         }
     }
 
-    /// The language of a unit.
+    /// Writes the language of a unit.
     pub(super) fn language(&mut self, unit: &Unit) {
         let Some(language) = unit.language else { return };
         self.info.unsigned(gimli::DW_AT_language, language.0.into());
@@ -201,7 +200,7 @@ impl Dies<'_> {
         self.module.units[unit].has_prototypes()
     }
 
-    /// The pc at which a scope is entered, where that is not its lowest.
+    /// Writes the pc at which a scope is entered, if it is not its lowest.
     pub(super) fn entry_pc(&mut self, scope: ScopeId, instance: Option<Instance>) {
         let module = self.module;
         let function = module.function_of(scope).filter(|_| instance.is_some());
@@ -210,7 +209,7 @@ impl Dies<'_> {
         }
     }
 
-    /// The address of a pc in a function's code.
+    /// Writes an attribute whose value is the address of a pc in a function's code.
     pub(super) fn pc(&mut self, at: gimli::DwAt, function: &Function, pc: u64) {
         let address = function.address.map(|address| match address {
             Address::Symbol(symbol, by) => Address::Symbol(symbol, by.wrapping_add(pc)),
@@ -220,7 +219,7 @@ impl Dies<'_> {
         self.low_pc(at, code);
     }
 
-    /// Where in the source a call is.
+    /// Writes the source position of a call.
     pub(super) fn call_line(&mut self, SourceLine { file, line, column }: SourceLine) {
         self.info
             .unsigned(gimli::DW_AT_call_file, self.units.file_number(self.expressions.entries.unit, file));
@@ -232,7 +231,7 @@ impl Dies<'_> {
 
     pub(super) fn declared(&mut self, line: Option<SourceLine>) {
         let Some(SourceLine { file, line, column }) = line else { return };
-        // Most is declared in the file that the unit is named after.
+        // Most declarations are in the unit's primary file.
         match self.primary_file {
             (primary, index) if file == primary => self.info.constant(gimli::DW_AT_decl_file, index),
             _ => self.info.unsigned(

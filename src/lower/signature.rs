@@ -1,8 +1,8 @@
 //! Signatures of types: DWARF 5 section 7.32.
 //!
-//! The description of a type is made flat: letters, codes and values, the same wherever the same type is
-//! described. A pointer adds the name of what it points to, and not its description. The signature is the end of
-//! the MD5 digest of it. Vendor's attributes come last, by name, as the section has it.
+//! A type is flattened to letters, codes and values that do not depend on the unit. A pointer adds the name of its
+//! target, not the target's description. The signature is the last eight bytes of the MD5 digest of these bytes.
+//! Vendor attributes come last, by name, as section 7.32 demands.
 
 use gimli::{DwAt, DwForm, DwTag};
 use md5::{Digest, Md5};
@@ -17,26 +17,26 @@ use crate::model::{
 use crate::op::{write_sleb, write_uleb};
 use crate::target::SpaceId;
 
-/// Describes types, one after the other.
+/// Generator of type signatures, one after the other.
 pub(super) struct Signatures<'m> {
     module: &'m Module,
     consumer: &'m Consumer,
-    /// The description, as far as it is there.
+    /// Description so far.
     out: Vec<u8>,
-    /// What is still to be described, the next one last: types may be nested deeply.
+    /// Pending tasks, the next one last: a list, because types may be nested deeply.
     tasks: Vec<Task<'m>>,
-    /// The types that were described, numbered from 1, with whose description it was.
+    /// Description in which each type was last visited, and its number there, counted from 1.
     numbers: Vec<(u32, u32)>,
-    /// How many descriptions there were, and types in this one.
+    /// Number of descriptions, and of types in the current one.
     descriptions: u32,
     count: u32,
 }
 
-/// Something to be described.
+/// Pending part of a description.
 enum Task<'m> {
-    /// A type, as the value of an attribute.
+    /// Type that is the value of an attribute.
     Refer(DwAt, TypeId),
-    /// What a pointer points to.
+    /// Target of a pointer.
     Pointee(TypeId),
     Member(&'m Member),
     Base(&'m Base),
@@ -44,20 +44,20 @@ enum Task<'m> {
     VariantPart(VariantPartId),
     Variant(&'m Variant, bool),
     Dimension(&'m Dimension),
-    /// A dimension of so many elements.
+    /// Dimension of a constant number of elements.
     Elements(u64),
     Enumerator(StringId, i128),
     Parameter(TypeId),
-    /// No more children.
+    /// End of children.
     End,
 }
 
-/// What a description is for.
+/// Purpose of a description.
 #[derive(Clone, Copy)]
 enum Purpose<'k> {
-    /// To be the same wherever the type is the same, as the specification has it.
+    /// Equal for equal types, as the specification defines.
     Signature,
-    /// To be the same where the type units would say the same. There are types with these signatures.
+    /// Equal where the type units would have equal contents. The slice has the signatures of types.
     Contents(&'k [Option<u64>]),
 }
 
@@ -74,7 +74,7 @@ impl<'m> Signatures<'m> {
         }
     }
 
-    /// The signature of a type: the number whose bytes, in the order of the target, are the last eight of the
+    /// Returns the signature of a type: the number whose bytes, in the target's order, are the last eight of the
     /// digest.
     pub(super) fn signature(&mut self, id: TypeId) -> u64 {
         let digest = self.digest(id, Purpose::Signature);
@@ -83,8 +83,8 @@ impl<'m> Signatures<'m> {
         if self.module.target.is_big_endian() { u64::from_be_bytes(last) } else { u64::from_le_bytes(last) }
     }
 
-    /// A digest of all that the type's unit says: where types are declared too, and all of what pointers point
-    /// to. ScopeItem types that have a signature are known by it.
+    /// Returns a digest of the whole contents of a type unit, including source positions and the targets of pointers.
+    /// Types with a signature are represented by it.
     pub(super) fn contents(&mut self, id: TypeId, signatures: &[Option<u64>]) -> [u8; 16] {
         self.digest(id, Purpose::Contents(signatures))
     }
@@ -130,7 +130,7 @@ impl<'m> Signatures<'m> {
             Task::Dimension(dimension) => {
                 let count = match dimension.count {
                     Count::Fixed(count) => Some(count),
-                    // Types with others have no type units.
+                    // Types with other counts have no type units.
                     Count::Unknown | Count::Variable(_) | Count::Value(_) => None,
                 };
                 self.dimension(count, dimension.lower, dimension.index);
@@ -241,7 +241,7 @@ impl<'m> Signatures<'m> {
                     members,
                     variant_parts,
                 } = composite;
-                // It is none of the attributes of the section.
+                // DWARF 5 section 7.32 does not list this attribute.
                 if let (Purpose::Contents(_), Some(passed)) =
                     (purpose, base::calling_convention(*passed, consumer.version))
                 {
@@ -273,11 +273,11 @@ impl<'m> Signatures<'m> {
             }
         }
         self.tasks.push(Task::End);
-        // The first is the next.
+        // The last task is the next.
         self.tasks[first..].reverse();
     }
 
-    /// Step 5: of what a pointer points to, the name will do if it has one.
+    /// Step 5: the target of a pointer, by name if it has one.
     fn pointee(&mut self, to: TypeId, purpose: Purpose<'_>) {
         let ty = &self.module.types[to];
         match (purpose, ty.name()) {
@@ -361,7 +361,7 @@ impl<'m> Signatures<'m> {
         });
         self.name(parameter.name);
         if let TemplateArgument::Value { value, .. } = parameter.argument {
-            // Types with values that are no constants have no type units.
+            // Types with values that are not constant have no type units.
             self.const_value(module.constant(value).unwrap_or_default());
         }
         self.flag(gimli::DW_AT_default_value, parameter.is_default);
@@ -378,7 +378,7 @@ impl<'m> Signatures<'m> {
         self.tasks[first..].reverse();
     }
 
-    /// The discriminant, if it is a member, is the first child: that it is one needs no saying.
+    /// A discriminant that is a member is the first child, without an attribute for it.
     fn variant_part(&mut self, id: VariantPartId) {
         let part = &self.module.variant_parts[id];
         self.tag(gimli::DW_TAG_variant_part);
@@ -416,7 +416,7 @@ impl<'m> Signatures<'m> {
         self.refer_later(index);
     }
 
-    /// Step 2: what is around a type, from the outside in.
+    /// Step 2: the scopes around a type, outermost first.
     fn context(&mut self, scope: ScopeId) {
         let module = self.module;
         let around = |scope: ScopeId| match &module.scopes[scope].kind {
@@ -433,7 +433,7 @@ impl<'m> Signatures<'m> {
         }
     }
 
-    /// Step 3.
+    /// Step 3: the tag.
     fn tag(&mut self, tag: DwTag) {
         self.out.push(b'D');
         self.uleb(tag.0.into());
@@ -467,7 +467,7 @@ impl<'m> Signatures<'m> {
         self.wide(at, value.into());
     }
 
-    /// A number of at most 64 bits.
+    /// Appends a number of at most 64 bits.
     fn wide(&mut self, at: DwAt, value: i128) {
         self.attribute(at, gimli::DW_FORM_sdata);
         write_sleb(&mut self.out, value as i64);
@@ -479,11 +479,11 @@ impl<'m> Signatures<'m> {
         self.out.extend_from_slice(bytes);
     }
 
-    /// A constant: a number if it has the size of one.
+    /// Appends a constant: as a number, if it has the size of one.
     fn const_value(&mut self, bytes: &[u8]) {
         let at = gimli::DW_AT_const_value;
         let is_big_endian = self.module.target.is_big_endian();
-        // With the highest bit as the sign.
+        // The highest bit is the sign.
         let number = |mut bytes: Vec<u8>| {
             if is_big_endian {
                 bytes.reverse();
@@ -515,7 +515,7 @@ impl<'m> Signatures<'m> {
         }
     }
 
-    /// Where something is declared, which no signature depends on.
+    /// Appends a source position, which no signature depends on.
     fn line(&mut self, line: Option<SourceLine>) {
         let module = self.module;
         let Some(SourceLine { file, line, column }) = line else { return self.out.push(0) };
@@ -531,7 +531,7 @@ impl<'m> Signatures<'m> {
         self.uleb(column.into());
     }
 
-    /// A text and its end.
+    /// Appends a text and the final 0.
     fn text(&mut self, text: &str) {
         self.out.extend_from_slice(text.as_bytes());
         self.out.push(0);

@@ -1,8 +1,8 @@
 //! Split units: DWARF 5 sections 3.1.2, 3.1.3 and 7.3.2.
 //!
-//! A unit is written as ever, but that it leaves to a skeleton what a linker has to know. What it has then is
-//! its own file's, in which every offset is final; only addresses, lines and where its code is are in the
-//! object.
+//! A unit is written as without splitting, except that a skeleton has the attributes that a linker must relocate. The
+//! rest goes into a separate file, in which every offset is final. Addresses, lines and the pc ranges of the unit
+//! stay in the object.
 
 use md5::{Digest, Md5};
 
@@ -24,23 +24,23 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Module, UnitId};
 use crate::target::Target;
 
-/// What a unit has in a file of its own, which a debugger finds by what the unit's skeleton in the object says.
+/// Contents of a unit in a separate file, which a debugger finds through the unit's skeleton in the object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SplitUnit {
     /// The unit.
     pub unit: UnitId,
-    /// The file in which a debugger looks for it, relative to the directory of the compilation:
-    /// `DW_AT_dwo_name`. See [`Module::split_names`](crate::model::Module::split_names).
+    /// Name of the file, relative to the directory of the compilation: `DW_AT_dwo_name`. See
+    /// [`Module::split_names`](crate::model::Module::split_names).
     pub name: String,
-    /// The number that it and its skeleton have: the first eight bytes, the first the lowest, of the MD5 sum of
-    /// its name and its sections. DWARF 5 section 7.5.1.2.
+    /// Id of the split unit and its skeleton: the first eight bytes, least significant first, of the MD5 digest of
+    /// the name and the sections. DWARF 5 section 7.5.1.2.
     pub id: u64,
-    /// Its sections, without relocations.
+    /// Sections of the file, without relocations.
     pub sections: Vec<Section>,
 }
 
 impl SplitUnit {
-    /// The object that has the unit, for the module's target.
+    /// Returns the bytes of the file, an object for the module's target.
     ///
     /// # Errors
     /// As [`new_object`].
@@ -50,7 +50,7 @@ impl SplitUnit {
 }
 
 impl Lowered {
-    /// The name and the bytes of every [split unit's](SplitUnit) file, for the module's target. Names are
+    /// Returns the name and the bytes of every [split unit's](SplitUnit) file, for the module's target. Names are
     /// relative to the directory of each unit's compilation.
     ///
     /// # Errors
@@ -60,25 +60,25 @@ impl Lowered {
     }
 }
 
-/// What is left of a split unit in the object.
+/// Part of a split unit in the object.
 #[derive(Debug)]
 pub(super) struct Skeleton {
     info: Part,
     abbreviations: Abbreviations,
     strings: Vec<u32>,
     rnglists: FinishedLists,
-    /// What the macros of the split unit, which are in its own file, say of files.
+    /// Line table of the split file: the file names for its macros.
     files: Part,
 }
 
 impl Dies<'_> {
-    /// Writes the unit's skeleton: DWARF 5 section 3.1.2. Its own entries and lists are finished.
+    /// Writes the unit's skeleton: DWARF 5 section 3.1.2. The unit's own entries and lists are finished.
     pub(super) fn skeleton(&mut self, has: &Contents) -> Result<Skeleton> {
         let (id, format) = (self.expressions.entries.unit, self.info.format);
-        // By offset, a list needs no base of which a reader could think that it is the split unit's too.
+        // A list referred to by offset needs no base, which a reader could apply to the split unit too.
         let mut forms = vec![(gimli::DW_AT_ranges, gimli::DW_FORM_sec_offset)];
         forms.extend(&self.consumer.forms);
-        // The name is nobody else's, and the directory is many units'.
+        // The name is unique, and units share the directory.
         forms.push((gimli::DW_AT_dwo_name, gimli::DW_FORM_string));
         forms.push((gimli::DW_AT_comp_dir, gimli::DW_FORM_strp));
         let skeleton = Info::new(format, id.as_u32(), 0, forms, Abbreviations::default());
@@ -109,7 +109,7 @@ impl Dies<'_> {
 }
 
 impl Units<'_> {
-    /// The names of the files, if units are split. Refuses consumers for which there are no split units.
+    /// Names of the split files; empty if units are not split. Refuses consumers without split units.
     pub(super) fn split_names(module: &Module, consumer: &Consumer) -> Result<Vec<String>> {
         if !consumer.is_split {
             return Ok(Vec::new());
@@ -124,7 +124,7 @@ impl Units<'_> {
         Ok(module.split_names())
     }
 
-    /// Puts what a unit has in a file of its own, if it is split, and leaves its skeleton.
+    /// Moves the contents of a unit into a separate file, if it is split, and leaves its skeleton.
     ///
     /// # Errors
     /// [`ErrorKind::TooLarge`].
@@ -152,7 +152,7 @@ impl Units<'_> {
         }
         if !numbers.is_empty() {
             let (mut bytes, mut relocations) = (Vec::new(), Vec::new());
-            // The strings are known by their numbers here too, until `push` knows their offsets.
+            // Offsets are string numbers until `push` knows the strings.
             StringIndices::write(&numbers, self.format, u64::from, &mut bytes, &mut relocations);
             file.push(".debug_str_offsets.dwo", bytes, &relocations)?;
             let strings = core::mem::take(&mut file.strings.bytes);
@@ -172,7 +172,7 @@ impl Units<'_> {
     }
 }
 
-/// The file of a split unit, being made.
+/// Split file of a unit, during construction.
 struct File<'u, 'm> {
     units: &'u Units<'m>,
     strings: Strings,
@@ -180,8 +180,8 @@ struct File<'u, 'm> {
 }
 
 impl File<'_, '_> {
-    /// Appends a section, if it has contents, with the offsets of other sections filled in: of each there is
-    /// but this unit's part.
+    /// Appends a section, if it has contents, and resolves references to other sections: each has only this unit's
+    /// part.
     fn push(&mut self, name: &'static str, mut bytes: Vec<u8>, relocations: &[Relocation]) -> Result<()> {
         for relocation in relocations {
             let offset = match relocation.target {
@@ -209,7 +209,7 @@ impl File<'_, '_> {
     }
 }
 
-/// The number of a split unit, from all that it has: each text and section with its length, so that no two files
+/// Id of a split unit: a digest of the lengths and bytes of its name and sections, so that different contents differ.
 /// are the same bytes.
 fn id(name: &str, sections: &[Section]) -> u64 {
     let mut sum = Md5::new();

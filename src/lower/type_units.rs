@@ -8,9 +8,9 @@
 //!                                           pointer type  ◄────────┘  copied
 //! ```
 //!
-//! Structures, classes, unions and enumerations with a name have units of their own, where they are declared in
-//! the unit or a namespace and nothing is declared in them. What they are made of and has no unit is copied into
-//! theirs. A type that is made of something that cannot be copied stays in the compile unit.
+//! Named structures, classes, unions and enumerations have type units, if they are declared in the unit or a
+//! namespace and have no scope items of their own. Types that they refer to are copied into the type unit, unless
+//! these have type units. A type that refers to one that cannot be copied stays in the compile unit.
 
 use hashbrown::{DefaultHashBuilder, HashMap};
 
@@ -24,16 +24,16 @@ use crate::emit::abbrev::Abbreviations;
 use crate::error::Result;
 use crate::model::{BaseOffset, Count, Module, ScopeId, ScopeKind, Type, TypeId, TypeKind, UnitId};
 
-/// Which types have units of their own.
+/// Assignment of types to type units.
 #[derive(Default)]
 pub(super) struct TypeUnits {
-    /// By type; empty if there are none.
+    /// Signature of each type, if it has a type unit; empty if there are none.
     signatures: Vec<Option<u64>>,
-    /// The types of which each unit writes the type unit: the first of each signature.
+    /// Types of the type units that each unit writes: the first type of each signature.
     written: Vec<Vec<TypeId>>,
 }
 
-/// A type unit, written.
+/// Encoded type unit.
 #[derive(Debug)]
 pub(super) struct TypeUnit {
     pub(super) signature: u64,
@@ -56,8 +56,8 @@ impl TypeUnits {
                 signatures[index] = Some(describe.signature(id));
             }
         }
-        // A signature depends on the names of what pointers point to, and not on where a type is declared. What
-        // would not be the same in all units of the module stays there, so that nothing is lost.
+        // A signature covers neither the targets of pointers nor source positions. Types with equal signatures and
+        // different contents stay in their units, so that nothing is lost.
         let mut first = HashMap::<u64, (TypeId, Option<[u8; 16]>), DefaultHashBuilder>::default();
         let mut differ = Vec::new();
         for id in module.types.keys() {
@@ -94,7 +94,7 @@ impl TypeUnits {
         Self { signatures, written }
     }
 
-    /// The signature of a type that has a unit of its own.
+    /// Signature of a type, if it has a type unit.
     #[inline]
     pub(super) fn signature(&self, id: TypeId) -> Option<u64> {
         self.signatures.get(id.as_u32() as usize).copied().flatten()
@@ -110,14 +110,15 @@ impl TypeUnits {
     }
 }
 
-/// Whether a type has a unit of its own, if it can be in one: a structure, class, union or enumeration with a name.
+/// Returns whether a type gets a type unit if possible: a named definition of a structure, class, union or
+/// enumeration.
 fn is_one_of_its_own(ty: &Type) -> bool {
     let is_one = matches!(ty.kind, TypeKind::Composite(_) | TypeKind::Enum { .. });
     is_one && ty.name().is_some() && !ty.is_declaration
 }
 
-/// Whether a type is declared outside of all code and types, and of namespaces that are a unit's own; and has
-/// nothing in it that has to be in one place.
+/// Returns whether a type can be in a type unit: it is in a unit or in named namespaces, and refers to nothing that
+/// belongs to one unit.
 fn is_free(module: &Module, children: &Children, items: &ScopeItems, ty: &Type) -> bool {
     let mut scope = &module.scopes[ty.scope];
     loop {
@@ -141,7 +142,7 @@ fn is_free(module: &Module, children: &Children, items: &ScopeItems, ty: &Type) 
     }
 }
 
-/// Types, each with one that refers to it, sorted.
+/// Pairs of a type and a type that refers to it, sorted.
 fn users(module: &Module) -> Vec<(TypeId, TypeId)> {
     let mut users = Vec::new();
     for (id, ty) in &module.types {
@@ -151,7 +152,7 @@ fn users(module: &Module) -> Vec<(TypeId, TypeId)> {
     users
 }
 
-/// What refers to something that stays, stays.
+/// Marks the users of types that stay, transitively.
 fn spread(mut from: Vec<TypeId>, users: &[(TypeId, TypeId)], stays: &mut [bool]) {
     while let Some(id) = from.pop() {
         let first = users.partition_point(|&(of, _)| of < id);
@@ -163,7 +164,7 @@ fn spread(mut from: Vec<TypeId>, users: &[(TypeId, TypeId)], stays: &mut [bool])
     }
 }
 
-/// Writes the type units that belong to a unit, and gives its abbreviations with theirs among them.
+/// Writes the type units that belong to a unit. Returns them, and the unit's abbreviations with theirs added.
 pub(super) fn write(
     units: &Units<'_>,
     unit: UnitId,
@@ -186,14 +187,14 @@ pub(super) fn write(
     Ok((written, dies.info.abbreviations))
 }
 
-/// What is in a type unit.
+/// Contents of a type unit.
 struct Copies<'u> {
     units: &'u Units<'u>,
-    /// The types, by scope.
+    /// Types, by scope.
     types: Vec<(ScopeId, TypeId)>,
-    /// The namespaces, by what they are in.
+    /// Namespaces, by enclosing scope.
     namespaces: Vec<(ScopeId, ScopeId)>,
-    /// Of the types of the compile unit, for which type unit each was found last.
+    /// Search that found each type of the compile unit last.
     found: Vec<u32>,
     searches: u32,
 }
@@ -204,7 +205,7 @@ impl<'u> Copies<'u> {
         Self { units, types: Vec::new(), namespaces: Vec::new(), found, searches: 0 }
     }
 
-    /// Finds what is in the unit of a type.
+    /// Finds the contents of a type's unit.
     fn find(&mut self, ty: TypeId) {
         let units = self.units;
         let module = units.module;
@@ -237,7 +238,7 @@ impl<'u> Copies<'u> {
 }
 
 impl Dies<'_> {
-    /// Writes the unit of a type.
+    /// Writes the type unit of a type.
     fn type_unit(&mut self, ty: TypeId, signature: u64, copies: &Copies<'_>) -> Result<Part> {
         let module = self.module;
         let unit = &module.units[self.expressions.entries.unit];
@@ -251,7 +252,7 @@ impl Dies<'_> {
         self.info.end_entry();
         self.copied(unit.scope, copies)?;
         self.info.end_unit()?;
-        // In the next unit these are elsewhere, or not at all.
+        // In the next type unit, these have other offsets or are missing.
         for &(_, id) in &copies.types {
             self.info.offsets[self.expressions.entries.ty(id).0 as usize] = 0;
             if let TypeKind::Composite(composite) = &module.types[id].kind {
@@ -268,8 +269,8 @@ impl Dies<'_> {
         })
     }
 
-    /// Writes what is in a type unit of the compile unit's scope, and the end of the unit's children. The namespaces
-    /// around are in a list, so that any depth takes the same room on the machine's stack.
+    /// Writes the contents of a type unit from the unit's scope down, and the end of the children. The enclosing
+    /// namespaces are in a list, so that the depth of namespaces does not affect the depth of recursion.
     fn copied(&mut self, unit: ScopeId, copies: &Copies<'_>) -> Result<()> {
         let first = |scope| copies.namespaces.partition_point(|&(of, _)| of < scope);
         self.copied_types(unit, copies)?;
@@ -294,7 +295,7 @@ impl Dies<'_> {
         Ok(())
     }
 
-    /// Writes the types of a scope that are in a type unit.
+    /// Writes the types of a scope that are in the type unit.
     fn copied_types(&mut self, scope: ScopeId, copies: &Copies<'_>) -> Result<()> {
         let first = copies.types.partition_point(|&(of, _)| of < scope);
         for &(_, id) in copies.types[first..].iter().take_while(|&&(of, _)| of == scope) {

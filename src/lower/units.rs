@@ -1,4 +1,4 @@
-//! Units one by one, each by itself, and joined.
+//! Lowering of single units, and their join.
 
 use hashbrown::DefaultHashBuilder;
 use indexmap::IndexSet;
@@ -22,9 +22,9 @@ use crate::error::{At, Error, ErrorKind, Result};
 use crate::model::{FunctionId, Module, UnitId};
 use crate::omission::Omission;
 
-/// Writes a module's units, each by itself, so that a user can do so on several threads.
+/// Lowering of a module's units one by one, on several threads if the user wants.
 ///
-/// [`lower()`](super::lower()) does the same on one. The bytes do not depend on who wrote which unit when.
+/// [`lower()`](super::lower()) does the same on one thread. The bytes do not depend on the order or the threads.
 ///
 /// ```
 /// # use eitri::{build::Builder, lower::{Consumer, Policy, Units, lower}, target::Target};
@@ -55,9 +55,9 @@ pub struct Units<'m> {
     pub(super) variant_parts: ByUnit,
     pub(super) scopes: ByUnit,
     pub(super) files: ByUnit,
-    /// The files of split units, if there are some.
+    /// Names of the split files, if units are split.
     pub(super) split_names: Vec<String>,
-    /// The compilers of units, with what they were called with.
+    /// Compilers of units with their command lines.
     pub(super) producers: IndexSet<String, DefaultHashBuilder>,
     pub(super) type_units: TypeUnits,
 }
@@ -68,37 +68,37 @@ impl core::fmt::Debug for Units<'_> {
     }
 }
 
-/// A unit that was written, with all that it has in every section.
+/// Lowered unit, with its part of every section.
 #[derive(Debug)]
 pub struct LoweredUnit {
     pub(super) unit: UnitId,
     pub(super) info: Part,
     pub(super) abbreviations: Abbreviations,
-    /// Where each entry is, for other units.
+    /// Offsets of the unit's entries, for references from other units.
     pub(super) offsets: Vec<u32>,
-    /// The strings that it names by index.
+    /// Strings that the unit refers to by index.
     pub(super) strings: Vec<u32>,
     pub(super) addresses: Part,
     pub(super) loclists: FinishedLists,
     pub(super) rnglists: FinishedLists,
     pub(super) line: Part,
     pub(super) macros: Part,
-    /// The functions that have code.
+    /// Functions that have code.
     pub(super) code: Vec<FunctionId>,
     pub(super) frames: UnitFrames,
-    /// The entries that are looked up by name.
+    /// Entries for the name index.
     pub(super) named: NamedEntries,
-    /// The type units that belong to it, which have the same abbreviations.
+    /// Type units that the unit writes, which share its abbreviations.
     pub(super) type_units: Vec<TypeUnit>,
     pub(super) omissions: Vec<Omission>,
-    /// Whether something is written once that comes several times.
+    /// Whether recurring subexpressions became procedures.
     pub(super) has_shared: bool,
-    /// Of a split unit, what is left in the object; the rest is in a file of its own in the end.
+    /// Skeleton of a split unit, until the rest moves into a separate file.
     pub(super) skeleton: Option<Skeleton>,
     pub(super) split: Option<SplitUnit>,
 }
 
-/// What a unit has in a section.
+/// Part of a section that belongs to a unit.
 #[derive(Debug, Default)]
 pub(super) struct Part {
     pub(super) bytes: Vec<u8>,
@@ -107,14 +107,14 @@ pub(super) struct Part {
 }
 
 impl LoweredUnit {
-    /// Bytes of the unit's entries and of its location lists.
+    /// Size in bytes of the unit's entries and location lists.
     fn bytes(&self) -> usize {
         self.info.bytes.len() + self.loclists.bytes.len()
     }
 }
 
 impl<'m> Units<'m> {
-    /// What has to be known of all units before one can be written.
+    /// Collects the facts of all units that the lowering of one depends on.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidConsumer`] for a DWARF version other than 2 to 5, for `.debug_names` before DWARF 5, for
@@ -177,7 +177,7 @@ impl<'m> Units<'m> {
         })
     }
 
-    /// Writes a unit.
+    /// Lowers a unit.
     ///
     /// # Errors
     /// As [`lower()`](super::lower()); [`ErrorKind::UnknownId`] where the unit is not the module's.
@@ -193,14 +193,13 @@ impl<'m> Units<'m> {
         let mut shares = true;
         let mut written = lower(Abbreviations::default(), shares)?;
         if written.has_shared {
-            // Lists that are the same anyway, and calls, may be larger than what is called.
+            // Where equal lists are shared anyway, calls and procedures can take more room than they save.
             let plain = lower(Abbreviations::default(), false)?;
             if plain.bytes() <= written.bytes() {
                 (written, shares) = (plain, false);
             }
         }
-        // Which entries there are how often is known only now. Few units have so many kinds of entries that
-        // it makes a difference.
+        // The number of uses of each abbreviation is known only now. In few units the order makes a difference.
         if written.abbreviations.saved_by_order() * WORTHWHILE > written.info.bytes.len() as u64 {
             written = lower(written.abbreviations.by_use(), shares)?;
         }
@@ -212,11 +211,11 @@ impl<'m> Units<'m> {
         Ok(written)
     }
 
-    /// Joins all units of the module, in whichever order they come.
+    /// Joins all units of the module, given in any order.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownId`] where a unit is missing, or comes twice; [`ErrorKind::TooLarge`] where a
-    /// section does not fit the 32-bit DWARF format.
+    /// [`ErrorKind::UnknownId`] where a unit is missing or occurs twice; [`ErrorKind::TooLarge`] where a section does
+    /// not fit the 32-bit DWARF format.
     pub fn join(&self, mut units: Vec<LoweredUnit>) -> Result<Lowered> {
         units.sort_by_key(|unit| unit.unit);
         if !units.iter().map(|unit| unit.unit).eq(self.module.units.keys()) {
@@ -230,7 +229,7 @@ impl<'m> Units<'m> {
     }
 }
 
-/// A unit is written again if that makes it smaller by one part in so many.
+/// Minimum saving, as the reciprocal of a fraction of the unit, for which a unit is lowered again.
 const WORTHWHILE: u64 = 200;
 
 /// Error for a consumer whose fields contradict each other.

@@ -12,7 +12,7 @@ impl<'u> Dies<'u> {
         if module.is_static_member(id) {
             return self.static_member(id);
         }
-        // An abstract instance says what the variable is, another where it is.
+        // An abstract instance describes the variable, a concrete one its location.
         let is_abstract = instance.is_none() && module.function_of(variable.scope).is_some();
         let tag = match variable.kind {
             VariableKind::Variable => gimli::DW_TAG_variable,
@@ -29,7 +29,7 @@ impl<'u> Dies<'u> {
             self.expressions.entries.variable(id)
         };
 
-        // Where it is comes first, for whether that can be said decides which attributes there are.
+        // The location comes first: an omission decides the attributes.
         let has_place = !is_abstract || module.is_placed_without_code(id);
         let place = if has_place { self.place(id, instance)? } else { Place::None };
         self.info.begin_entry(tag, false, Some(is));
@@ -49,7 +49,7 @@ impl<'u> Dies<'u> {
         Ok(())
     }
 
-    /// What a variable is. What its declaration says is not said again.
+    /// Writes the attributes that do not depend on a location, without those of the declaration.
     fn variable_attributes(&mut self, variable: &Variable) {
         let module = self.module;
         let declaration = variable.specification.map(|id| &module.variables[id]);
@@ -78,7 +78,7 @@ impl<'u> Dies<'u> {
         }
     }
 
-    /// A static member: DWARF 5 section 5.7.7. Before that version it was a member that is only declared.
+    /// Writes a static data member: DWARF 5 section 5.7.7. Before DWARF 5, its entry is a member.
     fn static_member(&mut self, id: VariableId) -> Result<()> {
         let module = self.module;
         let variable = &module.variables[id];
@@ -118,7 +118,7 @@ impl<'u> Dies<'u> {
         self.info.attribute(gimli::DW_AT_const_value, form).extend_from_slice(bytes);
     }
 
-    /// Where a variable is.
+    /// Lowers the location of a variable.
     fn place(&mut self, id: VariableId, instance: Option<Instance>) -> Result<Place<'u>> {
         let module = self.module;
         let variable = &module.variables[id];
@@ -127,7 +127,7 @@ impl<'u> Dies<'u> {
         let (loc, pcs) = match (variable.always, module.live(id), instance) {
             (Some(loc), ..) => (loc, None),
             (None, [], _) | (None, _, None) => return Ok(Place::None),
-            // One place for the whole function needs no list.
+            // One location for the whole function needs no list.
             (None, [live], Some(instance)) if live.pcs() == (0..instance.bytes) => {
                 (live.loc, Some(live.pcs()))
             }
@@ -146,11 +146,11 @@ impl<'u> Dies<'u> {
     }
 }
 
-/// What an entry says of where its variable is.
+/// Location of a variable as its entry has it.
 enum Place<'m> {
     None,
     Constant(&'m [u8]),
-    /// The expression that was written last.
+    /// Expression encoded last.
     Expression,
     List(u64),
 }

@@ -1,4 +1,4 @@
-//! Frames to call frame information: DWARF 5 section 6.4, A.6.4.
+//! Lowering of frames to call frame information: DWARF 5 section 6.4, A.6.4.
 
 mod rows;
 
@@ -19,7 +19,7 @@ use crate::op::Reg;
 use crate::target::SpaceId;
 use rows::Rows;
 
-/// The frames of a unit's functions.
+/// Call frame instructions of a unit's functions.
 #[derive(Debug, Default)]
 pub(super) struct UnitFrames {
     pub(super) frames: Vec<FunctionFrame>,
@@ -27,7 +27,8 @@ pub(super) struct UnitFrames {
     pub(super) omissions: Vec<Omission>,
 }
 
-/// The instructions of a function: of its first row, which others may share, and of the rest.
+/// Call frame instructions of a function: ranges in [`UnitFrames::program`] of the first row, which becomes a common
+/// entry, and of the others.
 #[derive(Debug)]
 pub(super) struct FunctionFrame {
     pub(super) function: FunctionId,
@@ -36,7 +37,7 @@ pub(super) struct FunctionFrame {
 }
 
 impl Units<'_> {
-    /// What the call frame information of the module has in common.
+    /// Parameters that all call frame information of the module shares.
     pub(super) fn frame_format(&self) -> FrameFormat {
         let target = &self.module.target;
         let frames = target.call_frames();
@@ -49,7 +50,7 @@ impl Units<'_> {
         }
     }
 
-    /// The frames of a unit.
+    /// Lowers the frames of a unit.
     ///
     /// # Errors
     /// As [`lower`](super::lower()).
@@ -83,7 +84,7 @@ impl Units<'_> {
     }
 }
 
-/// A rule as it is written.
+/// Rule of a column over a pc range, as it is encoded.
 #[derive(Debug, Clone, Copy)]
 struct Lowered {
     start: u32,
@@ -100,10 +101,10 @@ struct Frames<'m> {
     format: FrameFormat,
     lowering: Lowering<'m>,
     tree: Tree<'m>,
-    /// The tree of the canonical frame address.
+    /// Location of the canonical frame address.
     of_cfa: Tree<'m>,
     exprs: Exprs,
-    /// The expressions by what they are.
+    /// Indices of expressions, by their bytes.
     known: HashTable<u32>,
     hasher: DefaultHashBuilder,
     rules: Vec<Lowered>,
@@ -136,9 +137,9 @@ impl<'m> Frames<'m> {
                     let pcs = Some(rule.pcs());
                     self.out.omissions.push(Omission::inexpressible(subject, Property::Rule, pcs, &error));
                     match rule.column {
-                        // Without its address there is no frame.
+                        // A frame without a canonical frame address is omitted as a whole.
                         Column::Cfa => return Ok(()),
-                        // It is not as the caller left it.
+                        // The default rule would claim that the register has the caller's value.
                         Column::Register(_) => Rule::Undefined,
                     }
                 }
@@ -157,7 +158,7 @@ impl<'m> Frames<'m> {
         Ok(())
     }
 
-    /// Where the canonical frame address is.
+    /// Lowers the location of the canonical frame address.
     fn cfa(&mut self, loc: LocId, stack: Stack) -> Result<Rule> {
         if let Some((space, reg, offset)) = self.memory_at_register(loc)
             && let Some(width) = self.module.target.space(space)
@@ -167,7 +168,7 @@ impl<'m> Frames<'m> {
             })
         {
             let FrameForm { aspace_cfa, def_cfa_resets_space, .. } = self.consumer.frames;
-            // Where the space that was said last is kept, the default one is said, too.
+            // If `DW_CFA_def_cfa` keeps the space, the default space is set explicitly, too.
             let is_said = !def_cfa_resets_space && self.module.target.lanes() > 1;
             let is_sayable = match (space, aspace_cfa) {
                 (SpaceId::DEFAULT, AspaceCfa::Unsigned) if is_said => offset >= 0,
@@ -184,7 +185,7 @@ impl<'m> Frames<'m> {
         self.expr(stack, |lowering, sink| lowering.lower(loc, None, false, sink)).map(Rule::CfaExpression)
     }
 
-    /// Where a register of the caller is.
+    /// Lowers the location of a register of the caller.
     fn register(&mut self, rule: &FrameRule, reg: Reg, stack: Stack) -> Result<Rule> {
         let (module, loc) = (self.module, rule.loc);
         let bits = |reg: Reg| module.target.register(reg).map(|register| register.bits);
@@ -202,7 +203,7 @@ impl<'m> Frames<'m> {
                 let address_bits = u32::from(module.target.address_bytes()) * 8;
                 let is_plain = !self.consumer.has_locations_on_the_stack();
                 if bits(reg) == Some(address_bits) || is_plain {
-                    // Further on, an address could leave the space where a number goes round.
+                    // With another offset, the address could leave the space where the number wraps around.
                     if let Some(by @ 0) = self.distance(rule, place) {
                         return Ok(Rule::ValOffset(by));
                     }
@@ -216,8 +217,8 @@ impl<'m> Frames<'m> {
         self.expr(stack, |lowering, sink| lowering.saved(loc, false, sink)).map(Rule::Expression)
     }
 
-    /// How far a number is from the canonical frame address, where both are counted from one register, and the address
-    /// is one of the default space for all pcs of the rule.
+    /// Offset of a number from the canonical frame address in bytes, if both are relative to one register, and the
+    /// address is in the default space at all pcs of the rule.
     fn distance(&mut self, rule: &FrameRule, value: usize) -> Option<i64> {
         let (reg, by) = register_plus(&self.tree, self.tree.last(value))?;
         let cfa = self.module.frame_rule(rule.function, Column::Cfa, rule.start.into())?;
@@ -230,7 +231,7 @@ impl<'m> Frames<'m> {
         }
     }
 
-    /// The space, the register and the offset of memory at what a register holds and bytes.
+    /// Space, register and byte offset of memory at the contents of a register plus a constant.
     fn memory_at_register(&mut self, loc: LocId) -> Option<(SpaceId, Reg, i64)> {
         let tree = &mut self.of_cfa;
         let root = tree.read(self.module.nodes(loc))?;
@@ -240,7 +241,7 @@ impl<'m> Frames<'m> {
         Some((space, reg, first.checked_add(by?)?))
     }
 
-    /// The number of an expression. Those that are the same have the same.
+    /// Returns the index of an expression. Equal expressions have one index.
     fn expr(
         &mut self,
         stack: Stack,
@@ -263,7 +264,7 @@ impl<'m> Frames<'m> {
         let number = ends.len() as u32;
         if !self.lowering.pending.is_empty() {
             for pending in self.lowering.pending.drain(..) {
-                // Entries have no names here.
+                // Call frame information refers to no entries.
                 if let Wanted::Address(key) = pending.wanted {
                     program.addresses.push((pending.at, key));
                 }
@@ -289,7 +290,7 @@ fn is_in_a_space(rule: &Lowered) -> bool {
     matches!(rule.rule, Rule::CfaRegister { space: 1.., .. })
 }
 
-/// What constant offsets are counted from, and their sum in bytes, if it is whole bytes.
+/// Strips constant offsets: the node below them, and their sum in bytes, if it is whole bytes.
 fn offset(tree: &Tree<'_>, mut at: usize) -> (usize, Option<i64>) {
     let mut bits = Some(0i64);
     loop {
@@ -303,7 +304,7 @@ fn offset(tree: &Tree<'_>, mut at: usize) -> (usize, Option<i64>) {
     }
 }
 
-/// The contents of a register, and a constant added.
+/// Register and constant of a number that is the contents of a register plus a constant.
 fn register_plus(tree: &Tree<'_>, at: usize) -> Option<(Reg, i64)> {
     match tree.node(at) {
         Node::ReadRegister(reg) => Some((reg, 0)),

@@ -1,5 +1,5 @@
-//! Rules by range to rows by pc, and rows to instructions: what changes from one row to the next, or a row that was
-//! there before.
+//! Rules by pc range to rows by pc, and rows to instructions. A row is the difference to the row before, or restores
+//! a remembered row.
 
 use core::hash::{Hash, Hasher};
 use core::ops::Range;
@@ -11,36 +11,36 @@ use super::Lowered;
 use crate::emit::frame::{Exprs, FrameFormat, Keeps, Program, Rule};
 use crate::model::Column;
 
-/// Writes the rows of one function after the other; what it needs for that is kept.
+/// Writer of the rows of one function after the other. Its buffers are reused.
 #[derive(Debug, Default)]
 pub(super) struct Rows {
-    /// The rules by where they end.
+    /// Indices of the rules, sorted by end.
     ends: Vec<u32>,
-    /// Sorted by column.
+    /// Columns, sorted.
     columns: Vec<State>,
-    /// What changed, row by row.
+    /// Changes of columns, row by row.
     changes: Vec<Change>,
-    /// The columns that are said something of where a row begins.
+    /// Columns with a rule that starts or ends at the pc of the current row.
     touched: Vec<usize>,
     rows: Vec<Row>,
-    /// The last row of each state, by its hash.
+    /// Last row with each state, by the hash of the state.
     latest: HashMap<u64, usize>,
-    /// Rows that are put aside, and those that take them up again; none of these is in another.
+    /// Ranges from a remembered row to the row that restores it; none of these is within another.
     outermost: Vec<Range<usize>>,
-    /// What each row says, encoded.
+    /// Instructions of each row.
     said: Program,
     mark: usize,
 }
 
-/// A column, while rows are gone through.
+/// Column with its rules during the walk over the rows.
 #[derive(Debug)]
 struct State {
     column: Column,
-    /// In the row.
+    /// Rule in the current row.
     rule: Rule,
-    /// In the row before.
+    /// Rule in the row before.
     before: Rule,
-    /// In the first row.
+    /// Rule in the first row.
     first: Rule,
     mark: usize,
 }
@@ -56,15 +56,15 @@ struct Row {
     pc: u32,
     said: Range<usize>,
     changes: Range<usize>,
-    /// How often it is put aside.
+    /// Number of times that the row is remembered.
     remembered: u32,
-    /// Whether it is the one that was put aside last.
+    /// Whether the row restores the row that was remembered last.
     is_restored: bool,
 }
 
 impl Rows {
-    /// Appends the instructions of the first row, and those of the others; gives where they are. Rules are sorted by pc
-    /// and column, and the frame has an address at each pc.
+    /// Appends the instructions of the first row, and those of the others, and returns their ranges. Rules are sorted
+    /// by pc and column, and the canonical frame address has a rule at each pc.
     pub(super) fn write(
         &mut self,
         rules: &[Lowered],
@@ -130,7 +130,7 @@ impl Rows {
         }
     }
 
-    /// Ends a row, if it is not the same as the one before.
+    /// Ends a row, unless it equals the row before.
     fn row(&mut self, pc: u32, hash: &mut u64, format: FrameFormat, keeps: Keeps, exprs: &Exprs) {
         self.touched.sort_unstable();
         self.touched.dedup();
@@ -145,7 +145,7 @@ impl Rows {
             *hash ^= hash_of(index, *before) ^ hash_of(index, *rule);
             match *column {
                 Column::Cfa => format.cfa(*rule, *before, keeps, exprs, &mut self.said),
-                // The first row is the common entry, where there is none to go back to.
+                // The first row goes into the common entry, where `DW_CFA_restore` has no meaning yet.
                 Column::Register(reg) if is_first => {
                     format.rule(reg, *rule, Rule::Default, exprs, &mut self.said);
                     *first = *rule;
@@ -160,7 +160,7 @@ impl Rows {
         }
         let at = self.rows.len();
         let said = said..self.said.bytes.len();
-        // To put the earlier row aside and to take it up again is an instruction each.
+        // Remembering and restoring take one byte each.
         let is_long = said.len() > 2;
         let changes = changes..self.changes.len();
         self.rows.push(Row { pc, said, changes, remembered: 0, is_restored: false });
@@ -174,19 +174,19 @@ impl Rows {
         }
     }
 
-    /// Whether all columns are in this row, the last, as they were in an earlier one.
+    /// Returns whether all columns have the same rules in the last row as in an earlier one.
     fn is_same(&mut self, earlier: usize, last: usize) -> bool {
         self.mark += 1;
         let changes = self.rows[earlier].changes.end..self.rows[last].changes.end;
         self.changes[changes].iter().all(|change| {
             let state = &mut self.columns[change.column];
-            // Only the first change since then tells what was then.
+            // Only the first change after the earlier row has the rule of the earlier row.
             let is_first = core::mem::replace(&mut state.mark, self.mark) != self.mark;
             !is_first || state.rule == change.before
         })
     }
 
-    /// Whether what is put aside for these rows is on top again where it is wanted.
+    /// Returns whether the remembered state of `new` is on top of the stack when it is restored.
     fn nests(&mut self, new: Range<usize>) -> bool {
         let before = self.outermost.iter().rposition(|known| known.start < new.start);
         if before.is_some_and(|index| self.outermost[index].end > new.start) {
@@ -219,7 +219,7 @@ impl Rows {
     }
 }
 
-/// The same for the same rule of the same column, in each run: which rows are taken for the same may not depend on it.
+/// Hash of a rule of a column, the same in each run: the choice of rows to restore depends on it.
 fn hash_of(column: usize, rule: Rule) -> u64 {
     if rule == Rule::Default {
         return 0;

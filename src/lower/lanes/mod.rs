@@ -1,19 +1,20 @@
-//! Where lanes stand: `DW_AT_LLVM_lane_pc` and `DW_AT_LLVM_active_lane` of the AMDGPU extension.
+//! Pcs of lanes: `DW_AT_LLVM_lane_pc` and `DW_AT_LLVM_active_lane` of the AMDGPU extension.
 //!
-//! A vector with an element for each lane goes from procedure to procedure on the stack, each of which says what
-//! it knows of some lanes and leaves the others:
+//! Procedures pass a vector with an element for each lane on the stack. Each procedure replaces the elements of the
+//! lanes that it describes, and keeps the others:
 //!
 //! | procedure | its expression |
 //! |---|---|
-//! | one of the unit: no lane has entered | `undefined; extend` |
-//! | one of each region | call that of the region around it; where its lanes wait; `extend`; its mask; `select_bit_piece` |
-//! | one of the unit: lanes run | the pc; `extend`; EXEC; `select_bit_piece` |
-//! | one of each piece of whole-wave code | the same with the mask that is there instead of EXEC |
+//! | one of the unit: lanes that have not entered | `undefined; extend` |
+//! | one of each region | call of the region around it; the pc of its waiting lanes; `extend`; its mask;
+//! `select_bit_piece` |
+//! | one of the unit: running lanes | the pc; `extend`; EXEC; `select_bit_piece` |
+//! | one of each range of whole-wave code | as for running lanes, with the mask of the range instead of EXEC |
 //! | one of each mask that moves | a location list |
 //!
-//! An entry of the list calls the first, that of the innermost region, and one of the last. A region of an inlined
-//! call does not call those around the call: who asks for the lanes of the call is told of no others, and who asks
-//! for the function's calls both. So there is one procedure for each region, however deep.
+//! An entry of the list calls the first procedure, that of the innermost region, and one for running lanes. A region
+//! of an inlined call does not call the regions around the call: the attribute of the inlined call describes only its
+//! own regions, and that of the function calls both. So there is one procedure for each region at any depth.
 
 mod pieces;
 mod procedures;
@@ -38,11 +39,11 @@ pub(super) struct LaneProcedures {
     nobody: Option<Procedure>,
     active: Option<Procedure>,
     regions: SecondaryMap<RegionId, Option<Procedure>>,
-    /// By their indices in the module's list.
+    /// Procedures of whole-wave code, by index in the module's list.
     whole_waves: HashMap<u32, Procedure>,
-    /// Of a region of an inlined call, the innermost around the call.
+    /// Innermost region around the inlined call of a region.
     outer: SecondaryMap<RegionId, Option<RegionId>>,
-    /// The pieces of each function's code.
+    /// Pieces of each function's code.
     pieces: HashMap<FunctionId, Vec<Piece>>,
 }
 
@@ -117,7 +118,7 @@ impl Dies<'_> {
         self.lane_expression(scope, instance, pieces, &entries, |(piece, _)| *piece, encode)
     }
 
-    /// The procedures that an entry of a list calls.
+    /// Returns the procedures that an entry of a list calls.
     fn calls(&self, scope: ScopeId, piece: Piece) -> Result<Vec<u64>> {
         let module = self.module;
         let lanes = &self.lanes;
@@ -143,7 +144,7 @@ impl Dies<'_> {
         let module = self.module;
         let bits = u64::from(module.target.lanes());
         if self.consumer.active_lane.is_none() {
-            // An inlined call's are those of the function.
+            // The active lanes of an inlined call are those of the function.
             let is_function = module.function_of(scope).map(|function| module.functions[function].scope);
             for &piece in
                 pieces.iter().filter(|piece| piece.whole_wave.is_some() && is_function == Some(scope))
@@ -173,7 +174,7 @@ impl Dies<'_> {
         self.lane_expression(scope, instance, pieces, pieces, |piece| *piece, encode)
     }
 
-    /// Writes the list of some entries: one expression, where one says it for all pieces.
+    /// Encodes an expression if all pieces have the same one, else a list.
     fn lane_expression<T>(
         &mut self,
         scope: ScopeId,
@@ -215,13 +216,13 @@ impl Dies<'_> {
         self.consumer.encoding_on(&self.module.target)
     }
 
-    /// Bits of an element of the vector: a generic value's.
+    /// Bits of an element of the vector, which is a value of the generic type.
     fn element_bits(&self) -> u64 {
         8 * u64::from(self.module.target.address_bytes())
     }
 }
 
-/// The error of an encoder, in the consumer's name.
+/// Attributes an encoder's error to the consumer.
 fn named(consumer: &Consumer, error: Error) -> Error {
     match error.kind() {
         ErrorKind::CannotSay { what, .. } => consumer.cannot_say(what.clone()).or_at(error.at().clone()),

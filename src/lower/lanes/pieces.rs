@@ -1,4 +1,4 @@
-//! The pieces of a function's code: where one ends, lanes may stand elsewhere.
+//! Pieces of a function's code. The pcs of lanes may change where a piece ends.
 
 use core::ops::Range;
 
@@ -10,9 +10,9 @@ use crate::model::{FunctionId, Module, RegionId, ScopeId};
 pub(super) struct Piece {
     pub(super) start: u32,
     pub(super) end: u32,
-    /// The innermost.
+    /// Innermost region.
     pub(super) region: Option<RegionId>,
-    /// Of the whole-wave code that it is in.
+    /// Index of the whole-wave code around the piece.
     pub(super) whole_wave: Option<u32>,
 }
 
@@ -23,7 +23,7 @@ impl Piece {
 }
 
 impl LaneProcedures {
-    /// The pieces of a function that are in a scope, changed by `cut`.
+    /// Pieces of a function within a scope, each mapped by `cut`; equal neighbours are merged.
     pub(super) fn pieces_of(
         &self,
         module: &Module,
@@ -57,7 +57,7 @@ impl LaneProcedures {
     }
 }
 
-/// The pieces of a function's code, sorted.
+/// Pieces of a function's code, sorted.
 pub(super) fn pieces(module: &Module, function: FunctionId) -> Vec<Piece> {
     let bytes = module.functions[function].bytes.min(u32::MAX.into()) as u32;
     let mut by_region: Vec<Piece> = Vec::new();
@@ -84,7 +84,7 @@ pub(super) fn pieces(module: &Module, function: FunctionId) -> Vec<Piece> {
     }
     up_to(bytes, None);
 
-    // Both are sorted.
+    // Pieces and masks are both sorted.
     let whole_waves = &module.functions[function].lanes.whole_waves;
     let mut masks = whole_waves.clone().zip(module.whole_waves(function)).peekable();
     let mut out = Vec::with_capacity(by_region.len());

@@ -1,4 +1,4 @@
-//! The procedures: what each says of where lanes stand.
+//! Procedures that compute the pcs of lanes.
 
 use super::super::cannot_be_told;
 use super::super::dies::Dies;
@@ -13,7 +13,7 @@ use crate::model::{Function, FunctionId, Mask, RegionId, Stack};
 use crate::op::{Encoder, Encoding};
 
 impl Dies<'_> {
-    /// Writes the procedures of all functions that say where their lanes stand.
+    /// Writes the procedures of all functions whose lanes are described.
     pub(in crate::lower) fn lane_procedures(&mut self, is_one: bool) -> Result<()> {
         let module = self.module;
         let functions = self.units.functions.of(self.expressions.entries.unit).map(FunctionId::from_u32);
@@ -63,7 +63,7 @@ impl Dies<'_> {
         })
     }
 
-    /// Writes the procedure of the unit for lanes that run where EXEC has them.
+    /// Writes the procedure of the unit for the running lanes, which are those of EXEC.
     fn active(&mut self, stack: Stack) -> Result<Procedure> {
         let encoding = self.encoding();
         let Some(exec) = self.module.target.exec() else {
@@ -77,7 +77,7 @@ impl Dies<'_> {
         })
     }
 
-    /// Writes a procedure for lanes that run: those of the mask stand at the pc.
+    /// Writes a procedure for running lanes: the pc for each lane of the mask.
     fn running(
         &mut self,
         stack: Stack,
@@ -102,7 +102,7 @@ impl Dies<'_> {
         let region = module.region(id);
         let around = region.parent.filter(|&parent| module.region(parent).scope == region.scope);
         let around = match around.and_then(|around| self.lanes.regions[around].clone()) {
-            // Who is not told of that is not told of this.
+            // An omission of the procedure around omits this one.
             Some(Err(error)) => return Ok(Err(error)),
             Some(Ok(around)) => Some(around),
             None => None,
@@ -148,7 +148,7 @@ impl Dies<'_> {
         Ok(told.map_err(named))
     }
 
-    /// Writes the procedure of a mask that moves.
+    /// Writes the location list of a mask that moves, as a procedure.
     fn moving_mask(
         &mut self,
         function: &Function,
@@ -173,7 +173,7 @@ impl Dies<'_> {
                 false => Err(error),
             },
         )?;
-        // Part of it is not enough: lanes would be nowhere.
+        // A mask with gaps would leave lanes without a pc.
         match (why, list) {
             (Some(error), _) => Ok(Err(error)),
             (None, None) => Ok(Err(self.consumer.cannot_say("a mask"))),
@@ -186,7 +186,7 @@ impl Dies<'_> {
         }
     }
 
-    /// Writes a procedure, if the consumer can be told.
+    /// Writes a procedure, if the consumer can express it.
     fn lane_procedure(
         &mut self,
         stack: Stack,
@@ -205,7 +205,7 @@ impl Dies<'_> {
     }
 }
 
-/// Reads as many bits as there are lanes from the location on top.
+/// Reads one bit for each lane from the location on top.
 fn read(encoder: &mut Encoder<'_>, lanes: u32) {
     match (lanes / 8) as u8 {
         bytes if bytes == encoder.encoding().address_bytes => encoder.deref(),
@@ -213,7 +213,7 @@ fn read(encoder: &mut Encoder<'_>, lanes: u32) {
     };
 }
 
-/// Ends an expression: of each element, which of two vectors it is from says the mask on top.
+/// Ends an expression: the mask on top selects the vector of each element.
 fn choose(sink: &mut Sink<'_>, encoding: Encoding, bits: u64, lanes: u32) -> Result<()> {
     let mut encoder = Encoder::new(sink.out, encoding);
     encoder.select_bit_piece(bits, lanes.into());

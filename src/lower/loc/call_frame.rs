@@ -1,5 +1,5 @@
-//! Expressions of call frame information: the rules of the caller's registers, which begin with the canonical frame
-//! address on the stack, and depend on no other section. A.6.4.2.
+//! Expressions of call frame information. Rules of the caller's registers begin with the canonical frame address on
+//! the stack. Expressions refer to no other section. A.6.4.2.
 
 use super::expression::{At, ExpressionWriter};
 use super::{Lowering, Request, Sink, malformed};
@@ -8,14 +8,13 @@ use crate::model::{LocId, Node};
 use crate::op::Reg;
 
 impl<'m> Lowering<'m> {
-    /// For expressions of call frame information.
+    /// Makes the expressions those of call frame information.
     pub(in crate::lower) fn for_call_frames(mut self) -> Self {
         self.is_call_frame = true;
         self
     }
 
-    /// Appends the expression of where a register of the caller is saved; or of the number that it holds, where that is
-    /// what is said of it.
+    /// Appends the expression of the location of a register of the caller, or with `is_number` of its value.
     ///
     /// # Errors
     /// As [`lower`](Self::lower).
@@ -27,7 +26,7 @@ impl<'m> Lowering<'m> {
 }
 
 impl ExpressionWriter<'_, '_> {
-    /// Where a register is saved: a whole expression, with the canonical frame address on the stack at first.
+    /// Writes the whole expression of a saved register, with the canonical frame address on the initial stack.
     pub(super) fn saved(&mut self, root: At, uses: u32, is_number: bool) -> Result<()> {
         self.operands.cfa_uses = Some(uses);
         if is_number {
@@ -36,7 +35,7 @@ impl ExpressionWriter<'_, '_> {
         if self.context.consumer.has_locations_on_the_stack() {
             return if self.is_composite(root) { self.parts(root, None, true) } else { self.loc(root) };
         }
-        // In plain DWARF 5 it is the address that is computed.
+        // In plain DWARF 5, the expression computes an address.
         let (at, bits) = self.moved_by(root);
         let is_address = matches!(self.tree.node(at), Node::Cfa | Node::Memory(_) | Node::OffsetBy);
         if !is_address || bits % 8 != 0 {
@@ -48,7 +47,8 @@ impl ExpressionWriter<'_, '_> {
         self.dwarf5(root, Some(8))
     }
 
-    /// The same as an address, in plain DWARF 5: its frames are in the default space, those of waves are not.
+    /// Writes the canonical frame address in plain DWARF 5, where it is in the default space; the frames of waves are
+    /// not.
     pub(super) fn dwarf5_cfa(&mut self) -> Result<()> {
         if self.context.module.target.lanes() > 1 {
             return Err(self.context.consumer.cannot_say("the frame of a wave"));
@@ -57,7 +57,7 @@ impl ExpressionWriter<'_, '_> {
         Ok(())
     }
 
-    /// The canonical frame address. Where the stack begins with it, a copy for all that want it but the last.
+    /// Writes the canonical frame address. If it is on the initial stack, every use but the last copies it.
     pub(super) fn cfa(&mut self) {
         let Some(uses) = &mut self.operands.cfa_uses else {
             self.encoder.call_frame_cfa();
@@ -75,7 +75,7 @@ impl ExpressionWriter<'_, '_> {
         }
     }
 
-    /// Writes an operand that has so many of its operation's below it.
+    /// Writes an operand with `more` operands of the same operation below it.
     pub(super) fn above<T>(&mut self, more: u32, write: impl FnOnce(&mut Self) -> T) -> T {
         self.operands.above += more;
         let written = write(self);
@@ -83,7 +83,7 @@ impl ExpressionWriter<'_, '_> {
         written
     }
 
-    /// What the caller had in a register.
+    /// Writes the value of a register in the caller.
     pub(super) fn caller_register(&mut self, reg: Reg) -> Result<()> {
         if !self.context.consumer.has_locations_on_the_stack() {
             let name = self.register(reg)?.name();

@@ -1,5 +1,5 @@
-//! Locations in plain DWARF 5, where one is the end of an expression: the tree is [split](super::fragments)
-//! into parts, each a register, an address, a constant or a value.
+//! Locations in plain DWARF 5, where only the end of an expression is a location. The tree is
+//! [split](super::fragments) into parts, each a register, an address, a constant or a value.
 
 use super::expression::{At, ExpressionWriter};
 use super::fragments::{Fragment, MAX_FRAGMENTS, split};
@@ -9,12 +9,12 @@ use crate::model::Node;
 use crate::target::{Per, SpaceId};
 
 impl ExpressionWriter<'_, '_> {
-    /// A whole expression.
+    /// Writes a whole expression.
     pub(super) fn dwarf5(&mut self, root: At, bits: Option<u64>) -> Result<()> {
         self.dwarf5_from(root, 0, bits)
     }
 
-    /// A whole expression, for what is from some bit of a location on.
+    /// Writes a whole expression for the bits of a location from bit `from` on.
     fn dwarf5_from(&mut self, root: At, from: i64, bits: Option<u64>) -> Result<()> {
         let rest = || self.bits(root)?.checked_sub(u64::try_from(from).ok()?);
         let size = bits.or_else(rest);
@@ -27,7 +27,7 @@ impl ExpressionWriter<'_, '_> {
         }
         match fragments[..] {
             [Fragment { at, from, .. }] if let Node::Call(procedure) = self.tree.node(at) => {
-                // A call leaves values, not locations: what the procedure says is written in its place.
+                // A call leaves values, not locations, so the procedure's expression is inlined.
                 let (tree, root) = self.procedure(procedure)?;
                 let mut inner = self.inside(&tree)?;
                 inner.dwarf5_from(root, from, size)?;
@@ -46,7 +46,7 @@ impl ExpressionWriter<'_, '_> {
         }
     }
 
-    /// Parts, one by one.
+    /// Writes parts one by one.
     fn dwarf5_pieces(&mut self, fragments: &[Fragment]) -> Result<()> {
         for &fragment in fragments {
             if let Node::Call(procedure) = self.tree.node(fragment.at) {
@@ -102,7 +102,7 @@ impl ExpressionWriter<'_, '_> {
         Ok(())
     }
 
-    /// Whether the location can stand alone, without a part that says where it begins.
+    /// Returns whether the location needs no piece that gives its first bit.
     fn is_simple(&self, at: At, from: i64) -> bool {
         match self.tree.node(at) {
             Node::Lane(_, lane) => lane == 0 && from == 0,
@@ -111,7 +111,7 @@ impl ExpressionWriter<'_, '_> {
         }
     }
 
-    /// Writes where a part is, and gives the bit of it where the part begins.
+    /// Writes the location of a part. Returns the first bit of the part within it.
     fn simple_part(&mut self, Fragment { at, from, .. }: Fragment) -> Result<u64> {
         let consumer = self.context.consumer;
         let not_before = |from: i64| {
@@ -132,7 +132,7 @@ impl ExpressionWriter<'_, '_> {
                 self.of_space(SpaceId::DEFAULT, |one| one.val_plus(address, from.div_euclid(8)))?;
                 Ok(from.rem_euclid(8) as u64)
             }
-            // The consumer's frames are in the default space.
+            // In plain DWARF 5, frames are in the default space.
             Node::Cfa => {
                 self.dwarf5_cfa()?;
                 self.plus(from.div_euclid(8));
@@ -159,14 +159,14 @@ impl ExpressionWriter<'_, '_> {
                 self.pointer_to(variable, by)?;
                 Ok(0)
             }
-            // No operation: a part that is nowhere.
+            // An empty location is an unavailable part.
             Node::Undefined => Ok(0),
             Node::Expr(id) if from == 0 => self.expr(id).map(|()| 0),
             _ => Err(self.not_in_dwarf5(at)),
         }
     }
 
-    /// The address of a location in the default space.
+    /// Writes the address of a location in the default space.
     fn dwarf5_address(&mut self, at: At) -> Result<()> {
         match self.tree.node(at) {
             Node::Memory(SpaceId::DEFAULT) => self.val(self.tree.last(at)),
@@ -195,7 +195,7 @@ impl ExpressionWriter<'_, '_> {
         }
     }
 
-    /// The number in the first bits of a location: each part read by itself, shifted to its place.
+    /// Writes the number in the first `bits` bits of a location: each part is read and shifted to its position.
     pub(super) fn dwarf5_read(&mut self, at: At, bits: u32) -> Result<()> {
         let mut fragments = Vec::new();
         self.dwarf5_fragments(at, 0, bits.into(), &mut fragments)?;
@@ -232,13 +232,12 @@ impl ExpressionWriter<'_, '_> {
         Ok(())
     }
 
-    /// Whether each lane has its own memory of the space: which is meant, plain DWARF 5 does not know.
+    /// Returns whether each lane has its own memory in the space; plain DWARF 5 cannot select the lane.
     fn is_of_lanes(&self, space: SpaceId) -> bool {
         self.context.module.target.space(space).is_some_and(|space| space.per == Per::Lane)
     }
 
-    /// Writes a number that has the part in it; gives the part's first bit and how many bits of the number
-    /// may be set.
+    /// Writes a number that contains the part. Returns the part's first bit, and the number of bits that may be set.
     fn dwarf5_read_fragment(&mut self, Fragment { at, from, bits }: Fragment) -> Result<(u64, u64)> {
         match self.tree.node(at) {
             Node::Register(reg) if self.register(reg)?.bits <= 64 => {

@@ -19,9 +19,9 @@ pub(super) struct ExpressionWriter<'l, 'm> {
     pub(super) shared: Option<(&'l Shared, &'l [u64])>,
     pub(super) encoder: Encoder<'l>,
     pub(super) references: References<'l>,
-    /// Number of procedures being written in place of calls to them, one inside the other.
+    /// Number of nested procedures that are inlined at this point.
     pub(super) depth: u32,
-    /// Space that the number being written is an address in.
+    /// Address space of the number that is being written.
     pub(super) space: SpaceId,
     pub(super) operands: Operands,
 }
@@ -48,21 +48,22 @@ pub(super) struct References<'l> {
 /// Elements of the stack below the operation that is written next.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Operands {
-    /// Number of nodes that still use the canonical frame address at the bottom of the stack, if it is there.
+    /// Number of remaining uses of the canonical frame address at the bottom of the stack, if it is on the initial
+    /// stack.
     pub(super) cfa_uses: Option<u32>,
-    /// Number of operands of operations around.
+    /// Number of operands of the enclosing operations.
     pub(super) above: u32,
-    /// Whether one of them is an incomplete composite, which must not be moved.
+    /// Whether one of these operands is an incomplete composite, which must not be moved.
     pub(super) is_open: bool,
 }
 
 pub(super) type At = usize;
 
-/// How many procedures may be written in place of calls to them, each in the one before.
+/// Limit of nested procedures that are inlined.
 pub(super) const MAX_DEPTH: u32 = 16;
 
-/// Whether so many bits are whole bytes, or the bytes that they are in are there, by the size of what they
-/// are read from.
+/// Returns whether `bits` bits can be read as whole bytes: they are whole bytes, or the storage of `has` bits covers
+/// the last byte.
 pub(super) fn has_bytes(has: Option<u64>, bits: u32) -> bool {
     bits.is_multiple_of(8) || has.is_some_and(|has| has >= 8 * u64::from(bits.div_ceil(8)))
 }
@@ -77,7 +78,7 @@ impl<'m> ExpressionWriter<'_, 'm> {
         })
     }
 
-    /// Calls the procedure that says what a node does, if there is one.
+    /// Writes a call of the procedure for a node, if there is one. Returns whether there is.
     pub(super) fn call_shared(&mut self, at: At) -> bool {
         let Some((shared, hashes)) = self.shared else { return false };
         let Some(entry) = shared.entry(self.context.module, self.tree, at, hashes[at]) else { return false };
@@ -101,7 +102,7 @@ impl<'m> ExpressionWriter<'_, 'm> {
         plus(&mut self.encoder, by);
     }
 
-    /// Offsets by constants, added up: what they are from, and the bits.
+    /// Strips constant offsets: the node below them, and their sum in bits.
     pub(super) fn moved_by(&self, mut at: At) -> (At, i64) {
         let mut bits = 0i64;
         loop {
@@ -118,7 +119,7 @@ impl<'m> ExpressionWriter<'_, 'm> {
         }
     }
 
-    /// The first bit of a lane.
+    /// First bit of a lane.
     pub(super) fn lane_bit(&self, reg: Reg, lane: u32) -> Result<i64> {
         Ok(i64::from(lane) * i64::from(self.register(reg)?.lane_bits()))
     }
@@ -134,7 +135,7 @@ impl<'m> ExpressionWriter<'_, 'm> {
         Ok(())
     }
 
-    /// Refuses an entry that cannot be named by its offset in the section. DWARF 5 section 7.3.2.
+    /// Refuses an entry that a section offset cannot refer to. DWARF 5 section 7.3.2.
     pub(super) fn reach(&self, entry: UnitEntry) -> Result<()> {
         if self.context.entries.is_in_reach(entry) {
             return Ok(());
@@ -142,7 +143,7 @@ impl<'m> ExpressionWriter<'_, 'm> {
         Err(self.context.consumer.cannot_say("an entry of another unit, from a split unit"))
     }
 
-    /// Refuses a variable that has no entry with a place: it is of a function without code.
+    /// Refuses a variable of a function without code, whose entry has no location.
     pub(super) fn has_place(&self, variable: VariableId) -> Result<()> {
         let scope = self.context.module.variables.get(variable).ok_or_else(malformed)?.scope;
         match self.context.module.function_of(scope) {
@@ -153,7 +154,7 @@ impl<'m> ExpressionWriter<'_, 'm> {
         }
     }
 
-    /// What a procedure says, and its root.
+    /// Reads the tree of a procedure. Returns it with its root.
     pub(super) fn procedure(&self, procedure: ProcedureId) -> Result<(Tree<'m>, At)> {
         let mut tree = Tree::default();
         let loc = self.context.module.procedures.get(procedure).ok_or_else(malformed)?.loc;
@@ -161,7 +162,7 @@ impl<'m> ExpressionWriter<'_, 'm> {
         Ok((tree, root))
     }
 
-    /// Whether what a procedure says depends on the stack frame of who calls it.
+    /// Returns whether the location of a procedure depends on the stack frame of its caller.
     pub(super) fn has_stack_slot(&self, procedure: ProcedureId, depth: u32) -> bool {
         let Some(procedure) = self.context.module.procedures.get(procedure) else { return false };
         self.context.module.nodes(procedure.loc).any(|node| match node {
@@ -171,7 +172,7 @@ impl<'m> ExpressionWriter<'_, 'm> {
         })
     }
 
-    /// The same for another tree, that of a procedure written in place of a call to it.
+    /// Writer for the tree of an inlined procedure.
     pub(super) fn inside<'i>(&'i mut self, tree: &'i Tree<'m>) -> Result<ExpressionWriter<'i, 'm>> {
         if self.depth == MAX_DEPTH {
             return Err(self.context.consumer.cannot_say("procedures that call each other so deep"));
@@ -192,7 +193,7 @@ impl<'m> ExpressionWriter<'_, 'm> {
         })
     }
 
-    /// The size of a location that has one.
+    /// Size of a location in bits, if it has one.
     pub(super) fn bits(&self, at: At) -> Option<u64> {
         self.bits_of(self.tree, at)
     }
@@ -220,14 +221,14 @@ impl<'m> ExpressionWriter<'_, 'm> {
         }
     }
 
-    /// An address that the linker fills in. In a space into which files are loaded, it is an address to the consumer too,
-    /// which relocates it as the loader does; in another space it is a constant.
+    /// Writes an address that the linker fills in. In a space that the loader relocates, the consumer relocates it
+    /// too (`addr`); in another space it is a constant.
     pub(super) fn symbol(&mut self, symbol: Symbol, by: i64) {
         let key = AddressKey { symbol: Some(symbol.0.as_u32()), addend: by as u64 };
         *self.references.has_address |= self.space.is_loaded();
         let encoding = self.encoder.encoding();
         if encoding.version < 5 || self.context.is_call_frame {
-            // The operand is the address itself.
+            // Before DWARF 5, and in call frame information, the operand is the address itself.
             let at = self.encoder.position() + 1;
             self.references.pending.push(Pending { at, wanted: Wanted::Address(key) });
             if self.space.is_loaded() {
@@ -261,14 +262,14 @@ impl<'m> ExpressionWriter<'_, 'm> {
         let module = self.context.module;
         let (expr, entities) = module.expr(id);
         let start = self.encoder.position();
-        // What it says is the caller's affair, but the consumer has to know the operations.
+        // The meaning of the bytes is the caller's responsibility, but the consumer must know the operations.
         for operation in Decoder::new(expr.bytes(), self.encoder.encoding()) {
             let version = self.encoder.encoding().version;
             match operation {
                 Ok(one) if self.context.is_call_frame && !one.op.row().is_for_cfi => {
                     return Err(self.refused_in_call_frame(one.op.row().text));
                 }
-                // Before the version that brought it, GNU may have had it.
+                // GNU has vendor codes for operations of later versions.
                 Ok(one)
                     if one.op.row().since <= version
                         || one.op.row().std.get() != Some(one.spelling.code()) => {}
@@ -292,7 +293,7 @@ impl<'m> ExpressionWriter<'_, 'm> {
                 FixupKind::Entry { bytes } => RefForm::Unit(bytes),
                 FixupKind::Type { bytes } => RefForm::UnitUleb(bytes),
                 FixupKind::EntrySection => RefForm::Section(self.encoder.encoding().entry_bytes()),
-                // An index would be of another length; the section would need a relocation here.
+                // An index has another length than the operand, and an address needs a relocation here.
                 FixupKind::Address => {
                     return Err(self
                         .context

@@ -1,4 +1,4 @@
-//! Fragments of a location: offsets, parts, overlays and repetitions with constant sizes, resolved.
+//! Fragments of a location, with constant offsets, parts, overlays and repetitions resolved.
 
 use crate::model::{Node, Tree};
 
@@ -13,11 +13,11 @@ pub(super) struct Fragment {
     pub(super) bits: u64,
 }
 
-/// More parts than any location has that a compiler makes.
+/// Limit of fragments, above that of any location from a compiler.
 pub(super) const MAX_FRAGMENTS: usize = 4096;
 
-/// Appends the parts of `bits` bits from bit `from` of the location `at`. `None` where they lie outside of
-/// it, or are too many.
+/// Appends the fragments of `bits` bits from bit `from` of the location `at`. Returns `None` if the location does not
+/// have these bits, or there are too many fragments.
 pub(super) fn split(tree: &Tree<'_>, at: usize, from: i64, bits: u64, out: &mut Vec<Fragment>) -> Option<()> {
     if bits == 0 {
         return Some(());
@@ -53,7 +53,7 @@ pub(super) fn split(tree: &Tree<'_>, at: usize, from: i64, bits: u64, out: &mut 
             sequence(tree, [(below, 0, offset), (above, 0, size), rest], from, bits, out)
         }
         Node::Extend { bits: size, count } => {
-            // Repeated as a whole, the operation for it is shorter.
+            // A whole repetition has a shorter operation.
             if from == 0 && bits == size.checked_mul(count)? && count > 1 {
                 return push(at, from, bits, out);
             }
@@ -65,7 +65,7 @@ pub(super) fn split(tree: &Tree<'_>, at: usize, from: i64, bits: u64, out: &mut 
     }
 }
 
-/// Of pieces that follow each other, given as location, first bit and size, what is in `from..from + bits`.
+/// Appends the fragments of `from..from + bits` in consecutive pieces, each given as location, first bit and size.
 fn sequence(
     tree: &Tree<'_>,
     pieces: impl IntoIterator<Item = (usize, i64, u64)>,
@@ -91,7 +91,7 @@ fn push(at: usize, from: i64, bits: u64, out: &mut Vec<Fragment>) -> Option<()> 
     if out.len() == MAX_FRAGMENTS {
         return None;
     }
-    // What goes on where the last part ended belongs to it.
+    // A fragment that continues the last one is merged with it.
     if let Some(last) = out.last_mut()
         && last.at == at
         && i128::from(last.from) + i128::from(last.bits) == from.into()

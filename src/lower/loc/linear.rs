@@ -1,4 +1,4 @@
-//! Locations whose operations come in the order of their nodes, as most do.
+//! Locations whose operations are in the order of their nodes, as in most locations.
 
 use super::Lowering;
 use crate::model::{Node, Nodes};
@@ -6,15 +6,14 @@ use crate::op::{Encoder, Reg};
 use crate::target::SpaceId;
 
 impl Lowering<'_> {
-    /// Whether a register is as large as an address.
+    /// Returns whether a register is as large as an address.
     #[inline]
     pub(super) fn holds_address(&self, reg: Reg) -> bool {
         self.module.target.register(reg).is_some_and(|register| register.bits == self.address_bits)
     }
 
-    /// Appends the expression of a location whose operations come in the order of its nodes, as most do:
-    /// that needs no tree. Gives false, and appends nothing, where an operation depends on more than the
-    /// node and the one that follows.
+    /// Appends the expression of a location whose operations are in the order of its nodes, without a tree. Returns
+    /// false, and appends nothing, if an operation depends on more than its node and the next one.
     #[inline]
     pub(super) fn linear(&self, mut nodes: Nodes<'_>, out: &mut Vec<u8>) -> bool {
         let start = out.len();
@@ -29,7 +28,7 @@ impl Lowering<'_> {
                     let mut by = 0i64;
                     while let Some(more) = nodes.next_plus() {
                         let Some(sum) = by.checked_add(more) else {
-                            // For the tree.
+                            // Needs the tree.
                             out.truncate(start);
                             return false;
                         };
@@ -37,7 +36,7 @@ impl Lowering<'_> {
                     }
                     encoder.bregx(reg, by);
                 }
-                // A number is an address in the default space: no operation says so.
+                // A number becomes a location in the default space without an operation.
                 Node::Memory(SpaceId::DEFAULT) if nodes.is_empty() => {}
                 Node::Memory(SpaceId::DEFAULT) if nodes.next_read(address_bits).is_some() => {
                     encoder.deref();
@@ -57,7 +56,7 @@ impl Lowering<'_> {
             }
         }
         if encoder.finish().is_err() {
-            // The tree says what is missing.
+            // The writer of the tree reports the error.
             out.truncate(start);
             return false;
         }
@@ -79,8 +78,7 @@ pub(super) fn plus(encoder: &mut Encoder<'_>, by: i64) {
     }
 }
 
-/// Writes the operation of arithmetic on the numbers on top, each of which is one in every dialect.
-/// Whether the node is arithmetic.
+/// Writes the operation of an arithmetic node, which all dialects have. Returns false if the node is not arithmetic.
 #[inline(always)]
 pub(super) fn arithmetic(encoder: &mut Encoder<'_>, node: Node<'_>) -> bool {
     match node {

@@ -1,7 +1,7 @@
-//! Locations to expressions.
+//! Lowering of locations to expressions.
 //!
-//! There are two ways, by what the consumer's stack holds: [`on_stack`], where locations are elements of it,
-//! and [`dwarf5`], where they are the end of an expression. [`numbers`] are the same for both.
+//! The consumer's stack decides: in [`on_stack`], locations are stack elements; in [`dwarf5`], only the end of an
+//! expression is a location. [`numbers`] are the same in both.
 
 mod call_frame;
 mod dwarf5;
@@ -24,51 +24,51 @@ use crate::target::SpaceId;
 use expression::{Context, ExpressionWriter, Operands, References};
 use shared::Shared;
 
-/// Names of entries for what locations refer to.
+/// Entries that locations refer to.
 pub(super) trait Entries {
     /// The entry of a variable, type or procedure.
     fn entity(&self, entity: Entity) -> Option<UnitEntry>;
-    /// Whether the entry can be named by its offset in the section: from a split unit only its own can.
+    /// Returns whether a section offset can refer to the entry. From a split unit, only its own entries qualify.
     fn is_in_reach(&self, entry: UnitEntry) -> bool;
-    /// An unsigned base type of so many bits, and its offset in the unit.
+    /// Offset in the unit of an unsigned base type of `bits` bits.
     fn unsigned(&self, bits: u32) -> Option<u64>;
-    /// Whether the entry of a procedure has an expression.
+    /// Returns whether the entry of a procedure has an expression.
     fn has_expression(&self, procedure: ProcedureId) -> bool;
 }
 
-/// Lowers locations, one after the other.
+/// Lowering of one location after the other.
 pub(super) struct Lowering<'m> {
     pub(super) module: &'m Module,
     consumer: &'m Consumer,
     encoding: Encoding,
     address_bits: u32,
     tree: Tree<'m>,
-    /// What is written once and called.
+    /// Subexpressions with procedures.
     shared: Shared,
     hashes: Vec<u64>,
-    /// References in what was written, for the caller to take.
+    /// References of the expression, for the caller to take.
     pub(super) pending: Vec<Pending>,
-    /// Whether what was written since the caller said otherwise has the address of a symbol in it.
+    /// Whether an expression has the address of a symbol in it, since the caller last reset this.
     pub(super) has_address: bool,
     /// Whether the expressions are those of call frame information, which refer to no other section.
     is_call_frame: bool,
 }
 
-/// What is written of a location.
+/// Kind of expression.
 #[derive(Clone, Copy)]
 enum Request {
-    /// The location.
+    /// Location.
     Location { bits: Option<u64>, is_called: bool },
-    /// The number that it is.
+    /// Number of a value.
     Number,
-    /// The location, or the number that it is, where the canonical frame address is on the stack at first: so many
-    /// nodes want it.
+    /// Location of a saved register, or its number, with the canonical frame address on the initial stack, which
+    /// `uses` nodes use.
     Saved { uses: u32, is_number: bool },
-    /// The number that its first bits hold.
+    /// Number in the first bits of a location.
     Read(u32),
 }
 
-/// Where the bytes go, and what they need to know.
+/// Output of an expression, with its context.
 pub(super) struct Sink<'a> {
     pub(super) out: &'a mut Vec<u8>,
     pub(super) addresses: &'a mut Addresses,
@@ -93,11 +93,11 @@ impl<'m> Lowering<'m> {
         }
     }
 
-    /// Appends the expression of a location. `bits` is the size of what is there, if it is known.
-    /// `is_called` says that the expression is a procedure's: it goes on where it ends.
+    /// Appends the expression of a location. `bits` is the size of the object at the location, if it is known.
+    /// `is_called` marks the expression of a procedure, after which the caller's operations continue.
     ///
     /// # Errors
-    /// [`ErrorKind::CannotSay`]; what was appended is then to be thrown away.
+    /// [`ErrorKind::CannotSay`]; the caller discards the bytes that were appended.
     pub(super) fn lower(
         &mut self,
         loc: LocId,
@@ -120,8 +120,8 @@ impl<'m> Lowering<'m> {
         self.by_tree(nodes, Request::Location { bits, is_called }, sink)
     }
 
-    /// Appends the expression of the number that a [value](crate::model::Loc::value) is: it leaves that on the
-    /// stack, and says nothing of a location.
+    /// Appends the expression of the number of a [value](crate::model::Loc::value). The expression leaves the number
+    /// on the stack, without `stack_value`.
     ///
     /// # Errors
     /// As [`lower`](Self::lower).
@@ -129,7 +129,7 @@ impl<'m> Lowering<'m> {
         self.by_tree(self.module.nodes(loc), Request::Number, sink)
     }
 
-    /// Appends the expression of the number that the first `bits` bits of a location hold.
+    /// Appends the expression of the number in the first `bits` bits of a location.
     ///
     /// # Errors
     /// As [`lower`](Self::lower).
@@ -137,7 +137,7 @@ impl<'m> Lowering<'m> {
         self.by_tree(self.module.nodes(loc), Request::Read(bits), sink)
     }
 
-    /// The same, where an operation depends on more than the node and the one that follows.
+    /// Appends an expression in which an operation depends on more than its node and the next one.
     #[inline(never)]
     fn by_tree(&mut self, nodes: Nodes<'m>, what: Request, sink: &mut Sink<'_>) -> Result<()> {
         let root = self.tree.read(nodes).ok_or_else(malformed)?;
@@ -150,12 +150,12 @@ impl<'m> Lowering<'m> {
             (Request::Number, Node::Value) => one.val(one.tree.last(root))?,
             (Request::Number, _) => return Err(malformed()),
             (Request::Saved { uses, is_number }, _) => one.saved(root, uses, is_number)?,
-            // More bits than a mask has do no harm.
+            // Bits beyond those of a mask do not matter.
             (Request::Read(_), Node::Value) => one.val(one.tree.last(root))?,
             (Request::Read(bits), _) => one.read(root, bits)?,
             (Request::Location { .. }, _) if one.call_shared(root) => {}
             (Request::Location { bits, .. }, _) if !has_places => one.dwarf5(root, bits)?,
-            // An empty expression is a location that is nowhere.
+            // An empty expression is an undefined location.
             (Request::Location { is_called: false, .. }, Node::Undefined) => {}
             (Request::Location { bits, is_called }, _) if one.is_composite(root) => {
                 one.parts(root, bits, !is_called)?;
@@ -165,7 +165,7 @@ impl<'m> Lowering<'m> {
         one.finish()
     }
 
-    /// What writes the tree that was read last.
+    /// Writer of the tree that was read last.
     fn writer<'l>(&'l mut self, sink: &'l mut Sink<'_>) -> ExpressionWriter<'l, 'm> {
         let context = Context {
             module: self.module,
@@ -190,7 +190,7 @@ impl<'m> Lowering<'m> {
         }
     }
 
-    /// Counts the parts of a location, for [`repeated`](Self::repeated).
+    /// Counts the subexpressions of a location, for [`repeated`](Self::repeated).
     pub(super) fn count(&mut self, loc: LocId) {
         let has_places = self.consumer.has_locations_on_the_stack();
         let is_wanted = |node: Node<'_>| match node {
@@ -200,13 +200,13 @@ impl<'m> Lowering<'m> {
         self.shared.count(self.module, loc, &mut self.tree, &mut self.hashes, is_wanted);
     }
 
-    /// The parts of counted locations that come more than once, the largest first.
+    /// Returns the subexpressions that recur in counted locations, the largest first.
     pub(super) fn repeated(&mut self) -> Vec<Part> {
         self.shared.repeated()
     }
 
-    /// Decides whether a part is to be a procedure: of at least so many bytes, and so that what is written
-    /// gets smaller.
+    /// Decides whether a subexpression becomes a procedure: it has at least `from_bytes` bytes, and the output gets
+    /// smaller.
     pub(super) fn choose(&mut self, part: &Part, from_bytes: u32, sink: &mut Sink<'_>) -> bool {
         let times = self.shared.times(part);
         let start = sink.out.len();
@@ -214,7 +214,7 @@ impl<'m> Lowering<'m> {
         let bytes = (sink.out.len() - start) as u64;
         sink.out.truncate(start);
         self.pending.clear();
-        // A call has up to five bytes; an entry its code and the length of the expression.
+        // A call takes up to five bytes; the entry takes its code and the length of the expression.
         if !is_said || bytes < from_bytes.into() || 5 * times + bytes + 2 >= bytes * times {
             self.shared.forget(part);
             return false;
@@ -224,7 +224,7 @@ impl<'m> Lowering<'m> {
         true
     }
 
-    /// Appends the expression of a part that is to be called.
+    /// Appends the expression of a subexpression that becomes a procedure.
     ///
     /// # Errors
     /// As [`lower`](Self::lower).
@@ -240,7 +240,7 @@ impl<'m> Lowering<'m> {
         one.finish()
     }
 
-    /// Notes that the procedure of a part is at this offset of the unit.
+    /// Records the offset in the unit of a subexpression's procedure.
     pub(super) fn settle(&mut self, part: &Part, entry: u64) {
         self.shared.settle(part, entry);
     }

@@ -1,4 +1,4 @@
-//! Numbers: the same in every dialect, but for what is read from where.
+//! Numbers, which all dialects encode alike except for reads.
 
 use super::expression::{At, ExpressionWriter, has_bytes};
 use super::linear::arithmetic;
@@ -9,7 +9,7 @@ use crate::op::{Encoder, Reg};
 use crate::target::{Scaling, SpaceId};
 
 impl ExpressionWriter<'_, '_> {
-    /// A register of the width of an address, and a constant added to it.
+    /// Register as wide as an address, and the constant added to it.
     pub(super) fn register_plus(&self, at: At) -> Option<(Reg, i64)> {
         match self.tree.node(at) {
             Node::ReadRegister(reg) => Some((reg, 0)),
@@ -21,7 +21,7 @@ impl ExpressionWriter<'_, '_> {
         }
     }
 
-    /// A number with a constant added.
+    /// Writes a number with a constant added.
     pub(super) fn val_plus(&mut self, at: At, by: i64) -> Result<()> {
         if self.call_shared(at) {
             self.plus(by);
@@ -93,8 +93,8 @@ impl ExpressionWriter<'_, '_> {
         Ok(())
     }
 
-    /// The address of a stack slot in a lane's private memory: the register's own count is brought to a
-    /// lane's.
+    /// Writes the address of a stack slot in a lane's private memory. A base register that counts for the wave is
+    /// scaled to a lane.
     fn stack_address(&mut self, offset: i64) -> Result<()> {
         let Some(reg) = self.context.stack.base else {
             match offset {
@@ -128,7 +128,8 @@ impl ExpressionWriter<'_, '_> {
         Ok(())
     }
 
-    /// What a register held on entry: the value of a register location, which is as large as the register.
+    /// Writes the value of a register on entry. Its type is as large as the register, so that smaller ones are
+    /// converted.
     fn entry_register(&mut self, reg: Reg) -> Result<()> {
         if self.context.is_call_frame {
             return self.caller_register(reg);
@@ -151,7 +152,7 @@ impl ExpressionWriter<'_, '_> {
         let is_whole = bits.is_multiple_of(8);
         let has_more = has_bytes(self.bits(at), bits);
         if !has_more {
-            // No more than these bits: those behind them may not exist.
+            // Reads exactly these bits: the storage may end behind them.
             self.encoder.bit_piece(bits.into(), 0).constu(0).stack_value();
             self.encoder.bit_piece((8 * bytes - bits).into(), 0).piece_end();
         }

@@ -1,5 +1,4 @@
-//! Locations where they are stack elements: each node has its operation, and the tree is written in its own
-//! order.
+//! Locations as stack elements: each node has an operation, and the tree is written in its own order.
 
 use super::expression::{At, ExpressionWriter, MAX_DEPTH, has_bytes};
 use super::fragments::{Fragment, split};
@@ -16,8 +15,8 @@ impl<'m> ExpressionWriter<'_, 'm> {
         self.loc_from(at, 0)
     }
 
-    /// The same, so many bits further on. Where the location has an offset or an address anyway, they are
-    /// added to that.
+    /// Writes the location `from` bits further on. Where the location has an offset or an address, the bits are added
+    /// to that.
     pub(super) fn loc_from(&mut self, at: At, from: i64) -> Result<()> {
         if from == 0 && self.call_shared(at) {
             return Ok(());
@@ -50,7 +49,7 @@ impl<'m> ExpressionWriter<'_, 'm> {
         Ok(())
     }
 
-    /// Moves the location on top by bits.
+    /// Offsets the location on top by bits.
     pub(super) fn go_on(&mut self, bits: i64) {
         match bits {
             0 => {}
@@ -125,7 +124,7 @@ impl<'m> ExpressionWriter<'_, 'm> {
                         .cannot_say("what the procedure says, which it cannot be told"));
                 }
                 if self.context.stack.base.is_some() && self.has_stack_slot(procedure, 0) {
-                    // The procedure's entry is no function's: it does not know the base.
+                    // The base register is the caller's, which the procedure's entry does not know.
                     let (tree, root) = self.procedure(procedure)?;
                     let mut inner = self.inside(&tree)?;
                     inner.loc(root)?;
@@ -156,10 +155,10 @@ impl<'m> ExpressionWriter<'_, 'm> {
         self.encoder.bit_offset();
     }
 
-    /// Memory at an address, `more` bytes further on.
+    /// Writes memory at an address, `more` bytes further on.
     pub(super) fn memory(&mut self, space: SpaceId, address: At, more: i64) -> Result<()> {
         if space == SpaceId::DEFAULT {
-            // A number is converted to a location in the default space where one is needed.
+            // A number converts to a location in the default space implicitly.
             return self.of_space(space, |one| one.val_plus(address, more));
         }
         if let Some((reg, by)) = self.base_plus(address)
@@ -174,7 +173,7 @@ impl<'m> ExpressionWriter<'_, 'm> {
         Ok(())
     }
 
-    /// A register, or the base of the stack where it counts as an address does, and a constant added.
+    /// Register and constant of an address: also the stack base, where it counts for a lane.
     fn base_plus(&self, at: At) -> Option<(Reg, i64)> {
         match (self.tree.node(at), self.context.stack) {
             (Node::StackAddress(by), Stack { base: Some(reg), scaling: Scaling::Lane }) => Some((reg, by)),
@@ -186,13 +185,12 @@ impl<'m> ExpressionWriter<'_, 'm> {
         }
     }
 
-    /// Whether a location is one of parts, or of bits of some.
+    /// Returns whether a location is a composite, or an offset into one.
     pub(super) fn is_composite(&self, at: At) -> bool {
         matches!(self.tree.node(self.moved_by(at).0), Node::Parts(_) | Node::Overlay)
     }
 
-    /// Parts that follow each other. A composite is complete at the end of the expression; where more
-    /// follows, an operation completes it.
+    /// Writes a composite. The end of an expression completes it; elsewhere an operation does.
     pub(super) fn parts(&mut self, at: At, bits: Option<u64>, is_end: bool) -> Result<()> {
         let bits = bits.or_else(|| self.bits(at));
         let mut fragments = Vec::new();
@@ -203,7 +201,7 @@ impl<'m> ExpressionWriter<'_, 'm> {
             [Fragment { at, from, .. }] => return self.loc_from(at, from),
             _ => {}
         }
-        // What is evaluated by itself begins with an empty stack.
+        // A separate expression begins with an empty stack.
         self.pieces(&fragments, !is_end || self.operands.cfa_uses.is_some(), false)?;
         if !is_end {
             self.encoder.piece_end();
@@ -211,8 +209,8 @@ impl<'m> ExpressionWriter<'_, 'm> {
         Ok(())
     }
 
-    /// Parts, one by one. `is_below` says that there may be something else on the stack; `is_open`, that
-    /// it is a composite to which these are added.
+    /// Writes parts one by one. With `is_below`, the stack may have other elements; with `is_open`, the element on
+    /// top is the composite to which these parts are added.
     pub(super) fn pieces(&mut self, fragments: &[Fragment], is_below: bool, is_open: bool) -> Result<()> {
         let around = self.operands.is_open;
         let written = self.each_piece(fragments, is_below, is_open);
@@ -225,7 +223,7 @@ impl<'m> ExpressionWriter<'_, 'm> {
             self.operands.is_open |= is_open;
             let Fragment { at, from, bits } = fragment;
             let first = match self.tree.node(at) {
-                // Without an operation, a part is nowhere.
+                // An undefined part has no operation.
                 Node::Undefined if is_open || !is_below => 0,
                 Node::Lane(reg, lane) => {
                     self.encoder.regx(reg);
@@ -235,7 +233,7 @@ impl<'m> ExpressionWriter<'_, 'm> {
                     self.parts_in_place(procedure, fragment)?;
                     continue;
                 }
-                // Its own parts would be taken for more parts of this one.
+                // Pieces of its own would be added to this composite.
                 _ if is_open && self.has_open_composite(at) => {
                     return Err(self
                         .context
@@ -257,7 +255,7 @@ impl<'m> ExpressionWriter<'_, 'm> {
         Ok(())
     }
 
-    /// A procedure's parts, as parts of the composite that is being put together.
+    /// Writes a procedure's parts as parts of the current composite.
     pub(super) fn parts_in_place(
         &mut self,
         procedure: ProcedureId,
@@ -272,7 +270,7 @@ impl<'m> ExpressionWriter<'_, 'm> {
         inner.encoder.finish()
     }
 
-    /// An overlay whose place is known only at run time.
+    /// Writes an overlay whose offset or size is known only at run time.
     pub(super) fn composite_operation(&mut self, at: At) -> Result<()> {
         match self.tree.node(at) {
             Node::Overlay | Node::Offset(_) | Node::BitOffset(_) => self.loc(at),
@@ -291,7 +289,7 @@ impl<'m> ExpressionWriter<'_, 'm> {
         }
     }
 
-    /// Whether the expression of a location puts parts together one by one.
+    /// Returns whether the expression of a location builds a composite from pieces.
     pub(super) fn has_open_composite(&self, at: At) -> bool {
         self.opens_composite(self.tree, at, self.depth)
     }

@@ -1,33 +1,33 @@
-//! What comes again in a unit: written once, as a procedure that is called. DWARF 5 section 2.5.1.5.
+//! Recurring subexpressions of a unit, which are written once as procedures and called. DWARF 5 section 2.5.1.5.
 
 use hashbrown::{DefaultHashBuilder, HashMap};
 
 use super::expression::At;
 use crate::model::{LocId, Module, Node, Tree};
 
-/// Locations of fewer words are not looked into: a call would not be shorter.
+/// Minimum words of a location with subexpressions worth a call.
 pub(super) const WORDS: usize = 14;
-/// Nor are parts of a location that have fewer nodes.
+/// Minimum nodes of a subexpression worth a call.
 const NODES: usize = 3;
 
-/// Parts of locations, by what they are.
+/// Subexpressions of locations, by hash.
 #[derive(Debug, Default)]
 pub(super) struct Shared {
     hasher: DefaultHashBuilder,
     known: HashMap<u64, Part>,
 }
 
-/// A part of a location.
+/// Subexpression of a location.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::lower) struct Part {
     pub(super) loc: LocId,
     pub(super) at: At,
     hash: u64,
-    /// How many nodes it has.
+    /// Number of nodes.
     nodes: usize,
-    /// How often it comes.
+    /// Number of uses.
     times: u64,
-    /// Where the entry of its procedure is in the unit, once it has one.
+    /// Offset of its procedure's entry in the unit, once it is written.
     entry: Option<u64>,
 }
 
@@ -40,7 +40,7 @@ impl Shared {
         tree.hashes(&self.hasher, out);
     }
 
-    /// Counts the parts of a location.
+    /// Counts the subexpressions of a location.
     pub(super) fn count<'m>(
         &mut self,
         module: &'m Module,
@@ -64,7 +64,7 @@ impl Shared {
         }
     }
 
-    /// Forgets what comes once only, and gives the rest, the largest first.
+    /// Drops the subexpressions with one use. Returns the others, the largest first.
     pub(super) fn repeated(&mut self) -> Vec<Part> {
         self.known.retain(|_, part| part.times > 1);
         let mut parts: Vec<Part> = self.known.values().copied().collect();
@@ -72,12 +72,12 @@ impl Shared {
         parts
     }
 
-    /// How often a part comes that is not in a larger one.
+    /// Number of uses outside of larger chosen subexpressions.
     pub(super) fn times(&self, part: &Part) -> u64 {
         self.known.get(&part.hash).map_or(0, |part| part.times)
     }
 
-    /// Notes that a part is written once: what is in it comes as much less often.
+    /// Records that a subexpression is written once, which reduces the uses of the subexpressions within it.
     pub(super) fn choose(&mut self, part: &Part, tree: &Tree<'_>, hashes: &[u64]) {
         let times = self.times(part);
         let inner = part.at + 1 - tree.subtree(part.at).count()..part.at;
@@ -88,19 +88,19 @@ impl Shared {
         }
     }
 
-    /// Takes a part away: it is written wherever it comes.
+    /// Removes a subexpression, which stays inline.
     pub(super) fn forget(&mut self, part: &Part) {
         self.known.remove(&part.hash);
     }
 
-    /// Notes where the entry of a part's procedure is.
+    /// Records the offset of a subexpression's procedure.
     pub(super) fn settle(&mut self, part: &Part, entry: u64) {
         if let Some(part) = self.known.get_mut(&part.hash) {
             part.entry = Some(entry);
         }
     }
 
-    /// The offset in the unit of the procedure that says the same as a part of a location.
+    /// Offset in the unit of the procedure for a subexpression.
     pub(super) fn entry(&self, module: &Module, tree: &Tree<'_>, at: At, hash: u64) -> Option<u64> {
         let part = self.known.get(&hash)?;
         let entry = part.entry?;
@@ -110,8 +110,8 @@ impl Shared {
     }
 }
 
-/// Whether what a node says depends on what is around it: the frame of the function, or the space that a
-/// symbol's address is in.
+/// Returns whether the encoding of a node depends on its context: the function's frame, or the space of a symbol's
+/// address.
 fn depends_on_the_caller(node: Node<'_>) -> bool {
     matches!(node, Node::StackAddress(_) | Node::Address(..) | Node::Call(_) | Node::Expr(_))
 }

@@ -31,7 +31,7 @@ impl Dies<'_> {
         Ok(())
     }
 
-    /// A dimension of so many elements, and no more to be said.
+    /// Writes a dimension of a constant number of elements.
     pub(super) fn fixed_dimension(&mut self, count: u64) {
         self.info.begin_entry(gimli::DW_TAG_subrange_type, false, None);
         self.info.unsigned(gimli::DW_AT_count, count);
@@ -48,7 +48,7 @@ impl Dies<'_> {
             Count::Unknown => {}
             Count::Fixed(count) => self.info.unsigned(gimli::DW_AT_count, count),
             Count::Variable(variable) => {
-                // A function that was only inlined has variables in its abstract instance.
+                // The entries of a function's variables are in its abstract instance if it has no code.
                 let module = self.module;
                 let function = module.function_of(module.variables[variable].scope);
                 let has_code = function.is_none_or(|function| module.functions[function].address.is_some());

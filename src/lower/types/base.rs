@@ -1,10 +1,10 @@
-//! The numbers of what types are made of: DWARF 5 section 7.8 and following.
+//! Tags and constants of types: DWARF 5 section 7.8 and following.
 
 use crate::model::{
     Accessibility, BaseEncoding, CompositeKind, MemorySpace, Passed, PointerKind, Qualifier, TypeKind,
 };
 
-/// The number of an encoding.
+/// Constant of a base type encoding.
 pub(in crate::lower) fn encoding(encoding: BaseEncoding) -> gimli::DwAte {
     match encoding {
         BaseEncoding::Address => gimli::DW_ATE_address,
@@ -28,7 +28,7 @@ pub(in crate::lower) fn encoding(encoding: BaseEncoding) -> gimli::DwAte {
     }
 }
 
-/// The tag of a type.
+/// Tag of a type.
 pub(in crate::lower) fn tag(kind: &TypeKind) -> gimli::DwTag {
     match kind {
         TypeKind::Base { .. } => gimli::DW_TAG_base_type,
@@ -46,7 +46,7 @@ pub(in crate::lower) fn tag(kind: &TypeKind) -> gimli::DwTag {
     }
 }
 
-/// The tag of a qualified type.
+/// Tag of a qualified type.
 pub(in crate::lower) fn qualifier(qualifier: Qualifier) -> gimli::DwTag {
     match qualifier {
         Qualifier::Const => gimli::DW_TAG_const_type,
@@ -56,7 +56,7 @@ pub(in crate::lower) fn qualifier(qualifier: Qualifier) -> gimli::DwTag {
     }
 }
 
-/// The tag of a pointer or reference.
+/// Tag of a pointer or reference.
 pub(in crate::lower) fn pointer(kind: PointerKind) -> gimli::DwTag {
     match kind {
         PointerKind::Pointer => gimli::DW_TAG_pointer_type,
@@ -65,7 +65,7 @@ pub(in crate::lower) fn pointer(kind: PointerKind) -> gimli::DwTag {
     }
 }
 
-/// The tag of a structure, class or union.
+/// Tag of a structure, class or union.
 pub(in crate::lower) fn composite(kind: CompositeKind) -> gimli::DwTag {
     match kind {
         CompositeKind::Struct => gimli::DW_TAG_structure_type,
@@ -74,7 +74,7 @@ pub(in crate::lower) fn composite(kind: CompositeKind) -> gimli::DwTag {
     }
 }
 
-/// The calling convention of a structure, class or union, which came with DWARF 5: section 7.15.
+/// Calling convention of a structure, class or union; `None` before DWARF 5. Section 7.15.
 pub(in crate::lower) fn calling_convention(passed: Option<Passed>, version: u16) -> Option<gimli::DwCc> {
     passed.filter(|_| version >= 5).map(|passed| match passed {
         Passed::ByValue => gimli::DW_CC_pass_by_value,
@@ -82,7 +82,7 @@ pub(in crate::lower) fn calling_convention(passed: Option<Passed>, version: u16)
     })
 }
 
-/// The number of a memory space.
+/// Constant of a memory space.
 pub(in crate::lower) fn memory_space(memory: MemorySpace) -> u64 {
     match memory {
         MemorySpace::Global => 1,
@@ -92,7 +92,7 @@ pub(in crate::lower) fn memory_space(memory: MemorySpace) -> u64 {
     }
 }
 
-/// The number of an accessibility.
+/// Constant of an accessibility.
 pub(in crate::lower) fn accessibility(accessibility: Accessibility) -> gimli::DwAccess {
     match accessibility {
         Accessibility::Public => gimli::DW_ACCESS_public,

@@ -1,4 +1,4 @@
-//! Entries of structures, classes and unions, and of what they are made of: DWARF 5 section 5.7.
+//! Entries of structures, classes and unions, and of their children: DWARF 5 section 5.7.
 
 use super::base;
 use crate::error::Result;
@@ -55,7 +55,7 @@ impl Dies<'_> {
         self.open(*scope, None).map(Some)
     }
 
-    /// A member, and the variant part whose discriminant it is.
+    /// Writes a member, which may be the discriminant of a variant part.
     fn member(&mut self, member: &Member, part: Option<VariantPartId>) {
         let is = part.map(|part| self.expressions.entries.discriminant(part));
         self.info.begin_entry(gimli::DW_TAG_member, false, is);
@@ -81,12 +81,12 @@ impl Dies<'_> {
         self.info.end_entry();
     }
 
-    /// A bit field before DWARF 4: in a storage unit of the size of its type, with the bits from the most
-    /// significant one of that to the most significant one of the field. DWARF 3 section 5.5.6.
+    /// Writes a bit field before DWARF 4: in a storage unit of the size of its type. The offset counts from the
+    /// unit's most significant bit to the field's. DWARF 3 section 5.5.6.
     fn bit_field_in_unit(&mut self, member: &Member, bits: u64) {
         let of_type = self.module.types[member.ty].bits.unwrap_or(bits).div_ceil(8).max(1);
         let aligned = member.offset_bits / 8 / of_type * of_type;
-        // One that is in two such units has a unit of its own.
+        // A field that crosses two such units gets a unit of its own.
         let is_in_two = member.offset_bits - 8 * aligned + bits > 8 * of_type;
         let first = if is_in_two { member.offset_bits / 8 } else { aligned };
         let from_first = member.offset_bits - 8 * first;
@@ -101,7 +101,7 @@ impl Dies<'_> {
         self.at_byte(first);
     }
 
-    /// Where in an object a part of it starts. In DWARF 2 that is always an expression: section 5.5.4.
+    /// Writes the offset of a member in bytes. In DWARF 2 it is always an expression: section 5.5.4.
     fn at_byte(&mut self, bytes: u64) {
         if self.consumer.version > 2 {
             self.info.unsigned(gimli::DW_AT_data_member_location, bytes);
@@ -111,7 +111,7 @@ impl Dies<'_> {
         write_byte_uleb(&mut self.info.bytes, gimli::DW_OP_plus_uconst.0, bytes);
     }
 
-    /// DWARF 5 section 5.7.10.
+    /// Writes a variant part: DWARF 5 section 5.7.10.
     fn variant_part(&mut self, id: VariantPartId) {
         let part = &self.module.variant_parts[id];
         let has_children = matches!(part.discriminant, Discriminant::Member(_)) || !part.variants.is_empty();
@@ -152,10 +152,10 @@ impl Dies<'_> {
     }
 }
 
-/// Several values of a discriminant: LEB128 numbers, with a sign if its type has one. DWARF 5 section 7.5.5.
+/// List of discriminant values as LEB128 numbers, signed if the discriminant's type is. DWARF 5 section 7.5.5.
 pub(in crate::lower) fn discriminant_list(values: &[VariantValues], is_signed: bool) -> Vec<u8> {
     let mut block = Vec::new();
-    // They were found to have 64 bits at most.
+    // The builder refuses values of more than 64 bits.
     let number = |block: &mut Vec<u8>, value: i128| match is_signed {
         true => write_sleb(block, value as i64),
         false => write_uleb(block, value as u64),

@@ -14,7 +14,7 @@ use crate::model::{Accessibility, MemorySpace, StringId, Type, TypeId, TypeKind}
 use crate::target::SpaceId;
 
 impl Dies<'_> {
-    /// Writes the entry of a type. What is declared in the type follows.
+    /// Writes the entry of a type. The caller writes the children of its scope.
     pub(super) fn ty(&mut self, id: TypeId) -> Result<Option<Open>> {
         let module = self.module;
         let ty = &module.types[id];
@@ -28,7 +28,7 @@ impl Dies<'_> {
             TypeKind::Base { name, encoding } => {
                 self.info.begin_entry(gimli::DW_TAG_base_type, false, is);
                 self.name(Some(*name));
-                // A unit has few base types, of many encodings.
+                // The constant form is chosen for each encoding, as a unit has few base types.
                 self.info.unsigned(gimli::DW_AT_encoding, base::encoding(*encoding).0.into());
                 let bits = ty.bits.unwrap_or(0);
                 self.info.unsigned(gimli::DW_AT_byte_size, bits.div_ceil(8));
@@ -122,7 +122,7 @@ impl Dies<'_> {
         Ok(None)
     }
 
-    /// What every type can say of itself.
+    /// Writes the attributes that every type can have.
     fn described(&mut self, ty: &Type) {
         self.declared(ty.line);
         if let Some(bytes) = ty.alignment {
@@ -139,7 +139,7 @@ impl Dies<'_> {
         }
     }
 
-    /// A number of at most 64 bits, in a form that says whether it has a sign where it needs to.
+    /// Writes a number of at most 64 bits, in a form that fixes its sign where the value needs it.
     fn wide_constant(&mut self, at: gimli::DwAt, value: i128) {
         match i64::try_from(value) {
             Ok(value) => self.info.signed(at, value),
@@ -147,7 +147,7 @@ impl Dies<'_> {
         }
     }
 
-    /// The memory that the source says something is in, if the consumer can be told.
+    /// Writes the memory space of a declaration, if the consumer has an attribute for it.
     #[inline]
     pub(super) fn memory_space(&mut self, memory: Option<MemorySpace>) {
         if let (Some(attribute), Some(memory)) = (self.consumer.memory_space, memory) {
@@ -155,14 +155,14 @@ impl Dies<'_> {
         }
     }
 
-    /// Who may name something.
+    /// Writes an accessibility.
     pub(super) fn accessibility(&mut self, accessibility: Option<Accessibility>) {
         if let Some(accessibility) = accessibility {
             self.info.constant(gimli::DW_AT_accessibility, base::accessibility(accessibility).0.into());
         }
     }
 
-    /// An unsigned base type that expressions use and the program does not have.
+    /// Writes an unsigned base type that expressions use and the program does not have.
     pub(super) fn hidden_unsigned(&mut self, bits: u32) {
         let name = format!("unsigned_{bits}");
         self.info.begin_entry(gimli::DW_TAG_base_type, false, None);
@@ -173,7 +173,7 @@ impl Dies<'_> {
         self.info.end_entry();
     }
 
-    /// The name of an entry, if it has one.
+    /// Writes the name of an entry, if it has one.
     #[inline]
     pub(super) fn name(&mut self, name: Option<StringId>) {
         if let Some(name) = name {
@@ -181,14 +181,14 @@ impl Dies<'_> {
         }
     }
 
-    /// A string of the module.
+    /// Writes a string of the module.
     #[inline]
     pub(super) fn text(&mut self, at: gimli::DwAt, id: StringId) {
         let module = self.module;
         self.info.string(at, id.as_u32(), module.strings.bytes(id.as_u32()), || module.string(id));
     }
 
-    /// The type of an entry; none for `void`.
+    /// Writes the type of an entry; none for `void`.
     #[inline]
     pub(super) fn type_of(&mut self, ty: Option<TypeId>) {
         if let Some(ty) = ty {
@@ -196,7 +196,7 @@ impl Dies<'_> {
         }
     }
 
-    /// A type, wherever its entry is.
+    /// Writes a reference to a type, by signature if it has a type unit.
     pub(super) fn refer_to_type(&mut self, at: gimli::DwAt, ty: TypeId) {
         match self.units.type_units.signature(ty) {
             Some(signature) if self.type_unit_of != Some(ty) => self.info.signature(at, signature),

@@ -6,7 +6,7 @@ use crate::model::{LocId, TemplateArgument, TemplateParameter};
 use crate::omission::{Property, Subject};
 
 impl Dies<'_> {
-    /// Writes the parameters of a template, as children of what is an instance of it.
+    /// Writes the template parameters of an entity, as children of its entry.
     pub(in crate::lower) fn template_parameters(
         &mut self,
         subject: Subject,
@@ -42,7 +42,7 @@ impl Dies<'_> {
         Ok(())
     }
 
-    /// A constant, or where a value is.
+    /// Writes a constant, or the location of a value.
     fn value(&mut self, subject: Subject, value: LocId, bits: Option<u64>) -> Result<()> {
         if let Some(bytes) = self.module.constant(value) {
             self.const_value(bytes);
