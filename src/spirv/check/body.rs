@@ -1,4 +1,4 @@
-//! What is said of the instructions of functions: scope, line and what holds variables, instruction by instruction.
+//! Code of functions: scope, line and variable locations, instruction by instruction.
 
 use core::ops::Range;
 
@@ -15,40 +15,41 @@ use crate::spirv::layout::Function;
 use crate::spirv::opcodes as op;
 use crate::spirv::words::Id;
 
-/// What is said of a function's code.
+/// The debug information of a function's code.
 #[derive(Debug)]
 pub(super) struct Body {
     code: Id,
     at: At,
-    /// Of each instruction that can have them, scope and line, and the word where it is.
+    /// Word offset, scope and line of each instruction that can have them.
     instructions: Vec<(usize, Shape, Shape)>,
-    /// Instructions from which on something holds a variable: the number, the variable, and what.
+    /// Declarations and values: index of the first instruction they apply to, variable, its place for messages,
+    /// location.
     values: Vec<(usize, Shape, At, Shape)>,
 }
 
-/// An instruction that is there without debug information.
+/// An instruction that is not debug information.
 struct Real {
     word: usize,
     block: Id,
-    /// Whether it is one of the `OpPhi` and `OpVariable` that the block begins with.
+    /// Whether it is one of the `OpPhi` and `OpVariable` at the start of the block.
     is_start: bool,
-    /// How many instructions of the block are counted before it.
+    /// Number of counted instructions before it in the block.
     counted: u32,
     is_first: bool,
-    /// An `OpLine` or `OpNoLine` right before it that is counted: the module's own.
+    /// A counted `OpLine` or `OpNoLine` right before it, which was in the module already.
     line: Option<OwnLine>,
 }
 
-/// A line that the module had.
+/// An `OpLine` or `OpNoLine` that was in the module already.
 #[derive(Clone, Copy)]
 struct OwnLine {
-    /// How many instructions of the block are counted before it; `None` if it is between two blocks.
+    /// Number of counted instructions before it in the block; `None` between two blocks.
     counted: Option<u32>,
-    /// File, line and column; `None` of an `OpNoLine`.
+    /// File, line and column; `None` for an `OpNoLine`.
     line: Option<(Id, u32, u32)>,
 }
 
-/// All functions with code that is described.
+/// Bodies of all described functions with code.
 pub(super) fn bodies(teller: &mut Teller<'_, '_>, added: &[Range<usize>]) -> Vec<Body> {
     let mut owners: HashMap<Id, FunctionId> = HashMap::new();
     for (id, _) in teller.module.functions() {
@@ -81,7 +82,8 @@ pub(super) fn bodies(teller: &mut Teller<'_, '_>, added: &[Range<usize>]) -> Vec
     all
 }
 
-/// Whether an instruction was added: of words of which that is not known, all that can be debug information.
+/// Whether an instruction was added. Where the added words are not known, every instruction that can be debug
+/// information counts as added.
 fn is_added(added: &[Range<usize>], at: usize, is_debug: bool) -> bool {
     if added.is_empty() {
         return is_debug;
@@ -90,7 +92,7 @@ fn is_added(added: &[Range<usize>], at: usize, is_debug: bool) -> bool {
     added.get(next).is_some_and(|range| range.contains(&at))
 }
 
-/// Names the files of the lines that a function had.
+/// Collects the files of the `OpLine`s that were in a function already.
 fn own_files(teller: &mut Teller<'_, '_>, function: &Function, added: &[Range<usize>]) {
     for instruction in teller.layout.words().between(function.at.clone()) {
         if instruction.opcode() == op::LINE && !is_added(added, instruction.at, true) {
@@ -101,7 +103,7 @@ fn own_files(teller: &mut Teller<'_, '_>, function: &Function, added: &[Range<us
     }
 }
 
-/// The instructions of a function that are no debug information.
+/// The instructions of a function that are not debug information.
 fn reals(teller: &Teller<'_, '_>, function: &Function, added: &[Range<usize>]) -> Vec<Real> {
     let layout = teller.layout;
     let (mut all, mut block, mut counted, mut is_start, mut line) = (Vec::new(), None, 0, true, None);
@@ -149,7 +151,7 @@ fn body(
             starts.insert(real.block, index);
         }
     }
-    // The instruction that each statement is before.
+    // The first instruction at or after an index that can have a statement before it.
     let behind = |mut index: usize| {
         while reals.get(index).is_some_and(|real| real.is_start) {
             index += 1;
@@ -174,13 +176,13 @@ fn body(
                 let found = |at| reals.binary_search_by_key(&at, |real| real.word).ok();
                 match defined.and_then(|it| found(it.at)) {
                     Some(index) => Some(behind(index + 1)),
-                    // A block, or a parameter.
+                    // The id is that of a block or a parameter.
                     None => defined.map(|_| behind(starts.get(&id).copied().unwrap_or(0))),
                 }
             }
         };
         let Some(index) = index else { continue };
-        // Where it is among the lines before the instruction.
+        // Number of counted instructions before the statement, to order it among the lines before the instruction.
         let start = match index.checked_sub(1).map(|before| &reals[before]) {
             Some(before) if reals.get(index).is_some_and(|real| real.block == before.block) => {
                 before.counted + 1
@@ -208,7 +210,7 @@ fn body(
                 Statement::Scope(scope) => told.scope = scope,
                 Statement::Line(line) => {
                     told.line = line;
-                    // A line of the module's own that comes behind it holds.
+                    // A line of the module's own that comes later stays in effect.
                     let own = real.line.and_then(|own| own.counted);
                     own_line = own_line.filter(|_| own.is_some_and(|own| counted <= own));
                 }
@@ -246,7 +248,7 @@ fn body(
     Body { code: function.id, at: module.at_scope(own), instructions, values }
 }
 
-/// What holds from an instruction on.
+/// Scope and line in effect from an instruction on.
 struct Now {
     scope: Option<ScopeId>,
     line: Option<SourceLine>,
@@ -269,7 +271,7 @@ fn value(
     for (place, held) in (first..).zip(all) {
         let is_omitted = teller.listed.has(Subject::Holder(variable, place), Property::Entity);
         let shape = match is_omitted {
-            // What was declared before stays so.
+            // An earlier declaration stays in effect.
             true if is_declaration => continue,
             true => teller.nothing_around(held, ty),
             false => teller.holding(held, ty, is_declaration),
@@ -282,7 +284,7 @@ impl Compare<'_> {
     pub(super) fn bodies(&mut self, described: &Told, said: &Told) {
         let said: HashMap<Id, &Body> = said.bodies.iter().map(|body| (body.code, body)).collect();
         for body in &described.bodies {
-            // A function without code is found as such.
+            // The record of a function shows missing code.
             if let Some(other) = said.get(&body.code) {
                 self.body(body, other);
             }

@@ -1,4 +1,4 @@
-//! Types that are not said where others are made of them, as it is listed.
+//! Types that are omitted from the types made of them.
 
 use super::shapes::{Shape, shape};
 use super::told::Teller;
@@ -6,12 +6,12 @@ use crate::model::{TypeId, TypeKind};
 use crate::omission::{Property, Reason, Subject};
 
 impl Teller<'_, '_> {
-    /// Whether a type refers to another one where this is omitted.
+    /// Whether the reference from one type to another is omitted.
     pub(super) fn is_cut(&self, id: TypeId, of: TypeId) -> bool {
         self.listed.is_cut(Subject::Type(id), self.stand_in(of))
     }
 
-    /// The type that is encoded in the place of one that only qualifies or names it.
+    /// The type that is encoded in place of a qualified type or typedef of it.
     pub(super) fn stand_in(&self, mut of: TypeId) -> TypeId {
         while self
             .listed
@@ -28,7 +28,7 @@ impl Teller<'_, '_> {
         of
     }
 
-    /// What a type points to, or is a name of.
+    /// The type that a pointer, typedef or qualified type references.
     pub(super) fn pointee(&mut self, id: TypeId, of: Option<TypeId>) -> Shape {
         match of {
             Some(of) if self.is_cut(id, of) => self.nothing(Some(of)),
@@ -36,7 +36,7 @@ impl Teller<'_, '_> {
         }
     }
 
-    /// What stands for a type that is not said.
+    /// The stand-in for an omitted type.
     pub(super) fn nothing(&mut self, of: Option<TypeId>) -> Shape {
         match of.filter(|_| !self.mode.has_none_types) {
             Some(of) => self.unspecified(of),
@@ -44,7 +44,7 @@ impl Teller<'_, '_> {
         }
     }
 
-    /// A type that stands for one that is not said: of its name, if the mode has that there.
+    /// An unspecified type that stands for an omitted one, with its name unless the mode has `DebugInfoNone` there.
     pub(super) fn unspecified(&mut self, of: TypeId) -> Shape {
         let name = self.module.ty(of).name().filter(|_| !self.mode.has_none_types);
         let name = name.map_or("", |name| self.module.string(name)).to_owned();
@@ -54,7 +54,7 @@ impl Teller<'_, '_> {
         key
     }
 
-    /// What cannot be described of the words as what it is made of is not said.
+    /// Whether a type cannot be imported, because a type that it is made of is omitted.
     pub(super) fn is_lost(&self, id: TypeId) -> bool {
         let lost = |of: TypeId| self.types[of.as_u32() as usize].is_lost;
         let cut = |of: TypeId| self.mode.has_none_types && self.is_cut(id, of);
@@ -65,7 +65,7 @@ impl Teller<'_, '_> {
             TypeKind::Array { of, .. } | TypeKind::Vector { of, .. } | TypeKind::Matrix { of, .. } => {
                 lost(of) || cut(of)
             }
-            // In the place of a class there is nothing in every mode.
+            // Every mode has a `DebugInfoNone` in place of an omitted class.
             TypeKind::MemberPointer { class, to } => {
                 let is_none = self.listed.has(Subject::Type(id), Property::Class);
                 lost(class) || lost(to) || cut(to) || is_none

@@ -35,9 +35,9 @@ impl Teller<'_, '_> {
         if declared.is_none() {
             self.yes(&mut all, function.member.is_explicit, "explicit");
         }
-        // Of what is said as a declaration nothing else can be said.
+        // A function declaration has no further properties.
         let is_function = !function.is_declaration || self.is_method(id);
-        // It is in the file of the line.
+        // The body is in the file of the line.
         let body = line.filter(|_| is_function);
         let body = body.map(|line| SourceLine { line: function.body_line, column: 0, ..line });
         let body_line = body.map_or(0, |body| self.in_text(body).line);
@@ -60,7 +60,7 @@ impl Teller<'_, '_> {
         self.record(key, Subject::Function(id), all, false);
     }
 
-    /// What a variable is known by: an instance by the call, and what it is one of.
+    /// The key of a variable: name and scope; for an instance also the inlined call.
     pub(super) fn variable_key(&mut self, id: VariableId) -> Shape {
         let module = self.module;
         let variable = module.variable(id);
@@ -78,8 +78,8 @@ impl Teller<'_, '_> {
         }
     }
 
-    /// What a variable is known by in code: one that is in an inlined call only is said to be the function's, and is an
-    /// instance where something holds it.
+    /// The key of a variable in code. A variable that is declared in an inlined call only is encoded as one of the
+    /// function, and its declarations and values as those of an instance.
     pub(super) fn held_key(&mut self, id: VariableId) -> Shape {
         let variable = self.module.variable(id);
         match self.call(variable.scope).filter(|_| variable.origin.is_none()) {
@@ -92,7 +92,7 @@ impl Teller<'_, '_> {
         }
     }
 
-    /// Whether a variable can be a number of elements.
+    /// Whether a variable can be the count of an array: unsigned, of 32 or 64 bits.
     pub(super) fn counts(&self, id: VariableId) -> bool {
         let variable = self.module.variable(self.module.first_origin(id));
         let ty = self.module.ty(variable.ty);
@@ -167,7 +167,7 @@ impl Teller<'_, '_> {
         self.record(key, Subject::Variable(id), all, false);
     }
 
-    /// The `OpVariable` of a variable, or the number that it always is.
+    /// The `OpVariable` of a variable, or its constant value.
     pub(super) fn held(&mut self, id: VariableId, held: Option<Id>) -> Option<Shape> {
         let variable = self.module.variable(id);
         let bits = self.module.ty(variable.ty).bits().unwrap_or(64).clamp(1, 64) as u32;

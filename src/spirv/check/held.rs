@@ -1,4 +1,5 @@
-//! What holds a variable, by what comes out where a mistake shows: every address and every id has bits of its own.
+//! Locations of variables, compared by evaluation. On the machine used, every address and every id has a value of its
+//! own, so that a wrong operation changes the result.
 
 use core::ops::Range;
 
@@ -14,12 +15,12 @@ use crate::spirv::opcodes as op;
 use crate::spirv::words::Id;
 use crate::target::{Per, SpaceId};
 
-/// A machine with memory everywhere, no byte like the next.
+/// A machine with memory at every address, filled with mixed bytes.
 struct Everywhere;
 
-/// A number that looks like no other.
+/// A bijection of numbers that mixes their bits, so that different ids and addresses get unrelated values.
 fn mixed(number: u64) -> u64 {
-    // SplitMix64.
+    // The last steps of SplitMix64.
     let mut mixed = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -60,11 +61,12 @@ impl Architecture for Everywhere {
 }
 
 impl Teller<'_, '_> {
-    /// The shape of an entry that holds a variable of a type, or a part of the variable.
+    /// The shape of a location of a variable of type `ty`, or of a part of the variable.
     pub(super) fn holding(&mut self, held: &Held, ty: TypeId, is_declaration: bool) -> Shape {
         let id = held.id();
         let defined = self.layout.definition(id);
-        // Only an OpVariable is declared to be a variable: what another pointer points to is a value.
+        // Only the address of an OpVariable is a location. A declaration through another pointer is its value,
+        // dereferenced.
         let is_variable = defined.is_some_and(|it| it.opcode() == op::VARIABLE);
         let is_variable = is_variable && is_declaration;
         let mut operations = held.operations(is_declaration);
@@ -85,20 +87,20 @@ impl Teller<'_, '_> {
         parts.push(u64::from(id.0).into());
         match evaluate(&operations, &initial, &Everywhere, &Everywhere) {
             Ok(found) => parts.push(found.location.to_string().into()),
-            // What has no meaning is compared as it stands.
+            // Operations that cannot be evaluated are compared as they are.
             Err(_) => parts.push(format!("{operations:?}").into()),
         }
         parts.extend(self.part(held, ty, is_variable));
         self.shapes.of(parts)
     }
 
-    /// Nothing holds the variable, or the part of it that something would.
+    /// The shape of a variable without a location, or of such a part of it.
     pub(super) fn nothing_holds(&mut self, held: &Held, ty: TypeId) -> Shape {
         let parts = [Part::from("nothing")].into_iter().chain(self.part(held, ty, false)).collect();
         self.shapes.of(parts)
     }
 
-    /// Nothing holds what a mode has no words for: the least part around it that it has.
+    /// The shape of a part without a location: the smallest part around it that the mode can encode.
     pub(super) fn nothing_around(&mut self, held: &Held, ty: TypeId) -> Shape {
         let known = held.indexes().iter().take_while(|index| self.is_known(index)).count();
         let mut around = held.around(known);
@@ -108,7 +110,7 @@ impl Teller<'_, '_> {
         self.nothing_holds(&around, ty)
     }
 
-    /// The part of the variable: its indexes, and in a mode without indexes its bits.
+    /// The part of a variable: its indexes, or its bits in a mode without indexes.
     fn part(&self, held: &Held, ty: TypeId, is_declaration: bool) -> Vec<Part> {
         let own = held.held_bits().map(|bits| bits.start.into()..bits.end.into());
         let (indexes, bits) = match self.has_indexes(is_declaration) || held.indexes().is_empty() {
@@ -126,7 +128,7 @@ impl Teller<'_, '_> {
         parts
     }
 
-    /// Whether indexes can say which part it is: a declaration has them in some sets only.
+    /// Whether a part is encoded with indexes. A declaration has them in the shader set only.
     fn has_indexes(&self, is_declaration: bool) -> bool {
         self.mode.has_indexes && (!is_declaration || self.mode.set.is_shader())
     }
@@ -141,7 +143,7 @@ impl Teller<'_, '_> {
         self.layout.constant(id)?.value.filter(|&number| number < 1 << 32)
     }
 
-    /// Whether the mode has the index.
+    /// Whether the mode can encode an index.
     fn is_known(&self, index: &Index) -> bool {
         match *index {
             Index::Number(_) => true,

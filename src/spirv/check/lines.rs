@@ -39,7 +39,7 @@ impl Teller<'_, '_> {
         }
     }
 
-    /// What can be said of a line: not that it is in a text in which it is not, nor its column.
+    /// The part of a line that can be encoded: no line beyond the end of the source text, no column beyond the line.
     pub(super) fn in_text(&self, line: SourceLine) -> SourceLine {
         let Some(text) = self.texts.get(&line.file) else { return line };
         let bytes = (line.line as usize).checked_sub(1).and_then(|index| text.get(index));
@@ -50,7 +50,7 @@ impl Teller<'_, '_> {
         }
     }
 
-    /// The file that a scope is said to be of: that of its line, or of the scope around a block without one.
+    /// The file of a scope: that of its line, or, for a block without a line, of the enclosing scope.
     pub(super) fn file_of(&self, mut scope: ScopeId) -> FileId {
         loop {
             let data = self.module.scope(scope);
@@ -73,7 +73,7 @@ impl Teller<'_, '_> {
         }
     }
 
-    /// A line, which 0 is none.
+    /// The shape of a line. Line 0 is no line.
     pub(super) fn line(&mut self, line: Option<SourceLine>) -> Shape {
         match line.map(|line| self.in_text(line)).filter(|line| line.line != 0) {
             Some(SourceLine { file, line, column }) => {
@@ -84,7 +84,7 @@ impl Teller<'_, '_> {
         }
     }
 
-    /// A line of the module's own, by the path of its file.
+    /// The shape of an `OpLine` that the module had, by the path of its file.
     pub(super) fn line_at(&mut self, file: Id, line: u32, column: u32) -> Shape {
         let path = self.layout.string(file).unwrap_or_default();
         let known = self.texts.keys().copied().find(|&file| self.path(file) == path);

@@ -33,12 +33,12 @@ impl<'l> Listed<'l> {
         self.why(subject, property).is_some()
     }
 
-    /// Whether an entity refers to a type where the type is omitted.
+    /// Whether an entity's reference to a type is omitted.
     pub fn is_cut(&self, subject: Subject, of: TypeId) -> bool {
         self.of(subject).any(|it| matches!(it.reason, Reason::Cycle(ty, _) if ty == of))
     }
 
-    /// The number that is encoded in place of one.
+    /// The number that is encoded in place of a property's own.
     pub fn number(&self, subject: Subject, property: Property) -> Option<u64> {
         match self.why(subject, property) {
             Some(&Reason::NoInt64(_, encoded)) => Some(encoded),
@@ -46,7 +46,7 @@ impl<'l> Listed<'l> {
         }
     }
 
-    /// How many entries of a list are encoded.
+    /// Number of encoded entries of a list.
     pub fn room(&self, subject: Subject, property: Property) -> usize {
         match self.why(subject, property) {
             Some(&Reason::NoRoom(encoded, _)) => encoded,

@@ -1,4 +1,4 @@
-//! What was not imported of the words: for a reason that is an omission, or for another.
+//! Instructions that were not imported: an omission explains them, or they are differences.
 
 use hashbrown::HashSet;
 
@@ -10,8 +10,9 @@ use crate::spirv::table::Name;
 use crate::spirv::words::Id;
 
 impl Compare<'_> {
-    /// What names a `DebugInfoNone` cannot always be imported, nor what names that in turn: it is no difference as often
-    /// as it is omitted. Nor is it one of a number in whose place another is encoded.
+    /// Reports instructions that were not imported. Excused are those that reference a `DebugInfoNone`, once per
+    /// omission that causes one, instructions that reference these in turn, and those whose number stands in place of
+    /// another.
     pub(super) fn lost(&mut self, facts: &Facts<'_>, omissions: &[Omission], unimported: &[Omission]) {
         let is_none = |it: &&Omission| matches!(it.reason, Reason::Cycle(..) | Reason::NotClass(_));
         let mut nothings = omissions.iter().filter(is_none).count();
@@ -19,7 +20,7 @@ impl Compare<'_> {
         for omission in unimported {
             let Omission { subject, property, reason, names, .. } = omission;
             let Reason::Unimported(why) = reason else { continue };
-            // These are compared otherwise.
+            // Records show these.
             if matches!(
                 why,
                 Unimported::NameOnly(_)

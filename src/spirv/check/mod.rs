@@ -1,4 +1,5 @@
-//! What was described against what the words say: read back, and compared thing by thing.
+//! Compares a description with the debug instructions of a module: the words are read back, and the two are compared
+//! record by record.
 //!
 //! ```text
 //!  Module, Binding ──► told (as the mode has it) ──┐
@@ -6,7 +7,7 @@
 //!  words ──► import ──► told (as it is) ───────────┘
 //! ```
 //!
-//! It knows of the writing half what [`Mode`] and the specification say, and shares nothing with it.
+//! It stands on [`Mode`] and the specification, and shares nothing else with the writing half.
 
 mod body;
 mod composites;
@@ -42,28 +43,28 @@ use listed::Listed;
 use shapes::{Shape, Shapes};
 use told::{Teller, Told};
 
-/// What was found.
+/// The result of a comparison.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checked {
-    /// Whether the words are what the specification says.
+    /// The validation of the words against the specification.
     pub valid: Report,
-    /// What they say otherwise than it was described, and was not [listed](Attached::omissions).
+    /// Differences between the words and the description that are not [omissions](Attached::omissions).
     pub differences: Vec<Difference>,
-    /// How many things were compared.
+    /// Number of compared records, instructions and values.
     pub compared: usize,
 }
 
-/// Something that is not said, is said otherwise, or was not described.
+/// An entity or a property that is not encoded, is encoded otherwise, or was not described.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
-    /// Of what: unit, function, variable; the id of the instruction or block, where it is about code.
+    /// Its place: unit, function, variable; in code, the id of the instruction or block.
     pub at: At,
-    /// What it is.
+    /// The difference as text.
     pub what: String,
 }
 
 impl Checked {
-    /// Whether nothing is wrong.
+    /// Whether the words are valid and no difference was found.
     pub fn is_clean(&self) -> bool {
         self.valid.is_clean() && self.differences.is_empty()
     }
@@ -88,13 +89,13 @@ impl fmt::Display for Checked {
     }
 }
 
-/// Reads words back, and compares what they say with what was described, under a mode. It does not matter who wrote them.
+/// Reads words of any producer back, and compares them with the description under a mode.
 ///
-/// Positions of the binding count in a module without debug instructions, `OpLine` and `OpNoLine`; of one that had some
-/// of its own see [`Attached::check`]. A difference that `omissions` list is none.
+/// Positions of the binding count in a module without debug instructions, `OpLine` and `OpNoLine`. For a module that
+/// had some of its own, use [`Attached::check`]. Differences listed in `omissions` are not reported.
 ///
 /// # Errors
-/// As [`read`] and [`import`](super::import()): if the words are no module, or not one that can be described.
+/// As [`read`] and [`import`](super::import()): if the words are not a module, or not one that can be described.
 pub fn check(
     module: &Module,
     binding: &Binding,
@@ -106,7 +107,7 @@ pub fn check(
 }
 
 impl Attached {
-    /// [Checks](check()) the words against what was described. Which of them are new is known.
+    /// [Checks](check()) the words against the description. The added words are known here.
     ///
     /// # Errors
     /// As [`check`](check()).
@@ -147,7 +148,7 @@ fn checked(
         Discriminators::Beside => HashSet::new(),
     };
     let is_meant = |finding: &Finding| match finding.rule {
-        // Instructions of another set are not the ones that were described.
+        // Instructions of another set do not belong to the description.
         Rule::UnknownSet => true,
         Rule::OperandKind if finding.operand == Some(Field::Scope) => {
             finding.at.word.is_some_and(|word| discriminated.contains(&word))
@@ -160,7 +161,7 @@ fn checked(
     Ok(Checked { valid, differences: found, compared })
 }
 
-/// The words of instructions whose scope is a discriminator, which the specification does not have among scopes.
+/// Word offsets of instructions whose scope is a discriminator, which the specification does not allow as a scope.
 fn discriminated(facts: &Facts<'_>) -> HashSet<usize> {
     let is_discriminator = |fact: &Fact<'_>| {
         let scope = facts.named(fact, Field::Scope).and_then(|scope| scope.name());
@@ -169,7 +170,7 @@ fn discriminated(facts: &Facts<'_>) -> HashSet<usize> {
     facts.iter().filter(is_discriminator).map(|fact| fact.at).collect()
 }
 
-/// A comparison.
+/// A comparison: the differences so far, and the number of compared records.
 struct Compare<'c> {
     shapes: &'c Shapes,
     found: Vec<Difference>,
@@ -188,7 +189,7 @@ impl Compare<'_> {
         for (key, [mut ours, mut theirs]) in by_key {
             let all_theirs = theirs.clone();
             self.compared += ours.len();
-            // Those that are the same first; the others in order.
+            // Equal records are paired first, the others in order.
             let mut same: HashMap<&Vec<(String, Shape)>, Vec<usize>> = HashMap::new();
             for &index in &theirs {
                 same.entry(&said.records[index].properties).or_default().push(index);
@@ -204,7 +205,7 @@ impl Compare<'_> {
             let mut new = Vec::new();
             for pair in 0..ours.len().max(theirs.len()) {
                 let our = ours.get(pair);
-                // Two types that differ in what is listed may be said in the same words, which is once.
+                // Two types that differ only in omitted properties can have one instruction.
                 let is_once = our.is_some_and(|&at| described.records[at].is_once);
                 let their = theirs.get(pair).or_else(|| all_theirs.first().filter(|_| is_once));
                 match (our.map(|&at| &described.records[at]), their.map(|&at| &said.records[at])) {

@@ -1,4 +1,4 @@
-//! Scopes: what each is known by, and which one things are said to be in.
+//! Scopes: the key of each, and the scope that entities are encoded in.
 
 use super::shapes::{Shape, shape};
 use super::told::Teller;
@@ -8,7 +8,7 @@ use crate::spirv::mode::Discriminators;
 use crate::spirv::table::Set;
 
 impl Teller<'_, '_> {
-    /// What a scope is known by.
+    /// The key of a scope.
     pub(super) fn scope(&mut self, id: ScopeId) -> Shape {
         let mut open = vec![id];
         while let Some(&at) = open.last() {
@@ -39,7 +39,7 @@ impl Teller<'_, '_> {
         }
     }
 
-    /// The same, where that of what is around it is known.
+    /// The key of a scope, from the keys of the enclosing scopes, which exist already.
     pub(super) fn scope_here(&mut self, id: ScopeId) -> Shape {
         let data = self.module.scope(id);
         let known = |this: &Self, id: Option<ScopeId>| id.and_then(|id| this.scopes[id]);
@@ -58,7 +58,7 @@ impl Teller<'_, '_> {
                     let (call, origin) = (known(self, Some(call)), known(self, Some(origin)));
                     shape!(self.shapes; call.unwrap_or(nothing), "of", origin.unwrap_or(nothing))
                 }
-                // An instance of no block is said to be the scope around it.
+                // An instance without an origin is encoded as the enclosing scope.
                 (None, Some(_)) => parent,
                 _ => {
                     let line = self.line(data.line);
@@ -100,8 +100,8 @@ impl Teller<'_, '_> {
         None
     }
 
-    /// The discriminator that instructions of a block are of, or an inlined call, where it is a scope that they are in. A
-    /// call without one is in that of the block that it is in.
+    /// The discriminator of a block's instructions or of an inlined call, in modes that encode discriminators as
+    /// scopes. A call without a discriminator has that of the enclosing block.
     pub(super) fn discriminator(&self, id: ScopeId) -> Option<u64> {
         let data = self.module.scope(id);
         let number = match (&data.kind, data.parent) {
@@ -117,8 +117,8 @@ impl Teller<'_, '_> {
         (number != 0).then_some(number.into())
     }
 
-    /// The scope that something is said to be in: of an inlined call the function, and of a block in it the one that it
-    /// is an instance of, or else that of the scope around it.
+    /// The lexical scope in which an entity is encoded. For an inlined call it is the function; for a block in one, the
+    /// block's origin, or else the lexical scope of the enclosing scope.
     pub(super) fn lexical(&self, mut scope: ScopeId) -> ScopeId {
         while let Some(call) = self.call(scope) {
             let data = self.module.scope(scope);
@@ -131,7 +131,7 @@ impl Teller<'_, '_> {
         scope
     }
 
-    /// The unit or namespace that a scope is, or is in.
+    /// The innermost unit or namespace around a scope, or the scope itself.
     pub(super) fn outside(&self, id: ScopeId) -> ScopeId {
         let mut at = id;
         loop {
@@ -165,22 +165,23 @@ impl Teller<'_, '_> {
         self.record(key, Subject::Scope(id), all, false);
     }
 
-    /// A function that a scope is the body of, but is only declared, so that what is in it is not said.
+    /// Whether a scope is in a function that is only declared. Its contents are not encoded.
     pub(super) fn is_declared(&self, id: ScopeId) -> bool {
         self.module.function_of(id).is_some_and(|function| {
             self.module.function(function).is_declaration && !self.is_method(function)
         })
     }
 
-    /// Whether a function is known as a declaration. What is said as a function is one for who reads, if it has code or
-    /// blocks: not all who write say which of them are definitions.
+    /// Whether a function is read back as a declaration. A `DebugFunction` with code or blocks is read back as a
+    /// definition, because not all producers mark definitions.
     pub(super) fn is_only_declared(&self, id: FunctionId) -> bool {
         let is_function = self.is_method(id) && self.with_body.contains(&id);
         self.module.function(id).is_declaration && !is_function
     }
 
-    /// Whether it is a declaration that only its type has, which `OpenCL.DebugInfo.100` says as a function, with its
-    /// parameters: types have those as members.
+    /// Whether a function is a member function that is declared only. `OpenCL.DebugInfo.100` encodes it as a
+    /// `DebugFunction`
+    /// with parameters, because members of a type are functions there, not declarations.
     pub(super) fn is_method(&self, id: FunctionId) -> bool {
         let parent = self.module.scope(self.module.function(id).scope).parent;
         let is_in_type = parent.is_some_and(|parent| match self.module.scope(parent).kind {

@@ -1,13 +1,13 @@
-//! What is said, as numbers: two things that are said in the same words have the same one.
+//! Shapes: entities and values interned as numbers. Two with equal parts have the same number.
 
 use hashbrown::DefaultHashBuilder;
 use indexmap::IndexSet;
 
-/// What was said.
+/// An interned sequence of parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Shape(u32);
 
-/// A part of what is said.
+/// A part of a shape.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Part {
     Word(&'static str),
@@ -40,29 +40,29 @@ impl From<Shape> for Part {
     }
 }
 
-/// `shape!(shapes; "word", text, number)`.
+/// Interns a shape of the given parts: `shape!(shapes; "word", text, number)`.
 macro_rules! shape { ($shapes:expr; $($part:expr),* $(,)?) => {
     $shapes.of(vec![$($crate::spirv::check::shapes::Part::from($part)),*])
 } }
 pub(super) use shape;
 
-/// All that was said.
+/// All shapes of a comparison.
 #[derive(Debug, Default)]
 pub(super) struct Shapes(IndexSet<Vec<Part>, DefaultHashBuilder>);
 
-/// How deep a message goes into what something is made of.
+/// Levels of nested shapes that a message shows.
 const DEPTH: usize = 4;
 
-/// About how many bytes of it a message has.
+/// Approximate number of bytes of a shape in a message.
 const LENGTH: usize = 200;
 
 impl Shapes {
     pub fn of(&mut self, parts: Vec<Part>) -> Shape {
-        // One for each thing that is said: far less than 2^32.
+        // Each record has a few shapes, so that there are far less than 2^32.
         Shape(self.0.insert_full(parts).0 as u32)
     }
 
-    /// In words.
+    /// The shape as text.
     pub fn text(&self, shape: Shape) -> String {
         let mut text = String::new();
         self.add(shape, DEPTH, &mut text);

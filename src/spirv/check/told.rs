@@ -1,4 +1,4 @@
-//! What is said of everything but types, as the mode has it.
+//! Records of a described module, as the mode encodes it: all entities but types.
 
 use core::ops::Range;
 
@@ -23,7 +23,7 @@ use crate::spirv::table::Set;
 use crate::spirv::validate::lines::bytes_of_lines;
 use crate::spirv::words::{HEADER, Id};
 
-/// One thing that is said.
+/// A record: an entity and its properties, as the mode encodes them.
 #[derive(Debug)]
 pub(super) struct Record {
     pub key: Shape,
@@ -33,16 +33,16 @@ pub(super) struct Record {
     pub is_once: bool,
 }
 
-/// All that is said.
+/// All records of a module.
 #[derive(Debug, Default)]
 pub(super) struct Told {
     pub records: Vec<Record>,
     pub bodies: Vec<Body>,
-    /// Files of lines that the module had, which nothing else has to name.
+    /// Files of the module's own `OpLine`s, which no described entity needs to reference.
     pub own_files: HashSet<Shape>,
 }
 
-/// Tells.
+/// Makes the records of a module.
 pub(super) struct Teller<'m, 's> {
     pub module: &'m Module,
     pub binding: &'m Binding,
@@ -51,16 +51,16 @@ pub(super) struct Teller<'m, 's> {
     pub shapes: &'s mut Shapes,
     pub listed: &'m Listed<'m>,
     pub types: Vec<Said>,
-    /// The parts of arrays.
+    /// The parts that each array was made of: element type and counts.
     pub arrays: HashMap<Shape, Vec<Part>>,
-    /// Whether an array of each dimension is said by itself.
+    /// Whether each dimension of an array is an array type of its own.
     pub is_nested: bool,
     pub scopes: SecondaryMap<ScopeId, Option<Shape>>,
     /// Parameters of functions, in order.
     pub parameters: SecondaryMap<FunctionId, Vec<VariableId>>,
-    /// Of files whose text is said, how many bytes each line has.
+    /// Bytes of each line, by file, for files with a source text.
     pub texts: HashMap<FileId, Vec<usize>>,
-    /// Variables that something is said to hold.
+    /// Variables with a `DebugDeclare` or `DebugValue`.
     pub in_code: HashSet<VariableId>,
     pub entry_points: HashSet<Id>,
     /// Declarations of functions that are defined elsewhere.
@@ -68,11 +68,11 @@ pub(super) struct Teller<'m, 's> {
     /// Functions that have code, blocks or inlined calls.
     pub with_body: HashSet<FunctionId>,
     pub told: Told,
-    /// What was said that is said once.
+    /// Keys and properties of the records that are made once.
     once: HashSet<(Shape, Vec<(String, Shape)>)>,
 }
 
-/// Languages with a number of the core specification.
+/// Source languages that the core specification numbers.
 const LANGUAGES: [(u64, Language); 9] = [
     (1, Language::GLSL_ES),
     (2, Language::GLSL),
@@ -85,8 +85,8 @@ const LANGUAGES: [(u64, Language); 9] = [
     (13, Language::RUST),
 ];
 
-/// Bytes of text that one string can have: an instruction has less than 2^16 words, of which two come before the text,
-/// and the text ends with a byte of 0.
+/// Most bytes of text in one `OpString`: an instruction has less than 2^16 words, two come before the text, and the
+/// text ends with a byte of 0.
 const MOST_TEXT: usize = (0xffff - 2) * 4 - 1;
 
 impl<'m, 's> Teller<'m, 's> {
@@ -147,7 +147,8 @@ impl<'m, 's> Teller<'m, 's> {
         }
     }
 
-    /// Tells. `added` says which words positions do not count; if there are none, all that can be debug information.
+    /// Makes the records. Positions do not count the words in `added`; if it is empty, they do not count any
+    /// instruction that can be debug information.
     pub fn tell(mut self, added: &[Range<usize>]) -> Told {
         self.metadata();
         self.types();
@@ -174,7 +175,7 @@ impl<'m, 's> Teller<'m, 's> {
         }
     }
 
-    /// Whether it is an instruction of a set of debug instructions.
+    /// Whether an instruction belongs to a set of debug instructions.
     pub fn is_debug(&self, instruction: crate::spirv::Instruction<'_>) -> bool {
         let is_set = instruction.operands().first().is_some_and(|&set| self.layout.set(Id(set)).is_some());
         is_set && matches!(instruction.opcode(), op::EXT_INST | op::EXT_INST_FORWARD)
@@ -190,7 +191,7 @@ impl<'m, 's> Teller<'m, 's> {
         }
     }
 
-    /// What is about the module and not about its source.
+    /// Properties of the module rather than of its source: build identifier and storage path.
     fn metadata(&mut self) {
         if !self.mode.set.is_shader() {
             return;
@@ -239,7 +240,7 @@ impl<'m, 's> Teller<'m, 's> {
         }
     }
 
-    /// Definitions in order, those of the command line first: which file includes which is not said.
+    /// Macro definitions in order, those of the command line first. Inclusions are not encoded.
     fn macros(&mut self, id: crate::model::UnitId) -> Vec<(String, Shape)> {
         let (mut files, mut said, mut defined) = (Vec::new(), Vec::new(), HashSet::new());
         for what in self.module.macros(id) {

@@ -1,4 +1,4 @@
-//! Types, as the mode has them.
+//! Types, as the mode encodes them.
 
 use super::shapes::{Part, Shape, shape};
 use super::told::Teller;
@@ -8,22 +8,22 @@ use crate::model::{
 use crate::omission::{Property, Subject};
 use crate::spirv::mode::{Of, Vectors};
 
-/// What a type is said as.
+/// The encoding of a type.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Said {
     pub shape: Shape,
-    /// The basic type that it is, or that it is a name of or qualifies.
+    /// The basic type that it is, names or qualifies.
     pub basic: Option<Shape>,
     /// Whether it is the basic type itself.
     pub is_basic: bool,
-    /// Whether its size is said, if it has one: not of what is made of a type of which only the name is.
+    /// Whether its size, if it has one, is encoded. Types made of an unspecified type have no encoded size.
     pub is_sized: bool,
-    /// Whether it cannot be described of the words: something that it cannot do without is listed as not said.
+    /// Whether it cannot be imported, because a part that it needs is omitted.
     pub is_lost: bool,
 }
 
 impl Teller<'_, '_> {
-    /// All types. Each is made of those before it, and of members.
+    /// Makes the records of all types. Types reference earlier types only, except in members.
     pub(super) fn types(&mut self) {
         for (id, ty) in self.module.types() {
             let said = self.kind(id, ty.kind(), ty.bits());
@@ -39,7 +39,7 @@ impl Teller<'_, '_> {
         self.types[id.as_u32() as usize].shape
     }
 
-    /// The type, or `void`.
+    /// The shape of a type; `None` is `void`.
     pub(super) fn maybe(&mut self, id: Option<TypeId>) -> Shape {
         match id {
             Some(id) => self.ty(id),
@@ -57,7 +57,7 @@ impl Teller<'_, '_> {
                     Some(encoding) => {
                         shape!(self.shapes; encoding, name, bits.unwrap_or_default(), "bits")
                     }
-                    // Nothing but the name can be read back of it.
+                    // Only the name can be read back.
                     None => shape!(self.shapes; "unspecified", name),
                 };
                 let is_sized = word(*encoding).is_some();
@@ -175,7 +175,7 @@ impl Teller<'_, '_> {
                 let mut parts = vec![Part::from("function returning"), self.pointee(id, *returns).into()];
                 for &ty in parameters {
                     match self.is_cut(id, ty) {
-                        // A parameter of no type cannot be described.
+                        // A parameter without a type cannot be imported.
                         true if self.mode.has_none_types => {}
                         true => parts.push(self.nothing(Some(ty)).into()),
                         false => parts.push(self.ty(ty).into()),
@@ -186,7 +186,7 @@ impl Teller<'_, '_> {
         }
     }
 
-    /// What a vector is of, if it is said as one.
+    /// The element type of a vector, if it is encoded as a `DebugTypeVector`.
     fn vector_of(&self, of: TypeId, count: u64) -> Option<Shape> {
         let inner = self.types[of.as_u32() as usize];
         match self.mode.vector {
@@ -195,7 +195,7 @@ impl Teller<'_, '_> {
         }
     }
 
-    /// An array of arrays is one of more dimensions.
+    /// The shape of an array. An array of arrays becomes one array with more dimensions.
     fn array(&mut self, parts: Vec<Part>) -> Shape {
         if let Some(Part::Shape(of)) = parts.get(1)
             && let Some(inner) = self.arrays.get(of)
@@ -226,9 +226,9 @@ impl Teller<'_, '_> {
         }
     }
 
-    /// The class that a type is, or qualifies or names.
+    /// The type behind typedefs and qualifiers.
     pub(super) fn class(&self, mut id: TypeId) -> TypeId {
-        // They are newer than what they are made of.
+        // Ends, because a typedef or qualified type is newer than its target.
         while let TypeKind::Typedef { of: Some(of), .. } | TypeKind::Qualified { of: Some(of), .. } =
             self.module.ty(id).kind()
         {
@@ -237,8 +237,8 @@ impl Teller<'_, '_> {
         id
     }
 
-    /// What a type that has a name, or could have one, is known by: not by the functions and types that it is in,
-    /// which cannot always be said.
+    /// The key of a type that can have a name. Enclosing functions and types are not part of it, since they cannot
+    /// always be encoded.
     pub(super) fn type_key(&mut self, id: TypeId) -> Shape {
         let ty = self.module.ty(id);
         let around = self.namespace(ty.scope());
@@ -286,20 +286,20 @@ impl Teller<'_, '_> {
         }
         let mut all: Vec<(String, Shape)> = Vec::new();
         match ty.kind() {
-            // Where it is declared is said of one of which nothing else is.
+            // Encoded as an unspecified type, which has a line.
             TypeKind::Base { encoding, .. } if word(*encoding).is_none() => {
                 all.push(("line".into(), self.line(None)));
             }
             TypeKind::Base { .. } => {}
             TypeKind::Unspecified { .. } => all.push(("line".into(), self.line(ty.line()))),
-            // Said as a basic type.
+            // Encoded as a basic type.
             TypeKind::Pointer { .. } if self.types[id.as_u32() as usize].is_basic => {}
             &TypeKind::Typedef { of, .. } => {
                 let basic = self.types[id.as_u32() as usize].basic;
                 let named = match (self.mode.typedef, basic) {
                     (Of::Any, _) => self.pointee(id, of),
                     (Of::Basic, Some(basic)) => basic,
-                    // It is not said.
+                    // Omitted.
                     (Of::Basic, None) => return,
                 };
                 all.push(("type".into(), named));
@@ -319,9 +319,10 @@ impl Teller<'_, '_> {
                 }
             }
             TypeKind::Composite(composite) => self.composite(id, composite, &mut all),
-            // It is said as what it qualifies.
+            // Encoded as the type that it qualifies.
             TypeKind::Qualified { of, .. } if self.maybe(*of) == self.ty(id) => return,
-            // One of several dimensions may be said as several; and what is no vector or matrix, as an array.
+            // An array of several dimensions may be encoded as several arrays; some vectors and matrices are encoded as
+            // arrays.
             TypeKind::Array { .. } | TypeKind::Vector { .. } | TypeKind::Matrix { .. }
                 if self.is_nested && self.arrays.contains_key(&self.ty(id)) =>
             {
@@ -341,7 +342,7 @@ impl Teller<'_, '_> {
         self.record(key, Subject::Type(id), all, true);
     }
 
-    /// An integer of a type: bits above those of the type are 0.
+    /// The integer in the bytes of a constant, zero-extended; `None` for other types and for more than 8 bytes.
     pub(super) fn integer(&self, ty: TypeId, bytes: &[u8]) -> Option<u64> {
         if bytes.is_empty() || bytes.len() > 8 || !self.is_integer(ty) {
             return None;
@@ -370,7 +371,7 @@ impl Teller<'_, '_> {
         }
     }
 
-    /// The name of a pointer as C has it.
+    /// The name of a pointer type in C syntax.
     fn spelled(&self, mut id: TypeId) -> String {
         let (mut front, mut back) = (String::new(), String::new());
         for _ in 0..MOST_DERIVED {
@@ -412,10 +413,10 @@ impl Teller<'_, '_> {
     }
 }
 
-/// How many pointers and qualifiers a name of a type has.
+/// Most pointers and qualifiers in the name of a type.
 const MOST_DERIVED: usize = 16;
 
-/// More dimensions than an array is flattened to.
+/// Most parts of an array that is made of an array of arrays.
 const MOST_DIMENSIONS: usize = 64;
 
 fn word(encoding: BaseEncoding) -> Option<&'static str> {
