@@ -1,4 +1,4 @@
-//! What is said among the instructions of functions: positions.
+//! Debug instructions in functions: scopes, lines, declarations and values, with their positions.
 
 use hashbrown::HashMap;
 
@@ -13,26 +13,26 @@ use crate::spirv::read::Fact;
 use crate::spirv::table::Name;
 use crate::spirv::words::{Id, Instruction};
 
-/// A scope as it is said: with the call that it was inlined at.
+/// The operands of a `DebugScope`: a scope and its `DebugInlinedAt`.
 type Said = (Id, Option<Id>);
 
-/// Where in a function one is, and what holds there.
+/// A position in a function, with the scope and line in effect.
 struct Body {
     function: Id,
     described: Option<FunctionId>,
     unit: UnitId,
     block: Option<Id>,
-    /// How many instructions of the block have passed.
+    /// Number of instructions of the block so far.
     index: u32,
-    /// Whether all of them are `OpPhi` and `OpVariable`.
+    /// Whether all instructions of the block so far are `OpPhi` and `OpVariable`.
     is_start: bool,
-    /// What is said here.
+    /// The scope in effect.
     said: Option<Said>,
     line: Option<SourceLine>,
-    /// What the statements so far say.
+    /// Scope (and below it the line) of the statements so far.
     scope: Option<ScopeId>,
     told: Option<SourceLine>,
-    /// The variable of the value that was said right before.
+    /// The variable of a `DebugValue` right before.
     last: Option<VariableId>,
     scopes: HashMap<Said, Option<ScopeId>>,
 }
@@ -100,7 +100,7 @@ impl<'a> Importer<'_, 'a> {
         Ok(())
     }
 
-    /// What holds of the next instruction, where that is something else than what the statements say.
+    /// Adds statements for the scope and line of the next instruction, where they change.
     fn state(&mut self, body: &mut Body) -> Result<()> {
         let Some(position) = body.position() else { return Ok(()) };
         let scope = match body.said {
@@ -133,7 +133,7 @@ impl<'a> Importer<'_, 'a> {
             }
             (of, _) => of,
         };
-        // A scope of another function says nothing of these instructions.
+        // A scope of another function does not apply to these instructions.
         let module = self.m.described();
         let scope =
             scope.filter(|&scope| body.described.is_some() && module.function_of(scope) == body.described);
@@ -163,7 +163,7 @@ impl<'a> Importer<'_, 'a> {
             }
             Some(Name::NoLine) => body.line = None,
             Some(Name::Declare | Name::Value) => self.value(body, fact)?,
-            // Of functions.
+            // Imported with the functions.
             Some(Name::FunctionDefinition) => {}
             _ => self.omit(fact, Unimported::InFunction),
         }
@@ -198,7 +198,7 @@ impl<'a> Importer<'_, 'a> {
         }
         body.last = Some(variable);
         let all = &mut self.binding;
-        // Of several that follow each other, each can hold some of the bits.
+        // Consecutive values of a variable can each give some of its bits.
         if before == Some(variable)
             && held.indexes().is_empty()
             && let Some((_, Statement::Value { held: first, count, .. })) = all.statements.last_mut()
@@ -219,7 +219,7 @@ impl<'a> Importer<'_, 'a> {
         Ok(())
     }
 
-    /// The variable of the function, or the instance of that of an inlined one.
+    /// The variable of the function, or the instance of an inlined variable.
     fn variable_said(&mut self, body: &Body, id: Id) -> Result<Option<VariableId>> {
         if let Some(inlined) = self.get(id).filter(|fact| fact.name() == Some(Name::InlinedVariable)) {
             let both = inlined.id(Field::Variable).zip(inlined.id(Field::Inlined));
@@ -231,7 +231,7 @@ impl<'a> Importer<'_, 'a> {
         let Some(&variable) = self.variables.get(&id) else { return Ok(None) };
         let module = self.m.described();
         let of = module.function_of(module.variable(variable).scope);
-        // From the innermost call outwards, the first one of the variable's function.
+        // The innermost enclosing call of the variable's function.
         let (mut said, mut steps) = (body.said, 0);
         while let Some((scope, Some(inlined))) = said {
             let scope = self.scopes.get(&self.not_template(scope));
@@ -256,11 +256,11 @@ impl<'a> Importer<'_, 'a> {
     }
 }
 
-/// How many calls around a variable are looked at.
+/// Most enclosing calls that are searched for a variable's function.
 const MOST_CALLS: usize = 1 << 12;
 
 impl Body {
-    /// Scope and line hold up to the end of the block, and what is said between two blocks holds in the second.
+    /// Ends a block. Scope and line stay in effect up to its end; those between two blocks apply to the second.
     fn end_block(&mut self) {
         (self.block, self.said, self.line) = (None, None, None);
     }

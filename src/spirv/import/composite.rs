@@ -1,4 +1,4 @@
-//! What composite types are made of: members, base classes, parameters of templates.
+//! Contents of composite types: members, base classes, template parameters.
 
 use super::flags::{self, Flags};
 use super::order::Node;
@@ -13,7 +13,7 @@ use crate::spirv::read::Fact;
 use crate::spirv::table::{Name, Set};
 use crate::spirv::words::Id;
 
-/// A parameter of a template, and what it stands for.
+/// A template parameter and its argument.
 enum Parameter {
     Type(String, Option<TypeId>),
     Value(String, TypeId, Vec<u8>),
@@ -35,7 +35,7 @@ impl Parameter {
 }
 
 impl<'a> Importer<'_, 'a> {
-    /// Members of composite types, in order. They can be of any type.
+    /// Imports the members of composite types, in order. It comes after all types, because a member can have any type.
     pub(super) fn members(&mut self) -> Result<()> {
         while let Some((id, unit, ty)) = self.composites.pop() {
             let Some(fact) = self.get(id) else { continue };
@@ -72,14 +72,14 @@ impl<'a> Importer<'_, 'a> {
         Ok(())
     }
 
-    /// The members that objects of a composite type have.
+    /// The members of a composite type that are not static.
     pub(super) fn data_members(&self, fact: &Fact<'a>) -> impl Iterator<Item = Fact<'a>> {
         let members = fact.ids(Field::Member).filter_map(|member| self.get(member));
         members.filter(|it| it.name() == Some(Name::TypeMember) && !self.is_static_member(it))
     }
 
-    /// Whether the sizes of a composite type and of all of its members are 0, as in the modules of glslang: the offsets of
-    /// the members are then not known.
+    /// Whether a composite type and all its members have the size 0, as in glslang's modules. The offsets of the
+    /// members are then unknown.
     pub(super) fn has_no_layout(&self, fact: &Fact<'a>) -> bool {
         let is_zero = |fact: &Fact<'_>, field| self.number(fact, field) == Some(0);
         let mut members = self.data_members(fact);
@@ -88,7 +88,7 @@ impl<'a> Importer<'_, 'a> {
             && members.all(|it| is_zero(&it, Field::Size) && is_zero(&it, Field::Offset))
     }
 
-    /// Lays out the members of a composite type, one behind the other. Gives its bits.
+    /// Lays out the members of a composite type one after the other. Returns the size in bits.
     pub(super) fn lay_out(&mut self, fact: &Fact<'a>, unit: UnitId, kind: CompositeKind) -> u64 {
         let (mut end, mut all) = (0u64, Vec::new());
         for member in self.data_members(fact) {
@@ -129,7 +129,7 @@ impl<'a> Importer<'_, 'a> {
         if is_larger {
             self.omit(fact, Unimported::LargerThanType);
         }
-        // A vector of three elements that is the last member may have no room for the fourth.
+        // A vector of three elements as the last member may have no padding for a fourth one.
         let has = self.m.described().ty(of).bits();
         let has_room = |bits: u64| has.is_none_or(|has| offset.saturating_add(bits) <= has);
         let is_whole = is_larger
@@ -193,7 +193,7 @@ impl<'a> Importer<'_, 'a> {
         self.word(fact, Field::Flags) & flags::STATIC_MEMBER != 0
     }
 
-    /// Adds the parameters of the template that a function is of.
+    /// Adds the template parameters of a function.
     pub(super) fn function_template(&mut self, id: Id) -> Result<()> {
         let template = self.templates.get(&id).and_then(|&template| self.get(template));
         let (Some(template), Some(unit)) = (template, self.unit_of(id)) else { return Ok(()) };
@@ -226,7 +226,7 @@ impl<'a> Importer<'_, 'a> {
         is_outer: bool,
     ) -> Result<Made<Parameter>> {
         let name = self.text(fact, Field::Name);
-        // The LLVM translator has 16 and 17 the other way round: a template has its name where a pack has its source.
+        // The LLVM translator swaps 16 and 17: a template template parameter has its name where a pack has its source.
         let operand = |index: usize| fact.operands.get(index).copied().map(Id);
         let is_string = |id: Id| self.facts.layout().string(id).is_some();
         match fact.name() {
@@ -259,7 +259,7 @@ impl<'a> Importer<'_, 'a> {
                         self.omit(fact, Unimported::NotDebug("parameter", id));
                         continue;
                     };
-                    // Recursion ends here: a pack is in no pack.
+                    // Recursion ends here: a pack cannot contain a pack.
                     let made = self.template_parameter(&inner, unit, false)?;
                     all.extend(self.made(&inner, made));
                 }
@@ -269,14 +269,14 @@ impl<'a> Importer<'_, 'a> {
         }
     }
 
-    /// Where the parameter of a template is declared has no place.
+    /// Lists the line of a template parameter as not imported: the model does not have it.
     fn unlined(&mut self, fact: &Fact<'_>) {
         if self.word(fact, Field::Line) != 0 || self.word(fact, Field::Column) != 0 {
             self.omit(fact, Unimported::TemplateParameterLine);
         }
     }
 
-    /// The bytes of a constant that has a type, as they would be in memory.
+    /// The bytes of a constant of a type, in the target's byte order.
     pub(super) fn constant(&self, id: Id, ty: TypeId) -> Made<Vec<u8>> {
         let bits = self.m.described().ty(ty).bits();
         let Some(bytes) = bits.and_then(|bits| usize::try_from(bits.div_ceil(8)).ok()).filter(|&it| it <= 64)

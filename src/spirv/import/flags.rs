@@ -7,19 +7,19 @@ pub(super) use crate::spirv::names::flags::{
     OPTIMIZED, PASS_BY_REFERENCE, PASS_BY_VALUE, PROTOTYPED, RVALUE_REFERENCE, STATIC_MEMBER,
 };
 
-/// Flags, of which those that are understood are taken away.
+/// The flags of an instruction that are not imported yet.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Flags(pub u32);
 
 impl Flags {
-    /// Whether it is there.
+    /// Removes a flag. Returns whether it was set.
     pub fn take(&mut self, flag: u32) -> bool {
         let is_there = self.0 & flag != 0;
         self.0 &= !flag;
         is_there
     }
 
-    /// The two bits that say who may name something.
+    /// Removes the two accessibility bits, and returns the accessibility.
     pub fn access(&mut self) -> Option<Accessibility> {
         let access = match self.0 & 3 {
             1 => Some(Accessibility::Protected),
@@ -31,7 +31,7 @@ impl Flags {
         access
     }
 
-    /// The flags that are left.
+    /// The remaining flags, as a reason for an omission.
     pub fn left(self) -> Option<Unimported> {
         (self.0 != 0).then_some(Unimported::Flags(self.0))
     }

@@ -11,7 +11,7 @@ use crate::spirv::read::Fact;
 use crate::spirv::table::Name;
 use crate::spirv::words::Id;
 
-/// A parameter: its variable, if there is one, and its type.
+/// A parameter of a function: its variable, if any, and its type.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Slot {
     pub variable: Option<Id>,
@@ -19,7 +19,8 @@ pub(super) struct Slot {
 }
 
 impl<'a> Importer<'_, 'a> {
-    /// What has to be known of others before anything is made.
+    /// Collects the references that are needed in the opposite direction: from members, templates, discriminators,
+    /// parameters and bodies to their owners.
     pub(super) fn look(&mut self) {
         let mut variables: hashbrown::HashMap<Id, Vec<(u32, Id)>> = Default::default();
         self.find_discriminators();
@@ -85,11 +86,11 @@ impl<'a> Importer<'_, 'a> {
         }
     }
 
-    /// The parameters of a function: those of its type, each with its variable, and variables that are more.
+    /// Finds the parameters of a function: those of its type, each with its variable, then any further variables.
     fn slots_of(&mut self, fact: &Fact<'a>, mut variables: Vec<(u32, Id)>) {
         let ty = self.named(fact, Field::Type, Name::TypeFunction);
         let mut types: Vec<Id> = ty.iter().flat_map(|ty| ty.ids(Field::ParameterType)).collect();
-        // The LLVM translator has one without a type at the end if there can be more.
+        // The LLVM translator ends the list with a parameter without a type for variable arguments.
         if types.last().is_some_and(|&last| self.is_nothing(last)) {
             types.pop();
         }
@@ -124,7 +125,8 @@ impl<'a> Importer<'_, 'a> {
         self.parameters.insert(fact.result, slots);
     }
 
-    /// Return types, parameters, and parameters of templates. They can be of any type.
+    /// Imports return types, parameters and template parameters. It comes after all types, because they can have any
+    /// type.
     pub(super) fn signatures(&mut self) -> Result<()> {
         for (id, function) in self.functions.clone() {
             let (Some(fact), Some(unit)) = (self.get(id), self.unit_of(id)) else { continue };
@@ -188,7 +190,7 @@ impl<'a> Importer<'_, 'a> {
         }
     }
 
-    /// A function, or the declaration of one.
+    /// Imports a function or a function declaration.
     pub(super) fn function(&mut self, fact: &Fact<'a>) -> Made<()> {
         let id = fact.result;
         let parent = self.parent(fact)?;
@@ -263,7 +265,7 @@ impl<'a> Importer<'_, 'a> {
         Ok(())
     }
 
-    /// What is optimized is of a unit that is.
+    /// Marks the unit of an optimized function as optimized.
     pub(super) fn optimized(&mut self, flags: &mut Flags, unit: UnitId) {
         if flags.take(flags::OPTIMIZED)
             && let Ok(mut unit) = self.m.describe_unit(unit)
@@ -272,7 +274,7 @@ impl<'a> Importer<'_, 'a> {
         }
     }
 
-    /// The code of a function is that of an `OpFunction`.
+    /// Binds a function to the `OpFunction` of its code.
     fn bind(&mut self, fact: &Fact<'_>, code: Id, function: FunctionId) {
         let defined = self.facts.layout().definition(code);
         let is_there = defined.is_some_and(|it| it.opcode() == crate::spirv::opcodes::FUNCTION);
@@ -288,7 +290,8 @@ impl<'a> Importer<'_, 'a> {
         }
     }
 
-    /// Of the set that has an instruction for it, which code is whose; and which functions are entered from the host.
+    /// Binds functions to their code by `DebugFunctionDefinition`, which one of the sets has, and marks entry points as
+    /// kernels.
     pub(super) fn definitions(&mut self) {
         for fact in self.iter() {
             if fact.name() == Some(Name::FunctionDefinition) {
@@ -304,7 +307,7 @@ impl<'a> Importer<'_, 'a> {
                 continue;
             }
             let function = instruction.operands().get(1).and_then(|&code| self.code.get(&Id(code)));
-            // One that is seen in its unit only cannot be.
+            // A function that is local to its unit cannot be a kernel.
             let Some(&function) = function else { continue };
             if self.m.described().function(function).is_external
                 && let Ok(mut function) = self.m.describe_function(function)

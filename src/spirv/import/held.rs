@@ -1,4 +1,4 @@
-//! Expressions, and what holds a variable.
+//! Expressions and locations of variables.
 
 use super::{Importer, Made, refused};
 use crate::error::{Error, Result};
@@ -12,7 +12,7 @@ use crate::spirv::table::Name;
 use crate::spirv::words::Id;
 
 impl<'a> Importer<'_, 'a> {
-    /// What a `DebugDeclare` or a `DebugValue` says of a variable.
+    /// The location that a `DebugDeclare` or `DebugValue` gives a variable.
     pub(super) fn held(&self, fact: &Fact<'a>, variable: VariableId) -> Made<Held> {
         let is_declaration = fact.name() == Some(Name::Declare);
         let id = fact.id(if is_declaration { Field::Variable } else { Field::Value });
@@ -31,7 +31,7 @@ impl<'a> Importer<'_, 'a> {
         Ok(held)
     }
 
-    /// Whether it can hold the variable there.
+    /// Checks that the location is allowed at this position and fits the variable.
     fn holds(&self, fact: &Fact<'a>, variable: VariableId, held: &Held) -> Result<()> {
         let (layout, module) = (self.facts.layout(), self.m.described());
         let function = layout.function_at(fact.at).map_or(0..0, |function| function.at.clone());
@@ -47,7 +47,7 @@ impl<'a> Importer<'_, 'a> {
             if let Index::Id(id) = *index {
                 layout.index_at(id, &spot)?;
             }
-            // An index counts members that are not described too.
+            // Indexes count members that were not imported, too.
             if let Some(whole) = part.filter(|part| self.partial.contains(&part.named(module))) {
                 let called = module.called(whole.named(module));
                 return Err(Error::bad_argument(format!("some members of {called} are not described")));
@@ -63,7 +63,7 @@ impl<'a> Importer<'_, 'a> {
     }
 }
 
-/// The plainest form that has these operations.
+/// The simplest location that has these operations.
 fn form(id: Id, operations: &[DebugOperation], is_declaration: bool) -> Held {
     use DebugOperation::{BitPiece, Constu, Deref, Fragment, Minus, PlusUconst, StackValue, Swap, Xderef};
     let (bits, all) = match operations.split_last() {

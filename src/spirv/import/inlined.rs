@@ -1,4 +1,4 @@
-//! Inlined calls: section 4.7. `DebugInlinedAt` says where; the scope that it is named with says what was called.
+//! Inlined calls: section 4.7. `DebugInlinedAt` is the call site; the scope beside it is in the called function.
 
 use hashbrown::HashSet;
 
@@ -12,9 +12,9 @@ use crate::spirv::table::Name;
 use crate::spirv::words::Id;
 
 impl<'a> Importer<'_, 'a> {
-    /// The scope that is an instance of a function's, or of one in it, where that was inlined.
+    /// The instance of a scope (a function or a block in it) in an inlined call.
     pub(super) fn instance(&mut self, scope: ScopeId, inlined: Id) -> Result<Option<ScopeId>> {
-        // The calls around it come first.
+        // Enclosing calls come first.
         let (mut calls, mut seen) = (vec![(scope, inlined)], HashSet::new());
         while let Some(&call) = calls.last()
             && !self.instances.contains_key(&call)
@@ -47,13 +47,13 @@ impl<'a> Importer<'_, 'a> {
         self.get(id).filter(|fact| fact.name() == Some(Name::InlinedAt))
     }
 
-    /// The scope that an instruction names.
+    /// The scope that an instruction references.
     pub(super) fn scope_of(&self, fact: &Fact<'_>) -> Option<ScopeId> {
         let id = fact.id(Field::Scope)?;
         self.scopes.get(&self.not_template(id)).copied()
     }
 
-    /// The same, where the call around is there already.
+    /// Makes the instance of a scope in an inlined call. Instances of the enclosing calls exist already.
     fn call(&mut self, scope: ScopeId, inlined: Id) -> Result<Option<ScopeId>> {
         let Some(at) = self.inlined_at(inlined) else { return Ok(None) };
         let outer = self.scope_of(&at);
@@ -123,7 +123,7 @@ impl<'a> Importer<'_, 'a> {
         instance
     }
 
-    /// The call's line, of the file of the scope that it is in: no other is said.
+    /// The line of a call, in the file of the enclosing scope: `DebugInlinedAt` does not reference a file.
     fn call_line(&mut self, at: &Fact<'a>, parent: ScopeId) -> SourceLine {
         let unit = self.m.described().scope(parent).unit;
         let scope = at.id(Field::Scope).and_then(|scope| self.get(self.not_template(scope)));
@@ -133,7 +133,7 @@ impl<'a> Importer<'_, 'a> {
         SourceLine { file, line: self.word(at, Field::Line), column: 0 }
     }
 
-    /// The variable that is an instance of a function's, where that was inlined.
+    /// The instance of a variable in an inlined call.
     pub(super) fn inlined_variable(&mut self, variable: Id, inlined: Id) -> Result<Option<VariableId>> {
         if let Some(&known) = self.inlined_variables.get(&(variable, inlined)) {
             return Ok(Some(known));
@@ -157,7 +157,7 @@ impl<'a> Importer<'_, 'a> {
         }
     }
 
-    /// Variables that are said to be inlined.
+    /// Imports each `DebugInlinedVariable`.
     pub(super) fn inlined_variables(&mut self) -> Result<()> {
         for fact in self.iter().filter(|fact| fact.name() == Some(Name::InlinedVariable)) {
             let made = match (fact.id(Field::Variable), fact.id(Field::Inlined)) {
@@ -176,7 +176,7 @@ impl<'a> Importer<'_, 'a> {
         Ok(())
     }
 
-    /// Inlined calls of which nothing is left: what was called is not known.
+    /// Lists inlined calls without any instruction or variable: the called function is unknown.
     pub(super) fn lost_calls(&mut self) {
         let known: HashSet<Id> = self.instances.keys().map(|&(_, inlined)| inlined).collect();
         for fact in self.iter().filter(|fact| fact.name() == Some(Name::InlinedAt)) {

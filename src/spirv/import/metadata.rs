@@ -1,4 +1,4 @@
-//! What is about the module, and not about its source: section "Debug Info Metadata".
+//! Properties of the module rather than of its source: section "Debug Info Metadata".
 
 use super::Importer;
 use crate::omission::Unimported;

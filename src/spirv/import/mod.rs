@@ -1,14 +1,14 @@
-//! Debug instructions back to a model, and to what their module has of it: of either set and any producer.
+//! Imports debug instructions, of either set and of any producer: from words to a model and a binding.
 //!
-//! It shares the table with what writes, and nothing else: what is said here of an instruction is what the
-//! specification says of it.
+//! It shares the table with the writing half, and nothing else: the meaning of each instruction is taken from the
+//! specification.
 //!
 //! ```text
 //!  Facts ──► order (what an instruction needs comes before it) ──► Builder ──► Module
 //!    └─────► body (scope, line, declares and values of each instruction) ────► Binding
 //! ```
 //!
-//! What is said and cannot be described is listed; what is not said is not guessed.
+//! Instructions and operands that the model cannot represent are listed as omissions. Missing facts are not guessed.
 
 mod body;
 mod composite;
@@ -39,40 +39,40 @@ use crate::omission::{Names, Omission, Property, Reason, Subject, Unimported};
 use crate::target::Target;
 use order::Node;
 
-/// A model that was made of debug instructions.
+/// A model made of debug instructions.
 #[derive(Debug)]
 pub struct ImportedModule {
-    /// What they describe.
+    /// The description.
     pub module: Module,
-    /// What their module has of it. Positions count as in the same module without debug instructions, `OpLine` and
-    /// `OpNoLine`.
+    /// The ids and positions of the description in the module. Positions count as in the same module without debug
+    /// instructions, `OpLine` and `OpNoLine`.
     pub binding: Binding,
-    /// What they encode that the model does not have, or has otherwise.
+    /// Instructions and operands that the model does not have, or has otherwise.
     pub omissions: Vec<Omission>,
 }
 
-/// The model that debug instructions describe, for a target: its address spaces are those of pointers.
+/// Makes the model that debug instructions describe, for a target, which supplies the address spaces of pointers.
 ///
-/// | the set says | the model has |
+/// | instructions | model |
 /// |---|---|
-/// | a type used in several units | one for each of them |
-/// | a basic type that is `Unspecified`, or has no size | a type of which only the name is known |
-/// | a floating-point number that is not IEEE 754's, a cooperative matrix | a type of which only the name is known |
+/// | a type used in several units | one type per unit |
+/// | a basic type that is `Unspecified` or without a size | an unspecified type |
+/// | a floating-point number that is not IEEE 754's, a cooperative matrix | an unspecified type |
 /// | a vector whose length is an id | a vector, if the number is known |
-/// | a structure that has members and no bits, as all of glslang's | one with its members one behind the other |
-/// | an enumeration without an underlying type | one of unsigned numbers of its size |
-/// | a parameter of a function's type that no variable is for | a parameter without a name |
-/// | a function that is not said to be defined, and has code or blocks | a function that is defined |
-/// | several discriminators of a block | a block in it for each |
-/// | a discriminator that only inlined calls are in | the calls' discriminator |
-/// | a static member of a type that is a `DebugInfoNone` | one of a type of which nothing is known |
-/// | `DebugInlinedAt` | an inlined call for each function of which instructions, or variables, are there |
+/// | a structure with members and the size 0, as all of glslang's | a structure with its members one after the other |
+/// | an enumeration without an underlying type | an enumeration of unsigned numbers of its size |
+/// | a parameter of a function's type without a variable | an unnamed parameter |
+/// | a function that is not marked as a definition, with code or blocks | a defined function |
+/// | several discriminators of a block | a nested block for each |
+/// | a discriminator that only inlined calls are in | the discriminator of the calls |
+/// | a static member whose type is a `DebugInfoNone` | a static member of an unspecified type |
+/// | `DebugInlinedAt` | an inlined call per function with instructions or variables there |
 ///
 /// # Errors
-/// As [`Builder::finish`]: [`ErrorKind::CyclicType`] if a type contains itself. [`ErrorKind::TooLarge`] if so much is
-/// shared between units, or inlined, that describing each by itself takes far more room than the words.
+/// As [`Builder::finish`]: [`ErrorKind::CyclicType`] if a type contains itself. [`ErrorKind::TooLarge`] if units share,
+/// or calls inline, so many entities that separate copies would take far more room than the words.
 pub fn import(facts: &Facts<'_>, target: &Target) -> Result<ImportedModule> {
-    // A module can have both; nearly none has.
+    // A module can have both sets; nearly all have one.
     let set = facts.iter().next().map_or(Set::OpenCl, |fact| fact.set);
     let mut imported = import_set(facts, target, set)?;
     if let Some(other) = facts.iter().find(|fact| fact.set != set) {
@@ -87,7 +87,7 @@ pub fn import(facts: &Facts<'_>, target: &Target) -> Result<ImportedModule> {
     Ok(imported)
 }
 
-/// The same, of one of the sets that a module has.
+/// Imports the instructions of one set.
 pub(super) fn import_set(facts: &Facts<'_>, target: &Target, set: Set) -> Result<ImportedModule> {
     let mut importer = Importer::new(facts, target, set);
     importer.metadata();
@@ -110,10 +110,10 @@ pub(super) fn import_set(facts: &Facts<'_>, target: &Target, set: Set) -> Result
 /// An entity, or the reason why it is not imported.
 type Made<T> = core::result::Result<T, Unimported>;
 
-/// How often one instruction may be described again, on average: for another unit, or another call.
+/// Most copies of one instruction, on average, for further units or calls.
 const MOST_COPIES: usize = 64;
 
-/// How many parts of a type are looked at for the unit that it is of.
+/// Most parts of a type that are searched for its unit.
 const MOST_PARTS: usize = 64;
 
 struct Importer<'f, 'a> {
@@ -124,17 +124,17 @@ struct Importer<'f, 'a> {
     omissions: Vec<Omission>,
     /// Indices of the omissions of an instruction.
     listed: HashMap<Id, Vec<usize>>,
-    /// How many entities there may be.
+    /// Number of further entities that may be made.
     room: usize,
     units: IndexMap<Id, UnitId>,
-    /// Of an entity, the unit that it is declared in.
+    /// The unit of declaration, by entity.
     declared_in: HashMap<Id, Option<UnitId>>,
-    /// The composite type that a member is of.
+    /// The composite type, by member.
     owners: HashMap<Id, Id>,
     /// The sources, with their texts.
     sources: IndexMap<Id, sources::Source>,
     files: HashMap<(Id, UnitId), FileId>,
-    /// What was made, or could not be, or is being made.
+    /// Nodes that were made, could not be made, or are being made.
     seen: HashSet<Node>,
     types: HashMap<(Id, UnitId), TypeId>,
     scopes: HashMap<Id, ScopeId>,
@@ -142,32 +142,32 @@ struct Importer<'f, 'a> {
     variables: HashMap<Id, VariableId>,
     /// Composite types whose members are not described yet.
     composites: Vec<(Id, UnitId, TypeId)>,
-    /// Offsets in bits of members whose offset the module does not give.
+    /// Computed offsets in bits, for members without an offset in the module.
     offsets: HashMap<(Id, UnitId), u64>,
-    /// Composite types with members that are not described.
+    /// Composite types with members that could not be imported.
     partial: HashSet<TypeId>,
-    /// Types that are declared in something else than a unit.
+    /// Types that are declared in another scope than a unit.
     within: Vec<(Id, TypeId)>,
     /// The parameters of each function, in order.
     parameters: HashMap<Id, Vec<functions::Slot>>,
-    /// Where among them a variable is.
+    /// The function and the index of the parameter, by variable.
     slots: HashMap<Id, (Id, u32)>,
     /// Functions by the `OpFunction` of their code.
     code: IndexMap<Id, FunctionId>,
-    /// Scopes of inlined calls: of a scope of the function, and the `DebugInlinedAt`.
+    /// Scopes of inlined calls, by scope of the function and `DebugInlinedAt`.
     instances: HashMap<(ScopeId, Id), Option<ScopeId>>,
     inlined_variables: HashMap<(Id, Id), VariableId>,
     /// Functions that have blocks, variables or instructions.
     with_body: HashSet<Id>,
-    /// Of types, the unit of what they are made of.
+    /// The unit of the parts of a type, by type.
     by_parts: HashMap<Id, Option<UnitId>>,
-    /// The template that a type or function is of.
+    /// The template, by type or function.
     templates: HashMap<Id, Id>,
-    /// Blocks, and their discriminators.
+    /// The discriminators, by block.
     discriminators: HashMap<Id, Vec<Id>>,
-    /// Discriminators that only inlined calls are in: they are the calls'.
+    /// Discriminators that only inlined calls are in. They become discriminators of the calls.
     of_calls: HashSet<Id>,
-    /// Discriminators that only what was inlined is in: where a block has several, they are those of its instances.
+    /// Discriminators that only inlined instructions are in. Where a block has several, these belong to its instances.
     of_instances: HashSet<Id>,
 }
 
@@ -246,7 +246,7 @@ impl<'f, 'a> Importer<'f, 'a> {
         Ok(())
     }
 
-    /// Types that nothing named so far: they are of the unit that what they are made of is declared in.
+    /// Imports types that were not referenced so far, into the unit in which their parts are declared.
     fn unused(&mut self) -> Result<()> {
         let used: HashSet<Id> = self.types.keys().map(|&(id, _)| id).collect();
         for fact in self.iter() {
@@ -273,7 +273,7 @@ impl<'f, 'a> Importer<'f, 'a> {
         Ok(())
     }
 
-    /// The unit that one of the types is declared in which a type is made of; not far inside, at least.
+    /// The unit in which one of the parts of a type is declared; searches at most [`MOST_PARTS`] parts.
     fn unit_by_parts(&mut self, id: Id) -> Option<UnitId> {
         const FIELDS: [Field; 9] = [
             Field::BaseType,
@@ -317,7 +317,7 @@ impl<'f, 'a> Importer<'f, 'a> {
         self.units[0]
     }
 
-    /// One more entity than there are words for it.
+    /// Counts one more entity, against the limit that the number of words sets.
     fn take_room(&mut self) -> Result<()> {
         self.room = self.room.checked_sub(1).ok_or_else(|| {
             let what = "what is shared between units, or inlined, takes far more room than the words";
@@ -326,7 +326,7 @@ impl<'f, 'a> Importer<'f, 'a> {
         Ok(())
     }
 
-    /// Lists that what an instruction encodes is not imported, or otherwise; once for each reason.
+    /// Lists an operand that is not imported, or imported otherwise; once per instruction and reason.
     fn omit(&mut self, fact: &Fact<'_>, why: Unimported) {
         self.list(fact, Property::Operand, why);
     }
@@ -345,7 +345,7 @@ impl<'f, 'a> Importer<'f, 'a> {
         }
     }
 
-    /// What was made of an instruction; if nothing could be, why is listed.
+    /// The entity made of an instruction; if it could not be made, lists the reason.
     fn made<T>(&mut self, fact: &Fact<'_>, made: Made<T>) -> Option<T> {
         made.map_err(|why| self.omit_whole(fact, why)).ok()
     }
@@ -354,12 +354,12 @@ impl<'f, 'a> Importer<'f, 'a> {
         self.facts.number(fact, field)
     }
 
-    /// A number of a word; 0 where it is not known.
+    /// The number in an operand; 0 if it is unknown or does not fit 32 bits.
     fn word(&self, fact: &Fact<'_>, field: Field) -> u32 {
         self.number(fact, field).and_then(|number| u32::try_from(number).ok()).unwrap_or_default()
     }
 
-    /// The text of an operand; an empty one where there is none.
+    /// The text of an operand; empty without one.
     fn text(&self, fact: &Fact<'_>, field: Field) -> String {
         self.facts.text(fact, field).unwrap_or_default()
     }
@@ -370,7 +370,7 @@ impl<'f, 'a> Importer<'f, 'a> {
         let number = |fact: &Fact<'_>, field| self.facts.number(fact, field);
         let is_none = self.get(id).is_some_and(|fact| match fact.name() {
             Some(Name::InfoNone) => true,
-            // Some write a basic type of no size for it, where a validator wants a type.
+            // Some producers write a basic type without a size, because validators require a type.
             Some(Name::TypeBasic) => {
                 number(&fact, Field::Size) == Some(0)
                     && number(&fact, Field::Encoding) == Some(0)
@@ -381,7 +381,7 @@ impl<'f, 'a> Importer<'f, 'a> {
         is_none || layout.definition(id).is_some_and(|it| it.opcode() == super::opcodes::TYPE_VOID)
     }
 
-    /// The instruction of this name that an operand names.
+    /// The instruction that an operand references, if it has this name.
     fn named(&self, fact: &Fact<'_>, field: Field, name: Name) -> Option<Fact<'a>> {
         self.facts.named(fact, field).filter(|named| named.name() == Some(name))
     }
@@ -398,7 +398,7 @@ fn omission(id: Id, at: At, property: Property, why: Unimported) -> Omission {
     }
 }
 
-/// Why the builder does not take something.
+/// The reason for an omission, from an error of the builder.
 fn refused(error: Error) -> Unimported {
     Unimported::Refused(error.kind().clone())
 }

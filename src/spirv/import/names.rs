@@ -1,4 +1,4 @@
-//! Imports, macros, and what is said of the module as a whole.
+//! Imported entities, macros, and producers and command lines of units.
 
 use super::order::Node;
 use super::{Importer, Made, refused};
@@ -11,10 +11,10 @@ use crate::spirv::read::Fact;
 use crate::spirv::table::{Name, Set};
 use crate::spirv::words::{Id, string_bytes};
 
-/// How the LLVM translator says which compiler it was.
+/// Prefix with which the LLVM translator names the compiler.
 const PRODUCER: &str = "Debug info producer: ";
 
-/// How far an alias of an alias is followed.
+/// Most aliases of aliases that are followed.
 const MOST_ALIASES: usize = 64;
 
 impl<'a> Importer<'_, 'a> {
@@ -57,7 +57,7 @@ impl<'a> Importer<'_, 'a> {
     }
 
     fn import(&mut self, fact: &Fact<'a>) -> Made<()> {
-        // The LLVM translator has a word more behind the tag.
+        // The LLVM translator writes an extra word after the tag.
         let is_longer = fact.set == Set::OpenCl && fact.operands.len() == 8 && fact.operands[2] == 0;
         let short: Vec<u32>;
         let mut said = *fact;
@@ -140,7 +140,7 @@ impl<'a> Importer<'_, 'a> {
         }
     }
 
-    /// Macros, in order: of each unit those of its files. Which file includes which is not said.
+    /// Imports the macros in order, by unit and file. Inclusions are not encoded.
     fn macros(&mut self) {
         let mut all: Vec<(UnitId, u32, Id, Fact<'a>)> = Vec::new();
         for fact in self.iter() {
@@ -176,8 +176,8 @@ impl<'a> Importer<'_, 'a> {
         self.end_file(open);
     }
 
-    /// The unit of a macro in a file, which is not said: the one that is named after the file; else that of the macro
-    /// before; else one that has the file.
+    /// The unit of a macro in a file. It is not encoded: it is the unit named after the file, else the unit of the
+    /// macro before, else a unit that has the file.
     fn macro_unit(&self, path: &str, before: Option<UnitId>) -> UnitId {
         let module = self.m.described();
         let name_of = |file| module.string(module.file(file).name);

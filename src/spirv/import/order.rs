@@ -1,4 +1,4 @@
-//! What comes before what: everything is made when all that it needs is there.
+//! Order of import: an entity is made after those that it needs.
 
 use super::Importer;
 use crate::error::Result;
@@ -7,7 +7,7 @@ use crate::spirv::operand::Field;
 use crate::spirv::table::Name;
 use crate::spirv::words::Id;
 
-/// Something to be made.
+/// An entity to be made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Node {
     /// A type, for a unit.
@@ -16,7 +16,7 @@ pub(super) enum Node {
     Scope(Id),
     /// A variable, or a static member.
     Variable(Id),
-    /// A parameter of a function: which one, the first being 0.
+    /// A parameter of a function, by index from 0.
     Parameter(Id, u32),
 }
 
@@ -26,7 +26,7 @@ enum Step {
 }
 
 impl Importer<'_, '_> {
-    /// Makes something, and before it what it needs. If that needs it in turn, it is not there.
+    /// Makes a node, and the nodes that it needs before it. In a cycle, the needed node is missing.
     pub(super) fn want(&mut self, node: Node) -> Result<()> {
         let mut steps = vec![Step::Into(node)];
         let mut needs = Vec::new();
@@ -117,12 +117,12 @@ impl Importer<'_, '_> {
         }
     }
 
-    /// The scope that the id names: of a template, that of what it is one of.
+    /// The scope with this id; for a template, its target.
     fn scope_node(&self, id: Id) -> Node {
         Node::Scope(self.not_template(id))
     }
 
-    /// The variable that the id names, if it is one.
+    /// The variable with this id, if it is one.
     fn variable_node(&self, id: Id) -> Option<Node> {
         match self.get(id)?.name()? {
             Name::LocalVariable => Some(match self.slots.get(&id) {
@@ -134,18 +134,18 @@ impl Importer<'_, '_> {
         }
     }
 
-    /// What a template is of; anything else as it is.
+    /// The target of a template; any other id unchanged.
     pub(super) fn not_template(&self, id: Id) -> Id {
         let template = self.get(id).filter(|fact| fact.name() == Some(Name::TypeTemplate));
         template.and_then(|template| template.id(Field::Target)).unwrap_or(id)
     }
 
-    /// The same; the first unit where that is not said.
+    /// The unit in which an entity is declared, or the first unit if that is unknown.
     pub(super) fn own_unit(&mut self, id: Id) -> UnitId {
         self.unit_of(id).unwrap_or_else(|| self.first_unit())
     }
 
-    /// The unit that something is declared in.
+    /// The unit in which an entity is declared.
     pub(super) fn unit_of(&mut self, id: Id) -> Option<UnitId> {
         let (mut at, mut way) = (id, Vec::new());
         let unit = loop {
@@ -155,7 +155,7 @@ impl Importer<'_, '_> {
             if let Some(&unit) = self.units.get(&at) {
                 break Some(unit);
             }
-            // What is in itself is in no unit.
+            // A scope that contains itself is not in a unit.
             self.declared_in.insert(at, None);
             way.push(at);
             let Some(fact) = self.get(at) else { break None };

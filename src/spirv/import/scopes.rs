@@ -17,13 +17,13 @@ impl<'a> Importer<'_, 'a> {
             Some(Name::Function | Name::FunctionDeclaration) => self.function(&fact),
             Some(Name::LexicalBlock) => self.block(&fact),
             Some(Name::LexicalBlockDiscriminator) => self.discriminator(&fact),
-            // Units and types are there, or said to be not, elsewhere.
+            // Units and types are made, or listed as omissions, elsewhere.
             _ => return,
         };
         self.made(&fact, made);
     }
 
-    /// The scope around something.
+    /// The scope that contains an entity.
     pub(super) fn parent(&self, fact: &Fact<'_>) -> Made<ScopeId> {
         let id = fact.id(Field::Scope).ok_or(Unimported::Missing("scope"))?;
         let scope = self.scopes.get(&self.not_template(id)).copied();
@@ -51,7 +51,7 @@ impl<'a> Importer<'_, 'a> {
         line.map_or(Ok(()), |line| self.m.begins(scope, line)).map_err(refused)
     }
 
-    /// Finds the discriminators that only inlined calls are in, and those that only what was inlined is in.
+    /// Finds the discriminators that only inlined calls are in, and those that only inlined instructions are in.
     pub(super) fn find_discriminators(&mut self) {
         let (mut others, mut outside) = (HashSet::new(), HashSet::new());
         for fact in self.iter() {
@@ -66,25 +66,25 @@ impl<'a> Importer<'_, 'a> {
         self.of_instances.retain(|id| !outside.contains(id));
     }
 
-    /// The instructions of an instance of a block are of the discriminator that their scope is.
+    /// Gives an instance of a block the discriminator that its instructions have as their scope.
     pub(super) fn instance_discriminator(&mut self, scope: Id, instance: ScopeId) {
         let discriminator = self.get(scope).filter(|it| it.name() == Some(Name::LexicalBlockDiscriminator));
         let is_block = self.m.described().scope(instance).kind == ScopeKind::Block;
         if let Some(fact) = discriminator.filter(|it| is_block && !self.of_calls.contains(&it.result)) {
             let number = self.word(&fact, Field::Discriminator);
-            // A block has one.
+            // A block can have a discriminator, so that this cannot fail.
             let _ = self.m.discriminator(instance, number);
         }
     }
 
-    /// The number of the discriminator that only calls are in, if a call is in one.
+    /// The number of a call's discriminator, if only calls are in it.
     pub(super) fn of_call(&self, at: &Fact<'_>) -> Option<u32> {
         let scope = self.named(at, Field::Scope, Name::LexicalBlockDiscriminator);
         let scope = scope.filter(|scope| self.of_calls.contains(&scope.result))?;
         Some(self.word(&scope, Field::Discriminator))
     }
 
-    /// A discriminator that is the only one of a block is the block's. Else it has a block of its own in it.
+    /// Imports a discriminator: the only one of a block becomes the block's, each of several a nested block.
     fn discriminator(&mut self, fact: &Fact<'a>) -> Made<()> {
         let parent = self.parent(fact)?;
         if self.of_calls.contains(&fact.result) {

@@ -14,15 +14,15 @@ use crate::spirv::words::Id;
 #[derive(Debug, Clone)]
 pub(super) struct Source {
     pub path: String,
-    /// Its text, if there is some.
+    /// Its text, if any.
     pub text: Option<String>,
     pub md5: Option<[u8; 16]>,
 }
 
-/// What a text begins with that is no text but its checksum, as the LLVM translator writes it.
+/// Prefix of a text that is a checksum instead, as the LLVM translator writes it.
 const MD5: &str = "//__CSK_MD5:";
 
-/// The source languages of the core specification, as DWARF has them. `None`: it has none.
+/// The source languages of the core specification, as languages of DWARF; `None` where DWARF has no number for one.
 const LANGUAGES: [Option<Language>; 14] = [
     None,
     Some(Language::GLSL_ES),
@@ -41,7 +41,7 @@ const LANGUAGES: [Option<Language>; 14] = [
 ];
 
 impl<'a> Importer<'_, 'a> {
-    /// The sources, and the units.
+    /// Imports sources and units.
     pub(super) fn units(&mut self) {
         let mut last = None;
         for fact in self.iter() {
@@ -109,7 +109,7 @@ impl<'a> Importer<'_, 'a> {
         Some(file)
     }
 
-    /// Files of all sources, and checksums where all files of a unit have one.
+    /// Imports the files of all sources, with checksums where all files of a unit have one.
     pub(super) fn files(&mut self) {
         let first = self.first_unit();
         let sources: Vec<Id> = self.sources.keys().copied().collect();
@@ -145,7 +145,7 @@ impl<'a> Importer<'_, 'a> {
         }
     }
 
-    /// Where the source says it of an instruction: of a file of the unit. Line 0 is none.
+    /// The source line of an instruction, in a file of the unit. Line 0 is no line.
     pub(super) fn line(&mut self, fact: &Fact<'a>, unit: UnitId) -> Option<SourceLine> {
         let (line, column) = (self.word(fact, Field::Line), self.word(fact, Field::Column));
         if line == 0 {

@@ -1,4 +1,4 @@
-//! Types, but for what composite types are made of.
+//! Types, except for the contents of composite types.
 
 use super::flags::{self, Flags};
 use super::{Importer, Made, refused};
@@ -25,7 +25,7 @@ const ENCODINGS: [Option<BaseEncoding>; 8] = [
     Some(BaseEncoding::UnsignedChar),
 ];
 
-/// Storage classes of which the memory is known, and the name that a target's space for it has.
+/// Storage classes, with their memory and the name of the target's address space for each.
 const CLASSES: [(u32, Option<MemorySpace>, &str); 6] = [
     (0, Some(MemorySpace::Constant), ""),
     (4, Some(MemorySpace::Group), "local"),
@@ -35,7 +35,7 @@ const CLASSES: [(u32, Option<MemorySpace>, &str); 6] = [
     (8, None, "generic"),
 ];
 
-/// The storage class that the LLVM translator writes where nothing is known.
+/// The number that the LLVM translator writes for an unknown storage class.
 const NO_CLASS: u32 = u32::MAX;
 
 /// The most bits of a base type.
@@ -126,14 +126,14 @@ impl<'a> Importer<'_, 'a> {
         }
     }
 
-    /// The type that an operand names.
+    /// The type that an operand references.
     pub(super) fn ty(&self, fact: &Fact<'_>, field: Field, unit: UnitId) -> Made<TypeId> {
         let id = fact.id(field).ok_or_else(|| Unimported::Missing(field.text()))?;
         let ty = self.types.get(&(self.not_template(id), unit)).copied();
         ty.ok_or_else(|| Unimported::NotImported(field.text(), id.0))
     }
 
-    /// The same; `None` for `void`.
+    /// The type that an operand references; `None` for `void`.
     pub(super) fn pointee(&self, fact: &Fact<'_>, field: Field, unit: UnitId) -> Made<Option<TypeId>> {
         match fact.id(field) {
             Some(id) if self.is_nothing(id) => Ok(None),
@@ -170,7 +170,7 @@ impl<'a> Importer<'_, 'a> {
             (_, true) => PointerKind::RvalueReference,
             _ => PointerKind::Pointer,
         };
-        // Of parameters that point to the object of a member function: it is said of the variable.
+        // Set on the type of an object parameter (`this`); the model has them on the variable.
         flags.take(flags::ARTIFICIAL | flags::OBJECT_POINTER);
         self.rest(fact, flags);
         let class = self.number(fact, Field::StorageClass).and_then(|class| u32::try_from(class).ok());
@@ -196,7 +196,7 @@ impl<'a> Importer<'_, 'a> {
         let is_bound = |id: &Id| self.is_nothing(*id) || constant(*id) == Some(0);
         let half = counts.len() / 2;
         let (first, second) = counts.split_at(half);
-        // As the LLVM translator writes lower bounds.
+        // The LLVM translator appends the lower bounds.
         if first.len() == second.len() && second.iter().all(is_bound) && !first.iter().any(is_bound) {
             counts.truncate(half);
         }
@@ -208,7 +208,7 @@ impl<'a> Importer<'_, 'a> {
             });
             extents.push(match (constant(count), self.variables.get(&count)) {
                 (Some(number), _) if Some(number) == all_ones => Extent::unknown(),
-                // Who writes that set has it for what is not known.
+                // Producers of that set write 0 for an unknown count.
                 (Some(0), _) if fact.set == Set::Shader => Extent::unknown(),
                 (Some(number), _) => Extent::fixed(number),
                 (None, Some(&variable)) => Extent::variable(variable),
@@ -326,7 +326,7 @@ impl<'a> Importer<'_, 'a> {
         Ok(ty)
     }
 
-    /// Where a type is declared. Another that looks the same may be declared elsewhere: each is one of its kind.
+    /// Describes where a type is declared. Equal types can be declared in different places, and stay distinct.
     fn declared(&mut self, fact: &Fact<'a>, unit: UnitId, ty: TypeId) {
         let line = self.line(fact, unit);
         let is_within = self.unit_of(fact.result) == Some(unit)
@@ -341,7 +341,7 @@ impl<'a> Importer<'_, 'a> {
         }
     }
 
-    /// Types that are declared in namespaces, functions, blocks and other types.
+    /// Places types that are declared in namespaces, functions, blocks and other types.
     pub(super) fn place_types(&mut self) {
         for (id, ty) in core::mem::take(&mut self.within) {
             let Some(fact) = self.get(id) else { continue };
@@ -358,7 +358,7 @@ impl<'a> Importer<'_, 'a> {
         }
     }
 
-    /// Lists flags that are not described.
+    /// Lists the flags that were not imported.
     pub(super) fn rest(&mut self, fact: &Fact<'_>, flags: Flags) {
         if let Some(what) = flags.left() {
             self.omit(fact, what);
@@ -366,7 +366,7 @@ impl<'a> Importer<'_, 'a> {
     }
 }
 
-/// A number of so many bits, with or without a sign, where it has no more; else as it is.
+/// A number of `bits` bits, signed or unsigned; unchanged if it has more.
 fn narrowed(value: u64, bits: u32, is_signed: bool) -> i128 {
     let unused = 64 - bits.clamp(1, 64);
     let (signed, unsigned) = ((value << unused) as i64 >> unused, value << unused >> unused);

@@ -33,11 +33,11 @@ impl<'a> Importer<'_, 'a> {
         Ok(variable)
     }
 
-    /// What is said of a variable of a function besides its type.
+    /// Imports the properties of a local variable besides its type.
     pub(super) fn describe_local(&mut self, fact: &Fact<'a>, variable: VariableId, unit: UnitId) {
         let line = self.line(fact, unit);
         let mut flags = Flags(self.word(fact, Field::Flags));
-        // Every variable of a function is local, and defined.
+        // Every variable of a function is local and defined.
         flags.take(flags::LOCAL | flags::DEFINITION);
         let is_artificial = flags.take(flags::ARTIFICIAL);
         let is_object = flags.take(flags::OBJECT_POINTER);
@@ -117,7 +117,7 @@ impl<'a> Importer<'_, 'a> {
         Ok(id)
     }
 
-    /// What a variable of the module is: an `OpVariable`, or a constant.
+    /// Binds a global variable to its `OpVariable`, or gives it its constant value.
     fn hold(&mut self, fact: &Fact<'a>, variable: VariableId, held: Id) {
         let layout = self.facts.layout();
         let ty = self.m.described().variable(variable).ty;
@@ -138,7 +138,7 @@ impl<'a> Importer<'_, 'a> {
         if layout.definition(held).is_none() {
             return self.omit(fact, Unimported::Undefined(held.0));
         }
-        // A number says it all, and may be there for nothing else.
+        // A constant gives the whole value, and may exist for the debug information only.
         let is_number = layout.constant(held).is_some_and(|constant| constant.value.is_some());
         let module = self.m.described();
         if !is_number || module.function_of(module.variable(variable).scope).is_some() {
@@ -152,7 +152,7 @@ impl<'a> Importer<'_, 'a> {
         }
     }
 
-    /// The number that an expression pushes, if it does no more.
+    /// The number that an expression pushes, if that is all it does.
     fn constant_of(&self, expression: &Fact<'_>) -> Option<u32> {
         use crate::spirv::DebugOperation::{Constu, StackValue};
         match self.facts.operations(expression.result).ok()?[..] {
