@@ -1,4 +1,4 @@
-//! Structures, classes and unions, and the parameters of templates.
+//! Structures, classes and unions, and template parameters.
 
 use super::shapes::{Part, Shape, shape};
 use super::told::Teller;
@@ -14,7 +14,7 @@ impl Teller<'_, '_> {
         let ty = module.ty(id);
         let size = match ty.bits().filter(|_| !ty.is_declaration()) {
             Some(bits) => {
-                // What is read back is whole bytes.
+                // Sizes are read back in whole bytes.
                 let encoded = self.listed.number(Subject::Type(id), Property::Size);
                 let bits = encoded.map_or(bits, |encoded| encoded.next_multiple_of(8));
                 shape!(self.shapes; bits, "bits")
@@ -45,7 +45,7 @@ impl Teller<'_, '_> {
         let is_lost = |ty: TypeId| self.types[ty.as_u32() as usize].is_lost;
         let room = self.listed.room(Subject::Type(id), Property::Members);
         let whole = self.listed.number(Subject::Type(id), Property::Size).or(ty.bits()).unwrap_or(u64::MAX);
-        // A member that is beyond the type, for its offset is another number, cannot be imported.
+        // A member that lies beyond the type, because its encoded offset is another number, cannot be imported.
         let is_inside = |place: u32, member: &crate::model::Member| {
             let bits = member.bits.or(module.ty(member.ty).bits()).unwrap_or_default();
             let offset = self.listed.number(Subject::Member(id, place), Property::Offset);
@@ -59,7 +59,7 @@ impl Teller<'_, '_> {
             let name = member.name.map_or("", |name| module.string(name)).to_owned();
             let whole = module.ty(member.ty).bits();
             let is_sized = whole.is_some() && self.types[member.ty.as_u32() as usize].is_sized;
-            // One that is as large as its type is no bit field.
+            // A member as large as its type is not a bit field.
             let bits = member.bits.filter(|&bits| is_sized && Some(bits) < whole).unwrap_or_default();
             let bits = self.listed.number(subject, Property::Size).unwrap_or(bits);
             let access = self.access(member.accessibility);

@@ -2,9 +2,9 @@
 //! record by record.
 //!
 //! ```text
-//!  Module, Binding ──► told (as the mode has it) ──┐
-//!                                                  ├──► differences, but for those that were listed
-//!  words ──► import ──► told (as it is) ───────────┘
+//!  Module, Binding ──► records (as the mode encodes them) ──┐
+//!                                                           ├──► differences, without the listed omissions
+//!  words ──► import ──► records (in the exact mode) ────────┘
 //! ```
 //!
 //! It stands on [`Mode`] and the specification, and shares nothing else with the writing half.
@@ -95,7 +95,7 @@ impl fmt::Display for Checked {
 /// had some of its own, use [`Attached::check`]. Differences listed in `omissions` are not reported.
 ///
 /// # Errors
-/// As [`read`] and [`import`](super::import()): if the words are not a module, or not one that can be described.
+/// The errors of [`read`] and [`import`](super::import()): if the words are not a module, or cannot be imported.
 pub fn check(
     module: &Module,
     binding: &Binding,
@@ -110,7 +110,7 @@ impl Attached {
     /// [Checks](check()) the words against the description. The added words are known here.
     ///
     /// # Errors
-    /// As [`check`](check()).
+    /// The errors of [`check`](check()).
     pub fn check(&self, module: &Module, binding: &Binding, mode: &Mode) -> Result<Checked> {
         checked(module, binding, mode, &self.omissions, &self.words, &self.added)
     }

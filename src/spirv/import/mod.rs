@@ -69,8 +69,8 @@ pub struct ImportedModule {
 /// | `DebugInlinedAt` | an inlined call per function with instructions or variables there |
 ///
 /// # Errors
-/// As [`Builder::finish`]: [`ErrorKind::CyclicType`] if a type contains itself. [`ErrorKind::TooLarge`] if units share,
-/// or calls inline, so many entities that separate copies would take far more room than the words.
+/// The errors of [`Builder::finish`]: [`ErrorKind::CyclicType`] if a type contains itself. [`ErrorKind::TooLarge`] if
+/// the copies of entities, one per unit or inlined call, would take far more room than the words.
 pub fn import(facts: &Facts<'_>, target: &Target) -> Result<ImportedModule> {
     // A module can have both sets; nearly all have one.
     let set = facts.iter().next().map_or(Set::OpenCl, |fact| fact.set);

@@ -152,7 +152,7 @@ impl<'a> Importer<'_, 'a> {
             let unit = self.macro_unit(&path, all.last().map(|last| last.0));
             all.push((unit, self.word(&fact, Field::Line), source, fact));
         }
-        // Those of the command line come before the first file.
+        // Macros of the command line come before the first file.
         all.sort_by_key(|&(unit, line, ..)| (unit, line != 0));
         let mut open: Option<(UnitId, Id)> = None;
         for (unit, line, source, fact) in all {

@@ -224,7 +224,7 @@ impl<'g, 'w, 'm> Globals<'g, 'w, 'm> {
         self.writer.omit(self.module, subject, property, reason);
     }
 
-    /// Lists the omissions that there are.
+    /// Lists the omissions whose condition is true.
     pub fn omit_all<const N: usize>(&mut self, subject: Subject, all: [(bool, Property, Reason); N]) {
         for (is_omitted, property, reason) in all {
             if is_omitted {
@@ -233,8 +233,8 @@ impl<'g, 'w, 'm> Globals<'g, 'w, 'm> {
         }
     }
 
-    /// Source, line and column; of what is in no line the primary file of its unit, and 0. What is not in the text of
-    /// the file is omitted.
+    /// Source, line and column; without a line, the primary file of the unit, and 0. A line or column outside of the
+    /// text of the file is omitted.
     #[inline(always)]
     pub fn place(
         &mut self,

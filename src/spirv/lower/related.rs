@@ -25,9 +25,10 @@ pub(super) struct Related {
     statics: HashMap<TypeId, Vec<VariableId>>,
     /// Member functions that are members of their types, by type.
     methods: HashMap<TypeId, Vec<FunctionId>>,
-    /// Static members that are members of no type: their type has no members, or they do not fit its instruction.
+    /// Static members without a type to be listed in: their type does not have members, or they do not fit its
+    /// instruction.
     lost: HashSet<VariableId>,
-    /// Types without room for all of their members: how many are encoded, of how many.
+    /// Types without room for all of their members: number of encoded members, and of all members.
     pub crowded: HashMap<TypeId, (usize, usize)>,
     /// Functions described by a `DebugFunctionDeclaration`.
     declared: HashSet<FunctionId>,
@@ -202,7 +203,7 @@ impl Related {
         self.methods.get(&ty).map_or(&[], |all| all)
     }
 
-    /// Whether a static member is a member of no type.
+    /// Whether a static member is not listed in any type.
     pub fn is_lost(&self, id: VariableId) -> bool {
         self.lost.contains(&id)
     }

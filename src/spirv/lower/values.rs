@@ -44,8 +44,8 @@ pub(super) struct Fitting {
 type Path = (SmallVec<[DebugOperation; 4]>, SmallVec<[Id; 2]>);
 
 impl Saying<'_, '_> {
-    /// Writes a declaration: the variable is in memory while the function runs. `index` is the position of its holder in
-    /// the binding.
+    /// Writes a declaration: the variable is in memory while the function runs. `index` is that of the operand in
+    /// [`Binding::held`](super::super::Binding::held).
     pub fn declare(&mut self, index: u32, held: &Held) -> Result<()> {
         if self.is_as_the_last(held) {
             return self.write(Name::Declare, (Field::Variable, held.id()), &[], &[]);
@@ -96,8 +96,8 @@ impl Saying<'_, '_> {
         defined.result_type().map(|pointer| Fitting { variable: self.ty, pointer })
     }
 
-    /// Writes values: the operands provide the variable or parts of it. An empty list makes the variable unavailable. `first` is the place
-    /// of the first of them in the binding.
+    /// Writes values: the operands provide the variable or parts of it. An empty list makes the variable unavailable.
+    /// `first` is the index of the first operand in [`Binding::held`](super::super::Binding::held).
     pub fn value(&mut self, first: u32, all: &[Held]) -> Result<()> {
         self.disjoint(all)?;
         if all.is_empty() {

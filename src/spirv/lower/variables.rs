@@ -255,7 +255,7 @@ impl Globals<'_, '_, '_> {
             let reason = if is_member { Reason::NoMemberRoom } else { Reason::DeclarationParameter };
             return self.omit(subject, Property::Entity, reason);
         }
-        // The origin has what both have.
+        // Properties of both are listed for the origin.
         let origin = &module.variables[self.origin(id)];
         let is_instance = variable.origin.is_some();
         if !is_instance {
