@@ -1,4 +1,5 @@
-//! Words that are no good module: no panic, and an end; what cannot be described is listed or an error.
+//! Invalid modules: reading, importing and checking end without a panic; instructions that cannot be imported are
+//! listed or an error.
 
 use eitri::spirv::{Facts, Mode, Set, attach, check, import, read};
 use eitri::target::Target;
@@ -7,7 +8,7 @@ use proptest::prelude::*;
 use crate::described::{Described, described};
 use crate::random::{fixed_choices, targets};
 
-/// Changes words in places, as choices say.
+/// Changes words: each change gives the position, the kind of change and a number.
 fn changed(mut words: Vec<u32>, changes: &[(u16, u8, u32)]) -> Vec<u32> {
     let len = words.len();
     for &(at, kind, value) in changes {
@@ -49,7 +50,7 @@ proptest! {
     }
 }
 
-/// A module of debug instructions only: `OpString`, `OpTypeVoid`, the import, and then these.
+/// A module of debug instructions: the import, the core instructions that they reference, and the given ones.
 fn module(instructions: &[&[u32]]) -> Vec<u32> {
     let mut words = vec![eitri::spirv::MAGIC, 0x0001_0100, 0, 1 << 20, 0];
     let mut import: Vec<u32> = Vec::new();
@@ -89,7 +90,7 @@ fn types_may_be_nested_deeply() {
 
 #[test]
 fn cycles_are_listed() {
-    // A pointer to itself; two typedefs of each other; a block in itself; a call that is inlined into itself.
+    // A pointer to itself; two typedefs of each other; a block in itself; a call inlined into itself.
     let cases: [&[&[u32]]; 4] = [
         &[&[20, 3, 20, 5, 0]],
         &[&[20, 7, 3, 21, 10, 1, 1, 11], &[21, 7, 3, 20, 10, 1, 1, 11]],
@@ -110,7 +111,7 @@ fn a_type_that_contains_itself_is_an_error() {
     let structure = [20, 10, 3, 1, 10, 1, 1, 11, 3, 5, 0, 21];
     let member = [21, 11, 3, 20, 10, 1, 1, 20, 6, 5, 0];
     let mut words = module(&[START[0], START[1], &structure, &member]);
-    // %6 = OpConstant 0, before them.
+    // %6 = OpConstant 0, before the debug instructions.
     let at = words.iter().position(|word| *word == 6 << 16 | 12).expect("a debug instruction");
     words.splice(at..at, [4 << 16 | 43, 4, 6, 0]);
     let error = import(&read(&words).expect("is a module"), &Target::x86_64()).expect_err("contains itself");
@@ -119,7 +120,7 @@ fn a_type_that_contains_itself_is_an_error() {
 
 #[test]
 fn what_is_shared_by_many_units_is_limited() {
-    // Each unit has a variable of a type that is made of many, so that there would be one of each for each unit.
+    // Each unit has a variable of a type with many parts. The model would need a copy of every part per unit.
     let (depth, units) = (2000, 2000);
     let mut all: Vec<Vec<u32>> = vec![vec![10, 35, 3]];
     all.extend((0..units).map(|n| vec![100_000 + n, 1, 1, 5, 10, 3]));

@@ -1,4 +1,4 @@
-//! Types that are equal, or look so, in one scope: each is written as it was described.
+//! Equal and similar types in one scope: each is emitted as described.
 
 use eitri::build::Builder;
 use eitri::model::{BaseEncoding, SourceLine, TypeId, UnitId};
@@ -14,10 +14,10 @@ fn core() -> Vec<u32> {
 
 type Make = fn(&mut Builder, UnitId, TypeId, Option<&str>) -> TypeId;
 
-/// Choices of the types, out of two, that have a property.
+/// Whether each of two types has a property.
 const BOTH: [[bool; 2]; 4] = [[false, false], [false, true], [true, false], [true, true]];
 
-/// Two types of each kind, with or without a name and a line, that a structure has in it, or its unit.
+/// Two types of each kind, with or without a name and a line, in a structure or in the unit.
 #[test]
 fn equal_types_in_one_scope() {
     let kinds: [(&str, Make); 8] = [
@@ -53,7 +53,7 @@ fn equal_types_in_one_scope() {
                     let whole = m.structure(unit, Some("S"), 16).unwrap();
                     for (which, (at, member)) in [(0, "x"), (8, "y")].into_iter().enumerate() {
                         let ty = make(&mut m, unit, int, name);
-                        // The type is unique, also without further properties.
+                        // Describing a type makes it distinct, even without a property.
                         let mut describe = m.describe_type(ty).unwrap();
                         if has_line[which] {
                             describe.declared_at(SourceLine { file, line: 3, column: 1 });

@@ -1,4 +1,4 @@
-//! What is listed as left out is no difference; all else is one, also where much is listed.
+//! Omissions excuse exactly their own differences, even if there are many omissions.
 
 use eitri::build::{Builder, Extent, Template};
 use eitri::model::{BaseEncoding, CompositeKind, SourceLine};
@@ -11,7 +11,7 @@ use crate::moves::{self, Tried};
 use crate::random::{Choices, fixed_choices, targets};
 use crate::sabotage::{self, Counts, Missed, Written, listed};
 
-/// All that the sets cannot say of types and scopes that name each other.
+/// Types and scopes that reference each other in ways that the sets cannot encode.
 pub(crate) fn tangled(target: &Target) -> Described {
     let mut core = Core::new();
     let choices = fixed_choices(3, 40);
@@ -23,7 +23,8 @@ pub(crate) fn tangled(target: &Target) -> Described {
     let mut make = || -> eitri::Result<_> {
         let uint = m.base_type(unit, "uint", BaseEncoding::Unsigned, 32)?;
         let long = m.base_type(unit, "long", BaseEncoding::Signed, 64)?;
-        // A structure that points to itself, by itself and by the type of a function, with a static member of its type.
+        // A structure that points to itself, directly and through the type of a function, with a static member of its
+        // type.
         let node = m.structure(unit, Some("node"), 32)?;
         let to_node = m.pointer(unit, Some(node))?;
         let call = m.subroutine(unit, Some(to_node), &[uint, node])?;
@@ -33,7 +34,7 @@ pub(crate) fn tangled(target: &Target) -> Described {
         m.member(node, "size", uint, 16)?;
         m.static_member(node, "first", node)?;
         m.static_member(node, "count", uint)?;
-        // A pointer to a member of what is made of it, and one to a member of a union.
+        // A pointer to a member of a class that contains the pointer, and one to a member of a union.
         let class = m.class(unit, Some("C"), 32)?;
         let to_member = m.member_pointer(unit, class, uint)?;
         m.member(class, "which", to_member, 0)?;
@@ -47,7 +48,7 @@ pub(crate) fn tangled(target: &Target) -> Described {
         let counted = m.array_of(unit, uint, &[Extent::variable(n)], None)?;
         let to_counted = m.pointer(unit, Some(counted))?;
         m.parameter(f, "all", to_counted)?.declared_at(line(2, 9));
-        // Types of the function that this returns, with functions and members of their own.
+        // Local types that their function returns, with functions and members of their own.
         let local = m.structure(unit, Some("S"), 16)?;
         m.describe_type(local)?.declared_at(line(3, 1)).within(f)?;
         m.member(local, "x", uint, 0)?;
@@ -70,7 +71,7 @@ pub(crate) fn tangled(target: &Target) -> Described {
         m.member(hidden, "z", uint, 0)?;
         m.static_member(hidden, "there", uint)?;
         m.incomplete(unit, CompositeKind::Class, "opaque")?;
-        // In an inlined call: a block that is the instance of none.
+        // A block of an inlined call, without an origin.
         let g = m.function(unit, "g")?.declared_at(line(9, 1)).id();
         let inlined = m.inlined(f, g, &[], line(6, 0))?;
         let other = m.block(inlined, &[])?;
@@ -119,7 +120,7 @@ fn what_is_not_listed_is_a_difference() {
     assert!(counts.tried > 300, "{}", counts.tried);
 }
 
-/// Names are for messages: without them each mutant has the same verdict.
+/// The names in omissions serve messages only: without the names, each mutant has the same verdict.
 #[test]
 fn names_change_no_verdict() {
     let (target, mut verdicts) = (&targets()[0], [0, 0]);

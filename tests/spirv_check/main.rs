@@ -1,4 +1,4 @@
-//! Debug instructions against what was described: read back, imported, compared; and mistakes that are made on purpose.
+//! Debug instructions against their description: read back, imported and compared, with and without seeded faults.
 #![cfg(feature = "spirv")]
 
 mod bad;

@@ -1,4 +1,5 @@
-//! What the debug instructions in functions say, by the text of the specifications and by nothing of the crate's.
+//! The meaning of debug instructions in functions, from the text of the specifications and independent of the crate's
+//! import.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +14,7 @@ pub fn is_line(it: Instruction<'_>) -> bool {
     matches!(it.opcode(), LINE | NO_LINE)
 }
 
-/// `OpVariable` and `OpPhi`.
+/// Whether an instruction is an `OpVariable` or `OpPhi`.
 pub fn begins_block(it: Instruction<'_>) -> bool {
     matches!(it.opcode(), 59 | 245)
 }
@@ -26,25 +27,25 @@ pub fn ends_block(it: Instruction<'_>) -> bool {
     matches!(it.opcode(), 249..=255)
 }
 
-/// What the debug instructions in functions say, by the text of the specifications: a scope and a line hold for the
-/// instructions that follow, up to the next or to the end of the block.
+/// The meaning of debug instructions in functions, according to the specifications: a scope and a line apply to the
+/// following instructions, up to the next scope or line or to the end of the block.
 ///
-/// Of `OpPhi` and `OpVariable` nothing is said: a binding has no position among them. What holds a variable holds from
-/// the next other instruction on. Of several variables at one place the order does not count.
+/// `OpPhi` and `OpVariable` are left out, because a binding cannot have a position among them: a declaration or value
+/// applies from the next other instruction on. The order of several variables at one position is ignored.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Meaning {
     /// Scope and line of each instruction.
     instructions: Vec<[String; 2]>,
-    /// What holds variables, in order.
+    /// Declarations and values, in order.
     pub values: BTreeMap<Place, Vec<(Name, Vec<u32>)>>,
-    /// `DebugFunctionDefinition`: the function, which of its blocks, and what is defined.
+    /// Each `DebugFunctionDefinition`: the function, the number of the block, and the operands.
     definitions: Vec<(Id, usize, Vec<u32>)>,
-    /// How many stand where they say nothing.
+    /// Number of instructions at positions where they have no meaning.
     lost: usize,
 }
 
-/// Where something holds a variable: the function, how many of its instructions are before, the variable, and the inlined
-/// call that this is of.
+/// Position of a declaration or value: the function, the number of its instructions before, the variable, and the
+/// inlined call of the variable.
 type Place = (Id, usize, Id, Option<Id>);
 
 impl Meaning {
@@ -78,7 +79,7 @@ impl Meaning {
                         scope = fact.id(Field::Scope).map(|scope| (scope, fact.id(Field::Inlined)));
                     }
                     Some(Name::NoScope) => scope = None,
-                    // Where a range of columns ends is not described.
+                    // The model does not have the end of a range of columns.
                     Some(Name::Line) => line = format!("{:?}", &operands[..4]),
                     Some(Name::NoLine) => line = String::new(),
                     Some(Name::FunctionDefinition) => all.definitions.push((function.id, blocks, operands)),
@@ -95,7 +96,7 @@ impl Meaning {
     }
 }
 
-/// What a scope or a call is. Two blocks that begin at one place are the same.
+/// A scope or call as text. Two blocks with the same operands and scope are equal.
 fn text(facts: &Facts<'_>, id: Option<Id>) -> String {
     let Some(fact) = id.and_then(|id| facts.get(id)) else { return String::new() };
     if !matches!(fact.name(), Some(Name::LexicalBlock | Name::LexicalBlockDiscriminator | Name::InlinedAt)) {
@@ -111,7 +112,7 @@ fn is_scope(field: Option<Field>) -> bool {
     matches!(field, Some(Field::Scope | Field::Inlined))
 }
 
-/// The function that a scope is in.
+/// The function of a scope.
 fn function_of(facts: &Facts<'_>, scope: Id) -> Option<Id> {
     let fact = facts.get(scope)?;
     match fact.name()? {
@@ -121,7 +122,7 @@ fn function_of(facts: &Facts<'_>, scope: Id) -> Option<Id> {
     }
 }
 
-/// The call that a variable is of: the innermost around the instruction that its function was inlined by.
+/// The inlined call of a variable: the innermost enclosing call of the variable's function.
 fn call(facts: &Facts<'_>, variable: Id, mut scope: Option<(Id, Option<Id>)>) -> Option<Id> {
     let of = facts.get(variable)?.id(Field::Scope).and_then(|scope| function_of(facts, scope))?;
     while let Some((here, Some(inlined))) = scope {

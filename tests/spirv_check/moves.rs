@@ -1,5 +1,5 @@
-//! Mistakes in where debug instructions are: one that is missing, said twice, or somewhere else. The validator or the
-//! check finds each that changes what is said.
+//! Seeded faults in the placement of debug instructions: one is missing, repeated or misplaced. The validator or the
+//! check finds each fault that changes the meaning.
 
 use std::collections::BTreeMap;
 
@@ -9,32 +9,32 @@ use crate::meaning::{FUNCTION, LABEL, Meaning, begins_block, ends_block, is_line
 use crate::random::targets;
 use crate::sabotage::{Missed, Written, is_of_nothing, listed};
 
-/// A mistake.
+/// A seeded fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Mistake {
     Missing,
-    /// Once more, with the same result; with one of its own.
+    /// Repeated with the same result id, and with a new one.
     Again,
     Double,
-    /// In a function: at the start and at the end of another block, and of another function.
+    /// For instructions in functions: at the start and the end of another block, and in another function.
     OtherBlock,
     OtherEnd,
     OtherFunction,
     /// Before the `OpPhi` and `OpVariable` of its block.
     BlockStart,
-    /// Between a merge instruction and the branch behind it.
+    /// Between a merge instruction and the following branch.
     Merge,
     BlockEnd,
-    /// Of what is in a function: before the functions. Of what is not: in one.
+    /// Moved from a function to before the functions, or the reverse.
     OtherPlace,
-    /// Behind the next instruction.
+    /// After the next instruction.
     Swapped,
-    /// First or last of those before the functions.
+    /// First or last of the debug instructions before the functions.
     First,
     Last,
 }
 
-/// The instructions of a module, and where they are.
+/// The instructions of a module, and its blocks.
 struct Listing<'a> {
     facts: &'a Facts<'a>,
     header: &'a [u32],
@@ -42,13 +42,13 @@ struct Listing<'a> {
     blocks: Vec<Block>,
 }
 
-/// A block, by the numbers of instructions.
+/// A block, by indices of instructions.
 struct Block {
     function: Id,
     label: usize,
-    /// Behind its `OpPhi` and `OpVariable`.
+    /// After its `OpPhi` and `OpVariable`.
     start: usize,
-    /// The merge instruction, if there is one, and the branch.
+    /// The merge instruction, if any, and below it the branch.
     merge: Option<usize>,
     end: usize,
 }
@@ -81,7 +81,7 @@ impl<'a> Listing<'a> {
         Self { facts, header: &words.all()[..5], all, blocks }
     }
 
-    /// The module with a mistake in an instruction; `None` where there is no room for it.
+    /// The module with a fault at an instruction; `None` if the module does not have a place for it.
     fn with(&self, index: usize, mistake: Mistake) -> Option<Vec<u32>> {
         let it = self.all[index];
         let fact = self.facts.fact(it);
@@ -115,7 +115,7 @@ impl<'a> Listing<'a> {
             Mistake::Again | Mistake::Double => !is_line(it),
             _ => is_body,
         };
-        // Where it is already.
+        // The instruction is there already.
         if !is_there || to.is_some_and(|to| to == index || to == index + 1) {
             return None;
         }
@@ -139,12 +139,12 @@ impl<'a> Listing<'a> {
         Some(words)
     }
 
-    /// Whether the set does not allow it, whatever is said.
+    /// Whether the set forbids the placement, whatever its meaning.
     fn is_wrong(&self, index: usize, mistake: Mistake) -> bool {
         let Some(fact) = self.facts.fact(self.all[index]) else { return false };
         match mistake {
             Mistake::Again | Mistake::OtherPlace | Mistake::Merge => true,
-            // Of a non-semantic set.
+            // Instructions of a non-semantic set must be inside a block.
             Mistake::BlockEnd => fact.set.is_shader(),
             Mistake::BlockStart => {
                 let block = self.blocks.iter().find(|block| (block.label..block.end).contains(&index));
@@ -167,7 +167,7 @@ fn is_global(fact: &Fact<'_>) -> bool {
     fact.name().is_some_and(|name| name.row().place == Place::Globals)
 }
 
-/// What an instruction names; also what may come later.
+/// The ids that an instruction references; with `also_forward`, including permitted forward references.
 fn names(fact: &Fact<'_>, also_forward: bool) -> impl Iterator<Item = Id> {
     let is_id = move |of: &Operand| {
         of.row.is_some_and(|row| !row.kind.is_literal(fact.set) && (also_forward || !row.forward))
@@ -192,8 +192,8 @@ const BODY: [Mistake; 11] = [
     Mistake::Swapped,
 ];
 
-/// The mistakes in the places of a module's debug instructions that are not found. Of each as many are tried as there is
-/// time for.
+/// Adds the undetected faults in the placement of a module's debug instructions to `missed`. `tried` limits the number
+/// of each kind.
 pub(crate) fn not_found(written: &Written, missed: &mut Missed, tried: &mut Tried) {
     let facts = read(&written.words).expect("is a module");
     let (listing, meaning) = (Listing::new(&facts), Meaning::of(&facts));
@@ -229,7 +229,7 @@ pub(crate) fn not_found(written: &Written, missed: &mut Missed, tried: &mut Trie
     }
 }
 
-/// Makes every mistake in the places of a module's debug instructions.
+/// Calls `judge` with every fault in the placement of a module's debug instructions.
 pub(crate) fn each(facts: &Facts<'_>, mut judge: impl FnMut(String, Vec<u32>)) {
     let listing = Listing::new(facts);
     for (index, it) in listing.all.iter().enumerate() {
@@ -246,7 +246,7 @@ pub(crate) fn each(facts: &Facts<'_>, mut judge: impl FnMut(String, Vec<u32>)) {
     }
 }
 
-/// How many mistakes were made.
+/// Number of faults tried, by set, instruction and fault, and their limit.
 pub(crate) struct Tried {
     most: usize,
     of: BTreeMap<(Option<bool>, &'static str, Mistake), usize>,
@@ -280,13 +280,13 @@ fn every_place_counts() {
     }
 }
 
-/// Whether something is not said any more, or said twice, that is said before the functions.
+/// Whether a fault removes or repeats the meaning of an instruction before the functions.
 fn is_lost(facts: &Facts<'_>, meaning: &Meaning, fact: &Fact<'_>, mistake: Mistake) -> bool {
     let name = fact.name().expect("is known");
     let is_one = match name {
-        // They have a meaning only for what names them.
+        // These have a meaning only where they are referenced.
         Name::InfoNone | Name::Source | Name::Operation | Name::Expression | Name::InlinedAt => true,
-        // A type that is said twice in the same words is one type.
+        // Two equal type instructions are one type.
         _ => matches!(name.row().section, Section::Types | Section::Templates),
     };
     match mistake {
@@ -294,19 +294,19 @@ fn is_lost(facts: &Facts<'_>, meaning: &Meaning, fact: &Fact<'_>, mistake: Mista
             let is_named = facts.iter().any(|other| names(&other, true).any(|id| id == fact.result));
             let is_there =
                 || facts.iter().any(|other| other.at != fact.at && is_same(facts, &other, fact, 4));
-            // What holds the variable in the call says that it is there.
+            // A declaration or value in the call shows the variable, too.
             let in_call = fact.id(Field::Variable).zip(fact.id(Field::Inlined));
             let is_held = name == Name::InlinedVariable
                 && meaning.values.keys().any(|key| in_call == key.3.map(|call| (key.2, call)));
             is_named || !(is_one && is_there() || is_held || is_of_nothing(facts, fact, Field::MemberType))
         }
-        // What is not defined any more can be undefined again.
+        // A macro can be undefined twice.
         Mistake::Double => !is_one && name != Name::MacroUndef,
         _ => false,
     }
 }
 
-/// Whether both say the same, in the same words. The writer has each string and number once.
+/// Whether two instructions have equal operands, down to `depth` references. Each string and number has one id.
 pub(crate) fn is_same(facts: &Facts<'_>, one: &Fact<'_>, other: &Fact<'_>, depth: usize) -> bool {
     let set = one.set;
     let is_same_operand = |(one, other): (Operand, Operand)| {

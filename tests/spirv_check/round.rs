@@ -1,4 +1,4 @@
-//! What was described comes back: random modules and bindings over random code, in both sets and every mode.
+//! Round trip of random modules and bindings over random code, in both sets and every mode.
 
 use eitri::spirv::{Mode, Set, attach, import, read};
 use eitri::target::Target;
@@ -23,8 +23,8 @@ fn comes_back(choices: &[u16], target: &Target) {
         let attached = attach(&words, &module, &binding, &mode).expect("every call was right");
         let checked = attached.check(&module, &binding, &mode).expect("is a module");
         assert!(checked.is_clean(), "{} {:?} {}: {checked}", mode.name, mode.set, target.name());
-        // What was imported is said the same way again, but where nothing holds some bits of a variable: an OpUndef, which
-        // only the words have.
+        // The imported module is emitted the same way again, except for unavailable bits of a variable: their OpUndef
+        // is in the words only.
         let imported = import(&read(&attached.words).expect("is a module"), target).expect("is a model");
         let bound = words[3];
         if imported.binding.held().iter().any(|held| held.id().0 >= bound) {

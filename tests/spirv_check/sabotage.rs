@@ -1,5 +1,4 @@
-//! Mistakes in words that say what was described: an operand that is another one, an instruction that is missing or
-//! elsewhere. The validator or the check finds each.
+//! Seeded faults in emitted operands: each is replaced by another one. The validator or the check finds each fault.
 
 use std::collections::BTreeMap;
 
@@ -14,8 +13,8 @@ use crate::described::{Described, described};
 use crate::moves::is_same;
 use crate::random::{fixed_choices, targets};
 
-/// What has no meaning that could get lost: which version of the instructions it is, where parameters of templates are,
-/// which are of no line; of which file something without a line is; in which column a range of lines ends.
+/// Whether an operand has no meaning that is compared: versions, the end of a range of columns, and the source of a
+/// discriminator.
 fn says_nothing(name: Name, field: Field) -> bool {
     matches!(field, Field::Version | Field::DwarfVersion | Field::ColumnEnd)
         || name == Name::LexicalBlockDiscriminator && field == Field::Source
@@ -43,13 +42,13 @@ impl Written {
         check(&self.module, &self.binding, &self.mode, &self.omissions, words)
     }
 
-    /// Whether nothing is found.
+    /// Whether the check succeeds without a finding or difference.
     pub fn is_clean(&self, words: &[u32]) -> bool {
         self.checked(words).is_ok_and(|checked| checked.is_clean())
     }
 }
 
-/// Other values for an operand: the next number, and every kind of id that there is.
+/// Other values for an operand: the next number, or another id of the same kind.
 pub(crate) fn others(facts: &Facts<'_>, set: Set, kind: Kind, word: u32) -> Vec<u32> {
     if kind.is_literal(set) {
         return vec![word.wrapping_add(1)];
@@ -67,7 +66,7 @@ pub(crate) fn others(facts: &Facts<'_>, set: Set, kind: Kind, word: u32) -> Vec<
             other.map(|(id, _)| id.0).take(1).collect()
         }
         None => {
-            // The next of the same kind that says something else.
+            // The next instruction of the same kind with other operands.
             let opcode = layout.definition(Id(word)).map(|it| it.opcode());
             let fact = facts.get(Id(word));
             let same = layout.words().instructions().filter(|it| Some(it.opcode()) == opcode);
@@ -82,7 +81,7 @@ pub(crate) fn others(facts: &Facts<'_>, set: Set, kind: Kind, word: u32) -> Vec<
     }
 }
 
-/// Whether there are instructions of a scope: values have that of their variables.
+/// Whether a `DebugScope` applies to any instruction: values have the scope of their variables.
 fn is_of_instructions(facts: &Facts<'_>, at: usize) -> bool {
     for instruction in facts.layout().words().instructions().filter(|it| it.at > at) {
         match facts.fact(instruction).map(|fact| fact.name()) {
@@ -96,13 +95,12 @@ fn is_of_instructions(facts: &Facts<'_>, at: usize) -> bool {
     false
 }
 
-/// Whether it is of something that is not said, as the writer lists it: the size of what is of no type, or of one of which
-/// only the name is known; a pointer to a member of nothing, and a member that is such a pointer; the type of a function
-/// that nothing has.
+/// Whether an operand belongs to an entity that is listed as omitted or unused: the size of a member without a type or
+/// with an unspecified one; a pointer to a member without a class, and a member of that type; an unused function type.
 pub(crate) fn is_of_nothing(facts: &Facts<'_>, fact: &Fact<'_>, field: Field) -> bool {
     let is_none =
         |of: &Fact<'_>, field| facts.named(of, field).is_some_and(|it| it.name() == Some(Name::InfoNone));
-    // Nor is the size of what has an encoding that the set has no word for, or is made of it.
+    // The size of a type is not encoded either if its basic type has no size or an encoding that the set lacks.
     let is_unknown = |of: &Fact<'_>| {
         let mut of = *of;
         while let Some(base) = facts.named(&of, Field::BaseType) {
@@ -131,8 +129,9 @@ pub(crate) fn is_of_nothing(facts: &Facts<'_>, fact: &Fact<'_>, field: Field) ->
     }
 }
 
-/// Whether another id says the same: a linkage name that is the name, another source of the same file, a namespace that
-/// is opened again. Of which unit an opaque type is does not count. The size of what has an encoding that the set has no word for says nothing that can be read.
+/// Whether another id has the same meaning: a linkage name equal to the name, another source of the same file, a
+/// reopened namespace. The unit of an opaque type is not compared, nor is the size of a basic type whose encoding the
+/// set lacks.
 fn is_the_same(facts: &Facts<'_>, fact: &Fact<'_>, field: Field, other: Id) -> bool {
     let layout = facts.layout();
     let is_file = |text: Option<String>| {
@@ -154,8 +153,8 @@ fn is_the_same(facts: &Facts<'_>, fact: &Fact<'_>, field: Field, other: Id) -> b
     }
 }
 
-/// The mistakes in the operands of a module that are not found, by what they are in. Of each operand as many are tried
-/// as there is time for.
+/// Adds the undetected faults in the operands of a module to `missed`, by instruction and field. `counts` limits the
+/// number of faults per operand.
 pub(crate) fn not_found(written: &Written, missed: &mut Missed, counts: &mut Counts) {
     assert!(written.is_clean(&written.words));
     let set = written.mode.set;
@@ -164,7 +163,7 @@ pub(crate) fn not_found(written: &Written, missed: &mut Missed, counts: &mut Cou
         let Some(name) = fact.name() else { continue };
         for operand in fact.operands() {
             let Some(row) = operand.row.filter(|row| !says_nothing(name, row.field)) else { continue };
-            // Of which file what has no line is, or a macro of the command line.
+            // The source of an entity without a line, or of a macro of the command line, is not compared.
             if row.field == Field::Source && facts.number(&fact, Field::Line) == Some(0) {
                 continue;
             }
@@ -177,7 +176,7 @@ pub(crate) fn not_found(written: &Written, missed: &mut Missed, counts: &mut Cou
                 continue;
             }
             for other in others(&facts, set, row.kind, operand.word) {
-                // Or the type of another unit, in the same words.
+                // An equal type of another unit has the same meaning.
                 let named = facts.get(Id(operand.word)).zip(facts.get(Id(other)));
                 let is_type =
                     |it: &Fact<'_>| it.name().is_some_and(|name| name.row().section == Section::Types);
@@ -200,10 +199,10 @@ pub(crate) fn not_found(written: &Written, missed: &mut Missed, counts: &mut Cou
     }
 }
 
-/// Mistakes that were not found: of what, and where.
+/// Undetected faults: their places, by instruction and field.
 pub(crate) type Missed = BTreeMap<String, Vec<String>>;
 
-/// How many mistakes were made.
+/// Number of faults tried, in total and by operand, and their limit.
 pub(crate) struct Counts {
     most: usize,
     pub tried: usize,
@@ -217,7 +216,7 @@ impl Counts {
     }
 }
 
-/// All that was missed, in words.
+/// The undetected faults as text.
 pub(crate) fn listed(missed: &Missed) -> String {
     let all = missed.iter().map(|(what, which)| format!("{what}: {} times, as {}", which.len(), which[0]));
     all.collect::<Vec<_>>().join("\n")

@@ -1,4 +1,4 @@
-//! The verdict on every mutant, written to the file that `EITRI_VERDICTS` names: for comparing two versions of the check.
+//! Verdicts on all mutants, written to the file named by `EITRI_VERDICTS`, to compare two versions of the check.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use crate::moves;
 use crate::random::targets;
 use crate::sabotage::{Written, others};
 
-/// Lists the verdicts on one module: its words, every operand replaced, every instruction elsewhere.
+/// Lists the verdicts on one module: unchanged, with every operand replaced, and with every placement fault.
 fn list(name: &str, written: &Written, every: usize, out: &mut String) {
     let mut number = 0;
     let mut judge = |what: &str, words: &[u32]| {
