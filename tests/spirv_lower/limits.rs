@@ -56,7 +56,7 @@ fn a_long_cycle() {
     }
 }
 
-/// Deep scopes, the innermost of which refers to the outermost.
+/// Deep scopes; the innermost one references the outermost one.
 #[test]
 fn deep_scopes() {
     let mut case = Case::new();
