@@ -20,7 +20,7 @@ use eitri::model::{
     BaseEncoding, FunctionId, Language, Loc, MemorySpace, Module, PointerKind, Row, ScopeId, SourceLine,
     VariableId,
 };
-use eitri::spirv::{self, Binding, Held, Id, Mode, Position, Set};
+use eitri::spirv::{self, Binding, Id, Mode, Position, Provider, Set};
 use eitri::target::{Gfx, Target, Wave};
 
 /// Compiled by clang-19, without debug information.
@@ -178,18 +178,18 @@ fn bind(module: &Module, names: &Names) -> Binding {
     let mut binding = Binding::new();
     binding.function(names.saxpy, function).line(start(entry), line(2, 11));
     for (parameter, id) in [(names.x, 12), (names.y, 13), (names.a, 14), (names.n, 15)] {
-        binding.value(start(entry), parameter, &[Held::value(Id(id))]);
+        binding.value(start(entry), parameter, &[Provider::value(Id(id))]);
     }
     binding
-        .value(Position::after(i), names.i, &[Held::value(i)])
+        .value(Position::after(i), names.i, &[Provider::value(i)])
         .line(Position::after(i), line(3, 9))
         .scope(start(then), names.then)
         .line(start(then), line(4, 16))
-        .value(Position::after(xi), names.xi, &[Held::value(xi)])
+        .value(Position::after(xi), names.xi, &[Provider::value(xi)])
         .line(Position::after(xi), line(5, 16))
-        .value(Position::after(yi), names.yi, &[Held::value(yi)])
+        .value(Position::after(yi), names.yi, &[Provider::value(yi)])
         .line(Position::after(yi), line(6, 22))
-        .value(Position::after(r), names.r, &[Held::value(r)])
+        .value(Position::after(r), names.r, &[Provider::value(r)])
         .line(Position::after(r), line(7, 10))
         .scope(start(end), module.function(names.saxpy).scope)
         .line(start(end), line(9, 1));

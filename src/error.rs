@@ -171,7 +171,7 @@ pub enum ErrorKind {
     /// An argument is out of range, or contradicts another.
     BadArgument(String),
     /// The consumer's format cannot express something.
-    CannotSay {
+    Inexpressible {
         /// The item that the consumer's format cannot express.
         what: String,
         /// Name of the consumer.
@@ -510,7 +510,7 @@ impl fmt::Display for ErrorKind {
             ),
             Self::CyclicType(name) => write!(f, "type `{name}` contains itself"),
             Self::UnknownId(what) => write!(f, "no such entity in this module: {what}"),
-            Self::CannotSay { what, consumer } => write!(f, "{consumer} cannot express {what}"),
+            Self::Inexpressible { what, consumer } => write!(f, "{consumer} cannot express {what}"),
             Self::Truncated(what) => write!(f, "the bytes end inside of {what}"),
             Self::UnknownOperation { code, sub: Some(sub) } => {
                 write!(f, "unknown operation {code:#04x}, sub-operation {sub:#x}")

@@ -17,11 +17,11 @@ pub(crate) fn suggestion<N: AsRef<str>>(word: &str, names: impl IntoIterator<Ite
 /// and all characters other than letters and digits.
 #[cold]
 pub(crate) fn nearest<N: AsRef<str>>(word: &str, names: impl IntoIterator<Item = N>) -> Vec<String> {
-    let plain = plain(word);
+    let plain = folded(word);
     let most = (plain.len() / 3).clamp(1, FARTHEST);
     let (mut nearest, mut found) = (most, Vec::new());
     for name in names {
-        let (name, other) = (name.as_ref(), self::plain(name.as_ref()));
+        let (name, other) = (name.as_ref(), self::folded(name.as_ref()));
         if plain.is_empty() || plain.len().abs_diff(other.len()) > nearest {
             continue;
         }
@@ -47,7 +47,7 @@ pub(crate) fn meant(names: &[impl AsRef<str>]) -> String {
 }
 
 /// Returns the first 64 letters and digits, in lower case: names are shorter.
-fn plain(word: &str) -> String {
+fn folded(word: &str) -> String {
     word.chars().filter(|char| char.is_alphanumeric()).take(64).flat_map(char::to_lowercase).collect()
 }
 

@@ -8,7 +8,7 @@ use crate::conform::{machine_schema, vectors_schema};
 use crate::json::document_schema;
 use crate::json::schema::Schemas;
 
-/// The schema of a format.
+/// JSON Schema of a format.
 ///
 /// ```
 /// use eitri::schema::Schema;
@@ -18,19 +18,19 @@ use crate::json::schema::Schemas;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Schema {
-    /// Of a [description](crate::json).
+    /// Schema of a [description](crate::json).
     Description,
-    /// Of a file with a stopped [machine](crate::conform::Machine), or with several.
+    /// Schema of a file with one or several stopped [machines](crate::conform::Machine).
     Machine,
-    /// Of a file of [conformance vectors](crate::conform).
+    /// Schema of a file with [conformance vectors](crate::conform).
     Vectors,
 }
 
 impl Schema {
-    /// The names of all, by which [`named`](Self::named) finds them.
+    /// Names of the schemas, for [`named`](Self::named).
     pub const NAMES: [&'static str; 3] = ["description", "machine", "vectors"];
 
-    /// The schema of a name.
+    /// The schema with this name.
     pub fn named(name: &str) -> Option<Self> {
         let index = Self::NAMES.iter().position(|known| *known == name)?;
         Some([Self::Description, Self::Machine, Self::Vectors][index])
@@ -54,7 +54,7 @@ impl Schema {
     }
 }
 
-/// The schema itself, as JSON.
+/// Prints the schema as JSON.
 impl fmt::Display for Schema {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{:#}", self.value())

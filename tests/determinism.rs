@@ -81,7 +81,7 @@ fn same_on_threads(module: &Module, consumer: &Consumer, mut order: impl FnMut(u
         });
         threads.map(|thread| thread.join().expect("no panic").expect("is written"))
     });
-    units.join(written.into_iter().flatten().collect()).expect("is joined") == one_by_one
+    units.link(written.into_iter().flatten().collect()).expect("is joined") == one_by_one
 }
 
 #[test]

@@ -1154,7 +1154,7 @@ proptest! {
                 match lower(&module, &consumer, policy) {
                     Ok(_) => {}
                     Err(error) => prop_assert!(
-                        matches!(error.kind(), ErrorKind::CannotSay { .. } if policy == Policy::Strict),
+                        matches!(error.kind(), ErrorKind::Inexpressible { .. } if policy == Policy::Strict),
                         "{error}"
                     ),
                 }

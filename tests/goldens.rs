@@ -137,7 +137,7 @@ fn row(context: &Context, location: &str, consumer: &Consumer) -> String {
             format!("{location} | {printed} | {}", bytes.collect::<Vec<_>>().join(" "))
         }
         Err(error) => {
-            let ErrorKind::CannotSay { what, .. } = error.kind() else { panic!("{location}: {error}") };
+            let ErrorKind::Inexpressible { what, .. } = error.kind() else { panic!("{location}: {error}") };
             if let Some(alone) = alone {
                 let alone = alone.expect_err("alone, what is refused in a module");
                 assert_eq!(alone.kind(), error.kind(), "{location}: alone and in a module");

@@ -268,7 +268,7 @@ proptest! {
         for consumer in consumers().map(|consumer| varied(&consumer, |count| vary.below(count))) {
             let lowered = lower(&module, &consumer, Policy::Partial).expect("what cannot be told is left out");
             for left_out in &lowered.omissions {
-                prop_assert!(matches!(left_out.reason, Reason::Inexpressible(ErrorKind::CannotSay { .. })), "{}", left_out);
+                prop_assert!(matches!(left_out.reason, Reason::Inexpressible(ErrorKind::Inexpressible { .. })), "{}", left_out);
             }
             match lower(&module, &consumer, Policy::Strict) {
                 Ok(strict) => prop_assert!(strict == lowered && lowered.omissions.is_empty()),

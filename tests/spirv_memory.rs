@@ -6,7 +6,7 @@ mod memory;
 
 use eitri::build::Builder;
 use eitri::model::{BaseEncoding, Module, SourceLine};
-use eitri::spirv::{Binding, Held, Mode, ModuleBuilder, Set, attach};
+use eitri::spirv::{Binding, Mode, ModuleBuilder, Provider, Set, attach};
 use eitri::target::{Gfx, Target, Wave};
 
 #[global_allocator]
@@ -40,7 +40,7 @@ fn large(functions: u32, variables: u32) -> eitri::Result<(Vec<u32>, Module, Bin
             let variable = m.variable(described, &format!("v{number}"), ty)?.declared_at(line(number)).id();
             let start = s.position()?;
             s.effect(62, &[place.0, x.0])?;
-            binding.declare(start, variable, Held::value(place)).line(start, line(number));
+            binding.declare(start, variable, Provider::value(place)).line(start, line(number));
         }
         s.effect(253, &[])?.end_function()?;
     }

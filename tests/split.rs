@@ -142,7 +142,7 @@ fn a_variable_of_another_unit_cannot_be_pointed_to() -> eitri::Result<()> {
     let module = m.finish()?;
     lower(&module, &Consumer::dwarf5(), Policy::Strict)?;
     let error = lower(&module, &split(), Policy::Strict).unwrap_err();
-    assert!(matches!(error.kind(), ErrorKind::CannotSay { .. }));
+    assert!(matches!(error.kind(), ErrorKind::Inexpressible { .. }));
     assert_eq!((error.at().variable.as_deref(), error.at().pcs.clone()), (Some("p"), Some(4..8)));
     assert_eq!(lower(&module, &split(), Policy::Partial)?.omissions.len(), 1);
     Ok(())
@@ -159,7 +159,7 @@ fn the_bytes_do_not_depend_on_who_writes_which_unit_when() {
             ids.into_iter().rev().map(|id| scope.spawn(move || units.lower(id).unwrap())).collect();
         threads.into_iter().map(|thread| thread.join().unwrap()).collect()
     });
-    assert_eq!(units.join(written).unwrap(), lower(&module, &consumer, Policy::Strict).unwrap());
+    assert_eq!(units.link(written).unwrap(), lower(&module, &consumer, Policy::Strict).unwrap());
 }
 
 /// Bytes of a section.

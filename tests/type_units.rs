@@ -350,7 +350,7 @@ fn units_come_in_any_order() {
                     ids.into_iter().map(|id| scope.spawn(move || units.lower(id))).collect();
                 threads.into_iter().map(|thread| thread.join().unwrap().unwrap()).collect()
             });
-            assert_eq!(units.join(all).unwrap(), written(&module, &consumer));
+            assert_eq!(units.link(all).unwrap(), written(&module, &consumer));
         }
     }
 }

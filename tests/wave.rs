@@ -120,7 +120,7 @@ fn assert_same(
             prop_assert_eq!(found, alone(lane), "lane {}", lane);
         }
     }
-    if let Some(same) = wave.same() {
+    if let Some(same) = wave.uniform() {
         prop_assert_eq!(same.cloned().map_err(Clone::clone), alone(lanes.trailing_zeros()));
     }
     Ok(())
@@ -360,7 +360,7 @@ fn vectors_in_all_lanes() {
                 assert_eq!(wave.lane(lane as u32), Some(alone), "{}", vector.name);
             }
             count += 1;
-            uniform += usize::from(wave.same().is_some());
+            uniform += usize::from(wave.uniform().is_some());
         }
     }
     println!("{count} vectors, {uniform} of which do not depend on the lane");
@@ -403,11 +403,11 @@ fn what_does_not_depend_on_the_lane_is_done_once() {
     // The register, then two bytes of memory.
     let (count, wave) = reads("breg16 1; deref_size 1; deref_size 1; plus_uconst 7", ALL);
     assert_eq!(count, 3);
-    assert!(wave.same().is_some());
+    assert!(wave.uniform().is_some());
     // Uniform operations before and after one that depends on the lane.
     let (count, wave) = reads("breg16 0; push_lane; lit4; mul; plus; breg16 8; deref_size 1; plus", ALL);
     assert_eq!(count, 3);
-    assert!(wave.same().is_none());
+    assert!(wave.uniform().is_none());
     assert_eq!(wave.lane(3).unwrap().unwrap().to_string(), "mem:0:0x1014");
     // A byte per lane, and one for all.
     let (count, _) = reads("breg16 0; push_lane; plus; deref_size 1; breg16 8; deref_size 1; plus", ALL);
@@ -432,9 +432,9 @@ fn a_fault_is_of_the_lane_that_has_it() {
     assert_eq!(shown(1), "mem:0:0xffffffffffffff9c");
     assert_eq!(shown(2), "evaluation error, operation Some(4), offset Some(6)");
     assert_eq!(shown(3), "mem:0:0x64");
-    assert!(wave.lane(4).is_none() && wave.lane(64).is_none() && wave.same().is_none());
+    assert!(wave.lane(4).is_none() && wave.lane(64).is_none() && wave.uniform().is_none());
     assert_eq!(reads("drop", 0xf).1.lane(2).unwrap().unwrap_err().offset, Some(0));
-    assert!(reads("lit1", 0).1.same().is_none());
+    assert!(reads("lit1", 0).1.uniform().is_none());
 }
 
 /// The representation of all lanes' places must not be taken for the place of one lane.

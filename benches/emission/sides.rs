@@ -42,7 +42,7 @@ fn on_two_threads(module: &model::Module, consumer: &Consumer) -> eitri::Result<
         written.extend(other.join().expect("a thread that ends")?);
         Ok(written)
     })?;
-    Ok(units.join(written)?.sections)
+    Ok(units.link(written)?.sections)
 }
 
 fn describe(content: &Content) -> eitri::Result<model::Module> {

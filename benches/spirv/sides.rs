@@ -5,7 +5,7 @@
 
 use eitri::build::Builder;
 use eitri::model::{BaseEncoding, Language, Module, SourceLine};
-use eitri::spirv::{Binding, Held, Id, Position};
+use eitri::spirv::{Binding, Id, Position, Provider};
 use eitri::target::Target;
 use rspirv::binary::Assemble;
 use rspirv::dr::{self, Instruction, Operand};
@@ -103,7 +103,7 @@ pub fn bind(module: &Module, shape: Shape, _plain: &[u32]) -> Binding {
         binding.function(function, id);
         let (_, Some(block)) = (scopes.next(), scopes.next()) else { unreachable!("two scopes a function") };
         let Some((n, _)) = variables.next() else { unreachable!("a parameter") };
-        binding.value(Position::start(id, blocks[0]), n, &[Held::value(parameter)]);
+        binding.value(Position::start(id, blocks[0]), n, &[Provider::value(parameter)]);
         binding.scope(Position::start(id, blocks[1]), block);
         for number in 0..shape.variables {
             let Some((variable, Some(line))) = variables.next() else { unreachable!("a variable") };
@@ -114,7 +114,7 @@ pub fn bind(module: &Module, shape: Shape, _plain: &[u32]) -> Binding {
                 false => Position::before(id, blocks[1], number - half),
             };
             binding.line(position, line);
-            binding.declare(position, variable, Held::value(Id(first.0 + number)));
+            binding.declare(position, variable, Provider::value(Id(first.0 + number)));
         }
     }
     binding

@@ -2,12 +2,12 @@
 
 use gimli::constants as dw;
 
-use super::expressions::{Difference, Said};
+use super::describe::Describe as _;
+use super::expressions::{DescribedLocation, Difference};
 use super::machine::Asked;
 use super::meanings::Meanings;
 use super::report::Kind;
 use super::tree::{Compared, Entity};
-use super::words::Words as _;
 use crate::error::At;
 use crate::model::{Argument, CallId, LocId};
 use crate::omission::{Property, Subject};
@@ -22,7 +22,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         let at = self.described.at(Entity::Call(id));
         let Some(function) = module.function_of(call.scope) else { return };
         let pc = call.pc.or(call.return_pc).unwrap_or(0);
-        let said = |loc, is_number| Said { function: Some(function), pc, loc, is_number };
+        let said = |loc, is_number| DescribedLocation { function: Some(function), pc, loc, is_number };
         let omitted = |property| self.omitted.count(Subject::Call(id), property);
         let (mut targets, mut arguments) = (omitted(Property::Target), omitted(Property::Parameters));
         for (name, loc) in [(words.target, call.target), (words.clobbered, call.clobbered_target)] {
@@ -60,7 +60,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         &mut self,
         argument: &Argument,
         entry: Entry<'a, 'o>,
-        said: &dyn Fn(LocId, bool) -> Said,
+        said: &dyn Fn(LocId, bool) -> DescribedLocation,
         at: &At,
     ) -> Result<(), Difference> {
         let words = self.described.calls();
@@ -73,7 +73,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
             return Err((kind, expected, found));
         }
         if let Some(child) = unexpected.first() {
-            return Err((Kind::Extra, "no more in an argument".into(), child.words()));
+            return Err((Kind::Extra, "no more in an argument".into(), child.describe()));
         }
         self.report.entries += 1;
         let locations = [
@@ -89,7 +89,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
                 .push((self.same_expression(said(loc, is_number), entry, name, &Asked::default())?, name));
         }
         for (obstacle, name) in unproven {
-            self.unproven(obstacle, format!("{} of an argument", name.words()), at);
+            self.unproven(obstacle, format!("{} of an argument", name.describe()), at);
         }
         Ok(())
     }

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use gimli::{DwUt, constants as dw};
 use hashbrown::HashMap;
 
+use super::describe::Describe;
 use super::file::File;
 use super::lines::{Lines, lines_of_others};
 use super::meanings::Meanings;
@@ -14,7 +15,6 @@ use super::report::{Kind, Report};
 use super::tables::Tables;
 use super::tree::{Described, Different, Entity, Number, Reference};
 use super::type_units::{TypeUnits, is_type_unit};
-use super::words::Words;
 use crate::error::At;
 use crate::model::{CallId, FunctionId, ScopeId, TypeId, Unit, UnitId, VariableId};
 use crate::omission::{Omission, Property, Subject};
@@ -109,9 +109,9 @@ impl Known {
         }
         let is_of_type = matches!(entity, Entity::Either(_) | Entity::Inside(_));
         let kind = if is_of_type { Kind::Type } else { Kind::Attribute };
-        let what = attribute.map_or_else(|| "a type in".into(), |name| name.words());
+        let what = attribute.map_or_else(|| "a type in".into(), |name| name.describe());
         let expected = known.first().and_then(|&offset| dwarf.entry_at(offset));
-        Some((kind, (format!("{what} {}", expected.words()), found.words())))
+        Some((kind, (format!("{what} {}", expected.describe()), found.describe())))
     }
 
     /// The entry of a variable, where its location is.

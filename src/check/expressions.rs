@@ -1,13 +1,13 @@
 //! Expressions that are no variable's location: where a frame is, and what is said of calls.
 
+use super::describe::Describe;
+use super::dwarf5;
 use super::locations::{Witness, witnesses};
 use super::machine::Asked;
 use super::meanings::Meanings;
 use super::places::show;
-use super::plain;
 use super::report::{Kind, Obstacle, Unproven};
 use super::witness::{Pcs, lanes};
-use super::words::Words;
 use crate::error::At;
 use crate::eval::{self, Context, Element};
 use crate::model::{FunctionId, LocId, NoMeaning, Storage};
@@ -17,7 +17,7 @@ use crate::read::{Entry, Value};
 
 /// A location that the module gives for code of a function at a pc. A procedure is in no function.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Said {
+pub(super) struct DescribedLocation {
     pub(super) function: Option<FunctionId>,
     pub(super) pc: u64,
     pub(super) loc: LocId,
@@ -44,7 +44,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
                 None => {}
                 Some(_) if left > 0 && entry.attr(name).is_none() => left -= 1,
                 Some(loc) => {
-                    let said = Said { function: Some(id), pc: 0, loc, is_number: false };
+                    let said = DescribedLocation { function: Some(id), pc: 0, loc, is_number: false };
                     self.said_of_function(said, entry, name, &at);
                 }
             }
@@ -54,7 +54,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
     /// Compares an attribute with what the module says for all of a function.
     pub(super) fn said_of_function(
         &mut self,
-        said: Said,
+        said: DescribedLocation,
         entry: Entry<'a, 'o>,
         attribute: gimli::DwAt,
         at: &At,
@@ -64,18 +64,18 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         let asked = Asked::default();
         let (mut pcs, mut unproven) = (Pcs::only(said.pc, size), None);
         while let Some(pc) = pcs.next() {
-            match self.same_expression(Said { pc, ..said }, entry, attribute, &asked) {
+            match self.same_expression(DescribedLocation { pc, ..said }, entry, attribute, &asked) {
                 Ok(obstacle) => unproven = unproven.or(obstacle),
                 Err((kind, expected, found)) => {
                     // A difference at the first pc is reported for the whole function.
                     let pcs = (pc != said.pc).then(|| pc..pc + 1);
                     let at = At { pcs, ..at.clone() };
-                    return self.report.find(kind, at, format!("{} {expected}", attribute.words()), found);
+                    return self.report.find(kind, at, format!("{} {expected}", attribute.describe()), found);
                 }
             }
             pcs.follow(&asked, |entry| self.bounds(entry, start));
         }
-        self.unproven(unproven, attribute.words(), at);
+        self.unproven(unproven, attribute.describe(), at);
     }
 
     /// Lists what could not be compared, if there is an obstacle.
@@ -85,11 +85,17 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
     }
 
     /// Compares an attribute with what the module says.
-    pub(super) fn said(&mut self, said: Said, entry: Entry<'a, 'o>, attribute: gimli::DwAt, at: &At) {
+    pub(super) fn said(
+        &mut self,
+        said: DescribedLocation,
+        entry: Entry<'a, 'o>,
+        attribute: gimli::DwAt,
+        at: &At,
+    ) {
         match self.same_expression(said, entry, attribute, &Asked::default()) {
-            Ok(obstacle) => self.unproven(obstacle, attribute.words(), at),
+            Ok(obstacle) => self.unproven(obstacle, attribute.describe(), at),
             Err((kind, expected, found)) => {
-                self.report.find(kind, at.clone(), format!("{} {expected}", attribute.words()), found);
+                self.report.find(kind, at.clone(), format!("{} {expected}", attribute.describe()), found);
             }
         }
     }
@@ -98,18 +104,18 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
     /// not be compared. What is raw at any witness is unproven; what is outside of its storage, if it is so at all.
     pub(super) fn same_expression(
         &mut self,
-        said: Said,
+        said: DescribedLocation,
         entry: Entry<'a, 'o>,
         attribute: gimli::DwAt,
         asked: &Asked,
     ) -> Result<Option<Obstacle>, Difference> {
         let Some(&Value::Expr(expr)) = entry.attr(attribute) else {
-            let found = entry.attr(attribute).words();
+            let found = entry.attr(attribute).describe();
             return Err((Kind::Attribute, "an expression".into(), found));
         };
         if self.described.consumer.dialect == Dialect::Dwarf5 {
             let encoding = Encoding { dialect: Dialect::Dwarf5, ..entry.unit().encoding };
-            if let Some(problem) = plain::problem(expr, encoding) {
+            if let Some(problem) = dwarf5::problem(expr, encoding) {
                 return Err((Kind::Evaluation, "an expression of DWARF 5".into(), problem));
             }
         }
@@ -135,7 +141,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
 
     fn same_number(
         &mut self,
-        said: Said,
+        said: DescribedLocation,
         entry: Entry<'a, 'o>,
         expr: &[u8],
         witness: Witness,
@@ -161,7 +167,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
 
     fn same_place(
         &mut self,
-        said: Said,
+        said: DescribedLocation,
         entry: Entry<'a, 'o>,
         expr: &[u8],
         witness: Witness,
@@ -195,7 +201,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
     /// The meaning of the description, or why that cannot be compared.
     pub(super) fn meant(
         &self,
-        said: Said,
+        said: DescribedLocation,
         bits: u64,
         witness: Witness,
         asked: &Asked,

@@ -19,7 +19,7 @@ use crate::read::{Dwarf, Fde, FrameSection, Frames, KnownRows};
 
 /// A function, and the section and the entry that have its frame.
 #[derive(Clone, Copy)]
-struct Of<'f, 'o> {
+struct FrameEntry<'f, 'o> {
     function: FunctionId,
     /// The address of the function.
     start: u64,
@@ -84,11 +84,11 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
             section: Some(frames.section.name().into()),
             ..module.at_scope(module.function(function).scope)
         };
-        let is_told = |&function: &FunctionId| {
+        let is_encoded = |&function: &FunctionId| {
             !module.frame(function).is_empty()
                 && self.omitted.count(Subject::Rule(function, Column::Cfa), Property::Rule) == 0
         };
-        let mut told: Vec<_> = functions.iter().copied().filter(is_told).collect();
+        let mut told: Vec<_> = functions.iter().copied().filter(is_encoded).collect();
         told.sort_by_key(|&function| module.function(function).bytes);
         found.sort_by_key(|fde| fde.length);
         match (&told[..], &found[..]) {
@@ -109,7 +109,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
                     // Others can be of the same code, or of some of it.
                     let frames = &frames.only(one);
                     let (entry, rows) = (&frames.fdes[0], &KnownRows::default());
-                    self.frame_of(Of { function, start, frames, entry, rows });
+                    self.frame_of(FrameEntry { function, start, frames, entry, rows });
                 }
             }
             ([], _) => self.report.find(Kind::Extra, at(functions[0]), "no frame", "one"),
@@ -155,7 +155,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
     }
 
     /// Compares a frame where it changes, by the model or by the object.
-    fn frame_of(&mut self, of: Of<'_, 'o>) {
+    fn frame_of(&mut self, of: FrameEntry<'_, 'o>) {
         let module = self.module;
         let size = module.function(of.function).bytes;
         let mut columns =
@@ -223,7 +223,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         }
     }
 
-    fn at_column(&self, of: Of<'_, 'o>, pc: u64, column: Column) -> At {
+    fn at_column(&self, of: FrameEntry<'_, 'o>, pc: u64, column: Column) -> At {
         let module = self.module;
         At {
             column: Some(column.name(&module.target)),
@@ -236,7 +236,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
     /// Compares a column at a pc, in all contents and lanes on which it depends.
     fn column_at(
         &mut self,
-        of: Of<'_, 'o>,
+        of: FrameEntry<'_, 'o>,
         pc: u64,
         column: Column,
     ) -> Result<Option<Obstacle>, Box<Finding>> {
@@ -271,7 +271,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
     /// Expected and found, where they differ.
     fn frame_at(
         &self,
-        of: Of<'_, 'o>,
+        of: FrameEntry<'_, 'o>,
         witness: Witness,
         column: Column,
         asked: &Asked,

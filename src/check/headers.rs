@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
+use super::describe::Describe;
 use super::report::Kind;
 use super::tables::Tables;
-use super::words::Words;
 use crate::error::At;
 use crate::read::{Dwarf, Object};
 
@@ -125,7 +125,7 @@ fn tables(
         let expected = [5, sizes[0], sizes[1]];
         let found = [bytes.number(header, 2)?, bytes.number(header + 2, 1)?, bytes.number(header + 3, 1)?];
         if found != expected {
-            return Err(format!("a header with {} for {}", found.words(), expected.words()));
+            return Err(format!("a header with {} for {}", found.describe(), expected.describe()));
         }
         let mut problem = None;
         let element = match elements {

@@ -3,13 +3,13 @@
 
 use core::ops::Range;
 
+use super::describe;
 use super::locations::Witness;
 use super::machine::{self, Asked, List};
 use super::meanings::Meanings;
 use super::places::is_nowhere;
 use super::report::{Finding, Kind, Obstacle};
 use super::witness::{Fill, Patch, Pcs, Stopped};
-use super::words;
 use crate::error::At;
 use crate::eval::{self, BaseType, Body, Context, Evaluator, Fault, ListEntry, TypeEncoding};
 use crate::model::{FunctionId, LocId, Mask, NoMeaning, ScopeId};
@@ -26,10 +26,10 @@ type Outcome = usize;
 const MAX_NESTED: usize = 64;
 
 /// The entries of an attribute that an evaluation at a pc can take: of an expression, one without bounds.
-type Said<'o> = Vec<ListEntry<'o>>;
+type DescribedLocation<'o> = Vec<ListEntry<'o>>;
 
 /// The same, and the attribute's value.
-type Attribute<'s, 'o> = (&'s Said<'o>, Option<&'s Value<'o>>);
+type Attribute<'s, 'o> = (&'s DescribedLocation<'o>, Option<&'s Value<'o>>);
 
 /// A function's or inlined call's code, and its entry.
 #[derive(Clone, Copy)]
@@ -72,7 +72,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         ] {
             let Some(attribute) = attribute else { continue };
             if !is_wanted {
-                let name = words::of_location(attribute);
+                let name = describe::of_location(attribute);
                 self.report.same(&at, &name, &false, &entry.attr(attribute).is_some());
                 continue;
             }
@@ -98,7 +98,8 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
                     unproven = unproven.or(Some((Obstacle::Depth, pc)));
                     continue;
                 }
-                let said: Said<'o> = list.at(code.start.wrapping_add(pc)).into_iter().cloned().collect();
+                let said: DescribedLocation<'o> =
+                    list.at(code.start.wrapping_add(pc)).into_iter().cloned().collect();
                 let attribute = (&said, entry.attr(attribute));
                 match self.lanes_at(code, pc, attribute, is_active, &asked) {
                     Ok(obstacle) => unproven = unproven.or(obstacle.map(|obstacle| (obstacle, pc))),
@@ -111,7 +112,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
             }
             if let Some((obstacle, pc)) = unproven {
                 let at = At { pcs: Some(pc..pc + 1), ..at.clone() };
-                self.unproven(Some(obstacle), words::of_location(attribute).into(), &at);
+                self.unproven(Some(obstacle), describe::of_location(attribute).into(), &at);
             }
         }
     }

@@ -2,12 +2,12 @@
 
 use gimli::{DwLnct, constants as dw};
 
+use super::describe::Describe;
 use super::files::{described, source};
 use super::lines::Lines;
 use super::report::Kind;
 use super::tables::in_section;
 use super::tables::less;
-use super::words::Words;
 use crate::error::At;
 use crate::model::UnitId;
 use crate::read::LineProgram;
@@ -54,14 +54,14 @@ impl Lines<'_, '_> {
         }
         let mut found = Vec::new();
         for (number, file) in (u64::from(!is_five)..).zip(&program.files) {
-            let name = || format!("file {}", text(file.path).words());
+            let name = || format!("file {}", text(file.path).describe());
             for (what, number) in [("time", file.modified), ("size", file.size)] {
                 if number != 0 {
                     self.report.find(
                         Kind::Extra,
                         at.clone(),
                         format!("no {what} of {}", name()),
-                        number.words(),
+                        number.describe(),
                     );
                 }
             }
@@ -84,14 +84,14 @@ impl Lines<'_, '_> {
         expected.sort_unstable();
         found.sort_unstable();
         for file in less(&expected, &found) {
-            self.report.find(Kind::Line, at.clone(), format!("file {}", file.words()), "none");
+            self.report.find(Kind::Line, at.clone(), format!("file {}", file.describe()), "none");
         }
         for file in less(&found, &expected) {
-            self.report.find(Kind::Extra, at.clone(), "no more files", file.words());
+            self.report.find(Kind::Extra, at.clone(), "no more files", file.describe());
         }
         for (number, _) in (0..).zip(&is_used).filter(|&(_, &is_used)| !is_used) {
             let found = program.directory(number).map(text).unwrap_or_default();
-            self.report.find(Kind::Extra, at.clone(), "no more directories", found.words());
+            self.report.find(Kind::Extra, at.clone(), "no more directories", found.describe());
         }
     }
 }

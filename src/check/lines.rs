@@ -3,10 +3,10 @@
 use core::ops::Range;
 use std::collections::{BTreeMap, VecDeque};
 
+use super::describe::{Describe, Hex};
 use super::files::{Source, described, source};
 use super::report::{Kind, Report};
 use super::tree::Described;
-use super::words::{Hex, Words};
 use crate::error::{At, Count};
 use crate::model::{self, FunctionId, UnitId};
 use crate::read::{Dwarf, LineProgram, LineRow, Unit};
@@ -50,7 +50,12 @@ impl Lines<'_, '_> {
             let end = sequence.last().filter(|row| row.end_sequence).map(|row| row.address);
             if end != Some(start.wrapping_add(function.bytes)) {
                 let expected = format!("the end of the rows at {:#x}", start.wrapping_add(function.bytes));
-                self.report.find(Kind::Line, module.at_scope(function.scope), expected, end.map(Hex).words());
+                self.report.find(
+                    Kind::Line,
+                    module.at_scope(function.scope),
+                    expected,
+                    end.map(Hex).describe(),
+                );
             }
         }
         let mut rest: Vec<_> = sequences.into_values().flatten().collect();
@@ -113,7 +118,7 @@ impl Lines<'_, '_> {
             }
             let pc = expected.as_ref().or(found.as_ref()).map_or(0, |row| row.pc);
             let at = At { pcs: Some(pc..pc.saturating_add(1)), ..module.at_scope(module.function(id).scope) };
-            let text = |row: Option<Row>| row.map_or_else(|| "no row".into(), |row| row.words());
+            let text = |row: Option<Row>| row.map_or_else(|| "no row".into(), |row| row.describe());
             return self.report.find(Kind::Line, at, text(expected), text(found));
         }
     }
@@ -166,8 +171,8 @@ struct Row {
     other: (u64, u64, bool),
 }
 
-impl Words for Row {
-    fn words(&self) -> String {
+impl Describe for Row {
+    fn describe(&self) -> String {
         let Self {
             pc,
             file,
@@ -179,7 +184,7 @@ impl Words for Row {
             is_epilogue_begin,
             other,
         } = self;
-        let mut words = format!("a row at {pc:#x}: {}, line {line}, column {column}", file.words());
+        let mut words = format!("a row at {pc:#x}: {}, line {line}, column {column}", file.describe());
         let (isa, op_index, is_basic_block) = *other;
         for (what, number) in [("discriminator", *discriminator), ("isa", isa), ("op_index", op_index)] {
             if number != 0 {

@@ -1,16 +1,16 @@
 //! Macros.
 
 use super::compare::Compare;
+use super::describe::Describe;
 use super::files::{Source, described, source};
 use super::report::Kind;
-use super::words::Words;
 use crate::error::At;
 use crate::model::{self, Module, UnitId};
 use crate::read::{self, LineProgram, Unit};
 
 /// What a preprocessor did.
 #[derive(Debug, PartialEq)]
-enum Said {
+enum MacroFact {
     Define(u64, String),
     Undefine(u64, String),
     File(u64, Option<Source>),
@@ -19,12 +19,12 @@ enum Said {
     Other(String),
 }
 
-impl Words for Said {
-    fn words(&self) -> String {
+impl Describe for MacroFact {
+    fn describe(&self) -> String {
         match self {
-            Self::Define(line, text) => format!("{} defined in line {line}", text.words()),
-            Self::Undefine(line, name) => format!("{} forgotten in line {line}", name.words()),
-            Self::File(line, file) => format!("file {} included in line {line}", file.words()),
+            Self::Define(line, text) => format!("{} defined in line {line}", text.describe()),
+            Self::Undefine(line, name) => format!("{} forgotten in line {line}", name.describe()),
+            Self::File(line, file) => format!("file {} included in line {line}", file.describe()),
             Self::EndFile => "the end of a file".into(),
             Self::Other(what) => what.clone(),
         }
@@ -80,12 +80,13 @@ impl<'a, 'o> Compare<'a, 'o> {
             }
         }
         let version = program.map_or(self.described.consumer.version, |program| program.version);
-        let expected: Vec<Said> = macros.iter().map(|&one| expected(module, one, version)).collect();
+        let expected: Vec<MacroFact> = macros.iter().map(|&one| expected(module, one, version)).collect();
         self.report.macros += expected.len() as u64;
         for number in 0..expected.len().max(found.len()) {
             let (expected, found) = (expected.get(number), found.get(number));
             if expected != found {
-                let text = |said: Option<&Said>| said.map_or_else(|| "the end".into(), Words::words);
+                let text =
+                    |said: Option<&MacroFact>| said.map_or_else(|| "the end".into(), Describe::describe);
                 let expected = format!("macro {number} to be {}", text(expected));
                 return self.report.find(Kind::Macro, at.clone(), expected, text(found));
             }
@@ -93,30 +94,32 @@ impl<'a, 'o> Compare<'a, 'o> {
     }
 }
 
-fn expected(module: &Module, said: model::Macro, version: u16) -> Said {
+fn expected(module: &Module, said: model::Macro, version: u16) -> MacroFact {
     let text = |id| module.string(id).to_owned();
     match said {
-        model::Macro::Define { line, text: id } => Said::Define(line.into(), text(id)),
-        model::Macro::Undefine { line, name } => Said::Undefine(line.into(), text(name)),
-        model::Macro::File { line, file } => Said::File(line.into(), Some(described(module, file, version))),
-        model::Macro::EndFile => Said::EndFile,
+        model::Macro::Define { line, text: id } => MacroFact::Define(line.into(), text(id)),
+        model::Macro::Undefine { line, name } => MacroFact::Undefine(line.into(), text(name)),
+        model::Macro::File { line, file } => {
+            MacroFact::File(line.into(), Some(described(module, file, version)))
+        }
+        model::Macro::EndFile => MacroFact::EndFile,
     }
 }
 
-fn found(program: Option<&LineProgram<'_>>, said: read::Macro<'_>) -> Said {
+fn found(program: Option<&LineProgram<'_>>, said: read::Macro<'_>) -> MacroFact {
     let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
     match said {
-        read::Macro::Define { line, text: bytes } => Said::Define(line, text(bytes)),
-        read::Macro::Undef { line, text: bytes } => Said::Undefine(line, text(bytes)),
+        read::Macro::Define { line, text: bytes } => MacroFact::Define(line, text(bytes)),
+        read::Macro::Undef { line, text: bytes } => MacroFact::Undefine(line, text(bytes)),
         read::Macro::StartFile { line, file } => {
-            Said::File(line, program.and_then(|program| source(program, file)))
+            MacroFact::File(line, program.and_then(|program| source(program, file)))
         }
-        read::Macro::EndFile => Said::EndFile,
-        read::Macro::Import { offset } => Said::Other(format!("the entries of the list at {offset:#x}")),
+        read::Macro::EndFile => MacroFact::EndFile,
+        read::Macro::Import { offset } => MacroFact::Other(format!("the entries of the list at {offset:#x}")),
         read::Macro::ImportSup { .. } | read::Macro::DefineSup { .. } | read::Macro::UndefSup { .. } => {
-            Said::Other("what is in a supplementary file".into())
+            MacroFact::Other("what is in a supplementary file".into())
         }
-        read::Macro::Vendor { number, .. } => Said::Other(format!("an entry of a vendor's, {number}")),
-        read::Macro::Other => Said::Other("an entry of a vendor's".into()),
+        read::Macro::Vendor { number, .. } => MacroFact::Other(format!("an entry of a vendor's, {number}")),
+        read::Macro::Other => MacroFact::Other("an entry of a vendor's".into()),
     }
 }

@@ -43,7 +43,8 @@
 mod calls;
 mod code;
 mod compare;
-mod elsewhere;
+mod describe;
+mod dwarf5;
 mod expressions;
 mod file;
 mod files;
@@ -59,7 +60,6 @@ mod macros;
 mod meanings;
 mod name_index;
 mod places;
-mod plain;
 mod procedures;
 mod ranges;
 mod report;
@@ -69,9 +69,9 @@ mod tables;
 mod tree;
 mod type_units;
 mod types;
+mod undefined_symbols;
 mod values;
 pub mod witness;
-mod words;
 
 pub use code::check_code;
 pub use report::{Finding, Kind, Obstacle, Report, Unproven};
@@ -97,7 +97,7 @@ pub fn check(module: &Module, consumer: &Consumer, omissions: &[Omission], bytes
     // A number that the linker should fill in and is not told of can be right by luck, where it is 0. So
     // what is compared is the object as if it were linked behind others.
     Dwarf::read_as(&object, dialect, consumer.draft)?;
-    let sizes = elsewhere::sizes(module, &object);
+    let sizes = undefined_symbols::sizes(module, &object);
     let object = Object::read_placed(bytes, Placing::Linked(&sizes))?;
     let dwarf = match Dwarf::read_as(&object, dialect, consumer.draft) {
         Ok(dwarf) => dwarf,

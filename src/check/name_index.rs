@@ -7,9 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use gimli::{DwTag, DwUt, constants as dw};
 
+use super::describe::{Describe, Hex};
 use super::report::Kind;
 use super::tables::{Tables, in_section};
-use super::words::{Hex, Words};
 use crate::error::{At, Count, Result};
 use crate::eval;
 use crate::op::{Decoder, Op};
@@ -257,7 +257,7 @@ impl<'a, 'o> Tables<'_, 'a, 'o> {
                             Kind::Table,
                             place,
                             expected,
-                            format!("none at {}", entry.entry.map(Hex).words()),
+                            format!("none at {}", entry.entry.map(Hex).describe()),
                         );
                     }
                 }
@@ -305,7 +305,7 @@ impl<'a, 'o> Tables<'_, 'a, 'o> {
             Err(error) => return self.report.unreadable(self.described.object, error, place()),
         };
         let [found] = all[..] else {
-            let expected = format!("a {} to be found by its name `{name}`, once", entry.tag().words());
+            let expected = format!("a {} to be found by its name `{name}`, once", entry.tag().describe());
             return self.report.find(
                 Kind::Table,
                 place(),
@@ -328,14 +328,14 @@ impl<'a, 'o> Tables<'_, 'a, 'o> {
     ) -> Vec<(String, String)> {
         let mut all = Vec::new();
         if found.tag != entry.tag() {
-            all.push((entry.tag().words(), found.tag.words()));
+            all.push((entry.tag().describe(), found.tag.describe()));
         }
         let expected = self.in_tables(entry.unit()).map(|unit| match is_type_unit(unit.kind) {
             true => NameUnit::Type(unit.offset),
             false => NameUnit::Compile(unit.offset),
         });
         if found.unit != expected {
-            all.push((expected.words(), found.unit.words()));
+            all.push((expected.describe(), found.unit.describe()));
         }
         let parent = entry.parent().filter(|&parent| class(self, parent).is_some());
         let is_right = match (parent, found.parent) {
@@ -346,16 +346,16 @@ impl<'a, 'o> Tables<'_, 'a, 'o> {
         if !is_right {
             let expected = parent.map_or_else(
                 || "a parent that is not indexed".into(),
-                |parent| format!("the parent {}", parent.words()),
+                |parent| format!("the parent {}", parent.describe()),
             );
-            all.push((expected, found.parent.words()));
+            all.push((expected, found.parent.describe()));
         }
         all
     }
 }
 
 fn offsets(all: &[u64]) -> String {
-    all.iter().map(|&offset| Hex(offset)).collect::<Vec<_>>().words()
+    all.iter().map(|&offset| Hex(offset)).collect::<Vec<_>>().describe()
 }
 
 fn is_type_unit(kind: DwUt) -> bool {

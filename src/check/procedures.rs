@@ -9,14 +9,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use gimli::constants as dw;
 use hashbrown::HashMap;
 
-use super::expressions::{SIZES, Said};
+use super::describe::Describe;
+use super::expressions::{DescribedLocation, SIZES};
 use super::locations::Witness;
 use super::machine::Asked;
 use super::meanings::Meanings;
 use super::report::{Kind, Obstacle};
 use super::tree::Compared;
 use super::witness::{Fill, lanes};
-use super::words::Words;
 use crate::eval::{self, Element};
 use crate::model::{ProcedureId, UnitId};
 use crate::op::{Decoder, Op};
@@ -147,13 +147,13 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         let at = self.module.at_scope(self.module.unit(unit).scope);
         let (section, offset) = self.file.dwarf.place(entry.offset());
         let moved = self.described.object.section(section).map_or(0, |section| section.moved);
-        let found = format!("{} at {:#x} of {section}", entry.tag().words(), offset.saturating_sub(moved));
+        let found = format!("{} at {:#x} of {section}", entry.tag().describe(), offset.saturating_sub(moved));
         self.report.find(Kind::Extra, at, "only procedures that are described or called", found);
     }
 
-    fn said_of_procedure(&self, procedure: ProcedureId) -> Said {
+    fn said_of_procedure(&self, procedure: ProcedureId) -> DescribedLocation {
         let loc = self.module.procedures[procedure].loc;
-        Said { function: None, pc: 0, loc, is_number: false }
+        DescribedLocation { function: None, pc: 0, loc, is_number: false }
     }
 
     /// The meaning of a described procedure at the first witness that has one, at the first size. There is none at a

@@ -4,8 +4,8 @@ use core::fmt;
 
 use gimli::constants as dw;
 
+use super::describe::Describe;
 use super::tree::Described;
-use super::words::Words;
 use crate::error::{At, Count, Error};
 use crate::model::VariableId;
 use crate::read::{Entry, Object};
@@ -154,9 +154,9 @@ impl Report {
     }
 
     /// Compares two values of one kind.
-    pub(super) fn same<T: PartialEq + Words>(&mut self, at: &At, what: &str, expected: &T, found: &T) {
+    pub(super) fn same<T: PartialEq + Describe>(&mut self, at: &At, what: &str, expected: &T, found: &T) {
         if expected != found {
-            let (expected, found) = (format!("{what} {}", expected.words()), found.words());
+            let (expected, found) = (format!("{what} {}", expected.describe()), found.describe());
             self.find(Kind::Attribute, at.clone(), expected, found);
         }
     }
@@ -167,7 +167,7 @@ impl Report {
         let name = entry.name().unwrap_or_default();
         let tags = [dw::DW_TAG_variable, dw::DW_TAG_formal_parameter, dw::DW_TAG_constant];
         let variable = tags.contains(&entry.tag()).then(|| name.to_string()).or(at.variable.clone());
-        let what = format!("{} `{name}`", entry.tag().words());
+        let what = format!("{} `{name}`", entry.tag().describe());
         // A debugger that looks for the function at a pc can find this one.
         let is_over = entry.tag() == dw::DW_TAG_subprogram && described.has_code(entry);
         let kind = if is_over { Kind::Code } else { Kind::Extra };

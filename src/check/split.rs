@@ -4,11 +4,11 @@
 use gimli::constants as dw;
 
 use super::compare::{Compare, Split, UnitsByName};
-use super::elsewhere;
+use super::describe::{Describe, Hex};
 use super::index::Index;
 use super::report::{Kind, Report};
 use super::tree::Described;
-use super::words::{Hex, Words};
+use super::undefined_symbols;
 use super::{dialect, unreadable};
 use crate::consumer::Consumer;
 use crate::error::{At, Result};
@@ -35,7 +35,7 @@ pub fn check_split(
     let dialect = dialect(consumer);
     let object = Object::read(main)?;
     Dwarf::read_as(&object, dialect, consumer.draft)?;
-    let sizes = elsewhere::sizes(module, &object);
+    let sizes = undefined_symbols::sizes(module, &object);
     let object = Object::read_placed(main, Placing::Linked(&sizes))?;
     let skeletons = match Dwarf::read_as(&object, dialect, consumer.draft) {
         Ok(dwarf) => dwarf,
@@ -105,7 +105,8 @@ impl<'a, 'o> Compare<'a, 'o> {
         self.meanings().call_frames(skeletons);
         let skeletons = core::mem::take(&mut self.split.skeletons);
         for (unit, _) in skeletons.into_iter().filter(|&(_, is_taken)| !is_taken) {
-            let what = format!("a unit of kind {}, of file {}", unit.kind.words(), unit.dwo_name.words());
+            let what =
+                format!("a unit of kind {}, of file {}", unit.kind.describe(), unit.dwo_name.describe());
             self.report.find(Kind::Extra, At::default(), "a skeleton for each split unit", what);
         }
         self.report
@@ -128,7 +129,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         let is_of = |one: &Unit<'_>| one.kind == dw::DW_UT_skeleton && one.dwo_id == split.dwo_id;
         let found = self.split.skeletons.iter_mut().find(|(one, is_taken)| is_of(one) && !is_taken);
         let Some((unit, is_taken)) = found else {
-            let what = format!("a skeleton with number {}", split.dwo_id.map(Hex).words());
+            let what = format!("a skeleton with number {}", split.dwo_id.map(Hex).describe());
             self.report.find(Kind::MissingEntry, at.clone(), what, "none");
             return None;
         };

@@ -11,9 +11,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use gimli::{DwTag, constants as dw};
 
 use super::compare::Compare;
+use super::describe::Describe;
 use super::report::Kind;
 use super::tree::{is_type, tag_of};
-use super::words::Words;
 use crate::error::At;
 use crate::model::{BaseOffset, Count, ScopeKind, StringId, TypeId, TypeKind};
 use crate::read::{Entry, Unit};
@@ -74,11 +74,11 @@ impl<'a, 'o> Compare<'a, 'o> {
             self.report.entries += 1;
             if !root.descendants().any(|entry| self.known.type_entries.contains(&entry.offset())) {
                 let of = unit.type_offset.and_then(|offset| self.file.dwarf.entry_at(offset));
-                self.report.find(Kind::Extra, at, "no more type units", format!("one of {}", of.words()));
+                self.report.find(Kind::Extra, at, "no more type units", format!("one of {}", of.describe()));
                 continue;
             }
             if !self.described.consumer.has_type_units {
-                self.report.find(Kind::Extra, at.clone(), "no type units", root.words());
+                self.report.find(Kind::Extra, at.clone(), "no type units", root.describe());
             }
             self.unit_header(unit, dw::DW_UT_type, &at);
             for entry in root.descendants() {
@@ -94,7 +94,7 @@ impl<'a, 'o> Compare<'a, 'o> {
                 };
                 if !is_there {
                     let name = entry.name().unwrap_or_default();
-                    let found = format!("{} `{name}` in a type unit", entry.tag().words());
+                    let found = format!("{} `{name}` in a type unit", entry.tag().describe());
                     self.report.find(Kind::Extra, at.clone(), "no more", found);
                 }
             }

@@ -6,10 +6,10 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use gimli::constants as dw;
 
 use super::compare::Compare;
+use super::describe::Describe;
 use super::report::Kind;
 use super::tree::{Compared, Different, Entity, Number, Reference, is_type, tag_of};
 use super::type_units::is_type_unit;
-use super::words::Words;
 use crate::error::At;
 use crate::model::{ScopeId, ScopeKind, TypeId, TypeKind, UnitId};
 use crate::read::Entry;
@@ -148,7 +148,7 @@ impl<'a, 'o> Compare<'a, 'o> {
                     self.report.find(
                         Kind::Type,
                         at.clone(),
-                        format!("{} `{name}`", tag.words()),
+                        format!("{} `{name}`", tag.describe()),
                         "none like it",
                     );
                 }
@@ -160,7 +160,7 @@ impl<'a, 'o> Compare<'a, 'o> {
                 || self.file.referred.contains_key(&entry.offset());
             if !is_known && !self.is_for_expressions(entry) {
                 let name = entry.name().unwrap_or_default();
-                let found = format!("{} `{name}`", entry.tag().words());
+                let found = format!("{} `{name}`", entry.tag().describe());
                 self.report.find(Kind::Extra, at.clone(), "no more types", found);
             }
         }

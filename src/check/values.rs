@@ -3,7 +3,8 @@
 
 use gimli::{DwAt, constants as dw};
 
-use super::expressions::Said;
+use super::describe::Describe;
+use super::expressions::DescribedLocation;
 use super::locations::{Witness, witnesses};
 use super::machine::Asked;
 use super::meanings::Meanings;
@@ -11,7 +12,6 @@ use super::places::{Spans, show};
 use super::report::{Kind, Obstacle};
 use super::tree::Number;
 use super::witness::lanes;
-use super::words::Words;
 use crate::error::At;
 use crate::eval::{self, Context, Evaluator, Fault, Location};
 use crate::omission::{Property, Subject};
@@ -32,7 +32,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
                 Kind::Type,
                 at.clone(),
                 "one value",
-                format!("{said} in {}", entry.words()),
+                format!("{said} in {}", entry.describe()),
             );
         }
         // A value without bits is the same as any other.
@@ -46,7 +46,8 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
             Subject::Function(id) => Some(id),
             _ => None,
         };
-        let said = Said { function, pc: 0, loc: value.loc, is_number: value.attribute.is_some() };
+        let said =
+            DescribedLocation { function, pc: 0, loc: value.loc, is_number: value.attribute.is_some() };
         let asked = Asked::default();
         let (mut unproven, mut is_proven) = (None, false);
         for witness in witnesses(&lanes(&module.target), 0, None, &asked) {
@@ -73,7 +74,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         match unproven.or((!is_proven).then_some(Obstacle::Outside)) {
             None => self.report.locations += 1,
             why => {
-                let what = format!("{} `{}`", entry.tag().words(), entry.name().unwrap_or_default());
+                let what = format!("{} `{}`", entry.tag().describe(), entry.name().unwrap_or_default());
                 self.unproven(why, what, at);
             }
         }

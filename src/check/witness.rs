@@ -188,11 +188,11 @@ pub(super) struct Stopped<'a> {
 
 /// Bytes that a machine holds instead of what it is filled with.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Patch(BTreeMap<(Held, u64), u8>);
+pub(super) struct Patch(BTreeMap<(ByteStorage, u64), u8>);
 
 /// A storage of bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Held {
+enum ByteStorage {
     Register(u64),
     Memory(u32, Option<u32>),
 }
@@ -200,13 +200,13 @@ enum Held {
 impl Patch {
     /// Byte `at` of a register.
     pub(super) fn register_byte(&self, fill: Fill, reg: Reg, at: u32) -> u8 {
-        let patched = self.0.get(&(Held::Register(reg.0), at.into()));
+        let patched = self.0.get(&(ByteStorage::Register(reg.0), at.into()));
         patched.copied().unwrap_or_else(|| fill.register_byte(reg, at))
     }
 
     /// A byte of memory.
     pub(super) fn memory_byte(&self, fill: Fill, space: SpaceId, lane: Option<u32>, address: u64) -> u8 {
-        let patched = self.0.get(&(Held::Memory(space.0, lane), address));
+        let patched = self.0.get(&(ByteStorage::Memory(space.0, lane), address));
         patched.copied().unwrap_or_else(|| fill.memory_byte(space, lane, address))
     }
 
@@ -217,10 +217,10 @@ impl Patch {
                 let at = (bit / 8) as u64;
                 let (held, byte) = match span.storage {
                     Storage::Register(reg) => {
-                        (Held::Register(reg.0), self.register_byte(fill, reg, at as u32))
+                        (ByteStorage::Register(reg.0), self.register_byte(fill, reg, at as u32))
                     }
                     Storage::Memory(space, lane) => {
-                        (Held::Memory(space.0, lane), self.memory_byte(fill, space, lane, at))
+                        (ByteStorage::Memory(space.0, lane), self.memory_byte(fill, space, lane, at))
                     }
                     _ => {
                         value >>= 1;

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::bytes::{Hex, Pattern};
-use super::expect::{Word, Written};
+use super::expect::{AfterStore, Word};
 use super::found::{Found, Read, changes, natural, refusal};
 use super::types;
 use super::unwound::Unwound;
@@ -90,10 +90,10 @@ fn pointer(to: ImplicitPointer) -> Value {
     json!({"entry": format!("{:#x}", to.entry), "offset": to.by})
 }
 
-fn written(changed: &Written) -> Value {
+fn written(changed: &AfterStore) -> Value {
     match changed {
-        Written::Error(word) => json!({"error": word.to_string()}),
-        Written::Bytes(places) => {
+        AfterStore::Error(word) => json!({"error": word.to_string()}),
+        AfterStore::Bytes(places) => {
             let place = |(place, bytes): &(super::location::Stored, Vec<u8>)| {
                 (place.to_string(), Hex(bytes).to_string().into())
             };

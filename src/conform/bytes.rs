@@ -33,7 +33,7 @@ impl FromStr for Pattern {
     }
 }
 
-super::words::textual! { Pattern: "^ *(([0-9a-fA-F]{2}|--|b:[01-]{8}) *)*$"; }
+super::values::textual! { Pattern: "^ *(([0-9a-fA-F]{2}|--|b:[01-]{8}) *)*$"; }
 
 /// Decodes a byte and the mask of its defined bits.
 fn byte(text: &str) -> Option<(u8, u8)> {

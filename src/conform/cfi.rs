@@ -6,7 +6,7 @@ use super::machine::Machine;
 use super::rows::Row;
 use super::target::Target;
 use super::unwound::{Recovered, Unwound};
-use super::words::{Bytes, Offset, Parsed, choice, objects};
+use super::values::{Bytes, Offset, Parsed, choice, objects};
 use crate::error::{Error, ErrorKind};
 use crate::eval::unwind::{UnwindFault, Why};
 use crate::eval::{Architecture, CallStack, Class, Fault, Location, read_bits};

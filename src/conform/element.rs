@@ -7,7 +7,7 @@ use serde_json::json;
 use super::location::LocationText;
 use super::target::Target;
 use super::types::ValueType;
-use super::words::{Bytes, Natural, Parsed, objects};
+use super::values::{Bytes, Natural, Parsed, objects};
 use crate::error::{Count, Result};
 use crate::eval::{BaseType, Element, Value};
 use crate::json::schema::{HasSchema, Schemas};

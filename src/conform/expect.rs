@@ -13,7 +13,7 @@ use super::location::{LocationText, Stored};
 use super::rows::RowText;
 use super::types::{self, ValueType};
 use super::unwound::{CallerText, ExpectUnwound, UnwoundText};
-use super::words::{Bytes, Natural, Offset, Parsed, Signed, Textual, Unread, Wrong, objects};
+use super::values::{Bytes, Natural, Offset, Parsed, Signed, Textual, Unread, Wrong, objects};
 use crate::eval::{Architecture, BaseType, Class, Location};
 use crate::json::schema::{self, HasSchema, Schemas};
 
@@ -25,7 +25,7 @@ pub struct Expect {
     /// Other expectation, if any.
     pub(super) answer: Option<Answer>,
     /// Effect of the store.
-    pub(super) written: Option<Written>,
+    pub(super) written: Option<AfterStore>,
     /// Expectation for call frame information; such a vector has no other expectations.
     pub(super) unwound: Option<ExpectUnwound>,
 }
@@ -42,7 +42,7 @@ pub(super) enum Answer {
 
 /// Effect of a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Written {
+pub(super) enum AfterStore {
     /// Contents after the store.
     Bytes(Vec<(Stored, Vec<u8>)>),
     /// The store is refused.
@@ -162,9 +162,9 @@ impl<'de> Deserialize<'de> for WrittenText {
 }
 
 impl WrittenText {
-    fn resolve(&self, architecture: &dyn Architecture) -> Result<Written, Wrong> {
+    fn resolve(&self, architecture: &dyn Architecture) -> Result<AfterStore, Wrong> {
         let places = match self {
-            Self::Error(word) => return Ok(Written::Error(*word)),
+            Self::Error(word) => return Ok(AfterStore::Error(*word)),
             Self::Bytes(places) => places,
         };
         let mut found: Vec<(Stored, Vec<u8>)> = Vec::with_capacity(places.len());
@@ -177,7 +177,7 @@ impl WrittenText {
             }
             found.push((place, bytes.clone()));
         }
-        Ok(Written::Bytes(found))
+        Ok(AfterStore::Bytes(found))
     }
 }
 
@@ -296,7 +296,7 @@ impl Display for Pointer {
     }
 }
 
-impl Display for Written {
+impl Display for AfterStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Error(word) => write!(f, "error {word}"),

@@ -4,10 +4,10 @@ use core::fmt::{self, Display};
 use std::collections::BTreeMap;
 
 use super::bytes::Pattern;
-use super::expect::{Answer, Expect, Pointer, Word, Written};
+use super::expect::{AfterStore, Answer, Expect, Pointer, Word};
 use super::location::Stored;
 use super::report::Verdict;
-use super::words::Natural;
+use super::values::Natural;
 use crate::eval::fault::{in_names, shortened};
 use crate::eval::{
     Architecture, Bits, Class, Element, Fault, ImplicitPointer, Location, Machine, Snapshot, Span, Storage,
@@ -145,13 +145,13 @@ pub(super) fn of_class(Word(expected): Word, found: Option<Class>) -> Verdict {
 }
 
 /// Checks that a store has exactly the expected effect.
-fn stored(expected: &Written, found: &Result<Snapshot, Fault>, before: &Snapshot) -> Verdict {
+fn stored(expected: &AfterStore, found: &Result<Snapshot, Fault>, before: &Snapshot) -> Verdict {
     match (expected, found) {
-        (Written::Error(word), Ok(_)) => of_class(*word, None),
-        (Written::Error(word), Err(fault)) => of_class(*word, Some(refusal(fault))),
+        (AfterStore::Error(word), Ok(_)) => of_class(*word, None),
+        (AfterStore::Error(word), Err(fault)) => of_class(*word, Some(refusal(fault))),
         (_, Err(Fault { class: Class::Unsupported, .. })) => Verdict::Unsupported,
         (_, Err(_)) => Verdict::Failed,
-        (Written::Bytes(places), Ok(found)) => {
+        (AfterStore::Bytes(places), Ok(found)) => {
             let mut expected = before.clone();
             for (place, bytes) in places {
                 match *place {
@@ -204,7 +204,7 @@ fn comparable(mut spans: Vec<Span>) -> Vec<Span> {
 }
 
 /// Effect of a store.
-pub(super) fn changes(before: &Snapshot, after: &Snapshot) -> Written {
+pub(super) fn changes(before: &Snapshot, after: &Snapshot) -> AfterStore {
     let registers = after.registers.iter().filter(|&(reg, bytes)| before.registers.get(reg) != Some(bytes));
     let mut places: Vec<_> = registers.map(|(&reg, bytes)| (Stored::Register(reg), bytes.clone())).collect();
     for (&(space, lane), memory) in &after.memory {
@@ -219,7 +219,7 @@ pub(super) fn changes(before: &Snapshot, after: &Snapshot) -> Written {
             next = address.checked_add(1);
         }
     }
-    Written::Bytes(places)
+    AfterStore::Bytes(places)
 }
 
 /// A [`Found`] with the machine before the store.

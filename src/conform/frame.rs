@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::location::LocationText;
 use super::target::Target;
-use super::words::{Bytes, Given, Map, Named, Offset, Parsed, Textual, Wrong, objects};
+use super::values::{Bytes, Given, Map, Named, Offset, Parsed, Textual, Wrong, objects};
 use crate::error::Result;
 use crate::eval::{Architecture, Caller, Location};
 

@@ -1,6 +1,6 @@
 //! Objects of a file and of a vector, merged key by key.
 
-use super::words::{Given, Step, Wrong};
+use super::values::{Given, Step, Wrong};
 
 /// The objects and their paths, the file's first.
 #[derive(Debug, Clone)]

@@ -8,7 +8,7 @@ use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 
 use serde_json::{Value, json};
 
-use super::words::{Bytes, Offset, Parsed, Wrong, objects};
+use super::values::{Bytes, Offset, Parsed, Wrong, objects};
 use crate::eval::{Class, EncodedList, Fault, ListEntry};
 use crate::json::schema::{self, HasSchema, Schemas};
 use crate::op::Encoding;

@@ -2,7 +2,7 @@
 
 use core::str::FromStr;
 
-use super::words::{self, Bytes, Natural};
+use super::values::{self, Bytes, Natural};
 use crate::error::Count;
 use crate::eval::{Architecture, Composite, ImplicitPointer, Location, SingleLocation, Storage};
 use crate::op::Reg;
@@ -38,8 +38,8 @@ struct Place {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Named {
-    Memory { space: words::Named, address: u64, lane: Option<u32> },
-    Register(words::Named),
+    Memory { space: values::Named, address: u64, lane: Option<u32> },
+    Register(values::Named),
     Implicit(Vec<u8>),
     Pointer { entry: u64, by: i64 },
     Undefined,
@@ -72,7 +72,7 @@ impl FromStr for LocationText {
     }
 }
 
-super::words::textual! { LocationText: "^ *(\\[|undefined|mem:|reg:|implicit:|implptr:)"; }
+super::values::textual! { LocationText: "^ *(\\[|undefined|mem:|reg:|implicit:|implptr:)"; }
 
 impl Stored {
     /// Parses the target of a store.
@@ -182,7 +182,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Parses a number or a name.
-    fn named(&mut self, what: &str) -> Result<words::Named, String> {
+    fn named(&mut self, what: &str) -> Result<values::Named, String> {
         let (start, rest) = (self.at, self.rest());
         let is_part = |char: char| char.is_alphanumeric() || char == '_';
         let word = &rest[..rest.find(|char| !is_part(char)).unwrap_or(rest.len())];

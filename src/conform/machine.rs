@@ -9,7 +9,7 @@ use super::list::{self, ListText};
 use super::location::{LocationText, check_lane};
 use super::target::Target;
 use super::types::{TypeKey, TypeText};
-use super::words::{Bytes, Given, Map, Named, Number, Offset, Parsed, Wrong, objects};
+use super::values::{Bytes, Given, Map, Named, Number, Offset, Parsed, Wrong, objects};
 use crate::error::{Count, Result};
 use crate::eval::{Architecture, Context, Element, OwnedBody, Snapshot};
 use crate::op::Encoding;

@@ -19,8 +19,8 @@ mod stops;
 mod target;
 mod types;
 mod unwound;
+mod values;
 mod vector;
-mod words;
 
 pub use cfi::FrameBytes;
 pub use expect::Expect;

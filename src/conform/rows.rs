@@ -5,7 +5,7 @@ use core::str::FromStr;
 use std::collections::BTreeMap;
 
 use super::bytes::Hex;
-use super::words::{Bytes, Column, Map, Offset, Parsed, objects};
+use super::values::{Bytes, Column, Map, Offset, Parsed, objects};
 use crate::read::{CfaRule, FrameRow, Rule};
 
 /// A row of an FDE's table: the rules for a range of pcs.
@@ -101,7 +101,7 @@ fn signed(text: &str) -> Option<i64> {
     text.bytes().last()?.is_ascii_digit().then(|| text.parse().ok())?
 }
 
-super::words::textual! {
+super::values::textual! {
     RowCfa: "^(none|expr [0-9a-fA-F ]*|([0-9]+|0x[0-9a-fA-F]+)[+-][0-9]+( space ([0-9]+|0x[0-9a-fA-F]+))?)$";
     RowRule: "^(undefined|same_value|(val_)?offset\\([+-]?[0-9]+\\)|register\\(([0-9]+|0x[0-9a-fA-F]+)\\)\
         |(val_)?expression\\([0-9a-fA-F ]*\\))$";

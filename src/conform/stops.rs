@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::layers::{Layer, Layers};
 use super::machine::{Machine, MachineText};
 use super::target::{Target, TargetText, TargetsText};
-use super::words::{Given, Maybe, Step, Wrong, objects};
+use super::values::{Given, Maybe, Step, Wrong, objects};
 use crate::error::{Error, Result};
 use crate::json::schema::{HasSchema, Schemas};
 

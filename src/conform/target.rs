@@ -10,7 +10,7 @@ use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::{Value, json};
 
 use super::layers::{Layer, Layers, last};
-use super::words::{Given, Map, Number, Step, Wrong, choice, objects};
+use super::values::{Given, Map, Number, Step, Wrong, choice, objects};
 use crate::eval::{Architecture, Layout, SpaceLayout};
 use crate::json::schema::{HasSchema, Schemas};
 use crate::near;

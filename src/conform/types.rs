@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use serde_json::{Value, json};
 
-use super::words::{Number, Offset, Parsed, Textual, objects, textual};
+use super::values::{Number, Offset, Parsed, Textual, objects, textual};
 use crate::eval::{BaseType, TypeEncoding};
 use crate::json::schema::{self, HasSchema, Schemas};
 

@@ -9,7 +9,7 @@ use super::found::{Reason, is_same, of_class};
 use super::location::LocationText;
 use super::report::Verdict;
 use super::rows::{Row, RowText};
-use super::words::{Map, Named, Offset, Parsed, Wrong, objects};
+use super::values::{Map, Named, Offset, Parsed, Wrong, objects};
 use crate::eval::fault::shortened;
 use crate::eval::{Architecture, Bits, Class, Fault, Location};
 use crate::op::Reg;

@@ -8,7 +8,7 @@ use super::machine::{Machine, MachineText};
 use super::report::{Outcome, Verdict};
 use super::target::{Target, TargetText};
 use super::unwound::Unwound;
-use super::words::{Bytes, Given, Map, Number, Unread, Word, Wrong, choice, objects};
+use super::values::{Bytes, Given, Map, Number, Unread, Word, Wrong, choice, objects};
 use crate::eval::{Context, Kind, ListEntry, Where};
 use crate::op::{COMPACT, Code, Dialect, DraftCodes, Encoding, Name};
 

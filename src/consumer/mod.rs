@@ -116,7 +116,7 @@ impl Consumer {
 
     /// Error for a fact that this consumer cannot express.
     #[cold]
-    pub(crate) fn cannot_say(&self, what: impl Into<String>) -> Error {
-        ErrorKind::CannotSay { what: what.into(), consumer: self.name.into() }.into()
+    pub(crate) fn inexpressible(&self, what: impl Into<String>) -> Error {
+        ErrorKind::Inexpressible { what: what.into(), consumer: self.name.into() }.into()
     }
 }

@@ -1,5 +1,6 @@
 //! Prints facts as text, for readers and reviewed files; and evaluations and stopped waves as text and figures.
 
+mod descriptions;
 mod figure;
 mod frames;
 mod index;
@@ -12,7 +13,6 @@ mod out;
 mod steps;
 mod text;
 mod watch;
-mod words;
 
 pub use figure::{figure, lane_chart};
 pub use lanes::{LaneStop, Lanes, SourceLine, Standing, lanes};

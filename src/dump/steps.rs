@@ -10,8 +10,8 @@
 
 use core::fmt;
 
+use super::descriptions::Descriptions;
 use super::watch::{Asked, Watched};
-use super::words::Words;
 use crate::eval::{Body, Class, Context, Element, Evaluator, Fault, ListEntry, Location, Machine, Storage};
 use crate::op::{Decoder, Encoder, Encoding, Op, text};
 use crate::target::Target;
@@ -57,7 +57,7 @@ pub struct Steps<'t> {
     pub asked: Vec<Asked>,
     /// Result of the evaluation.
     pub result: Result<Element, Fault>,
-    pub(super) words: Words<'t>,
+    pub(super) words: Descriptions<'t>,
 }
 
 /// Evaluates the value of an attribute and records each step. Registers and spaces are printed with the names of the
@@ -152,7 +152,7 @@ pub fn steps<'t>(
         }
     };
     let expressions = list.iter().map(print).collect();
-    Steps { expressions, initial, steps, more, asked, result, words: Words(target) }
+    Steps { expressions, initial, steps, more, asked, result, words: Descriptions(target) }
 }
 
 /// Approximate memory of an element: number of places, or of 64-bit words of a value.
@@ -187,7 +187,7 @@ fn operation(op: Op<'_>, offset: usize, of: &[&[u8]], encoding: Encoding, target
 impl<'t> Steps<'t> {
     /// A trace without operations, with the given result.
     fn without(context: &Context<'_>, target: Option<&'t Target>, result: Result<Element, Fault>) -> Self {
-        let (initial, words) = (context.initial.to_vec(), Words(target));
+        let (initial, words) = (context.initial.to_vec(), Descriptions(target));
         let (expressions, steps, asked) = (Vec::new(), Vec::new(), Vec::new());
         Self { expressions, initial, steps, more: 0, asked, result, words }
     }

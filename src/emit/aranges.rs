@@ -61,7 +61,7 @@ pub(crate) fn write(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::emit::outside::{EU_READELF, Folder, LLVM_DWARFDUMP, READELF, formats, sample, section};
+    use crate::emit::sample::{EU_READELF, Folder, LLVM_DWARFDUMP, READELF, formats, sample, section};
 
     fn of(symbol: &'static str, addend: u64, bytes: u64) -> AddressRange {
         AddressRange { symbol: Some(RelocationTarget::Symbol(symbol.into())), addend, bytes }

@@ -114,7 +114,7 @@ impl<'s> MacroProgram<'s> {
 mod tests {
     use super::*;
     use crate::emit::line::file_number;
-    use crate::emit::outside::{
+    use crate::emit::sample::{
         EU_READELF, Folder, LLVM_DWARFDUMP, READELF, formats, linked, sample, section,
     };
     use gimli::{DebugMacinfo, DebugMacro, MacroEntry, MacroIter, RunTimeEndian};

@@ -16,9 +16,9 @@ pub(crate) mod lists;
 pub(crate) mod macros;
 pub(crate) mod named;
 pub(crate) mod names;
-#[cfg(test)]
-mod outside;
 pub(crate) mod pubs;
+#[cfg(test)]
+mod sample;
 mod section;
 pub(crate) mod strings;
 

@@ -47,7 +47,7 @@ pub(crate) fn write<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::emit::outside::{EU_READELF, Folder, LLVM_DWARFDUMP, READELF, formats, sample, section};
+    use crate::emit::sample::{EU_READELF, Folder, LLVM_DWARFDUMP, READELF, formats, sample, section};
 
     #[test]
     fn by_hand() {

@@ -1,4 +1,4 @@
-//! Each statement to its calls of the builder.
+//! Applies statements: each one becomes calls of the builder.
 
 use core::ops::Range;
 
@@ -8,7 +8,7 @@ use super::statement::{
     Code, Constant, FunctionFacts, InlinedVariable, Later, MacroStep, Pcs, Ref, Statement, UnitFacts,
     Variable, VariableFacts,
 };
-use super::words::{Bytes, Line, Named, Number, Text, Word};
+use super::values::{Bytes, Line, Named, Number, Text, Word};
 use crate::build::{Blame, FunctionBuilder};
 use crate::error::{Error, Result};
 use crate::model::{
@@ -16,7 +16,7 @@ use crate::model::{
 };
 
 impl<'a> Reader<'a> {
-    /// Makes the calls that a statement stands for.
+    /// Makes the builder calls of a statement.
     pub fn apply(&mut self, statement: Statement<'a>) -> Result<()> {
         match statement {
             Statement::Unit(mut said) => {
@@ -71,7 +71,7 @@ impl<'a> Reader<'a> {
                 let parent = self.scope(&said.r#in)?;
                 let (declaration, _) = self.function(&said.declaration)?;
                 let function = self.builder.function_definition(parent, declaration)?.id();
-                // Both have the name, so that by the name it is not told which is meant.
+                // The declaration and the definition share the name, which is therefore ambiguous.
                 let module = self.builder.described();
                 let name = Text(module.string(module.function(function).name).to_owned().into());
                 let unit = self.named_function(function, said.id.as_ref(), &name)?;
@@ -199,7 +199,7 @@ impl<'a> Reader<'a> {
     }
 
     fn function_facts(&mut self, function: FunctionId, unit: UnitId, facts: FunctionFacts<'a>) -> Result<()> {
-        // What is referred to is looked up before the builder is lent to the function.
+        // Resolves references before the function borrows the builder.
         let returns = self.maybe_type(unit, facts.returns.as_ref())?;
         let declared = facts.declared.as_ref().map(|line| self.line(unit, line)).transpose()?;
         let base = facts.stack.as_ref().and_then(|stack| stack.base.as_ref());
@@ -333,7 +333,7 @@ impl<'a> Reader<'a> {
         self.names.scopes.find((), scope)
     }
 
-    /// A function, wherever it is, and its unit.
+    /// Resolves a reference to a function. Returns its unit too.
     pub fn function(&self, function: &Ref<'a>) -> Result<(FunctionId, UnitId)> {
         let scope = self.scope(function)?;
         match self.builder.described().scope(scope).kind {
@@ -354,7 +354,7 @@ impl<'a> Reader<'a> {
         Ok(SourceLine { file: self.file(unit, &said.file)?, line: said.line, column: said.column })
     }
 
-    /// A function goes by its id, or by its name: in its unit, and as a scope. Gives its unit.
+    /// Registers a function under its id, or else under its name, in its unit and as a scope. Returns its unit.
     fn named_function(
         &mut self,
         id: FunctionId,
@@ -369,7 +369,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Where the code of a function is.
+/// Sets the address of a function's code.
 fn code(function: &mut FunctionBuilder<'_>, said: &Code<'_>) -> Result<()> {
     match (&said.symbol, said.address, said.offset) {
         (Some(symbol), None, offset) => {
@@ -390,7 +390,7 @@ fn ranges(pcs: &[Pcs]) -> Vec<Range<u64>> {
     pcs.iter().map(|(Number(start), Number(end))| *start..*end).collect()
 }
 
-/// A number `DW_LANG_*`, or the name after that.
+/// Reads a language: a number `DW_LANG_*`, or the name without the prefix.
 fn language(language: &Named<'_>) -> Result<Language> {
     let found = match language {
         Named::Number(number) => u16::try_from(*number).ok().map(Language),
@@ -408,7 +408,7 @@ fn language(language: &Named<'_>) -> Result<Language> {
 /// The name of a language, without the prefix.
 pub(super) fn language_name(language: Language) -> Option<&'static str> {
     let known = gimli::DwLang(language.0).static_string().and_then(|name| name.strip_prefix("DW_LANG_"));
-    // Of what came after DWARF 5: the names of the registry.
+    // Languages newer than DWARF 5 have the names of the registry.
     known.or_else(|| NEWER.iter().find(|&&(newer, _)| newer == language).map(|&(_, name)| name))
 }
 

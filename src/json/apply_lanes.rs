@@ -1,9 +1,9 @@
-//! Statements about where lanes stand to their calls of the builder.
+//! Applies statements about lanes.
 
 use super::lists;
 use super::read::Reader;
 use super::statement::{Later, Region, WholeWave};
-use super::words::Number;
+use super::values::Number;
 use crate::build::Blame;
 use crate::error::Result;
 

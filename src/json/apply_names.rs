@@ -1,8 +1,8 @@
-//! Statements about imports, labels and calls to their calls of the builder.
+//! Applies statements about imports, labels and calls.
 
 use super::read::Reader;
 use super::statement::{Argument, CallFacts, Import, Label};
-use super::words::Number;
+use super::values::Number;
 use crate::error::{Error, Result};
 use crate::model::{CallId, Imported, Val};
 

@@ -1,4 +1,4 @@
-//! Statements about types to their calls of the builder.
+//! Applies statements about types.
 
 use serde_json::value::RawValue;
 
@@ -8,7 +8,7 @@ use super::statement::{
     Array, Base, BaseType, Composite, DescribeType, Enumeration, ExtentOf, Incomplete, Later, Member,
     MemberFacts, Pointer, Ref, Stands, Template, Values, Variant, VariantPart,
 };
-use super::words::{Integer, Number, Text, Word};
+use super::values::{Integer, Number, Text, Word};
 use crate::build::{self, DataMember, Extent};
 use crate::error::{Error, Result};
 use crate::model::{Accessibility, CompositeKind, Loc, PointerKind, TypeId, UnitId, Val, VariantValues};
@@ -23,12 +23,12 @@ impl<'a> Reader<'a> {
         ty.map(|ty| self.ty(unit, ty)).transpose()
     }
 
-    /// A type that was made goes by its id, or by its name if it has one.
+    /// Registers a new type under its id, or else under its name, if any.
     pub fn named_type(&mut self, ty: TypeId, id: Option<&Text<'a>>, name: Option<&Text<'a>>) -> Result<()> {
         let data = self.builder.described().ty(ty);
         let (unit, own) = (data.unit(), data.own_scope());
         self.names.types.add(ty, id, name.map(|name| (unit, name)))?;
-        // By its name alone it is no scope: functions may have the same.
+        // A type is a scope by its id only, because a function may have the same name.
         own.map_or(Ok(()), |own| self.names.scopes.add(own, id, None))
     }
 
@@ -268,19 +268,19 @@ impl<'a> Reader<'a> {
         Ok(if is_default { parameter.default() } else { parameter })
     }
 
-    /// A location by itself.
+    /// Reads a location outside lists.
     pub fn loc<T>(&mut self, unit: UnitId, loc: &Later<'a, T>) -> Result<Loc> {
         let Later::Text(loc) = loc else { return Ok(Loc::undefined()) };
         self.within(unit, loc)
     }
 
-    /// A number by itself.
+    /// Reads a number outside lists.
     pub fn number<T>(&mut self, unit: UnitId, number: &Later<'a, T>) -> Result<Val> {
         let Later::Text(number) = number else { return Ok(Val::constant(0)) };
         self.within(unit, number)
     }
 
-    /// A location, number or raw expression.
+    /// Reads a location, number or raw expression.
     fn within<T: Whole<'a>>(&mut self, unit: UnitId, text: &'a RawValue) -> Result<T> {
         self.part(text, |reader, json| T::deserialized(&mut In::new(reader, unit), json))
     }

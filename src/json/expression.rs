@@ -1,14 +1,14 @@
-//! Raw expressions, read and written.
+//! Raw expressions: reading and writing.
 
 use super::ids::Known;
 use super::read::Reader;
 use super::statement::{EntityRef, Expression, Filled, Fixup};
-use super::words::{Bytes, Signed, Word};
+use super::values::{Bytes, Signed, Word};
 use crate::error::{Error, Result};
 use crate::model::{Entity, ExprId, UnitId};
 use crate::op::{self, Dialect, Encoding, Expr, FixupKind, Slot};
 
-/// Makes an expression of a description's.
+/// Makes the module's expression for one of a description.
 pub(super) fn read<'a>(reader: &mut Reader<'a>, unit: UnitId, said: Expression<'a>) -> Result<ExprId> {
     let (bytes, text) = match (said.bytes, said.text, said.dialect) {
         (Some(Bytes(bytes)), None, None) => (bytes, None),
@@ -46,7 +46,7 @@ pub(super) fn read<'a>(reader: &mut Reader<'a>, unit: UnitId, said: Expression<'
     reader.builder.expr(Expr::with_fixups(bytes, fixups)?, &entities)
 }
 
-/// Makes a description's expression of one of the module.
+/// Makes the description's expression for one of the module.
 pub(super) fn written<'m>(known: &'m Known<'m>, id: ExprId) -> Expression<'m> {
     let (expr, entities) = known.module.expr(id);
     let fixups = expr.fixups().iter().map(|fixup| {

@@ -1,4 +1,4 @@
-//! Frames: rules by pc, read element by element and written.
+//! Frames: rules by pc, read and written element by element.
 
 use serde::de::{self, Deserializer, SeqAccess};
 use serde::ser::SerializeSeq;
@@ -9,16 +9,16 @@ use super::lists::{Element, List, end, next};
 use super::loc::{In, Place};
 use super::read::Reader;
 use super::statement::{Frame, Later};
-use super::words::{Named, Number, Signed};
+use super::values::{Named, Number, Signed};
 use crate::build::Blame;
 use crate::error::Result;
 use crate::model::{Column, FrameRule, FunctionId, Loc, UnitId, Val};
 
-/// The word for the canonical frame address, which no register has as its name.
+/// Word for the canonical frame address. No register has this name.
 const CFA: &str = "cfa";
 
 impl<'a> Reader<'a> {
-    /// Says what a statement says of a frame.
+    /// Applies a statement about a frame.
     pub fn frame(&mut self, said: Frame<'a>) -> Result<()> {
         let (function, unit) = self.function(&said.function)?;
         self.builder.frame(function)?;
@@ -79,7 +79,7 @@ impl<'a> Element<'a> for Rules {
     }
 }
 
-/// Registers that are saved to scratch memory: they are written as rules.
+/// Registers saved to scratch memory. They are written as rules.
 #[derive(Debug)]
 pub(super) struct Slots {
     function: FunctionId,

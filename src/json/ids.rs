@@ -1,12 +1,11 @@
-//! What entities are called in a description: by their names where those tell them apart, and by ids with a
-//! `#` otherwise.
+//! References to entities in a written description: names where they are unique, otherwise ids that contain a `#`.
 
 use core::hash::Hash;
 
 use hashbrown::{HashMap, HashSet};
 
 use super::statement::Ref;
-use super::words::{Line, Named, Text};
+use super::values::{Line, Named, Text};
 use crate::model::{
     CallId, Count, Entity, FileId, FunctionId, Imported, LocId, Module, Node, ProcedureId, RegionId, ScopeId,
     ScopeKind, SourceLine, StringId, TypeId, TypeKind, UnitId, VariableId,
@@ -14,24 +13,24 @@ use crate::model::{
 use crate::op::Reg;
 use crate::target::SpaceId;
 
-/// A module, and which of its entities go by their names.
+/// A module, and the names in it that are unique.
 #[derive(Debug)]
 pub(super) struct Known<'m> {
     pub module: &'m Module,
     types: Unique<(UnitId, StringId)>,
     files: Unique<(UnitId, StringId)>,
     scopes: Unique<StringId>,
-    /// What is referred to, of what has no name.
+    /// Referenced variables, which need ids.
     variables: HashSet<VariableId>,
     blocks: HashSet<ScopeId>,
     regions: HashSet<RegionId>,
-    /// Declarations that return something else than a definition: that was said when the definition was there.
+    /// Declarations with a result type other than their definition's: it was set after the definition was made.
     pub declared: HashSet<FunctionId>,
-    /// What types look like, apart from where they are declared.
+    /// Kinds, sizes and alignments of types, without their declarations.
     looks: Unique<(UnitId, &'m TypeKind, Option<u64>, Option<u64>)>,
 }
 
-/// Names, and whether only one has them.
+/// Names, each with whether it is unique.
 #[derive(Debug)]
 struct Unique<K>(HashMap<K, bool>);
 
@@ -149,17 +148,17 @@ impl<'m> Known<'m> {
         self.module.string(string).into()
     }
 
-    /// The name, if it tells the entity apart.
+    /// Returns the name if it identifies the entity.
     fn name(&self, is_unique: bool, name: StringId) -> Option<Text<'m>> {
         let text = self.module.string(name);
-        // Ids have a `#`.
+        // A `#` marks ids.
         (is_unique && !text.contains('#')).then(|| text.into())
     }
 
     fn type_name(&self, id: TypeId) -> Option<Text<'m>> {
         let ty = self.module.ty(id);
         let name = ty.name()?;
-        // As a scope it goes by its id alone.
+        // A type that is used as a scope has an id.
         if ty.own_scope().is_some_and(|own| self.blocks.contains(&own)) {
             return None;
         }
@@ -183,7 +182,7 @@ impl<'m> Known<'m> {
         self.scope_name(id).unwrap_or_else(|| Text(id.to_string().replacen("scope", "scope#", 1).into()))
     }
 
-    /// The id that the scope is to be given.
+    /// Id of the scope in the description.
     pub fn scope_id(&self, id: ScopeId) -> Option<Text<'m>> {
         let (is_named, scope) = (scope_name(self.module, id).is_some(), self.module.scope(id));
         match self.scope_name(id) {
@@ -216,8 +215,7 @@ impl<'m> Known<'m> {
         if self.type_name(id).is_some() { None } else { Some(self.type_ref(id)) }
     }
 
-    /// Whether there is another type that looks like this one, as the builder has it for types that are the
-    /// same if they look the same.
+    /// Whether the module has another type with equal kind, so that the builder would merge the two.
     pub fn comes_again(&self, id: TypeId) -> bool {
         let ty = self.module.ty(id);
         let is_its_own = matches!(ty.kind(), TypeKind::Composite(_) | TypeKind::Enum { .. });
@@ -228,7 +226,7 @@ impl<'m> Known<'m> {
         Text(format!("variable#{}", id.as_u32()).into())
     }
 
-    /// The id that the variable is to be given, if something refers to it.
+    /// Id of the variable in the description, if it is referenced.
     pub fn variable_id(&self, id: VariableId) -> Option<Text<'m>> {
         self.variables.contains(&id).then(|| self.variable_ref(id))
     }
@@ -249,7 +247,7 @@ impl<'m> Known<'m> {
         Text(format!("region#{}", id.as_u32()).into())
     }
 
-    /// The id that the region is to be given, if another is in it.
+    /// Id of the region in the description, if it contains another region.
     pub fn region_id(&self, id: RegionId) -> Option<Text<'m>> {
         self.regions.contains(&id).then(|| self.region_ref(id))
     }

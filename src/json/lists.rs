@@ -1,4 +1,4 @@
-//! Live ranges and line rows: lists that may be long, read element by element.
+//! Live ranges and line rows: possibly long lists, read element by element.
 
 use core::fmt;
 use core::ops::Range;
@@ -9,17 +9,17 @@ use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visit
 use super::loc::{In, Whole};
 use super::read::Reader;
 use super::statement::{Ref, RowFacts};
-use super::words::{Number, Text};
+use super::values::{Number, Text};
 use crate::build::Blame;
 use crate::error::Result;
 use crate::model::{FileId, FunctionId, Loc, Row, UnitId, VariableId};
 
-/// Reads one element of a list and tells the builder.
+/// Reads one element of a list and calls the builder.
 pub(super) trait Element<'a> {
     fn read<S: SeqAccess<'a>>(&mut self, reader: &mut Reader<'a>, json: &mut S) -> Result<(), S::Error>;
 }
 
-/// A list, or an element of it, which is a list too.
+/// A list, or an element that is a list too.
 pub(super) struct List<'s, 'a, T>(pub &'s mut Reader<'a>, pub &'s mut T);
 struct One<'s, 'a, T>(&'s mut Reader<'a>, &'s mut T);
 
@@ -68,7 +68,7 @@ pub(super) fn next<'a, T: Deserialize<'a>, S: SeqAccess<'a>>(
     json.next_element()?.ok_or_else(|| de::Error::invalid_length(read, &whole))
 }
 
-/// Refuses more than an element has.
+/// Refuses items after the last one of an element.
 #[inline]
 pub(super) fn end<'a, S: SeqAccess<'a>>(json: &mut S, read: usize, whole: &str) -> Result<(), S::Error> {
     match json.next_element::<de::IgnoredAny>()? {
@@ -77,7 +77,7 @@ pub(super) fn end<'a, S: SeqAccess<'a>>(json: &mut S, read: usize, whole: &str) 
     }
 }
 
-/// Where a variable is by pc.
+/// Reads the live ranges of a variable.
 pub(super) fn live<'a, D: Deserializer<'a>>(
     reader: &mut Reader<'a>,
     variable: VariableId,
@@ -114,7 +114,7 @@ impl<'a> Element<'a> for LiveOf {
     }
 }
 
-/// Where a mask of lanes is by pc.
+/// Reads the locations of a mask of lanes by pc.
 pub(super) fn masks<'a, D: Deserializer<'a>>(
     reader: &mut Reader<'a>,
     unit: UnitId,
@@ -143,7 +143,7 @@ impl<'a> Element<'a> for MasksOf {
     }
 }
 
-/// A location, or a list of some.
+/// A location, or a list of locations.
 struct Places<'s, 'r, 'a>(&'s mut In<'r, 'a>);
 
 #[allow(clippy::large_enum_variant, reason = "it is taken apart at once, and mostly it is the large one")]
@@ -186,7 +186,7 @@ impl<'a> Visitor<'a> for Places<'_, '_, 'a> {
     }
 }
 
-/// The rows of a function's line table.
+/// Reads the rows of a function's line table.
 pub(super) fn rows<'a, D: Deserializer<'a>>(
     reader: &mut Reader<'a>,
     function: FunctionId,
@@ -199,7 +199,7 @@ pub(super) fn rows<'a, D: Deserializer<'a>>(
 struct RowOf<'a> {
     function: FunctionId,
     unit: UnitId,
-    /// The file of the row before: mostly it is the same.
+    /// File of the previous row, which is usually the next row's too.
     last: Option<(Ref<'a>, FileId)>,
 }
 

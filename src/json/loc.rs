@@ -1,4 +1,4 @@
-//! Locations and numbers, read and written by the table of [nodes](crate::model::Node).
+//! Locations and numbers, read and written according to the table of [nodes](crate::model::Node).
 
 use core::fmt;
 use core::marker::PhantomData;
@@ -13,7 +13,7 @@ use super::ids::Known;
 use super::read::Reader;
 use super::shape::{no_key, one_key};
 use super::statement::Expression;
-use super::words::{Bytes, HexOf, Named, Number, Signed, Text, Word, number};
+use super::values::{Bytes, HexOf, Named, Number, Signed, Text, Word, number};
 use crate::build::{MAX_LEVELS, too_deep};
 use crate::error::Result;
 use crate::model::{
@@ -23,18 +23,18 @@ use crate::model::{
 use crate::op::Reg;
 use crate::target::SpaceId;
 
-/// The keys of locations.
+/// Keys of locations.
 pub const LOCATIONS: &[&str] = &keys::<{ count(Sort::Loc) }>(Sort::Loc);
-/// The keys of numbers.
+/// Keys of numbers.
 pub const NUMBERS: &[&str] = &keys::<{ count(Sort::Val) }>(Sort::Val);
 
-/// Where a location is read: the meaning of names depends on the unit.
+/// Reader of locations in a unit, which determines the meaning of names.
 pub(super) struct In<'r, 'a> {
     reader: &'r mut Reader<'a>,
     unit: UnitId,
-    /// Number of nodes around.
+    /// Number of enclosing nodes.
     level: usize,
-    /// The nodes read so far.
+    /// Nodes read so far.
     nodes: Postfix,
 }
 
@@ -52,11 +52,11 @@ impl<'r, 'a> In<'r, 'a> {
         result.map_err(|error| self.reader.fail(error))
     }
 
-    /// Appends the nodes of a row, whose operands are there already.
+    /// Appends the nodes of a row, after its operands.
     #[inline(always)]
     fn push(&mut self, row: &NodeRow, numbers: &[u64]) {
         match row.makes {
-            // The same place.
+            // An offset of 0 is the same location.
             Makes::Node(Tag::Offset | Tag::BitOffset) if numbers == [0] => {}
             Makes::Node(tag) => self.nodes.numbers(tag, numbers),
             Makes::Nodes(make) => self.nodes.append(make(numbers)),
@@ -94,7 +94,7 @@ trees! { Loc Val }
 
 impl<'a> Whole<'a> for ExprId {
     fn deserialized<D: Deserializer<'a>>(within: &mut In<'_, 'a>, json: D) -> Result<Self, D::Error> {
-        // In its shape, as everywhere.
+        // Reads the shape that expressions have everywhere.
         let expression: Expression<'_> = Deserialize::deserialize(json)?;
         let expr = expression::read(within.reader, within.unit, expression);
         within.or_fail(expr)
@@ -178,7 +178,7 @@ impl Visitor<'_> for Key {
     }
 }
 
-/// Reads one operand: its nodes are appended, and anything else is a number.
+/// Reads one operand: appends its nodes, or returns its number.
 struct One<'s, 'r, 'a> {
     within: &'s mut In<'r, 'a>,
     kind: Kind,
@@ -207,7 +207,7 @@ impl<'a> DeserializeSeed<'a> for One<'_, '_, 'a> {
     }
 }
 
-/// Reads a name. It is looked up while it is read, so that an error is at its place of the text.
+/// Reads a name and resolves it at once, so that an error has the name's position in the text.
 impl<'a> Visitor<'a> for One<'_, '_, 'a> {
     type Value = u64;
 
@@ -246,7 +246,7 @@ impl<'a> One<'_, '_, 'a> {
     }
 }
 
-/// Reads the operands of a node that has a list of them.
+/// Reads the operands of a node with a list of operands.
 struct Several<'s, 'r, 'a> {
     within: &'s mut In<'r, 'a>,
     row: &'static NodeRow,
@@ -305,7 +305,7 @@ impl<'a> Visitor<'a> for Several<'_, '_, 'a> {
     }
 }
 
-/// A part: a place and its number of bits.
+/// Operands of a part: a location and its number of bits.
 const PART: &[Operand] = &[
     Operand { name: "place", kind: Kind::Node(Sort::Loc), at: 0 },
     Operand { name: "bits", kind: Kind::Unsigned, at: 0 },
@@ -332,7 +332,7 @@ impl<'a> Visitor<'a> for Listed<'_, '_, 'a> {
 
     #[inline]
     fn visit_seq<S: SeqAccess<'a>>(self, mut json: S) -> Result<[u64; 2], S::Error> {
-        // A part is a level of its own, as for the builder.
+        // A part counts as a level, as in the builder.
         self.0.level += 1;
         let mut numbers = [0; 2];
         read_operands(self.0, self.1, &mut json, &mut numbers)?;
@@ -341,8 +341,8 @@ impl<'a> Visitor<'a> for Listed<'_, '_, 'a> {
     }
 }
 
-/// Reads operands, in the order of the description. Those that are nodes are appended in postfix order, so that one
-/// which comes first, and is not the first in that, waits. The others are numbers: gives how many.
+/// Reads operands in the order of the description, and returns how many of them are numbers. Operands that are nodes
+/// are appended in postfix order, so that one that comes earlier in the description than in postfix order is kept back.
 fn read_operands<'a, S: SeqAccess<'a>>(
     within: &mut In<'_, 'a>,
     operands: &[Operand],
@@ -361,7 +361,7 @@ fn read_operands<'a, S: SeqAccess<'a>>(
             Some(before) => waiting = Some(Box::new(core::mem::replace(&mut within.nodes, before))),
             None if is_node => appended += 1,
             None => {
-                // No row has more.
+                // No row has more numbers.
                 if let Some(next) = numbers.get_mut(count) {
                     *next = number;
                     count += 1;
@@ -385,7 +385,7 @@ pub(super) struct Place<'m> {
     pub loc: LocId,
 }
 
-/// The expression of a location that is a raw one.
+/// The expression of a location that is a raw expression.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ExpressionAt<'m>(pub Place<'m>);
 
@@ -408,7 +408,7 @@ impl Serialize for Place<'_> {
     }
 }
 
-/// The number of a location without storage.
+/// The number of a location that is a value.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct NumberAt<'m>(pub Place<'m>);
 
@@ -459,7 +459,7 @@ impl Serialize for At<'_, '_> {
     }
 }
 
-/// The fields and operands of a node that is written.
+/// The fields and operands of a node to write.
 struct OperandsOf<'t, 'm> {
     of: At<'t, 'm>,
     node: Node<'m>,

@@ -8,6 +8,7 @@ mod expression;
 mod frames;
 mod ids;
 mod lists;
+mod live;
 mod loc;
 mod names;
 pub(crate) mod place;
@@ -15,12 +16,11 @@ mod read;
 pub(crate) mod schema;
 mod shape;
 mod statement;
-pub(crate) mod words;
+pub(crate) mod values;
 mod write;
 mod write_lanes;
 mod write_names;
 mod write_types;
-mod written;
 
 pub use loc::{LOCATIONS, NUMBERS};
 pub use statement::STATEMENTS;
@@ -35,19 +35,20 @@ impl Module {
     /// Reads a [description](crate::json).
     ///
     /// # Errors
-    /// Whatever the [`Builder`](crate::build::Builder) refuses;
+    /// Every error of the [`Builder`](crate::build::Builder);
     /// [`ErrorKind::Malformed`](crate::error::ErrorKind::Malformed) and
-    /// [`Truncated`](crate::error::ErrorKind::Truncated) where the text is no description, and
-    /// [`BadArgument`](crate::error::ErrorKind::BadArgument) where it refers to what was not said.
-    /// [`At::json`](crate::error::At::json) is the place in the text.
+    /// [`Truncated`](crate::error::ErrorKind::Truncated) for a text that is not a description, and
+    /// [`BadArgument`](crate::error::ErrorKind::BadArgument) for a reference to an unknown entity.
+    /// [`At::json`](crate::error::At::json) is the position in the text.
     pub fn from_json(text: impl AsRef<[u8]>) -> Result<Self> {
         read::module(text.as_ref())
     }
 
-    /// The [description](crate::json) of this module: [`from_json`](Self::from_json) makes an equal one of it.
+    /// Writes the [description](crate::json) of this module, from which [`from_json`](Self::from_json) makes an equal
+    /// module.
     ///
     /// # Panics
-    /// Never: memory can be written to.
+    /// Never: writing to memory does not fail.
     pub fn to_json(&self) -> String {
         let mut out = Vec::new();
         self.write_json(&mut out).expect("memory can be written to");

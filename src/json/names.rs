@@ -1,4 +1,4 @@
-//! Which entity an id or a name means.
+//! Resolution of ids and names to entities.
 
 use core::hash::Hash;
 
@@ -6,21 +6,21 @@ use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
 
 use super::place::at_part;
-use super::words::Text;
+use super::values::Text;
 use crate::build::VariantId;
 use crate::error::{Error, Result};
 use crate::model::{
     CallId, FileId, FunctionId, ProcedureId, RegionId, ScopeId, TypeId, UnitId, VariableId, VariantPartId,
 };
 
-/// The entities of one kind by id, and by name where they have no id.
+/// Entities of one kind by id, and entities without an id by name.
 #[derive(Debug)]
 pub(super) struct Table<'a, In, Id> {
     kind: &'static str,
     /// The whole description.
     source: &'a str,
     ids: HashMap<Text<'a>, Id>,
-    /// By what they are in, for a name means nothing outside of that; `None` if two have the name.
+    /// By scope and name; `None` for a name that two entities of the scope have.
     names: HashMap<(In, Text<'a>), Option<Id>>,
 }
 
@@ -29,7 +29,7 @@ impl<'a, In: Copy + Eq + Hash, Id: Copy + PartialEq> Table<'a, In, Id> {
         Self { kind, source, ids: HashMap::new(), names: HashMap::new() }
     }
 
-    /// An entity that was said. With an id it goes by that, otherwise by its name, if it has one.
+    /// Registers an entity under its id, or else under its name, if any.
     pub fn add(&mut self, entity: Id, id: Option<&Text<'a>>, named: Option<(In, &Text<'a>)>) -> Result<()> {
         if let Some(id) = id {
             if self.ids.insert(id.clone(), entity).is_some() {
@@ -46,7 +46,7 @@ impl<'a, In: Copy + Eq + Hash, Id: Copy + PartialEq> Table<'a, In, Id> {
         Ok(())
     }
 
-    /// The entity that is meant, where names are those in `within`.
+    /// Resolves an id, or a name in the scope `within`.
     pub fn find(&self, within: In, text: &Text<'a>) -> Result<Id> {
         let (kind, shown) = (self.kind, &**text);
         match (self.ids.get(text), self.names.get(&(within, text.clone()))) {
@@ -58,20 +58,20 @@ impl<'a, In: Copy + Eq + Hash, Id: Copy + PartialEq> Table<'a, In, Id> {
 }
 
 impl<In, Id> Table<'_, In, Id> {
-    /// An error where the name stands.
+    /// An error at the position of the name.
     #[cold]
     fn wrong(&self, name: &Text<'_>, what: String) -> Error {
         at_part(Error::bad_argument(what), self.source, name)
     }
 }
 
-/// All that has been said and can be referred to.
+/// All entities that statements can reference.
 #[derive(Debug)]
 pub(super) struct Names<'a> {
     pub units: Table<'a, (), UnitId>,
     pub files: Table<'a, UnitId, FileId>,
     pub types: Table<'a, UnitId, TypeId>,
-    /// Units, namespaces, functions, blocks and inlined calls, wherever they are, and structures with an id.
+    /// Units, namespaces, functions, blocks, inlined calls, and structures with an id.
     pub scopes: Table<'a, (), ScopeId>,
     pub functions: Table<'a, UnitId, FunctionId>,
     pub variables: Table<'a, (), VariableId>,
@@ -83,7 +83,7 @@ pub(super) struct Names<'a> {
 }
 
 impl<'a> Names<'a> {
-    /// None, of a description.
+    /// Makes empty tables for a description.
     pub fn new(source: &'a str) -> Self {
         Self {
             units: Table::new("unit", source),

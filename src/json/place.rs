@@ -1,9 +1,9 @@
-//! Which part of a text in JSON an offset is in, and errors at such places.
+//! Positions in a JSON text: the item at an offset, and errors with positions.
 
 use crate::error::{At, Error, ErrorKind, JsonPlace, Result};
 use crate::near::suggestion;
 
-/// The bytes as text. `what` they are is for the error.
+/// Converts bytes to text. `what` names them in the error.
 pub(crate) fn utf8<'a>(what: &str, bytes: &'a [u8]) -> Result<&'a str> {
     core::str::from_utf8(bytes).map_err(|error| {
         let good = core::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default();
@@ -11,12 +11,12 @@ pub(crate) fn utf8<'a>(what: &str, bytes: &'a [u8]) -> Result<&'a str> {
     })
 }
 
-/// The error at a place of the text, unless it has one.
+/// Adds a position to an error without one.
 pub(crate) fn at(error: Error, json: JsonPlace) -> Error {
     error.or_at(At { json: Some(json), ..At::default() })
 }
 
-/// The error where a part of the text stands, unless it was copied out of that.
+/// Adds the position of a borrowed part of the text to an error; nothing for a part that was copied.
 pub(super) fn at_part(error: Error, text: &str, part: &str) -> Error {
     let offset = (part.as_ptr() as usize).checked_sub(text.as_ptr() as usize);
     match offset.filter(|offset| offset.checked_add(part.len()).is_some_and(|end| end <= text.len())) {
@@ -25,9 +25,9 @@ pub(super) fn at_part(error: Error, text: &str, part: &str) -> Error {
     }
 }
 
-/// What is wrong with the text, or with a part of it that begins at `start`.
+/// Makes the error for a JSON text, or for a part of it that begins at `start`.
 pub(crate) fn of_json(what: &str, text: &str, start: usize, part: &str, error: &serde_json::Error) -> Error {
-    // Lines count from 1, and the column is the number of bytes of the line that were read.
+    // Lines count from 1; the column is the number of bytes read of the line.
     let lines = part.split_inclusive('\n').take(error.line().saturating_sub(1));
     let offset = start + lines.map(str::len).sum::<usize>() + error.column();
     if error.is_eof() {
@@ -43,7 +43,7 @@ pub(crate) fn of_json(what: &str, text: &str, start: usize, part: &str, error: &
     }
 }
 
-/// The end of a message of `serde` about an unknown key or word, after its list of the known ones: the nearest.
+/// Returns the nearest known name, as a suffix for `serde`'s message about an unknown key or word.
 fn nearest(message: &str) -> String {
     let begins = ["unknown field `", "unknown variant `"];
     let unknown = begins.iter().find_map(|begin| message.strip_prefix(begin)?.split_once("`, expected "));
@@ -51,10 +51,10 @@ fn nearest(message: &str) -> String {
     suggestion(word, expected.split('`').skip(1).step_by(2))
 }
 
-/// An object or array that is open.
+/// An open object or array.
 enum Open {
     Object {
-        /// The key, as it stands in the text.
+        /// The key as written, with escapes.
         key: String,
         /// Whether a key comes next.
         is_key_next: bool,
@@ -64,17 +64,17 @@ enum Open {
     },
 }
 
-/// What was passed on the way through a text. Walks, rather than remembers: places are asked for once, when
-/// something is wrong, and a text that is right pays nothing for it.
+/// State of a walk through a text. Positions are needed only once, for an error, so that they are found by a second
+/// walk and cost valid texts nothing.
 #[derive(Default)]
 struct Walk {
     open: Vec<Open>,
-    /// Where the item that is being read starts, of each that is open and of the whole.
+    /// Start of the current item in the document and in each open object or array.
     starts: Vec<Option<usize>>,
 }
 
 impl Walk {
-    /// Walks until `is_there` says so, given the offset; as far as the text goes on being JSON.
+    /// Walks until `is_there` returns true for an offset, or to the end of valid JSON.
     fn walk(&mut self, text: &str, mut is_there: impl FnMut(usize, &[Open]) -> bool) {
         let bytes = text.as_bytes();
         self.starts.push(None);
@@ -130,7 +130,7 @@ impl Walk {
         };
         let mut found = None;
         self.walk(text, |at, open| {
-            // There may be a colon and some space before the value.
+            // A colon and spaces can come before the value.
             let is_value =
                 !text.as_bytes()[at..].starts_with(b":") && !text.as_bytes()[at].is_ascii_whitespace();
             let is_there = is_value && open.len() == path.len() && open.iter().zip(path).all(matches);
@@ -152,7 +152,7 @@ impl Walk {
         }
     }
 
-    /// Where the innermost item starts.
+    /// Start of the innermost item.
     fn innermost(&self) -> usize {
         self.starts.iter().rev().find_map(|start| *start).unwrap_or(0)
     }
@@ -171,35 +171,35 @@ impl Walk {
     }
 }
 
-/// The innermost item that is read, or was just read, at an offset. Its line and column are those of its start.
+/// The innermost item at an offset, or the one that ends there, with the line and column of its start.
 pub(super) fn at_item(text: &str, offset: usize) -> JsonPlace {
     let mut walk = Walk::default();
     walk.walk(text, |at, _| at >= offset);
     let start = match (walk.starts.last(), walk.open.last()) {
-        // Between a key and its value: it is about to be read.
+        // Between a key and its value, the value is meant.
         (Some(None), Some(Open::Object { is_key_next: false, .. })) => after_space(text, offset),
         _ => walk.innermost(),
     };
     place(text, start, walk.path())
 }
 
-/// The same; line and column are those of the offset.
+/// The innermost item at an offset, with the line and column of the offset.
 pub(super) fn at_offset(text: &str, offset: usize) -> JsonPlace {
     let mut walk = Walk::default();
     walk.walk(text, |at, _| at >= offset);
     place(text, offset, walk.path())
 }
 
-/// A step into a text in JSON.
+/// A step of a path into a JSON text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// Of an object, the value of a key.
+    /// The value of a key of an object.
     Key(String),
-    /// Of an array, an element, counted from 0.
+    /// An element of an array, counted from 0.
     Index(usize),
 }
 
-/// Where the value is that the steps lead to; or the innermost that there is on the way.
+/// Position of the value at a path, or of the innermost existing value on it.
 pub(crate) fn of_path(text: &str, path: &[Step]) -> JsonPlace {
     let mut walk = Walk::default();
     match (walk.to(text, path), path.split_last()) {
@@ -208,12 +208,12 @@ pub(crate) fn of_path(text: &str, path: &[Step]) -> JsonPlace {
     }
 }
 
-/// The offset of the value that the steps lead to.
+/// Offset of the value at a path, in bytes.
 pub(crate) fn offset_of(text: &str, path: &[Step]) -> Option<usize> {
     Walk::default().to(text, path)
 }
 
-/// Where the statement of this number is.
+/// Position of a statement by index.
 pub(super) fn of_statement(text: &str, index: usize) -> JsonPlace {
     let mut walk = Walk::default();
     walk.walk(text, |_, open| match open {
@@ -226,7 +226,7 @@ pub(super) fn of_statement(text: &str, index: usize) -> JsonPlace {
     place(text, start, walk.path())
 }
 
-/// The place of the value of a key in the statement of this number, or that of the statement.
+/// Position of a key's value in a statement, or of the statement without the key.
 pub(super) fn of_statement_key(text: &str, index: usize, key: &str) -> JsonPlace {
     let mut walk = Walk::default();
     let mut found = None;
@@ -250,12 +250,12 @@ pub(super) fn of_statement_key(text: &str, index: usize, key: &str) -> JsonPlace
     }
 }
 
-/// Where the value of a key of the whole is.
+/// Position of the value of a top-level key.
 pub(super) fn of_key(text: &str, key: &str) -> JsonPlace {
     of_path(text, &[Step::Key(key.to_owned())])
 }
 
-/// Where a value begins, of which the key ends here.
+/// Start of the value whose key ends at an offset.
 fn after_space(text: &str, key_end: usize) -> usize {
     let after = text.get(key_end..).unwrap_or_default();
     text.len() - after.trim_start_matches([':', ' ', '\n', '\r', '\t']).len()

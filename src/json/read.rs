@@ -1,4 +1,4 @@
-//! The text of a description to calls of the builder, statement by statement.
+//! Reads descriptions: each statement is applied to the builder as it is read.
 
 use core::fmt;
 
@@ -9,20 +9,20 @@ use serde_json::value::RawValue;
 use super::names::Names;
 use super::place::{self, at, of_json};
 use super::statement::Statement;
-use super::words::{Named, Text};
+use super::values::{Named, Text};
 use crate::build::{Blame, Builder};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::Module;
 use crate::op::Reg;
 use crate::target::{SpaceId, Target};
 
-/// What is read.
+/// Name of the text in errors.
 const WHAT: &str = "the description";
 
-/// The version of the format.
+/// Version of the format.
 pub(super) const VERSION: u64 = 1;
 
-/// From so many bytes on, a description may take up to three times its size in memory, the text included.
+/// Size in bytes from which a description is limited to three times its size in memory, including the text.
 const LARGE: usize = 64 << 20;
 
 /// Reads a description.
@@ -31,7 +31,7 @@ pub(super) fn module(text: &[u8]) -> Result<Module> {
     let reader = read(text, None)?;
     reader.builder.finish_or_blame().map_err(|wrong| {
         let found = match &wrong.blame {
-            // It is found by reading again.
+            // A second reading finds the position.
             Some(blame) => read(text, Some(blame)).err().and_then(|error| error.at().json.clone()),
             None => None,
         };
@@ -39,29 +39,29 @@ pub(super) fn module(text: &[u8]) -> Result<Module> {
     })
 }
 
-/// Reads the statements; until one is to blame, if that is looked for.
+/// Reads the statements, up to the one to blame if `blame` is given.
 fn read<'a>(text: &'a str, blame: Option<&'a Blame>) -> Result<Reader<'a>> {
     let mut document = Document { text, blame, reader: None, error: None };
     let mut json = serde_json::Deserializer::from_str(text);
     let read = json.deserialize_map(&mut document).and_then(|()| json.end());
     match (read, document) {
         (Ok(()), Document { reader: Some(reader), .. }) => Ok(reader),
-        // Without a reader there was an error.
+        // Every success makes a reader, so that this is unreachable.
         (Ok(()), _) => Err(Error::malformed("no description")),
         (Err(error), Document { error: None, .. }) => Err(of_json(WHAT, text, 0, text, &error)),
-        // The place is known already, or it is where reading ended.
+        // The error has a position, or gets that of the end of reading.
         (Err(wrong), Document { error: Some(error), .. }) => {
             Err(error.or_at(of_json(WHAT, text, 0, text, &wrong).at().clone()))
         }
     }
 }
 
-/// The whole: `eitri`, `target`, `describe`.
+/// The document: `eitri`, `target`, `describe`.
 struct Document<'a> {
     text: &'a str,
     blame: Option<&'a Blame>,
     reader: Option<Reader<'a>>,
-    /// The error that reading ended with, where it is no error of the JSON.
+    /// Error that ended the reading, unless it is one of the JSON.
     error: Option<Error>,
 }
 
@@ -95,11 +95,11 @@ impl<'a> Visitor<'a> for &mut Document<'a> {
                     is_described = true;
                     match self.reader.is_some() && version.is_some() {
                         true => map.next_value_seed(&mut *self)?,
-                        // It can be read when it is known what for.
+                        // Statements can be read only once the target is known.
                         false => waiting = Some(map.next_value::<&RawValue>()?),
                     }
                 }
-                // An editor's, not ours.
+                // For editors only.
                 "$schema" => drop(map.next_value::<Text<'_>>()?),
                 "eitri" | "target" | "describe" => {
                     return Err(de::Error::custom(format!("duplicate field `{}`", &*key)));
@@ -118,7 +118,7 @@ impl<'a> Visitor<'a> for &mut Document<'a> {
 }
 
 impl<'a> Document<'a> {
-    /// The list of statements, where it came before the target.
+    /// Reads a list of statements that came before the target.
     fn describe<E: de::Error>(&mut self, list: &'a RawValue) -> Result<(), E> {
         let mut json = serde_json::Deserializer::from_str(list.get());
         let read = DeserializeSeed::deserialize(&mut *self, &mut json);
@@ -137,7 +137,7 @@ impl<'a> Document<'a> {
     }
 }
 
-/// The list of statements.
+/// Reads the list of statements.
 impl<'a> DeserializeSeed<'a> for &mut Document<'a> {
     type Value = ();
 
@@ -180,19 +180,19 @@ impl<'a> DeserializeSeed<'a> for &mut Document<'a> {
     }
 }
 
-/// What was said so far.
+/// State of the reader: the builder, and the names given so far.
 pub(super) struct Reader<'a> {
     /// The whole description.
     text: &'a str,
     pub builder: Builder,
     pub names: Names<'a>,
-    /// Registers that were named before.
+    /// Registers resolved before.
     registers: HashMap<Text<'a>, Reg>,
-    /// The error that a visitor ended with, where it is no error of the JSON.
+    /// Error that ended a visitor, unless it is one of the JSON.
     error: Option<Error>,
-    /// The key of the statement that an error is about.
+    /// Key of the statement that an error concerns.
     key: Option<&'static str>,
-    /// The call that is looked for, since it is wrong in the end.
+    /// Call whose position is wanted, because the finished module is wrong there.
     blame: Option<&'a Blame>,
 }
 
@@ -203,7 +203,7 @@ impl<'a> Reader<'a> {
         Self { text, builder, names, registers, error: None, key: None, blame }
     }
 
-    /// The result of a call, if it is an error one that is about this key of the statement.
+    /// Passes a result on, and attributes its error to a key of the statement.
     pub fn of_key<T>(&mut self, key: &'static str, result: Result<T>) -> Result<T> {
         if result.is_err() {
             self.key = Some(key);
@@ -211,7 +211,7 @@ impl<'a> Reader<'a> {
         result
     }
 
-    /// Ends reading here, if this is looked for.
+    /// Ends the reading with an error if this is the call to blame.
     #[inline]
     pub fn seek(&self, is_it: impl FnOnce(&Blame) -> bool) -> Result<()> {
         match self.blame {
@@ -220,8 +220,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads a part of a statement that was left for later. Locations are nested more deeply than other JSON:
-    /// what reads them looks at the depth.
+    /// Reads a deferred part of a statement. Locations are nested more deeply than other JSON, so that `read` checks
+    /// the depth instead of `serde_json`.
     pub fn part<T>(
         &mut self,
         part: &'a RawValue,
@@ -237,20 +237,20 @@ impl<'a> Reader<'a> {
             let found = of_json(WHAT, self.text, start, part.get(), &error);
             match self.error.take() {
                 None => found,
-                // The place is where the visitor was.
+                // The visitor's position is the error's.
                 Some(error) => error.or_at(found.at().clone()),
             }
         })
     }
 
-    /// Ends a visitor with an error that is not of the JSON.
+    /// Ends a visitor with an error other than one of the JSON.
     #[cold]
     pub fn fail<E: de::Error>(&mut self, error: Error) -> E {
         self.error = Some(error);
         E::custom("")
     }
 
-    /// A register by its name, or by its number.
+    /// Resolves a register by its name or number.
     pub fn register(&mut self, named: &Named<'a>) -> Result<Reg> {
         let name = match named {
             Named::Number(number) => return Ok(Reg(*number)),
@@ -265,7 +265,7 @@ impl<'a> Reader<'a> {
         Ok(reg)
     }
 
-    /// An address space by its name, or by its number.
+    /// Resolves an address space by its name or number.
     pub fn space(&self, named: &Named<'_>) -> Result<SpaceId> {
         match named {
             Named::Text(name) => match self.builder.target().space_named(name) {

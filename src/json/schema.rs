@@ -1,28 +1,28 @@
-//! Parts of JSON Schemas (draft 2020-12), made of the types that read the format.
+//! Parts of JSON Schemas (draft 2020-12), generated from the types that read the format.
 //!
-//! A schema takes every file that eitri takes, apart from `null` for a key that may be absent. It refuses unknown keys,
-//! missing ones, and values of another shape. It does not know which names a description has given.
+//! A schema accepts every file that eitri accepts, except for `null` for an optional key. It rejects unknown and
+//! missing keys and values of another shape. It does not check references between statements.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
 use super::frames::{RulesOf, Slots};
+use super::live::{Live, Masks, Rows};
 use super::loc::{ExpressionAt, NumberAt, Place};
 use super::statement::{Expression, RowFacts};
-use super::words::{Bytes, Integer, Line, Named, Number, Signed, Text, Word, Words};
-use super::written::{Live, Masks, Rows};
+use super::values::{Bytes, Integer, Line, Named, Number, Signed, Text, Word, Words};
 use crate::model::{Form, Kind, NodeRow, Operand, Sort, rows};
 
-/// The definitions of a schema that is made.
+/// Definitions of a schema under construction.
 #[derive(Debug, Default)]
 pub(crate) struct Schemas(pub BTreeMap<&'static str, Value>);
 
 impl Schemas {
-    /// A reference to a definition, which is made if it is not there.
+    /// Returns a reference to a definition, which is made at the first use.
     pub fn named(&mut self, name: &'static str, make: impl FnOnce(&mut Self) -> Value) -> Value {
         if !self.0.contains_key(name) {
-            // A definition that refers to itself finds this.
+            // Found by a definition that references itself.
             self.0.insert(name, Value::Null);
             let made = make(self);
             self.0.insert(name, made);
@@ -31,20 +31,20 @@ impl Schemas {
     }
 }
 
-/// A type that is read of JSON.
+/// A type that is read from JSON.
 pub(crate) trait HasSchema {
-    /// Whether a key with such a value may be absent.
+    /// Whether a key of this type is optional.
     const MAY_BE_ABSENT: bool = false;
 
     fn schema(to: &mut Schemas) -> Value;
 }
 
-/// The name of a field in the format: that of Rust, without what marks it as no keyword.
+/// Name of a field in the format: the Rust name without `r#`.
 pub(crate) fn key(field: &str) -> &str {
     field.trim_start_matches("r#")
 }
 
-/// An object of keys: each with its schema, and whether it may be absent.
+/// An object with these keys: each with its schema, and whether it is optional.
 pub(crate) fn object(keys: impl IntoIterator<Item = (&'static str, Value, bool)>) -> Value {
     let (mut properties, mut required) = (Map::new(), Vec::new());
     for (key, schema, may_be_absent) in keys {
@@ -60,7 +60,7 @@ pub(crate) fn object(keys: impl IntoIterator<Item = (&'static str, Value, bool)>
     object
 }
 
-/// An object of one of several keys.
+/// An object with exactly one of several keys.
 pub(crate) fn one_of_keys(keys: impl IntoIterator<Item = (&'static str, Value)>) -> Value {
     let properties: Map<_, _> = keys.into_iter().map(|(key, schema)| (key.into(), schema)).collect();
     json!({
@@ -68,7 +68,7 @@ pub(crate) fn one_of_keys(keys: impl IntoIterator<Item = (&'static str, Value)>)
     })
 }
 
-/// A schema with a line about it, if there is one.
+/// Adds a description to a schema, unless the text is empty.
 pub(crate) fn about(mut schema: Value, text: &str) -> Value {
     if !text.is_empty() {
         schema["description"] = text.trim().into();
@@ -76,7 +76,7 @@ pub(crate) fn about(mut schema: Value, text: &str) -> Value {
     schema
 }
 
-/// A choice of keys: of each its operands, the key alone where there are none.
+/// A choice of keys, each with the schemas of its operands; a key without operands is a string.
 pub(crate) fn choice(keys: impl IntoIterator<Item = (&'static str, Vec<Value>)>) -> Value {
     let (mut any, mut with) = (Vec::new(), Vec::new());
     for (key, mut operands) in keys {
@@ -90,12 +90,12 @@ pub(crate) fn choice(keys: impl IntoIterator<Item = (&'static str, Vec<Value>)>)
     json!({"anyOf": any})
 }
 
-/// A list of as many items.
+/// A list of exactly these items.
 pub(crate) fn list(items: Vec<Value>) -> Value {
     json!({"type": "array", "minItems": items.len(), "prefixItems": items, "items": false})
 }
 
-/// A string that an expression matches.
+/// A string that matches a regular expression.
 pub(crate) fn string(pattern: &str) -> Value {
     json!({"type": "string", "pattern": pattern})
 }
@@ -144,7 +144,7 @@ impl<T: Words> HasSchema for Word<T> {
     }
 }
 
-/// A value that may be `null`; a key that may be absent.
+/// A value or `null`; an optional key.
 impl<T: HasSchema> HasSchema for Option<T> {
     const MAY_BE_ABSENT: bool = true;
 
@@ -168,7 +168,7 @@ macro_rules! tuples { ($(($($type:ident)*))*) => { $(
 )* } }
 tuples! { (A B) (A B C) (A B C D) }
 
-/// What is written of the model, by what is read for it.
+/// Schemas of types that are written from the model, by the types that are read.
 macro_rules! parts { ($($(#[$doc:meta])* $type:ty: |$to:ident| $schema:expr;)*) => { $(
     impl HasSchema for $type {
         fn schema($to: &mut Schemas) -> Value {
@@ -205,7 +205,7 @@ parts! {
     };
 }
 
-/// The nodes of a sort, by the table of nodes.
+/// Schema of the nodes of a sort, from the table of nodes.
 pub(super) fn nodes(sort: Sort, to: &mut Schemas) -> Value {
     let name = match sort {
         Sort::Loc => "location",
@@ -220,7 +220,7 @@ pub(super) fn nodes(sort: Sort, to: &mut Schemas) -> Value {
         let (mut any, mut keys) = (Vec::new(), Vec::new());
         for row in rows(sort) {
             let operand = match row.form {
-                // A part is described where parts are.
+                // A part has its schema in that of `parts`.
                 Form::Bare if sort == Sort::Loc => continue,
                 Form::Bare => {
                     any.push(described(row, Number::schema(to)));
@@ -262,7 +262,7 @@ fn operand(operand: &Operand, to: &mut Schemas) -> Value {
     titled(operand.name, schema)
 }
 
-/// A schema with the name of what has it.
+/// Adds the title of a definition to a schema.
 fn titled(name: &str, mut schema: Value) -> Value {
     schema["title"] = name.into();
     schema

@@ -1,15 +1,14 @@
-//! The shapes of JSON that a description has: an object where there are fields, and an object of one key where
-//! there is a choice. What `serde` derives would take a list of values for an object too, and says of a second
-//! key no more than that it expected something else.
+//! Shapes of JSON in a description: an object for fields, and an object of one key for a choice. The code that `serde`
+//! derives would accept a list for an object too, and would report a second key only as an unexpected value.
 
 use core::fmt;
 
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, IntoDeserializer, MapAccess, Visitor};
 
-use super::words::Text;
+use super::values::Text;
 
-/// Reads what derives from it `Deserialize`, but only in these shapes.
+/// Restricts a derived `Deserialize` to these shapes.
 pub(super) struct Shaped<D>(pub D);
 
 impl<'de, D: Deserializer<'de>> Deserializer<'de> for Shaped<D> {
@@ -46,9 +45,9 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Shaped<D> {
     }
 }
 
-/// One of several things: an object whose key says which, or that word alone where there is no more to say.
+/// A choice: an object whose key selects the alternative, or the word alone for an alternative without operands.
 struct Choice<V> {
-    /// What there is a choice of, with its article.
+    /// Name of the choice with its article, for errors.
     what: &'static str,
     visitor: V,
 }
@@ -74,13 +73,13 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Choice<V> {
     }
 }
 
-/// An object without a key where it takes one.
+/// Error for an empty object in place of a choice.
 #[cold]
 pub(super) fn no_key<E: de::Error>(what: &str) -> E {
     E::custom(format!("{what} has one key, and this has none"))
 }
 
-/// Refuses more keys than the first.
+/// Refuses a second key.
 #[inline]
 pub(super) fn one_key<'de, A: MapAccess<'de>>(what: &str, first: &str, mut json: A) -> Result<(), A::Error> {
     let Some(second) = json.next_key::<Text<'de>>()? else { return Ok(()) };
@@ -92,7 +91,7 @@ pub(super) fn one_key<'de, A: MapAccess<'de>>(what: &str, first: &str, mut json:
     Err(de::Error::custom(format!("{what} has one key, and this has {keys}")))
 }
 
-/// An object of which the first key was read already.
+/// An object whose first key was already read.
 struct Keyed<'de, A> {
     key: Text<'de>,
     is_read: bool,
@@ -116,7 +115,7 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Keyed<'de, A> {
     }
 }
 
-/// Makes what derives `Deserialize` and `Serialize` in `serde(remote = "Self")` read in these shapes alone.
+/// Implements `Deserialize` and `Serialize` in these shapes for types that derive them with `serde(remote = "Self")`.
 macro_rules! shaped { ($($name:ident $(<$life:lifetime>)?)*) => { $(
     impl<'de $(: $life, $life)?> serde::Deserialize<'de> for $name $(<$life>)? {
         #[inline]

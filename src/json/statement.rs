@@ -1,5 +1,4 @@
-//! The statements: what stands in `describe`, field by field. Reading and writing share these, so that a
-//! statement with its fields is said once.
+//! Statements: the elements of `describe`, field by field. Reading and writing share these types.
 
 use serde::de::Deserializer;
 use serde::{Deserialize, Serialize, Serializer};
@@ -8,12 +7,12 @@ use serde_json::{Value, json};
 
 use super::frames::{RulesOf, Slots};
 use super::ids::Known;
+use super::live::{Live, Masks, Rows as RowsOf};
 use super::loc::{ExpressionAt, NumberAt, Place};
 use super::read::Reader;
 use super::schema::{self, HasSchema, Schemas};
 use super::shape::shaped;
-use super::words::{Bytes, Integer, Line, Named, Number, Signed, Text, Word};
-use super::written::{Live, Masks, Rows as RowsOf};
+use super::values::{Bytes, Integer, Line, Named, Number, Signed, Text, Word};
 use crate::build;
 use crate::error::Result;
 use crate::model::entities::{call_properties, function_properties, unit_properties, variable_properties};
@@ -24,7 +23,7 @@ use crate::model::{
 use crate::op::Dialect;
 use crate::target::Scaling;
 
-/// Objects: fields that have to be there, and then those that may.
+/// Objects: required fields, then optional ones.
 macro_rules! objects { ($(
     $(#[$doc:meta])*
     $name:ident { $($field:ident: $type:ty),* $(,)? } {
@@ -43,7 +42,7 @@ macro_rules! objects { ($(
     }
 
     impl<'a> $name<'a> {
-        /// One that says what has to be said.
+        /// Makes an object with the required fields.
         #[allow(dead_code, reason = "each object has it, and a few are only read")]
         pub fn new($($field: $type),*) -> Self {
             Self { $($field,)* $($may: None),* }
@@ -66,8 +65,8 @@ macro_rules! objects { ($(
     }
 )* } }
 
-/// The [properties](crate::model::entities) of an entity, which several statements have besides their own fields; by
-/// themselves what is applied to the builder of the entity, and what is written of the entity.
+/// The [properties](crate::model::entities) of an entity, which several statements have besides their own fields. As a
+/// type of their own they are applied to the builder and written from the model.
 macro_rules! facts { (
     $facts:ident of $entity:ident by $builder:ident, in {
         $($statement:ident { $($own:ident: $own_type:ty),* } { $($own_may:ident: $own_may_type:ty),* })*
@@ -81,12 +80,12 @@ macro_rules! facts { (
     pub(super) struct $facts<'a> { $(pub $key: Option<json_type!($kind)>,)* }
 
     impl<'a> $facts<'a> {
-        /// Describes the plain properties.
+        /// Sets the plain properties.
         pub fn describe(&self, to: &mut build::$builder<'_>) {
             $(describe!($kind self.$key, to.$key);)*
         }
 
-        /// The plain properties of an entity.
+        /// Reads the plain properties of an entity.
         pub fn of(known: &'a Known<'a>, entity: &model::$entity) -> Self {
             let _ = known;
             Self { $($key: written!($kind known $(entity.$field)? $(entity.member.$inner)?),)* }
@@ -106,12 +105,12 @@ macro_rules! facts { (
         }
 
         impl<'a> $statement<'a> {
-            /// Takes the facts out.
+            /// Takes the properties out of the statement.
             pub fn facts(&mut self) -> $facts<'a> {
                 $facts { $($key: self.$key.take(),)* }
             }
 
-            /// Puts facts in.
+            /// Puts properties into the statement.
             #[allow(dead_code, reason = "each statement has it")]
             pub fn with(mut self, facts: $facts<'a>) -> Self {
                 $(self.$key = facts.$key;)*
@@ -156,7 +155,7 @@ macro_rules! describe {
     ([own $type:ty] $($rest:tt)*) => {};
 }
 
-/// A plain property of the model in JSON.
+/// Converts a plain property of the model to JSON.
 macro_rules! written {
     ([flag] $known:ident $($field:ident).+) => { $($field).+.then_some(true) };
     ([text] $known:ident $($field:ident).+) => { $($field).+.map(|text| $known.text(text)) };
@@ -165,11 +164,11 @@ macro_rules! written {
     ([own $type:ty] $known:ident) => { None };
 }
 
-/// An entity by its id, or by its name.
+/// Reference to an entity by id or name.
 pub(super) type Ref<'a> = Text<'a>;
 /// A half-open range of pcs.
 pub(super) type Pcs = (Number, Number);
-/// A location, and a number.
+/// A location.
 pub(super) type Loc<'a> = Later<'a, Place<'a>>;
 pub(super) type Val<'a> = Later<'a, NumberAt<'a>>;
 
@@ -193,8 +192,8 @@ call_properties! { facts CallFacts of Call by CallBuilder, in {
     DescribeCall { call: Ref<'a> } {}
 } }
 
-/// Types that are made of their fields alone: the statement, with keys that have to be there and keys that may; the kind in
-/// the model; and the method of the builder. In both directions.
+/// Types that are made from their fields alone. A row has the statement with its required and optional keys, the kind
+/// in the model, and the method of the builder, for both directions.
 macro_rules! plain_types { ({
     $($statement:ident { $($field:ident: $as:tt),* } { $($may:ident: $may_as:tt),* }
         $kind:pat => $method:ident($($argument:expr),*) $(named by $name:ident)?;)*
@@ -215,7 +214,7 @@ macro_rules! plain_types { ({
         }
     })*
 
-    /// The statement of a kind of type; none for one that is written by hand.
+    /// The statement of a kind of type; `None` for a kind that is written by hand.
     pub(super) fn plain_type<'m>(
         known: &'m Known<'m>,
         unit: Ref<'m>,
@@ -234,7 +233,7 @@ macro_rules! plain_types { ({
     }
 } }
 
-/// A part of a type: what it is in JSON, read for the builder, and written of the model.
+/// A part of a type: its JSON type, its conversion for the builder, and its conversion from the model.
 macro_rules! part {
     (type ty) => { Ref<'a> };
     (type types) => { Vec<Ref<'a>> };
@@ -275,7 +274,7 @@ plain_types! { {
     | TypeKind::Enum { .. }
 }
 
-/// Facts of a member: of a type or a variant, and of a variant part its discriminant.
+/// Properties of a member of a type or variant, or of a variant part's discriminant.
 #[derive(Debug, Default)]
 pub(super) struct MemberFacts<'a> {
     pub name: Option<Text<'a>>,
@@ -311,7 +310,7 @@ facts! { @each [
 } }
 
 objects! {
-    /// Where code is: at a symbol and so many bytes further on, or at an address.
+    /// Address of code: a symbol and an offset in bytes, or an address.
     Code { bytes: Number } { symbol: Text<'a>, offset: Number, address: Number }
     /// A stack frame.
     Stack {} { base: Named<'a>, scaling: Word<Scaling>, at_zero: bool }
@@ -354,7 +353,7 @@ objects! {
     Array { unit: Ref<'a>, of: Ref<'a> } {
         counts: Vec<Option<Number>>, extents: Vec<ExtentOf<'a>>, stride_bits: Number, id: Text<'a>,
     }
-    /// A dimension of an array of which more is to be said than how many elements it has.
+    /// A dimension of an array with more than a number of elements.
     ExtentOf {} { count: Number, variable: Ref<'a>, value: Val<'a>, lower: Signed, index: Ref<'a> }
     Composite { unit: Ref<'a>, bytes: Number } { name: Text<'a>, id: Text<'a> }
     Incomplete { unit: Ref<'a>, kind: Word<CompositeKind>, name: Text<'a> } { id: Text<'a> }
@@ -374,7 +373,7 @@ objects! {
     Packed { argument: Stands<'a> } { name: Text<'a>, default: bool }
 }
 
-/// Choices: an object whose key says which, with an operand or a list of several; or the key alone.
+/// Choices: an object whose key selects the alternative, with an operand or a list of several; or the key alone.
 macro_rules! choices { ($(
     $(#[$doc:meta])*
     $name:ident $what:literal { $($variant:ident $key:literal $(($($type:ty),*))?)* }
@@ -397,7 +396,7 @@ macro_rules! choices { ($(
     }
 )* } }
 choices! {
-    /// What a parameter of a template stands for.
+    /// Argument of a template parameter.
     Stands "what a template parameter stands for" {
         Type "type" (Option<Ref<'a>>)
         Value "value" (Ref<'a>, Loc<'a>)
@@ -420,7 +419,7 @@ choices! {
     }
 }
 
-/// Values of a discriminant: one, or from the first to the last.
+/// Values of a discriminant: one, or an inclusive range.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 #[serde(untagged, expecting = "a number of 64 bits, or a list of the first and the last")]
 pub(super) enum Values {
@@ -434,9 +433,9 @@ impl HasSchema for Values {
     }
 }
 
-/// The fields of a statement that is read as a whole.
+/// Statements that are read as a whole, with their fields.
 macro_rules! statements { ($($variant:ident $key:literal $object:ident)*) => {
-    /// One statement: one call of the builder, or one and the calls of what it gives.
+    /// One statement: one call of the builder, with calls of the sub-builder that it returns.
     #[derive(Debug, Serialize, Deserialize)]
     #[serde(remote = "Self", rename = "a statement", bound(deserialize = "'de: 'a"))]
     pub(super) enum Statement<'a> { $(
@@ -451,7 +450,7 @@ macro_rules! statements { ($($variant:ident $key:literal $object:ident)*) => {
         }
     }
 
-    /// The word that each statement begins with.
+    /// Keys of the statements.
     pub const STATEMENTS: &[&str] = &[$($key),*];
 } }
 statements! {
@@ -510,7 +509,7 @@ statements! {
 objects! {
     /// A raw expression: its bytes, or its operations as text.
     Expression {} { bytes: Bytes, fixups: Vec<Fixup<'a>>, text: Text<'a>, dialect: Word<Dialect> }
-    /// What is to be filled in.
+    /// A fix-up of an expression.
     Fixup { offset: u32, kind: Filled, entity: EntityRef<'a> } {}
 }
 
@@ -518,9 +517,9 @@ objects! {
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 #[serde(remote = "Self", rename = "what is to be filled in", rename_all = "snake_case")]
 pub(super) enum Filled {
-    /// So many bytes: 2 or 4.
+    /// Offset of an entry in its unit, of 2 or 4 bytes.
     Entry(u8),
-    /// So many bytes.
+    /// Offset of a base type, as ULEB128 padded to this number of bytes.
     Type(u8),
     EntrySection,
     Address,
@@ -535,13 +534,13 @@ impl HasSchema for Filled {
     }
 }
 
-/// What may be said of a row apart from its line.
+/// Properties of a row besides its line.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(remote = "Self", expecting = "an object", deny_unknown_fields, default)]
 pub(super) struct RowFacts {
     #[serde(skip_serializing_if = "is_zero")]
     pub discriminator: u32,
-    /// It begins no statement.
+    /// Not the beginning of a statement.
     #[serde(skip_serializing_if = "is_false")]
     pub not_stmt: bool,
     #[serde(skip_serializing_if = "is_false")]
@@ -567,7 +566,7 @@ fn is_false(value: &bool) -> bool {
     !*value
 }
 
-/// A part of a statement that is read when it is known what it is of, and written as `T`.
+/// A part of a statement whose reading is deferred until its owner is known, and which is written as `T`.
 #[derive(Debug)]
 pub(super) enum Later<'a, T> {
     Text(&'a RawValue),
@@ -595,7 +594,7 @@ impl<T: HasSchema> HasSchema for Later<'_, T> {
     }
 }
 
-/// The schema of a description.
+/// Schema of a description.
 pub(crate) fn document_schema(to: &mut Schemas) -> Value {
     let statements = Vec::<Statement<'_>>::schema(to);
     schema::object([

@@ -1,9 +1,9 @@
-//! A module to statements, in an order that gives every entity the id that it has.
+//! Writes modules as statements, in an order that gives every entity its id again.
 //!
-//! Entities of one kind are numbered as they come, and each was made after what it needs. So there is always a
-//! next one of some kind that can be said: [`Writer::ensure_scope`] and its like first say what comes before.
-//! What can be said of a function or variable after it was made may need what came later; then it is said at
-//! the end, by a statement `describe_…`.
+//! Entities of a kind are numbered in the order of their statements, and each was made after the entities that it
+//! references. So some kind always has a next entity that can be written: [`Writer::ensure_scope`] and its siblings
+//! first write the earlier ones. Properties of a function or variable that were set later can reference later entities;
+//! they are written at the end, by a statement `describe_…`.
 
 use std::io::Write;
 
@@ -11,11 +11,11 @@ use serde::Serialize;
 
 use super::frames::RulesOf;
 use super::ids::Known;
+pub(super) use super::live::{Live, Masks, Rows};
 pub(super) use super::loc::{ExpressionAt, NumberAt, Place};
 use super::read::VERSION;
 use super::statement::{self as say, FunctionFacts, Later, MacroStep, Statement, UnitFacts, VariableFacts};
-use super::words::{Bytes, Named, Number, Signed, Word};
-pub(super) use super::written::{Live, Masks, Rows};
+use super::values::{Bytes, Named, Number, Signed, Word};
 use crate::error::Result;
 use crate::model::{
     Address, Entity, FileId, FunctionId, Language, LocId, Macro, Module, Node, ProcedureId, ScopeId,
@@ -25,7 +25,7 @@ use crate::model::{
 /// Writes the description of a module.
 pub(super) fn module(module: &Module, to: impl Write) -> Result<()> {
     let known = Known::new(module);
-    let mut writer = Writer { known: &known, module, out: to, said: Said::default(), later: Vec::new() };
+    let mut writer = Writer { known: &known, module, out: to, counts: Counts::default(), later: Vec::new() };
     write!(writer.out, "{{\"eitri\":{VERSION},\"target\":\"{}\",\"describe\":[", module.target.name())?;
     writer.all()?;
     writer.out.write_all(b"\n]}\n")?;
@@ -37,13 +37,13 @@ pub(super) struct Writer<'m, W> {
     pub known: &'m Known<'m>,
     pub module: &'m Module,
     out: W,
-    pub said: Said,
+    pub counts: Counts,
     pub later: Vec<Describe>,
 }
 
-/// How many of each kind were said.
+/// Number of written entities of each kind.
 #[derive(Default)]
-pub(super) struct Said {
+pub(super) struct Counts {
     pub statements: usize,
     pub files: u32,
     pub types: u32,
@@ -52,7 +52,7 @@ pub(super) struct Said {
     pub procedures: u32,
 }
 
-/// What is left for the end.
+/// Entities whose remaining properties are written at the end.
 pub(super) enum Describe {
     Scope(ScopeId),
     Function(FunctionId),
@@ -60,11 +60,11 @@ pub(super) enum Describe {
     Type(TypeId),
 }
 
-/// Says all of a kind up to and with `id`. What is said may say more of the same kind.
+/// Writes all entities of a kind up to and including `id`. Each may write more of the same kind.
 macro_rules! ensure { ($($method:ident $count:ident $id:ty => $say:ident;)*) => { $(
     pub fn $method(&mut self, id: $id) -> Result<()> {
-        while self.said.$count <= id.as_u32() {
-            self.$say(<$id>::from_u32(self.said.$count))?;
+        while self.counts.$count <= id.as_u32() {
+            self.$say(<$id>::from_u32(self.counts.$count))?;
         }
         Ok(())
     }
@@ -150,7 +150,7 @@ impl<'m, W: Write> Writer<'m, W> {
         ensure_procedure procedures ProcedureId => say_procedure;
     }
 
-    /// A unit makes a scope and a file. Files before that one were there before.
+    /// Writes a unit, which makes a scope and a file, after the files with smaller ids.
     fn say_unit(&mut self, id: UnitId) -> Result<()> {
         let (known, unit) = (self.known, self.module.unit(id));
         if let Some(before) = unit.file.as_u32().checked_sub(1) {
@@ -163,8 +163,8 @@ impl<'m, W: Write> Writer<'m, W> {
         };
         let mut said = say::Unit::new(known.text(unit.name)).with(facts);
         said.id = known.scope_id(unit.scope);
-        self.said.scopes += 1;
-        self.said.files += 1;
+        self.counts.scopes += 1;
+        self.counts.files += 1;
         self.say(&Statement::Unit(said))?;
         let file = self.module.file(unit.file);
         match (known.file_id(unit.file), file.md5, file.source) {
@@ -179,7 +179,7 @@ impl<'m, W: Write> Writer<'m, W> {
             return self.ensure_scope(unit.scope);
         }
         self.ensure_scope(unit.scope)?;
-        self.said.files += 1;
+        self.counts.files += 1;
         self.file(id)
     }
 
@@ -200,13 +200,13 @@ impl<'m, W: Write> Writer<'m, W> {
             (_, ScopeKind::Type(ty)) => return self.ensure_type(*ty),
             (Some(parent), _) => parent,
         };
-        // The scope around it was there before it, and so was what it names.
+        // The enclosing scope and the referenced entities come first.
         let within = known.scope_ref(parent);
         let pcs = || module.ranges(id).iter().map(|pcs| (Number(pcs.start), Number(pcs.end))).collect();
         if let ScopeKind::Inlined { call, .. } = scope.kind {
             self.ensure_file(call.file)?;
         }
-        self.said.scopes += 1;
+        self.counts.scopes += 1;
         let said = match scope.kind {
             ScopeKind::Unit | ScopeKind::Type(_) => return Ok(()),
             ScopeKind::Namespace { name, is_inline } => {
@@ -279,7 +279,7 @@ impl<'m, W: Write> Writer<'m, W> {
         let mut facts = FunctionFacts {
             code,
             body_line: Some(function.body_line).filter(|&line| line != 0),
-            // A kernel is.
+            // A kernel is always external.
             external: flag(function.is_external && !function.is_kernel),
             kernel: flag(function.is_kernel),
             stack: has_stack.then_some(stack),
@@ -315,7 +315,7 @@ impl<'m, W: Write> Writer<'m, W> {
         }
     }
 
-    /// What a function may be said to be when it is there already.
+    /// Properties that can be set after the function was made.
     fn later_function_facts(&self, id: FunctionId) -> FunctionFacts<'m> {
         let (known, function) = (self.known, self.module.function(id));
         let place = |loc: Option<LocId>| loc.map(|loc| Later::Model(Place { known, loc }));
@@ -333,7 +333,7 @@ impl<'m, W: Write> Writer<'m, W> {
         let (known, module, variable) = (self.known, self.module, self.module.variable(id));
         self.ensure_scope(variable.scope)?;
         self.ensure_type(variable.ty)?;
-        self.said.variables += 1;
+        self.counts.variables += 1;
         let (within, ty) = (known.scope_ref(variable.scope), known.type_ref(variable.ty));
         let name = variable.name.map_or("".into(), |name| known.text(name));
         let locs = module.live(id).iter().map(|live| live.loc).chain(variable.always);
@@ -357,7 +357,7 @@ impl<'m, W: Write> Writer<'m, W> {
                 Statement::InlinedVariable(said)
             }
             (VariableKind::Constant, None) => {
-                // One that is at a place has a value first.
+                // A variable with a location has a value as its first live range.
                 let bits = module.ty(variable.ty).value_bits().unwrap_or(0);
                 let zeros = || Bytes(vec![0; bits.div_ceil(8) as usize]);
                 let value = facts.const_value.unwrap_or_else(zeros);
@@ -405,21 +405,21 @@ impl<'m, W: Write> Writer<'m, W> {
         let (known, procedure) = (self.known, &self.module.procedures[id]);
         self.ensure_loc(procedure.loc)?;
         self.ensure_scope(self.module.unit(procedure.unit).scope)?;
-        self.said.procedures += 1;
+        self.counts.procedures += 1;
         let loc = Later::Model(Place { known, loc: procedure.loc });
         let (unit, id) = (known.unit_ref(procedure.unit), known.procedure_ref(id));
         self.say(&Statement::Procedure(say::Procedure::new(unit, id, loc)))
     }
 
     pub fn is_type_said(&self, ty: TypeId) -> bool {
-        ty.as_u32() < self.said.types
+        ty.as_u32() < self.counts.types
     }
 
     pub fn is_line_said(&self, line: Option<SourceLine>) -> bool {
-        line.is_none_or(|line| line.file.as_u32() < self.said.files)
+        line.is_none_or(|line| line.file.as_u32() < self.counts.files)
     }
 
-    /// What a location refers to, of what has to be said before it.
+    /// Entities that a location references and that are written before it.
     fn entities(&self, loc: LocId) -> impl Iterator<Item = Entity> + use<'m, W> {
         let module = self.module;
         module.nodes(loc).flat_map(move |node| {
@@ -435,8 +435,8 @@ impl<'m, W: Write> Writer<'m, W> {
 
     fn is_loc_said(&self, loc: LocId) -> bool {
         self.entities(loc).all(|entity| match entity {
-            Entity::Variable(id) => id.as_u32() < self.said.variables,
-            Entity::Procedure(id) => id.as_u32() < self.said.procedures,
+            Entity::Variable(id) => id.as_u32() < self.counts.variables,
+            Entity::Procedure(id) => id.as_u32() < self.counts.procedures,
             Entity::Type(id) => self.is_type_said(id),
             Entity::Symbol(..) => true,
         })
@@ -455,8 +455,8 @@ impl<'m, W: Write> Writer<'m, W> {
     }
 
     pub fn say(&mut self, statement: &Statement<'_>) -> Result<()> {
-        self.out.write_all(if self.said.statements == 0 { b"\n" } else { b",\n" })?;
-        self.said.statements += 1;
+        self.out.write_all(if self.counts.statements == 0 { b"\n" } else { b",\n" })?;
+        self.counts.statements += 1;
         self.json(statement)
     }
 

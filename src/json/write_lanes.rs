@@ -1,9 +1,9 @@
-//! Where lanes stand to statements.
+//! Writes lane descriptions as statements.
 
 use std::io::Write;
 
 use super::statement::{self as say, Later, Statement};
-use super::words::{Number, Word};
+use super::values::{Number, Word};
 use super::write::{Masks, Place, Writer};
 use crate::error::Result;
 

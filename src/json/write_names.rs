@@ -1,9 +1,9 @@
-//! Imports, labels and calls to statements.
+//! Writes imports, labels and calls as statements.
 
 use std::io::Write;
 
 use super::statement::{self as say, CallFacts, Later, Statement};
-use super::words::Number;
+use super::values::Number;
 use super::write::{NumberAt, Place, Writer};
 use crate::error::Result;
 use crate::model::{Imported, LocId};

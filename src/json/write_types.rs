@@ -1,9 +1,9 @@
-//! Types to statements.
+//! Writes types as statements.
 
 use std::io::Write;
 
 use super::statement::{self as say, Later, MemberFacts, Stands, Statement, Values};
-use super::words::{Integer, Number, Signed, Word};
+use super::values::{Integer, Number, Signed, Word};
 use super::write::{Describe, ExpressionAt, NumberAt, Place, Writer};
 use crate::error::Result;
 use crate::model::{
@@ -17,11 +17,11 @@ impl<'m, W: Write> Writer<'m, W> {
         let (known, ty) = (self.known, self.module.ty(id));
         self.ensure_scope(self.module.unit(ty.unit()).scope)?;
         self.ensure_parts_of(ty.kind())?;
-        self.said.types += 1;
+        self.counts.types += 1;
         let unit = known.unit_ref(ty.unit());
         let maybe = |ty: Option<TypeId>| ty.map(|ty| known.type_ref(ty));
         let name_id = known.type_id(id);
-        /// A statement with the fields that have to be there, and those that may.
+        /// A statement with its required and optional fields.
         macro_rules! said { ($variant:ident $object:ident($($value:expr),*) { $($field:ident: $may:expr),* }) => {{
             let mut said = say::$object::new($($value),*);
             said.id = name_id;
@@ -72,8 +72,8 @@ impl<'m, W: Write> Writer<'m, W> {
             TypeKind::Composite(Composite { kind, name, .. }) => {
                 let name = name.map(|name| known.text(name));
                 let bytes = Number(ty.bits().unwrap_or(0) / 8);
-                // Its scope comes with it.
-                self.said.scopes += 1;
+                // The statement makes the type's scope too.
+                self.counts.scopes += 1;
                 match kind {
                     _ if ty.is_declaration() => {
                         said!(Incomplete Incomplete(unit, Word(*kind), name.unwrap_or("".into())) {})
@@ -99,7 +99,7 @@ impl<'m, W: Write> Writer<'m, W> {
         self.describe_type(id)
     }
 
-    /// What a type is made of and is no type.
+    /// Writes the scopes, variables and locations that a type needs.
     fn ensure_parts_of(&mut self, kind: &TypeKind) -> Result<()> {
         match kind {
             TypeKind::Composite(composite) => match composite.scope.as_u32().checked_sub(1) {
@@ -115,8 +115,8 @@ impl<'m, W: Write> Writer<'m, W> {
         }
     }
 
-    /// Says more of a type. One of which there is something to say is said to be one of its kind at once, even
-    /// where that can be said only later: a type that looks like it and comes before that is another one.
+    /// Writes a type's further properties. If they have to wait, an empty `describe_type` comes at once, so that a
+    /// later type of equal kind is not merged with this one.
     fn describe_type(&mut self, id: TypeId) -> Result<()> {
         let ty = self.module.ty(id);
         let has_facts = ty.line().is_some()
@@ -126,7 +126,7 @@ impl<'m, W: Write> Writer<'m, W> {
         if !has_facts && !self.known.comes_again(id) {
             return Ok(());
         }
-        let is_ready = self.is_line_said(ty.line()) && ty.scope().as_u32() < self.said.scopes;
+        let is_ready = self.is_line_said(ty.line()) && ty.scope().as_u32() < self.counts.scopes;
         if is_ready {
             return self.say(&self.described_type(id));
         }
@@ -196,7 +196,7 @@ impl<'m, W: Write> Writer<'m, W> {
         for (id, part) in &self.module.variant_parts {
             let unit = self.module.ty(part.of).unit();
             let name = format!("part#{}", id.as_u32());
-            let (of, part_id) = (known.type_ref(part.of), super::words::Text(name.clone().into()));
+            let (of, part_id) = (known.type_ref(part.of), super::values::Text(name.clone().into()));
             let mut said = say::VariantPart::new(known.unit_ref(unit), of, part_id);
             match &part.discriminant {
                 Discriminant::Type(tag) => said.untagged = Some(known.type_ref(*tag)),
@@ -208,7 +208,7 @@ impl<'m, W: Write> Writer<'m, W> {
             self.say(&Statement::VariantPart(said))?;
             for (index, variant) in part.variants.iter().enumerate() {
                 let variant_id = format!("{name}.{index}");
-                let text = |text: &str| super::words::Text(text.to_owned().into());
+                let text = |text: &str| super::values::Text(text.to_owned().into());
                 let values = variant.values.iter().map(|values| match *values {
                     VariantValues::One(value) => Values::One(Integer(value)),
                     VariantValues::Range(first, last) => Values::Range(Integer(first), Integer(last)),

@@ -339,7 +339,7 @@ impl<'u> Dies<'u> {
             match self.expressions.encode(stack, |lowering, sink| lowering.lower(loc, None, true, sink)) {
                 Ok(()) => true,
                 // Calls to the procedure are replaced by its expression, or are omitted too.
-                Err(error) if super::cannot_be_told(&error) => false,
+                Err(error) if super::is_inexpressible(&error) => false,
                 Err(error) => return Err(error),
             };
         self.info.begin_entry(

@@ -2,8 +2,8 @@
 
 use core::ops::Range;
 
-use super::cannot_be_told;
 use super::entries::Numbers;
+use super::is_inexpressible;
 use super::lists::{Base, begin, end, patch_length};
 use super::loc::{Lowering, Sink};
 use super::units::Units;
@@ -138,7 +138,7 @@ impl<'u> Expressions<'u> {
         pcs: Option<Range<u64>>,
         error: Error,
     ) -> Result<()> {
-        let is_inexpressible = cannot_be_told(&error);
+        let is_inexpressible = is_inexpressible(&error);
         let why = error.or_at(At { pcs: pcs.clone(), ..subject.at(self.module) });
         if self.policy == Policy::Strict || !is_inexpressible {
             return Err(why);
@@ -235,7 +235,7 @@ impl<'u> Expressions<'u> {
                         "a location of {bytes}, where DWARF 4 has up to 65535",
                         bytes = Count(bytes, "byte")
                     );
-                    let error = self.consumer.cannot_say(what);
+                    let error = self.consumer.inexpressible(what);
                     self.loclists.bytes.truncate(entry);
                     self.lowering.has_address = has_address;
                     self.lowering.pending.clear();

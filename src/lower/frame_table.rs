@@ -44,7 +44,7 @@ impl FrameTables {
             };
             if symbol.is_none() && units.consumer.frames.eh_frame {
                 let what = "code at a constant address, in `.eh_frame`";
-                return Err(units.consumer.cannot_say(what).or_at(module.at_scope(function.scope)));
+                return Err(units.consumer.inexpressible(what).or_at(module.at_scope(function.scope)));
             }
             let known = self.common.get(&first).copied();
             let common = known.unwrap_or_else(|| {

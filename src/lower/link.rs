@@ -139,7 +139,7 @@ impl<'u, 'm> Linker<'u, 'm> {
     /// Appends a unit. Units come in the order of the module.
     ///
     /// # Errors
-    /// [`ErrorKind::CannotSay`] where code at a constant address has a frame in `.eh_frame`.
+    /// [`ErrorKind::Inexpressible`] where code at a constant address has a frame in `.eh_frame`.
     pub(super) fn push(&mut self, unit: LoweredUnit) -> Result<()> {
         let lists = |lists: FinishedLists| Part {
             bytes: lists.bytes,

@@ -56,7 +56,7 @@ pub struct Lowered {
 /// The bytes depend on the arguments only.
 ///
 /// # Errors
-/// [`ErrorKind::CannotSay`] with [`Policy::Strict`]; [`ErrorKind::TooLarge`] where a section does not fit the 32-bit
+/// [`ErrorKind::Inexpressible`] with [`Policy::Strict`]; [`ErrorKind::TooLarge`] where a section does not fit the 32-bit
 /// DWARF format; [`ErrorKind::InvalidConsumer`] for a consumer that [`Units::new`] refuses.
 pub fn lower(module: &Module, consumer: &Consumer, policy: Policy) -> Result<Lowered> {
     let units = Units::new(module, consumer, policy)?;
@@ -74,7 +74,7 @@ pub fn lower(module: &Module, consumer: &Consumer, policy: Policy) -> Result<Low
 ///
 /// # Errors
 /// The errors of [`VariableBuilder::live`](crate::build::VariableBuilder::live) and
-/// [`ErrorKind::CannotSay`]. A location that refers to a symbol, a variable or a procedure has no
+/// [`ErrorKind::Inexpressible`]. A location that refers to a symbol, a variable or a procedure has no
 /// expression by itself: [`ErrorKind::BadArgument`].
 pub fn lower_loc(
     loc: &Loc,
@@ -130,6 +130,6 @@ impl loc::Entries for NoEntries {
 }
 
 /// Returns whether the error is an inexpressible property.
-fn cannot_be_told(error: &Error) -> bool {
-    matches!(error.kind(), ErrorKind::CannotSay { .. })
+fn is_inexpressible(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::Inexpressible { .. })
 }

@@ -38,7 +38,7 @@ use crate::omission::Omission;
 ///         module.units().map(|(id, _)| scope.spawn(move || units.lower(id))).collect();
 ///     threads.into_iter().map(|thread| thread.join().unwrap()).collect::<eitri::Result<Vec<_>>>()
 /// })?;
-/// assert_eq!(units.join(written)?, lower(&module, &consumer, Policy::Strict)?);
+/// assert_eq!(units.link(written)?, lower(&module, &consumer, Policy::Strict)?);
 /// # Ok::<(), eitri::Error>(())
 /// ```
 pub struct Units<'m> {
@@ -216,7 +216,7 @@ impl<'m> Units<'m> {
     /// # Errors
     /// [`ErrorKind::UnknownId`] where a unit is missing or occurs twice; [`ErrorKind::TooLarge`] where a section does
     /// not fit the 32-bit DWARF format.
-    pub fn join(&self, mut units: Vec<LoweredUnit>) -> Result<Lowered> {
+    pub fn link(&self, mut units: Vec<LoweredUnit>) -> Result<Lowered> {
         units.sort_by_key(|unit| unit.unit);
         if !units.iter().map(|unit| unit.unit).eq(self.module.units.keys()) {
             return Err(ErrorKind::UnknownId("each unit once".into()).into());

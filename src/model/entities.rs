@@ -151,8 +151,8 @@ macro_rules! entity { (
         }
     }
 
-    impl $crate::model::same::Store for $name {
-        fn store(&mut self, to: &mut $crate::model::same::Canonical<'_>) {
+    impl $crate::model::equality::Store for $name {
+        fn store(&mut self, to: &mut $crate::model::equality::Canonical<'_>) {
             $(self.$known.store(to);)*
             $($(self.$field.store(to);)?)*
             $(self.$more.store(to);)*
@@ -175,8 +175,8 @@ macro_rules! member { (
         $($(#[doc = $doc] pub $inner: $crate::model::entities::field!($kind),)?)*
     }
 
-    impl $crate::model::same::Store for $name {
-        fn store(&mut self, to: &mut $crate::model::same::Canonical<'_>) {
+    impl $crate::model::equality::Store for $name {
+        fn store(&mut self, to: &mut $crate::model::equality::Canonical<'_>) {
             $($(self.$inner.store(to);)?)*
         }
     }

@@ -5,7 +5,7 @@
 use core::fmt;
 
 use super::ids::{FunctionId, VariableId};
-use super::{Function, Module, shared};
+use super::{Function, Module, overlap};
 use crate::error::At;
 use crate::op::Reg;
 
@@ -101,7 +101,7 @@ impl Module {
     /// for example from `int` to `unsigned`, so `shared-bits` lists them too. Locations that depend on the contents of
     /// a stopped program are not compared.
     pub fn warnings(&self) -> Vec<Warning> {
-        let mut warnings = shared::warnings(self);
+        let mut warnings = overlap::warnings(self);
         let has_none = |function: &Function| {
             function.address.is_some() && function.bytes > 0 && function.frame.is_empty()
         };

@@ -17,7 +17,7 @@ impl Subject {
             | Self::Function(_)
             | Self::Rule(..)
             | Self::Variable(_)
-            | Self::Holder(..)
+            | Self::Provider(..)
             | Self::Call(_)
             | Self::Instruction(_) => String::new(),
             Self::File(id) => format!("file `{}`", module.string(module.files[id].name)),

@@ -43,8 +43,8 @@ pub enum Subject {
     Rule(FunctionId, Column),
     /// A variable.
     Variable(VariableId),
-    /// An entry among the [values of a binding](crate::spirv::Binding::held) that holds a variable.
-    Holder(VariableId, u32),
+    /// An entry among the [values of a binding](crate::spirv::Binding::providers) that holds a variable.
+    Provider(VariableId, u32),
     /// A call.
     Call(CallId),
     /// A debug instruction of a SPIR-V module, by its id; 0 for words that are not a debug instruction.
@@ -80,7 +80,7 @@ impl Subject {
             | Self::Signature(id)
             | Self::Rule(id, _)
             | Self::TemplateParameter(TemplateOwner::Function(id), ..) => module.functions[id].scope,
-            Self::Variable(id) | Self::Holder(id, _) => module.variables[id].scope,
+            Self::Variable(id) | Self::Provider(id, _) => module.variables[id].scope,
             Self::Call(id) => module.calls[id].scope,
         })
     }
@@ -88,7 +88,7 @@ impl Subject {
     /// The place, for messages.
     pub(crate) fn at(&self, module: &Module) -> At {
         match *self {
-            Self::Variable(id) | Self::Holder(id, _) => module.at_variable(id, None),
+            Self::Variable(id) | Self::Provider(id, _) => module.at_variable(id, None),
             _ => self.scope(module).map(|scope| module.at_scope(scope)).unwrap_or_default(),
         }
     }

@@ -62,7 +62,7 @@ impl<'b> Encoder<'b> {
     /// # Errors
     /// After an error the appended bytes are invalid.
     ///
-    /// * [`ErrorKind::CannotSay`]: the version or the dialect does not have an operation.
+    /// * [`ErrorKind::Inexpressible`]: the version or the dialect does not have an operation.
     /// * [`ErrorKind::DoesNotFit`]: an operand exceeds its encoding: a fixed-size offset of an entry, an address, a
     ///   block length of one byte.
     /// * [`ErrorKind::BadArgument`]: a pointer encoding without a value, or a [`Spelling`] that is not one of the
@@ -284,7 +284,7 @@ pub(super) fn missing(name: Name, encoding: &Encoding) -> Error {
     if name.row().since > encoding.version {
         let what = format!("operation `{}`", name.row().text);
         let consumer = format!("a reader of DWARF {}", encoding.version);
-        return ErrorKind::CannotSay { what, consumer }.into();
+        return ErrorKind::Inexpressible { what, consumer }.into();
     }
     let consumer = match encoding.dialect {
         Dialect::Dwarf5 => "a reader of plain DWARF 5",
@@ -292,7 +292,7 @@ pub(super) fn missing(name: Name, encoding: &Encoding) -> Error {
         Dialect::Legacy => "a reader of the one-byte AMD operations",
         Dialect::Dwarf6 => "a reader of the DWARF 6 draft, without a number from the caller,",
     };
-    ErrorKind::CannotSay { what: format!("operation `{}`", name.row().text), consumer: consumer.into() }
+    ErrorKind::Inexpressible { what: format!("operation `{}`", name.row().text), consumer: consumer.into() }
         .into()
 }
 

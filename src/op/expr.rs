@@ -354,7 +354,7 @@ impl ExprBuilder {
     /// Returns the expression.
     ///
     /// # Errors
-    /// [`ErrorKind::CannotSay`] if the dialect does not have an operation; [`ErrorKind::BadArgument`] if a label is
+    /// [`ErrorKind::Inexpressible`] if the dialect does not have an operation; [`ErrorKind::BadArgument`] if a label is
     /// bound twice, or never, or is too far away (a branch reaches 32 KiB).
     pub fn finish(mut self) -> Result<Expr> {
         for index in 0..self.branches.len() {

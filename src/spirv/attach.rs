@@ -65,7 +65,7 @@ mod tests {
     use crate::build::Builder;
     use crate::model::BaseEncoding;
     use crate::spirv::words::STEPS;
-    use crate::spirv::{Held, Id, Position, Set};
+    use crate::spirv::{Id, Position, Provider, Set};
     use crate::target::{Gfx, Target, Wave};
 
     /// Number of instructions visited to place `count` statements in a block of `count` instructions, in descending
@@ -85,8 +85,8 @@ mod tests {
         let mut binding = Binding::new();
         binding.function(f, Id(5));
         for index in (0..count).rev() {
-            binding.value(Position::before(Id(5), Id(6), index), v, &[Held::value(Id(4))]);
-            binding.value(Position::after(Id(10 + index)), v, &[Held::value(Id(10 + index))]);
+            binding.value(Position::before(Id(5), Id(6), index), v, &[Provider::value(Id(4))]);
+            binding.value(Position::after(Id(10 + index)), v, &[Provider::value(Id(10 + index))]);
         }
         STEPS.set(0);
         let attached = attach(&words, &module, &binding, &Mode::exact(Set::OpenCl)).expect("is attached");

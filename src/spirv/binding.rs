@@ -2,7 +2,7 @@
 
 use cranelift_entity::SecondaryMap;
 
-use super::held::Held;
+use super::provider::Provider;
 use super::words::Id;
 use crate::model::{FunctionId, ScopeId, SourceLine, VariableId};
 
@@ -60,15 +60,15 @@ pub enum Statement {
     Declare {
         /// The variable.
         variable: VariableId,
-        /// Index of the memory operand in [`Binding::held`].
-        held: u32,
+        /// Index of the memory operand in [`Binding::providers`].
+        provider: u32,
     },
     /// The variable has this value from here on.
     Value {
         /// The variable.
         variable: VariableId,
-        /// Index of the first value operand in [`Binding::held`].
-        held: u32,
+        /// Index of the first value operand in [`Binding::providers`].
+        provider: u32,
         /// Number of value operands; each of several provides a part of the variable.
         count: u32,
     },
@@ -112,7 +112,7 @@ pub struct Binding {
     pub(crate) statements: Vec<(Position, Statement)>,
     /// Runs of statements of one function, or of statements after ids.
     pub(crate) runs: Vec<Run>,
-    pub(crate) held: Vec<Held>,
+    pub(crate) providers: Vec<Provider>,
     pub(crate) build_identifier: Option<(String, bool)>,
     pub(crate) storage_path: Option<String>,
 }
@@ -158,19 +158,19 @@ impl Binding {
     /// Declares that a variable is in memory while the function runs: at an `OpVariable`, or at the target of a
     /// parameter that is a pointer. `position` is that of the declaration. `DebugDeclare` cannot refer to a pointer
     /// other than an `OpVariable`; for such a pointer, a `DebugValue` with a dereference is emitted.
-    pub fn declare(&mut self, position: Position, variable: VariableId, held: Held) -> &mut Self {
-        let place = self.held.len() as u32;
-        self.held.push(held);
-        self.say(position, Statement::Declare { variable, held: place })
+    pub fn declare(&mut self, position: Position, variable: VariableId, provider: Provider) -> &mut Self {
+        let place = self.providers.len() as u32;
+        self.providers.push(provider);
+        self.say(position, Statement::Declare { variable, provider: place })
     }
 
-    /// Starts values of a variable: one operand, or several that each provide a [part](Held::part) or some
-    /// [bits](Held::bits). Other parts and bits keep their values. With an empty list the variable is unavailable from
+    /// Starts values of a variable: one operand, or several that each provide a [part](Provider::part) or some
+    /// [bits](Provider::bits). Other parts and bits keep their values. With an empty list the variable is unavailable from
     /// here on.
-    pub fn value(&mut self, position: Position, variable: VariableId, held: &[Held]) -> &mut Self {
-        let place = self.held.len() as u32;
-        self.held.extend_from_slice(held);
-        self.say(position, Statement::Value { variable, held: place, count: held.len() as u32 })
+    pub fn value(&mut self, position: Position, variable: VariableId, providers: &[Provider]) -> &mut Self {
+        let place = self.providers.len() as u32;
+        self.providers.extend_from_slice(providers);
+        self.say(position, Statement::Value { variable, provider: place, count: providers.len() as u32 })
     }
 
     /// Identifies the module's debug information, which may be in another file: 32 lowercase hexadecimal digits, or
@@ -215,8 +215,8 @@ impl Binding {
     }
 
     /// The operands of declarations and values.
-    pub fn held(&self) -> &[Held] {
-        &self.held
+    pub fn providers(&self) -> &[Provider] {
+        &self.providers
     }
 
     pub(crate) fn say(&mut self, position: Position, statement: Statement) -> &mut Self {

@@ -50,7 +50,7 @@ const PARTS: usize = Part::Globals as usize + 1;
 /// ```
 /// use eitri::build::Builder;
 /// use eitri::model::{BaseEncoding, SourceLine};
-/// use eitri::spirv::{Binding, Held, Mode, ModuleBuilder, Set, read, validate};
+/// use eitri::spirv::{Binding, Provider, Mode, ModuleBuilder, Set, read, validate};
 /// use eitri::target::{Gfx, Target, Wave};
 ///
 /// // uint twice(uint x) { return x + x; }
@@ -78,7 +78,7 @@ const PARTS: usize = Part::Globals as usize + 1;
 /// binding
 ///     .function(twice, function)
 ///     .line(start, SourceLine { file, line: 1, column: 0 })
-///     .value(start, x, &[Held::value(parameter)]);
+///     .value(start, x, &[Provider::value(parameter)]);
 /// let attached = s.attach(&module, &binding, &Mode::exact(Set::OpenCl))?;
 /// assert!(validate(&read(&attached.words)?).is_clean());
 /// # Ok::<(), eitri::Error>(())

@@ -4,8 +4,8 @@ use core::ops::Range;
 
 use smallvec::SmallVec;
 
-use super::held::DebugOperation;
 use super::operand::Field;
+use super::provider::DebugOperation;
 use super::read::Facts;
 use super::table::Name;
 use super::words::Id;
@@ -72,7 +72,7 @@ pub fn evaluate(
         ..Encoding::new((address_bits / 8).clamp(1, 8) as u8, Dialect::Llvm)
     };
     let (operations, bits) = fragment(operations)?;
-    let mut words = Written { bytes: Vec::new(), starts: Vec::new() };
+    let mut words = Encoded { bytes: Vec::new(), starts: Vec::new() };
     let mut last = None;
     for (index, &operation) in operations.iter().enumerate() {
         let next = operations.get(index + 1);
@@ -139,13 +139,13 @@ fn wrong(index: usize, operation: DebugOperation, what: &str) -> Error {
     Error::malformed(format!("{name}: {what}")).or_at(At { operation: Some(index), ..At::default() })
 }
 
-struct Written {
+struct Encoded {
     bytes: Vec<u8>,
     /// Offset of each operation's first byte in the expression.
     starts: Vec<usize>,
 }
 
-impl Written {
+impl Encoded {
     fn write(&mut self, all: &[Op<'_>], encoding: Encoding) -> Result<()> {
         let mut encoder = Encoder::new(&mut self.bytes, encoding);
         for &op in all {

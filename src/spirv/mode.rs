@@ -32,14 +32,14 @@ pub struct Mode {
     pub name: &'static str,
     /// Instruction set.
     pub set: Set,
-    /// Types that a pointer may point to and a qualifier may qualify. With [`Of::Basic`], typedefs and qualifiers
+    /// Types that a pointer may point to and a qualifier may qualify. With [`BaseTypes::Basic`], typedefs and qualifiers
     /// between them and a basic type are skipped. A pointer to any other type becomes a basic type for addresses,
     /// named as the pointer type in the source (unnamed beyond 16 pointers and qualifiers); a qualifier of any other
     /// type is omitted.
-    pub pointee: Of,
-    /// Types that a typedef may name. With [`Of::Basic`], typedefs and qualifiers between them and a basic type are
+    pub pointee: BaseTypes,
+    /// Types that a typedef may name. With [`BaseTypes::Basic`], typedefs and qualifiers between them and a basic type are
     /// skipped. A typedef of any other type is replaced by that type.
-    pub typedef: Of,
+    pub typedef: BaseTypes,
     /// Vectors that can be encoded. Others become arrays.
     pub vector: Vectors,
     /// Encoding of arrays with several dimensions.
@@ -94,7 +94,7 @@ pub struct Mode {
 
 /// Types that another type may be based on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Of {
+pub enum BaseTypes {
     /// Any type.
     Any,
     /// A `DebugTypeBasic`.
@@ -135,8 +135,8 @@ impl Mode {
         Self {
             name: "exact",
             set,
-            pointee: Of::Any,
-            typedef: Of::Any,
+            pointee: BaseTypes::Any,
+            typedef: BaseTypes::Any,
             vector: Vectors::Any,
             dimensions: Dimensions::Together,
             has_none_types: true,
@@ -166,8 +166,8 @@ impl Mode {
     pub fn validating(set: Set) -> Self {
         Self {
             name: "validating",
-            pointee: Of::Basic,
-            typedef: Of::Basic,
+            pointee: BaseTypes::Basic,
+            typedef: BaseTypes::Basic,
             vector: Vectors::Short,
             has_none_types: false,
             has_empty_arrays: false,

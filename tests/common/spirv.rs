@@ -8,7 +8,7 @@ use eitri::model::{
     Accessibility, BaseEncoding, CompositeKind, FileId, FunctionId, Imported, Language, MemorySpace, Module,
     Passed, PointerKind, Qualifier, ScopeId, SourceLine, TypeId, UnitId, VariableId,
 };
-use eitri::spirv::{Binding, DebugOperation, Held, Id, Position};
+use eitri::spirv::{Binding, DebugOperation, Id, Position, Provider};
 use eitri::target::{SpaceId, Target};
 
 use crate::random::Choices;
@@ -663,7 +663,7 @@ impl Making<'_> {
             for variable in block.variables.clone() {
                 if let Some(&of) = inside.words.get(self.c.below(8)) {
                     let position = Position::after(variable);
-                    let held = self.bits_of(Held::value(variable));
+                    let held = self.bits_of(Provider::value(variable));
                     self.binding.declare(position, of, held);
                 }
             }
@@ -676,29 +676,32 @@ impl Making<'_> {
                     _ => Position::before(code.id, block.id, there),
                 };
                 let held = match self.c.below(6) {
-                    0 => vec![Held::pointer(id).plus(self.c.one(&[-8, 4]))],
-                    1 => vec![Held::value(id).plus(self.c.one(&[-1, 12]))],
-                    2 => vec![Held::pointer(id).in_space(3)],
+                    0 => vec![Provider::pointer(id).plus(self.c.one(&[-8, 4]))],
+                    1 => vec![Provider::value(id).plus(self.c.one(&[-1, 12]))],
+                    2 => vec![Provider::pointer(id).in_space(3)],
                     3 if bits == 64 && !inside.pointers.contains(&of) => {
-                        vec![Held::value(id).taken(0..32).part(0), Held::value(id).taken(32..64).part(1)]
+                        vec![
+                            Provider::value(id).taken(0..32).part(0),
+                            Provider::value(id).taken(32..64).part(1),
+                        ]
                     }
                     4 => vec![],
-                    5 => vec![Held::expression(
+                    5 => vec![Provider::expression(
                         id,
                         &[DebugOperation::Constu(5), DebugOperation::Plus, DebugOperation::StackValue],
                     )],
-                    _ => vec![Held::value(id)],
+                    _ => vec![Provider::value(id)],
                 };
                 self.binding.value(position, of, &held);
             }
             if let Some(&of) = inside.words.first() {
-                let held = self.bits_of(Held::value(code.parameter));
+                let held = self.bits_of(Provider::value(code.parameter));
                 self.binding.value(Position::after(code.parameter), of, &[held]);
             }
         }
     }
 
-    fn bits_of(&mut self, held: Held) -> Held {
+    fn bits_of(&mut self, held: Provider) -> Provider {
         match self.c.below(4) {
             0 => held.taken(8..16).bits(16..24),
             _ => held,

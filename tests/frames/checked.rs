@@ -233,7 +233,7 @@ fn what_cannot_be_told_is_listed() -> eitri::Result<()> {
     for (module, subject, pcs) in [cpu, gpu] {
         let consumer = Consumer::dwarf5();
         let refused = lower(&module, &consumer, Policy::Strict).expect_err("it cannot be told");
-        assert!(matches!(refused.kind(), ErrorKind::CannotSay { .. }), "{refused}");
+        assert!(matches!(refused.kind(), ErrorKind::Inexpressible { .. }), "{refused}");
         let lowered = lower(&module, &consumer, Policy::Partial)?;
         let [left] = &lowered.omissions[..] else { panic!("{:?}", lowered.omissions) };
         assert_eq!((left.subject, left.pcs.clone()), (subject, Some(pcs)));

@@ -4,7 +4,7 @@
 use eitri::build::Builder;
 use eitri::model::{BaseEncoding, Imported, Module, SourceLine};
 use eitri::spirv::{
-    Binding, DebugOperation, Held, Id, Mode, ModuleBuilder, Position, Set, attach, import, read, validate,
+    Binding, DebugOperation, Id, Mode, ModuleBuilder, Position, Provider, Set, attach, import, read, validate,
 };
 use eitri::target::Target;
 
@@ -233,10 +233,10 @@ fn binding(choices: &mut Choices<'_>, module: &Module, places: &Places) -> Bindi
     binding
 }
 
-fn held(choices: &mut Choices<'_>, id: Id) -> Held {
+fn held(choices: &mut Choices<'_>, id: Id) -> Provider {
     let mut held = match choices.below(3) {
-        0 => Held::value(id),
-        1 => Held::pointer(id),
+        0 => Provider::value(id),
+        1 => Provider::pointer(id),
         _ => {
             let operation = |choices: &mut Choices<'_>| {
                 let number = choices.below(10) as u32;
@@ -244,7 +244,7 @@ fn held(choices: &mut Choices<'_>, id: Id) -> Held {
                 (0..3).find_map(|count| DebugOperation::new(number, &operands[..count])).expect("is one")
             };
             let all: Vec<_> = (0..choices.below(5)).map(|_| operation(choices)).collect();
-            Held::expression(id, &all)
+            Provider::expression(id, &all)
         }
     };
     for _ in 0..choices.below(3) {

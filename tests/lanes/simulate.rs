@@ -28,7 +28,7 @@ const IN_MODULE: u64 = 50;
 
 /// Contents of a register.
 #[derive(Clone, Copy)]
-enum Held {
+enum Provider {
     Pc,
     Exec,
     Scalar(usize),
@@ -36,20 +36,20 @@ enum Held {
 }
 
 /// Registers used by the programs.
-fn registers(target: &Target) -> HashMap<Reg, Held> {
+fn registers(target: &Target) -> HashMap<Reg, Provider> {
     let scalars = (0..Wave::SCALARS as u16).map(|number| (target.sgpr(number).expect("it is there"), number));
-    let mut all: HashMap<Reg, Held> =
-        scalars.map(|(reg, number)| (reg, Held::Scalar(number.into()))).collect();
-    all.insert(target.pc().expect("it is there"), Held::Pc);
-    all.insert(target.exec().expect("it is there"), Held::Exec);
-    all.insert(target.vgpr(VGPR).expect("it is there"), Held::Vector);
+    let mut all: HashMap<Reg, Provider> =
+        scalars.map(|(reg, number)| (reg, Provider::Scalar(number.into()))).collect();
+    all.insert(target.pc().expect("it is there"), Provider::Pc);
+    all.insert(target.exec().expect("it is there"), Provider::Exec);
+    all.insert(target.vgpr(VGPR).expect("it is there"), Provider::Vector);
     all
 }
 
 /// Registers of a wave stopped in a function.
 struct Stopped<'w, 'p> {
     wave: &'w Wave<'p>,
-    registers: &'w HashMap<Reg, Held>,
+    registers: &'w HashMap<Reg, Provider>,
     /// Address of the function.
     start: u64,
 }
@@ -57,10 +57,10 @@ struct Stopped<'w, 'p> {
 impl Machine for Stopped<'_, '_> {
     fn register(&self, reg: Reg, _: u32, at: u32, into: &mut [u8]) -> Result<(), Unavailable> {
         let bytes: Vec<u8> = match *self.registers.get(&reg).ok_or(Unavailable)? {
-            Held::Pc => (self.start + self.wave.pc()).to_le_bytes().to_vec(),
-            Held::Exec => self.wave.exec.to_le_bytes().to_vec(),
-            Held::Scalar(number) => self.wave.scalars[number].to_le_bytes().to_vec(),
-            Held::Vector => self.wave.vector.iter().flat_map(|word| word.to_le_bytes()).collect(),
+            Provider::Pc => (self.start + self.wave.pc()).to_le_bytes().to_vec(),
+            Provider::Exec => self.wave.exec.to_le_bytes().to_vec(),
+            Provider::Scalar(number) => self.wave.scalars[number].to_le_bytes().to_vec(),
+            Provider::Vector => self.wave.vector.iter().flat_map(|word| word.to_le_bytes()).collect(),
         };
         let wanted = bytes.get(at as usize..at as usize + into.len()).ok_or(Unavailable)?;
         into.copy_from_slice(wanted);
@@ -116,7 +116,7 @@ impl Reader<'_, '_> {
         let context = Context { unit: unit.offset, ..Context::new(unit.encoding, self.target) };
         let machine = WithDebugInfo::new(self.info, wave, context);
         let outcome = self.evaluator.wave(expr, self.lanes, &machine, &context);
-        match outcome.same().expect("it is the same for all lanes") {
+        match outcome.uniform().expect("it is the same for all lanes") {
             Ok(Element::Location(location)) => location.clone(),
             other => panic!("no location: {other:?}"),
         }

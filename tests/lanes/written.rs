@@ -122,10 +122,10 @@ fn what_is_right_is_clean() {
                 assert!(report.is_clean(), "{}, DWARF {version}: {report}", consumer.name);
                 // DWARF 2 has no calls, and DWARF 3 has no `stack_value`; lanes in no region are described all the
                 // same.
-                let is_told = if version > 2 { consumer.lane_pc } else { consumer.active_lane };
+                let is_encoded = if version > 2 { consumer.lane_pc } else { consumer.active_lane };
                 assert_eq!(
                     report.locations > 0,
-                    is_told.is_some(),
+                    is_encoded.is_some(),
                     "{}, DWARF {version}: {report}",
                     consumer.name
                 );

@@ -39,14 +39,14 @@ pub const ROOMS: &[(&str, &str)] = &[
     ("spirv::validate", "error spirv::layout spirv::names spirv::opcodes spirv::operand spirv::read spirv::table \
         spirv::text spirv::words"),
     // Binding a description to instructions, and consumers.
-    ("spirv::held", "error model spirv::words"),
-    ("spirv::binding", "model spirv::held spirv::words"),
-    ("spirv::holds", "error model spirv::held spirv::layout spirv::names spirv::opcodes spirv::words"),
+    ("spirv::provider", "error model spirv::words"),
+    ("spirv::binding", "model spirv::provider spirv::words"),
+    ("spirv::provider_rules", "error model spirv::provider spirv::layout spirv::names spirv::opcodes spirv::words"),
     ("spirv::mode", "spirv::table"),
     ("spirv::ids", "error spirv::words"),
     ("spirv::attached", "error omission"),
     // Writing.
-    ("spirv::lower", "error model omission spirv::attached spirv::binding spirv::held spirv::holds spirv::ids \
+    ("spirv::lower", "error model omission spirv::attached spirv::binding spirv::provider spirv::provider_rules spirv::ids \
         spirv::layout spirv::mode spirv::names spirv::opcodes spirv::operand spirv::table spirv::words target"),
     ("spirv::attach", "error model spirv::attached spirv::binding spirv::layout spirv::lower spirv::mode spirv::read \
         spirv::words"),
@@ -55,11 +55,11 @@ pub const ROOMS: &[(&str, &str)] = &[
     ("spirv::rspirv", "error model omission spirv::attach spirv::attached spirv::binding spirv::mode \
         spirv::opcodes spirv::table spirv::words"),
     // Reading back, and comparing.
-    ("spirv::evaluate", "error eval op spirv::held spirv::names spirv::operand spirv::read spirv::table spirv::words \
+    ("spirv::evaluate", "error eval op spirv::provider spirv::names spirv::operand spirv::read spirv::table spirv::words \
         target"),
-    ("spirv::import", "build error model omission spirv::binding spirv::held spirv::holds spirv::layout \
+    ("spirv::import", "build error model omission spirv::binding spirv::provider spirv::provider_rules spirv::layout \
         spirv::names spirv::opcodes spirv::operand spirv::read spirv::table spirv::words target"),
-    ("spirv::check", "error eval model omission op spirv::attached spirv::binding spirv::evaluate spirv::held \
+    ("spirv::check", "error eval model omission op spirv::attached spirv::binding spirv::evaluate spirv::provider \
         spirv::layout spirv::mode spirv::names spirv::opcodes spirv::operand spirv::import spirv::read \
         spirv::table spirv::validate spirv::words target"),
     // Pages, and the command.

@@ -81,7 +81,7 @@ fn an_operation_that_is_missing_or_does_not_fit_is_remembered() {
     let mut e = Expr::build(Encoding::new(4, Dialect::Dwarf5));
     e.ops().push_lane().addr(1 << 32);
     e.ops().deref();
-    assert!(matches!(e.finish().unwrap_err().kind(), ErrorKind::CannotSay { .. }));
+    assert!(matches!(e.finish().unwrap_err().kind(), ErrorKind::Inexpressible { .. }));
     let mut e = Expr::build(Encoding::new(4, Dialect::Dwarf5));
     e.ops().addr(1 << 32).push_lane();
     assert!(matches!(e.finish().unwrap_err().kind(), ErrorKind::DoesNotFit { .. }));

@@ -211,7 +211,7 @@ fn text_and_bytes_are_the_specifications() {
 fn what_a_dialect_does_not_have_is_refused() {
     let refused = |text: &str, dialect| {
         let error = text::parse(text, Encoding::new(8, dialect), None).expect_err(text);
-        assert!(matches!(error.kind(), ErrorKind::CannotSay { .. }), "{text}: {error}");
+        assert!(matches!(error.kind(), ErrorKind::Inexpressible { .. }), "{text}: {error}");
         assert_eq!(error.at().operation, Some(0));
     };
     for text in ["offset", "LLVM_offset", "LLVM_nop", "push_lane", "mod_floor", "overlay"] {
@@ -357,7 +357,7 @@ fn operands_that_do_not_fit_are_errors() {
     let error = fails(narrow, &[Op::Addr { address: 1 << 32 }, Op::Call2 { entry: 0x10000 }, Op::Overlay {}]);
     assert_eq!(error.kind(), &size("the operand of `addr`", 33, 32));
     let error = fails(narrow, &[Op::Overlay {}, Op::Call2 { entry: 0x10000 }]);
-    assert!(matches!(error.kind(), ErrorKind::CannotSay { .. }));
+    assert!(matches!(error.kind(), ErrorKind::Inexpressible { .. }));
     let address = EncodedAddress { encoding: 0x50, value: 0 };
     let error = fails(narrow, &[Op::GnuEncodedAddr { address }]);
     assert_eq!(error.to_string(), "operation `encoded_addr` cannot have pointer encoding 0x50");

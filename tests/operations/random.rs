@@ -254,7 +254,7 @@ proptest! {
         match encoder.finish() {
             Ok(()) => prop_assert!(row.since <= encoding.version || Some(shortest[0]) != row.std.get()),
             Err(error) => {
-                let is_refused = matches!(error.kind(), ErrorKind::CannotSay { .. });
+                let is_refused = matches!(error.kind(), ErrorKind::Inexpressible { .. });
                 prop_assert!(is_refused && row.since > encoding.version, "{}", error);
                 return Ok(());
             }

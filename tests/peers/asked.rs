@@ -21,7 +21,7 @@ pub enum Stop {
     /// The machine lacks requested data, or gimli's result is not on the machine.
     Missing(&'static str),
     /// gimli's interface cannot express a request.
-    CannotSay(&'static str),
+    Inexpressible(&'static str),
 }
 
 impl From<gimli::Error> for Stop {
@@ -68,7 +68,7 @@ pub fn evaluate(expr: &[u8], machine: &dyn Machine, context: &Context<'_>) -> Re
             };
         }
         Err(Stop::Refused(gimli::Error::InvalidPushObjectAddress)) if asked.object().is_some() => {
-            return Err(Stop::CannotSay("an object that is no address"));
+            return Err(Stop::Inexpressible("an object that is no address"));
         }
         result => result?,
     };
@@ -112,12 +112,12 @@ impl<'a> Asked<'a> {
         match initial {
             [] => {}
             [Element::Value(value)] if value.ty().is_generic() && value.as_pointer().is_none() => {
-                evaluation.set_initial_value(value.as_u64().ok_or(Stop::CannotSay("the initial value"))?);
+                evaluation.set_initial_value(value.as_u64().ok_or(Stop::Inexpressible("the initial value"))?);
             }
             [Element::Location(location)] if location.default_address().is_some() => {
                 evaluation.set_initial_value(location.default_address().unwrap_or(0));
             }
-            _ => return Err(Stop::CannotSay("the initial stack")),
+            _ => return Err(Stop::Inexpressible("the initial stack")),
         }
         if let Some(address) = self.object().and_then(|object| object.default_address()) {
             evaluation.set_object_address(address);
@@ -143,7 +143,8 @@ impl<'a> Asked<'a> {
                 }
                 EvaluationResult::RequiresCallFrameCfa => {
                     let cfa = self.machine.cfa(self.frame).ok_or(Stop::Missing("the frame's address"))?;
-                    let cfa = cfa.default_address().ok_or(Stop::CannotSay("a frame that is no address"))?;
+                    let cfa =
+                        cfa.default_address().ok_or(Stop::Inexpressible("a frame that is no address"))?;
                     evaluation.resume_with_call_frame_cfa(cfa)?
                 }
                 EvaluationResult::RequiresAtLocation(entry) => {
@@ -167,12 +168,12 @@ impl<'a> Asked<'a> {
                     evaluation.resume_with_base_type(ty)?
                 }
                 EvaluationResult::RequiresParameterRef(_) => {
-                    return Err(Stop::CannotSay("a parameter of the caller"));
+                    return Err(Stop::Inexpressible("a parameter of the caller"));
                 }
                 EvaluationResult::RequiresWasmLocal { .. }
                 | EvaluationResult::RequiresWasmGlobal { .. }
                 | EvaluationResult::RequiresWasmStack { .. } => {
-                    return Err(Stop::CannotSay("WebAssembly"));
+                    return Err(Stop::Inexpressible("WebAssembly"));
                 }
             };
         }
@@ -198,10 +199,10 @@ impl<'a> Asked<'a> {
             TypeEncoding::Signed => gimli::DW_ATE_signed,
             TypeEncoding::Unsigned => gimli::DW_ATE_unsigned,
             TypeEncoding::Float => gimli::DW_ATE_float,
-            _ => return Err(Stop::CannotSay("a type of this encoding")),
+            _ => return Err(Stop::Inexpressible("a type of this encoding")),
         };
         let ty = ValueType::from_encoding(encoding, u64::from(bits) / 8);
-        ty.filter(|_| elements == 1 && bits % 8 == 0).ok_or(Stop::CannotSay("a type of this size"))
+        ty.filter(|_| elements == 1 && bits % 8 == 0).ok_or(Stop::Inexpressible("a type of this size"))
     }
 
     /// Bytes in memory order as a value; for the generic type, fewer bytes are permitted.
@@ -270,7 +271,7 @@ impl<'a> Asked<'a> {
         let expr = match self.machine.frame_base(self.frame).map(|said| said.body) {
             Some(Body::Expression(expr)) => expr,
             None | Some(Body::Nothing) => return Err(Stop::Missing("a frame base")),
-            _ => return Err(Stop::CannotSay("a frame base that is a list")),
+            _ => return Err(Stop::Inexpressible("a frame base that is a list")),
         };
         let inner = Self { depth: self.depth + 1, is_frame_base: true, ..*self };
         match inner.run(expr, &[])?.result()[..] {
@@ -293,8 +294,8 @@ impl<'a> Asked<'a> {
         match entry.body {
             Body::Nothing => Ok(&[]),
             Body::Expression(expr) if entry.unit == self.context.unit => Ok(expr),
-            Body::Expression(_) => Err(Stop::CannotSay("an expression of another unit")),
-            _ => Err(Stop::CannotSay("a call of what is no expression")),
+            Body::Expression(_) => Err(Stop::Inexpressible("an expression of another unit")),
+            _ => Err(Stop::Inexpressible("a call of what is no expression")),
         }
     }
 
@@ -313,7 +314,7 @@ impl<'a> Asked<'a> {
                     true => Some(ValueType::Generic),
                     false => ValueType::from_encoding(gimli::DW_ATE_unsigned, u64::from(bits) / 8),
                 };
-                inner.register(reg, ty.ok_or(Stop::CannotSay("a type of this size"))?)
+                inner.register(reg, ty.ok_or(Stop::Inexpressible("a type of this size"))?)
             }
             _ => Err(Stop::Missing("an entry value")),
         }

@@ -70,7 +70,7 @@ fn compared(expr: &[u8], encoding: Encoding, machine: &Snapshot, layout: &Layout
         }
         Err(stop) => (Answers { location: Err(()), value: Err(()) }, Some(stop)),
     };
-    assert!(!matches!(stop, Some(Stop::CannotSay(_))), "{stop:?}");
+    assert!(!matches!(stop, Some(Stop::Inexpressible(_))), "{stop:?}");
     Compared { here, gimli, fault: location.err(), stop, reasons: watch.found }
 }
 

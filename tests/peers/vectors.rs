@@ -39,7 +39,7 @@ fn answer(vector: &Vector) -> Result<Option<String>, &'static str> {
     let mut answers = Vec::new();
     for result in results {
         let words = match &result {
-            Err(Stop::CannotSay(what)) => return Err(what),
+            Err(Stop::Inexpressible(what)) => return Err(what),
             Err(Stop::Refused(error)) => Some(format!("an error: {error}")),
             Err(Stop::Missing(what)) => Some(format!("nothing, for want of {what}")),
             Ok(_) => None,

@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use eitri::model::{Module, TypeId, VariableId};
 use eitri::spirv::{
-    Facts, Held, ImportedModule, Index, Mode, OPERATIONS, Set, Statement, Words, attach, from_bytes, import,
-    read, validate,
+    Facts, ImportedModule, Index, Mode, OPERATIONS, Provider, Set, Statement, Words, attach, from_bytes,
+    import, read, validate,
 };
 use eitri::target::Target;
 use pretty_assertions::assert_eq;
@@ -53,9 +53,11 @@ fn held(imported: &ImportedModule) -> Vec<String> {
     let mut all = Vec::new();
     for (_, statement) in binding.statements() {
         let (variable, held, how) = match *statement {
-            Statement::Declare { variable, held } => (variable, &binding.held()[held as usize..][..1], "at"),
-            Statement::Value { variable, held, count } => {
-                (variable, &binding.held()[held as usize..][..count as usize], "=")
+            Statement::Declare { variable, provider: held } => {
+                (variable, &binding.providers()[held as usize..][..1], "at")
+            }
+            Statement::Value { variable, provider: held, count } => {
+                (variable, &binding.providers()[held as usize..][..count as usize], "=")
             }
             Statement::Scope(_) | Statement::Line(_) => continue,
         };
@@ -72,7 +74,7 @@ fn held(imported: &ImportedModule) -> Vec<String> {
 }
 
 /// Indexes of the part of the variable, and its bits.
-fn part(held: &Held, module: &Module, ty: TypeId) -> String {
+fn part(held: &Provider, module: &Module, ty: TypeId) -> String {
     let bits = match held.bits_of(module, ty) {
         Some(Range { start, end }) => format!(" {start}..{end}"),
         None => " of unknown bits".into(),
@@ -85,7 +87,7 @@ fn part(held: &Held, module: &Module, ty: TypeId) -> String {
     if indexes.is_empty() { indexes } else { indexes + &bits }
 }
 
-fn what(held: &Held, is_declared: bool) -> String {
+fn what(held: &Provider, is_declared: bool) -> String {
     let mut text = held.id().to_string();
     for operation in held.operations(is_declared) {
         text += &format!(" {}", OPERATIONS[operation.number() as usize].name);

@@ -36,12 +36,12 @@ fn imported(text: &str) -> String {
             Statement::Scope(scope) => format!("scope {}", scope.map_or("none".into(), |it| it.to_string())),
             Statement::Line(Some(line)) => format!("line {} {}:{}", line.file, line.line, line.column),
             Statement::Line(None) => "line none".into(),
-            Statement::Declare { variable, held } => {
-                let held = &binding.held()[*held as usize];
+            Statement::Declare { variable, provider: held } => {
+                let held = &binding.providers()[*held as usize];
                 format!("{variable} is where {} is: {:?}", held.id(), held.operations(true))
             }
-            Statement::Value { variable, held, count } => {
-                let all = &binding.held()[*held as usize..][..*count as usize];
+            Statement::Value { variable, provider: held, count } => {
+                let all = &binding.providers()[*held as usize..][..*count as usize];
                 let text = all
                     .iter()
                     .map(|held| format!("{} {:?} {:?}", held.id(), held.indexes(), held.operations(false)));

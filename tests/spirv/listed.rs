@@ -47,7 +47,7 @@ pub enum Entry {
     /// The next instruction of the block.
     Instruction { is: Named, at: Option<At> },
     /// A variable of a scope has this value from here on.
-    Held { variable: String, scope: String, is_declared: bool, pieces: Vec<Piece> },
+    Provider { variable: String, scope: String, is_declared: bool, pieces: Vec<Piece> },
 }
 
 /// An instruction by its result, or by its name without one.
@@ -110,7 +110,7 @@ impl Listed {
                     let pieces = words[4..].join(" ");
                     let pieces = pieces.split(", ").map(|piece| piece_of(piece, is_declared)).collect();
                     let (variable, scope) = (variable.into(), scope.into());
-                    list.push(Entry::Held { variable, scope, is_declared, pieces });
+                    list.push(Entry::Provider { variable, scope, is_declared, pieces });
                 }
                 ["-", ..] => list.instructions(None, &words[1..]),
                 [scope, at, ..] => {
@@ -154,7 +154,7 @@ impl Listed {
     fn held(&self) -> impl Iterator<Item = (&str, &str)> {
         let entries = self.functions.iter().flat_map(|it| &it.blocks).flat_map(|it| &it.entries);
         entries.filter_map(|entry| match entry {
-            Entry::Held { variable, scope, .. } => Some((&variable[..], &scope[..])),
+            Entry::Provider { variable, scope, .. } => Some((&variable[..], &scope[..])),
             Entry::Instruction { .. } => None,
         })
     }
@@ -262,7 +262,7 @@ fn what_holds_a_variable_fits() {
         let definition = |id| facts.layout().definition(id).expect("is there");
         let entries = list.functions.iter().flat_map(|it| &it.blocks).flat_map(|it| &it.entries);
         for entry in entries {
-            let Entry::Held { variable, is_declared, pieces, .. } = entry else { continue };
+            let Entry::Provider { variable, is_declared, pieces, .. } = entry else { continue };
             let at = format!("{} {} {variable}", list.kernel.name, list.level);
             assert!(!is_declared || pieces.len() == 1 && pieces[0].is_memory, "{at}");
             let mut end = 0;

@@ -1,6 +1,6 @@
 //! Modules built from nothing.
 
-use eitri::spirv::{Held, Id, Mode, ModuleBuilder, Part, Position, Set, read, validate};
+use eitri::spirv::{Id, Mode, ModuleBuilder, Part, Position, Provider, Set, read, validate};
 use pretty_assertions::assert_eq;
 
 use crate::assemble::assemble;
@@ -125,8 +125,8 @@ fn positions() {
     binding
         .function(case.scale, function)
         .line(start, case.line(3))
-        .value(start, case.n, &[Held::value(n)])
-        .value(after, case.sum, &[Held::value(sum)]);
+        .value(start, case.n, &[Provider::value(n)])
+        .value(after, case.sum, &[Provider::value(sum)]);
     let folder = Folder::new();
     for set in Set::ALL {
         let attached = s.clone().attach(&case.module, &binding, &Mode::validating(set)).expect("is attached");

@@ -3,7 +3,7 @@
 use core::ops::Range;
 
 use eitri::build::Builder;
-use eitri::spirv::{Attached, Binding, Held, Id, Mode, Name, Position, Set, attach, read, validate};
+use eitri::spirv::{Attached, Binding, Id, Mode, Name, Position, Provider, Set, attach, read, validate};
 use eitri::target::Target;
 use proptest::prelude::*;
 
@@ -37,7 +37,7 @@ impl Random {
         let (what, id, more) = self.said;
         let variables = [case.n, case.sum, case.inner, case.pair, case.v];
         let variable = variables[usize::from(more) % variables.len()];
-        let held = Held::value(any_id(id));
+        let held = Provider::value(any_id(id));
         match what % 12 {
             0 => binding.no_scope(position),
             1 => binding.scope(position, case.block),

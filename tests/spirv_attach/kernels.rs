@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use eitri::build::Builder;
 use eitri::model::{BaseEncoding, Module, SourceLine};
 use eitri::spirv::{
-    Binding, Held, Id, Layout, Mode, Position, Set, Words, attach, from_bytes, read, validate,
+    Binding, Id, Layout, Mode, Position, Provider, Set, Words, attach, from_bytes, read, validate,
 };
 use eitri::target::{Gfx, Target, Wave};
 use pretty_assertions::assert_eq;
@@ -77,7 +77,7 @@ fn describe(words: &[u32]) -> (Module, Binding) {
                 && it.opcode() != 54
             {
                 let which = sizes.iter().position(|&it| it == size).expect("is one of them");
-                binding.value(Position::after(id), variables[which], &[Held::value(id)]);
+                binding.value(Position::after(id), variables[which], &[Provider::value(id)]);
             }
             if label != Id(0) && it.opcode() != 56 {
                 if !merges && index % 3 == 1 {

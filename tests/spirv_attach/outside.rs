@@ -1,6 +1,6 @@
 //! `spirv-val` on modules with attached instructions.
 
-use eitri::spirv::{Held, Mode, Set};
+use eitri::spirv::{Mode, Provider, Set};
 
 use crate::support::{Case, bytes};
 use crate::tools::{Folder, Tool};
@@ -13,18 +13,18 @@ fn the_validator_takes_it() {
     let mut binding = case.bound();
     binding
         .line(case.start("entry"), case.line(2))
-        .declare(case.after("var"), case.n, Held::value(case.id("var")))
+        .declare(case.after("var"), case.n, Provider::value(case.id("var")))
         .scope(case.start("then"), case.block)
         .line(case.start("then"), case.line(4))
-        .value(case.after("more"), case.inner, &[Held::value(case.id("more"))])
+        .value(case.after("more"), case.inner, &[Provider::value(case.id("more"))])
         .value(
             case.after("two"),
             case.pair,
-            &[Held::value(case.id("more")).bits(0..32), Held::value(case.id("two")).bits(32..96)],
+            &[Provider::value(case.id("more")).bits(0..32), Provider::value(case.id("two")).bits(32..96)],
         )
-        .value(case.after("three"), case.pair, &[Held::value(case.id("more")).part(2)])
+        .value(case.after("three"), case.pair, &[Provider::value(case.id("more")).part(2)])
         .value(case.after("sum"), case.sum, &[])
-        .declare(case.start("last"), case.n, Held::value(case.id("out")));
+        .declare(case.start("last"), case.n, Provider::value(case.id("out")));
     let folder = Folder::new();
     for set in Set::ALL {
         for mode in [Mode::exact(set), Mode::validating(set)] {

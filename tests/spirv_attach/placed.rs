@@ -1,6 +1,6 @@
 //! Instructions in functions, and their positions.
 
-use eitri::spirv::{Binding, DebugOperation, Held, Mode, Set, Statement, attach, import, read};
+use eitri::spirv::{Binding, DebugOperation, Mode, Provider, Set, Statement, attach, import, read};
 use pretty_assertions::assert_eq;
 
 use crate::support::{Case, lines};
@@ -44,13 +44,13 @@ fn scopes_and_lines_hold_until_the_next() {
     let case = Case::new();
     let mut binding = case.bound();
     binding
-        .value(case.start("then"), case.n, &[Held::value(case.id("n"))])
+        .value(case.start("then"), case.n, &[Provider::value(case.id("n"))])
         .line(case.start("then"), case.line(4))
         .scope(case.start("then"), case.block)
         .scope(case.after("more"), case.block)
         .line(case.after("more"), case.line(4))
         .line(case.before("entry", 2), case.line(2))
-        .declare(case.after("var"), case.n, Held::value(case.id("var")))
+        .declare(case.after("var"), case.n, Provider::value(case.id("var")))
         .line(case.start("last"), case.line(4))
         .no_scope(case.before("last", 1))
         .no_line(case.before("last", 1));
@@ -314,10 +314,10 @@ fn variables_are_said_in_a_scope_of_their_own_call() {
     let case = Case::new();
     let mut binding = case.bound();
     binding
-        .value(case.after("more"), case.inner, &[Held::value(case.id("more"))])
-        .value(case.after("more"), case.sum, &[Held::value(case.id("more"))])
+        .value(case.after("more"), case.inner, &[Provider::value(case.id("more"))])
+        .value(case.after("more"), case.sum, &[Provider::value(case.id("more"))])
         .no_scope(case.start("last"))
-        .value(case.start("last"), case.sum, &[Held::value(case.id("sum"))]);
+        .value(case.start("last"), case.sum, &[Provider::value(case.id("sum"))]);
     let expected = lines(
         "
         then:
@@ -347,22 +347,25 @@ fn variables_are_said_in_a_scope_of_their_own_call() {
 fn what_holds_a_variable() {
     let case = Case::new();
     let id = |name| case.id(name);
-    let all: &[(&[Held], &[&str])] = &[
-        (&[Held::value(id("more"))], &["value sum more"]),
-        (&[Held::pointer(id("out"))], &["value sum out Deref"]),
+    let all: &[(&[Provider], &[&str])] = &[
+        (&[Provider::value(id("more"))], &["value sum more"]),
+        (&[Provider::pointer(id("out"))], &["value sum out Deref"]),
         (
-            &[Held::pointer(id("out")).plus(8).in_space(1)],
+            &[Provider::pointer(id("out")).plus(8).in_space(1)],
             &["value sum out PlusUconst 8 Constu 1 Swap Xderef"],
         ),
-        (&[Held::value(id("n")).plus(-1)], &["value sum n Constu 1 Minus StackValue"]),
-        (&[Held::value(id("two")).taken(32..64)], &["value sum two BitPiece 32 32"]),
+        (&[Provider::value(id("n")).plus(-1)], &["value sum n Constu 1 Minus StackValue"]),
+        (&[Provider::value(id("two")).taken(32..64)], &["value sum two BitPiece 32 32"]),
         (
-            &[Held::value(id("more")).bits(16..32).taken(0..16), Held::pointer(id("var")).bits(0..16)],
+            &[
+                Provider::value(id("more")).bits(16..32).taken(0..16),
+                Provider::pointer(id("var")).bits(0..16),
+            ],
             &["value sum more BitPiece 0 16 Fragment 16 16", "value sum var Deref Fragment 0 16"],
         ),
-        (&[Held::value(id("table")).plus(4)], &["value sum table PlusUconst 4 StackValue"]),
+        (&[Provider::value(id("table")).plus(4)], &["value sum table PlusUconst 4 StackValue"]),
         (
-            &[Held::expression(id("n"), &[DebugOperation::Constu(3), DebugOperation::Plus])],
+            &[Provider::expression(id("n"), &[DebugOperation::Constu(3), DebugOperation::Plus])],
             &["value sum n Constu 3 Plus"],
         ),
         (&[], &["value sum new"]),
@@ -383,17 +386,17 @@ fn what_holds_a_variable() {
 fn a_structure_in_several_ids() {
     let case = Case::new();
     let id = |name| case.id(name);
-    let [n, two, more] = ["n", "two", "more"].map(|name| Held::value(case.id(name)));
+    let [n, two, more] = ["n", "two", "more"].map(|name| Provider::value(case.id(name)));
     let (pair, cells) = (case.pair, case.cells);
     #[rustfmt::skip]
-    let all: &[(_, &[Held], &[&str], &[&str])] = &[
+    let all: &[(_, &[Provider], &[&str], &[&str])] = &[
         (pair, &[n.clone().bits(0..32), two.clone().bits(32..96)],
             &["value pair n Fragment 0 32", "value pair two Fragment 32 64"],
             &["value pair n Fragment 0 32", "value pair two Fragment 32 64"]),
         (pair, &[n.clone().part(2), more.clone().part(0), two.clone().taken(32..64).part(1).bits(0..32)],
             &["value pair n [2]", "value pair more [0]", "value pair two BitPiece 32 32 Fragment 0 32 [1]"],
             &["value pair n Fragment 64 32", "value pair more Fragment 0 32", "value pair new Fragment 32 32"]),
-        (cells, &[Held::pointer(id("out")).part(2).part(1).part(0)],
+        (cells, &[Provider::pointer(id("out")).part(2).part(1).part(0)],
             &["value cells out Deref [2] [1] [0]"],
             &["value cells out Deref Fragment 480 32"]),
         (cells, &[more.clone().taken(8..16).part(1).part_by(id("u1")).part(2).bits(16..24)],
@@ -402,7 +405,7 @@ fn a_structure_in_several_ids() {
         (cells, &[n.clone().part(3).part_by(id("n")).part(2)],
             &["value cells n [3] [n] [2]"],
             &["value cells new Fragment 576 192"]),
-        (cells, &[Held::pointer(id("out")).part_by(id("n"))], &["value cells out Deref [n]"], &["value cells new"]),
+        (cells, &[Provider::pointer(id("out")).part_by(id("n"))], &["value cells out Deref [n]"], &["value cells new"]),
     ];
     for (variable, held, exact, translator) in all {
         let mut binding = case.bound();
@@ -424,9 +427,9 @@ fn declarations_of_parameters() {
     let case = Case::new();
     let mut binding = case.bound();
     binding
-        .declare(case.after("out"), case.n, Held::value(case.id("out")))
-        .declare(case.start("entry"), case.sum, Held::value(case.id("out")).plus(4).bits(0..16))
-        .declare(case.start("entry"), case.pair, Held::pointer(case.id("var")));
+        .declare(case.after("out"), case.n, Provider::value(case.id("out")))
+        .declare(case.start("entry"), case.sum, Provider::value(case.id("out")).plus(4).bits(0..16))
+        .declare(case.start("entry"), case.pair, Provider::pointer(case.id("var")));
     let shown = case.shown(&binding, &Mode::exact(Set::OpenCl));
     let values: Vec<&String> =
         shown.iter().filter(|line| line.contains("out") || line.contains("var ")).collect();
@@ -444,7 +447,7 @@ fn indexes_that_a_mode_has_not() {
     binding.value(
         case.after("two"),
         case.cells,
-        &[Held::value(case.id("more")).part(1).part_by(case.id("n")).part(0)],
+        &[Provider::value(case.id("more")).part(1).part_by(case.id("n")).part(0)],
     );
     let mode = Mode::validating(Set::OpenCl);
     let shown = case.shown(&binding, &mode);
@@ -462,7 +465,7 @@ fn indexes_that_a_mode_has_not() {
     assert_eq!(left, [deep, &index]);
     // In declarations only some sets have indexes; otherwise the equivalent bits are used.
     let mut binding = case.bound();
-    binding.declare(case.after("var"), case.pair, Held::value(case.id("var")).part(1));
+    binding.declare(case.after("var"), case.pair, Provider::value(case.id("var")).part(1));
     let expected = [(Set::OpenCl, "Fragment 32 32"), (Set::Shader, "[1]"), (Set::Shader101, "[1]")];
     for (set, part) in expected {
         let shown = case.shown(&binding, &Mode::exact(set));
@@ -473,7 +476,7 @@ fn indexes_that_a_mode_has_not() {
     binding.declare(
         case.after("var"),
         case.cells,
-        Held::value(case.id("var")).part(0).part_by(case.id("n")).part(0),
+        Provider::value(case.id("var")).part(0).part_by(case.id("n")).part(0),
     );
     let attached = case.attach(&binding, &Mode::exact(Set::OpenCl));
     let left: Vec<_> = attached.omissions.iter().map(ToString::to_string).collect();

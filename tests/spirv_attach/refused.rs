@@ -2,7 +2,7 @@
 
 use cranelift_entity::EntityRef;
 use eitri::model::{FileId, FunctionId, ScopeId, SourceLine, VariableId};
-use eitri::spirv::{Binding, DebugOperation, Held, Id, Mode, Name, Position, Set, attach, read};
+use eitri::spirv::{Binding, DebugOperation, Id, Mode, Name, Position, Provider, Set, attach, read};
 use pretty_assertions::assert_eq;
 
 use crate::support::Case;
@@ -122,7 +122,7 @@ fn positions() {
     ];
     for (position, expected) in cases {
         let say = |it: &mut Binding| {
-            it.value(position, case.n, &[Held::value(id("u1"))]);
+            it.value(position, case.n, &[Provider::value(id("u1"))]);
         };
         refuses(&case, say, &format!("{n}: {expected}"));
     }
@@ -156,7 +156,7 @@ fn entities_of_the_model() {
     let unit = case.module.scope(case.block).parent.and_then(|parent| case.module.scope(parent).parent);
     let unit = unit.expect("a function is in a unit");
     let f = |say: &dyn Fn(&mut Binding), expected: &str| refuses(&case, |binding| say(binding), expected);
-    let held = Held::value(case.id("n"));
+    let held = Provider::value(case.id("n"));
     f(
         &|it| {
             it.value(start, VariableId::new(77), std::slice::from_ref(&held));
@@ -219,20 +219,20 @@ fn what_holds_a_variable() {
     let case = Case::new();
     let id = |name| case.id(name);
     let at = |variable: &str| format!("{SCALE}, variable `{variable}`");
-    let value = |held: &[Held], expected: &str| {
+    let value = |held: &[Provider], expected: &str| {
         let say = |it: &mut Binding| {
             it.value(case.after("two"), case.sum, held);
         };
         refuses(&case, say, &format!("{}: {expected}", at("sum")));
     };
-    let pair = |held: &[Held], expected: &str| {
+    let pair = |held: &[Provider], expected: &str| {
         let say = |it: &mut Binding| {
             it.value(case.after("two"), case.pair, held);
         };
         refuses(&case, say, &format!("{}: {expected}", at("pair")));
     };
-    let of = |name| Held::value(id(name));
-    value(&[Held::value(Id(904))], "no such entity in this module: %904");
+    let of = |name| Provider::value(id(name));
+    value(&[Provider::value(Id(904))], "no such entity in this module: %904");
     value(&[of("then")], "%then is an OpLabel, and no value");
     value(&[of("uint")], "%uint is an OpTypeInt, and no value");
     value(&[of("scale")], "%scale is an OpFunction, and no value");
@@ -240,7 +240,7 @@ fn what_holds_a_variable() {
     let behind = "is defined behind the position at which it is said to hold the variable";
     value(&[of("three")], &format!("%three {behind}"));
     value(&[of("sum")], &format!("%sum {behind}"));
-    let cells = |held: &[Held], expected: &str| {
+    let cells = |held: &[Provider], expected: &str| {
         let say = |it: &mut Binding| {
             it.value(case.after("two"), case.cells, held);
         };
@@ -281,17 +281,20 @@ fn what_holds_a_variable() {
     );
     pair(&[of("more").bits(0..32), of("two")], "%two holds all of the variable, and others some of its bits");
     value(
-        &[Held::expression(id("n"), &[DebugOperation::Plus])],
+        &[Provider::expression(id("n"), &[DebugOperation::Plus])],
         "operation 0, Plus, takes 2 entries, and there is 1",
     );
     let part = DebugOperation::Fragment { offset: 16, size: 32 };
-    value(&[Held::expression(id("n"), &[part])], "the piece that %n holds needs 48 bits, but there are 32");
     value(
-        &[Held::expression(id("n"), &[part, DebugOperation::Deref])],
+        &[Provider::expression(id("n"), &[part])],
+        "the piece that %n holds needs 48 bits, but there are 32",
+    );
+    value(
+        &[Provider::expression(id("n"), &[part, DebugOperation::Deref])],
         "operation 0, Fragment, is not the last one",
     );
 
-    let declare = |held: Held, expected: &str| {
+    let declare = |held: Provider, expected: &str| {
         let say = |it: &mut Binding| {
             it.declare(case.after("two"), case.sum, held);
         };
@@ -341,7 +344,7 @@ fn results_that_are_no_values() {
     let facts = read(&words).expect("reads");
     let unit = facts.iter().find(|it| it.name() == Some(Name::CompilationUnit)).expect("is said").result;
     let mut binding = case.bound();
-    binding.value(case.start("entry"), case.n, &[Held::value(unit)]);
+    binding.value(case.start("entry"), case.n, &[Provider::value(unit)]);
     let error = attach(&words, &case.module, &binding, &Mode::exact(Set::OpenCl)).expect_err("is refused");
     assert_eq!(error.to_string(), format!("{SCALE}, variable `n`: {unit} is an OpExtInst, and no value"));
 }

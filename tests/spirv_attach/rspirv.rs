@@ -3,7 +3,7 @@
 use ::rspirv::binary::Assemble;
 use ::rspirv::dr::{self, Operand};
 use ::rspirv::spirv::Op;
-use eitri::spirv::{self, Binding, Field, Held, Kind, Mode, Name, Set};
+use eitri::spirv::{self, Binding, Field, Kind, Mode, Name, Provider, Set};
 use pretty_assertions::assert_eq;
 
 use crate::support::{Case, KERNEL};
@@ -13,19 +13,19 @@ fn binding(case: &Case) -> Binding {
     let mut binding = case.bound();
     binding
         .line(case.start("entry"), case.line(2))
-        .declare(case.after("var"), case.n, Held::value(case.id("var")))
+        .declare(case.after("var"), case.n, Provider::value(case.id("var")))
         .scope(case.before("entry", 2), case.block)
         .scope(case.start("then"), case.deep)
         .line(case.after("more"), case.line(4))
         .no_line(case.before("then", 3))
         .no_scope(case.before("then", 3))
-        .value(case.after("more"), case.inner, &[Held::value(case.id("more"))])
+        .value(case.after("more"), case.inner, &[Provider::value(case.id("more"))])
         .value(
             case.after("two"),
             case.pair,
-            &[Held::value(case.id("more")).bits(0..32), Held::value(case.id("two")).bits(32..96)],
+            &[Provider::value(case.id("more")).bits(0..32), Provider::value(case.id("two")).bits(32..96)],
         )
-        .value(case.before("last", 1), case.sum, &[Held::pointer(case.id("out")).in_space(1)])
+        .value(case.before("last", 1), case.sum, &[Provider::pointer(case.id("out")).in_space(1)])
         .value(case.after("sum"), case.n, &[]);
     binding
 }
@@ -95,7 +95,7 @@ fn what_is_refused() {
     let case = Case::new();
     let mut module = load(&case);
     let mut wrong = case.bound();
-    wrong.value(case.after("two"), case.sum, &[Held::value(case.id("two"))]);
+    wrong.value(case.after("two"), case.sum, &[Provider::value(case.id("two"))]);
     let mode = Mode::exact(Set::OpenCl);
     let error = spirv::rspirv::attach(&mut module, &case.module, &wrong, &mode).expect_err("does not fit");
     assert_eq!(error.to_string(), case.refused(&wrong));

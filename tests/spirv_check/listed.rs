@@ -3,7 +3,7 @@
 use eitri::build::{Builder, Extent, Template};
 use eitri::model::{BaseEncoding, CompositeKind, SourceLine};
 use eitri::omission::Names;
-use eitri::spirv::{Binding, Held, Mode, Position, Set, read};
+use eitri::spirv::{Binding, Mode, Position, Provider, Set, read};
 use eitri::target::Target;
 
 use crate::described::{Code, Core, Described};
@@ -82,9 +82,9 @@ pub(crate) fn tangled(target: &Target) -> Described {
     let mut binding = Binding::new();
     let first = &code.blocks[0];
     let start = Position::start(code.id, first.id);
-    binding.function(f, code.id).scope(start, block).value(start, n, &[Held::value(code.parameter)]);
+    binding.function(f, code.id).scope(start, block).value(start, n, &[Provider::value(code.parameter)]);
     let last = Position::before(code.id, first.id, first.instructions - 1);
-    binding.scope(last, inlined).value(last, lone, &[Held::value(code.parameter)]);
+    binding.scope(last, inlined).value(last, lone, &[Provider::value(code.parameter)]);
     Described { words: core.words(), module: m.finish().expect("every call is right"), binding }
 }
 

@@ -1,7 +1,7 @@
 //! Fields of a mode and their effects. Fields with a file of their own here are tested there.
 
 use eitri::model::{PointerKind, Qualifier};
-use eitri::spirv::{Mode, Name, Of, Set};
+use eitri::spirv::{BaseTypes, Mode, Name, Set};
 use eitri::target::SpaceId;
 
 use crate::said::Case;
@@ -31,7 +31,7 @@ fn pointers_to_basic_types() {
     }
     let described = case.finish();
     for set in Set::ALL {
-        let mode = Mode { pointee: Of::Basic, typedef: Of::Basic, ..Mode::exact(set) };
+        let mode = Mode { pointee: BaseTypes::Basic, typedef: BaseTypes::Basic, ..Mode::exact(set) };
         let flags = if set == Set::OpenCl { "" } else { " None" };
         let said = described.said(&mode);
         // `const number` is a qualified typedef of int; a pointer to it becomes a pointer to int.

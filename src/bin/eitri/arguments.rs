@@ -366,12 +366,12 @@ pub struct Compression {
     #[cfg(feature = "compress")]
     #[arg(long, value_enum, value_name = "HOW", num_args = 0..=1, require_equals = true,
           default_missing_value = "zlib", default_value = "none", hide_possible_values = false)]
-    compress_debug_sections: How,
+    compress_debug_sections: Algorithm,
 }
 
 #[cfg(feature = "compress")]
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum How {
+enum Algorithm {
     None,
     Zlib,
     Zstd,
@@ -381,9 +381,9 @@ impl From<Compression> for elf::Compression {
     #[cfg(feature = "compress")]
     fn from(compression: Compression) -> Self {
         match compression.compress_debug_sections {
-            How::None => Self::None,
-            How::Zlib => Self::Zlib,
-            How::Zstd => Self::Zstd,
+            Algorithm::None => Self::None,
+            Algorithm::Zlib => Self::Zlib,
+            Algorithm::Zstd => Self::Zstd,
         }
     }
 

@@ -18,7 +18,7 @@ pub fn list_of(error: &Error) -> &'static str {
 /// Adds the file to an error, and a hint if the consumer cannot express something.
 pub fn if_refused(file: &Path, hint: Option<&'static str>) -> impl Fn(Error) -> Failure {
     move |error| {
-        let hint = hint.filter(|_| matches!(error.kind(), ErrorKind::CannotSay { .. }));
+        let hint = hint.filter(|_| matches!(error.kind(), ErrorKind::Inexpressible { .. }));
         of(file)(error).and(hint.unwrap_or_default())
     }
 }

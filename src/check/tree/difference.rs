@@ -4,8 +4,8 @@ use gimli::{DwAt, constants as dw};
 
 use super::found::Found;
 use super::{Entity, Node, Number, Value, is_part, is_template};
+use crate::check::describe::Describe;
 use crate::check::report::Kind;
-use crate::check::words::Words;
 use crate::consumer::{DW_AT_LLVM_LANES, DW_AT_LLVM_LANES_AMD};
 use crate::error::Error;
 use crate::op::Dialect;
@@ -40,7 +40,7 @@ impl<'a, 'o> Compared<'a, 'o> {
         if node.tag == entry.tag() {
             self.entry(found, node, entry, super::is_type(node.tag));
         } else {
-            self.differ(Kind::Attribute, node.called(), entry.words());
+            self.differ(Kind::Attribute, node.called(), entry.describe());
         }
     }
 
@@ -78,8 +78,8 @@ impl<'a, 'o> Compared<'a, 'o> {
             };
             if !is_same {
                 let kind = if is_named { Kind::Type } else { kind(*name) };
-                let expected = subject(format!("{} {}", name.words(), expected.words()));
-                self.differ(kind, expected, value.words());
+                let expected = subject(format!("{} {}", name.describe(), expected.describe()));
+                self.differ(kind, expected, value.describe());
             }
         }
         let is_listed = |name| {
@@ -95,13 +95,13 @@ impl<'a, 'o> Compared<'a, 'o> {
             match parts.next() {
                 Some(entry) if entry.tag() == part.tag => self.entry(found, part, entry, true),
                 other => {
-                    return self.differ(Kind::Type, subject(part.called()), other.words());
+                    return self.differ(Kind::Type, subject(part.called()), other.describe());
                 }
             }
         }
         match parts.next() {
             Some(part) if is_named || is_template(part.tag()) => {
-                self.differ(Kind::Type, subject("no more".into()), part.words());
+                self.differ(Kind::Type, subject("no more".into()), part.describe());
             }
             part => self.unexpected.extend(part),
         }
@@ -138,7 +138,7 @@ fn only(entry: Entry<'_, '_>, is_allowed: impl Fn(DwAt) -> bool) -> Result<(), D
             let name = if is_lanes { DW_AT_LLVM_LANES } else { name };
             let name = crate::dump::names::attribute(name, &attribute.value);
             let expected = if is_again { format!("{name} once") } else { format!("no {name}") };
-            return Err((expected, attribute.value.words()));
+            return Err((expected, attribute.value.describe()));
         }
     }
     Ok(())

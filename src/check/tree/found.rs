@@ -6,8 +6,8 @@ use std::rc::Rc;
 use gimli::{DwAt, constants as dw};
 
 use super::{BASES, Value};
+use crate::check::describe::Describe;
 use crate::check::files::source;
-use crate::check::words::Words;
 use crate::consumer::Consumer;
 use crate::model::VariantValues;
 use crate::read::{self, Entry, LineProgram};
@@ -78,7 +78,7 @@ impl<'o> Found<'_, 'o> {
                 (Some(bytes), None) => bytes
                     .unsigned()
                     .and_then(|bytes| bytes.checked_mul(8))
-                    .map_or_else(|| Value::Other(bytes.words()), |bits| Value::Number(bits.into())),
+                    .map_or_else(|| Value::Other(bytes.describe()), |bits| Value::Number(bits.into())),
                 (None, bits) => one(entry, name, bits),
                 (Some(_), Some(_)) => Value::Other("two strides".into()),
             },
@@ -89,7 +89,7 @@ impl<'o> Found<'_, 'o> {
                 let Some(value) = entry.attr(name) else { return Ok(Value::Absent) };
                 let part =
                     entry.reference(name).and_then(|of| entry.children().position(|child| child == of));
-                part.map_or_else(|| Value::Other(value.words()), Value::Part)
+                part.map_or_else(|| Value::Other(value.describe()), Value::Part)
             }
             dw::DW_AT_discr_value => match (entry.attr(name), entry.attr(dw::DW_AT_discr_list)) {
                 (value, None) | (None, value) => one(entry, name, value),
@@ -202,9 +202,9 @@ fn one<'a, 'o>(entry: Entry<'a, 'o>, name: DwAt, value: Option<&'a read::Value<'
         read::Value::Expr(expr) => Value::Expr(expr),
         read::Value::Block(bytes) => Value::Block(bytes),
         read::Value::Reference(_) | read::Value::Signature(_) => {
-            entry.reference(name).map_or_else(|| Value::Other(value.words()), Value::Entry)
+            entry.reference(name).map_or_else(|| Value::Other(value.describe()), Value::Entry)
         }
-        _ => Value::Other(value.words()),
+        _ => Value::Other(value.describe()),
     }
 }
 

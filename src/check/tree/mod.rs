@@ -25,8 +25,8 @@ pub(super) use found::Found;
 use tags::is_template;
 pub(super) use tags::{is_part, is_type, tag_of};
 
+use super::describe::Describe;
 use super::files::Source;
-use super::words::Words;
 use crate::error::Count;
 use crate::model::{
     CallId, FunctionId, ImportId, LabelId, ScopeId, TypeId, UnitId, VariableId, VariantValues,
@@ -104,23 +104,23 @@ impl Value<'_, '_> {
     }
 }
 
-impl Words for Value<'_, '_> {
-    fn words(&self) -> String {
+impl Describe for Value<'_, '_> {
+    fn describe(&self) -> String {
         match self {
             Self::Absent => "none".into(),
             Self::Elsewhere | Self::Present => "a value".into(),
-            Self::Flag(is) => is.words(),
-            Self::Number(number) => number.words(),
-            Self::Text(text) => text.words(),
+            Self::Flag(is) => is.describe(),
+            Self::Number(number) => number.describe(),
+            Self::Text(text) => text.describe(),
             Self::Address(address) => format!("{address:#x}"),
             Self::Code(code) => hex(code),
-            Self::File(file) => file.words(),
+            Self::File(file) => file.describe(),
             Self::Expr(_) => "an expression".into(),
             Self::Block(bytes) => Count(bytes.len(), "byte").to_string(),
-            Self::Variants(values, _) => values.words(),
+            Self::Variants(values, _) => values.describe(),
             Self::Part(number) => format!("the entry {number} in it"),
             Self::Entity(_) => "an entry".into(),
-            Self::Entry(entry) => entry.words(),
+            Self::Entry(entry) => entry.describe(),
             Self::Other(text) => text.clone(),
         }
     }
@@ -134,7 +134,7 @@ pub(super) fn hex(ranges: &[Range<u64>]) -> String {
 
 /// An entry in a message: its tag and name.
 fn called(tag: DwTag, name: &str) -> String {
-    if name.is_empty() { tag.words() } else { format!("{} `{name}`", tag.words()) }
+    if name.is_empty() { tag.describe() } else { format!("{} `{name}`", tag.describe()) }
 }
 
 /// The bytes that an expression adds, where DWARF 2 has one in place of a number.

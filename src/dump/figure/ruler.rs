@@ -3,7 +3,7 @@
 use core::ops::Range;
 use std::collections::BTreeSet;
 
-use super::super::words::{Words, size};
+use super::super::descriptions::{Descriptions, size};
 use super::panel::{Fill, Reading};
 use super::style::{
     BIT, BYTE, CELL, CELL_HEIGHT, EDGES, FILLS, GAP, INK, MARK_HEIGHT, MUTED, NAME_HEIGHT, READ, RULE, SMALL,
@@ -96,7 +96,7 @@ impl Ruler {
         svg: &mut Svg,
         at: (usize, usize),
         what: &Shown<'_>,
-        words: Words<'_>,
+        words: Descriptions<'_>,
         machine: &dyn Machine,
     ) {
         let (x, y) = at;

@@ -2,7 +2,7 @@
 
 use core::fmt::Display;
 
-use super::super::words::{Words, size};
+use super::super::descriptions::{Descriptions, size};
 use super::ruler::label_of_place;
 use super::style::{
     BACKGROUND, BOX_GAP, BOX_PADDING, EDGES, FILLS, INK, LINE, MUTED, RULE, SMALL, STACK_WIDTH, TEXT, TOP,
@@ -24,7 +24,12 @@ struct Line {
 }
 
 /// Draws a stack with its upper left corner at a point. Returns the vertical position of its end.
-pub(super) fn draw(svg: &mut Svg, (x, mut y): (usize, usize), stack: &[Element], words: Words<'_>) -> usize {
+pub(super) fn draw(
+    svg: &mut Svg,
+    (x, mut y): (usize, usize),
+    stack: &[Element],
+    words: Descriptions<'_>,
+) -> usize {
     if stack.is_empty() {
         svg.text((x, y + LINE - 4), "start", TEXT, MUTED, "(empty)");
         return y + LINE;
@@ -65,7 +70,7 @@ pub(super) fn draw(svg: &mut Svg, (x, mut y): (usize, usize), stack: &[Element],
     y
 }
 
-fn lines(element: &Element, words: Words<'_>) -> Vec<Line> {
+fn lines(element: &Element, words: Descriptions<'_>) -> Vec<Line> {
     let plain = |text: String| Line { label: String::new(), color: 0, text, is_muted: false };
     let muted = |text: String| Line { is_muted: true, ..plain(text) };
     let location = match element {

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::shape::{Shape, Step};
 use super::*;
-use crate::emit::outside::{EU_READELF, Folder, LLVM_DWARFDUMP, READELF, Tool, formats, sample, section};
+use crate::emit::sample::{EU_READELF, Folder, LLVM_DWARFDUMP, READELF, Tool, formats, sample, section};
 use crate::emit::section::{Relocation, RelocationTarget};
 
 const STATE: LineState = LineState { file: 0, line: 3, ..LineState::INITIAL };

@@ -1,7 +1,7 @@
 use gimli::{EndianSlice, RunTimeEndian};
 
 use super::*;
-use crate::emit::outside::{Folder, LLVM_DWARFDUMP, READELF, Tool, formats, linked, sample, section};
+use crate::emit::sample::{Folder, LLVM_DWARFDUMP, READELF, Tool, formats, linked, sample, section};
 
 /// `b` and `B` have the same hash: 5381 * 33 + 98 = 177671; `a` has 177670.
 #[test]

@@ -81,7 +81,7 @@ impl WaveOutcome {
 
     /// Returns the common result of all lanes, if the expression proved independent of the lane. `None` also if no lane
     /// was requested.
-    pub fn same(&self) -> Option<Result<&Outcome, &Fault>> {
+    pub fn uniform(&self) -> Option<Result<&Outcome, &Fault>> {
         let [(_, answer)] = &self.answers[..] else { return None };
         let is_same = answer.as_ref().is_ok_and(|element| !element.varies()) || answer.is_err();
         is_same.then_some(answer.as_ref())

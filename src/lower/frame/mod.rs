@@ -7,7 +7,7 @@ use core::ops::Range;
 use hashbrown::{DefaultHashBuilder, HashTable};
 
 use super::loc::{Lowering, Sink};
-use super::{NoEntries, Units, cannot_be_told};
+use super::{NoEntries, Units, is_inexpressible};
 use crate::consumer::{AspaceCfa, Consumer, FrameForm, Policy};
 use crate::emit::addr::Addresses;
 use crate::emit::frame::{Exprs, FrameFormat, Keeps, Program, Rule};
@@ -130,7 +130,7 @@ impl<'m> Frames<'m> {
                         pcs: Some(rule.pcs()),
                         ..module.at_scope(function.scope)
                     });
-                    if self.policy == Policy::Strict || !cannot_be_told(&error) {
+                    if self.policy == Policy::Strict || !is_inexpressible(&error) {
                         return Err(error);
                     }
                     let subject = Subject::Rule(id, rule.column);

@@ -124,7 +124,7 @@ impl Dies<'_> {
         let lanes = &self.lanes;
         let told = |told: Option<&Procedure>| match told {
             Some(told) => told.clone(),
-            None => Err(self.consumer.cannot_say("what was not written")),
+            None => Err(self.consumer.inexpressible("what was not written")),
         };
         let mut regions = Vec::new();
         let mut next = piece.region;
@@ -149,7 +149,7 @@ impl Dies<'_> {
             for &piece in
                 pieces.iter().filter(|piece| piece.whole_wave.is_some() && is_function == Some(scope))
             {
-                let error = self.consumer.cannot_say("which lanes are active in whole-wave code");
+                let error = self.consumer.inexpressible("which lanes are active in whole-wave code");
                 self.omit_lanes(scope, Some(piece), error)?;
             }
             return Ok(None);
@@ -225,7 +225,9 @@ impl Dies<'_> {
 /// Attributes an encoder's error to the consumer.
 fn named(consumer: &Consumer, error: Error) -> Error {
     match error.kind() {
-        ErrorKind::CannotSay { what, .. } => consumer.cannot_say(what.clone()).or_at(error.at().clone()),
+        ErrorKind::Inexpressible { what, .. } => {
+            consumer.inexpressible(what.clone()).or_at(error.at().clone())
+        }
         _ => error,
     }
 }

@@ -1,7 +1,7 @@
 //! Procedures that compute the pcs of lanes.
 
-use super::super::cannot_be_told;
 use super::super::dies::Dies;
+use super::super::is_inexpressible;
 use super::super::lists::Base;
 use super::super::loc::{Lowering, Sink};
 use super::super::scopes::Code;
@@ -24,7 +24,7 @@ impl Dies<'_> {
             self.lanes.pieces.insert(id, pieces);
             if self.consumer.lane_pc.is_none() {
                 let what = "where the lanes of a wave stand";
-                self.omit_lanes(function.scope, None, self.consumer.cannot_say(what))?;
+                self.omit_lanes(function.scope, None, self.consumer.inexpressible(what))?;
                 continue;
             }
             if self.lanes.nobody.is_none() {
@@ -67,7 +67,7 @@ impl Dies<'_> {
     fn active(&mut self, stack: Stack) -> Result<Procedure> {
         let encoding = self.encoding();
         let Some(exec) = self.module.target.exec() else {
-            return Ok(Err(self.consumer.cannot_say("which lanes are active")));
+            return Ok(Err(self.consumer.inexpressible("which lanes are active")));
         };
         self.running(stack, |_, lanes, sink| {
             let mut encoder = Encoder::new(sink.out, encoding);
@@ -85,7 +85,7 @@ impl Dies<'_> {
     ) -> Result<Procedure> {
         let (bits, lanes) = (self.element_bits(), self.module.target.lanes());
         let Some(pc) = self.module.target.pc() else {
-            return Ok(Err(self.consumer.cannot_say("where the pc is")));
+            return Ok(Err(self.consumer.inexpressible("where the pc is")));
         };
         self.lane_procedure(stack, |lowering, encoding, sink| {
             let mut encoder = Encoder::new(sink.out, encoding);
@@ -165,7 +165,7 @@ impl Dies<'_> {
             function.stack,
             base,
             |lowering, mask, sink| lowering.lower(mask.loc, Some(bits), false, sink),
-            |_, _, error| match cannot_be_told(&error) {
+            |_, _, error| match is_inexpressible(&error) {
                 true => {
                     why.get_or_insert(error);
                     Ok(())
@@ -176,7 +176,7 @@ impl Dies<'_> {
         // A mask with gaps would leave lanes without a pc.
         match (why, list) {
             (Some(error), _) => Ok(Err(error)),
-            (None, None) => Ok(Err(self.consumer.cannot_say("a mask"))),
+            (None, None) => Ok(Err(self.consumer.inexpressible("a mask"))),
             (None, Some(list)) => {
                 self.info.begin_entry(gimli::DW_TAG_dwarf_procedure, false, None);
                 self.list(gimli::DW_AT_location, list);
@@ -195,7 +195,7 @@ impl Dies<'_> {
         let encoding = self.encoding();
         match self.expressions.encode(stack, |lowering, sink| write(lowering, encoding, sink)) {
             Ok(()) => {}
-            Err(error) if cannot_be_told(&error) => return Ok(Err(named(self.consumer, error))),
+            Err(error) if is_inexpressible(&error) => return Ok(Err(named(self.consumer, error))),
             Err(error) => return Err(error),
         }
         self.info.begin_entry(gimli::DW_TAG_dwarf_procedure, false, None);

@@ -42,7 +42,7 @@ impl ExpressionWriter<'_, '_> {
             return Err(self
                 .context
                 .consumer
-                .cannot_say("a register of the caller that is not saved in memory"));
+                .inexpressible("a register of the caller that is not saved in memory"));
         }
         self.dwarf5(root, Some(8))
     }
@@ -51,7 +51,7 @@ impl ExpressionWriter<'_, '_> {
     /// not.
     pub(super) fn dwarf5_cfa(&mut self) -> Result<()> {
         if self.context.module.target.lanes() > 1 {
-            return Err(self.context.consumer.cannot_say("the frame of a wave"));
+            return Err(self.context.consumer.inexpressible("the frame of a wave"));
         }
         self.cfa();
         Ok(())
@@ -87,7 +87,10 @@ impl ExpressionWriter<'_, '_> {
     pub(super) fn caller_register(&mut self, reg: Reg) -> Result<()> {
         if !self.context.consumer.has_locations_on_the_stack() {
             let name = self.register(reg)?.name();
-            return Err(self.context.consumer.cannot_say(format!("what the caller had in register {name}")));
+            return Err(self
+                .context
+                .consumer
+                .inexpressible(format!("what the caller had in register {name}")));
         }
         let bytes = self.register(reg)?.bits.div_ceil(8);
         let bytes = u8::try_from(bytes).map_err(|_| malformed())?;
@@ -97,6 +100,6 @@ impl ExpressionWriter<'_, '_> {
 
     #[cold]
     pub(super) fn refused_in_call_frame(&self, operation: &str) -> crate::error::Error {
-        self.context.consumer.cannot_say(format!("operation `{operation}` in call frame information"))
+        self.context.consumer.inexpressible(format!("operation `{operation}` in call frame information"))
     }
 }

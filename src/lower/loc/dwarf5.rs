@@ -40,7 +40,7 @@ impl ExpressionWriter<'_, '_> {
                 Ok(())
             }
             _ if size.is_none() => {
-                Err(self.context.consumer.cannot_say("a part of something that has no size"))
+                Err(self.context.consumer.inexpressible("a part of something that has no size"))
             }
             _ => self.dwarf5_pieces(&fragments),
         }
@@ -70,11 +70,11 @@ impl ExpressionWriter<'_, '_> {
 
     fn dwarf5_fragments(&self, at: At, from: i64, bits: u64, out: &mut Vec<Fragment>) -> Result<()> {
         let mut fragments = Vec::new();
-        let outside = || self.context.consumer.cannot_say("parts that are outside of each other");
+        let outside = || self.context.consumer.inexpressible("parts that are outside of each other");
         split(self.tree, at, from, bits, &mut fragments).ok_or_else(outside)?;
         for fragment in fragments {
             if out.len() >= MAX_FRAGMENTS {
-                return Err(self.context.consumer.cannot_say("so many parts"));
+                return Err(self.context.consumer.inexpressible("so many parts"));
             }
             match self.tree.node(fragment.at) {
                 Node::Extend { bits, count } => {
@@ -85,7 +85,8 @@ impl ExpressionWriter<'_, '_> {
                 Node::Select { bits, .. } => {
                     let operands = self.tree.operands(fragment.at);
                     let mask = self.tree.constant(operands[2]);
-                    let mask = mask.ok_or_else(|| self.context.consumer.cannot_say("a choice by a mask"))?;
+                    let mask =
+                        mask.ok_or_else(|| self.context.consumer.inexpressible("a choice by a mask"))?;
                     let (mut from, end) = (fragment.from as u64, fragment.from as u64 + fragment.bits);
                     while from < end {
                         let element = from / bits;
@@ -115,7 +116,7 @@ impl ExpressionWriter<'_, '_> {
     fn simple_part(&mut self, Fragment { at, from, .. }: Fragment) -> Result<u64> {
         let consumer = self.context.consumer;
         let not_before = |from: i64| {
-            u64::try_from(from).map_err(|_| consumer.cannot_say("bits in front of what they would be in"))
+            u64::try_from(from).map_err(|_| consumer.inexpressible("bits in front of what they would be in"))
         };
         match self.tree.node(at) {
             Node::Register(reg) => {
@@ -174,7 +175,7 @@ impl ExpressionWriter<'_, '_> {
             Node::Offset(_) | Node::BitOffset(_) => {
                 let (place, bits) = self.moved_by(at);
                 if bits % 8 != 0 || place == at {
-                    return Err(self.context.consumer.cannot_say("bits at an offset known at run time"));
+                    return Err(self.context.consumer.inexpressible("bits at an offset known at run time"));
                 }
                 self.dwarf5_address(place)?;
                 self.plus(bits / 8);
@@ -191,7 +192,7 @@ impl ExpressionWriter<'_, '_> {
             _ => Err(self
                 .context
                 .consumer
-                .cannot_say("an offset known at run time into what is not in memory")),
+                .inexpressible("an offset known at run time into what is not in memory")),
         }
     }
 
@@ -227,7 +228,7 @@ impl ExpressionWriter<'_, '_> {
             return Err(self
                 .context
                 .consumer
-                .cannot_say("more bytes of memory than an address has, at once"));
+                .inexpressible("more bytes of memory than an address has, at once"));
         }
         Ok(())
     }
@@ -275,7 +276,7 @@ impl ExpressionWriter<'_, '_> {
                 let inside = from + bits as usize <= 8 * bytes.len();
                 let value = inside
                     .then(|| (0..bits as usize).fold(0, |value, index| value | bit(from + index) << index));
-                let outside = || self.context.consumer.cannot_say("a number past the end of a constant");
+                let outside = || self.context.consumer.inexpressible("a number past the end of a constant");
                 self.encoder.constu(value.ok_or_else(outside)?);
                 Ok((0, bits))
             }
@@ -285,7 +286,7 @@ impl ExpressionWriter<'_, '_> {
             }
             Node::Lane(reg, _) | Node::Register(reg) => {
                 let name = self.register(reg)?.name();
-                Err(self.context.consumer.cannot_say(format!("a number in a part of register {name}")))
+                Err(self.context.consumer.inexpressible(format!("a number in a part of register {name}")))
             }
             _ => Err(self.not_in_dwarf5(at)),
         }

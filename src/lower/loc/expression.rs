@@ -73,7 +73,7 @@ impl<'m> ExpressionWriter<'_, 'm> {
     pub(super) fn finish(self) -> Result<()> {
         let consumer = self.context.consumer;
         self.encoder.finish().map_err(|error| match error.kind() {
-            ErrorKind::CannotSay { what, .. } => consumer.cannot_say(what.clone()),
+            ErrorKind::Inexpressible { what, .. } => consumer.inexpressible(what.clone()),
             _ => error,
         })
     }
@@ -140,7 +140,7 @@ impl<'m> ExpressionWriter<'_, 'm> {
         if self.context.entries.is_in_reach(entry) {
             return Ok(());
         }
-        Err(self.context.consumer.cannot_say("an entry of another unit, from a split unit"))
+        Err(self.context.consumer.inexpressible("an entry of another unit, from a split unit"))
     }
 
     /// Refuses a variable of a function without code, whose entry has no location.
@@ -148,7 +148,7 @@ impl<'m> ExpressionWriter<'_, 'm> {
         let scope = self.context.module.variables.get(variable).ok_or_else(malformed)?.scope;
         match self.context.module.function_of(scope) {
             Some(function) if self.context.module.functions[function].address.is_none() => {
-                Err(self.context.consumer.cannot_say("a variable of a function that has no code"))
+                Err(self.context.consumer.inexpressible("a variable of a function that has no code"))
             }
             _ => Ok(()),
         }
@@ -175,7 +175,7 @@ impl<'m> ExpressionWriter<'_, 'm> {
     /// Writer for the tree of an inlined procedure.
     pub(super) fn inside<'i>(&'i mut self, tree: &'i Tree<'m>) -> Result<ExpressionWriter<'i, 'm>> {
         if self.depth == MAX_DEPTH {
-            return Err(self.context.consumer.cannot_say("procedures that call each other so deep"));
+            return Err(self.context.consumer.inexpressible("procedures that call each other so deep"));
         }
         Ok(ExpressionWriter {
             context: self.context,
@@ -275,13 +275,13 @@ impl<'m> ExpressionWriter<'_, 'm> {
                         || one.op.row().std.get() != Some(one.spelling.code()) => {}
                 Ok(one) => {
                     let what = format!("operation `{}` in a raw expression", one.op.row().text);
-                    return Err(self.context.consumer.cannot_say(what));
+                    return Err(self.context.consumer.inexpressible(what));
                 }
                 Err(error) => {
                     return Err(self
                         .context
                         .consumer
-                        .cannot_say(format!("a raw expression: {}", error.kind())));
+                        .inexpressible(format!("a raw expression: {}", error.kind())));
                 }
             }
         }
@@ -298,7 +298,7 @@ impl<'m> ExpressionWriter<'_, 'm> {
                     return Err(self
                         .context
                         .consumer
-                        .cannot_say("an address in a raw expression: use `addrx`"));
+                        .inexpressible("an address in a raw expression: use `addrx`"));
                 }
             };
             if let Entity::Variable(variable) = entity {
@@ -330,6 +330,6 @@ impl<'m> ExpressionWriter<'_, 'm> {
             Node::Call(_) => "a part of what a procedure says".into(),
             _ => "a location of this kind".into(),
         };
-        self.context.consumer.cannot_say(what)
+        self.context.consumer.inexpressible(what)
     }
 }

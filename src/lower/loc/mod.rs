@@ -97,7 +97,7 @@ impl<'m> Lowering<'m> {
     /// `is_called` marks the expression of a procedure, after which the caller's operations continue.
     ///
     /// # Errors
-    /// [`ErrorKind::CannotSay`]; the caller discards the bytes that were appended.
+    /// [`ErrorKind::Inexpressible`]; the caller discards the bytes that were appended.
     pub(super) fn lower(
         &mut self,
         loc: LocId,

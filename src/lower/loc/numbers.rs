@@ -121,7 +121,7 @@ impl ExpressionWriter<'_, '_> {
         } else {
             let Some(ty) = self.context.entries.unsigned(bits) else {
                 let what = format!("what register {} holds", self.register(reg)?.name());
-                return Err(self.context.consumer.cannot_say(what));
+                return Err(self.context.consumer.inexpressible(what));
             };
             self.encoder.regval_type(reg, ty).convert(0);
         }

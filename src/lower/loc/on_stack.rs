@@ -121,7 +121,7 @@ impl<'m> ExpressionWriter<'_, 'm> {
                     return Err(self
                         .context
                         .consumer
-                        .cannot_say("what the procedure says, which it cannot be told"));
+                        .inexpressible("what the procedure says, which it cannot be told"));
                 }
                 if self.context.stack.base.is_some() && self.has_stack_slot(procedure, 0) {
                     // The base register is the caller's, which the procedure's entry does not know.
@@ -238,7 +238,7 @@ impl<'m> ExpressionWriter<'_, 'm> {
                     return Err(self
                         .context
                         .consumer
-                        .cannot_say("parts of a part that are chosen at run time"));
+                        .inexpressible("parts of a part that are chosen at run time"));
                 }
                 Node::Memory(_) | Node::Cfa if from % 8 == 0 => {
                     self.above(is_open.into(), |one| one.loc_from(at, from))?;
@@ -265,7 +265,7 @@ impl<'m> ExpressionWriter<'_, 'm> {
         let mut inner = self.inside(&tree)?;
         let mut fragments = Vec::new();
         let flat = split(&tree, root, from, bits, &mut fragments);
-        flat.ok_or_else(|| inner.context.consumer.cannot_say("parts that are outside of each other"))?;
+        flat.ok_or_else(|| inner.context.consumer.inexpressible("parts that are outside of each other"))?;
         inner.pieces(&fragments, true, true)?;
         inner.encoder.finish()
     }
@@ -274,7 +274,7 @@ impl<'m> ExpressionWriter<'_, 'm> {
     pub(super) fn composite_operation(&mut self, at: At) -> Result<()> {
         match self.tree.node(at) {
             Node::Overlay | Node::Offset(_) | Node::BitOffset(_) => self.loc(at),
-            _ => Err(self.context.consumer.cannot_say("parts that are outside of each other")),
+            _ => Err(self.context.consumer.inexpressible("parts that are outside of each other")),
         }
     }
 

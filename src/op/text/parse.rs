@@ -15,7 +15,7 @@ use crate::target::Target;
 ///
 /// # Errors
 /// With the operation's index: [`ErrorKind::UnknownName`] where an operation is unknown; [`ErrorKind::Syntax`] where an
-/// operand is missing, superfluous, or not a number of its size; [`ErrorKind::CannotSay`] where the dialect does not have
+/// operand is missing, superfluous, or not a number of its size; [`ErrorKind::Inexpressible`] where the dialect does not have
 /// the operation.
 pub fn parse(text: &str, encoding: Encoding, target: Option<&Target>) -> Result<Expr> {
     expression(text, &Context { encoding, target, depth: 0 })

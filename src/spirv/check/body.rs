@@ -4,8 +4,8 @@ use core::ops::Range;
 
 use hashbrown::HashMap;
 
+use super::described::{Description, Projection};
 use super::shapes::{Shape, shape};
-use super::told::{Teller, Told};
 use super::{Compare, Difference};
 use crate::error::{At, Count};
 use crate::model::{FunctionId, ScopeId, ScopeKind, SourceLine, VariableId};
@@ -50,33 +50,33 @@ struct OwnLine {
 }
 
 /// Bodies of all described functions with code.
-pub(super) fn bodies(teller: &mut Teller<'_, '_>, added: &[Range<usize>]) -> Vec<Body> {
+pub(super) fn bodies(projection: &mut Projection<'_, '_>, added: &[Range<usize>]) -> Vec<Body> {
     let mut owners: HashMap<Id, FunctionId> = HashMap::new();
-    for (id, _) in teller.module.functions() {
-        if let Some(code) = teller.binding.function_id(id) {
+    for (id, _) in projection.module.functions() {
+        if let Some(code) = projection.binding.function_id(id) {
             owners.entry(code).or_insert(id);
         }
     }
     let mut by_code: HashMap<Id, Vec<usize>> = HashMap::new();
-    for (index, (position, _)) in teller.binding.statements().iter().enumerate() {
+    for (index, (position, _)) in projection.binding.statements().iter().enumerate() {
         let code = match *position {
             Position::Start { function, .. } | Position::Before { function, .. } => Some(function),
             Position::After(id) => {
-                let defined = teller.layout.definition(id);
-                defined.and_then(|it| teller.layout.function_at(it.at)).map(|function| function.id)
+                let defined = projection.layout.definition(id);
+                defined.and_then(|it| projection.layout.function_at(it.at)).map(|function| function.id)
             }
         };
         if let Some(code) = code {
             by_code.entry(code).or_default().push(index);
         }
     }
-    let functions = teller.layout.functions().to_vec();
+    let functions = projection.layout.functions().to_vec();
     let mut all = Vec::new();
     for function in functions {
-        own_files(teller, &function, added);
+        own_files(projection, &function, added);
         if let Some(&owner) = owners.get(&function.id) {
             let statements = by_code.remove(&function.id).unwrap_or_default();
-            all.push(body(teller, &function, owner, &statements, added));
+            all.push(body(projection, &function, owner, &statements, added));
         }
     }
     all
@@ -93,19 +93,19 @@ fn is_added(added: &[Range<usize>], at: usize, is_debug: bool) -> bool {
 }
 
 /// Collects the files of the `OpLine`s that were in a function already.
-fn own_files(teller: &mut Teller<'_, '_>, function: &Function, added: &[Range<usize>]) {
-    for instruction in teller.layout.words().between(function.at.clone()) {
+fn own_files(projection: &mut Projection<'_, '_>, function: &Function, added: &[Range<usize>]) {
+    for instruction in projection.layout.words().between(function.at.clone()) {
         if instruction.opcode() == op::LINE && !is_added(added, instruction.at, true) {
-            let path = instruction.operands().first().and_then(|&file| teller.layout.string(Id(file)));
-            let key = shape!(teller.shapes; "file", path.unwrap_or_default());
-            teller.told.own_files.insert(key);
+            let path = instruction.operands().first().and_then(|&file| projection.layout.string(Id(file)));
+            let key = shape!(projection.shapes; "file", path.unwrap_or_default());
+            projection.told.own_files.insert(key);
         }
     }
 }
 
 /// The instructions of a function that are not debug information.
-fn reals(teller: &Teller<'_, '_>, function: &Function, added: &[Range<usize>]) -> Vec<Real> {
-    let layout = teller.layout;
+fn reals(projection: &Projection<'_, '_>, function: &Function, added: &[Range<usize>]) -> Vec<Real> {
+    let layout = projection.layout;
     let (mut all, mut block, mut counted, mut is_start, mut line) = (Vec::new(), None, 0, true, None);
     let (mut is_first, mut is_open) = (false, false);
     for instruction in layout.words().between(function.at.clone()) {
@@ -116,7 +116,7 @@ fn reals(teller: &Teller<'_, '_>, function: &Function, added: &[Range<usize>]) -
             continue;
         }
         let is_line = matches!(opcode, op::LINE | op::NO_LINE);
-        let is_debug = teller.is_debug(instruction);
+        let is_debug = projection.is_debug(instruction);
         let is_added = is_added(added, instruction.at, is_debug || is_line);
         if let Some(block) = block.filter(|_| !is_debug && !is_line) {
             is_start &= matches!(opcode, op::PHI | op::VARIABLE);
@@ -137,14 +137,14 @@ fn reals(teller: &Teller<'_, '_>, function: &Function, added: &[Range<usize>]) -
 }
 
 fn body(
-    teller: &mut Teller<'_, '_>,
+    projection: &mut Projection<'_, '_>,
     function: &Function,
     owner: FunctionId,
     statements: &[usize],
     added: &[Range<usize>],
 ) -> Body {
-    let module = teller.module;
-    let reals = reals(teller, function, added);
+    let module = projection.module;
+    let reals = reals(projection, function, added);
     let mut starts: HashMap<Id, usize> = HashMap::new();
     for (index, real) in reals.iter().enumerate() {
         if real.is_first {
@@ -160,7 +160,7 @@ fn body(
     };
     let mut placed = Vec::new();
     for &statement in statements {
-        let (position, _) = teller.binding.statements()[statement];
+        let (position, _) = projection.binding.statements()[statement];
         let index = match position {
             Position::Start { block, .. } => starts.get(&block).copied().map(behind),
             Position::Before { block, instruction, .. } => starts.get(&block).and_then(|&start| {
@@ -172,7 +172,7 @@ fn body(
                 index.map(|index| behind(start + index))
             }),
             Position::After(id) => {
-                let defined = teller.layout.definition(id);
+                let defined = projection.layout.definition(id);
                 let found = |at| reals.binary_search_by_key(&at, |real| real.word).ok();
                 match defined.and_then(|it| found(it.at)) {
                     Some(index) => Some(behind(index + 1)),
@@ -206,7 +206,7 @@ fn body(
         }
         own_line = real.line.or(own_line);
         while let Some(&(_, counted, statement)) = next.next_if(|&&(at, ..)| at == index) {
-            match teller.binding.statements()[statement].1 {
+            match projection.binding.statements()[statement].1 {
                 Statement::Scope(scope) => told.scope = scope,
                 Statement::Line(line) => {
                     told.line = line;
@@ -214,13 +214,13 @@ fn body(
                     let own = real.line.and_then(|own| own.counted);
                     own_line = own_line.filter(|_| own.is_some_and(|own| counted <= own));
                 }
-                Statement::Declare { variable, held } => {
-                    let all = [teller.binding.held()[held as usize].clone()];
-                    value(teller, &mut values, index, variable, (held, &all), true);
+                Statement::Declare { variable, provider } => {
+                    let all = [projection.binding.providers()[provider as usize].clone()];
+                    value(projection, &mut values, index, variable, (provider, &all), true);
                 }
-                Statement::Value { variable, held, count } => {
-                    let all = teller.binding.held()[held as usize..][..count as usize].to_vec();
-                    value(teller, &mut values, index, variable, (held, &all), false);
+                Statement::Value { variable, provider, count } => {
+                    let all = projection.binding.providers()[provider as usize..][..count as usize].to_vec();
+                    value(projection, &mut values, index, variable, (provider, &all), false);
                 }
             }
         }
@@ -229,19 +229,19 @@ fn body(
         }
         let scope = match told.scope {
             Some(scope) => {
-                let shape = teller.scope(scope);
+                let shape = projection.scope(scope);
                 let is_block = module.scope(scope).kind == ScopeKind::Block;
-                match teller.discriminator(scope).filter(|_| is_block) {
-                    Some(number) => shape!(teller.shapes; shape, "discriminator", number),
+                match projection.discriminator(scope).filter(|_| is_block) {
+                    Some(number) => shape!(projection.shapes; shape, "discriminator", number),
                     None => shape,
                 }
             }
-            None => shape!(teller.shapes; "no scope"),
+            None => shape!(projection.shapes; "no scope"),
         };
         let line = match own_line {
-            Some(OwnLine { line: Some((file, line, column)), .. }) => teller.line_at(file, line, column),
-            Some(OwnLine { line: None, .. }) => teller.line(None),
-            None => teller.line(told.line),
+            Some(OwnLine { line: Some((file, line, column)), .. }) => projection.line_at(file, line, column),
+            Some(OwnLine { line: None, .. }) => projection.line(None),
+            None => projection.line(told.line),
         };
         instructions.push((real.word, scope, line));
     }
@@ -255,33 +255,33 @@ struct Now {
 }
 
 fn value(
-    teller: &mut Teller<'_, '_>,
+    projection: &mut Projection<'_, '_>,
     values: &mut Vec<(usize, Shape, At, Shape)>,
     index: usize,
     variable: VariableId,
-    (first, all): (u32, &[crate::spirv::Held]),
+    (first, all): (u32, &[crate::spirv::Provider]),
     is_declaration: bool,
 ) {
-    let (key, at) = (teller.held_key(variable), teller.module.at_variable(variable, None));
-    let ty = teller.module.variable(variable).ty;
+    let (key, at) = (projection.held_key(variable), projection.module.at_variable(variable, None));
+    let ty = projection.module.variable(variable).ty;
     if all.is_empty() {
-        let nothing = shape!(teller.shapes; "nothing");
+        let nothing = shape!(projection.shapes; "nothing");
         values.push((index, key, at.clone(), nothing));
     }
-    for (place, held) in (first..).zip(all) {
-        let is_omitted = teller.listed.has(Subject::Holder(variable, place), Property::Entity);
+    for (place, provider) in (first..).zip(all) {
+        let is_omitted = projection.omissions.has(Subject::Provider(variable, place), Property::Entity);
         let shape = match is_omitted {
             // An earlier declaration stays in effect.
             true if is_declaration => continue,
-            true => teller.nothing_around(held, ty),
-            false => teller.holding(held, ty, is_declaration),
+            true => projection.nothing_around(provider, ty),
+            false => projection.holding(provider, ty, is_declaration),
         };
         values.push((index, key, at.clone(), shape));
     }
 }
 
 impl Compare<'_> {
-    pub(super) fn bodies(&mut self, described: &Told, said: &Told) {
+    pub(super) fn bodies(&mut self, described: &Description, said: &Description) {
         let said: HashMap<Id, &Body> = said.bodies.iter().map(|body| (body.code, body)).collect();
         for body in &described.bodies {
             // The record of a function shows missing code.

@@ -1,21 +1,21 @@
 //! Structures, classes and unions, and template parameters.
 
+use super::described::Projection;
 use super::shapes::{Part, Shape, shape};
-use super::told::Teller;
 use crate::model::{
     Accessibility, BaseOffset, Composite, CompositeKind, Passed, TemplateArgument, TemplateParameter, TypeId,
     TypeKind,
 };
 use crate::omission::{Property, Reason, Subject, TemplateOwner};
 
-impl Teller<'_, '_> {
+impl Projection<'_, '_> {
     pub(super) fn composite(&mut self, id: TypeId, composite: &Composite, all: &mut Vec<(String, Shape)>) {
         let module = self.module;
         let ty = module.ty(id);
         let size = match ty.bits().filter(|_| !ty.is_declaration()) {
             Some(bits) => {
                 // Sizes are read back in whole bytes.
-                let encoded = self.listed.number(Subject::Type(id), Property::Size);
+                let encoded = self.omissions.number(Subject::Type(id), Property::Size);
                 let bits = encoded.map_or(bits, |encoded| encoded.next_multiple_of(8));
                 shape!(self.shapes; bits, "bits")
             }
@@ -43,12 +43,13 @@ impl Teller<'_, '_> {
             }
         }
         let is_lost = |ty: TypeId| self.types[ty.as_u32() as usize].is_lost;
-        let room = self.listed.room(Subject::Type(id), Property::Members);
-        let whole = self.listed.number(Subject::Type(id), Property::Size).or(ty.bits()).unwrap_or(u64::MAX);
+        let room = self.omissions.room(Subject::Type(id), Property::Members);
+        let whole =
+            self.omissions.number(Subject::Type(id), Property::Size).or(ty.bits()).unwrap_or(u64::MAX);
         // A member that lies beyond the type, because its encoded offset is another number, cannot be imported.
         let is_inside = |place: u32, member: &crate::model::Member| {
             let bits = member.bits.or(module.ty(member.ty).bits()).unwrap_or_default();
-            let offset = self.listed.number(Subject::Member(id, place), Property::Offset);
+            let offset = self.omissions.number(Subject::Member(id, place), Property::Offset);
             offset.is_none_or(|offset| offset.saturating_add(bits) <= whole.div_ceil(8).saturating_mul(8))
         };
         let members = (0..).zip(&composite.members).take(room);
@@ -61,11 +62,11 @@ impl Teller<'_, '_> {
             let is_sized = whole.is_some() && self.types[member.ty.as_u32() as usize].is_sized;
             // A member as large as its type is not a bit field.
             let bits = member.bits.filter(|&bits| is_sized && Some(bits) < whole).unwrap_or_default();
-            let bits = self.listed.number(subject, Property::Size).unwrap_or(bits);
+            let bits = self.omissions.number(subject, Property::Size).unwrap_or(bits);
             let access = self.access(member.accessibility);
             let line = self.line(member.line);
             let made = if member.is_artificial { "artificial" } else { "" };
-            let offset = self.listed.number(subject, Property::Offset).unwrap_or(member.offset_bits);
+            let offset = self.omissions.number(subject, Property::Offset).unwrap_or(member.offset_bits);
             let value = shape!(
                 self.shapes; name.clone(), "of", self.ty(member.ty), "at bit", offset, "of", bits, access, made, line
             );
@@ -99,11 +100,11 @@ impl Teller<'_, '_> {
                 said.extend(self.template(subject, parameter));
                 continue;
             };
-            if self.listed.has(subject, Property::Entity) {
+            if self.omissions.has(subject, Property::Entity) {
                 continue;
             }
-            let why = self.listed.why(subject, Property::Pack);
-            let room = self.listed.room(subject, Property::Pack);
+            let why = self.omissions.why(subject, Property::Pack);
+            let room = self.omissions.room(subject, Property::Pack);
             let inner = (0..).zip(inner).filter_map(|(place, parameter)| {
                 self.template(Subject::TemplateParameter(owner, index, Some(place)), parameter)
             });
@@ -121,7 +122,7 @@ impl Teller<'_, '_> {
             TemplateOwner::Type(id) => Subject::Type(id),
             TemplateOwner::Function(id) => Subject::Function(id),
         };
-        said.truncate(self.listed.room(whole, Property::TemplateParameters));
+        said.truncate(self.omissions.room(whole, Property::TemplateParameters));
         all.extend(
             said.into_iter().enumerate().map(|(index, shape)| (format!("template parameter {index}"), shape)),
         );
@@ -133,11 +134,11 @@ impl Teller<'_, '_> {
 
     /// A parameter that is not a pack; `None` where it is omitted.
     pub(super) fn template(&mut self, subject: Subject, parameter: &TemplateParameter) -> Option<Shape> {
-        if self.listed.has(subject, Property::Entity) {
+        if self.omissions.has(subject, Property::Entity) {
             return None;
         }
         let name = self.parameter_name(parameter);
-        let cut = |of: &TypeId| self.listed.is_cut(subject, self.stand_in(*of));
+        let cut = |of: &TypeId| self.omissions.is_cut(subject, self.stand_in(*of));
         Some(match &parameter.argument {
             &TemplateArgument::Type(ty) => {
                 let ty = match ty.filter(cut) {

@@ -1,18 +1,19 @@
 //! Functions and variables.
 
+use super::described::Projection;
 use super::shapes::{Shape, shape};
-use super::told::Teller;
 use crate::model::{FunctionId, ScopeKind, SourceLine, TypeKind, VariableId, VariableKind};
 use crate::omission::{Property, Subject, TemplateOwner};
 use crate::spirv::words::Id;
 
-impl Teller<'_, '_> {
+impl Projection<'_, '_> {
     pub(super) fn function_record(&mut self, id: FunctionId) {
         let module = self.module;
         let function = module.function(id);
         let declared = function.specification.map(|of| module.function(of));
         let mut all = Vec::new();
-        let cut = |of: &crate::model::TypeId| self.listed.is_cut(Subject::Signature(id), self.stand_in(*of));
+        let cut =
+            |of: &crate::model::TypeId| self.omissions.is_cut(Subject::Signature(id), self.stand_in(*of));
         let result = match function.returns.filter(cut) {
             Some(of) => self.nothing(Some(of)),
             None => self.maybe(function.returns),
@@ -44,7 +45,7 @@ impl Teller<'_, '_> {
         if body_line != 0 {
             all.push(("line of the body".into(), shape!(self.shapes; u64::from(body_line))));
         }
-        let has_code = is_function && !self.listed.has(Subject::Function(id), Property::Code);
+        let has_code = is_function && !self.omissions.has(Subject::Function(id), Property::Code);
         if let Some(code) = self.binding.function_id(id).filter(|_| has_code) {
             all.push(("code".into(), shape!(self.shapes; u64::from(code.0))));
         }
@@ -109,13 +110,13 @@ impl Teller<'_, '_> {
         let is_member = matches!(module.scope(variable.scope).kind, ScopeKind::Type(_));
         let mut all = Vec::new();
         let subject = Subject::Variable(id);
-        if self.listed.has(subject, Property::Entity) {
+        if self.omissions.has(subject, Property::Entity) {
             return;
         }
         if self.is_declared(variable.scope) || variable.origin.is_some() && !self.mode.has_inlined_variables {
             return;
         }
-        let is_cut = self.listed.has(subject, Property::Type);
+        let is_cut = self.omissions.has(subject, Property::Type);
         if self.types[variable.ty.as_u32() as usize].is_lost {
             return;
         }
@@ -126,11 +127,12 @@ impl Teller<'_, '_> {
             let line = variable.line.or_else(|| declared?.line);
             all.push(("line".into(), self.line(line)));
             self.yes(&mut all, variable.is_artificial, "artificial");
-            let held = self.binding.global_id(id).filter(|_| !self.listed.has(subject, Property::Storage));
-            let is_global = module.function_of(variable.scope).is_none() || held.is_some();
+            let provider =
+                self.binding.global_id(id).filter(|_| !self.omissions.has(subject, Property::Storage));
+            let is_global = module.function_of(variable.scope).is_none() || provider.is_some();
             if is_member || is_global {
                 all.push(("access".into(), self.access(variable.accessibility)));
-                let value = self.held(id, held);
+                let value = self.providers(id, provider);
                 if let Some(value) = value {
                     all.push(("value".into(), value));
                 }
@@ -145,7 +147,7 @@ impl Teller<'_, '_> {
                     all.push(("linkage name".into(), shape!(self.shapes; linkage)));
                 }
                 if let Some(of) = variable.specification.filter(|&of| module.is_static_member(of))
-                    && !self.listed.has(subject, Property::Definition)
+                    && !self.omissions.has(subject, Property::Definition)
                 {
                     all.push(("definition of".into(), self.variable_key(of)));
                 }
@@ -168,14 +170,15 @@ impl Teller<'_, '_> {
     }
 
     /// The `OpVariable` of a variable, or its constant value.
-    pub(super) fn held(&mut self, id: VariableId, held: Option<Id>) -> Option<Shape> {
+    pub(super) fn providers(&mut self, id: VariableId, provider: Option<Id>) -> Option<Shape> {
         let variable = self.module.variable(id);
         let bits = self.module.ty(variable.ty).bits().unwrap_or(64).clamp(1, 64) as u32;
-        let constant = held.and_then(|held| self.layout.constant(held)).and_then(|constant| constant.value);
-        match (held, constant) {
+        let constant =
+            provider.and_then(|provider| self.layout.constant(provider)).and_then(|constant| constant.value);
+        match (provider, constant) {
             (Some(_), Some(number)) => Some(shape!(self.shapes; "number", number & u64::MAX >> (64 - bits))),
-            (Some(held), None) => Some(shape!(self.shapes; "id", u64::from(held.0))),
-            (None, _) if self.listed.has(Subject::Variable(id), Property::Value) => None,
+            (Some(provider), None) => Some(shape!(self.shapes; "id", u64::from(provider.0))),
+            (None, _) if self.omissions.has(Subject::Variable(id), Property::Value) => None,
             (None, _) => {
                 let bytes = self.module.always(id).and_then(|loc| self.module.constant(loc))?;
                 let number = self.integer(variable.ty, bytes)?;

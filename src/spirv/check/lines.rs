@@ -1,12 +1,12 @@
 //! Files, and lines and columns of them.
 
+use super::described::Projection;
 use super::shapes::{Shape, shape};
-use super::told::Teller;
 use crate::model::{FileId, ScopeId, ScopeKind, SourceLine};
 use crate::omission::{Property, Subject};
 use crate::spirv::words::Id;
 
-impl Teller<'_, '_> {
+impl Projection<'_, '_> {
     pub(super) fn path(&self, file: FileId) -> String {
         let file = self.module.file(file);
         let directory = self.module.unit(file.unit).directory;
@@ -31,7 +31,8 @@ impl Teller<'_, '_> {
             let path = self.path(id);
             let mut all = Vec::new();
             let text = file.source.map(|text| self.module.string(text)).filter(|text| !text.is_empty());
-            if let Some(text) = text.filter(|_| !self.listed.has(Subject::File(id), Property::SourceText)) {
+            if let Some(text) = text.filter(|_| !self.omissions.has(Subject::File(id), Property::SourceText))
+            {
                 all.push(("text".into(), shape!(self.shapes; text.to_owned())));
             }
             let key = shape!(self.shapes; "file", path);

@@ -11,16 +11,16 @@
 
 mod body;
 mod composites;
-mod cuts;
+mod described;
 mod entities;
-mod held;
 mod lines;
-mod listed;
-mod lost;
+mod locations;
+mod omissions;
+mod omitted_types;
 mod scopes;
 mod shapes;
-mod told;
 mod types;
+mod unimported;
 
 use core::fmt;
 use core::ops::Range;
@@ -39,9 +39,9 @@ use super::validate::{Finding, Report, Rule, validate};
 use crate::error::{At, Count, Result};
 use crate::model::Module;
 use crate::omission::Omission;
-use listed::Listed;
+use described::{Description, Projection};
+use omissions::Omissions;
 use shapes::{Shape, Shapes};
-use told::{Teller, Told};
 
 /// The result of a comparison.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -134,9 +134,10 @@ fn checked(
         discriminators: mode.discriminators,
         ..Mode::exact(mode.set)
     };
-    let (listed, nothing) = (Listed::new(omissions), Listed::default());
-    let described = Teller::new(module, binding, mode, facts.layout(), &mut shapes, &listed).tell(added);
-    let said = Teller::new(&said, &said_binding, &exact, facts.layout(), &mut shapes, &nothing).tell(&[]);
+    let (by_subject, nothing) = (Omissions::new(omissions), Omissions::default());
+    let described =
+        Projection::new(module, binding, mode, facts.layout(), &mut shapes, &by_subject).tell(added);
+    let said = Projection::new(&said, &said_binding, &exact, facts.layout(), &mut shapes, &nothing).tell(&[]);
     let mut compare = Compare { shapes: &shapes, found: Vec::new(), compared: 0 };
     compare.records(&described, &said);
     compare.bodies(&described, &said);
@@ -178,7 +179,7 @@ struct Compare<'c> {
 }
 
 impl Compare<'_> {
-    fn records(&mut self, described: &Told, said: &Told) {
+    fn records(&mut self, described: &Description, said: &Description) {
         let mut by_key: IndexMap<Shape, [Vec<usize>; 2]> = IndexMap::new();
         for (index, record) in described.records.iter().enumerate() {
             by_key.entry(record.key).or_default()[0].push(index);

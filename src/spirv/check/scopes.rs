@@ -1,13 +1,13 @@
 //! Scopes: the key of each, and the scope that entities are encoded in.
 
+use super::described::Projection;
 use super::shapes::{Shape, shape};
-use super::told::Teller;
 use crate::model::{FunctionId, ScopeId, ScopeKind, SourceLine};
 use crate::omission::Subject;
 use crate::spirv::mode::Discriminators;
 use crate::spirv::table::Set;
 
-impl Teller<'_, '_> {
+impl Projection<'_, '_> {
     /// The key of a scope.
     pub(super) fn scope(&mut self, id: ScopeId) -> Shape {
         let mut open = vec![id];

@@ -1,16 +1,16 @@
 //! Types, as the mode encodes them.
 
+use super::described::Projection;
 use super::shapes::{Part, Shape, shape};
-use super::told::Teller;
 use crate::model::{
     BaseEncoding, CompositeKind, Count, MemorySpace, PointerKind, Qualifier, TypeId, TypeKind,
 };
 use crate::omission::{Property, Subject};
-use crate::spirv::mode::{Of, Vectors};
+use crate::spirv::mode::{BaseTypes, Vectors};
 
 /// The encoding of a type.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Said {
+pub(super) struct EncodedType {
     pub shape: Shape,
     /// The basic type that it is, names or qualifies.
     pub basic: Option<Shape>,
@@ -22,13 +22,13 @@ pub(super) struct Said {
     pub is_lost: bool,
 }
 
-impl Teller<'_, '_> {
+impl Projection<'_, '_> {
     /// Makes the records of all types. Types reference earlier types only, except in members.
     pub(super) fn types(&mut self) {
         for (id, ty) in self.module.types() {
             let said = self.kind(id, ty.kind(), ty.bits());
             let is_lost = self.is_lost(id);
-            self.types.push(Said { is_lost, ..said });
+            self.types.push(EncodedType { is_lost, ..said });
         }
         for id in self.module.types.keys() {
             self.type_record(id);
@@ -47,9 +47,10 @@ impl Teller<'_, '_> {
         }
     }
 
-    fn kind(&mut self, id: TypeId, kind: &TypeKind, bits: Option<u64>) -> Said {
-        let said = |of: Option<TypeId>, types: &[Said]| of.map(|of| types[of.as_u32() as usize]);
-        let plain = |shape| Said { shape, basic: None, is_basic: false, is_sized: true, is_lost: false };
+    fn kind(&mut self, id: TypeId, kind: &TypeKind, bits: Option<u64>) -> EncodedType {
+        let said = |of: Option<TypeId>, types: &[EncodedType]| of.map(|of| types[of.as_u32() as usize]);
+        let plain =
+            |shape| EncodedType { shape, basic: None, is_basic: false, is_sized: true, is_lost: false };
         match kind {
             TypeKind::Base { name, encoding } => {
                 let name = self.module.string(*name).to_owned();
@@ -61,7 +62,7 @@ impl Teller<'_, '_> {
                     None => shape!(self.shapes; "unspecified", name),
                 };
                 let is_sized = word(*encoding).is_some();
-                Said { basic: Some(shape), is_basic: true, is_sized, ..plain(shape) }
+                EncodedType { basic: Some(shape), is_basic: true, is_sized, ..plain(shape) }
             }
             TypeKind::Unspecified { name } => {
                 plain(shape!(self.shapes; "unspecified", self.module.string(*name).to_owned()))
@@ -69,14 +70,14 @@ impl Teller<'_, '_> {
             &TypeKind::Pointer { kind, to, space, memory } => {
                 let of = said(to, &self.types);
                 let to = match self.mode.pointee {
-                    Of::Any => self.pointee(id, to),
-                    Of::Basic => match of.and_then(|of| of.basic) {
+                    BaseTypes::Any => self.pointee(id, to),
+                    BaseTypes::Basic => match of.and_then(|of| of.basic) {
                         Some(basic) => basic,
                         None => {
                             let bits = bits.unwrap_or_default();
                             let name = self.spelled(id);
                             let shape = shape!(self.shapes; "address", name, bits, "bits");
-                            return Said { basic: Some(shape), is_basic: true, ..plain(shape) };
+                            return EncodedType { basic: Some(shape), is_basic: true, ..plain(shape) };
                         }
                     },
                 };
@@ -99,9 +100,9 @@ impl Teller<'_, '_> {
                 let inner = said(of, &self.types);
                 let basic = inner.and_then(|inner| inner.basic);
                 let to = match (self.mode.pointee, basic) {
-                    (Of::Any, _) => self.pointee(id, of),
-                    (Of::Basic, Some(basic)) => basic,
-                    (Of::Basic, None) => {
+                    (BaseTypes::Any, _) => self.pointee(id, of),
+                    (BaseTypes::Basic, Some(basic)) => basic,
+                    (BaseTypes::Basic, None) => {
                         let shape = self.maybe(of);
                         return inner.unwrap_or(plain(shape));
                     }
@@ -113,17 +114,17 @@ impl Teller<'_, '_> {
                     Qualifier::Atomic => "atomic",
                 };
                 let is_sized = inner.is_none_or(|inner| inner.is_sized);
-                Said { basic, is_sized, ..plain(shape!(self.shapes; qualifier, to)) }
+                EncodedType { basic, is_sized, ..plain(shape!(self.shapes; qualifier, to)) }
             }
             &TypeKind::Typedef { of, .. } => {
                 let inner = said(of, &self.types);
                 let basic = inner.and_then(|inner| inner.basic);
-                if self.mode.typedef == Of::Basic && basic.is_none() {
+                if self.mode.typedef == BaseTypes::Basic && basic.is_none() {
                     let shape = self.maybe(of);
                     return inner.unwrap_or(plain(shape));
                 }
                 let is_sized = inner.is_none_or(|inner| inner.is_sized);
-                Said { basic, is_sized, ..plain(self.type_key(id)) }
+                EncodedType { basic, is_sized, ..plain(self.type_key(id)) }
             }
             &TypeKind::MemberPointer { class, to } => {
                 let class = self.ty(self.class(class));
@@ -139,7 +140,7 @@ impl Teller<'_, '_> {
                     parts.push("unknown".into());
                 }
                 let is_sized = self.types[of.as_u32() as usize].is_sized;
-                Said { is_sized, ..plain(self.array(parts)) }
+                EncodedType { is_sized, ..plain(self.array(parts)) }
             }
             TypeKind::Vector { of, count } => {
                 let inner = self.types[of.as_u32() as usize];
@@ -150,7 +151,7 @@ impl Teller<'_, '_> {
                         plain(self.array(vec!["array of".into(), inner.shape.into(), count]))
                     }
                 };
-                Said { is_sized: inner.is_sized, ..said }
+                EncodedType { is_sized: inner.is_sized, ..said }
             }
             TypeKind::Matrix { of, count, is_column_major } => {
                 let inner = self.types[of.as_u32() as usize];
@@ -168,7 +169,7 @@ impl Teller<'_, '_> {
                         plain(self.array(vec!["array of".into(), inner.shape.into(), count]))
                     }
                 };
-                Said { is_sized: inner.is_sized, ..said }
+                EncodedType { is_sized: inner.is_sized, ..said }
             }
             TypeKind::Composite(_) | TypeKind::Enum { .. } => plain(self.type_key(id)),
             TypeKind::Subroutine { returns, parameters } => {
@@ -216,7 +217,7 @@ impl Teller<'_, '_> {
 
     fn count(&mut self, dimension: Subject, count: Count) -> Part {
         match count {
-            _ if self.listed.has(dimension, Property::Count) => "unknown".into(),
+            _ if self.omissions.has(dimension, Property::Count) => "unknown".into(),
             Count::Fixed(0) if !self.mode.has_empty_arrays || self.mode.set.is_shader() => "unknown".into(),
             Count::Fixed(count) => count.into(),
             Count::Variable(variable) if self.mode.has_variable_counts && self.counts(variable) => {
@@ -276,7 +277,7 @@ impl Teller<'_, '_> {
 
     /// Whether an enumerator is not omitted.
     fn is_encoded(&self, id: TypeId, index: u32) -> bool {
-        !self.listed.has(Subject::Enumerator(id, index), Property::Entity)
+        !self.omissions.has(Subject::Enumerator(id, index), Property::Entity)
     }
 
     fn type_record(&mut self, id: TypeId) {
@@ -297,10 +298,10 @@ impl Teller<'_, '_> {
             &TypeKind::Typedef { of, .. } => {
                 let basic = self.types[id.as_u32() as usize].basic;
                 let named = match (self.mode.typedef, basic) {
-                    (Of::Any, _) => self.pointee(id, of),
-                    (Of::Basic, Some(basic)) => basic,
+                    (BaseTypes::Any, _) => self.pointee(id, of),
+                    (BaseTypes::Basic, Some(basic)) => basic,
                     // Omitted.
-                    (Of::Basic, None) => return,
+                    (BaseTypes::Basic, None) => return,
                 };
                 all.push(("type".into(), named));
             }
@@ -310,7 +311,7 @@ impl Teller<'_, '_> {
                     all.push(("class".into(), shape!(self.shapes; "yes")));
                 }
                 let encoded = (0..).zip(enumerators).filter(|&(index, _)| self.is_encoded(id, index));
-                let room = self.listed.room(Subject::Type(id), Property::Enumerators);
+                let room = self.omissions.room(Subject::Type(id), Property::Enumerators);
                 let encoded: Vec<_> = encoded.map(|(_, &enumerator)| enumerator).take(room).collect();
                 for (index, (name, value)) in encoded.into_iter().enumerate() {
                     let name = self.module.string(name).to_owned();
@@ -334,7 +335,7 @@ impl Teller<'_, '_> {
         let is_declared =
             matches!(ty.kind(), TypeKind::Typedef { .. } | TypeKind::Enum { .. } | TypeKind::Composite(_));
         if is_declared {
-            let scope = self.listed.scope(Subject::Type(id), ty.scope());
+            let scope = self.omissions.scope(Subject::Type(id), ty.scope());
             all.push(("scope".into(), self.scope(scope)));
             all.push(("line".into(), self.line(ty.line())));
         }

@@ -184,38 +184,38 @@ impl<'a> Importer<'_, 'a> {
             self.omit(fact, Unimported::NoBlock);
             return Ok(());
         };
-        let made = self.held(fact, variable);
-        let Some(held) = self.made(fact, made) else { return Ok(()) };
-        let defined = self.facts.layout().definition(held.id());
-        let is_all = held.indexes().is_empty() && held.operations(false).is_empty();
+        let made = self.providers(fact, variable);
+        let Some(provider) = self.made(fact, made) else { return Ok(()) };
+        let defined = self.facts.layout().definition(provider.id());
+        let is_all = provider.indexes().is_empty() && provider.operations(false).is_empty();
         if is_all && defined.is_some_and(|it| it.opcode() == op::UNDEF) {
             self.binding.value(position, variable, &[]);
             return Ok(());
         }
         if fact.name() == Some(Name::Declare) {
-            self.binding.declare(position, variable, held);
+            self.binding.declare(position, variable, provider);
             return Ok(());
         }
         body.last = Some(variable);
         let all = &mut self.binding;
         // Consecutive values of a variable can each give some of its bits.
         if before == Some(variable)
-            && held.indexes().is_empty()
-            && let Some((_, Statement::Value { held: first, count, .. })) = all.statements.last_mut()
-            && let Some(bits) = held.held_bits()
+            && provider.indexes().is_empty()
+            && let Some((_, Statement::Value { provider: first, count, .. })) = all.statements.last_mut()
+            && let Some(bits) = provider.held_bits()
         {
-            let others = &all.held[*first as usize..(*first + *count) as usize];
-            let is_apart = |other: &crate::spirv::Held| {
+            let others = &all.providers[*first as usize..(*first + *count) as usize];
+            let is_apart = |other: &crate::spirv::Provider| {
                 let bits_of = other.held_bits().filter(|_| other.indexes().is_empty());
                 bits_of.is_some_and(|other| bits.end <= other.start || other.end <= bits.start)
             };
             if others.iter().all(is_apart) {
                 *count += 1;
-                all.held.push(held);
+                all.providers.push(provider);
                 return Ok(());
             }
         }
-        all.value(position, variable, &[held]);
+        all.value(position, variable, &[provider]);
         Ok(())
     }
 

@@ -66,7 +66,7 @@ impl<'a> Importer<'_, 'a> {
         let ty = self.ty(fact, Field::Type, unit)?;
         let (name, linkage) = (self.text(fact, Field::Name), self.text(fact, Field::LinkageName));
         let mut flags = Flags(self.word(fact, Field::Flags));
-        let held = fact.id(Field::Variable).filter(|&id| !self.is_nothing(id));
+        let provider = fact.id(Field::Variable).filter(|&id| !self.is_nothing(id));
         let member = fact.id(Field::StaticMember).filter(|&id| !self.is_nothing(id));
         let (is_definition, is_local) = (flags.take(flags::DEFINITION), flags.take(flags::LOCAL));
         let line = self.line(fact, unit);
@@ -89,7 +89,7 @@ impl<'a> Importer<'_, 'a> {
                 if let Some(Err(id)) = missing {
                     self.omit(fact, Unimported::NoStaticMember(id.0));
                 }
-                match is_definition || held.is_some() || is_local {
+                match is_definition || provider.is_some() || is_local {
                     true => self.m.variable(scope, &name, ty),
                     false => self.m.extern_variable(scope, &name, ty),
                 }
@@ -111,17 +111,17 @@ impl<'a> Importer<'_, 'a> {
         let id = variable.id();
         self.optimized(&mut flags, unit);
         self.rest(fact, flags);
-        if let Some(held) = held {
-            self.hold(fact, id, held);
+        if let Some(provider) = provider {
+            self.hold(fact, id, provider);
         }
         Ok(id)
     }
 
     /// Binds a global variable to its `OpVariable`, or gives it its constant value.
-    fn hold(&mut self, fact: &Fact<'a>, variable: VariableId, held: Id) {
+    fn hold(&mut self, fact: &Fact<'a>, variable: VariableId, provider: Id) {
         let layout = self.facts.layout();
         let ty = self.m.described().variable(variable).ty;
-        if let Some(expression) = self.get(held) {
+        if let Some(expression) = self.get(provider) {
             return match self.constant_of(&expression) {
                 Some(value) => {
                     let bytes = self.m.described().ty(ty).bits().unwrap_or_default().div_ceil(8);
@@ -132,20 +132,20 @@ impl<'a> Importer<'_, 'a> {
                     }
                     self.give(fact, variable, &value);
                 }
-                None => self.omit(fact, Unimported::UnknownPlace(held.0)),
+                None => self.omit(fact, Unimported::UnknownPlace(provider.0)),
             };
         }
-        if layout.definition(held).is_none() {
-            return self.omit(fact, Unimported::Undefined(held.0));
+        if layout.definition(provider).is_none() {
+            return self.omit(fact, Unimported::Undefined(provider.0));
         }
         // A constant gives the whole value, and may exist for the debug information only.
-        let is_number = layout.constant(held).is_some_and(|constant| constant.value.is_some());
+        let is_number = layout.constant(provider).is_some_and(|constant| constant.value.is_some());
         let module = self.m.described();
         if !is_number || module.function_of(module.variable(variable).scope).is_some() {
-            self.binding.global(variable, held);
+            self.binding.global(variable, provider);
         }
-        if layout.constant(held).is_some() {
-            match self.constant(held, ty) {
+        if layout.constant(provider).is_some() {
+            match self.constant(provider, ty) {
                 Ok(value) => self.give(fact, variable, &value),
                 Err(what) => self.omit(fact, what),
             }

@@ -10,11 +10,11 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::{FunctionId, Module, ScopeId, SourceLine, VariableId};
 use crate::omission::{Property, Reason, Subject};
 use crate::spirv::binding::{Binding, Statement};
-use crate::spirv::held::Held;
-use crate::spirv::holds::Spot;
 use crate::spirv::layout::Function;
 use crate::spirv::mode::Mode;
 use crate::spirv::opcodes as op;
+use crate::spirv::provider::Provider;
+use crate::spirv::provider_rules::Spot;
 use crate::spirv::table::Name;
 use crate::spirv::words::{Id, Instruction};
 
@@ -31,10 +31,10 @@ pub(super) fn body<'a>(
 ) -> Result<Out<'a>> {
     let layout = writer.layout;
     // Most variables use the empty expression: reserve space for it.
-    let has_room = !binding.held.is_empty() && writer.expressions.is_empty();
+    let has_room = !binding.providers.is_empty() && writer.expressions.is_empty();
     let words = most_words(writer, binding);
     let out = Out::new(layout, &mut writer.out, has_room, words);
-    let there = There::at_start(writer.mode);
+    let there = BlockState::at_start(writer.mode);
     let mut body = Body { writer, module, binding, places, entities, out, there, fitting: None };
     let (mut blocks, mut placed) = (Blocks::default(), Vec::new());
     for (index, function) in layout.functions().iter().enumerate() {
@@ -48,14 +48,14 @@ pub(super) fn body<'a>(
 /// Estimate of the new words in functions, rarely exceeded: 8 for a declaration or value, 6 or 7 for a scope, 4 or 10
 /// for a line. The scope is repeated in every block.
 pub(super) fn most_words(writer: &Writer<'_>, binding: &Binding) -> usize {
-    let others = binding.statements.len().saturating_sub(binding.held.len());
+    let others = binding.statements.len().saturating_sub(binding.providers.len());
     let each = if writer.mode.has_debug_lines { 10 } else { 5 };
-    8 * binding.held.len() + each * others + 24 * writer.layout.functions().len()
+    8 * binding.providers.len() + each * others + 24 * writer.layout.functions().len()
 }
 
 /// State of a function according to the binding, up to the current position.
 #[derive(Debug, Clone, Copy)]
-struct Said {
+struct BindingState {
     scope: Option<ScopeId>,
     /// `None` before the first line statement.
     line: Option<Option<SourceLine>>,
@@ -63,7 +63,7 @@ struct Said {
 
 /// State of a block according to its words, up to the current position.
 #[derive(Debug, Clone, Copy)]
-struct There {
+struct BlockState {
     scope: Option<Scoped>,
     /// The scope of the model that `scope` encodes.
     of: Option<ScopeId>,
@@ -71,7 +71,7 @@ struct There {
     line: Option<Option<SourceLine>>,
 }
 
-impl There {
+impl BlockState {
     /// State at the start of a block: no scope and no line, except for readers to whom the previous line continues.
     fn at_start(mode: &Mode) -> Self {
         Self { scope: None, of: None, line: mode.has_no_line.then_some(None) }
@@ -85,7 +85,7 @@ struct Body<'b, 'w> {
     places: &'b Places<'b>,
     entities: &'b Entities,
     out: Out<'w>,
-    there: There,
+    there: BlockState,
     fitting: Option<Fitting>,
 }
 
@@ -98,12 +98,12 @@ impl Body<'_, '_> {
         mut placed: &[Placed],
     ) -> Result<()> {
         let bound = self.places.functions[index];
-        let mut said = Said { scope: bound.map(|id| self.module.function(id).scope), line: None };
+        let mut said = BindingState { scope: bound.map(|id| self.module.function(id).scope), line: None };
         if let Some(id) = bound.filter(|_| blocks.all.is_empty() && self.writer.is_shader()) {
             self.writer.omit(self.module, Subject::Function(id), Property::Code, Reason::NoBlocks);
         }
         for (number, block) in blocks.all.iter().enumerate() {
-            self.there = There::at_start(self.writer.mode);
+            self.there = BlockState::at_start(self.writer.mode);
             // An existing line between two blocks applies in the second.
             let before = number.checked_sub(1).map(|before| blocks.all[before].end as usize);
             let (mut at, mut read) = (block.start as usize, before.unwrap_or(function.at.start));
@@ -157,7 +157,13 @@ impl Body<'_, '_> {
     }
 
     /// Writes the statements of one position: scope, line, then variables in order. `has_line`: the line is repeated.
-    fn group(&mut self, placed: &[Placed], said: &mut Said, mut has_line: bool, spot: Spot) -> Result<()> {
+    fn group(
+        &mut self,
+        placed: &[Placed],
+        said: &mut BindingState,
+        mut has_line: bool,
+        spot: Spot,
+    ) -> Result<()> {
         let binding = self.binding;
         for placed in placed {
             for (_, statement) in placed.statements(binding) {
@@ -175,15 +181,15 @@ impl Body<'_, '_> {
         for (_, statement) in placed.iter().flat_map(|placed| placed.statements(binding)) {
             match *statement {
                 Statement::Scope(_) | Statement::Line(_) => {}
-                Statement::Declare { variable, held } => {
+                Statement::Declare { variable, provider } => {
                     self.variable(variable, said.scope, &spot, |saying, all| {
-                        saying.declare(held, &all[held as usize])
+                        saying.declare(provider, &all[provider as usize])
                     })?;
                 }
-                Statement::Value { variable, held, count } => {
-                    let range = held as usize..held as usize + count as usize;
+                Statement::Value { variable, provider, count } => {
+                    let range = provider as usize..provider as usize + count as usize;
                     self.variable(variable, said.scope, &spot, |saying, all| {
-                        saying.value(held, &all[range])
+                        saying.value(provider, &all[range])
                     })?;
                 }
             }
@@ -198,7 +204,7 @@ impl Body<'_, '_> {
         variable: VariableId,
         scope: Option<ScopeId>,
         spot: &Spot,
-        say: impl FnOnce(&mut Saying<'_, '_>, &[Held]) -> Result<()>,
+        say: impl FnOnce(&mut Saying<'_, '_>, &[Provider]) -> Result<()>,
     ) -> Result<()> {
         let said = self.entities.said(self.module, variable);
         if said != variable
@@ -215,7 +221,7 @@ impl Body<'_, '_> {
         let Self { writer, module, out, binding, fitting, .. } = self;
         let words = &mut out.words;
         let mut saying = Saying { writer, module, variable, ty, debug, spot, words, fitting };
-        say(&mut saying, &binding.held).map_err(|error| error.or_at(module.at_variable(variable, None)))
+        say(&mut saying, &binding.providers).map_err(|error| error.or_at(module.at_variable(variable, None)))
     }
 
     /// Sets the scope of the following instructions: the given one, or its innermost enclosing scope with an

@@ -1,8 +1,8 @@
 //! Structures, classes and unions: `DebugTypeComposite`, its members and base classes. Section 4.3.
 
 use super::entities::{Globals, Operands};
+use super::inverse::{member_count, said_bases};
 use super::order::{Item, State};
-use super::related::{member_count, said_bases};
 use super::types::{STRUCTURE, class_of};
 use super::writer::Word;
 use crate::error::Result;

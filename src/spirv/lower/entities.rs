@@ -6,10 +6,10 @@ use cranelift_entity::{EntityRef, PrimaryMap, SecondaryMap};
 use hashbrown::{HashMap, HashSet};
 use smallvec::SmallVec;
 
+use super::inverse::Inverse;
 use super::lines::Texts;
 use super::order::{Item, Slot, State, Step};
-use super::related::Related;
-use super::stand_ins::StandIns;
+use super::replacements::Replacements;
 use super::writer::{Word, Writer};
 use crate::error::Result;
 use crate::model::{FileId, FunctionId, Module, ScopeId, SourceLine, StringId, TypeId, UnitId, VariableId};
@@ -128,8 +128,8 @@ pub(super) struct Globals<'g, 'w, 'm> {
     pub module: &'m Module,
     pub binding: &'g Binding,
     pub texts: &'g Texts,
-    pub related: Related,
-    pub stand_ins: StandIns,
+    pub related: Inverse,
+    pub stand_ins: Replacements,
     /// Functions that are entry points of the module, and their declarations.
     pub entered: HashSet<FunctionId>,
     pub units: SecondaryMap<UnitId, Option<Id>>,
@@ -160,8 +160,8 @@ pub(super) struct Globals<'g, 'w, 'm> {
 
 impl<'g, 'w, 'm> Globals<'g, 'w, 'm> {
     fn new(writer: &'g mut Writer<'w>, module: &'m Module, binding: &'g Binding, texts: &'g Texts) -> Self {
-        let related = Related::new(writer, module);
-        let stand_ins = StandIns::new(writer, module);
+        let related = Inverse::new(writer, module);
+        let stand_ins = Replacements::new(writer, module);
         let entered = super::sources::entered(writer.layout, module, binding);
         Self {
             writer,

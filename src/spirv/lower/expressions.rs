@@ -5,8 +5,8 @@ use smallvec::SmallVec;
 
 use super::writer::{Word, Writer};
 use crate::error::Result;
-use crate::spirv::held::DebugOperation;
 use crate::spirv::operand::Field;
+use crate::spirv::provider::DebugOperation;
 use crate::spirv::table::Name;
 use crate::spirv::words::Id;
 

@@ -4,8 +4,8 @@ use smallvec::SmallVec;
 
 use super::composites::access;
 use super::entities::{Globals, Operands};
+use super::inverse::line_of;
 use super::order::Item;
-use super::related::line_of;
 use super::writer::Word;
 use crate::error::Result;
 use crate::model::{FunctionId, SourceLine, VariableId};

@@ -9,6 +9,7 @@ mod enumerations;
 mod expressions;
 mod forms;
 mod functions;
+mod inverse;
 mod lines;
 mod macros;
 mod metadata;
@@ -18,10 +19,9 @@ mod order;
 mod out;
 mod pointers;
 mod positions;
-mod related;
+mod replacements;
 mod scopes;
 mod sources;
-mod stand_ins;
 mod templates;
 mod types;
 mod values;
@@ -59,7 +59,7 @@ pub(super) fn lower(
 
 /// New instructions before the functions, by section of the module.
 #[derive(Debug, Default)]
-pub(super) struct Written {
+pub(super) struct Preamble {
     /// `OpExtension`.
     pub extensions: Vec<u32>,
     /// `OpExtInstImport`.

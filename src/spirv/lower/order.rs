@@ -36,7 +36,7 @@ pub(super) enum State {
     New,
     /// The items that it refers to are being written.
     Open,
-    /// Written.
+    /// Preamble.
     Done,
 }
 

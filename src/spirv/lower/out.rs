@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use super::Written;
+use super::Preamble;
 use crate::spirv::attached::{Attached, BOUND};
 use crate::spirv::layout::Layout;
 use crate::spirv::opcodes as op;
@@ -30,7 +30,7 @@ pub(super) struct Out<'a> {
 impl<'a> Out<'a> {
     /// Writes everything before the functions, and reserves `in_functions` words. Reuses the buffer of the debug
     /// instructions, which are most of the output, and inserts the preceding sections before them.
-    pub fn new(layout: &Layout<'a>, written: &mut Written, has_room: bool, in_functions: usize) -> Self {
+    pub fn new(layout: &Layout<'a>, written: &mut Preamble, has_room: bool, in_functions: usize) -> Self {
         let (from, at) = (layout.words().all(), Sections::new(layout));
         let mut out = Self {
             from,
@@ -86,7 +86,7 @@ impl<'a> Out<'a> {
     }
 
     /// The complete module. Inserts the constants and debug instructions that functions turned out to need.
-    pub fn finish(mut self, written: Written) -> Attached {
+    pub fn finish(mut self, written: Preamble) -> Attached {
         self.copy(self.from.len());
         let (constants, debug) = (&written.constants[self.constants.1..], &written.debug[..]);
         let more = constants.len() + debug.len();

@@ -3,7 +3,7 @@
 use super::entities::Globals;
 use crate::model::{MemorySpace, TypeId};
 use crate::omission::{Property, Reason, Subject};
-use crate::spirv::mode::Of;
+use crate::spirv::mode::BaseTypes;
 use crate::spirv::names::GENERIC_POINTER;
 use crate::spirv::table::Set;
 use crate::target::SpaceId;
@@ -24,9 +24,9 @@ impl Globals<'_, '_, '_> {
     /// Target type of a pointer, if the mode can encode it.
     pub(super) fn pointee(&self, id: TypeId, to: TypeId) -> Option<TypeId> {
         match self.writer.mode.pointee {
-            Of::Any => Some(to),
-            Of::Basic if self.stand_ins.basic(id) == Some(id) => None,
-            Of::Basic => self.stand_ins.basic(to),
+            BaseTypes::Any => Some(to),
+            BaseTypes::Basic if self.stand_ins.basic(id) == Some(id) => None,
+            BaseTypes::Basic => self.stand_ins.basic(to),
         }
     }
 

@@ -10,9 +10,9 @@ use super::lines::Texts;
 use crate::error::{At, Error, ErrorKind, Result};
 use crate::model::{FunctionId, Module, ScopeId, ScopeKind};
 use crate::spirv::binding::{Binding, Position, Statement};
-use crate::spirv::holds::{unknown, wrong};
 use crate::spirv::layout::{Function, Layout};
 use crate::spirv::opcodes as op;
+use crate::spirv::provider_rules::{unknown, wrong};
 use crate::spirv::words::{Id, Instruction};
 
 /// Consecutive statements, and the word before which their instructions are inserted.

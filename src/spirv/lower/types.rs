@@ -2,12 +2,12 @@
 
 use super::entities::{Globals, Operands};
 use super::order::{Item, Slot, State};
-use super::stand_ins::spelled;
+use super::replacements::spelled;
 use super::writer::Word;
 use crate::error::Result;
 use crate::model::{BaseEncoding, Count, Module, PointerKind, Qualifier, ScopeKind, Type, TypeId, TypeKind};
 use crate::omission::{Property, Reason, Subject};
-use crate::spirv::mode::Of;
+use crate::spirv::mode::BaseTypes;
 use crate::spirv::names::flags;
 use crate::spirv::operand::Field;
 use crate::spirv::table::Name;
@@ -99,8 +99,8 @@ impl Globals<'_, '_, '_> {
         let mode = self.writer.mode;
         let is_typedef = matches!(self.module.types[id].kind, TypeKind::Typedef { .. });
         match if is_typedef { mode.typedef } else { mode.pointee } {
-            Of::Any => of,
-            Of::Basic => self.stand_ins.basic(id),
+            BaseTypes::Any => of,
+            BaseTypes::Basic => self.stand_ins.basic(id),
         }
     }
 

@@ -8,11 +8,11 @@ use super::writer::{Word, Writer};
 use crate::error::{Error, Result};
 use crate::model::{Module, Part, TypeId, VariableId};
 use crate::omission::{Property, Reason, Subject};
-use crate::spirv::held::{DebugOperation, Held, Index};
-use crate::spirv::holds::Spot;
 use crate::spirv::mode::Mode;
 use crate::spirv::opcodes as op;
 use crate::spirv::operand::Field;
+use crate::spirv::provider::{DebugOperation, Index, Provider};
+use crate::spirv::provider_rules::Spot;
 use crate::spirv::table::Name;
 use crate::spirv::words::{Id, Instruction};
 
@@ -45,28 +45,28 @@ type Path = (SmallVec<[DebugOperation; 4]>, SmallVec<[Id; 2]>);
 
 impl Saying<'_, '_> {
     /// Writes a declaration: the variable is in memory while the function runs. `index` is that of the operand in
-    /// [`Binding::held`](super::super::Binding::held).
-    pub fn declare(&mut self, index: u32, held: &Held) -> Result<()> {
-        if self.is_as_the_last(held) {
-            return self.write(Name::Declare, (Field::Variable, held.id()), &[], &[]);
+    /// [`Binding::providers`](super::super::Binding::providers).
+    pub fn declare(&mut self, index: u32, provider: &Provider) -> Result<()> {
+        if self.is_as_the_last(provider) {
+            return self.write(Name::Declare, (Field::Variable, provider.id()), &[], &[]);
         }
         let layout = self.writer.layout;
-        let defined = layout.variable_at(held.id(), self.spot)?;
+        let defined = layout.variable_at(provider.id(), self.spot)?;
         let is_variable = defined.opcode() == op::VARIABLE;
-        if is_variable && held.is_whole() {
-            layout.fits(self.module, self.ty, held, &[], (defined, true))?;
+        if is_variable && provider.is_whole() {
+            layout.fits(self.module, self.ty, provider, &[], (defined, true))?;
             *self.fitting = self.fitting_of(defined);
-            return self.write(Name::Declare, (Field::Variable, held.id()), &[], &[]);
+            return self.write(Name::Declare, (Field::Variable, provider.id()), &[], &[]);
         }
-        self.indexes_at(held)?;
-        let operations = held.operations(true);
-        let part = layout.fits(self.module, self.ty, held, &operations, (defined, true))?;
+        self.indexes_at(provider)?;
+        let operations = provider.operations(true);
+        let part = layout.fits(self.module, self.ty, provider, &operations, (defined, true))?;
         let (name, field) = match is_variable {
             true => (Name::Declare, Field::Variable),
             // A declaration refers to an OpVariable. The target of another pointer is described by a value.
             false => (Name::Value, Field::Value),
         };
-        let Some((mut operations, indexes)) = self.path(name, index, held, operations, part)? else {
+        let Some((mut operations, indexes)) = self.path(name, index, provider, operations, part)? else {
             return Ok(());
         };
         if !is_variable {
@@ -76,15 +76,15 @@ impl Saying<'_, '_> {
             let end = operations.iter().position(is_part).unwrap_or(operations.len());
             operations.insert(end, DebugOperation::Deref);
         }
-        self.write(name, (field, held.id()), &operations, &indexes)
+        self.write(name, (field, provider.id()), &operations, &indexes)
     }
 
     /// Whether the operand is an `OpVariable` of the last compatible types, which need no second check.
     #[inline]
-    fn is_as_the_last(&self, held: &Held) -> bool {
+    fn is_as_the_last(&self, provider: &Provider) -> bool {
         let layout = self.writer.layout;
-        held.is_whole()
-            && layout.definition(held.id()).is_some_and(|defined| {
+        provider.is_whole()
+            && layout.definition(provider.id()).is_some_and(|defined| {
                 defined.opcode() == op::VARIABLE
                     && layout.is_there(defined, self.spot)
                     && *self.fitting == self.fitting_of(defined)
@@ -97,33 +97,33 @@ impl Saying<'_, '_> {
     }
 
     /// Writes values: the operands provide the variable or parts of it. An empty list makes the variable unavailable.
-    /// `first` is the index of the first operand in [`Binding::held`](super::super::Binding::held).
-    pub fn value(&mut self, first: u32, all: &[Held]) -> Result<()> {
+    /// `first` is the index of the first operand in [`Binding::providers`](super::super::Binding::providers).
+    pub fn value(&mut self, first: u32, all: &[Provider]) -> Result<()> {
         self.disjoint(all)?;
         if all.is_empty() {
             return self.nothing(&[], &[]);
         }
         let layout = self.writer.layout;
-        for (index, held) in (first..).zip(all) {
-            let defined = layout.value_at(held.id(), self.spot)?;
-            self.indexes_at(held)?;
-            let operations = held.operations(false);
-            let part = layout.fits(self.module, self.ty, held, &operations, (defined, false))?;
-            match self.path(Name::Value, index, held, operations, part)? {
+        for (index, provider) in (first..).zip(all) {
+            let defined = layout.value_at(provider.id(), self.spot)?;
+            self.indexes_at(provider)?;
+            let operations = provider.operations(false);
+            let part = layout.fits(self.module, self.ty, provider, &operations, (defined, false))?;
+            match self.path(Name::Value, index, provider, operations, part)? {
                 Some((operations, indexes)) => {
-                    self.write(Name::Value, (Field::Value, held.id()), &operations, &indexes)?;
+                    self.write(Name::Value, (Field::Value, provider.id()), &operations, &indexes)?;
                 }
-                None => self.lose(held)?,
+                None => self.lose(provider)?,
             }
         }
         Ok(())
     }
 
     /// Ends earlier values of the same part; of the part around it, if the mode cannot name the part.
-    fn lose(&mut self, held: &Held) -> Result<()> {
+    fn lose(&mut self, provider: &Provider) -> Result<()> {
         let is_known = |index: &Index| self.is_known(*index);
-        let known = held.indexes().iter().take_while(|&index| is_known(index)).count();
-        let around = held.around(known);
+        let known = provider.indexes().iter().take_while(|&index| is_known(index)).count();
+        let around = provider.around(known);
         let part = around.part_of(self.module, self.ty, |id| self.writer.layout.index(id))?;
         match self.select(Name::Value, &around, around.operations(false), part)? {
             Some((operations, indexes)) => self.nothing(&operations, &indexes),
@@ -164,37 +164,37 @@ impl Saying<'_, '_> {
         &mut self,
         name: Name,
         index: u32,
-        held: &Held,
+        provider: &Provider,
         operations: SmallVec<[DebugOperation; 4]>,
         part: Option<Part>,
     ) -> Result<Option<Path>> {
         let Mode { name: mode, set, has_bit_pieces, has_indexes, .. } = *self.writer.mode;
-        let id = held.id().0;
-        let unknown = held.indexes().iter().find_map(|&index| match index {
+        let id = provider.id().0;
+        let unknown = provider.indexes().iter().find_map(|&index| match index {
             Index::Id(id) if !self.is_known(index) => Some(id.0),
             _ => None,
         });
-        let reason = if !has_bit_pieces && held.has_bit_piece() {
+        let reason = if !has_bit_pieces && provider.has_bit_piece() {
             Reason::NoBitPiece(id, mode)
-        } else if held.indexes().is_empty() {
+        } else if provider.indexes().is_empty() {
             return Ok(Some((operations, SmallVec::new())));
         } else if let Some(index) = unknown {
             Reason::RunTimeIndex(id, index, mode)
         } else {
-            match self.select(name, held, operations, part)? {
+            match self.select(name, provider, operations, part)? {
                 Some(path) => return Ok(Some(path)),
                 None if has_indexes => Reason::NoIndexOperands(id, name.row().text, set.name()),
                 None => Reason::NoIndexes(id, mode),
             }
         };
-        let subject = Subject::Holder(self.variable, index);
+        let subject = Subject::Provider(self.variable, index);
         self.writer.omit(self.module, subject, Property::Entity, reason);
         Ok(None)
     }
 
     /// Checks that the ids among the indexes are integers defined before the spot.
-    fn indexes_at(&self, held: &Held) -> Result<()> {
-        held.indexes().iter().try_for_each(|index| match *index {
+    fn indexes_at(&self, provider: &Provider) -> Result<()> {
+        provider.indexes().iter().try_for_each(|index| match *index {
             Index::Number(_) => Ok(()),
             Index::Id(id) => self.writer.layout.index_at(id, self.spot),
         })
@@ -213,18 +213,18 @@ impl Saying<'_, '_> {
     fn select(
         &mut self,
         name: Name,
-        held: &Held,
+        provider: &Provider,
         mut operations: SmallVec<[DebugOperation; 4]>,
         part: Option<Part>,
     ) -> Result<Option<Path>> {
         let mut ids = SmallVec::new();
-        if held.indexes().is_empty() {
+        if provider.indexes().is_empty() {
             return Ok(Some((operations, ids)));
         }
         let Mode { set, has_indexes, has_run_time_indexes, .. } = *self.writer.mode;
         // A declaration has indexes in some sets only.
         if has_indexes && name.row().operands(set).any(|operand| operand.field == Field::Index) {
-            for index in held.indexes() {
+            for index in provider.indexes() {
                 let number = |id| self.writer.layout.index(id).and_then(|number| u32::try_from(number).ok());
                 let is_constant = |id| {
                     let defined = self.writer.layout.definition(id);
@@ -241,10 +241,10 @@ impl Saying<'_, '_> {
             }
             return Ok(Some((operations, ids)));
         }
-        let bits = part.and_then(|part| held.absolute(self.module, &part));
+        let bits = part.and_then(|part| provider.absolute(self.module, &part));
         let bits = bits.map(|bits| [bits.start, bits.end.saturating_sub(bits.start)].map(u32::try_from));
         let Some([Ok(offset), Ok(size)]) = bits else { return Ok(None) };
-        if held.held_bits().is_some() {
+        if provider.held_bits().is_some() {
             operations.pop();
         }
         operations.push(DebugOperation::Fragment { offset, size });
@@ -252,19 +252,19 @@ impl Saying<'_, '_> {
     }
 
     /// Checks that several operands provide disjoint parts of the variable.
-    fn disjoint(&self, all: &[Held]) -> Result<()> {
+    fn disjoint(&self, all: &[Provider]) -> Result<()> {
         if all.len() < 2 {
             return Ok(());
         }
         let mut sorted: SmallVec<[(Range<u64>, Id); 4]> = SmallVec::new();
-        for held in all {
-            let id = held.id();
-            if held.held_bits().is_none() && held.indexes().is_empty() {
+        for provider in all {
+            let id = provider.id();
+            if provider.held_bits().is_none() && provider.indexes().is_empty() {
                 let what = format!("{id} holds all of the variable, and others some of its bits");
                 return Err(Error::bad_argument(what));
             }
-            let part = held.part_of(self.module, self.ty, |index| self.writer.layout.index(index))?;
-            let Some(bits) = part.and_then(|part| held.absolute(self.module, &part)) else {
+            let part = provider.part_of(self.module, self.ty, |index| self.writer.layout.index(index))?;
+            let Some(bits) = part.and_then(|part| provider.absolute(self.module, &part)) else {
                 let what =
                     format!("{id} holds bits of the variable that are not known, and others some of them");
                 return Err(Error::bad_argument(what));

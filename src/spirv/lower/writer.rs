@@ -8,7 +8,7 @@ use core::hash::BuildHasher;
 use hashbrown::hash_table::Entry;
 use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 
-use super::Written;
+use super::Preamble;
 use super::expressions::Expressions;
 use super::forms::Forms;
 use crate::error::{Count, Error, ErrorKind, Result};
@@ -69,7 +69,7 @@ enum Text {
 pub(super) struct Writer<'a> {
     pub layout: &'a Layout<'a>,
     pub mode: &'a Mode,
-    pub out: Written,
+    pub out: Preamble,
     forms: &'static Forms,
     /// Whether numbers are literals rather than ids of constants.
     has_literals: bool,
@@ -100,7 +100,7 @@ impl<'a> Writer<'a> {
         let mut writer = Self {
             layout,
             mode,
-            out: Written::default(),
+            out: Preamble::default(),
             forms: Forms::of(mode.set),
             has_literals: !mode.set.is_shader(),
             ids: Ids::after(layout.words().bound()),
@@ -471,7 +471,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Everything written.
-    pub fn finish(mut self) -> Written {
+    pub fn finish(mut self) -> Preamble {
         self.out.bound = self.ids.bound();
         self.out
     }

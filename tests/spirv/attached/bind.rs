@@ -1,7 +1,7 @@
 //! Bindings of the kernels, from the lists.
 
 use eitri::model::SourceLine;
-use eitri::spirv::{Binding, Held, Id, Position};
+use eitri::spirv::{Binding, Id, Position, Provider};
 use rspirv::spirv::Op;
 
 use super::describe::{Described, describe};
@@ -64,10 +64,10 @@ fn listed(list: &Listed, described: &Described) -> Binding {
                         }
                         instruction += 1;
                     }
-                    Entry::Held { variable: name, scope, is_declared, pieces } => {
+                    Entry::Provider { variable: name, scope, is_declared, pieces } => {
                         let variable = variable(name, scope);
                         if *is_declared {
-                            binding.declare(here, variable, Held::value(pieces[0].id));
+                            binding.declare(here, variable, Provider::value(pieces[0].id));
                         } else {
                             let held: Vec<_> = pieces.iter().map(held).collect();
                             binding.value(here, variable, &held);
@@ -92,8 +92,8 @@ fn say(binding: &mut Binding, here: Position, at: Option<&At>, described: &Descr
     };
 }
 
-fn held(piece: &Piece) -> Held {
-    let of = if piece.is_memory { Held::pointer(piece.id) } else { Held::value(piece.id) };
+fn held(piece: &Piece) -> Provider {
+    let of = if piece.is_memory { Provider::pointer(piece.id) } else { Provider::value(piece.id) };
     // An element of the vector with the id; all elements have 32 bits.
     let held = match piece.indexes[..] {
         [] => of,
@@ -123,7 +123,7 @@ fn unlisted(words: &[u32], described: &Described) -> Binding {
         let parameters = &described.parameters[&name];
         assert_eq!(ids.len(), parameters.len(), "{name}");
         for (&parameter, &id) in parameters.iter().zip(&ids) {
-            binding.value(start, parameter, &[Held::value(id)]);
+            binding.value(start, parameter, &[Provider::value(id)]);
         }
     }
     binding

@@ -7,7 +7,8 @@ use eitri::model::{
     Accessibility, Imported, Language, Loc, MemorySpace, Module, Passed, PointerKind, SourceLine,
 };
 use eitri::spirv::{
-    Attached, Binding, DebugOperation, Held, Id, Mode, Name, Position, Set, TextOptions, attach, print, read,
+    Attached, Binding, DebugOperation, Id, Mode, Name, Position, Provider, Set, TextOptions, attach, print,
+    read,
 };
 use eitri::target::{Gfx, Target, Wave};
 use pretty_assertions::assert_eq;
@@ -237,7 +238,7 @@ fn everything() -> Everything {
     binding.build_identifier("0123456789abcdef0123456789abcdef", true).storage_path("/debug/all.spv");
     let start = |block| Position::start(id("run"), id(block));
     let after = |name| Position::after(id(name));
-    let value = |name| Held::value(id(name));
+    let value = |name| Provider::value(id(name));
     let module = m.finish().expect("is whole");
     binding
         .line(start("entry"), line(31, 3))
@@ -249,18 +250,18 @@ fn everything() -> Everything {
         .value(after("more"), part, &[value("more").plus(4)])
         .value(after("more"), part, &[value("more").plus(-4)])
         .value(after("two"), v, &[value("two")])
-        .value(after("two"), v, &[Held::pointer(id("out")).part(1)])
+        .value(after("two"), v, &[Provider::pointer(id("out")).part(1)])
         .value(after("two"), v, &[value("f2").part_by(id("n"))])
         .value(after("three"), both, &[value("more").part(1), value("n").part(0).bits(0..32)])
         .value(after("three"), both, &[value("n").taken(0..16).part(1).bits(8..24)])
         .value(after("three"), both, &[value("more").bits(0..32), value("n").bits(32..64)])
         .value(after("three"), both, &[value("n").taken(0..16).bits(0..16)])
-        .value(after("three"), part, &[Held::pointer(id("out"))])
-        .value(after("three"), part, &[Held::pointer(id("out")).plus(16).in_space(1)])
+        .value(after("three"), part, &[Provider::pointer(id("out"))])
+        .value(after("three"), part, &[Provider::pointer(id("out")).plus(16).in_space(1)])
         .value(
             after("three"),
             part,
-            &[Held::expression(
+            &[Provider::expression(
                 id("n"),
                 &[DebugOperation::Constu(3), DebugOperation::Plus, DebugOperation::StackValue],
             )],

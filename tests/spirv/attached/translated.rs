@@ -126,8 +126,8 @@ impl Code {
         for step in code {
             match step {
                 Step::Block(label) => lines.push(format!("%{label}:")),
-                Step::Held(held) => {
-                    let facts::Held { variable, scope, is_declared, value, expression } = held;
+                Step::Provider(held) => {
+                    let facts::Provider { variable, scope, is_declared, value, expression } = held;
                     let value = value.rsplit(' ').next().expect("a value");
                     // A value made by the translator.
                     let is_number = value.starts_with('%') && value[1..].parse::<u32>().is_ok();
@@ -180,7 +180,7 @@ impl Code {
                         let place = at.map(|at| (list.described(&at.scope), at.line.unwrap_or((0, 0))));
                         lines.push(located(&is, place));
                     }
-                    Entry::Held { variable, scope, is_declared, pieces } => {
+                    Entry::Provider { variable, scope, is_declared, pieces } => {
                         let scope = list.described(scope);
                         for piece in pieces {
                             // The parameter is a pointer to the variable rather than an `OpVariable`.

@@ -38,7 +38,7 @@ fn said_here(list: &Listed, words: &[u32]) -> (Places, Vec<Said>) {
                         places.extend(at.map(|at| ((function, instruction), at)));
                         instruction += 1;
                     }
-                    Entry::Held { variable, scope, pieces, .. } => {
+                    Entry::Provider { variable, scope, pieces, .. } => {
                         let (variable, scope) = (variable.clone(), list.described(scope));
                         for piece in pieces.iter().filter(|piece| piece.indexes.is_empty()) {
                             let (variable, scope) = (variable.clone(), scope.clone());

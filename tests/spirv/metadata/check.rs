@@ -4,7 +4,7 @@ use std::path::Path;
 
 use pretty_assertions::assert_eq;
 
-use super::facts::{Held, Place, Program};
+use super::facts::{Place, Program, Provider};
 use super::{Nodes, Value, disassembled, read_back};
 use crate::kernels::{KERNELS, bitcode, compiled};
 use crate::tools::Folder;
@@ -169,7 +169,7 @@ fn what_is_optimized_is_read() {
     let fractal = program.function("fractal");
     let multiply = "cmul at 14 in block 13:22 in mandel at 28 in fractal";
     assert!(fractal.places.contains(&Place { line: 6, column: 24, scope: multiply.into() }));
-    let held = |variable: &str, scope: &str, value: &str| Held {
+    let held = |variable: &str, scope: &str, value: &str| Provider {
         variable: variable.into(),
         scope: scope.into(),
         is_declared: false,

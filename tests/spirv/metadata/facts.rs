@@ -47,7 +47,7 @@ pub struct Function {
     /// Variables, by argument number, then by line.
     pub variables: Vec<Variable>,
     /// Values of variables in the function, in order.
-    pub held: Vec<Held>,
+    pub held: Vec<Provider>,
     /// Locations of instructions, in order; equal consecutive ones are merged.
     pub places: Vec<Place>,
     /// Lines of the code.
@@ -60,7 +60,7 @@ pub enum Step {
     /// Start of a block, with its name.
     Block(String),
     /// The next element of [`Function::held`].
-    Held(Held),
+    Provider(Provider),
     /// An instruction in LLVM's notation, and its location.
     Instruction(String, Option<Place>),
 }
@@ -78,7 +78,7 @@ pub struct Variable {
 
 /// Value of a variable from an instruction on.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Held {
+pub struct Provider {
     pub variable: String,
     pub scope: String,
     pub is_declared: bool,
@@ -196,7 +196,7 @@ fn function(nodes: &Nodes, number: u32, node: &Node, text: &str) -> Function {
         let location = attached(line).map(|number| nodes.get(number));
         if let Some(held) = held(nodes, line, location) {
             function.held.push(held.clone());
-            function.code.push(Step::Held(held));
+            function.code.push(Step::Provider(held));
         } else if line.starts_with(' ') {
             let place = location.map(|location| Place {
                 line: location.number("line"),
@@ -229,7 +229,7 @@ fn attached(line: &str) -> Option<u32> {
 }
 
 /// Parses `call void @llvm.dbg.declare(metadata i32* %1, metadata !12, metadata !DIExpression()), !dbg !13`.
-fn held(nodes: &Nodes, line: &str, location: Option<&Node>) -> Option<Held> {
+fn held(nodes: &Nodes, line: &str, location: Option<&Node>) -> Option<Provider> {
     let declared = line.split_once("@llvm.dbg.declare");
     let (_, arguments) = declared.or_else(|| line.split_once("@llvm.dbg.value"))?;
     let arguments = Cursor(arguments).fields();
@@ -245,7 +245,7 @@ fn held(nodes: &Nodes, line: &str, location: Option<&Node>) -> Option<Held> {
         _ => panic!("{line}"),
     };
     let call = location.and_then(|location| nodes.named(location, "inlinedAt"));
-    Some(Held {
+    Some(Provider {
         variable: variable.text("name").into(),
         scope: scope(nodes, nodes.named(variable, "scope").expect("a scope"), call),
         is_declared: declared.is_some(),
@@ -330,7 +330,7 @@ impl fmt::Display for Program {
                 let what = if *argument > 0 { format!("parameter {argument}") } else { "variable".into() };
                 writeln!(f, "  {what} {name} line {line} of {scope}: {ty}")?;
             }
-            for Held { variable, scope, is_declared, value, expression } in &it.held {
+            for Provider { variable, scope, is_declared, value, expression } in &it.held {
                 let how = if *is_declared { "declare" } else { "value" };
                 writeln!(f, "  {how} {variable} of {scope} = {value}, {expression}")?;
             }

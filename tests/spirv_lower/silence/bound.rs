@@ -1,7 +1,7 @@
 //! Bindings of the description.
 
 use eitri::model::{FunctionId, ScopeId, SourceLine, VariableId};
-use eitri::spirv::{Held, Position};
+use eitri::spirv::{Position, Provider};
 
 use super::{Call, Owner, functions, nothing_is_lost, variables};
 use crate::said::{Case, ENTRY, MAIN, SUM, TABLE};
@@ -65,7 +65,7 @@ const CALLS: &[Call<(FunctionId, ScopeId, VariableId)>] = &[
         Ok(())
     }),
     Call::new("Binding::value", 2, |case, (.., v), way| {
-        let held: [&[Held]; 3] = [&[], &[], &[Held::value(SUM)]];
+        let held: [&[Provider]; 3] = [&[], &[], &[Provider::value(SUM)]];
         if way > 0 {
             case.binding.value(Position::after(SUM), v, held[way]);
         }
@@ -73,7 +73,7 @@ const CALLS: &[Call<(FunctionId, ScopeId, VariableId)>] = &[
     }),
     Call::new("Binding::declare", 1, |case, (.., v), way| {
         if way > 0 {
-            case.binding.declare(START, v, Held::value(TABLE));
+            case.binding.declare(START, v, Provider::value(TABLE));
         }
         Ok(())
     }),

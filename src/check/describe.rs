@@ -12,13 +12,13 @@ use crate::op::Encoding;
 use crate::read::{Entry, NameParent, NameUnit, Value};
 
 /// Something that can be expected or found.
-pub(super) trait Words {
-    fn words(&self) -> String;
+pub(super) trait Describe {
+    fn describe(&self) -> String;
 }
 
 macro_rules! words { ($($type:ty: |$value:ident| $words:expr;)*) => { $(
-    impl Words for $type {
-        fn words(&self) -> String {
+    impl Describe for $type {
+        fn describe(&self) -> String {
             let $value = self;
             $words
         }
@@ -34,8 +34,8 @@ words! {
     usize: |number| number.to_string();
     bool: |is| if *is { "yes" } else { "no" }.into();
     str: |text| format!("`{}`", text.escape_debug());
-    String: |text| text.as_str().words();
-    Cow<'_, str>: |text| (**text).words();
+    String: |text| text.as_str().describe();
+    Cow<'_, str>: |text| (**text).describe();
     DwTag: |tag| names::tag(*tag).into_owned();
     DwAt: |attribute| names::attribute(*attribute, &Value::Other).into_owned();
     DwUt: |kind| kind.static_string().map_or_else(|| format!("DW_UT_{:#x}", kind.0), Into::into);
@@ -49,8 +49,8 @@ words! {
         format!("DWARF {version} with addresses of {address_bytes} and offsets of {offset_bytes}", address_bytes = Count(*address_bytes, "byte"))
     };
     Entry<'_, '_>: |entry| {
-        let name = entry.name().map(|name| format!(" {}", name.words())).unwrap_or_default();
-        format!("{}{name} at {:#x}", entry.tag().words(), entry.offset())
+        let name = entry.name().map(|name| format!(" {}", name.describe())).unwrap_or_default();
+        format!("{}{name} at {:#x}", entry.tag().describe(), entry.offset())
     };
     NameUnit: |unit| match unit {
         NameUnit::Compile(offset) => format!("the unit at {offset:#x}"),
@@ -68,7 +68,7 @@ words! {
         Value::Wide(number) => number.to_string(),
         Value::Address(address) => format!("address {address:#x}"),
         Value::AddressIndex(index) => format!("address {index} of a table"),
-        Value::String(bytes) => String::from_utf8_lossy(bytes).words(),
+        Value::String(bytes) => String::from_utf8_lossy(bytes).describe(),
         Value::Reference(offset) => format!("the entry at {offset:#x}"),
         Value::Signature(signature) => format!("the type of signature {signature:#018x}"),
         Value::Expr(_) => "an expression".into(),
@@ -76,7 +76,7 @@ words! {
         Value::RngList(offset) => format!("a range list at {offset:#x}"),
         Value::LineProgram(offset) => format!("a line program at {offset:#x}"),
         Value::Offset(offset) => format!("offset {offset:#x}"),
-        Value::Flag(is) => is.words(),
+        Value::Flag(is) => is.describe(),
         Value::Block(bytes) => Count(bytes.len(), "byte").to_string(),
         Value::Other => "something in a supplementary file".into(),
     };
@@ -85,7 +85,7 @@ words! {
         let directory = if directory.is_empty() { String::new() } else { format!("{directory}/") };
         let sum = |md5: &[u8; 16]| md5.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
         let md5 = md5.as_ref().map(|md5| format!(" with MD5 sum {}", sum(md5))).unwrap_or_default();
-        format!("{}{md5}", format!("{directory}{name}").words())
+        format!("{}{md5}", format!("{directory}{name}").describe())
     };
 }
 
@@ -98,50 +98,50 @@ pub(super) fn of_location(attribute: DwAt) -> Cow<'static, str> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Hex(pub u64);
 
-impl<T: Words + ?Sized> Words for &T {
-    fn words(&self) -> String {
-        (**self).words()
+impl<T: Describe + ?Sized> Describe for &T {
+    fn describe(&self) -> String {
+        (**self).describe()
     }
 }
 
-impl<T: Words> Words for Option<T> {
-    fn words(&self) -> String {
-        self.as_ref().map_or_else(|| "none".into(), Words::words)
+impl<T: Describe> Describe for Option<T> {
+    fn describe(&self) -> String {
+        self.as_ref().map_or_else(|| "none".into(), Describe::describe)
     }
 }
 
-impl<T: Words> Words for [T] {
-    fn words(&self) -> String {
+impl<T: Describe> Describe for [T] {
+    fn describe(&self) -> String {
         match self {
             [] => "none".into(),
-            all => all.iter().map(Words::words).collect::<Vec<_>>().join(", "),
+            all => all.iter().map(Describe::describe).collect::<Vec<_>>().join(", "),
         }
     }
 }
 
-impl<T: Words> Words for Vec<T> {
-    fn words(&self) -> String {
-        self.as_slice().words()
+impl<T: Describe> Describe for Vec<T> {
+    fn describe(&self) -> String {
+        self.as_slice().describe()
     }
 }
 
-impl<T: Words, const N: usize> Words for [T; N] {
-    fn words(&self) -> String {
-        self.as_slice().words()
+impl<T: Describe, const N: usize> Describe for [T; N] {
+    fn describe(&self) -> String {
+        self.as_slice().describe()
     }
 }
 
 /// A place in the source by its name: a tag, a name, and whether names are known around it.
-impl Words for (DwTag, Cow<'_, str>, bool) {
-    fn words(&self) -> String {
+impl Describe for (DwTag, Cow<'_, str>, bool) {
+    fn describe(&self) -> String {
         let (tag, name, is_inline) = self;
-        format!("{}{} {}", if *is_inline { "inline " } else { "" }, tag.words(), name.words())
+        format!("{}{} {}", if *is_inline { "inline " } else { "" }, tag.describe(), name.describe())
     }
 }
 
 /// A name and a value.
-impl<T: Words> Words for (String, T) {
-    fn words(&self) -> String {
-        format!("{} of {}", self.0.words(), self.1.words())
+impl<T: Describe> Describe for (String, T) {
+    fn describe(&self) -> String {
+        format!("{} of {}", self.0.describe(), self.1.describe())
     }
 }

@@ -5,23 +5,23 @@ use cranelift_entity::SecondaryMap;
 use super::writer::Writer;
 use crate::model::{Module, PointerKind, Qualifier, TypeId, TypeKind};
 use crate::omission::{Property, Reason, Subject};
-use crate::spirv::mode::Of;
+use crate::spirv::mode::BaseTypes;
 
 /// The type written in place of each type.
 #[derive(Debug, Default)]
-pub(super) struct StandIns {
+pub(super) struct Replacements {
     /// Replacements; types without an entry stand for themselves, `None` for no type.
     others: SecondaryMap<TypeId, Option<Option<TypeId>>>,
     /// The basic type of each type, below its qualifiers and typedefs.
     basic: SecondaryMap<TypeId, Option<TypeId>>,
 }
 
-impl StandIns {
+impl Replacements {
     /// One pass is enough, as types follow their components.
     pub fn new(writer: &mut Writer<'_>, module: &Module) -> Self {
         let mut all = Self::default();
         let mode = writer.mode;
-        let (pointee, typedef) = (mode.pointee == Of::Basic, mode.typedef == Of::Basic);
+        let (pointee, typedef) = (mode.pointee == BaseTypes::Basic, mode.typedef == BaseTypes::Basic);
         for (id, ty) in &module.types {
             let mut omit = |property, reason| writer.omit(module, Subject::Type(id), property, reason);
             let of_basic = |of: Option<TypeId>| of.and_then(|of| all.basic[of]);

@@ -16,7 +16,7 @@ const MOST_LEVELS: usize = 2;
 
 /// Describes elements with the names of a target.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Words<'t>(pub Option<&'t Target>);
+pub(super) struct Descriptions<'t>(pub Option<&'t Target>);
 
 /// Describes a number of bits, in bytes if possible.
 pub(super) fn size(bits: u128) -> String {
@@ -40,7 +40,7 @@ pub(super) fn hex(bytes: &[u8]) -> String {
     text.join(" ")
 }
 
-impl Words<'_> {
+impl Descriptions<'_> {
     pub(super) fn register(self, reg: Reg, frame: u32) -> String {
         let name = match self.0.and_then(|target| target.register(reg)) {
             Some(register) => register.name().to_string(),

@@ -1,20 +1,20 @@
 //! Types that are omitted from the types made of them.
 
+use super::described::Projection;
 use super::shapes::{Shape, shape};
-use super::told::Teller;
 use crate::model::{TypeId, TypeKind};
 use crate::omission::{Property, Reason, Subject};
 
-impl Teller<'_, '_> {
+impl Projection<'_, '_> {
     /// Whether the reference from one type to another is omitted.
     pub(super) fn is_cut(&self, id: TypeId, of: TypeId) -> bool {
-        self.listed.is_cut(Subject::Type(id), self.stand_in(of))
+        self.omissions.is_cut(Subject::Type(id), self.stand_in(of))
     }
 
     /// The type that is encoded in place of a qualified type or typedef of it.
     pub(super) fn stand_in(&self, mut of: TypeId) -> TypeId {
         while self
-            .listed
+            .omissions
             .of(Subject::Type(of))
             .any(|it| matches!(it.reason, Reason::AsUnqualified(_) | Reason::AsUnnamed(_)))
         {
@@ -67,7 +67,7 @@ impl Teller<'_, '_> {
             }
             // Every mode has a `DebugInfoNone` in place of an omitted class.
             TypeKind::MemberPointer { class, to } => {
-                let is_none = self.listed.has(Subject::Type(id), Property::Class);
+                let is_none = self.omissions.has(Subject::Type(id), Property::Class);
                 lost(class) || lost(to) || cut(to) || is_none
             }
             _ => false,

@@ -1,5 +1,4 @@
-//! What the fields of statements hold: text that is borrowed, numbers, bytes, and words for what the model has
-//! a value for.
+//! Values of fields in statements: borrowed text, numbers, bytes, and words for values of the model's enumerations.
 
 use core::fmt;
 use std::borrow::Cow;
@@ -57,30 +56,30 @@ impl Serialize for Text<'_> {
     }
 }
 
-/// The largest number that every reader of JSON keeps: larger ones are written as text.
+/// Largest number that every JSON reader preserves; larger ones are written as text.
 const EXACT: u64 = 1 << 53;
 
-/// A number: as JSON has it, or as text in hexadecimal, `"0x1f"`.
+/// A number: a JSON number, or hexadecimal text, `"0x1f"`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Number(pub u64);
 
-/// The same with a sign.
+/// Signed number: a JSON number, or hexadecimal text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Signed(pub i64);
 
-/// A number of 64 bits, with a sign or without.
+/// A signed or unsigned number of 64 bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Integer(pub i128);
 
-/// The value of `0x…`.
+/// Reads `0x…`.
 fn hexadecimal(text: &str) -> Option<u64> {
     let digits = text.strip_prefix("0x")?;
-    // `from_str_radix` takes a sign too.
+    // `from_str_radix` also accepts a sign.
     let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
     u64::from_str_radix(digits, 16).ok().filter(|_| is_number)
 }
 
-/// The same with a sign.
+/// Signed number: a JSON number, or hexadecimal text.
 fn signed(text: &str) -> Option<i128> {
     match text.strip_prefix('-') {
         Some(digits) => Some(-i128::from(hexadecimal(digits)?)),
@@ -88,7 +87,7 @@ fn signed(text: &str) -> Option<i128> {
     }
 }
 
-/// The value of a number, if it is one of 64 bits without a sign.
+/// Reads an unsigned number of 64 bits.
 pub(super) fn number<E: de::Error>(text: &str) -> Result<u64, E> {
     let what = &"a number below 2^64, in text as \"0x1f\"";
     hexadecimal(text).ok_or_else(|| E::invalid_value(de::Unexpected::Str(text), what))
@@ -133,7 +132,7 @@ impl Serialize for Integer {
         match (u64::try_from(self.0), i64::try_from(self.0)) {
             (Ok(unsigned), _) => Number(unsigned).serialize(to),
             (_, Ok(signed)) => Signed(signed).serialize(to),
-            // The builder takes none.
+            // Unreachable: the builder refuses such numbers.
             _ => Err(serde::ser::Error::custom("a number of more than 64 bits")),
         }
     }
@@ -158,7 +157,7 @@ impl Serialize for Signed {
     }
 }
 
-/// A line of a file, and a column if there is one: a list of two or three.
+/// A list of two or three: file, line, and optionally column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Line<'a> {
     pub file: Text<'a>,
@@ -198,12 +197,12 @@ impl Serialize for Line<'_> {
     }
 }
 
-/// Bytes as text, two hexadecimal digits each, with spaces between bytes or without.
+/// Bytes as text: two hexadecimal digits each, with optional spaces between bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Bytes(pub Vec<u8>);
 
 impl Bytes {
-    /// The bytes that the text stands for.
+    /// Reads the text.
     pub fn parse(text: &str) -> Option<Self> {
         let digit = |byte: u8| (byte as char).to_digit(16).map(|digit| digit as u8);
         let mut bytes = Vec::with_capacity(text.len() / 2);
@@ -244,7 +243,7 @@ impl Serialize for Bytes {
     }
 }
 
-/// Writes borrowed bytes so.
+/// Borrowed bytes, written like [`Bytes`].
 pub(crate) struct HexOf<'a>(pub &'a [u8]);
 
 impl Serialize for HexOf<'_> {
@@ -259,8 +258,7 @@ impl fmt::Display for HexOf<'_> {
     }
 }
 
-/// Something that has a name, or is given by number where it has none: a register, an address space, a
-/// language.
+/// A register, address space or language: a name, or a number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Named<'a> {
     Text(Text<'a>),
@@ -268,7 +266,7 @@ pub(super) enum Named<'a> {
 }
 
 impl<'a> Named<'a> {
-    /// The name, of what has no number.
+    /// The name; an error for a number.
     pub fn text(&self) -> Result<&Text<'a>, Error> {
         match self {
             Self::Text(text) => Ok(text),
@@ -308,11 +306,11 @@ impl Serialize for Named<'_> {
     }
 }
 
-/// A value of the model by its word.
+/// A value of the model, written as a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Word<T>(pub T);
 
-/// The words for the values of a type.
+/// Words for the values of a type.
 pub(crate) trait Words: Copy + PartialEq + 'static {
     const WORDS: &'static [(&'static str, Self)];
     const NAMES: &'static [&'static str];

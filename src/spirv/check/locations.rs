@@ -3,15 +3,15 @@
 
 use core::ops::Range;
 
+use super::described::Projection;
 use super::shapes::{Part, Shape};
-use super::told::Teller;
 use crate::eval::{Architecture, Element, Machine, SpaceLayout, Unavailable, Value};
 use crate::model::TypeId;
 use crate::op::Reg;
 use crate::spirv::evaluate::{Initial, evaluate};
-use crate::spirv::held::{DebugOperation, Held, Index};
 use crate::spirv::layout::Constant;
 use crate::spirv::opcodes as op;
+use crate::spirv::provider::{DebugOperation, Index, Provider};
 use crate::spirv::words::Id;
 use crate::target::{Per, SpaceId};
 
@@ -60,19 +60,19 @@ impl Architecture for Everywhere {
     }
 }
 
-impl Teller<'_, '_> {
+impl Projection<'_, '_> {
     /// The shape of a location of a variable of type `ty`, or of a part of the variable.
-    pub(super) fn holding(&mut self, held: &Held, ty: TypeId, is_declaration: bool) -> Shape {
-        let id = held.id();
+    pub(super) fn holding(&mut self, provider: &Provider, ty: TypeId, is_declaration: bool) -> Shape {
+        let id = provider.id();
         let defined = self.layout.definition(id);
         // Only the address of an OpVariable is a location. A declaration through another pointer is its value,
         // dereferenced.
         let is_variable = defined.is_some_and(|it| it.opcode() == op::VARIABLE);
         let is_variable = is_variable && is_declaration;
-        let mut operations = held.operations(is_declaration);
+        let mut operations = provider.operations(is_declaration);
         let is_whole = matches!(operations[..], [] | [DebugOperation::Fragment { .. }]);
         if is_whole && defined.is_some_and(|it| it.opcode() == op::UNDEF) {
-            return self.nothing_holds(held, ty);
+            return self.nothing_holds(provider, ty);
         }
         if is_declaration && !is_variable {
             let is_part = |operation: &DebugOperation| {
@@ -90,20 +90,20 @@ impl Teller<'_, '_> {
             // Operations that cannot be evaluated are compared as they are.
             Err(_) => parts.push(format!("{operations:?}").into()),
         }
-        parts.extend(self.part(held, ty, is_variable));
+        parts.extend(self.part(provider, ty, is_variable));
         self.shapes.of(parts)
     }
 
     /// The shape of a variable without a location, or of such a part of it.
-    pub(super) fn nothing_holds(&mut self, held: &Held, ty: TypeId) -> Shape {
-        let parts = [Part::from("nothing")].into_iter().chain(self.part(held, ty, false)).collect();
+    pub(super) fn nothing_holds(&mut self, provider: &Provider, ty: TypeId) -> Shape {
+        let parts = [Part::from("nothing")].into_iter().chain(self.part(provider, ty, false)).collect();
         self.shapes.of(parts)
     }
 
     /// The shape of a part without a location: the smallest part around it that the mode can encode.
-    pub(super) fn nothing_around(&mut self, held: &Held, ty: TypeId) -> Shape {
-        let known = held.indexes().iter().take_while(|index| self.is_known(index)).count();
-        let mut around = held.around(known);
+    pub(super) fn nothing_around(&mut self, provider: &Provider, ty: TypeId) -> Shape {
+        let known = provider.indexes().iter().take_while(|index| self.is_known(index)).count();
+        let mut around = provider.around(known);
         if !self.mode.has_indexes && self.bits(&around, ty).is_none() {
             around = around.around(0);
         }
@@ -111,11 +111,11 @@ impl Teller<'_, '_> {
     }
 
     /// The part of a variable: its indexes, or its bits in a mode without indexes.
-    fn part(&self, held: &Held, ty: TypeId, is_declaration: bool) -> Vec<Part> {
-        let own = held.held_bits().map(|bits| bits.start.into()..bits.end.into());
-        let (indexes, bits) = match self.has_indexes(is_declaration) || held.indexes().is_empty() {
-            true => (held.indexes(), own),
-            false => (&[][..], self.bits(held, ty)),
+    fn part(&self, provider: &Provider, ty: TypeId, is_declaration: bool) -> Vec<Part> {
+        let own = provider.held_bits().map(|bits| bits.start.into()..bits.end.into());
+        let (indexes, bits) = match self.has_indexes(is_declaration) || provider.indexes().is_empty() {
+            true => (provider.indexes(), own),
+            false => (&[][..], self.bits(provider, ty)),
         };
         let mut parts = Vec::new();
         for index in indexes {
@@ -133,9 +133,9 @@ impl Teller<'_, '_> {
         self.mode.has_indexes && (!is_declaration || self.mode.set.is_shader())
     }
 
-    fn bits(&self, held: &Held, ty: TypeId) -> Option<Range<u64>> {
-        let part = held.part_of(self.module, ty, |id| self.number_of(id)).ok()??;
-        let bits = held.absolute(self.module, &part)?;
+    fn bits(&self, provider: &Provider, ty: TypeId) -> Option<Range<u64>> {
+        let part = provider.part_of(self.module, ty, |id| self.number_of(id)).ok()??;
+        let bits = provider.absolute(self.module, &part)?;
         (bits.start.max(bits.end) < 1 << 32).then_some(bits)
     }
 

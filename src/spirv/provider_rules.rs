@@ -3,10 +3,10 @@
 
 use core::ops::Range;
 
-use super::held::{DebugOperation, Held};
 use super::layout::Layout;
 use super::names::{OPERATIONS, Operation};
 use super::opcodes as op;
+use super::provider::{DebugOperation, Provider};
 use super::words::{Id, Instruction};
 use crate::error::{Count, Error, ErrorKind, Result};
 use crate::model::{Module, Part, TypeId};
@@ -133,18 +133,18 @@ impl<'a> Layout<'a> {
         &self,
         module: &Module,
         variable: TypeId,
-        held: &Held,
+        provider: &Provider,
         operations: &[DebugOperation],
         (defined, is_declaration): (Instruction<'_>, bool),
     ) -> Result<Option<Part>> {
-        let id = held.id();
+        let id = provider.id();
         let ty = match (is_declaration, defined.opcode()) {
             (true, _) => defined.result_type().and_then(|ty| self.pointee(ty)),
             // An undefined value fits every type.
             (false, op::UNDEF) => None,
             (false, _) => defined.result_type(),
         };
-        let part = held.part_of(module, variable, |index| self.index(index))?;
+        let part = provider.part_of(module, variable, |index| self.index(index))?;
         let [value_bits, bits] = part.map_or([None; 2], |part| part.sizes(module));
         let piece = piece(operations)?;
         if let Some((offset, size)) = piece {
@@ -157,8 +157,8 @@ impl<'a> Layout<'a> {
                 return Err(ErrorKind::DoesNotFit { what, needs, has }.into());
             }
         }
-        let width = ty.filter(|_| !held.is_computed()).and_then(|ty| self.width(ty));
-        if let Some(((offset, size), has)) = held.taken_bits().zip(width) {
+        let width = ty.filter(|_| !provider.is_computed()).and_then(|ty| self.width(ty));
+        if let Some(((offset, size), has)) = provider.taken_bits().zip(width) {
             let needs = u64::from(offset) + u64::from(size);
             if needs > has {
                 return Err(
@@ -166,7 +166,7 @@ impl<'a> Layout<'a> {
                 );
             }
         }
-        let Some(has) = held.taken_bits().map(|(_, size)| size.into()).or(width) else { return Ok(part) };
+        let Some(has) = provider.taken_bits().map(|(_, size)| size.into()).or(width) else { return Ok(part) };
         let needs = match piece {
             Some((_, size)) => [Some(size.into()); 2],
             // A vector of three elements may take the size of a vector of four.

@@ -4,46 +4,47 @@ use super::{Importer, Made, refused};
 use crate::error::{Error, Result};
 use crate::model::{Part, VariableId};
 use crate::omission::Unimported;
-use crate::spirv::held::{DebugOperation, Held, Index};
-use crate::spirv::holds::Spot;
 use crate::spirv::operand::Field;
+use crate::spirv::provider::{DebugOperation, Index, Provider};
+use crate::spirv::provider_rules::Spot;
 use crate::spirv::read::Fact;
 use crate::spirv::table::Name;
 use crate::spirv::words::Id;
 
 impl<'a> Importer<'_, 'a> {
     /// The location that a `DebugDeclare` or `DebugValue` gives a variable.
-    pub(super) fn held(&self, fact: &Fact<'a>, variable: VariableId) -> Made<Held> {
+    pub(super) fn providers(&self, fact: &Fact<'a>, variable: VariableId) -> Made<Provider> {
         let is_declaration = fact.name() == Some(Name::Declare);
         let id = fact.id(if is_declaration { Field::Variable } else { Field::Value });
         let id = id.ok_or(Unimported::Missing("value"))?;
         let expression = fact.id(Field::Expression).ok_or(Unimported::Missing("expression"))?;
         let operations = self.facts.operations(expression).map_err(refused)?;
         let layout = self.facts.layout();
-        let mut held = form(id, &operations, is_declaration);
+        let mut provider = form(id, &operations, is_declaration);
         for index in fact.ids(Field::Index) {
-            held = held.indexed(match layout.index(index).and_then(|number| u32::try_from(number).ok()) {
-                Some(number) => Index::Number(number),
-                None => Index::Id(index),
-            });
+            provider =
+                provider.indexed(match layout.index(index).and_then(|number| u32::try_from(number).ok()) {
+                    Some(number) => Index::Number(number),
+                    None => Index::Id(index),
+                });
         }
-        self.holds(fact, variable, &held).map_err(refused)?;
-        Ok(held)
+        self.holds(fact, variable, &provider).map_err(refused)?;
+        Ok(provider)
     }
 
     /// Checks that the location is allowed at this position and fits the variable.
-    fn holds(&self, fact: &Fact<'a>, variable: VariableId, held: &Held) -> Result<()> {
+    fn holds(&self, fact: &Fact<'a>, variable: VariableId, provider: &Provider) -> Result<()> {
         let (layout, module) = (self.facts.layout(), self.m.described());
         let function = layout.function_at(fact.at).map_or(0..0, |function| function.at.clone());
         let spot = Spot { function, at: fact.at };
         let is_declaration = fact.name() == Some(Name::Declare);
         let defined = match is_declaration {
-            true => layout.variable_at(held.id(), &spot)?,
-            false => layout.value_at(held.id(), &spot)?,
+            true => layout.variable_at(provider.id(), &spot)?,
+            false => layout.value_at(provider.id(), &spot)?,
         };
         let variable = module.variable(variable).ty;
         let mut part = Some(Part::whole(variable));
-        for index in held.indexes() {
+        for index in provider.indexes() {
             if let Index::Id(id) = *index {
                 layout.index_at(id, &spot)?;
             }
@@ -58,13 +59,13 @@ impl<'a> Importer<'_, 'a> {
             };
         }
         layout
-            .fits(module, variable, held, &held.operations(is_declaration), (defined, is_declaration))
+            .fits(module, variable, provider, &provider.operations(is_declaration), (defined, is_declaration))
             .map(drop)
     }
 }
 
 /// The simplest location that has these operations.
-fn form(id: Id, operations: &[DebugOperation], is_declaration: bool) -> Held {
+fn form(id: Id, operations: &[DebugOperation], is_declaration: bool) -> Provider {
     use DebugOperation::{BitPiece, Constu, Deref, Fragment, Minus, PlusUconst, StackValue, Swap, Xderef};
     let (bits, all) = match operations.split_last() {
         Some((&Fragment { offset, size }, rest)) => (Some((offset, size)), rest),
@@ -74,11 +75,11 @@ fn form(id: Id, operations: &[DebugOperation], is_declaration: bool) -> Held {
         Some((&BitPiece { offset, size }, rest)) => (Some((offset, size)), rest),
         _ => (None, all),
     };
-    let (mut held, mut steps) = match *rest {
-        [ref steps @ .., Constu(space), Swap, Xderef] => (Held::pointer(id).in_space(space), steps),
-        [ref steps @ .., Deref] => (Held::pointer(id), steps),
-        [ref steps @ .., StackValue] => (Held::value(id), steps),
-        ref steps => (Held::value(id), steps),
+    let (mut provider, mut steps) = match *rest {
+        [ref steps @ .., Constu(space), Swap, Xderef] => (Provider::pointer(id).in_space(space), steps),
+        [ref steps @ .., Deref] => (Provider::pointer(id), steps),
+        [ref steps @ .., StackValue] => (Provider::value(id), steps),
+        ref steps => (Provider::value(id), steps),
     };
     loop {
         let (more, next) = match steps {
@@ -87,21 +88,21 @@ fn form(id: Id, operations: &[DebugOperation], is_declaration: bool) -> Held {
             _ => break,
         };
         let Some(more) = more else { break };
-        (held, steps) = (held.plus(more), next);
+        (provider, steps) = (provider.plus(more), next);
     }
     let range = |(offset, size): (u32, u32)| Some(offset..offset.checked_add(size)?);
     let (taken, bits) = (taken.map(range), bits.map(range));
     if let Some(Some(taken)) = taken.clone() {
-        held = held.taken(taken);
+        provider = provider.taken(taken);
     }
     if let Some(Some(bits)) = bits.clone() {
-        held = held.bits(bits);
+        provider = provider.bits(bits);
     }
-    if held.operations(is_declaration)[..] == *operations {
-        return held;
+    if provider.operations(is_declaration)[..] == *operations {
+        return provider;
     }
     match bits {
-        Some(Some(bits)) => Held::expression(id, all).bits(bits),
-        _ => Held::expression(id, operations),
+        Some(Some(bits)) => Provider::expression(id, all).bits(bits),
+        _ => Provider::expression(id, operations),
     }
 }

@@ -6,9 +6,9 @@ use cranelift_entity::SecondaryMap;
 use hashbrown::{HashMap, HashSet};
 
 use super::body::Body;
-use super::listed::Listed;
+use super::omissions::Omissions;
 use super::shapes::{Part, Shape, Shapes, shape};
-use super::types::Said;
+use super::types::EncodedType;
 use crate::error::At;
 use crate::model::{
     FileId, FunctionId, Imported, Language, Macro, Module, ScopeId, ScopeKind, VariableId, VariableKind,
@@ -35,7 +35,7 @@ pub(super) struct Record {
 
 /// All records of a module.
 #[derive(Debug, Default)]
-pub(super) struct Told {
+pub(super) struct Description {
     pub records: Vec<Record>,
     pub bodies: Vec<Body>,
     /// Files of the module's own `OpLine`s, which no described entity needs to reference.
@@ -43,14 +43,14 @@ pub(super) struct Told {
 }
 
 /// Makes the records of a module.
-pub(super) struct Teller<'m, 's> {
+pub(super) struct Projection<'m, 's> {
     pub module: &'m Module,
     pub binding: &'m Binding,
     pub mode: &'m Mode,
     pub layout: &'m Layout<'m>,
     pub shapes: &'s mut Shapes,
-    pub listed: &'m Listed<'m>,
-    pub types: Vec<Said>,
+    pub omissions: &'m Omissions<'m>,
+    pub types: Vec<EncodedType>,
     /// The parts that each array was made of: element type and counts.
     pub arrays: HashMap<Shape, Vec<Part>>,
     /// Whether each dimension of an array is an array type of its own.
@@ -67,7 +67,7 @@ pub(super) struct Teller<'m, 's> {
     pub defined: HashSet<FunctionId>,
     /// Functions that have code, blocks or inlined calls.
     pub with_body: HashSet<FunctionId>,
-    pub told: Told,
+    pub told: Description,
     /// Keys and properties of the records that are made once.
     once: HashSet<(Shape, Vec<(String, Shape)>)>,
 }
@@ -89,14 +89,14 @@ const LANGUAGES: [(u64, Language); 9] = [
 /// text ends with a byte of 0.
 const MOST_TEXT: usize = (0xffff - 2) * 4 - 1;
 
-impl<'m, 's> Teller<'m, 's> {
+impl<'m, 's> Projection<'m, 's> {
     pub fn new(
         module: &'m Module,
         binding: &'m Binding,
         mode: &'m Mode,
         layout: &'m Layout<'m>,
         shapes: &'s mut Shapes,
-        listed: &'m Listed<'m>,
+        omissions: &'m Omissions<'m>,
     ) -> Self {
         let mut parameters = SecondaryMap::<FunctionId, Vec<VariableId>>::new();
         for (id, variable) in module.variables() {
@@ -131,7 +131,7 @@ impl<'m, 's> Teller<'m, 's> {
             mode,
             layout,
             shapes,
-            listed,
+            omissions,
             types: Vec::new(),
             arrays: HashMap::new(),
             is_nested: mode.dimensions == Dimensions::Nested,
@@ -142,14 +142,14 @@ impl<'m, 's> Teller<'m, 's> {
             entry_points,
             defined: module.functions().filter_map(|(_, function)| function.specification).collect(),
             with_body,
-            told: Told::default(),
+            told: Description::default(),
             once: HashSet::new(),
         }
     }
 
     /// Makes the records. Positions do not count the words in `added`; if it is empty, they do not count any
     /// instruction that can be debug information.
-    pub fn tell(mut self, added: &[Range<usize>]) -> Told {
+    pub fn tell(mut self, added: &[Range<usize>]) -> Description {
         self.metadata();
         self.types();
         self.units();
@@ -271,7 +271,7 @@ impl<'m, 's> Teller<'m, 's> {
     fn imports(&mut self) {
         let module = self.module;
         for (id, import) in module.imports() {
-            if self.listed.has(Subject::Import(id), Property::Entity) {
+            if self.omissions.has(Subject::Import(id), Property::Entity) {
                 continue;
             }
             let (kind, what) = match import.what {

@@ -15,7 +15,7 @@ use crate::spirv::mode::Mode;
 
 /// Entities by owner.
 #[derive(Debug, Default)]
-pub(super) struct Related {
+pub(super) struct Inverse {
     /// Parameters of all functions, grouped by function.
     parameters: Vec<VariableId>,
     of_function: SecondaryMap<FunctionId, Range<u32>>,
@@ -44,7 +44,7 @@ pub(super) struct Related {
     files: PrimaryMap<ScopeId, FileId>,
 }
 
-impl Related {
+impl Inverse {
     pub fn new(writer: &Writer<'_>, module: &Module) -> Self {
         let mut related = Self::default();
         related.find_variables(module);

@@ -95,25 +95,25 @@ impl DebugOperation {
 /// the result of an `OpCompositeExtract`, or [take](Self::taken) some bits of the value.
 ///
 /// ```
-/// use eitri::spirv::{Held, Id};
+/// use eitri::spirv::{Provider, Id};
 ///
 /// // The result of an instruction is the variable's value.
-/// let x = Held::value(Id(12));
+/// let x = Provider::value(Id(12));
 /// // Each of two results is a member of a structure.
-/// let members = [Held::value(Id(30)).part(0), Held::value(Id(31)).part(1)];
+/// let members = [Provider::value(Id(30)).part(0), Provider::value(Id(31)).part(1)];
 /// // The same by the bits of the structure.
-/// let bits = [Held::value(Id(30)).bits(0..32), Held::value(Id(31)).bits(32..64)];
+/// let bits = [Provider::value(Id(30)).bits(0..32), Provider::value(Id(31)).bits(32..64)];
 /// // The result is 4 more than the second member.
-/// let n = Held::value(Id(12)).plus(-4).part(1);
+/// let n = Provider::value(Id(12)).plus(-4).part(1);
 /// // It is in memory, 16 bytes behind where the id points to.
-/// let y = Held::pointer(Id(14)).plus(16);
+/// let y = Provider::pointer(Id(14)).plus(16);
 /// # let _ = (x, members, bits, n, y);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[must_use]
-pub struct Held {
+pub struct Provider {
     id: Id,
-    how: How,
+    interpretation: Interpretation,
     /// `None` for most variables: the value of the id is the value of the variable.
     more: Option<Box<More>>,
 }
@@ -156,7 +156,7 @@ impl fmt::Display for Index {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum How {
+enum Interpretation {
     /// The operations compute the value, or in a declaration the address.
     Value,
     /// The operations compute the address of the variable, in this address space.
@@ -165,9 +165,9 @@ enum How {
     Expression,
 }
 
-impl Held {
-    fn new(id: Id, how: How) -> Self {
-        Self { id, how, more: None }
+impl Provider {
+    fn new(id: Id, interpretation: Interpretation) -> Self {
+        Self { id, interpretation, more: None }
     }
 
     fn more(&mut self) -> &mut More {
@@ -180,22 +180,22 @@ impl Held {
 
     /// The value of the id is the value of the variable. In a declaration, the variable is the `OpVariable`.
     pub fn value(id: Id) -> Self {
-        Self::new(id, How::Value)
+        Self::new(id, Interpretation::Value)
     }
 
     /// The value of the id is the address of the variable. In a declaration, the `OpVariable` contains that address.
     pub fn pointer(id: Id) -> Self {
-        Self::new(id, How::Pointer(None))
+        Self::new(id, Interpretation::Pointer(None))
     }
 
     /// Exactly these operations compute the variable's value from the value of the id; in a declaration, the
     /// variable's address from the address of the `OpVariable`.
     pub fn expression(id: Id, operations: &[DebugOperation]) -> Self {
-        let mut held = Self::new(id, How::Expression);
+        let mut provider = Self::new(id, Interpretation::Expression);
         let steps = match operations {
             &[ref steps @ .., DebugOperation::Fragment { offset, size }] => match offset.checked_add(size) {
                 Some(end) => {
-                    held = held.bits(offset..end);
+                    provider = provider.bits(offset..end);
                     steps
                 }
                 None => operations,
@@ -203,9 +203,9 @@ impl Held {
             _ => operations,
         };
         if !steps.is_empty() {
-            held.more().steps.extend_from_slice(steps);
+            provider.more().steps.extend_from_slice(steps);
         }
-        held
+        provider
     }
 
     /// Selects a member or element of the variable, counted from 0, as the part that the id provides. Repeated calls
@@ -248,8 +248,8 @@ impl Held {
     /// Sets the address space of an [address](Self::pointer), as the consumer's number. No effect for a value that is
     /// not an address.
     pub fn in_space(mut self, space: u32) -> Self {
-        if let How::Pointer(_) = self.how {
-            self.how = How::Pointer(Some(space));
+        if let Interpretation::Pointer(_) = self.interpretation {
+            self.interpretation = Interpretation::Pointer(Some(space));
         }
         self
     }
@@ -284,7 +284,7 @@ impl Held {
     /// ```
     /// # use eitri::build::Builder;
     /// # use eitri::model::BaseEncoding;
-    /// # use eitri::spirv::{Held, Id};
+    /// # use eitri::spirv::{Provider, Id};
     /// # use eitri::target::Target;
     /// let mut m = Builder::new(Target::x86_64());
     /// let unit = m.unit("a.cl");
@@ -292,7 +292,7 @@ impl Held {
     /// let rows = m.array(unit, float, &[Some(4), Some(2)])?;
     /// let module = m.finish()?;
     /// // The element 3, 1.
-    /// assert_eq!(Held::value(Id(12)).part(3).part(1).bits_of(&module, rows), Some(7 * 32..8 * 32));
+    /// assert_eq!(Provider::value(Id(12)).part(3).part(1).bits_of(&module, rows), Some(7 * 32..8 * 32));
     /// # Ok::<(), eitri::Error>(())
     /// ```
     pub fn bits_of(&self, module: &Module, ty: TypeId) -> Option<Range<u64>> {
@@ -336,12 +336,12 @@ impl Held {
 
     /// Whether operations are needed besides taking the value of the id, or bits of it.
     pub(crate) fn is_computed(&self) -> bool {
-        self.how != How::Value || !self.steps().is_empty()
+        self.interpretation != Interpretation::Value || !self.steps().is_empty()
     }
 
     /// Whether the operand is the full value of the id, for the whole variable.
     pub(crate) fn is_whole(&self) -> bool {
-        self.how == How::Value && self.more.is_none()
+        self.interpretation == Interpretation::Value && self.more.is_none()
     }
 
     /// Whether the expression contains a `BitPiece`.
@@ -359,14 +359,16 @@ impl Held {
     pub fn operations(&self, is_declaration: bool) -> SmallVec<[DebugOperation; 4]> {
         let mut all = SmallVec::new();
         all.extend_from_slice(self.steps());
-        match self.how {
-            How::Pointer(None) => all.push(DebugOperation::Deref),
-            How::Pointer(Some(space)) => {
+        match self.interpretation {
+            Interpretation::Pointer(None) => all.push(DebugOperation::Deref),
+            Interpretation::Pointer(Some(space)) => {
                 all.extend([DebugOperation::Constu(space), DebugOperation::Swap, DebugOperation::Xderef]);
             }
             // A computed value is not in memory.
-            How::Value if !is_declaration && !all.is_empty() => all.push(DebugOperation::StackValue),
-            How::Value | How::Expression => {}
+            Interpretation::Value if !is_declaration && !all.is_empty() => {
+                all.push(DebugOperation::StackValue)
+            }
+            Interpretation::Value | Interpretation::Expression => {}
         }
         if let Some((offset, size)) = self.taken_bits() {
             all.push(DebugOperation::BitPiece { offset, size });

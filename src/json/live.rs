@@ -1,4 +1,4 @@
-//! Live ranges and rows as JSON.
+//! Live ranges, masks and rows as JSON.
 
 use serde::ser::SerializeSeq;
 use serde::{Serialize, Serializer};
@@ -6,24 +6,24 @@ use serde::{Serialize, Serializer};
 use super::ids::Known;
 use super::loc::Place;
 use super::statement::RowFacts;
-use super::words::Number;
+use super::values::Number;
 use crate::model::{Mask, Row};
 
-/// Where a variable is by pc.
+/// Live ranges of a variable.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::json) struct Live<'m> {
     pub known: &'m Known<'m>,
     pub live: &'m [crate::model::Live],
 }
 
-/// Where a mask of lanes is by pc.
+/// Locations of a mask of lanes by pc.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::json) struct Masks<'m> {
     pub known: &'m Known<'m>,
     pub masks: &'m [Mask],
 }
 
-/// The rows of a function.
+/// Rows of a function.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::json) struct Rows<'m> {
     pub known: &'m Known<'m>,

@@ -16,7 +16,7 @@ use crate::op::Reg;
 use crate::target::SpaceId;
 
 pub(super) use crate::json::place::Step;
-pub(super) use crate::json::words::{Bytes, Signed, Word};
+pub(super) use crate::json::values::{Bytes, Signed, Word};
 
 /// Defines objects of the format by the names of their schemas, with an optional alternative type (`or`): the type, its
 /// deserialisation, and its schema. The key of a field is its name, or the text after `as`.
@@ -38,7 +38,7 @@ macro_rules! objects { ($(
         fn schema(to: &mut $crate::json::schema::Schemas) -> serde_json::Value {
             to.named($name, |to| {
                 let object = $crate::json::schema::object([$((
-                    $crate::conform::words::key!($field $($key)?),
+                    $crate::conform::values::key!($field $($key)?),
                     <$field_type>::schema(to),
                     <$field_type>::MAY_BE_ABSENT,
                 )),*]);
@@ -357,7 +357,7 @@ pub(super) trait Textual {
 
 /// Defines the schemas of texts by patterns.
 macro_rules! textual { ($($type:ty: $pattern:expr $(, $number:literal)?;)*) => { $(
-    impl $crate::conform::words::Textual for $type {
+    impl $crate::conform::values::Textual for $type {
         $(const IS_NUMBER: bool = $number;)?
         fn schema() -> serde_json::Value {
             $crate::json::schema::string($pattern)

@@ -7,9 +7,9 @@ use crate::omission::{Omission, Property, Reason, Subject};
 
 /// The omissions of a module, by entity.
 #[derive(Debug, Default)]
-pub(super) struct Listed<'l>(HashMap<Subject, Vec<&'l Omission>>);
+pub(super) struct Omissions<'l>(HashMap<Subject, Vec<&'l Omission>>);
 
-impl<'l> Listed<'l> {
+impl<'l> Omissions<'l> {
     pub fn new(omissions: &'l [Omission]) -> Self {
         let mut all = Self::default();
         for omission in omissions {
