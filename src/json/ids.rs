@@ -26,7 +26,7 @@ pub(super) struct Known<'m> {
     regions: HashSet<RegionId>,
     /// Declarations with a result type other than their definition's: it was set after the definition was made.
     pub declared: HashSet<FunctionId>,
-    /// Kinds, sizes and alignments of types, without their declarations.
+    /// Kinds and sizes of types, without their declarations.
     looks: Unique<(UnitId, &'m TypeKind, Option<u64>, Option<u64>)>,
 }
 

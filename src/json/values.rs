@@ -79,7 +79,7 @@ fn hexadecimal(text: &str) -> Option<u64> {
     u64::from_str_radix(digits, 16).ok().filter(|_| is_number)
 }
 
-/// Signed number: a JSON number, or hexadecimal text.
+/// Reads `0x…`, with an optional sign.
 fn signed(text: &str) -> Option<i128> {
     match text.strip_prefix('-') {
         Some(digits) => Some(-i128::from(hexadecimal(digits)?)),
