@@ -1,4 +1,4 @@
-//! Readers of the output: the encoding each debugger takes, and the policy for what it cannot express.
+//! Readers of the output: the encoding for each debugger, and the policy for facts that it cannot express.
 
 mod attributes;
 mod frame;
@@ -17,7 +17,7 @@ use crate::error::{Error, ErrorKind};
 use crate::op::{Dialect, DraftCodes, Encoding};
 use crate::target::Target;
 
-/// Reader of the output. A user names a debugger, and the encoding follows from it.
+/// Reader of the output. The encoding depends on the target debugger.
 ///
 /// | consumer | for | operations | address space of a pointer | memory space | lanes | pcs of lanes | active lanes |
 /// |---|---|---|---|---|---|---|---|
@@ -43,9 +43,9 @@ pub struct Consumer {
     pub dialect: Dialect,
     /// Codes of the operations without an assigned one, for [`Dialect::Dwarf6`].
     pub draft: DraftCodes,
-    /// Attribute for the address space that a pointer type points into.
+    /// Attribute for the address space of a pointer type's objects.
     pub address_space: Option<DwAt>,
-    /// Attribute for the source's memory space of a pointer or a variable.
+    /// Attribute for the memory space that the source declares for a pointer or a variable.
     pub memory_space: Option<DwAt>,
     /// Attribute for the number of lanes of a function.
     pub lanes: Option<DwAt>,
@@ -55,8 +55,8 @@ pub struct Consumer {
     pub active_lane: Option<DwAt>,
     /// Calling convention of a kernel, `DW_CC_*`.
     pub kernel_convention: Option<u8>,
-    /// DWARF version: 2 to 5. Facts that a version before 5 has no name for are encoded as GNU's tools encode them
-    /// in that version, or as a later version does; readers of older versions skip those.
+    /// DWARF version: 2 to 5. A fact without an encoding in the version is encoded as in GNU's extensions of that
+    /// version, or as in a later version; readers of older versions skip it.
     pub version: u16,
     /// 32-bit or 64-bit DWARF format.
     pub format: Format,
@@ -67,29 +67,28 @@ pub struct Consumer {
     /// Lookup tables.
     pub tables: Tables,
     /// Whether named structures, classes, unions and enumerations are emitted in type units, of which a linker keeps
-    /// one for each type: in `.debug_types` for DWARF 4, in `.debug_info` for DWARF 5 (section 3.1.4). Versions 2
-    /// and 3 have none.
+    /// one per type: in `.debug_types` for DWARF 4, in `.debug_info` for DWARF 5 (section 3.1.4). Versions 2 and 3 have
+    /// no type units.
     ///
-    /// These stay in the compile unit: incomplete types; types declared in code, in a class, or in an unnamed
-    /// namespace; classes with static members, member functions or types in them; types with expressions; and
-    /// types that refer to one of these. A type that two units of the module describe differently under one
-    /// signature stays as well.
+    /// These types stay in the compile unit: incomplete types; types declared in code, in a class, or in an unnamed
+    /// namespace; classes with static members, member functions or nested types; types with expressions; types that
+    /// reference one of these; and a type that two units of the module describe differently under one signature.
     ///
-    /// Not together with [`Tables::names`], which cannot refer to entries that a linker may drop, nor with
-    /// [`is_split`](Self::is_split). Types in type units are not in `.debug_pubtypes`.
+    /// Cannot be combined with [`Tables::names`], which cannot reference entries that a linker may drop, nor with
+    /// [`is_split`](Self::is_split). Types in type units are not listed in `.debug_pubtypes`.
     pub has_type_units: bool,
-    /// Whether units are split, as in DWARF 5: a skeleton in the object, the rest in [an object of its
-    /// own](crate::lower::SplitUnit) (`.dwo`) that no linker has to read. A location then refers only to its own
-    /// unit: a pointer to another unit's variable is refused or omitted.
+    /// Whether units are split, as in DWARF 5: a skeleton in the object, the rest in a [`.dwo`
+    /// object](crate::lower::SplitUnit) that no linker has to read. A location then references its own unit only: a
+    /// pointer to another unit's variable is refused or omitted.
     pub is_split: bool,
-    /// Whether the consumer reads offsets from a base in location lists of split units. gdb 13 takes them for
-    /// addresses; where this is not set, each entry has an address of its own in the object, as GCC emits it.
+    /// Whether the consumer reads offsets from a base in location lists of split units. gdb 13 takes such offsets for
+    /// addresses; if this is not set, each entry has an address of its own in the object, as GCC emits it.
     pub has_split_offsets: bool,
-    /// Least size in bytes of an expression that is emitted once for all its uses in a unit, as a procedure that
-    /// they call; `None` for a consumer that cannot call, as lldb 19 cannot. Ignored for DWARF 2, which has no calls.
+    /// Minimum size in bytes of an expression that is emitted once per unit as a procedure, which its uses call; `None`
+    /// for a consumer without calls, such as lldb 19. Ignored for DWARF 2, which has no calls.
     pub shared_from_bytes: Option<u32>,
-    /// Forms of attributes, in place of the shortest. A form is ignored where the version does not have it, where it
-    /// cannot encode the attribute's value, and where a linker would have to fill it in.
+    /// Forms of attributes, in place of the shortest. A form is ignored where the version lacks it, where it cannot
+    /// encode the attribute's value, and where a linker would have to fill it in.
     pub forms: Vec<(DwAt, DwForm)>,
 }
 

@@ -11,7 +11,7 @@ use crate::error::{ErrorKind, Named, Result};
 use crate::near::nearest;
 use crate::op::{Dialect, DraftCodes};
 
-/// AMD's debuggers read one instruction that names a space, and keep the space for the instructions after it.
+/// AMD's debuggers read one instruction that names a space, and keep the space for later instructions.
 const ROCGDB_FRAMES: FrameForm =
     FrameForm { aspace_cfa: AspaceCfa::Unsigned, def_cfa_resets_space: false, ..FrameForm::STANDARD };
 
@@ -91,7 +91,7 @@ impl Consumer {
     /// Names that [`named`](Self::named) takes.
     pub const NAMES: [&str; 7] = ["llvm", "rocgdb", "rocgdb-legacy", "dwarf2", "dwarf3", "dwarf4", "dwarf5"];
 
-    /// Consumer of a name of [`NAMES`](Self::NAMES): `dwarf2` to `dwarf5` are readers of that version of the
+    /// The consumer with a name of [`NAMES`](Self::NAMES): `dwarf2` to `dwarf5` are readers of that version of the
     /// standard.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
-//! Omissions: properties that an output or an import does not have as they were described.
+//! Omissions: described properties that an output or an import lacks or changes.
 //!
-//! An omission is data: a typed subject, a property, a reason. English is made by `Display` only; no verdict depends on
-//! a text.
+//! An omission is data: a typed subject, a property, a reason. Only `Display` makes English; no verdict depends on
+//! text.
 
 #[cfg(feature = "spirv")]
 mod names;
@@ -23,7 +23,7 @@ pub use unimported::Unimported;
 use crate::error::{At, Error};
 use crate::model::{Module, VariableId};
 
-/// A property that was omitted, or encoded otherwise than it was described.
+/// A property that was omitted, or encoded differently from its description.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Omission {
     /// The entity that has the property.
@@ -32,25 +32,26 @@ pub struct Omission {
     pub property: Property,
     /// The reason, with what was encoded in its place.
     pub reason: Reason,
-    /// The pcs, in bytes from the start of the function; `None` where the property does not depend on the pc.
+    /// Half-open pc range, in bytes from the start of the function; `None` where the property does not depend on the
+    /// pc.
     pub pcs: Option<Range<u64>>,
-    /// The names that a message prints.
+    /// Names for the message.
     pub names: Names,
 }
 
-/// Names for messages. No decision depends on them.
+/// Names for messages. No verdict depends on them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Names {
     /// The unit, function, variable, or instruction.
     pub at: At,
-    /// The subject, where the place does not name it.
+    /// Name of the subject, where `at` does not have it.
     pub subject: String,
-    /// The entity that the reason refers to.
+    /// Name of the entity that the reason references.
     pub object: String,
 }
 
 impl Omission {
-    /// A location, rule or number that the consumer cannot express.
+    /// Omission of a location, rule or number that the consumer cannot express.
     #[cold]
     pub(crate) fn inexpressible(
         subject: Subject,
@@ -62,7 +63,7 @@ impl Omission {
         Self { subject, property, reason: Reason::Inexpressible(why.kind().clone()), pcs, names }
     }
 
-    /// A property that the set or the mode has no encoding for.
+    /// Omission of a property that the instruction set or the mode cannot encode.
     #[cfg(feature = "spirv")]
     #[cold]
     pub(crate) fn of_module(module: &Module, subject: Subject, property: Property, reason: Reason) -> Self {
@@ -79,7 +80,7 @@ impl Omission {
         }
     }
 
-    /// The message without the place.
+    /// The message without the names in `at`.
     pub(crate) fn text(&self) -> String {
         let Self { property, reason, names: Names { subject, object, .. }, .. } = self;
         let (property, clause) = (property.text(), reason.clause(object));
@@ -91,7 +92,7 @@ impl Omission {
         }
     }
 
-    /// The error that the policy [`Strict`](crate::lower::Policy::Strict) gives in place of the omission.
+    /// The error that the policy [`Strict`](crate::lower::Policy::Strict) returns instead of the omission.
     pub fn error(&self) -> Option<Error> {
         match &self.reason {
             Reason::Inexpressible(kind) => Some(Error::new(kind.clone()).or_at(self.names.at.clone())),
@@ -106,7 +107,7 @@ impl fmt::Display for Omission {
         if let Some(error) = self.error() {
             return error.fmt(f);
         }
-        // The module as a whole has no place.
+        // Omissions of the whole module have no names in `at`.
         if *at != At::default() {
             write!(f, "{at}: ")?;
         }

@@ -7,7 +7,7 @@ use crate::model::{
 };
 
 impl Subject {
-    /// The name, for messages; empty where the place has it.
+    /// Name for messages; empty where [`at`](Self::at) has it.
     pub(crate) fn name(&self, module: &Module) -> String {
         let text = |id: Option<StringId>| id.map_or("", |id| module.string(id));
         match *self {

@@ -19,7 +19,7 @@ macro_rules! properties { ($($name:ident $text:literal;)*) => {
 properties! {
     // The entity as a whole.
     Entity "";
-    // What an import of words omits: the instruction as a whole, or an operand that the reason names.
+    // Imports of SPIR-V: the instruction as a whole, or the operand in the reason.
     Instruction "it is not described: ";
     Operand "";
 

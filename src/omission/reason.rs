@@ -20,7 +20,7 @@ macro_rules! reasons { (
     }
 
     impl $enum {
-        /// The end of a message, behind the property.
+        /// End of a message, after the property.
         pub(super) fn $function(&self, $object: &str) -> String {
             let _ = $object;
             match self { $($(#[$cfg])* Self::$name $(($($field),*))? => format!($text $(, $argument)*),)* }
@@ -30,7 +30,7 @@ macro_rules! reasons { (
 pub(super) use reasons;
 
 reasons! {
-    /// The reason of an omission. `{object}` stands for the name of the entity that the reason refers to.
+    /// Reason of an omission. `{object}` is the name of the entity that the reason references.
     Reason: clause(object);
 
     // Both outputs.
@@ -90,7 +90,7 @@ reasons! {
     NoIndexOperands(id: u32, instruction: &'static str, set: &'static str)
         "%{id} holds a part of it: a {instruction} of {set} has no indexes, and its bits are not known";
 
-    // Types that another one stands for.
+    // Types that are replaced by another type.
     AsAddress(mode: &'static str) ": the {mode} mode has no pointer to what is no basic type, and it is said to be an address";
     AsUnqualified(mode: &'static str) ": the {mode} mode has no qualifier of what is no basic type";
     AsUnnamed(mode: &'static str) ": the {mode} mode has no other name of what is no basic type";
@@ -115,19 +115,19 @@ reasons! {
     VariableCountCycle(_variable: VariableId) ": it has as many as `{object}` says; the type of its function is made of the array";
     Counted(count: usize) ": {count}";
 
-    // Imports of words.
+    // Imports of SPIR-V.
     #[cfg(feature = "spirv")]
     Unimported(why: Unimported) "{}", why.text("");
 }
 
 impl Reason {
-    /// The reason as a sentence of its own.
+    /// Returns the reason as a sentence.
     #[cfg(feature = "spirv")]
     pub(crate) fn sentence(&self, module: &Module) -> String {
         self.clause(&self.object(module)).trim_start_matches([':', ',', ' ']).into()
     }
 
-    /// The name of the entity that the reason refers to.
+    /// Name of the entity that the reason references.
     #[cfg(feature = "spirv")]
     pub(super) fn object(&self, module: &Module) -> String {
         match *self {

@@ -5,7 +5,7 @@ use crate::model::{
     CallId, Column, FileId, FunctionId, ImportId, LabelId, Module, ScopeId, TypeId, UnitId, VariableId,
 };
 
-/// The entity, or the part of an entity, that an omission is about. Parts are counted from 0.
+/// Entity, or part of an entity, that an omission concerns. Parts are counted from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Subject {
@@ -17,7 +17,7 @@ pub enum Subject {
     File(FileId),
     /// An entry among the macros of a unit.
     Macro(UnitId, u32),
-    /// A namespace, block or inlined call; for lanes also a function's scope.
+    /// A namespace, block or inlined call; for lane properties also the scope of a function.
     Scope(ScopeId),
     /// An import.
     Import(ImportId),
@@ -31,9 +31,9 @@ pub enum Subject {
     Member(TypeId, u32),
     /// An enumerator of a type.
     Enumerator(TypeId, u32),
-    /// A dimension of an array; of a vector or matrix the only one.
+    /// A dimension of an array, or the only dimension of a vector or matrix.
     Dimension(TypeId, u32),
-    /// A template parameter, and for one in a pack its place there.
+    /// A template parameter, and the index in its pack for one in a pack.
     TemplateParameter(TemplateOwner, u32, Option<u32>),
     /// A function.
     Function(FunctionId),
@@ -43,7 +43,7 @@ pub enum Subject {
     Rule(FunctionId, Column),
     /// A variable.
     Variable(VariableId),
-    /// An entry among the [values of a binding](crate::spirv::Binding::providers) that holds a variable.
+    /// An entry among the [values of a binding](crate::spirv::Binding::held) that contains a variable.
     Provider(VariableId, u32),
     /// A call.
     Call(CallId),
@@ -61,7 +61,7 @@ pub enum TemplateOwner {
 }
 
 impl Subject {
-    /// The scope that the entity is, or is in; `None` for the module and for instructions.
+    /// The entity's own or enclosing scope; `None` for the module and for instructions.
     pub(crate) fn scope(&self, module: &Module) -> Option<ScopeId> {
         Some(match *self {
             Self::Module | Self::Instruction(_) => return None,
@@ -85,7 +85,7 @@ impl Subject {
         })
     }
 
-    /// The place, for messages.
+    /// Names of the enclosing entities, for messages.
     pub(crate) fn at(&self, module: &Module) -> At {
         match *self {
             Self::Variable(id) | Self::Provider(id, _) => module.at_variable(id, None),

@@ -1,11 +1,11 @@
-//! Reasons why an import of debug instructions lacks what they encode, or has it otherwise: one table.
+//! Reasons why an import of debug instructions omits or changes what they encode: one table.
 
 use super::reason::reasons;
 use crate::error::{Count, ErrorKind};
 use crate::spirv::Enumeration;
 
 reasons! {
-    /// The reason why what debug instructions encode is not imported, or otherwise.
+    /// Reason why an import omits or changes what debug instructions encode.
     Unimported: text(_object);
 
     // The instruction as a whole, or an operand.
@@ -98,7 +98,7 @@ reasons! {
     NothingInlined "nothing is said to be inlined there, and it is not described";
     NoInlinedVariable "its variable or its call is not";
 
-    // Variables, and what functions have of them.
+    // Variables, and variables of functions.
     OutsideUnit "it is described as defined in the unit";
     AsVariableDeclared "its name and type are described as those of its declaration";
     NoStaticMember(id: u32) "the static member %{id} is not described";
