@@ -215,7 +215,7 @@ impl<'m> Known<'m> {
         if self.type_name(id).is_some() { None } else { Some(self.type_ref(id)) }
     }
 
-    /// Whether the module has another type with equal kind, so that the builder would merge the two.
+    /// Whether the module has another type of equal kind and size, which the builder would merge with this one.
     pub fn comes_again(&self, id: TypeId) -> bool {
         let ty = self.module.ty(id);
         let is_its_own = matches!(ty.kind(), TypeKind::Composite(_) | TypeKind::Enum { .. });

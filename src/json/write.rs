@@ -357,7 +357,7 @@ impl<'m, W: Write> Writer<'m, W> {
                 Statement::InlinedVariable(said)
             }
             (VariableKind::Constant, None) => {
-                // A variable with a location has a value as its first live range.
+                // The statement requires a value: a constant with a location gets zeros here.
                 let bits = module.ty(variable.ty).value_bits().unwrap_or(0);
                 let zeros = || Bytes(vec![0; bits.div_ceil(8) as usize]);
                 let value = facts.const_value.unwrap_or_else(zeros);
