@@ -1,5 +1,5 @@
-//! Choices, made by a list of numbers. Where it ends the first choice is taken, which is the simplest: so
-//! a shorter list is a simpler module.
+//! Choices made by a list of numbers. After its end the first choice is taken, which is the simplest, so that a shorter
+//! list makes a simpler module.
 
 pub struct Choices<'n> {
     numbers: &'n [u16],
@@ -30,7 +30,7 @@ impl<'n> Choices<'n> {
         all[self.below(all.len())]
     }
 
-    /// Any bits, often with an edge in them.
+    /// A number of 64 bits, often near a power of 2 or another edge.
     pub fn bits(&mut self) -> u64 {
         match self.below(4) {
             0 => self.between(0, 200),

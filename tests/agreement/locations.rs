@@ -7,13 +7,13 @@ use eitri::target::{SpaceId, Target};
 
 use crate::choices::Choices;
 
-/// What locations can refer to.
+/// Entities that locations can reference.
 pub struct Names {
     pub target: Target,
     pub symbols: Vec<Symbol>,
-    /// Variables that have an entry by which they can be pointed to.
+    /// Variables with an entry, which pointers can reference.
     pub variables: Vec<VariableId>,
-    /// Procedures of the unit, and how many bits each has.
+    /// Procedures of the unit with their sizes in bits.
     pub procedures: Vec<(ProcedureId, u64)>,
     pub exprs: Vec<ExprId>,
 }
@@ -59,7 +59,7 @@ impl Names {
         }
     }
 
-    /// A location of at least so many bits, if that goes well: the builder refuses the others.
+    /// A location of at least `bits` bits in most cases; the builder refuses the others.
     pub fn loc(&self, c: &mut Choices<'_>, bits: u64, depth: u32) -> Loc {
         let is_gpu = self.target.lanes() > 1;
         if depth == 0 || c.is(3) {
@@ -97,7 +97,7 @@ impl Names {
                 below.overlay(above, self.small(c), Val::constant(size))
             }
             8 => {
-                // Not bits of bits of bits, which are more parts than the evaluator takes.
+                // Limits the nesting, because the evaluator limits the number of parts.
                 let size = match deeper {
                     0 => c.of(&[8, 1, 12, 32]),
                     _ => bits.div_ceil(c.of(&[4, 1, 2, 8])).max(1),

@@ -1,6 +1,6 @@
-//! The promise: what is written means what was described, for everything that the builder can say.
+//! Promise: the emitted bytes mean what was described, for everything that the builder accepts.
 //!
-//! Random modules, of every kind of node, type, scope and row, are written for every consumer and checked.
+//! Random modules, with every kind of node, type, scope and row, are emitted for every consumer and checked.
 //! More cases with `PROPTEST_CASES`.
 
 mod choices;
@@ -43,7 +43,7 @@ fn targets() -> [Target; 7] {
     ]
 }
 
-/// Writes and checks a module that the numbers choose; a text if something is wrong.
+/// Emits and checks a module made from the numbers; an error is a text.
 fn agrees(numbers: &[u16]) -> Result<(), String> {
     let mut choices = Choices::new(numbers);
     let target = targets()[choices.below(7)].clone();
@@ -82,8 +82,8 @@ fn agrees(numbers: &[u16]) -> Result<(), String> {
         }
         for left_out in &written.omissions {
             let why = left_out.to_string();
-            // Of types nothing is left out but values, before DWARF 4: the modules have no numbers in them that a
-            // consumer cannot be told.
+            // Types lose only values, and only before DWARF 4: the modules' types have no numbers that a consumer
+            // cannot express.
             if let Subject::Type(_) = left_out.subject {
                 if is_since(&why, consumer.version) {
                     continue;
@@ -96,7 +96,7 @@ fn agrees(numbers: &[u16]) -> Result<(), String> {
                 }
                 continue;
             };
-            // Of a procedure the builder does not know how many bits it has: it may have too few.
+            // The builder does not know the size of a procedure's location, which can be too small.
             let calls = |node: Node<'_>| matches!(node, Node::Call(_));
             let is_short = why.contains("parts that are outside of each other")
                 && locations(variable).any(|loc| module.nodes(loc).any(calls));
@@ -117,8 +117,8 @@ fn is_raw(node: Node<'_>) -> bool {
     matches!(node, Node::Expr(_) | Node::Call(_))
 }
 
-/// Whether a node can be meaningless in every machine: an offset that is known at run time, memory past its end, or a
-/// number that is read from such a place.
+/// Whether a node can be outside its storage on every machine: an offset that is known at run time, memory past the end
+/// of its space, or a number that is read there.
 fn may_be_outside(node: Node<'_>) -> bool {
     matches!(node, Node::OffsetBy | Node::BitOffsetBy | Node::Overlay)
         || matches!(node, Node::Memory(_) | Node::Call(_) | Node::Read(_))
@@ -140,7 +140,7 @@ fn other_locations(module: &Module) -> impl Iterator<Item = LocId> + '_ {
     functions.chain(calls).chain(procedures)
 }
 
-/// Where a variable is, for a message.
+/// Locations of a variable, for a message.
 fn nodes(module: &Module, variable: VariableId) -> String {
     let live = module.live(variable).iter().map(|live| (Some(live.pcs()), live.loc));
     let all = live.chain(module.always(variable).map(|loc| (None, loc)));
@@ -152,7 +152,7 @@ fn nodes(module: &Module, variable: VariableId) -> String {
     .collect()
 }
 
-/// Whether DWARF 5 can say every place of the variable at these pcs: a part of a register or a constant.
+/// Whether DWARF 5 can express every location of the variable at these pcs: parts of registers, and constants.
 fn is_plain(module: &Module, variable: VariableId, left_out: &Omission) -> bool {
     let live = module.live(variable).iter();
     let here = live.filter(|live| left_out.pcs.as_ref().is_none_or(|pcs| *pcs == live.pcs()));
@@ -161,14 +161,14 @@ fn is_plain(module: &Module, variable: VariableId, left_out: &Omission) -> bool 
         matches!(node, Node::Register(_) | Node::Lane(..) | Node::Implicit(_) | Node::Undefined)
             || matches!(node, Node::Parts(_) | Node::Part(_) | Node::Offset(_) | Node::BitOffset(_))
     };
-    // A part has a size: of a type without one, no part can be said.
+    // A part needs a size, which a type without one does not give.
     let is_sized = module.ty(module.variable(variable).ty).bits().is_some();
     is_sized && all.all(|loc| module.nodes(loc).all(is_plain_node))
 }
 
-/// What a consumer that has locations on its stack still cannot be told.
+/// Whether a consumer with locations on the stack may lack an encoding for this reason.
 fn may_be_left_out(why: &str, version: u16) -> bool {
-    // Pieces that are put together inside of a part would be taken for more parts of the whole.
+    // Pieces composed inside a part would be taken for further parts of the whole.
     let known = [
         "parts of a part that are chosen at run time",
         "bit_overlay",
@@ -177,8 +177,7 @@ fn may_be_left_out(why: &str, version: u16) -> bool {
     known.iter().any(|known| why.contains(known)) || is_since(why, version)
 }
 
-/// Operations that came after DWARF 2 and have nothing that stands for them: DWARF 5 section 7.7.1 and the
-/// tables of the versions before.
+/// Operations newer than DWARF 2 without a substitute: DWARF 5 section 7.7.1 and the tables of the versions before.
 const SINCE: [(u16, &str); 7] = [
     (3, "call_frame_cfa"),
     (3, "call2"),
@@ -189,7 +188,7 @@ const SINCE: [(u16, &str); 7] = [
     (5, "implicit_pointer"),
 ];
 
-/// Whether an operation is missing that came after this version.
+/// Whether the reason is an operation newer than this version.
 fn is_since(why: &str, version: u16) -> bool {
     SINCE.iter().any(|(since, name)| version < *since && why.contains(&format!("operation `{name}`")))
 }
@@ -216,8 +215,8 @@ proptest! {
     }
 }
 
-/// A stack slot in a procedure is one of whoever calls it: of a function, whose base is in a register that
-/// may count the wave's bytes, and of a kernel, whose base is 0.
+/// A stack slot in a procedure belongs to the calling function: here a function whose base register may count the
+/// wave's bytes, and a kernel, whose base is 0.
 #[test]
 fn a_procedure_has_the_stack_of_its_caller() -> eitri::Result<()> {
     use eitri::model::{Loc, Val};
@@ -244,7 +243,7 @@ fn a_procedure_has_the_stack_of_its_caller() -> eitri::Result<()> {
             let object = eitri::emit::elf::new_object(module.target(), &code, &written.sections)?;
             let report = eitri::check(&module, &consumer, &written.omissions, &object)?;
             assert!(report.is_clean() && report.unproven.is_empty(), "{name}, {}: {report}", consumer.name);
-            // Plain DWARF 5 knows no private memory; numbers it does.
+            // Plain DWARF 5 has no private memory; it can encode the numbers.
             let untold = if consumer == Consumer::dwarf5() { 4 } else { 0 };
             assert_eq!(written.omissions.len(), untold);
         }

@@ -16,24 +16,24 @@ use crate::Made;
 use crate::choices::Choices;
 use crate::locations::{Names, plain_register};
 
-/// Where a variable is.
+/// Scope of a variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Is {
     Global,
-    /// Also of one that was inlined: it can be a parameter.
+    /// The body of a function, inlined or not: the variable can be a parameter.
     OfFunction,
     OfBlock,
 }
 
-/// Where in a function something is.
+/// Position of an entity in a function.
 #[derive(Clone, Copy)]
 struct In {
-    /// Whose body it is in, and whether that was inlined.
+    /// Function with the body, and whether the body was inlined.
     body: (FunctionId, bool),
     is: Is,
 }
 
-/// What is being made.
+/// Maker of a random module.
 pub struct Maker<'c, 'n> {
     pub c: &'c mut Choices<'n>,
     pub m: Builder,
@@ -41,19 +41,19 @@ pub struct Maker<'c, 'n> {
     code: Code,
     /// Bytes of code.
     size: u64,
-    // Of the unit:
+    // Entities of the unit:
     pub unit: UnitId,
     pub files: Vec<FileId>,
     pub types: Vec<(TypeId, u64)>,
-    /// A namespace that types can be in.
+    /// A namespace for types.
     namespace: ScopeId,
-    /// Variables that numbers of elements can be.
+    /// Variables that can be counts of arrays.
     unit_variables: Vec<VariableId>,
     /// Functions with the variables of their bodies.
     pub functions: Vec<(FunctionId, Vec<VariableId>)>,
     /// Blocks of functions.
     blocks: Vec<(FunctionId, ScopeId)>,
-    /// Functions that are declared, and parameters of functions.
+    /// Declared functions, and parameters of functions.
     pub functions_to_call: Vec<FunctionId>,
     pub parameters_of: Vec<(FunctionId, Vec<VariableId>)>,
     pub namespaces: Vec<ScopeId>,
@@ -67,7 +67,7 @@ pub fn module(c: &mut Choices<'_>, target: Target) -> Made {
     let mut names = Names::new(&mut m);
     names.exprs.push(m.expr(Expr::raw([0x30]), &[]).unwrap());
     let unit = m.unit("first.cl");
-    // Another one for each unit.
+    // Each unit has its own.
     let namespace = m.namespace(unit, "first").unwrap();
     let mut maker = Maker {
         namespace,
@@ -188,7 +188,7 @@ impl Maker<'_, '_> {
         }
     }
 
-    /// What a preprocessor did: also nothing but the command line's.
+    /// Actions of a preprocessor, perhaps only those of the command line.
     fn macros(&mut self) {
         let long = "A_MACRO_WITH_A_TEXT_THAT_IS_LONGER_THAN_AN_OFFSET (1 + 2)";
         let texts = ["A", "B 2", "MAX(a,b) ((a) > (b) ? (a) : (b))", "É é", long];
@@ -240,7 +240,7 @@ impl Maker<'_, '_> {
         namespace
     }
 
-    /// More code: its symbol and size.
+    /// Code for another function: its symbol and size.
     pub fn code_for(&mut self) -> (String, u64) {
         let symbol = format!("code{}", self.size);
         let bytes = 4 * self.c.between(1, 40);
@@ -315,7 +315,7 @@ impl Maker<'_, '_> {
                 let most = (1i128 << (bits.clamp(2, 64) - 1)) - 1;
                 let values = [("off", 0), ("on", i128::from(bits > 1)), ("all", most)];
                 let count = self.c.below(if bits > 1 { 4 } else { 2 });
-                // A type that is smaller than was thought, as an array of no elements, has no room for them.
+                // A type that is smaller than assumed, such as an array of no elements, has no space for the values.
                 let made = self.m.enumeration(unit, name, of, &values[..count]);
                 (made.unwrap_or(of), bits)
             }
@@ -345,7 +345,7 @@ impl Maker<'_, '_> {
             13 if is_small && bits % 8 == 0 => {
                 let extents: Vec<Extent> = (0..self.c.between(1, 3)).map(|_| self.extent()).collect();
                 let stride = self.c.of(&[None, Some(bits), Some(bits + 24)]);
-                // Elements of a type that is larger than was thought would overlap, which is refused.
+                // The builder refuses elements that overlap, because their type is larger than assumed.
                 self.m.array_of(unit, of, &extents, stride).map_or((of, bits), |array| (array, 8))
             }
             14 => {
@@ -372,7 +372,7 @@ impl Maker<'_, '_> {
         if self.c.is(2) { extent.index(self.types[0].0) } else { extent }
     }
 
-    /// A number that every consumer can be told.
+    /// A number that every consumer can express.
     fn number(&mut self) -> Val {
         let reg = match self.m.target().lanes() {
             1 => plain_register(self.m.target()),
@@ -387,14 +387,14 @@ impl Maker<'_, '_> {
         }
     }
 
-    /// What C++ and Rust have in a type.
+    /// Adds contents of C++ classes and Rust types.
     fn make_class(&mut self, class: TypeId) {
         let unit = self.unit;
         let access = [None, Some(Accessibility::Public), Some(Accessibility::Private)];
         for _ in 0..self.c.below(5) {
             let (of, bits) = self.c.of(&self.types);
             let access = self.c.of(&access);
-            // What does not fit is refused.
+            // The builder refuses members that do not fit.
             match self.c.below(8) {
                 0 => drop(self.m.base(class, of, self.c.between(0, 8), access).map(drop)),
                 1 => {
@@ -460,7 +460,7 @@ impl Maker<'_, '_> {
         let values = [VariantValues::One(1), VariantValues::Range(2, 5), VariantValues::One(15)];
         for count in 0..self.c.below(4) {
             let of = self.c.of(&self.types).0;
-            // The first is for all other values.
+            // The first variant is the default.
             let Ok(variant) = self.m.variant(part, &values[..count]) else { continue };
             let _ = self.m.member(variant, "v", of, 0).map(drop);
         }
@@ -478,7 +478,7 @@ impl Maker<'_, '_> {
         for _ in 0..self.c.below(4) {
             let name = self.c.of(&["x", "y", ""]);
             let of = self.c.of(&self.types).0;
-            // What does not fit is refused.
+            // The builder refuses members that do not fit.
             let _ = match self.c.below(3) {
                 0 => self.m.member(ty, name, of, self.c.between(0, 12)).map(drop),
                 1 => {
@@ -564,7 +564,7 @@ impl Maker<'_, '_> {
             all.extend(self.variable(scope, bytes, None, inside.is));
         }
         for _ in 0..if depth > 0 { self.c.below(3) } else { 0 } {
-            // Of the scope around it that has ranges of its own, it has some.
+            // Takes some of the enclosing scope's own ranges.
             let pcs = match within {
                 [] => self.ranges(bytes),
                 _ => within[..self.c.below(within.len() + 1)].to_vec(),
@@ -574,7 +574,7 @@ impl Maker<'_, '_> {
                 let block = self.block(scope, &pcs, inside.body);
                 self.calls(block, &pcs, bytes);
                 if self.c.is(5) {
-                    // One in another, which has code of its own.
+                    // A nested function, which has code of its own.
                     self.function(block);
                 }
                 self.body(block, bytes, code, depth - 1, In { is: Is::OfBlock, ..inside }, all);
@@ -598,7 +598,7 @@ impl Maker<'_, '_> {
         }
     }
 
-    /// A block in the body of a function; where that was inlined, perhaps an instance of one of its blocks.
+    /// A block in the body of a function; for an inlined body, perhaps an instance of one of the function's blocks.
     fn block(&mut self, scope: impl InScope, pcs: &[Range<u64>], body: (FunctionId, bool)) -> ScopeId {
         let origins = self.blocks.iter().filter(|(of, _)| body == (*of, true));
         let origins: Vec<ScopeId> = origins.map(|&(_, block)| block).collect();
@@ -647,7 +647,7 @@ impl Maker<'_, '_> {
         }
     }
 
-    /// A variable in a scope, of `bytes` bytes of code: 0 where there is none.
+    /// A variable in a scope with `bytes` bytes of code; 0 for a scope without code.
     fn variable(
         &mut self,
         scope: impl InScope + Copy,
@@ -690,7 +690,7 @@ impl Maker<'_, '_> {
             v.external();
         }
         for (pcs, locs) in places {
-            // What the builder refuses is not there.
+            // Refusals of the builder are ignored.
             let _ = match is_moving {
                 true => v.live_in(pcs, &locs).map(drop),
                 false => v.always(locs[0].clone()).map(drop),

@@ -1,4 +1,4 @@
-//! Random things that are said of scopes: declarations, member functions, imports, labels, calls.
+//! Random contents of scopes: declarations, member functions, imports, labels, calls.
 
 use core::ops::Range;
 
@@ -11,7 +11,7 @@ use eitri::model::{
 use crate::modules::Maker;
 
 impl Maker<'_, '_> {
-    /// What is said of a function besides what every function has.
+    /// Sets random optional properties of a function.
     pub fn describe(&mut self, id: FunctionId) {
         let (access, virtuality, defaulted, calls, convention) = (
             self.c.of(&[
@@ -71,7 +71,7 @@ impl Maker<'_, '_> {
             f.template(Template::ty("T", Some(argument))).unwrap();
             f.template(Template::pack("Rest", [Template::named("C", "box")])).unwrap();
         }
-        // What the builder refuses is not there.
+        // Refusals of the builder are ignored.
         if self.c.is(3) {
             let _ = f.frame_base(&frame);
         }
@@ -80,7 +80,7 @@ impl Maker<'_, '_> {
         }
     }
 
-    /// A declaration, in a type or not, and its definition somewhere else, or none.
+    /// A function's declaration, in a type or not, and perhaps its definition elsewhere.
     pub fn declared_function(&mut self) {
         let unit = self.unit;
         let name = self.c.of(&["f", "method"]);
@@ -137,7 +137,7 @@ impl Maker<'_, '_> {
         self.parameters_of.push((function, all));
     }
 
-    /// A variable that is declared, and its definition, or none.
+    /// A variable's declaration, and perhaps its definition.
     pub fn declared_variable(&mut self) -> VariableId {
         let (unit, ty) = (self.unit, self.c.of(&self.types).0);
         let name = self.c.of(&["x", "y", "shared"]);
@@ -181,12 +181,12 @@ impl Maker<'_, '_> {
             import.declared_at(line).unwrap();
         }
         if self.c.is(2) {
-            // All names of a namespace have none.
+            // An import of all names of a namespace has no name.
             let _ = import.name("alias");
         }
     }
 
-    /// Calls, labels, imports and where a scope is entered.
+    /// Calls, labels, imports and the entry pc of a scope.
     pub fn calls(&mut self, scope: impl InScope + Copy, own: &[Range<u64>], bytes: u64) {
         if self.c.is(4) {
             self.import(scope);
@@ -239,7 +239,7 @@ impl Maker<'_, '_> {
         if self.c.is(3) {
             call.line(line).unwrap();
         }
-        // What the builder refuses is not there.
+        // Refusals of the builder are ignored.
         if self.c.is(3) {
             let _ = call.target(numbers[0].clone());
         }

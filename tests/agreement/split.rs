@@ -1,4 +1,4 @@
-//! Split units say what the same units say in one piece.
+//! Split units encode the same facts as whole units.
 
 use eitri::check::{Report, check_split};
 use eitri::emit::elf::new_object;
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use super::choices::Choices;
 use super::{Made, config, consumers, modules, named, targets, varied};
 
-/// Writes a module with split units and checks it.
+/// Emits a module with split units and checks it.
 fn split(made: &Made, consumer: &Consumer) -> eitri::Result<(Lowered, Report)> {
     let module = &made.module;
     let mut consumer = consumer.clone();
@@ -21,7 +21,7 @@ fn split(made: &Made, consumer: &Consumer) -> eitri::Result<(Lowered, Report)> {
     Ok((written, report))
 }
 
-/// Writes and checks a module that the numbers choose; a text if something is wrong.
+/// Emits and checks a module made from the numbers; an error is a text.
 fn agrees(numbers: &[u16]) -> Result<(), String> {
     let mut choices = Choices::new(numbers);
     let target = targets()[choices.below(6)].clone();
@@ -44,7 +44,7 @@ fn agrees(numbers: &[u16]) -> Result<(), String> {
         if written.split.len() != module.units().count() {
             return Err(format!("{about}: {} split units", written.split.len()));
         }
-        // What is left out besides is what another unit has, and calls of a procedure that says such.
+        // Further omissions are references to other units, and calls of procedures with such references.
         let more = written.omissions.iter().filter(|one| !plain.omissions.contains(one));
         let reasons = ["of another unit", "what the procedure says"];
         let is_known = |why: &str| reasons.iter().any(|reason| why.contains(reason));

@@ -1,5 +1,5 @@
-//! Every version in both formats, with all tables for looking things up: what is written means what was described,
-//! and each name and address is found.
+//! Every version in both formats, with all lookup tables: the emitted bytes mean what was described, and each name and
+//! address is found.
 
 use eitri::check::Report;
 use eitri::consumer::{Consumer, Policy, Tables};
@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use crate::choices::Choices;
 use crate::{config, modules, targets};
 
-/// Standard DWARF of a version, with the tables that it has.
+/// Standard DWARF of a version, with all tables of that version.
 fn consumer(version: u16, format: Format) -> Consumer {
     let mut consumer = Consumer::dwarf5();
     (consumer.version, consumer.format) = (version, format);
@@ -20,11 +20,11 @@ fn consumer(version: u16, format: Format) -> Consumer {
     consumer
 }
 
-/// The reports of a module that the numbers choose; a text if something is wrong.
+/// Reports for a module made from the numbers; an error is a text.
 fn agrees(numbers: &[u16]) -> Result<Vec<Report>, String> {
     let mut choices = Choices::new(numbers);
     let targets = targets();
-    // What has most to say in plain DWARF is a CPU.
+    // A CPU target can express the most in plain DWARF.
     let target = if choices.is(2) { targets[choices.below(targets.len())].clone() } else { Target::x86_64() };
     let made = modules::module(&mut choices, target);
     let module = &made.module;
@@ -60,7 +60,7 @@ proptest! {
     }
 }
 
-/// The modules have what is looked for.
+/// The modules contain the names and macros to look up.
 #[test]
 fn names_and_macros_are_compared() {
     let mut random = 1u32;

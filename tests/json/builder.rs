@@ -1,4 +1,4 @@
-//! What the builder refuses, a description cannot say either: the same error, with its place in the text.
+//! Errors of the builder are errors of a description too: the same message, with its position in the text.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::cases::{ELSEWHERE, LOCATIONS, ON_CPU, STATEMENTS};
 
 const ERRORS: &str = include_str!("../../goldens/errors/errors.txt");
 
-/// What the errors of `goldens/errors/errors.txt` begin with.
+/// Beginning of the descriptions for `goldens/errors/errors.txt`.
 const START: &str = r#""target": "amdgpu-gfx1030-wave32", "describe": [
 {"unit": {"name": "saxpy.cl"}},
 {"base_type": {"unit": "saxpy.cl", "name": "int", "encoding": "signed", "bits": 32}},
@@ -18,7 +18,7 @@ const START: &str = r#""target": "amdgpu-gfx1030-wave32", "describe": [
 {"base_type": {"unit": "other.cl", "name": "int", "id": "other int", "encoding": "signed", "bits": 32}},
 {"function": {"in": "other.cl", "name": "g", "id": "g", "code": {"symbol": "g", "bytes": 64}}}"#;
 
-/// What those of a target without lanes begin with.
+/// Beginning of the descriptions for a target without lanes.
 const START_ON_CPU: &str = r#""target": "x86_64", "describe": [
 {"unit": {"name": "a.c"}}, {"base_type": {"unit": "a.c", "name": "int", "encoding": "signed", "bits": 32}},
 {"function": {"in": "a.c", "name": "main", "code": {"symbol": "main", "bytes": 64}}}"#;
@@ -30,7 +30,7 @@ fn error(start: &str, statements: &str) -> Error {
     }
 }
 
-/// What the builder says of something, without the place in the text.
+/// Message of an error without its position in the text.
 fn said(name: &str, error: &Error) -> String {
     let json = error.at().json.clone().unwrap_or_else(|| panic!("{name}: {error} has no place"));
     assert!(json.path.starts_with("describe"), "{name}: {json}");

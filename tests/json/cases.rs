@@ -1,5 +1,4 @@
-//! What `tests/errors.rs` does wrong with the builder, as descriptions: by the names that the errors have in
-//! `goldens/errors/errors.txt`.
+//! Mistakes of `tests/errors.rs` as descriptions, under their names in `goldens/errors/errors.txt`.
 
 /// Locations of `n` in `saxpy`.
 #[rustfmt::skip]
@@ -255,7 +254,7 @@ pub const STATEMENTS: &[(&str, &str)] = &[
     ("a register saved to a lane of itself", r#"{"frame": {"function": "saxpy", "rules": [[8, 16, "v40", {"extend": [{"lane": ["v40", 0]}, 32, 32]}]]}}"#),
 ];
 
-/// Locations of `n` in `main`, where code does not run in waves.
+/// Locations of `n` in `main`, on a target without waves.
 #[rustfmt::skip]
 pub const ON_CPU: &[(&str, &str)] = &[
     ("a stack slot where there is no scratch memory", r#"{"stack_slot": 16}"#),
@@ -266,7 +265,7 @@ pub const ON_CPU: &[(&str, &str)] = &[
     ("a lane of a register where there are none", r#"{"lane": ["rax", 0]}"#),
 ];
 
-/// What no description can do wrong, or what the text is refused for before the builder is asked.
+/// Mistakes that no description can contain, or that the reader refuses before the builder.
 #[rustfmt::skip]
 pub const ELSEWHERE: &[(&str, &[&str])] = &[
     ("a description has no ids of other modules", &[

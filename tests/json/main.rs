@@ -1,5 +1,4 @@
-//! A description is read as it was meant, or refused with its place; and a module is written such that it is
-//! read as the same module.
+//! Descriptions are read as intended, or refused with a position; a written module is read as an equal module.
 
 #[path = "../common/mod.rs"]
 mod common;

@@ -1,5 +1,4 @@
-//! The page that documents the format is right: each of its examples is read, and each statement and node has
-//! one.
+//! The page of the format is correct: each of its examples is read, and each statement and node has an example.
 
 use eitri::json::{LOCATIONS, NUMBERS, STATEMENTS};
 use eitri::model::Module;
@@ -10,7 +9,7 @@ use super::common;
 
 const PAGE: &str = include_str!("../../docs/description.md");
 
-/// What the examples speak of.
+/// Entities that the examples reference.
 fn around(example: Value, is_last: bool) -> String {
     let mut describe = vec![
         json!({"unit": {"name": "saxpy.cl"}}),
@@ -49,7 +48,7 @@ fn read(text: &str) -> Module {
     Module::from_json(text).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
-/// What stands in the fences.
+/// Contents of the fences.
 fn fences() -> impl Iterator<Item = &'static str> {
     PAGE.split("```json\n").skip(1).map(|rest| rest.split("```").next().expect("the end of the fence"))
 }
@@ -61,7 +60,7 @@ fn cells(heading: &str) -> impl Iterator<Item = &'static str> {
     table.lines().filter_map(|line| Some(line.strip_prefix("| `")?.split_once('`')?.0))
 }
 
-/// Whole descriptions: those of the page, and around the examples of statements and nodes.
+/// Whole descriptions: those of the page, and one around each example of a statement or node.
 pub fn descriptions() -> Vec<String> {
     let statements = fences().map(|fence| {
         let example: Value = serde_json::from_str(fence).expect("JSON");
@@ -92,7 +91,7 @@ fn spaced(value: &Value) -> String {
     }
 }
 
-/// The rows of the nodes of a sort, as the schema has them: in the order of the table, then words.
+/// Rows of the nodes of a sort from the schema: in the order of the table, then words.
 fn rows(sort: &str, keys: &[&str]) -> String {
     let schema: Value = serde_json::from_str(&Schema::Description.to_string()).expect("JSON");
     let any = schema["$defs"][sort]["anyOf"].as_array().expect("a choice");
@@ -112,7 +111,7 @@ fn rows(sort: &str, keys: &[&str]) -> String {
     numbers.into_iter().chain(keyed).chain(words).map(row).collect()
 }
 
-/// The rows of the properties of an entity, as the schema of its statement has them.
+/// Rows of an entity's properties from the schema of its statement.
 fn properties(statement: &str) -> String {
     let schema: Value = serde_json::from_str(&Schema::Description.to_string()).expect("JSON");
     let keys = schema["$defs"][statement]["properties"].as_object().expect("an object");
@@ -158,7 +157,7 @@ fn tables_are_those_of_the_schema() {
     }
 }
 
-/// The word with which a node begins.
+/// Key of a node.
 fn word(node: &Value) -> Option<String> {
     match node {
         Value::String(word) => Some(word.clone()),
@@ -193,7 +192,7 @@ fn examples_of_nodes_are_read_and_there_is_one_of_each() {
         let loc = node(text);
         words.0.extend(word(&loc));
         let example = json!({"variable": {"in": "saxpy", "name": "v", "type": "int", "live": [[0, 4, loc]]}});
-        // 16 bits are not enough for an `int`, and a whole vector register is too much.
+        // 16 bits are too few for an `int`, and a whole vector register is too many.
         let example = if ["per_lane_half", "whole"].iter().any(|word| text.contains(word)) {
             json!({"procedure": {"unit": "saxpy.cl", "id": "v", "loc": loc}})
         } else {

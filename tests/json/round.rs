@@ -1,4 +1,4 @@
-//! Module to JSON to module is the identity.
+//! Round trip: module to JSON to module is the identity.
 
 use eitri::build::Builder;
 use eitri::model::{BaseEncoding, Loc, Module, Row, SourceLine, Val};
@@ -23,7 +23,7 @@ proptest! {
     }
 }
 
-/// Numbers of the order in which strings were stored do not matter; those of entities do.
+/// Equality ignores the ids of strings, but not those of entities.
 #[test]
 fn modules_are_the_same_if_they_say_the_same() {
     for seed in 0..40 {
@@ -35,7 +35,7 @@ fn modules_are_the_same_if_they_say_the_same() {
     }
 }
 
-/// Everything was said in another order than it is written in.
+/// The statements come in another order than the written one.
 #[test]
 fn modules_come_back_whatever_came_first() -> eitri::Result<()> {
     let target = &targets()[0];
@@ -46,7 +46,7 @@ fn modules_come_back_whatever_came_first() -> eitri::Result<()> {
     let g = m.function(two, "f")?.code("g", 64).id();
     let int = m.base_type(two, "int", BaseEncoding::Signed, 32)?;
     let v = m.variable(g, "v", int)?.id();
-    // A type that looks the same is another one where the first was described.
+    // A type of equal kind is a new one if the first has further properties.
     let other = m.base_type(one, "int", BaseEncoding::Signed, 32)?;
     m.describe_type(other)?;
     let again = m.base_type(one, "int", BaseEncoding::Signed, 32)?;
@@ -96,7 +96,7 @@ fn frames_come_back() -> eitri::Result<()> {
     let module = m.finish()?;
     assert_eq!((module.frame(f).len(), module.frame(g).len()), (7, 2));
     assert_comes_back(&module);
-    // A slot counts the bytes of a lane, and a place those of the wave.
+    // A slot counts bytes of a lane, and a location bytes of the wave.
     let of_lanes = format!("\"offset\":[\"cfa\",{}]", 4 * lanes);
     assert!(module.to_json().contains(&of_lanes), "{}", module.to_json());
     Ok(())

@@ -1,4 +1,4 @@
-//! The schemas are those of the repository, and another validator takes what eitri takes and refuses what it refuses.
+//! The schemas equal those of the repository, and an independent validator accepts and rejects the same files as eitri.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ use super::tools::{Folder, Tool, skip};
 
 const PYTHON: Tool = Tool::new("python3", "python3");
 
-/// A program that checks the schema and prints a line for each file: valid, or refused.
+/// A program that checks a schema and prints a line for each file: valid, or refused.
 const VALIDATE: &str = r#"
 import json, sys
 try: from jsonschema import Draft202012Validator
@@ -26,7 +26,7 @@ for name in sys.argv[2:]:
     print(name, ("refused" if wrong else "valid"), *wrong[:1])
 "#;
 
-/// The file of the repository that has the schema.
+/// Path of the schema in the repository.
 fn path(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("docs/{name}.schema.json"))
 }
@@ -43,7 +43,7 @@ fn schemas_are_those_of_the_repository() {
     }
 }
 
-/// Validates files with a schema, each with whether it is to be valid. Without the validator nothing is compared.
+/// Validates files, each with the expected result. Without the validator nothing is compared.
 fn validate(name: &str, files: &[(PathBuf, bool)]) {
     let given = Folder::new();
     let program = given.file("validate.py", VALIDATE);
@@ -63,7 +63,7 @@ fn validate(name: &str, files: &[(PathBuf, bool)]) {
     }
 }
 
-/// The files of a folder of the repository with this end of their names.
+/// Files of a folder of the repository whose names have this suffix.
 fn files(folder: &str, end: &str) -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
     let entries = std::fs::read_dir(folder).expect("the folder").map(|entry| entry.expect("an entry").path());
@@ -84,7 +84,7 @@ fn descriptions_are_valid_and_wrong_ones_are_not() {
         (files("examples", "scale.json").remove(0), true),
         (files("goldens/explain", "walk.json").remove(0), true),
     ];
-    // The examples of the page, and what is written of them.
+    // Examples of the page, and the descriptions written from them.
     for (index, text) in page::descriptions().into_iter().enumerate() {
         let module = Module::from_json(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
         all.push((given.file(&format!("{index}.json"), &text), true));

@@ -1,4 +1,4 @@
-//! A text that is no description is refused with its place, whatever is wrong with it.
+//! A text that is not a description is refused with a position, for every kind of mistake.
 
 use eitri::error::ErrorKind;
 use eitri::model::Module;
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 const SCALE: &str = include_str!("../../examples/scale.json");
 
-/// One variable.
+/// A description of one variable with these live ranges.
 fn with(live: &str) -> String {
     format!(
         r#"{{"eitri": 1, "target": "amdgpu-gfx1030-wave32", "describe": [
@@ -219,7 +219,7 @@ fn what_is_not_text_is_refused_with_its_place() {
     assert_eq!(error.kind(), &ErrorKind::Malformed("the description is not UTF-8".into()));
 }
 
-/// The target may come last, as from programs that sort keys.
+/// The target may come last, because some programs sort keys.
 #[test]
 fn keys_may_come_in_any_order() {
     let sorted = serde_json::from_str::<serde_json::Value>(SCALE).expect("JSON").to_string();
@@ -247,7 +247,7 @@ fn what_is_nested_too_deeply_is_refused() {
         ] {
             let error = refused(&deep(open, inner, close, count));
             assert!(error.contains("a location has at most 128 levels"), "{error}");
-            // Where it is stays readable.
+            // The position stays readable.
             let (start, end) = error.split_once('…').expect("the path is not all there");
             assert!(start.contains("`describe[3].variable.live[0][2]."), "{error}");
             assert!(end.contains("[0]`: ") && error.len() < 250, "{error}");
@@ -259,7 +259,7 @@ fn what_is_nested_too_deeply_is_refused() {
             refused(&open.repeat(count));
         }
     }
-    // As deep as the builder allows.
+    // The greatest depth that the builder allows.
     assert!(Module::from_json(deep(r#"{"offset": ["#, "\"undefined\"", ", 1]}", 127)).is_ok());
 }
 
@@ -276,7 +276,7 @@ fn every_beginning_of_a_description_is_refused() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(3000) })]
 
-    /// Whatever becomes of a description, it is read or refused.
+    /// A changed description is read or refused, without a panic.
     #[test]
     fn nothing_panics(changes in prop::collection::vec((any::<usize>(), any::<u8>(), 0..4u8), 1..6)) {
         const PIECES: [&[u8]; 8] =

@@ -1,4 +1,4 @@
-//! What a module says.
+//! A module as plain facts.
 
 use eitri::lower::Lowered;
 use eitri::model::{
@@ -15,7 +15,7 @@ pub(super) struct Described<'m> {
     omissions: &'m [Omission],
 }
 
-/// What of the code of a function its scopes have.
+/// Code of a function, for its scopes.
 #[derive(Clone, Copy)]
 struct Code {
     start: u64,
@@ -89,7 +89,7 @@ impl<'m> Described<'m> {
         (file.directory.map_or(".".into(), text), text(file.name), file.md5.filter(|_| is_five))
     }
 
-    /// What the preprocessor did, each with a line and a text, or the name of a file.
+    /// Actions of the preprocessor, each with a line and a text or a file's name.
     fn macros(&self, unit: UnitId) -> Vec<What> {
         let text = |id| self.module.string(id).to_owned();
         let all = self.module.macros(unit).iter().map(|what| match *what {
@@ -110,7 +110,7 @@ impl<'m> Described<'m> {
         Some((directory, name, line.into(), column.into()))
     }
 
-    /// What is in a scope. `code` is that of the function it is in, if it has some.
+    /// Appends the contents of a scope. `code` is that of its function, if any.
     pub(super) fn in_scope(&self, id: ScopeId, plain: &mut Plain) {
         self.scope(id, None, plain);
     }
@@ -286,7 +286,7 @@ impl<'m> Described<'m> {
             VariableKind::Constant => "constant",
         };
         let mut plain = Plain::new(kind, Some(variable_id(id)));
-        // A definition can say of itself what its declaration does not.
+        // A definition can have properties that its declaration lacks.
         let own = Some(variable).filter(|variable| variable.origin.is_none());
         let linkage = own.and_then(|own| own.linkage_name).or(of.linkage_name);
         plain.may("name", of.name.map(|name| module.string(name)));
@@ -317,7 +317,7 @@ impl<'m> Described<'m> {
                     let at = pcs.iter().position(|pcs| *pcs == out).expect("was left out of these");
                     pcs.remove(at);
                 }
-                // A constant for the whole function is one at any time.
+                // A constant for the whole function is valid at every pc.
                 let value = module.live(id).first().filter(|_| is_whole && is_constant);
                 let value = value.and_then(|live| self.constant(live.loc));
                 plain.is("always", is_whole && !pcs.is_empty() && value.is_none());
@@ -333,7 +333,7 @@ impl<'m> Described<'m> {
         self.omissions.iter().filter(move |omission| omission.subject == Subject::Variable(id))
     }
 
-    /// The bytes of a location that is a constant and nothing else.
+    /// Bytes of a location that is a constant and nothing else.
     pub(super) fn constant(&self, loc: LocId) -> Option<Vec<u8>> {
         let nodes: Vec<_> = self.module.nodes(loc).collect();
         match nodes[..] {

@@ -1,4 +1,4 @@
-//! What a module says of types.
+//! Types of a module as plain facts.
 
 use eitri::model::{
     BaseEncoding, BaseOffset, Composite, CompositeKind, Count, Discriminant, Member, Node, Passed,
@@ -48,7 +48,7 @@ impl Described<'_> {
         of_unit.filter_map(plain).collect()
     }
 
-    /// What every type can say.
+    /// Facts that every type can have.
     fn named(&self, kind: &str, id: TypeId, ty: &Type) -> Plain {
         let mut plain = Plain::new(kind, Some(type_id(id)));
         plain.may("name", ty.name().map(|name| self.module.string(name)));
@@ -58,7 +58,7 @@ impl Described<'_> {
         plain
     }
 
-    /// A type that is no base type.
+    /// A type other than a base type.
     pub(super) fn ty(&self, id: TypeId) -> Option<Plain> {
         let module = self.module;
         let ty = module.ty(id);
@@ -225,7 +225,7 @@ impl Described<'_> {
             TemplateArgument::Value { ty, value } => {
                 plain.says("of", "value");
                 plain.to("type", Some(type_id(*ty)));
-                // Where a value is, some versions cannot be told.
+                // Some versions cannot express the location of a value.
                 plain.may("value", self.constant(*value));
             }
             TemplateArgument::Template(name) => {

@@ -1,4 +1,4 @@
-//! What a reader finds in the sections: gimli, and nothing of this crate.
+//! Sections as plain facts, read with gimli and nothing of this crate.
 
 use std::collections::BTreeMap;
 
@@ -12,14 +12,14 @@ use crate::common::Slice;
 
 type Result<T> = std::result::Result<T, Error>;
 
-/// A unit, being read.
+/// Reader of a unit.
 pub(super) struct Found<'f, 'a> {
     dwarf: &'f Dwarf<Slice<'a>>,
     unit: &'f gimli::Unit<Slice<'a>>,
     pub(super) told: Told<'f>,
     pub(super) big_endian: bool,
     dies: BTreeMap<u64, Die<'a>>,
-    /// Rows by the address that their sequence begins at.
+    /// Rows by the start address of their sequence.
     rows: BTreeMap<u64, Vec<(u64, String)>>,
 }
 
@@ -77,7 +77,7 @@ impl<'f, 'a> Found<'f, 'a> {
         Ok(plain)
     }
 
-    /// What the preprocessor did, each with a line and a text, or the name of a file.
+    /// Actions of the preprocessor, each with a line and a text or a file's name.
     fn macros(&self, root: &Die<'a>) -> Result<Option<Vec<What>>> {
         let has = |at| own(root, at).map(gimli::Attribute::value);
         let mut entries = match (has(dw::DW_AT_macros), has(dw::DW_AT_macro_info)) {
@@ -144,7 +144,7 @@ impl<'f, 'a> Found<'f, 'a> {
         Ok((directory, string(file.path_name())?, header.file_has_md5().then_some(*file.md5())))
     }
 
-    /// A place in the source, by the names of three attributes.
+    /// Source position, from three attributes.
     pub(super) fn line(
         &self,
         die: &Die<'a>,
@@ -161,9 +161,9 @@ impl<'f, 'a> Found<'f, 'a> {
         self.line(die, [dw::DW_AT_decl_file, dw::DW_AT_decl_line, dw::DW_AT_decl_column])
     }
 
-    /// What is in a scope. `start` is the pc of the function's code, if it has some.
+    /// Appends the contents of a scope. `start` is the address of the function's code, if any.
     pub(super) fn in_scope(&self, die: &Die<'a>, start: Option<u64>, plain: &mut Plain) -> Result<()> {
-        // What has its code in an entry of its own.
+        // Functions whose code is in an entry of its own.
         let mut bodies = BTreeMap::new();
         for child in self.children(die).filter(|child| child.tag == dw::DW_TAG_subprogram) {
             if let Some(of) = own(child, dw::DW_AT_abstract_origin) {
@@ -353,7 +353,7 @@ impl<'f, 'a> Found<'f, 'a> {
         Ok(plain)
     }
 
-    /// The bytes of a constant, as they are in memory.
+    /// Bytes of a constant, in memory order.
     pub(super) fn value(&self, die: &Die<'a>) -> Option<Vec<u8>> {
         let number = |value: u64, bytes: usize| match self.big_endian {
             true => value.to_be_bytes()[8 - bytes..].to_vec(),
@@ -378,7 +378,7 @@ impl<'f, 'a> Found<'f, 'a> {
         die.children.iter().map(|id| &self.dies[id])
     }
 
-    /// An attribute of the entry or of what it is an instance or the definition of.
+    /// An attribute of the entry, or of its abstract origin or specification.
     fn attr<'s>(&'s self, die: &'s Die<'a>, at: DwAt) -> Option<&'s gimli::Attribute<Slice<'a>>> {
         let of = || own(die, dw::DW_AT_abstract_origin).or(own(die, dw::DW_AT_specification));
         own(die, at).or_else(|| self.attr(&self.dies[&self.reference(of()?)?], at))
@@ -430,7 +430,7 @@ pub(super) fn own<'d, 'a>(die: &'d Die<'a>, at: DwAt) -> Option<&'d gimli::Attri
     die.entry.attr(at)
 }
 
-/// Puts what an entry with code says to what the entry says that it is an instance of.
+/// Merges the facts of an entry with code into those of its abstract instance.
 fn merge(plain: &mut Plain, code: Plain) {
     let origin = code.facts.get("origin").cloned();
     let is_itself = |of: &super::Fact| matches!(of, super::Fact::To(id) if plain.ids.contains(id));

@@ -1,4 +1,4 @@
-//! What a reader finds of types.
+//! Types in the sections as plain facts.
 
 use gimli::constants as dw;
 use gimli::{AttributeValue, Error};
@@ -9,7 +9,7 @@ use super::found::{Die, Found, own};
 type Result<T> = std::result::Result<T, Error>;
 
 impl<'a> Found<'_, 'a> {
-    /// A type, or a part of one. `None` for base types that expressions have of their own.
+    /// A type, or a part of one. `None` for base types that only expressions reference.
     pub(super) fn part_of_type(&self, die: &Die<'a>) -> Result<Option<Plain>> {
         let kind = match die.tag {
             dw::DW_TAG_base_type => "base type",
@@ -61,7 +61,7 @@ impl<'a> Found<'_, 'a> {
                 plain.may("bits", self.number(die, dw::DW_AT_bit_size));
             }
             dw::DW_TAG_pointer_type | dw::DW_TAG_reference_type | dw::DW_TAG_rvalue_reference_type => {
-                // That of an address, where nothing is said: 8 on every target of these tests.
+                // The default is the size of an address: 8 on every target of these tests.
                 plain.says("bytes", bytes.unwrap_or(8));
                 let consumer = self.told.consumer;
                 plain.may("space", consumer.address_space.and_then(|at| self.number(die, at)));
@@ -137,7 +137,7 @@ impl<'a> Found<'_, 'a> {
         discriminant.is_some()
     }
 
-    /// The bytes from the start of the object: a constant, or in DWARF 2 what `DW_OP_plus_uconst` adds.
+    /// Offset in bytes from the start of the object: a constant, or in DWARF 2 the operand of `DW_OP_plus_uconst`.
     fn byte(&self, die: &Die<'a>) -> Option<u64> {
         let location = own(die, dw::DW_AT_data_member_location)?;
         if self.told.consumer.version > 2 {
@@ -148,7 +148,7 @@ impl<'a> Found<'_, 'a> {
         gimli::leb128::read::unsigned(&mut number).ok().filter(|_| number.is_empty())
     }
 
-    /// The first bit of a member, counted from the start of the object.
+    /// First bit of a member, counted from the start of the object.
     fn bit(&self, die: &Die<'a>) -> u64 {
         let number = |at| self.number(die, at);
         if let Some(bit) = number(dw::DW_AT_data_bit_offset) {
@@ -156,7 +156,7 @@ impl<'a> Found<'_, 'a> {
         }
         let start = 8 * self.byte(die).expect("a place in the object");
         let Some(from_most) = number(dw::DW_AT_bit_offset) else { return start };
-        // DWARF 3 section 5.5.6: to the left of the field in its storage unit.
+        // DWARF 3 section 5.5.6: the bits to the left of the field in its storage unit.
         if self.big_endian {
             return start + from_most;
         }
@@ -164,7 +164,7 @@ impl<'a> Found<'_, 'a> {
         start + unit - from_most - number(dw::DW_AT_bit_size).expect("a size")
     }
 
-    /// The values of a variant, as the model prints them.
+    /// Values of a variant, in the model's type.
     fn values(&self, die: &Die<'a>) -> Vec<eitri::model::VariantValues> {
         use eitri::model::VariantValues;
         if let Some(value) = own(die, dw::DW_AT_discr_value) {
@@ -172,7 +172,7 @@ impl<'a> Found<'_, 'a> {
         }
         let Some(list) = own(die, dw::DW_AT_discr_list) else { return Vec::new() };
         let AttributeValue::Block(mut bytes) = list.raw_value() else { panic!("a block") };
-        // The modules have values below 64 only, which are the same with a sign and without.
+        // The modules have only values below 64, which are equal with and without a sign.
         let mut all = Vec::new();
         while !bytes.is_empty() {
             let mut next = || i128::from(gimli::leb128::read::unsigned(&mut bytes).expect("a number"));
@@ -186,7 +186,7 @@ impl<'a> Found<'_, 'a> {
     }
 }
 
-/// A number with its sign.
+/// A signed number.
 fn constant(value: &gimli::Attribute<crate::common::Slice<'_>>) -> i128 {
     match value.raw_value() {
         AttributeValue::Udata(value) => value.into(),
@@ -195,7 +195,7 @@ fn constant(value: &gimli::Attribute<crate::common::Slice<'_>>) -> i128 {
     }
 }
 
-/// The expression of a place in an object.
+/// Expression of a location in an object.
 fn expression(die: &Die<'_>) -> Option<Vec<u8>> {
     match own(die, dw::DW_AT_data_member_location)?.raw_value() {
         AttributeValue::Block(bytes) => Some(bytes.slice().to_vec()),

@@ -1,26 +1,25 @@
-//! The bytes read back into a description: what the module says and what a reader finds are one tree of plain
-//! facts.
+//! Comparison of a module with the emitted sections, as two equal trees of plain facts.
 //!
-//! One half makes the tree of a module, by its public face; the other of the sections, with gimli and nothing
-//! of this crate. They are compared with `==`. What is not in both trees, or is said in another way:
+//! One half makes the tree of a module through its public interface; the other makes that of the sections with gimli
+//! and nothing of this crate. The trees are compared with `==`. These facts are not in both trees, or are normalised:
 //!
-//! | of | what | why |
+//! | subject | facts compared | reason |
 //! |---|---|---|
-//! | locations | only the pcs that have one | what they mean is compared by `check` |
-//! | a place for the whole function | always, or a value | a list of one is no list |
-//! | what was left out | nothing | the consumer was not told |
-//! | frames, targets and arguments of calls | nothing where one of any was left out | not told which |
+//! | locations | only pc ranges with a location | `check` compares the meaning |
+//! | a location for the whole function | fixed location, or value | a list of one range is emitted without a list |
+//! | omissions | nothing | not emitted |
+//! | frames, targets and arguments of calls | nothing if any was omitted | omissions do not identify them |
 //! | data locations of arguments, pcs beside return pcs | from DWARF 5 | GNU's calls have no attribute |
-//! | MD5 sums, embedded texts | from DWARF 5 | older line tables have no place |
-//! | how objects are passed | from DWARF 5 | older versions have no number |
-//! | where blocks and bodies begin, whether code was optimized | nothing | DWARF has no place |
-//! | address and memory spaces, lanes, kernels | by the consumer's attributes | some have none |
-//! | instances, definitions | have the name, type, line and flags of what they are one of | by reference |
+//! | MD5 sums, embedded texts | from DWARF 5 | older line tables have no field |
+//! | passing of objects | from DWARF 5 | older versions have no attribute |
+//! | lines of blocks and bodies, whether code was optimized | nothing | DWARF has no attribute |
+//! | address and memory spaces, lanes, kernels | by the consumer's attributes | some consumers have none |
+//! | instances, definitions | name, type, line and flags of the origin or declaration | by reference |
 //! | bit fields before DWARF 4 | bits from the start of the object | counted in storage units |
-//! | base types | at the unit's start, without those of expressions | they are referred to by short offsets |
-//! | types, variables, scopes of one scope | in order each, not among each other | that order says nothing |
+//! | base types | at the unit's start, without those of expressions | expressions reference them by short offsets |
+//! | types, variables, scopes of one scope | each kind in order | the order between kinds has no meaning |
 //! | prototypes | nothing | they follow from the language |
-//! | files | where there is a line program | nothing refers to them otherwise |
+//! | files | units with a line program | nothing references them otherwise |
 //! | procedures, stack frames | nothing | parts of locations |
 
 mod described;
@@ -37,11 +36,11 @@ use eitri::omission::Subject;
 
 use crate::common;
 
-/// Something that is described: facts by name, and what is inside of it.
+/// A described entity: facts by name, and nested entities.
 #[derive(Debug, Default, Clone, PartialEq)]
 struct Plain {
     kind: String,
-    /// What others refer to it by: its number once [`numbered`](Self::numbered).
+    /// Ids that references use; the entity's index once [`numbered`](Self::numbered).
     ids: Vec<u64>,
     facts: BTreeMap<&'static str, Fact>,
     inside: Vec<Plain>,
@@ -50,7 +49,7 @@ struct Plain {
 #[derive(Debug, Clone, PartialEq)]
 enum Fact {
     Text(String),
-    /// Another one, by an id.
+    /// A reference to another entity by id.
     To(u64),
 }
 
@@ -81,7 +80,7 @@ impl Plain {
         }
     }
 
-    /// The same with the ids that follow from the order.
+    /// Replaces ids by indices in tree order.
     fn numbered(mut self) -> Self {
         let mut numbers = BTreeMap::new();
         self.number(&mut 0, &mut numbers);
@@ -105,8 +104,8 @@ impl Plain {
         self.inside.iter_mut().for_each(|inner| inner.refer(numbers));
     }
 
-    /// Where two differ first: but for what refers to others, if they do, for the number of everything that
-    /// follows depends on what is there.
+    /// First difference of two trees. References are compared last, because one missing entity changes the indices of
+    /// all that follow it.
     fn difference(&self, other: &Self) -> String {
         let (one, another) = (self.without_references(), other.without_references());
         if one == another { self.differs(other, "") } else { one.differs(&another, "") }
@@ -134,27 +133,27 @@ impl Plain {
     }
 }
 
-/// What a preprocessor did: a word for it, a line, and a text or the name of a file.
+/// Action of the preprocessor: its word, a line, and a text or a file's name.
 type What = (&'static str, u64, String);
 
-/// Subject facts they are, and how they were told.
+/// Context of a tree: the consumer and the extent of the emission.
 #[derive(Clone, Copy)]
 struct Told<'a> {
     consumer: &'a Consumer,
-    /// Whether all of frames and calls was.
+    /// Whether all frames and calls were emitted.
     has_calls: bool,
 }
 
-/// Symbols are this far apart: further than all code of a module is long.
+/// Distance between symbols in bytes: more than the size of all code of a module.
 const APART: u64 = 0x1_0000;
 
-/// An address for a symbol, told apart from others by the number in its name.
+/// Address for a symbol, from the number in its name.
 fn address(symbol: &str) -> u64 {
     let digits = symbol.trim_start_matches(|char: char| !char.is_ascii_digit());
     APART * (1 + digits.parse::<u64>().unwrap_or(0xff_0000 + symbol.len() as u64))
 }
 
-/// Whether the sections say what the module does; a text if not.
+/// Compares the sections with the module; an error is the first difference.
 pub fn same(module: &Module, consumer: &Consumer, lowered: &Lowered) -> Result<(), String> {
     let is_of_code = |subject| matches!(subject, Subject::Function(_) | Subject::Call(_));
     let has_calls = !lowered.omissions.iter().any(|left_out| is_of_code(left_out.subject));

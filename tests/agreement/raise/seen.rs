@@ -1,4 +1,4 @@
-//! The comparison sees what is different: modules that differ in one thing are not the same.
+//! The comparison detects differences: modules that differ in one property are not equal.
 
 use eitri::build::{Builder, DataMember, Extent, Template};
 use eitri::lower::{Policy, lower};
@@ -7,10 +7,10 @@ use eitri::target::Target;
 
 use crate::consumers::combinations;
 
-/// What one module has otherwise than another.
+/// Number of changes that a module can have.
 const CHANGES: usize = 30;
 
-/// A module with a change, or with none.
+/// A module with one change, or without a change.
 fn module(change: Option<usize>, target: &Target) -> eitri::Result<Module> {
     let is = |number| change == Some(number);
     let reg = target.registers().nth(3).expect("a register").reg;
@@ -80,7 +80,7 @@ fn each_difference_is_seen() -> eitri::Result<()> {
             let name = crate::named(&consumer);
             let lowered = lower(&plain, &consumer, Policy::Strict)?;
             assert_eq!(super::same(&plain, &consumer, &lowered), Ok(()), "{name}");
-            // That of how objects are passed came with DWARF 5.
+            // The last change, the passing of objects, needs DWARF 5.
             for change in 0..CHANGES - usize::from(consumer.version < 5) {
                 let changed = module(Some(change), &target)?;
                 let seen = super::same(&changed, &consumer, &lowered);
@@ -91,7 +91,7 @@ fn each_difference_is_seen() -> eitri::Result<()> {
     Ok(())
 }
 
-/// A constant in an inlined call for as long as the function runs has a value and no list: DWARF 5 section 4.1.
+/// A constant of an inlined call that is valid in the whole function has a value and not a list: DWARF 5 section 4.1.
 #[test]
 fn a_constant_of_a_whole_function_is_a_value() -> eitri::Result<()> {
     let mut m = Builder::new(Target::x86_64());
@@ -111,7 +111,7 @@ fn a_constant_of_a_whole_function_is_a_value() -> eitri::Result<()> {
     Ok(())
 }
 
-/// What is there is told before what refers to it, whose numbers follow.
+/// Differences of entities are reported before differences of references, whose indices follow from them.
 #[test]
 fn a_difference_is_what_differs_first_in_itself() {
     let tree = |inner: bool| {
