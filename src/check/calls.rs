@@ -1,4 +1,4 @@
-//! Calls and what they give to the callee: DWARF 5 section 3.4, and what GNU's tools write before.
+//! Calls and their arguments: DWARF 5 section 3.4, and GNU's entries before DWARF 5.
 
 use gimli::constants as dw;
 
@@ -14,7 +14,7 @@ use crate::omission::{Property, Subject};
 use crate::read::Entry;
 
 impl<'a, 'o> Meanings<'_, 'a, 'o> {
-    /// The expressions of a call, and its arguments.
+    /// Compares the expressions of a call, and its arguments.
     pub(super) fn call(&mut self, id: CallId, entry: Entry<'a, 'o>) {
         let words = self.described.calls();
         let module = self.module;

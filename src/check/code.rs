@@ -1,4 +1,4 @@
-//! Code: whether what a module speaks of is in an object, and whether a unit's is that of its functions.
+//! Code: whether an object has the code of a module, and whether a unit's ranges are those of its functions.
 
 use core::ops::Range;
 
@@ -11,22 +11,23 @@ use crate::error::{At, Count, Error, Result};
 use crate::model::{Address, FunctionId, Module, UnitId};
 use crate::read::{Dwarf, Entry, Object, Section, Unit};
 
-/// Looks for the code of every function in an object, before debug information is added to that.
+/// Looks for the code of every function in an object, before debug information is added to the object.
 ///
-/// Where code is at a symbol, the object has that, and the code does not go past the end of the section that the
-/// symbol is in. The size of the symbol is not compared: it can be another where code was written by hand, or a
-/// function has several symbols. A symbol that a relocatable object has but does not define is another object's.
-/// Where code is at an address, a linked object has it in one section.
+/// A function at a symbol: the object has the symbol, and the code ends before the end of the symbol's section. The
+/// size of the symbol is not compared: it can differ for code in assembly, and for functions with several symbols.
+/// Another object defines a symbol that a relocatable object only refers to.
+///
+/// A function at an address: a linked object has the code in one section.
 ///
 /// # Errors
-/// [`BadArgument`](crate::error::ErrorKind::BadArgument) with function, symbol and section, of the first function
-/// that is not there; those of [`Object::read`].
+/// [`BadArgument`](crate::error::ErrorKind::BadArgument) with function, symbol and section, for the first function
+/// without code; the errors of [`Object::read`].
 pub fn check_code(module: &Module, bytes: &[u8]) -> Result<()> {
     let object = Object::read(bytes)?;
     module.functions.keys().try_for_each(|function| is_there(module, &object, function))
 }
 
-/// An error unless the object has the code of a function, or that is another object's.
+/// Returns an error unless the object has the code of a function, or another object defines its symbol.
 pub(super) fn is_there(module: &Module, object: &Object<'_>, function: FunctionId) -> Result<()> {
     let data = module.function(function);
     let Some(address) = data.address else { return Ok(()) };
@@ -86,13 +87,13 @@ pub(super) fn is_there(module: &Module, object: &Object<'_>, function: FunctionI
 }
 
 impl Described<'_> {
-    /// Whether an entry has code that a described function has.
+    /// Returns whether an entry has code of a described function.
     pub(super) fn has_code(self, entry: Entry<'_, '_>) -> bool {
-        // Ranges that cannot be read are no code.
+        // Ranges that cannot be read count as empty.
         entry.ranges().unwrap_or_default().iter().any(|pcs| self.index.code.meet(pcs))
     }
 
-    /// Whether a unit that is not described, or one of its functions, has code that a described function has.
+    /// Returns whether a unit that is not described, or one of its functions, has code of a described function.
     pub(super) fn is_over(self, dwarf: &Dwarf<'_>, unit: &Unit<'_>) -> bool {
         let is_function = |entry: &Entry<'_, '_>| entry.tag() == dw::DW_TAG_subprogram;
         let root = dwarf.entries_of(unit).next();
@@ -102,7 +103,7 @@ impl Described<'_> {
 }
 
 impl<'a, 'o> Compare<'a, 'o> {
-    /// A unit's code is that of its functions.
+    /// Compares a unit's ranges with the code of its functions.
     pub(super) fn code_of_unit(&mut self, id: UnitId, root: Entry<'a, 'o>, at: &At) {
         let found = match root.ranges() {
             Ok(ranges) => ranges,
@@ -120,10 +121,10 @@ impl<'a, 'o> Compare<'a, 'o> {
     }
 }
 
-/// Whether the code of a unit is that of its functions: each byte of theirs once, or as often as several functions
-/// have it. A linker that folds identical code makes one place of two, and leaves a range for each.
+/// Returns whether the ranges of a unit cover each byte of its functions as often as the functions do. A linker that
+/// folds identical code merges two functions, and leaves a range for each.
 fn is_code_of(unit: &[Range<u64>], functions: &[Range<u64>]) -> bool {
-    // How much more often the unit, and the functions, have the code from here on.
+    // Changes of the numbers of ranges of the unit and of the functions, by address.
     let mut steps: Vec<(u128, i64, i64)> = Vec::new();
     for (ranges, unit, functions) in [(unit, 1, 0), (functions, 0, 1)] {
         for range in ranges {
@@ -174,7 +175,7 @@ mod tests {
         for unit in wrong {
             assert!(!is_code_of(unit, &functions), "{unit:x?}");
         }
-        // To the last address, and of a function without code.
+        // Ranges that end at the last address, and an empty range.
         let last = [u64::MAX - 3..u64::MAX.wrapping_add(1), 8..8];
         assert!(is_code_of(&last[..1], &last));
     }

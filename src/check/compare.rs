@@ -1,4 +1,4 @@
-//! The comparison as a whole: units first, then everything that needs all entries.
+//! Comparison of a module with an object: units first, then whatever depends on all entries.
 
 use core::ops::Range;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -35,31 +35,31 @@ pub(super) struct Compare<'a, 'o> {
 pub(super) struct Omitted<'a> {
     pub(super) of_variables: BTreeMap<VariableId, Ranges>,
     pub(super) of_lanes: Vec<&'a Omission>,
-    /// Omissions of frames, each with the pc at which its rule begins.
+    /// Omissions of frames, each with the start pc of its rule.
     pub(super) of_frames: BTreeSet<(Subject, u64)>,
     /// Numbers of omissions by entity and property.
     counts: BTreeMap<(Subject, Property), usize>,
 }
 
-/// Entities and the entries that were found for them.
+/// Entities and their entries, by offset.
 #[derive(Default)]
 pub(super) struct Known {
     pub(super) entries: HashMap<Entity, u64>,
-    /// Scopes: of one in a function, the abstract instance and the code each have an entry.
+    /// Scopes and their entries: a scope in an inlined function has one in the abstract instance and one in the code.
     pub(super) scopes: BTreeSet<(ScopeId, u64)>,
-    /// Types and entries that are the same.
+    /// Pairs of a type and an entry that are equal.
     pub(super) types: BTreeSet<(TypeId, u64)>,
     pub(super) type_entries: BTreeSet<u64>,
-    /// Units by their offsets in the tables.
+    /// Units by their offsets in lookup tables: for a split unit, that of its skeleton.
     pub(super) units: BTreeMap<u64, UnitId>,
 }
 
-/// Comparisons that wait until all entries of a file are known.
+/// Comparisons that depend on all entries of a file.
 #[derive(Default)]
 pub(super) struct Pending<'a, 'o> {
     pub(super) references: Vec<(At, Reference<'a, 'o>)>,
     pub(super) numbers: Vec<(At, Number, Entry<'a, 'o>)>,
-    /// Composite types, to compare what is declared in them.
+    /// Composite types, whose scopes are compared.
     pub(super) types: Vec<(ScopeId, Entry<'a, 'o>)>,
     pub(super) places: Vec<(VariableId, Entry<'a, 'o>, Option<FunctionId>)>,
     pub(super) frames: Vec<(FunctionId, Entry<'a, 'o>)>,
@@ -73,17 +73,17 @@ pub(super) struct Pending<'a, 'o> {
 /// Split units, and the object with their skeletons.
 pub(super) struct Split<'a, 'o> {
     pub(super) main: Option<&'a Dwarf<'o>>,
-    /// Skeletons, and whether each was taken.
+    /// Skeletons, and whether each is matched with a split unit.
     pub(super) skeletons: Vec<(&'a crate::read::Unit<'o>, bool)>,
-    /// Skeletons of the file that is being compared, by the offsets of the split units.
+    /// Skeletons of the current file, by the offsets of their split units.
     pub(super) of_file: BTreeMap<u64, &'a crate::read::Unit<'o>>,
-    /// Whether this is the first file, with which all of the tables is compared that is not a unit's.
+    /// Whether this is the first file, with which the parts of tables that belong to no unit are compared.
     pub(super) is_first: bool,
     pub(super) names: &'a [String],
 }
 
 impl Known {
-    /// The entries of an entity.
+    /// Offsets of the entries of an entity.
     pub(super) fn of(&self, entity: Entity) -> Vec<u64> {
         let one = |entity| self.entries.get(&entity).copied();
         match entity {
@@ -97,7 +97,7 @@ impl Known {
         }
     }
 
-    /// The difference, if a reference is to another entry.
+    /// Returns the difference if a reference leads to another entry.
     pub(super) fn differs(
         &self,
         dwarf: &Dwarf<'_>,
@@ -114,7 +114,7 @@ impl Known {
         Some((kind, (format!("{what} {}", expected.describe()), found.describe())))
     }
 
-    /// The entry of a variable, where its location is.
+    /// Offset of the entry with the location of a variable.
     pub(super) fn variable(&self, id: VariableId) -> Option<u64> {
         self.entries.get(&Entity::Variable(id)).copied()
     }
@@ -142,13 +142,13 @@ impl<'a> Omitted<'a> {
         }
     }
 
-    /// The number of omissions of a property of an entity.
+    /// Returns the number of omissions of a property of an entity.
     pub(super) fn count(&self, subject: Subject, property: Property) -> usize {
         self.counts.get(&(subject, property)).copied().unwrap_or(0)
     }
 }
 
-/// Units by name; of several with one name, in their order. Each has the index of its file.
+/// Units by name, each with the index of its file. Units of one name are in order.
 pub(super) struct UnitsByName<'a, 'o>(BTreeMap<&'a str, VecDeque<(usize, &'a crate::read::Unit<'o>)>>);
 
 impl<'a, 'o> UnitsByName<'a, 'o> {
@@ -165,7 +165,7 @@ impl<'a, 'o> UnitsByName<'a, 'o> {
         Self(by_name)
     }
 
-    /// The next one of this name.
+    /// Takes the next unit of this name.
     pub(super) fn take(&mut self, name: &str) -> Option<(usize, &'a crate::read::Unit<'o>)> {
         self.0.get_mut(name)?.pop_front()
     }
@@ -188,7 +188,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         }
     }
 
-    /// Returns the comparison of tables for looking things up.
+    /// Returns the comparison of lookup tables.
     pub(super) fn tables(&mut self) -> Tables<'_, 'a, 'o> {
         let Self { described, file, known, split, report, .. } = self;
         Tables { described: *described, file, known, split, report }
@@ -200,7 +200,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         Meanings::new(*described, omitted, file, known, report)
     }
 
-    /// Compares everything.
+    /// Runs the whole comparison.
     pub(super) fn run(mut self) -> Report {
         let object = self.described.object;
         self.header(object);
@@ -218,7 +218,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         self.report
     }
 
-    /// Goes on with another file, that of split units.
+    /// Continues with another file of split units.
     pub(super) fn begin_file(&mut self, file: &'a Dwarf<'o>) {
         self.file = File::new(self.described, file, &mut self.report);
         let units = core::mem::take(&mut self.known.units);
@@ -226,7 +226,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         self.split.of_file.clear();
     }
 
-    /// Compares what can be when all entries of a file are known.
+    /// Runs the comparisons that depend on all entries of a file.
     pub(super) fn rest(&mut self) {
         self.references();
         let Pending { numbers, places, frames, calls, lanes, units, .. } = core::mem::take(&mut self.pending);
@@ -249,7 +249,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         meanings.procedures(units);
     }
 
-    /// The object is for the module's target.
+    /// Compares the machine and the processor of the object with the module's target.
     pub(super) fn header(&mut self, object: &Object<'_>) {
         let target = &self.described.module.target;
         self.report.same(&At::default(), "ELF machine", &target.elf().machine, &object.machine());
@@ -257,7 +257,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         self.report.same(&At::default(), "processor", &name(target.gfx()), &name(object.gfx()));
     }
 
-    /// Every unit of the module; a unit is known by its name, and of several with one name by its place.
+    /// Compares every unit of the module. Units match by name, and those of one name in order.
     fn units(&mut self) {
         let mut known = UnitsByName::new([self.file.dwarf]);
         for (id, unit) in self.described.module.units() {
@@ -269,7 +269,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         self.no_more(known, &[self.file.dwarf]);
     }
 
-    /// Compares a unit, if it has an entry.
+    /// Compares a unit, if it has a root entry.
     pub(super) fn unit_with_root(&mut self, id: UnitId, found: &'a crate::read::Unit<'o>) {
         let (module, dwarf) = (self.described.module, self.file.dwarf);
         let unit = module.unit(id);
@@ -285,7 +285,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         self.report.find(Kind::MissingEntry, self.described.module.at_scope(unit.scope), what, "none");
     }
 
-    /// There are no units but those of the module. A unit is given with the index of its file.
+    /// Reports units that the module does not describe. Each unit has the index of its file.
     pub(super) fn no_more(&mut self, rest: UnitsByName<'a, 'o>, files: &[&'a Dwarf<'o>]) {
         let mut rest: Vec<_> = rest.0.into_values().flatten().collect();
         rest.sort_by_key(|&(file, unit)| (file, unit.offset));

@@ -1,4 +1,4 @@
-//! What is compared, in words: as a finding has it.
+//! Text of compared values, for findings.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use crate::model::VariantValues;
 use crate::op::Encoding;
 use crate::read::{Entry, NameParent, NameUnit, Value};
 
-/// Something that can be expected or found.
+/// Value that can be expected or found.
 pub(super) trait Describe {
     fn describe(&self) -> String;
 }
@@ -89,12 +89,12 @@ words! {
     };
 }
 
-/// The name of an attribute that has an expression or a list of them, whether it is there or not.
+/// Name of an attribute whose value is an expression or a list of them, whether it is present or not.
 pub(super) fn of_location(attribute: DwAt) -> Cow<'static, str> {
     names::attribute(attribute, &Value::Expr(&[]))
 }
 
-/// An offset or address.
+/// Offset or address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Hex(pub u64);
 
@@ -131,7 +131,7 @@ impl<T: Describe, const N: usize> Describe for [T; N] {
     }
 }
 
-/// A place in the source by its name: a tag, a name, and whether names are known around it.
+/// Entry by its tag and name, and whether it is an inline namespace.
 impl Describe for (DwTag, Cow<'_, str>, bool) {
     fn describe(&self) -> String {
         let (tag, name, is_inline) = self;
@@ -139,7 +139,7 @@ impl Describe for (DwTag, Cow<'_, str>, bool) {
     }
 }
 
-/// A name and a value.
+/// Name and value.
 impl<T: Describe> Describe for (String, T) {
     fn describe(&self) -> String {
         format!("{} of {}", self.0.describe(), self.1.describe())

@@ -1,7 +1,7 @@
-//! What a consumer of plain DWARF 5 can read: DWARF 5 section 2.6.1.
+//! Expressions that a consumer of plain DWARF 5 can read: DWARF 5 section 2.6.1.
 //!
-//! There a location is the end of an expression or of a part of it, and no stack element. The evaluator
-//! reads more than that, so what it finds does not show whether such a consumer would.
+//! In plain DWARF 5 a location is the end of an expression or of a piece, not a stack element. The evaluator accepts
+//! more, so that its result does not show whether such a consumer can read the expression.
 
 use super::locations::Place;
 use super::meanings::Meanings;
@@ -11,7 +11,7 @@ use crate::op::{Decoder, Dialect, Encoding, Op};
 use crate::read::Value;
 
 impl<'a, 'o> Meanings<'_, 'a, 'o> {
-    /// Looks at the form of all that is said of where a variable is, if the consumer reads DWARF 5 only.
+    /// Checks the form of a variable's expressions, if the consumer reads plain DWARF 5 only.
     pub(super) fn plain_form(&mut self, place: Place<'a, 'o>) {
         if self.described.consumer.dialect != Dialect::Dwarf5 || self.has_raw(place) {
             return;
@@ -32,7 +32,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         }
     }
 
-    /// Whether the model says it with a raw expression, which can be for a reader that it knows.
+    /// Returns whether the module has a raw expression here, which may be for a particular reader.
     fn has_raw(&self, place: Place<'a, 'o>) -> bool {
         let module = self.module;
         let mut all = module.live(place.id).iter().map(|live| live.loc).chain(module.always(place.id));
@@ -40,9 +40,9 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
     }
 }
 
-/// What is wrong with an expression, if something is.
+/// Returns the first violation of DWARF 5 in an expression.
 pub(super) fn problem(expr: &[u8], encoding: Encoding) -> Option<String> {
-    // Whether a part is complete, whether there are parts, and whether the last operation ended one.
+    // Whether a location is complete, whether there are pieces, and whether the last operation was a piece.
     let (mut is_complete, mut has_parts, mut is_end) = (false, false, false);
     for decoded in Decoder::new(expr, encoding) {
         let op = match decoded {

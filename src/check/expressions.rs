@@ -1,4 +1,4 @@
-//! Expressions that are no variable's location: where a frame is, and what is said of calls.
+//! Expressions other than locations of variables: frame bases, static links, calls and procedures.
 
 use super::describe::Describe;
 use super::dwarf5;
@@ -15,24 +15,24 @@ use crate::omission::{Property, Subject};
 use crate::op::{Dialect, Encoding};
 use crate::read::{Entry, Value};
 
-/// A location that the module gives for code of a function at a pc. A procedure is in no function.
+/// Described location of an attribute, at a pc of a function. A procedure has no function.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct DescribedLocation {
     pub(super) function: Option<FunctionId>,
     pub(super) pc: u64,
     pub(super) loc: LocId,
-    /// Whether the attribute gives the number that the location is, and no place.
+    /// Whether the attribute gives the number of a value, not a location.
     pub(super) is_number: bool,
 }
 
-/// Bits that are compared of a place without a size: as many as the place has.
+/// Sizes in bits for the comparison of locations without a size: the first at which the location has a meaning.
 pub(super) const SIZES: [u64; 3] = [64, 8, 1];
 
-/// What is different: how, as expected, as found.
+/// Difference: kind, expected, found.
 pub(super) type Difference = (Kind, String, String);
 
 impl<'a, 'o> Meanings<'_, 'a, 'o> {
-    /// Where a function's frame is.
+    /// Compares the frame base and the static link of a function.
     pub(super) fn frame(&mut self, id: FunctionId, entry: Entry<'a, 'o>) {
         let data = self.module.function(id);
         let at = self.module.at_scope(data.scope);
@@ -51,7 +51,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         }
     }
 
-    /// Compares an attribute with what the module says for all of a function.
+    /// Compares an attribute whose location holds at all pcs of a function.
     pub(super) fn said_of_function(
         &mut self,
         said: DescribedLocation,
@@ -78,13 +78,13 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         self.unproven(unproven, attribute.describe(), at);
     }
 
-    /// Lists what could not be compared, if there is an obstacle.
+    /// Reports an obstacle to a comparison, if there is one.
     pub(super) fn unproven(&mut self, obstacle: Option<Obstacle>, what: String, at: &At) {
         let one = |why| Unproven { variable: None, at: at.clone(), what: Some(what), why };
         self.report.unproven.extend(obstacle.map(one));
     }
 
-    /// Compares an attribute with what the module says.
+    /// Compares an attribute with its described location.
     pub(super) fn said(
         &mut self,
         said: DescribedLocation,
@@ -100,8 +100,9 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         }
     }
 
-    /// The difference in an attribute, at the first lane and contents of the machine that show it; or why that could
-    /// not be compared. What is raw at any witness is unproven; what is outside of its storage, if it is so at all.
+    /// Returns the obstacle to the comparison of an attribute, or its difference at the first witness with one. A raw
+    /// expression at any witness is an obstacle; bits outside of their storage are one only if all witnesses have
+    /// them.
     pub(super) fn same_expression(
         &mut self,
         said: DescribedLocation,
@@ -173,7 +174,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         witness: Witness,
         asked: &Asked,
     ) -> Result<Option<Obstacle>, Difference> {
-        // Of a place without a size, as many bits are compared as there are of these.
+        // A location without a size is compared at the first of these sizes at which it has a meaning.
         for bits in SIZES {
             let expected = match self.meant(said, bits, witness, asked) {
                 Ok(Ok(expected)) => expected,
@@ -198,7 +199,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         Ok(Some(Obstacle::Outside))
     }
 
-    /// The meaning of the description, or why that cannot be compared.
+    /// Returns the meaning of a described location, or the obstacle to its comparison.
     pub(super) fn meant(
         &self,
         said: DescribedLocation,
@@ -216,7 +217,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         }
     }
 
-    /// What the model cannot read, the object cannot either.
+    /// Compares an attribute that the model cannot read: the object must not be readable either.
     fn unreadable_too(
         &mut self,
         entry: Entry<'a, 'o>,

@@ -1,4 +1,4 @@
-//! A file with entries: an object, or the file of a split unit.
+//! File with entries: an object, or the file of a split unit.
 
 use core::cell::RefCell;
 use std::collections::BTreeMap;
@@ -14,29 +14,29 @@ use super::tree::{Described, Found};
 use crate::eval::DebugInfo;
 use crate::read::{Dwarf, LineProgram, Unit, Value};
 
-/// Entries, and the lists and line programs that they refer to.
+/// Entries of a file, with the lists and line programs that they refer to.
 pub(super) struct File<'a, 'o> {
     pub(super) dwarf: &'a Dwarf<'o>,
-    /// The entries, for expressions that refer to some.
+    /// Entries for expressions that refer to some.
     pub(super) info: DebugInfo<'a, 'o>,
     pub(super) lists: Lists<'o>,
     /// Line programs by offset.
     pub(super) programs: BTreeMap<u64, Rc<LineProgram<'o>>>,
-    /// The entries to which expressions refer.
+    /// Entries that expressions refer to.
     pub(super) referred: Referred,
     /// Numbers of lanes of the subprograms around entries, by offset of the entry.
     pub(super) lanes: RefCell<HashMap<u64, Option<u64>>>,
 }
 
 impl<'a, 'o> File<'a, 'o> {
-    /// Reads line programs, the location lists of all entries, and to what expressions refer.
+    /// Reads line programs, the location lists of all entries, and the references of expressions.
     pub(super) fn new(described: Described<'_>, dwarf: &'a Dwarf<'o>, report: &mut Report) -> Self {
         let mut programs = BTreeMap::new();
         for unit in dwarf.units() {
             let Some(offset) = unit.stmt_list.filter(|offset| !programs.contains_key(offset)) else {
                 continue;
             };
-            // The comparison of the unit finds a program that cannot be read.
+            // The comparison of the unit reports a program that cannot be read.
             programs.extend(dwarf.lines(unit).ok().flatten().map(|program| (offset, Rc::new(program))));
         }
         let mut lists = Lists::new();
@@ -56,12 +56,12 @@ impl<'a, 'o> File<'a, 'o> {
         Self { dwarf, info, lists, programs, referred, lanes: RefCell::default() }
     }
 
-    /// The entries as a consumer reads them.
+    /// Entries as the consumer reads them.
     pub(super) fn reader(&self, Described { module, consumer, .. }: Described<'a>) -> Found<'_, 'o> {
         Found { consumer, programs: &self.programs, is_big_endian: module.target.is_big_endian() }
     }
 
-    /// The line program of a unit.
+    /// Line program of a unit.
     pub(super) fn program(&self, unit: &Unit<'o>) -> Option<Rc<LineProgram<'o>>> {
         self.programs.get(&unit.stmt_list?).cloned()
     }

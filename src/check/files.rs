@@ -1,13 +1,13 @@
-//! Files of the source, as a module and a line program have them.
+//! Source files of a module and of a line program.
 
 use crate::model::{File, FileId, Module};
 use crate::read::LineProgram;
 
-/// A source file: directory, name, MD5 sum.
+/// Source file: directory, name, MD5 digest.
 pub(super) type Source = (String, String, Option<[u8; 16]>);
 
-/// A file as the module has it. Before DWARF 5 a line program does not say which the unit's directory is, nor
-/// sums, and an empty name ends the list of directories: in place of one there is `.`, the same directory.
+/// Source file of the module, as a line program of this version has it. Before DWARF 5 a line program has neither the
+/// unit's directory nor digests, and an empty name ends the list of directories: `.` replaces an empty directory.
 pub(super) fn described(module: &Module, id: FileId, version: u16) -> Source {
     let File { unit, name, directory, md5, source: _ } = module.file(id);
     let unit = module.unit(*unit).directory.filter(|_| version >= 5);
@@ -19,7 +19,7 @@ pub(super) fn described(module: &Module, id: FileId, version: u16) -> Source {
     (directory.into(), module.string(*name).into(), md5.filter(|_| version >= 5))
 }
 
-/// A file as a line program has it. `None` where the file or its directory is not listed.
+/// Source file of a line program; `None` if the file or its directory is not listed.
 pub(super) fn source(program: &LineProgram<'_>, file: u64) -> Option<Source> {
     let file = program.file(file)?;
     let text = |bytes| String::from_utf8_lossy(bytes).into_owned();

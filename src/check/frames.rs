@@ -1,4 +1,4 @@
-//! Frames: what unwinding by the object's call frame information finds, against what the model says, at every witness.
+//! Frames: unwinding by the object's call frame information, against the model's rules, at every witness.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,11 +17,11 @@ use crate::omission::{Property, Subject};
 use crate::op::Reg;
 use crate::read::{Dwarf, Fde, FrameSection, Frames, KnownRows};
 
-/// A function, and the section and the entry that have its frame.
+/// Function, with the section and the entry of its frame.
 #[derive(Clone, Copy)]
 struct FrameEntry<'f, 'o> {
     function: FunctionId,
-    /// The address of the function.
+    /// Address of the function.
     start: u64,
     frames: &'f Frames<'o>,
     entry: &'f Fde<'o>,
@@ -30,7 +30,7 @@ struct FrameEntry<'f, 'o> {
 }
 
 impl<'a, 'o> Meanings<'_, 'a, 'o> {
-    /// Compares the frames of all functions, in each section that the consumer gets.
+    /// Compares the frames of all functions, in each section that the consumer has.
     pub(super) fn call_frames(&mut self, dwarf: &Dwarf<'o>) {
         let form = &self.described.consumer.frames;
         for (section, is_wanted) in
@@ -38,7 +38,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         {
             match dwarf.frames(section) {
                 Ok(frames) if is_wanted => self.frames_in(&frames),
-                // `.eh_frame` can be the compiler's.
+                // The compiler may have written `.eh_frame`.
                 Ok(_) => {}
                 Err(error) if is_wanted => {
                     self.report.unreadable(self.described.object, &error, At::default())
@@ -52,7 +52,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         let module = self.module;
         let mut fdes: Vec<_> = frames.fdes.iter().collect();
         fdes.sort_by_key(|fde| fde.start);
-        // Functions can be at the same code: aliases, and those that a linker folds.
+        // Several functions can have one address: aliases, and functions that a linker folds.
         let mut by_start = BTreeMap::<u64, Vec<FunctionId>>::new();
         for (function, _) in module.functions() {
             if let Some(start) = self.described.address(function) {
@@ -61,7 +61,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         }
         for (function, _) in module.functions() {
             let Some(start) = self.described.address(function) else { continue };
-            // All that begin here are compared with the first of them.
+            // The first function at an address compares all functions there.
             let Some(functions) = by_start.remove(&start) else { continue };
             let first = fdes.partition_point(|fde| fde.start < start);
             let end = fdes.partition_point(|fde| fde.start <= start);
@@ -70,8 +70,8 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         self.more_frames(frames, &fdes);
     }
 
-    /// Compares the frames of the functions that begin at an address: as many entries begin there as functions have
-    /// frames, and those of one size are in the order of the module.
+    /// Compares the frames of the functions at an address. The numbers of entries and of described frames are equal,
+    /// and those of one size are in the order of the module.
     fn frames_from(
         &mut self,
         start: u64,
@@ -106,7 +106,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
                         let text = |reg: Reg| format!("return address register {}", reg.0);
                         self.report.find(Kind::Attribute, at(function), text(expected), text(register));
                     }
-                    // Others can be of the same code, or of some of it.
+                    // Other entries can cover the same code.
                     let frames = &frames.only(one);
                     let (entry, rows) = (&frames.fdes[0], &KnownRows::default());
                     self.frame_of(FrameEntry { function, start, frames, entry, rows });
@@ -126,8 +126,8 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         }
     }
 
-    /// Looks for frames that do not begin with a function. All those of code that nobody described are one finding; one
-    /// inside of a function is a second frame of the function.
+    /// Looks for entries that do not start at a function. All entries of code that is not described are one finding.
+    /// An entry that starts within a function is a second frame of the function.
     fn more_frames(&mut self, frames: &Frames<'o>, fdes: &[&Fde<'o>]) {
         let module = self.module;
         let code = |(id, data): (FunctionId, &Function)| {
@@ -154,7 +154,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         }
     }
 
-    /// Compares a frame where it changes, by the model or by the object.
+    /// Compares a frame at the bounds of the model's rules and of the object's rows.
     fn frame_of(&mut self, of: FrameEntry<'_, 'o>) {
         let module = self.module;
         let size = module.function(of.function).bytes;
@@ -194,7 +194,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         let (mut different, mut unproven) = (BTreeSet::new(), BTreeMap::new());
         for pc in witness::pcs(bounds, size) {
             for &column in &columns {
-                // One finding says enough of a column.
+                // One finding per column is enough.
                 if different.contains(&column) {
                     continue;
                 }
@@ -212,7 +212,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
             let at = self.at_column(of, pc, column);
             self.unproven(Some(obstacle), "a frame".into(), &at);
         }
-        // A rule of a register that has not changed, or that the target does not have.
+        // Rules of registers that are not described: they keep the caller's value, or the target does not have them.
         for &column in ruled.difference(&described).filter(|&column| !different.contains(column)) {
             let at = in_section(
                 of.frames.section.name(),
@@ -233,7 +233,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         }
     }
 
-    /// Compares a column at a pc, in all contents and lanes on which it depends.
+    /// Compares a column at a pc, in all contents and lanes that it depends on.
     fn column_at(
         &mut self,
         of: FrameEntry<'_, 'o>,
@@ -268,7 +268,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
     /// Compares a column at a witness. Returns the obstacle to the comparison, if there is one.
     ///
     /// # Errors
-    /// Expected and found, where they differ.
+    /// Expected and found, if they differ.
     fn frame_at(
         &self,
         of: FrameEntry<'_, 'o>,
@@ -305,7 +305,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
             Err(fault) => Err(fault.to_string()),
         };
         match (expected, found) {
-            // What the model cannot read, the object cannot either.
+            // Where the model cannot read, the object must not be readable either.
             (Err(_), Err(_)) => Ok(None),
             (Ok(expected), Ok(found)) if eval::same(&expected, &found) => Ok(None),
             (_, Ok(found)) if is_left_out && super::places::is_nowhere(&found) => Ok(None),

@@ -1,5 +1,5 @@
-//! Tables of lists, addresses and strings: their headers, which readers check before they use an index.
-//! DWARF 5 sections 7.26 to 7.29.
+//! Headers of tables of lists, addresses and strings, which readers check before they use an index. DWARF 5 sections
+//! 7.26 to 7.29.
 
 use std::collections::BTreeMap;
 
@@ -9,17 +9,17 @@ use super::tables::Tables;
 use crate::error::At;
 use crate::read::{Dwarf, Object};
 
-/// A table that units refer to.
+/// Table that units refer to.
 #[derive(Clone, Copy)]
 struct Table {
     section: &'static str,
     elements: Elements,
 }
 
-/// What a table has by index.
+/// Elements of a table.
 #[derive(Clone, Copy, PartialEq)]
 enum Elements {
-    /// Offsets of lists, which follow.
+    /// Offsets of lists, followed by the lists.
     Lists,
     Addresses,
     /// Offsets of strings.
@@ -34,7 +34,7 @@ const TABLES: [Table; 4] = [
 ];
 
 impl Tables<'_, '_, '_> {
-    /// The tables fill their sections, and units refer to the first element of one.
+    /// Checks that tables fill their sections, and that units refer to the first element of a table.
     pub(super) fn headers(&mut self, object: &Object<'_>, dwarf: &Dwarf<'_>) {
         let is_split = self.split.main.is_some();
         for table in TABLES {
@@ -64,7 +64,7 @@ impl Tables<'_, '_, '_> {
                 let Some(base) = base else { continue };
                 match bases.get(&base) {
                     Some(None) => {}
-                    // A producer that writes no offsets counts none.
+                    // Other producers may write lists without offsets, and count 0.
                     Some(Some(_)) if !is_split && self.is_of_others(unit.offset) => {}
                     Some(Some(problem)) => {
                         let (at, text) = place(problem.clone());
@@ -80,7 +80,7 @@ impl Tables<'_, '_, '_> {
     }
 }
 
-/// The bytes of a section.
+/// Bytes of a section.
 #[derive(Clone, Copy)]
 struct Bytes<'b> {
     all: &'b [u8],
@@ -88,7 +88,7 @@ struct Bytes<'b> {
 }
 
 impl Bytes<'_> {
-    /// The number in so many bytes at a place.
+    /// Reads the number in `bytes` bytes at `at`.
     fn number(self, at: usize, bytes: usize) -> Result<usize, String> {
         let field = at.checked_add(bytes).and_then(|end| self.all.get(at..end));
         let field = field.ok_or_else(|| "a header that is cut off".to_owned())?;
@@ -101,7 +101,7 @@ impl Bytes<'_> {
     }
 }
 
-/// The first element of each table of a section, from `at` on, and a problem with the offsets of its lists.
+/// Offset of the first element of each table of a section, from `at` on, and a problem with the offsets of its lists.
 fn tables(
     Table { elements, .. }: Table,
     mut at: usize,
@@ -138,10 +138,10 @@ fn tables(
             let Some(lists) = lists.filter(|&lists| lists <= end) else {
                 return Err(format!("{count} lists, which do not fit their table"));
             };
-            // The first list follows the offsets: a count that is too small would leave some out.
+            // The first list follows the offsets: a count that is too small leaves a gap.
             let offsets = (0..count).map(|index| bytes.number(start + element * index, element));
             let first = offsets.collect::<Result<Vec<_>, _>>()?.into_iter().min();
-            // Nothing follows where there is no list.
+            // Without lists, the table ends after the header.
             if first.map_or(Some(end), |first| start.checked_add(first)) != Some(lists) {
                 problem = Some(format!("{count} lists, the first at {:#x}", first.unwrap_or(0)));
             }

@@ -1,4 +1,4 @@
-//! What is in each scope, found once.
+//! Contents of scopes and units, collected once.
 
 use cranelift_entity::SecondaryMap;
 
@@ -9,7 +9,7 @@ use crate::model::{
 };
 use crate::read::Object;
 
-/// What is in each scope and unit of a module, in its order.
+/// Contents of each scope and unit of a module, in the module's order.
 pub(super) struct Index {
     pub(super) variables: SecondaryMap<ScopeId, Vec<VariableId>>,
     pub(super) scopes: SecondaryMap<ScopeId, Vec<ScopeId>>,
@@ -21,9 +21,9 @@ pub(super) struct Index {
     /// Whether types are declared in the scope.
     pub(super) has_types: SecondaryMap<ScopeId, bool>,
     pub(super) procedures: SecondaryMap<UnitId, Vec<ProcedureId>>,
-    /// Whether the function was inlined somewhere.
+    /// Whether the function is inlined somewhere.
     pub(super) inlined: SecondaryMap<FunctionId, bool>,
-    /// The code of all functions, in the object.
+    /// Code of all functions, as addresses of the object.
     pub(super) code: Ranges,
 }
 
@@ -80,7 +80,7 @@ impl Index {
     }
 }
 
-/// The address of a function's code in an object.
+/// Address of a function's code in an object.
 pub(super) fn address(module: &Module, object: &Object<'_>, function: &Function) -> Option<u64> {
     match function.address? {
         Address::Constant(address) => Some(address),

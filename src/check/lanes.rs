@@ -1,5 +1,4 @@
-//! Where the lanes of a wave stand, at every witness and for all lanes: what the model says against what the
-//! evaluator finds.
+//! Pcs of the lanes of a wave, at every witness and for all lanes: those of the model against those of the evaluator.
 
 use core::ops::Range;
 
@@ -17,31 +16,31 @@ use crate::omission::Subject;
 use crate::op::Reg;
 use crate::read::{Entry, Value};
 
-/// What each lane does in a pattern, counted from the inside: it is active, or in the mask of a region and in none
-/// inside of that, or in none.
+/// Index of the innermost mask that a lane is in: 0 for the active lanes, then the regions from the inside out; the
+/// number of masks, or more, for none.
 type Outcome = usize;
 
-/// How many regions inside of each other are tried. Each is a call in the one inside of it, and takes as much of the
-/// stack.
+/// Limit of nested regions that are compared. The procedure of each calls that of the next, which takes stack for
+/// each.
 const MAX_NESTED: usize = 64;
 
-/// The entries of an attribute that an evaluation at a pc can take: of an expression, one without bounds.
+/// Entries of an attribute that apply at a pc; an expression is one entry without bounds.
 type DescribedLocation<'o> = Vec<ListEntry<'o>>;
 
-/// The same, and the attribute's value.
+/// Entries that apply, and the attribute's value.
 type Attribute<'s, 'o> = (&'s DescribedLocation<'o>, Option<&'s Value<'o>>);
 
-/// A function's or inlined call's code, and its entry.
+/// Code of a function or inlined call, with its entry.
 #[derive(Clone, Copy)]
 struct Code<'a, 'o> {
     scope: ScopeId,
     function: FunctionId,
     entry: Entry<'a, 'o>,
-    /// The address of the function.
+    /// Address of the function.
     start: u64,
 }
 
-/// A stopped wave.
+/// Stopped wave.
 #[derive(Clone)]
 struct Wave {
     pc: u64,
@@ -49,11 +48,12 @@ struct Wave {
     patch: Patch,
 }
 
-/// Where lanes stand, or which are active, from the start of the function; or why that is not known.
+/// Pc of each lane in bytes from the start of the function, or 1 for each active lane; or the reason why that is
+/// unknown.
 type Standing = Result<Vec<Option<u64>>, String>;
 
 impl<'a, 'o> Meanings<'_, 'a, 'o> {
-    /// Compares where the lanes of a function or inlined call stand.
+    /// Compares the pcs of the lanes of a function or inlined call.
     pub(super) fn lanes_of(&mut self, scope: ScopeId, entry: Entry<'a, 'o>) {
         let module = self.module;
         let Some(function) = module.function_of(scope) else { return };
@@ -117,7 +117,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         }
     }
 
-    /// The pcs at which something changes, by the model or by the attributes.
+    /// Returns the pcs at which the model or an attribute changes.
     fn bounds_of_lanes(&self, Code { scope, function, entry, start }: Code<'a, 'o>) -> Vec<u64> {
         let module = self.module;
         let ends = |mask: &Mask| [mask.pcs().start, mask.pcs().end];
@@ -137,8 +137,8 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         bounds
     }
 
-    /// Reports ranges that are empty, reversed, or outside of the function: no pc shows them. `bounds` are the first pc
-    /// and the end of each, from the start of the function.
+    /// Reports ranges that are empty, reversed, or outside of the function, which contain no witness. `bounds` are
+    /// pairs of start and end, in bytes from the start of the function.
     fn ranges_of_lanes(&mut self, code: Code<'a, 'o>, bounds: &[u64]) {
         let size = self.module.function(code.function).bytes;
         for range in bounds.chunks_exact(2) {
@@ -155,7 +155,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         }
     }
 
-    /// Compares all lanes at a pc; gives why, if they cannot be compared. One finding says enough.
+    /// Compares all lanes at a pc. Returns the obstacle to the comparison, or the first finding.
     fn lanes_at(
         &mut self,
         code: Code<'a, 'o>,
@@ -170,7 +170,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
             let expected = self.expected_lanes(code, &wave, is_active);
             let found = self.found_lanes(code, &wave, said, is_active, asked);
             let (expected, found) = match (expected, found) {
-                // What the model cannot read, the object cannot either.
+                // Where the model cannot read, the object must not be readable either.
                 (Err(NoMeaning::Unreadable(_)), Err(_)) => {
                     is_proven = true;
                     continue;
@@ -184,7 +184,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
                     is_proven = true;
                     continue;
                 }
-                // Where a list says nothing, nothing is known.
+                // Omitted pcs may be undefined.
                 (_, Ok(found)) if is_left_out && found.iter().all(Option::is_none) => {
                     is_proven = true;
                     continue;
@@ -200,7 +200,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         Ok(unproven.or((!is_proven).then_some(Obstacle::Outside)))
     }
 
-    /// The first lane that is elsewhere.
+    /// Returns a finding for the first lane with another pc.
     fn difference(
         &self,
         code: Code<'a, 'o>,
@@ -234,15 +234,15 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         }
     }
 
-    /// Whether the consumer could not be told where lanes stand.
+    /// Returns whether the lanes of a scope are omitted at a pc.
     fn is_left_out(&self, scope: ScopeId, pc: u64) -> bool {
         self.omitted.of_lanes.iter().any(|one| {
             one.subject == Subject::Scope(scope) && one.pcs.as_ref().is_none_or(|pcs| pcs.contains(&pc))
         })
     }
 
-    /// The waves that are worth trying at a pc: each content of the machine; and masks by which each lane is active,
-    /// waits in one of the regions, or in none; by which lanes alternate; and by which one lane runs and another waits.
+    /// Returns the waves to try at a pc: each content of the machine; and masks that put lanes in turn into each
+    /// region, into the active lanes and into none; that alternate; and that make one lane active and another wait.
     fn waves(&self, code: Code<'a, 'o>, pc: u64) -> Vec<Wave> {
         let module = self.module;
         let mask_at = |masks: &[Mask]| {
@@ -260,7 +260,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         for by in (0..outcomes).step_by(lanes) {
             patterns.push(Box::new(rotated(by)));
         }
-        // In a mask or in none, not as masks are nested.
+        // Alternating masks, which are not nested as those of a program.
         patterns.push(Box::new(|lane, mask| if (lane + mask) % 2 == 0 { mask } else { usize::MAX }));
         patterns.push(Box::new(move |lane, mask| match lane {
             0 => 0,
@@ -270,39 +270,39 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         let mut waves: Vec<Wave> = Fill::ALL.into_iter().map(|fill| self.stopped(code, pc, fill)).collect();
         for pattern in patterns {
             let mut wave = self.stopped(code, pc, Fill::Spelled);
-            // From the outside, so that of masks in one place that of the innermost is there.
+            // Outermost first: where two masks share a location, that of the inner one counts.
             for (index, mask) in masks.iter().enumerate().rev() {
                 let has = |&lane: &usize| pattern(lane, index) <= index;
                 let number = (0..lanes).filter(has).fold(0u64, |mask, lane| mask | 1 << lane);
                 self.put_mask(code, &mut wave, *mask, number);
             }
-            // A mask that has bits of the pc has those of the pc at which the wave is stopped.
+            // A mask can share bits with the pc, which then counts.
             self.put_pc(code, &mut wave);
             waves.push(wave);
         }
         waves
     }
 
-    /// The address at which the first instruction of the function is loaded.
+    /// Address of the function's first instruction after loading.
     fn loaded(&self, code: Code<'a, 'o>) -> u64 {
         code.start.wrapping_add(self.load_bias)
     }
 
-    /// A wave that is stopped at a pc.
+    /// Returns a wave that is stopped at a pc.
     fn stopped(&self, code: Code<'a, 'o>, pc: u64, fill: Fill) -> Wave {
         let mut wave = Wave { pc, fill, patch: Patch::default() };
         self.put_pc(code, &mut wave);
         wave
     }
 
-    /// Puts the address at which a wave is stopped into its pc.
+    /// Writes the address at which a wave is stopped into its pc register.
     fn put_pc(&self, code: Code<'a, 'o>, wave: &mut Wave) {
         if let Some(reg) = self.module.target.pc() {
             wave.patch.put(wave.fill, &[whole(reg, 64)], self.loaded(code).wrapping_add(wave.pc));
         }
     }
 
-    /// Puts a number where a mask is: in EXEC, where it has no place of its own.
+    /// Writes a number into the location of a mask, or into EXEC for a mask without a location.
     fn put_mask(&self, code: Code<'a, 'o>, wave: &mut Wave, mask: Option<LocId>, number: u64) {
         let module = self.module;
         let lanes = module.target.lanes();
@@ -327,7 +327,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         then(&Stopped { lane: None, patch: Some(&wave.patch), ..contents })
     }
 
-    /// What the model says: where each lane stands, or of which is active, that it is at 1.
+    /// Returns the described pc of each lane, or 1 for each active lane.
     fn expected_lanes(
         &self,
         code: Code<'a, 'o>,
@@ -344,7 +344,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         })
     }
 
-    /// The same of the object.
+    /// Returns the pc of each lane in the object, or 1 for each active lane.
     fn found_lanes(
         &self,
         code: Code<'a, 'o>,
@@ -363,10 +363,10 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         let context = Context { unit: unit.offset, ..Context::new(unit.encoding, target) };
         let witness = Witness { pc: wave.pc, start: Some(code.start), lane: 0, fill: wave.fill };
         let machine = self.machine(code.entry, witness, asked);
-        // All lanes are asked for at once.
+        // The machine has no current lane, as the attribute describes all lanes at once.
         let machine = machine::Stopped { lane: None, patch: Some(&wave.patch), ..machine };
-        // Each region's procedure calls that of the one around it; the first is called by the list, the last
-        // calls a mask that moves, and inside of that a location may call, too.
+        // Each region's procedure calls that of the region around it. The list calls the first one. The last one
+        // calls a mask that moves, whose location may contain calls, too.
         let limits = eval::Limits::default();
         let depth = limits.depth + MAX_NESTED as u32;
         let mut evaluator = Evaluator::new().all_places().with_limits(eval::Limits { depth, ..limits });
@@ -392,18 +392,18 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
     }
 }
 
-/// Whether pcs are in one of the ranges, which are sorted.
+/// Returns whether pcs overlap one of the ranges, which are sorted.
 fn meets(ranges: &[Range<u64>], pcs: &Range<u64>) -> bool {
     let before = &ranges[..ranges.partition_point(|range| range.start < pcs.end)];
     before.last().is_some_and(|last| pcs.start < last.end)
 }
 
-/// A span that is a register's first bits.
+/// Span of a register's first bits.
 fn whole(reg: Reg, bits: u64) -> crate::model::Span {
     crate::model::Span { storage: crate::model::Storage::Register(reg), from: 0, bits }
 }
 
-/// Of a mask, each lane that is in it.
+/// Returns 1 for each lane of a mask.
 fn flags(mask: u64, lanes: u32) -> Vec<Option<u64>> {
     (0..lanes).map(|lane| (mask >> lane & 1 == 1).then_some(1)).collect()
 }

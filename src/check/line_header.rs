@@ -12,12 +12,12 @@ use crate::error::At;
 use crate::model::UnitId;
 use crate::read::LineProgram;
 
-/// Parts of directories and files that a module describes. The text of a file is an extension of LLVM.
+/// Content types of directories and files that a module describes. The source text of a file is an extension of LLVM.
 const DIRECTORY: &[DwLnct] = &[dw::DW_LNCT_path];
 const FILE: &[DwLnct] = &[dw::DW_LNCT_path, dw::DW_LNCT_directory_index, dw::DW_LNCT_MD5, DwLnct(0x2001)];
 
 impl Lines<'_, '_> {
-    /// Compares sizes, and the directories and files, whether something is in them or not.
+    /// Compares sizes, and all directories and files, whether rows use them or not.
     pub(super) fn line_header(&mut self, id: UnitId, program: &LineProgram<'_>, at: &At) {
         let (module, version) = (self.described.module, program.version);
         let at = &in_section(".debug_line", Some(at.clone()));
@@ -41,7 +41,7 @@ impl Lines<'_, '_> {
             }
         }
         let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
-        // Before DWARF 5 the compilation's directory is not listed, and counts from 1 begin behind it.
+        // Before DWARF 5 the directory of the compilation is not listed, and indices start at 1.
         let is_five = version >= 5;
         let mut is_used = vec![false; program.directories.len() + usize::from(!is_five)];
         if let Some(first) = is_used.first_mut() {

@@ -1,4 +1,4 @@
-//! Line rows.
+//! Rows of line tables.
 
 use core::ops::Range;
 use std::collections::{BTreeMap, VecDeque};
@@ -11,7 +11,7 @@ use crate::error::{At, Count};
 use crate::model::{self, FunctionId, UnitId};
 use crate::read::{Dwarf, LineProgram, LineRow, Unit};
 
-/// The comparison of the line program of a unit.
+/// Comparison of the line program of a unit.
 pub(super) struct Lines<'l, 'o> {
     pub(super) described: Described<'l>,
     pub(super) program: Option<&'l LineProgram<'o>>,
@@ -19,13 +19,13 @@ pub(super) struct Lines<'l, 'o> {
 }
 
 impl Lines<'_, '_> {
-    /// Compares the rows of every function of a unit, and where its sequence ends. A function's sequence is
-    /// the one that begins where its rows do.
+    /// Compares the rows of every function of a unit, and the end of its sequence. The sequence of a function starts
+    /// at the address of its first row.
     pub(super) fn compare(mut self, id: UnitId, at: &At) {
         let module = self.described.module;
         let program = self.program;
         if let Some(program) = program {
-            // A reader that does not know an opcode skips as many operands.
+            // A reader skips the operands of an unknown opcode by these lengths.
             let found = program.standard_lengths;
             let known = &STANDARD_LENGTHS[..found.len().min(STANDARD_LENGTHS.len())];
             self.report.same(at, "operands of opcodes", &known, &found);
@@ -67,8 +67,7 @@ impl Lines<'_, '_> {
         }
     }
 
-    /// Compares the embedded texts of a unit's files; before DWARF 5 there is no place for them. That a file
-    /// has none is said by an empty one.
+    /// Compares the embedded texts of a unit's files, which begin with DWARF 5. An empty text stands for no text.
     fn texts(&mut self, id: UnitId, program: &LineProgram<'_>, at: &At) {
         if program.version < 5 {
             return;
@@ -97,7 +96,7 @@ impl Lines<'_, '_> {
         }
     }
 
-    /// Compares the rows of a function. Of those that differ, the first is a finding.
+    /// Compares the rows of a function. The first difference is a finding.
     fn sequence(
         &mut self,
         id: FunctionId,
@@ -124,8 +123,8 @@ impl Lines<'_, '_> {
     }
 }
 
-/// Looks for rows of code that is described, in the line program of a unit that is not. What else the program has is
-/// the affair of others.
+/// Looks for rows of described code in the line program of a unit that is not described. The other rows of such a
+/// program are not compared.
 pub(super) fn lines_of_others(
     described: Described<'_>,
     report: &mut Report,
@@ -143,7 +142,7 @@ pub(super) fn lines_of_others(
     }
 }
 
-/// Whether rows of a sequence are of code that a described function has.
+/// Returns whether rows of a sequence cover code of a described function.
 fn are_over(described: Described<'_>, rows: &[LineRow]) -> bool {
     rows.windows(2).any(|rows| described.index.code.meet(&(rows[0].address..rows[1].address)))
 }
@@ -153,10 +152,10 @@ fn more_rows(rows: &[LineRow]) -> String {
     format!("{} from {from:#x} on", Count(rows.len(), "row"))
 }
 
-/// How many operands the standard opcodes have: DWARF 5 section 6.2.5.2.
+/// Numbers of operands of the standard opcodes: DWARF 5 section 6.2.5.2.
 const STANDARD_LENGTHS: [u8; 12] = [0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1];
 
-/// What a row says.
+/// Contents of a row.
 #[derive(Debug, PartialEq)]
 struct Row {
     pc: u64,
@@ -167,7 +166,7 @@ struct Row {
     is_stmt: bool,
     is_prologue_end: bool,
     is_epilogue_begin: bool,
-    /// What the module has no word for: instruction set, operation, basic block.
+    /// Registers that the module does not describe: instruction set, operation index, basic block.
     other: (u64, u64, bool),
 }
 
@@ -233,7 +232,7 @@ fn found(program: Option<&LineProgram<'_>>, row: &LineRow, start: u64) -> Row {
     }
 }
 
-/// The sequences by the address that they begin at, as ranges of the rows: each up to the row that ends it.
+/// Sequences as ranges of rows, by start address. Each ends with its end-of-sequence row.
 fn sequences(rows: &[LineRow]) -> BTreeMap<u64, VecDeque<Range<usize>>> {
     let mut all = BTreeMap::<_, VecDeque<_>>::new();
     let mut start = 0;

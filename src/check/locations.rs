@@ -1,4 +1,4 @@
-//! Where variables are, at every witness: what the model denotes against what the evaluator finds.
+//! Locations of variables, at every witness: the model's denotation against the evaluator's result.
 
 use super::expressions::SIZES;
 use super::machine::Asked;
@@ -11,18 +11,19 @@ use crate::eval;
 use crate::model::{FunctionId, NoMeaning, VariableId};
 use crate::read::Entry;
 
-/// Where and when it is asked.
+/// Pc, lane and contents of a comparison.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Witness {
-    /// Bytes from the start of the function.
+    /// Pc in bytes from the start of the function.
     pub(super) pc: u64,
-    /// The address of the function; `None` outside of one.
+    /// Address of the function; `None` outside of one.
     pub(super) start: Option<u64>,
     pub(super) lane: u32,
     pub(super) fill: Fill,
 }
 
-/// The witnesses at a pc. A comparison that did not ask for the lane is the same in all of them; so for contents.
+/// Returns the witnesses at a pc. A comparison that does not depend on the lane has one lane; one that does not
+/// depend on contents has one content.
 pub(super) fn witnesses<'w>(
     lanes: &'w [u32],
     pc: u64,
@@ -37,24 +38,24 @@ pub(super) fn witnesses<'w>(
     })
 }
 
-/// A variable and its entry.
+/// Variable with its entry.
 #[derive(Clone, Copy)]
 pub(super) struct Place<'a, 'o> {
     pub(super) id: VariableId,
     pub(super) entry: Entry<'a, 'o>,
     pub(super) function: Option<FunctionId>,
-    /// How many bits are compared.
+    /// Number of bits to compare.
     pub(super) bits: u64,
 }
 
-/// What a witness says.
+/// Result at a witness.
 enum Verdict {
     Same,
-    /// The model says nothing: where a location leaves its storage, anything may be found.
+    /// The model has no meaning: the location leaves its storage, and any result is allowed.
     Nothing,
-    /// The model says it with a raw expression.
+    /// The model has a raw expression.
     Raw,
-    /// The consumer could not be told.
+    /// The location is omitted.
     LeftOut,
     Different(Box<Finding>),
 }
@@ -65,7 +66,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         let module = self.module;
         let start = function.map(|function| self.described.address(function).unwrap_or(0));
         let size = function.map_or(1, |function| module.function(function).bytes);
-        // Of something without a size, as many bits are compared as there are of these.
+        // A variable without a size is compared at the first of these sizes at which it has a meaning.
         let value_bits = module.ty(module.variable(id).ty).value_bits();
         let sizes = value_bits.as_ref().map_or(&SIZES[..], core::slice::from_ref);
         let place = Place { id, entry, function, bits: sizes[0] };
@@ -77,7 +78,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
             self.bad_ranges(place, start, size);
         }
         if value_bits == Some(0) {
-            // What has no bits is in every place.
+            // An object of no bits matches every location.
             return;
         }
         let lanes = witness::lanes(&module.target);
@@ -86,7 +87,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         let mut pcs = Pcs::new(bounds, size);
         while let Some(pc) = pcs.next() {
             asked.clear();
-            // One finding says enough of a variable at a pc.
+            // One finding per variable and pc is enough.
             let (mut is_different, mut is_proven, mut is_outside) = (false, false, None);
             for witness in witnesses(&lanes, pc, start, &asked) {
                 let mut verdicts =
@@ -118,14 +119,14 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         }
     }
 
-    /// The bounds of the location list of an entry, from the start of the function.
+    /// Bounds of the location list of an entry, in bytes from the start of the function.
     pub(super) fn bounds(&self, entry: u64, start: u64) -> Vec<u64> {
         let entries = self.file.lists.get(&entry).into_iter().flat_map(|list| &list.entries);
         let entries = entries.filter_map(|entry| entry.bounds);
         entries.flat_map(|(first, end)| [first.wrapping_sub(start), end.wrapping_sub(start)]).collect()
     }
 
-    /// Ranges that are empty, reversed, or outside of the function: no pc shows them.
+    /// Reports ranges that are empty, reversed, or outside of the function, which contain no witness.
     fn bad_ranges(&mut self, place: Place<'a, 'o>, start: u64, size: u64) {
         let all = self.file.lists.get(&place.entry.offset()).into_iter().flat_map(|list| &list.entries);
         let is_bad = |&(first, end): &(u64, u64)| {
@@ -148,7 +149,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
                 Ok(spans) => expected.push(spans),
                 Err(NoMeaning::Raw) => return Verdict::Raw,
                 Err(NoMeaning::Outside(_) | NoMeaning::Part(_)) => return Verdict::Nothing,
-                // What the model cannot read, the object cannot either, unless it does not say it.
+                // Where the model cannot read, the object must not be readable either, or has no location.
                 Err(why) => match &found {
                     Err(_) => return Verdict::Same,
                     Ok(_) if left_out > 0 => left_out -= 1,
@@ -183,7 +184,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         expected: String,
         found: String,
     ) -> Verdict {
-        // Once more, to tell how it came about.
+        // Evaluates again, for the trace.
         let mut trace = Vec::new();
         let _ = self.found(place, witness, &Asked::default(), Some(&mut trace));
         let pcs = witness.start.map(|_| witness.pc..witness.pc + 1);
@@ -192,15 +193,15 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         Verdict::Different(Box::new(Finding { kind, at, lane, expected, found, trace }))
     }
 
-    /// How many places of a variable at a pc were left out.
+    /// Returns the number of omitted locations of a variable at a pc.
     fn left_out_at(&self, id: VariableId, pc: u64) -> usize {
         self.omitted.of_variables.get(&id).map_or(0, |all| all.at(pc).len())
     }
 }
 
-/// Whether what was found is all places but so many.
+/// Returns whether the spans found are those of all locations but `left_out`.
 fn is_rest(expected: &[Spans], left_out: usize, found: &[eval::Span], bits: u64) -> bool {
-    // A variable in more places than this is not one that a compiler made.
+    // Limit of locations at once, above that of any variable from a compiler.
     const MAX_PLACES: usize = 12;
     let count = expected.len();
     if count > MAX_PLACES || left_out > count {

@@ -1,5 +1,5 @@
-//! A stopped program for the evaluator: registers and memory as [witnesses](super::witness) have them, and
-//! the object's own debug information.
+//! Stopped program for the evaluator: registers and memory of the [witnesses](super::witness), and the object's own
+//! debug information.
 
 use core::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,16 +12,16 @@ use crate::eval::{
 use crate::op::Reg;
 use crate::target::{SpaceId, Target};
 
-/// The location lists of all entries that have one, by offset of the entry.
+/// Location lists of all entries, by offset of the entry.
 pub(super) type Lists<'o> = BTreeMap<u64, List<'o>>;
 
-/// A location list.
+/// Location list.
 #[derive(Debug)]
 pub(super) struct List<'o> {
     pub(super) entries: Vec<ListEntry<'o>>,
-    /// Bounds of the entries that have some.
+    /// Bounds of the entries with bounds.
     bounds: Ranges,
-    /// The entries that have none.
+    /// Indices of the default entries, without bounds.
     defaults: Vec<usize>,
 }
 
@@ -33,7 +33,7 @@ impl<'o> List<'o> {
         Self { entries, bounds, defaults }
     }
 
-    /// The entries that an evaluation at a pc can take (A.2.5.5): those whose bounds contain it, and those without.
+    /// Returns the entries that apply at a pc (A.2.5.5): those whose bounds contain it, and the default ones.
     pub(super) fn at(&self, pc: u64) -> Vec<&ListEntry<'o>> {
         let found = self.bounds.at(pc);
         let found = if found.is_empty() { &self.defaults } else { &found };
@@ -45,14 +45,14 @@ impl<'o> List<'o> {
     }
 }
 
-/// What was asked of a machine. What was not asked has no part in the answer.
+/// Facts that an evaluation read from the machine. The result does not depend on others.
 #[derive(Debug, Default)]
 pub(super) struct Asked {
-    /// The lane that asks.
+    /// Whether it read the current lane.
     pub(super) lane: Cell<bool>,
-    /// The contents of a register or of memory.
+    /// Whether it read the contents of a register or of memory.
     pub(super) contents: Cell<bool>,
-    /// Entries, by offset.
+    /// Entries that it read, by offset.
     pub(super) entries: RefCell<BTreeSet<u64>>,
 }
 
@@ -68,9 +68,9 @@ pub(super) struct Stopped<'a, 'o> {
     pub(super) info: &'a DebugInfo<'a, 'o>,
     pub(super) fill: Fill,
     pub(super) lane: Option<u32>,
-    /// As many as the function's entry says; 1 where it does not.
+    /// Number of lanes in the function's entry; 1 if the entry has none.
     pub(super) lanes: u64,
-    /// The program location, an address as the object has it.
+    /// Program location, an address of the object.
     pub(super) pc: Option<u64>,
     pub(super) load_bias: u64,
     pub(super) asked: &'a Asked,
@@ -131,8 +131,8 @@ impl Machine for Stopped<'_, '_> {
         (frame == 0).then(|| Location::memory(space, bits, address))
     }
 
-    /// What the caller will find in a register is what it held on entry. Where that is now nobody says: it is
-    /// a register of the caller's.
+    /// Location of a register of the caller: the register in the caller's frame, whose value is that on entry.
+    /// Nothing describes where it is saved.
     fn saved(&self, reg: Reg, frame: u32) -> Option<Location> {
         let bits = self.target.register(reg)?.bits;
         let storage = Storage::Register { reg, frame, bits };

@@ -8,14 +8,14 @@ use crate::error::At;
 use crate::model::{self, Module, UnitId};
 use crate::read::{self, LineProgram, Unit};
 
-/// What a preprocessor did.
+/// Directive of a preprocessor.
 #[derive(Debug, PartialEq)]
 enum MacroFact {
     Define(u64, String),
     Undefine(u64, String),
     File(u64, Option<Source>),
     EndFile,
-    /// What the module has no word for.
+    /// Directive that the module does not describe.
     Other(String),
 }
 
@@ -32,7 +32,7 @@ impl Describe for MacroFact {
 }
 
 impl<'a, 'o> Compare<'a, 'o> {
-    /// Compares what the preprocessor did for a unit. Of what differs, the first is a finding.
+    /// Compares the macros of a unit. The first difference is a finding.
     pub(super) fn macros(&mut self, id: UnitId, unit: &'a Unit<'o>, at: &At) {
         let module = self.described.module;
         let list = match self.file.dwarf.macros(unit) {
@@ -58,7 +58,7 @@ impl<'a, 'o> Compare<'a, 'o> {
                 &self.described.consumer.format.word_size(),
                 &list.offset_bytes,
             );
-            // Of a split unit, it is the first of its own file.
+            // A split unit uses the first line program of its own file.
             let program = if self.split.main.is_some() { unit.stmt_list.map(|_| 0) } else { unit.stmt_list };
             self.report.same(at, "the line program of macros", &program, &list.line_program);
         }

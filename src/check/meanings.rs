@@ -8,7 +8,7 @@ use super::witness;
 use crate::eval::Evaluator;
 use crate::model::Module;
 
-/// The comparison of the meaning of locations.
+/// Comparison of the meaning of locations.
 pub(super) struct Meanings<'w, 'a, 'o> {
     pub(super) module: &'a Module,
     pub(super) described: Described<'a>,

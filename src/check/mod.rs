@@ -1,4 +1,4 @@
-//! Does what was written mean what was described?
+//! Comparison of the meaning of an object with the description that it was written from.
 //!
 //! The property, formally. Let *M* be a module and *B* the bytes of an object. For every variable *v* of
 //! *M* of size *n*, every pc *p* of its function, every lane *l* of the wave and every content *c* of the
@@ -12,10 +12,10 @@
 //! [reference evaluator](crate::eval), which reads *B* and knows nothing of *M*. Neither shares code with
 //! what wrote *B*, but for the table of operations.
 //!
-//! Not every *p*, *l* and *c* is tried, but [witnesses](witness): those at which a mistake shows. Beside
-//! locations, everything else that *M* says is looked up in *B*: names, types, scopes and their code, line
-//! rows, macros. What *B* has beside that is a finding, too: [`Kind::Extra`], which [`Report::without`] leaves out.
-//! Tables for looking things up are used as a reader would, and have to find everything.
+//! Not every *p*, *l* and *c* is tried, but [witnesses](witness): those at which a mistake shows. Besides locations,
+//! every other property of *M* is looked up in *B*: names, types, scopes and their code, line rows, macros. Anything
+//! further in *B* is a finding, too: [`Kind::Extra`], which [`Report::without`] leaves out. Lookup tables are used as
+//! a reader would, and must find everything.
 //!
 //! ```
 //! # use eitri::build::Builder;
@@ -86,16 +86,16 @@ use crate::read::{Dwarf, Object, Placing};
 
 /// Compares an object with the module that it was written from.
 ///
-/// `omissions` are those of the consumer, as [`lower`](crate::lower::lower) gave it: there
-/// the object may say nothing. What it says there is compared all the same.
+/// `omissions` are those of the consumer, from [`lower`](crate::lower::lower). The object need not describe these.
+/// What it does describe is compared all the same.
 ///
 /// # Errors
-/// Only if the bytes cannot be read. Everything else is a finding of the report.
+/// Returns an error only if the bytes cannot be read. Everything else is a finding of the report.
 pub fn check(module: &Module, consumer: &Consumer, omissions: &[Omission], bytes: &[u8]) -> Result<Report> {
     let object = Object::read(bytes)?;
     let dialect = dialect(consumer);
-    // A number that the linker should fill in and is not told of can be right by luck, where it is 0. So
-    // what is compared is the object as if it were linked behind others.
+    // A field without its relocation can be right by accident, where the number is 0. So the object is compared as if
+    // it were linked behind others.
     Dwarf::read_as(&object, dialect, consumer.draft)?;
     let sizes = undefined_symbols::sizes(module, &object);
     let object = Object::read_placed(bytes, Placing::Linked(&sizes))?;
@@ -111,7 +111,7 @@ pub fn check(module: &Module, consumer: &Consumer, omissions: &[Omission], bytes
     Ok(report)
 }
 
-/// Operations of the vendor's are known whoever reads: whether they may be there is for `plain` to say.
+/// Returns the dialect for reading. Vendor operations are always decoded; `plain` checks whether they are allowed.
 fn dialect(consumer: &Consumer) -> Dialect {
     match consumer.dialect {
         Dialect::Dwarf5 => Dialect::Llvm,
@@ -119,7 +119,7 @@ fn dialect(consumer: &Consumer) -> Dialect {
     }
 }
 
-/// The report of an object that can be read as it is, and not when it is linked.
+/// Report of an object that can be read as it is, but not after linking.
 fn unreadable(object: &Object<'_>, error: &Error, omissions: &[Omission]) -> Report {
     let finding = Finding {
         kind: Kind::Unreadable,
@@ -132,7 +132,7 @@ fn unreadable(object: &Object<'_>, error: &Error, omissions: &[Omission]) -> Rep
     Report { findings: vec![finding], omitted: omissions.len(), ..Report::default() }
 }
 
-/// The error with the offset that the section has in the file.
+/// Error with its offset in the section as the file has it.
 fn placed(object: &Object<'_>, error: &Error) -> Error {
     let at = error.at();
     let section = at.section.as_deref().and_then(|name| object.section(name));

@@ -1,6 +1,6 @@
-//! The index of names, as a reader uses it: DWARF 5 section 6.1.1.
+//! Name index, as a reader uses it: DWARF 5 section 6.1.1.
 //!
-//! What has to be in it follows from the entries of `.debug_info`, which are compared with the module.
+//! Its required contents follow from the entries of `.debug_info`, which are compared with the module.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,7 +15,7 @@ use crate::eval;
 use crate::op::{Decoder, Op};
 use crate::read::{Entry, NameEntry, NameIndex, NameParent, NameUnit, Value, name_hash};
 
-/// What an entry is, to who looks it up by its name.
+/// Kind of an entry for lookup by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Class {
     Code,
@@ -25,22 +25,23 @@ pub(super) enum Class {
 }
 
 const SECTION: &str = ".debug_names";
-/// A namespace without a name: DWARF 5 section 6.1.1.1.
+/// Name of an unnamed namespace: DWARF 5 section 6.1.1.1.
 const ANONYMOUS: &str = "(anonymous namespace)";
-/// Who lets `DW_IDX_parent` be a flag, which says that the parent is not in the index, or the offset of an
-/// entry: the standard has the attribute, and no form for the one or the other.
+/// Augmentation that lets `DW_IDX_parent` be a flag, if the parent is not in the index, or the offset of an index
+/// entry. The standard fixes no form for either.
 const WITH_PARENTS: &[u8] = b"LLVM0700";
 
-/// The name by which an entry is looked up, if it has one.
+/// Name in the index for an entry, if it has one.
 pub(super) fn name<'o>(entry: Entry<'_, 'o>) -> Option<Cow<'o, str>> {
     let is_namespace = entry.tag() == dw::DW_TAG_namespace;
     entry.name().or(is_namespace.then_some(Cow::Borrowed(ANONYMOUS)))
 }
 
-/// The rules of DWARF 5 section 6.1.1.1, but for linkage names: `None` for an entry that is not looked up.
+/// Class of an entry by the rules of DWARF 5 section 6.1.1.1, except for linkage names; `None` if the entry is not
+/// indexed.
 ///
-/// A constant is data that is in no place, and found as what is in one. Where a variable is and whether it is
-/// only declared is what its own entry says: the definition of a static member refers to a declaration.
+/// A constant counts as data, although it has no location. Location and `DW_AT_declaration` are those of the entry
+/// itself: the definition of a static member refers to a declaration.
 pub(super) fn class<'a, 'o>(compare: &Tables<'_, 'a, 'o>, entry: Entry<'a, 'o>) -> Option<Class> {
     let is_declaration = matches!(entry.attr(dw::DW_AT_declaration), Some(Value::Flag(true)));
     if is_declaration || name(entry).is_none() {
@@ -60,7 +61,7 @@ pub(super) fn class<'a, 'o>(compare: &Tables<'_, 'a, 'o>, entry: Entry<'a, 'o>) 
     Some(class)
 }
 
-/// Whether an operation of where a variable is gives an address that the linker knows.
+/// Returns whether a variable's location has an operation whose operand is an address for the linker.
 fn has_address<'a, 'o>(compare: &Tables<'_, 'a, 'o>, entry: Entry<'a, 'o>) -> bool {
     let encoding = entry.unit().encoding;
     let has = |expr: &[u8]| {
@@ -78,7 +79,7 @@ fn has_address<'a, 'o>(compare: &Tables<'_, 'a, 'o>, entry: Entry<'a, 'o>) -> bo
     }
 }
 
-/// The entries of types: DWARF 5 chapter 5.
+/// Returns whether the tag is that of a type: DWARF 5 chapter 5.
 fn is_type(tag: DwTag) -> bool {
     const TYPES: [DwTag; 30] = [
         dw::DW_TAG_array_type,
@@ -115,14 +116,14 @@ fn is_type(tag: DwTag) -> bool {
     TYPES.contains(&tag)
 }
 
-/// What the indices have, by the offset of each entry in the section.
+/// Offsets of the entries that the indices list, by offset of the index entry.
 type Indexed = BTreeMap<u64, u64>;
 
-/// Results by name, so that a name that many entries share is looked up once.
+/// Lookup results by name, so that a name of many entries is looked up once.
 type LookedUp<'o> = BTreeMap<Cow<'o, str>, Result<BTreeMap<u64, Vec<NameEntry>>>>;
 
 impl<'a, 'o> Tables<'_, 'a, 'o> {
-    /// Each name that a reader may look up is found, with all that has it; and no more than that.
+    /// Checks that a reader finds each name with all its entries, and no others.
     pub(super) fn name_indices(&mut self) {
         let indices = match self.with_tables().names() {
             Ok(indices) => indices,
@@ -176,7 +177,7 @@ impl<'a, 'o> Tables<'_, 'a, 'o> {
         }
     }
 
-    /// Every unit is in an index, once.
+    /// Checks that every unit is in exactly one index.
     fn indexed_units(&mut self, indices: &[NameIndex<'o>]) {
         let of = |is_type: bool| {
             let units =
@@ -206,8 +207,8 @@ impl<'a, 'o> Tables<'_, 'a, 'o> {
         }
     }
 
-    /// The hash table is as DWARF 5 section 6.1.1.4.5 has it. Notes all entries: the names, the offsets of what
-    /// they are of, and where they stand.
+    /// Checks the hash table by DWARF 5 section 6.1.1.4.5. Collects all index entries: names, offsets of their
+    /// entries, and offsets of their own.
     fn index(
         &mut self,
         index: &NameIndex<'o>,
@@ -273,7 +274,7 @@ impl<'a, 'o> Tables<'_, 'a, 'o> {
         Ok(())
     }
 
-    /// Looks a name up, as a reader does: the entries that have it, by their offsets in `.debug_info`.
+    /// Looks a name up, as a reader does. Returns the index entries, by offset of the entry in `.debug_info`.
     fn look_up(&self, indices: &[NameIndex<'o>], name: &str) -> Result<BTreeMap<u64, Vec<NameEntry>>> {
         let mut found = BTreeMap::<_, Vec<_>>::new();
         for index in indices {
@@ -298,7 +299,7 @@ impl<'a, 'o> Tables<'_, 'a, 'o> {
         name: &str,
     ) {
         self.report.names += 1;
-        // Deep in others, a place takes time.
+        // The place of a deeply nested entry is expensive.
         let place = || in_section(SECTION, Some(entry.place()));
         let all = match found {
             Ok(found) => found.get(&entry.offset()).map_or(&[][..], Vec::as_slice),
@@ -319,7 +320,7 @@ impl<'a, 'o> Tables<'_, 'a, 'o> {
         }
     }
 
-    /// What an index says of an entry, and is not so.
+    /// Returns the properties of an entry that the index has wrong.
     fn differences(
         &self,
         entry: Entry<'a, 'o>,

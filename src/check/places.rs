@@ -1,4 +1,4 @@
-//! A variable's bits at one witness, by the model and by the object, in the same words.
+//! Bits of a variable at one witness, from the model and from the object, in the same form.
 
 use std::borrow::Cow;
 
@@ -12,11 +12,11 @@ use crate::op::{Encoder, text};
 use crate::read::{Attribute, Entry, Value};
 use crate::target::{SpaceId, Target};
 
-/// A location by its bits.
+/// Bits of a location.
 pub(super) type Spans = Vec<eval::Span>;
 
 impl<'a, 'o> Meanings<'_, 'a, 'o> {
-    /// The bytes of an entry's `DW_AT_const_value`, as they are in memory.
+    /// Bytes of an entry's `DW_AT_const_value`, in memory order.
     pub(super) fn const_value(&self, entry: Entry<'a, 'o>) -> Option<Cow<'o, [u8]>> {
         let named = |attribute: &&Attribute<'_>| attribute.name == gimli::DW_AT_const_value;
         let attribute = entry.attributes().iter().find(named)?;
@@ -36,7 +36,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         }
     }
 
-    /// What the model says: the spans of each place that the variable is in.
+    /// Returns the described spans of each of the variable's locations.
     pub(super) fn expected(
         &self,
         place: Place<'a, 'o>,
@@ -46,8 +46,8 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         let module = self.module;
         let symbol = |name: &str| Some(self.described.object.symbol(name)?.address);
         let contents = self.contents(witness, &symbol, asked);
-        // Sorted, and of those that begin at or before the pc only the last ones, which begin together, can
-        // go on there.
+        // Ranges are sorted. Of those that start at or before the pc, only the last ones, which share a start, can
+        // contain it.
         let live = module.live(place.id);
         let before = &live[..live.partition_point(|live| live.pcs().start <= witness.pc)];
         let here = before.iter().rev().take_while(|live| live.pcs().contains(&witness.pc));
@@ -59,7 +59,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         denoted.collect()
     }
 
-    /// The stopped program, for the model's own meaning.
+    /// Stopped program for the model's own meaning.
     pub(super) fn contents<'s>(
         &'s self,
         witness: Witness,
@@ -71,7 +71,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         Stopped { target, fill: witness.fill, lane, symbol, load_bias, asked, patch: None }
     }
 
-    /// The same, for the evaluator, at an entry.
+    /// Stopped program for the evaluator, at an entry.
     pub(super) fn machine<'s>(
         &'s self,
         entry: Entry<'a, 'o>,
@@ -81,7 +81,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         machine::Stopped { lanes: self.lanes(entry, witness), ..self.whole_machine(witness, asked) }
     }
 
-    /// The same, with all lanes of the target.
+    /// Stopped program for the evaluator, with all lanes of the target.
     pub(super) fn whole_machine<'s>(
         &'s self,
         witness: Witness,
@@ -101,7 +101,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         }
     }
 
-    /// A span of the model as one of the evaluator.
+    /// Converts a span of the model to one of the evaluator.
     pub(super) fn span(&self, span: &Span) -> eval::Span {
         let place = self.single(span).unwrap_or_else(nowhere);
         eval::Span { bits: span.bits.into(), places: vec![place] }
@@ -120,7 +120,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
             },
             Storage::Implicit(bytes) => eval::Storage::Implicit(ImplicitBits::new(bytes, span.bits)),
             Storage::Pointer(variable, by) => eval::Storage::ImplicitPointer(ImplicitPointer {
-                // No entry is at the start of the section.
+                // Offset 0 is a unit header, never an entry.
                 entry: self.known.variable(*variable).unwrap_or(0),
                 by: *by,
                 space: SpaceId::DEFAULT,
@@ -131,7 +131,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         Some(SingleLocation { storage, offset: span.from })
     }
 
-    /// What the object says. `Err(None)` if it says nothing.
+    /// Returns the spans of the object's location; `Err(None)` if it has none.
     pub(super) fn found(
         &mut self,
         place: Place<'a, 'o>,
@@ -190,7 +190,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         eval::spans(&location, bits.into()).map_err(Some)
     }
 
-    /// How many lanes the function's entry says it has. A consumer that is not told of lanes knows them.
+    /// Number of lanes of the function around an entry. A consumer without the attribute knows the target's lanes.
     fn lanes(&self, entry: Entry<'a, 'o>, witness: Witness) -> u64 {
         let lanes = u64::from(self.module.target.lanes());
         let (Some(attribute), Some(_)) = (self.described.consumer.lanes, witness.start) else { return lanes };
@@ -213,14 +213,14 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
     }
 }
 
-/// Several places at once as spans of all of them; nowhere, if there are none.
+/// Merges the spans of several locations at once; undefined if there are none.
 pub(super) fn merged(places: &[Spans], bits: u64) -> Spans {
     match places {
         [] => return vec![eval::Span { bits: bits.into(), places: vec![nowhere()] }],
         [one] => return one.clone(),
         _ => {}
     }
-    // Cut where any of the places is cut.
+    // Cut points of all locations.
     let mut cuts: Vec<u128> = Vec::new();
     for spans in places {
         let mut at = 0;
@@ -243,7 +243,7 @@ pub(super) fn merged(places: &[Spans], bits: u64) -> Spans {
     all
 }
 
-/// The place of bits that lie in one of the spans, each of which has one.
+/// Location of bits within one of the spans, if the span has a single location.
 fn slice(spans: &[eval::Span], mut from: u128, bits: u128) -> Option<SingleLocation> {
     for span in spans {
         if from >= span.bits {
@@ -272,16 +272,16 @@ fn nowhere() -> SingleLocation {
     SingleLocation { storage: eval::Storage::Undefined, offset: 0 }
 }
 
-/// Whether no bit is anywhere.
+/// Returns whether all bits are undefined.
 pub(super) fn is_nowhere(spans: &[eval::Span]) -> bool {
     spans.iter().all(|span| span.places.iter().all(|place| place.storage == eval::Storage::Undefined))
 }
 
-/// A step of an evaluation as text: the operation, and the stack after it.
+/// Text of an evaluation step: the operation, and the stack after it.
 fn told(step: &eval::Step<'_>, context: &Context<'_>, target: &Target) -> String {
     let mut bytes = Vec::new();
     Encoder::new(&mut bytes, context.encoding).op(step.op);
-    // A composite of many parts tells nobody anything.
+    // Longer composites are cut.
     const MOST: usize = 200;
     let stack = step.stack.iter().map(|element| match element.to_string() {
         text if text.len() <= MOST => text,
@@ -292,7 +292,7 @@ fn told(step: &eval::Step<'_>, context: &Context<'_>, target: &Target) -> String
     format!("{:#04x} {op} -> {}", step.offset, stack.join(", "))
 }
 
-/// Spans as text.
+/// Text of spans.
 pub(super) fn show(spans: &[eval::Span]) -> String {
     let places = |span: &eval::Span| {
         let places: Vec<String> =

@@ -1,8 +1,8 @@
 //! Procedures, which expressions call: DWARF 5 section 2.5.1.5.
 //!
-//! Beside the procedures that were described, an object has those of shared expressions and of lanes. The meaning of a
-//! procedure with callers is compared at the callers. A procedure without callers was described: the comparison finds
-//! it by its meaning.
+//! Besides described procedures, an object has procedures of shared subexpressions and of lanes. The meaning of a
+//! procedure with callers is compared at the callers. An entry without callers must be a described procedure, which
+//! is found by its meaning.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,18 +22,18 @@ use crate::model::{ProcedureId, UnitId};
 use crate::op::{Decoder, Op};
 use crate::read::{Dwarf, Entry, Unit, Value};
 
-/// Described procedures of a unit for which no entry was found so far.
+/// Described procedures of a unit without a matching entry so far.
 #[derive(Default)]
 struct Described {
-    /// By the numbers of a witness and of one of the [`SIZES`], and by the hash of as many bits there: the first of each
-    /// at which the procedure has a meaning. Those of more bits come first: fewer bits of an entry are the same as more
+    /// Procedures by the indices of a witness and of one of the [`SIZES`], and by the hash of these bits: the first
+    /// of each at which the procedure has a meaning. Larger sizes come first, as fewer bits of an entry match more
     /// procedures.
     by_bits: BTreeMap<(usize, usize), HashMap<u64, Vec<ProcedureId>>>,
     /// Procedures that cannot be read at any witness.
     unreadable: Vec<ProcedureId>,
-    /// Procedures that any entry can be: raw expressions, and places outside of their storages.
+    /// Procedures that every entry matches: raw expressions, and locations outside of their storages.
     any: Vec<ProcedureId>,
-    /// The number of these procedures.
+    /// Number of these procedures.
     count: usize,
 }
 
@@ -46,17 +46,17 @@ impl Described {
     }
 }
 
-/// The meaning of a described procedure, by which its entry is looked for.
+/// Meaning of a described procedure, for the search of its entry.
 enum Meaning {
-    /// The numbers of a witness and of one of the [`SIZES`], and the hash of as many bits there.
+    /// Indices of a witness and of one of the [`SIZES`], and the hash of these bits.
     Bits((usize, usize), u64),
-    /// No witness can read the procedure.
+    /// The procedure is unreadable at all witnesses.
     Unreadable,
-    /// The description gives the procedure no meaning at any witness.
+    /// The procedure has no meaning at any witness.
     Any,
 }
 
-/// A unit, and its procedures that were not taken for a described one.
+/// Unit, and its procedures that match no described one so far.
 struct OfUnit<'a, 'o> {
     unit: UnitId,
     entries: Vec<Entry<'a, 'o>>,
@@ -66,13 +66,13 @@ struct OfUnit<'a, 'o> {
 impl<'a, 'o> Meanings<'_, 'a, 'o> {
     /// Compares the procedures of the units of a file.
     pub(super) fn procedures(&mut self, units: Vec<(UnitId, Entry<'a, 'o>)>) {
-        // Where a location was left out, what it would have called is there without it.
+        // Procedures whose only callers are omitted locations are allowed.
         let has_others =
             self.described.consumer.shared_from_bytes.is_some() || self.module.regions().next().is_some();
         let mut left_out = if has_others { self.report.omitted } else { 0 };
         let mut called = Called::new(self.file.dwarf, &self.file.referred);
         let mut units: Vec<_> = units.into_iter().map(|(unit, root)| self.of_unit(unit, root)).collect();
-        // Procedures without any reference are first: the ones that they call are no findings of their own.
+        // Unreferenced procedures come first, so that the procedures that they call are no findings of their own.
         for is_referred in [false, true] {
             for of_unit in &mut units {
                 let is_referred_to =
@@ -95,7 +95,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
             }
         }
         for OfUnit { unit, entries, mut described } in units {
-            // A procedure that the consumer cannot be told is an entry alone.
+            // An omitted procedure has an entry without a location.
             let (with, without): (Vec<_>, Vec<_>) =
                 entries.into_iter().partition(|entry| entry.attr(dw::DW_AT_location).is_some());
             for &entry in without.iter().skip(described.count) {
@@ -156,8 +156,8 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         DescribedLocation { function: None, pc: 0, loc, is_number: false }
     }
 
-    /// The meaning of a described procedure at the first witness that has one, at the first size. There is none at a
-    /// witness where all of the place cannot be read: the object need not give fewer bits there.
+    /// Returns the meaning of a described procedure at the first witness and size with one. A witness at which the
+    /// whole location is unreadable has none: the object may be unreadable for fewer bits, too.
     fn meaning(&self, procedure: ProcedureId) -> Meaning {
         let (said, asked) = (self.said_of_procedure(procedure), Asked::default());
         let mut without = Meaning::Any;
@@ -180,13 +180,13 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         without
     }
 
-    /// Lanes and contents of the machine by which procedures are looked for: those first at which most differ.
+    /// Lanes and contents for the search of procedures, those that distinguish most procedures first.
     fn witnesses(&self) -> Vec<Witness> {
         let at = |lane| Fill::ALL.map(|fill| Witness { pc: 0, start: None, lane, fill });
         lanes(&self.module.target).into_iter().rev().flat_map(at).collect()
     }
 
-    /// Takes a described procedure that an entry is the same as, if there is one.
+    /// Removes a described procedure that an entry matches, if there is one. Returns whether there is.
     fn take_described(&mut self, described: &mut Described, entry: Entry<'a, 'o>) -> bool {
         let Some(&Value::Expr(expr)) = entry.attr(dw::DW_AT_location) else { return false };
         let (witnesses, asked) = (self.witnesses(), Asked::default());
@@ -215,7 +215,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
     }
 
     fn take_same(&mut self, of: &mut Vec<ProcedureId>, entry: Entry<'a, 'o>) -> bool {
-        // The report counts no trials: their number depends on the order of the entries.
+        // The report does not count attempts: their number depends on the order of the entries.
         let locations = self.report.locations;
         let same = of.iter().enumerate().find_map(|(index, &procedure)| {
             crate::work::step();
@@ -233,7 +233,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
     }
 }
 
-/// The entries that are called, by their offsets: by an entry that is no procedure, or by a procedure that is called.
+/// Offsets of entries that are called, by an entry other than a procedure, or by a procedure that is called.
 struct Called<'a, 'o> {
     dwarf: &'a Dwarf<'o>,
     all: BTreeSet<u64>,
@@ -250,7 +250,7 @@ impl<'a, 'o> Called<'a, 'o> {
         self.all.contains(&entry.offset())
     }
 
-    /// Adds what an entry refers to.
+    /// Adds the references of an entry.
     fn by(&mut self, entry: Entry<'a, 'o>) {
         self.add(refers_to(entry));
     }
@@ -269,7 +269,7 @@ fn is_procedure(entry: Entry<'_, '_>) -> bool {
     entry.tag() == dw::DW_TAG_dwarf_procedure
 }
 
-/// The entries to which expressions refer, by their offsets, each with whether an entry that is no procedure does.
+/// Offsets of the entries that expressions refer to, each with whether an entry other than a procedure does so.
 pub(super) type Referred = BTreeMap<u64, bool>;
 
 pub(super) fn referred(dwarf: &Dwarf<'_>) -> Referred {
@@ -282,14 +282,14 @@ pub(super) fn referred(dwarf: &Dwarf<'_>) -> Referred {
     all
 }
 
-/// The entries to which the expressions of an entry refer.
+/// Returns the offsets of the entries that the expressions of an entry refer to.
 fn refers_to(entry: Entry<'_, '_>) -> Vec<u64> {
     let mut all = Vec::new();
     for attribute in entry.attributes() {
         match attribute.value {
             Value::Expr(expr) => refers(expr, entry.unit(), &mut all),
             Value::LocList(_) => {
-                // A list that cannot be read is found where the attribute is compared.
+                // The comparison of the attribute reports a list that cannot be read.
                 let list = entry.locations(attribute.name).ok().flatten().unwrap_or_default();
                 list.iter().for_each(|one| refers(one.expr, entry.unit(), &mut all));
             }
@@ -300,7 +300,7 @@ fn refers_to(entry: Entry<'_, '_>) -> Vec<u64> {
 }
 
 fn refers<'o>(expr: &'o [u8], unit: &Unit<'o>, all: &mut Vec<u64>) {
-    // A list of its own, for expressions can be in one another.
+    // A work list, as expressions can be nested.
     let mut exprs = vec![expr];
     while let Some(expr) = exprs.pop() {
         for one in Decoder::new(expr, unit.encoding).map_while(Result::ok) {

@@ -1,18 +1,19 @@
-//! Ranges of pcs, by the pcs that they contain.
+//! Ranges of pcs, indexed by the pcs that they contain.
 
 use core::ops::Range;
 
-/// Ranges that can overlap. To find those that contain a pc takes time for these and the logarithm of all.
+/// Ranges that can overlap. Finding those that contain a pc takes time linear in their number and logarithmic in the
+/// number of all.
 #[derive(Debug, Default)]
 pub(super) struct Ranges {
-    /// The ranges by their starts, each with its number.
+    /// Ranges by start, each with its number.
     sorted: Vec<(Range<u64>, usize)>,
-    /// A tree over them: the middle of a part has the last end of the part.
+    /// Tree over the ranges: the middle of a part has the largest end of the part.
     ends: Vec<u64>,
 }
 
 impl Ranges {
-    /// Sorts ranges, each with its number.
+    /// Builds the index from ranges, each with its number.
     pub(super) fn new(ranges: impl Iterator<Item = (Range<u64>, usize)>) -> Self {
         let mut sorted: Vec<_> = ranges.collect();
         sorted.sort_unstable_by_key(|(range, number)| (range.start, *number));
@@ -21,12 +22,12 @@ impl Ranges {
         Self { sorted, ends }
     }
 
-    /// Whether one of them meets pcs. Empty ones meet nothing.
+    /// Returns whether one of the ranges overlaps `pcs`. Empty ranges overlap nothing.
     pub(super) fn meet(&self, pcs: &Range<u64>) -> bool {
         meet(&self.sorted, &self.ends, pcs)
     }
 
-    /// The numbers of those that contain a pc, in order.
+    /// Returns the numbers of the ranges that contain a pc, in ascending order.
     pub(super) fn at(&self, pc: u64) -> Vec<usize> {
         let mut found = Vec::new();
         at(&self.sorted, &self.ends, pc, &mut found);
@@ -70,7 +71,7 @@ mod tests {
 
     #[test]
     fn all_that_contain_a_pc_are_found() {
-        // Some overlap, some are empty or reversed.
+        // Ranges that overlap, and empty or reversed ones.
         let ranges: Vec<_> = (0..200u64).map(|n| (n * 37 % 101)..(n * 53 % 113)).collect();
         let index = Ranges::new(ranges.iter().cloned().zip(0..));
         for pc in 0..120 {

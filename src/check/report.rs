@@ -1,4 +1,4 @@
-//! What was found.
+//! Result of a comparison.
 
 use core::fmt;
 
@@ -10,35 +10,36 @@ use crate::error::{At, Count, Error};
 use crate::model::VariableId;
 use crate::read::{Entry, Object};
 
-/// Everything that was found, in the order of the module.
+/// Result of a comparison, in the order of the module.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Report {
     /// Differences between the module and the object.
     pub findings: Vec<Finding>,
-    /// A location that could not be compared: a variable's at a time, an attribute of something else, or a column of a frame.
+    /// Locations that could not be compared: one for each variable, attribute or column of a frame.
     pub unproven: Vec<Unproven>,
-    /// What the consumer could not be told, and was not.
+    /// Number of omissions: properties that the consumer cannot express.
     pub omitted: usize,
-    /// How many locations were compared: variables × pcs, × lanes and contents of the machine where the
+    /// Number of locations that were compared: variables × pcs, × lanes and contents of the machine where the
     /// location depends on them.
     pub locations: u64,
-    /// How many entries were compared.
+    /// Number of entries that were compared.
     pub entries: u64,
-    /// How many line rows were compared.
+    /// Number of line rows that were compared.
     pub rows: u64,
-    /// How many names were looked up in the tables that the consumer asks for.
+    /// Number of names that were looked up in the consumer's tables.
     pub names: u64,
-    /// How many entries of lists of macros were compared.
+    /// Number of macro directives that were compared.
     pub macros: u64,
 }
 
 impl Report {
-    /// Whether there is no difference.
+    /// Returns whether there is no finding.
     pub fn is_clean(&self) -> bool {
         self.findings.is_empty()
     }
 
-    /// The report without the findings of a kind: without [`Kind::Extra`], of an object to which others may add.
+    /// Returns the report without the findings of a kind: without [`Kind::Extra`], for an object to which others may
+    /// add.
     #[must_use]
     pub fn without(mut self, kind: Kind) -> Self {
         self.findings.retain(|finding| finding.kind != kind);
@@ -46,28 +47,28 @@ impl Report {
     }
 }
 
-/// Something that could not be compared.
+/// Location that could not be compared.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unproven {
-    /// The variable; `None` where the location is of something else.
+    /// Variable; `None` for the location of another entity.
     pub variable: Option<VariableId>,
-    /// Where in the program.
+    /// Place in the program.
     pub at: At,
-    /// The attribute or entry that has the location, if it is not that of a variable.
+    /// Attribute or entry with the location, unless it is a variable's.
     pub what: Option<String>,
-    /// Why it could not be compared.
+    /// Reason why it could not be compared.
     pub why: Obstacle,
 }
 
-/// Why something could not be compared.
+/// Reason why a location could not be compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Obstacle {
-    /// The module gives it by a raw expression, which has no meaning but the one that DWARF gives it.
+    /// The module has a raw expression, whose meaning only DWARF defines.
     Raw,
-    /// It means nothing in any of the machines that were tried: it is outside of its storage.
+    /// It has no meaning in any of the machines that were tried: it is outside of its storage.
     Outside,
-    /// Lanes stand in more regions inside of each other than are tried.
+    /// Regions of lanes are nested more deeply than the comparison allows.
     Depth,
 }
 
@@ -81,79 +82,80 @@ impl Obstacle {
     }
 }
 
-/// A difference.
+/// Difference between the module and the object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// What is different.
+    /// Kind of the difference.
     pub kind: Kind,
-    /// Where in the program.
+    /// Place in the program.
     pub at: At,
-    /// The lane that asks, if it matters.
+    /// Lane, if the difference depends on it.
     pub lane: Option<u32>,
-    /// What the module says.
+    /// Property in the module.
     pub expected: String,
-    /// What the object says.
+    /// Property in the object.
     pub found: String,
-    /// The evaluation that led there, operation by operation.
+    /// Trace of the evaluation, operation by operation.
     pub trace: Vec<String>,
 }
 
-/// What is different.
+/// Kind of a difference.
 ///
-/// An entry that is in the object and not in the module is [`Extra`](Self::Extra) where it does not change the meaning of
-/// one that was described. Elsewhere it has the kind of the part that it changes: a row of the line table over described
-/// code is [`Line`](Self::Line), an entry with a range of described code is [`Code`](Self::Code), a frame description
-/// entry that begins inside a described function is [`Frame`](Self::Frame), and a name or an address in a table that
-/// leads elsewhere is [`Table`](Self::Table).
+/// An entry of the object that the module does not describe is [`Extra`](Self::Extra) if it does not change the
+/// meaning of a described one. Otherwise it has the kind of the part that it changes: a row of the line table over
+/// described code is [`Line`](Self::Line), an entry with a range of described code is [`Code`](Self::Code), a frame
+/// description entry that starts within a described function is [`Frame`](Self::Frame), and a name or an address in a
+/// table that leads elsewhere is [`Table`](Self::Table).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Kind {
     /// An entry is missing.
     MissingEntry,
-    /// There is more than the module has: a unit, an entry, a file, the frame of a function. What was described can
-    /// be right all the same, so that who adds to an object can [leave these out](Report::without). A unit, function
-    /// or row of code that was described is none of these, but [`Self::Code`] or [`Self::Line`].
+    /// The object has something that the module does not describe: a unit, an entry, a file, the frame of a function.
+    /// The described entries can still be right, so that a user who adds to an object can [leave these
+    /// out](Report::without). Units, functions and rows over described code are [`Self::Code`] or [`Self::Line`]
+    /// instead.
     Extra,
     /// An attribute is missing, or has another value.
     Attribute,
-    /// A type is another.
+    /// A type differs.
     Type,
-    /// The code of a scope is elsewhere, or a unit or function that was not described has it, too.
+    /// The code of a scope differs, or a unit or function that is not described has it, too.
     Code,
-    /// A variable is elsewhere.
+    /// The location of a variable differs.
     Location,
-    /// The frame of a function, or a register of its caller, is elsewhere.
+    /// The frame of a function, or the location of a caller's register, differs.
     Frame,
     /// A location could not be evaluated.
     Evaluation,
-    /// A list has an entry that is empty, reversed, or outside of the function.
+    /// An entry of a list is empty, reversed, or outside of the function.
     Range,
-    /// A row of the line table is missing or different, or there are more of code that was described.
+    /// A row of the line table is missing, differs, or is an additional one over described code.
     Line,
-    /// A macro is missing or different.
+    /// A macro is missing or differs.
     Macro,
-    /// A table for looking things up, by name or by address, leads elsewhere.
+    /// A lookup table, by name or by address, leads elsewhere.
     Table,
-    /// Something could not be read.
+    /// A part of the object cannot be read.
     Unreadable,
 }
 
 impl Report {
-    /// Adds a difference.
+    /// Adds a finding.
     #[cold]
     pub(super) fn find(&mut self, kind: Kind, at: At, expected: impl Into<String>, found: impl Into<String>) {
         let (expected, found) = (expected.into(), found.into());
         self.findings.push(Finding { kind, at, lane: None, expected, found, trace: Vec::new() });
     }
 
-    /// Adds something of an object that could not be read.
+    /// Adds a finding for a part of the object that cannot be read.
     #[cold]
     pub(super) fn unreadable(&mut self, object: &Object<'_>, error: &Error, at: At) {
         let found = super::placed(object, error).to_string();
         self.find(Kind::Unreadable, at, "something that can be read", found);
     }
 
-    /// Compares two values of one kind.
+    /// Adds a finding if two values differ.
     pub(super) fn same<T: PartialEq + Describe>(&mut self, at: &At, what: &str, expected: &T, found: &T) {
         if expected != found {
             let (expected, found) = (format!("{what} {}", expected.describe()), found.describe());
@@ -161,14 +163,14 @@ impl Report {
         }
     }
 
-    /// Adds an entry that nobody described. It is over described code if it is a function with some of that.
+    /// Adds a finding for an entry that is not described: [`Kind::Code`] for a function over described code.
     #[cold]
     pub(super) fn unexpected(&mut self, described: Described<'_>, entry: Entry<'_, '_>, at: At) {
         let name = entry.name().unwrap_or_default();
         let tags = [dw::DW_TAG_variable, dw::DW_TAG_formal_parameter, dw::DW_TAG_constant];
         let variable = tags.contains(&entry.tag()).then(|| name.to_string()).or(at.variable.clone());
         let what = format!("{} `{name}`", entry.tag().describe());
-        // A debugger that looks for the function at a pc can find this one.
+        // A debugger that looks up a pc can find this function instead.
         let is_over = entry.tag() == dw::DW_TAG_subprogram && described.has_code(entry);
         let kind = if is_over { Kind::Code } else { Kind::Extra };
         self.find(kind, At { variable, ..at }, "no more", what);
@@ -203,7 +205,7 @@ impl fmt::Display for Finding {
             Some(lane) if is_placed => write!(f, "{}, lane {lane}: ", self.at)?,
             Some(lane) => write!(f, "lane {lane}: ")?,
             None if is_placed => write!(f, "{}: ", self.at)?,
-            // It is about the whole object.
+            // The finding is about the whole object.
             None => {}
         }
         write!(f, "expected {}, found {}", self.expected, self.found)?;
@@ -229,7 +231,7 @@ impl fmt::Display for Report {
         let counts = [Count(*entries, "entry"), Count(*rows, "line row"), Count(*locations, "location")];
         let [entries, rows, locations] = counts;
         write!(f, "{entries}, {rows}, {locations}")?;
-        // Not every module has them, and not every consumer asks for them.
+        // Printed only if compared: few modules and consumers have them.
         for count in [Count(*names, "name"), Count(*macros, "macro")] {
             if count.0 > 0 {
                 write!(f, ", {count}")?;

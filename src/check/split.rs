@@ -1,5 +1,5 @@
-//! Split units: the object with the skeletons, and the objects with the rest. DWARF 5 sections 3.1.2, 3.1.3 and
-//! 7.3.2.
+//! Split units: the object with the skeletons, and the files with the other entries. DWARF 5 sections 3.1.2, 3.1.3
+//! and 7.3.2.
 
 use gimli::constants as dw;
 
@@ -16,15 +16,15 @@ use crate::model::{Module, UnitId};
 use crate::omission::Omission;
 use crate::read::{Dwarf, Entry, Object, Placing, Unit};
 
-/// Compares an object, `main`, and the objects of its split units with the module that they were written from,
-/// for a consumer that [has units split](Consumer::is_split). The same is compared as by
-/// [`check`](super::check), and that each split unit and its skeleton belong together.
+/// Compares an object, `main`, and the files of its split units with the module that they were written from, for a
+/// consumer that [splits units](Consumer::is_split). Beyond the comparison of [`check`](super::check), each split
+/// unit must match its skeleton.
 ///
-/// `omissions` is as for [`check`](super::check). The split objects may come in any order; of units with one name,
-/// they come in the order of the module.
+/// `omissions` is as for [`check`](super::check). The split files may come in any order; units of one name come in
+/// the order of the module.
 ///
 /// # Errors
-/// Only if the bytes cannot be read. Everything else is a finding of the report.
+/// Returns an error only if the bytes cannot be read. Everything else is a finding of the report.
 pub fn check_split(
     module: &Module,
     consumer: &Consumer,
@@ -41,7 +41,7 @@ pub fn check_split(
         Ok(dwarf) => dwarf,
         Err(error) => return Ok(unreadable(&object, &error, omissions)),
     };
-    // No linker reads these.
+    // No linker reads the split files.
     let objects = split.iter().map(|bytes| Object::read(bytes)).collect::<Result<Vec<_>>>()?;
     let mut files = Vec::new();
     for file in &objects {
@@ -64,7 +64,7 @@ pub fn check_split(
 }
 
 impl<'a, 'o> Compare<'a, 'o> {
-    /// Compares everything.
+    /// Runs the whole comparison.
     fn run_split(
         mut self,
         skeletons: &'a Dwarf<'o>,
@@ -82,7 +82,7 @@ impl<'a, 'o> Compare<'a, 'o> {
             self.tables().headers(object, file);
             self.relocations(object);
         }
-        // Which file has which unit is known by the unit's name, whatever the file is called.
+        // Files match units by the unit's name, not by the file's.
         let mut known = UnitsByName::new(files);
         let mut of_file = vec![Vec::new(); files.len()];
         for (id, unit) in self.described.module.units() {
@@ -112,7 +112,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         self.report
     }
 
-    /// What is in a file that no linker reads needs none.
+    /// Reports relocations in a split file, which no linker reads.
     fn relocations(&mut self, object: &Object<'_>) {
         const SHT_RELA: u32 = 4;
         const SHT_REL: u32 = 9;
@@ -124,7 +124,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         }
     }
 
-    /// The skeleton of a split unit, compared but for its code.
+    /// Compares the skeleton of a split unit, except for its code. Returns its entry.
     pub(super) fn skeleton(&mut self, id: UnitId, split: &Unit<'o>, at: &At) -> Option<Entry<'a, 'o>> {
         let is_of = |one: &Unit<'_>| one.kind == dw::DW_UT_skeleton && one.dwo_id == split.dwo_id;
         let found = self.split.skeletons.iter_mut().find(|(one, is_taken)| is_of(one) && !is_taken);

@@ -1,4 +1,4 @@
-//! Scopes and their entities: entries are found by tag and name, and compared one by one.
+//! Scopes and their entities. Entries match by tag and name, and are compared one by one.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
@@ -12,7 +12,7 @@ use crate::error::{At, Count};
 use crate::model::{FunctionId, ScopeId, ScopeKind, VariableId};
 use crate::read::{Attribute, Entry};
 
-/// Entries below another one, by tag and name, and by whether they have code.
+/// Children of an entry, by tag and name, and by whether they have code.
 struct Children<'a, 'o>(BTreeMap<(u16, Cow<'a, str>, bool), VecDeque<Entry<'a, 'o>>>);
 
 impl<'a, 'o> Children<'a, 'o> {
@@ -20,7 +20,7 @@ impl<'a, 'o> Children<'a, 'o> {
         let mut children = Self(BTreeMap::new());
         for child in entry.children().filter(|&child| !is_compared_apart(child, entry.tag())) {
             let tag = child.tag();
-            // Blocks have no name, and calls the name of the callee, which others have, too.
+            // Blocks have no name, and calls share the name of the callee.
             let is_code = matches!(
                 tag,
                 dw::DW_TAG_lexical_block
@@ -36,12 +36,12 @@ impl<'a, 'o> Children<'a, 'o> {
         children
     }
 
-    /// The next entry of a tag and name: those of one name are in the order of the module.
+    /// Takes the next entry of a tag and name. Entries of one name are in the order of the module.
     fn take(&mut self, tag: DwTag, name: &'a str, is_placed: bool) -> Option<Entry<'a, 'o>> {
         self.0.get_mut(&(tag.0, Cow::Borrowed(name), is_placed))?.pop_front()
     }
 
-    /// The entries that were not taken, in the order of the file.
+    /// Returns the entries that are left, in the order of the file.
     fn rest(self) -> Vec<Entry<'a, 'o>> {
         let mut rest: Vec<_> = self.0.into_values().flatten().collect();
         rest.sort_unstable_by_key(|entry| entry.index());
@@ -49,13 +49,13 @@ impl<'a, 'o> Children<'a, 'o> {
     }
 }
 
-/// A scope, an entry of it, and the function whose code it is in: `None` in an abstract instance.
+/// Scope, its entry, and the function whose code the entry describes: `None` in an abstract instance.
 type Inside<'a, 'o> = (ScopeId, Entry<'a, 'o>, Option<FunctionId>);
 
 impl<'a, 'o> Compare<'a, 'o> {
-    /// Compares the entities in a scope, and in the scopes in it, with the children of an entry.
+    /// Compares the entities in a scope, and in the scopes within it, with the children of an entry.
     ///
-    /// Scopes within a scope wait until it is done, so that any depth takes the same room.
+    /// Inner scopes are in a list, so that the depth of scopes does not affect the depth of recursion.
     pub(super) fn scope(&mut self, scope: ScopeId, entry: Entry<'a, 'o>) {
         let mut waiting = Vec::from([(scope, entry, None)]);
         while let Some(next) = waiting.pop() {
@@ -89,7 +89,7 @@ impl<'a, 'o> Compare<'a, 'o> {
                 continue;
             };
             self.report.entries += 1;
-            // A debugger calls functions with arguments in the order of the entries.
+            // A debugger passes arguments in the order of the entries.
             if matches!(node.tag, dw::DW_TAG_formal_parameter | dw::DW_TAG_unspecified_parameters) {
                 if entry.index() < last_parameter {
                     let at = self.described.at(entity);
@@ -107,7 +107,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         inner
     }
 
-    /// The scope that an entity is.
+    /// Scope of an entity, if it has one.
     fn scope_of(&self, entity: Entity) -> Option<ScopeId> {
         match entity {
             Entity::Scope(id) => Some(id),
@@ -116,7 +116,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         }
     }
 
-    /// Compares an entity with its entry, and adds the comparisons that wait for other entries.
+    /// Compares an entity with its entry, and adds the comparisons that depend on other entries.
     fn entity(
         &mut self,
         entity: Entity,
@@ -125,7 +125,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         instance: Option<FunctionId>,
     ) {
         let at = self.described.at(entity);
-        // The entry of a block in the abstract instance is the origin of the others.
+        // The other instances of a block refer to its entry in the abstract instance.
         let is_origin = match entity {
             Entity::Scope(id) => {
                 instance.is_none()
@@ -155,7 +155,7 @@ impl<'a, 'o> Compare<'a, 'o> {
                 self.pending.places.push((id, entry, None));
             }
             Entity::Variable(id) => {
-                // A static member has no location, and a value only where one is described.
+                // The entry of a static member has no location, and only sometimes a value.
                 let has_value = entry.attr(dw::DW_AT_const_value).is_some();
                 if has_value || !self.described.module.is_static_member(id) {
                     self.pending.places.push((id, entry, instance));
@@ -170,7 +170,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         }
     }
 
-    /// Compares an entry. Types that it refers to are compared now, other entities when all entries are known.
+    /// Compares an entry. The types that it refers to are compared now, other entities after all entries are known.
     pub(super) fn node(&mut self, node: &Node<'a>, entry: Entry<'a, 'o>, at: &At) {
         let mut compared = Compared::default();
         compared.compare(self.file.reader(self.described), node, entry);
@@ -193,7 +193,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         self.pending.numbers.extend(numbers.into_iter().map(|(number, entry)| (at.clone(), number, entry)));
     }
 
-    /// Compares references to entities when all entries are known.
+    /// Compares references to entities, after all entries are known.
     pub(super) fn references(&mut self) {
         for (at, one) in core::mem::take(&mut self.pending.references) {
             if let Some((kind, (expected, found))) = self.known.differs(self.file.dwarf, one) {
@@ -202,8 +202,8 @@ impl<'a, 'o> Compare<'a, 'o> {
         }
     }
 
-    /// A number in fewer bytes than the type has is taken with a sign by some readers and without by others:
-    /// DWARF 5 section 7.5.5.
+    /// Reports a number in fewer bytes than its type has: some readers extend its sign and some do not. DWARF 5
+    /// section 7.5.5.
     fn whole_value(&mut self, id: VariableId, entry: Entry<'a, 'o>, at: &At) {
         let is_value = |attribute: &&Attribute<'_>| attribute.name == dw::DW_AT_const_value;
         let Some(value) = entry.attributes().iter().find(is_value) else { return };
@@ -221,8 +221,8 @@ impl<'a, 'o> Compare<'a, 'o> {
     }
 }
 
-/// Whether an entry in one of this kind is compared by itself: types where they are used, and then the rest of them;
-/// procedures when all that can call them is known; parts with their owner.
+/// Returns whether entries of this kind are compared separately: types at their uses or at the end; procedures after
+/// all their callers are known; parts with their owner.
 fn is_compared_apart(entry: Entry<'_, '_>, parent: DwTag) -> bool {
     match entry.tag() {
         dw::DW_TAG_dwarf_procedure => parent == dw::DW_TAG_compile_unit,

@@ -1,5 +1,4 @@
-//! Tables for looking things up by address, and by name before DWARF 5: DWARF 5 section 6.1.2, DWARF 4 section
-//! 6.1.1.
+//! Lookup tables by address, and by name before DWARF 5: DWARF 5 section 6.1.2, DWARF 4 section 6.1.1.
 
 use gimli::constants as dw;
 
@@ -15,12 +14,13 @@ use crate::read::{
     PublicSection, Sections, Unit, Value,
 };
 
-/// The linker fills in which units tables are of: also of the first one, whose offset is right by luck without.
+/// Checks that the linker relocates the unit offsets of tables, also that of the first unit, which is right without
+/// relocation by accident.
 pub(super) fn units_are_relocated(report: &mut Report, object: &Object<'_>, behind: &Object<'_>) {
     if !object.is_relocatable() {
         return;
     }
-    // What cannot be read was found before.
+    // Other comparisons report tables that cannot be read.
     let (Ok(all), Ok(moved)) = (units_of_tables(object), units_of_tables(behind)) else { return };
     for ((section, unit), (_, moved)) in all.into_iter().zip(moved) {
         if moved != unit.wrapping_add(INFO_BEHIND) {
@@ -36,7 +36,7 @@ pub(super) fn units_are_relocated(report: &mut Report, object: &Object<'_>, behi
     }
 }
 
-/// The offsets of units in all tables.
+/// Unit offsets of all tables.
 fn units_of_tables(object: &Object<'_>) -> Result<Vec<(&'static str, u64)>> {
     let sections = &Sections::of(object);
     let mut all = Vec::new();
@@ -51,7 +51,7 @@ fn units_of_tables(object: &Object<'_>) -> Result<Vec<(&'static str, u64)>> {
     Ok(all)
 }
 
-/// The comparison of tables for looking things up, by name and by address.
+/// Comparison of lookup tables, by name and by address.
 pub(super) struct Tables<'t, 'a, 'o> {
     pub(super) described: Described<'a>,
     pub(super) file: &'t File<'a, 'o>,
@@ -60,17 +60,17 @@ pub(super) struct Tables<'t, 'a, 'o> {
     pub(super) report: &'t mut Report,
 }
 
-/// A place in a section, of something.
+/// Place in a section, with the place of an entity.
 pub(super) fn in_section(section: &str, of: Option<At>) -> At {
     At { section: Some(section.into()), ..of.unwrap_or_default() }
 }
 
 const ADDRESSES: &str = ".debug_aranges";
-/// An end for references that go round in circles.
+/// Limit of steps along references, which can be circular.
 const MOST_STEPS: usize = 16;
 
 impl<'a, 'o> Tables<'_, 'a, 'o> {
-    /// Compares all tables of names that the consumer asks for; others are not there.
+    /// Compares the consumer's name tables, and reports others.
     pub(super) fn lookups(&mut self) {
         self.name_indices();
         for section in PublicSection::ALL {
@@ -78,17 +78,17 @@ impl<'a, 'o> Tables<'_, 'a, 'o> {
         }
     }
 
-    /// The object that has the tables: of split units, the one with their skeletons.
+    /// Object with the tables: for split units, that of their skeletons.
     pub(super) fn with_tables(&self) -> &'a Dwarf<'o> {
         self.split.main.unwrap_or(self.file.dwarf)
     }
 
-    /// A unit as these tables know it: of a split unit, its skeleton.
+    /// Unit as these tables refer to it: for a split unit, its skeleton.
     pub(super) fn in_tables(&self, unit: &'a Unit<'o>) -> Option<&'a Unit<'o>> {
         if self.split.main.is_some() { self.split.of_file.get(&unit.offset).copied() } else { Some(unit) }
     }
 
-    /// The entry that an index entry names, if it is in this file. DWARF 5 section 6.1.1.2.
+    /// Entry that an index entry refers to, if it is in this file. DWARF 5 section 6.1.1.2.
     pub(super) fn named(&self, entry: &NameEntry) -> Option<Entry<'a, 'o>> {
         if self.split.main.is_none() {
             return self.file.dwarf.named(entry);
@@ -98,14 +98,14 @@ impl<'a, 'o> Tables<'_, 'a, 'o> {
         self.file.dwarf.entry_at(unit.checked_add(entry.entry?)?)
     }
 
-    /// Whether an entry of an index names something in the file of another skeleton.
+    /// Returns whether an index entry refers to the file of another skeleton.
     pub(super) fn is_in_another_file(&self, entry: &NameEntry) -> bool {
         let Some((main, NameUnit::Compile(offset))) = self.split.main.zip(entry.unit) else { return false };
         let is_here = self.split.of_file.values().any(|skeleton| skeleton.offset == offset);
         !is_here && main.units().iter().any(|unit| unit.offset == offset)
     }
 
-    /// Whether the module has the unit. What tables have of another one is its producer's affair.
+    /// Returns whether the module describes the unit. Table entries of other units are not compared.
     pub(super) fn is_described(&self, unit: &'a Unit<'o>) -> bool {
         match unit.type_offset {
             Some(ty) => self.known.type_entries.contains(&ty),
@@ -113,7 +113,7 @@ impl<'a, 'o> Tables<'_, 'a, 'o> {
         }
     }
 
-    /// Whether a table is of a unit that the module does not have: known by its offset in the tables.
+    /// Returns whether a table belongs to a unit that is not described, given the unit's offset in the tables.
     pub(super) fn is_of_others(&self, offset: u64) -> bool {
         let unit = self.with_tables().unit_at(offset).filter(|unit| unit.offset == offset);
         unit.is_some_and(|unit| match unit.type_offset {
@@ -122,13 +122,13 @@ impl<'a, 'o> Tables<'_, 'a, 'o> {
         })
     }
 
-    /// An offset in a section, as it is in the file.
+    /// Place of an offset in a section of the file before linking.
     pub(super) fn at_offset(&self, section: &str, offset: u64) -> At {
         let moved = self.described.object.section(section).map_or(0, |section| section.moved);
         At { offset: Some(offset.saturating_sub(moved)), ..in_section(section, None) }
     }
 
-    /// Notes tables that the consumer does not ask for, of these units.
+    /// Reports tables of these units that the consumer does not have.
     pub(super) fn not_asked_for(&mut self, section: &str, units: &[u64]) {
         if units.is_empty() {
             return;
@@ -138,7 +138,7 @@ impl<'a, 'o> Tables<'_, 'a, 'o> {
         self.report.find(kind, in_section(section, None), "no such table", "one");
     }
 
-    /// Each unit's code is in its table, function by function.
+    /// Compares the address table of each unit with its functions.
     pub(super) fn addresses(&mut self) {
         let sets = match AddressRanges::read_all(self.with_tables().sections()) {
             Ok(sets) => sets,
@@ -199,7 +199,7 @@ impl<'a, 'o> Tables<'_, 'a, 'o> {
         }
     }
 
-    /// A unit's public names: of functions and variables in one section, of types in the other.
+    /// Compares a unit's public names: functions and variables in one section, types in the other.
     fn public(&mut self, section: PublicSection) {
         let sets = match PublicNames::read_all(self.with_tables().sections(), section) {
             Ok(sets) => sets,
@@ -230,7 +230,7 @@ impl<'a, 'o> Tables<'_, 'a, 'o> {
                 }
             }
         }
-        // The tables have offsets in `.debug_info`, of units that are there in any case.
+        // Tables refer to offsets in `.debug_info`, of units that no linker drops.
         for unit in dwarf.units().iter().filter(|unit| !is_type_unit(unit)) {
             if !self.is_described(unit) {
                 continue;
@@ -274,7 +274,7 @@ impl<'a, 'o> Tables<'_, 'a, 'o> {
     }
 }
 
-/// What the one list has more than the other; both are sorted.
+/// Returns the elements of one sorted list that another does not have.
 pub(super) fn less<'l, T: Ord>(all: &'l [T], others: &[T]) -> Vec<&'l T> {
     let mut others = others.iter().peekable();
     let mut rest = Vec::new();
@@ -287,7 +287,7 @@ pub(super) fn less<'l, T: Ord>(all: &'l [T], others: &[T]) -> Vec<&'l T> {
     rest
 }
 
-/// Whether other units see it: it is in no function, and has external linkage if it is no type.
+/// Returns whether an entry is visible to other units: it is outside of functions, and a type or external.
 fn is_public(entry: Entry<'_, '_>, class: Class) -> bool {
     let is_external = matches!(entry.inherited(dw::DW_AT_external), Some(Value::Flag(true)));
     let is_inside = std::iter::successors(entry.parent(), |around| around.parent())
@@ -295,7 +295,7 @@ fn is_public(entry: Entry<'_, '_>, class: Class) -> bool {
     !is_inside && (is_external || class == Class::Type)
 }
 
-/// The name with those of the namespaces and types around it: of a definition, of where it is declared.
+/// Name qualified by the enclosing namespaces and types; for a definition, those of its declaration.
 fn qualified(entry: Entry<'_, '_>) -> String {
     let mut declared = entry;
     for _ in 0..MOST_STEPS {

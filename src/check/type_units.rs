@@ -1,8 +1,7 @@
-//! Types that have units of their own: DWARF 5 section 3.1.4.
+//! Types in type units: DWARF 5 section 3.1.4.
 //!
-//! A type that an entry refers to by signature is compared with the entry in the type unit as if it were in place. Each
-//! entry of a type unit is one of these types. A type that can be in a unit of its own is in one, for a linker keeps one
-//! unit of several.
+//! The target of a signature reference is compared as if it were in place. Every entry in a type unit belongs to such
+//! a type. A type that can have a type unit has one, so that a linker keeps one of several copies.
 
 use core::ops::Range;
 use std::borrow::Cow;
@@ -18,19 +17,19 @@ use crate::error::At;
 use crate::model::{BaseOffset, Count, ScopeKind, StringId, TypeId, TypeKind};
 use crate::read::{Entry, Unit};
 
-/// Whether it is a unit of a type.
+/// Returns whether a unit is a type unit.
 pub(super) fn is_type_unit(unit: &Unit<'_>) -> bool {
     unit.kind == dw::DW_UT_type
 }
 
-/// The entries of types that have units of their own, by tag and name.
+/// Entries of types with type units, by tag and name.
 pub(super) type TypeUnits<'a, 'o> = BTreeMap<(u16, Cow<'a, str>), Vec<Entry<'a, 'o>>>;
 
-/// A tag, the namespaces around, the name.
+/// Tag, enclosing namespaces, name.
 type Called = (u16, Vec<StringId>, StringId);
 
 impl<'a, 'o> Compare<'a, 'o> {
-    /// The units of types.
+    /// Type units of the file.
     fn units_of_types(&self) -> impl Iterator<Item = &'a Unit<'o>> + use<'a, 'o> {
         self.file.dwarf.units().iter().filter(|unit| is_type_unit(unit))
     }
@@ -50,13 +49,14 @@ impl<'a, 'o> Compare<'a, 'o> {
         }
     }
 
-    /// The entries of types of this tag and name that have units of their own.
+    /// Entries of types of this tag and name that have type units.
     pub(super) fn in_type_units(&self, tag: DwTag, name: &'a str) -> impl Iterator<Item = Entry<'a, 'o>> {
         let found = self.type_units.get(&(tag.0, Cow::Borrowed(name)));
         found.map_or(&[][..], Vec::as_slice).iter().copied()
     }
 
-    /// Whether a type was compared with an entry that is at one of these offsets, or is what a type unit is for.
+    /// Returns whether a type was compared with an entry in this range of offsets, or with the subject of a type
+    /// unit.
     pub(super) fn is_compared(&self, id: TypeId, unit: &Range<u64>) -> bool {
         let mut entries = self.known.types.range((id, 0)..=(id, u64::MAX)).map(|&(_, offset)| offset);
         entries.any(|offset| {
@@ -66,7 +66,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         })
     }
 
-    /// Looks for entries that type units should not have.
+    /// Reports entries that type units must not have.
     pub(super) fn rest_of_type_units(&mut self) {
         for unit in self.units_of_types() {
             let Some(root) = self.file.dwarf.root(unit) else { continue };
@@ -101,7 +101,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         }
     }
 
-    /// Looks for types that are in a compile unit, or in another type's, and could be in their own.
+    /// Reports types in a compile unit or in another type's unit that could have their own.
     pub(super) fn types_that_stayed(&mut self) {
         if !self.described.consumer.has_type_units {
             return;
@@ -129,7 +129,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         }
     }
 
-    /// The qualified name of a type that has a unit of its own: a structure, class, union or enumeration with a name.
+    /// Qualified name of a type that gets a type unit if possible: a named structure, class, union or enumeration.
     fn called(&self, id: TypeId) -> Option<Called> {
         let ty = self.described.module.ty(id);
         let is_one = matches!(ty.kind(), TypeKind::Composite(_) | TypeKind::Enum { .. });
@@ -143,8 +143,8 @@ impl<'a, 'o> Compare<'a, 'o> {
         Some((tag_of(ty.kind()).0, around, name))
     }
 
-    /// Whether a type means the same in a unit of its own: nothing around it or in it is in one place only, but for
-    /// namespaces, which are opened again.
+    /// Returns whether a type keeps its meaning in a type unit: neither its scopes nor its contents belong to one
+    /// unit. Namespaces do not, as they can be reopened.
     fn can_be_alone(&self, id: TypeId) -> bool {
         let (module, ty) = (self.described.module, self.described.module.ty(id));
         let mut scope = module.scope(ty.scope());
@@ -170,7 +170,7 @@ impl<'a, 'o> Compare<'a, 'o> {
             }
     }
 
-    /// Adds the types that refer to a type that stays in its compile unit: they stay, too.
+    /// Adds the types that refer to a type that stays in its compile unit, transitively.
     fn spread(&self, stays: &mut BTreeSet<TypeId>) {
         let mut users = BTreeMap::<TypeId, Vec<TypeId>>::new();
         for (id, ty) in self.described.module.types() {
@@ -182,7 +182,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         }
     }
 
-    /// Adds types that are called the same and are not: a signature can be that of both.
+    /// Adds types with equal qualified names and different contents, which can have equal signatures.
     fn called_the_same(&mut self, stays: &mut BTreeSet<TypeId>) {
         let mut all = BTreeMap::<Called, Vec<TypeId>>::new();
         for (id, _) in self.described.module.types() {
@@ -198,7 +198,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         }
     }
 
-    /// Whether the entry of a type is also that of another type.
+    /// Returns whether the entry of a type also matches another type.
     fn is_same(&mut self, one: TypeId, other: TypeId) -> bool {
         let language = |id: TypeId| {
             let unit = self.described.module.unit(self.described.module.ty(id).unit());

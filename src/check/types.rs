@@ -1,4 +1,4 @@
-//! Types: their structure, as far as it goes, and where they are declared.
+//! Types: their structure and their scopes.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -14,7 +14,7 @@ use crate::error::At;
 use crate::model::{ScopeId, ScopeKind, TypeId, TypeKind, UnitId};
 use crate::read::Entry;
 
-/// References, numbers and scopes of a type that is the same as an entry.
+/// References, numbers and scopes of a type that matches an entry.
 #[derive(Default)]
 pub(super) struct Met<'a, 'o> {
     /// Composite types as scopes.
@@ -35,20 +35,20 @@ impl<'a, 'o> Compare<'a, 'o> {
         }
     }
 
-    /// Adds comparisons that wait for other entries.
+    /// Adds comparisons that depend on other entries.
     fn met(&mut self, Met { scopes, references, numbers }: Met<'a, 'o>, at: &At) {
         self.pending.types.extend(scopes);
         self.pending.references.extend(references.into_iter().map(|one| (at.clone(), one)));
         self.pending.numbers.extend(numbers.into_iter().map(|(number, entry)| (at.clone(), number, entry)));
     }
 
-    /// Compares a type with an entry, and all that it is made of.
+    /// Compares a type with an entry, with all types that it refers to.
     ///
     /// # Errors
     /// The first difference.
     pub(super) fn same_type(&mut self, ty: TypeId, entry: Entry<'a, 'o>) -> Result<Met<'a, 'o>, Different> {
-        // A list of its own, for types may be nested deeply. Pairs that were seen are being compared, or
-        // were: if they are not the same, that is found where they were seen first.
+        // A work list, as types may be nested deeply. A pair that was seen before is compared once: a difference is
+        // found where it was seen first.
         let mut seen = BTreeSet::new();
         let mut met = Met::default();
         let mut pairs = Vec::from([(ty, entry)]);
@@ -92,7 +92,7 @@ impl<'a, 'o> Compare<'a, 'o> {
             let entity = self.described.around(ty);
             return compared.references.push(Reference { attribute: None, entity, found: Some(around) });
         }
-        // Namespaces are opened again. What is in a function or a type has no unit of its own.
+        // Namespaces can be reopened. Types in functions and types have no type units.
         let mut scope = self.described.module.scope(ty.scope());
         while let (&ScopeKind::Namespace { name, is_inline }, Some(outer)) = (&scope.kind, scope.parent) {
             compared.compare(
@@ -110,8 +110,8 @@ impl<'a, 'o> Compare<'a, 'o> {
         );
     }
 
-    /// Compares the types that no entity of the module refers to with entries that were not compared yet, and the
-    /// scopes of composite types.
+    /// Compares the types that no entity of the module refers to with the remaining entries, and the scopes of
+    /// composite types.
     pub(super) fn rest_of_types(&mut self, unit: UnitId, root: Entry<'a, 'o>) {
         let module = self.described.module;
         self.scopes_of_types();
@@ -130,8 +130,8 @@ impl<'a, 'o> Compare<'a, 'o> {
             let (tag, name) = (tag_of(ty.kind()), ty.name().map_or("", |name| module.string(name)));
             let of_kind = entries.entry((tag.0, name.into())).or_default();
             of_kind.retain(|entry| !self.known.type_entries.contains(&entry.offset()));
-            // They are in the order of the module: the first that is not taken is the one, in its own scope if
-            // there is one.
+            // Entries are in the order of the module: the first that is left matches, in its own scope if there is
+            // one.
             let is_in_scope = |entry: &Entry<'_, '_>| {
                 let parent = entry.parent();
                 parent.is_some_and(|parent| self.known.scopes.contains(&(ty.scope(), parent.offset())))
@@ -155,7 +155,7 @@ impl<'a, 'o> Compare<'a, 'o> {
             }
         }
         for entry in root.descendants().filter(|entry| is_type(entry.tag())) {
-            // Expressions have base types of their own, also where all of those that need one were left out.
+            // Expressions use base types of their own, even if all expressions that need one are omitted.
             let is_known = self.known.type_entries.contains(&entry.offset())
                 || self.file.referred.contains_key(&entry.offset());
             if !is_known && !self.is_for_expressions(entry) {
@@ -166,7 +166,8 @@ impl<'a, 'o> Compare<'a, 'o> {
         }
     }
 
-    /// Whether it is a base type for narrow registers in typed expressions, by the name that LLVM gives to such.
+    /// Returns whether an entry is a base type for narrow registers in typed expressions, by the name that LLVM gives
+    /// it.
     fn is_for_expressions(&self, entry: Entry<'a, 'o>) -> bool {
         let is_typed =
             entry.tag() == dw::DW_TAG_base_type && !self.described.consumer.has_locations_on_the_stack();
@@ -174,7 +175,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         is_typed && entry.name().is_some_and(|name| name == format!("unsigned_{bits}"))
     }
 
-    /// Compares the scopes of composite types that were met.
+    /// Compares the scopes of the composite types seen so far.
     fn scopes_of_types(&mut self) {
         while let Some((scope, entry)) = self.pending.types.pop() {
             self.scope(scope, entry);

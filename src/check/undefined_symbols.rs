@@ -1,9 +1,10 @@
-//! The room that a symbol needs which the object does not define: the bytes that the module describes behind it.
+//! Sizes of symbols that the object does not define: the bytes that the module describes behind them.
 
 use crate::model::{Address, LocId, Module, Node, Symbol};
 use crate::read::{Object, Sizes};
 
-/// The bytes that are described behind each symbol of the module, if the object has symbols that it does not define.
+/// Returns the bytes that the module describes behind each of its symbols; empty if the object defines all its
+/// symbols.
 pub(super) fn sizes<'m>(module: &'m Module, object: &Object<'_>) -> Sizes<'m> {
     let mut sizes = Sizes::new();
     if object.symbols().iter().all(|symbol| symbol.is_defined || symbol.name.is_empty()) {
@@ -30,7 +31,7 @@ pub(super) fn sizes<'m>(module: &'m Module, object: &Object<'_>) -> Sizes<'m> {
     sizes
 }
 
-/// Reports how far constants lead from the symbols in a location; the object there has `bytes` bytes.
+/// Reports the bytes from each symbol in a location to the end of an object of `bytes` bytes there.
 fn reaches(module: &Module, loc: LocId, bytes: u64, reach: &mut impl FnMut(Symbol, u64)) {
     let forward = |by: i64| u64::try_from(by).unwrap_or(0);
     let bytes = module.nodes(loc).fold(bytes, |bytes, node| {

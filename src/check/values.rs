@@ -1,5 +1,5 @@
-//! Numbers and values that something besides a variable has: what the model denotes against what the evaluator
-//! finds, in machines that are stopped anywhere.
+//! Numbers and values of entities other than variables: the model's denotation against the evaluator's result,
+//! wherever the program stops.
 
 use gimli::{DwAt, constants as dw};
 
@@ -18,7 +18,7 @@ use crate::omission::{Property, Subject};
 use crate::read::{Entry, Value};
 
 impl<'a, 'o> Meanings<'_, 'a, 'o> {
-    /// Compares a value with that of an entry, wherever the machine is stopped.
+    /// Compares a value with that of an entry, wherever the program stops.
     pub(super) fn value(&mut self, value: Number, entry: Entry<'a, 'o>, at: &At) {
         let places = [dw::DW_AT_const_value, dw::DW_AT_location];
         let names = value.attribute.as_ref().map_or(&places[..], core::slice::from_ref);
@@ -35,7 +35,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
                 format!("{said} in {}", entry.describe()),
             );
         }
-        // A value without bits is the same as any other.
+        // All values without bits are equal.
         let bits = value.bits.unwrap_or(8);
         if bits == 0 {
             return;
@@ -80,7 +80,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         }
     }
 
-    /// The value in the object: `Err(None)` if there is none.
+    /// Returns the value in the object; `Err(None)` if it has none.
     fn read_value(
         &mut self,
         attribute: Option<DwAt>,

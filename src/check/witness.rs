@@ -1,20 +1,19 @@
-//! Where a mistake shows: pcs, lanes and contents of the machine that are worth trying.
+//! Witnesses: the pcs, lanes and contents of the machine at which a mistake shows.
 //!
-//! * Pcs: the first and the last byte of each range, of the module's and of the object's, and the byte on
-//!   either side. The ranges of entries that an expression calls or points to, directly or not, are among the
-//!   object's. Between two bounds nothing depends on the pc.
-//! * Lanes: 0, 1, 15, 16, 31, 32 and the last: a stride, an offset held in a signed byte, a half of a wave.
-//! * Contents: one in which every byte of every register and of memory spells where it is, so that a wrong
-//!   place cannot look right by luck; one in which every dword holds a number from 1 to 7, so that places at
-//!   run-time offsets lie inside of their storages; and all bits 0 and all bits 1, for sums that carry and
-//!   numbers that have a sign in one of the two.
+//! * Pcs: the first and the last byte of each range, of the module and of the object, and the byte on either side.
+//!   The object's ranges include those of entries that an expression calls or points to, directly or not. Between two
+//!   bounds nothing depends on the pc.
+//! * Lanes: 0, 1, 15, 16, 31, 32 and the last: a wrong stride, an offset in a signed byte, half of a wave.
+//! * Contents: one in which every byte of registers and memory depends on its own address, so that a wrong location
+//!   does not match by accident; one in which every dword is a number from 1 to 7, so that locations at run-time
+//!   offsets are within their storages; and all bits 0 and all bits 1, for carries and signs.
 //!
-//! * One place where the object is loaded, not that where it was linked.
+//! * Load addresses: one, different from the link address.
 //!
-//! What registers held when the function was entered differs from what they hold, in each of the contents.
+//! The value of a register on entry differs from its current value, in each of the contents.
 //!
-//! A location that asks for no lane is compared in one lane, and one that reads nothing with one content:
-//! it is the same in all others.
+//! A location that does not read the lane is compared in one lane, and one that does not read contents with one
+//! content: its result is the same in all others.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -24,7 +23,7 @@ use crate::op::Reg;
 use crate::read::Object;
 use crate::target::{SpaceId, Target};
 
-/// The lanes to try, on a target with waves of so many; 0 alone where code does not run in waves.
+/// Returns the lanes to try on a target; only 0 on a target without waves.
 pub fn lanes(target: &Target) -> Vec<u32> {
     let count = target.lanes();
     let mut lanes = vec![0, 1, 15, 16, 31, 32, count - 1];
@@ -34,7 +33,7 @@ pub fn lanes(target: &Target) -> Vec<u32> {
     lanes
 }
 
-/// The pcs to try in a function of `size` bytes, given the bounds of ranges.
+/// Returns the pcs to try in a function of `size` bytes, given the bounds of ranges.
 pub fn pcs(bounds: impl IntoIterator<Item = u64>, size: u64) -> Vec<u64> {
     let either_side = |bound: u64| [bound.wrapping_sub(1), bound];
     let ends = [0, size.wrapping_sub(1)];
@@ -45,18 +44,18 @@ pub fn pcs(bounds: impl IntoIterator<Item = u64>, size: u64) -> Vec<u64> {
     pcs
 }
 
-/// The pcs to try in a function. To the bounds that are known at first come those of the location lists of entries
-/// that an evaluation asks for.
+/// Pcs to try in a function: from the bounds known at the start, and from the location lists of the entries that an
+/// evaluation reads.
 pub(super) struct Pcs {
     size: u64,
     left: VecDeque<u64>,
     known: BTreeSet<u64>,
-    /// The entries whose bounds are among them, by offset.
+    /// Entries whose bounds were added, by offset.
     entries: BTreeSet<u64>,
 }
 
 impl Pcs {
-    /// The pcs of a function of `size` bytes, given the bounds of ranges.
+    /// Pcs of a function of `size` bytes, given the bounds of ranges.
     pub(super) fn new(bounds: impl IntoIterator<Item = u64>, size: u64) -> Self {
         let (left, known, entries) = (VecDeque::new(), BTreeSet::new(), BTreeSet::new());
         let mut all = Self { size, left, known, entries };
@@ -64,7 +63,7 @@ impl Pcs {
         all
     }
 
-    /// A pc alone, of a function of `size` bytes, for an attribute that itself says the same at all pcs.
+    /// Single pc of a function of `size` bytes, for an attribute that is the same at all pcs.
     pub(super) fn only(pc: u64, size: u64) -> Self {
         Self { size, left: [pc].into(), known: [pc].into(), entries: BTreeSet::new() }
     }
@@ -74,17 +73,17 @@ impl Pcs {
         self.left.extend(new.into_iter().filter(|&pc| self.known.insert(pc)));
     }
 
-    /// The next one to try.
+    /// Returns the next pc to try.
     pub(super) fn next(&mut self) -> Option<u64> {
         self.left.pop_front()
     }
 
-    /// The entries whose bounds were added, by offset.
+    /// Returns the entries whose bounds were added, by offset.
     pub(super) fn into_entries(self) -> BTreeSet<u64> {
         self.entries
     }
 
-    /// Adds the bounds of entries that were asked for: what refers to them is elsewhere where they are.
+    /// Adds the bounds of entries that an evaluation read: its result changes where they do.
     pub(super) fn follow(&mut self, asked: &Asked, bounds: impl Fn(u64) -> Vec<u64>) {
         for entry in asked.entries.take() {
             if self.entries.insert(entry) {
@@ -94,9 +93,9 @@ impl Pcs {
     }
 }
 
-/// By how many bytes an object is loaded above its addresses. Code objects and most programs are loaded anywhere, and
-/// nothing is where it was linked: a bias of 0 would make an address of a constant. `ET_EXEC` alone is loaded where it
-/// was linked, where the two are the same.
+/// Bytes by which an object is loaded above its addresses. Code objects and most programs can be loaded anywhere:
+/// with a bias of 0, an address would equal a constant. Only `ET_EXEC` is loaded at its link address, where the two
+/// are equal.
 pub(super) fn load_bias(object: &Object<'_>, target: &Target) -> u64 {
     match (object.is_fixed(), target.address_bytes()) {
         (true, _) => 0,
@@ -105,12 +104,12 @@ pub(super) fn load_bias(object: &Object<'_>, target: &Target) -> u64 {
     }
 }
 
-/// What a machine holds.
+/// Contents of a machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fill {
-    /// Every byte spells its address.
+    /// Every byte depends on its address.
     Spelled,
-    /// Every dword of a register holds a number from 1 to 7.
+    /// Every dword of a register is a number from 1 to 7.
     Small,
     /// All bits are 0.
     Zeros,
@@ -119,10 +118,10 @@ pub enum Fill {
 }
 
 impl Fill {
-    /// Every content to try.
+    /// All contents to try.
     pub const ALL: [Self; 4] = [Self::Spelled, Self::Small, Self::Zeros, Self::Ones];
 
-    /// Byte `at` of a register, the least significant being 0.
+    /// Returns byte `at` of a register, counted from the least significant one, 0.
     pub fn register_byte(self, reg: Reg, at: u32) -> u8 {
         match self {
             Self::Spelled => spell(reg.0.wrapping_mul(0x1_0001).wrapping_add(1 << 40), at.into()),
@@ -132,8 +131,8 @@ impl Fill {
         }
     }
 
-    /// Byte `at` of what a register held when the function was entered: not what it holds, whatever the fill,
-    /// so that one cannot be taken for the other.
+    /// Returns byte `at` of a register on entry, which differs from the current value in all contents, so that the
+    /// two cannot be confused.
     pub fn entry_byte(self, reg: Reg, at: u32) -> u8 {
         match self {
             Self::Spelled => !self.register_byte(reg, at),
@@ -144,7 +143,7 @@ impl Fill {
         }
     }
 
-    /// A byte of memory.
+    /// Returns a byte of memory.
     pub fn memory_byte(self, space: SpaceId, lane: Option<u32>, address: u64) -> u8 {
         let storage = u64::from(space.0) << 32 | u64::from(lane.map_or(0, |lane| lane + 1));
         match self {
@@ -156,18 +155,17 @@ impl Fill {
     }
 }
 
-/// A byte that says which storage it is in and where: different for neighbours, lanes and storages, with
-/// all bits in use.
+/// Returns a byte that depends on its storage and address: it differs for neighbours, lanes and storages, and uses
+/// all bits.
 fn spell(storage: u64, at: u64) -> u8 {
-    // SplitMix64's finisher: any bit of the input decides every bit of the output.
+    // Finalizer of SplitMix64: every bit of the input affects every bit of the output.
     let mut bits = storage.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ at.wrapping_mul(0xd1b5_4a32_d192_ed03);
     bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     bits = (bits ^ bits >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
     (bits ^ bits >> 31) as u8
 }
 
-/// Where the canonical frame address is: the space and the address. Nothing about it is special, but that it is the
-/// same for the model and for the bytes.
+/// Space and address of the canonical frame address, an arbitrary choice that the model and the bytes share.
 pub(super) fn cfa(target: &Target) -> (SpaceId, u64) {
     match target.space(SpaceId::PRIVATE_WAVE) {
         Some(space) => (space.id, 0x4_5670),
@@ -175,7 +173,7 @@ pub(super) fn cfa(target: &Target) -> (SpaceId, u64) {
     }
 }
 
-/// A stopped program for the model's own meaning.
+/// Stopped program for the model's own meaning.
 pub(super) struct Stopped<'a> {
     pub(super) target: &'a Target,
     pub(super) fill: Fill,
@@ -186,11 +184,11 @@ pub(super) struct Stopped<'a> {
     pub(super) patch: Option<&'a Patch>,
 }
 
-/// Bytes that a machine holds instead of what it is filled with.
+/// Bytes that replace the contents of a machine.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Patch(BTreeMap<(ByteStorage, u64), u8>);
 
-/// A storage of bytes.
+/// Storage of bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum ByteStorage {
     Register(u64),
@@ -198,19 +196,19 @@ enum ByteStorage {
 }
 
 impl Patch {
-    /// Byte `at` of a register.
+    /// Returns byte `at` of a register.
     pub(super) fn register_byte(&self, fill: Fill, reg: Reg, at: u32) -> u8 {
         let patched = self.0.get(&(ByteStorage::Register(reg.0), at.into()));
         patched.copied().unwrap_or_else(|| fill.register_byte(reg, at))
     }
 
-    /// A byte of memory.
+    /// Returns a byte of memory.
     pub(super) fn memory_byte(&self, fill: Fill, space: SpaceId, lane: Option<u32>, address: u64) -> u8 {
         let patched = self.0.get(&(ByteStorage::Memory(space.0, lane), address));
         patched.copied().unwrap_or_else(|| fill.memory_byte(space, lane, address))
     }
 
-    /// Puts the low bits of a number where the model says that a location is. What no storage holds stays.
+    /// Writes the low bits of a number to a described location. Bits without a storage are not written.
     pub(super) fn put(&mut self, fill: Fill, spans: &[Span], mut value: u64) {
         for span in spans {
             for bit in span.from..span.from + u128::from(span.bits) {
@@ -289,7 +287,7 @@ impl Contents for Stopped<'_> {
     }
 }
 
-/// The number in `bits` bits from bit `from` on.
+/// Returns the number in `bits` bits from bit `from` on.
 fn number(from: u128, bits: u32, byte: impl Fn(u128) -> Option<u8>) -> Option<u64> {
     let mut value = 0u128;
     let (first, skip) = (from / 8, (from % 8) as u32);

@@ -1,4 +1,4 @@
-//! Tags and attributes of calls: DWARF 5 section 3.4, and those of GNU's tools before.
+//! Tags and attributes of calls: DWARF 5 section 3.4, and GNU's before DWARF 5.
 
 use gimli::{DwAt, DwTag, constants as dw};
 
@@ -6,9 +6,9 @@ use gimli::{DwAt, DwTag, constants as dw};
 pub(in crate::check) struct Names {
     pub(in crate::check) call: DwTag,
     pub(in crate::check) argument: DwTag,
-    /// The pc after the call.
+    /// Pc after the call.
     pub(in crate::check) return_pc: DwAt,
-    /// The pc of the call. GNU's tools have one attribute for both.
+    /// Pc of the call. GNU has one attribute for both.
     pub(in crate::check) pc: Option<DwAt>,
     pub(in crate::check) callee: DwAt,
     pub(in crate::check) target: DwAt,

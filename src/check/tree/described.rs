@@ -1,4 +1,4 @@
-//! The entries that a module asks for.
+//! Entries that a module describes.
 
 use core::ops::Range;
 
@@ -17,12 +17,12 @@ use crate::model::{
 use crate::omission::Subject;
 use crate::read::Object;
 
-/// The language of a unit: the last two are `DW_AT_language_name` and `DW_AT_language_version`, of DWARF 6.
+/// Language attributes of a unit. The last two are `DW_AT_language_name` and `DW_AT_language_version` of DWARF 6.
 const LANGUAGE: [DwAt; 3] = [dw::DW_AT_language, DwAt(0x90), DwAt(0x91)];
 const DECLARED: [DwAt; 3] = [dw::DW_AT_decl_file, dw::DW_AT_decl_line, dw::DW_AT_decl_column];
 const CALLED: [DwAt; 3] = [dw::DW_AT_call_file, dw::DW_AT_call_line, dw::DW_AT_call_column];
 
-/// Numbers of functions.
+/// Constant attributes of functions.
 type NumberOf = fn(&Function) -> Option<u64>;
 const NUMBERS: [(DwAt, NumberOf); 3] = [
     (dw::DW_AT_accessibility, |function| function.member.accessibility.map(accessibility)),
@@ -30,30 +30,30 @@ const NUMBERS: [(DwAt, NumberOf); 3] = [
     (dw::DW_AT_defaulted, |function| function.member.defaulted.map(defaulted)),
 ];
 
-/// The attribute that states which calls of a function are described: of DWARF 5, and of GNU's tools before.
+/// Attributes for the described calls of a function: of DWARF 5, and GNU's before.
 const CALLS: [(DescribedCalls, [DwAt; 2]); 3] = [
     (DescribedCalls::Tail, [dw::DW_AT_call_all_tail_calls, dw::DW_AT_GNU_all_tail_call_sites]),
     (DescribedCalls::All, [dw::DW_AT_call_all_calls, dw::DW_AT_GNU_all_call_sites]),
     (DescribedCalls::Source, [dw::DW_AT_call_all_source_calls, dw::DW_AT_GNU_all_source_call_sites]),
 ];
 
-/// A described entry: its attributes, and the entries that are parts of it.
+/// Described entry: its attributes, and the entries of its parts.
 pub(in crate::check) struct Node<'a> {
     pub(in crate::check) tag: DwTag,
     pub(in crate::check) name: &'a str,
     pub(super) attributes: Vec<(DwAt, Value<'a, 'a>)>,
     pub(super) parts: Vec<Node<'a>>,
-    /// A number or value of the entry that is a location, for witnesses.
+    /// Location that gives a number or value of the entry, which witnesses compare.
     pub(super) number: Option<Number>,
 }
 
-/// A number or value that something besides a variable has.
+/// Number or value of an entity other than a variable.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::check) struct Number {
     pub(in crate::check) subject: Subject,
     pub(in crate::check) loc: LocId,
     pub(in crate::check) bits: Option<u64>,
-    /// The attribute that is a number; `None` for a value that is somewhere.
+    /// Attribute that is a number; `None` for a value with a location.
     pub(in crate::check) attribute: Option<DwAt>,
 }
 
@@ -88,18 +88,18 @@ impl<'a> Node<'a> {
         self.with(name, entity.map(Value::Entity))
     }
 
-    /// An attribute for a location, which witnesses compare.
+    /// Adds an attribute whose location witnesses compare.
     fn located(self, name: DwAt, loc: Option<LocId>) -> Self {
         self.with(name, loc.map(|_| Value::Elsewhere))
     }
 
-    /// Attributes that are compared by witnesses, or not with this entry.
+    /// Adds attributes that witnesses or other comparisons cover.
     pub(super) fn elsewhere(mut self, names: impl IntoIterator<Item = DwAt>) -> Self {
         self.attributes.extend(names.into_iter().map(|name| (name, Value::Elsewhere)));
         self
     }
 
-    /// The tag and name, for messages.
+    /// Tag and name, for messages.
     pub(in crate::check) fn called(&self) -> String {
         super::called(self.tag, self.name)
     }
@@ -109,7 +109,7 @@ impl<'a> Node<'a> {
     }
 }
 
-/// A module as a consumer is to read it from an object.
+/// Module as a consumer reads it from an object.
 #[derive(Clone, Copy)]
 pub(in crate::check) struct Described<'a> {
     pub(in crate::check) module: &'a Module,
@@ -119,12 +119,12 @@ pub(in crate::check) struct Described<'a> {
 }
 
 impl<'a> Described<'a> {
-    /// The address of a function's code in the object.
+    /// Address of a function's code in the object.
     pub(in crate::check) fn address(self, function: FunctionId) -> Option<u64> {
         address(self.module, self.object, self.module.function(function))
     }
 
-    /// Whether calls are as GNU's tools had them before DWARF 5.
+    /// Returns whether calls have GNU's entries, for a version before DWARF 5.
     fn has_gnu_calls(self) -> bool {
         self.consumer.version < 5
     }
@@ -133,13 +133,13 @@ impl<'a> Described<'a> {
         if self.has_gnu_calls() { &calls::GNU } else { &calls::DWARF5 }
     }
 
-    /// Whether a function has an entry that its code is an instance of.
+    /// Returns whether a function has an abstract instance besides its code.
     fn has_abstract(self, function: FunctionId) -> bool {
         self.index.inlined[function]
     }
 
-    /// The entities in a scope that have entries in it. `instance` is the function whose code the entries are of, `None`
-    /// in an abstract instance. Parameters are in order.
+    /// Returns the entities of a scope that have entries in it. `instance` is the function whose code the entries
+    /// describe, `None` in an abstract instance. Parameters are in order.
     pub(in crate::check) fn inside(self, scope: ScopeId, instance: Option<FunctionId>) -> Vec<Entity> {
         let (module, index) = (self.module, self.index);
         let is_abstract = instance.is_none() && module.function_of(scope).is_some();
@@ -150,7 +150,7 @@ impl<'a> Described<'a> {
                 false => Entity::Variable(id),
             }
         }));
-        // Entities that are in one entry of a function only: in the abstract instance, if there is one.
+        // A function has these once: in the abstract instance, if there is one.
         let is_first = instance.is_none_or(|function| !self.has_abstract(function));
         if let ScopeKind::Function(id) = module.scope(scope).kind
             && module.function(id).is_variadic
@@ -184,7 +184,7 @@ impl<'a> Described<'a> {
         all
     }
 
-    /// The place of an entity, for findings.
+    /// Place of an entity, for findings.
     pub(in crate::check) fn at(self, entity: Entity) -> At {
         let module = self.module;
         match entity {
@@ -209,7 +209,7 @@ impl<'a> Described<'a> {
         }
     }
 
-    /// The entry of an entity in code of a function, or in none.
+    /// Returns the entry of an entity, in the code of a function or in no code.
     pub(in crate::check) fn node(self, entity: Entity, instance: Option<FunctionId>) -> Node<'a> {
         let module = self.module;
         match entity {
@@ -296,14 +296,14 @@ impl<'a> Described<'a> {
         self.source(node, line, DECLARED)
     }
 
-    /// A place in the source, in three attributes. Column 0 is none.
+    /// Adds a source position, in three attributes. Column 0 is absent.
     fn source(self, node: Node<'a>, line: Option<SourceLine>, names: [DwAt; 3]) -> Node<'a> {
         let file = line.map(|line| Value::File(described(self.module, line.file, self.consumer.version)));
         let column = line.map(|line| line.column).filter(|&column| column != 0);
         node.with(names[0], file).number(names[1], line.map(|line| line.line)).number(names[2], column)
     }
 
-    /// A unit, without its code. The skeleton of a split unit has the rest.
+    /// Returns the entry of a unit without its code. The skeleton of a split unit has the other attributes.
     pub(in crate::check) fn unit(self, id: UnitId, is_split: bool) -> Node<'a> {
         let unit = self.module.unit(id);
         let producer = match (unit.producer, unit.command_line) {
@@ -337,7 +337,7 @@ impl<'a> Described<'a> {
         self.language(node, self.module.unit(id))
     }
 
-    /// The language of a unit, and its name and version for consumers that read these.
+    /// Adds the language of a unit, with its name and version for consumers that read these.
     fn language(self, node: Node<'a>, unit: &Unit) -> Node<'a> {
         let name = unit.language.and_then(|language| language.name());
         let name = name.filter(|_| self.consumer.language_names);
@@ -346,7 +346,7 @@ impl<'a> Described<'a> {
         node.number(LANGUAGE[1], name.map(|(name, _)| name)).number(LANGUAGE[2], version)
     }
 
-    /// A namespace, without its place in the source.
+    /// Returns the entry of a namespace, without its source position.
     pub(in crate::check) fn namespace(self, name: Option<StringId>, is_inline: bool) -> Node<'a> {
         let node = Node::new(dw::DW_TAG_namespace).named(self.text(name));
         node.flag(dw::DW_AT_export_symbols, is_inline)
@@ -380,7 +380,7 @@ impl<'a> Described<'a> {
         node
     }
 
-    /// A function without code, or the abstract instance of one that is inlined.
+    /// Returns the entry of a function without code, or the abstract instance of an inlined one.
     fn abstract_function(self, id: FunctionId) -> Node<'a> {
         let function = self.module.function(id);
         let inline = inline(self.has_abstract(id), function.is_declared_inline);
@@ -391,7 +391,7 @@ impl<'a> Described<'a> {
         self.templates(node, Subject::Function(id), &function.templates)
     }
 
-    /// The code of a function.
+    /// Returns the entry of a function's code.
     fn code(self, id: FunctionId) -> Node<'a> {
         let (module, consumer) = (self.module, self.consumer);
         let function = module.function(id);
@@ -400,7 +400,7 @@ impl<'a> Described<'a> {
         let own = (!has_abstract && function.is_declared_inline).then(|| inline(false, true));
         let mut node = self.function(id, has_abstract, kernel).number(dw::DW_AT_inline, own);
         node = node.entry(dw::DW_AT_abstract_origin, has_abstract.then_some(Entity::Function(id)));
-        // The comparison of the code of functions finds a function without an address.
+        // The comparison of code reports a function without an address.
         node = match self.address(id) {
             Some(start) => {
                 let code = Vec::from([start..start.wrapping_add(function.bytes)]);
@@ -426,15 +426,15 @@ impl<'a> Described<'a> {
         self.templates(node, Subject::Function(id), templates)
     }
 
-    /// The attributes that a function has by itself or from the entry that it completes. `kernel` is the calling
-    /// convention of code without another one.
+    /// Returns the attributes that a function has itself or inherits. `kernel` is the calling convention of code
+    /// without a described one.
     fn function(self, id: FunctionId, is_instance: bool, kernel: Option<u8>) -> Node<'a> {
         let module = self.module;
         let data = module.function(id);
         let declaration = data.specification.map(|id| module.function(id));
         let either = |is: fn(&Function) -> bool| is(data) || declaration.is_some_and(is);
         let mut node = Node::new(dw::DW_TAG_subprogram).named(self.text(Some(data.name)));
-        // Code of an inlined function completes its abstract instance.
+        // The code of an inlined function refers to its abstract instance instead.
         let specification = data.specification.filter(|_| !is_instance).map(Entity::Function);
         node = node.entry(dw::DW_AT_specification, specification);
         let linkage = data.linkage_name.or(declaration.and_then(|declaration| declaration.linkage_name));
@@ -452,14 +452,14 @@ impl<'a> Described<'a> {
         self.declared(node, data.line.or(declaration.and_then(|declaration| declaration.line)))
     }
 
-    /// Whether functions of a unit's language can be without a prototype: those of C and OpenCL C (DWARF 5, table 7.17,
-    /// and the standards of C that came after).
+    /// Returns whether functions of the unit's language can lack a prototype: C and OpenCL C (DWARF 5, table 7.17,
+    /// and the later C standards).
     pub(super) fn has_prototypes(self, unit: UnitId) -> bool {
         let language = self.module.unit(unit).language.map(|language| language.0);
         matches!(language, Some(0x01 | 0x02 | 0x0c | 0x15 | 0x1d | 0x2c | 0x3e))
     }
 
-    /// The attribute for the name that a linker knows: of the standard, or of everyone before there was one.
+    /// Attribute for a linkage name: that of the standard, or the MIPS compilers' before DWARF 4.
     fn linkage_name(self) -> DwAt {
         if self.consumer.version >= 4 { dw::DW_AT_linkage_name } else { DwAt(0x2007) }
     }
@@ -467,7 +467,8 @@ impl<'a> Described<'a> {
     fn variable(self, id: VariableId, entity: Entity, instance: Option<FunctionId>) -> Node<'a> {
         let module = self.module;
         let variable = module.variable(id);
-        // An instance is declared where its origin is; a definition, if it has no place of its own.
+        // The origin of an instance declares it; a definition without a source position of its own uses the
+        // declaration's.
         let declared = module.variable(module.first_origin(id));
         let either = |is: fn(&Variable) -> bool| is(declared) || variable.origin.is_none() && is(variable);
         let of = variable.origin.map_or(variable, |origin| module.variable(origin));
@@ -486,14 +487,14 @@ impl<'a> Described<'a> {
         if let Some(name) = self.consumer.memory_space {
             node = node.number(name, declared.memory_space.map(memory_space));
         }
-        // A variable that does not move has its location though its function has no code.
+        // A variable that does not move has a location even if its function has no code.
         if entity == Entity::Variable(id) || module.is_placed_without_code(id) {
             node = node.elsewhere([dw::DW_AT_location, dw::DW_AT_const_value]);
         }
         self.declared(node, variable.line.filter(|_| variable.origin.is_none()).or(declared.line))
     }
 
-    /// A static member is declared in its class: its definition has the location.
+    /// Returns the entry of a static data member, a declaration in its class. Its definition has the location.
     fn member(self, id: VariableId) -> Node<'a> {
         let member = self.module.variable(id);
         let tag = if self.consumer.version < 5 { dw::DW_TAG_member } else { dw::DW_TAG_variable };

@@ -1,4 +1,4 @@
-//! The entries that a module asks for its types: DWARF 5 chapter 5.
+//! Type entries that a module describes: DWARF 5 chapter 5.
 
 use gimli::constants as dw;
 
@@ -12,7 +12,7 @@ use crate::model::{
 use crate::omission::Subject;
 
 impl<'a> Described<'a> {
-    /// A type, without what is declared in it.
+    /// Returns the entry of a type, without the declarations in its scope.
     pub(super) fn ty(self, id: TypeId) -> Node<'a> {
         let (module, consumer) = (self.module, self.consumer);
         let ty = module.ty(id);
@@ -57,7 +57,7 @@ impl<'a> Described<'a> {
                 node.flag(dw::DW_AT_GNU_vector, is_vector)
             }
             TypeKind::Composite(composite) => {
-                // It came with DWARF 5.
+                // The attribute begins with DWARF 5.
                 let passed = composite.passed.filter(|_| consumer.version >= 5).map(passed);
                 node = node.number(bytes, size).number(dw::DW_AT_calling_convention, passed);
                 self.composite(node, id, composite)
@@ -112,7 +112,7 @@ impl<'a> Described<'a> {
     fn base(self, base: &Base) -> Node<'a> {
         let offset = match base.offset {
             BaseOffset::Bytes(bytes) => Some(Value::Number(i128::from(bytes) * 8)),
-            // A raw expression means what it means: it is the same or another.
+            // Raw expressions are compared byte by byte.
             BaseOffset::Expr(loc) => match self.module.nodes(loc).next() {
                 Some(LocNode::Expr(expr)) => {
                     let expr = self.module.expr(expr).0.bytes();
@@ -200,7 +200,7 @@ impl<'a> Described<'a> {
         }
     }
 
-    /// The type or scope that a type is declared in.
+    /// Type or scope in which a type is declared.
     pub(in crate::check) fn around(self, ty: &Type) -> Entity {
         match self.module.scope(ty.scope).kind {
             ScopeKind::Type(outer) => Entity::Type(outer),

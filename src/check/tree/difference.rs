@@ -1,4 +1,4 @@
-//! The difference of a described entry and an entry of an object.
+//! Difference between a described entry and an entry of an object.
 
 use gimli::{DwAt, constants as dw};
 
@@ -11,23 +11,23 @@ use crate::error::Error;
 use crate::op::Dialect;
 use crate::read::{Attribute, Entry};
 
-/// A difference, as expected and found.
+/// Difference, as expected and found.
 pub(in crate::check) type Different = (String, String);
 
-/// An entry that should be that of an entity.
+/// Reference to an entry that must be that of an entity.
 #[derive(Clone, Copy)]
 pub(in crate::check) struct Reference<'a, 'o> {
-    /// The attribute that refers to the entry; `None` of the entry around a type.
+    /// Attribute that refers to the entry; `None` for the entry around a type.
     pub(in crate::check) attribute: Option<DwAt>,
     pub(in crate::check) entity: Entity,
     pub(in crate::check) found: Option<Entry<'a, 'o>>,
 }
 
-/// The result of a comparison: differences, and comparisons that need more than the entry.
+/// Result of a comparison: differences, and comparisons that need more than the entry.
 #[derive(Default)]
 pub(in crate::check) struct Compared<'a, 'o> {
     pub(in crate::check) differences: Vec<(Kind, Different)>,
-    /// Entries in an entry that is neither a scope nor a type.
+    /// Children of an entry that is neither a scope nor a type.
     pub(in crate::check) unexpected: Vec<Entry<'a, 'o>>,
     pub(in crate::check) errors: Vec<Error>,
     pub(in crate::check) references: Vec<Reference<'a, 'o>>,
@@ -113,7 +113,7 @@ impl<'a, 'o> Compared<'a, 'o> {
     }
 }
 
-/// The kind of a difference in an attribute.
+/// Kind of a difference in an attribute.
 fn kind(name: DwAt) -> Kind {
     match name {
         dw::DW_AT_type | dw::DW_AT_containing_type => Kind::Type,
@@ -126,8 +126,8 @@ fn kind(name: DwAt) -> Kind {
     }
 }
 
-/// An error unless all attributes of an entry are allowed, and each is there once. Names are those that the dialect of
-/// the unit gives the numbers.
+/// Returns a difference unless all attributes of an entry are allowed, and occur once. Names are those of the unit's
+/// dialect.
 fn only(entry: Entry<'_, '_>, is_allowed: impl Fn(DwAt) -> bool) -> Result<(), Different> {
     let attributes = entry.attributes();
     for (index, attribute) in attributes.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! The entries of an object, in the form of the [described](super::Described) ones.
+//! Entries of an object, in the form of the [described](super::Described) ones.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -12,13 +12,13 @@ use crate::consumer::Consumer;
 use crate::model::VariantValues;
 use crate::read::{self, Entry, LineProgram};
 
-/// Attributes that an entry has from the entry that it completes.
+/// Attributes that an entry inherits from the entry that it completes.
 const INHERITED: [DwAt; 16] = [
     dw::DW_AT_name,
     dw::DW_AT_decl_line,
     dw::DW_AT_decl_column,
     dw::DW_AT_linkage_name,
-    // Before DWARF 4, a linkage name.
+    // The linkage name before DWARF 4.
     DwAt(0x2007),
     dw::DW_AT_external,
     dw::DW_AT_noreturn,
@@ -33,7 +33,7 @@ const INHERITED: [DwAt; 16] = [
     dw::DW_AT_artificial,
 ];
 
-/// An object as a consumer reads its entries.
+/// Object as a consumer reads its entries.
 #[derive(Clone, Copy)]
 pub(in crate::check) struct Found<'f, 'o> {
     pub(in crate::check) consumer: &'f Consumer,
@@ -43,7 +43,7 @@ pub(in crate::check) struct Found<'f, 'o> {
 }
 
 impl<'o> Found<'_, 'o> {
-    /// The attribute of the form that stands for an attribute of an entry.
+    /// Returns the canonical attribute for an attribute of an entry.
     pub(super) fn canonical(self, entry: Entry<'_, 'o>, name: DwAt) -> DwAt {
         let is_member = matches!(entry.tag(), dw::DW_TAG_member | dw::DW_TAG_inheritance);
         match name {
@@ -57,7 +57,7 @@ impl<'o> Found<'_, 'o> {
         }
     }
 
-    /// The value of an attribute of the form. Errors are of a list of ranges.
+    /// Returns the value of a canonical attribute. Errors are those of range lists.
     pub(super) fn value<'a>(self, entry: Entry<'a, 'o>, name: DwAt) -> crate::Result<Value<'a, 'o>> {
         Ok(match name {
             dw::DW_AT_ranges if has_code(entry) => {
@@ -104,7 +104,7 @@ impl<'o> Found<'_, 'o> {
                 let value = if is_inherited { entry.inherited(name) } else { entry.attr(name) };
                 let is_absent = |value: &&read::Value<'_>| match value {
                     read::Value::Unsigned(0) | read::Value::Signed(0) => self.is_zero_absent(entry, name),
-                    // The comparison of tables follows it.
+                    // The comparison of tables follows the offset.
                     read::Value::Offset(_) => BASES.contains(&name),
                     _ => false,
                 };
@@ -113,7 +113,7 @@ impl<'o> Found<'_, 'o> {
         })
     }
 
-    /// Whether the number 0 of an attribute means that there is none. A column is beside a line.
+    /// Returns whether 0 means the absence of an attribute. A column counts only beside a line.
     fn is_zero_absent(self, entry: Entry<'_, '_>, name: DwAt) -> bool {
         match name {
             dw::DW_AT_decl_column => entry.inherited(dw::DW_AT_decl_line).is_some(),
@@ -123,8 +123,8 @@ impl<'o> Found<'_, 'o> {
         }
     }
 
-    /// The bits from the start of an object to a part of it, or the expression that finds the part. Before DWARF 4, a
-    /// field of bits is in a storage unit, from the most significant bit on.
+    /// Returns the offset of a part in bits from the start of an object, or the expression that computes it. Before
+    /// DWARF 4, a bit field counts from the most significant bit of its storage unit.
     fn offset<'a>(self, part: Entry<'a, 'o>) -> Value<'a, 'o> {
         let [bytes, bits, size, from_most] = [
             dw::DW_AT_data_member_location,
@@ -156,7 +156,7 @@ impl<'o> Found<'_, 'o> {
         found.map_or_else(|| Value::Other("no one offset".into()), |bits| Value::Number(bits.into()))
     }
 
-    /// Bytes from the start of an object. In DWARF 2 an expression adds them.
+    /// Offset in bytes from the start of an object. In DWARF 2 an expression adds it.
     fn bytes(self, value: &read::Value<'_>) -> Option<u64> {
         match value {
             read::Value::Expr(expr) => self.constant(expr),
@@ -165,13 +165,13 @@ impl<'o> Found<'_, 'o> {
         }
     }
 
-    /// The number that an expression of DWARF 2 adds, if it adds one.
+    /// Constant that an expression of DWARF 2 adds, if it adds one.
     fn constant(self, expr: &[u8]) -> Option<u64> {
         super::constant(self.consumer.version, expr)
     }
 }
 
-/// Entries that have code.
+/// Returns whether entries of this kind have code.
 fn has_code(entry: Entry<'_, '_>) -> bool {
     matches!(
         entry.tag(),
@@ -190,7 +190,7 @@ fn is_pointer(entry: Entry<'_, '_>) -> bool {
     )
 }
 
-/// A value of one attribute.
+/// Value of one attribute.
 fn one<'a, 'o>(entry: Entry<'a, 'o>, name: DwAt, value: Option<&'a read::Value<'o>>) -> Value<'a, 'o> {
     let Some(value) = value else { return Value::Absent };
     match *value {
@@ -209,7 +209,7 @@ fn one<'a, 'o>(entry: Entry<'a, 'o>, name: DwAt, value: Option<&'a read::Value<'
 }
 
 impl Value<'_, '_> {
-    /// Values of a variant: none for a variant of all other values.
+    /// Values of a variant; empty for the default variant.
     pub(super) fn variants(&self, is_signed: bool) -> Option<Vec<VariantValues>> {
         match *self {
             Self::Absent => Some(Vec::new()),
@@ -220,7 +220,7 @@ impl Value<'_, '_> {
     }
 }
 
-/// Table 7.26 and the text before it.
+/// Discriminant list: DWARF 5 section 7.18.
 fn list(mut bytes: &[u8], is_signed: bool) -> Option<Vec<VariantValues>> {
     let number = |bytes: &mut &[u8]| -> Option<i128> {
         let length = bytes.iter().position(|byte| byte & 0x80 == 0)? + 1;

@@ -1,11 +1,11 @@
-//! Entries as plain data: what a module describes and what an object has in one form, and what differs.
+//! Entries as plain data: one form for the module's description and for the object, and their difference.
 //!
-//! The form keeps what an entry means. Attributes that are one fact together are one attribute: `DW_AT_low_pc`,
+//! The form keeps the meaning of an entry. Attributes that express one property become one attribute: `DW_AT_low_pc`,
 //! `DW_AT_high_pc` and `DW_AT_ranges` are `DW_AT_ranges`; the attributes for the offset of a member are
 //! `DW_AT_data_bit_offset`; strides are `DW_AT_bit_stride`; values of a variant are `DW_AT_discr_value`. An entry has
 //! the attributes of the entry that it completes (DWARF 5 sections 2.13.2 and 3.3.8.2).
 //!
-//! A described entry lists every attribute that its entry may have: any other one can change what an entry means.
+//! A described entry lists every attribute that its entry may have, as any other can change the entry's meaning.
 
 mod calls;
 mod described;
@@ -33,27 +33,27 @@ use crate::model::{
 };
 use crate::read::Entry;
 
-/// Attributes that locate the tables of a unit's indices, by offsets in sections.
+/// Attributes that locate the tables for a unit's indices, by section offset.
 pub(super) const BASES: [DwAt; 4] =
     [dw::DW_AT_addr_base, dw::DW_AT_str_offsets_base, dw::DW_AT_rnglists_base, dw::DW_AT_loclists_base];
 
-/// An entity of a module that has an entry.
+/// Entity of a module that has an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Entity {
-    /// The unit of a type alone.
+    /// Type unit.
     TypeUnit(UnitId),
-    /// A namespace, block or inlined call.
+    /// Namespace, block or inlined call.
     Scope(ScopeId),
     Type(TypeId),
-    /// A function: its abstract instance, if there is one.
+    /// Function; its abstract instance, if there is one.
     Function(FunctionId),
-    /// The code of a function that has an abstract instance.
+    /// Code of a function that has an abstract instance.
     Instance(FunctionId),
-    /// A variable in an abstract instance.
+    /// Variable in an abstract instance.
     Abstract(VariableId),
-    /// A variable where its location is, or that is declared.
+    /// Variable with its location, or its declaration.
     Variable(VariableId),
-    /// A variable in either.
+    /// Variable in either instance.
     Either(VariableId),
     /// Any entry of a scope.
     Inside(ScopeId),
@@ -63,14 +63,14 @@ pub(super) enum Entity {
     Call(CallId),
 }
 
-/// The value of an attribute.
+/// Value of an attribute.
 #[derive(Debug, PartialEq)]
 pub(super) enum Value<'t, 'o> {
     /// The attribute is missing.
     Absent,
-    /// A location, which witnesses compare; or an attribute that is compared elsewhere.
+    /// Location, which witnesses compare, or an attribute that another comparison covers.
     Elsewhere,
-    /// The same, of an attribute that is always there.
+    /// As [`Elsewhere`](Self::Elsewhere), for an attribute that must be present.
     Present,
     Flag(bool),
     Number(i128),
@@ -80,20 +80,20 @@ pub(super) enum Value<'t, 'o> {
     File(Source),
     Expr(&'t [u8]),
     Block(&'t [u8]),
-    /// Values of the discriminant for which a variant is chosen, none for all others; and whether they have a sign.
+    /// Discriminant values of a variant, empty for the default one; and whether they are signed.
     Variants(Vec<VariantValues>, bool),
-    /// The entry inside of this one, by its number.
+    /// Child of this entry, by its index.
     Part(usize),
-    /// The entry of an entity, by a module.
+    /// Entry of an entity, in the module.
     Entity(Entity),
-    /// An entry, by an object.
+    /// Entry of the object.
     Entry(Entry<'t, 'o>),
-    /// Something that no module describes, in words.
+    /// Value that no module describes, as text.
     Other(String),
 }
 
 impl Value<'_, '_> {
-    /// Whether a missing attribute has the same meaning.
+    /// Returns whether an absent attribute has the same meaning.
     fn is_absent(&self) -> bool {
         match self {
             Self::Absent | Self::Flag(false) => true,
@@ -126,18 +126,18 @@ impl Describe for Value<'_, '_> {
     }
 }
 
-/// Ranges as text.
+/// Text of ranges.
 pub(super) fn hex(ranges: &[Range<u64>]) -> String {
     let ranges: Vec<_> = ranges.iter().map(|range| format!("{:#x}..{:#x}", range.start, range.end)).collect();
     if ranges.is_empty() { "no code".into() } else { ranges.join(", ") }
 }
 
-/// An entry in a message: its tag and name.
+/// Text of an entry: its tag and name.
 fn called(tag: DwTag, name: &str) -> String {
     if name.is_empty() { tag.describe() } else { format!("{} `{name}`", tag.describe()) }
 }
 
-/// The bytes that an expression adds, where DWARF 2 has one in place of a number.
+/// Bytes that an expression adds, where DWARF 2 has one instead of a constant.
 fn constant(version: u16, expr: &[u8]) -> Option<u64> {
     let [0x23, bytes @ ..] = expr else { return None };
     let (last, rest) = bytes.split_last()?;

@@ -1,4 +1,4 @@
-//! Tags and numbers: DWARF 5 chapters 5 and 7.
+//! Tags and constants: DWARF 5 chapters 5 and 7.
 
 use gimli::{DwTag, constants as dw};
 
@@ -8,7 +8,7 @@ use crate::model::{
 };
 use crate::read::Entry;
 
-/// Whether it is the tag of a type that a module can have.
+/// Returns whether the tag is that of a type that a module can describe.
 pub(in crate::check) fn is_type(tag: DwTag) -> bool {
     matches!(
         tag,
@@ -56,7 +56,7 @@ pub(in crate::check) fn tag_of(kind: &TypeKind) -> DwTag {
     }
 }
 
-/// Table 7.11.
+/// Constants of base type encodings: table 7.11.
 pub(super) fn encoding(encoding: BaseEncoding) -> u64 {
     match encoding {
         BaseEncoding::Address => 0x01,
@@ -80,7 +80,7 @@ pub(super) fn encoding(encoding: BaseEncoding) -> u64 {
     }
 }
 
-/// Table 7.16.
+/// Constants of accessibilities: section 7.9.
 pub(super) fn accessibility(accessibility: Accessibility) -> u64 {
     match accessibility {
         Accessibility::Public => 1,
@@ -89,7 +89,7 @@ pub(super) fn accessibility(accessibility: Accessibility) -> u64 {
     }
 }
 
-/// Table 7.15.
+/// Constants of virtualities: section 7.11.
 pub(super) fn virtuality(virtuality: Virtuality) -> u64 {
     match virtuality {
         Virtuality::Virtual => 1,
@@ -97,7 +97,7 @@ pub(super) fn virtuality(virtuality: Virtuality) -> u64 {
     }
 }
 
-/// Table 7.24.
+/// Constants of defaulted member functions: table 7.24.
 pub(super) fn defaulted(defaulted: Defaulted) -> u64 {
     match defaulted {
         Defaulted::InClass => 1,
@@ -105,12 +105,12 @@ pub(super) fn defaulted(defaulted: Defaulted) -> u64 {
     }
 }
 
-/// Table 7.20.
+/// Constants of `DW_AT_inline`: table 7.20.
 pub(super) fn inline(is_inlined: bool, is_declared: bool) -> u64 {
     u64::from(is_inlined) + 2 * u64::from(is_declared)
 }
 
-/// DWARF 5 section 7.15.
+/// Calling conventions of composite types: section 7.15.
 pub(super) fn passed(passed: Passed) -> u64 {
     match passed {
         Passed::ByReference => 4,
@@ -118,7 +118,7 @@ pub(super) fn passed(passed: Passed) -> u64 {
     }
 }
 
-/// The AMD extension's table of memory spaces.
+/// Constants of memory spaces in the AMD extension.
 pub(super) fn memory_space(memory: MemorySpace) -> u64 {
     match memory {
         MemorySpace::Global => 1,
@@ -136,7 +136,7 @@ pub(super) fn variable_tag(kind: VariableKind) -> DwTag {
     }
 }
 
-/// Whether entries of this kind are parameters of a template.
+/// Returns whether the tag is that of a template parameter.
 pub(in crate::check) fn is_template(tag: DwTag) -> bool {
     matches!(
         tag,
@@ -147,16 +147,16 @@ pub(in crate::check) fn is_template(tag: DwTag) -> bool {
     )
 }
 
-/// Whether a tag is that of a composite type.
+/// Returns whether the tag is that of a composite type.
 pub(in crate::check) fn is_composite(tag: DwTag) -> bool {
     matches!(tag, dw::DW_TAG_structure_type | dw::DW_TAG_class_type | dw::DW_TAG_union_type)
 }
 
-/// Whether an entry is a part of the entry that it is in, and not declared in its scope.
+/// Returns whether an entry is a part of its parent, not a declaration in the parent's scope.
 pub(in crate::check) fn is_part(entry: Entry<'_, '_>, parent: DwTag) -> bool {
     match parent {
         parent if is_composite(parent) => match entry.tag() {
-            // Before DWARF 5, a static member.
+            // Before DWARF 5, a static data member is a member that is only declared.
             dw::DW_TAG_member => entry.attr(dw::DW_AT_declaration).is_none(),
             dw::DW_TAG_inheritance | dw::DW_TAG_variant_part => true,
             tag => is_template(tag),
