@@ -1,5 +1,5 @@
-//! Faults: addresses that are not relocated on loading, and constants that are (DWARF 5, 2.5.1.1, `DW_OP_constx`; the
-//! extension, A.2.5.4.4.3, `DW_OP_addr`).
+//! Faults: addresses that are not relocated by the loader, and constants that are (DWARF 5, 2.5.1.1, `DW_OP_constx`;
+//! the extension, A.2.5.4.4.3, `DW_OP_addr`).
 
 use eitri::build::Builder;
 use eitri::check::Kind::{self, Location};
@@ -11,7 +11,7 @@ use gimli::constants as dw;
 use crate::patches::Patches;
 use crate::{Expected, all_found, missed, sections};
 
-/// A function with a variable at the address of a symbol and one with that address as its value; for a GPU also
+/// Function with two variables: one at the address of a symbol, and one whose value is that address. For a GPU also
 /// variables in local and generic memory at the address of a symbol, and a divergent region.
 fn module(target: &Target) -> Module {
     let mut m = Builder::new(target.clone());
@@ -32,7 +32,7 @@ fn module(target: &Target) -> Module {
     m.finish().unwrap()
 }
 
-/// The operation with the same operand and the other meaning: by index, or of 8 bytes.
+/// Returns the operation with the same operand that swaps address and constant.
 fn other(code: u8) -> u8 {
     match gimli::DwOp(code) {
         dw::DW_OP_addrx => dw::DW_OP_constx.0,
@@ -49,7 +49,7 @@ fn of_variable(p: &mut Patches, name: &str) {
     value[1] = other(value[1]);
 }
 
-/// Replaces the first operation of the region's waiting position.
+/// Replaces the first operation of the pc at which lanes of the region wait.
 fn of_region(p: &mut Patches) {
     let is_region = |value: &[u8]| [dw::DW_OP_addr.0, dw::DW_OP_addrx.0].contains(&value[1]);
     let procedures = p.all(dw::DW_TAG_dwarf_procedure, dw::DW_AT_location);

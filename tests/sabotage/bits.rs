@@ -1,4 +1,4 @@
-//! The promise: each bit of the sections matters, except those that the standard declares meaningless.
+//! Every bit of the sections matters, except those that the standard declares meaningless.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use crate::patched::{fixed, is_found, truth};
 use crate::patches::Patches;
 use crate::sections;
 
-/// A changed byte.
+/// Changed byte.
 #[derive(Clone, Copy)]
 struct Change<'s> {
     section: &'s str,
@@ -20,7 +20,7 @@ struct Change<'s> {
     to: u8,
 }
 
-/// The reason why another byte has the same meaning: a sentence of the standard, paraphrased.
+/// Reason why another byte has the same meaning: a sentence of the standard, paraphrased.
 type Why = &'static str;
 
 /// Rules for changes without effect.
@@ -93,7 +93,7 @@ fn abbreviated_form(Change { section, bytes, at, to }: Change<'_>) -> Option<Why
         (own, to) if is_constant(own) && is_constant(to) => {
             Some("7.5.5: a constant below 64 is one and the same byte as data1, udata and sdata")
         }
-        // The attribute is the last one of the last entry of a unit.
+        // Only if the attribute is the last one of the last entry of a unit.
         (0x13, 0x11 | 0x12) => Some(
             "2.3 and 7.5.2: a shorter last attribute leaves zeros of the longer one, and these are null entries",
         ),
@@ -101,7 +101,7 @@ fn abbreviated_form(Change { section, bytes, at, to }: Change<'_>) -> Option<Why
     }
 }
 
-/// A mask of `waves::lanes`, in a list of two entries: additional pcs are outside of the region.
+/// Range of a mask of `waves::lanes`, in a list of two entries, extended to pcs outside of the region.
 fn unasked(Change { section, bytes, at, to }: Change<'_>) -> Option<Why> {
     let entry = |at: usize| bytes[at] == dw::DW_LLE_offset_pair.0;
     let first = [dw::DW_LLE_offset_pair.0, 4, 0x10, 2];
@@ -111,7 +111,7 @@ fn unasked(Change { section, bytes, at, to }: Change<'_>) -> Option<Why> {
         .filter(|_| section == ".debug_loclists")?;
     let second = list + 6;
     let is_more = match at {
-        // A default entry, and an entry that begins before the region.
+        // A default entry, or an entry that starts before the region.
         at if at == list => to == dw::DW_LLE_default_location.0,
         at if at == list + 1 => to < 4,
         at if at == second + 2 => entry(second) && (0x1c..=0x40).contains(&to),
@@ -121,7 +121,7 @@ fn unasked(Change { section, bytes, at, to }: Change<'_>) -> Option<Why> {
 }
 
 fn is_stmt(Change { section, bytes, at, .. }: Change<'_>) -> Option<Why> {
-    // After length, version, sizes of addresses and selectors, header length, and two numbers.
+    // The offset follows the length, version, sizes of addresses and selectors, header length, and two numbers.
     let is = section == ".debug_line" && at == 14 && bytes[4] == 5;
     is.then_some("6.2.4 and 6.2.2: default_is_stmt is a boolean, and any number but 0 is true")
 }
@@ -181,7 +181,7 @@ fn frame(Change { section, bytes, at, to }: Change<'_>) -> Option<Why> {
     }
     let own = bytes[at];
     let next = bytes.get(at + 1).copied();
-    // The first entry, of version 4, belongs to an entry function: its rules do not change and have no offsets.
+    // The first entry, of version 4, belongs to an entry function, whose rules do not change and have no offsets.
     let factors = 12..14;
     let end = at + 4 + usize::from(to);
     match (own, to) {
@@ -263,7 +263,8 @@ fn every_bit_of_frames_matters() {
     }
 }
 
-/// Expressions of lanes in entries, and all lists. Other bytes are covered elsewhere, as comparing lanes takes long.
+/// Changes each bit of the expressions of lanes in entries, and of all lists. Other tests cover the other bytes, as
+/// comparing lanes takes long.
 #[test]
 fn every_bit_of_lanes_matters() {
     for consumer in crate::waves::consumers() {

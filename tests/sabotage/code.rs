@@ -1,4 +1,4 @@
-//! Functions whose code is elsewhere, or shared with another function.
+//! Functions with code elsewhere, or with code shared with another function.
 
 use eitri::Result;
 use eitri::build::Builder;
@@ -46,8 +46,8 @@ fn report(written: &Module, said: &Module, consumer: &Consumer, code: &Code) -> 
     eitri::check(said, consumer, &[], &object).expect("it can be read")
 }
 
-/// Identical code folding and function merging leave one copy of identical code: an entry and rows for each function
-/// are right.
+/// Identical code folding and function merging leave one copy of identical code, for which each function has an entry
+/// and rows.
 #[test]
 fn functions_may_be_at_one_place() {
     let folded = Code::text(vec![0; 64]).with_function("f", 16, 8).with_function("g", 16, 8);
@@ -60,7 +60,7 @@ fn functions_may_be_at_one_place() {
     }
 }
 
-/// For functions at one place, wrong contents of either are found.
+/// For functions at one address, wrong contents of either are found.
 #[test]
 fn what_is_elsewhere_is_found() {
     let apart = Code::text(vec![0; 64]).with_function("f", 16, 8).with_function("g", 24, 8);
@@ -76,13 +76,13 @@ fn what_is_elsewhere_is_found() {
             assert!(report.findings.iter().any(is_found), "{report}");
             assert!(report.findings.iter().any(|one| one.kind == Kind::Line), "{report}");
         }
-        // `f` is shorter than `g` and begins at the same place: the unit does not need more code for it.
+        // `f` is shorter than `g` and starts at the same address, so that the unit covers `f` anyway.
         let report = report(&two(true, [8, 12]), &two(true, [12, 8]), &consumer, &folded);
         assert!(!report.is_clean());
     }
 }
 
-/// Code is in the object, in the section of the symbol.
+/// The object has the code, in the section of the symbol.
 #[test]
 fn code_is_in_its_section() {
     let module = two(true, [8, 0x30]);

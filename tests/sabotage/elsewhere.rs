@@ -1,4 +1,4 @@
-//! External symbols: each is placed apart from everything else.
+//! External symbols: each is placed apart from all others.
 
 use eitri::build::Builder;
 use eitri::check::{Kind, Report};
@@ -7,7 +7,7 @@ use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::{BaseEncoding, Loc, Module, Val};
 use eitri::target::{SpaceId, Target};
 
-/// A module of `count` functions of `bytes` bytes, each with a different frame from the next.
+/// Module of `count` functions of `bytes` bytes, each with a frame that differs from the next one's.
 fn functions(count: u64, bytes: u64) -> Module {
     let cpu = Target::x86_64();
     let (rsp, pc) = (cpu.register_named("rsp").unwrap(), cpu.call_frames().return_register);
@@ -47,7 +47,7 @@ fn many_functions_do_not_overlap() {
     is_clean(&functions(66_000, 1));
 }
 
-/// A module with a variable `offset` bytes after one of two symbols.
+/// Module with a variable `offset` bytes after one of two symbols.
 fn variable(index: usize, offset: i64) -> Module {
     let mut m = Builder::new(Target::x86_64());
     let unit = m.unit("a.c");

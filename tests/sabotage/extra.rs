@@ -55,7 +55,7 @@ fn module(more: More) -> Module {
 
 fn nothing(_: &mut Builder, _: &Ids) {}
 
-/// Variables at offsets from one long number, which is encoded once, as a procedure that all call.
+/// Variables at offsets from one long number, which is encoded once, as a procedure that all of them call.
 fn shared() -> Module {
     let mut m = Builder::new(Target::named("amdgpu-gfx1030-wave32").unwrap());
     let unit = m.unit("a.cl");
@@ -148,7 +148,7 @@ const PATCHED: &[(&str, Patch)] = &[
     }),
 ];
 
-/// Tags for a called procedure that make it an undescribed entry.
+/// Tags that turn a called procedure into an undescribed entry.
 const TAGS: [gimli::DwTag; 4] = [
     dw::DW_TAG_template_value_parameter,
     dw::DW_TAG_template_type_parameter,
@@ -169,7 +169,7 @@ fn what_is_more_than_was_described_is_found() {
     let truth = module(nothing);
     let mut consumer = Consumer::llvm();
     consumer.forms = vec![(dw::DW_AT_name, dw::DW_FORM_strp)];
-    // With shared expressions, an additional procedure could be one of these.
+    // With shared expressions, an additional procedure could be a shared one.
     consumer.shared_from_bytes = None;
     let clean = written(&truth, &consumer);
     assert!(report(&truth, &consumer, &clean).is_clean());
@@ -203,8 +203,8 @@ fn what_is_more_than_was_described_is_found() {
     assert!(missed.is_empty(), "{}", missed.join("\n\n"));
 }
 
-/// Compiled objects linked with one of ours: each of their units is one finding, and so are the frames of all their
-/// code per section; their types, files and rows are not separate findings.
+/// Compiled objects linked with one of eitri's: each of their units is one finding, and the frames of all their code
+/// are one finding per section. Their types, files and rows are not separate findings.
 #[test]
 fn units_of_others_are_a_finding_each() {
     const GXX: Tool = Tool::new("g++", "g++");

@@ -1,4 +1,4 @@
-//! Faults in positions of lanes: masks of regions, and active lanes.
+//! Faults in pcs of lanes: masks of regions, and active lanes.
 
 use core::ops::Range;
 
@@ -17,15 +17,15 @@ const BYTES: u64 = 0x80;
 
 type Masks = Vec<(Range<u64>, u16)>;
 
-/// Scalar registers by pc, with the mask of the region and with the active lanes of whole-wave code.
+/// Scalar registers by pc: of the mask of the region, and of the active lanes of whole-wave code.
 struct Kernel {
     region: Masks,
     active: Masks,
 }
 
-/// A kernel with a divergent region over 0x10..0x60 whose mask moves, followed by whole-wave code. Variable `m` is at
-/// the mask and `b` at the frame base, except at one instruction each; at another one, `b` has two locations. Variable
-/// `p` is in local memory, at the address in the frame base register.
+/// Kernel with a divergent region over 0x10..0x60 whose mask moves, followed by whole-wave code. Variable `m` is in
+/// the mask's register and variable `b` in the frame base's, except at one instruction each. At another instruction,
+/// `b` has two locations. Variable `p` is in local memory, at the address in the frame base's register.
 fn module(kernel: &Kernel) -> Module {
     let gpu = Target::named("amdgpu-gfx1030-wave32").unwrap();
     let s = |number: u16| Loc::register(gpu.sgpr(number).unwrap());
@@ -98,7 +98,7 @@ fn patchable(mut consumer: Consumer) -> Consumer {
     consumer
 }
 
-/// The undetected fault in the bytes, if any.
+/// Returns the fault in the bytes if it is not found.
 fn patched(consumer: &Consumer, fault: &Expected, patch: impl Fn(&mut Patches)) -> Option<String> {
     let truth = module(&truth(consumer));
     let mut patches = Patches { sections: sections(&truth, consumer) };
@@ -106,7 +106,7 @@ fn patched(consumer: &Consumer, fault: &Expected, patch: impl Fn(&mut Patches)) 
     missed(&truth, consumer, &patches.sections, fault)
 }
 
-/// Calls of an entry with a location list whose bounds differ from those of the mask.
+/// Calls of an entry whose location list has other bounds than the mask.
 #[test]
 fn calls_of_what_moves_elsewhere_are_found() {
     let consumer = patchable(Consumer::rocgdb());
@@ -145,7 +145,7 @@ fn what_is_read_in_two_places_is_found() {
     let mut all = Vec::new();
     let at = |pc| Expected { kind: Evaluation, variable: None, pc: Some(pc), lane: None };
     for consumer in consumers().map(patchable) {
-        // The first location is the described one: s6 overlaps s8; the waiting position begins early.
+        // In the overlap, the first location is the described one. Each second location starts 4 bytes early.
         let mask = |p: &mut Patches| in_lists(p, &[PAIR, 0x40, 0x60, 2, 0x90, 0x28], &[PAIR, 0x3c]);
         all.push(("a mask", patched(&consumer, &at(0x3c), mask)));
         let pcs = |p: &mut Patches| in_lists(p, &[PAIR, 0x10, 0x60, 9], &[PAIR, 0x0c]);

@@ -1,7 +1,7 @@
-//! The promise: `check` finds each of the mistakes that compilers have shipped.
+//! `check` finds each of the mistakes that compilers have shipped.
 //!
-//! A module describes the truth; the object is written from a faulty copy, or patched. `check` must find the fault and
-//! name the variable, pc and lane; an object without the fault is clean.
+//! A module describes the truth; the object is written from a faulty copy, or patched. `check` must find the fault
+//! and name the variable, pc and lane. An object without the fault is clean.
 
 mod bias;
 mod bits;
@@ -35,7 +35,7 @@ use eitri::emit::elf::{Code, new_object};
 use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::Module;
 
-/// The expected finding.
+/// Expected finding.
 #[derive(Debug, Clone, Copy)]
 struct Expected {
     kind: Kind,
@@ -44,7 +44,7 @@ struct Expected {
     lane: Option<u32>,
 }
 
-/// Code of every module here: two consecutive kernels.
+/// Code of every module in this test: two consecutive kernels.
 fn code() -> Code {
     Code::text(vec![0; 0x100])
         .with_function("k", 0, 0x40)
@@ -60,7 +60,7 @@ fn object(module: &Module, sections: &[Section]) -> Vec<u8> {
     new_object(module.target(), &code(), sections).unwrap()
 }
 
-/// Describes the fault that `check` missed, if any.
+/// Describes the fault if `check` misses it.
 fn missed(truth: &Module, consumer: &Consumer, sections: &[Section], fault: &Expected) -> Option<String> {
     let clean = object(truth, &self::sections(truth, consumer));
     let report = match eitri::check(truth, consumer, &[], &clean) {
@@ -85,7 +85,7 @@ fn missed(truth: &Module, consumer: &Consumer, sections: &[Section], fault: &Exp
     (!is_found).then(|| format!("expected {fault:?}, found {report}"))
 }
 
-/// Messages are in words, without Rust's debug output.
+/// Asserts that messages are prose, without Rust's debug output.
 fn assert_is_words(report: &Report) {
     for finding in &report.findings {
         let text = finding.to_string();
@@ -97,7 +97,7 @@ fn assert_is_words(report: &Report) {
     }
 }
 
-/// Panics with all missed faults, and prints the number of found ones.
+/// Prints the number of faults, and panics with those that were missed.
 fn all_found(name: &str, missed: Vec<(&str, Option<String>)>) {
     let count = missed.len();
     let missed: Vec<_> =

@@ -1,4 +1,4 @@
-//! An omission excuses the entity that it is of, and nothing else of that name.
+//! An omission excuses its own entity, and no other entity of that name.
 
 use std::collections::BTreeSet;
 
@@ -12,8 +12,8 @@ use eitri::target::Target;
 
 use crate::object;
 
-/// A kernel with two variables `i`: one in a lane of a register, which DWARF 5 cannot express, and one in a register.
-/// The second one can be without a location.
+/// Kernel with two variables `i`: one in a lane of a register, which DWARF 5 cannot express, and one in a register,
+/// optionally without its location.
 fn module(has_second: bool) -> (Module, [VariableId; 2]) {
     let target = Target::named("amdgpu-gfx1030-wave32").unwrap();
     let (vector, scalar) = (target.vgpr(40).unwrap(), target.sgpr(4).unwrap());
@@ -49,17 +49,17 @@ fn two_variables_of_one_name_do_not_excuse_each_other() {
     let report = check(&truth, &right.omissions, &right);
     assert!(report.is_clean(), "{report}");
 
-    // The omission of the other variable of this name.
+    // Omission of the other variable of this name.
     let others = right.omissions.iter().cloned();
     let others: Vec<_> = others.map(|one| Omission { subject: Subject::Variable(second), ..one }).collect();
     assert_is_location(&check(&truth, &others, &right));
 
-    // The other variable without its location.
+    // Other variable without its location.
     let wrong = written(&module(false).0);
     assert_is_location(&check(&truth, &right.omissions, &wrong));
 }
 
-/// Omissions of variables, calls, frames, types and templates, for a consumer that has none of these expressions.
+/// Omissions of variables, calls, frames, types and templates, for a consumer that can express none of these.
 const ALL: &str = r#"{"eitri": 1, "target": "amdgpu-gfx1030-wave32", "describe": [
 {"unit": {"name": "a.cl", "language": "OpenCL"}},
 {"base_type": {"unit": "a.cl", "name": "int", "encoding": "signed", "bits": 32}},
@@ -71,7 +71,7 @@ const ALL: &str = r#"{"eitri": 1, "target": "amdgpu-gfx1030-wave32", "describe":
 {"region": {"in": "k", "kind": "then", "pcs": [8, 16], "waits_at": 16, "masks": [[0, 64, {"register": "s6"}]]}},
 {"function": {"in": "a.cl", "name": "f", "code": {"symbol": "other", "bytes": 64}, "frame_base": {"per_lane": "v3"}}}]}"#;
 
-/// A text decides nothing: neither the names that a message has, nor the words of a reason.
+/// Verdicts do not depend on text: neither on names in messages, nor on the words of a reason.
 #[test]
 fn texts_of_omissions_change_no_verdict() {
     let truth = Module::from_json(ALL).unwrap();
@@ -87,11 +87,11 @@ fn texts_of_omissions_change_no_verdict() {
     let report = check(&truth, &right.omissions, &right);
     assert!(report.is_clean(), "{report}");
     assert_eq!(check(&truth, &blank, &right), report);
-    // Nothing is excused without them.
+    // Nothing is excused without omissions.
     assert!(!check(&truth, &[], &right).is_clean());
 }
 
-/// Whether all findings are of locations of `i`, and there are some.
+/// Asserts that there are findings, and that all are about the location of `i`.
 fn assert_is_location(report: &Report) {
     let is_location = |kind| matches!(kind, Kind::Location | Kind::Evaluation);
     let is_right = !report.is_clean()

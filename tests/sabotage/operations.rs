@@ -12,7 +12,7 @@ use crate::patched::is_found;
 use crate::patches::Patches;
 use crate::{object, sections};
 
-/// An operation: section, offset, bytes, and the following bytes of its expression.
+/// Operation: section, offset, bytes, and the following bytes of its expression.
 pub struct Operation {
     pub section: usize,
     pub at: usize,
@@ -21,7 +21,7 @@ pub struct Operation {
     encoding: Encoding,
 }
 
-/// Operations of all expressions. Repeated ones in an expression are listed once.
+/// Operations of all expressions. An operation that recurs in an expression is listed once.
 pub fn operations(truth: &Module, consumer: &Consumer, all: &[Section]) -> Vec<Operation> {
     let bytes = object(truth, all);
     let object = Object::read(&bytes).unwrap();
@@ -107,7 +107,7 @@ fn others(operation: &Operation) -> Vec<Vec<u8>> {
     all
 }
 
-/// The reason why another operation has the same meaning, if it does.
+/// Returns the reason if another operation has the same meaning.
 fn same(own: Op<'_>, other: Op<'_>, next: Option<Op<'_>>, is_frame: bool) -> Option<&'static str> {
     let constant = |op: &Op<'_>| match *op {
         Op::ConstU { value } => Some(i128::from(value)),

@@ -1,4 +1,4 @@
-//! Undescribed units, functions and rows that overlap the described code: more than additions.
+//! Undescribed units, functions and rows that overlap described code, which are more than additions.
 
 use eitri::check::{Kind, Report};
 use eitri::lower::Consumer;
@@ -30,7 +30,7 @@ fn found(more: &str) -> (Vec<Kind>, Report) {
     (kinds, report)
 }
 
-/// Another unit, with a function of 16 bytes at an offset from a symbol, with or without rows.
+/// JSON of another unit, with a function of 16 bytes at an offset from a symbol, with or without rows.
 fn unit(symbol: &str, offset: u64, has_rows: bool) -> String {
     let unit = r#", {"unit": {"name": "b.cl", "language": "OpenCL"}}"#;
     let code = format!(r#"{{"symbol": "{symbol}", "offset": {offset}, "bytes": 16}}"#);
@@ -51,7 +51,7 @@ fn what_is_over_described_code_is_no_addition() {
         (unit("k", 64, true), &[]),
         (unit("k", 96, true), &[]),
         (unit("data", 0, true), &[]),
-        // The function has no rows.
+        // Rows of a function without described rows.
         (r#", {"rows": {"function": "f", "rows": [[0, "a.cl", 77]]}}"#.to_owned(), &[Kind::Line]),
         (function.to_owned(), &[Kind::Code]),
         (format!("{function}{rows}"), &[Kind::Code, Kind::Line]),

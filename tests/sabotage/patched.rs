@@ -14,7 +14,7 @@ use gimli::constants as dw;
 use crate::patches::Patches;
 use crate::{Expected, all_found, code, missed, sections};
 
-/// Two kernels, so that the second one's lists need a base; variables with every kind of location.
+/// Two kernels, so that the lists of the second one need a base address; variables with every kind of location.
 pub fn truth() -> Module {
     let mut m = Builder::new(Target::named("amdgpu-gfx1030-wave32").unwrap());
     let unit = m.unit("a.cl");
@@ -71,8 +71,8 @@ const LINE: &str = ".debug_line";
 const VARIABLE: gimli::DwTag = dw::DW_TAG_variable;
 const FUNCTION: gimli::DwTag = dw::DW_TAG_subprogram;
 
-/// Index and position of the list of `x`: a base, two pairs, the end. The expressions are `regx s4` and `regx v40;
-/// offset_uconst 28`.
+/// Index and position of the list of `x`: a base address, two pairs, the end. The expressions are `regx s4` and `regx
+/// v40; offset_uconst 28`.
 fn list(p: &mut Patches) -> (usize, usize) {
     let index = p.list_index("x");
     (index, p.list(LISTS, index))
@@ -192,13 +192,13 @@ fn patched_bytes_are_found() {
     all_found("patches", all.collect());
 }
 
-/// Whether the fault is found, or prevents writing or reading the object.
+/// Returns whether the fault is found, or prevents writing or reading the object.
 pub fn is_found(truth: &Module, consumer: &Consumer, patches: &Patches) -> bool {
     let Ok(object) = new_object(truth.target(), &code(), &patches.sections) else { return true };
     eitri::check(truth, consumer, &[], &object).map_or(true, |report| !report.is_clean())
 }
 
-/// Each relocation matters, even if the number without it happens to be right.
+/// Every relocation is needed, even if the number without it happens to be right.
 #[test]
 fn every_relocation_is_needed() {
     all_relocations_matter(&truth(), &fixed(), |_| true);

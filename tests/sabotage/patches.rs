@@ -5,13 +5,13 @@ use core::ops::Range;
 use eitri::emit::{RelocationTarget, Section};
 use gimli::{DebugAbbrev, DebugInfo, DwAt, DwTag, EndianSlice, LittleEndian};
 
-/// Sections to be patched.
+/// Sections to patch.
 #[derive(Clone)]
 pub struct Patches {
     pub sections: Vec<Section>,
 }
 
-/// An entry: offset, abbreviation, and attributes with the positions of their values.
+/// Entry: offset, abbreviation, and attributes with the positions of their values.
 pub struct Found {
     pub offset: usize,
     code: u64,
@@ -29,7 +29,7 @@ impl Patches {
         &mut self.section(name).bytes
     }
 
-    /// The bytes with the addends of relocations filled in.
+    /// Bytes of a section with the addends of relocations filled in.
     fn filled(&self, name: &str) -> Vec<u8> {
         let section = self.sections.iter().find(|section| section.name == name).unwrap();
         let mut bytes = section.bytes.clone();
@@ -79,7 +79,7 @@ impl Patches {
         all
     }
 
-    /// The entry with this tag and name; without a name, the first one with this tag.
+    /// Entry with this tag and name; without a name, the first one with this tag.
     pub fn entry(&self, tag: DwTag, name: &str) -> Found {
         let is = |found: &Found| found.tag == tag && (name.is_empty() || found.name.as_deref() == Some(name));
         self.entries().into_iter().find(is).unwrap()

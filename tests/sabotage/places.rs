@@ -35,7 +35,7 @@ impl Scene {
         self.m.target().register_named(name).unwrap()
     }
 
-    /// A raw expression.
+    /// Raw expression.
     fn raw(&mut self, text: &str) -> Loc {
         let encoding = op::Encoding::new(8, Dialect::Llvm);
         let expr = text::parse(text, encoding, Some(self.m.target())).unwrap();
@@ -55,7 +55,7 @@ fn gpu(name: &str) -> Target {
     Target::named(name).unwrap()
 }
 
-/// A module in which `x`, of `bits` bits, has the locations from `said`.
+/// Module in which `x`, of `bits` bits, has the locations from `said`.
 fn module(target: Target, bits: u64, said: Said) -> Module {
     let mut m = Builder::new(target);
     let unit = m.unit("a.cl");
@@ -283,7 +283,7 @@ fn wrong_places_are_found() {
     all_found("places", all.collect());
 }
 
-/// Operations with the right meaning that a consumer of plain DWARF 5 does not support.
+/// Operations with the right meaning that a consumer of plain DWARF 5 does not have.
 #[test]
 fn operations_that_the_consumer_does_not_have_are_found() {
     const X86: &str = "x86_64";
@@ -296,7 +296,7 @@ fn operations_that_the_consumer_does_not_have_are_found() {
             |c| whole(Loc::register(c.named("rax"))),
             |c| whole(c.raw("regx rax; offset_uconst 0")),
         ),
-        // A register ends a location there, and cannot be read or moved.
+        // In plain DWARF 5 a register ends a location: it cannot be read or offset.
         (
             "a register that is read",
             64,

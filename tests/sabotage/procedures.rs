@@ -1,5 +1,5 @@
-//! Undescribed procedures, where expressions are shared or lanes are described, so that right objects also have
-//! procedures of their own.
+//! Undescribed procedures, in objects with shared expressions or lanes, whose own procedures are not described
+//! either.
 
 use eitri::build::Builder;
 use eitri::check::{Kind, Report};
@@ -19,10 +19,10 @@ enum With {
     Regions,
 }
 
-/// Adds procedures; the argument is one that a variable calls.
+/// Adds procedures to a unit; the last argument is a procedure that a variable calls.
 type More = fn(&mut Builder, UnitId, ProcedureId);
 
-/// Two described procedures that variables call, and an uncalled one with the given meaning.
+/// Two described procedures that variables call, and one with the given meaning that nothing calls.
 fn module(with: With, uncalled: &Loc, more: More) -> Module {
     let mut m = Builder::new(Target::named("amdgpu-gfx1030-wave32").unwrap());
     let unit = m.unit("a.cl");
@@ -67,7 +67,7 @@ fn cycle(m: &mut Builder, unit: UnitId, called: ProcedureId) {
 /// Makes the first procedure of [`cycle`] call the second.
 fn close(patches: &mut Patches) {
     let all = patches.all(dw::DW_TAG_dwarf_procedure, dw::DW_AT_location);
-    // A length of one byte, and the operation with four operand bytes.
+    // A length of one byte, then the operation with four operand bytes.
     let is_call = |bytes: &[u8]| bytes.len() == 6 && bytes[1] == dw::DW_OP_call4.0;
     let calls: Vec<_> = all.iter().filter(|(_, bytes)| is_call(bytes)).collect();
     let [(first, _), (second, target)] = calls[..] else { panic!("{all:x?}") };
@@ -83,7 +83,7 @@ fn report(truth: &Module, consumer: &Consumer, patches: &Patches) -> Report {
     report
 }
 
-/// A fault: name, meaning of the uncalled procedure, additions, patch, and findings.
+/// Fault: name, lane of the uncalled procedure, additions, patch, and findings.
 type Fault = (&'static str, u32, More, fn(&mut Patches), &'static [Kind]);
 
 #[rustfmt::skip] // A table.
@@ -118,8 +118,7 @@ fn procedures_that_nobody_described_are_found() {
     assert!(missed.is_empty(), "{} missed:\n{}", missed.len(), missed.join("\n\n"));
 }
 
-/// For a consumer without locations on the stack, each call of a procedure is replaced by its contents, so that
-/// nothing calls the procedures.
+/// A consumer without locations on the stack inlines procedures at their calls, so that nothing calls them.
 #[test]
 fn procedures_of_which_calls_are_written_out_are_found() {
     let mut consumer = Consumer::dwarf5();

@@ -1,4 +1,4 @@
-//! Raw expressions outside of variables: `check` does not compare them, and lists them as unproven.
+//! Raw expressions of entities other than variables: `check` does not compare them, and lists them as unproven.
 
 use eitri::check::{Obstacle, Report};
 use eitri::lower::Consumer;

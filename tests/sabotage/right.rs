@@ -1,4 +1,4 @@
-//! Right objects that look wrong: each was reported once.
+//! Right objects that `check` once rejected.
 
 use eitri::emit::elf::{Code, new_object};
 use eitri::lower::{Consumer, Policy, lower};
@@ -42,8 +42,7 @@ fn a_file_in_a_directory_without_a_name() {
     }
 }
 
-/// Functions `f` and `g`, where the second starts `behind` bytes after the first, and the listed frames, each with its
-/// own CFA.
+/// Functions `f` and `g`, where `g` starts `behind` bytes after `f`, and the listed frames, each with its own CFA.
 fn functions(behind: u64, frames: &[(&str, u64)]) -> String {
     let bytes = |name: &str| if name == "f" { 64 } else { 64 - 2 * behind };
     let function = |name, offset| {
@@ -63,7 +62,7 @@ fn functions(behind: u64, frames: &[(&str, u64)]) -> String {
     format!("{unit}{}{}{frames}", function("f", 0), function("g", behind))
 }
 
-/// Aliases, functions folded by a linker, and a function inside of another.
+/// Aliases, functions that a linker folds, and a function within another.
 #[test]
 fn frames_of_functions_that_share_code() {
     for behind in [0, 16] {

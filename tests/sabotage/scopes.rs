@@ -336,7 +336,7 @@ impl Said {
     }
 }
 
-/// A module with everything that a scope can have.
+/// Module with everything that a scope can have.
 pub fn truth() -> Module {
     Said::truth().module()
 }

@@ -1,4 +1,4 @@
-//! A module in which every part can be changed.
+//! Module in which faults can change every part.
 
 use core::ops::Range;
 

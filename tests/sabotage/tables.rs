@@ -137,7 +137,7 @@ fn named(p: &mut Patches, name: &str) -> (usize, usize) {
     (number, all.pool + word(p.bytes(NAMES), all.entries + 4 * number) as usize)
 }
 
-/// Two buckets with names.
+/// Positions of two buckets with names.
 fn full_buckets(p: &mut Patches) -> [usize; 2] {
     let all = layout(p);
     let bytes = p.bytes(NAMES);
@@ -166,7 +166,7 @@ fn public(p: &mut Patches, section: &str, name: &str) -> usize {
 
 type Patch = fn(&mut Patches);
 
-// An entry has the code of its abbreviation, the number of its unit, its offset, and that of its parent.
+// An index entry has the code of its abbreviation, its unit, its offset, and its parent's.
 #[rustfmt::skip]
 const OF_FIVE: &[(&str, Patch, Kind)] = &[
     ("a wrong hash", |p| { let at = layout(p).hashes; p.bytes(NAMES)[at] ^= 1; }, Table),
@@ -242,7 +242,7 @@ fn faults_of_tables_are_found() {
     all_found("tables", all.chain(of(2, OF_ALL)).chain(of(3, OF_FOUR)).collect());
 }
 
-/// The missed fault, regardless of the variable: some findings about tables name one.
+/// Describes the fault if `check` misses it, for any variable: some findings about tables name one.
 fn missed_anywhere(
     truth: &Module,
     consumer: &Consumer,
@@ -258,7 +258,7 @@ fn missed_anywhere(
     why
 }
 
-/// Tables that the consumer does not request are findings.
+/// Tables that the consumer does not ask for are findings.
 #[test]
 fn tables_that_nobody_asks_for_are_found() {
     let truth = module(TRUTH);
@@ -301,7 +301,7 @@ fn wrong_macros_are_found() {
     });
     all_found("macros", all.collect());
 
-    // Also a unit with macros where none are described.
+    // Units with macros where none are described, too.
     let (none, consumer) = (module(Macros { is_there: false, ..TRUTH }), consumer(5));
     let expected = Expected { kind: Kind::Extra, variable: None, pc: None, lane: None };
     assert_eq!(missed(&none, &consumer, &sections(&truth, &consumer), &expected), None);

@@ -9,7 +9,7 @@ use eitri::target::Target;
 
 use crate::{Expected, all_found, missed, object, sections};
 
-/// Two types in a namespace, and a variable of one that contains the other.
+/// Two types in a namespace, and a variable of one type, which contains the other.
 pub fn module(change: fn(&mut Said)) -> Module {
     let mut said =
         Said { offset: 4, line: 3, namespace: "ns", language: Language::CPP14, name: "a", more: false };
@@ -51,7 +51,7 @@ pub fn consumers() -> [Consumer; 2] {
     })
 }
 
-/// Type units of a changed module, with signatures and order of the original one.
+/// Type units of a changed module, with the signatures and the order of the original one.
 fn with_types_of(consumer: &Consumer, change: fn(&mut Said)) -> Vec<Section> {
     let truth = sections(&module(|_| ()), consumer);
     let mut sections = sections(&module(change), consumer);
@@ -106,7 +106,7 @@ const FAULTS: &[Fault] = &[
     ("another entry is the type's", Type, |consumer| {
         let mut sections = sections(&module(|_| ()), consumer);
         let at = header(consumer) + 8;
-        // Refers to the namespace, or to a copied type.
+        // The offset then refers to the namespace, or to a copied type.
         for unit in units(&mut sections) {
             unit.bytes[at] -= 1;
         }
@@ -148,8 +148,8 @@ fn faults_of_type_units_are_found() {
     }
 }
 
-/// A type that stays in its compile unit has the same meaning, but was requested in a type unit. This also applies to
-/// several units with the same type.
+/// A type that stays in its compile unit has the same meaning, but the consumer asks for type units. This also holds
+/// for several units with the same type.
 #[test]
 fn types_that_stayed_in_their_compile_unit_are_found() {
     for consumer in consumers() {
@@ -187,7 +187,7 @@ fn two_units() -> Module {
         let node = m.structure(unit, Some("node"), 8).unwrap();
         m.describe_type(node).unwrap().declared(file, 7);
         m.member(node, "a", int, 0).unwrap();
-        // The line of the declaration is not part of the signature: both definitions stay.
+        // The line of the declaration is not part of the signature: both definitions stay in their units.
         let own = m.structure(unit, Some("own"), 8).unwrap();
         m.describe_type(own).unwrap().declared(file, line);
         m.member(own, "a", int, 0).unwrap();
@@ -197,7 +197,7 @@ fn two_units() -> Module {
     m.finish().unwrap()
 }
 
-/// Type units for a consumer without support are findings.
+/// Type units for a consumer without them are findings.
 #[test]
 fn type_units_that_nobody_asked_for_are_found() {
     for mut consumer in consumers() {

@@ -22,7 +22,7 @@ struct Types {
     column: u32,
     file: usize,
     is_complete: bool,
-    /// `None` for the scope of the unit.
+    /// Scope; `None` for the unit's.
     scope: Option<&'static str>,
     in_class: bool,
     base: (bool, u64, Option<Accessibility>),
@@ -281,7 +281,7 @@ impl Types {
     }
 }
 
-/// The type with this number.
+/// Type with this number.
 fn ty(number: u32) -> TypeId {
     TypeId::from_u32(number)
 }
@@ -382,7 +382,7 @@ fn wrong_types_are_found() {
     all_found("types", all.collect());
 }
 
-/// If a class has a value of a static member, the value must be equal.
+/// A value of a static member in its class must be equal.
 #[test]
 fn wrong_values_of_static_members_are_found() {
     let consumer = Consumer::llvm();

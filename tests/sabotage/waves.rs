@@ -17,8 +17,8 @@ fn gpu() -> Builder {
     Builder::new(Target::named("amdgpu-gfx1030-wave32").unwrap())
 }
 
-/// Divergent control flow with a mask that moves. Consumers with active lanes also get whole-wave code, which begins
-/// where the mask moves, to keep the number of compared pcs small; others get nested regions.
+/// Divergent control flow with a mask that moves. Consumers with active lanes also get whole-wave code, which starts
+/// where the mask moves, so that few pcs are compared; others get nested regions.
 pub fn lanes(consumer: &Consumer) -> Module {
     let mut m = gpu();
     let gpu = m.target().clone();
