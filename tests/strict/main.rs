@@ -1,4 +1,4 @@
-//! The promise: a plausible but wrong description is refused, or causes a warning.
+//! A plausible but wrong description is refused, or causes a warning.
 
 mod pcs;
 mod places;
@@ -10,7 +10,7 @@ use eitri::build::Builder;
 use eitri::model::{BaseEncoding, FunctionId, TypeId, UnitId};
 use eitri::target::{Gfx, Target, Wave};
 
-/// A unit with a function of 0x40 bytes.
+/// Unit with a function of 0x40 bytes.
 struct Start {
     m: Builder,
     unit: UnitId,

@@ -1,6 +1,6 @@
-//! Instructions begin at multiples of the size of the shortest instruction, and so do all pcs of a description, except
-//! the end of a function. Instructions of AMD GPUs have 4 or 8 bytes, "RDNA 2" Instruction Set Architecture, section
-//! 6; those of z/Architecture 2, 4 or 6, Principles of Operation, chapter 5.
+//! Instructions start at multiples of the size of the shortest instruction, and so do all pcs of a description,
+//! except the end of a function. Instructions have 4 or 8 bytes on AMD GPUs ("RDNA 2" Instruction Set Architecture,
+//! section 6), and 2, 4 or 6 on z/Architecture (Principles of Operation, chapter 5).
 
 use core::ops::Range;
 
@@ -42,7 +42,7 @@ fn gpu() -> Target {
 
 type Call = fn(&mut Start, Range<u64>) -> Result<()>;
 
-/// A block of `inner`.
+/// Block of `inner`.
 fn block_of_inner(a: &mut Start) -> Result<ScopeId> {
     a.m.describe_function(a.inner)?.code("inner", SIZE);
     a.m.block(a.inner, &[0..4])
@@ -103,7 +103,7 @@ const PCS: &[(&str, Call)] = &[
     ("at of a label", |a, pcs| a.m.label(a.f, "again")?.at(pcs.start).map(drop)),
 ];
 
-/// Errors of each call for impossible pcs, if they differ from the expected one.
+/// Errors of each call for impossible pcs that differ from the expected error.
 fn wrong(target: &Target, calls: &[(&str, Call)], pcs: &Range<u64>) -> Vec<String> {
     let step = target.min_instruction_bytes();
     let expected = format!("an instruction begins at a multiple of {step} bytes");
@@ -124,7 +124,7 @@ fn a_range_begins_and_ends_between_instructions() {
     assert_eq!(wrong(&gpu(), &RANGES[..1], &(1..7)), [""; 0]);
 }
 
-/// Every call, with every kind of wrong range.
+/// Every call refuses every kind of wrong range.
 #[test]
 fn so_does_every_pc_of_every_call() {
     for pcs in [1..7, 4..7, 6..8, 2..0x40, 0..0x3e] {
@@ -140,7 +140,7 @@ fn so_does_every_pc_of_every_call() {
     };
     let error = waits_inside(&mut start(gpu())).expect_err("lanes wait inside of an instruction");
     assert!(error.to_string().ends_with("an instruction begins at a multiple of 4 bytes"), "{error}");
-    // A processor with instructions of half the length refuses half as many pcs.
+    // A processor with instructions of half the size refuses half as many pcs.
     assert_eq!(wrong(&Target::s390x(), &RANGES[..5], &(1..7)), [""; 0]);
     assert_eq!(wrong(&Target::s390x(), PCS, &(3..4)), [""; 0]);
 }

@@ -2,7 +2,7 @@
 
 use eitri::model::Module;
 
-/// A description with one wrong statement. `@` marks the fault.
+/// Description with one wrong statement; `@` marks the fault.
 fn described(statements: &str) -> (String, usize, usize) {
     let text = format!(
         r#"{{"eitri": 1, "target": "amdgpu-gfx1030-wave32", "describe": [
@@ -18,7 +18,7 @@ fn described(statements: &str) -> (String, usize, usize) {
     (format!("{before}{after}"), line, column)
 }
 
-/// Errors: the statements, the path of keys to the fault, and the beginning of the message.
+/// Errors: statements, path of keys to the fault, start of the message.
 #[rustfmt::skip]
 const WRONG: &[(&str, &str, &str)] = &[
     (r#"{"variable": {"in": "f", "name": "n", "type": @"flaot"}}"#, "describe[3].variable.type", "no type of this unit"),
@@ -56,7 +56,7 @@ fn wrong(cases: &[(&str, &str, &str)]) -> Vec<String> {
         let error = Module::from_json(&text).expect_err(statements);
         let place = error.at().json.clone().expect("a place");
         let message = error.kind().to_string();
-        // A wrong statement as a whole is reported at its object.
+        // A statement that is wrong as a whole is reported at its object.
         let is_there = place.path == *path && place.line == line && place.column.abs_diff(column) <= 11;
         if !is_there || !message.starts_with(what) {
             wrong.push(format!("{path} {line}:{column}: {error}"));
@@ -71,7 +71,7 @@ fn an_error_points_at_the_key() {
     assert_eq!(wrong(&WRONG[..4]), [""; 0]);
 }
 
-/// Every name in a description, and every error at the end.
+/// Every unknown name in a description, and every error at its end.
 #[test]
 fn so_does_every_error() {
     assert_eq!(wrong(WRONG), [""; 0]);

@@ -1,7 +1,7 @@
 //! A stack slot is at an offset from the base of the function's frame. The frame of a kernel is at address 0 of
-//! private memory; other functions get the base in a register, s32 or s33 by the calling convention (AMDGPU back end
-//! user guide, "Call Convention": "SGPR32 … unswizzled stack pointer"). Without a base, the offset would be an address
-//! in the kernel's frame.
+//! private memory. Other functions get the base in a register, s32 or s33 by the calling convention (AMDGPU back end
+//! user guide, "Call Convention": "SGPR32 … unswizzled stack pointer"). Without a base, the offset would be an
+//! address in the kernel's frame.
 
 use eitri::Result;
 use eitri::build::VariableBuilder;
@@ -9,7 +9,7 @@ use eitri::model::{Loc, Val};
 
 use crate::{Start, gpu, start};
 
-/// A call with a slot.
+/// Call with a slot.
 type Call = fn(&mut Start) -> Result<()>;
 
 fn x(a: &mut Start) -> Result<VariableBuilder<'_>> {
@@ -51,7 +51,7 @@ fn a_function_has_no_slot_without_a_base() {
     assert!(error.contains("stack_base") && error.contains("kernel"), "{error}");
 }
 
-/// Every call with a slot; and every way to set a base, before the slot and after it.
+/// Every call with a slot is refused without a base.
 #[test]
 fn neither_has_anything_else() {
     for (name, slot) in SLOTS {

@@ -1,7 +1,7 @@
 //! A vector register of an AMD GPU has a dword for each lane of the wave ("RDNA 2" Instruction Set Architecture,
-//! section 2.2), and DWARF numbers the complete register: `DW_OP_regx v3` covers all of its lanes, and a smaller
-//! variable is in the first one ("Locations on the DWARF stack", A.2.5.4.4.3: the bits from the offset on). A location
-//! in the focused lane has to be written explicitly.
+//! section 2.2), and DWARF numbers the whole register. `DW_OP_regx v3` covers all of its lanes, so that a smaller
+//! variable is in the first one ("Locations on the DWARF stack", A.2.5.4.4.3: the bits from the offset on). A
+//! location in the focused lane needs an explicit lane.
 
 use eitri::Result;
 use eitri::build::Builder;
@@ -19,7 +19,7 @@ fn s(n: u16) -> Reg {
     gpu().sgpr(n).expect("a register")
 }
 
-/// The error of a call with a register, if any.
+/// Error of a call with a register, if any.
 fn error(call: &dyn Fn(&mut Start) -> Result<()>) -> Option<String> {
     call(&mut start(gpu())).err().map(|error| error.to_string())
 }
@@ -40,7 +40,7 @@ fn a_variable_is_not_in_a_vector_register_as_such() {
 
 type Accident = (&'static str, Box<dyn Fn(&mut Start) -> Result<()>>);
 
-/// Calls that mean the first lane of v3 by accident.
+/// Calls that select the first lane of v3 by accident.
 fn accidents() -> Vec<Accident> {
     let all = || Loc::register(v(3));
     let mask = |a: &mut Start, mask: Loc| {
@@ -109,7 +109,7 @@ fn accidents() -> Vec<Accident> {
     ]
 }
 
-/// Every call with a vector register.
+/// Every call with a whole vector register is refused.
 #[test]
 fn neither_is_anything_else() {
     for (name, call) in accidents() {

@@ -1,4 +1,4 @@
-//! Plausible descriptions that may be right cause a warning: on standard error, with a name that allows it.
+//! A plausible description that can be right causes a warning on standard error, with a name that allows it.
 
 use std::process::Command;
 
@@ -91,7 +91,7 @@ fn s(n: u16) -> Reg {
     gpu().sgpr(n).expect("a register")
 }
 
-/// Number of pairs that share bits in a description.
+/// Number of pairs of variables in a description that share bits.
 fn shared(describe: &dyn Fn(&mut Start) -> Result<()>) -> usize {
     let mut a = start(gpu());
     a.m.describe_function(a.f).expect("a function").kernel();
@@ -101,7 +101,7 @@ fn shared(describe: &dyn Fn(&mut Start) -> Result<()>) -> usize {
     module.warnings().iter().filter(is_shared).count()
 }
 
-/// Number of pairs for two variables, of `int` and another type, in two locations, with overlapping pcs.
+/// Number of such pairs for two variables, of `int` and another type, in two locations, with overlapping pcs.
 fn two(of: fn(&mut Start) -> Result<TypeId>, one: Loc, other: Loc) -> usize {
     shared(&|a| {
         let ty = of(a)?;
@@ -117,7 +117,7 @@ fn float(a: &mut Start) -> Result<TypeId> {
 type MakeType = fn(&mut Start) -> Result<TypeId>;
 type MakeRule = fn(&mut eitri::build::FrameBuilder<'_>) -> Result<()>;
 
-/// The rule, row by row: types, locations, pcs, scopes.
+/// Rule of shared bits, row by row: types, locations, pcs, scopes.
 #[test]
 fn the_rule_is_as_it_is_written() {
     let s4 = || Loc::register(s(4));
@@ -126,7 +126,7 @@ fn the_rule_is_as_it_is_written() {
         (|a| Ok(a.int), 0),
         (|a| a.m.qualified(a.unit, Qualifier::Const, Some(a.int)), 0),
         (|a| a.m.typedef(a.unit, "number", Some(a.int)), 0),
-        // A conversion keeps the bits, and is not described.
+        // A conversion can keep the bits, but is not described.
         (|a| a.m.base_type(a.unit, "uint", BaseEncoding::Unsigned, 32), 1),
         (|a| a.m.base_type(a.unit, "short", BaseEncoding::Signed, 16), 1),
         (|a| a.m.base_type(a.unit, "int", BaseEncoding::Signed, 32), 0),
@@ -186,7 +186,7 @@ fn the_rule_is_as_it_is_written() {
         (slot(4), Loc::local(4), 0),
         (Loc::cfa().offset(8), Loc::cfa().offset(8), 1),
         (Loc::cfa().offset(8), Loc::cfa().offset(-8), 0),
-        // No storage, or storage that depends on the program.
+        // Locations without storage, or with storage that depends on the program.
         (Loc::value(Val::register(s(4))), s4(), 0),
         (Loc::memory(eitri::target::SpaceId::DEFAULT, Val::register(s(4))), s4(), 0),
         (Loc::undefined(), Loc::undefined(), 0),
@@ -196,7 +196,7 @@ fn the_rule_is_as_it_is_written() {
         assert_eq!(two(float, one.clone(), other.clone()), expected, "{one:?} {other:?}");
         assert_eq!(two(float, other.clone(), one.clone()), expected, "{other:?} {one:?}");
     }
-    // Registers of a 64-bit value: the low half, and the high one.
+    // Registers of a 64-bit value: the low half, and the high half.
     let pair = Loc::over([s(4), s(5)]);
     let wide: [MakeType; 2] =
         [|a| a.m.base_type(a.unit, "long", BaseEncoding::Signed, 64), |a| a.m.pointer(a.unit, Some(a.int))];
@@ -228,7 +228,7 @@ fn the_rule_is_as_it_is_written() {
         }),
         0
     );
-    // A block has its own pcs, for which a variable with a single location is live.
+    // A variable with a single location is live in the pcs of its block.
     for (pcs, expected) in [(0..8, 0), (8..16, 1)] {
         assert_eq!(
             shared(&|a| {
@@ -253,7 +253,7 @@ fn the_rule_is_as_it_is_written() {
         }),
         0
     );
-    // The caller's value, and its original location.
+    // Value of the caller, and its original location.
     let rules: &[(MakeRule, Loc, usize)] = &[
         (|f| f.saved_in_lane(0..64, s(33), v(40), 7).map(drop), Loc::lane(v(40), 7), 1),
         (|f| f.saved_in_lane(0..64, s(33), v(40), 7).map(drop), Loc::lane(v(40), 6), 0),
