@@ -21,7 +21,7 @@ use crate::read::{Dwarf, Entry, Object, Section, Unit};
 ///
 /// # Errors
 /// [`BadArgument`](crate::error::ErrorKind::BadArgument) with function, symbol and section, for the first function
-/// without code; the errors of [`Object::read`].
+/// whose code is missing; the errors of [`Object::read`].
 pub fn check_code(module: &Module, bytes: &[u8]) -> Result<()> {
     let object = Object::read(bytes)?;
     module.functions.keys().try_for_each(|function| is_there(module, &object, function))

@@ -217,7 +217,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         }
     }
 
-    /// Compares an attribute that the model cannot read: the object must not be readable either.
+    /// Compares an attribute that is unreadable in the model: it must be unreadable in the object.
     fn unreadable_too(
         &mut self,
         entry: Entry<'a, 'o>,

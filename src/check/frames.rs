@@ -70,8 +70,8 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         self.more_frames(frames, &fdes);
     }
 
-    /// Compares the frames of the functions at an address. The numbers of entries and of described frames are equal,
-    /// and those of one size are in the order of the module.
+    /// Compares the frames of the functions at an address. The number of entries must be that of described frames, and
+    /// those of one size must be in the order of the module.
     fn frames_from(
         &mut self,
         start: u64,
@@ -305,7 +305,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
             Err(fault) => Err(fault.to_string()),
         };
         match (expected, found) {
-            // Where the model cannot read, the object must not be readable either.
+            // A location that is unreadable in the model must be unreadable in the object.
             (Err(_), Err(_)) => Ok(None),
             (Ok(expected), Ok(found)) if eval::same(&expected, &found) => Ok(None),
             (_, Ok(found)) if is_left_out && super::places::is_nowhere(&found) => Ok(None),

@@ -170,7 +170,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
             let expected = self.expected_lanes(code, &wave, is_active);
             let found = self.found_lanes(code, &wave, said, is_active, asked);
             let (expected, found) = match (expected, found) {
-                // Where the model cannot read, the object must not be readable either.
+                // A location that is unreadable in the model must be unreadable in the object.
                 (Err(NoMeaning::Unreadable(_)), Err(_)) => {
                     is_proven = true;
                     continue;

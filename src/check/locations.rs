@@ -149,7 +149,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
                 Ok(spans) => expected.push(spans),
                 Err(NoMeaning::Raw) => return Verdict::Raw,
                 Err(NoMeaning::Outside(_) | NoMeaning::Part(_)) => return Verdict::Nothing,
-                // Where the model cannot read, the object must not be readable either, or has no location.
+                // A location that is unreadable in the model must be unreadable in the object, or omitted.
                 Err(why) => match &found {
                     Err(_) => return Verdict::Same,
                     Ok(_) if left_out > 0 => left_out -= 1,

@@ -68,7 +68,7 @@ pub(super) struct Stopped<'a, 'o> {
     pub(super) info: &'a DebugInfo<'a, 'o>,
     pub(super) fill: Fill,
     pub(super) lane: Option<u32>,
-    /// Number of lanes in the function's entry; 1 if the entry has none.
+    /// Number of lanes in the function's entry; 1 without the attribute.
     pub(super) lanes: u64,
     /// Program location, an address of the object.
     pub(super) pc: Option<u64>,

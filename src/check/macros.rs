@@ -1,4 +1,4 @@
-//! Macros.
+//! Macro information: DWARF 5 section 6.3.
 
 use super::compare::Compare;
 use super::describe::Describe;

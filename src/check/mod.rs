@@ -87,15 +87,15 @@ use crate::read::{Dwarf, Object, Placing};
 /// Compares an object with the module that it was written from.
 ///
 /// `omissions` are those of the consumer, from [`lower`](crate::lower::lower). The object need not describe these.
-/// What it does describe is compared all the same.
+/// Anything that it does describe is compared all the same.
 ///
 /// # Errors
 /// Returns an error only if the bytes cannot be read. Everything else is a finding of the report.
 pub fn check(module: &Module, consumer: &Consumer, omissions: &[Omission], bytes: &[u8]) -> Result<Report> {
     let object = Object::read(bytes)?;
     let dialect = dialect(consumer);
-    // A field without its relocation can be right by accident, where the number is 0. So the object is compared as if
-    // it were linked behind others.
+    // A field without its relocation is right by accident if its value is 0. So the object is compared as if it were
+    // linked behind others.
     Dwarf::read_as(&object, dialect, consumer.draft)?;
     let sizes = undefined_symbols::sizes(module, &object);
     let object = Object::read_placed(bytes, Placing::Linked(&sizes))?;
@@ -119,7 +119,7 @@ fn dialect(consumer: &Consumer) -> Dialect {
     }
 }
 
-/// Report of an object that can be read as it is, but not after linking.
+/// Report of an object that is readable before linking, but not after.
 fn unreadable(object: &Object<'_>, error: &Error, omissions: &[Omission]) -> Report {
     let finding = Finding {
         kind: Kind::Unreadable,

@@ -131,7 +131,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         Some(SingleLocation { storage, offset: span.from })
     }
 
-    /// Returns the spans of the object's location; `Err(None)` if it has none.
+    /// Returns the spans of the object's location; `Err(None)` without one.
     pub(super) fn found(
         &mut self,
         place: Place<'a, 'o>,

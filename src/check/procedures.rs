@@ -157,7 +157,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
     }
 
     /// Returns the meaning of a described procedure at the first witness and size with one. A witness at which the
-    /// whole location is unreadable has none: the object may be unreadable for fewer bits, too.
+    /// whole location is unreadable does not count: the object may be unreadable for fewer bits, too.
     fn meaning(&self, procedure: ProcedureId) -> Meaning {
         let (said, asked) = (self.said_of_procedure(procedure), Asked::default());
         let mut without = Meaning::Any;

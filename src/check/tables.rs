@@ -138,7 +138,7 @@ impl<'a, 'o> Tables<'_, 'a, 'o> {
         self.report.find(kind, in_section(section, None), "no such table", "one");
     }
 
-    /// Compares the address table of each unit with its functions.
+    /// Compares the address ranges of each unit with its functions.
     pub(super) fn addresses(&mut self) {
         let sets = match AddressRanges::read_all(self.with_tables().sections()) {
             Ok(sets) => sets,

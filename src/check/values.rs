@@ -80,7 +80,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         }
     }
 
-    /// Returns the value in the object; `Err(None)` if it has none.
+    /// Returns the value in the object; `Err(None)` without one.
     fn read_value(
         &mut self,
         attribute: Option<DwAt>,

@@ -100,7 +100,7 @@ struct Bases {
     str_offsets: u64,
 }
 
-/// Limit of a section of the 32-bit format in bytes: longer lengths of units are reserved. DWARF 5 section 7.2.2.
+/// Limit of a section of the 32-bit format in bytes: unit lengths from here on are reserved. DWARF 5 section 7.2.2.
 pub(super) const LIMIT: u64 = 0xffff_fff0;
 
 /// Number of recent abbreviation tables that are searched for one that a unit can share.

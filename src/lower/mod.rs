@@ -47,7 +47,7 @@ pub struct Lowered {
     pub sections: Vec<Section>,
     /// Omissions: properties that the consumer cannot express, by entity and pc.
     pub omissions: Vec<Omission>,
-    /// Split units in the order of the module's units, for a consumer that [splits them](Consumer::is_split).
+    /// Split units, one for each unit in the module's order, for a consumer that [splits them](Consumer::is_split).
     pub split: Vec<SplitUnit>,
 }
 

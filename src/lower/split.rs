@@ -43,7 +43,7 @@ impl SplitUnit {
     /// Returns the bytes of the file, an object for the module's target.
     ///
     /// # Errors
-    /// As [`new_object`].
+    /// The errors of [`new_object`].
     pub fn object(&self, target: &Target) -> Result<Vec<u8>> {
         new_object(target, &Code::default(), &self.sections)
     }
@@ -54,7 +54,7 @@ impl Lowered {
     /// relative to the directory of each unit's compilation.
     ///
     /// # Errors
-    /// As [`new_object`].
+    /// The errors of [`new_object`].
     pub fn split_files(&self, target: &Target) -> Result<Vec<(&str, Vec<u8>)>> {
         self.split.iter().map(|unit| Ok((unit.name.as_str(), unit.object(target)?))).collect()
     }
@@ -210,7 +210,6 @@ impl File<'_, '_> {
 }
 
 /// Id of a split unit: a digest of the lengths and bytes of its name and sections, so that different contents differ.
-/// are the same bytes.
 fn id(name: &str, sections: &[Section]) -> u64 {
     let mut sum = Md5::new();
     let all = sections.iter().flat_map(|section| [section.name.as_bytes(), &section.bytes]);

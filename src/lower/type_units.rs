@@ -9,8 +9,8 @@
 //! ```
 //!
 //! Named structures, classes, unions and enumerations have type units, if they are declared in the unit or a
-//! namespace and have no scope items of their own. Types that they refer to are copied into the type unit, unless
-//! these have type units. A type that refers to one that cannot be copied stays in the compile unit.
+//! namespace, without declarations in their own scope. The types that they refer to are copied into the type unit,
+//! except types with type units. A type that refers to one that cannot be copied stays in the compile unit.
 
 use hashbrown::{DefaultHashBuilder, HashMap};
 
@@ -56,8 +56,8 @@ impl TypeUnits {
                 signatures[index] = Some(describe.signature(id));
             }
         }
-        // A signature covers neither the targets of pointers nor source positions. Types with equal signatures and
-        // different contents stay in their units, so that nothing is lost.
+        // A signature covers the names of the targets of pointers only, and no source positions. Types with equal
+        // signatures and different contents stay in their units, so that nothing is lost.
         let mut first = HashMap::<u64, (TypeId, Option<[u8; 16]>), DefaultHashBuilder>::default();
         let mut differ = Vec::new();
         for id in module.types.keys() {

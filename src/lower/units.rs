@@ -180,7 +180,7 @@ impl<'m> Units<'m> {
     /// Lowers a unit.
     ///
     /// # Errors
-    /// As [`lower()`](super::lower()); [`ErrorKind::UnknownId`] where the unit is not the module's.
+    /// The errors of [`lower()`](super::lower()); [`ErrorKind::UnknownId`] where the unit is not the module's.
     pub fn lower(&self, unit: UnitId) -> Result<LoweredUnit> {
         let Some(data) = self.module.units.get(unit) else {
             return Err(ErrorKind::UnknownId(unit.to_string()).into());

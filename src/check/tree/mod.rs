@@ -70,7 +70,7 @@ pub(super) enum Value<'t, 'o> {
     Absent,
     /// Location, which witnesses compare, or an attribute that another comparison covers.
     Elsewhere,
-    /// As [`Elsewhere`](Self::Elsewhere), for an attribute that must be present.
+    /// [`Elsewhere`](Self::Elsewhere), for an attribute that must be present.
     Present,
     Flag(bool),
     Number(i128),

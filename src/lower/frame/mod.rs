@@ -53,7 +53,7 @@ impl Units<'_> {
     /// Lowers the frames of a unit.
     ///
     /// # Errors
-    /// As [`lower`](super::lower()).
+    /// The errors of [`lower`](super::lower()).
     pub(super) fn frames(&self, unit: UnitId) -> Result<UnitFrames> {
         let FrameForm { debug_frame, eh_frame, .. } = self.consumer.frames;
         if self.module.frame_rules.is_empty() || !(debug_frame || eh_frame) {
@@ -139,7 +139,7 @@ impl<'m> Frames<'m> {
                     match rule.column {
                         // A frame without a canonical frame address is omitted as a whole.
                         Column::Cfa => return Ok(()),
-                        // The default rule would claim that the register has the caller's value.
+                        // The default rule would claim that the register still has the caller's value.
                         Column::Register(_) => Rule::Undefined,
                     }
                 }

@@ -1,5 +1,5 @@
-//! Rules by pc range to rows by pc, and rows to instructions. A row is the difference to the row before, or restores
-//! a remembered row.
+//! Rules by pc range to rows by pc, and rows to instructions. A row is encoded as its difference from the row before,
+//! or restores a remembered row.
 
 use core::hash::{Hash, Hasher};
 use core::ops::Range;

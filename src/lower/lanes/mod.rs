@@ -6,8 +6,7 @@
 //! | procedure | its expression |
 //! |---|---|
 //! | one of the unit: lanes that have not entered | `undefined; extend` |
-//! | one of each region | call of the region around it; the pc of its waiting lanes; `extend`; its mask;
-//! `select_bit_piece` |
+//! | one of each region | call of the outer region; pc of its waiting lanes; `extend`; its mask; `select_bit_piece` |
 //! | one of the unit: running lanes | the pc; `extend`; EXEC; `select_bit_piece` |
 //! | one of each range of whole-wave code | as for running lanes, with the mask of the range instead of EXEC |
 //! | one of each mask that moves | a location list |

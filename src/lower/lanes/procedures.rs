@@ -102,7 +102,7 @@ impl Dies<'_> {
         let region = module.region(id);
         let around = region.parent.filter(|&parent| module.region(parent).scope == region.scope);
         let around = match around.and_then(|around| self.lanes.regions[around].clone()) {
-            // An omission of the procedure around omits this one.
+            // The omission of the outer region's procedure omits this one, too.
             Some(Err(error)) => return Ok(Err(error)),
             Some(Ok(around)) => Some(around),
             None => None,

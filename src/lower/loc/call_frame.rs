@@ -17,7 +17,7 @@ impl<'m> Lowering<'m> {
     /// Appends the expression of the location of a register of the caller, or with `is_number` of its value.
     ///
     /// # Errors
-    /// As [`lower`](Self::lower).
+    /// The errors of [`lower`](Self::lower).
     pub(in crate::lower) fn saved(&mut self, loc: LocId, is_number: bool, sink: &mut Sink<'_>) -> Result<()> {
         let nodes = self.module.nodes(loc);
         let uses = nodes.clone().filter(|node| *node == Node::Cfa).count() as u32;

@@ -48,7 +48,7 @@ pub(super) struct Lowering<'m> {
     hashes: Vec<u64>,
     /// References of the expression, for the caller to take.
     pub(super) pending: Vec<Pending>,
-    /// Whether an expression has the address of a symbol in it, since the caller last reset this.
+    /// Whether an expression since the caller's last reset has the address of a symbol in it.
     pub(super) has_address: bool,
     /// Whether the expressions are those of call frame information, which refer to no other section.
     is_call_frame: bool,
@@ -124,7 +124,7 @@ impl<'m> Lowering<'m> {
     /// on the stack, without `stack_value`.
     ///
     /// # Errors
-    /// As [`lower`](Self::lower).
+    /// The errors of [`lower`](Self::lower).
     pub(super) fn number(&mut self, loc: LocId, sink: &mut Sink<'_>) -> Result<()> {
         self.by_tree(self.module.nodes(loc), Request::Number, sink)
     }
@@ -132,7 +132,7 @@ impl<'m> Lowering<'m> {
     /// Appends the expression of the number in the first `bits` bits of a location.
     ///
     /// # Errors
-    /// As [`lower`](Self::lower).
+    /// The errors of [`lower`](Self::lower).
     pub(super) fn read(&mut self, loc: LocId, bits: u32, sink: &mut Sink<'_>) -> Result<()> {
         self.by_tree(self.module.nodes(loc), Request::Read(bits), sink)
     }
@@ -227,7 +227,7 @@ impl<'m> Lowering<'m> {
     /// Appends the expression of a subexpression that becomes a procedure.
     ///
     /// # Errors
-    /// As [`lower`](Self::lower).
+    /// The errors of [`lower`](Self::lower).
     pub(super) fn part(&mut self, part: &Part, sink: &mut Sink<'_>) -> Result<()> {
         self.tree.read(self.module.nodes(part.loc)).ok_or_else(malformed)?;
         self.shared.hashes(&self.tree, &mut self.hashes);
