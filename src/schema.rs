@@ -18,11 +18,11 @@ use crate::json::schema::Schemas;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Schema {
-    /// Schema of a [description](crate::json).
+    /// The schema of a [description](crate::json).
     Description,
-    /// Schema of a file with one or several stopped [machines](crate::conform::Machine).
+    /// The schema of a file with one or several stopped [machines](crate::conform::Machine).
     Machine,
-    /// Schema of a file with [conformance vectors](crate::conform).
+    /// The schema of a file of [conformance vectors](crate::conform).
     Vectors,
 }
 

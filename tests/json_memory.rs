@@ -11,7 +11,7 @@ use eitri::model::Module;
 #[global_allocator]
 static MEMORY: memory::Counting = memory::Counting;
 
-/// Functions, each with variables, until the text has so many bytes.
+/// A description of functions with variables, of at least `bytes` bytes.
 fn text(bytes: usize, is_small: bool) -> String {
     let mut text = String::from(r#"{"eitri":1,"target":"amdgpu-gfx1030-wave32","describe":["#);
     text += r#"{"unit":{"name":"a"}},{"base_type":{"unit":"a","name":"t","encoding":"signed","bits":32}}"#;
@@ -77,7 +77,7 @@ fn three_times_the_text_is_enough() {
     let ratio = peak(&text(64 << 20, false), |text| drop(Module::from_json(text).expect("a description")));
     println!("{ratio:.2} bytes for each of text");
     assert!(ratio < 3.0, "{ratio:.2} bytes for each of text");
-    // What is wrong at the end costs no more.
+    // An error at the end takes no more memory.
     let mut text = text(8 << 20, false);
     text.truncate(text.len() - 2);
     let ratio = peak(&text, |text| {

@@ -454,7 +454,7 @@ fn places_that_lanes_have_of_their_own() {
         // Back to the start of the register, and before it.
         format!("{far}; push_lane; lit4; mul; neg; offset"),
         format!("{far}; const1s -8; offset"),
-        // As much as the last lane has, and more.
+        // The bits of the last lane, and more.
         format!("{far}; piece 4"),
         format!("{far}; piece 8"),
         format!("{far}; deref_size 4; stack_value"),

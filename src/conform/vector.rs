@@ -307,7 +307,7 @@ impl Vector {
     ///     "machine": {"registers": {"0": "a0 a1"}}, "vectors": [{"name": "register", "dialect": "dwarf5",
     ///     "expr": "50", "read": 16, "expect": {"location": "reg:0", "bytes": "a0 a1"}}]}"#)?;
     /// let vector = file.vectors().next().unwrap();
-    /// // What another evaluator says of `vector.body` on `vector.machine`:
+    /// // The result of another evaluator for `vector.body` on `vector.machine`:
     /// let location = Location::register(Reg(0), 64);
     /// let read = read_bits(&location, 16, &vector.machine.snapshot).map(Read::Bits);
     /// let found = Found { result: Ok(Element::Location(location)), read: Some(read), written: None };

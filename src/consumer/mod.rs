@@ -66,9 +66,9 @@ pub struct Consumer {
     pub frames: FrameForm,
     /// Lookup tables.
     pub tables: Tables,
-    /// Whether named structures, classes, unions and enumerations are emitted in type units, of which a linker keeps
-    /// one per type: in `.debug_types` for DWARF 4, in `.debug_info` for DWARF 5 (section 3.1.4). Versions 2 and 3 have
-    /// no type units.
+    /// Whether named structures, classes, unions and enumerations are emitted in type units; a linker keeps one unit
+    /// per type. They are in `.debug_types` for DWARF 4, in `.debug_info` for DWARF 5 (section 3.1.4). Versions 2 and 3
+    /// do not have type units.
     ///
     /// These types stay in the compile unit: incomplete types; types declared in code, in a class, or in an unnamed
     /// namespace; classes with static members, member functions or nested types; types with expressions; types that

@@ -31,7 +31,7 @@ pub struct Relocation {
     pub addend: u64,
 }
 
-/// What a relocation refers to.
+/// The target of a relocation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RelocationTarget {
     /// The start of another debug section of the same object: the section of this name in the same group, or else the

@@ -136,7 +136,7 @@ pub(super) fn apply(
                     if file.big_endian { found.swap_bytes() >> (64 - 8 * field.bytes) } else { found };
                 if field.bytes == 4 { i64::from(found as i32) as u64 } else { found }
             });
-            // In a 32-bit file the addend has no more bits than the sum.
+            // In a 32-bit file the addend has 32 bits, as the sum has.
             let from = match field.from {
                 From::Zero => 0,
                 From::Place => base.wrapping_add(offset),

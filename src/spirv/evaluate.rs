@@ -49,7 +49,7 @@ pub struct Evaluated {
 /// use eitri::spirv::{DebugOperation, Initial, evaluate};
 /// use eitri::target::Target;
 ///
-/// // The value of the id is 40, and the variable's is 4 less.
+/// // The value of the id is 40, and the value of the variable is 4 less.
 /// let held = Initial::Value(Element::Value(Value::generic(40, 8)));
 /// let operations = [DebugOperation::Constu(4), DebugOperation::Minus, DebugOperation::StackValue];
 /// let found = evaluate(&operations, &held, &Snapshot::default(), &Target::x86_64())?;

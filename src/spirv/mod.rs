@@ -27,7 +27,7 @@
 //! assert_eq!(found[0], (Set::OpenCl, Some(Name::InfoNone)));
 //! assert_eq!(found[1], (Set::OpenCl, Some(Name::Source)));
 //!
-//! // There is no %9, and no bound that has room for it.
+//! // %9 is undefined, and not below the id bound.
 //! let report = validate(&facts);
 //! assert_eq!(report.findings[0].rule.name(), "id-range");
 //! # Ok::<(), eitri::Error>(())

@@ -98,15 +98,15 @@ impl DebugOperation {
 /// use eitri::spirv::{Provider, Id};
 ///
 /// // The result of an instruction is the variable's value.
-/// let x = Provider::value(Id(12));
-/// // Each of two results is a member of a structure.
-/// let members = [Provider::value(Id(30)).part(0), Provider::value(Id(31)).part(1)];
+/// let x = Held::value(Id(12));
+/// // Two results are the members of a structure.
+/// let members = [Held::value(Id(30)).part(0), Held::value(Id(31)).part(1)];
 /// // The same by the bits of the structure.
 /// let bits = [Provider::value(Id(30)).bits(0..32), Provider::value(Id(31)).bits(32..64)];
 /// // The result is 4 more than the second member.
-/// let n = Provider::value(Id(12)).plus(-4).part(1);
-/// // It is in memory, 16 bytes behind where the id points to.
-/// let y = Provider::pointer(Id(14)).plus(16);
+/// let n = Held::value(Id(12)).plus(-4).part(1);
+/// // The variable is in memory, 16 bytes after the address in the id.
+/// let y = Held::pointer(Id(14)).plus(16);
 /// # let _ = (x, members, bits, n, y);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

@@ -86,7 +86,7 @@ pub fn link(sections: &[Section], target: &Target, address: impl Fn(&str) -> u64
                     relocation.addend
                 }
                 RelocationTarget::Symbol(name) => address(name).wrapping_add(relocation.addend),
-                // As if the section were loaded at 0.
+                // The section is taken to be at address 0.
                 RelocationTarget::Distance(name) => {
                     address(name).wrapping_add(relocation.addend).wrapping_sub(relocation.offset)
                 }

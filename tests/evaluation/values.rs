@@ -231,6 +231,6 @@ fn a_whole_vector_register() {
     let doubled = run("regval_type 2560 @0x50; dup; plus");
     let expected: Vec<u8> = (0..64u8).flat_map(|lane| [lane * 2, 0, 0, 0]).collect();
     doubled.with_bytes(|bytes| assert_eq!(bytes, expected));
-    // As one number, minus itself.
+    // One number of all bytes, minus itself.
     assert!(run("regval_type 2560 @0x51; dup; minus").is_zero());
 }

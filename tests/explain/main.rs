@@ -154,7 +154,7 @@ fn a_variable_is_that_of_the_innermost_scope() {
         eitri(&all)
     };
     let found = |arguments: &[&str]| ask(arguments).1.trim_end().to_owned();
-    // As described: s4, then lane 7 of v40, at the end both.
+    // The description has s4, then lane 7 of v40, and both at the end.
     assert_eq!(found(&["--var", "n", "--pc", "0x10000", "--read", "0"]), "location reg:s4");
     assert_eq!(found(&["--var", "n", "--pc", "0x10010", "--read", "0"]), "location reg:v40+224");
     let both = found(&["--var", "n", "--pc", "0x10024", "--read", "0"]);

@@ -158,7 +158,7 @@ fn irreducible_graphs_are_refused_with_the_edge() {
         let [start, one, two] = [0..16, 16..32, 32..64].map(|pcs| flow.block(pcs));
         flow.edge(start, one).edge(start, two).edge(one, two).edge(two, one);
     });
-    // Which of the two edges is the back edge depends on the start of the search.
+    // The start of the search decides which of the two edges is the back edge.
     let what = "the control flow graph is not reducible: the edge 0x20..0x40 -> 0x10..0x20 enters a loop that has \
                 another entry";
     assert_eq!(error, format!("unit `a.cl`, function `k`, pc 0x20..0x40: {what}"));

@@ -23,7 +23,7 @@ fn frames_of_tool(path: &Path, section: FrameSection) -> Option<Vec<(u64, u64, V
         } else if let Some((_, row)) = line.split_once(": CFA=")
             && let Some((_, _, rows)) = all.last_mut()
         {
-            // As in the procedure linkage table, which a linker writes.
+            // The procedure linkage table, which a linker writes, has such rules.
             let row = match row.split_once("DW_OP_") {
                 Some((_, rest)) => format!("expression: {}", rest.rsplit_once(": ").unwrap().1),
                 None => row.into(),

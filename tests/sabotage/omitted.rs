@@ -59,7 +59,8 @@ fn two_variables_of_one_name_do_not_excuse_each_other() {
     assert_is_location(&check(&truth, &right.omissions, &wrong));
 }
 
-/// Omissions of variables, calls, frames, types and templates, for a consumer that can express none of these.
+/// A description that gives omissions of variables, calls, frames, types and templates for a consumer without these
+/// expressions.
 const ALL: &str = r#"{"eitri": 1, "target": "amdgpu-gfx1030-wave32", "describe": [
 {"unit": {"name": "a.cl", "language": "OpenCL"}},
 {"base_type": {"unit": "a.cl", "name": "int", "encoding": "signed", "bits": 32}},

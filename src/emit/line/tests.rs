@@ -189,7 +189,7 @@ fn steps_by_hand() {
     // 130 takes two bytes as LEB128, 114 takes one.
     assert_eq!(LLVM.step(130, 0), step(0, 0, 114, 242));
     assert_eq!(LLVM.step(1000, 0), step(0, 0, 1000, 18));
-    // As signed LEB128, 66 takes two bytes and 58 takes one.
+    // 66 takes two bytes as signed LEB128, 58 takes one.
     assert_eq!(LLVM.step(0, 66), step(58, 0, 0, 13 + 13));
     assert_eq!(LLVM.step(0, 20), step(20, 0, 0, 18));
     assert_eq!(LLVM.step(0, -66), step(-61, 0, 0, 13));

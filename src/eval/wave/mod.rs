@@ -23,7 +23,7 @@
 //! use eitri::op::{Dialect, Encoding, Reg, text};
 //! use eitri::target::Target;
 //!
-//! // Two vector registers, of which each lane has 32 bits: a pair of numbers for each lane.
+//! // Two vector registers with 32 bits per lane: a pair of numbers for each lane.
 //! let target = Target::named("amdgpu-gfx1030-wave32")?;
 //! let encoding = Encoding::new(8, Dialect::Llvm);
 //! let pair = "regx v0; push_lane; lit4; mul; offset; piece 4; \

@@ -165,7 +165,7 @@ pub fn module(machine: Machine, consumer: &Consumer, directory: &str) -> eitri::
 
     let work = m.function(unit, "work")?.code("work", BYTES).returns(int)?.declared(file, 9).external().id();
     let n = m.variable(work, "n", int)?.live(0x10..0x48, Loc::register(r.rax))?.id();
-    // As many elements as `n`, and two: 42 - 40.
+    // An array of `n` elements, and one of 42 - 40 = 2.
     let by_variable = m.array_of(unit, int, &[Extent::variable(n)], None)?;
     let by_number = Extent::value(Val::register(r.rax).plus(-40)).from(1);
     let by_number = m.array_of(unit, int, &[by_number, Extent::fixed(3)], None)?;
