@@ -14,7 +14,7 @@ use eitri::op::{Dialect, Encoding, Reg};
 use eitri::read::{FrameSection, Frames, Sections};
 use eitri::target::{Gfx, SpaceId, Target, Wave};
 
-/// A kind of thing: its name, the smallest count, and a function that describes a count of them.
+/// A kind of entity: its name, the smallest count, and a function that describes a count of them.
 type Shape = (&'static str, u64, fn(u64) -> (Module, Code));
 
 const SHAPES: [Shape; 8] = [
@@ -58,7 +58,7 @@ fn time<T>(run: impl FnOnce() -> T) -> (T, Duration) {
     (result, start.elapsed())
 }
 
-/// Time of all stages per counted thing, in µs.
+/// Time of all stages per counted entity, in µs.
 fn stages(name: &str, count: u64, describe: fn(u64) -> (Module, Code)) -> f64 {
     let mut consumer = Consumer::llvm();
     consumer.tables.names = true;

@@ -52,10 +52,10 @@ fn peak(text: &str, run: impl FnOnce(&str)) -> f64 {
     1.0 + peak.ratio()
 }
 
-/// One test, for memory is counted of all threads.
+/// The limits of memory. One test, because the memory of all threads is counted.
 #[test]
 fn three_times_the_text_is_enough() {
-    // A function is larger in memory than the shortest text that makes one: of nothing else there is more.
+    // The worst case: a function takes more memory than the shortest text that describes one.
     for (is_small, limit) in [(false, 3.0), (true, 7.0)] {
         let ratio = peak(&text(8 << 20, is_small), |text| {
             let module = Module::from_json(text).expect("a description");
@@ -64,7 +64,7 @@ fn three_times_the_text_is_enough() {
         println!("{ratio:.2} bytes for each of text");
         assert!(ratio < limit, "{ratio:.2} bytes for each of text");
     }
-    // A large one is refused before it takes more than that.
+    // A large description of functions alone is refused before it takes more than that.
     let large = text(64 << 20, true);
     let ratio = peak(&large, |text| {
         let error = Module::from_json(text).expect_err("so many functions");
@@ -73,7 +73,7 @@ fn three_times_the_text_is_enough() {
     println!("{ratio:.2} bytes for each of text");
     assert!(ratio < 3.0, "{ratio:.2} bytes for each of text");
     drop(large);
-    // One that is not of functions alone is read.
+    // A large description of functions and variables is read.
     let ratio = peak(&text(64 << 20, false), |text| drop(Module::from_json(text).expect("a description")));
     println!("{ratio:.2} bytes for each of text");
     assert!(ratio < 3.0, "{ratio:.2} bytes for each of text");

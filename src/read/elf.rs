@@ -30,11 +30,11 @@ pub(crate) type Sizes<'s> = HashMap<&'s str, u64>;
 pub(crate) enum Placing<'s> {
     /// Debug sections start at 0, and undefined symbols have address 0.
     AsIs,
-    /// Simulates linking behind other objects: the debug sections that other sections refer to by offset, except
+    /// Simulates linking after other objects: the debug sections that other sections refer to by offset, except
     /// `.debug_info`, begin with zero bytes that are not in the file, a different number in each, and undefined symbols
     /// have addresses after all sections, each with room for its size.
     Linked(&'s Sizes<'s>),
-    /// Simulates linking `.debug_info` behind [`INFO_BEHIND`] bytes of others: references to it are moved, its contents
+    /// Simulates linking `.debug_info` after [`INFO_BEHIND`] bytes of others: references to it are moved, its contents
     /// are not.
     InfoBehind,
 }

@@ -34,15 +34,15 @@ fn has_rooms(module: &Path) -> bool {
     rooms.any(|room| room.starts_with(module) && room != *module)
 }
 
-/// The step of a path that leads into a room which the importer may not import.
+/// The step of a path that leads into a room that the importer may not import.
 fn forbidden(importer: &Path, named: &Path) -> Option<Path> {
     let own = room(importer);
     for step in IMPORTS.steps(named) {
-        // Items without a room are other crates', or a facade passes them on.
+        // Items without a room belong to other crates, or are re-exported by a facade.
         let Some((row, room)) = room(&step) else { continue };
         match &own {
             Some((own, _)) if *own == row => continue,
-            // A facade passes on what is in its rooms.
+            // A facade re-exports items of its rooms.
             _ if has_rooms(importer) && room.starts_with(importer) => continue,
             None => return Some(step),
             Some((own, inside)) => {

@@ -243,7 +243,7 @@ impl Generator {
         });
         if !is_function {
             self.mix.ranges.push(self.bytes(pcs.clone()));
-            // Instructions that the scheduler moved behind the scope.
+            // Instructions that the scheduler moved after the scope.
             let mut free = pcs.end;
             for _ in 0..self.random.below(5).saturating_sub(2) {
                 let start = free + 1 + self.random.below(2);

@@ -96,7 +96,7 @@ pub struct CallStack<'a, 'o> {
     outward: RefCell<Outward>,
     /// Columns being computed, each because of the previous one.
     asking: RefCell<Vec<(u32, Column)>>,
-    /// Fault behind a missing answer to an expression.
+    /// Fault that caused a missing answer to an expression.
     cause: RefCell<Option<Box<UnwindFault>>>,
     /// Idle evaluators with their stacks; one is in use for each nested expression.
     evaluators: RefCell<Vec<Evaluator>>,

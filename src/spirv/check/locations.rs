@@ -20,7 +20,7 @@ struct Everywhere;
 
 /// A bijection of numbers that mixes their bits, so that different ids and addresses get unrelated values.
 fn mixed(number: u64) -> u64 {
-    // The last steps of SplitMix64.
+    // One step of SplitMix64.
     let mut mixed = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -65,8 +65,8 @@ impl Projection<'_, '_> {
     pub(super) fn holding(&mut self, provider: &Provider, ty: TypeId, is_declaration: bool) -> Shape {
         let id = provider.id();
         let defined = self.layout.definition(id);
-        // Only the address of an OpVariable is a location. A declaration through another pointer is its value,
-        // dereferenced.
+        // A declaration references an OpVariable only. The target of another pointer is described by a value with a
+        // dereference.
         let is_variable = defined.is_some_and(|it| it.opcode() == op::VARIABLE);
         let is_variable = is_variable && is_declaration;
         let mut operations = provider.operations(is_declaration);

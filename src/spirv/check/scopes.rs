@@ -180,8 +180,7 @@ impl Projection<'_, '_> {
     }
 
     /// Whether a function is a member function that is declared only. `OpenCL.DebugInfo.100` encodes it as a
-    /// `DebugFunction`
-    /// with parameters, because members of a type are functions there, not declarations.
+    /// `DebugFunction` with parameters, because members of a type are functions there, not declarations.
     pub(super) fn is_method(&self, id: FunctionId) -> bool {
         let parent = self.module.scope(self.module.function(id).scope).parent;
         let is_in_type = parent.is_some_and(|parent| match self.module.scope(parent).kind {

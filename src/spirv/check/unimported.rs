@@ -10,9 +10,9 @@ use crate::spirv::table::Name;
 use crate::spirv::words::Id;
 
 impl Compare<'_> {
-    /// Reports instructions that were not imported. Excused are those that reference a `DebugInfoNone`, once per
-    /// omission that causes one, instructions that reference these in turn, and those whose number stands in place of
-    /// another.
+    /// Reports instructions that were not imported. Exceptions: instructions that reference a `DebugInfoNone`, one per
+    /// omission that causes it; instructions that reference these in turn; and instructions with a number in place of
+    /// another one.
     pub(super) fn lost(&mut self, facts: &Facts<'_>, omissions: &[Omission], unimported: &[Omission]) {
         let is_none = |it: &&Omission| matches!(it.reason, Reason::Cycle(..) | Reason::NotClass(_));
         let mut nothings = omissions.iter().filter(is_none).count();
@@ -20,7 +20,7 @@ impl Compare<'_> {
         for omission in unimported {
             let Omission { subject, property, reason, names, .. } = omission;
             let Reason::Unimported(why) = reason else { continue };
-            // Records show these.
+            // Differences of records show these.
             if matches!(
                 why,
                 Unimported::NameOnly(_)

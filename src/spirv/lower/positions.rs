@@ -63,7 +63,7 @@ impl<'a> Places<'a> {
     ///
     /// # Errors
     /// With variable or function and id: if the model or the module lacks the entity, or the id is of another kind, or
-    /// a position is in no function. If there are 2^32 words or statements.
+    /// a position is outside of all functions. If there are 2^32 words or statements.
     pub fn new(
         layout: &'a Layout<'a>,
         module: &'a Module,

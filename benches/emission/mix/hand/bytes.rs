@@ -20,7 +20,7 @@ pub fn sleb(out: &mut Vec<u8>, mut value: i64) {
     out.push(value as u8 & 0x7f);
 }
 
-/// Appends an empty length field and returns the offset behind it.
+/// Appends an empty length field and returns the offset after it.
 pub fn begin_length(out: &mut Vec<u8>) -> usize {
     out.extend_from_slice(&[0; 4]);
     out.len()

@@ -8,7 +8,7 @@ use super::bytes::uleb;
 use super::check::{self, Wrong};
 use super::{Hand, expression};
 
-/// Names of fewer bytes stand in the entry: their size is at most that of an offset.
+/// Names of fewer bytes are in the entry: their size is at most that of an offset.
 const INLINE: usize = 4;
 
 /// Facts of a function that the entries of its scopes refer to.
@@ -21,7 +21,7 @@ struct Around {
 }
 
 impl<const CHECKED: bool> Hand<'_, CHECKED> {
-    /// Whether a name stands in the entry.
+    /// Whether a name is in the entry.
     fn is_inline(&self, name: Name) -> bool {
         self.mix.text(name).len() < INLINE
     }
@@ -300,7 +300,7 @@ fn counted(out: &mut Vec<u8>, machine: Machine, place: Place, bits: u32) {
     patch(out, length);
 }
 
-/// Fills in the length byte at `at` with the number of bytes behind it.
+/// Fills in the length byte at `at` with the number of bytes after it.
 #[inline]
 fn patch(out: &mut [u8], at: usize) {
     let length = out.len() - at - 1;

@@ -107,7 +107,7 @@ impl<'m, const CHECKED: bool> Hand<'m, CHECKED> {
         let mix = self.mix;
         self.unit = self.info.len();
         let line = self.line.len();
-        // Bases of the unit's tables, behind their headers.
+        // Bases of the unit's tables, after their headers.
         let (strings, addr) = (self.strings.offsets.len() + 8, self.addr.len() + 8);
         let (rnglists, loclists) = (self.rnglists.section.len() + 12, self.loclists.section.len() + 12);
         let functions = &mix.functions[unit.functions.clone()];
