@@ -43,7 +43,7 @@ pub enum Subject {
     Rule(FunctionId, Column),
     /// A variable.
     Variable(VariableId),
-    /// An entry among the [values of a binding](crate::spirv::Binding::held) that contains a variable.
+    /// An entry among the [providers of a binding](crate::spirv::Binding::providers).
     Provider(VariableId, u32),
     /// A call.
     Call(CallId),
