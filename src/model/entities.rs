@@ -33,7 +33,7 @@ macro_rules! unit_properties { ($use:ident $($with:tt)*) => { $use! { $($with)*
 macro_rules! function_properties { ($use:ident $($with:tt)*) => { $use! { $($with)*
     /// Code: at a symbol or an address, and its bytes. Without it the function is inlined or declared only.
     [own Code<'a>] code;
-    /// Name for the linker, where it is another.
+    /// Linkage name, where it differs from the name.
     [text] linkage_name => linkage_name;
     /// Type of the result.
     [own Ref<'a>] returns;
@@ -43,7 +43,7 @@ macro_rules! function_properties { ($use:ident $($with:tt)*) => { $use! { $($wit
     [own u32] body_line;
     /// Is visible outside of the unit. DWARF 5 section 3.3.1.
     [flag] external => is_external (DW_AT_external);
-    /// Is entered by the host, with a stack frame at address 0 of private memory.
+    /// Is launched by the host, with a stack frame at address 0 of private memory.
     [own bool] kernel;
     /// Stack frame in private memory.
     [own Stack<'a>] stack;
@@ -51,9 +51,9 @@ macro_rules! function_properties { ($use:ident $($with:tt)*) => { $use! { $($wit
     [flag] variadic => is_variadic;
     /// Never returns. DWARF 5 section 3.3.1.
     [flag] noreturn => is_noreturn (DW_AT_noreturn);
-    /// Begins the program. DWARF 5 section 3.3.1.
+    /// Is the main subprogram. DWARF 5 section 3.3.1.
     [flag] main => is_main (DW_AT_main_subprogram);
-    /// Calling convention, a number `DW_CC_*`, where it is not the target's. DWARF 5 section 3.3.1.1.
+    /// Calling convention, a number `DW_CC_*`, where it differs from the target's default. DWARF 5 section 3.3.1.1.
     [number u8] convention => convention;
     /// Is declared inline. Inlined calls show whether it is inlined. DWARF 5 section 3.3.8.1.
     [flag] declared_inline => is_declared_inline;
@@ -61,19 +61,19 @@ macro_rules! function_properties { ($use:ident $($with:tt)*) => { $use! { $($wit
     [word Accessibility] accessibility in member => accessibility;
     /// Virtuality of a member function. DWARF 5 section 5.7.8.
     [word Virtuality] virtuality in member => virtuality;
-    /// Is a conversion that the source has to name. DWARF 5 section 5.7.8.
+    /// Is `explicit`: not used for implicit conversions. DWARF 5 section 5.7.8.
     [flag] explicit in member => is_explicit (DW_AT_explicit);
     /// Is deleted: a member function that cannot be called. DWARF 5 section 5.7.8.
     [flag] deleted in member => is_deleted (DW_AT_deleted);
-    /// Place of the declaration of a member function that the compiler makes. DWARF 5 section 5.7.8.
+    /// Position of the `= default` of a member function. DWARF 5 section 5.7.8.
     [word Defaulted] defaulted in member => defaulted;
-    /// Parameter that is the object of a member function.
+    /// Parameter that is a member function's object.
     [own Ref<'a>] object_pointer;
     /// Location of the frame base.
     [own Loc<'a>] frame_base;
     /// Location of the frame base of the enclosing function.
     [own Loc<'a>] static_link;
-    /// Calls that are described: all of a kind. DWARF 5 section 3.3.1.4.
+    /// Kind of calls that are described completely. DWARF 5 section 3.3.1.4.
     [own Word<DescribedCalls>] describes_calls;
 } } }
 
@@ -85,17 +85,17 @@ macro_rules! variable_properties { ($use:ident $($with:tt)*) => { $use! { $($wit
     [flag] artificial => is_artificial;
     /// Is visible outside of the unit.
     [flag] external => is_external;
-    /// Memory by the source: OpenCL's `local`, HIP's `__shared__`.
+    /// Memory space in the source: OpenCL's `local`, HIP's `__shared__`.
     [word MemorySpace] memory_space => memory_space;
     /// Accessibility of a static member, where it is not the language's default.
     [word Accessibility] accessibility => accessibility;
-    /// Name for the linker, where it is another.
+    /// Linkage name, where it differs from the name.
     [text] linkage_name => linkage_name;
     /// Locations by pc.
     [own Later<'a, Live<'a>>] live;
     /// Location at all pcs.
     [own Loc<'a>] always;
-    /// Value of a variable without a place, the lowest byte first.
+    /// Value of a variable without a location, the lowest byte first.
     [own Bytes] const_value;
 } } }
 
@@ -103,13 +103,13 @@ macro_rules! variable_properties { ($use:ident $($with:tt)*) => { $use! { $($wit
 macro_rules! call_properties { ($use:ident $($with:tt)*) => { $use! { $($with)*
     /// Return pc: the pc after the call.
     [own Number] returns_to;
-    /// Pc of the instruction that calls.
+    /// Pc of the call instruction.
     [own Number] at;
-    /// Function that is called.
+    /// Called function.
     [own Ref<'a>] calls;
     /// Address of an indirect call.
     [own Val<'a>] target;
-    /// Address of an indirect call, where the callee may change what it is computed of.
+    /// Address of an indirect call, computed from operands that the callee may change.
     [own Val<'a>] clobbered_target;
     /// Is a jump: the callee returns to the caller of the function.
     [flag] tail => is_tail;

@@ -26,7 +26,7 @@ macro_rules! for_each_node { ($use:ident) => { $use! {
         Register(reg: Reg) [] "register" (reg) r#"{"register": "s4"}"#;
         /// One lane of a vector register: one value for the wave.
         Lane(reg: Reg, lane: u32) [] "lane" (reg, lane) r#"{"lane": ["v40", 7]}"#;
-        /// The asking lane of a vector register: one value for each lane.
+        /// The current lane of a vector register: one value for each lane.
         PerLane(reg: Reg) [] "per_lane" (reg) r#"{"per_lane": "v3"}"#;
         /// Memory in an address space, at an address.
         Memory(space: SpaceId) [address: Val] "memory" (space, address) r#"{"memory": ["global", 4096]}"#;
@@ -38,14 +38,14 @@ macro_rules! for_each_node { ($use:ident) => { $use! {
         OffsetBy [place: Loc, bytes: Val] "offset_by" (place, bytes) r#"{"offset_by": [{"whole": "v4"}, {"register": "s6"}]}"#;
         /// The same storage, a number of bits further on.
         BitOffsetBy [place: Loc, bits: Val] "bit_offset_by" (place, bits) r#"{"bit_offset_by": [{"whole": "v4"}, "lane_index"]}"#;
-        /// The first bits of a place, as a part of several.
+        /// The first bits of a location, as a part of several.
         Part(bits: u64) [place: Loc] "part" bare r#"[{"register": "s4"}, 16]"#;
-        /// Parts that follow each other, the first in the lowest bits, each with its number of bits.
+        /// Consecutive parts, the first in the lowest bits, each with its size in bits.
         Parts(count: u64) [] "parts" parts r#"{"parts": [[{"register": "s4"}, 16], [{"lane": ["v40", 7]}, 16]]}"#;
-        /// A place below, in which bits from an offset on are those of a place above.
+        /// A location below, with bits from an offset on replaced by those of a location above.
         Overlay [below: Loc, above: Loc, offset: Val, bits: Val] "overlay" (below, above, offset, bits)
             r#"{"overlay": [{"register": "s4"}, {"register": "s5"}, 8, 16]}"#;
-        /// Elements, each from one of two places by its bit of a mask.
+        /// Elements, each from one of two locations, selected by its bit of a mask.
         Select { bits: u64 = "Bits of an element.", count: u64 = "Number of elements." } [zero: Loc, one: Loc, mask: Val]
             "select" (mask, zero, one, bits, count)
             r#"{"select": [{"register": "exec"}, {"whole": "v4"}, {"whole": "v5"}, 32, 32]}"#;
@@ -60,27 +60,27 @@ macro_rules! for_each_node { ($use:ident) => { $use! {
         PointerTo(variable: VariableId, bytes: i64) [] "pointer_to" (variable, bytes) r#"{"pointer_to": ["p", 8]}"#;
         /// The location of a procedure.
         Call(procedure: ProcedureId) [] "call" (procedure) r#"{"call": "place of x"}"#;
-        /// The canonical frame address, as a place.
+        /// The canonical frame address, as a location.
         Cfa [] "cfa" word r#""cfa""#;
-        /// No place: the bits do not exist.
+        /// Undefined: the bits do not exist.
         Undefined [] "undefined" word r#""undefined""#;
         /// The location that a DWARF expression computes.
         Expr(expr: ExprId) [] "expr" (expr) r#"{"expr": {"text": "regx s4; deref", "dialect": "llvm"}}"#;
     }
     Val {
-        /// A constant of 64 bits without a sign.
+        /// An unsigned constant of 64 bits.
         Const(value: u64) [] "constant" bare "4096";
         /// The address of a symbol, plus bytes.
         Address(symbol: Symbol, bytes: i64) [] "address" (symbol, bytes) r#"{"address": ["table", 8]}"#;
         /// The address of a stack slot, in bytes of one lane from the base of the function's stack frame.
         StackAddress(bytes: i64) [] "stack_address" (bytes) r#"{"stack_address": 16}"#;
-        /// The number in the first bits of a place.
+        /// The number in the first bits of a location.
         Read(bits: u32) [place: Loc] "read" (place, bits) r#"{"read": [{"lane": ["v40", 7]}, 32]}"#;
         /// The number in a whole register.
         ReadRegister(reg: Reg) [] "register" (reg) r#"{"register": "s4"}"#;
-        /// The number that was in a whole register when the function was entered.
+        /// The number in a whole register on entry to the function.
         EntryRegister(reg: Reg) [] "entry_value" (reg) r#"{"entry_value": "s4"}"#;
-        /// The asking lane, counted from 0.
+        /// The current lane, counted from 0.
         LaneIndex [] "lane_index" word r#""lane_index""#;
         /// A number plus a constant.
         Plus(constant: i64) [number: Val] "plus" (number, constant) r#"{"plus": [{"register": "s4"}, -8]}"#;
@@ -96,13 +96,13 @@ macro_rules! for_each_node { ($use:ident) => { $use! {
         Or [first: Val, second: Val] "or" (first, second) r#"{"or": [{"register": "s4"}, 1]}"#;
         /// Bitwise exclusive or.
         Xor [first: Val, second: Val] "xor" (first, second) r#"{"xor": [{"register": "s4"}, 1]}"#;
-        /// Shifted left; 0 from 64 on.
+        /// Left shift; 0 from 64 on.
         Shl [number: Val, by: Val] "shl" (number, by) r#"{"shl": [{"register": "s4"}, 2]}"#;
-        /// Shifted right, zeros moving in; 0 from 64 on.
+        /// Logical right shift; 0 from 64 on.
         Shr [number: Val, by: Val] "shr" (number, by) r#"{"shr": [{"register": "s4"}, 2]}"#;
-        /// Shifted right, copies of the highest bit moving in.
+        /// Arithmetic right shift.
         Shra [number: Val, by: Val] "shra" (number, by) r#"{"shra": [{"register": "s4"}, 2]}"#;
-        /// The negative.
+        /// The negation.
         Neg [number: Val] "neg" (number) r#"{"neg": {"register": "s4"}}"#;
         /// The bitwise complement.
         Not [number: Val] "not" (number) r#"{"not": {"register": "s4"}}"#;
@@ -116,9 +116,9 @@ macro_rules! for_each_shorthand { ($use:ident) => { $use! {
     Loc {
         /// All lanes of a vector register: for a value as large as the register.
         "whole" whole (reg: Reg) r#"{"whole": "v3"}"#;
-        /// The asking lane of several vector registers, 32 bits in each.
+        /// The current lane of several vector registers, 32 bits in each.
         "per_lane_over" per_lane_over [reg: Reg] r#"{"per_lane_over": ["v3", "v4"]}"#;
-        /// 16 bits of the asking lane, `"low"` or `"high"`.
+        /// 16 bits of the current lane, `"low"` or `"high"`.
         "per_lane_half" per_lane_half (reg: Reg, half: Half) r#"{"per_lane_half": ["v3", "high"]}"#;
         /// Several scalar registers, 32 bits in each.
         "over" over [reg: Reg] r#"{"over": ["s4", "s5"]}"#;
