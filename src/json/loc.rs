@@ -311,7 +311,7 @@ const PART: &[Operand] = &[
     Operand { name: "bits", kind: Kind::Unsigned, at: 0 },
 ];
 
-/// Reads an element that is a list of operands, of which up to two are numbers.
+/// Reads an element that is a list of operands, with at most two numbers.
 struct Listed<'s, 'r, 'a>(&'s mut In<'r, 'a>, &'static [Operand]);
 
 impl<'a> DeserializeSeed<'a> for Listed<'_, '_, 'a> {

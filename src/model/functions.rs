@@ -86,7 +86,7 @@ function_properties! { member
 pub enum Virtuality {
     /// Derived classes can override the function.
     Virtual,
-    /// Derived classes must override the function, which has no code.
+    /// Derived classes must override the function, which has no code here.
     Pure,
 }
 

@@ -1,6 +1,6 @@
 //! Source languages: DWARF 5 section 3.1.1, item 5, and the registry of languages that extends it.
 
-/// A source language, as DWARF 5 and its registry number them (`DW_LANG_*`).
+/// A source language, by its number in DWARF 5 or the registry of languages (`DW_LANG_*`).
 ///
 /// Each standard of a language is a constant of its own: [`C99`](Self::C99), [`C11`](Self::C11). DWARF 6 instead has
 /// one number for the language and one for its version: see [`name`](Self::name). A number without a constant is

@@ -129,7 +129,7 @@ impl Loc {
         Self::memory(SpaceId::LOCAL, Val::constant(offset.into()))
     }
 
-    /// Local memory (LDS) at the address that the linker gives a symbol.
+    /// Local memory (LDS) at the address of a symbol, which the linker assigns.
     #[inline]
     pub fn local_symbol(symbol: Symbol) -> Self {
         Self::memory(SpaceId::LOCAL, Val::address(symbol, 0))
@@ -207,7 +207,7 @@ impl Loc {
         Self::leaf(Node::Implicit(bytes))
     }
 
-    /// A number without storage, of which a reader takes the low bits that it needs.
+    /// A number without storage. A reader takes the low bits that it needs.
     #[inline]
     pub fn value(value: Val) -> Self {
         Self(value.0).then(Node::Value)

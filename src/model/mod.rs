@@ -352,13 +352,13 @@ impl Module {
         self.variables[self.first_origin(id)].name.map(|name| self.string(name))
     }
 
-    /// The place of a variable, for an error or a finding.
+    /// Names of a variable and its enclosing entities, for an error or a finding.
     pub(crate) fn at_variable(&self, id: VariableId, pcs: Option<Range<u64>>) -> At {
         let variable = self.name_of(id).map(Into::into);
         At { variable, pcs, ..self.at_scope(self.variables[id].scope) }
     }
 
-    /// The place of a type, for an error: its unit, and the function that it is in.
+    /// Names of a type's unit and enclosing function, for an error.
     pub(crate) fn at_type(&self, id: TypeId) -> At {
         self.at_scope(self.types[id].scope)
     }
@@ -371,12 +371,12 @@ impl Module {
         }
     }
 
-    /// The place of a unit, for an error.
+    /// Name of a unit, for an error.
     pub(crate) fn at_unit(&self, id: UnitId) -> At {
         self.at_scope(self.units[id].scope)
     }
 
-    /// The place of a scope, for an error or a finding.
+    /// Names of a scope's enclosing entities, for an error or a finding.
     pub(crate) fn at_scope(&self, scope: ScopeId) -> At {
         let unit = &self.units[self.scopes[scope].unit];
         let function =

@@ -304,11 +304,11 @@ macro_rules! nodes { ($($sort:ident { $(
     /// |---|---|
     /// | leaves | none |
     /// | [`Memory`](Node::Memory) | the address |
-    /// | [`Offset`](Node::Offset), [`BitOffset`](Node::BitOffset), [`Extend`](Node::Extend), [`Part`](Node::Part), [`Read`](Node::Read) | a place |
-    /// | [`OffsetBy`](Node::OffsetBy), [`BitOffsetBy`](Node::BitOffsetBy) | a place, a number |
+    /// | [`Offset`](Node::Offset), [`BitOffset`](Node::BitOffset), [`Extend`](Node::Extend), [`Part`](Node::Part), [`Read`](Node::Read) | a location |
+    /// | [`OffsetBy`](Node::OffsetBy), [`BitOffsetBy`](Node::BitOffsetBy) | a location, a number |
     /// | [`Parts`](Node::Parts) | `count` [`Part`](Node::Part)s |
-    /// | [`Overlay`](Node::Overlay) | the place below, the place above, offset, size |
-    /// | [`Select`](Node::Select) | the place for 0, the place for 1, the mask |
+    /// | [`Overlay`](Node::Overlay) | the location below, the location above, offset, size |
+    /// | [`Select`](Node::Select) | the location for 0, the location for 1, the mask |
     /// | [`Value`](Node::Value), [`Plus`](Node::Plus), [`Neg`](Node::Neg), [`Not`](Node::Not) | a number |
     /// | other arithmetic | two numbers |
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -257,7 +257,7 @@ impl Module {
     }
 }
 
-/// Contents of which only the current lane is known.
+/// Contents with a known current lane and nothing else.
 struct Nothing {
     lane: u32,
     /// Whether masks select all lanes.

@@ -30,7 +30,7 @@ pub struct Omission {
     pub subject: Subject,
     /// The property.
     pub property: Property,
-    /// The reason, with what was encoded in its place.
+    /// The reason, with the encoding that replaces the property, if any.
     pub reason: Reason,
     /// Half-open pc range, in bytes from the start of the function; `None` where the property does not depend on the
     /// pc.

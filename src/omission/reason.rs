@@ -1,4 +1,4 @@
-//! Reasons of omissions, with what was encoded in place of the property: one table.
+//! Reasons of omissions, with the encodings that replace the property: one table.
 
 #[cfg(feature = "spirv")]
 use super::Unimported;

@@ -1,4 +1,4 @@
-//! Promise: the emitted bytes mean what was described, for everything that the builder accepts.
+//! Promise: the emitted bytes agree with the description, for everything that the builder accepts.
 //!
 //! Random modules, with every kind of node, type, scope and row, are emitted for every consumer and checked.
 //! More cases with `PROPTEST_CASES`.

@@ -1,5 +1,5 @@
-//! Every version in both formats, with all lookup tables: the emitted bytes mean what was described, and each name and
-//! address is found.
+//! Every version in both formats, with all lookup tables: the emitted bytes agree with the description, and each name
+//! and address is found.
 
 use eitri::check::Report;
 use eitri::consumer::{Consumer, Policy, Tables};

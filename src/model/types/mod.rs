@@ -49,7 +49,7 @@ pub enum TypeKind {
         /// Encoding of its bits.
         encoding: BaseEncoding,
     },
-    /// A type of which only the name is known, such as that of C++'s `nullptr`.
+    /// An unspecified type, which has only a name, such as the type of C++'s `nullptr`.
     Unspecified {
         /// Its name.
         name: StringId,
