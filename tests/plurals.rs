@@ -46,7 +46,7 @@ const COUNTED: &[&str] = &[
 /// Texts whose number cannot be 1, with file and reason.
 const NEVER_ONE: &[(&str, &str, &str)] = &[
     ("bin/eitri/targets.rs", "of each of {} lanes", "a register with one value is shown without lanes"),
-    ("dump/words.rs", "{name} bytes {at} to {}", "from byte to byte"),
+    ("dump/descriptions.rs", "{name} bytes {at} to {}", "from byte to byte"),
 ];
 
 /// Files under a folder, except those of SPIR-V and of tests.

@@ -125,7 +125,8 @@ impl Header {
         let needed = if self.is_64 { 64 } else { 40 };
         if self.section_entry < needed {
             let text = format!(
-                "a section header has at least {needed} bytes: {}",
+                "a section header has at least {}: {}",
+                Count(needed, "byte"),
                 Count(self.section_entry, "byte")
             );
             return Err(Error::malformed(text));

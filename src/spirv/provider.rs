@@ -95,18 +95,18 @@ impl DebugOperation {
 /// the result of an `OpCompositeExtract`, or [take](Self::taken) some bits of the value.
 ///
 /// ```
-/// use eitri::spirv::{Provider, Id};
+/// use eitri::spirv::{Id, Provider};
 ///
 /// // The result of an instruction is the variable's value.
-/// let x = Held::value(Id(12));
+/// let x = Provider::value(Id(12));
 /// // Two results are the members of a structure.
-/// let members = [Held::value(Id(30)).part(0), Held::value(Id(31)).part(1)];
+/// let members = [Provider::value(Id(30)).part(0), Provider::value(Id(31)).part(1)];
 /// // The same by the bits of the structure.
 /// let bits = [Provider::value(Id(30)).bits(0..32), Provider::value(Id(31)).bits(32..64)];
 /// // The result is 4 more than the second member.
-/// let n = Held::value(Id(12)).plus(-4).part(1);
+/// let n = Provider::value(Id(12)).plus(-4).part(1);
 /// // The variable is in memory, 16 bytes after the address in the id.
-/// let y = Held::pointer(Id(14)).plus(16);
+/// let y = Provider::pointer(Id(14)).plus(16);
 /// # let _ = (x, members, bits, n, y);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -284,7 +284,7 @@ impl Provider {
     /// ```
     /// # use eitri::build::Builder;
     /// # use eitri::model::BaseEncoding;
-    /// # use eitri::spirv::{Provider, Id};
+    /// # use eitri::spirv::{Id, Provider};
     /// # use eitri::target::Target;
     /// let mut m = Builder::new(Target::x86_64());
     /// let unit = m.unit("a.cl");

@@ -72,7 +72,7 @@ fn relocations_that_cannot_be() {
     refused(&[to_symbol(8, 4, "uspill", 0), to_symbol(0, 4, "uspill", 0)], &["order"]);
     refused(&[to_section(4, ".debug_c", 0)], &["0x4", ".debug_c", "not among the added sections"]);
     refused(&[to_section(4, ".debug_b", 9)], &["0x9 of .debug_b, which has 0x8"]);
-    refused(&[to_symbol(4, 4, "uspill", 1 << 32)], &["0x4", "4-byte field"]);
+    refused(&[to_symbol(4, 4, "uspill", 1 << 32)], &["0x4", "field of 4 bytes"]);
 
     let mut filled = section(".debug_a", 8);
     filled.bytes[3] = 1;

@@ -257,7 +257,7 @@ fn rela(target: &Target, relocation: &Relocation, symbol: u32) -> Result<Rel> {
     // An addend to a symbol may be negative; for a 4-byte field the addend is a 32-bit number.
     let addend = relocation.addend as i64;
     if relocation.bytes == 4 && i32::try_from(addend).is_err() && u32::try_from(addend).is_err() {
-        let text = format!("the addend of a 4-byte field has at most 32 bits: {:#x}", relocation.addend);
+        let text = format!("the addend does not fit a field of 4 bytes: {:#x}", relocation.addend);
         return Err(ErrorKind::TooLarge(text).into());
     }
     let kind = match (&relocation.target, relocation.bytes) {
