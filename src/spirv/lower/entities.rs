@@ -225,10 +225,10 @@ impl<'g, 'w, 'm> Globals<'g, 'w, 'm> {
     }
 
     /// Lists the omissions whose condition is true.
-    pub fn omit_all<const N: usize>(&mut self, subject: Subject, all: [(bool, Property, Reason); N]) {
-        for (is_omitted, property, reason) in all {
+    pub fn omit_all(&mut self, subject: Subject, all: &[(bool, Property, &Reason)]) {
+        for &(is_omitted, property, reason) in all {
             if is_omitted {
-                self.omit(subject, property, reason);
+                self.omit(subject, property, reason.clone());
             }
         }
     }

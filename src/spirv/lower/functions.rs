@@ -110,24 +110,24 @@ impl Globals<'_, '_, '_> {
         use Property as P;
         use Reason::{EntryPoint, NoOperand, NotEntryPoint, OfDefinition};
         let all = [
-            (is_kernel && !is_entered, P::Kernel, NotEntryPoint),
-            (is_entered && is_bound && !is_kernel, P::NotKernel, EntryPoint),
-            (!has_body && is_bound, P::Code, OfDefinition),
-            (!has_body && function.body_line != 0, P::BodyLine, NoOperand),
-            (has_object, P::ObjectPointer, NoOperand),
-            (function.is_variadic, P::Variadic, NoOperand),
-            (function.is_noreturn, P::NoReturn, NoOperand),
-            (function.is_main, P::Main, NoOperand),
-            (function.is_declared_inline, P::DeclaredInline, NoOperand),
-            (function.convention.is_some(), P::Convention, NoOperand),
-            (member.virtuality.is_some(), P::Virtuality, NoOperand),
-            (member.is_deleted, P::Deleted, NoOperand),
-            (member.defaulted.is_some(), P::Defaulted, NoOperand),
-            (has_frame, P::Frame, NoOperand),
-            (function.static_link.is_some(), P::StaticLink, NoOperand),
-            (function.calls.is_some(), P::DescribedCalls, NoOperand),
-            (has_lanes, P::Lanes, NoOperand),
+            (is_kernel && !is_entered, P::Kernel, &NotEntryPoint),
+            (is_entered && is_bound && !is_kernel, P::NotKernel, &EntryPoint),
+            (!has_body && is_bound, P::Code, &OfDefinition),
+            (!has_body && function.body_line != 0, P::BodyLine, &NoOperand),
+            (has_object, P::ObjectPointer, &NoOperand),
+            (function.is_variadic, P::Variadic, &NoOperand),
+            (function.is_noreturn, P::NoReturn, &NoOperand),
+            (function.is_main, P::Main, &NoOperand),
+            (function.is_declared_inline, P::DeclaredInline, &NoOperand),
+            (function.convention.is_some(), P::Convention, &NoOperand),
+            (member.virtuality.is_some(), P::Virtuality, &NoOperand),
+            (member.is_deleted, P::Deleted, &NoOperand),
+            (member.defaulted.is_some(), P::Defaulted, &NoOperand),
+            (has_frame, P::Frame, &NoOperand),
+            (function.static_link.is_some(), P::StaticLink, &NoOperand),
+            (function.calls.is_some(), P::DescribedCalls, &NoOperand),
+            (has_lanes, P::Lanes, &NoOperand),
         ];
-        self.omit_all(Subject::Function(id), all);
+        self.omit_all(Subject::Function(id), &all);
     }
 }

@@ -111,10 +111,10 @@ impl Globals<'_, '_, '_> {
     fn omit_compiler(&mut self, id: UnitId, reason: Reason) {
         let unit = &self.module.units[id];
         let all = [
-            (unit.producer.is_some(), Property::Producer, reason.clone()),
-            (unit.command_line.is_some(), Property::CommandLine, reason),
+            (unit.producer.is_some(), Property::Producer, &reason),
+            (unit.command_line.is_some(), Property::CommandLine, &reason),
         ];
-        self.omit_all(Subject::Unit(id), all);
+        self.omit_all(Subject::Unit(id), &all);
     }
 
     fn language(&mut self, id: UnitId) -> u32 {

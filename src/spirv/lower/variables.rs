@@ -269,23 +269,23 @@ impl Globals<'_, '_, '_> {
         use Property as P;
         use Reason::{AsGlobal, BoundValue, NoOperand, NotSeenOutside, OfDefinition, OfInstance};
         let all = [
-            (has_line, P::Line, OfInstance),
-            (variable.is_artificial && !origin.is_artificial, P::Artificial, OfInstance),
-            (is_instance && is_bound, P::Storage, OfInstance),
-            (is_member && !variable.is_external, P::External, NotSeenOutside),
-            (is_parameter, P::Parameter, AsGlobal),
-            (variable.memory_space.is_some(), P::MemorySpace, NoOperand),
-            (is_local && variable.is_constant, P::Value, NoOperand),
-            (is_local && variable.linkage_name.is_some(), P::LinkageName, NoOperand),
-            (is_local && variable.is_external, P::External, NoOperand),
-            (is_local && variable.is_declaration, P::Declaration, NoOperand),
-            (is_local && variable.accessibility.is_some(), P::Accessibility, NoOperand),
-            (is_constant, P::NamedConstant, NoOperand),
-            (!is_local && variable.is_constant && is_bound, P::Value, BoundValue),
-            (is_member && variable.linkage_name.is_some(), P::LinkageName, NoOperand),
-            (is_member && is_bound, P::Storage, OfDefinition),
+            (has_line, P::Line, &OfInstance),
+            (variable.is_artificial && !origin.is_artificial, P::Artificial, &OfInstance),
+            (is_instance && is_bound, P::Storage, &OfInstance),
+            (is_member && !variable.is_external, P::External, &NotSeenOutside),
+            (is_parameter, P::Parameter, &AsGlobal),
+            (variable.memory_space.is_some(), P::MemorySpace, &NoOperand),
+            (is_local && variable.is_constant, P::Value, &NoOperand),
+            (is_local && variable.linkage_name.is_some(), P::LinkageName, &NoOperand),
+            (is_local && variable.is_external, P::External, &NoOperand),
+            (is_local && variable.is_declaration, P::Declaration, &NoOperand),
+            (is_local && variable.accessibility.is_some(), P::Accessibility, &NoOperand),
+            (is_constant, P::NamedConstant, &NoOperand),
+            (!is_local && variable.is_constant && is_bound, P::Value, &BoundValue),
+            (is_member && variable.linkage_name.is_some(), P::LinkageName, &NoOperand),
+            (is_member && is_bound, P::Storage, &OfDefinition),
         ];
-        self.omit_all(subject, all);
+        self.omit_all(subject, &all);
     }
 }
 
