@@ -21,7 +21,9 @@ pub use subject::{Subject, TemplateOwner};
 pub use unimported::Unimported;
 
 use crate::error::{At, Error};
-use crate::model::{Module, VariableId};
+#[cfg(feature = "spirv")]
+use crate::model::Module;
+use crate::model::VariableId;
 
 /// A property that was omitted, or encoded differently from its description.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -27,6 +27,7 @@ macro_rules! reasons { (
         }
     }
 } }
+#[cfg(feature = "spirv")]
 pub(super) use reasons;
 
 reasons! {
