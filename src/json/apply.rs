@@ -2,11 +2,12 @@
 
 use core::ops::Range;
 
+use super::later::Later;
 use super::lists;
 use super::read::Reader;
 use super::statement::{
-    Code, Constant, FunctionFacts, InlinedVariable, Later, MacroStep, Pcs, Ref, Statement, UnitFacts,
-    Variable, VariableFacts,
+    Code, Constant, FunctionFacts, InlinedVariable, MacroStep, Pcs, Ref, Statement, UnitFacts, Variable,
+    VariableFacts,
 };
 use super::values::{Bytes, Line, Named, Number, Text, Word};
 use crate::build::{Blame, FunctionBuilder};

@@ -1,8 +1,9 @@
 //! Applies statements about lanes.
 
+use super::later::Later;
 use super::lists;
 use super::read::Reader;
-use super::statement::{Later, Region, WholeWave};
+use super::statement::{Region, WholeWave};
 use super::values::Number;
 use crate::build::Blame;
 use crate::error::Result;

@@ -2,11 +2,12 @@
 
 use serde_json::value::RawValue;
 
+use super::later::Later;
 use super::loc::{In, Whole};
 use super::read::Reader;
 use super::statement::{
-    Array, Base, BaseType, Composite, DescribeType, Enumeration, ExtentOf, Incomplete, Later, Member,
-    MemberFacts, Pointer, Ref, Stands, Template, Values, Variant, VariantPart,
+    Array, Base, BaseType, Composite, DescribeType, Enumeration, ExtentOf, Incomplete, Member, MemberFacts,
+    Pointer, Ref, Stands, Template, Values, Variant, VariantPart,
 };
 use super::values::{Integer, Number, Text, Word};
 use crate::build::{self, DataMember, Extent};

@@ -5,10 +5,11 @@ use serde::ser::SerializeSeq;
 use serde::{Serialize, Serializer};
 
 use super::ids::Known;
+use super::later::Later;
 use super::lists::{Element, List, end, next};
 use super::loc::{In, Place};
 use super::read::Reader;
-use super::statement::{Frame, Later};
+use super::statement::Frame;
 use super::values::{Named, Number, Signed};
 use crate::build::Blame;
 use crate::error::Result;

@@ -8,7 +8,8 @@ use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visit
 
 use super::loc::{In, Whole};
 use super::read::Reader;
-use super::statement::{Ref, RowFacts};
+use super::row::RowFacts;
+use super::statement::Ref;
 use super::values::{Number, Text};
 use crate::build::Blame;
 use crate::error::Result;

@@ -5,7 +5,8 @@ use serde::{Serialize, Serializer};
 
 use super::ids::Known;
 use super::loc::Place;
-use super::statement::RowFacts;
+use super::row::RowFacts;
+
 use super::values::Number;
 use crate::model::{Mask, Row};
 

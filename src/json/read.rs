@@ -1,4 +1,4 @@
-//! Reads descriptions: each statement is applied to the builder as it is read.
+//! Reads descriptions and applies each statement to the builder.
 
 use core::fmt;
 

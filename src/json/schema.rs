@@ -10,7 +10,8 @@ use serde_json::{Map, Value, json};
 use super::frames::{RulesOf, Slots};
 use super::live::{Live, Masks, Rows};
 use super::loc::{ExpressionAt, NumberAt, Place};
-use super::statement::{Expression, RowFacts};
+use super::row::RowFacts;
+use super::statement::Expression;
 use super::values::{Bytes, Integer, Line, Named, Number, Signed, Text, Word, Words};
 use crate::model::{Form, Kind, NodeRow, Operand, Sort, rows};
 

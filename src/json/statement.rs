@@ -1,12 +1,11 @@
 //! Statements: the elements of `describe`, field by field. Reading and writing share these types.
 
-use serde::de::Deserializer;
-use serde::{Deserialize, Serialize, Serializer};
-use serde_json::value::RawValue;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::frames::{RulesOf, Slots};
 use super::ids::Known;
+use super::later::Later;
 use super::live::{Live, Masks, Rows as RowsOf};
 use super::loc::{ExpressionAt, NumberAt, Place};
 use super::read::Reader;
@@ -531,66 +530,6 @@ impl HasSchema for Filled {
         let bytes = [u8::schema(to)];
         let [entry, ty] = ["entry", "type"].map(|key| (key, bytes.clone().into()));
         schema::choice([entry, ty, ("entry_section", Vec::new()), ("address", Vec::new())])
-    }
-}
-
-/// Properties of a row besides its line.
-#[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(remote = "Self", expecting = "an object", deny_unknown_fields, default)]
-pub(super) struct RowFacts {
-    #[serde(skip_serializing_if = "is_zero")]
-    pub discriminator: u32,
-    /// Not the beginning of a statement.
-    #[serde(skip_serializing_if = "is_false")]
-    pub not_stmt: bool,
-    #[serde(skip_serializing_if = "is_false")]
-    pub prologue_end: bool,
-    #[serde(skip_serializing_if = "is_false")]
-    pub epilogue_begin: bool,
-}
-shaped! { RowFacts }
-
-impl HasSchema for RowFacts {
-    fn schema(to: &mut Schemas) -> Value {
-        let flags = ["not_stmt", "prologue_end", "epilogue_begin"];
-        let flags = flags.map(|key| (key, bool::schema(to), true));
-        schema::object(flags.into_iter().chain([("discriminator", u32::schema(to), true)]))
-    }
-}
-
-fn is_zero(value: &u32) -> bool {
-    *value == 0
-}
-
-fn is_false(value: &bool) -> bool {
-    !*value
-}
-
-/// A part of a statement whose reading is deferred until its owner is known, and which is written as `T`.
-#[derive(Debug)]
-pub(super) enum Later<'a, T> {
-    Text(&'a RawValue),
-    Model(T),
-}
-
-impl<'de: 'a, 'a, T> Deserialize<'de> for Later<'a, T> {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        <&RawValue>::deserialize(from).map(Self::Text)
-    }
-}
-
-impl<T: Serialize> Serialize for Later<'_, T> {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Text(text) => text.serialize(to),
-            Self::Model(model) => model.serialize(to),
-        }
-    }
-}
-
-impl<T: HasSchema> HasSchema for Later<'_, T> {
-    fn schema(to: &mut Schemas) -> Value {
-        T::schema(to)
     }
 }
 

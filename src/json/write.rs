@@ -11,10 +11,11 @@ use serde::Serialize;
 
 use super::frames::RulesOf;
 use super::ids::Known;
+use super::later::Later;
 pub(super) use super::live::{Live, Masks, Rows};
 pub(super) use super::loc::{ExpressionAt, NumberAt, Place};
 use super::read::VERSION;
-use super::statement::{self as say, FunctionFacts, Later, MacroStep, Statement, UnitFacts, VariableFacts};
+use super::statement::{self as say, FunctionFacts, MacroStep, Statement, UnitFacts, VariableFacts};
 use super::values::{Bytes, Named, Number, Signed, Word};
 use crate::error::Result;
 use crate::model::{

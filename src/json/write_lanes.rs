@@ -2,7 +2,8 @@
 
 use std::io::Write;
 
-use super::statement::{self as say, Later, Statement};
+use super::later::Later;
+use super::statement::{self as say, Statement};
 use super::values::{Number, Word};
 use super::write::{Masks, Place, Writer};
 use crate::error::Result;

@@ -2,7 +2,8 @@
 
 use std::io::Write;
 
-use super::statement::{self as say, CallFacts, Later, Statement};
+use super::later::Later;
+use super::statement::{self as say, CallFacts, Statement};
 use super::values::Number;
 use super::write::{NumberAt, Place, Writer};
 use crate::error::Result;

@@ -2,7 +2,8 @@
 
 use std::io::Write;
 
-use super::statement::{self as say, Later, MemberFacts, Stands, Statement, Values};
+use super::later::Later;
+use super::statement::{self as say, MemberFacts, Stands, Statement, Values};
 use super::values::{Integer, Number, Signed, Word};
 use super::write::{Describe, ExpressionAt, NumberAt, Place, Writer};
 use crate::error::Result;

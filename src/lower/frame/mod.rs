@@ -84,7 +84,7 @@ impl Units<'_> {
     }
 }
 
-/// Rule of a column over a pc range, as it is encoded.
+/// Encoded rule of a column over a pc range.
 #[derive(Debug, Clone, Copy)]
 struct Lowered {
     start: u32,

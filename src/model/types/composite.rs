@@ -90,7 +90,7 @@ pub struct Member {
     pub line: Option<SourceLine>,
 }
 
-/// A variant part: alternatives of which an object has one. A Rust `enum`, a Pascal variant record. DWARF 5 section
+/// A variant part: an object has one of its variants. A Rust `enum`, a Pascal variant record. DWARF 5 section
 /// 5.7.10.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VariantPart {
