@@ -12,6 +12,8 @@ mod machines;
 mod near;
 #[path = "cli/places.rs"]
 mod places;
+#[path = "cli/targets.rs"]
+mod targets;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

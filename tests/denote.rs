@@ -74,7 +74,7 @@ fn text(module: &Module, spans: &[Span]) -> String {
         let storage = match &span.storage {
             Storage::Register(reg) => module.target().register(*reg).unwrap().name().to_string(),
             Storage::Memory(space, lane) => {
-                let space = module.target().space(*space).unwrap().name;
+                let space = &*module.target().space(*space).unwrap().name;
                 lane.map_or(space.into(), |lane| format!("{space}@{lane}"))
             }
             Storage::Implicit(bytes) => bytes.iter().rev().map(|byte| format!("{byte:02x}")).collect(),

@@ -2,7 +2,9 @@
 
 use eitri::error::ErrorKind;
 use eitri::op::Reg;
-use eitri::target::{Gfx, Per, Scaling, SpaceId, Target, Wave};
+use eitri::target::{
+    ElfIdentity, Gfx, Per, Registers, Relocations, Scaling, Space, SpaceId, Target, TargetBuilder, Wave,
+};
 use pretty_assertions::assert_eq;
 
 /// Rows of a chapter of the golden file, as trimmed cells.
@@ -89,7 +91,7 @@ fn spaces_are_the_manuals() {
         let target = Target::amdgpu(gfx, wave).unwrap();
         assert_eq!(target.spaces().len(), golden.len());
         for (space, row) in target.spaces().iter().zip(&golden) {
-            let found = (u64::from(space.id.0), space.name, u64::from(space.address_bits), space.null);
+            let found = (u64::from(space.id.0), &*space.name, u64::from(space.address_bits), space.null);
             assert_eq!(found, (hex(row[0]), row[1], hex(row[2]), hex(row[3])));
             assert_eq!(target.space(space.id), Some(space));
             assert_eq!(target.space_named(row[1]), Ok(space));
@@ -198,4 +200,186 @@ fn x86_64_has_the_numbers_of_its_abi() {
     let elf = target.elf();
     assert_eq!((elf.machine, elf.flags, elf.os_abi, elf.abi_version), (62, 0, 0, 0));
     assert_eq!((elf.relocations.abs32, elf.relocations.abs64), (10, 1));
+}
+
+/// A target that no reader knows: 16 lanes, packed names, spaces with numbers of its own.
+fn toy() -> TargetBuilder {
+    let mut target = Target::builder("toy", 16);
+    target.registers(Registers::listed(0, ["pc", "mask", "sp"], 64)).pc("pc").exec("mask").cfa_register("sp");
+    target.registers(Registers::numbered(16, "r", 0..128, 32).with_lanes(16));
+    target.registers(Registers::packed('%', 32).with_lanes(16));
+    target.space(Space::new(SpaceId::LOCAL, "shared", 32));
+    target.space(Space { per: Per::Lane, null: 0xffff, ..Space::new(SpaceId(9), "stack", 16) });
+    target.return_register("pc", true).data_alignment(4).scaling(Scaling::Wave).min_instruction_bytes(8);
+    let relocations = Relocations { abs32: 7, abs64: 8, relative32: 9 };
+    target.elf(ElfIdentity { machine: 0x1234, flags: 5, os_abi: 6, abi_version: 1, relocations });
+    target
+}
+
+#[test]
+fn targets_of_the_caller_have_the_given_facts() {
+    let target = toy().build().unwrap();
+    assert_eq!((target.name(), target.lanes(), target.address_bytes()), ("toy", 16, 8));
+    assert_eq!(
+        (target.pc(), target.exec(), target.cfa_register()),
+        (Some(Reg(0)), Some(Reg(1)), Some(Reg(2)))
+    );
+    let r5 = target.register(Reg(21)).unwrap();
+    assert_eq!((r5.name().to_string(), r5.bits, r5.lanes, r5.lane_bits()), ("r5".into(), 512, 16, 32));
+    assert_eq!(target.register_named("r127").unwrap(), Reg(143));
+    for unknown in ["r128", "r01", "R5", "", "%", "%123456789", "%é", "% 1", "rd"] {
+        assert!(target.register_named(unknown).is_err(), "{unknown}");
+    }
+    // ASCII, the first character most significant.
+    assert_eq!(target.register_named("%r4").unwrap(), Reg(0x25_7234));
+    assert_eq!(target.register_named("%longest").unwrap(), Reg(0x256c_6f6e_6765_7374));
+    for number in [0x2572_0000, 0x26_7234, 0x25_0034, 0x24_7234, 15, 144, u64::MAX] {
+        assert_eq!(target.register(Reg(number)), None, "{number:#x}");
+    }
+    let names: Vec<_> = target.spaces().iter().map(|space| (space.id.0, &*space.name)).collect();
+    assert_eq!(names, [(0, "default"), (3, "shared"), (9, "stack")]);
+    // Equal facts are equal targets, and another name is another target.
+    assert_eq!(target, toy().build().unwrap());
+    assert_ne!(target, toy().big_endian().build().unwrap());
+}
+
+proptest::proptest! {
+    #[test]
+    fn packed_names_and_numbers_determine_each_other(name in "%[!-~]{1,7}", number: u64) {
+        let target = toy().build().unwrap();
+        let reg = target.register_named(&name).unwrap();
+        let expected = name.bytes().fold(0_u64, |number, byte| number * 256 + u64::from(byte));
+        proptest::prop_assert_eq!(reg, Reg(expected));
+        proptest::prop_assert_eq!(target.register(reg).unwrap().name().to_string(), name);
+        // Any number is a name at most, and that name has the number.
+        for number in [number, number >> 8, number >> 24 | 0x25 << 40, number >> 40 & 0xff_ffff | 0x25 << 24] {
+            if let Some(register) = target.register(Reg(number)) {
+                proptest::prop_assert_eq!(target.register_named(&register.name().to_string()).unwrap(), Reg(number));
+            }
+        }
+    }
+}
+
+#[test]
+fn targets_that_contradict_themselves_are_refused() {
+    type Change = fn(&mut TargetBuilder);
+    let cases: &[(Change, &str)] = &[
+        (|to| _ = to.min_instruction_bytes(0), "an instruction has at least 1 byte: 0"),
+        (|to| _ = to.data_alignment(0), "the data alignment is not 0: 0"),
+        (
+            |to| _ = to.registers(Registers::listed(300, ["x"], 0)),
+            "a register has 1 to 1048576 bits: 0 (register 300)",
+        ),
+        (
+            |to| _ = to.registers(Registers::listed(300, ["x"], 1 << 21)),
+            "a register has 1 to 1048576 bits: 2097152 (register 300)",
+        ),
+        (
+            |to| _ = to.registers(Registers::numbered(300, "x", 0..2, 32).with_lanes(32)),
+            "a register has 1 lane or 16: 32 (register 300)",
+        ),
+        (
+            |to| _ = to.registers(Registers::numbered(300, "x", 0..0, 32)),
+            "registers have consecutive numbers below 2^64: 0 from 300",
+        ),
+        (
+            |to| _ = to.registers(Registers::numbered(u64::MAX, "x", 0..2, 32)),
+            "registers have consecutive numbers below 2^64: 2 from 18446744073709551615",
+        ),
+        (
+            |to| _ = to.registers(Registers::numbered(300, "x", 0..u64::MAX, 32)),
+            "registers have consecutive numbers below 2^64: 18446744073709551615 from 300",
+        ),
+        (
+            |to| _ = to.registers(Registers::numbered(300, "x", 0..1 << 30, 32)),
+            "a target has at most 65536 registers with listed names",
+        ),
+        (|to| _ = to.registers(Registers::listed(2, ["x"], 32)), "a number is that of one register: 2 (`x`)"),
+        (|to| _ = to.registers(Registers::listed(300, ["r7"], 32)), "a register has a name of its own: `r7`"),
+        (|to| _ = to.registers(Registers::listed(300, [""], 32)), "a register has a name of its own: ``"),
+        (
+            |to| _ = to.registers(Registers::listed(0x25_7234, ["x"], 32)),
+            "a number is that of one register: 2454068 (`x`)",
+        ),
+        (
+            |to| _ = to.registers(Registers::listed(300, ["%a"], 32)),
+            "a number is that of one register: 300 (`%a`)",
+        ),
+        (
+            |to| _ = to.registers(Registers::packed('%', 64)),
+            "packed names begin with a printable character of their own: 0x25",
+        ),
+        (
+            |to| _ = to.registers(Registers::packed('é', 64)),
+            "packed names begin with a printable character of their own: 0xe9",
+        ),
+        (
+            |to| _ = to.space(Space::new(SpaceId(3), "x", 32)),
+            "a number is that of one address space: `local` (`x`)",
+        ),
+        (
+            |to| _ = to.space(Space::new(SpaceId(4), "shared", 32)),
+            "an address space has a name of its own: `shared`",
+        ),
+        (|to| _ = to.space(Space::new(SpaceId(4), "x", 65)), "an address has 1 to 64 bits: 65 (`x`)"),
+        (
+            |to| _ = to.space(Space::new(SpaceId(0), "x", 32)),
+            "the default space has addresses of 64 bits and one copy for all: `x`, 32 bits",
+        ),
+        (
+            |to| _ = to.exec("r0"),
+            "the mask of active lanes is in a scalar register of at least 16 bits: `r0`",
+        ),
+        (|to| _ = to.pc("r0"), "the pc is in a scalar register of at least 1 bit: `r0`"),
+    ];
+    for (change, expected) in cases {
+        let mut target = toy();
+        change(&mut target);
+        let error = target.build().unwrap_err();
+        assert_eq!(error.to_string(), format!("target `toy`: {expected}"));
+        assert!(matches!(error.kind(), ErrorKind::BadArgument(_)), "{error}");
+    }
+    for lanes in [0, 65] {
+        let error = Target::builder("x", lanes).build().unwrap_err().to_string();
+        assert_eq!(error, format!("target `x`: a wave has 1 to 64 lanes: {lanes}"));
+    }
+    assert_eq!(Target::builder("", 1).build().unwrap_err().to_string(), "target ``: a target has a name");
+    let error = toy().return_register("lr", false).build().unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::UnknownRegister(_)), "{error}");
+}
+
+#[cfg(feature = "json")]
+#[test]
+fn targets_are_read_as_they_were_written() {
+    let targets = Target::all().chain([toy().build().unwrap()]);
+    for target in targets {
+        assert_eq!(Target::from_json(target.to_json()).unwrap(), target);
+        // The same facts under another name are written out.
+        let mut own = Target::builder("own", target.lanes());
+        for registers in target.register_ranges() {
+            own.registers(registers.clone());
+        }
+        for space in target.spaces() {
+            own.space(space.clone());
+        }
+        let name = |reg: Reg| target.register(reg).unwrap().name().to_string();
+        own.return_register(name(target.call_frames().return_register), true);
+        let own = own.build().unwrap();
+        assert!(own.to_json().starts_with('{'));
+        assert_eq!(Target::from_json(own.to_json()).unwrap(), own);
+        assert_eq!(own.registers().collect::<Vec<_>>(), target.registers().collect::<Vec<_>>());
+    }
+    for (wrong, expected) in [
+        (r#""toy""#, "unknown target: `toy`"),
+        (r#"{"name": "x"}"#, "missing field `registers`"),
+        (r#"{"name": "x", "registers": [{"bits": 3}]}"#, "registers have `dwarf` and `names`"),
+        (r#"{"name": "x", "registers": [{"bits": 3, "packed": "%%"}]}"#, "`packed` is one character: `%%`"),
+        (r#"{"name": "x", "registers": [], "lane": 3}"#, "unknown field `lane`"),
+        (r#"{"name": "x", "registers": [], "elf": {"machine": 65536}}"#, "65536"),
+        ("3", "the name of a target, or an object"),
+        ("", "the bytes end inside of the target"),
+    ] {
+        let error = Target::from_json(wrong).unwrap_err().to_string();
+        assert!(error.contains(expected), "{wrong}: {error}");
+    }
 }

@@ -380,7 +380,7 @@ fn entities(module: &Module, unit: UnitId, (expr, entities): (&Expr, &[Entity]))
 }
 
 #[inline]
-pub(super) fn register(module: &Module, reg: Reg) -> Result<Register> {
+pub(super) fn register(module: &Module, reg: Reg) -> Result<Register<'_>> {
     let missing = || ErrorKind::UnknownRegister(format!("{} ({})", reg.0, module.target.name())).into();
     module.target.register(reg).ok_or_else(missing)
 }
@@ -398,7 +398,7 @@ pub(crate) fn scalar(target: &Target, reg: Reg) -> Result<()> {
     Ok(())
 }
 
-fn vector(module: &Module, reg: Reg) -> Result<Register> {
+fn vector(module: &Module, reg: Reg) -> Result<Register<'_>> {
     let register = register(module, reg)?;
     if register.is_vector() {
         return Ok(register);

@@ -23,7 +23,7 @@ use crate::read::{Dwarf, Entry, Object, Section, Unit};
 /// [`BadArgument`](crate::error::ErrorKind::BadArgument) with function, symbol and section, for the first function
 /// whose code is missing; the errors of [`Object::read`].
 pub fn check_code(module: &Module, bytes: &[u8]) -> Result<()> {
-    let object = Object::read(bytes)?;
+    let object = Object::read_for(bytes, module.target())?;
     module.functions.keys().try_for_each(|function| is_there(module, &object, function))
 }
 

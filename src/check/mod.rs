@@ -92,13 +92,13 @@ use crate::read::{Dwarf, Object, Placing};
 /// # Errors
 /// Returns an error only if the bytes cannot be read. Everything else is a finding of the report.
 pub fn check(module: &Module, consumer: &Consumer, omissions: &[Omission], bytes: &[u8]) -> Result<Report> {
-    let object = Object::read(bytes)?;
+    let object = Object::read_for(bytes, module.target())?;
     let dialect = dialect(consumer);
     // A field without its relocation is right by accident if its value is 0. So the object is compared as if it were
     // linked behind others.
     Dwarf::read_as(&object, dialect, consumer.draft)?;
     let sizes = undefined_symbols::sizes(module, &object);
-    let object = Object::read_placed(bytes, Placing::Linked(&sizes))?;
+    let object = Object::read_placed(bytes, Placing::Linked(&sizes), Some(module.target()))?;
     let dwarf = match Dwarf::read_as(&object, dialect, consumer.draft) {
         Ok(dwarf) => dwarf,
         Err(error) => return Ok(unreadable(&object, &error, omissions)),
@@ -106,7 +106,7 @@ pub fn check(module: &Module, consumer: &Consumer, omissions: &[Omission], bytes
     let index = index::Index::new(module, &object);
     let described = tree::Described { module, consumer, object: &object, index: &index };
     let mut report = compare::Compare::new(described, omissions, &dwarf).run();
-    let behind = Object::read_placed(bytes, Placing::InfoBehind)?;
+    let behind = Object::read_placed(bytes, Placing::InfoBehind, Some(module.target()))?;
     tables::units_are_relocated(&mut report, &object, &behind);
     Ok(report)
 }

@@ -33,16 +33,17 @@ pub fn check_split(
     split: &[&[u8]],
 ) -> Result<Report> {
     let dialect = dialect(consumer);
-    let object = Object::read(main)?;
+    let object = Object::read_for(main, module.target())?;
     Dwarf::read_as(&object, dialect, consumer.draft)?;
     let sizes = undefined_symbols::sizes(module, &object);
-    let object = Object::read_placed(main, Placing::Linked(&sizes))?;
+    let object = Object::read_placed(main, Placing::Linked(&sizes), Some(module.target()))?;
     let skeletons = match Dwarf::read_as(&object, dialect, consumer.draft) {
         Ok(dwarf) => dwarf,
         Err(error) => return Ok(unreadable(&object, &error, omissions)),
     };
     // No linker reads the split files.
-    let objects = split.iter().map(|bytes| Object::read(bytes)).collect::<Result<Vec<_>>>()?;
+    let objects =
+        split.iter().map(|bytes| Object::read_for(bytes, module.target())).collect::<Result<Vec<_>>>()?;
     let mut files = Vec::new();
     for file in &objects {
         let alone = Dwarf::read_as(file, dialect, consumer.draft)?;

@@ -58,7 +58,7 @@ impl Descriptions<'_> {
 
     pub(super) fn space(self, space: SpaceId, lane: Option<u32>) -> String {
         let name = match self.0.and_then(|target| target.space(space)) {
-            Some(space) => space.name.to_owned(),
+            Some(space) => space.name.to_string(),
             None if space == SpaceId::DEFAULT => "memory".into(),
             None => format!("space {}", space.0),
         };

@@ -73,12 +73,13 @@ fn print_into(
     dialect: Dialect,
     options: DumpOptions,
 ) -> Result<()> {
-    let object = Object::read(object)?;
+    let read = |bytes| target.map_or_else(|| Object::read(bytes), |target| Object::read_for(bytes, target));
+    let object = read(object)?;
     let dwarf = Dwarf::read_as(&object, dialect, DraftCodes::NONE)?;
     let found = if target.is_none() { object.target(None) } else { None };
     let target = target.or(found.as_ref());
     if let Some(dwo) = dwo {
-        let dwo = Object::read(dwo)?;
+        let dwo = read(dwo)?;
         let split = Dwarf::read_split(&dwarf, &dwo)?;
         text::addresses(out, &object);
         text::print(out, &dwo, &split, target, options);

@@ -386,7 +386,7 @@ impl<'a, 'd> Dump<'a, 'd, '_> {
                 Op::Swap {} => space,
                 Op::FormAspaceAddress {} | Op::AspaceBregX { .. } | Op::Xderef {} | Op::XderefSize { .. } => {
                     let id = space.and_then(|space| u32::try_from(space).ok()).map(SpaceId);
-                    let name = id.and_then(|id| target.space(id)).map(|space| space.name);
+                    let name = id.and_then(|id| target.space(id)).map(|space| &*space.name);
                     names.extend(name.filter(|name| !names.contains(name)));
                     None
                 }

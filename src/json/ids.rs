@@ -261,7 +261,7 @@ impl<'m> Known<'m> {
 
     pub fn space(&self, id: SpaceId) -> Named<'m> {
         match self.module.target.space(id) {
-            Some(space) => Named::Text(space.name.into()),
+            Some(space) => Named::Text((&*space.name).into()),
             None => Named::Number(id.0.into()),
         }
     }

@@ -18,6 +18,7 @@ mod row;
 pub(crate) mod schema;
 mod shape;
 mod statement;
+mod target;
 pub(crate) mod values;
 mod write;
 mod write_lanes;

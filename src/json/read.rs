@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 use super::names::Names;
 use super::place::{self, at, of_json};
 use super::statement::Statement;
+use super::target::TargetText;
 use super::values::{Named, Text};
 use crate::build::{Blame, Builder};
 use crate::error::{Error, ErrorKind, Result};
@@ -86,8 +87,9 @@ impl<'a> Visitor<'a> for &mut Document<'a> {
                     version = Some(found);
                 }
                 "target" if self.reader.is_none() => {
-                    let target: Text<'a> = map.next_value()?;
-                    let target = Target::named(&target)
+                    let target: TargetText<'a> = map.next_value()?;
+                    let target = target
+                        .resolve()
                         .map_err(|error| self.fail(at(error, place::of_key(self.text, "target"))))?;
                     self.reader = Some(Reader::new(self.text, target, self.blame));
                 }

@@ -115,6 +115,7 @@ macro_rules! described { ($($(<$life:lifetime>)? $type:ty: |$to:ident| $schema:e
 )* } }
 described! {
     bool: |_to| json!({"type": "boolean"});
+    i8: |_to| json!({"type": "integer", "minimum": i8::MIN, "maximum": i8::MAX});
     u8: |_to| json!({"type": "integer", "minimum": 0, "maximum": u8::MAX});
     u32: |_to| json!({"type": "integer", "minimum": 0, "maximum": u32::MAX});
     String: |_to| json!({"type": "string"});

@@ -64,6 +64,8 @@ macro_rules! objects { ($(
     }
 )* } }
 
+pub(super) use objects;
+
 /// The [properties](crate::model::entities) of an entity, which several statements have besides their own fields. As a
 /// type of their own they are applied to the builder and written from the model.
 macro_rules! facts { (
@@ -539,7 +541,7 @@ pub(crate) fn document_schema(to: &mut Schemas) -> Value {
     schema::object([
         ("$schema", Text::schema(to), true),
         ("eitri", json!({"const": super::read::VERSION}), false),
-        ("target", Text::schema(to), false),
+        ("target", super::target::target_schema(to), false),
         ("describe", statements, false),
     ])
 }

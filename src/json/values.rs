@@ -12,7 +12,7 @@ use crate::model::{
     PointerKind, Qualifier, RegionKind, Virtuality,
 };
 use crate::op::Dialect;
-use crate::target::Scaling;
+use crate::target::{Per, Scaling};
 
 /// Text, borrowed from the description unless it has escapes.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -358,6 +358,7 @@ words! {
         NumericString "numeric_string", Edited "edited", Utf "utf", Ucs "ucs", Ascii "ascii",
     }
     PointerKind { Pointer "pointer", Reference "reference", RvalueReference "rvalue_reference" }
+    Per { Process "process", Thread "thread", Lane "lane" }
     MemorySpace { Global "global", Constant "constant", Group "group", Private "private" }
     Accessibility { Public "public", Protected "protected", Private "private" }
     Passed { ByValue "by_value", ByReference "by_reference" }

@@ -16,6 +16,7 @@ pub(super) use super::live::{Live, Masks, Rows};
 pub(super) use super::loc::{ExpressionAt, NumberAt, Place};
 use super::read::VERSION;
 use super::statement::{self as say, FunctionFacts, MacroStep, Statement, UnitFacts, VariableFacts};
+use super::target::Written;
 use super::values::{Bytes, Named, Number, Signed, Word};
 use crate::error::Result;
 use crate::model::{
@@ -27,7 +28,9 @@ use crate::model::{
 pub(super) fn module(module: &Module, to: impl Write) -> Result<()> {
     let known = Known::new(module);
     let mut writer = Writer { known: &known, module, out: to, counts: Counts::default(), later: Vec::new() };
-    write!(writer.out, "{{\"eitri\":{VERSION},\"target\":\"{}\",\"describe\":[", module.target.name())?;
+    write!(writer.out, "{{\"eitri\":{VERSION},\"target\":")?;
+    writer.json(&Written(&module.target))?;
+    writer.out.write_all(b",\"describe\":[")?;
     writer.all()?;
     writer.out.write_all(b"\n]}\n")?;
     writer.out.flush()?;

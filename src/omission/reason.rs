@@ -146,7 +146,7 @@ impl Reason {
             | Self::VariableCountMode(variable, _)
             | Self::VariableCountCycle(variable) => module.name_of(variable).unwrap_or_default().into(),
             Self::AsStorageClass(space, class) => {
-                let name = module.target.space(space).map_or("", |space| space.name);
+                let name = module.target.space(space).map_or("", |space| &*space.name);
                 let class = crate::spirv::Enumeration::StorageClass.text(class);
                 format!("`{name}`; {class}")
             }

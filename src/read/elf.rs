@@ -15,6 +15,10 @@ use crate::target::{Gfx, Target, Wave};
 
 /// `EM_X86_64`.
 pub(super) const X86_64: u16 = 62;
+/// `EM_AARCH64`.
+pub(super) const AARCH64: u16 = 183;
+/// `EM_RISCV`.
+pub(super) const RISCV: u16 = 243;
 /// `EM_S390`.
 pub(super) const S390: u16 = 22;
 /// `EM_AMDGPU`.
@@ -154,7 +158,7 @@ pub struct Undefined {
 impl<'d> Object<'d> {
     /// Reads an ELF file of either class and byte order. Compressed debug sections are decompressed, with the cargo
     /// feature `compress`. Linked files of every machine can be read; relocations are supported for x86, x86-64,
-    /// AArch64, s390x and AMD GPUs.
+    /// AArch64, RISC-V, s390x and AMD GPUs; [`read_for`](Self::read_for) adds those of another target.
     ///
     /// # Errors
     /// [`Malformed`](crate::error::ErrorKind::Malformed) or [`Truncated`](crate::error::ErrorKind::Truncated) where the
@@ -163,14 +167,27 @@ impl<'d> Object<'d> {
     /// and for any compression without the feature; [`TooLarge`](crate::error::ErrorKind::TooLarge) if the compressed
     /// sections together have more than 4 GiB.
     pub fn read(bytes: &'d [u8]) -> Result<Self> {
-        Self::read_placed(bytes, Placing::AsIs)
+        Self::read_placed(bytes, Placing::AsIs, None)
+    }
+
+    /// Reads an ELF file of a target that can be of another machine: its
+    /// [relocation types](crate::target::ElfIdentity::relocations) are supported too.
+    ///
+    /// # Errors
+    /// The errors of [`read`](Self::read).
+    pub fn read_for(bytes: &'d [u8], target: &Target) -> Result<Self> {
+        Self::read_placed(bytes, Placing::AsIs, Some(target))
     }
 
     /// Reads a relocatable object with simulated addresses of items that the linker places.
     ///
     /// # Errors
     /// The errors of [`read`](Self::read).
-    pub(crate) fn read_placed(bytes: &'d [u8], placing: Placing<'_>) -> Result<Self> {
+    pub(crate) fn read_placed(
+        bytes: &'d [u8],
+        placing: Placing<'_>,
+        target: Option<&Target>,
+    ) -> Result<Self> {
         let header = Header::read(bytes)?;
         let mut sections = header.sections(bytes)?;
         if header.is_relocatable {
@@ -206,7 +223,8 @@ impl<'d> Object<'d> {
         }
         let mut undefined = Vec::new();
         if header.is_relocatable {
-            undefined = reloc::apply(&mut sections, &symbols, table, &header.file())?;
+            undefined =
+                reloc::apply(&mut sections, &symbols, table, &header.file(), target.map(Target::elf))?;
         }
         merge(&mut sections, &merged, &mut undefined);
         if sizes.is_some() {
@@ -344,6 +362,8 @@ impl<'d> Object<'d> {
     pub fn target(&self, wave: Option<Wave>) -> Option<Target> {
         match self.machine {
             X86_64 => return Some(Target::x86_64()),
+            AARCH64 if !self.big_endian => return Some(Target::aarch64()),
+            RISCV if self.is_64 => return Some(Target::riscv64()),
             S390 => return Some(Target::s390x()),
             _ => {}
         }

@@ -4,17 +4,16 @@
 //! were right.
 
 use super::cursor::Cursor;
-use super::elf::{AMDGPU, S390, Section, Symbol, Undefined, X86_64};
+use super::elf::{AARCH64, AMDGPU, RISCV, S390, Section, Symbol, Undefined, X86_64};
 use super::elf_header::File;
 use crate::error::{Error, ErrorKind, Result};
+use crate::target::ElfIdentity;
 
 const SHT_RELA: u32 = 4;
 const SHT_REL: u32 = 9;
 
 /// `EM_386`.
 const X86: u16 = 3;
-/// `EM_AARCH64`.
-const AARCH64: u16 = 183;
 
 /// Origin from which the number is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,17 +26,36 @@ enum From {
     Thread,
 }
 
+/// Effect of a relocation on its field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Effect {
+    /// The field is set to the number.
+    Set,
+    /// The number is added to the field, or subtracted, modulo the size of the field.
+    Add,
+    Subtract,
+    /// The same of the least significant 6 bits, the others are unchanged.
+    Set6,
+    Subtract6,
+    /// The same of a ULEB128 number, whose length is unchanged.
+    SetUleb,
+    SubtractUleb,
+}
+
 /// Field of a relocation.
 #[derive(Debug, Clone, Copy)]
 struct Field {
     bytes: usize,
     is_signed: bool,
     from: From,
+    effect: Effect,
 }
 
-/// Returns the field of a relocation type; `Some(None)` for the type without effect.
-fn field(machine: u16, kind: u32) -> Option<Option<Field>> {
-    let is = |bytes, is_signed, from| Some(Some(Field { bytes, is_signed, from }));
+/// Returns the field of a relocation type; `Some(None)` for the type without effect. `known` has the types of a machine
+/// that is not listed here.
+fn field(machine: u16, kind: u32, known: Option<ElfIdentity>) -> Option<Option<Field>> {
+    let is = |bytes, is_signed, from| Some(Some(Field { bytes, is_signed, from, effect: Effect::Set }));
+    let changed = |bytes, effect| Some(Some(Field { bytes, is_signed: false, from: From::Zero, effect }));
     match (machine, kind) {
         (_, 0) => Some(None),
         // R_X86_64_64, _32, _32S, _PC32, _PC64, _DTPOFF64, _DTPOFF32.
@@ -66,11 +84,34 @@ fn field(machine: u16, kind: u32) -> Option<Option<Field>> {
         (AARCH64, 260) => is(8, true, From::Place),
         (AARCH64, 261) => is(4, true, From::Place),
         (AARCH64, 1029) => is(8, true, From::Thread),
+        // R_RISCV_32, _64, _TLS_DTPREL32, _TLS_DTPREL64, _32_PCREL.
+        (RISCV, 1) => is(4, false, From::Zero),
+        (RISCV, 2) => is(8, false, From::Zero),
+        (RISCV, 8) => is(4, true, From::Thread),
+        (RISCV, 9) => is(8, true, From::Thread),
+        (RISCV, 57) => is(4, true, From::Place),
+        // R_RISCV_ADD8 to _ADD64, _SUB8 to _SUB64: pairs that add and subtract an address.
+        (RISCV, 33..=36) => changed(1 << (kind - 33), Effect::Add),
+        (RISCV, 37..=40) => changed(1 << (kind - 37), Effect::Subtract),
+        // R_RISCV_SUB6, _SET6, _SET8, _SET16, _SET32, _SET_ULEB128, _SUB_ULEB128.
+        (RISCV, 52) => changed(1, Effect::Subtract6),
+        (RISCV, 53) => changed(1, Effect::Set6),
+        (RISCV, 54..=56) => changed(1 << (kind - 54), Effect::Set),
+        (RISCV, 60) => changed(1, Effect::SetUleb),
+        (RISCV, 61) => changed(1, Effect::SubtractUleb),
         // R_386_32, _PC32, _TLS_LDO_32.
         (X86, 1) => is(4, false, From::Zero),
         (X86, 2) => is(4, true, From::Place),
         (X86, 32) => is(4, true, From::Thread),
-        _ => None,
+        _ => {
+            let types = known.filter(|elf| elf.machine == machine)?.relocations;
+            match kind {
+                kind if kind == types.abs32 => is(4, false, From::Zero),
+                kind if kind == types.abs64 => is(8, false, From::Zero),
+                kind if kind == types.relative32 => is(4, true, From::Place),
+                _ => None,
+            }
+        }
     }
 }
 
@@ -80,6 +121,7 @@ pub(super) fn apply(
     symbols: &[Symbol<'_>],
     table: Option<usize>,
     file: &File,
+    known: Option<ElfIdentity>,
 ) -> Result<Vec<Undefined>> {
     let mut undefined = Vec::new();
     let starts: Vec<u64> = sections.iter().map(|section| section.address).collect();
@@ -110,13 +152,19 @@ pub(super) fn apply(
                 false => (info >> 8, info as u32 & 0xff),
             };
             let fail = |kind: ErrorKind| Error::new(kind).in_section(&name).at_offset(offset);
-            let Some(field) = field(file.machine, kind) else {
+            let Some(field) = field(file.machine, kind, known) else {
                 let text = format!("unsupported relocation type {kind} of machine {}", file.machine);
                 return Err(fail(ErrorKind::Unsupported(text)));
             };
             let Some(field) = field else { continue };
             let start = usize::try_from(offset).ok();
-            let place = start.and_then(|start| data.get_mut(start..start.checked_add(field.bytes)?));
+            let place = start.and_then(|start| {
+                let bytes = match field.effect {
+                    Effect::SetUleb | Effect::SubtractUleb => uleb_bytes(data.get(start..)?)?,
+                    _ => field.bytes,
+                };
+                data.get_mut(start..start.checked_add(bytes)?)
+            });
             let Some(place) = place else {
                 return Err(fail(ErrorKind::Malformed("the relocation is outside of the section".into())));
             };
@@ -130,12 +178,9 @@ pub(super) fn apply(
             if index != 0 && !symbol.is_defined {
                 undefined.push(Undefined { section: target, offset, symbol: index });
             }
-            let addend = addend.unwrap_or_else(|| {
-                let found = place.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte));
-                let found =
-                    if file.big_endian { found.swap_bytes() >> (64 - 8 * field.bytes) } else { found };
-                if field.bytes == 4 { i64::from(found as i32) as u64 } else { found }
-            });
+            let old = place.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte));
+            let old = if file.big_endian { old.swap_bytes() >> (64 - 8 * place.len().min(8)) } else { old };
+            let addend = addend.unwrap_or(if field.bytes == 4 { i64::from(old as i32) as u64 } else { old });
             // In a 32-bit file the addend has 32 bits, as the sum has.
             let from = match field.from {
                 From::Zero => 0,
@@ -145,7 +190,7 @@ pub(super) fn apply(
             let sum = symbol.address.wrapping_add(addend).wrapping_sub(from);
             let sum = if file.is_64 { sum } else { u64::from(sum as u32) };
             let fits = match field {
-                _ if !file.is_64 => true,
+                _ if !file.is_64 || field.effect != Effect::Set => true,
                 Field { bytes: 8, .. } => true,
                 Field { is_signed: true, .. } => i32::try_from(sum as i64).is_ok(),
                 Field { is_signed: false, .. } => u32::try_from(sum).is_ok(),
@@ -154,12 +199,46 @@ pub(super) fn apply(
                 let text = format!("the relocated number {sum:#x} does not fit 32 bits");
                 return Err(fail(ErrorKind::Malformed(text)));
             }
+            let new = match field.effect {
+                Effect::Set => sum,
+                Effect::Add => old.wrapping_add(sum),
+                Effect::Subtract => old.wrapping_sub(sum),
+                Effect::Set6 => old & 0xc0 | sum & 0x3f,
+                Effect::Subtract6 => old & 0xc0 | old.wrapping_sub(sum) & 0x3f,
+                Effect::SetUleb => {
+                    set_uleb(place, sum);
+                    continue;
+                }
+                Effect::SubtractUleb => {
+                    set_uleb(place, uleb(place).wrapping_sub(sum));
+                    continue;
+                }
+            };
             match file.big_endian {
-                true => place.copy_from_slice(&sum.to_be_bytes()[8 - field.bytes..]),
-                false => place.copy_from_slice(&sum.to_le_bytes()[..field.bytes]),
+                true => place.copy_from_slice(&new.to_be_bytes()[8 - field.bytes..]),
+                false => place.copy_from_slice(&new.to_le_bytes()[..field.bytes]),
             }
         }
         sections[index].data = records;
     }
     Ok(undefined)
+}
+
+/// Number of bytes of the ULEB128 number at the start; `None` if it does not end.
+fn uleb_bytes(data: &[u8]) -> Option<usize> {
+    Some(data.iter().position(|byte| byte & 0x80 == 0)? + 1)
+}
+
+/// The ULEB128 number, modulo 2⁶⁴.
+fn uleb(place: &[u8]) -> u64 {
+    place.iter().take(10).rev().fold(0, |value, byte| value << 7 | u64::from(byte & 0x7f))
+}
+
+/// Replaces a ULEB128 number by another one of the same length.
+fn set_uleb(place: &mut [u8], mut value: u64) {
+    let last = place.len() - 1;
+    for (index, byte) in place.iter_mut().enumerate() {
+        *byte = value as u8 & 0x7f | if index == last { 0 } else { 0x80 };
+        value >>= 7;
+    }
 }

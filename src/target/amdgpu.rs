@@ -1,9 +1,7 @@
 //! AMD GPUs from gfx9 to gfx12: the register map, address spaces and ELF flags of the AMDGPU back end
 //! user guide.
 
-use super::{
-    CallFrames, ElfIdentity, Names, Per, Range, Reg, Relocations, Scaling, Space, SpaceId, Target, near,
-};
+use super::{ElfIdentity, Per, Registers, Relocations, Scaling, Space, SpaceId, Target, near};
 use crate::error::Result;
 
 /// Number of lanes of a wave.
@@ -164,73 +162,21 @@ impl Gfx {
     }
 }
 
-const fn numbered(dwarf: u64, count: u64, prefix: &'static str, first: u64, bits: u32, lanes: u32) -> Range {
-    Range { dwarf, count, names: Names::Numbered { prefix, first }, bits, lanes }
-}
-
-const fn one(dwarf: u64, name: &'static [&'static str], bits: u32) -> Range {
-    Range { dwarf, count: 1, names: Names::List(name), bits, lanes: 1 }
-}
-
-/// Registers that every processor has. Where a hardware register has numbers of 32 and of 64 bits, the plain name is
-/// that of the wave's size.
+/// Scalar registers that every processor has. Where a hardware register has numbers of 32 and of 64 bits, the plain
+/// name is that of the wave's size.
 ///
 /// DWARF register 0, a pc of 32 bits, is omitted: processes of these processors have 64-bit addresses.
-static WAVE32: [Range; 6] = [
-    one(16, &["pc"], 64),
-    one(1, &["exec"], 32),
-    one(17, &["exec_64"], 64),
-    one(128, &["status"], 32),
-    one(512, &["vcc"], 32),
-    one(768, &["vcc_64"], 64),
-];
-static WAVE64: [Range; 6] = [
-    one(16, &["pc"], 64),
-    one(17, &["exec"], 64),
-    one(1, &["exec_32"], 32),
-    one(128, &["status"], 32),
-    one(768, &["vcc"], 64),
-    one(512, &["vcc_32"], 32),
-];
-static S0: Range = numbered(32, 64, "s", 0, 32, 1);
-static S64_TO_101: Range = numbered(1088, 38, "s", 64, 32, 1);
-static S64_TO_105: Range = numbered(1088, 42, "s", 64, 32, 1);
-static V0_WAVE32: Range = numbered(1536, 256, "v", 0, 32 * 32, 32);
-static V256_WAVE32: Range = numbered(1792, 256, "v", 256, 32 * 32, 32);
-static V512_WAVE32: Range = numbered(3584, 512, "v", 512, 32 * 32, 32);
-static V0_WAVE64: Range = numbered(2560, 256, "v", 0, 64 * 32, 64);
-static A0_WAVE32: Range = numbered(2048, 256, "a", 0, 32 * 32, 32);
-static A0_WAVE64: Range = numbered(3072, 256, "a", 0, 64 * 32, 64);
-
 #[rustfmt::skip]
-static SPACES: &[Space] = &[
-    Space { id: SpaceId(0), name: "global",       address_bits: 64, null: 0,           per: Per::Process },
-    Space { id: SpaceId(1), name: "generic",      address_bits: 64, null: 0,           per: Per::Process },
-    Space { id: SpaceId(2), name: "region",       address_bits: 32, null: 0xffff_ffff, per: Per::Process },
-    Space { id: SpaceId(3), name: "local",        address_bits: 32, null: 0xffff_ffff, per: Per::Process },
-    Space { id: SpaceId(5), name: "private_lane", address_bits: 32, null: 0xffff_ffff, per: Per::Lane },
-    Space { id: SpaceId(6), name: "private_wave", address_bits: 32, null: 0xffff_ffff, per: Per::Thread },
-];
+const WAVE32: [(u64, &str, u32); 6] =
+    [(16, "pc", 64), (1, "exec", 32), (17, "exec_64", 64), (128, "status", 32), (512, "vcc", 32), (768, "vcc_64", 64)];
+#[rustfmt::skip]
+const WAVE64: [(u64, &str, u32); 6] =
+    [(16, "pc", 64), (17, "exec", 64), (1, "exec_32", 32), (128, "status", 32), (768, "vcc", 64), (512, "vcc_32", 32)];
 
-/// Displays the name of an AMD space, or the number.
-impl core::fmt::Display for SpaceId {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        match SPACES.iter().find(|space| space.id == *self) {
-            Some(space) => write!(f, "`{}`", space.name),
-            None => self.0.fmt(f),
-        }
-    }
-}
+const NO_OBJECT: u64 = 0xffff_ffff;
 
-impl SpaceId {
-    /// Global, local and private memory of a lane in one space (flat), on AMD's targets.
-    pub const GENERIC: Self = Self(1);
-    /// Local memory (LDS, shared, group), on AMD's targets.
-    pub const LOCAL: Self = Self(3);
-    /// Scratch memory as addressed by one lane, on AMD's targets.
-    pub const PRIVATE_LANE: Self = Self(5);
-    /// Scratch memory as addressed by the wave, with lanes interleaved by dwords, on AMD's targets.
-    pub const PRIVATE_WAVE: Self = Self(6);
+fn space(id: u32, name: &'static str, per: Per) -> Space {
+    Space { null: NO_OBJECT, per, ..Space::new(SpaceId(id), name, 32) }
 }
 
 /// HSA's number of code object version 5.
@@ -245,44 +191,38 @@ pub(super) fn target(gfx: Gfx, wave: Wave) -> Result<Target> {
     if !gfx.runs(wave) {
         return Err(near::unknown_wave(gfx, wave));
     }
-    let wide = wave == Wave::W64;
-    let mut ranges: Vec<&'static Range> =
-        if wide { WAVE64.iter().collect() } else { WAVE32.iter().collect() };
-    ranges.insert(0, if wide { &V0_WAVE64 } else { &V0_WAVE32 });
-    ranges.insert(1, &S0);
-    ranges.push(match processor.sgprs {
-        To101 => &S64_TO_101,
-        To105 => &S64_TO_105,
+    let lanes = wave.lanes();
+    let mut target = Target::builder(format!("amdgpu-{}-wave{lanes}", processor.name), lanes);
+    let vector = |first, prefix, numbers| Registers::numbered(first, prefix, numbers, 32).with_lanes(lanes);
+    let (v, a, scalars) = match wave {
+        Wave::W32 => (1536, 2048, WAVE32),
+        Wave::W64 => (2560, 3072, WAVE64),
+    };
+    target.registers(vector(v, "v", 0..256)).registers(Registers::numbered(32, "s", 0..64, 32));
+    for (number, name, bits) in scalars {
+        target.registers(Registers::listed(number, [name], bits));
+    }
+    target.registers(match processor.sgprs {
+        To101 => Registers::numbered(1088, "s", 64..102, 32),
+        To105 => Registers::numbered(1088, "s", 64..106, 32),
     });
     match processor.vgprs {
         V256 => {}
-        V256A256 => ranges.push(if wide { &A0_WAVE64 } else { &A0_WAVE32 }),
-        V1024 => ranges.extend([&V256_WAVE32, &V512_WAVE32]),
+        V256A256 => _ = target.registers(vector(a, "a", 0..256)),
+        V1024 => _ = target.registers(vector(1792, "v", 256..512)).registers(vector(3584, "v", 512..1024)),
     }
+    target.space(Space::new(SpaceId(0), "global", 64)).space(Space::new(SpaceId(1), "generic", 64));
+    target.space(space(2, "region", Per::Process)).space(space(3, "local", Per::Process));
+    target.space(space(5, "private_lane", Per::Lane)).space(space(6, "private_wave", Per::Thread));
     let family = processor.name.ends_with("generic");
-    Ok(Target {
-        name: format!("amdgpu-{}-wave{}", processor.name, wave.lanes()),
-        ranges,
-        spaces: SPACES,
-        elf: ElfIdentity {
-            machine: 224,
-            flags: processor.mach | processor.features | if family { FAMILY_VERSION } else { 0 },
-            os_abi: 64,
-            abi_version: if family { ABI_VERSION_FAMILY } else { ABI_VERSION },
-            relocations: Relocations { abs32: 6, abs64: 3, relative32: 4 },
-        },
-        lanes: wave.lanes(),
-        scaling: processor.scaling,
-        min_instruction_bytes: 4,
-        big_endian: false,
-        cfa_register: None,
-        // The 64-bit pc.
-        call_frames: CallFrames {
-            return_register: Reg(16),
-            is_return_register_pc: true,
-            data_alignment: 4,
-            has_eh_frame: false,
-        },
-        gfx: Some(gfx),
-    })
+    target.elf(ElfIdentity {
+        machine: 224,
+        flags: processor.mach | processor.features | if family { FAMILY_VERSION } else { 0 },
+        os_abi: 64,
+        abi_version: if family { ABI_VERSION_FAMILY } else { ABI_VERSION },
+        relocations: Relocations { abs32: 6, abs64: 3, relative32: 4 },
+    });
+    target.scaling(processor.scaling).min_instruction_bytes(4);
+    target.pc("pc").exec("exec").return_register("pc", true).data_alignment(4).gfx(gfx);
+    target.resolve()
 }

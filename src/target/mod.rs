@@ -1,124 +1,25 @@
 //! Facts about targets, as data: registers, address spaces, waves, ELF identity.
 //!
-//! [`Target::amdgpu`] is a processor and a wave size; [`Target::x86_64`] and [`Target::s390x`] exist for testing
-//! everything that does not depend on GPUs with ordinary tools, in both byte orders. Using a register, lane or address
-//! space that the target does not have is an error of the call.
+//! [`Target::amdgpu`] is a processor and a wave size. [`Target::x86_64`], [`Target::aarch64`], [`Target::riscv64`] and
+//! [`Target::s390x`] are CPUs: code of the host, and everything that does not depend on GPUs, tested with ordinary
+//! tools in both byte orders. [`Target::builder`] makes any other target. Using a register, lane or address space that
+//! the target does not have is an error of the call.
 
 mod amdgpu;
-mod generic;
+mod builder;
+mod cpu;
 mod near;
 mod register;
+mod space;
 
 pub use amdgpu::{Gfx, Wave};
-pub use register::Reg;
+pub use builder::TargetBuilder;
+pub use register::{Reg, Register, RegisterName, RegisterNames, Registers};
+pub use space::{Per, Space, SpaceId};
+
+use triomphe::Arc;
 
 use crate::error::Result;
-
-/// Number of an address space in DWARF.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct SpaceId(pub u32);
-
-impl SpaceId {
-    /// The default space of every target: global memory.
-    pub const DEFAULT: Self = Self(0);
-
-    /// Whether the loader relocates addresses in the space: in global memory, and in the generic space, which includes
-    /// global memory on AMD's targets. In other spaces, a symbol's address is that of the linker.
-    pub fn is_loaded(self) -> bool {
-        matches!(self, Self::DEFAULT | Self::GENERIC)
-    }
-}
-
-/// Owner of each copy of an address space.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Per {
-    /// One copy for all threads, or for all that can access it at once.
-    Process,
-    /// One copy for each thread of execution: for each wave.
-    Thread,
-    /// One copy for each lane of a wave.
-    Lane,
-}
-
-/// An address space.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Space {
-    /// Number of the space.
-    pub id: SpaceId,
-    /// Name, in lower case.
-    pub name: &'static str,
-    /// Size of an address in bits.
-    pub address_bits: u32,
-    /// Null address, which no object has.
-    pub null: u64,
-    /// Owner of each copy of the memory.
-    pub per: Per,
-}
-
-/// A register, with its name and layout.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Register {
-    /// DWARF number.
-    pub reg: Reg,
-    /// Size in bits, including all lanes.
-    pub bits: u32,
-    /// Number of lanes: 1 for a scalar register. Lane 0 is in the least significant bits, and lanes are contiguous.
-    pub lanes: u32,
-    range: &'static Range,
-}
-
-impl Register {
-    /// Returns the name: `v3`, `s4`, `exec`, `rbp`.
-    pub fn name(&self) -> RegisterName {
-        RegisterName(*self)
-    }
-
-    /// Returns the size of one lane in bits.
-    pub fn lane_bits(&self) -> u32 {
-        self.bits / self.lanes
-    }
-
-    /// Whether the register has more than one lane.
-    pub fn is_vector(&self) -> bool {
-        self.lanes > 1
-    }
-}
-
-/// Displays the name of a register.
-#[derive(Debug, Clone, Copy)]
-pub struct RegisterName(Register);
-
-impl core::fmt::Display for RegisterName {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        let range = self.0.range;
-        let index = self.0.reg.0 - range.dwarf;
-        match range.names {
-            Names::Numbered { prefix, first } => write!(f, "{prefix}{}", first + index),
-            Names::List(names) => f.write_str(names[index as usize]),
-        }
-    }
-}
-
-/// Registers with consecutive DWARF numbers and a common layout.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Range {
-    /// DWARF number of the first register.
-    dwarf: u64,
-    /// Number of registers.
-    count: u64,
-    names: Names,
-    /// Size of each register in bits, including all lanes.
-    bits: u32,
-    lanes: u32,
-}
-
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Names {
-    /// A prefix and a number, counted from `first`.
-    Numbered { prefix: &'static str, first: u64 },
-    /// An individual name for each register.
-    List(&'static [&'static str]),
-}
 
 /// Relocation types of the ELF machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -170,19 +71,28 @@ pub enum Scaling {
     Wave,
 }
 
-/// A target. Made by [`Target::amdgpu`], [`Target::x86_64`] or [`Target::s390x`].
+/// A target: one that is built in, or one made by [`Target::builder`].
+///
+/// Cloning is cheap: the facts are shared.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Target {
+pub struct Target(Arc<Facts>);
+
+/// Facts about a target.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Facts {
     name: String,
-    ranges: Vec<&'static Range>,
-    spaces: &'static [Space],
-    elf: ElfIdentity,
+    registers: Vec<Registers>,
+    /// The default space is the first one.
+    spaces: Vec<Space>,
     lanes: u32,
     scaling: Scaling,
     min_instruction_bytes: u8,
     big_endian: bool,
+    pc: Option<Reg>,
+    exec: Option<Reg>,
     cfa_register: Option<Reg>,
     call_frames: CallFrames,
+    elf: ElfIdentity,
     gfx: Option<Gfx>,
 }
 
@@ -197,23 +107,50 @@ impl Target {
 
     /// Returns x86-64, with the DWARF numbers of its System V ABI.
     pub fn x86_64() -> Self {
-        generic::x86_64()
+        cpu::x86_64()
+    }
+
+    /// Returns AArch64 (A64, little-endian), with the DWARF numbers of its ABI.
+    pub fn aarch64() -> Self {
+        cpu::aarch64()
+    }
+
+    /// Returns RV64 with the vector extension, with the DWARF numbers of its psABI.
+    pub fn riscv64() -> Self {
+        cpu::riscv64()
     }
 
     /// Returns s390x (z/Architecture in 64-bit mode), with the DWARF numbers of its ELF ABI: the big-endian target.
     pub fn s390x() -> Self {
-        generic::s390x()
+        cpu::s390x()
     }
 
-    /// Returns the target of a name: `x86_64`, `s390x`, or such as `amdgpu-gfx1030-wave32`.
+    /// Starts a target of another architecture, from its registers and address spaces.
+    ///
+    /// ```
+    /// use eitri::target::{Per, Registers, Space, SpaceId, Target};
+    ///
+    /// let mut target = Target::builder("toy", 16);
+    /// target.registers(Registers::listed(0, ["pc", "mask", "sp"], 64)).pc("pc").exec("mask");
+    /// target.registers(Registers::numbered(16, "r", 0..128, 32).with_lanes(16));
+    /// target.space(Space::new(SpaceId::LOCAL, "shared", 32));
+    /// target.space(Space { per: Per::Lane, ..Space::new(SpaceId::PRIVATE_LANE, "stack", 32) });
+    /// target.return_register("pc", true);
+    /// let target = target.build()?;
+    /// assert_eq!(target.register_named("r5")?.0, 21);
+    /// # Ok::<(), eitri::error::Error>(())
+    /// ```
+    pub fn builder(name: impl Into<String>, lanes: u32) -> TargetBuilder {
+        TargetBuilder::new(name.into(), lanes)
+    }
+
+    /// Returns the target of a name: a CPU's, such as `x86_64`, or such as `amdgpu-gfx1030-wave32`.
     ///
     /// # Errors
     /// [`UnknownTarget`](crate::error::ErrorKind::UnknownTarget).
     pub fn named(name: &str) -> Result<Self> {
-        match name {
-            "x86_64" => return Ok(Self::x86_64()),
-            "s390x" => return Ok(Self::s390x()),
-            _ => {}
+        if let Some(cpu) = cpu::ALL.iter().find(|cpu| cpu.0 == name) {
+            return Ok(cpu.1());
         }
         let parts = name.strip_prefix("amdgpu-").and_then(|rest| rest.rsplit_once('-'));
         let found = parts.and_then(|(gfx, wave)| {
@@ -226,7 +163,7 @@ impl Target {
         }
     }
 
-    /// Returns all targets: x86-64, s390x, and each processor with each wave size that it runs.
+    /// Returns all built-in targets: the CPUs, and each AMD processor with each wave size that it runs.
     ///
     /// ```
     /// use eitri::target::Target;
@@ -235,77 +172,77 @@ impl Target {
     /// ```
     pub fn all() -> impl Iterator<Item = Self> {
         let waves = |gfx| Wave::ALL.into_iter().filter_map(move |wave| Self::amdgpu(gfx, wave).ok());
-        [Self::x86_64(), Self::s390x()].into_iter().chain(Gfx::all().flat_map(waves))
+        cpu::ALL.iter().map(|cpu| cpu.1()).chain(Gfx::all().flat_map(waves))
     }
 
     /// Returns the name, as accepted by [`named`](Self::named).
     pub fn name(&self) -> &str {
-        &self.name
+        &self.0.name
     }
 
     /// Returns the processor of an AMD target.
     pub fn gfx(&self) -> Option<Gfx> {
-        self.gfx
+        self.0.gfx
     }
 
     /// Returns the number of lanes of a wave; 1 on targets without waves.
     pub fn lanes(&self) -> u32 {
-        self.lanes
+        self.0.lanes
     }
 
     /// Returns the default units of stack and frame pointers on this target.
     pub fn scaling(&self) -> Scaling {
-        self.scaling
+        self.0.scaling
     }
 
     /// Returns the size of an address in the default space in bytes.
     pub fn address_bytes(&self) -> u8 {
-        (self.spaces[0].address_bits / 8) as u8
+        (self.0.spaces[0].address_bits / 8) as u8
     }
 
     /// Returns the size of the shortest instruction in bytes: pcs are its multiples.
     pub fn min_instruction_bytes(&self) -> u8 {
-        self.min_instruction_bytes
+        self.0.min_instruction_bytes
     }
 
     /// Whether the most significant byte of a number comes first.
     pub fn is_big_endian(&self) -> bool {
-        self.big_endian
+        self.0.big_endian
     }
 
     /// Returns the register whose value in the caller is the canonical frame address, unless call frame information has
     /// a rule for it: `rsp` of x86-64 (System V ABI, AMD64 supplement, section 3.7). Other targets have no such
     /// register.
     pub fn cfa_register(&self) -> Option<Reg> {
-        self.cfa_register
+        self.0.cfa_register
     }
 
     /// Returns the conventions of call frame information.
     pub fn call_frames(&self) -> CallFrames {
-        self.call_frames
+        self.0.call_frames
     }
 
     /// Returns the target-dependent fields of the ELF header.
     pub fn elf(&self) -> ElfIdentity {
-        self.elf
+        self.0.elf
     }
 
     /// Returns all address spaces, the default one first.
-    pub fn spaces(&self) -> &'static [Space] {
-        self.spaces
+    pub fn spaces(&self) -> &[Space] {
+        &self.0.spaces
     }
 
     /// Returns the address space of a number.
-    pub fn space(&self, id: SpaceId) -> Option<&'static Space> {
-        self.spaces.iter().find(|space| space.id == id)
+    pub fn space(&self, id: SpaceId) -> Option<&Space> {
+        self.0.spaces.iter().find(|space| space.id == id)
     }
 
     /// Returns the address space of a name.
     ///
     /// # Errors
     /// [`UnknownSpace`](crate::error::ErrorKind::UnknownSpace) for an unknown name.
-    pub fn space_named(&self, name: &str) -> Result<&'static Space> {
-        self.spaces.iter().find(|space| space.name == name).ok_or_else(|| near::unknown_space(self, name))
+    pub fn space_named(&self, name: &str) -> Result<&Space> {
+        self.0.spaces.iter().find(|space| space.name == name).ok_or_else(|| near::unknown_space(self, name))
     }
 
     /// Returns the register of a DWARF number, or `None` if the target does not have it.
@@ -321,21 +258,19 @@ impl Target {
     /// * gfx9 has `s0` to `s101`, later processors `s0` to `s105`. Only compute processors of the gfx9 family, from
     ///   gfx908 on, have accumulation registers; only gfx12.5 has `v256` to `v1023`.
     #[inline]
-    pub fn register(&self, reg: Reg) -> Option<Register> {
-        let range = self.ranges.iter().find(|range| reg.0.wrapping_sub(range.dwarf) < range.count)?;
-        Some(Register { reg, bits: range.bits, lanes: range.lanes, range })
+    pub fn register(&self, reg: Reg) -> Option<Register<'_>> {
+        let registers = self.0.registers.iter().find(|registers| registers.contains(reg))?;
+        Some(registers.register(reg))
     }
 
-    /// Returns all registers, in the order of the target's manual.
-    pub fn registers(&self) -> impl Iterator<Item = Register> + '_ {
-        self.ranges.iter().flat_map(|&range| {
-            (range.dwarf..range.dwarf + range.count).map(move |number| Register {
-                reg: Reg(number),
-                bits: range.bits,
-                lanes: range.lanes,
-                range,
-            })
-        })
+    /// Returns the ranges of registers with consecutive numbers, in the order of the target's manual.
+    pub fn register_ranges(&self) -> &[Registers] {
+        &self.0.registers
+    }
+
+    /// Returns all registers in the order of the target's manual, except for those with packed names.
+    pub fn registers(&self) -> impl Iterator<Item = Register<'_>> + '_ {
+        self.0.registers.iter().flat_map(Registers::all)
     }
 
     /// Returns the register of a name.
@@ -347,28 +282,17 @@ impl Target {
     }
 
     fn find(&self, name: &str) -> Option<Reg> {
-        self.ranges.iter().find_map(|range| {
-            let index = match range.names {
-                Names::Numbered { prefix, first } => {
-                    let digits = name.strip_prefix(prefix)?;
-                    let number: u64 = digits.parse().ok()?;
-                    // `v01` is not a register.
-                    number.checked_sub(first).filter(|_| digits == number.to_string())?
-                }
-                Names::List(names) => names.iter().position(|&known| known == name)? as u64,
-            };
-            (index < range.count).then(|| Reg(range.dwarf + index))
-        })
+        self.0.registers.iter().find_map(|registers| registers.find(name))
     }
 
     /// Returns the register that contains the pc.
     pub fn pc(&self) -> Option<Reg> {
-        self.find("pc")
+        self.0.pc
     }
 
     /// Returns the register with the mask of active lanes, bit *k* for lane *k*.
     pub fn exec(&self) -> Option<Reg> {
-        self.find("exec")
+        self.0.exec
     }
 
     /// Returns scalar register `n`.

@@ -1,6 +1,6 @@
 //! Errors for unknown names of targets, registers and spaces, with suggestions of similar names.
 
-use super::{Gfx, Names, Target, Wave};
+use super::{Gfx, RegisterNames, Target, Wave};
 use crate::error::{Count, Error, ErrorKind};
 use crate::near::{meant, suggestion};
 
@@ -41,8 +41,8 @@ pub(super) fn unknown_wave(gfx: Gfx, wave: Wave) -> Error {
 /// Error for an unknown name of an address space.
 #[cold]
 pub(super) fn unknown_space(target: &Target, name: &str) -> Error {
-    let near = suggestion(name, target.spaces.iter().map(|space| space.name));
-    ErrorKind::UnknownSpace(format!("`{name}` ({}){near}", target.name)).into()
+    let near = suggestion(name, target.spaces().iter().map(|space| &space.name));
+    ErrorKind::UnknownSpace(format!("`{name}` ({}){near}", target.name())).into()
 }
 
 /// Prefixes of registers in assemblers and manuals, with the prefixes used here.
@@ -64,13 +64,13 @@ pub(super) fn unknown_register(target: &Target, name: &str) -> Error {
         (None, Some((first, last))) => format!("; the target has `{first}` to `{last}`"),
         (None, None) => suggestion(
             name,
-            target.ranges.iter().flat_map(|range| match range.names {
-                Names::List(names) => names,
-                Names::Numbered { .. } => &[],
+            target.0.registers.iter().flat_map(|range| match &range.names {
+                RegisterNames::Listed(names) => &names[..],
+                RegisterNames::Numbered { .. } | RegisterNames::Packed { .. } => &[],
             }),
         ),
     };
-    ErrorKind::UnknownRegister(format!("`{name}` ({}){near}", target.name)).into()
+    ErrorKind::UnknownRegister(format!("`{name}` ({}){near}", target.name())).into()
 }
 
 fn is_number(digits: &str) -> bool {
@@ -80,8 +80,10 @@ fn is_number(digits: &str) -> bool {
 /// Returns the first and last register with the prefix of a name.
 fn numbered(target: &Target, name: &str) -> Option<(String, String)> {
     let letters = name.trim_end_matches(|char: char| char.is_ascii_digit());
-    let bounds = target.ranges.iter().filter_map(|range| match range.names {
-        Names::Numbered { prefix, first } if prefix == letters => Some((first, first + range.count - 1)),
+    let bounds = target.0.registers.iter().filter_map(|range| match &range.names {
+        RegisterNames::Numbered { prefix, first } if prefix == letters => {
+            Some((*first, first + range.count - 1))
+        }
         _ => None,
     });
     let (first, last) = bounds.reduce(|(first, last), (from, to)| (first.min(from), last.max(to)))?;

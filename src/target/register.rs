@@ -1,4 +1,6 @@
-//! Register numbers.
+//! Registers: numbers, names, layouts.
+
+use std::borrow::Cow;
 
 /// A DWARF register number.
 ///
@@ -6,3 +8,206 @@
 /// packs the name of a virtual register into the number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Reg(pub u64);
+
+/// Registers with consecutive DWARF numbers and a common layout.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Registers {
+    /// DWARF number of the first register.
+    pub(super) first: u64,
+    /// Number of registers, at least 1.
+    pub(super) count: u64,
+    pub(super) names: RegisterNames,
+    /// Size of each register in bits, including all lanes.
+    pub(super) bits: u32,
+    pub(super) lanes: u32,
+}
+
+/// Names of registers with consecutive DWARF numbers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RegisterNames {
+    /// A prefix and a number.
+    Numbered {
+        /// Common start of the names.
+        prefix: Cow<'static, str>,
+        /// Number in the first name.
+        first: u64,
+    },
+    /// An individual name for each register.
+    Listed(Vec<Cow<'static, str>>),
+    /// The characters of the name, 2 to 8, packed into the DWARF number: the first one in the most significant byte
+    /// that is not 0.
+    Packed {
+        /// First character of the names, in ASCII.
+        prefix: u8,
+    },
+}
+
+/// Largest number of characters of a name that is packed into a number.
+const PACKED: usize = 8;
+
+impl Registers {
+    /// Scalar registers whose names end in a number: `numbered(32, "s", 0..64, 32)` is `s0` with DWARF number 32 to
+    /// `s63` with 95, of 32 bits each.
+    pub fn numbered(
+        first: u64,
+        prefix: impl Into<Cow<'static, str>>,
+        numbers: core::ops::Range<u64>,
+        bits: u32,
+    ) -> Self {
+        let names = RegisterNames::Numbered { prefix: prefix.into(), first: numbers.start };
+        Self { first, count: numbers.end.saturating_sub(numbers.start), names, bits, lanes: 1 }
+    }
+
+    /// Scalar registers with individual names, in the order of their DWARF numbers from `first` on.
+    pub fn listed<N: Into<Cow<'static, str>>>(
+        first: u64,
+        names: impl IntoIterator<Item = N>,
+        bits: u32,
+    ) -> Self {
+        let names: Vec<_> = names.into_iter().map(Into::into).collect();
+        Self { first, count: names.len() as u64, names: RegisterNames::Listed(names), bits, lanes: 1 }
+    }
+
+    /// Scalar registers without a list: all names of 2 to 8 printable ASCII characters that begin with `prefix`. The
+    /// DWARF number is the name, one byte a character, the first one most significant: `%r4` is 0x257234, as in the
+    /// DWARF of PTX.
+    pub fn packed(prefix: char, bits: u32) -> Self {
+        let prefix = u8::try_from(prefix).unwrap_or(0);
+        // The least number is that of two characters, the greatest that of eight.
+        let first = u64::from(prefix) << 8;
+        let count = (u64::from(prefix) + 1).checked_shl(56).unwrap_or(0).wrapping_sub(first);
+        Self { first, count, names: RegisterNames::Packed { prefix }, bits, lanes: 1 }
+    }
+
+    /// Makes them vector registers: `bits` for each of `lanes` lanes.
+    #[must_use]
+    pub fn with_lanes(mut self, lanes: u32) -> Self {
+        self.bits = self.bits.saturating_mul(lanes);
+        self.lanes = lanes;
+        self
+    }
+
+    /// Returns the DWARF number of the first register.
+    pub fn first(&self) -> Reg {
+        Reg(self.first)
+    }
+
+    /// Returns the number of registers; that of all names of 8 characters where names are packed.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Returns the names.
+    pub fn names(&self) -> &RegisterNames {
+        &self.names
+    }
+
+    /// Returns the size of each register in bits, including all lanes.
+    pub fn bits(&self) -> u32 {
+        self.bits
+    }
+
+    /// Returns the number of lanes of each register.
+    pub fn lanes(&self) -> u32 {
+        self.lanes
+    }
+
+    /// Whether a register has the number.
+    #[inline]
+    pub(super) fn contains(&self, reg: Reg) -> bool {
+        reg.0.wrapping_sub(self.first) < self.count
+            && (!matches!(self.names, RegisterNames::Packed { .. }) || self.is_packed(reg))
+    }
+
+    /// Whether the number is a name of the range.
+    #[cold]
+    fn is_packed(&self, reg: Reg) -> bool {
+        let RegisterNames::Packed { prefix } = self.names else { return false };
+        let name = unpacked(reg);
+        name.len() >= 2 && name[0] == prefix && name.iter().all(u8::is_ascii_graphic)
+    }
+
+    /// The register of a name.
+    pub(super) fn find(&self, name: &str) -> Option<Reg> {
+        let index = match &self.names {
+            RegisterNames::Numbered { prefix, first } => {
+                let digits = name.strip_prefix(&**prefix)?;
+                let number: u64 = digits.parse().ok()?;
+                // `v01` is not a register.
+                number.checked_sub(*first).filter(|_| digits == number.to_string())?
+            }
+            RegisterNames::Listed(names) => names.iter().position(|known| known == name)? as u64,
+            RegisterNames::Packed { .. } => {
+                let fits = (1..=PACKED).contains(&name.len());
+                let number = name.bytes().fold(0, |number, byte| number << 8 | u64::from(byte));
+                return Some(Reg(number)).filter(|reg| fits && self.contains(*reg));
+            }
+        };
+        (index < self.count).then(|| Reg(self.first + index))
+    }
+
+    /// All registers in the order of their numbers; none where the names are packed into the numbers, which are not
+    /// a list.
+    pub(super) fn all(&self) -> impl Iterator<Item = Register<'_>> + '_ {
+        let count = if matches!(self.names, RegisterNames::Packed { .. }) { 0 } else { self.count };
+        (self.first..self.first + count).map(move |number| self.register(Reg(number)))
+    }
+
+    #[inline]
+    pub(super) fn register(&self, reg: Reg) -> Register<'_> {
+        Register { reg, bits: self.bits, lanes: self.lanes, of: self }
+    }
+}
+
+/// The characters of a name that is packed into a number.
+fn unpacked(reg: Reg) -> Vec<u8> {
+    reg.0.to_be_bytes().into_iter().skip_while(|byte| *byte == 0).collect()
+}
+
+/// A register of a target, with its name and layout.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Register<'t> {
+    /// DWARF number.
+    pub reg: Reg,
+    /// Size in bits, including all lanes.
+    pub bits: u32,
+    /// Number of lanes: 1 for a scalar register. Lane 0 is in the least significant bits, and lanes are contiguous.
+    pub lanes: u32,
+    of: &'t Registers,
+}
+
+impl<'t> Register<'t> {
+    /// Returns the name: `v3`, `s4`, `exec`, `rbp`.
+    pub fn name(&self) -> RegisterName<'t> {
+        RegisterName(*self)
+    }
+
+    /// Returns the size of one lane in bits.
+    pub fn lane_bits(&self) -> u32 {
+        self.bits / self.lanes
+    }
+
+    /// Whether the register has more than one lane.
+    pub fn is_vector(&self) -> bool {
+        self.lanes > 1
+    }
+}
+
+/// Displays the name of a register.
+#[derive(Debug, Clone, Copy)]
+pub struct RegisterName<'t>(Register<'t>);
+
+impl core::fmt::Display for RegisterName<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let Registers { first: dwarf, names, .. } = self.0.of;
+        let index = self.0.reg.0 - dwarf;
+        match names {
+            RegisterNames::Numbered { prefix, first } => write!(f, "{prefix}{}", first + index),
+            RegisterNames::Listed(names) => f.write_str(&names[index as usize]),
+            RegisterNames::Packed { .. } => unpacked(self.0.reg).into_iter().try_for_each(|byte| {
+                use core::fmt::Write;
+                f.write_char(byte.into())
+            }),
+        }
+    }
+}

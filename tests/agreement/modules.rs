@@ -290,7 +290,7 @@ impl Maker<'_, '_> {
             0 => (self.m.pointer(unit, Some(of)).unwrap(), 64),
             1 => {
                 let spaces = self.m.target().spaces();
-                let space = spaces[self.c.below(spaces.len())];
+                let space = spaces[self.c.below(spaces.len())].clone();
                 let to = Some(of).filter(|_| self.c.is(2));
                 (self.m.pointer_into(unit, to, space.id).unwrap(), space.address_bits.into())
             }

@@ -33,7 +33,8 @@ fn targets_are_suggested_and_listed() {
         // Ten processors are equally near.
         ("amdgpu-gfx1099-wave32", ""),
         ("x86-64", "did you mean `x86_64`?"),
-        ("riscv64", ""),
+        ("riscv32", "did you mean `riscv64`?"),
+        ("mips", ""),
     ];
     for (name, nearest) in cases {
         let ran = run(&["eval", "lit0", "--target", name]);
@@ -50,7 +51,7 @@ fn targets_are_suggested_and_listed() {
         assert_eq!(Target::named(name).expect("a target").name(), name);
     }
     let waves = |gfx: Gfx| [Wave::W32, Wave::W64].into_iter().filter(|wave| gfx.runs(*wave)).count();
-    assert_eq!(names.len(), 2 + Gfx::all().map(waves).sum::<usize>());
+    assert_eq!(names.len(), 4 + Gfx::all().map(waves).sum::<usize>());
 }
 
 #[test]

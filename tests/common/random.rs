@@ -64,8 +64,8 @@ impl<'c> Choices<'c> {
         usize::from(self.word()) % count.max(1)
     }
 
-    pub fn one<T: Copy>(&mut self, of: &[T]) -> T {
-        of[self.below(of.len())]
+    pub fn one<T: Clone>(&mut self, of: &[T]) -> T {
+        of[self.below(of.len())].clone()
     }
 
     pub fn maybe(&mut self) -> bool {

@@ -296,7 +296,7 @@ fn seen(panel: &str) -> Result<(Bits, Bits), String> {
 fn name(storage: &Storage, target: &Target) -> String {
     match storage {
         Storage::Register { reg, .. } => target.register(*reg).expect("a register").name().to_string(),
-        Storage::Memory { space, lane: None, .. } => target.space(*space).expect("a space").name.into(),
+        Storage::Memory { space, lane: None, .. } => target.space(*space).expect("a space").name.to_string(),
         Storage::Memory { space, lane: Some(lane), .. } => {
             format!("{} of lane {lane}", target.space(*space).expect("a space").name)
         }

@@ -5,6 +5,7 @@
 
 #[path = "../common/tools.rs"]
 mod common;
+mod cpus;
 mod debugger;
 mod described;
 mod dump;

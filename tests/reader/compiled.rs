@@ -88,6 +88,7 @@ fn every_version_and_format_is_read_as_gimli_does() {
             (GXX, ""),
             (CLANGXX, "--target=s390x-linux-gnu"),
             (CLANGXX, "--target=aarch64-linux-gnu"),
+            (CLANGXX, "--target=riscv64-linux-gnu"),
             (CLANGXX, "--target=i386-linux-gnu"),
         ] {
             if machine.contains("i386") && version.contains("gdwarf64") {
@@ -104,6 +105,42 @@ fn every_version_and_format_is_read_as_gimli_does() {
             let dwarf = Dwarf::read(&object).unwrap();
             let text = eitri::dump::dump(&object, &dwarf, None, eitri::dump::DumpOptions { verbose: true });
             assert!(!text.contains("<section"), "{flags}: {text}");
+        }
+    }
+}
+
+#[test]
+fn relocations_are_applied_as_a_linker_does() {
+    let folder = Folder::new();
+    // Without variables in sections of their own, whose addresses are the linker's choice.
+    let source = "long g(long *); struct s { short a; int b; };\
+        long f(long a, double d) { struct s x = {(short)a, 2}; long y = a * 3; if (d > 1) y += g(&y);\n\
+        for (int i = 0; i < a; i++) y += x.b; return y + x.a; }";
+    folder.file("pairs.c", source);
+    let dump = |path: &Path| {
+        let bytes = std::fs::read(path).unwrap();
+        let object = Object::read(&bytes).unwrap();
+        let dwarf = Dwarf::read(&object).unwrap();
+        let target = object.target(None);
+        eitri::dump::dump(&object, &dwarf, target.as_ref(), eitri::dump::DumpOptions::default())
+    };
+    for machine in ["aarch64", "riscv64", "riscv64 -mno-relax"] {
+        for version in [4, 5] {
+            // The linker would relax code for RISC-V, and pcs change.
+            let flags = format!("-O1 -c -gdwarf-{version} --target={machine}-linux-gnu");
+            let flags = flags.replace(" -mno-relax-linux-gnu", "-linux-gnu -mno-relax");
+            let Some(path) = compile(CLANG, folder.path(), "pairs.c", &flags, "a.o") else { return };
+            let linked = folder.path().join("a.so");
+            let text = |path: &Path| path.display().to_string();
+            // The address at which the reader puts the first section.
+            let arguments = ["-shared", "--no-relax", "-Ttext=0x10000", "-o", &text(&linked), &text(&path)];
+            let Some(ran) = LLD.run(&arguments) else { return };
+            ran.clean();
+            let object = dump(&path);
+            let (addresses, object) = object.split_once("\n\n").unwrap();
+            assert!(addresses.contains("0x10000 .text"), "{addresses}");
+            assert!(object.contains("lines: version") && object.contains("cfa="), "{object}");
+            assert_eq!(object, dump(&linked), "{flags}");
         }
     }
 }

@@ -94,9 +94,9 @@ pub enum Command {
         /// addresses and lines of the object file.
         #[arg(long, value_name = "DWO")]
         split: Option<PathBuf>,
-        /// Target whose register names are printed, such as `amdgpu-gfx1030-wave32`. The default is the target of the
-        /// file.
-        #[arg(long, value_name = "NAME")]
+        /// Target whose register names are printed, such as `amdgpu-gfx1030-wave32`, or a file `.json` with one: a
+        /// description, or the value of its key `target`. The default is the target of the file.
+        #[arg(long, value_name = "TARGET")]
         target: Option<String>,
         /// Encoding of vendor operations, which a file does not record.
         #[arg(long, value_enum, default_value_t = Dialect::Llvm)]
@@ -157,7 +157,7 @@ pub enum Command {
     /// List the targets, or the registers and address spaces of one.
     #[command(after_help = "Example: eitri targets amdgpu-gfx1030-wave32")]
     Targets {
-        /// Target.
+        /// Target, or a file `.json` with one.
         #[arg(value_name = "TARGET")]
         name: Option<String>,
     },
@@ -220,9 +220,9 @@ pub struct Question {
     /// other option gives a target. The default is a machine without known registers and memory.
     #[arg(long, value_name = "FILE")]
     pub machine: Vec<PathBuf>,
-    /// Target, such as `amdgpu-gfx1030-wave32`. The default is the target of --machine, and then that of the object
-    /// file.
-    #[arg(long, value_name = "NAME")]
+    /// Target, such as `amdgpu-gfx1030-wave32`, or a file `.json` with one. The default is the target of --machine, and
+    /// then that of the object file.
+    #[arg(long, value_name = "TARGET")]
     pub target: Option<String>,
     /// Consumer whose encoding the expression has.
     #[arg(long = "for", value_name = "CONSUMER", value_parser = Consumer::NAMES, conflicts_with = "dialect")]

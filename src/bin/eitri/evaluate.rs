@@ -12,7 +12,7 @@ use eitri::target::Wave;
 use eitri::{Result, target};
 
 use super::arguments::{Pc, Question};
-use super::{Failure, input, of};
+use super::{Failure, input, of, targets};
 
 /// Result of a question.
 pub struct Answer {
@@ -41,7 +41,11 @@ pub fn answer(question: &Question, is_drawn: bool) -> Result<Answer, Failure> {
     };
     let file = Path::new(subject);
     let bytes = input(file)?;
-    let object = Object::read(&bytes).map_err(of(file))?;
+    let object = match question.target.as_deref().map(targets::named).transpose()? {
+        Some(target) => Object::read_for(&bytes, &target),
+        None => Object::read(&bytes),
+    };
+    let object = object.map_err(of(file))?;
     let dwarf = Dwarf::read_as(&object, dialect(question)?, DraftCodes::NONE).map_err(of(file))?;
     let info = DebugInfo::new(&dwarf);
     let (machine, target) = stopped(question, Some(&dwarf), target_of(&object, &info))?;
@@ -140,8 +144,7 @@ pub fn stops(
     question: &Question,
     of_object: Option<target::Target>,
 ) -> Result<(Vec<Machine>, Target), Failure> {
-    let named: Option<Target> =
-        question.target.as_deref().map(target::Target::named).transpose()?.map(Into::into);
+    let named: Option<Target> = question.target.as_deref().map(targets::named).transpose()?.map(Into::into);
     let of_object: Option<Target> = of_object.map(Into::into);
     let (mut machines, mut target) = (Vec::new(), None);
     for file in &question.machine {

@@ -26,7 +26,6 @@ use eitri::read::{Dwarf, Object};
 use eitri::schema::Schema;
 #[cfg(feature = "spirv")]
 use eitri::spirv;
-use eitri::target::Target;
 use evaluate::Answer;
 
 /// Differences, failed vectors or a failed evaluation.
@@ -163,7 +162,7 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
             Ok(if report.is_clean() { ExitCode::SUCCESS } else { ExitCode::from(FINDINGS) })
         }
         Command::Dump { file, verbose, split, target, dialect } => {
-            let target = target.as_deref().map(Target::named).transpose()?;
+            let target = target.as_deref().map(targets::named).transpose()?;
             let (target, dialect, options) = (target.as_ref(), dialect.into(), DumpOptions { verbose });
             let bytes = input(&file)?;
             #[cfg(feature = "spirv")]
@@ -232,7 +231,7 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Targets { name } => {
             let text = match name {
                 None => targets::all(),
-                Some(name) => targets::one(&Target::named(&name)?),
+                Some(name) => targets::one(&targets::named(&name)?),
             };
             print(text.as_bytes())?;
             Ok(ExitCode::SUCCESS)

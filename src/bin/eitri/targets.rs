@@ -1,8 +1,21 @@
 //! `eitri targets`: names for descriptions, machines and `--target`.
 
 use std::fmt::Write;
+use std::path::Path;
 
-use eitri::target::{Per, Register, Target};
+use eitri::target::{Per, Register, RegisterNames, Target};
+
+use crate::{Failure, input, of};
+
+/// The target of a name, or of a file in JSON, whose name ends in `.json`.
+pub fn named(name: &str) -> Result<Target, Failure> {
+    match Path::new(name) {
+        file if file.extension().is_some_and(|extension| extension == "json") => {
+            Target::from_json(input(file)?).map_err(of(file))
+        }
+        _ => Ok(Target::named(name)?),
+    }
+}
 
 /// The names of all targets, one per line.
 pub fn all() -> String {
@@ -10,21 +23,21 @@ pub fn all() -> String {
 }
 
 /// A run of registers with consecutive numbers and names that are otherwise equal.
-struct Run {
-    first: Register,
-    last: Register,
+struct Run<'t> {
+    first: Register<'t>,
+    last: Register<'t>,
 }
 
 /// Splits a name into letters and the number at its end.
-fn split(register: Register) -> Option<(String, u64)> {
+fn split(register: Register<'_>) -> Option<(String, u64)> {
     let name = register.name().to_string();
     let letters = name.trim_end_matches(|char: char| char.is_ascii_digit());
     Some((letters.to_owned(), name[letters.len()..].parse().ok()?))
 }
 
-impl Run {
+impl Run<'_> {
     /// Whether the register continues the run.
-    fn goes_on(&self, register: Register) -> bool {
+    fn goes_on(&self, register: Register<'_>) -> bool {
         let follows = match (split(self.last), split(register)) {
             (Some((letters, number)), Some((next, after))) => letters == next && number + 1 == after,
             _ => false,
@@ -42,7 +55,7 @@ fn range<T: ToString>(first: T, last: T) -> String {
 
 /// Registers and address spaces of a target.
 pub fn one(target: &Target) -> String {
-    let mut runs: Vec<Run> = Vec::new();
+    let mut runs: Vec<Run<'_>> = Vec::new();
     for register in target.registers() {
         match runs.last_mut() {
             Some(run) if run.goes_on(register) => run.last = register,
@@ -59,6 +72,16 @@ pub fn one(target: &Target) -> String {
         };
         // Writing to a string does not fail.
         let _ = writeln!(text, "  {names:<10} {numbers:<10} {bits}");
+    }
+    for registers in target.register_ranges() {
+        if let RegisterNames::Packed { prefix } = registers.names() {
+            let (prefix, bits) = (char::from(*prefix), registers.bits() / registers.lanes());
+            let _ = writeln!(
+                text,
+                "  {prefix}...       packed     {bits} of each of {} lanes",
+                registers.lanes()
+            );
+        }
     }
     text += "address spaces, their DWARF numbers and the bits of their addresses\n";
     for space in target.spaces() {

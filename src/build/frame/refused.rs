@@ -98,7 +98,7 @@ fn is_of_lanes(module: &Module, space: SpaceId) -> bool {
 
 #[cold]
 fn no_lane(module: &Module, space: SpaceId) -> Error {
-    let name = module.target.space(space).map_or("", |space| space.name);
+    let name = module.target.space(space).map_or("", |space| &*space.name);
     Error::bad_argument(format!("each lane has its own memory of space {name}: the location needs a lane"))
 }
 

@@ -90,7 +90,7 @@ impl<'m> ExpressionWriter<'_, 'm> {
         true
     }
 
-    pub(super) fn register(&self, reg: Reg) -> Result<Register> {
+    pub(super) fn register(&self, reg: Reg) -> Result<Register<'_>> {
         self.context.module.target.register(reg).ok_or_else(malformed)
     }
 

@@ -86,7 +86,7 @@ impl Projection<'_, '_> {
                     PointerKind::Reference => "reference",
                     PointerKind::RvalueReference => "rvalue reference",
                 };
-                let name = self.module.target.space(space).map_or("", |space| space.name);
+                let name = self.module.target.space(space).map_or("", |space| &*space.name);
                 let class: u64 = match (memory, name) {
                     (Some(MemorySpace::Constant), _) => 0,
                     (Some(MemorySpace::Group), _) | (None, "local") => 4,

@@ -34,7 +34,7 @@ impl Globals<'_, '_, '_> {
     pub(super) fn storage_class(&mut self, id: TypeId, space: SpaceId, memory: Option<MemorySpace>) -> u32 {
         let module = self.module;
         let target = &module.target;
-        let name = target.space(space).map_or("", |space| space.name);
+        let name = target.space(space).map_or("", |space| &*space.name);
         let found = CLASSES.iter().find(|&&(_, of, own)| match memory {
             Some(_) => of == memory,
             None if name == "private_wave" => own == "private_lane",

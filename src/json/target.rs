@@ -1,0 +1,339 @@
+//! The target of a description: the name of a built-in one, or an object with the facts of another.
+
+use std::borrow::Cow;
+
+use serde::de::{Deserializer, MapAccess, Visitor, value::MapAccessDeserializer};
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use super::place;
+use super::schema::{self, HasSchema, Schemas};
+use super::shape::shaped;
+use super::statement::objects;
+use super::values::{Number, Text, Word};
+use crate::error::{Error, Result};
+use crate::target::{
+    ElfIdentity, Per, RegisterNames, Registers, Relocations, Scaling, Space, SpaceId, Target, TargetBuilder,
+};
+
+objects! {
+    /// A target of its own. `scaling` and `data_alignment` are those of [`TargetBuilder`](crate::target::TargetBuilder).
+    TargetFacts { name: Text<'a>, registers: Vec<RegisterFacts<'a>> } {
+        /// Number of lanes of a wave, by default 1.
+        lanes: u32,
+        /// Address spaces other than the default one of 64-bit addresses, which is `default` unless it is named here.
+        spaces: Vec<SpaceFacts<'a>>,
+        /// Register that contains the pc.
+        pc: Text<'a>,
+        /// Register with the mask of active lanes.
+        exec: Text<'a>,
+        /// Register whose value in the caller is the canonical frame address by default.
+        cfa_register: Text<'a>,
+        /// Register whose rule gives the return address, by default the one with number 0.
+        return_register: Text<'a>,
+        /// Whether the return register is the pc, which no function preserves.
+        return_register_is_pc: bool,
+        /// Data alignment factor of call frame information in bytes, by default -8.
+        data_alignment: i8,
+        /// Whether the ABI uses `.eh_frame`.
+        eh_frame: bool,
+        /// Units of stack and frame pointers.
+        scaling: Word<Scaling>,
+        /// Size of the shortest instruction in bytes, by default 1.
+        min_instruction_bytes: u8,
+        /// Whether the most significant byte of a number comes first.
+        big_endian: bool,
+        /// Target-dependent fields of the ELF header.
+        elf: ElfFacts,
+    }
+    /// Registers with consecutive numbers and a common layout; exactly one of `names`, `prefix` and `packed`.
+    RegisterFacts { bits: u32 } {
+        /// DWARF number of the first register; of all but packed names.
+        dwarf: Number,
+        /// Name of each register.
+        names: Vec<Text<'a>>,
+        /// Common start of the names, which end in a number.
+        prefix: Text<'a>,
+        /// First number and last number behind the prefix.
+        numbers: (Number, Number),
+        /// First character of names that are packed into the DWARF number.
+        packed: Text<'a>,
+        /// Number of lanes of a vector register, each of `bits`.
+        lanes: u32,
+    }
+    /// An address space.
+    SpaceFacts { id: u32, name: Text<'a>, address_bits: u32 } {
+        /// Null address, by default 0.
+        null: Number,
+        /// Owner of each copy, by default `process`.
+        per: Word<Per>,
+    }
+}
+
+/// [`ElfIdentity`].
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[serde(remote = "Self", expecting = "an object", deny_unknown_fields)]
+pub(super) struct ElfFacts {
+    machine: u16,
+    #[serde(default)]
+    flags: u32,
+    #[serde(default)]
+    os_abi: u8,
+    #[serde(default)]
+    abi_version: u8,
+    /// Types: an address of 32 bits, one of 64, and the distance of 32 bits from the field.
+    #[serde(default)]
+    relocations: (u32, u32, u32),
+}
+shaped! { ElfFacts }
+
+impl HasSchema for ElfFacts {
+    fn schema(to: &mut Schemas) -> Value {
+        let (byte, word) = (u8::schema(to), u32::schema(to));
+        let relocations = schema::list(vec![word.clone(), word.clone(), word.clone()]);
+        schema::object([
+            ("machine", json!({"type": "integer", "minimum": 0, "maximum": u16::MAX}), false),
+            ("flags", word, true),
+            ("os_abi", byte.clone(), true),
+            ("abi_version", byte, true),
+            (
+                "relocations",
+                schema::about(
+                    relocations,
+                    "Types of an address of 32 and of 64 bits, and of a relative one of 32.",
+                ),
+                true,
+            ),
+        ])
+    }
+}
+
+/// The target of a description.
+#[derive(Debug)]
+pub(super) enum TargetText<'a> {
+    Named(Text<'a>),
+    Own(Box<TargetFacts<'a>>),
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for TargetText<'a> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct AsTarget;
+        impl<'de> Visitor<'de> for AsTarget {
+            type Value = TargetText<'de>;
+            fn expecting(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                f.write_str("the name of a target, or an object")
+            }
+            fn visit_borrowed_str<E>(self, name: &'de str) -> Result<TargetText<'de>, E> {
+                Ok(TargetText::Named(Text(Cow::Borrowed(name))))
+            }
+            fn visit_str<E>(self, name: &str) -> Result<TargetText<'de>, E> {
+                Ok(TargetText::Named(Text(Cow::Owned(name.to_owned()))))
+            }
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<TargetText<'de>, A::Error> {
+                let facts = Deserialize::deserialize(MapAccessDeserializer::new(map))?;
+                Ok(TargetText::Own(Box::new(facts)))
+            }
+        }
+        from.deserialize_any(AsTarget)
+    }
+}
+
+/// Schema of a target.
+pub(super) fn target_schema(to: &mut Schemas) -> Value {
+    json!({"anyOf": [Text::schema(to), TargetFacts::schema(to)]})
+}
+
+impl TargetText<'_> {
+    /// Makes the target.
+    pub fn resolve(&self) -> Result<Target> {
+        match self {
+            Self::Named(name) => Target::named(name),
+            Self::Own(facts) => facts.builder()?.build(),
+        }
+    }
+}
+
+impl TargetFacts<'_> {
+    fn builder(&self) -> Result<TargetBuilder> {
+        let mut target = Target::builder(&*self.name, self.lanes.unwrap_or(1));
+        for registers in &self.registers {
+            target.registers(registers.resolve(&self.name)?);
+        }
+        for SpaceFacts { id, name, address_bits, null, per } in self.spaces.iter().flatten() {
+            target.space(Space {
+                id: SpaceId(*id),
+                name: name.to_string().into(),
+                address_bits: *address_bits,
+                null: null.map_or(0, |null| null.0),
+                per: per.map_or(Per::Process, |per| per.0),
+            });
+        }
+        if let Some(name) = &self.pc {
+            target.pc(&**name);
+        }
+        if let Some(name) = &self.exec {
+            target.exec(&**name);
+        }
+        if let Some(name) = &self.cfa_register {
+            target.cfa_register(&**name);
+        }
+        if let Some(name) = &self.return_register {
+            target.return_register(&**name, self.return_register_is_pc == Some(true));
+        }
+        if let Some(bytes) = self.data_alignment {
+            target.data_alignment(bytes);
+        }
+        if let Some(Word(scaling)) = self.scaling {
+            target.scaling(scaling);
+        }
+        if let Some(bytes) = self.min_instruction_bytes {
+            target.min_instruction_bytes(bytes);
+        }
+        if self.eh_frame == Some(true) {
+            target.eh_frame();
+        }
+        if self.big_endian == Some(true) {
+            target.big_endian();
+        }
+        if let Some(elf) = &self.elf {
+            target.elf(elf.resolve());
+        }
+        Ok(target)
+    }
+}
+
+fn wrong(target: &str, what: &str) -> Error {
+    Error::bad_argument(format!("target `{target}`: {what}"))
+}
+
+impl RegisterFacts<'_> {
+    fn resolve(&self, target: &str) -> Result<Registers> {
+        let first = self.dwarf.map(|Number(first)| first);
+        let registers = match (self, first) {
+            (Self { names: Some(names), prefix: None, numbers: None, packed: None, .. }, Some(first)) => {
+                Registers::listed(first, names.iter().map(|name| name.to_string()), self.bits)
+            }
+            (
+                Self { names: None, prefix: Some(prefix), numbers: Some((from, to)), packed: None, .. },
+                Some(first),
+            ) => Registers::numbered(first, prefix.to_string(), from.0..to.0.saturating_add(1), self.bits),
+            (Self { names: None, prefix: None, numbers: None, packed: Some(prefix), .. }, None) => {
+                let mut chars = prefix.chars();
+                match (chars.next(), chars.next()) {
+                    (Some(prefix), None) => Registers::packed(prefix, self.bits),
+                    _ => return Err(wrong(target, &format!("`packed` is one character: `{}`", &**prefix))),
+                }
+            }
+            _ => {
+                let what = "registers have `dwarf` and `names`, `dwarf`, `prefix` and `numbers`, or `packed`";
+                return Err(wrong(target, what));
+            }
+        };
+        Ok(registers.with_lanes(self.lanes.unwrap_or(1)))
+    }
+
+    fn of(registers: &Registers) -> RegisterFacts<'_> {
+        let mut facts = RegisterFacts::new(registers.bits() / registers.lanes());
+        facts.lanes = (registers.lanes() != 1).then_some(registers.lanes());
+        let first = Number(registers.first().0);
+        match registers.names() {
+            RegisterNames::Listed(names) => {
+                facts.dwarf = Some(first);
+                facts.names = Some(names.iter().map(|name| Text::from(&**name)).collect());
+            }
+            RegisterNames::Numbered { prefix, first: from } => {
+                facts.dwarf = Some(first);
+                facts.prefix = Some(Text::from(&**prefix));
+                facts.numbers = Some((Number(*from), Number(from + registers.count() - 1)));
+            }
+            RegisterNames::Packed { prefix } => {
+                facts.packed = Some(Text(char::from(*prefix).to_string().into()));
+            }
+        }
+        facts
+    }
+}
+
+impl ElfFacts {
+    fn resolve(self) -> ElfIdentity {
+        let Self { machine, flags, os_abi, abi_version, relocations: (abs32, abs64, relative32) } = self;
+        let relocations = Relocations { abs32, abs64, relative32 };
+        ElfIdentity { machine, flags, os_abi, abi_version, relocations }
+    }
+
+    fn of(elf: ElfIdentity) -> Self {
+        let ElfIdentity { machine, flags, os_abi, abi_version, relocations } = elf;
+        let Relocations { abs32, abs64, relative32 } = relocations;
+        Self { machine, flags, os_abi, abi_version, relocations: (abs32, abs64, relative32) }
+    }
+}
+
+/// Writes a built-in target by its name, and any other one with its facts.
+pub(super) struct Written<'t>(pub &'t Target);
+
+impl Serialize for Written<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let target = self.0;
+        if Target::named(target.name()).is_ok_and(|named| named == *target) {
+            return to.serialize_str(target.name());
+        }
+        let name = |reg| target.register(reg).map(|register| Text(register.name().to_string().into()));
+        let frames = target.call_frames();
+        let registers = target.register_ranges().iter().map(RegisterFacts::of).collect();
+        let mut facts = TargetFacts::new(target.name().into(), registers);
+        facts.lanes = (target.lanes() != 1).then_some(target.lanes());
+        let spaces = target.spaces().iter().map(|space| {
+            let mut facts = SpaceFacts::new(space.id.0, (&*space.name).into(), space.address_bits);
+            facts.null = (space.null != 0).then_some(Number(space.null));
+            facts.per = (space.per != Per::Process).then_some(Word(space.per));
+            facts
+        });
+        facts.spaces = Some(spaces.collect());
+        facts.pc = target.pc().and_then(name);
+        facts.exec = target.exec().and_then(name);
+        facts.cfa_register = target.cfa_register().and_then(name);
+        facts.return_register = name(frames.return_register);
+        facts.return_register_is_pc = frames.is_return_register_pc.then_some(true);
+        facts.data_alignment = (frames.data_alignment != -8).then_some(frames.data_alignment);
+        facts.eh_frame = frames.has_eh_frame.then_some(true);
+        facts.scaling = (target.scaling() != Scaling::Lane).then_some(Word(target.scaling()));
+        let bytes = target.min_instruction_bytes();
+        facts.min_instruction_bytes = (bytes != 1).then_some(bytes);
+        facts.big_endian = target.is_big_endian().then_some(true);
+        facts.elf = Some(ElfFacts::of(target.elf()));
+        facts.serialize(to)
+    }
+}
+
+impl Target {
+    /// Reads a target: the name of a built-in one in JSON, an object as in a [description](crate::json), or the target
+    /// of a whole description.
+    ///
+    /// # Errors
+    /// [`Malformed`](crate::error::ErrorKind::Malformed) for a text of another form; the errors of
+    /// [`named`](Self::named) and [`TargetBuilder::build`].
+    pub fn from_json(text: impl AsRef<[u8]>) -> Result<Self> {
+        const WHAT: &str = "the target";
+        let text = place::utf8(WHAT, text.as_ref())?;
+        let read = |text| serde_json::from_str::<TargetText<'_>>(text);
+        let found = match serde_json::from_str::<Described<'_>>(text) {
+            Ok(described) => read(described.target.get()),
+            Err(_) => read(text),
+        };
+        found.map_err(|error| place::of_json(WHAT, text, 0, text, &error))?.resolve()
+    }
+
+    /// Writes the target as JSON, from which [`from_json`](Self::from_json) makes an equal one: a built-in target as
+    /// its name.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string_pretty(&Written(self)).unwrap_or_default()
+    }
+}
+
+/// A description, of which only the target is read.
+#[derive(Deserialize)]
+struct Described<'a> {
+    #[serde(borrow)]
+    target: &'a RawValue,
+}

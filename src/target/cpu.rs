@@ -1,0 +1,82 @@
+//! The CPU targets. Register numbers: System V ABI, AMD64 supplement, figure 3.36; DWARF for the Arm 64-bit
+//! Architecture, section 4.1; RISC-V ELF psABI, DWARF register numbers; ELF ABI of s390x, section 1.6.2.
+
+use super::{ElfIdentity, Registers, Relocations, Target, TargetBuilder};
+
+type Make = fn() -> Target;
+
+/// The CPU targets by name.
+pub(super) static ALL: &[(&str, Make)] =
+    &[("x86_64", x86_64), ("aarch64", aarch64), ("riscv64", riscv64), ("s390x", s390x)];
+
+/// Starts a target with one lane and `.eh_frame`, whose ELF header has no flags.
+fn cpu(name: &str, machine: u16, relocations: Relocations) -> TargetBuilder {
+    let mut target = Target::builder(name, 1);
+    target.elf(ElfIdentity { machine, flags: 0, os_abi: 0, abi_version: 0, relocations }).eh_frame();
+    target
+}
+
+fn made(target: &TargetBuilder) -> Target {
+    target.resolve().expect("the names of registers are those of the target")
+}
+
+pub(super) fn x86_64() -> Target {
+    let mut target = cpu("x86_64", 62, Relocations { abs32: 10, abs64: 1, relative32: 2 });
+    #[rustfmt::skip]
+    target.registers(Registers::listed(0, [
+        "rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15",
+        "rip",
+    ], 64));
+    target.registers(Registers::numbered(17, "xmm", 0..16, 128)).registers(Registers::listed(
+        49,
+        ["rflags"],
+        64,
+    ));
+    // rip is also the return address column.
+    target.cfa_register("rsp").return_register("rip", true);
+    made(&target)
+}
+
+/// Without the registers of the Scalable Vector Extension, whose size is that of the processor.
+pub(super) fn aarch64() -> Target {
+    // R_AARCH64_ABS32, R_AARCH64_ABS64, R_AARCH64_PREL32.
+    let mut target = cpu("aarch64", 183, Relocations { abs32: 258, abs64: 257, relative32: 261 });
+    target.registers(Registers::numbered(0, "x", 0..31, 64)).registers(Registers::listed(
+        31,
+        ["sp", "pc"],
+        64,
+    ));
+    target.registers(Registers::numbered(64, "v", 0..32, 128)).min_instruction_bytes(4);
+    // The link register.
+    target.cfa_register("sp").return_register("x30", false);
+    made(&target)
+}
+
+/// Without vector registers and CSRs, whose size is that of the processor. Floating-point registers are those of the
+/// extension D.
+pub(super) fn riscv64() -> Target {
+    // R_RISCV_32, R_RISCV_64, R_RISCV_32_PCREL.
+    let mut target = cpu("riscv64", 243, Relocations { abs32: 1, abs64: 2, relative32: 57 });
+    target.registers(Registers::numbered(0, "x", 0..32, 64)).registers(Registers::numbered(
+        32,
+        "f",
+        0..32,
+        64,
+    ));
+    // The stack pointer and ra.
+    target.min_instruction_bytes(2).cfa_register("x2").return_register("x1", false);
+    made(&target)
+}
+
+pub(super) fn s390x() -> Target {
+    // R_390_32, R_390_64 and R_390_PC32.
+    let mut target = cpu("s390x", 22, Relocations { abs32: 4, abs64: 22, relative32: 5 });
+    target.registers(Registers::numbered(0, "r", 0..16, 64));
+    #[rustfmt::skip]
+    target.registers(Registers::listed(16, [
+        "f0", "f2", "f4", "f6", "f1", "f3", "f5", "f7", "f8", "f10", "f12", "f14", "f9", "f11", "f13", "f15",
+    ], 64));
+    target.registers(Registers::listed(64, ["pswm", "pswa"], 64)).big_endian();
+    target.min_instruction_bytes(2).return_register("r14", false);
+    made(&target)
+}

@@ -1,0 +1,76 @@
+//! Address spaces.
+
+use std::borrow::Cow;
+
+/// Number of an address space in DWARF.
+///
+/// The constants are the numbers of AMD's targets. [`Loc`](crate::model::Loc) uses them for stack slots and local
+/// memory on every target that has such spaces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SpaceId(pub u32);
+
+impl SpaceId {
+    /// The default space of every target: global memory.
+    pub const DEFAULT: Self = Self(0);
+    /// Global, local and private memory of a lane in one space (flat).
+    pub const GENERIC: Self = Self(1);
+    /// Local memory (LDS, shared, group).
+    pub const LOCAL: Self = Self(3);
+    /// Scratch memory as addressed by one lane.
+    pub const PRIVATE_LANE: Self = Self(5);
+    /// Scratch memory as addressed by the wave, with lanes interleaved by dwords.
+    pub const PRIVATE_WAVE: Self = Self(6);
+
+    /// Whether the loader relocates addresses in the space: in global memory, and in the generic space, which includes
+    /// global memory on AMD's targets. In other spaces, a symbol's address is that of the linker.
+    pub fn is_loaded(self) -> bool {
+        matches!(self, Self::DEFAULT | Self::GENERIC)
+    }
+}
+
+/// Displays the name of a constant, which can be of another target, or the number.
+impl core::fmt::Display for SpaceId {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match *self {
+            Self::DEFAULT => f.write_str("`global`"),
+            Self::GENERIC => f.write_str("`generic`"),
+            Self::LOCAL => f.write_str("`local`"),
+            Self::PRIVATE_LANE => f.write_str("`private_lane`"),
+            Self::PRIVATE_WAVE => f.write_str("`private_wave`"),
+            Self(number) => number.fmt(f),
+        }
+    }
+}
+
+/// Owner of each copy of an address space.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Per {
+    /// One copy for all threads, or for all that can access it at once.
+    Process,
+    /// One copy for each thread of execution: for each wave.
+    Thread,
+    /// One copy for each lane of a wave.
+    Lane,
+}
+
+/// An address space.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Space {
+    /// Number of the space.
+    pub id: SpaceId,
+    /// Name, in lower case.
+    pub name: Cow<'static, str>,
+    /// Size of an address in bits.
+    pub address_bits: u32,
+    /// Null address, which no object has.
+    pub null: u64,
+    /// Owner of each copy of the memory.
+    pub per: Per,
+}
+
+impl Space {
+    /// Makes a space with one copy for all threads, and 0 as the null address.
+    pub const fn new(id: SpaceId, name: &'static str, address_bits: u32) -> Self {
+        Self { id, name: Cow::Borrowed(name), address_bits, null: 0, per: Per::Process }
+    }
+}
