@@ -53,6 +53,14 @@ fn range<T: ToString>(first: T, last: T) -> String {
     if first == last { first } else { format!("{first}..{last}") }
 }
 
+/// Bits of a register, and of each lane of a vector register.
+fn layout(bits: u32, lanes: u32) -> String {
+    match lanes {
+        1 => bits.to_string(),
+        lanes => format!("{} of each of {} lanes", bits / lanes, lanes),
+    }
+}
+
 /// Registers and address spaces of a target.
 pub fn one(target: &Target) -> String {
     let mut runs: Vec<Run<'_>> = Vec::new();
@@ -66,21 +74,15 @@ pub fn one(target: &Target) -> String {
     for Run { first, last } in runs {
         let names = range(first.name(), last.name());
         let numbers = range(first.reg.0, last.reg.0);
-        let bits = match first.is_vector() {
-            true => format!("{} of each of {} lanes", first.lane_bits(), first.lanes),
-            false => first.bits.to_string(),
-        };
+        let bits = layout(first.bits, first.lanes);
         // Writing to a string does not fail.
         let _ = writeln!(text, "  {names:<10} {numbers:<10} {bits}");
     }
     for registers in target.register_ranges() {
         if let RegisterNames::Packed { prefix } = registers.names() {
-            let (prefix, bits) = (char::from(*prefix), registers.bits() / registers.lanes());
-            let _ = writeln!(
-                text,
-                "  {prefix}...       packed     {bits} of each of {} lanes",
-                registers.lanes()
-            );
+            let bits = layout(registers.bits(), registers.lanes());
+            let names = format!("{}...", char::from(*prefix));
+            let _ = writeln!(text, "  {names:<10} {:<10} {bits}", "packed");
         }
     }
     text += "address spaces, their DWARF numbers and the bits of their addresses\n";
