@@ -207,7 +207,7 @@ fn toy() -> TargetBuilder {
     let mut target = Target::builder("toy", 16);
     target.registers(Registers::listed(0, ["pc", "mask", "sp"], 64)).pc("pc").exec("mask").cfa_register("sp");
     target.registers(Registers::numbered(16, "r", 0..128, 32).with_lanes(16));
-    target.registers(Registers::packed('%', 32).with_lanes(16));
+    target.registers(Registers::packed_names('%', 32).with_lanes(16));
     target.space(Space::new(SpaceId::LOCAL, "shared", 32));
     target.space(Space { per: Per::Lane, null: 0xffff, ..Space::new(SpaceId(9), "stack", 16) });
     target.return_register("pc", true).data_alignment(4).scaling(Scaling::Wave).min_instruction_bytes(8);
@@ -306,11 +306,11 @@ fn targets_that_contradict_themselves_are_refused() {
             "a number is that of one register: 300 (`%a`)",
         ),
         (
-            |to| _ = to.registers(Registers::packed('%', 64)),
+            |to| _ = to.registers(Registers::packed_names('%', 64)),
             "packed names begin with a printable character of their own: 0x25",
         ),
         (
-            |to| _ = to.registers(Registers::packed('é', 64)),
+            |to| _ = to.registers(Registers::packed_names('é', 64)),
             "packed names begin with a printable character of their own: 0xe9",
         ),
         (

@@ -221,7 +221,7 @@ impl RegisterFacts<'_> {
             (Self { names: None, prefix: None, numbers: None, packed: Some(prefix), .. }, None) => {
                 let mut chars = prefix.chars();
                 match (chars.next(), chars.next()) {
-                    (Some(prefix), None) => Registers::packed(prefix, self.bits),
+                    (Some(prefix), None) => Registers::packed_names(prefix, self.bits),
                     _ => return Err(wrong(target, &format!("`packed` is one character: `{}`", &**prefix))),
                 }
             }

@@ -2,8 +2,6 @@
 
 use std::collections::HashSet;
 
-use triomphe::Arc;
-
 use super::{
     CallFrames, ElfIdentity, Facts, Gfx, Per, Reg, RegisterNames, Registers, Relocations, Scaling, Space,
     SpaceId, Target,
@@ -156,7 +154,7 @@ impl TargetBuilder {
         let wrong = |what| Error::bad_argument(format!("target `{}`: {what}", self.facts.name));
         check(&self.facts).map_err(wrong)?;
         let target = self.resolve()?;
-        let Facts { pc, exec, cfa_register, lanes, .. } = *target.0;
+        let Facts { pc, exec, cfa_register, lanes, .. } = target.0;
         for (what, reg, bits) in [
             ("the pc", pc, 1),
             ("the mask of active lanes", exec, lanes),
@@ -174,11 +172,11 @@ impl TargetBuilder {
 
     /// Makes the target of checked facts.
     pub(super) fn resolve(&self) -> Result<Target> {
-        let mut target = Target(Arc::new(self.facts.clone()));
+        let mut target = Target(self.facts.clone());
         let named = |name: &Option<String>| name.as_ref().map(|name| target.register_named(name)).transpose();
         let [pc, exec, cfa_register] = [named(&self.pc)?, named(&self.exec)?, named(&self.cfa_register)?];
         let return_register = named(&self.return_register)?;
-        let facts = Arc::make_mut(&mut target.0);
+        let facts = &mut target.0;
         (facts.pc, facts.exec, facts.cfa_register) = (pc, exec, cfa_register);
         if let Some(reg) = return_register {
             facts.call_frames.return_register = reg;
@@ -210,7 +208,7 @@ fn check_registers(facts: &Facts) -> Result<(), String> {
     for range in &facts.registers {
         let Registers { first, count, bits, lanes, .. } = *range;
         let is_packed = matches!(range.names, RegisterNames::Packed { .. });
-        if count == 0 || first.checked_add(count - 1).is_none() {
+        if !is_packed && (count == 0 || first.checked_add(count).is_none()) {
             return Err(format!("registers have consecutive numbers below 2^64: {count} from {first}"));
         }
         if bits == 0 || bits > REGISTER_BITS {
@@ -219,20 +217,17 @@ fn check_registers(facts: &Facts) -> Result<(), String> {
         if lanes != 1 && lanes != facts.lanes {
             return Err(format!("a register has 1 lane or {}: {lanes} (register {first})", facts.lanes));
         }
-        if !is_packed {
-            let fits = left.checked_sub(count);
-            left =
-                fits.ok_or_else(|| format!("a target has at most {REGISTERS} registers with listed names"))?;
-        }
+        let fits = left.checked_sub(count);
+        left = fits.ok_or_else(|| format!("a target has at most {REGISTERS} registers with listed names"))?;
     }
     // The numbers are few enough now to look at each.
     let (mut numbers, mut names) = (HashSet::new(), HashSet::new());
     for register in facts.registers.iter().flat_map(Registers::all) {
         let name = register.name().to_string();
-        let is_packed = facts.registers.iter().any(|range| {
-            matches!(range.names, RegisterNames::Packed { .. })
-                && (range.contains(register.reg) || range.find(&name).is_some())
-        });
+        let is_packed = facts
+            .registers
+            .iter()
+            .any(|range| range.is_packed(register.reg) || range.packed(&name).is_some());
         if is_packed || !numbers.insert(register.reg) {
             return Err(format!("a number is that of one register: {} (`{name}`)", register.reg.0));
         }

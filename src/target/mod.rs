@@ -17,8 +17,6 @@ pub use builder::TargetBuilder;
 pub use register::{Reg, Register, RegisterName, RegisterNames, Registers};
 pub use space::{Per, Space, SpaceId};
 
-use triomphe::Arc;
-
 use crate::error::Result;
 
 /// Relocation types of the ELF machine.
@@ -72,10 +70,8 @@ pub enum Scaling {
 }
 
 /// A target: one that is built in, or one made by [`Target::builder`].
-///
-/// Cloning is cheap: the facts are shared.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Target(Arc<Facts>);
+pub struct Target(Facts);
 
 /// Facts about a target.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -259,8 +255,16 @@ impl Target {
     ///   gfx908 on, have accumulation registers; only gfx12.5 has `v256` to `v1023`.
     #[inline]
     pub fn register(&self, reg: Reg) -> Option<Register<'_>> {
-        let registers = self.0.registers.iter().find(|registers| registers.contains(reg))?;
-        Some(registers.register(reg))
+        match self.0.registers.iter().find(|registers| registers.contains(reg)) {
+            Some(registers) => Some(registers.register(reg)),
+            None => self.packed(reg),
+        }
+    }
+
+    /// Returns the register with a packed name.
+    #[cold]
+    fn packed(&self, reg: Reg) -> Option<Register<'_>> {
+        Some(self.0.registers.iter().find(|registers| registers.is_packed(reg))?.register(reg))
     }
 
     /// Returns the ranges of registers with consecutive numbers, in the order of the target's manual.

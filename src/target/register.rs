@@ -14,7 +14,7 @@ pub struct Reg(pub u64);
 pub struct Registers {
     /// DWARF number of the first register.
     pub(super) first: u64,
-    /// Number of registers, at least 1.
+    /// Number of registers: 0 where names are packed, so that the lookup passes over them.
     pub(super) count: u64,
     pub(super) names: RegisterNames,
     /// Size of each register in bits, including all lanes.
@@ -71,12 +71,9 @@ impl Registers {
     /// Scalar registers without a list: all names of 2 to 8 printable ASCII characters that begin with `prefix`. The
     /// DWARF number is the name, one byte a character, the first one most significant: `%r4` is 0x257234, as in the
     /// DWARF of PTX.
-    pub fn packed(prefix: char, bits: u32) -> Self {
+    pub fn packed_names(prefix: char, bits: u32) -> Self {
         let prefix = u8::try_from(prefix).unwrap_or(0);
-        // The least number is that of two characters, the greatest that of eight.
-        let first = u64::from(prefix) << 8;
-        let count = (u64::from(prefix) + 1).checked_shl(56).unwrap_or(0).wrapping_sub(first);
-        Self { first, count, names: RegisterNames::Packed { prefix }, bits, lanes: 1 }
+        Self { first: 0, count: 0, names: RegisterNames::Packed { prefix }, bits, lanes: 1 }
     }
 
     /// Makes them vector registers: `bits` for each of `lanes` lanes.
@@ -87,12 +84,12 @@ impl Registers {
         self
     }
 
-    /// Returns the DWARF number of the first register.
+    /// Returns the DWARF number of the first register; 0 where names are packed.
     pub fn first(&self) -> Reg {
         Reg(self.first)
     }
 
-    /// Returns the number of registers; that of all names of 8 characters where names are packed.
+    /// Returns the number of registers; 0 where names are packed.
     pub fn count(&self) -> u64 {
         self.count
     }
@@ -112,16 +109,14 @@ impl Registers {
         self.lanes
     }
 
-    /// Whether a register has the number.
+    /// Whether a register has the number, other than one with a packed name.
     #[inline]
     pub(super) fn contains(&self, reg: Reg) -> bool {
         reg.0.wrapping_sub(self.first) < self.count
-            && (!matches!(self.names, RegisterNames::Packed { .. }) || self.is_packed(reg))
     }
 
-    /// Whether the number is a name of the range.
-    #[cold]
-    fn is_packed(&self, reg: Reg) -> bool {
+    /// Whether the number is a packed name.
+    pub(super) fn is_packed(&self, reg: Reg) -> bool {
         let RegisterNames::Packed { prefix } = self.names else { return false };
         let name = unpacked(reg);
         name.len() >= 2 && name[0] == prefix && name.iter().all(u8::is_ascii_graphic)
@@ -137,20 +132,20 @@ impl Registers {
                 number.checked_sub(*first).filter(|_| digits == number.to_string())?
             }
             RegisterNames::Listed(names) => names.iter().position(|known| known == name)? as u64,
-            RegisterNames::Packed { .. } => {
-                let fits = (1..=PACKED).contains(&name.len());
-                let number = name.bytes().fold(0, |number, byte| number << 8 | u64::from(byte));
-                return Some(Reg(number)).filter(|reg| fits && self.contains(*reg));
-            }
+            RegisterNames::Packed { .. } => return self.packed(name),
         };
         (index < self.count).then(|| Reg(self.first + index))
     }
 
-    /// All registers in the order of their numbers; none where the names are packed into the numbers, which are not
-    /// a list.
+    /// The register of a packed name.
+    pub(super) fn packed(&self, name: &str) -> Option<Reg> {
+        let number = name.bytes().fold(0, |number, byte| number << 8 | u64::from(byte));
+        Some(Reg(number)).filter(|reg| name.len() <= PACKED && self.is_packed(*reg))
+    }
+
+    /// All registers in the order of their numbers, without those with packed names.
     pub(super) fn all(&self) -> impl Iterator<Item = Register<'_>> + '_ {
-        let count = if matches!(self.names, RegisterNames::Packed { .. }) { 0 } else { self.count };
-        (self.first..self.first + count).map(move |number| self.register(Reg(number)))
+        (self.first..self.first + self.count).map(move |number| self.register(Reg(number)))
     }
 
     #[inline]
