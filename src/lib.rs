@@ -33,6 +33,7 @@ pub mod schema;
 #[cfg(feature = "spirv")]
 pub mod spirv;
 pub mod target;
+pub mod track;
 mod work;
 
 #[doc(no_inline)]

@@ -12,11 +12,11 @@ use crate::target::Target;
 
 /// A basic block of a [`ControlFlow`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct BlockId(usize);
+pub struct BlockId(pub(crate) usize);
 
 /// A saved mask of a [`ControlFlow`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct MaskId(usize);
+pub struct MaskId(pub(crate) usize);
 
 /// Effect of an instruction on EXEC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -36,7 +36,7 @@ pub enum ExecWrite {
 }
 
 impl ExecWrite {
-    fn mask(self) -> MaskId {
+    pub(crate) fn mask(self) -> MaskId {
         match self {
             Self::Save(mask)
             | Self::And(mask)
@@ -73,10 +73,15 @@ impl ExecWrite {
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct ControlFlow {
-    blocks: Vec<Range<u64>>,
-    edges: Vec<(usize, usize)>,
+    pub(crate) blocks: Vec<Range<u64>>,
+    /// Edges of the wave.
+    pub(crate) edges: Vec<(usize, usize)>,
+    /// Edges of the wave that no lane takes.
+    pub(crate) wave_edges: Vec<(usize, usize)>,
+    /// Edges of lanes that the wave does not take.
+    pub(crate) lane_edges: Vec<(usize, usize)>,
     masks: Vec<Vec<(Range<u64>, Loc)>>,
-    writes: Vec<(Range<u64>, ExecWrite)>,
+    pub(crate) writes: Vec<(Range<u64>, ExecWrite)>,
 }
 
 impl ControlFlow {
@@ -94,6 +99,22 @@ impl ControlFlow {
     /// Adds an edge from one block to another.
     pub fn edge(&mut self, from: BlockId, to: BlockId) -> &mut Self {
         self.edges.push((from.0, to.0));
+        self
+    }
+
+    /// Adds an edge that the wave takes only while no lane is active: that of a branch if EXEC is zero, or the way past
+    /// a branch if EXEC is not zero. No lane runs along the edge.
+    pub fn wave_edge(&mut self, from: BlockId, to: BlockId) -> &mut Self {
+        self.wave_edges.push((from.0, to.0));
+        self.edge(from, to)
+    }
+
+    /// Adds an edge that lanes take and the wave does not: it runs other blocks in between, while these lanes wait at
+    /// the start of `to`. A compiler that has a graph of lanes beside that of the wave adds the difference of the two.
+    ///
+    /// [`LanesBuilder::control_flow`] needs none of these edges: regions follow from writes of EXEC.
+    pub fn lane_edge(&mut self, from: BlockId, to: BlockId) -> &mut Self {
+        self.lane_edges.push((from.0, to.0));
         self
     }
 
@@ -189,7 +210,24 @@ struct Piece {
     mask: usize,
 }
 
+/// The instructions that save and restore a mask.
+pub(crate) type Ends = (Option<Range<u64>>, Option<Range<u64>>);
+
 impl ControlFlow {
+    /// Checks the graph, and returns its blocks in reverse postorder, and the ends of each mask.
+    pub(crate) fn checked(&self, target: &Target) -> Result<(Vec<usize>, Vec<Ends>)> {
+        let size = self.blocks.iter().map(|pcs| pcs.end).max().unwrap_or(0);
+        if size > u32::MAX.into() {
+            let error = ErrorKind::OutsideFunction { size: u32::MAX.into() };
+            return Err(at_pcs(error.into(), self.blocks.iter().find(|pcs| pcs.end == size).cloned()));
+        }
+        self.check(target, size)?;
+        let order = self.reverse_postorder()?;
+        let known = self.known()?;
+        self.stretches(&order)?;
+        Ok((order, known.into_iter().map(|known| (known.saved, known.restored)).collect()))
+    }
+
     fn pieces(&self, target: &Target, size: u64) -> Result<Vec<Piece>> {
         self.check(target, size)?;
         let order = self.reverse_postorder()?;
@@ -268,7 +306,7 @@ impl ControlFlow {
                 return Err(at_pcs(Error::bad_argument(what), Some(pair[1].clone())));
             }
         }
-        let ends = self.edges.iter().flat_map(|&(from, to)| [from, to]);
+        let ends = self.edges.iter().chain(&self.lane_edges).flat_map(|&(from, to)| [from, to]);
         if let Some(block) = ends.into_iter().find(|&block| block >= self.blocks.len()) {
             return Err(ErrorKind::UnknownId(format!("block {block} of this control flow")).into());
         }

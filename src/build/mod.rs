@@ -57,6 +57,7 @@ mod units;
 mod variables;
 
 pub use calls::{ArgumentBuilder, CallBuilder};
+pub(crate) use control_flow::Ends;
 pub use control_flow::{BlockId, ControlFlow, ExecWrite, MaskId};
 #[cfg(feature = "json")]
 pub(crate) use finish::Blame;

@@ -19,6 +19,7 @@ pub const ROOMS: &[(&str, &str)] = &[
     // Describing and writing.
     ("model", "error op::Expr op::Reg target work"),
     ("build", "error model op target work"),
+    ("track", "build error model op::Reg target"),
     ("emit", "cfi error near op target"),
     ("consumer", "error near op target"),
     ("spirv::names spirv::operand spirv::table", ""),

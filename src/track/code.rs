@@ -1,0 +1,547 @@
+//! Statements about code: what instructions do to storage, and which variable has which value.
+
+use core::ops::Range;
+
+use hashbrown::DefaultHashBuilder;
+use indexmap::IndexMap;
+
+use super::Tracked;
+use super::place::{self, Place, Storage};
+use crate::build::{BlockId, ControlFlow};
+use crate::error::{At, Error, ErrorKind, Result};
+use crate::model::{Loc, VariableId};
+use crate::target::Target;
+
+/// A value of a [`Code`]: the latest execution of its definition, as a lane saw it; or a constant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ValueId(pub(super) u32);
+
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ValueData {
+    pub(super) bits: u32,
+    pub(super) kind: ValueKind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ValueKind {
+    /// Has one definition; whether places of the wave alone receive it.
+    Defined { is_defined: bool, is_wave: bool },
+    /// The index of its bytes.
+    Constant(u32),
+    /// The index of a block parameter.
+    Merged(u32),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum EffectKind {
+    Define(ValueId),
+    Redefine(ValueId),
+    Copy,
+    CopyUniform,
+    Clobber,
+}
+
+/// An effect of an instruction. Places are indices into the list of all places.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Effect {
+    pub(super) kind: EffectKind,
+    pub(super) from: (u32, u32),
+    pub(super) to: (u32, u32),
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Instructed {
+    pub(super) pcs: (u32, u32),
+    pub(super) effects: (u32, u32),
+    pub(super) all_lanes: bool,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Source {
+    Value(ValueId),
+    /// Places.
+    Contents((u32, u32)),
+    Nothing,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Assigned {
+    pub(super) pc: u32,
+    pub(super) variable: u32,
+    /// First bit and number of bits; all bits of the variable if `None`.
+    pub(super) bits: Option<(u32, u32)>,
+    pub(super) source: Source,
+}
+
+/// A place that the compiler declares for a variable, and that is not derived.
+#[derive(Debug, Clone)]
+pub(super) struct Home {
+    pub(super) pcs: Range<u64>,
+    pub(super) variable: u32,
+    pub(super) loc: Loc,
+}
+
+/// The code of a function: effects of its instructions on storage, and assignments to variables. Pcs are in bytes from
+/// the start of the function.
+#[derive(Debug, Clone)]
+pub struct Code {
+    pub(super) target: Target,
+    pub(super) flow: ControlFlow,
+    pub(super) values: Vec<ValueData>,
+    pub(super) constants: Vec<Vec<u8>>,
+    /// The block and the value of each block parameter.
+    pub(super) merged: Vec<(BlockId, ValueId)>,
+    /// Block that is left, block parameter, value.
+    pub(super) incoming: Vec<(BlockId, ValueId, ValueId)>,
+    pub(super) own: Vec<Loc>,
+    pub(super) places: Vec<Place>,
+    pub(super) effects: Vec<Effect>,
+    pub(super) instructions: Vec<Instructed>,
+    /// Effects that precede the first instruction.
+    pub(super) entries: Vec<Effect>,
+    pub(super) assigned: Vec<Assigned>,
+    pub(super) homes: Vec<Home>,
+    /// Variables, and the bits of each that are assigned.
+    pub(super) variables: IndexMap<VariableId, u32, DefaultHashBuilder>,
+}
+
+/// The effects of one instruction, which reads all places before it writes. Made by [`Code::instruction`].
+#[derive(Debug)]
+pub struct Instruction<'c> {
+    code: &'c mut Code,
+    index: usize,
+}
+
+impl Code {
+    /// Returns code without effects, for a control flow of `target`.
+    pub fn new(target: &Target, flow: ControlFlow) -> Self {
+        Self {
+            target: target.clone(),
+            flow,
+            values: Vec::new(),
+            constants: Vec::new(),
+            merged: Vec::new(),
+            incoming: Vec::new(),
+            own: Vec::new(),
+            places: Vec::new(),
+            effects: Vec::new(),
+            instructions: Vec::new(),
+            entries: Vec::new(),
+            assigned: Vec::new(),
+            homes: Vec::new(),
+            variables: IndexMap::default(),
+        }
+    }
+
+    /// Adds a value of `bits` bits.
+    pub fn value(&mut self, bits: u32) -> ValueId {
+        self.add_value(bits, ValueKind::Defined { is_defined: false, is_wave: true })
+    }
+
+    /// Adds a constant: its bytes in memory, from the lowest address. Equal constants are equal values.
+    pub fn constant(&mut self, bytes: &[u8]) -> ValueId {
+        self.constants.push(bytes.to_vec());
+        let bits = u32::try_from(8 * bytes.len() as u64).unwrap_or(u32::MAX);
+        self.add_value(bits, ValueKind::Constant(self.constants.len() as u32 - 1))
+    }
+
+    /// Adds a parameter of a block: the value that [`incoming`](Self::incoming) gives for the block that a lane comes
+    /// from.
+    pub fn merged(&mut self, block: BlockId, bits: u32) -> ValueId {
+        let value = self.add_value(bits, ValueKind::Merged(self.merged.len() as u32));
+        self.merged.push((block, value));
+        value
+    }
+
+    fn add_value(&mut self, bits: u32, kind: ValueKind) -> ValueId {
+        self.values.push(ValueData { bits, kind });
+        ValueId(self.values.len() as u32 - 1)
+    }
+
+    /// Gives the value of a block parameter for lanes that come from block `from`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`]; [`ErrorKind::BadArgument`] where `parameter` is not a block parameter; and
+    /// [`ErrorKind::DoesNotFit`] where the sizes differ.
+    pub fn incoming(&mut self, from: BlockId, parameter: ValueId, value: ValueId) -> Result<()> {
+        let (to, bits) = (self.data(parameter)?, self.data(value)?.bits);
+        let ValueKind::Merged(_) = to.kind else {
+            let what =
+                format!("a value that comes in is of a block parameter: value {} is none", parameter.0);
+            return Err(Error::bad_argument(what));
+        };
+        same_size("the block parameter", to.bits.into(), bits.into())?;
+        self.incoming.push((from, parameter, value));
+        Ok(())
+    }
+
+    /// Adds a place of the compiler's own, of 32 bits: memory that nobody else writes. Each lane has one if the
+    /// location depends on the lane.
+    ///
+    /// # Errors
+    /// [`ErrorKind::BadArgument`] where the location refers to another one.
+    pub fn place(&mut self, loc: &Loc) -> Result<Place> {
+        let Some(is_row) = place::depends_on_lane(&self.target, loc) else {
+            return Err(Error::bad_argument(
+                "a place is described by itself: its location is computed by a procedure or an expression",
+            ));
+        };
+        self.own.push(loc.clone());
+        let of = Storage::Own(self.own.len() as u32 - 1, is_row);
+        Ok(Place { of, from: 0, bits: Some(32) })
+    }
+
+    /// Defines a value that is in places when the function is entered: an argument.
+    ///
+    /// # Errors
+    /// The errors of [`Instruction::define`].
+    pub fn entry(&mut self, value: ValueId, places: &[Place]) -> Result<()> {
+        let effect = self.define(value, places)?;
+        self.entries.push(effect);
+        Ok(())
+    }
+
+    /// Adds an instruction, or several that form one step, by its half-open pcs.
+    pub fn instruction(&mut self, pcs: Range<u64>) -> Instruction<'_> {
+        let at = self.effects.len() as u32;
+        // Larger pcs are outside of all blocks.
+        let pc = |pc: u64| u32::try_from(pc).unwrap_or(u32::MAX);
+        let pcs = (pc(pcs.start), pc(pcs.end));
+        self.instructions.push(Instructed { pcs, effects: (at, at), all_lanes: false });
+        Instruction { index: self.instructions.len() - 1, code: self }
+    }
+
+    /// Assigns a value to a variable: from `pc` on, in the lanes that come there.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`].
+    pub fn assign(&mut self, pc: u64, variable: VariableId, value: ValueId) -> Result<()> {
+        let bits = self.data(value)?.bits;
+        self.add_assigned(pc, variable, None, bits, Source::Value(value))
+    }
+
+    /// Assigns a value to some bits of a variable.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`]; [`ErrorKind::DoesNotFit`] where the value is not of this size;
+    /// [`ErrorKind::EmptyRange`].
+    pub fn assign_bits(
+        &mut self,
+        pc: u64,
+        variable: VariableId,
+        bits: Range<u32>,
+        value: ValueId,
+    ) -> Result<()> {
+        let at = |error: Error| error.or_at(at_pc(pc));
+        if bits.is_empty() {
+            return Err(at(ErrorKind::EmptyRange.into()));
+        }
+        let len = bits.end - bits.start;
+        let size = self.data(value)?.bits;
+        same_size("the bits of the variable", len.into(), size.into()).map_err(at)?;
+        self.add_assigned(pc, variable, Some((bits.start, len)), bits.end, Source::Value(value))
+    }
+
+    /// Assigns the contents of places to a variable: what they contain when a lane comes to `pc`, a value without a
+    /// name.
+    ///
+    /// # Errors
+    /// The errors of [`Instruction::define`].
+    pub fn assign_contents(&mut self, pc: u64, variable: VariableId, places: &[Place]) -> Result<()> {
+        let (places, bits) = self.add_places(places).map_err(|error| error.or_at(at_pc(pc)))?;
+        let bits = u32::try_from(bits).unwrap_or(u32::MAX);
+        self.add_assigned(pc, variable, None, bits, Source::Contents(places))
+    }
+
+    /// Ends the value of a variable: from `pc` on, it has none.
+    ///
+    /// # Errors
+    /// [`ErrorKind::OutsideFunction`] for a pc that no function has.
+    pub fn unassign(&mut self, pc: u64, variable: VariableId) -> Result<()> {
+        self.add_assigned(pc, variable, None, 0, Source::Nothing)
+    }
+
+    /// Declares a place of a variable that is not derived: memory of a variable that has an address.
+    ///
+    /// # Errors
+    /// [`ErrorKind::EmptyRange`].
+    pub fn home(&mut self, pcs: Range<u64>, variable: VariableId, loc: &Loc) -> Result<()> {
+        if pcs.is_empty() {
+            return Err(Error::from(ErrorKind::EmptyRange).or_at(At { pcs: Some(pcs), ..At::default() }));
+        }
+        let variable = self.variable(variable, 0);
+        self.homes.push(Home { pcs, variable, loc: loc.clone() });
+        Ok(())
+    }
+
+    /// Derives the places of all variables.
+    ///
+    /// # Errors
+    /// The errors of [`LanesBuilder::control_flow`](crate::build::LanesBuilder::control_flow) for the graph, and
+    /// [`ErrorKind::BadArgument`] where
+    ///
+    /// * instructions overlap, or overlap an instruction that writes EXEC;
+    /// * an instruction or an assignment is in no block;
+    /// * an assignment is inside of an instruction;
+    /// * a value comes in to a block from one that does not lead there.
+    pub fn track(&self) -> Result<Tracked<'_>> {
+        Tracked::new(self)
+    }
+
+    fn add_assigned(
+        &mut self,
+        pc: u64,
+        variable: VariableId,
+        bits: Option<(u32, u32)>,
+        end: u32,
+        source: Source,
+    ) -> Result<()> {
+        let Ok(at) = u32::try_from(pc) else {
+            return Err(Error::from(ErrorKind::OutsideFunction { size: u32::MAX.into() }).or_at(at_pc(pc)));
+        };
+        let variable = self.variable(variable, end);
+        self.assigned.push(Assigned { pc: at, variable, bits, source });
+        Ok(())
+    }
+
+    fn variable(&mut self, id: VariableId, bits: u32) -> u32 {
+        let entry = self.variables.entry(id);
+        let index = entry.index() as u32;
+        let known = entry.or_insert(0);
+        *known = bits.max(*known);
+        index
+    }
+
+    pub(super) fn data(&self, value: ValueId) -> Result<ValueData> {
+        let missing = || ErrorKind::UnknownId(format!("value {} of this code", value.0)).into();
+        self.values.get(value.0 as usize).copied().ok_or_else(missing)
+    }
+
+    /// Returns the effect that defines a value in places.
+    fn define(&mut self, value: ValueId, places: &[Place]) -> Result<Effect> {
+        let data = self.data(value)?;
+        let is_wave = places.iter().all(|place| !place.of.is_row());
+        match data.kind {
+            ValueKind::Defined { is_defined: false, .. } => {
+                let kind = ValueKind::Defined { is_defined: true, is_wave };
+                let effect = self.written(EffectKind::Define(value), places, data.bits)?;
+                self.values[value.0 as usize].kind = kind;
+                Ok(effect)
+            }
+            ValueKind::Constant(_) => self.written(EffectKind::Redefine(value), places, data.bits),
+            _ => {
+                let what = format!(
+                    "a value has one definition, and others are recomputations (`redefine`): value {} is \
+                     defined again",
+                    value.0
+                );
+                Err(Error::bad_argument(what))
+            }
+        }
+    }
+
+    fn written(&mut self, kind: EffectKind, places: &[Place], bits: u32) -> Result<Effect> {
+        let (to, has) = self.add_places(places)?;
+        if u64::from(bits) > has && !places.is_empty() {
+            let what = format!("the value in {}", self.text(places[0]));
+            return Err(ErrorKind::DoesNotFit { what, needs: bits.into(), has }.into());
+        }
+        Ok(Effect { kind, from: (0, 0), to })
+    }
+
+    /// Adds places to the list, after a check, and returns their bits.
+    fn add_places(&mut self, places: &[Place]) -> Result<((u32, u32), u64)> {
+        let start = self.places.len() as u32;
+        let mut bits = 0;
+        for &place in places {
+            let size = self.size(place)?;
+            bits += u64::from(size);
+            self.places.push(Place { bits: Some(size), ..place });
+        }
+        Ok(((start, self.places.len() as u32), bits))
+    }
+
+    /// Returns the bits of a place that exists.
+    fn size(&self, place: Place) -> Result<u32> {
+        let target = &self.target;
+        let register = |reg: crate::op::Reg| {
+            let missing = || ErrorKind::UnknownRegister(format!("{} ({})", reg.0, target.name()));
+            target.register(reg).ok_or_else(missing)
+        };
+        let has = match place.of {
+            Storage::Register(reg) | Storage::Bits(reg) => {
+                let found = register(reg)?;
+                if found.is_vector() {
+                    let what =
+                        "a place of a vector register is one lane (`lane`) or one for each (`per_lane`)";
+                    return Err(Error::bad_argument(format!("{what}: {}", found.name())));
+                }
+                if matches!(place.of, Storage::Bits(_)) { 1 } else { found.bits }
+            }
+            Storage::Row(reg) | Storage::Lane(reg, _) => {
+                let found = register(reg)?;
+                if !found.is_vector() {
+                    let what = format!("register {} has no lanes", found.name());
+                    return Err(Error::bad_argument(what));
+                }
+                if let Storage::Lane(_, lane) = place.of
+                    && lane >= found.lanes
+                {
+                    let (lane, wave) = (lane.into(), found.lanes.into());
+                    return Err(ErrorKind::LaneOutOfWave { lane, wave }.into());
+                }
+                found.lane_bits()
+            }
+            Storage::Own(index, _) if index as usize >= self.own.len() => {
+                return Err(ErrorKind::UnknownId(format!("place {index} of this code")).into());
+            }
+            Storage::Stack | Storage::Own(..) => {
+                let bits = place.bits.unwrap_or(32);
+                if place.from.unsigned_abs() > 1 << 40 {
+                    let what = format!("a stack slot is within 2^37 bytes: {}", place.from / 8);
+                    return Err(Error::bad_argument(what));
+                }
+                if bits == 0 {
+                    return Err(Error::bad_argument("a place has at least one bit: 0"));
+                }
+                return Ok(bits);
+            }
+        };
+        let bits = place.bits.unwrap_or(has);
+        let end = place.from.saturating_add(bits.into());
+        if bits == 0 || place.from < 0 || end > has.into() {
+            let needs = end.max(0) as u64;
+            return Err(ErrorKind::DoesNotFit { what: self.text(place), needs, has: has.into() }.into());
+        }
+        Ok(bits)
+    }
+
+    /// Returns the name of a place: `s4`, `v3`, `v40 lane 7`, `stack slot 16`.
+    pub(super) fn text(&self, place: Place) -> String {
+        let name = |reg| match self.target.register(reg) {
+            Some(register) => register.name().to_string(),
+            None => format!("register {}", reg.0),
+        };
+        let of = match place.of {
+            Storage::Register(reg) | Storage::Row(reg) => name(reg),
+            Storage::Lane(reg, lane) => format!("{} lane {lane}", name(reg)),
+            Storage::Bits(reg) => format!("the lane's bit of {}", name(reg)),
+            Storage::Stack if place.from % 8 == 0 => return format!("stack slot {}", place.from / 8),
+            Storage::Stack => return format!("bit {} of the stack", place.from),
+            Storage::Own(index, _) => format!("own place {index}"),
+        };
+        if place.from == 0 { of } else { format!("{of} from bit {}", place.from) }
+    }
+}
+
+impl Instruction<'_> {
+    /// Executes the definition of a value, which places receive. A value is defined by one instruction.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`], [`ErrorKind::UnknownRegister`], [`ErrorKind::LaneOutOfWave`];
+    /// [`ErrorKind::DoesNotFit`] where the value is larger than the places; and [`ErrorKind::BadArgument`] where the
+    /// value is defined already.
+    pub fn define(&mut self, value: ValueId, places: &[Place]) -> Result<&mut Self> {
+        let effect = self.code.define(value, places);
+        self.add(effect)
+    }
+
+    /// Recomputes the value that the lane has seen last, in further places.
+    ///
+    /// # Errors
+    /// The errors of [`define`](Self::define).
+    pub fn redefine(&mut self, value: ValueId, places: &[Place]) -> Result<&mut Self> {
+        let bits = self.code.data(value).map(|data| data.bits);
+        let effect = bits.and_then(|bits| self.code.written(EffectKind::Redefine(value), places, bits));
+        self.add(effect)
+    }
+
+    /// Copies places to other places: of the wave to those of the wave or of lanes, of lanes to those of lanes.
+    ///
+    /// # Errors
+    /// The errors of [`define`](Self::define) for places; [`ErrorKind::DoesNotFit`] where the sizes differ; and
+    /// [`ErrorKind::BadArgument`] where places of lanes are copied to one of the wave.
+    pub fn copy(&mut self, from: &[Place], to: &[Place]) -> Result<&mut Self> {
+        self.copied(EffectKind::Copy, from, to)
+    }
+
+    /// Copies places of lanes, which contain the same in all active lanes, to places of the wave.
+    ///
+    /// # Errors
+    /// The errors of [`copy`](Self::copy).
+    pub fn copy_uniform(&mut self, from: &[Place], to: &[Place]) -> Result<&mut Self> {
+        self.copied(EffectKind::CopyUniform, from, to)
+    }
+
+    /// Overwrites places with contents that nobody describes.
+    ///
+    /// # Errors
+    /// The errors of [`define`](Self::define) for places.
+    pub fn clobber(&mut self, places: &[Place]) -> Result<&mut Self> {
+        let effect = self.code.written(EffectKind::Clobber, places, 0);
+        self.add(effect)
+    }
+
+    /// Calls a function that overwrites places. Registers that it preserves are not among them; a place of lanes is
+    /// overwritten in those that call.
+    ///
+    /// # Errors
+    /// The errors of [`clobber`](Self::clobber).
+    pub fn call(&mut self, overwritten: &[Place]) -> Result<&mut Self> {
+        self.clobber(overwritten)
+    }
+
+    /// Extends all effects of the instruction to lanes that are not active: whole-wave code.
+    pub fn all_lanes(&mut self) -> &mut Self {
+        self.code.instructions[self.index].all_lanes = true;
+        self
+    }
+
+    fn copied(&mut self, kind: EffectKind, from: &[Place], to: &[Place]) -> Result<&mut Self> {
+        let effect = self.copy_effect(kind, from, to);
+        self.add(effect)
+    }
+
+    fn copy_effect(&mut self, kind: EffectKind, from: &[Place], to: &[Place]) -> Result<Effect> {
+        let (first, bits) = self.code.add_places(from)?;
+        let (second, has) = self.code.add_places(to)?;
+        same_size("the copy", has, bits)?;
+        let row = from.iter().find(|place| place.of.is_row());
+        let wave = to.iter().find(|place| !place.of.is_row());
+        if let (EffectKind::Copy, Some(&row), Some(&wave)) = (kind, row, wave) {
+            let what = format!(
+                "lanes are copied to the wave where all have the same (`copy_uniform`): {} to {}",
+                self.code.text(row),
+                self.code.text(wave)
+            );
+            return Err(Error::bad_argument(what));
+        }
+        Ok(Effect { kind, from: first, to: second })
+    }
+
+    fn add(&mut self, effect: Result<Effect>) -> Result<&mut Self> {
+        let instruction = &mut self.code.instructions[self.index];
+        match effect {
+            Ok(effect) => {
+                self.code.effects.push(effect);
+                instruction.effects.1 += 1;
+                Ok(self)
+            }
+            Err(error) => {
+                let pcs = Some(instruction.pcs.0.into()..instruction.pcs.1.into());
+                Err(error.or_at(At { pcs, ..At::default() }))
+            }
+        }
+    }
+}
+
+fn same_size(what: &str, has: u64, needs: u64) -> Result<()> {
+    match has == needs {
+        true => Ok(()),
+        false => Err(ErrorKind::DoesNotFit { what: what.into(), needs, has }.into()),
+    }
+}
+
+fn at_pc(pc: u64) -> At {
+    At { pcs: Some(pc..pc.saturating_add(1)), ..At::default() }
+}

@@ -1,0 +1,517 @@
+//! Statements as operations on parts of storage and of variables, by node of the graph.
+
+use core::ops::Range;
+
+use hashbrown::HashMap;
+
+use super::code::{Assigned, Code, Effect, EffectKind, Instructed, Source, ValueId, ValueKind};
+use super::cuts::{Cuts, Piece, Whole, behind, each_pair, whole};
+use super::graph::{Graphs, block_text};
+use super::place::Storage;
+use crate::error::{At, Error, ErrorKind, Result};
+
+/// What an operation writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum To {
+    /// A part of storage or a variable, by number.
+    Place(u32),
+    /// A part of a value.
+    Value(u32),
+}
+
+/// What an operation writes there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum From {
+    /// What another place has.
+    Place(u32),
+    /// What a part of a value is.
+    Value(u32),
+    Constant(u32),
+    /// Something new, which other operations with the same number write, too.
+    New(u32),
+    /// No value.
+    Nothing,
+}
+
+/// Write of one part.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Op {
+    pub(super) to: To,
+    pub(super) from: From,
+    /// Whether other lanes of the place keep what they have.
+    pub(super) is_masked: bool,
+}
+
+/// Kinds of groups, in their order at one pc.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Kind {
+    /// Block parameters receive what comes in.
+    Merge,
+    Assign,
+    /// Lanes wait here; the operations' number is that of the wait.
+    Wait,
+    Instruction,
+    /// What comes in to blocks behind.
+    Leave,
+}
+
+/// Operations that read before any of them writes.
+#[derive(Debug, Clone)]
+pub(super) struct Group {
+    pub(super) node: u32,
+    pub(super) start: u32,
+    pub(super) end: u32,
+    pub(super) kind: Kind,
+    pub(super) ops: Range<u32>,
+}
+
+/// The numbers of places: first parts of storage, then what comes in to block parameters and what these are, then parts
+/// of variables.
+#[derive(Debug)]
+pub(super) struct Program {
+    pub(super) ops: Vec<Op>,
+    /// Sorted by node and pc.
+    pub(super) groups: Vec<Group>,
+    /// The groups of each node.
+    pub(super) of_node: Vec<Range<u32>>,
+    pub(super) is_row: Vec<bool>,
+    /// Number of parts of storage, first number of variables, and number of places.
+    pub(super) stored: u32,
+    pub(super) first_variable: u32,
+    pub(super) places: u32,
+    pub(super) values: u32,
+    /// Whether only places of the wave receive the value's part.
+    pub(super) is_wave: Vec<bool>,
+    pub(super) constants: Vec<(i64, Vec<u8>)>,
+}
+
+pub(super) struct Lower<'c> {
+    code: &'c Code,
+    cuts: &'c Cuts,
+    graphs: &'c Graphs,
+    pub(super) program: Program,
+    constant_ids: HashMap<(i64, Vec<u8>), u32>,
+    /// The first place of each block parameter, and its number of parts.
+    merged: Vec<(u32, u32)>,
+    /// Whether another register has bits or lanes of a storage.
+    overlaps: HashMap<u32, Vec<u32>>,
+}
+
+impl<'c> Lower<'c> {
+    pub(super) fn new(code: &'c Code, cuts: &'c Cuts, graphs: &'c Graphs) -> Result<Self> {
+        let [stored, values, variables] = cuts.counts();
+        let mut is_row = Vec::with_capacity(stored as usize);
+        for (id, storage) in (0..).zip(&cuts.storages) {
+            let parts = cuts.all(code, Whole::Storage(id)).len();
+            is_row.extend(core::iter::repeat_n(storage.is_row(), parts));
+        }
+        let (mut merged, mut next) = (Vec::new(), stored);
+        for &(_, value) in &code.merged {
+            let parts = cuts.all(code, Whole::Value(value.0)).len() as u32;
+            merged.push((next, parts));
+            next += 2 * parts;
+        }
+        let mut is_wave = vec![false; values as usize];
+        for (id, value) in (0..).zip(&code.values) {
+            if let ValueKind::Defined { is_wave: true, .. } = value.kind {
+                cuts.all(code, Whole::Value(id)).iter().for_each(|part| is_wave[part.0 as usize] = true);
+            }
+        }
+        let program = Program {
+            ops: Vec::new(),
+            groups: Vec::new(),
+            of_node: Vec::new(),
+            is_row,
+            stored,
+            first_variable: next,
+            places: next + variables,
+            values,
+            is_wave,
+            constants: Vec::new(),
+        };
+        let overlaps = overlaps(cuts);
+        let constant_ids = HashMap::new();
+        let mut lower = Self { code, cuts, graphs, program, constant_ids, merged, overlaps };
+        lower.all()?;
+        Ok(lower)
+    }
+
+    fn all(&mut self) -> Result<()> {
+        let code = self.code;
+        let start = self.program.ops.len() as u32;
+        for effect in &code.entries {
+            self.effect(effect, false);
+        }
+        self.group(0, 0, 0, Kind::Instruction, start);
+        self.instructions()?;
+        for assigned in &code.assigned {
+            let Some(node) = self.graphs.of_assignment(assigned.pc) else {
+                let pcs = Some(assigned.pc.into()..u64::from(assigned.pc) + 1);
+                let what = format!("an assignment is at an instruction of a block: {:#x}", assigned.pc);
+                return Err(Error::bad_argument(what).or_at(At { pcs, ..At::default() }));
+            };
+            let start = self.program.ops.len() as u32;
+            self.assign(assigned);
+            self.group(node, assigned.pc, assigned.pc, Kind::Assign, start);
+        }
+        self.merges()?;
+        for (index, wait) in self.graphs.waits.iter().enumerate() {
+            if let Some(node) = self.graphs.of_instruction(wait.pc) {
+                let ops = index as u32..index as u32;
+                let (start, end) = (wait.pc, self.end_of(wait.pc));
+                self.program.groups.push(Group { node, start, end, kind: Kind::Wait, ops });
+            }
+        }
+        // Stable: assignments at one pc are in the order of the calls.
+        let sorted = |group: &Group| (group.node, group.start, group.kind);
+        if !self.program.groups.is_sorted_by_key(sorted) {
+            self.program.groups.sort_by_key(sorted);
+        }
+        let mut at = 0;
+        for node in 0..=self.graphs.segments.len() as u32 {
+            let start = at;
+            while self.program.groups.get(at as usize).is_some_and(|group| group.node == node) {
+                at += 1;
+            }
+            self.program.of_node.push(start..at);
+        }
+        Ok(())
+    }
+
+    /// Returns the end of the instruction at a pc.
+    fn end_of(&self, pc: u32) -> u32 {
+        let groups = &self.program.groups;
+        // Instructions are the first groups, in the order of pcs.
+        let at = groups.partition_point(|group| group.kind == Kind::Instruction && group.end <= pc);
+        let known = groups.get(at).filter(|group| group.kind == Kind::Instruction && group.start == pc);
+        let write = self.graphs.of_instruction(pc).map(|node| self.graphs.segment(node));
+        let write = write.filter(|segment| segment.write.is_some() && segment.start == pc);
+        let end = known.map(|group| group.end).or(write.map(|segment| segment.end));
+        end.unwrap_or(pc.saturating_add(u32::from(self.code.target.min_instruction_bytes())))
+    }
+
+    fn instructions(&mut self) -> Result<()> {
+        let code = self.code;
+        let mut order: Vec<u32> = (0..code.instructions.len() as u32).collect();
+        order.sort_by_key(|&index| code.instructions[index as usize].pcs);
+        let mut last = 0;
+        for index in order {
+            let instructed @ Instructed { pcs: (start, end), effects, all_lanes } =
+                code.instructions[index as usize];
+            let error = |error: Error| {
+                let block = self.graphs.of_instruction(start).map(|node| self.graphs.segment(node).block);
+                let block = block.map(|block| block_text(code, crate::build::BlockId(block as usize)));
+                let error = match (error.kind(), block) {
+                    (ErrorKind::BadArgument(what), Some(block)) => {
+                        Error::bad_argument(format!("{what} ({block})"))
+                    }
+                    _ => error,
+                };
+                error.or_at(At { pcs: Some(start.into()..end.into()), ..At::default() })
+            };
+            let step = u32::from(code.target.min_instruction_bytes());
+            if start >= end {
+                return Err(error(ErrorKind::EmptyRange.into()));
+            }
+            if start % step != 0 || end % step != 0 {
+                let what = format!("an instruction begins at a multiple of {step} bytes");
+                return Err(error(Error::bad_argument(what)));
+            }
+            if start < last {
+                let what = format!("instructions do not overlap: one before ends at {last:#x}");
+                return Err(error(Error::bad_argument(what)));
+            }
+            last = end;
+            let fits = |node: &u32| {
+                let segment = self.graphs.segment(*node);
+                match segment.write {
+                    Some(_) => (segment.start, segment.end) == (start, end),
+                    None => end <= segment.end,
+                }
+            };
+            let node = self.graphs.of_instruction(start);
+            let Some(node) = node.filter(fits) else {
+                let what = match node {
+                    None => "an instruction is in a block",
+                    Some(_) => {
+                        "an instruction is inside of a block, and beside those that write EXEC or one of them"
+                    }
+                };
+                return Err(error(Error::bad_argument(format!("{what}: {start:#x}..{end:#x}"))));
+            };
+            let first = self.program.ops.len() as u32;
+            for effect in &code.effects[effects.0 as usize..effects.1 as usize] {
+                self.effect(effect, all_lanes);
+            }
+            self.group(node, start, instructed.pcs.1, Kind::Instruction, first);
+        }
+        Ok(())
+    }
+
+    fn group(&mut self, node: u32, start: u32, end: u32, kind: Kind, first: u32) {
+        let ops = first..self.program.ops.len() as u32;
+        if !ops.is_empty() {
+            self.program.groups.push(Group { node, start, end, kind, ops });
+        }
+    }
+
+    fn effect(&mut self, effect: &Effect, all_lanes: bool) {
+        let to = self.cuts.pieces(self.code, effect.to);
+        match effect.kind {
+            EffectKind::Define(value) => {
+                let all = whole(self.code, value);
+                for part in self.cuts.parts(all) {
+                    let new = From::New(self.program.ops.len() as u32);
+                    self.program.ops.push(Op { to: To::Value(part), from: new, is_masked: false });
+                }
+                // The operations that define the parts are the last ones.
+                let parts = self.cuts.parts(all);
+                let first = self.program.ops.len() as u32 - parts.len() as u32;
+                self.pairs(&to, &[all], all_lanes, |_, part| From::New(first + (part - parts.start)));
+                self.rest(&to, all.bits, all_lanes);
+            }
+            EffectKind::Redefine(value) => {
+                let all = whole(self.code, value);
+                let of = self.code.values[value.0 as usize].kind;
+                let parts = self.value(value, of);
+                let first = self.cuts.parts(all).start;
+                self.pairs(&to, &[all], all_lanes, |_, part| parts[(part - first) as usize]);
+                self.rest(&to, all.bits, all_lanes);
+            }
+            EffectKind::Copy | EffectKind::CopyUniform => {
+                let from = self.cuts.pieces(self.code, effect.from);
+                self.pairs(&to, &from, all_lanes, |_, part| From::Place(part));
+            }
+            EffectKind::Clobber => self.rest(&to, 0, all_lanes),
+        }
+    }
+
+    /// Writes to places what `from` returns for each part of other pieces.
+    fn pairs(&mut self, to: &[Piece], others: &[Piece], all_lanes: bool, from: impl Fn(&Self, u32) -> From) {
+        each_pair(to, others, |to, other| {
+            let parts = self.cuts.parts(to).zip(self.cuts.parts(other));
+            for (place, part) in parts {
+                let from = from(self, part);
+                self.write(to.of, place, Some(from), all_lanes);
+            }
+        });
+    }
+
+    /// Overwrites places behind their first bits.
+    fn rest(&mut self, to: &[Piece], bits: i64, all_lanes: bool) {
+        for piece in behind(to, bits) {
+            for place in self.cuts.parts(piece) {
+                self.write(piece.of, place, None, all_lanes);
+            }
+        }
+    }
+
+    /// Writes a part of storage; other storage that has bits of it changes, too.
+    fn write(&mut self, of: Whole, place: u32, from: Option<From>, all_lanes: bool) {
+        let Whole::Storage(storage) = of else { return };
+        let next = |lower: &Self| From::New(lower.program.ops.len() as u32);
+        let is_row = self.cuts.storages[storage as usize].is_row();
+        let is_bits = matches!(self.cuts.storages[storage as usize], Storage::Bits(_));
+        let is_masked = is_row && !all_lanes && !is_bits;
+        let new = from.unwrap_or_else(|| next(self));
+        self.program.ops.push(Op { to: To::Place(place), from: new, is_masked });
+        let Some(overlaps) = self.overlaps.get(&storage) else { return };
+        for other in overlaps.clone() {
+            // A lane's cell receives what all lanes do.
+            let is_cell = matches!(self.cuts.storages[other as usize], Storage::Lane(..));
+            let of_wave = match from {
+                Some(From::Place(from)) => !self.program.is_row[from as usize],
+                Some(From::Constant(_)) => true,
+                _ => false,
+            };
+            let other_parts = self.cuts.parts(self.piece(other));
+            let is_alike = other_parts.len() == 1 && self.cuts.parts(self.piece(storage)).len() == 1;
+            for part in other_parts {
+                let from = match from {
+                    Some(from) if is_row && is_cell && all_lanes && of_wave && is_alike => from,
+                    _ => next(self),
+                };
+                self.program.ops.push(Op { to: To::Place(part), from, is_masked: false });
+            }
+        }
+    }
+
+    fn piece(&self, storage: u32) -> Piece {
+        let all = self.cuts.all(self.code, Whole::Storage(storage));
+        let (from, bits) =
+            all.iter().fold((i64::MAX, 0), |(from, bits), part| (from.min(part.1), bits + part.2));
+        Piece { of: Whole::Storage(storage), from, bits }
+    }
+
+    /// Returns the parts of a value.
+    fn value(&mut self, value: ValueId, kind: ValueKind) -> Vec<From> {
+        let all = self.cuts.all(self.code, Whole::Value(value.0));
+        match kind {
+            ValueKind::Defined { .. } => all.iter().map(|part| From::Value(part.0)).collect(),
+            ValueKind::Merged(index) => {
+                let (first, parts) = self.merged[index as usize];
+                (first + parts..first + 2 * parts).map(From::Place).collect()
+            }
+            ValueKind::Constant(index) => {
+                let bytes = &self.code.constants[index as usize];
+                all.iter().map(|&(_, from, bits)| self.constant(bytes, from, bits)).collect()
+            }
+        }
+    }
+
+    fn constant(&mut self, bytes: &[u8], from: i64, bits: i64) -> From {
+        let bit = |at: i64| bytes[at as usize / 8] >> (at % 8) & 1;
+        let mut found = vec![0; (bits as usize).div_ceil(8)];
+        (0..bits).for_each(|at| found[at as usize / 8] |= bit(from + at) << (at % 8));
+        let next = self.program.constants.len() as u32;
+        let id = *self.constant_ids.entry((bits, found.clone())).or_insert(next);
+        if id == next {
+            self.program.constants.push((bits, found));
+        }
+        From::Constant(id)
+    }
+
+    fn assign(&mut self, assigned: &Assigned) {
+        let size = i64::from(self.code.variables[assigned.variable as usize]);
+        let (from, bits) = assigned.bits.map_or((0, size), |(from, bits)| (from.into(), bits.into()));
+        let of = Whole::Variable(assigned.variable);
+        let to = Piece { of, from, bits };
+        let first = self.program.first_variable;
+        let mut ops = Vec::new();
+        let mut push = |part: u32, from: From| {
+            ops.push(Op { to: To::Place(first + part), from, is_masked: false });
+        };
+        let given = match assigned.source {
+            Source::Value(value) => {
+                let all = whole(self.code, value);
+                let kind = self.code.values[value.0 as usize].kind;
+                let (parts, start) = (self.value(value, kind), self.cuts.parts(all).start);
+                each_pair(&[to], &[all], |to, all| {
+                    let pairs = self.cuts.parts(to).zip(self.cuts.parts(all));
+                    pairs.for_each(|(to, part)| push(to, parts[(part - start) as usize]));
+                });
+                all.bits
+            }
+            Source::Contents(places) => {
+                let places = self.cuts.pieces(self.code, places);
+                each_pair(&[to], &places, |to, of| {
+                    let pairs = self.cuts.parts(to).zip(self.cuts.parts(of));
+                    pairs.for_each(|(to, of)| push(to, From::Place(of)));
+                });
+                places.iter().map(|place| place.bits).sum()
+            }
+            Source::Nothing => 0,
+        };
+        for piece in behind(&[to], given).into_iter().filter(|piece| piece.bits > 0) {
+            self.cuts.parts(piece).for_each(|part| push(part, From::Nothing));
+        }
+        self.program.ops.extend(ops);
+    }
+
+    /// Adds what comes in to block parameters.
+    fn merges(&mut self) -> Result<()> {
+        let code = self.code;
+        for (index, &(block, _)) in code.merged.iter().enumerate() {
+            let Some(&(node, _)) = self.graphs.blocks.get(block.0) else {
+                return Err(ErrorKind::UnknownId(block_text(code, block)).into());
+            };
+            let start = self.program.ops.len() as u32;
+            self.receive(index);
+            let pc = self.graphs.segment(node).start;
+            self.group(node, pc, pc, Kind::Merge, start);
+        }
+        let leads: HashMap<(usize, usize), ()> = self.leads();
+        for &(from, parameter, value) in &code.incoming {
+            let ValueKind::Merged(index) = code.values[parameter.0 as usize].kind else { continue };
+            let (to, _) = code.merged[index as usize];
+            let Some(&(_, last)) = self.graphs.blocks.get(from.0) else {
+                return Err(ErrorKind::UnknownId(block_text(code, from)).into());
+            };
+            if !leads.contains_key(&(from.0, to.0)) {
+                let what = format!(
+                    "what comes in to a block comes from one that leads there: {} does not",
+                    block_text(code, from)
+                );
+                let pcs = code.flow.blocks[to.0].clone();
+                return Err(Error::bad_argument(what).or_at(At { pcs: Some(pcs), ..At::default() }));
+            }
+            let start = self.program.ops.len() as u32;
+            self.incoming(index, value);
+            let pc = self.graphs.segment(last).end;
+            self.group(last, pc, pc, Kind::Leave, start);
+        }
+        Ok(())
+    }
+
+    /// Returns the pairs of blocks that an edge of either graph joins.
+    fn leads(&self) -> HashMap<(usize, usize), ()> {
+        let flow = &self.code.flow;
+        let of = |node: u32| self.graphs.segment(node).block as usize;
+        let skips = self.graphs.skips.iter().map(|skip| (of(skip.from), of(skip.to)));
+        flow.edges.iter().chain(&flow.lane_edges).copied().chain(skips).map(|pair| (pair, ())).collect()
+    }
+
+    fn receive(&mut self, index: usize) {
+        let (first, parts) = self.merged[index];
+        for part in first..first + parts {
+            let (to, from) = (To::Place(part + parts), From::Place(part));
+            self.program.ops.push(Op { to, from, is_masked: false });
+        }
+    }
+
+    fn incoming(&mut self, index: u32, value: ValueId) {
+        let parts = self.value(value, self.code.values[value.0 as usize].kind);
+        let (first, _) = self.merged[index as usize];
+        for (place, from) in (first..).zip(parts) {
+            self.program.ops.push(Op { to: To::Place(place), from, is_masked: false });
+        }
+    }
+
+    /// Adds what a lane does for block parameters when it goes from one node to another while others run: first what
+    /// comes in, then what is received.
+    pub(super) fn skipped(&mut self, from: u32, to: u32) -> [Range<u32>; 2] {
+        let code = self.code;
+        let [of, into] = [from, to].map(|node| self.graphs.segment(node).block as usize);
+        let start = self.program.ops.len() as u32;
+        if of != into && !code.merged.is_empty() {
+            // Lanes that leave at the first instruction of a block have run nothing of it: they come from others.
+            let is_other = matches!(self.graphs.segment(from).write, Some(crate::build::ExecWrite::Else(_)))
+                && self.graphs.is_first(from);
+            let is_here = |parameter: ValueId| match code.values[parameter.0 as usize].kind {
+                ValueKind::Merged(index) if code.merged[index as usize].0.0 == into => Some(index),
+                _ => None,
+            };
+            for &(left, parameter, value) in code.incoming.iter().filter(|_| !is_other) {
+                if let (true, Some(index)) = (left.0 == of, is_here(parameter)) {
+                    self.incoming(index, value);
+                }
+            }
+        }
+        let middle = self.program.ops.len() as u32;
+        if of != into && self.graphs.blocks[into].0 != to {
+            for index in 0..code.merged.len() {
+                if code.merged[index].0.0 == into {
+                    self.receive(index);
+                }
+            }
+        }
+        [start..middle, middle..self.program.ops.len() as u32]
+    }
+}
+
+/// Returns, for each storage, the others that have bits of it.
+fn overlaps(cuts: &Cuts) -> HashMap<u32, Vec<u32>> {
+    let mut overlaps: HashMap<u32, Vec<u32>> = HashMap::new();
+    for (id, &storage) in (0..).zip(&cuts.storages) {
+        let other = match storage {
+            Storage::Lane(reg, _) => cuts.storage(Storage::Row(reg)),
+            Storage::Bits(reg) => cuts.storage(Storage::Register(reg)),
+            _ => None,
+        };
+        if let Some(other) = other {
+            overlaps.entry(id).or_default().push(other);
+            overlaps.entry(other).or_default().push(id);
+        }
+    }
+    overlaps
+}

@@ -1,0 +1,80 @@
+//! Locations from the code: a compiler states what its instructions do to storage, and which variable has which value
+//! when; the places of each variable at each pc follow.
+//!
+//! A place of a variable is *sound* if, in every execution, whenever a lane stands at the pc, the place has the value
+//! that the variable has for this lane. Lanes that wait stand at the pc that [`ControlFlow`](crate::build::ControlFlow)
+//! derives for them, and their storage is as it is while others run.
+//!
+//! ```
+//! # use eitri::build::{Builder, ControlFlow, ExecWrite};
+//! # use eitri::model::{BaseEncoding, Loc};
+//! # use eitri::target::{Gfx, Target, Wave};
+//! use eitri::track::{Code, Keep, Place};
+//!
+//! # let gpu = Target::amdgpu(Gfx::GFX1030, Wave::W32)?;
+//! # let [s4, s6, vcc] = [gpu.sgpr(4)?, gpu.sgpr(6)?, gpu.register_named("vcc")?];
+//! # let [v3, v40] = [gpu.vgpr(3)?, gpu.vgpr(40)?];
+//! # let mut m = Builder::new(gpu.clone());
+//! # let unit = m.unit("a.cl");
+//! # let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+//! # let kernel = m.function(unit, "k")?.code("k", 0x30).kernel().id();
+//! # let [var_n, var_x] = [m.variable(kernel, "n", int)?.id(), m.variable(kernel, "x", int)?.id()];
+//! let mut flow = ControlFlow::new();
+//! let mask = flow.mask(&[(0x14..0x2c, Loc::register(s6))]);
+//! let start = flow.block(0x00..0x18);
+//! let then = flow.block(0x18..0x28);
+//! let end = flow.block(0x28..0x30);
+//! flow.edge(start, then).wave_edge(start, end).edge(then, end); // s_cbranch_execz
+//! flow.write(0x10..0x14, ExecWrite::Save(mask)); // s_and_saveexec is both
+//! flow.write(0x10..0x14, ExecWrite::And(mask));
+//! flow.write(0x28..0x2c, ExecWrite::Restore(mask));
+//!
+//! let mut code = Code::new(&gpu, flow);
+//! let [n, one, y, c] = [(); 4].map(|()| code.value(32));
+//! code.entry(n, &[Place::register(s4)])?;
+//! code.assign(0x00, var_n, n)?;
+//! code.instruction(0x00..0x04).define(one, &[Place::per_lane(v3)])?; //                v_mov_b32 v3, 1.0
+//! code.assign(0x04, var_x, one)?;
+//! code.instruction(0x04..0x0c).copy(&[Place::register(s4)], &[Place::lane(v40, 7)])?; // v_writelane_b32
+//! code.instruction(0x0c..0x10).define(c, &[Place::register(vcc)])?; //                   v_cmp
+//! code.instruction(0x10..0x14).clobber(&[Place::register(s6)])?; //                      the mask
+//! code.instruction(0x18..0x1c).clobber(&[Place::register(s4)])?; //                      s_lshl_b32 s4, …
+//! code.instruction(0x1c..0x20).define(y, &[Place::per_lane(v3)])?; //                    v_add_f32 v3, v3, v3
+//! code.assign(0x20, var_x, y)?;
+//! code.instruction(0x20..0x28).copy(&[Place::lane(v40, 7)], &[Place::register(s4)])?; // v_readlane_b32
+//! let tracked = code.track()?;
+//!
+//! // Lanes of the mask wait at 0x10 while s4 is overwritten; behind the `if`, it is in both places again.
+//! assert_eq!(tracked.places_at(var_n, 0x0c)?, [Loc::register(s4), Loc::lane(v40, 7)]);
+//! assert_eq!(tracked.places_at(var_n, 0x10)?, [Loc::lane(v40, 7)]);
+//! assert_eq!(tracked.places_at(var_n, 0x28)?, [Loc::register(s4), Loc::lane(v40, 7)]);
+//! assert_eq!(tracked.places_at(var_x, 0x28)?, [Loc::per_lane(v3)]);
+//! tracked.describe(&mut m, Keep::All)?;
+//! # m.finish()?;
+//! # Ok::<(), eitri::Error>(())
+//! ```
+//!
+//! # Analysis
+//!
+//! The *wave's graph* is the code as branches go. The *lane's graph* has an edge from each instruction to the next one
+//! that the lane runs. Where a lane waits, the edge is a *skip* over the *stretch* that the wave runs meanwhile: a skip
+//! changes what the stretch writes to places of the wave, and to those of lanes in all lanes. One analysis on the
+//! lane's graph finds classes of equal places, variables and constants; the same analysis on the wave's graph, before,
+//! finds the places that a stretch overwrites and restores.
+//!
+//! [`ExecWrite::AndNot`](crate::build::ExecWrite::AndNot) belongs to the instruction at which lanes leave EXEC, where
+//! they are removed from a saved mask before.
+
+mod code;
+mod cuts;
+mod graph;
+mod lower;
+mod place;
+mod ranges;
+mod skips;
+mod ssa;
+mod tracked;
+
+pub use code::{Code, Instruction, ValueId};
+pub use place::Place;
+pub use tracked::{Keep, Tracked, Unproven};

@@ -1,0 +1,271 @@
+//! The pcs at which a variable and a place have one name.
+
+use super::graph::Graphs;
+use super::lower::{From, Group, Kind, Op, Program, To};
+use super::skips;
+use super::ssa::{NOTHING, Ssa, Visit};
+
+const NONE: u32 = u32::MAX;
+
+/// A part of a variable has the value of a place, for half-open pcs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Held {
+    /// The part, among those of all variables.
+    pub(super) part: u32,
+    pub(super) start: u32,
+    pub(super) end: u32,
+    /// The part of storage, or the constant behind all places.
+    pub(super) place: u32,
+}
+
+/// An assignment of a value that some path does not define.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Undefined {
+    pub(super) pc: u32,
+    pub(super) part: u32,
+}
+
+pub(super) struct Ranges<'a, 'p> {
+    program: &'p Program,
+    graphs: &'a Graphs,
+    ssa: &'a Ssa<'p>,
+    /// Places of each name, and parts of variables: the first of a list.
+    heads: [Vec<u32>; 2],
+    next: Vec<u32>,
+    before: Vec<u32>,
+    names: Vec<u32>,
+    /// The pc at which a place received its name, and the number of this event.
+    since: Vec<(u32, u32)>,
+    events: u32,
+    /// Consecutive code that is visited in order: whether there is some, its first pc and its first event.
+    is_on: bool,
+    run: (u32, u32),
+    /// The pc up to which code was visited.
+    at: u32,
+    /// The pcs at which a change ends what was before, and begins what is after.
+    change: (u32, u32),
+    /// The last assignments of contents: their pc, with variables and places.
+    contents: (u32, Vec<(u32, u32)>),
+    step: u32,
+    pub(super) held: Vec<Held>,
+    pub(super) undefined: Vec<Undefined>,
+}
+
+impl<'a, 'p> Ranges<'a, 'p> {
+    /// Finds all ranges, sorted.
+    pub(super) fn find(
+        program: &'p Program,
+        graphs: &'a Graphs,
+        ssa: &'a Ssa<'p>,
+        step: u32,
+    ) -> (Vec<Held>, Vec<Undefined>) {
+        let names = ssa.names();
+        let count = program.places as usize + program.constants.len();
+        let mut ranges = Self {
+            program,
+            graphs,
+            ssa,
+            heads: [vec![NONE; names], vec![NONE; names]],
+            next: vec![NONE; count],
+            before: vec![NONE; count],
+            names: vec![NOTHING; count],
+            since: vec![(0, 0); count],
+            events: 0,
+            is_on: false,
+            run: (0, 0),
+            at: 0,
+            change: (0, 0),
+            contents: (0, Vec::new()),
+            step,
+            held: Vec::new(),
+            undefined: Vec::new(),
+        };
+        for place in 0..program.stored {
+            ranges.link(place, 1 + place);
+        }
+        for constant in 0..program.constants.len() as u32 {
+            ranges.link(program.places + constant, ssa.constant(constant));
+        }
+        ssa.walk(&mut ranges);
+        if ranges.is_on {
+            ranges.stop();
+        }
+        let Self { mut held, mut undefined, .. } = ranges;
+        held.sort_unstable_by_key(|held| (held.part, held.place, held.start));
+        // Ranges that touch become one.
+        held.dedup_by(|next, last| {
+            let is_same = (next.part, next.place) == (last.part, last.place) && next.start <= last.end;
+            if is_same {
+                last.end = last.end.max(next.end);
+            }
+            is_same
+        });
+        held.sort_unstable();
+        undefined.sort_unstable();
+        undefined.dedup();
+        (held, undefined)
+    }
+
+    fn is_variable(&self, place: u32) -> bool {
+        (self.program.first_variable..self.program.places).contains(&place)
+    }
+
+    fn link(&mut self, place: u32, name: u32) {
+        self.names[place as usize] = name;
+        if name == NOTHING {
+            return;
+        }
+        let head = &mut self.heads
+            [usize::from((self.program.first_variable..self.program.places).contains(&place))][name as usize];
+        let next = core::mem::replace(head, place);
+        self.next[place as usize] = next;
+        self.before[place as usize] = NONE;
+        if next != NONE {
+            self.before[next as usize] = place;
+        }
+    }
+
+    fn unlink(&mut self, place: u32) {
+        let name = self.names[place as usize];
+        if name == NOTHING {
+            return;
+        }
+        let (before, next) = (self.before[place as usize], self.next[place as usize]);
+        if next != NONE {
+            self.before[next as usize] = before;
+        }
+        if before == NONE {
+            self.heads[usize::from(self.is_variable(place))][name as usize] = next;
+        } else {
+            self.next[before as usize] = next;
+        }
+    }
+
+    fn start(&self, place: u32) -> u32 {
+        let (pc, event) = self.since[place as usize];
+        if event < self.run.1 { self.run.0 } else { pc }
+    }
+
+    /// Ends all ranges of a place or of a variable.
+    fn end(&mut self, place: u32, pc: u32) {
+        let name = self.names[place as usize];
+        if name == NOTHING || !self.is_on {
+            return;
+        }
+        let is_variable = self.is_variable(place);
+        let mut other = self.heads[usize::from(!is_variable)][name as usize];
+        while other != NONE {
+            let start = self.start(place).max(self.start(other));
+            if start < pc {
+                let (variable, place) = if is_variable { (place, other) } else { (other, place) };
+                let part = variable - self.program.first_variable;
+                self.held.push(Held { part, start, end: pc, place });
+            }
+            other = self.next[other as usize];
+        }
+    }
+
+    fn begin(&mut self, place: u32, pc: u32) {
+        self.events += 1;
+        self.since[place as usize] = (pc, self.events);
+    }
+
+    /// Ends all ranges where code ends.
+    fn stop(&mut self) {
+        for variable in self.program.first_variable..self.program.places {
+            self.end(variable, self.at);
+        }
+        self.is_on = false;
+    }
+
+    fn is_segment(&self, node: u32) -> bool {
+        node != 0 && node <= self.graphs.segments.len() as u32
+    }
+}
+
+impl Visit for Ranges<'_, '_> {
+    fn enter(&mut self, position: usize, _: u32) {
+        if self.is_on {
+            let rest = self.ssa.order[position..].iter();
+            let next = rest.map(|&(node, _)| node).find(|&node| self.is_segment(node));
+            if next.map(|node| self.graphs.segment(node).start) != Some(self.at) {
+                self.stop();
+            }
+        }
+        self.change = (self.at, self.at);
+    }
+
+    fn entered(&mut self, node: u32, _: &[u32]) {
+        if self.is_segment(node) {
+            let start = self.graphs.segment(node).start;
+            if !self.is_on {
+                self.events += 1;
+                (self.is_on, self.run) = (true, (start, self.events));
+            }
+            self.at = start;
+        }
+    }
+
+    fn group(&mut self, group: &Group, _: &[u32]) {
+        let (start, end) = (group.start, group.end);
+        self.change = match group.kind {
+            // Between the instructions of one step, nothing is known about what they write.
+            Kind::Instruction if self.is_segment(group.node) => {
+                (start.saturating_add(self.step).min(end), end)
+            }
+            _ if self.is_segment(group.node) => (start, start),
+            _ => (self.at, self.at),
+        };
+        match group.kind {
+            Kind::Assign => {
+                if self.contents.0 != start {
+                    self.contents = (start, Vec::new());
+                }
+                for op in &self.program.ops[group.ops.start as usize..group.ops.end as usize] {
+                    if let (To::Place(to), From::Place(from)) = (op.to, op.from) {
+                        self.contents.1.push((to, from));
+                    }
+                }
+            }
+            Kind::Wait => {
+                let unknown =
+                    skips::unknown(self.program, self.graphs, &self.graphs.waits[group.ops.start as usize]);
+                let contents = match self.contents.0 == start {
+                    true => self.contents.1.clone(),
+                    false => Vec::new(),
+                };
+                let is_unknown = |place: u32| unknown.binary_search(&place).is_ok();
+                let variables =
+                    contents.iter().filter(|&&(_, place)| is_unknown(place)).map(|&(variable, _)| variable);
+                for place in variables.chain(unknown.iter().copied()).collect::<Vec<_>>() {
+                    self.end(place, start);
+                    self.begin(place, end);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn set(&mut self, place: u32, _: u32, new: u32) {
+        // What comes in to block parameters, and what these are, is in no place.
+        if place >= self.program.stored && place < self.program.first_variable {
+            return;
+        }
+        self.end(place, self.change.0);
+        self.unlink(place);
+        self.link(place, new);
+        self.begin(place, self.change.1);
+    }
+
+    fn unproven(&mut self, group: &Group, op: &Op) {
+        if let (Kind::Assign, To::Place(place)) = (group.kind, op.to) {
+            self.undefined.push(Undefined { pc: group.start, part: place - self.program.first_variable });
+        }
+    }
+
+    fn left(&mut self, node: u32, _: &[u32]) {
+        if self.is_segment(node) {
+            self.at = self.graphs.segment(node).end;
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! The places of variables, as derived.
+
+use core::fmt;
+use core::ops::Range;
+
+use super::code::Code;
+use super::cuts::{Cuts, Whole};
+use super::graph::Graphs;
+use super::lower::Lower;
+use super::place::{self, Storage};
+use super::ranges::{Held, Ranges};
+use super::skips;
+use super::ssa::{Graph, Of, Ssa};
+use crate::build::Builder;
+use crate::error::{ErrorKind, Result};
+use crate::model::{Loc, VariableId};
+
+/// The places that are described of those that a variable has at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Keep {
+    /// All places.
+    All,
+    /// One place at a time: the one that lasts longest.
+    One,
+}
+
+/// Places of the variables of a [`Code`], derived by [`Code::track`].
+#[derive(Debug)]
+pub struct Tracked<'c> {
+    pub(super) code: &'c Code,
+    /// Sorted by part of a variable, then by pc.
+    held: Vec<Held>,
+    /// The parts of each variable: number, first bit, bits.
+    parts: Vec<Vec<(u32, i64, i64)>>,
+    /// The storage, first bit and bits of each part of storage.
+    stored: Vec<(Storage, i64, i64)>,
+    /// Number of places, behind which constants follow.
+    places: u32,
+    constants: Vec<(i64, Vec<u8>)>,
+    unproven: Vec<Unproven>,
+}
+
+/// An assignment of a value that some path of a lane does not define.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unproven {
+    /// The pc of the assignment.
+    pub pc: u64,
+    /// The variable.
+    pub variable: VariableId,
+}
+
+impl fmt::Display for Unproven {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { pc, variable } = self;
+        write!(f, "pc {pc:#x}: {variable} is assigned a value that is not defined on each path of a lane")
+    }
+}
+
+/// A place of each part of a variable, or none.
+type Choice = Vec<Option<u32>>;
+
+impl<'c> Tracked<'c> {
+    pub(super) fn new(code: &'c Code) -> Result<Self> {
+        let graphs = Graphs::new(code)?;
+        let cuts = Cuts::new(code);
+        let mut lower = Lower::new(code, &cuts, &graphs)?;
+        skips::add(&mut lower, &graphs);
+        let program = lower.program;
+        let segments = graphs.segments.len() as u32;
+        let mut edges = graphs.lanes.clone();
+        for (node, skip) in (segments + 1..).zip(&graphs.skips) {
+            edges.extend([(skip.from, node), (node, skip.to)]);
+        }
+        let graph = Graph::new(segments as usize + 1 + graphs.skips.len(), &edges);
+        // Children of a dominator are visited in the order of pcs.
+        let key = |node: u32| match node.checked_sub(segments + 1) {
+            Some(skip) => 2 * u64::from(graphs.skips[skip as usize].to),
+            None => 2 * u64::from(node) + 1,
+        };
+        let ssa = Ssa::new(&program, Of::Lane, graph, key);
+        let step = u32::from(code.target.min_instruction_bytes());
+        let (held, undefined) = Ranges::find(&program, &graphs, &ssa, step);
+        let variables = 0..code.variables.len() as u32;
+        let parts: Vec<_> = variables.map(|id| cuts.all(code, Whole::Variable(id))).collect();
+        let mut stored = Vec::with_capacity(program.stored as usize);
+        for (id, &storage) in (0..).zip(&cuts.storages) {
+            let of = cuts.all(code, Whole::Storage(id)).into_iter();
+            stored.extend(of.map(|(_, from, bits)| (storage, from, bits)));
+        }
+        let mut variable_of = Vec::new();
+        for (index, parts) in parts.iter().enumerate() {
+            variable_of.extend(parts.iter().map(|_| index));
+        }
+        let id = |part: u32| code.variables.get_index(variable_of[part as usize]).map(|(id, _)| *id);
+        let unproven = undefined.iter().filter_map(|undefined| {
+            Some(Unproven { pc: undefined.pc.into(), variable: id(undefined.part)? })
+        });
+        let mut unproven: Vec<Unproven> = unproven.collect();
+        unproven.dedup();
+        let (places, constants) = (program.places, program.constants);
+        Ok(Self { code, held, parts, stored, places, constants, unproven })
+    }
+
+    /// Returns the assignments of values that some path of a lane does not define. The variable has no place there.
+    pub fn unproven(&self) -> &[Unproven] {
+        &self.unproven
+    }
+
+    /// Returns all places of a variable before the instruction at a pc runs, in the order in which the code names
+    /// them, and constants behind.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`] where the code does not name the variable.
+    pub fn places_at(&self, variable: VariableId, pc: u64) -> Result<Vec<Loc>> {
+        let index = self.index(variable)?;
+        let at: Vec<Vec<u32>> = self.parts[index].iter().map(|part| self.at(part.0, pc)).collect();
+        let mut locs = self.locs(index, &at);
+        for home in &self.code.homes {
+            if home.variable as usize == index && home.pcs.contains(&pc) && !locs.contains(&home.loc) {
+                locs.push(home.loc.clone());
+            }
+        }
+        Ok(locs)
+    }
+
+    /// Adds the places as live ranges of their variables.
+    ///
+    /// # Errors
+    /// The errors of [`VariableBuilder::live`](crate::build::VariableBuilder::live).
+    pub fn describe(&self, builder: &mut Builder, keep: Keep) -> Result<()> {
+        for (index, &variable) in self.code.variables.keys().enumerate() {
+            for (pcs, locs) in self.ranges(index, keep) {
+                builder.describe_variable(variable)?.live_in(pcs, &locs)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn index(&self, variable: VariableId) -> Result<usize> {
+        let missing = || ErrorKind::UnknownId(format!("{variable} of this code")).into();
+        self.code.variables.get_index_of(&variable).ok_or_else(missing)
+    }
+
+    pub(super) fn held(&self, part: u32) -> &[Held] {
+        let start = self.held.partition_point(|held| held.part < part);
+        let end = self.held.partition_point(|held| held.part <= part);
+        &self.held[start..end]
+    }
+
+    /// Returns the places of a part of a variable, sorted.
+    fn at(&self, part: u32, pc: u64) -> Vec<u32> {
+        let held = self.held(part);
+        let before = &held[..held.partition_point(|held| u64::from(held.start) <= pc)];
+        let here = before.iter().filter(|held| pc < u64::from(held.end));
+        let mut places: Vec<u32> = here.map(|held| held.place).collect();
+        places.sort_unstable();
+        places
+    }
+
+    /// Returns live ranges of a variable: pcs with locations that the variable has at once.
+    fn ranges(&self, index: usize, keep: Keep) -> Vec<(Range<u64>, Vec<Loc>)> {
+        let parts = &self.parts[index];
+        let homes = || self.code.homes.iter().filter(|home| home.variable as usize == index);
+        // All that begins and ends, by pc: part, place, whether it begins.
+        let mut events: Vec<(u64, usize, bool, Held)> = Vec::new();
+        for (at, &(part, ..)) in parts.iter().enumerate() {
+            for &held in self.held(part) {
+                events.push((held.start.into(), at, true, held));
+                events.push((held.end.into(), at, false, held));
+            }
+        }
+        let mut pcs: Vec<u64> = events.iter().map(|event| event.0).collect();
+        pcs.extend(homes().flat_map(|home| [home.pcs.start, home.pcs.end]));
+        pcs.sort_unstable();
+        pcs.dedup();
+        events.sort_by_key(|&(pc, at, begins, held)| (pc, begins, at, held.place));
+        let mut events = events.into_iter().peekable();
+        let mut now: Vec<Vec<Held>> = vec![Vec::new(); parts.len()];
+        let mut chosen: Vec<Option<Held>> = vec![None; parts.len()];
+        let mut found: Vec<(Range<u64>, Vec<Loc>)> = Vec::new();
+        for pair in pcs.windows(2) {
+            let [start, end] = *pair else { continue };
+            while let Some((_, at, begins, held)) = events.next_if(|event| event.0 <= start) {
+                match begins {
+                    true => {
+                        let behind = now[at].partition_point(|other| other.place < held.place);
+                        now[at].insert(behind, held);
+                    }
+                    false => now[at].retain(|other| *other != held),
+                }
+            }
+            let at: Vec<Vec<u32>> = match keep {
+                Keep::All => now.iter().map(|now| now.iter().map(|held| held.place).collect()).collect(),
+                Keep::One => {
+                    for (chosen, now) in chosen.iter_mut().zip(&now) {
+                        if !chosen.is_some_and(|chosen| now.contains(&chosen)) {
+                            // The first of those that last longest.
+                            *chosen = now.iter().rev().max_by_key(|held| held.end).copied();
+                        }
+                    }
+                    chosen.iter().map(|chosen| chosen.iter().map(|held| held.place).collect()).collect()
+                }
+            };
+            let mut locs = self.locs(index, &at);
+            for home in homes().filter(|home| home.pcs.start <= start && end <= home.pcs.end) {
+                let is_room = keep == Keep::All || locs.is_empty();
+                if is_room && !locs.contains(&home.loc) {
+                    locs.push(home.loc.clone());
+                }
+            }
+            match found.last_mut() {
+                Some((pcs, last)) if pcs.end == start && *last == locs => pcs.end = end,
+                _ => found.push((start..end, locs)),
+            }
+        }
+        found.retain(|(_, locs)| !locs.is_empty());
+        found
+    }
+
+    /// Returns the locations of a variable whose parts have these places: as many as the part with the most.
+    fn locs(&self, index: usize, at: &[Vec<u32>]) -> Vec<Loc> {
+        let count = at.iter().map(Vec::len).max().unwrap_or(0);
+        let choice = |n: usize| -> Choice { at.iter().map(|at| at.get(n).or(at.last()).copied()).collect() };
+        (0..count).map(|n| self.loc(index, &choice(n))).collect()
+    }
+
+    fn loc(&self, index: usize, choice: &[Option<u32>]) -> Loc {
+        // Adjacent bits of one storage are one piece.
+        let mut pieces: Vec<(Piece, i64)> = Vec::new();
+        for (&(_, _, bits), place) in self.parts[index].iter().zip(choice) {
+            let piece = place.map_or(Piece::Nothing, |place| self.piece(place));
+            match (pieces.last_mut(), &piece) {
+                (Some((Piece::Stored(of, from), size)), Piece::Stored(other, next))
+                    if of == other && *from + *size == *next =>
+                {
+                    *size += bits;
+                }
+                (Some((Piece::Nothing, size)), Piece::Nothing) => *size += bits,
+                _ => pieces.push((piece, bits)),
+            }
+        }
+        let loc = |piece: &Piece| match piece {
+            Piece::Stored(of, from) => place::loc(*of, *from, &self.code.own),
+            Piece::Constant(bytes) => Loc::implicit(bytes),
+            Piece::Nothing => Loc::undefined(),
+        };
+        match &pieces[..] {
+            [(piece, _)] => loc(piece),
+            _ => Loc::parts(pieces.iter().map(|(piece, bits)| (loc(piece), *bits as u64))),
+        }
+    }
+
+    fn piece(&self, place: u32) -> Piece {
+        match place.checked_sub(self.places) {
+            Some(constant) => Piece::Constant(self.constants[constant as usize].1.clone()),
+            None => {
+                let (of, from, _) = self.stored[place as usize];
+                Piece::Stored(of, from)
+            }
+        }
+    }
+}
+
+#[derive(Debug)]
+enum Piece {
+    Stored(Storage, i64),
+    Constant(Vec<u8>),
+    Nothing,
+}

@@ -1,0 +1,4 @@
+//! Locations from the code: cases by hand.
+
+mod cases;
+mod program;
