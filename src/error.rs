@@ -1,9 +1,13 @@
 //! The crate's error type, and the place of an error.
 
+mod construct;
+
 use core::fmt;
 use core::ops::Range;
 use std::io;
 use std::sync::Arc;
+
+pub use construct::Construct;
 
 use crate::near::meant;
 
@@ -172,8 +176,8 @@ pub enum ErrorKind {
     BadArgument(String),
     /// The consumer's format cannot express something.
     Inexpressible {
-        /// The item that the consumer's format cannot express.
-        what: String,
+        /// The construct that the format cannot express.
+        what: Construct,
         /// Name of the consumer.
         consumer: String,
     },

@@ -13,7 +13,7 @@ pub use tables::Tables;
 
 use gimli::{DwAt, DwForm, Format};
 
-use crate::error::{Error, ErrorKind};
+use crate::error::{Construct, Error, ErrorKind};
 use crate::op::{Dialect, DraftCodes, Encoding};
 use crate::target::Target;
 
@@ -115,7 +115,7 @@ impl Consumer {
 
     /// Error for a fact that this consumer cannot express.
     #[cold]
-    pub(crate) fn inexpressible(&self, what: impl Into<String>) -> Error {
-        ErrorKind::Inexpressible { what: what.into(), consumer: self.name.into() }.into()
+    pub(crate) fn inexpressible(&self, what: Construct) -> Error {
+        ErrorKind::Inexpressible { what, consumer: self.name.into() }.into()
     }
 }

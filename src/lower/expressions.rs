@@ -3,7 +3,6 @@
 use core::ops::Range;
 
 use super::entries::Numbers;
-use super::is_inexpressible;
 use super::lists::{Base, begin, end, patch_length};
 use super::loc::{Lowering, Sink};
 use super::units::Units;
@@ -12,7 +11,7 @@ use crate::emit::addr::{AddressKey, Addresses};
 use crate::emit::format::Format;
 use crate::emit::info::Pending;
 use crate::emit::lists::Lists;
-use crate::error::{At, Count, Error, Result};
+use crate::error::{At, Construct, Error, Result};
 use crate::model::{Live, LocId, Module, Stack, UnitId, VariableId};
 use crate::omission::{Omission, Property, Subject};
 use crate::op::{write_byte_uleb, write_uleb};
@@ -138,12 +137,11 @@ impl<'u> Expressions<'u> {
         pcs: Option<Range<u64>>,
         error: Error,
     ) -> Result<()> {
-        let is_inexpressible = is_inexpressible(&error);
         let why = error.or_at(At { pcs: pcs.clone(), ..subject.at(self.module) });
-        if self.policy == Policy::Strict || !is_inexpressible {
+        if self.policy == Policy::Strict {
             return Err(why);
         }
-        self.omissions.push(Omission::inexpressible(subject, property, pcs, &why));
+        self.omissions.push(Omission::inexpressible(subject, property, pcs, why)?);
         Ok(())
     }
 
@@ -231,11 +229,7 @@ impl<'u> Expressions<'u> {
             } else {
                 let bytes = lists.bytes.len() - length - 2;
                 if u16::try_from(bytes).is_err() {
-                    let what = format!(
-                        "a location of {bytes}, where DWARF 4 has up to 65535",
-                        bytes = Count(bytes, "byte")
-                    );
-                    let error = self.consumer.inexpressible(what);
+                    let error = self.consumer.inexpressible(Construct::LongLocation(bytes));
                     self.loclists.bytes.truncate(entry);
                     self.lowering.has_address = has_address;
                     self.lowering.pending.clear();

@@ -9,7 +9,7 @@ use super::frame::UnitFrames;
 use super::units::Units;
 use crate::emit::Section;
 use crate::emit::frame::{FrameSection, FrameTable, Program};
-use crate::error::Result;
+use crate::error::{Construct, Result};
 use crate::model::{Address, Module, StringId};
 
 /// `.debug_frame` and `.eh_frame`, as far as the consumer has them.
@@ -43,7 +43,7 @@ impl FrameTables {
                 None => continue,
             };
             if symbol.is_none() && units.consumer.frames.eh_frame {
-                let what = "code at a constant address, in `.eh_frame`";
+                let what = Construct::ConstantCode;
                 return Err(units.consumer.inexpressible(what).or_at(module.at_scope(function.scope)));
             }
             let known = self.common.get(&first).copied();

@@ -20,7 +20,7 @@ pub use subject::{Subject, TemplateOwner};
 #[cfg(feature = "spirv")]
 pub use unimported::Unimported;
 
-use crate::error::{At, Error};
+use crate::error::{At, Error, ErrorKind, Result};
 #[cfg(feature = "spirv")]
 use crate::model::Module;
 use crate::model::VariableId;
@@ -48,21 +48,25 @@ pub struct Names {
     pub at: At,
     /// Name of the subject, where `at` does not have it.
     pub subject: String,
-    /// Name of the entity that the reason references.
+    /// Name of the entity that the reason references, or of the consumer.
     pub object: String,
 }
 
 impl Omission {
     /// Omission of a location, rule or number that the consumer cannot express.
+    ///
+    /// # Errors
+    /// An error of another kind.
     #[cold]
     pub(crate) fn inexpressible(
         subject: Subject,
         property: Property,
         pcs: Option<Range<u64>>,
-        why: &Error,
-    ) -> Self {
-        let names = Names { at: why.at().clone(), ..Names::default() };
-        Self { subject, property, reason: Reason::Inexpressible(why.kind().clone()), pcs, names }
+        error: Error,
+    ) -> Result<Self> {
+        let ErrorKind::Inexpressible { what, consumer } = error.kind() else { return Err(error) };
+        let names = Names { at: error.at().clone(), object: consumer.clone(), ..Names::default() };
+        Ok(Self { subject, property, reason: Reason::Inexpressible(what.clone()), pcs, names })
     }
 
     /// Omission of a property that the instruction set or the mode cannot encode.
@@ -96,10 +100,9 @@ impl Omission {
 
     /// The error that the policy [`Strict`](crate::lower::Policy::Strict) returns instead of the omission.
     pub fn error(&self) -> Option<Error> {
-        match &self.reason {
-            Reason::Inexpressible(kind) => Some(Error::new(kind.clone()).or_at(self.names.at.clone())),
-            _ => None,
-        }
+        let Reason::Inexpressible(what) = &self.reason else { return None };
+        let kind = ErrorKind::Inexpressible { what: what.clone(), consumer: self.names.object.clone() };
+        Some(Error::new(kind).or_at(self.names.at.clone()))
     }
 }
 

@@ -2,7 +2,7 @@
 
 #[cfg(feature = "spirv")]
 use super::Unimported;
-use crate::error::{Count, ErrorKind};
+use crate::error::{Construct, Count};
 #[cfg(feature = "spirv")]
 use crate::model::Module;
 use crate::model::{BaseEncoding, FileId, FunctionId, ScopeId, StringId, TypeId, VariableId};
@@ -35,7 +35,7 @@ reasons! {
     Reason: clause(object);
 
     // Both outputs.
-    Inexpressible(why: ErrorKind) "{why}";
+    Inexpressible(what: Construct) "{object} cannot express {what}";
 
     // Debug instructions.
     NoOperand "";

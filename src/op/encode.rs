@@ -4,7 +4,7 @@ use super::leb::{write_byte_uleb, write_sleb, write_uleb};
 use super::operand::{PointerForm, fits_signed, fits_unsigned, operand_type};
 use super::table::{code, for_each_op};
 use super::{Code, Compact, Dialect, EncodedAddress, Encoding, LLVM_USER, Name, Op, Row, Spelling};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Construct, Error, ErrorKind, Result};
 
 /// Appends encoded operations to bytes, with a method for each operation.
 ///
@@ -282,7 +282,7 @@ impl Failure {
 #[cold]
 pub(super) fn missing(name: Name, encoding: &Encoding) -> Error {
     if name.row().since > encoding.version {
-        let what = format!("operation `{}`", name.row().text);
+        let what = Construct::Operation(name.row().text);
         let consumer = format!("a reader of DWARF {}", encoding.version);
         return ErrorKind::Inexpressible { what, consumer }.into();
     }
@@ -292,8 +292,7 @@ pub(super) fn missing(name: Name, encoding: &Encoding) -> Error {
         Dialect::Legacy => "a reader of the one-byte AMD operations",
         Dialect::Dwarf6 => "a reader of the DWARF 6 draft, without a number from the caller,",
     };
-    ErrorKind::Inexpressible { what: format!("operation `{}`", name.row().text), consumer: consumer.into() }
-        .into()
+    ErrorKind::Inexpressible { what: Construct::Operation(name.row().text), consumer: consumer.into() }.into()
 }
 
 /// Writes one operand of operation `$name`.

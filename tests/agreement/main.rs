@@ -19,9 +19,10 @@ use choices::Choices;
 use consumers::{consumers, named, varied};
 use eitri::check::{Obstacle, Unproven};
 use eitri::emit::elf::{Code, new_object};
+use eitri::error::Construct;
 use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::{LocId, Module, Node, VariableId};
-use eitri::omission::{Omission, Subject};
+use eitri::omission::{Omission, Reason, Subject};
 use eitri::target::{Gfx, Target, Wave};
 use proptest::prelude::*;
 
@@ -81,30 +82,32 @@ fn agrees(numbers: &[u16]) -> Result<(), String> {
             }
         }
         for left_out in &written.omissions {
-            let why = left_out.to_string();
+            let Reason::Inexpressible(why) = &left_out.reason else {
+                return Err(format!("{}: {left_out}", named(&consumer)));
+            };
             // Types lose only values, and only before DWARF 4: the modules' types have no numbers that a consumer
             // cannot express.
             if let Subject::Type(_) = left_out.subject {
-                if is_since(&why, consumer.version) {
+                if is_since(why, consumer.version) {
                     continue;
                 }
                 return Err(format!("{}: {left_out}", named(&consumer)));
             }
             let Some(variable) = left_out.variable() else {
-                if consumer.name != "DWARF 5" && !may_be_left_out(&why, consumer.version) {
+                if consumer.name != "DWARF 5" && !may_be_left_out(why, consumer.version) {
                     return Err(format!("{}: {left_out}", consumer.name));
                 }
                 continue;
             };
             // The builder does not know the size of a procedure's location, which can be too small.
             let calls = |node: Node<'_>| matches!(node, Node::Call(_));
-            let is_short = why.contains("parts that are outside of each other")
+            let is_short = *why == Construct::OutsideParts
                 && locations(variable).any(|loc| module.nodes(loc).any(calls));
-            let is_new = is_since(&why, consumer.version);
+            let is_new = is_since(why, consumer.version);
             if consumer.name == "DWARF 5" && !is_new && is_plain(module, variable, left_out) {
                 return Err(format!("{left_out}\n{}", nodes(module, variable)));
             }
-            if consumer.name != "DWARF 5" && !is_short && !may_be_left_out(&why, consumer.version) {
+            if consumer.name != "DWARF 5" && !is_short && !may_be_left_out(why, consumer.version) {
                 return Err(format!("{}: {left_out}\n{}", named(&consumer), nodes(module, variable)));
             }
         }
@@ -167,14 +170,13 @@ fn is_plain(module: &Module, variable: VariableId, left_out: &Omission) -> bool 
 }
 
 /// Whether a consumer with locations on the stack may lack an encoding for this reason.
-fn may_be_left_out(why: &str, version: u16) -> bool {
+fn may_be_left_out(why: &Construct, version: u16) -> bool {
     // Pieces composed inside a part would be taken for further parts of the whole.
-    let known = [
-        "parts of a part that are chosen at run time",
-        "bit_overlay",
-        "what the procedure says, which it cannot be told",
-    ];
-    known.iter().any(|known| why.contains(known)) || is_since(why, version)
+    let is_known = matches!(
+        why,
+        Construct::SelectedPartsOfPart | Construct::Operation("bit_overlay") | Construct::Procedure
+    );
+    is_known || is_since(why, version)
 }
 
 /// Operations newer than DWARF 2 without a substitute: DWARF 5 section 7.7.1 and the tables of the versions before.
@@ -189,8 +191,11 @@ const SINCE: [(u16, &str); 7] = [
 ];
 
 /// Whether the reason is an operation newer than this version.
-fn is_since(why: &str, version: u16) -> bool {
-    SINCE.iter().any(|(since, name)| version < *since && why.contains(&format!("operation `{name}`")))
+fn is_since(why: &Construct, version: u16) -> bool {
+    let (Construct::Operation(operation) | Construct::CallFrameOperation(operation)) = why else {
+        return false;
+    };
+    SINCE.iter().any(|(since, name)| version < *since && name == operation)
 }
 
 fn config() -> ProptestConfig {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use eitri::build::Builder;
 use eitri::check::{Kind, Report};
-use eitri::error::ErrorKind;
+use eitri::error::Construct;
 use eitri::lower::{Consumer, Lowered, Policy, lower};
 use eitri::model::{BaseEncoding, Loc, Module, VariableId};
 use eitri::omission::{Names, Omission, Reason, Subject};
@@ -78,7 +78,7 @@ fn texts_of_omissions_change_no_verdict() {
     let truth = Module::from_json(ALL).unwrap();
     let right = written(&truth);
     let blank = |one: &Omission| Omission {
-        reason: Reason::Inexpressible(ErrorKind::BadArgument("x".into())),
+        reason: Reason::Inexpressible(Construct::Operation("x")),
         names: Names::default(),
         ..one.clone()
     };

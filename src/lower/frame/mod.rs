@@ -7,7 +7,7 @@ use core::ops::Range;
 use hashbrown::{DefaultHashBuilder, HashTable};
 
 use super::loc::{Lowering, Sink};
-use super::{NoEntries, Units, is_inexpressible};
+use super::{NoEntries, Units};
 use crate::consumer::{AspaceCfa, Consumer, FrameForm, Policy};
 use crate::emit::addr::Addresses;
 use crate::emit::frame::{Exprs, FrameFormat, Keeps, Program, Rule};
@@ -130,12 +130,12 @@ impl<'m> Frames<'m> {
                         pcs: Some(rule.pcs()),
                         ..module.at_scope(function.scope)
                     });
-                    if self.policy == Policy::Strict || !is_inexpressible(&error) {
+                    if self.policy == Policy::Strict {
                         return Err(error);
                     }
                     let subject = Subject::Rule(id, rule.column);
                     let pcs = Some(rule.pcs());
-                    self.out.omissions.push(Omission::inexpressible(subject, Property::Rule, pcs, &error));
+                    self.out.omissions.push(Omission::inexpressible(subject, Property::Rule, pcs, error)?);
                     match rule.column {
                         // A frame without a canonical frame address is omitted as a whole.
                         Column::Cfa => return Ok(()),

@@ -26,7 +26,7 @@ use hashbrown::HashMap;
 use super::dies::Dies;
 use super::loc::{Lowering, Sink};
 use super::scopes::Instance;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Construct, Error, ErrorKind, Result};
 use crate::model::{FunctionId, RegionId, ScopeId};
 use crate::omission::{Property, Subject};
 use crate::op::{Encoder, Encoding};
@@ -123,7 +123,7 @@ impl Dies<'_> {
         let lanes = &self.lanes;
         let told = |told: Option<&Procedure>| match told {
             Some(told) => told.clone(),
-            None => Err(self.consumer.inexpressible("what was not written")),
+            None => Err(self.consumer.inexpressible(Construct::LaneProcedure)),
         };
         let mut regions = Vec::new();
         let mut next = piece.region;
@@ -148,7 +148,7 @@ impl Dies<'_> {
             for &piece in
                 pieces.iter().filter(|piece| piece.whole_wave.is_some() && is_function == Some(scope))
             {
-                let error = self.consumer.inexpressible("which lanes are active in whole-wave code");
+                let error = self.consumer.inexpressible(Construct::WholeWaveLanes);
                 self.omit_lanes(scope, Some(piece), error)?;
             }
             return Ok(None);

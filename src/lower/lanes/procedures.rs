@@ -8,7 +8,7 @@ use super::super::scopes::Code;
 use super::{Procedure, call, named};
 use crate::emit::addr::AddressKey;
 use crate::emit::info::{Pending, Wanted};
-use crate::error::{At, Error, Result};
+use crate::error::{At, Construct, Error, Result};
 use crate::model::{Function, FunctionId, Mask, RegionId, Stack};
 use crate::op::{Encoder, Encoding};
 
@@ -23,8 +23,7 @@ impl Dies<'_> {
             let has_exec = pieces.iter().any(|piece| piece.whole_wave.is_none());
             self.lanes.pieces.insert(id, pieces);
             if self.consumer.lane_pc.is_none() {
-                let what = "where the lanes of a wave stand";
-                self.omit_lanes(function.scope, None, self.consumer.inexpressible(what))?;
+                self.omit_lanes(function.scope, None, self.consumer.inexpressible(Construct::LanePc))?;
                 continue;
             }
             if self.lanes.nobody.is_none() {
@@ -67,7 +66,7 @@ impl Dies<'_> {
     fn active(&mut self, stack: Stack) -> Result<Procedure> {
         let encoding = self.encoding();
         let Some(exec) = self.module.target.exec() else {
-            return Ok(Err(self.consumer.inexpressible("which lanes are active")));
+            return Ok(Err(self.consumer.inexpressible(Construct::ActiveLanes)));
         };
         self.running(stack, |_, lanes, sink| {
             let mut encoder = Encoder::new(sink.out, encoding);
@@ -85,7 +84,7 @@ impl Dies<'_> {
     ) -> Result<Procedure> {
         let (bits, lanes) = (self.element_bits(), self.module.target.lanes());
         let Some(pc) = self.module.target.pc() else {
-            return Ok(Err(self.consumer.inexpressible("where the pc is")));
+            return Ok(Err(self.consumer.inexpressible(Construct::WavePc)));
         };
         self.lane_procedure(stack, |lowering, encoding, sink| {
             let mut encoder = Encoder::new(sink.out, encoding);
@@ -176,7 +175,7 @@ impl Dies<'_> {
         // A mask with gaps would leave lanes without a pc.
         match (why, list) {
             (Some(error), _) => Ok(Err(error)),
-            (None, None) => Ok(Err(self.consumer.inexpressible("a mask"))),
+            (None, None) => Ok(Err(self.consumer.inexpressible(Construct::Mask))),
             (None, Some(list)) => {
                 self.info.begin_entry(gimli::DW_TAG_dwarf_procedure, false, None);
                 self.list(gimli::DW_AT_location, list);

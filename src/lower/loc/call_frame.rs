@@ -3,7 +3,7 @@
 
 use super::expression::{At, ExpressionWriter};
 use super::{Lowering, Request, Sink, malformed};
-use crate::error::Result;
+use crate::error::{Construct, Result};
 use crate::model::{LocId, Node};
 use crate::op::Reg;
 
@@ -39,10 +39,7 @@ impl ExpressionWriter<'_, '_> {
         let (at, bits) = self.moved_by(root);
         let is_address = matches!(self.tree.node(at), Node::Cfa | Node::Memory(_) | Node::OffsetBy);
         if !is_address || bits % 8 != 0 {
-            return Err(self
-                .context
-                .consumer
-                .inexpressible("a register of the caller that is not saved in memory"));
+            return Err(self.context.consumer.inexpressible(Construct::UnsavedRegister));
         }
         self.dwarf5(root, Some(8))
     }
@@ -51,7 +48,7 @@ impl ExpressionWriter<'_, '_> {
     /// not.
     pub(super) fn dwarf5_cfa(&mut self) -> Result<()> {
         if self.context.module.target.lanes() > 1 {
-            return Err(self.context.consumer.inexpressible("the frame of a wave"));
+            return Err(self.context.consumer.inexpressible(Construct::WaveFrame));
         }
         self.cfa();
         Ok(())
@@ -87,10 +84,7 @@ impl ExpressionWriter<'_, '_> {
     pub(super) fn caller_register(&mut self, reg: Reg) -> Result<()> {
         if !self.context.consumer.has_locations_on_the_stack() {
             let name = self.register(reg)?.name();
-            return Err(self
-                .context
-                .consumer
-                .inexpressible(format!("what the caller had in register {name}")));
+            return Err(self.context.consumer.inexpressible(Construct::CallerRegister(name.to_string())));
         }
         let bytes = self.register(reg)?.bits.div_ceil(8);
         let bytes = u8::try_from(bytes).map_err(|_| malformed())?;
@@ -99,7 +93,7 @@ impl ExpressionWriter<'_, '_> {
     }
 
     #[cold]
-    pub(super) fn refused_in_call_frame(&self, operation: &str) -> crate::error::Error {
-        self.context.consumer.inexpressible(format!("operation `{operation}` in call frame information"))
+    pub(super) fn refused_in_call_frame(&self, operation: &'static str) -> crate::error::Error {
+        self.context.consumer.inexpressible(Construct::CallFrameOperation(operation))
     }
 }

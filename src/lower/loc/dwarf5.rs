@@ -4,7 +4,7 @@
 use super::expression::{At, ExpressionWriter};
 use super::fragments::{Fragment, MAX_FRAGMENTS, split};
 use super::malformed;
-use crate::error::Result;
+use crate::error::{Construct, Result};
 use crate::model::Node;
 use crate::target::{Per, SpaceId};
 
@@ -39,9 +39,7 @@ impl ExpressionWriter<'_, '_> {
                 }
                 Ok(())
             }
-            _ if size.is_none() => {
-                Err(self.context.consumer.inexpressible("a part of something that has no size"))
-            }
+            _ if size.is_none() => Err(self.context.consumer.inexpressible(Construct::UnsizedPart)),
             _ => self.dwarf5_pieces(&fragments),
         }
     }
@@ -70,11 +68,11 @@ impl ExpressionWriter<'_, '_> {
 
     fn dwarf5_fragments(&self, at: At, from: i64, bits: u64, out: &mut Vec<Fragment>) -> Result<()> {
         let mut fragments = Vec::new();
-        let outside = || self.context.consumer.inexpressible("parts that are outside of each other");
+        let outside = || self.context.consumer.inexpressible(Construct::OutsideParts);
         split(self.tree, at, from, bits, &mut fragments).ok_or_else(outside)?;
         for fragment in fragments {
             if out.len() >= MAX_FRAGMENTS {
-                return Err(self.context.consumer.inexpressible("so many parts"));
+                return Err(self.context.consumer.inexpressible(Construct::ManyParts));
             }
             match self.tree.node(fragment.at) {
                 Node::Extend { bits, count } => {
@@ -86,7 +84,7 @@ impl ExpressionWriter<'_, '_> {
                     let operands = self.tree.operands(fragment.at);
                     let mask = self.tree.constant(operands[2]);
                     let mask =
-                        mask.ok_or_else(|| self.context.consumer.inexpressible("a choice by a mask"))?;
+                        mask.ok_or_else(|| self.context.consumer.inexpressible(Construct::SelectByMask))?;
                     let (mut from, end) = (fragment.from as u64, fragment.from as u64 + fragment.bits);
                     while from < end {
                         let element = from / bits;
@@ -115,9 +113,8 @@ impl ExpressionWriter<'_, '_> {
     /// Writes the location of a part. Returns the first bit of the part within it.
     fn simple_part(&mut self, Fragment { at, from, .. }: Fragment) -> Result<u64> {
         let consumer = self.context.consumer;
-        let not_before = |from: i64| {
-            u64::try_from(from).map_err(|_| consumer.inexpressible("bits in front of what they would be in"))
-        };
+        let not_before =
+            |from: i64| u64::try_from(from).map_err(|_| consumer.inexpressible(Construct::NegativeOffset));
         match self.tree.node(at) {
             Node::Register(reg) => {
                 self.encoder.regx(reg);
@@ -175,7 +172,7 @@ impl ExpressionWriter<'_, '_> {
             Node::Offset(_) | Node::BitOffset(_) => {
                 let (place, bits) = self.moved_by(at);
                 if bits % 8 != 0 || place == at {
-                    return Err(self.context.consumer.inexpressible("bits at an offset known at run time"));
+                    return Err(self.context.consumer.inexpressible(Construct::BitOffsetBy));
                 }
                 self.dwarf5_address(place)?;
                 self.plus(bits / 8);
@@ -189,10 +186,7 @@ impl ExpressionWriter<'_, '_> {
                 Ok(())
             }
             Node::Memory(_) | Node::PerLane(_) => Err(self.not_in_dwarf5(at)),
-            _ => Err(self
-                .context
-                .consumer
-                .inexpressible("an offset known at run time into what is not in memory")),
+            _ => Err(self.context.consumer.inexpressible(Construct::OffsetByOutsideMemory)),
         }
     }
 
@@ -225,10 +219,7 @@ impl ExpressionWriter<'_, '_> {
 
     fn no_more_than_an_address(&self, bytes: u64) -> Result<()> {
         if bytes > self.address_bits() as u64 / 8 {
-            return Err(self
-                .context
-                .consumer
-                .inexpressible("more bytes of memory than an address has, at once"));
+            return Err(self.context.consumer.inexpressible(Construct::LargeRead));
         }
         Ok(())
     }
@@ -276,7 +267,7 @@ impl ExpressionWriter<'_, '_> {
                 let inside = from + bits as usize <= 8 * bytes.len();
                 let value = inside
                     .then(|| (0..bits as usize).fold(0, |value, index| value | bit(from + index) << index));
-                let outside = || self.context.consumer.inexpressible("a number past the end of a constant");
+                let outside = || self.context.consumer.inexpressible(Construct::ConstantEnd);
                 self.encoder.constu(value.ok_or_else(outside)?);
                 Ok((0, bits))
             }
@@ -286,7 +277,7 @@ impl ExpressionWriter<'_, '_> {
             }
             Node::Lane(reg, _) | Node::Register(reg) => {
                 let name = self.register(reg)?.name();
-                Err(self.context.consumer.inexpressible(format!("a number in a part of register {name}")))
+                Err(self.context.consumer.inexpressible(Construct::RegisterPart(name.to_string())))
             }
             _ => Err(self.not_in_dwarf5(at)),
         }

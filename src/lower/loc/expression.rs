@@ -6,7 +6,7 @@ use super::{Entries, malformed, nameless};
 use crate::consumer::Consumer;
 use crate::emit::addr::{AddressKey, Addresses};
 use crate::emit::info::{Pending, RefForm, UnitEntry, Wanted};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Construct, Error, ErrorKind, Result};
 use crate::model::{Entity, Module, Node, ProcedureId, Stack, Symbol, Tree, VariableId};
 use crate::op::{Decoder, Encoder, FixupKind, Reg};
 use crate::target::{Register, SpaceId};
@@ -140,7 +140,7 @@ impl<'m> ExpressionWriter<'_, 'm> {
         if self.context.entries.is_in_reach(entry) {
             return Ok(());
         }
-        Err(self.context.consumer.inexpressible("an entry of another unit, from a split unit"))
+        Err(self.context.consumer.inexpressible(Construct::OtherUnit))
     }
 
     /// Refuses a variable of a function without code, whose entry has no location.
@@ -148,7 +148,7 @@ impl<'m> ExpressionWriter<'_, 'm> {
         let scope = self.context.module.variables.get(variable).ok_or_else(malformed)?.scope;
         match self.context.module.function_of(scope) {
             Some(function) if self.context.module.functions[function].address.is_none() => {
-                Err(self.context.consumer.inexpressible("a variable of a function that has no code"))
+                Err(self.context.consumer.inexpressible(Construct::NoCode))
             }
             _ => Ok(()),
         }
@@ -175,7 +175,7 @@ impl<'m> ExpressionWriter<'_, 'm> {
     /// Writer for the tree of an inlined procedure.
     pub(super) fn inside<'i>(&'i mut self, tree: &'i Tree<'m>) -> Result<ExpressionWriter<'i, 'm>> {
         if self.depth == MAX_DEPTH {
-            return Err(self.context.consumer.inexpressible("procedures that call each other so deep"));
+            return Err(self.context.consumer.inexpressible(Construct::DeepProcedures));
         }
         Ok(ExpressionWriter {
             context: self.context,
@@ -274,14 +274,14 @@ impl<'m> ExpressionWriter<'_, 'm> {
                     if one.op.row().since <= version
                         || one.op.row().std.get() != Some(one.spelling.code()) => {}
                 Ok(one) => {
-                    let what = format!("operation `{}` in a raw expression", one.op.row().text);
+                    let what = Construct::RawOperation(one.op.row().text);
                     return Err(self.context.consumer.inexpressible(what));
                 }
                 Err(error) => {
                     return Err(self
                         .context
                         .consumer
-                        .inexpressible(format!("a raw expression: {}", error.kind())));
+                        .inexpressible(Construct::RawExpression(Box::new(error.kind().clone()))));
                 }
             }
         }
@@ -295,10 +295,7 @@ impl<'m> ExpressionWriter<'_, 'm> {
                 FixupKind::EntrySection => RefForm::Section(self.encoder.encoding().entry_bytes()),
                 // An index has another length than the operand, and an address needs a relocation here.
                 FixupKind::Address => {
-                    return Err(self
-                        .context
-                        .consumer
-                        .inexpressible("an address in a raw expression: use `addrx`"));
+                    return Err(self.context.consumer.inexpressible(Construct::RawAddress));
                 }
             };
             if let Entity::Variable(variable) = entity {
@@ -315,20 +312,20 @@ impl<'m> ExpressionWriter<'_, 'm> {
     #[cold]
     pub(super) fn not_in_dwarf5(&self, at: At) -> Error {
         let what = match self.tree.node(at) {
-            Node::PerLane(_) => "one lane of a register, chosen by who asks".into(),
-            Node::Memory(space) => match self.context.module.target.space(space) {
-                Some(space) => format!("memory in space {}", space.name),
-                None => "memory in a space".into(),
-            },
-            Node::Expr(_) => "a part of what a raw expression says".into(),
-            Node::OffsetBy | Node::BitOffsetBy => "an offset known at run time".into(),
-            Node::Overlay => "an overlay whose place is known at run time".into(),
-            Node::LaneIndex => "the lane that asks".into(),
-            Node::PointerTo(..) => "a part of a pointer that does not exist".into(),
-            Node::Select { .. } => "a choice by a mask known at run time".into(),
-            Node::Parts(_) | Node::Extend { .. } => "parts of a part".into(),
-            Node::Call(_) => "a part of what a procedure says".into(),
-            _ => "a location of this kind".into(),
+            Node::PerLane(_) => Construct::LaneOfAsker,
+            Node::Memory(space) => {
+                let space = self.context.module.target.space(space);
+                Construct::Memory(space.map(|space| space.name.to_string()))
+            }
+            Node::Expr(_) => Construct::PartOfRawExpression,
+            Node::OffsetBy | Node::BitOffsetBy => Construct::OffsetBy,
+            Node::Overlay => Construct::Overlay,
+            Node::LaneIndex => Construct::AskingLane,
+            Node::PointerTo(..) => Construct::PartOfPointer,
+            Node::Select { .. } => Construct::Select,
+            Node::Parts(_) | Node::Extend { .. } => Construct::PartsOfPart,
+            Node::Call(_) => Construct::PartOfProcedure,
+            _ => Construct::OtherLocation,
         };
         self.context.consumer.inexpressible(what)
     }

@@ -3,7 +3,7 @@
 use super::expression::{At, ExpressionWriter, has_bytes};
 use super::linear::arithmetic;
 use super::malformed;
-use crate::error::Result;
+use crate::error::{Construct, Result};
 use crate::model::Node;
 use crate::op::{Encoder, Reg};
 use crate::target::{Scaling, SpaceId};
@@ -120,7 +120,7 @@ impl ExpressionWriter<'_, '_> {
             self.encoder.regx(reg).deref_size((bits / 8) as u8);
         } else {
             let Some(ty) = self.context.entries.unsigned(bits) else {
-                let what = format!("what register {} holds", self.register(reg)?.name());
+                let what = Construct::RegisterValue(self.register(reg)?.name().to_string());
                 return Err(self.context.consumer.inexpressible(what));
             };
             self.encoder.regval_type(reg, ty).convert(0);

@@ -4,7 +4,7 @@ use super::expression::{At, ExpressionWriter, MAX_DEPTH, has_bytes};
 use super::fragments::{Fragment, split};
 use super::{malformed, nameless};
 use crate::emit::info::{Pending, RefForm, Wanted};
-use crate::error::Result;
+use crate::error::{Construct, Result};
 use crate::model::{Entity, Node, ProcedureId, Stack, Tree};
 use crate::op::Reg;
 use crate::target::{Scaling, SpaceId};
@@ -118,10 +118,7 @@ impl<'m> ExpressionWriter<'_, 'm> {
             Node::PointerTo(variable, by) => self.pointer_to(variable, by)?,
             Node::Call(procedure) => {
                 if !self.context.entries.has_expression(procedure) {
-                    return Err(self
-                        .context
-                        .consumer
-                        .inexpressible("what the procedure says, which it cannot be told"));
+                    return Err(self.context.consumer.inexpressible(Construct::Procedure));
                 }
                 if self.context.stack.base.is_some() && self.has_stack_slot(procedure, 0) {
                     // The base register is the caller's, which the procedure's entry does not know.
@@ -235,10 +232,7 @@ impl<'m> ExpressionWriter<'_, 'm> {
                 }
                 // Pieces of its own would be added to this composite.
                 _ if is_open && self.has_open_composite(at) => {
-                    return Err(self
-                        .context
-                        .consumer
-                        .inexpressible("parts of a part that are chosen at run time"));
+                    return Err(self.context.consumer.inexpressible(Construct::SelectedPartsOfPart));
                 }
                 Node::Memory(_) | Node::Cfa if from % 8 == 0 => {
                     self.above(is_open.into(), |one| one.loc_from(at, from))?;
@@ -265,7 +259,7 @@ impl<'m> ExpressionWriter<'_, 'm> {
         let mut inner = self.inside(&tree)?;
         let mut fragments = Vec::new();
         let flat = split(&tree, root, from, bits, &mut fragments);
-        flat.ok_or_else(|| inner.context.consumer.inexpressible("parts that are outside of each other"))?;
+        flat.ok_or_else(|| inner.context.consumer.inexpressible(Construct::OutsideParts))?;
         inner.pieces(&fragments, true, true)?;
         inner.encoder.finish()
     }
@@ -274,7 +268,7 @@ impl<'m> ExpressionWriter<'_, 'm> {
     pub(super) fn composite_operation(&mut self, at: At) -> Result<()> {
         match self.tree.node(at) {
             Node::Overlay | Node::Offset(_) | Node::BitOffset(_) => self.loc(at),
-            _ => Err(self.context.consumer.inexpressible("parts that are outside of each other")),
+            _ => Err(self.context.consumer.inexpressible(Construct::OutsideParts)),
         }
     }
 

@@ -1,0 +1,78 @@
+//! Constructs that a consumer's format cannot express: one table.
+
+use super::{Count, ErrorKind};
+
+macro_rules! constructs { ($($name:ident $(($($field:ident: $type:ty),*))? $text:literal $(, $argument:expr)*;)*) => {
+    /// A construct that a consumer's format cannot express.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub enum Construct {
+        $(#[doc = concat!("Message text: \"", $text, "\".")] $name $(($($type),*))?,)*
+    }
+
+    impl core::fmt::Display for Construct {
+        fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+            match self { $(Self::$name $(($($field),*))? => write!(f, $text $(, $argument)*),)* }
+        }
+    }
+} }
+
+constructs! {
+    // Operations and raw expressions.
+    Operation(name: &'static str) "operation `{name}`";
+    RawOperation(name: &'static str) "operation `{name}` in a raw expression";
+    RawExpression(why: Box<ErrorKind>) "a raw expression: {why}";
+    RawAddress "an address in a raw expression: use `addrx`";
+    PartOfRawExpression "a part of what a raw expression says";
+
+    // Registers and memory.
+    LaneOfAsker "one lane of a register, chosen by who asks";
+    AskingLane "the lane that asks";
+    RegisterValue(register: String) "what register {register} holds";
+    RegisterPart(register: String) "a number in a part of register {register}";
+    Memory(space: Option<String>)
+        "memory in {}", space.as_ref().map_or_else(|| "a space".into(), |space| format!("space {space}"));
+    LargeRead "more bytes of memory than an address has, at once";
+    ConstantEnd "a number past the end of a constant";
+    OtherLocation "a location of this kind";
+
+    // Offsets.
+    OffsetBy "an offset known at run time";
+    OffsetByOutsideMemory "an offset known at run time into what is not in memory";
+    BitOffsetBy "bits at an offset known at run time";
+    NegativeOffset "bits in front of what they would be in";
+
+    // Parts.
+    UnsizedPart "a part of something that has no size";
+    PartsOfPart "parts of a part";
+    SelectedPartsOfPart "parts of a part that are chosen at run time";
+    OutsideParts "parts that are outside of each other";
+    ManyParts "so many parts";
+    Select "a choice by a mask known at run time";
+    SelectByMask "a choice by a mask";
+    Overlay "an overlay whose place is known at run time";
+    LongLocation(bytes: usize) "a location of {}, where DWARF 4 has up to 65535", Count(*bytes, "byte");
+
+    // References to entries.
+    OtherUnit "an entry of another unit, from a split unit";
+    NoCode "a variable of a function that has no code";
+    PartOfPointer "a part of a pointer that does not exist";
+    Procedure "a call of a procedure whose entry has no location";
+    PartOfProcedure "a part of what a procedure says";
+    DeepProcedures "procedures that call each other so deep";
+
+    // Frames.
+    CallFrameOperation(name: &'static str) "operation `{name}` in call frame information";
+    CallerRegister(register: String) "what the caller had in register {register}";
+    UnsavedRegister "a register of the caller that is not saved in memory";
+    WaveFrame "the frame of a wave";
+    ConstantCode "code at a constant address, in `.eh_frame`";
+
+    // Lanes.
+    LanePc "where the lanes of a wave stand";
+    WavePc "where the pc is";
+    ActiveLanes "which lanes are active";
+    WholeWaveLanes "which lanes are active in whole-wave code";
+    Mask "a mask";
+    LaneProcedure "what was not written";
+}
