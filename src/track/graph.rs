@@ -160,13 +160,16 @@ impl Graphs {
         }
         let mut edges = flow.edges.clone();
         edges.sort_unstable();
-        edges.dedup();
         let mut waves = flow.wave_edges.clone();
         waves.sort_unstable();
-        for (from, to) in edges {
+        // An edge that is added both ways, as a branch to the next instruction, is one of lanes, too.
+        for same in edges.chunk_by(|a, b| a == b) {
+            let (from, to) = same[0];
             let edge = (self.blocks[from].1, self.blocks[to].0);
             self.wave.push(edge);
-            if waves.binary_search(&(from, to)).is_err() {
+            let start = waves.partition_point(|edge| *edge < (from, to));
+            let end = waves.partition_point(|edge| *edge <= (from, to));
+            if same.len() > end - start {
                 self.lanes.push(edge);
             }
         }

@@ -1,4 +1,7 @@
-//! Locations from the code: cases by hand.
+//! Locations from the code: cases by hand, and random programs that run.
 
 mod cases;
 mod program;
+mod random;
+mod running;
+mod simulate;

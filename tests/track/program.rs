@@ -239,6 +239,28 @@ impl Program {
         }
     }
 
+    /// All places that the program names.
+    pub fn places(&self) -> Vec<At> {
+        let mut places: Vec<At> = Vec::new();
+        for (op, more) in &self.code {
+            places.extend(more);
+            match op {
+                Op::Define(to, _) | Op::Clobber(to) => places.extend(to),
+                Op::Redefine(to, _) => places.push(*to),
+                Op::Copy(to, from) => places.extend([to, from]),
+                _ => {}
+            }
+        }
+        for (_, _, source) in &self.assigns {
+            if let Source::Contents(at) = source {
+                places.push(*at);
+            }
+        }
+        places.sort();
+        places.dedup();
+        places
+    }
+
     /// Whether each instruction is in whole-wave code.
     pub fn is_whole(&self) -> Vec<bool> {
         let mut is_whole = false;
