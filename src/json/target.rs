@@ -61,6 +61,8 @@ objects! {
         packed: Text<'a>,
         /// Number of lanes of a vector register, each of `bits`.
         lanes: u32,
+        /// Another DWARF number of the first register, as some producers write it.
+        alias: Number,
     }
     /// An address space.
     SpaceFacts { id: u32, name: Text<'a>, address_bits: u32 } {
@@ -68,6 +70,8 @@ objects! {
         null: Number,
         /// Owner of each copy, by default `process`.
         per: Word<Per>,
+        /// Number in `DW_AT_address_class`, by default `id`.
+        address_class: u32,
     }
 }
 
@@ -160,13 +164,14 @@ impl TargetFacts<'_> {
         for registers in &self.registers {
             target.registers(registers.resolve(&self.name)?);
         }
-        for SpaceFacts { id, name, address_bits, null, per } in self.spaces.iter().flatten() {
+        for SpaceFacts { id, name, address_bits, null, per, address_class } in self.spaces.iter().flatten() {
             target.space(Space {
                 id: SpaceId(*id),
                 name: name.to_string().into(),
                 address_bits: *address_bits,
                 null: null.map_or(0, |null| null.0),
                 per: per.map_or(Per::Process, |per| per.0),
+                address_class: *address_class,
             });
         }
         if let Some(name) = &self.pc {
@@ -230,12 +235,17 @@ impl RegisterFacts<'_> {
                 return Err(wrong(target, what));
             }
         };
-        Ok(registers.with_lanes(self.lanes.unwrap_or(1)))
+        let registers = registers.with_lanes(self.lanes.unwrap_or(1));
+        Ok(match self.alias {
+            Some(Number(alias)) => registers.with_alias(alias),
+            None => registers,
+        })
     }
 
     fn of(registers: &Registers) -> RegisterFacts<'_> {
         let mut facts = RegisterFacts::new(registers.bits() / registers.lanes());
         facts.lanes = (registers.lanes() != 1).then_some(registers.lanes());
+        facts.alias = registers.alias().map(|alias| Number(alias.0));
         let first = Number(registers.first().0);
         match registers.names() {
             RegisterNames::Listed(names) => {
@@ -286,6 +296,7 @@ impl Serialize for Written<'_> {
         let spaces = target.spaces().iter().map(|space| {
             let mut facts = SpaceFacts::new(space.id.0, (&*space.name).into(), space.address_bits);
             facts.null = (space.null != 0).then_some(Number(space.null));
+            facts.address_class = space.address_class;
             facts.per = (space.per != Per::Process).then_some(Word(space.per));
             facts
         });

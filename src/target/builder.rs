@@ -211,6 +211,11 @@ fn check_registers(facts: &Facts) -> Result<(), String> {
         if !is_packed && (count == 0 || first.checked_add(count).is_none()) {
             return Err(format!("registers have consecutive numbers below 2^64: {count} from {first}"));
         }
+        if range.alias.is_some_and(|alias| alias.checked_add(count).is_none()) {
+            return Err(format!(
+                "registers have consecutive numbers below 2^64: {count} from the alias of {first}"
+            ));
+        }
         if bits == 0 || bits > REGISTER_BITS {
             return Err(format!("a register has 1 to {REGISTER_BITS} bits: {bits} (register {first})"));
         }
@@ -222,16 +227,18 @@ fn check_registers(facts: &Facts) -> Result<(), String> {
     }
     // The numbers are few enough now to look at each.
     let (mut numbers, mut names) = (HashSet::new(), HashSet::new());
-    for register in facts.registers.iter().flat_map(Registers::all) {
+    for (range, register) in facts.registers.iter().flat_map(|range| range.all().map(move |one| (range, one)))
+    {
         let name = register.name().to_string();
-        let is_packed = facts
-            .registers
-            .iter()
-            .any(|range| range.is_packed(register.reg) || range.packed(&name).is_some());
-        if is_packed || !numbers.insert(register.reg) {
-            return Err(format!("a number is that of one register: {} (`{name}`)", register.reg.0));
+        let alias = range.alias.map(|alias| Reg(alias + register.reg.0 - range.first));
+        for number in [Some(register.reg), alias].into_iter().flatten() {
+            let is_packed = facts.registers.iter().any(|range| range.is_packed(number));
+            if is_packed || !numbers.insert(number) {
+                return Err(format!("a number is that of one register: {} (`{name}`)", number.0));
+            }
         }
-        if name.is_empty() || names.contains(&name) {
+        let is_packed = facts.registers.iter().any(|range| range.packed(&name).is_some());
+        if name.is_empty() || is_packed || names.contains(&name) {
             return Err(format!("a register has a name of its own: `{name}`"));
         }
         names.insert(name);

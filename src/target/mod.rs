@@ -9,11 +9,13 @@ mod amdgpu;
 mod builder;
 mod cpu;
 mod near;
+pub mod nvptx;
 mod register;
 mod space;
 
 pub use amdgpu::{Gfx, Wave};
 pub use builder::TargetBuilder;
+pub use nvptx::Sm;
 pub use register::{Reg, Register, RegisterName, RegisterNames, Registers};
 pub use space::{Per, Space, SpaceId};
 
@@ -101,6 +103,11 @@ impl Target {
         amdgpu::target(gfx, wave)
     }
 
+    /// Returns the target for a processor of NVIDIA: the registers of its SASS and of PTX.
+    pub fn nvptx(sm: Sm) -> Self {
+        nvptx::target(sm)
+    }
+
     /// Returns x86-64, with the DWARF numbers of its System V ABI.
     pub fn x86_64() -> Self {
         cpu::x86_64()
@@ -148,6 +155,9 @@ impl Target {
         if let Some(cpu) = cpu::ALL.iter().find(|cpu| cpu.0 == name) {
             return Ok(cpu.1());
         }
+        if let Some(sm) = name.strip_prefix("nvptx-").and_then(Sm::named) {
+            return Ok(Self::nvptx(sm));
+        }
         let parts = name.strip_prefix("amdgpu-").and_then(|rest| rest.rsplit_once('-'));
         let found = parts.and_then(|(gfx, wave)| {
             let wave = Wave::ALL.into_iter().find(|w| wave == format!("wave{}", w.lanes()))?;
@@ -159,7 +169,8 @@ impl Target {
         }
     }
 
-    /// Returns all built-in targets: the CPUs, and each AMD processor with each wave size that it runs.
+    /// Returns all built-in targets: the CPUs, each AMD processor with each wave size that it runs, and NVIDIA's
+    /// processors.
     ///
     /// ```
     /// use eitri::target::Target;
@@ -168,7 +179,7 @@ impl Target {
     /// ```
     pub fn all() -> impl Iterator<Item = Self> {
         let waves = |gfx| Wave::ALL.into_iter().filter_map(move |wave| Self::amdgpu(gfx, wave).ok());
-        cpu::ALL.iter().map(|cpu| cpu.1()).chain(Gfx::all().flat_map(waves))
+        cpu::ALL.iter().map(|cpu| cpu.1()).chain(Gfx::all().flat_map(waves)).chain(Sm::all().map(Self::nvptx))
     }
 
     /// Returns the name, as accepted by [`named`](Self::named).
@@ -233,6 +244,11 @@ impl Target {
         self.0.spaces.iter().find(|space| space.id == id)
     }
 
+    /// Returns the address space of a number in `DW_AT_address_class`.
+    pub fn space_of_class(&self, class: u64) -> Option<&Space> {
+        self.0.spaces.iter().find(|space| u64::from(space.address_class.unwrap_or(space.id.0)) == class)
+    }
+
     /// Returns the address space of a name.
     ///
     /// # Errors
@@ -241,7 +257,8 @@ impl Target {
         self.0.spaces.iter().find(|space| space.name == name).ok_or_else(|| near::unknown_space(self, name))
     }
 
-    /// Returns the register of a DWARF number, or `None` if the target does not have it.
+    /// Returns the register of a DWARF number, or `None` if the target does not have it. Where a register has
+    /// [two numbers](Registers::with_alias), [`Register::reg`] is the first.
     ///
     /// AMD's numbers are one map for all processors, and a target has a part of it:
     ///
@@ -257,14 +274,17 @@ impl Target {
     pub fn register(&self, reg: Reg) -> Option<Register<'_>> {
         match self.0.registers.iter().find(|registers| registers.contains(reg)) {
             Some(registers) => Some(registers.register(reg)),
-            None => self.packed(reg),
+            None => self.other(reg),
         }
     }
 
-    /// Returns the register with a packed name.
+    /// Returns the register of a number that is an alias or a name.
     #[cold]
-    fn packed(&self, reg: Reg) -> Option<Register<'_>> {
-        Some(self.0.registers.iter().find(|registers| registers.is_packed(reg))?.register(reg))
+    fn other(&self, reg: Reg) -> Option<Register<'_>> {
+        self.0.registers.iter().find_map(|registers| {
+            let reg = registers.aliased(reg).or_else(|| registers.is_packed(reg).then_some(reg))?;
+            Some(registers.register(reg))
+        })
     }
 
     /// Returns the ranges of registers with consecutive numbers, in the order of the target's manual.

@@ -20,6 +20,8 @@ pub struct Registers {
     /// Size of each register in bits, including all lanes.
     pub(super) bits: u32,
     pub(super) lanes: u32,
+    /// Another DWARF number of the first register.
+    pub(super) alias: Option<u64>,
 }
 
 /// Names of registers with consecutive DWARF numbers.
@@ -55,7 +57,7 @@ impl Registers {
         bits: u32,
     ) -> Self {
         let names = RegisterNames::Numbered { prefix: prefix.into(), first: numbers.start };
-        Self { first, count: numbers.end.saturating_sub(numbers.start), names, bits, lanes: 1 }
+        Self { first, count: numbers.end.saturating_sub(numbers.start), names, bits, lanes: 1, alias: None }
     }
 
     /// Scalar registers with individual names, in the order of their DWARF numbers from `first` on.
@@ -65,7 +67,14 @@ impl Registers {
         bits: u32,
     ) -> Self {
         let names: Vec<_> = names.into_iter().map(Into::into).collect();
-        Self { first, count: names.len() as u64, names: RegisterNames::Listed(names), bits, lanes: 1 }
+        Self {
+            first,
+            count: names.len() as u64,
+            names: RegisterNames::Listed(names),
+            bits,
+            lanes: 1,
+            alias: None,
+        }
     }
 
     /// Scalar registers without a list: all names of 2 to 8 printable ASCII characters that begin with `prefix`. The
@@ -73,7 +82,7 @@ impl Registers {
     /// DWARF of PTX.
     pub fn packed_names(prefix: char, bits: u32) -> Self {
         let prefix = u8::try_from(prefix).unwrap_or(0);
-        Self { first: 0, count: 0, names: RegisterNames::Packed { prefix }, bits, lanes: 1 }
+        Self { first: 0, count: 0, names: RegisterNames::Packed { prefix }, bits, lanes: 1, alias: None }
     }
 
     /// Makes them vector registers: `bits` for each of `lanes` lanes.
@@ -81,6 +90,14 @@ impl Registers {
     pub fn with_lanes(mut self, lanes: u32) -> Self {
         self.bits = self.bits.saturating_mul(lanes);
         self.lanes = lanes;
+        self
+    }
+
+    /// Gives the registers further consecutive DWARF numbers, from `first` on, as some producers write them. A
+    /// [`Register`] of such a number has the other one.
+    #[must_use]
+    pub fn with_alias(mut self, first: u64) -> Self {
+        self.alias = Some(first);
         self
     }
 
@@ -107,6 +124,17 @@ impl Registers {
     /// Returns the number of lanes of each register.
     pub fn lanes(&self) -> u32 {
         self.lanes
+    }
+
+    /// Returns the other DWARF number of the first register.
+    pub fn alias(&self) -> Option<Reg> {
+        self.alias.map(Reg)
+    }
+
+    /// The register that has the number as its other one.
+    pub(super) fn aliased(&self, reg: Reg) -> Option<Reg> {
+        let index = reg.0.wrapping_sub(self.alias?);
+        (index < self.count).then(|| Reg(self.first + index))
     }
 
     /// Whether a register has the number, other than one with a packed name.

@@ -66,11 +66,13 @@ pub struct Space {
     pub null: u64,
     /// Owner of each copy of the memory.
     pub per: Per,
+    /// Number in `DW_AT_address_class`, where it differs from `id`. DWARF 5 section 2.12.
+    pub address_class: Option<u32>,
 }
 
 impl Space {
     /// Makes a space with one copy for all threads, and 0 as the null address.
     pub const fn new(id: SpaceId, name: &'static str, address_bits: u32) -> Self {
-        Self { id, name: Cow::Borrowed(name), address_bits, null: 0, per: Per::Process }
+        Self { id, name: Cow::Borrowed(name), address_bits, null: 0, per: Per::Process, address_class: None }
     }
 }

@@ -1,6 +1,6 @@
 //! Unknown words: messages name the nearest known word, and the command that lists all.
 
-use eitri::target::{Gfx, Target, Wave};
+use eitri::target::{Gfx, Sm, Target, Wave};
 use pretty_assertions::assert_eq;
 
 use super::{Folder, lane_wise, run};
@@ -51,7 +51,7 @@ fn targets_are_suggested_and_listed() {
         assert_eq!(Target::named(name).expect("a target").name(), name);
     }
     let waves = |gfx: Gfx| [Wave::W32, Wave::W64].into_iter().filter(|wave| gfx.runs(*wave)).count();
-    assert_eq!(names.len(), 4 + Gfx::all().map(waves).sum::<usize>());
+    assert_eq!(names.len(), 4 + Gfx::all().map(waves).sum::<usize>() + Sm::all().count());
 }
 
 #[test]

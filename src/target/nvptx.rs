@@ -1,0 +1,148 @@
+//! NVIDIA's processors from sm_75 on: registers of SASS and of PTX, address spaces, and ELF flags of cubins.
+//!
+//! A register of PTX is a name: the DWARF number is its ASCII, packed. The registers of SASS have the numbers of call
+//! frame information, class times 2²⁴ plus number; in expressions, R registers are plain numbers.
+
+use super::{ElfIdentity, Per, Registers, Relocations, Space, SpaceId, Target};
+
+/// A processor of NVIDIA, or an architecture with features of its own (`a`) or of its family (`f`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sm {
+    number: u16,
+    features: Features,
+}
+
+/// Features beyond those that later processors also have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Features {
+    None,
+    Own,
+    Family,
+}
+
+impl Features {
+    const fn letter(self) -> &'static str {
+        match self {
+            Self::None => "",
+            Self::Own => "a",
+            Self::Family => "f",
+        }
+    }
+}
+
+/// Processors, and the features with which PTX can be compiled for each.
+const PROCESSORS: &[(u16, &[Features])] = {
+    use Features::{Family, None, Own};
+    &[
+        (75, &[None]),
+        (80, &[None]),
+        (86, &[None]),
+        (87, &[None]),
+        (88, &[None]),
+        (89, &[None]),
+        (90, &[None, Own]),
+        (100, &[None, Own, Family]),
+        (103, &[None, Own, Family]),
+        (107, &[None, Own, Family]),
+        (110, &[None, Own, Family]),
+        (120, &[None, Own, Family]),
+        (121, &[None, Own, Family]),
+    ]
+};
+
+impl Sm {
+    /// Returns the processor of a name such as `sm_80` or `sm_90a`.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::all().find(|sm| sm.name() == name)
+    }
+
+    /// Returns the processor of a number such as 80, without further features.
+    pub fn numbered(number: u16) -> Option<Self> {
+        Self::all().find(|sm| sm.number == number)
+    }
+
+    /// Returns all processors, each also with the features of its own and of its family.
+    pub fn all() -> impl Iterator<Item = Self> {
+        PROCESSORS
+            .iter()
+            .flat_map(|&(number, features)| features.iter().map(move |&features| Self { number, features }))
+    }
+
+    /// Returns the number, such as 80.
+    pub fn number(self) -> u16 {
+        self.number
+    }
+
+    /// Returns the name, such as `sm_80`.
+    pub fn name(self) -> String {
+        format!("sm_{}{}", self.number, self.features.letter())
+    }
+}
+
+/// Classes of registers in call frame information and in the map of PTX registers.
+pub mod class {
+    /// Condition code.
+    pub const CC: u8 = 1;
+    /// Predicates, of one bit.
+    pub const P: u8 = 2;
+    /// Address registers.
+    pub const A: u8 = 3;
+    /// Halves of R registers: register and half are number divided by 2 and remainder.
+    pub const R_HALF: u8 = 4;
+    /// General registers.
+    pub const R: u8 = 5;
+    /// Local memory at an offset.
+    pub const LOCAL: u8 = 6;
+    /// Local memory at an offset from an R register.
+    pub const SPILL: u8 = 7;
+    /// Uniform predicates.
+    pub const UP: u8 = 9;
+    /// Halves of uniform registers.
+    pub const UR_HALF: u8 = 10;
+    /// Uniform registers.
+    pub const UR: u8 = 11;
+}
+
+const LANES: u32 = 32;
+
+const fn number(class: u8, n: u64) -> u64 {
+    (class as u64) << 24 | n
+}
+
+fn space(id: u32, name: &'static str, address_bits: u32, class: u32) -> Space {
+    Space { address_class: Some(class), ..Space::new(SpaceId(id), name, address_bits) }
+}
+
+pub(super) fn target(sm: Sm) -> Target {
+    let mut target = Target::builder(format!("nvptx-{}", sm.name()), LANES);
+    let per_lane = |registers: Registers| registers.with_lanes(LANES);
+    // RZ reads as 0.
+    target
+        .registers(per_lane(Registers::numbered(0, "R", 0..255, 32)).with_alias(number(class::R, 0)))
+        .registers(per_lane(Registers::listed(255, ["RZ"], 32)).with_alias(number(class::R, 255)))
+        .registers(per_lane(Registers::numbered(number(class::P, 0), "P", 0..7, 1)))
+        .registers(per_lane(Registers::listed(number(class::P, 7), ["PT"], 1)))
+        .registers(Registers::numbered(number(class::UR, 0), "UR", 0..63, 32))
+        .registers(Registers::listed(number(class::UR, 63), ["URZ"], 32))
+        .registers(Registers::numbered(number(class::UP, 0), "UP", 0..7, 1))
+        // A register of PTX has up to two words.
+        .registers(per_lane(Registers::packed_names('%', 64)));
+    target
+        .space(space(SpaceId::DEFAULT.0, "default", 64, 12))
+        .space(space(SpaceId::LOCAL.0, "shared", 32, 8))
+        .space(Space { per: Per::Lane, ..space(SpaceId::PRIVATE_LANE.0, "local", 32, 6) })
+        .space(space(8, "global", 64, 5))
+        .space(space(9, "const", 32, 4))
+        .space(space(10, "param", 32, 7));
+    // From sm_100 on, the low byte differs.
+    let low = if sm.number < 100 { 4 } else { 2 };
+    target.elf(ElfIdentity {
+        machine: 190,
+        flags: 6 << 24 | u32::from(sm.number) << 8 | low,
+        os_abi: 0x41,
+        abi_version: 8,
+        relocations: Relocations { abs32: 1, abs64: 2, relative32: 0 },
+    });
+    target.return_register("R20", false).data_alignment(-4);
+    target.resolve().expect("the names of registers are those of the target")
+}
