@@ -4,7 +4,7 @@ use std::fmt::{self, Write};
 
 use super::text::Dump;
 use crate::cfi;
-use crate::op::{Encoding, text};
+use crate::op::{Encoding, Reg, text};
 use crate::read::{CfaRule, Cie, Fde, FrameInstruction, FrameRow, FrameSection, Frames, Instruction, Rule};
 use crate::target::SpaceId;
 
@@ -92,6 +92,13 @@ impl<'d> Dump<'_, 'd, '_> {
         }
     }
 
+    /// Whether a register is printed together with the one before it: in a cubin, of whose registers nearly all have
+    /// rules.
+    fn joins(&self, register: Reg, next: Reg) -> bool {
+        let is_known = |register| self.target.is_some_and(|target| target.register(register).is_some());
+        self.object.is_cubin() && next.0 == register.0.wrapping_add(1) && is_known(register) && is_known(next)
+    }
+
     fn frame_row(&mut self, encoding: Encoding, row: &FrameRow<'_>) -> fmt::Result {
         write!(self.out, "  {:<12} cfa=", format!("{:#x}", row.start))?;
         match row.cfa {
@@ -105,9 +112,19 @@ impl<'d> Dump<'_, 'd, '_> {
             }
             CfaRule::Expression(expr) => self.frame_expression(encoding, expr)?,
         }
-        for &(register, rule) in &row.rules {
+        let mut rules = row.rules.iter().peekable();
+        while let Some(&(register, rule)) = rules.next() {
             self.out.push(' ');
             self.register(register)?;
+            let mut last = register;
+            while let Some((next, _)) = rules.next_if(|(next, same)| *same == rule && self.joins(last, *next))
+            {
+                last = *next;
+            }
+            if last != register {
+                self.out.push('-');
+                self.register(last)?;
+            }
             self.out.push('=');
             match rule {
                 Rule::Undefined => self.out.push_str("undefined"),

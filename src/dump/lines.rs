@@ -7,8 +7,18 @@ use crate::error::Count;
 use crate::read::LineProgram;
 
 impl<'d> Dump<'_, 'd, '_> {
-    pub(super) fn lines(&mut self, program: &LineProgram<'d>) -> fmt::Result {
-        write!(self.out, "lines: version {}", program.version)?;
+    pub(super) fn lines(&mut self, program: &LineProgram<'_>) -> fmt::Result {
+        self.line_table("lines", None, program)
+    }
+
+    /// Prints a line table. `file` is the only file of a table that has none of its own.
+    pub(super) fn line_table(
+        &mut self,
+        title: &str,
+        file: Option<&str>,
+        program: &LineProgram<'_>,
+    ) -> fmt::Result {
+        write!(self.out, "{title}: version {}", program.version)?;
         self.at(program.offset)?;
         self.out.push('\n');
         if self.verbose {
@@ -23,6 +33,9 @@ impl<'d> Dump<'_, 'd, '_> {
                 self.quoted(directory)?;
                 self.out.push('\n');
             }
+        }
+        if let Some(file) = file {
+            writeln!(self.out, "  file 0: {file:?}")?;
         }
         let first = u64::from(program.version < 5);
         for number in first..first + program.files.len() as u64 {
@@ -66,6 +79,10 @@ impl<'d> Dump<'_, 'd, '_> {
                 }
                 if row.isa != 0 {
                     write!(self.out, " isa {}", row.isa)?;
+                }
+                if let Some(inlined) = row.inlined {
+                    let name = program.inlined_name(inlined).unwrap_or("?".into());
+                    write!(self.out, " inlined {name} at row {}", inlined.call)?;
                 }
             }
             self.at(rows.offset())?;

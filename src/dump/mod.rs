@@ -9,6 +9,7 @@ mod lines;
 mod lists;
 mod macros;
 pub(crate) mod names;
+mod nvidia;
 mod out;
 mod steps;
 mod text;

@@ -30,6 +30,7 @@ use std::fmt::{self, Write};
 use gimli::{DwAt, constants as dw};
 
 use super::names;
+use super::nvidia;
 use super::out::Out;
 use crate::error::Count;
 use crate::op::{Decoder, Encoding, Op, OperandKind, Reg, text};
@@ -82,6 +83,9 @@ fn has_facts(object: &Object<'_>, dwarf: &Dwarf<'_>) -> bool {
 
 /// Prints the assumed section addresses of an object that is not linked.
 pub(super) fn addresses(out: &mut Out<'_>, object: &Object<'_>) {
+    if object.is_cubin() {
+        return nvidia::functions(out, object);
+    }
     let sections = object.sections().iter().filter(|section| section.is_loaded() && section.size != 0);
     let mut sections = sections.filter(|_| object.is_relocatable()).peekable();
     if sections.peek().is_none() {
@@ -111,7 +115,7 @@ pub(super) struct Dump<'a, 'd, 'w> {
     /// Offsets of the unit's unnamed procedures in ascending order; they are printed as numbers.
     procedures: Vec<u64>,
     /// Offsets of printed line programs, which several units can share.
-    printed: BTreeSet<u64>,
+    pub(super) printed: BTreeSet<u64>,
     pub(super) out: &'a mut Out<'w>,
 }
 
@@ -127,6 +131,7 @@ impl<'a, 'd> Dump<'a, 'd, '_> {
             }
             self.unit(unit)?;
         }
+        self.cubin()?;
         self.frames()?;
         self.indices()?;
         // Split units do not have relocations.

@@ -93,6 +93,11 @@ impl<'a> Cursor<'a> {
     }
 
     /// Reads all remaining bytes.
+    /// The bytes that are left.
+    pub(crate) fn rest(&self) -> &'a [u8] {
+        self.clone().take_rest()
+    }
+
     pub(crate) fn take_rest(&mut self) -> &'a [u8] {
         let rest = self.bytes.get(self.at..).unwrap_or_default();
         self.at = self.bytes.len();

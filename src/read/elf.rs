@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, HashMap};
 use super::elf_header::{Header, place_sections};
 use super::reloc;
 use crate::error::Result;
-use crate::target::{Gfx, Target, Wave};
+use crate::target::{Gfx, Sm, Target, Wave};
 
 /// `EM_X86_64`.
 pub(super) const X86_64: u16 = 62;
@@ -19,12 +19,17 @@ pub(super) const X86_64: u16 = 62;
 pub(super) const AARCH64: u16 = 183;
 /// `EM_RISCV`.
 pub(super) const RISCV: u16 = 243;
+/// `EM_CUDA`.
+pub(super) const CUDA: u16 = 190;
+/// `EI_OSABI` of cubins of ABI version 8.
+const CUDA_OS_ABI: u8 = 0x41;
 /// `EM_S390`.
 pub(super) const S390: u16 = 22;
 /// `EM_AMDGPU`.
 pub(super) const AMDGPU: u16 = 224;
 
 const SHF_ALLOC: u64 = 2;
+const SHF_EXECINSTR: u64 = 4;
 
 /// Sizes in bytes of the objects at symbols, by name.
 pub(crate) type Sizes<'s> = HashMap<&'s str, u64>;
@@ -56,6 +61,7 @@ pub struct Object<'d> {
     flags: u32,
     is_relocatable: bool,
     is_fixed: bool,
+    os_abi: u8,
     is_64: bool,
     big_endian: bool,
     sections: Vec<Section<'d>>,
@@ -64,6 +70,28 @@ pub struct Object<'d> {
     /// file.
     by_name: Vec<u32>,
     undefined: Vec<Undefined>,
+    mercury_copies: Vec<MercuryCopy>,
+}
+
+/// A section `.nv.merc.*` of a cubin for sm_100 and later: a copy of another section for the finalizer. It is not read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MercuryCopy {
+    /// Index of the copy in [`Object::sections`].
+    pub copy: usize,
+    /// Index of the section with the name of the original, if the file has it.
+    pub original: Option<usize>,
+    /// Whether the contents in the file are equal.
+    pub is_equal: bool,
+}
+
+fn mercury_copies(sections: &[Section<'_>]) -> Vec<MercuryCopy> {
+    let copies = sections.iter().enumerate().filter_map(|(copy, section)| {
+        let name = section.name.strip_prefix(".nv.merc")?;
+        let original = sections.iter().position(|section| section.name == name);
+        let is_equal = original.is_some_and(|original| sections[original].data == section.data);
+        Some(MercuryCopy { copy, original, is_equal })
+    });
+    copies.collect()
 }
 
 /// A section of an ELF file.
@@ -75,7 +103,7 @@ pub struct Section<'d> {
     pub kind: u32,
     /// `sh_flags`.
     pub flags: u64,
-    /// Address of the first byte; 0 if not loaded. In a relocatable object it is assigned by the reader.
+    /// Address of the first byte; 0 if not loaded. In a relocatable object, and in a cubin, it is assigned by the reader.
     pub address: u64,
     /// Size in bytes when loaded. `data` is empty where the file has no contents.
     pub size: u64,
@@ -95,8 +123,13 @@ impl Section<'_> {
         self.flags & SHF_ALLOC != 0
     }
 
+    /// Whether the section is loaded as code (`SHF_EXECINSTR`).
+    pub fn is_code(&self) -> bool {
+        self.is_loaded() && self.flags & SHF_EXECINSTR != 0
+    }
+
     pub(super) fn is_debug(&self) -> bool {
-        self.name.starts_with(".debug_")
+        self.name.starts_with(".debug_") || self.name.starts_with(".nv_debug_")
     }
 
     /// Whether other sections refer to it by offset, so that it is not read from its start.
@@ -190,8 +223,8 @@ impl<'d> Object<'d> {
     ) -> Result<Self> {
         let header = Header::read(bytes)?;
         let mut sections = header.sections(bytes)?;
-        if header.is_relocatable {
-            place_sections(&mut sections)?;
+        if header.is_placed() {
+            place_sections(&mut sections, header.machine)?;
         }
         let sizes = match placing {
             Placing::Linked(sizes) if header.is_relocatable => Some(sizes),
@@ -221,8 +254,9 @@ impl<'d> Object<'d> {
         if let Some(sizes) = sizes {
             place_symbols(&mut symbols, &sections, sizes);
         }
+        let mercury_copies = if header.machine == CUDA { mercury_copies(&sections) } else { Vec::new() };
         let mut undefined = Vec::new();
-        if header.is_relocatable {
+        if header.is_placed() {
             undefined =
                 reloc::apply(&mut sections, &symbols, table, &header.file(), target.map(Target::elf))?;
         }
@@ -246,6 +280,7 @@ impl<'d> Object<'d> {
         });
         Ok(Self {
             machine: header.machine,
+            os_abi: header.os_abi,
             flags: header.flags,
             is_relocatable: header.is_relocatable,
             is_fixed: header.is_fixed,
@@ -255,6 +290,7 @@ impl<'d> Object<'d> {
             symbols,
             by_name,
             undefined,
+            mercury_copies,
         })
     }
 
@@ -338,6 +374,23 @@ impl<'d> Object<'d> {
             .flatten()
     }
 
+    /// Returns the sections of a cubin that are copies of others.
+    pub fn mercury_copies(&self) -> &[MercuryCopy] {
+        &self.mercury_copies
+    }
+
+    /// Returns the processor of a cubin, from its flags. `None` for other machines and unknown processors.
+    pub fn sm(&self) -> Option<Sm> {
+        // Before ABI version 8, with OSABI 0x33, the number is in the low byte.
+        let number = if self.os_abi == CUDA_OS_ABI { self.flags >> 8 } else { self.flags };
+        Sm::numbered((number & 0xff) as u16).filter(|_| self.machine == CUDA)
+    }
+
+    /// Whether the file is a cubin: an object or program of NVIDIA's machine.
+    pub fn is_cubin(&self) -> bool {
+        self.machine == CUDA
+    }
+
     /// Returns the wave size of all kernel descriptors in the file: bit 10 of `kernel_code_properties`. `None` without
     /// kernels, or where they differ.
     pub fn wave(&self) -> Option<Wave> {
@@ -362,6 +415,7 @@ impl<'d> Object<'d> {
     pub fn target(&self, wave: Option<Wave>) -> Option<Target> {
         match self.machine {
             X86_64 => return Some(Target::x86_64()),
+            CUDA => return self.sm().map(Target::nvptx),
             AARCH64 if !self.big_endian => return Some(Target::aarch64()),
             RISCV if self.is_64 => return Some(Target::riscv64()),
             S390 => return Some(Target::s390x()),

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::compress;
 use super::cursor::Cursor;
-use super::elf::{Section, Symbol, SymbolKind};
+use super::elf::{CUDA, Section, Symbol, SymbolKind};
 use crate::error::{Count, Error, ErrorKind, Result};
 
 const ET_REL: u16 = 1;
@@ -33,6 +33,7 @@ pub(super) struct File {
 /// Fields of the ELF header.
 pub(super) struct Header {
     pub(super) machine: u16,
+    pub(super) os_abi: u8,
     pub(super) flags: u32,
     pub(super) is_relocatable: bool,
     pub(super) is_fixed: bool,
@@ -85,6 +86,7 @@ impl Header {
         let (is_relocatable, is_fixed) = (kind == ET_REL, kind == ET_EXEC);
         Ok(Self {
             machine,
+            os_abi: ident(7),
             flags,
             is_relocatable,
             is_fixed,
@@ -95,6 +97,12 @@ impl Header {
             section_count,
             names,
         })
+    }
+
+    /// Whether the reader chooses the addresses of sections, and applies relocations: in relocatable objects, and in all
+    /// cubins, where each function is at address 0.
+    pub(super) fn is_placed(&self) -> bool {
+        self.is_relocatable || self.machine == CUDA
     }
 
     pub(super) fn file(&self) -> File {
@@ -211,7 +219,7 @@ impl Header {
                 _ => Some(usize::from(index)),
             };
             let section = section.filter(|&section| section < sections.len());
-            let base = section.filter(|_| self.is_relocatable).map_or(0, |section| sections[section].address);
+            let base = section.filter(|_| self.is_placed()).map_or(0, |section| sections[section].address);
             let is_defined = section.is_some() || index == SHN_ABS;
             let kind = match info & 0xf {
                 0 => SymbolKind::None,
@@ -233,12 +241,20 @@ impl Header {
     }
 }
 
-/// Assigns every loaded section an address of its own.
-pub(super) fn place_sections(sections: &mut [Section<'_>]) -> Result<()> {
+/// Assigns every loaded section an address of its own. In a cubin, these are the functions and then the sections of
+/// global memory: constant, shared and local memory have addresses of their own, from 0 on.
+pub(super) fn place_sections(sections: &mut [Section<'_>], machine: u16) -> Result<()> {
     let mut next = FIRST_BASE;
-    for section in sections {
-        section.address = 0;
-        if section.is_loaded() {
+    sections.iter_mut().for_each(|section| section.address = 0);
+    let kinds: &[fn(&Section<'_>) -> bool] = match machine {
+        CUDA => &[
+            |section| section.is_code(),
+            |section| section.is_loaded() && section.name.starts_with(".nv.global"),
+        ],
+        _ => &[|section| section.is_loaded()],
+    };
+    for is_placed in kinds {
+        for section in sections.iter_mut().filter(|section| is_placed(section)) {
             section.address = next;
             // At least one byte stays free, so that the end of a section is not the start of another.
             let end = next.checked_add(section.size).and_then(|end| end.checked_add(BASE_ALIGN));

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use gimli::{DwForm, DwLnct, constants as dw};
 
 use super::cursor::{Cursor, is_address_size};
-use super::line_rows::LineRows;
+use super::line_rows::{InlinedRow, LineRows};
 use super::sections::{Base, Sections};
 use crate::error::{Count, Error, ErrorKind, Result};
 
@@ -40,6 +40,9 @@ pub struct LineProgram<'o> {
     pub directories: Vec<&'o [u8]>,
     /// Files in the order of the header; [`file`](Self::file) maps their numbers.
     pub files: Vec<LineFile<'o>>,
+    /// Offset in `.debug_str` of the names of inlined functions, in cubins: the header ends with it.
+    pub inlined_names: Option<u64>,
+    names: &'o [u8],
     /// Opcodes of the program.
     pub(super) program: Cursor<'o>,
 }
@@ -84,7 +87,18 @@ impl<'o> LineProgram<'o> {
     }
 
     pub(super) fn read_with(sections: &Sections<'o>, offset: u64, strings: Base) -> Result<Self> {
-        let mut from = sections.cursor(".debug_line", sections.debug_line).at(offset, "a line program")?;
+        let section = sections.cursor(".debug_line", sections.debug_line);
+        Self::read_in(section, sections, offset, strings)
+    }
+
+    /// Reads a program of a section, with strings in others.
+    pub(super) fn read_in(
+        section: Cursor<'o>,
+        sections: &Sections<'o>,
+        offset: u64,
+        strings: Base,
+    ) -> Result<Self> {
+        let mut from = section.at(offset, "a line program")?;
         let (len, offset_bytes) = from.initial_length(WHAT)?;
         let mut from = from.limit(len, "a line program")?;
         let at = from.offset();
@@ -147,6 +161,11 @@ impl<'o> LineProgram<'o> {
             directories = read_until_empty(&mut from, |_, path| Ok(path))?;
             files = read_until_empty(&mut from, read_file)?;
         }
+        // NVIDIA's assembler appends the offset. Other producers end the header with the files.
+        let inlined_names = match from.rest().len() {
+            4 if version < 5 && offset_bytes == 4 => Some(from.uint(4, WHAT)?),
+            _ => None,
+        };
         Ok(Self {
             offset,
             version,
@@ -162,6 +181,8 @@ impl<'o> LineProgram<'o> {
             formats,
             directories,
             files,
+            inlined_names,
+            names: sections.debug_str,
             program,
         })
     }
@@ -188,6 +209,22 @@ impl<'o> LineProgram<'o> {
             Some(directory) => Some(format!("{}/{path}", String::from_utf8_lossy(directory)).into()),
             None => Some(path),
         }
+    }
+
+    /// Returns the name of the function of which a row has inlined code. U+FFFD replaces invalid UTF-8. `None` without a
+    /// name at the offset.
+    pub fn inlined_name(&self, inlined: InlinedRow) -> Option<Cow<'o, str>> {
+        let offset = usize::try_from(self.inlined_names?.checked_add(inlined.name)?).ok()?;
+        let name = self.names.get(offset..)?;
+        let end = name.iter().position(|byte| *byte == 0)?;
+        Some(String::from_utf8_lossy(&name[..end]))
+    }
+
+    /// Returns the offset behind the program in its section, in bytes.
+    pub(super) fn end(&self) -> u64 {
+        let mut program = self.program;
+        program.take_rest();
+        program.offset()
     }
 
     /// Returns the rows of the program.

@@ -4,6 +4,15 @@ use super::cursor::{Cursor, is_address_size, max_address};
 use super::line::{LineFile, LineProgram, read_file};
 use crate::error::{Count, ErrorKind, Result};
 
+/// Call of inlined code, in the line tables of cubins (extended opcode 0x90).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct InlinedRow {
+    /// Row of the call, counted from 1 in the sequence of the row.
+    pub call: u64,
+    /// Offset of the name of the inlined function from [`LineProgram::inlined_names`], in bytes.
+    pub name: u64,
+}
+
 /// A row of a line table: the source position of the code from this address to that of the sequence's next row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LineRow {
@@ -31,6 +40,8 @@ pub struct LineRow {
     pub prologue_end: bool,
     /// Whether the row is a recommended breakpoint location for the exit of the function.
     pub epilogue_begin: bool,
+    /// Call of inlined code, in cubins.
+    pub inlined: Option<InlinedRow>,
 }
 
 /// The rows of a line program, in order.
@@ -49,6 +60,8 @@ pub struct LineRows<'p, 'o> {
 }
 
 const WHAT: &str = "an opcode of a line program";
+/// NVIDIA's extended opcode for the call of inlined code: the row of the call or 0, and the function's name.
+const INLINED: u8 = 0x90;
 
 impl<'p, 'o> LineRows<'p, 'o> {
     pub(super) fn new(program: &'p LineProgram<'o>) -> Self {
@@ -154,6 +167,10 @@ impl<'p, 'o> LineRows<'p, 'o> {
                 self.defined.push(read_file(&mut from, path)?);
             }
             4 => self.row.discriminator = from.uleb(WHAT)?,
+            INLINED if self.program.inlined_names.is_some() => {
+                let (call, name) = (from.uleb(WHAT)?, from.uleb(WHAT)?);
+                self.row.inlined = (call != 0).then_some(InlinedRow { call, name });
+            }
             _ => {}
         }
         Ok(false)
@@ -203,6 +220,7 @@ fn start(program: &LineProgram<'_>) -> LineRow {
         end_sequence: false,
         prologue_end: false,
         epilogue_begin: false,
+        inlined: None,
     }
 }
 

@@ -4,7 +4,7 @@
 //! were right.
 
 use super::cursor::Cursor;
-use super::elf::{AARCH64, AMDGPU, RISCV, S390, Section, Symbol, Undefined, X86_64};
+use super::elf::{AARCH64, AMDGPU, CUDA, RISCV, S390, Section, Symbol, Undefined, X86_64};
 use super::elf_header::File;
 use crate::error::{Error, ErrorKind, Result};
 use crate::target::ElfIdentity;
@@ -99,6 +99,10 @@ fn field(machine: u16, kind: u32, known: Option<ElfIdentity>) -> Option<Option<F
         (RISCV, 54..=56) => changed(1 << (kind - 54), Effect::Set),
         (RISCV, 60) => changed(1, Effect::SetUleb),
         (RISCV, 61) => changed(1, Effect::SubtractUleb),
+        // R_CUDA_32, _64; _UNUSED_CLEAR64 has no effect before linking.
+        (CUDA, 1) => is(4, false, From::Zero),
+        (CUDA, 2) => is(8, false, From::Zero),
+        (CUDA, 0x49) => Some(None),
         // R_386_32, _PC32, _TLS_LDO_32.
         (X86, 1) => is(4, false, From::Zero),
         (X86, 2) => is(4, true, From::Place),

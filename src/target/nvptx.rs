@@ -127,6 +127,7 @@ pub(super) fn target(sm: Sm) -> Target {
         .registers(Registers::numbered(number(class::UP, 0), "UP", 0..7, 1))
         // A register of PTX has up to two words.
         .registers(per_lane(Registers::packed_names('%', 64)));
+    target.registers(per_lane(Registers::listed(number(class::CC, 0), ["CC"], 32)));
     target
         .space(space(SpaceId::DEFAULT.0, "default", 64, 12))
         .space(space(SpaceId::LOCAL.0, "shared", 32, 8))

@@ -13,6 +13,7 @@ mod facts;
 mod frames;
 mod gnu;
 mod link;
+mod nvidia;
 mod scopes;
 mod source;
 mod split;

@@ -13,6 +13,7 @@ mod hand;
 mod headers;
 mod indices;
 mod macros;
+mod nvidia;
 mod objects;
 mod printed;
 mod random;

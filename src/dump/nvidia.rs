@@ -1,0 +1,96 @@
+//! Functions of a cubin, and the sections that only NVIDIA's tools write: lines of the PTX, and homes of its registers.
+
+use std::fmt::{self, Write};
+
+use super::out::Out;
+use super::text::Dump;
+use crate::error::Count;
+use crate::read::nvidia::{RegisterMap, RegisterTypes, lines, ptx_lines};
+use crate::read::{Object, SymbolKind};
+
+/// Prints the functions of a cubin at their assumed addresses: in the file, each one is at 0.
+pub(super) fn functions(out: &mut Out<'_>, object: &Object<'_>) {
+    let is_code = |index: usize| object.sections().get(index).is_some_and(|section| section.is_code());
+    let mut functions: Vec<_> = object
+        .symbols()
+        .iter()
+        .filter(|symbol| symbol.kind == SymbolKind::Func && symbol.section.is_some_and(is_code))
+        .collect();
+    functions.sort_by_key(|symbol| symbol.address);
+    for symbol in &functions {
+        let _ =
+            writeln!(out, "function {}: {:#x}, {}", symbol.name, symbol.address, Count(symbol.size, "byte"));
+    }
+    if !functions.is_empty() {
+        out.push('\n');
+    }
+}
+
+impl Dump<'_, '_, '_> {
+    /// Prints what only cubins have.
+    pub(super) fn cubin(&mut self) -> fmt::Result {
+        let object = self.object;
+        if !object.is_cubin() {
+            return Ok(());
+        }
+        for program in lines(object) {
+            match program {
+                Ok(program) if self.printed.insert(program.offset) => self.lines(&program)?,
+                Ok(_) => {}
+                Err(error) => writeln!(self.out, "lines: <{error}>")?,
+            }
+        }
+        for program in ptx_lines(object) {
+            match program {
+                Ok(program) => self.line_table("lines of the PTX", Some(".nv_debug_ptx_txt"), &program)?,
+                Err(error) => writeln!(self.out, "lines of the PTX: <{error}>")?,
+            }
+        }
+        let map = match RegisterMap::read(object) {
+            Ok(map) => map,
+            Err(error) => return writeln!(self.out, "registers: <{error}>"),
+        };
+        let types = match RegisterTypes::read(object) {
+            Ok(types) => types,
+            Err(error) => {
+                writeln!(self.out, "types of registers: <{error}>")?;
+                RegisterTypes::default()
+            }
+        };
+        for function in &map.functions {
+            writeln!(self.out, "registers of {}", function.name())?;
+            let types = types.of(function.name);
+            let base = function.address.unwrap_or(0);
+            for (index, home) in function.homes.iter().enumerate() {
+                let (start, end) = (base.wrapping_add(home.start.into()), base.wrapping_add(home.end.into()));
+                let register = String::from_utf8_lossy(home.register);
+                write!(self.out, "  [{start:#x}, {end:#x}] {register} word {}: {}", home.word, home.home)?;
+                if self.verbose
+                    && let Some(ty) = types.get(index)
+                {
+                    match RegisterTypes::name(*ty) {
+                        Some(name) => write!(self.out, " {name}")?,
+                        None => write!(self.out, " type {ty:#x}")?,
+                    }
+                }
+                self.out.push('\n');
+            }
+        }
+        self.copies()
+    }
+
+    /// Prints whether the copies of debug sections are equal to their originals.
+    fn copies(&mut self) -> fmt::Result {
+        let object = self.object;
+        let name = |index: usize| object.sections().get(index).map_or("", |section| &*section.name);
+        for copy in object.mercury_copies() {
+            let (Some(original), copied) = (copy.original, name(copy.copy)) else { continue };
+            if copied.contains(".rela.") || !copied.contains("debug_") {
+                continue;
+            }
+            let verdict = if copy.is_equal { "equal to" } else { "different from" };
+            writeln!(self.out, "copy {copied}: {verdict} {}", name(original))?;
+        }
+        Ok(())
+    }
+}

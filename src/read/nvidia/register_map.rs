@@ -1,0 +1,146 @@
+//! Homes of PTX registers by pc: the section `.nv_debug_info_reg_sass`.
+
+use std::borrow::Cow;
+
+use crate::error::{Count, ErrorKind, Result};
+use crate::read::Object;
+use crate::read::cursor::Cursor;
+use crate::target::nvptx::class;
+
+const SECTION: &str = ".nv_debug_info_reg_sass";
+const WHAT: &str = "the map of registers";
+/// Least size of an entry in bytes: four numbers and an empty name.
+const LEAST: usize = 17;
+
+/// Homes of the PTX registers of each function.
+#[derive(Debug, Clone, Default)]
+pub struct RegisterMap<'o> {
+    /// Functions, in the order of the section.
+    pub functions: Vec<MappedFunction<'o>>,
+}
+
+/// Homes of the PTX registers of a function.
+#[derive(Debug, Clone)]
+pub struct MappedFunction<'o> {
+    /// Linkage name of the function.
+    pub name: &'o [u8],
+    /// Address of the function, if the file has a function symbol of that name.
+    pub address: Option<u64>,
+    /// Homes, in the order of the section, which can be that of pcs or of registers.
+    pub homes: Vec<RegisterHome<'o>>,
+}
+
+/// Home of one word of a PTX register while it has a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RegisterHome<'o> {
+    /// Name of the PTX register.
+    pub register: &'o [u8],
+    /// Number of the word of 32 bits: 0 is the lower one.
+    pub word: u32,
+    /// Register or memory.
+    pub home: Home,
+    /// First pc, in bytes from the start of the function: the instruction that writes the value.
+    pub start: u32,
+    /// Last pc, included: the last instruction that reads the value.
+    pub end: u32,
+}
+
+/// Register or memory that has a word of a PTX register: class times 2²⁴ plus number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Home(pub u32);
+
+impl Home {
+    /// Returns the [class](class).
+    pub fn class(self) -> u8 {
+        (self.0 >> 24) as u8
+    }
+
+    /// Returns the number within the class.
+    pub fn number(self) -> u32 {
+        self.0 & 0xff_ffff
+    }
+}
+
+/// Displays the home: `R4`, `R4.h`, `local[R1+0xa8]`, or the number for another class.
+impl core::fmt::Display for Home {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let number = self.number();
+        let half = if number.is_multiple_of(2) { 'l' } else { 'h' };
+        match self.class() {
+            class::CC => write!(f, "CC{number}"),
+            class::P if number == 7 => f.write_str("PT"),
+            class::P => write!(f, "P{number}"),
+            class::A => write!(f, "A{number}"),
+            class::R_HALF => write!(f, "R{}.{half}", number / 2),
+            class::R if number == 255 => f.write_str("RZ"),
+            class::R => write!(f, "R{number}"),
+            class::LOCAL => write!(f, "local[{number:#x}]"),
+            class::SPILL => write!(f, "local[R{}+{:#x}]", number >> 16, number & 0xffff),
+            class::UP => write!(f, "UP{number}"),
+            class::UR_HALF => write!(f, "UR{}.{half}", number / 2),
+            class::UR if number == 63 => f.write_str("URZ"),
+            class::UR => write!(f, "UR{number}"),
+            _ => write!(f, "{:#x}", self.0),
+        }
+    }
+}
+
+impl<'o> RegisterMap<'o> {
+    /// Reads the map of a cubin; an object without the section has an empty one.
+    ///
+    /// # Errors
+    /// [`Truncated`](ErrorKind::Truncated) or [`Malformed`](ErrorKind::Malformed), with the offset.
+    pub fn read(object: &'o Object<'_>) -> Result<Self> {
+        let Some(section) = object.section(SECTION) else { return Ok(Self::default()) };
+        let mut from = Cursor::new(SECTION, &section.data, object.is_big_endian());
+        let mut functions = Vec::new();
+        while !from.is_at_end() {
+            functions.push(read_function(&mut from, object)?);
+        }
+        Ok(Self { functions })
+    }
+
+    /// Returns the function that begins at an address.
+    pub fn function_at(&self, address: u64) -> Option<&MappedFunction<'o>> {
+        self.functions.iter().find(|function| function.address == Some(address))
+    }
+}
+
+fn read_function<'o>(from: &mut Cursor<'o>, object: &Object<'_>) -> Result<MappedFunction<'o>> {
+    let name = from.string(WHAT)?;
+    let at = from.offset();
+    let count = from.u32(WHAT)?;
+    let most = from.rest().len() / LEAST;
+    if count as usize > most {
+        let text = format!("{WHAT}: the section has room for at most {}: {count}", Count(most, "entry"));
+        return Err(from.error(ErrorKind::Malformed(text), at));
+    }
+    let mut homes = Vec::with_capacity(count as usize);
+    for _ in 0..count {
+        let word = from.u32(WHAT)?;
+        let register = from.string(WHAT)?;
+        let home = Home(from.u32(WHAT)?);
+        homes.push(RegisterHome { register, word, home, start: from.u32(WHAT)?, end: from.u32(WHAT)? });
+    }
+    let address = core::str::from_utf8(name).ok().and_then(|name| object.symbol_address(name));
+    Ok(MappedFunction { name, address, homes })
+}
+
+impl<'o> MappedFunction<'o> {
+    /// Returns the name. U+FFFD replaces invalid UTF-8.
+    pub fn name(&self) -> Cow<'o, str> {
+        String::from_utf8_lossy(self.name)
+    }
+
+    /// Returns the home of a word of a PTX register at a pc, in bytes from the start of the function; `None` without
+    /// one, or with two.
+    pub fn home(&self, register: &[u8], word: u32, pc: u64) -> Option<Home> {
+        let mut found = self.homes.iter().filter(|home| {
+            home.register == register
+                && home.word == word
+                && (home.start.into()..=home.end.into()).contains(&pc)
+        });
+        let home = found.next()?.home;
+        found.next().is_none().then_some(home)
+    }
+}

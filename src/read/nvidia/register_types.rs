@@ -1,0 +1,50 @@
+//! Types of PTX registers: the section `.nv_debug_info_reg_type`.
+
+use crate::error::Result;
+use crate::read::Object;
+use crate::read::cursor::Cursor;
+
+const SECTION: &str = ".nv_debug_info_reg_type";
+const WHAT: &str = "the types of registers";
+
+/// Types by number, as ptxas writes them for a register of each type.
+const NAMES: [&str; 18] = [
+    "b8", "b16", "b32", "b64", "u8", "u16", "u32", "u64", "s8", "s16", "s32", "s64", "f16", "f16x2", "f32",
+    "f64", "pred", "b128",
+];
+
+/// Types of the PTX registers of each function.
+#[derive(Debug, Clone, Default)]
+pub struct RegisterTypes<'o> {
+    /// Functions, in the order of the section: the linkage name, and the type of the register of each entry of the
+    /// map.
+    pub functions: Vec<(&'o [u8], &'o [u8])>,
+}
+
+impl<'o> RegisterTypes<'o> {
+    /// Reads the types of a cubin; an object without the section has none.
+    ///
+    /// # Errors
+    /// [`Truncated`](crate::error::ErrorKind::Truncated), with the offset.
+    pub fn read(object: &'o Object<'_>) -> Result<Self> {
+        let Some(section) = object.section(SECTION) else { return Ok(Self::default()) };
+        let mut from = Cursor::new(SECTION, &section.data, object.is_big_endian());
+        let mut functions = Vec::new();
+        while !from.is_at_end() {
+            let name = from.string(WHAT)?;
+            let count = from.u32(WHAT)?;
+            functions.push((name, from.take(count.into(), WHAT)?));
+        }
+        Ok(Self { functions })
+    }
+
+    /// Returns the type of each home of a function, in the order of the [map](super::RegisterMap); empty without types.
+    pub fn of(&self, function: &[u8]) -> &'o [u8] {
+        self.functions.iter().find(|(name, _)| *name == function).map_or(&[], |(_, types)| types)
+    }
+
+    /// Returns the name of a type in PTX, without the dot.
+    pub fn name(ty: u8) -> Option<&'static str> {
+        NAMES.get(usize::from(ty)).copied()
+    }
+}

@@ -1,0 +1,182 @@
+//! Cubins that NVIDIA's tools made of CUDA C++: `dump` prints the lines, inlined calls, registers and homes that
+//! `nvdisasm` and `cuobjdump` print.
+//!
+//! The tools come from PyPI: nvidia-cuda-nvcc, nvidia-nvvm, nvidia-cuda-crt, nvidia-cuda-runtime,
+//! nvidia-cuda-cuobjdump, nvidia-cuda-nvdisasm.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use pretty_assertions::assert_eq;
+
+use super::common::{Folder, Tool};
+
+const NVCC: Tool = Tool::new("nvcc", "nvidia-cuda-nvcc of PyPI");
+const CUOBJDUMP: Tool = Tool::new("cuobjdump", "nvidia-cuda-cuobjdump of PyPI");
+const NVDISASM: Tool = Tool::new("nvdisasm", "nvidia-cuda-nvdisasm of PyPI");
+
+/// Processors, each with the flags of a build for debugging and of one with lines alone.
+const BUILDS: [(&str, &str); 8] = [
+    ("sm_80", "-G -g"),
+    ("sm_90", "-G -g"),
+    ("sm_100", "-G -g"),
+    ("sm_120", "-G -g"),
+    ("sm_80", "-lineinfo -O3"),
+    ("sm_90", "-lineinfo -O3"),
+    ("sm_100", "-lineinfo -O3"),
+    ("sm_120", "-lineinfo -O3"),
+];
+
+/// A cubin of the kernel; `None` without the tools.
+fn cubin(folder: &Folder, (processor, flags): (&str, &str)) -> Option<PathBuf> {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/outside/nvidia/kernel.cu");
+    let out = folder.path().join("k.cubin");
+    let arch = format!("-arch={processor}");
+    let mut arguments: Vec<&str> = flags.split(' ').chain(["-cubin", &arch, "-o"]).collect();
+    arguments.extend([out.to_str()?, source.to_str()?]);
+    let ran = NVCC.run(&arguments)?;
+    assert!(ran.succeeded, "{ran}");
+    Some(out)
+}
+
+fn dumped(path: &Path) -> String {
+    let bytes = std::fs::read(path).expect("the cubin");
+    eitri::dump::print(&bytes, None).expect("a dump")
+}
+
+/// Functions of a dump: addresses by name.
+fn functions(dump: &str) -> BTreeMap<&str, u64> {
+    let lines = dump.lines().filter_map(|line| line.strip_prefix("function ")?.split_once(": "));
+    lines.map(|(name, rest)| (name, hex(rest.split(',').next().expect("an address")))).collect()
+}
+
+fn hex(text: &str) -> u64 {
+    u64::from_str_radix(text.trim_start_matches("0x"), 16).unwrap_or_else(|_| panic!("a number: {text}"))
+}
+
+/// Source lines by address: the line of the last row there, and the line of the call if the code is inlined.
+fn lines_of_dump(dump: &str) -> BTreeMap<u64, (u64, Option<u64>)> {
+    let (_, table) = dump.split_once("\nlines: ").expect("a line table");
+    let (mut found, mut sequence) = (BTreeMap::new(), Vec::new());
+    for row in table.lines().skip(1).take_while(|row| row.starts_with("  ")) {
+        let words: Vec<&str> = row.split_whitespace().collect();
+        match words[1] {
+            _ if words[0] == "file" => {}
+            "end" => sequence.clear(),
+            position => {
+                let line = position.split(':').nth(1).and_then(|line| line.parse().ok()).expect("a line");
+                sequence.push(line);
+                let call = row.split_once(" at row ").map(|(_, call)| call.parse::<usize>().expect("a row"));
+                found.insert(hex(words[0]), (line, call.map(|call| sequence[call - 1])));
+            }
+        }
+    }
+    found
+}
+
+/// The same of `nvdisasm`.
+fn lines_of_tool(path: &Path, functions: &BTreeMap<&str, u64>) -> Option<BTreeMap<u64, (u64, Option<u64>)>> {
+    let text = NVDISASM.run(&["-gi", "-c", path.to_str()?])?.clean();
+    let (mut found, mut base, mut next) = (BTreeMap::new(), 0, None);
+    for line in text.lines() {
+        if let Some(name) = line.strip_prefix(".text.").and_then(|line| line.strip_suffix(':')) {
+            base = functions[name];
+        } else if let Some((_, note)) = line.split_once("//## File ") {
+            let number = |text: &str| text.split(' ').next().and_then(|line| line.parse::<u64>().ok());
+            let mut parts = note.split(", line ").skip(1);
+            let line = parts.next().and_then(number).expect("a line");
+            let call = parts.next().and_then(number);
+            // The callers' notes follow that of the inlined code.
+            next = next.or(Some((line, call)));
+        } else if let Some((_, rest)) = line.split_once("/*")
+            && let Some((address, _)) = rest.split_once("*/")
+            && let Some(note) = next.take()
+        {
+            found.insert(base + hex(address), note);
+        }
+    }
+    Some(found)
+}
+
+#[test]
+fn lines_and_inlined_calls_are_those_of_nvdisasm() {
+    let folder = Folder::new();
+    for build in BUILDS {
+        let Some(path) = cubin(&folder, build) else { return };
+        let dump = dumped(&path);
+        let functions = functions(&dump);
+        let Some(expected) = lines_of_tool(&path, &functions) else { return };
+        let found = lines_of_dump(&dump);
+        assert!(expected.len() >= 10, "{build:?}: {expected:?}");
+        assert!(build.1.contains("-G") || expected.values().any(|(_, call)| call.is_some()), "{build:?}");
+        // The tool repeats the note of a line at labels, and omits rows that repeat the one before.
+        let at = |address: u64| found.range(..=address).next_back().map(|(_, line)| *line);
+        for (&address, &line) in &expected {
+            assert_eq!(at(address), Some(line), "{build:?} {address:#x}");
+        }
+        let changes = found.iter().filter(|(address, line)| {
+            found.range(..**address).next_back().is_none_or(|(_, before)| before != *line)
+        });
+        for (address, line) in changes {
+            // The end of a sequence is not in the map, so that the first row of a function always is.
+            assert_eq!(expected.get(address), Some(line), "{build:?} {address:#x}");
+        }
+    }
+}
+
+/// Home of a class and number in the notation of `dump`.
+fn home(number: u64) -> String {
+    let (class, low) = (number >> 24, number & 0xff_ffff);
+    match class {
+        2 => format!("P{low}"),
+        5 => format!("R{low}"),
+        4 => format!("R{}.{}", low / 2, if low % 2 == 0 { "l" } else { "h" }),
+        7 => format!("local[R{}+{:#x}]", low >> 16, low & 0xffff),
+        11 => format!("UR{low}"),
+        _ => panic!("class {class}"),
+    }
+}
+
+#[test]
+fn homes_of_registers_are_those_of_cuobjdump() {
+    let folder = Folder::new();
+    for build in &BUILDS[..4] {
+        let Some(path) = cubin(&folder, *build) else { return };
+        let Some(ran) = CUOBJDUMP.run(&["-elf".as_ref(), path.as_os_str()]) else { return };
+        let text = ran.clean();
+        let dump = dumped(&path);
+        let functions = functions(&dump);
+        let (mut expected, mut name) = (Vec::new(), "");
+        let (_, section) = text.split_once(".section .nv_debug_info_reg_sass\n").expect("the section");
+        for line in section.lines().take_while(|line| !line.starts_with(".section")) {
+            if let Some(function) = line.trim().strip_prefix("Function Name: ") {
+                name = function;
+            } else if let Some((register, rest)) =
+                line.trim().strip_prefix("(reg: ").and_then(|line| line.split_once(") "))
+            {
+                let numbers: Vec<u64> = rest.split(", ").map(hex).collect();
+                let (start, end) = (functions[name] + numbers[1], functions[name] + numbers[2]);
+                expected.push(format!("[{start:#x}, {end:#x}] {register}: {}", home(numbers[0])));
+            }
+        }
+        assert!(expected.len() > 50, "{build:?}");
+        let (_, registers) = dump.split_once("\nregisters of ").expect("registers");
+        let found = registers.lines().take_while(|line| !line.is_empty());
+        let found = found.filter_map(|line| line.strip_prefix("  ")).map(|line| {
+            // The tool does not print the word.
+            let (register, home) = line.rsplit_once(": ").expect("a home");
+            let (register, _) = register.split_once(" word ").expect("a word");
+            format!("{register}: {home}")
+        });
+        assert_eq!(found.collect::<Vec<_>>(), expected, "{build:?}");
+        // Each register in an expression has the name that the tool prints.
+        let mut named: Vec<&str> =
+            text.split("(DW_OP_regx: ").skip(1).filter_map(|rest| rest.split(')').next()).collect();
+        let mut printed: Vec<&str> =
+            dump.lines().filter_map(|line| line.trim().strip_prefix("DW_AT_location: regx ")).collect();
+        named.sort_unstable();
+        printed.sort_unstable();
+        assert!(!named.is_empty());
+        assert_eq!(printed, named, "{build:?}");
+    }
+}

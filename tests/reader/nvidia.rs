@@ -1,0 +1,123 @@
+//! Sections that only NVIDIA's tools write, typed by hand.
+
+use eitri::emit::elf::{Code, CodeSection, Contents, new_object};
+use eitri::read::Object;
+use eitri::read::nvidia::{Home, PtxText, RegisterMap, RegisterTypes};
+use eitri::target::Target;
+use pretty_assertions::assert_eq;
+
+const MAP: &str = ".nv_debug_info_reg_sass";
+const TYPES: &str = ".nv_debug_info_reg_type";
+const TEXT: &str = ".nv_debug_ptx_txt";
+
+/// A cubin with a function `k` and one more section.
+fn cubin(name: &str, bytes: Vec<u8>) -> Vec<u8> {
+    let mut code = Code::text(vec![0; 64]).with_function("k", 16, 48);
+    code.sections[0].name = ".text.k".into();
+    code.sections.push(CodeSection::new(name, Contents::Note, bytes, 1));
+    new_object(&Target::named("nvptx-sm_90").unwrap(), &code, &[]).unwrap()
+}
+
+fn entry(word: u32, register: &str, home: u32, start: u32, end: u32) -> Vec<u8> {
+    let numbers = [home, start, end].map(u32::to_le_bytes).concat();
+    [&word.to_le_bytes()[..], register.as_bytes(), &[0], &numbers].concat()
+}
+
+fn map(function: &str, count: u32, entries: &[Vec<u8>]) -> Vec<u8> {
+    [function.as_bytes(), &[0], &count.to_le_bytes(), &entries.concat()].concat()
+}
+
+#[test]
+fn homes_of_registers_have_class_and_number() {
+    let entries = [
+        entry(0, "%rd1", 0x0500_0004, 0x10, 0x30),
+        entry(1, "%rd1", 0x0500_0005, 0x10, 0x20),
+        entry(1, "%rd1", 0x0701_00a8, 0x20, 0x30),
+        entry(0, "%rs2", 0x0400_0009, 0, 0x30),
+    ];
+    let homes = [
+        (0x0100_0000, "CC0"),
+        (0x0200_0003, "P3"),
+        (0x0200_0007, "PT"),
+        (0x0400_0008, "R4.l"),
+        (0x0400_0009, "R4.h"),
+        (0x0500_00fe, "R254"),
+        (0x0500_00ff, "RZ"),
+        (0x0600_0010, "local[0x10]"),
+        (0x0701_00a8, "local[R1+0xa8]"),
+        (0x0900_0002, "UP2"),
+        (0x0b00_0024, "UR36"),
+        (0x0c00_0001, "0xc000001"),
+    ];
+    for (number, text) in homes {
+        assert_eq!(Home(number).to_string(), text);
+    }
+    let bytes = cubin(MAP, [map("k", 4, &entries), map("gone", 0, &[])].concat());
+    let object = Object::read(&bytes).unwrap();
+    let map = RegisterMap::read(&object).unwrap();
+    let names: Vec<_> = map.functions.iter().map(|function| (function.name(), function.address)).collect();
+    assert_eq!(names, [("k".into(), Some(0x10010)), ("gone".into(), None)]);
+    let k = map.function_at(0x10010).unwrap();
+    for (register, word, pc, home) in [
+        // Both ends are included.
+        ("%rd1", 0, 0x0f, None),
+        ("%rd1", 0, 0x10, Some(0x0500_0004)),
+        ("%rd1", 0, 0x30, Some(0x0500_0004)),
+        ("%rd1", 0, 0x31, None),
+        ("%rd1", 1, 0x1f, Some(0x0500_0005)),
+        // Two entries of one word.
+        ("%rd1", 1, 0x20, None),
+        ("%rd1", 1, 0x21, Some(0x0701_00a8)),
+        ("%rd1", 2, 0x10, None),
+        ("%rd", 0, 0x10, None),
+        ("%rs2", 0, 0, Some(0x0400_0009)),
+    ] {
+        assert_eq!(k.home(register.as_bytes(), word, pc), home.map(Home), "{register} {word} {pc:#x}");
+    }
+}
+
+#[test]
+fn counts_are_bounded_by_the_section() {
+    for (count, error) in [
+        (
+            2,
+            "section .nv_debug_info_reg_sass, offset 0x2: the map of registers: the section has room for at most 1 entry: 2",
+        ),
+        (u32::MAX, "the section has room for at most 1 entry: 4294967295"),
+    ] {
+        let bytes = cubin(MAP, map("k", count, &[entry(0, "%r1", 0x0500_0000, 0, 16)]));
+        let found = RegisterMap::read(&Object::read(&bytes).unwrap()).unwrap_err().to_string();
+        assert!(found.ends_with(error), "{found}");
+        let text = eitri::dump::print(&bytes, None).unwrap();
+        assert!(text.contains("registers: <section .nv_debug_info_reg_sass, offset 0x2: "), "{text}");
+    }
+    // Every beginning of the section is an answer or an error.
+    let whole = map("k", 2, &[entry(0, "%r1", 0x0500_0000, 0, 16), entry(0, "%r2", 0x0500_0000, 0, 16)]);
+    for end in 0..whole.len() {
+        let bytes = cubin(MAP, whole[..end].to_vec());
+        let object = Object::read(&bytes).unwrap();
+        assert_eq!(RegisterMap::read(&object).is_ok(), end == 0, "{end}");
+    }
+}
+
+#[test]
+fn types_and_text_are_read() {
+    // One type for each entry of the map, by the order of the section.
+    let types = [b"k\0".as_slice(), &3_u32.to_le_bytes(), &[3, 0x0f, 0x10]].concat();
+    let bytes = cubin(TYPES, types);
+    let object = Object::read(&bytes).unwrap();
+    let types = RegisterTypes::read(&object).unwrap();
+    let names: Vec<_> = types.of(b"k").iter().map(|ty| RegisterTypes::name(*ty)).collect();
+    assert_eq!(names, [Some("b64"), Some("f64"), Some("pred")]);
+    assert!(types.of(b"j").is_empty() && RegisterTypes::name(18).is_none());
+    let bytes = cubin(TYPES, b"k\0\x04\0\0\0\x03".to_vec());
+    assert!(RegisterTypes::read(&Object::read(&bytes).unwrap()).is_err());
+    for name in [TEXT.into(), format!("{TEXT}.1270142632")] {
+        let bytes = cubin(&name, b".version 9.0\0\0ret;\0".to_vec());
+        let object = Object::read(&bytes).unwrap();
+        let text = PtxText::read(&object);
+        assert_eq!(text.count(), 3);
+        let lines: Vec<_> = (0..5).map(|number| text.line(number)).collect();
+        assert_eq!(lines, [None, Some(".version 9.0".into()), Some("".into()), Some("ret;".into()), None]);
+    }
+}
