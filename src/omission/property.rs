@@ -10,7 +10,7 @@ macro_rules! properties { ($($name:ident $text:literal;)*) => {
 
     impl Property {
         /// The text of messages.
-        pub(super) fn text(self) -> &'static str {
+        pub(crate) fn text(self) -> &'static str {
             match self { $(Self::$name => $text,)* }
         }
     }

@@ -104,7 +104,7 @@ reasons! {
     NoStaticMember(id: u32) "the static member %{id} is not described";
     UnknownPlace(id: u32) "where it is, %{id}, is not described";
     Undefined(id: u32) "%{id} is not defined";
-    UntypedMember "its type is not said, and described as one of which nothing is known";
+    Untyped(operand: &'static str) "its {operand} is a DebugInfoNone, and described as an unspecified type";
     StaticLayout "where a static member is in an object, and its size, are not described";
     OtherScopeInstructions "the scope is none of the function, and its instructions are of none";
     LineRange "a range of lines is described as its first";

@@ -5,6 +5,8 @@ mod bad;
 #[path = "../common/spirv.rs"]
 mod described;
 mod equal;
+#[path = "../common/idle.rs"]
+mod idle;
 mod listed;
 mod meaning;
 mod moves;

@@ -8,6 +8,8 @@ mod assemble;
 mod common;
 mod composites;
 mod functions;
+#[path = "../common/idle.rs"]
+mod idle;
 mod limits;
 mod lines;
 mod modes;

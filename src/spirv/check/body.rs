@@ -98,7 +98,7 @@ fn own_files(projection: &mut Projection<'_, '_>, function: &Function, added: &[
         if instruction.opcode() == op::LINE && !is_added(added, instruction.at, true) {
             let path = instruction.operands().first().and_then(|&file| projection.layout.string(Id(file)));
             let key = shape!(projection.shapes; "file", path.unwrap_or_default());
-            projection.told.own_files.insert(key);
+            projection.described.own_files.insert(key);
         }
     }
 }
@@ -125,11 +125,11 @@ fn reals(projection: &Projection<'_, '_>, function: &Function, added: &[Range<us
             is_first = false;
             is_open &= !op::is_terminator(opcode);
         } else if is_line && !is_added {
-            let said = match *instruction.operands() {
+            let operands = match *instruction.operands() {
                 [file, number, column] => Some((Id(file), number, column)),
                 _ => None,
             };
-            line = Some(OwnLine { counted: is_open.then_some(counted), line: said });
+            line = Some(OwnLine { counted: is_open.then_some(counted), line: operands });
         }
         counted += u32::from(!is_added);
     }
@@ -197,7 +197,7 @@ fn body(
     }
     placed.sort_unstable();
     let own = module.function(owner).scope;
-    let mut told = Now { scope: Some(own), line: None };
+    let mut now = Now { scope: Some(own), line: None };
     let (mut next, mut instructions, mut values) = (placed.iter().peekable(), Vec::new(), Vec::new());
     let mut own_line: Option<OwnLine> = None;
     for (index, real) in reals.iter().enumerate() {
@@ -207,9 +207,9 @@ fn body(
         own_line = real.line.or(own_line);
         while let Some(&(_, counted, statement)) = next.next_if(|&&(at, ..)| at == index) {
             match projection.binding.statements()[statement].1 {
-                Statement::Scope(scope) => told.scope = scope,
+                Statement::Scope(scope) => now.scope = scope,
                 Statement::Line(line) => {
-                    told.line = line;
+                    now.line = line;
                     // A line of the module's own that comes later stays in effect.
                     let own = real.line.and_then(|own| own.counted);
                     own_line = own_line.filter(|_| own.is_some_and(|own| counted <= own));
@@ -227,7 +227,7 @@ fn body(
         if real.is_start {
             continue;
         }
-        let scope = match told.scope {
+        let scope = match now.scope {
             Some(scope) => {
                 let shape = projection.scope(scope);
                 let is_block = module.scope(scope).kind == ScopeKind::Block;
@@ -240,8 +240,8 @@ fn body(
         };
         let line = match own_line {
             Some(OwnLine { line: Some((file, line, column)), .. }) => projection.line_at(file, line, column),
-            Some(OwnLine { line: None, .. }) => projection.line(None),
-            None => projection.line(told.line),
+            Some(OwnLine { line: None, .. }) => projection.line_shape(None),
+            None => projection.line_shape(now.line),
         };
         instructions.push((real.word, scope, line));
     }

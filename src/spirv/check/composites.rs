@@ -3,8 +3,7 @@
 use super::described::Projection;
 use super::shapes::{Part, Shape, shape};
 use crate::model::{
-    Accessibility, BaseOffset, Composite, CompositeKind, Passed, TemplateArgument, TemplateParameter, TypeId,
-    TypeKind,
+    Accessibility, BaseOffset, Composite, Passed, TemplateArgument, TemplateParameter, TypeId,
 };
 use crate::omission::{Property, Reason, Subject, TemplateOwner};
 
@@ -16,6 +15,10 @@ impl Projection<'_, '_> {
             Some(bits) => {
                 // Sizes are read back in whole bytes.
                 let encoded = self.omissions.number(Subject::Type(id), Property::Size);
+                if let Some(encoded) = encoded {
+                    let name = ty.name().map_or("", |name| module.string(name));
+                    self.unimported_layout(name, 0, encoded);
+                }
                 let bits = encoded.map_or(bits, |encoded| encoded.next_multiple_of(8));
                 shape!(self.shapes; bits, "bits")
             }
@@ -29,52 +32,71 @@ impl Projection<'_, '_> {
             };
             all.push(("passed".into(), shape!(self.shapes; passed)));
         }
-        let bases = composite.bases.iter().filter(|base| self.mode.has_inheritance && !base.is_virtual);
-        let bases: Vec<_> = bases.map(|base| (self.class(base.ty), *base)).collect();
-        let mut index = 0;
-        for (class, base) in bases {
-            let is_class =
-                matches!(module.ty(class).kind(), TypeKind::Composite(of) if of.kind != CompositeKind::Union);
-            if let (BaseOffset::Bytes(offset), true) = (base.offset, is_class) {
-                let access = self.access(base.accessibility);
-                let base = shape!(self.shapes; self.ty(class), "at", offset, access);
-                all.push((format!("base class {index}"), base));
-                index += 1;
+        let bases = (0..).zip(&composite.bases).map(|(place, base)| (Subject::Base(id, place), base));
+        let bases = bases.filter(|&(subject, _)| !self.omissions.has(subject, Property::Entity));
+        for (index, (subject, base)) in bases.collect::<Vec<_>>().into_iter().enumerate() {
+            let class = self.ty(self.class(base.ty));
+            let access = self.access(base.accessibility);
+            let encoded = self.omissions.number(subject, Property::Offset);
+            if encoded.or(self.omissions.number(subject, Property::Size)).is_some() {
+                let bits = module.ty(base.ty).bits().unwrap_or_default();
+                let bits = self.omissions.number(subject, Property::Size).unwrap_or(bits);
+                self.unimported_layout("", encoded.unwrap_or_default(), bits);
             }
+            let offset = match base.offset {
+                BaseOffset::Bytes(offset) => {
+                    shape!(self.shapes; encoded.map_or(offset, |encoded| encoded / 8))
+                }
+                BaseOffset::Expr(_) => shape!(self.shapes; "computed"),
+            };
+            let base = shape!(self.shapes; class, "at", offset, access);
+            all.push((format!("base class {index}"), base));
         }
-        let is_lost = |ty: TypeId| self.types[ty.as_u32() as usize].is_lost;
         let room = self.omissions.room(Subject::Type(id), Property::Members);
         let whole =
             self.omissions.number(Subject::Type(id), Property::Size).or(ty.bits()).unwrap_or(u64::MAX);
-        // A member that lies beyond the type, because its encoded offset is another number, cannot be imported.
-        let is_inside = |place: u32, member: &crate::model::Member| {
-            let bits = member.bits.or(module.ty(member.ty).bits()).unwrap_or_default();
-            let offset = self.omissions.number(Subject::Member(id, place), Property::Offset);
-            offset.is_none_or(|offset| offset.saturating_add(bits) <= whole.div_ceil(8).saturating_mul(8))
-        };
-        let members = (0..).zip(&composite.members).take(room);
-        let members = members.filter(|&(place, member)| !is_lost(member.ty) && is_inside(place, member));
-        let members: Vec<(u32, _)> = members.collect();
-        for (index, (place, member)) in members.into_iter().enumerate() {
+        let whole = whole.div_ceil(8).saturating_mul(8);
+        let mut index = 0;
+        for (place, member) in (0..).zip(&composite.members).take(room) {
             let subject = Subject::Member(id, place);
             let name = member.name.map_or("", |name| module.string(name)).to_owned();
-            let whole = module.ty(member.ty).bits();
-            let is_sized = whole.is_some() && self.types[member.ty.as_u32() as usize].is_sized;
+            let of_type = module.ty(member.ty).bits();
+            let number = |property| self.omissions.number(subject, property);
+            let (encoded_offset, encoded_bits) = (number(Property::Offset), number(Property::Size));
+            let offset = encoded_offset.unwrap_or(member.offset_bits);
+            if encoded_offset.or(encoded_bits).is_some() {
+                let bits = encoded_bits.or(member.bits).or(of_type).unwrap_or_default();
+                self.unimported_layout(&name, offset, bits);
+                // A member that lies beyond the type, because its encoded offset is another number, is not imported.
+                if encoded_offset.is_some() && offset.saturating_add(bits) > whole {
+                    continue;
+                }
+            }
+            let (of, is_sized) = self.element(subject, member.ty);
+            let is_sized = of_type.is_some() && is_sized;
             // A member as large as its type is not a bit field.
-            let bits = member.bits.filter(|&bits| is_sized && Some(bits) < whole).unwrap_or_default();
-            let bits = self.omissions.number(subject, Property::Size).unwrap_or(bits);
+            let bits = member.bits.filter(|&bits| is_sized && Some(bits) < of_type).unwrap_or_default();
+            let bits = encoded_bits.unwrap_or(bits);
             let access = self.access(member.accessibility);
-            let line = self.line(member.line);
+            let line = self.line(member.line, subject, Property::Line);
             let made = if member.is_artificial { "artificial" } else { "" };
-            let offset = self.omissions.number(subject, Property::Offset).unwrap_or(member.offset_bits);
             let value = shape!(
-                self.shapes; name.clone(), "of", self.ty(member.ty), "at bit", offset, "of", bits, access, made, line
+                self.shapes; name.clone(), "of", of, "at bit", offset, "of", bits, access, made, line
             );
             all.push((format!("member {index} `{name}`"), value));
+            index += 1;
         }
-        if composite.kind != CompositeKind::Union {
-            self.templates(TemplateOwner::Type(id), &composite.templates, all);
-        }
+        self.templates(TemplateOwner::Type(id), &composite.templates, all);
+    }
+
+    /// Expects that an instruction with a number in place of a larger one is not imported as it is.
+    pub(super) fn unimported_layout(&mut self, name: &str, offset: u64, bits: u64) {
+        let layout = self.layout_shape(name.to_owned(), offset, bits);
+        *self.described.unimported.entry(layout).or_default() += 1;
+    }
+
+    pub(super) fn layout_shape(&mut self, name: String, offset: u64, bits: u64) -> Shape {
+        shape!(self.shapes; name, "at bit", offset, "of", bits, "bits")
     }
 
     pub(super) fn access(&mut self, access: Option<Accessibility>) -> Shape {
@@ -93,6 +115,13 @@ impl Projection<'_, '_> {
         parameters: &[TemplateParameter],
         all: &mut Vec<(String, Shape)>,
     ) {
+        let whole = match owner {
+            TemplateOwner::Type(id) => Subject::Type(id),
+            TemplateOwner::Function(id) => Subject::Function(id),
+        };
+        if matches!(self.omissions.why(whole, Property::TemplateParameters), Some(Reason::NotTemplate)) {
+            return;
+        }
         let mut said = Vec::new();
         for (index, parameter) in (0..).zip(parameters) {
             let subject = Subject::TemplateParameter(owner, index, None);
@@ -118,10 +147,6 @@ impl Projection<'_, '_> {
             parts.extend(inner.into_iter().map(Part::from));
             said.push(self.shapes.of(parts));
         }
-        let whole = match owner {
-            TemplateOwner::Type(id) => Subject::Type(id),
-            TemplateOwner::Function(id) => Subject::Function(id),
-        };
         said.truncate(self.omissions.room(whole, Property::TemplateParameters));
         all.extend(
             said.into_iter().enumerate().map(|(index, shape)| (format!("template parameter {index}"), shape)),
@@ -138,17 +163,14 @@ impl Projection<'_, '_> {
             return None;
         }
         let name = self.parameter_name(parameter);
-        let cut = |of: &TypeId| self.omissions.is_cut(subject, self.stand_in(*of));
         Some(match &parameter.argument {
             &TemplateArgument::Type(ty) => {
-                let ty = match ty.filter(cut) {
-                    Some(ty) => self.nothing(Some(ty)),
-                    None => self.maybe(ty),
-                };
+                let ty = self.pointee(subject, ty);
                 shape!(self.shapes; "type", name, ty)
             }
             &TemplateArgument::Value { ty, value } => {
-                let number = self.integer(ty, self.module.constant(value)?)?;
+                let number = self.module.constant(value).and_then(|bytes| self.integer(ty, bytes));
+                let number = number.map_or(Part::from("unknown"), Part::from);
                 shape!(self.shapes; "value", name, self.ty(ty), number)
             }
             &TemplateArgument::Template(template) => {

@@ -11,16 +11,13 @@ use super::shapes::{Part, Shape, Shapes, shape};
 use super::types::EncodedType;
 use crate::error::At;
 use crate::model::{
-    FileId, FunctionId, Imported, Language, Macro, Module, ScopeId, ScopeKind, VariableId, VariableKind,
+    FunctionId, Imported, Language, Macro, Module, ScopeId, ScopeKind, VariableId, VariableKind,
 };
 use crate::omission::{Property, Subject};
 use crate::spirv::binding::Binding;
 use crate::spirv::layout::Layout;
 use crate::spirv::mode::{Dimensions, Mode};
-use crate::spirv::names::GENERIC_POINTER;
 use crate::spirv::opcodes as op;
-use crate::spirv::table::Set;
-use crate::spirv::validate::lines::bytes_of_lines;
 use crate::spirv::words::{HEADER, Id};
 
 /// A record: an entity and its properties, as the mode encodes them.
@@ -40,6 +37,8 @@ pub(super) struct Description {
     pub bodies: Vec<Body>,
     /// Files of the module's own `OpLine`s, which no described entity needs to reference.
     pub own_files: HashSet<Shape>,
+    /// Number of instructions that an import lists as changed because of an omission, by type or layout.
+    pub unimported: HashMap<Shape, usize>,
 }
 
 /// Makes the records of a module.
@@ -58,8 +57,6 @@ pub(super) struct Projection<'m, 's> {
     pub scopes: SecondaryMap<ScopeId, Option<Shape>>,
     /// Parameters of functions, in order.
     pub parameters: SecondaryMap<FunctionId, Vec<VariableId>>,
-    /// Bytes of each line, by file, for files with a source text.
-    pub texts: HashMap<FileId, Vec<usize>>,
     /// Variables with a `DebugDeclare` or `DebugValue`.
     pub in_code: HashSet<VariableId>,
     pub entry_points: HashSet<Id>,
@@ -67,7 +64,7 @@ pub(super) struct Projection<'m, 's> {
     pub defined: HashSet<FunctionId>,
     /// Functions that have code, blocks or inlined calls.
     pub with_body: HashSet<FunctionId>,
-    pub told: Description,
+    pub described: Description,
     /// Keys and properties of the records that are made once.
     once: HashSet<(Shape, Vec<(String, Shape)>)>,
 }
@@ -84,10 +81,6 @@ const LANGUAGES: [(u64, Language); 9] = [
     (12, Language::ZIG),
     (13, Language::RUST),
 ];
-
-/// Most bytes of text in one `OpString`: an instruction has less than 2^16 words, two come before the text, and the
-/// text ends with a byte of 0.
-const MOST_TEXT: usize = (0xffff - 2) * 4 - 1;
 
 impl<'m, 's> Projection<'m, 's> {
     pub fn new(
@@ -106,12 +99,6 @@ impl<'m, 's> Projection<'m, 's> {
                 parameters[function].push(id);
             }
         }
-        let texts = module.files().filter_map(|(id, file)| {
-            let text = module.string(file.source?);
-            let has_room = mode.set.is_shader() || text.len() <= MOST_TEXT;
-            Some((id, bytes_of_lines(text).filter(|_| has_room)?))
-        });
-        let texts = texts.collect();
         let globals = layout.words().between(HEADER..layout.globals_end());
         let points = globals.filter(|it| it.opcode() == op::ENTRY_POINT);
         let entry_points = points.filter_map(|point| point.operands().get(1).map(|&id| Id(id))).collect();
@@ -137,19 +124,18 @@ impl<'m, 's> Projection<'m, 's> {
             is_nested: mode.dimensions == Dimensions::Nested,
             scopes: SecondaryMap::new(),
             parameters,
-            texts,
             in_code: binding.statements().iter().filter_map(|(_, statement)| statement.variable()).collect(),
             entry_points,
             defined: module.functions().filter_map(|(_, function)| function.specification).collect(),
             with_body,
-            told: Description::default(),
+            described: Description::default(),
             once: HashSet::new(),
         }
     }
 
     /// Makes the records. Positions do not count the words in `added`; if it is empty, they do not count any
     /// instruction that can be debug information.
-    pub fn tell(mut self, added: &[Range<usize>]) -> Description {
+    pub fn describe(mut self, added: &[Range<usize>]) -> Self {
         self.metadata();
         self.types();
         self.units();
@@ -164,14 +150,14 @@ impl<'m, 's> Projection<'m, 's> {
             self.variable_record(id);
         }
         self.imports();
-        self.told.bodies = super::body::bodies(&mut self, added);
-        self.told
+        self.described.bodies = super::body::bodies(&mut self, added);
+        self
     }
 
     pub fn record(&mut self, key: Shape, subject: Subject, properties: Vec<(String, Shape)>, is_once: bool) {
         if !is_once || self.once.insert((key, properties.clone())) {
             let at = subject.at(self.module);
-            self.told.records.push(Record { key, at, properties, is_once });
+            self.described.records.push(Record { key, at, properties, is_once });
         }
     }
 
@@ -179,10 +165,6 @@ impl<'m, 's> Projection<'m, 's> {
     pub fn is_debug(&self, instruction: crate::spirv::Instruction<'_>) -> bool {
         let is_set = instruction.operands().first().is_some_and(|&set| self.layout.set(Id(set)).is_some());
         is_set && matches!(instruction.opcode(), op::EXT_INST | op::EXT_INST_FORWARD)
-    }
-
-    pub fn has_generic(&self) -> bool {
-        self.mode.set != Set::OpenCl || self.layout.has_capability(GENERIC_POINTER)
     }
 
     pub fn yes(&mut self, all: &mut Vec<(String, Shape)>, is: bool, name: &str) {
@@ -193,15 +175,15 @@ impl<'m, 's> Projection<'m, 's> {
 
     /// Properties of the module rather than of its source: build identifier and storage path.
     fn metadata(&mut self) {
-        if !self.mode.set.is_shader() {
-            return;
-        }
         let mut all = Vec::new();
-        if let Some((digits, may_be_shared)) = self.binding.build_id() {
+        let is_omitted = |property| self.omissions.has(Subject::Module, property);
+        let build_id = self.binding.build_id().filter(|_| !is_omitted(Property::BuildIdentifier));
+        let path = self.binding.stored_at().filter(|_| !is_omitted(Property::StoragePath));
+        if let Some((digits, may_be_shared)) = build_id {
             all.push(("build identifier".into(), shape!(self.shapes; digits.to_owned())));
             self.yes(&mut all, may_be_shared, "shared");
         }
-        if let Some(path) = self.binding.stored_at() {
+        if let Some(path) = path {
             all.push(("storage path".into(), shape!(self.shapes; path.to_owned())));
         }
         let key = shape!(self.shapes; "the module");
@@ -211,42 +193,45 @@ impl<'m, 's> Projection<'m, 's> {
     fn units(&mut self) {
         for (id, unit) in self.module.units() {
             let mut all = Vec::new();
-            let number = LANGUAGES.iter().find(|(_, language)| Some(*language) == unit.language);
-            let number = number.map(|&(number, _)| number);
-            let number = number.filter(|&number| number <= self.mode.last_language.into()).unwrap_or(0);
-            all.push(("language".into(), shape!(self.shapes; number)));
-            let of_unit = |function: &FunctionId| {
-                let scope = self.module.function(*function).scope;
-                self.module.scope(scope).unit == id
+            let subject = Subject::Unit(id);
+            let is_omitted = |property| self.omissions.has(subject, property);
+            let language = unit.language.filter(|_| !is_omitted(Property::Language));
+            let number = LANGUAGES.iter().find(|(_, of)| Some(*of) == language);
+            let language = match (language, number) {
+                (None, _) => shape!(self.shapes; 0u64),
+                (_, Some(&(number, _))) => shape!(self.shapes; number),
+                (Some(language), None) => shape!(self.shapes; "DWARF language", u64::from(language.0)),
             };
-            let functions = || self.module.functions.keys().filter(of_unit);
-            let has_code = functions().any(|function| !self.module.function(function).is_declaration);
-            self.yes(&mut all, unit.is_optimized && has_code, "optimized");
-            let is_point = |function: FunctionId| {
-                let code = self.binding.function_id(function).filter(|_| !self.is_only_declared(function));
-                code.is_some_and(|code| self.entry_points.contains(&code))
-            };
-            if self.mode.set.is_shader() && functions().any(is_point) {
-                for (name, text) in [("producer", unit.producer), ("command line", unit.command_line)] {
-                    let text = text.map_or("", |text| self.module.string(text)).to_owned();
-                    all.push((name.into(), shape!(self.shapes; text)));
+            all.push(("language".into(), language));
+            self.yes(&mut all, unit.is_optimized && !is_omitted(Property::Optimized), "optimized");
+            let texts = [(Property::Producer, unit.producer), (Property::CommandLine, unit.command_line)];
+            for (property, text) in texts {
+                let text = text.map_or("", |text| self.module.string(text));
+                if !text.is_empty() && !is_omitted(property) {
+                    all.push((property.text().into(), shape!(self.shapes; text.to_owned())));
                 }
             }
-            if self.mode.has_macros {
+            if !is_omitted(Property::Macros) {
                 all.extend(self.macros(id));
             }
             let key = self.scope(unit.scope);
-            self.record(key, Subject::Unit(id), all, false);
+            self.record(key, subject, all, false);
         }
     }
 
-    /// Macro definitions in order, those of the command line first. Inclusions are not encoded.
+    /// Macro definitions in order, those of the command line first.
     fn macros(&mut self, id: crate::model::UnitId) -> Vec<(String, Shape)> {
         let (mut files, mut said, mut defined) = (Vec::new(), Vec::new(), HashSet::new());
-        for what in self.module.macros(id) {
+        for (index, what) in (0..).zip(self.module.macros(id)) {
+            let is_omitted = |property| self.omissions.has(Subject::Macro(id, index), property);
             let file = files.last().copied().unwrap_or(self.module.unit(id).file);
             match *what {
-                Macro::File { file, .. } => files.push(file),
+                Macro::File { file, line } => {
+                    files.push(file);
+                    if line != 0 && !is_omitted(Property::MacroInclusion) {
+                        said.push((line, shape!(self.shapes; "include", self.path(file), u64::from(line))));
+                    }
+                }
                 Macro::EndFile => drop(files.pop()),
                 Macro::Define { line, text } => {
                     let text = self.module.string(text).trim_end_matches(' ').to_owned();
@@ -257,7 +242,7 @@ impl<'m, 's> Projection<'m, 's> {
                 }
                 Macro::Undefine { line, name } => {
                     let name = self.module.string(name).to_owned();
-                    if defined.remove(&name) {
+                    if defined.remove(&name) || !is_omitted(Property::MacroUndefinition) {
                         let path = if line == 0 { String::new() } else { self.path(file) };
                         said.push((line, shape!(self.shapes; "undefine", name, path, u64::from(line))));
                     }
@@ -282,9 +267,9 @@ impl<'m, 's> Projection<'m, 's> {
                 Imported::AllOf(id) => ("of all of", self.scope(id)),
             };
             let name = import.name.map_or("", |name| module.string(name)).to_owned();
-            let scope = self.scope(import.scope);
+            let scope = self.scope(self.lexical(import.scope));
             let key = shape!(self.shapes; scope, "import", kind, what, name);
-            let all = vec![("line".into(), self.line(import.line))];
+            let all = vec![("line".into(), self.line(import.line, Subject::Import(id), Property::Line))];
             self.record(key, Subject::Import(id), all, false);
         }
     }

@@ -2,7 +2,7 @@
 
 use super::described::Projection;
 use super::shapes::{Shape, shape};
-use crate::model::{FunctionId, ScopeKind, SourceLine, TypeKind, VariableId, VariableKind};
+use crate::model::{FunctionId, ScopeKind, SourceLine, VariableId, VariableKind};
 use crate::omission::{Property, Subject, TemplateOwner};
 use crate::spirv::words::Id;
 
@@ -12,12 +12,8 @@ impl Projection<'_, '_> {
         let function = module.function(id);
         let declared = function.specification.map(|of| module.function(of));
         let mut all = Vec::new();
-        let cut =
-            |of: &crate::model::TypeId| self.omissions.is_cut(Subject::Signature(id), self.stand_in(*of));
-        let result = match function.returns.filter(cut) {
-            Some(of) => self.nothing(Some(of)),
-            None => self.maybe(function.returns),
-        };
+        let subject = Subject::Function(id);
+        let result = self.pointee(Subject::Signature(id), function.returns);
         all.push(("result".into(), result));
         let mut parameters = self.parameters[id].clone();
         if let (true, Some(of)) = (parameters.is_empty(), function.specification) {
@@ -28,7 +24,7 @@ impl Projection<'_, '_> {
             all.push((format!("type of parameter {index}"), ty));
         }
         let line = function.line.or_else(|| declared?.line);
-        all.push(("line".into(), self.line(line)));
+        all.push(("line".into(), self.line(line, subject, Property::Line)));
         let is_external = function.is_external || declared.is_some_and(|of| of.is_external);
         self.yes(&mut all, is_external, "external");
         let access = function.member.accessibility.or_else(|| declared?.member.accessibility);
@@ -39,13 +35,11 @@ impl Projection<'_, '_> {
         // A function declaration has no further properties.
         let is_function = !function.is_declaration || self.is_method(id);
         // The body is in the file of the line.
-        let body = line.filter(|_| is_function);
-        let body = body.map(|line| SourceLine { line: function.body_line, column: 0, ..line });
-        let body_line = body.map_or(0, |body| self.in_text(body).line);
-        if body_line != 0 {
-            all.push(("line of the body".into(), shape!(self.shapes; u64::from(body_line))));
+        let body = line.map(|line| SourceLine { line: function.body_line, column: 0, ..line });
+        if let Some(body) = self.omissions.line(subject, Property::BodyLine, body.filter(|_| is_function)) {
+            all.push(("line of the body".into(), shape!(self.shapes; u64::from(body.line))));
         }
-        let has_code = is_function && !self.omissions.has(Subject::Function(id), Property::Code);
+        let has_code = !self.omissions.has(subject, Property::Code);
         if let Some(code) = self.binding.function_id(id).filter(|_| has_code) {
             all.push(("code".into(), shape!(self.shapes; u64::from(code.0))));
         }
@@ -53,12 +47,9 @@ impl Projection<'_, '_> {
             let scope = self.scope(module.function(of).scope);
             all.push(("declaration".into(), scope));
         }
-        if is_function {
-            let templates = function.templates.clone();
-            self.templates(TemplateOwner::Function(id), &templates, &mut all);
-        }
+        self.templates(TemplateOwner::Function(id), &function.templates, &mut all);
         let key = self.scope(function.scope);
-        self.record(key, Subject::Function(id), all, false);
+        self.record(key, subject, all, false);
     }
 
     /// The key of a variable: name and scope; for an instance also the inlined call.
@@ -93,17 +84,6 @@ impl Projection<'_, '_> {
         }
     }
 
-    /// Whether a variable can be the count of an array: unsigned, of 32 or 64 bits.
-    pub(super) fn counts(&self, id: VariableId) -> bool {
-        let variable = self.module.variable(self.module.first_origin(id));
-        let ty = self.module.ty(variable.ty);
-        let is_unsigned = match ty.kind() {
-            TypeKind::Base { encoding, .. } => *encoding == crate::model::BaseEncoding::Unsigned,
-            _ => false,
-        };
-        is_unsigned && matches!(ty.bits(), Some(32 | 64))
-    }
-
     pub(super) fn variable_record(&mut self, id: VariableId) {
         let module = self.module;
         let variable = module.variable(id);
@@ -113,19 +93,24 @@ impl Projection<'_, '_> {
         if self.omissions.has(subject, Property::Entity) {
             return;
         }
-        if self.is_declared(variable.scope) || variable.origin.is_some() && !self.mode.has_inlined_variables {
+        if variable.origin.is_some() && !self.mode.has_inlined_variables {
             return;
         }
-        let is_cut = self.omissions.has(subject, Property::Type);
-        if self.types[variable.ty.as_u32() as usize].is_lost {
+        // The record of a declaration has the types of its parameters.
+        let is_of_declaration =
+            module.function_of(variable.scope).is_some_and(|function| self.is_only_declared(function));
+        if is_of_declaration && module.name_of(id).is_none() {
             return;
         }
         if variable.origin.is_none() {
             let declared = variable.specification.map(|of| module.variable(of));
-            let ty = if is_cut { self.unspecified(variable.ty) } else { self.ty(variable.ty) };
+            let (ty, _) = self.element(subject, variable.ty);
+            if let Some(bits) = self.omissions.number(subject, Property::Size) {
+                self.unimported_layout(module.name_of(id).unwrap_or_default(), 0, bits);
+            }
             all.push(("type".into(), ty));
             let line = variable.line.or_else(|| declared?.line);
-            all.push(("line".into(), self.line(line)));
+            all.push(("line".into(), self.line(line, subject, Property::Line)));
             self.yes(&mut all, variable.is_artificial, "artificial");
             let provider =
                 self.binding.global_id(id).filter(|_| !self.omissions.has(subject, Property::Storage));
@@ -153,6 +138,7 @@ impl Projection<'_, '_> {
                 }
             }
             if variable.kind == VariableKind::Parameter
+                && !is_global
                 && let ScopeKind::Function(function) = module.scope(variable.scope).kind
             {
                 let place = self.parameters[function].iter().position(|&one| one == id);
@@ -181,8 +167,10 @@ impl Projection<'_, '_> {
             (None, _) if self.omissions.has(Subject::Variable(id), Property::Value) => None,
             (None, _) => {
                 let bytes = self.module.always(id).and_then(|loc| self.module.constant(loc))?;
-                let number = self.integer(variable.ty, bytes)?;
-                Some(shape!(self.shapes; "number", number & u64::MAX >> (64 - bits)))
+                Some(match self.integer(variable.ty, bytes) {
+                    Some(number) => shape!(self.shapes; "number", number & u64::MAX >> (64 - bits)),
+                    None => shape!(self.shapes; "bytes", format!("{bytes:?}")),
+                })
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use super::described::Projection;
 use super::shapes::{Shape, shape};
+use super::unencodable::is_absolute;
 use crate::model::{FileId, ScopeId, ScopeKind, SourceLine};
 use crate::omission::{Property, Subject};
 use crate::spirv::words::Id;
@@ -13,10 +14,7 @@ impl Projection<'_, '_> {
         let parts = [directory, file.directory, Some(file.name)];
         let mut path = String::new();
         for part in parts.into_iter().flatten().map(|part| self.module.string(part)) {
-            let letter = part.as_bytes().first().is_some_and(u8::is_ascii_alphabetic);
-            let rest = part.get(1..).unwrap_or_default();
-            let has_drive = letter && (rest.starts_with(":/") || rest.starts_with(":\\"));
-            if part.starts_with(['/', '\\']) || has_drive {
+            if is_absolute(part) {
                 path.clear();
             } else if !path.is_empty() && !path.ends_with(['/', '\\']) {
                 path.push('/');
@@ -37,17 +35,6 @@ impl Projection<'_, '_> {
             }
             let key = shape!(self.shapes; "file", path);
             self.record(key, Subject::File(id), all, true);
-        }
-    }
-
-    /// The part of a line that can be encoded: no line beyond the end of the source text, no column beyond the line.
-    pub(super) fn in_text(&self, line: SourceLine) -> SourceLine {
-        let Some(text) = self.texts.get(&line.file) else { return line };
-        let bytes = (line.line as usize).checked_sub(1).and_then(|index| text.get(index));
-        match bytes {
-            Some(&bytes) if line.column as usize <= bytes + 1 => line,
-            Some(_) => SourceLine { column: 0, ..line },
-            None => SourceLine { line: 0, column: 0, ..line },
         }
     }
 
@@ -74,9 +61,15 @@ impl Projection<'_, '_> {
         }
     }
 
+    /// The shape of an entity's line.
+    pub(super) fn line(&mut self, line: Option<SourceLine>, subject: Subject, property: Property) -> Shape {
+        let line = self.omissions.line(subject, property, line);
+        self.line_shape(line)
+    }
+
     /// The shape of a line. Line 0 is no line.
-    pub(super) fn line(&mut self, line: Option<SourceLine>) -> Shape {
-        match line.map(|line| self.in_text(line)).filter(|line| line.line != 0) {
+    pub(super) fn line_shape(&mut self, line: Option<SourceLine>) -> Shape {
+        match line.filter(|line| line.line != 0) {
             Some(SourceLine { file, line, column }) => {
                 let path = self.path(file);
                 shape!(self.shapes; path, u64::from(line), u64::from(column))
@@ -88,11 +81,9 @@ impl Projection<'_, '_> {
     /// The shape of an `OpLine` that the module had, by the path of its file.
     pub(super) fn line_at(&mut self, file: Id, line: u32, column: u32) -> Shape {
         let path = self.layout.string(file).unwrap_or_default();
-        let known = self.texts.keys().copied().find(|&file| self.path(file) == path);
-        match known {
-            Some(file) => self.line(Some(SourceLine { file, line, column })),
-            None if line == 0 || path.is_empty() => self.line(None),
-            None => shape!(self.shapes; path, u64::from(line), u64::from(column)),
+        match line == 0 || path.is_empty() {
+            true => self.line_shape(None),
+            false => shape!(self.shapes; path, u64::from(line), u64::from(column)),
         }
     }
 }

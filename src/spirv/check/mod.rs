@@ -2,9 +2,9 @@
 //! record by record.
 //!
 //! ```text
-//!  Module, Binding ──► records (as the mode encodes them) ──┐
-//!                                                           ├──► differences, without the listed omissions
-//!  words ──► import ──► records (in the exact mode) ────────┘
+//!  Module, Binding ──► records without the omissions ──┐
+//!                                                      ├──► differences
+//!  words ──► import ──► records ───────────────────────┘
 //! ```
 //!
 //! It stands on [`Mode`] and the specification, and shares nothing else with the writing half.
@@ -20,6 +20,7 @@ mod omitted_types;
 mod scopes;
 mod shapes;
 mod types;
+mod unencodable;
 mod unimported;
 
 use core::fmt;
@@ -126,7 +127,7 @@ fn checked(
 ) -> Result<Checked> {
     let facts = read(words)?;
     let imported = import_set(&facts, module.target(), mode.set)?;
-    let ImportedModule { module: said, binding: said_binding, omissions: unimported } = imported;
+    let ImportedModule { module: read_back, binding: read_binding, omissions: unimported, types } = imported;
     let mut shapes = Shapes::default();
     let exact = Mode {
         has_inlined_variables: mode.has_inlined_variables,
@@ -135,13 +136,18 @@ fn checked(
         ..Mode::exact(mode.set)
     };
     let (by_subject, nothing) = (Omissions::new(omissions), Omissions::default());
-    let described =
-        Projection::new(module, binding, mode, facts.layout(), &mut shapes, &by_subject).tell(added);
-    let said = Projection::new(&said, &said_binding, &exact, facts.layout(), &mut shapes, &nothing).tell(&[]);
+    let described = Projection::new(module, binding, mode, facts.layout(), &mut shapes, &by_subject)
+        .describe(added)
+        .unencodable();
+    let mut read_back =
+        Projection::new(&read_back, &read_binding, &exact, facts.layout(), &mut shapes, &nothing)
+            .describe(&[]);
+    let found = read_back.unimported(&facts, &types, &unimported, described.unimported.clone());
+    let read_back = read_back.described;
     let mut compare = Compare { shapes: &shapes, found: Vec::new(), compared: 0 };
-    compare.records(&described, &said);
-    compare.bodies(&described, &said);
-    compare.lost(&facts, omissions, &unimported);
+    compare.records(&described, &read_back);
+    compare.bodies(&described, &read_back);
+    compare.found.extend(found);
     let Compare { found, compared, .. } = compare;
     let mut valid = validate(&facts);
     let discriminated = match mode.discriminators {

@@ -2,7 +2,7 @@
 
 use hashbrown::HashMap;
 
-use crate::model::{ScopeId, TypeId};
+use crate::model::{ScopeId, SourceLine, TypeId};
 use crate::omission::{Omission, Property, Reason, Subject};
 
 /// The omissions of a module, by entity.
@@ -33,9 +33,30 @@ impl<'l> Omissions<'l> {
         self.why(subject, property).is_some()
     }
 
-    /// Whether an entity's reference to a type is omitted.
-    pub fn is_cut(&self, subject: Subject, of: TypeId) -> bool {
-        self.of(subject).any(|it| matches!(it.reason, Reason::Cycle(ty, _) if ty == of))
+    /// Whether an entity's reference to a type is omitted; if so, whether `DebugInfoNone` is encoded in place of it.
+    pub fn cut(&self, subject: Subject, of: TypeId) -> Option<bool> {
+        self.of(subject).find_map(|it| match it.reason {
+            Reason::Cycle(ty, is_none) if ty == of => Some(is_none),
+            _ => None,
+        })
+    }
+
+    /// The part of a line that is encoded: no line beyond the end of the source text, no column beyond the line.
+    pub fn line(&self, subject: Subject, property: Property, line: Option<SourceLine>) -> Option<SourceLine> {
+        let faults = self.of(subject).filter(|omission| omission.property == property);
+        faults.fold(line.filter(|line| line.line != 0), |line, omission| match omission.reason {
+            Reason::LineBeyondText(..) => None,
+            Reason::ColumnBeyondText(..) => line.map(|line| SourceLine { column: 0, ..line }),
+            _ => line,
+        })
+    }
+
+    /// The type that is encoded in place of another one, because it is a basic type.
+    pub fn basic(&self, subject: Subject, property: Property) -> Option<TypeId> {
+        match self.why(subject, property) {
+            Some(&Reason::AsBasic(_, basic)) => Some(basic),
+            _ => None,
+        }
     }
 
     /// The number that is encoded in place of a property's own.

@@ -3,12 +3,12 @@
 use super::described::Projection;
 use super::shapes::{Shape, shape};
 use crate::model::{TypeId, TypeKind};
-use crate::omission::{Property, Reason, Subject};
+use crate::omission::{Reason, Subject};
 
 impl Projection<'_, '_> {
-    /// Whether the reference from one type to another is omitted.
-    pub(super) fn is_cut(&self, id: TypeId, of: TypeId) -> bool {
-        self.omissions.is_cut(Subject::Type(id), self.stand_in(of))
+    /// Whether the reference from one entity to a type is omitted; if so, whether `DebugInfoNone` is encoded there.
+    pub(super) fn cut(&self, subject: Subject, of: TypeId) -> Option<bool> {
+        self.omissions.cut(subject, self.stand_in(of))
     }
 
     /// The type that is encoded in place of a qualified type or typedef of it.
@@ -28,49 +28,41 @@ impl Projection<'_, '_> {
         of
     }
 
-    /// The type that a pointer, typedef or qualified type references.
-    pub(super) fn pointee(&mut self, id: TypeId, of: Option<TypeId>) -> Shape {
-        match of {
-            Some(of) if self.is_cut(id, of) => self.nothing(Some(of)),
-            of => self.maybe(of),
+    /// The type that an entity references, `None` for `void`.
+    pub(super) fn pointee(&mut self, subject: Subject, of: Option<TypeId>) -> Shape {
+        match of.and_then(|of| Some((of, self.cut(subject, of)?))) {
+            Some((_, true)) => shape!(self.shapes; "void"),
+            Some((of, false)) => self.unspecified(of, false),
+            None => self.maybe(of),
         }
     }
 
-    /// The stand-in for an omitted type.
-    pub(super) fn nothing(&mut self, of: Option<TypeId>) -> Shape {
-        match of.filter(|_| !self.mode.has_none_types) {
-            Some(of) => self.unspecified(of),
-            None => shape!(self.shapes; "void"),
+    /// The type of an entity that cannot be of type `void`; also whether the type has a known size.
+    pub(super) fn element(&mut self, subject: Subject, of: TypeId) -> (Shape, bool) {
+        match self.cut(subject, of) {
+            Some(is_none) => (self.unspecified(of, is_none), false),
+            None => (self.ty(of), self.types[of.as_u32() as usize].is_sized),
         }
     }
 
-    /// An unspecified type that stands for an omitted one, with its name unless the mode has `DebugInfoNone` there.
-    pub(super) fn unspecified(&mut self, of: TypeId) -> Shape {
-        let name = self.module.ty(of).name().filter(|_| !self.mode.has_none_types);
+    /// An unspecified type that stands for an omitted one, with its name unless it is a `DebugInfoNone`.
+    fn unspecified(&mut self, of: TypeId, is_none: bool) -> Shape {
+        let name = self.module.ty(of).name().filter(|_| !is_none);
         let name = name.map_or("", |name| self.module.string(name)).to_owned();
         let key = shape!(self.shapes; "unspecified", name);
-        let nowhere = self.line(None);
+        let nowhere = self.line_shape(None);
         self.record(key, Subject::Type(of), vec![("line".into(), nowhere)], true);
         key
     }
 
-    /// Whether a type cannot be imported, because a type that it is made of is omitted.
-    pub(super) fn is_lost(&self, id: TypeId) -> bool {
-        let lost = |of: TypeId| self.types[of.as_u32() as usize].is_lost;
-        let cut = |of: TypeId| self.mode.has_none_types && self.is_cut(id, of);
-        match *self.module.ty(id).kind() {
-            TypeKind::Pointer { to: Some(of), .. }
-            | TypeKind::Qualified { of: Some(of), .. }
-            | TypeKind::Typedef { of: Some(of), .. } => lost(of) && !cut(of),
-            TypeKind::Array { of, .. } | TypeKind::Vector { of, .. } | TypeKind::Matrix { of, .. } => {
-                lost(of) || cut(of)
-            }
-            // Every mode has a `DebugInfoNone` in place of an omitted class.
-            TypeKind::MemberPointer { class, to } => {
-                let is_none = self.omissions.has(Subject::Type(id), Property::Class);
-                lost(class) || lost(to) || cut(to) || is_none
-            }
-            _ => false,
-        }
+    /// The structure without name and members that stands for the omitted class of a pointer to a member.
+    pub(super) fn no_class(&mut self, id: TypeId) -> Shape {
+        let unit = self.namespace(self.module.unit(self.module.ty(id).unit()).scope);
+        let (nowhere, size) = (self.line_shape(None), shape!(self.shapes; "incomplete"));
+        let key = shape!(self.shapes; unit, "struct", "with", String::new(), nowhere, 0u64);
+        let all = [("size", size), ("scope", unit), ("line", nowhere)];
+        let all = all.map(|(name, shape)| (name.to_owned(), shape)).into();
+        self.record(key, Subject::Type(id), all, true);
+        key
     }
 }

@@ -3,7 +3,7 @@
 use super::described::Projection;
 use super::shapes::{Shape, shape};
 use crate::model::{FunctionId, ScopeId, ScopeKind, SourceLine};
-use crate::omission::Subject;
+use crate::omission::{Property, Subject};
 use crate::spirv::mode::Discriminators;
 use crate::spirv::table::Set;
 
@@ -61,16 +61,18 @@ impl Projection<'_, '_> {
                 // An instance without an origin is encoded as the enclosing scope.
                 (None, Some(_)) => parent,
                 _ => {
-                    let line = self.line(data.line);
+                    let line = self.line(data.line, Subject::Scope(id), Property::Line);
                     shape!(self.shapes; parent, "block", line)
                 }
             },
             ScopeKind::Inlined { function, call } => {
+                let subject = Subject::Scope(id);
                 let callee = known(self, Some(self.module.function(function).scope)).unwrap_or(nothing);
                 let file = data.parent.map_or(call.file, |around| self.file_of(around));
-                let line = self.in_text(SourceLine { file, column: 0, ..call }).line;
+                let line = Some(SourceLine { file, column: 0, ..call });
+                let line = self.line(line, subject, Property::CallLine);
                 let number = self.discriminator(id).unwrap_or_default();
-                shape!(self.shapes; parent, "call in line", u64::from(line), number, "of", callee)
+                shape!(self.shapes; parent, "call in line", line, number, "of", callee)
             }
         }
     }
@@ -152,7 +154,9 @@ impl Projection<'_, '_> {
         let data = self.module.scope(id);
         let mut all = Vec::new();
         match kind {
-            ScopeKind::Namespace { .. } => all.push(("line".into(), self.line(data.line))),
+            ScopeKind::Namespace { .. } => {
+                all.push(("line".into(), self.line(data.line, Subject::Scope(id), Property::Line)));
+            }
             ScopeKind::Block if self.call(id).is_none() => {
                 if data.discriminator != 0 && self.mode.discriminators == Discriminators::Beside {
                     let number = shape!(self.shapes; u64::from(data.discriminator));
@@ -163,13 +167,6 @@ impl Projection<'_, '_> {
         }
         let key = self.scope(id);
         self.record(key, Subject::Scope(id), all, false);
-    }
-
-    /// Whether a scope is in a function that is only declared. Its contents are not encoded.
-    pub(super) fn is_declared(&self, id: ScopeId) -> bool {
-        self.module.function_of(id).is_some_and(|function| {
-            self.module.function(function).is_declaration && !self.is_method(function)
-        })
     }
 
     /// Whether a function is read back as a declaration. A `DebugFunction` with code or blocks is read back as a

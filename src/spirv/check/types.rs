@@ -6,32 +6,45 @@ use crate::model::{
     BaseEncoding, CompositeKind, Count, MemorySpace, PointerKind, Qualifier, TypeId, TypeKind,
 };
 use crate::omission::{Property, Subject};
-use crate::spirv::mode::{BaseTypes, Vectors};
+use crate::target::SpaceId;
 
 /// The encoding of a type.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct EncodedType {
     pub shape: Shape,
-    /// The basic type that it is, names or qualifies.
-    pub basic: Option<Shape>,
-    /// Whether it is the basic type itself.
-    pub is_basic: bool,
     /// Whether its size, if it has one, is encoded. Types made of an unspecified type have no encoded size.
     pub is_sized: bool,
-    /// Whether it cannot be imported, because a part that it needs is omitted.
-    pub is_lost: bool,
 }
+
+/// Storage classes of pointers that have an address space of their own, with the name of that space.
+const SPACES: [(u64, &str); 4] = [(4, "local"), (5, "global"), (7, "private_lane"), (8, "generic")];
 
 impl Projection<'_, '_> {
     /// Makes the records of all types. Types reference earlier types only, except in members.
     pub(super) fn types(&mut self) {
         for (id, ty) in self.module.types() {
-            let said = self.kind(id, ty.kind(), ty.bits());
-            let is_lost = self.is_lost(id);
-            self.types.push(EncodedType { is_lost, ..said });
+            let encoded = self.kind(id, ty.kind(), ty.bits());
+            if self.has_none(id, ty.kind()) {
+                *self.described.unimported.entry(encoded.shape).or_default() += 1;
+            }
+            self.types.push(encoded);
         }
         for id in self.module.types.keys() {
             self.type_record(id);
+        }
+    }
+
+    /// Whether the instruction of a type has a `DebugInfoNone` that an import lists.
+    fn has_none(&self, id: TypeId, kind: &TypeKind) -> bool {
+        let subject = Subject::Type(id);
+        let is_none = |of: &TypeId| self.cut(subject, *of) == Some(true);
+        match kind {
+            TypeKind::Array { of, .. } | TypeKind::Vector { of, .. } | TypeKind::Matrix { of, .. } => {
+                is_none(of)
+            }
+            TypeKind::MemberPointer { to, .. } => is_none(to) || self.omissions.has(subject, Property::Class),
+            TypeKind::Subroutine { parameters, .. } => parameters.iter().any(is_none),
+            _ => false,
         }
     }
 
@@ -48,152 +61,143 @@ impl Projection<'_, '_> {
     }
 
     fn kind(&mut self, id: TypeId, kind: &TypeKind, bits: Option<u64>) -> EncodedType {
-        let said = |of: Option<TypeId>, types: &[EncodedType]| of.map(|of| types[of.as_u32() as usize]);
-        let plain =
-            |shape| EncodedType { shape, basic: None, is_basic: false, is_sized: true, is_lost: false };
+        let subject = Subject::Type(id);
+        let sized = |shape| EncodedType { shape, is_sized: true };
         match kind {
             TypeKind::Base { name, encoding } => {
                 let name = self.module.string(*name).to_owned();
-                let shape = match word(*encoding) {
-                    Some(encoding) => {
-                        shape!(self.shapes; encoding, name, bits.unwrap_or_default(), "bits")
-                    }
+                if self.omissions.has(subject, Property::Encoding) {
                     // Only the name can be read back.
-                    None => shape!(self.shapes; "unspecified", name),
-                };
-                let is_sized = word(*encoding).is_some();
-                EncodedType { basic: Some(shape), is_basic: true, is_sized, ..plain(shape) }
+                    let shape = shape!(self.shapes; "unspecified", name);
+                    return EncodedType { shape, is_sized: false };
+                }
+                let bits = self.omissions.number(subject, Property::Size).or(bits).unwrap_or_default();
+                sized(shape!(self.shapes; format!("{encoding:?}"), name, bits, "bits"))
             }
             TypeKind::Unspecified { name } => {
-                plain(shape!(self.shapes; "unspecified", self.module.string(*name).to_owned()))
+                sized(shape!(self.shapes; "unspecified", self.module.string(*name).to_owned()))
             }
             &TypeKind::Pointer { kind, to, space, memory } => {
-                let of = said(to, &self.types);
-                let to = match self.mode.pointee {
-                    BaseTypes::Any => self.pointee(id, to),
-                    BaseTypes::Basic => match of.and_then(|of| of.basic) {
-                        Some(basic) => basic,
-                        None => {
-                            let bits = bits.unwrap_or_default();
-                            let name = self.spelled(id);
-                            let shape = shape!(self.shapes; "address", name, bits, "bits");
-                            return EncodedType { basic: Some(shape), is_basic: true, ..plain(shape) };
-                        }
-                    },
-                };
+                if self.omissions.has(subject, Property::Kind) {
+                    let name = self.spelled(id);
+                    let encoding = format!("{:?}", BaseEncoding::Address);
+                    return sized(shape!(self.shapes; encoding, name, bits.unwrap_or_default(), "bits"));
+                }
+                let to = self.base(subject, Property::Pointee, to);
                 let kind = match kind {
                     PointerKind::Pointer => "pointer",
                     PointerKind::Reference => "reference",
                     PointerKind::RvalueReference => "rvalue reference",
                 };
-                let name = self.module.target.space(space).map_or("", |space| &*space.name);
+                let target = &self.module.target;
+                let is_generic = !self.omissions.has(subject, Property::StorageClass);
+                let name = target.space(space).map_or("", |space| &*space.name);
                 let class: u64 = match (memory, name) {
                     (Some(MemorySpace::Constant), _) => 0,
                     (Some(MemorySpace::Group), _) | (None, "local") => 4,
                     (Some(MemorySpace::Private), _) | (None, "private_lane" | "private_wave") => 7,
-                    (None, "generic") if self.has_generic() => 8,
+                    (None, "generic") if is_generic => 8,
                     _ => 5,
                 };
-                plain(shape!(self.shapes; kind, "to", to, "of storage class", class))
+                let of_class = SPACES.iter().find(|(of, _)| *of == class).map_or("", |(_, name)| name);
+                let of_class = target.spaces().iter().find(|space| space.name == of_class);
+                let space =
+                    match self.omissions.has(subject, Property::AddressSpace) || class == 5 && !is_generic {
+                        true => of_class.map_or(SpaceId::DEFAULT, |space| space.id),
+                        false => space,
+                    };
+                let space = u64::from(space.0);
+                sized(shape!(self.shapes; kind, "to", to, "of storage class", class, "in space", space))
             }
             &TypeKind::Qualified { qualifier, of } => {
-                let inner = said(of, &self.types);
-                let basic = inner.and_then(|inner| inner.basic);
-                let to = match (self.mode.pointee, basic) {
-                    (BaseTypes::Any, _) => self.pointee(id, of),
-                    (BaseTypes::Basic, Some(basic)) => basic,
-                    (BaseTypes::Basic, None) => {
-                        let shape = self.maybe(of);
-                        return inner.unwrap_or(plain(shape));
-                    }
-                };
+                let is_sized = of.is_none_or(|of| self.types[of.as_u32() as usize].is_sized);
+                if self.omissions.has(subject, Property::Kind) {
+                    return EncodedType { shape: self.maybe(of), is_sized };
+                }
+                let to = self.base(subject, Property::Qualified, of);
                 let qualifier = match qualifier {
                     Qualifier::Const => "const",
                     Qualifier::Volatile => "volatile",
                     Qualifier::Restrict => "restrict",
                     Qualifier::Atomic => "atomic",
                 };
-                let is_sized = inner.is_none_or(|inner| inner.is_sized);
-                EncodedType { basic, is_sized, ..plain(shape!(self.shapes; qualifier, to)) }
+                EncodedType { is_sized, shape: shape!(self.shapes; qualifier, to) }
             }
             &TypeKind::Typedef { of, .. } => {
-                let inner = said(of, &self.types);
-                let basic = inner.and_then(|inner| inner.basic);
-                if self.mode.typedef == BaseTypes::Basic && basic.is_none() {
-                    let shape = self.maybe(of);
-                    return inner.unwrap_or(plain(shape));
-                }
-                let is_sized = inner.is_none_or(|inner| inner.is_sized);
-                EncodedType { basic, is_sized, ..plain(self.type_key(id)) }
+                let is_sized = of.is_none_or(|of| self.types[of.as_u32() as usize].is_sized);
+                let shape = match self.omissions.has(subject, Property::Kind) {
+                    true => self.maybe(of),
+                    false => self.type_key(id),
+                };
+                EncodedType { is_sized, shape }
             }
             &TypeKind::MemberPointer { class, to } => {
-                let class = self.ty(self.class(class));
-                plain(shape!(self.shapes; "pointer to member of", class, "which is", self.ty(to)))
+                let class = match self.omissions.has(subject, Property::Class) {
+                    true => self.no_class(id),
+                    false => self.ty(self.class(class)),
+                };
+                let (to, _) = self.element(subject, to);
+                sized(shape!(self.shapes; "pointer to member of", class, "which is", to))
             }
             TypeKind::Array { of, dimensions, .. } => {
-                let mut parts = vec![Part::from("array of"), self.ty(*of).into()];
-                for (index, dimension) in (0..).zip(dimensions) {
-                    let subject = Subject::Dimension(id, index);
-                    parts.push(self.count(subject, dimension.count));
+                let (of, is_sized) = self.element(subject, *of);
+                let mut parts = vec![Part::from("array of"), of.into()];
+                let room = self.omissions.room(subject, Property::Dimensions);
+                for (index, dimension) in (0..).zip(dimensions).take(room) {
+                    parts.push(self.count(Subject::Dimension(id, index), dimension.count));
                 }
-                if dimensions.is_empty() {
+                if dimensions.is_empty() && self.omissions.has(subject, Property::Dimensions) {
                     parts.push("unknown".into());
                 }
-                let is_sized = self.types[of.as_u32() as usize].is_sized;
-                EncodedType { is_sized, ..plain(self.array(parts)) }
+                EncodedType { is_sized, shape: self.array(parts) }
             }
-            TypeKind::Vector { of, count } => {
-                let inner = self.types[of.as_u32() as usize];
-                let said = match self.vector_of(*of, *count) {
-                    Some(of) => plain(shape!(self.shapes; "vector of", of, *count)),
-                    None => {
-                        let count = self.count(Subject::Dimension(id, 0), Count::Fixed(*count));
-                        plain(self.array(vec!["array of".into(), inner.shape.into(), count]))
-                    }
+            &TypeKind::Vector { of, count } => {
+                let basic = self.omissions.basic(subject, Property::ElementType);
+                let (element, is_sized) = self.element(subject, basic.unwrap_or(of));
+                let shape = match self.omissions.has(subject, Property::Kind) {
+                    true => self.elements(id, element, count),
+                    false => shape!(self.shapes; "vector of", element, count),
                 };
-                EncodedType { is_sized: inner.is_sized, ..said }
+                EncodedType { is_sized, shape }
             }
-            TypeKind::Matrix { of, count, is_column_major } => {
-                let inner = self.types[of.as_u32() as usize];
-                let is_vector = match self.module.ty(*of).kind() {
-                    TypeKind::Vector { of, count } => self.vector_of(*of, *count).is_some(),
-                    _ => false,
+            &TypeKind::Matrix { of, count, is_column_major } => {
+                let (element, is_sized) = self.element(subject, of);
+                let vectors = if is_column_major { "columns" } else { "rows" };
+                let shape = match self.omissions.has(subject, Property::Kind) {
+                    true => self.elements(id, element, count),
+                    false => shape!(self.shapes; "matrix of", vectors, element, count),
                 };
-                let said = match u32::try_from(*count) {
-                    Ok(_) if is_vector && self.mode.set.is_shader() => {
-                        let vectors = if *is_column_major { "columns" } else { "rows" };
-                        plain(shape!(self.shapes; "matrix of", vectors, inner.shape, *count))
-                    }
-                    _ => {
-                        let count = self.count(Subject::Dimension(id, 0), Count::Fixed(*count));
-                        plain(self.array(vec!["array of".into(), inner.shape.into(), count]))
-                    }
-                };
-                EncodedType { is_sized: inner.is_sized, ..said }
+                EncodedType { is_sized, shape }
             }
-            TypeKind::Composite(_) | TypeKind::Enum { .. } => plain(self.type_key(id)),
+            TypeKind::Composite(_) | TypeKind::Enum { .. } => sized(self.type_key(id)),
             TypeKind::Subroutine { returns, parameters } => {
-                let mut parts = vec![Part::from("function returning"), self.pointee(id, *returns).into()];
-                for &ty in parameters {
-                    match self.is_cut(id, ty) {
-                        // A parameter without a type cannot be imported.
-                        true if self.mode.has_none_types => {}
-                        true => parts.push(self.nothing(Some(ty)).into()),
-                        false => parts.push(self.ty(ty).into()),
+                let mut parts =
+                    vec![Part::from("function returning"), self.pointee(subject, *returns).into()];
+                let room = self.omissions.room(subject, Property::Parameters);
+                let is_none = |this: &Self, ty| this.cut(subject, ty) == Some(true);
+                for &ty in parameters.iter().take(room) {
+                    // A parameter without a type is not imported.
+                    if !is_none(self, ty) {
+                        parts.push(self.element(subject, ty).0.into());
                     }
                 }
-                plain(self.shapes.of(parts))
+                sized(self.shapes.of(parts))
             }
         }
     }
 
-    /// The element type of a vector, if it is encoded as a `DebugTypeVector`.
-    fn vector_of(&self, of: TypeId, count: u64) -> Option<Shape> {
-        let inner = self.types[of.as_u32() as usize];
-        match self.mode.vector {
-            Vectors::Any => u32::try_from(count).ok().map(|_| inner.shape),
-            Vectors::Short => inner.basic.filter(|_| (1..=4).contains(&count)),
+    /// The type that a pointer, typedef or qualifier is made of.
+    fn base(&mut self, subject: Subject, property: Property, of: Option<TypeId>) -> Shape {
+        match self.omissions.basic(subject, property) {
+            Some(basic) => self.ty(basic),
+            None => self.pointee(subject, of),
         }
+    }
+
+    /// The array that is encoded in place of a vector or matrix.
+    fn elements(&mut self, id: TypeId, element: Shape, count: u64) -> Shape {
+        let count = self.count(Subject::Dimension(id, 0), Count::Fixed(count));
+        self.array(vec!["array of".into(), element.into(), count])
     }
 
     /// The shape of an array. An array of arrays becomes one array with more dimensions.
@@ -218,12 +222,10 @@ impl Projection<'_, '_> {
     fn count(&mut self, dimension: Subject, count: Count) -> Part {
         match count {
             _ if self.omissions.has(dimension, Property::Count) => "unknown".into(),
-            Count::Fixed(0) if !self.mode.has_empty_arrays || self.mode.set.is_shader() => "unknown".into(),
+            Count::Unknown => "unknown".into(),
             Count::Fixed(count) => count.into(),
-            Count::Variable(variable) if self.mode.has_variable_counts && self.counts(variable) => {
-                self.variable_key(variable).into()
-            }
-            Count::Unknown | Count::Value(_) | Count::Variable(_) => "unknown".into(),
+            Count::Value(_) => "computed".into(),
+            Count::Variable(variable) => self.variable_key(variable).into(),
         }
     }
 
@@ -251,7 +253,7 @@ impl Projection<'_, '_> {
                 None => {
                     let mut encoded = (0..).zip(enumerators).filter(|&(index, _)| self.is_encoded(id, index));
                     let first = encoded.next().map(|(_, (name, _))| self.module.string(*name).to_owned());
-                    let line = self.line(ty.line());
+                    let line = self.line(ty.line(), Subject::Type(id), Property::Line);
                     shape!(self.shapes; around, "enum of", first.unwrap_or_default(), line)
                 }
             },
@@ -264,7 +266,7 @@ impl Projection<'_, '_> {
                 match name.filter(|name| !name.is_empty()) {
                     Some(name) => shape!(self.shapes; around, kind, name),
                     None => {
-                        let line = self.line(ty.line());
+                        let line = self.line(ty.line(), Subject::Type(id), Property::Line);
                         let first = composite.members.first().and_then(|member| member.name);
                         let first = first.map_or("", |name| self.module.string(name)).to_owned();
                         shape!(self.shapes; around, kind, "with", first, line, ty.bits().unwrap_or_default())
@@ -282,28 +284,24 @@ impl Projection<'_, '_> {
 
     fn type_record(&mut self, id: TypeId) {
         let ty = self.module.ty(id);
-        if self.types[id.as_u32() as usize].is_lost {
-            return;
-        }
+        let subject = Subject::Type(id);
         let mut all: Vec<(String, Shape)> = Vec::new();
         match ty.kind() {
             // Encoded as an unspecified type, which has a line.
-            TypeKind::Base { encoding, .. } if word(*encoding).is_none() => {
-                all.push(("line".into(), self.line(None)));
+            TypeKind::Base { .. } if self.omissions.has(subject, Property::Encoding) => {
+                all.push(("line".into(), self.line_shape(None)));
             }
-            TypeKind::Base { .. } => {}
-            TypeKind::Unspecified { .. } => all.push(("line".into(), self.line(ty.line()))),
-            // Encoded as a basic type.
-            TypeKind::Pointer { .. } if self.types[id.as_u32() as usize].is_basic => {}
+            TypeKind::Unspecified { .. } => {
+                all.push(("line".into(), self.line(ty.line(), subject, Property::Line)));
+            }
+            // Encoded as the type that it names or qualifies.
+            TypeKind::Typedef { .. } | TypeKind::Qualified { .. }
+                if self.omissions.has(subject, Property::Kind) =>
+            {
+                return;
+            }
             &TypeKind::Typedef { of, .. } => {
-                let basic = self.types[id.as_u32() as usize].basic;
-                let named = match (self.mode.typedef, basic) {
-                    (BaseTypes::Any, _) => self.pointee(id, of),
-                    (BaseTypes::Basic, Some(basic)) => basic,
-                    // Omitted.
-                    (BaseTypes::Basic, None) => return,
-                };
-                all.push(("type".into(), named));
+                all.push(("type".into(), self.base(subject, Property::Named, of)));
             }
             TypeKind::Enum { of, enumerators, is_class, .. } => {
                 all.push(("type".into(), self.ty(*of)));
@@ -311,7 +309,7 @@ impl Projection<'_, '_> {
                     all.push(("class".into(), shape!(self.shapes; "yes")));
                 }
                 let encoded = (0..).zip(enumerators).filter(|&(index, _)| self.is_encoded(id, index));
-                let room = self.omissions.room(Subject::Type(id), Property::Enumerators);
+                let room = self.omissions.room(subject, Property::Enumerators);
                 let encoded: Vec<_> = encoded.map(|(_, &enumerator)| enumerator).take(room).collect();
                 for (index, (name, value)) in encoded.into_iter().enumerate() {
                     let name = self.module.string(name).to_owned();
@@ -320,14 +318,15 @@ impl Projection<'_, '_> {
                 }
             }
             TypeKind::Composite(composite) => self.composite(id, composite, &mut all),
-            // Encoded as the type that it qualifies.
-            TypeKind::Qualified { of, .. } if self.maybe(*of) == self.ty(id) => return,
             // An array of several dimensions may be encoded as several arrays; some vectors and matrices are encoded as
             // arrays.
-            TypeKind::Array { .. } | TypeKind::Vector { .. } | TypeKind::Matrix { .. }
-                if self.is_nested && self.arrays.contains_key(&self.ty(id)) =>
-            {
-                return;
+            TypeKind::Array { .. } | TypeKind::Vector { .. } | TypeKind::Matrix { .. } if self.is_nested => {
+                let parts = self.arrays.get(&self.ty(id)).cloned().unwrap_or_default();
+                for inner in 3..parts.len() {
+                    let parts = [&parts[..2], &parts[inner..]].concat();
+                    let inner = self.shapes.of(parts);
+                    self.record(inner, subject, Vec::new(), true);
+                }
             }
             TypeKind::Subroutine { .. } => return,
             _ => {}
@@ -335,12 +334,12 @@ impl Projection<'_, '_> {
         let is_declared =
             matches!(ty.kind(), TypeKind::Typedef { .. } | TypeKind::Enum { .. } | TypeKind::Composite(_));
         if is_declared {
-            let scope = self.omissions.scope(Subject::Type(id), ty.scope());
+            let scope = self.omissions.scope(subject, ty.scope());
             all.push(("scope".into(), self.scope(scope)));
-            all.push(("line".into(), self.line(ty.line())));
+            all.push(("line".into(), self.line(ty.line(), subject, Property::Line)));
         }
         let key = if is_declared { self.type_key(id) } else { self.ty(id) };
-        self.record(key, Subject::Type(id), all, true);
+        self.record(key, subject, all, true);
     }
 
     /// The integer in the bytes of a constant, zero-extended; `None` for other types and for more than 8 bytes.
@@ -419,16 +418,3 @@ const MOST_DERIVED: usize = 16;
 
 /// Most parts of an array that is made of an array of arrays.
 const MOST_DIMENSIONS: usize = 64;
-
-fn word(encoding: BaseEncoding) -> Option<&'static str> {
-    Some(match encoding {
-        BaseEncoding::Address => "address",
-        BaseEncoding::Boolean => "boolean",
-        BaseEncoding::Float => "float",
-        BaseEncoding::Signed => "signed",
-        BaseEncoding::SignedChar => "signed character",
-        BaseEncoding::Unsigned => "unsigned",
-        BaseEncoding::UnsignedChar => "unsigned character",
-        _ => return None,
-    })
-}

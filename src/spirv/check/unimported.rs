@@ -1,70 +1,61 @@
-//! Instructions that were not imported: an omission explains them, or they are differences.
+//! Instructions that were not imported as they are: an omission explains them, or they are differences.
 
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
 
-use super::{Compare, Difference};
-use crate::omission::{Omission, Property, Reason, Subject, Unimported};
+use super::Difference;
+use super::described::Projection;
+use super::shapes::Shape;
+use crate::model::TypeId;
+use crate::omission::{Omission, Reason, Subject, Unimported};
 use crate::spirv::operand::Field;
 use crate::spirv::read::{Fact, Facts};
-use crate::spirv::table::Name;
 use crate::spirv::words::Id;
 
-impl Compare<'_> {
-    /// Reports instructions that were not imported. Exceptions: instructions that reference a `DebugInfoNone`, one per
-    /// omission that causes it; instructions that reference these in turn; and instructions with a number in place of
-    /// another one.
-    pub(super) fn lost(&mut self, facts: &Facts<'_>, omissions: &[Omission], unimported: &[Omission]) {
-        let is_none = |it: &&Omission| matches!(it.reason, Reason::Cycle(..) | Reason::NotClass(_));
-        let mut nothings = omissions.iter().filter(is_none).count();
-        let mut gone: HashSet<Id> = HashSet::new();
+impl Projection<'_, '_> {
+    /// Differences for instructions that were not imported as they are. Exceptions: instructions whose records show the
+    /// change, and as many instructions of a type or layout as omissions of the description make `expected`.
+    pub(super) fn unimported(
+        &mut self,
+        facts: &Facts<'_>,
+        types: &HashMap<Id, TypeId>,
+        unimported: &[Omission],
+        mut expected: HashMap<Shape, usize>,
+    ) -> Vec<Difference> {
+        let (mut found, mut excused) = (Vec::new(), HashSet::new());
         for omission in unimported {
-            let Omission { subject, property, reason, names, .. } = omission;
-            let Reason::Unimported(why) = reason else { continue };
-            // Differences of records show these.
-            if matches!(
-                why,
-                Unimported::NameOnly(_)
-                    | Unimported::Format(_)
-                    | Unimported::NothingInlined
-                    | Unimported::LargerThanType
-            ) {
+            let (Reason::Unimported(why), Subject::Instruction(id)) = (&omission.reason, omission.subject)
+            else {
                 continue;
+            };
+            let fact = facts.get(Id(id));
+            let ty = types.get(&Id(id)).map(|&ty| self.ty(ty));
+            let shape = match why {
+                Unimported::Untyped(_) if ty.is_none() => continue,
+                Unimported::Untyped(_) | Unimported::NoParameterType => ty,
+                // Records show these.
+                Unimported::NameOnly(_)
+                | Unimported::Format(_)
+                | Unimported::NothingInlined
+                | Unimported::LargerThanType => continue,
+                _ => fact.and_then(|fact| self.layout_of(facts, &fact)),
+            };
+            let has_left = shape.and_then(|shape| expected.get_mut(&shape)).filter(|left| **left > 0);
+            match has_left {
+                _ if excused.contains(&id) => {}
+                Some(left) => {
+                    *left -= 1;
+                    excused.insert(id);
+                }
+                None => found.push(Difference { at: omission.names.at.clone(), what: omission.text() }),
             }
-            let is_whole = *property == Property::Instruction;
-            let is_missing =
-                is_whole || matches!(why, Unimported::UntypedMember | Unimported::NoParameterType);
-            if let Subject::Instruction(id) = *subject
-                && let Some(fact) = facts.get(Id(id))
-            {
-                let ids: Vec<Id> = named(&fact).collect();
-                let is_nothing = |id: &Id| facts.get(*id).is_some_and(|it| it.name() == Some(Name::InfoNone));
-                if is_missing && ids.iter().any(|id| gone.contains(id)) {
-                    gone.insert(fact.result);
-                    continue;
-                }
-                if is_missing && nothings > 0 && ids.iter().any(is_nothing) {
-                    nothings -= 1;
-                    if is_whole {
-                        gone.insert(fact.result);
-                    }
-                    continue;
-                }
-                let is_replaced = |field| {
-                    let number = facts.number(&fact, field);
-                    number.is_some_and(|number| {
-                        omissions.iter().any(|it| matches!(it.reason, Reason::NoInt64(_, of) if of == number))
-                    })
-                };
-                if is_replaced(Field::Size) || is_replaced(Field::Offset) {
-                    continue;
-                }
-            }
-            self.found.push(Difference { at: names.at.clone(), what: omission.text() });
         }
+        found
     }
-}
 
-fn named(fact: &Fact<'_>) -> impl Iterator<Item = Id> {
-    let is_id = |of: &crate::spirv::Operand| of.row.is_some_and(|row| !row.kind.is_literal(fact.set));
-    fact.operands().filter(is_id).map(|of| Id(of.word))
+    /// Name, offset and size of an instruction with a size.
+    fn layout_of(&mut self, facts: &Facts<'_>, fact: &Fact<'_>) -> Option<Shape> {
+        let bits = facts.number(fact, Field::Size)?;
+        let offset = facts.number(fact, Field::Offset).unwrap_or_default();
+        Some(self.layout_shape(facts.text(fact, Field::Name).unwrap_or_default(), offset, bits))
+    }
 }

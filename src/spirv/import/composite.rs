@@ -91,7 +91,7 @@ impl<'a> Importer<'_, 'a> {
     /// Lays out the members of a composite type one after the other. Returns the size in bits.
     pub(super) fn lay_out(&mut self, fact: &Fact<'a>, unit: UnitId, kind: CompositeKind) -> u64 {
         let (mut end, mut all) = (0u64, Vec::new());
-        for member in self.data_members(fact) {
+        for member in self.data_members(fact).collect::<Vec<_>>() {
             let ty = self.ty(&member, Field::Type, unit).ok();
             let bits = ty.and_then(|ty| self.m.described().ty(ty).bits()).unwrap_or_default();
             let bits = bits.div_ceil(8).saturating_mul(8);

@@ -49,6 +49,8 @@ pub struct ImportedModule {
     pub binding: Binding,
     /// Instructions and operands that the model does not have, or has otherwise.
     pub omissions: Vec<Omission>,
+    /// The types, by instruction; of a type of several units, the one of any unit.
+    pub(super) types: HashMap<Id, TypeId>,
 }
 
 /// Makes the model that debug instructions describe, for a target, which supplies the address spaces of pointers.
@@ -65,7 +67,7 @@ pub struct ImportedModule {
 /// | a function that is not marked as a definition, with code or blocks | a defined function |
 /// | several discriminators of a block | a nested block for each |
 /// | a discriminator that only inlined calls are in | the discriminator of the calls |
-/// | a static member whose type is a `DebugInfoNone` | a static member of an unspecified type |
+/// | a `DebugInfoNone` in place of a type | an unspecified type; of a class, a structure without name and members |
 /// | `DebugInlinedAt` | an inlined call per function with instructions or variables there |
 ///
 /// # Errors
@@ -102,9 +104,10 @@ pub(super) fn import_set(facts: &Facts<'_>, target: &Target, set: Set) -> Result
     } else {
         importer.entities()?;
     }
-    let Importer { m, binding, mut omissions, .. } = importer;
+    let Importer { m, binding, mut omissions, types, .. } = importer;
     omissions.sort_by_key(|omission| omission.names.at.word);
-    Ok(ImportedModule { module: m.finish()?, binding, omissions })
+    let types = types.into_iter().map(|((id, _), ty)| (id, ty)).collect();
+    Ok(ImportedModule { module: m.finish()?, binding, omissions, types })
 }
 
 /// An entity, or the reason why it is not imported.

@@ -9,7 +9,7 @@ use crate::model::{
 use crate::omission::Unimported;
 use crate::spirv::operand::Field;
 use crate::spirv::read::Fact;
-use crate::spirv::table::{Name, Set};
+use crate::spirv::table::Name;
 use crate::spirv::words::Id;
 use crate::target::SpaceId;
 
@@ -103,8 +103,8 @@ impl<'a> Importer<'_, 'a> {
                 self.rest(fact, flags);
                 let mut parameters = Vec::new();
                 for id in fact.ids(Field::ParameterType) {
-                    match self.types.get(&(self.not_template(id), unit)) {
-                        Some(&ty) => parameters.push(ty),
+                    match self.types.get(&(self.not_template(id), unit)).copied() {
+                        Some(ty) => parameters.push(ty),
                         None if self.is_nothing(id) => self.omit(fact, Unimported::NoParameterType),
                         None => return Err(Unimported::TypeNotImported(id.0)),
                     }
@@ -114,7 +114,10 @@ impl<'a> Importer<'_, 'a> {
             Name::TypeEnum => self.enumeration(fact, unit),
             Name::TypeComposite => self.composite(fact, unit),
             Name::TypePtrToMember => {
-                let class = self.ty(fact, Field::Parent, unit)?;
+                let class = match self.is_none(fact, Field::Parent) {
+                    true => self.m.incomplete(unit, CompositeKind::Struct, "").map_err(refused)?,
+                    false => self.ty(fact, Field::Parent, unit)?,
+                };
                 let to = self.ty(fact, Field::MemberType, unit)?;
                 self.m.member_pointer(unit, class, to).map_err(refused)
             }
@@ -126,15 +129,27 @@ impl<'a> Importer<'_, 'a> {
         }
     }
 
-    /// The type that an operand references.
-    pub(super) fn ty(&self, fact: &Fact<'_>, field: Field, unit: UnitId) -> Made<TypeId> {
+    /// Whether an operand is a `DebugInfoNone` in place of a type, which is then listed.
+    fn is_none(&mut self, fact: &Fact<'_>, field: Field) -> bool {
+        let is_none = self.named(fact, field, Name::InfoNone).is_some();
+        if is_none {
+            self.omit(fact, Unimported::Untyped(field.text()));
+        }
+        is_none
+    }
+
+    /// The type that an operand references; an unspecified type in place of a `DebugInfoNone`.
+    pub(super) fn ty(&mut self, fact: &Fact<'_>, field: Field, unit: UnitId) -> Made<TypeId> {
         let id = fact.id(field).ok_or_else(|| Unimported::Missing(field.text()))?;
-        let ty = self.types.get(&(self.not_template(id), unit)).copied();
-        ty.ok_or_else(|| Unimported::NotImported(field.text(), id.0))
+        match self.types.get(&(self.not_template(id), unit)).copied() {
+            Some(ty) => Ok(ty),
+            None if self.is_none(fact, field) => self.m.unspecified_type(unit, "").map_err(refused),
+            None => Err(Unimported::NotImported(field.text(), id.0)),
+        }
     }
 
     /// The type that an operand references; `None` for `void`.
-    pub(super) fn pointee(&self, fact: &Fact<'_>, field: Field, unit: UnitId) -> Made<Option<TypeId>> {
+    pub(super) fn pointee(&mut self, fact: &Fact<'_>, field: Field, unit: UnitId) -> Made<Option<TypeId>> {
         match fact.id(field) {
             Some(id) if self.is_nothing(id) => Ok(None),
             _ => self.ty(fact, field, unit).map(Some),
@@ -208,8 +223,8 @@ impl<'a> Importer<'_, 'a> {
             });
             extents.push(match (constant(count), self.variables.get(&count)) {
                 (Some(number), _) if Some(number) == all_ones => Extent::unknown(),
-                // Producers of that set write 0 for an unknown count.
-                (Some(0), _) if fact.set == Set::Shader => Extent::unknown(),
+                // Producers of those sets write 0 for an unknown count.
+                (Some(0), _) if fact.set.is_shader() => Extent::unknown(),
                 (Some(number), _) => Extent::fixed(number),
                 (None, Some(&variable)) => Extent::variable(variable),
                 _ => {

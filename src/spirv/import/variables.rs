@@ -173,13 +173,7 @@ impl<'a> Importer<'_, 'a> {
         let owner = self.owners.get(&fact.result).copied().ok_or(Unimported::OfNoType)?;
         let unit = self.own_unit(owner);
         let of = self.types.get(&(owner, unit)).copied().ok_or(Unimported::TypeNotImported(owner.0))?;
-        let ty = match self.named(fact, Field::Type, Name::InfoNone) {
-            Some(_) => {
-                self.omit(fact, Unimported::UntypedMember);
-                self.m.unspecified_type(unit, "").map_err(refused)?
-            }
-            None => self.ty(fact, Field::Type, unit)?,
-        };
+        let ty = self.ty(fact, Field::Type, unit)?;
         let name = self.text(fact, Field::Name);
         let mut flags = Flags(self.word(fact, Field::Flags));
         flags.take(flags::STATIC_MEMBER);

@@ -56,13 +56,6 @@ fn is_directive(line: &[u8]) -> bool {
     directive.starts_with(b"line") || directive.first().is_some_and(u8::is_ascii_digit)
 }
 
-/// Number of bytes of each line of a text; `None` if the text differs from the compiled lines.
-pub(in crate::spirv) fn bytes_of_lines(text: &str) -> Option<Vec<usize>> {
-    let lines = || text.as_bytes().split(|&byte| byte == b'\n');
-    let is_other = text.is_empty() || text.as_bytes().starts_with(CHECKSUM) || lines().any(is_directive);
-    (!is_other).then(|| lines().map(<[u8]>::len).collect())
-}
-
 impl Lines {
     pub(super) fn new(facts: &Facts<'_>) -> Self {
         let mut lines = Self { sources: HashMap::new(), strings: HashMap::new(), others: Vec::new() };

@@ -29,6 +29,7 @@ mod variables;
 use eitri::Result;
 use eitri::spirv::{Mode, Set, read};
 
+use crate::idle::idle;
 use crate::said::{Case, Described, line, lines};
 
 /// A call in several variants; variant 0 omits the call.
@@ -128,6 +129,7 @@ pub fn nothing_is_lost<T>(owners: &[Owner<T>], calls: &[Call<T>]) {
         for owner in owners {
             // Combinations that the builder refuses are skipped.
             let described: Vec<_> = (0..=call.ways).filter_map(|way| describe(owner, call, way)).collect();
+            idle_omissions(&described, &mut lost);
             for (one, other) in pairs(described.len()) {
                 if described[one].1 == described[other].1 {
                     continue;
@@ -153,6 +155,18 @@ pub fn nothing_is_lost<T>(owners: &[Owner<T>], calls: &[Call<T>]) {
         assert!(is_made, "{} makes no difference to what is described", call.name);
     }
     assert!(lost.is_empty(), "{} are lost: {lost:#?}", lost.len());
+}
+
+/// Adds the omissions of descriptions that no difference depends on. The first description is that of every call.
+fn idle_omissions(described: &[(usize, Described)], all: &mut Vec<String>) {
+    for (index, (_, described)) in described.iter().enumerate().skip(1) {
+        for mode in modes() {
+            let attached = described.attached(&mode).expect("is attached");
+            // An import lists what no producer's instruction means, such as the accessibility of a variable of a unit.
+            let idle = idle(&described.module, &described.binding, &mode, &attached).unwrap_or_default();
+            all.extend(idle.iter().map(|it| format!("{it}, {}: is idle in {index}", called(&mode))));
+        }
+    }
 }
 
 /// All pairs of numbers below `count`.
