@@ -157,6 +157,9 @@ impl<'u> Dies<'u> {
         let Some(from_bytes) = self.consumer.shared_from_bytes.filter(|_| self.consumer.version > 2) else {
             return Ok(false);
         };
+        if !self.expressions.lowering.may_repeat() {
+            return Ok(false);
+        }
         let module = self.module;
         for variable in self.units.variables.of(self.expressions.entries.unit) {
             let variable = VariableId::from_u32(variable);

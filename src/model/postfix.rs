@@ -176,6 +176,9 @@ const ARITHMETIC: u64 = {
     tags
 };
 
+const OFFSET: u32 = Tag::Offset as u32;
+const BIT_OFFSET: u32 = Tag::BitOffset as u32;
+
 /// Nodes of a location in postfix order: operands come before the node that takes them.
 #[derive(Clone)]
 pub struct Nodes<'a> {
@@ -261,10 +264,59 @@ impl<'a> Nodes<'a> {
         self.words.len() < before
     }
 
-    /// Takes the next node if it adds a constant.
+    /// Takes the next nodes that add constants. Returns the sum and their number; `None` if the sum exceeds 64 bits.
     #[inline]
-    pub(crate) fn next_plus(&mut self) -> Option<i64> {
-        self.next_number(Tag::Plus).map(unfold)
+    pub(crate) fn next_sum(&mut self) -> Option<(i64, usize)> {
+        let (mut sum, mut count) = (0i64, 0);
+        while let Some(by) = self.next_number(Tag::Plus) {
+            (sum, count) = (sum.checked_add(unfold(by))?, count + 1);
+        }
+        Some((sum, count))
+    }
+
+    /// Takes the next nodes that are constant offsets. Returns their sum in bits; `None` if the sum exceeds 64 bits.
+    #[inline]
+    pub(crate) fn next_moved(&mut self) -> Option<i64> {
+        let mut bits = 0i64;
+        while let Some(tag) = self.tag() {
+            let by = match tag {
+                OFFSET => unfold(self.second()?).checked_mul(8)?,
+                BIT_OFFSET => unfold(self.second()?),
+                _ => break,
+            };
+            bits = bits.checked_add(by)?;
+        }
+        Some(bits)
+    }
+
+    /// Whether the next node is a constant offset.
+    #[inline]
+    pub(crate) fn is_moved(&self) -> bool {
+        matches!(self.tag(), Some(OFFSET | BIT_OFFSET))
+    }
+
+    /// Whether the next node adds a constant.
+    #[inline]
+    pub(crate) fn is_plus(&self) -> bool {
+        self.tag() == Some(Tag::Plus as u32)
+    }
+
+    /// Whether the next node ends a part.
+    #[inline]
+    pub(crate) fn is_part(&self) -> bool {
+        self.tag() == Some(Tag::Part as u32)
+    }
+
+    /// The space of the next node, if that is memory.
+    #[inline]
+    pub(crate) fn space(&self) -> Option<SpaceId> {
+        self.clone().next_number(Tag::Memory).map(|space| SpaceId(space as u32))
+    }
+
+    /// Tag of the next node.
+    #[inline]
+    fn tag(&self) -> Option<u32> {
+        self.words.first().map(|word| word % WIDE)
     }
 
     /// Takes the next node if it reads `bits` bits.
@@ -278,7 +330,7 @@ impl<'a> Nodes<'a> {
     /// Takes the next node if it has the tag.
     #[inline]
     fn next_number(&mut self, tag: Tag) -> Option<u64> {
-        if self.words.first()? % WIDE != tag as u32 {
+        if self.tag()? != tag as u32 {
             return None;
         }
         self.second()
@@ -302,6 +354,8 @@ pub(crate) struct Pool {
     words: Vec<u32>,
     /// The bytes of constants.
     implicit: Vec<u8>,
+    /// Number of words of the longest location.
+    longest: usize,
 }
 
 /// Bit of the length: the offset of the location's constant bytes comes before the words.
@@ -316,6 +370,8 @@ impl Pool {
     pub(crate) fn push(&mut self, loc: &Loc) -> Result<LocId> {
         let start = self.words.len();
         let Postfix { few, len, more } = loc.postfix();
+        let count = more.as_ref().map_or(*len, |more| more.words.len());
+        self.longest = self.longest.max(count);
         if let Some(more) = more {
             self.words
                 .extend_from_slice(&[more.words.len() as u32 | HAS_IMPLICIT, self.implicit.len() as u32]);
@@ -331,6 +387,11 @@ impl Pool {
             return Err(full());
         }
         LocId::at(start).ok_or_else(full)
+    }
+
+    /// Upper bound of the number of nodes of each location.
+    pub(crate) fn at_most(&self) -> usize {
+        self.longest
     }
 
     /// Size of all locations in bytes.

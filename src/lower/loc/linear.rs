@@ -1,9 +1,49 @@
-//! Locations whose operations are in the order of their nodes, as in most locations.
+//! Locations whose operations are in the order of their nodes, as in almost all locations: one pass over the nodes,
+//! without a tree. The bytes are those that the writer of the tree appends.
 
-use super::Lowering;
-use crate::model::{Node, Nodes};
+use super::{Lowering, Request};
+use crate::model::{Node, Nodes, Stack};
 use crate::op::{Encoder, Reg};
-use crate::target::SpaceId;
+use crate::target::{Scaling, SpaceId};
+
+/// Numbers directly before a node that are added to its address.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Before {
+    /// None that the address includes.
+    Other,
+    /// A constant.
+    Const,
+    /// A constant that is added to another number.
+    Plus,
+    /// Constants that the writer of the tree adds up.
+    Sum,
+}
+
+/// Parts of a composite that are still to be written.
+struct Parts {
+    /// Size of the composite in bits, if it is known, less the parts so far.
+    rest: Option<u64>,
+    count: u64,
+}
+
+impl Parts {
+    /// Returns the bits of the next part that belong to the composite, unless they are the whole composite or none.
+    #[inline]
+    fn next(&mut self, bits: u64) -> Option<u64> {
+        let here = bits.min(self.rest.unwrap_or(bits));
+        if here == 0 || self.count == 0 && self.rest == Some(here) {
+            return None;
+        }
+        self.rest = self.rest.map(|rest| rest - here);
+        self.count += 1;
+        Some(here)
+    }
+
+    /// Whether the parts are several, and are the whole composite.
+    fn are_all(&self, count: u64) -> bool {
+        count == self.count && count > 1 && self.rest.unwrap_or(0) == 0
+    }
+}
 
 impl Lowering<'_> {
     /// Returns whether a register is as large as an address.
@@ -12,55 +52,229 @@ impl Lowering<'_> {
         self.module.target.register(reg).is_some_and(|register| register.bits == self.address_bits)
     }
 
-    /// Appends the expression of a location whose operations are in the order of its nodes, without a tree. Returns
-    /// false, and appends nothing, if an operation depends on more than its node and the next one.
+    /// Appends the expression of a location whose operations are in the order of its nodes. Returns false, and appends
+    /// nothing, if an operation depends on more than its node and its neighbours, and if there is an error, which the
+    /// writer of the tree reports.
     #[inline]
-    pub(super) fn linear(&self, mut nodes: Nodes<'_>, out: &mut Vec<u8>) -> bool {
+    pub(super) fn linear(&self, nodes: Nodes<'_>, what: Request, stack: Stack, out: &mut Vec<u8>) -> bool {
         let start = out.len();
-        let address_bits = self.address_bits;
+        let is_written = self.in_order(nodes, what, stack, out).is_some();
+        if !is_written {
+            out.truncate(start);
+        }
+        is_written
+    }
+
+    #[inline]
+    fn in_order(&self, mut nodes: Nodes<'_>, what: Request, stack: Stack, out: &mut Vec<u8>) -> Option<()> {
+        let Request::Location { bits, is_called } = what else { return None };
+        let has_places = self.has_places;
         let mut encoder = Encoder::new(out, self.encoding);
+        let mut parts = Parts { rest: bits, count: 0 };
+        // First bit of the part that is written next.
+        let mut from = 0;
+        let mut before = Before::Other;
         while let Some(node) = nodes.next() {
+            let was = core::mem::replace(&mut before, Before::Other);
             match node {
-                Node::Register(reg) if nodes.is_empty() => {
+                Node::Register(reg) => {
                     encoder.regx(reg);
+                    from = self.after_place(&mut encoder, &mut nodes, 0)?;
                 }
-                Node::ReadRegister(reg) if self.holds_address(reg) => {
-                    let mut by = 0i64;
-                    while let Some(more) = nodes.next_plus() {
-                        let Some(sum) = by.checked_add(more) else {
-                            // Needs the tree.
-                            out.truncate(start);
-                            return false;
-                        };
-                        by = sum;
+                Node::Lane(reg, lane) if has_places => {
+                    let bits = self.module.target.register(reg)?.lane_bits();
+                    encoder.regx(reg);
+                    from = self.after_place(&mut encoder, &mut nodes, i64::from(lane) * i64::from(bits))?;
+                }
+                Node::PerLane(reg) if has_places => {
+                    let bytes = self.module.target.register(reg)?.lane_bits() / 8;
+                    encoder.regx(reg).push_lane().constu(bytes.into()).mul();
+                    let mut moved = nodes.next_moved()?;
+                    if moved % 8 == 0 && !nodes.is_part() {
+                        plus(&mut encoder, core::mem::take(&mut moved) / 8);
                     }
-                    encoder.bregx(reg, by);
+                    encoder.offset();
+                    from = self.after_place(&mut encoder, &mut nodes, moved)?;
                 }
-                // A number becomes a location in the default space without an operation.
-                Node::Memory(SpaceId::DEFAULT) if nodes.is_empty() => {}
-                Node::Memory(SpaceId::DEFAULT) if nodes.next_read(address_bits).is_some() => {
-                    encoder.deref();
+                Node::Implicit(bytes) => {
+                    encoder.implicit_value(bytes);
+                    from = self.after_place(&mut encoder, &mut nodes, 0)?;
                 }
-                Node::Value if nodes.is_empty() => {
+                Node::Value => {
                     encoder.stack_value();
+                    from = self.after_place(&mut encoder, &mut nodes, 0)?;
+                }
+                // An undefined part has no operation; nor has an undefined location.
+                Node::Undefined if nodes.is_part() || nodes.is_empty() && !is_called => {}
+                Node::Memory(SpaceId::DEFAULT) => {
+                    // A number becomes a location in the default space without an operation.
+                    if was == Before::Sum || nodes.is_moved() {
+                        return None;
+                    }
+                    if nodes.next_read(self.address_bits).is_some() {
+                        encoder.deref();
+                    } else if !has_places && !nodes.is_part() && !nodes.is_empty() {
+                        return None;
+                    }
+                }
+                Node::Memory(space) if has_places && was != Before::Sum && !nodes.is_moved() => {
+                    encoder.constu(space.0.into()).form_aspace_address();
+                }
+                Node::Read(bits) if has_places && bits.is_multiple_of(8) => {
+                    deref(&mut encoder, bits, self.address_bits);
+                }
+                Node::Part(bits) => {
+                    piece(&mut encoder, core::mem::take(&mut from), parts.next(bits)?);
+                }
+                Node::Parts(count) if nodes.is_empty() && !is_called && parts.are_all(count) => {}
+                Node::ReadRegister(reg) => {
+                    let (by, count) = nodes.next_sum()?;
+                    let bits = self.module.target.register(reg)?.bits;
+                    if self.in_space(&mut encoder, &mut nodes, reg, bits, by)? {
+                    } else if bits == self.address_bits {
+                        encoder.bregx(reg, by);
+                    } else if count <= 1 {
+                        self.narrow(&mut encoder, reg, bits)?;
+                        plus(&mut encoder, by);
+                    } else {
+                        return None;
+                    }
+                }
+                Node::StackAddress(by) if has_places && !nodes.is_plus() => {
+                    self.slot(&mut encoder, &mut nodes, stack, by)?;
+                }
+                Node::LaneIndex if has_places => {
+                    encoder.push_lane();
                 }
                 Node::Const(value) => {
                     encoder.constu(value);
+                    before = Before::Const;
                 }
-                Node::Plus(by) => plus(&mut encoder, by),
+                Node::Plus(by) => {
+                    plus(&mut encoder, by);
+                    before = if was == Before::Other { Before::Plus } else { Before::Sum };
+                }
                 node if arithmetic(&mut encoder, node) => {}
-                _ => {
-                    out.truncate(start);
-                    return false;
-                }
+                _ => return None,
             }
         }
-        if encoder.finish().is_err() {
-            // The writer of the tree reports the error.
-            out.truncate(start);
-            return false;
+        encoder.finish().ok()
+    }
+
+    /// Writes the offset from the storage on top, `by` bits and those of the next nodes. Returns the offset instead if
+    /// a part ends here.
+    #[inline]
+    fn after_place(&self, encoder: &mut Encoder<'_>, nodes: &mut Nodes<'_>, by: i64) -> Option<i64> {
+        let by = by.checked_add(nodes.next_moved()?)?;
+        if nodes.is_part() && (by == 0 || self.has_places) {
+            return Some(by);
         }
-        true
+        if !self.has_places && (by != 0 || !nodes.is_empty()) {
+            return None;
+        }
+        go_on(encoder, by);
+        Some(0)
+    }
+
+    /// Writes memory at a register of `bits` bits plus a constant, if the next node is memory of a space other than
+    /// the default one, whose addresses the register can hold. Returns whether the node is.
+    #[inline]
+    fn in_space(
+        &self,
+        encoder: &mut Encoder<'_>,
+        nodes: &mut Nodes<'_>,
+        reg: Reg,
+        bits: u32,
+        by: i64,
+    ) -> Option<bool> {
+        let Some(space) = nodes.space().filter(|&space| self.has_places && space != SpaceId::DEFAULT) else {
+            return Some(false);
+        };
+        if bits < self.module.target.space(space)?.address_bits {
+            return Some(false);
+        }
+        nodes.next();
+        encoder.constu(space.0.into()).aspace_bregx(reg, by);
+        (!nodes.is_moved()).then_some(true)
+    }
+
+    /// Writes the address of a stack slot.
+    fn slot(&self, encoder: &mut Encoder<'_>, nodes: &mut Nodes<'_>, stack: Stack, by: i64) -> Option<()> {
+        let Some(reg) = stack.base else {
+            match by {
+                0.. => encoder.constu(by as u64),
+                _ => encoder.consts(by),
+            };
+            return Some(());
+        };
+        let bits = self.module.target.register(reg)?.bits;
+        if stack.scaling == Scaling::Lane && self.in_space(encoder, nodes, reg, bits, by)? {
+            return Some(());
+        }
+        if bits == self.address_bits {
+            encoder.bregx(reg, 0);
+        } else {
+            self.narrow(encoder, reg, bits)?;
+        }
+        if stack.scaling == Scaling::Wave {
+            encoder.constu(self.module.target.lanes().trailing_zeros().into()).shr();
+        }
+        plus(encoder, by);
+        Some(())
+    }
+
+    /// Writes the number in a register that is not as large as an address.
+    #[inline]
+    fn narrow(&self, encoder: &mut Encoder<'_>, reg: Reg, bits: u32) -> Option<()> {
+        self.has_places.then(|| {
+            encoder.regx(reg).deref_size((bits / 8) as u8);
+        })
+    }
+}
+
+/// Offsets the location on top by bits.
+#[inline]
+pub(super) fn go_on(encoder: &mut Encoder<'_>, bits: i64) {
+    match bits {
+        0 => {}
+        1.. if bits % 8 == 0 => {
+            encoder.offset_uconst(bits as u64 / 8);
+        }
+        _ if bits % 8 == 0 => {
+            encoder.consts(bits / 8).offset();
+        }
+        _ => bit_offset(encoder, bits),
+    }
+}
+
+pub(super) fn bit_offset(encoder: &mut Encoder<'_>, bits: i64) {
+    match bits {
+        0.. => encoder.constu(bits as u64),
+        _ => encoder.consts(bits),
+    };
+    encoder.bit_offset();
+}
+
+/// Makes a piece of the location on top.
+#[inline]
+pub(super) fn piece(encoder: &mut Encoder<'_>, from: i64, bits: u64) {
+    if from == 0 && bits.is_multiple_of(8) {
+        encoder.piece(bits / 8);
+    } else {
+        if from < 0 {
+            bit_offset(encoder, from);
+        }
+        encoder.bit_piece(bits, from.max(0) as u64);
+    }
+}
+
+/// Reads the number of `bits` bits, whole bytes, in the location on top.
+#[inline]
+pub(super) fn deref(encoder: &mut Encoder<'_>, bits: u32, address_bits: u32) {
+    if bits == address_bits {
+        encoder.deref();
+    } else {
+        encoder.deref_size((bits / 8) as u8);
     }
 }
 

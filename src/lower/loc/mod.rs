@@ -11,6 +11,8 @@ mod linear;
 mod numbers;
 mod on_stack;
 mod shared;
+#[cfg(test)]
+mod tests;
 
 pub(super) use shared::Part;
 
@@ -42,6 +44,8 @@ pub(super) struct Lowering<'m> {
     consumer: &'m Consumer,
     encoding: Encoding,
     address_bits: u32,
+    /// Whether locations are stack elements.
+    has_places: bool,
     tree: Tree<'m>,
     /// Subexpressions with procedures.
     shared: Shared,
@@ -84,6 +88,7 @@ impl<'m> Lowering<'m> {
             consumer,
             encoding,
             address_bits: u32::from(module.target.address_bytes()) * 8,
+            has_places: consumer.has_locations_on_the_stack(),
             tree: Tree::default(),
             shared: Shared::default(),
             hashes: Vec::new(),
@@ -113,11 +118,12 @@ impl<'m> Lowering<'m> {
             Encoder::new(sink.out, self.encoding).bregx(reg, by);
             return Ok(());
         }
+        let what = Request::Location { bits, is_called };
         let is_alone = self.shared.is_empty() || nodes.at_most() < shared::WORDS;
-        if bits != Some(0) && is_alone && self.linear(nodes.clone(), sink.out) {
+        if bits != Some(0) && is_alone && self.linear(nodes.clone(), what, sink.stack, sink.out) {
             return Ok(());
         }
-        self.by_tree(nodes, Request::Location { bits, is_called }, sink)
+        self.by_tree(nodes, what, sink)
     }
 
     /// Appends the expression of the number of a [value](crate::model::Loc::value). The expression leaves the number
@@ -188,6 +194,11 @@ impl<'m> Lowering<'m> {
             space: SpaceId::DEFAULT,
             operands: Operands::default(),
         }
+    }
+
+    /// Whether any location is large enough for subexpressions worth a call.
+    pub(super) fn may_repeat(&self) -> bool {
+        self.module.locs.at_most() >= shared::WORDS
     }
 
     /// Counts the subexpressions of a location, for [`repeated`](Self::repeated).

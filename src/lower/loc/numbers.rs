@@ -1,7 +1,7 @@
 //! Numbers, which all dialects encode alike except for reads.
 
 use super::expression::{At, ExpressionWriter, has_bytes};
-use super::linear::arithmetic;
+use super::linear::{arithmetic, deref};
 use super::malformed;
 use crate::error::{Construct, Result};
 use crate::model::Node;
@@ -164,10 +164,7 @@ impl ExpressionWriter<'_, '_> {
     }
 
     pub(super) fn deref(&mut self, bytes: u32) {
-        if bytes == self.address_bits() / 8 {
-            self.encoder.deref();
-        } else {
-            self.encoder.deref_size(bytes as u8);
-        }
+        let address_bits = self.address_bits();
+        deref(&mut self.encoder, 8 * bytes, address_bits);
     }
 }

@@ -2,6 +2,7 @@
 
 use super::expression::{At, ExpressionWriter, MAX_DEPTH, has_bytes};
 use super::fragments::{Fragment, split};
+use super::linear::{go_on, piece};
 use super::{malformed, nameless};
 use crate::emit::info::{Pending, RefForm, Wanted};
 use crate::error::{Construct, Result};
@@ -31,8 +32,9 @@ impl<'m> ExpressionWriter<'_, 'm> {
                 };
             }
             (Node::Lane(reg, lane), _) => {
+                let first = self.lane_bit(reg, lane)?;
                 self.encoder.regx(reg);
-                self.go_on(self.lane_bit(reg, lane)? + from);
+                go_on(&mut self.encoder, first + from);
             }
             (Node::PerLane(reg), Some(by)) => {
                 let bytes = self.register(reg)?.lane_bits() / 8;
@@ -43,24 +45,10 @@ impl<'m> ExpressionWriter<'_, 'm> {
             (Node::Memory(space), Some(by)) => self.memory(space, self.tree.last(at), by)?,
             _ => {
                 self.place(at)?;
-                self.go_on(from);
+                go_on(&mut self.encoder, from);
             }
         }
         Ok(())
-    }
-
-    /// Offsets the location on top by bits.
-    pub(super) fn go_on(&mut self, bits: i64) {
-        match bits {
-            0 => {}
-            1.. if bits % 8 == 0 => {
-                self.encoder.offset_uconst(bits as u64 / 8);
-            }
-            _ if bits % 8 == 0 => {
-                self.encoder.consts(bits / 8).offset();
-            }
-            _ => self.bit_offset(bits),
-        }
     }
 
     pub(super) fn place(&mut self, at: At) -> Result<()> {
@@ -75,7 +63,7 @@ impl<'m> ExpressionWriter<'_, 'm> {
                 let (loc, by) = self.tree.two(at);
                 self.loc(loc)?;
                 match self.tree.constant(by) {
-                    Some(bytes) if bytes <= i64::MAX as u64 / 8 => self.go_on(bytes as i64 * 8),
+                    Some(bytes) if bytes <= i64::MAX as u64 / 8 => go_on(&mut self.encoder, bytes as i64 * 8),
                     _ => {
                         self.above(1, |one| one.val(by))?;
                         self.encoder.offset();
@@ -142,14 +130,6 @@ impl<'m> ExpressionWriter<'_, 'm> {
             _ => return Err(malformed()),
         }
         Ok(())
-    }
-
-    pub(super) fn bit_offset(&mut self, bits: i64) {
-        match bits {
-            0.. => self.encoder.constu(bits as u64),
-            _ => self.encoder.consts(bits),
-        };
-        self.encoder.bit_offset();
     }
 
     /// Writes memory at an address, `more` bytes further on.
@@ -243,7 +223,7 @@ impl<'m> ExpressionWriter<'_, 'm> {
                     from
                 }
             };
-            self.piece(first, bits);
+            piece(&mut self.encoder, first, bits);
             is_open = true;
         }
         Ok(())
@@ -269,17 +249,6 @@ impl<'m> ExpressionWriter<'_, 'm> {
         match self.tree.node(at) {
             Node::Overlay | Node::Offset(_) | Node::BitOffset(_) => self.loc(at),
             _ => Err(self.context.consumer.inexpressible(Construct::OutsideParts)),
-        }
-    }
-
-    pub(super) fn piece(&mut self, from: i64, bits: u64) {
-        if from == 0 && bits.is_multiple_of(8) {
-            self.encoder.piece(bits / 8);
-        } else {
-            if from < 0 {
-                self.bit_offset(from);
-            }
-            self.encoder.bit_piece(bits, from.max(0) as u64);
         }
     }
 
