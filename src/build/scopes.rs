@@ -3,6 +3,8 @@
 use core::ops::Range;
 use std::collections::BTreeMap;
 
+use smallvec::SmallVec;
+
 use super::{Builder, known, pcs};
 use crate::error::{At, Error, ErrorKind, Result};
 use crate::model::{FunctionId, Module, Scope, ScopeId, ScopeKind, SourceLine, TypeId, UnitId};
@@ -270,30 +272,24 @@ impl Builder {
         let size =
             self.module.function_of(parent).map_or(0, |function| self.module.functions[function].bytes);
         let around = self.around[parent].code.map_or(&[][..], |scope| self.module.ranges(scope));
-        // Range ends by start; the ranges of a scope are disjoint.
-        let outer: BTreeMap<u64, u64> = around.iter().map(|range| (range.start, range.end)).collect();
-        let mut before: BTreeMap<u64, u64> = BTreeMap::new();
+        // The ranges of a scope are disjoint.
+        let mut outer: SmallVec<[Range<u64>; 4]> = around.iter().cloned().collect();
+        outer.sort_unstable_by_key(|range| range.start);
+        let met = first_overlap(ranges);
         for (index, range) in ranges.iter().enumerate() {
             crate::work::step();
-            let is_met = |other: &&Range<u64>| {
-                crate::work::step();
-                other.start < range.end && range.start < other.end
-            };
-            let last_before = before.range(..range.end).next_back();
-            let last_around = outer.range(..=range.start).next_back();
-            let is_inside = outer.is_empty() || last_around.is_some_and(|(_, &end)| range.end <= end);
+            let after = outer.partition_point(|around| around.start <= range.start);
+            let last_around = after.checked_sub(1).map(|last| &outer[last]);
+            let is_inside = outer.is_empty() || last_around.is_some_and(|around| range.end <= around.end);
             let error = if let Err(error) = pcs::range(&self.module.target, size, range) {
                 error
-            } else if last_before.is_some_and(|(_, &end)| range.start < end)
-                && let Some(other) = ranges[..index].iter().find(is_met)
-            {
+            } else if let Some((_, other)) = met.as_ref().filter(|&&(at, _)| at == index) {
                 let text =
                     format!("the range overlaps {:#x}..{:#x} of the same scope", other.start, other.end);
                 Error::bad_argument(text)
             } else if !is_inside {
                 Error::bad_argument("the range is outside of the code of the enclosing scope")
             } else {
-                before.insert(range.start, range.end);
                 continue;
             };
             return Err(error.or_at(at(&self.module, range.clone())));
@@ -334,4 +330,26 @@ impl Builder {
         scope.function = scope.function.or_else(|| self.module.function_of(parent));
         self.module.scopes.push(scope)
     }
+}
+
+/// Returns the index of the first range that overlaps an earlier one, and the first that it overlaps. Empty ranges are
+/// errors of their own.
+fn first_overlap(ranges: &[Range<u64>]) -> Option<(usize, Range<u64>)> {
+    // Mostly the ranges are sorted.
+    if ranges.is_sorted_by(|one, other| one.end <= other.start) {
+        return None;
+    }
+    let mut before: BTreeMap<u64, u64> = BTreeMap::new();
+    for (index, range) in ranges.iter().enumerate().filter(|(_, range)| !range.is_empty()) {
+        let is_met = |other: &&Range<u64>| {
+            crate::work::step();
+            other.start < range.end && range.start < other.end
+        };
+        let last_before = before.range(..range.end).next_back();
+        if last_before.is_some_and(|(_, &end)| range.start < end) {
+            return ranges[..index].iter().find(is_met).map(|other| (index, other.clone()));
+        }
+        before.insert(range.start, range.end);
+    }
+    None
 }
