@@ -68,6 +68,7 @@
 mod code;
 mod cuts;
 mod graph;
+mod judge;
 mod lower;
 mod place;
 mod ranges;
@@ -76,5 +77,6 @@ mod ssa;
 mod tracked;
 
 pub use code::{Code, Instruction, ValueId};
+pub use judge::{Missed, Report, Stale, Unjudged};
 pub use place::Place;
 pub use tracked::{Keep, Tracked, Unproven};

@@ -7,7 +7,7 @@ use super::code::Code;
 use super::cuts::{Cuts, Whole};
 use super::graph::Graphs;
 use super::lower::Lower;
-use super::place::{self, Storage};
+use super::place::{self, Place, Storage};
 use super::ranges::{Held, Ranges};
 use super::skips;
 use super::ssa::{Graph, Of, Ssa};
@@ -32,12 +32,16 @@ pub struct Tracked<'c> {
     /// Sorted by part of a variable, then by pc.
     held: Vec<Held>,
     /// The parts of each variable: number, first bit, bits.
-    parts: Vec<Vec<(u32, i64, i64)>>,
+    pub(super) parts: Vec<Vec<(u32, i64, i64)>>,
     /// The storage, first bit and bits of each part of storage.
-    stored: Vec<(Storage, i64, i64)>,
+    pub(super) stored: Vec<(Storage, i64, i64)>,
     /// Number of places, behind which constants follow.
-    places: u32,
-    constants: Vec<(i64, Vec<u8>)>,
+    pub(super) places: u32,
+    pub(super) constants: Vec<(i64, Vec<u8>)>,
+    /// Pcs at which lanes stand, sorted.
+    pub(super) reached: Vec<Range<u32>>,
+    /// Pcs at which lanes wait, sorted.
+    pub(super) waits: Vec<u32>,
     unproven: Vec<Unproven>,
 }
 
@@ -98,8 +102,14 @@ impl<'c> Tracked<'c> {
         });
         let mut unproven: Vec<Unproven> = unproven.collect();
         unproven.dedup();
+        let in_code = ssa.order.iter().filter(|&&(node, _)| node != 0 && node <= segments);
+        let reached = in_code.map(|&(node, _)| graphs.segment(node)).map(|one| one.start..one.end);
+        let mut reached: Vec<Range<u32>> = reached.filter(|pcs| !pcs.is_empty()).collect();
+        reached.sort_unstable_by_key(|pcs| pcs.start);
+        let mut waits: Vec<u32> = graphs.waits.iter().map(|wait| wait.pc).collect();
+        waits.sort_unstable();
         let (places, constants) = (program.places, program.constants);
-        Ok(Self { code, held, parts, stored, places, constants, unproven })
+        Ok(Self { code, held, parts, stored, places, constants, reached, waits, unproven })
     }
 
     /// Returns the assignments of values that some path of a lane does not define. The variable has no place there.
@@ -149,7 +159,7 @@ impl<'c> Tracked<'c> {
     }
 
     /// Returns the places of a part of a variable, sorted.
-    fn at(&self, part: u32, pc: u64) -> Vec<u32> {
+    pub(super) fn at(&self, part: u32, pc: u64) -> Vec<u32> {
         let held = self.held(part);
         let before = &held[..held.partition_point(|held| u64::from(held.start) <= pc)];
         let here = before.iter().filter(|held| pc < u64::from(held.end));
@@ -257,6 +267,21 @@ impl<'c> Tracked<'c> {
             None => {
                 let (of, from, _) = self.stored[place as usize];
                 Piece::Stored(of, from)
+            }
+        }
+    }
+
+    /// Returns the name of a part of storage or of a constant.
+    pub(super) fn text(&self, place: u32) -> String {
+        match place.checked_sub(self.places) {
+            Some(constant) => {
+                let bytes = &self.constants[constant as usize].1;
+                let digits: String = bytes.iter().rev().map(|byte| format!("{byte:02x}")).collect();
+                format!("constant 0x{digits}")
+            }
+            None => {
+                let (of, from, bits) = self.stored[place as usize];
+                self.code.text(Place { of, from, bits: Some(bits as u32) })
             }
         }
     }

@@ -63,3 +63,56 @@ fn cases_of_another_file() {
         all(&std::fs::read_to_string(path).expect("a file of cases"));
     }
 }
+
+/// Judges the descriptions that some cases have, and compares what is found.
+#[test]
+fn descriptions_of_cases_are_judged() {
+    let file: Value = serde_json::from_str(include_str!("cases.json")).expect("JSON");
+    let mut judged = 0;
+    for case in file["cases"].as_array().expect("cases").iter().filter(|case| case["described"].is_object()) {
+        let program = Program::parse(case);
+        let mut told = Told::new(&program);
+        for (variable, ranges) in case["described"].as_object().expect("variables") {
+            for range in ranges.as_array().expect("ranges") {
+                let pc = |at: usize| range[at].as_u64().expect("a pc");
+                let loc = At::parse(range[2].as_str().expect("a place")).loc(&told.gpu);
+                let id = told.variables[variable];
+                let mut variable = told.builder.describe_variable(id).expect("a variable");
+                variable.live(pc(0)..pc(1), loc).expect("a location");
+            }
+        }
+        let module = told.builder.finish().expect("a module");
+        let report = told.code.track().expect("the code fits").judge(&module);
+        let found = |pcs: &std::ops::Range<u64>, variable, place: &str| -> Vec<(String, u64, String)> {
+            let name = told.variables.iter().find(|(_, id)| **id == variable).expect("a variable").0;
+            let pcs = pcs.clone().step_by(BYTES as usize);
+            pcs.map(|pc| (name.clone(), pc, place.to_owned())).collect()
+        };
+        let expected = |kind: &str| -> BTreeSet<(String, u64, String)> {
+            let findings = case["findings"][kind].as_array().expect("findings").iter();
+            let each = findings.flat_map(|finding| {
+                let name = finding[0].as_str().expect("a variable");
+                let places = finding[2].as_array().expect("places").iter();
+                places.map(move |place| {
+                    (
+                        name.to_owned(),
+                        finding[1].as_u64().expect("a pc"),
+                        place.as_str().expect("a place").to_owned(),
+                    )
+                })
+            });
+            each.collect()
+        };
+        let stale = report.stale.iter().flat_map(|one| found(&one.pcs, one.variable, &one.place)).collect();
+        let missed = report.missed.iter().flat_map(|one| found(&one.pcs, one.variable, &one.place)).collect();
+        assert_eq!((expected("stale"), expected("unclaimed")), (stale, missed), "{}", case["name"]);
+        assert_eq!(report.unjudged, []);
+        judged += 1;
+        if case["name"] == "edge-moves" {
+            let text = "stale: unit `a.cl`, function `k`, variable `i`, pc 0x1c..0x20: s5 was overwritten at 0x18, \
+                copied from s6; it is in s4";
+            assert_eq!(report.stale[0].to_string(), text);
+        }
+    }
+    assert!(judged > 0);
+}

@@ -1,7 +1,8 @@
-//! Locations from the code: cases by hand, and random programs that run.
+//! Locations from the code: cases by hand, random programs that run, and mistakes that are found.
 
 mod cases;
 mod program;
 mod random;
 mod running;
+mod sabotage;
 mod simulate;

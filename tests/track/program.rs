@@ -215,6 +215,21 @@ impl Program {
         program
     }
 
+    /// Reads a program of one line for each instruction or assignment, without pcs: `copy v5 v3`, `assign x value a`.
+    pub fn text(text: &str) -> Self {
+        let mut pc = 0;
+        let mut code = Vec::new();
+        for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
+            let words = line.split(' ').map(|word| match word.parse::<u64>() {
+                Ok(number) => Value::from(number),
+                Err(_) => Value::from(word),
+            });
+            code.push(Value::Array(core::iter::once(Value::from(pc)).chain(words).collect()));
+            pc += if line.starts_with("assign") { 0 } else { BYTES };
+        }
+        Self::parse(&serde_json::json!({ "wave_lanes": 4, "code": code }))
+    }
+
     pub fn pc(&self) -> u64 {
         self.code.len() as u64 * BYTES
     }
@@ -279,6 +294,7 @@ impl Program {
 /// A program as a compiler tells it.
 pub struct Told {
     pub gpu: Target,
+    pub builder: Builder,
     pub variables: BTreeMap<String, VariableId>,
     pub code: Code,
 }
@@ -297,7 +313,7 @@ impl Told {
         }
         let mut code = Code::new(&gpu, flow(program, &gpu));
         tell(program, &gpu, &mut code, &variables);
-        Self { gpu, variables, code }
+        Self { gpu, builder, variables, code }
     }
 }
 

@@ -1,0 +1,462 @@
+//! Judgement of a description: places that it claims and the code refutes, and places that it does not claim.
+
+use core::fmt;
+use core::ops::Range;
+
+use hashbrown::{HashMap, HashSet};
+
+use super::code::EffectKind;
+use super::place::{Place, Storage};
+use super::tracked::Tracked;
+use crate::error::At;
+use crate::model::Storage as Spanned;
+use crate::model::{Contents, FunctionId, Loc, LocId, Module, NoMeaning, Node, Span, VariableId};
+use crate::op::Reg;
+use crate::target::SpaceId;
+
+/// Result of a judgement. Counts are of parts of variables, pcs of instructions, and places.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Claims that an execution can refute.
+    pub stale: Vec<Stale>,
+    /// Places that nobody claims.
+    pub missed: Vec<Missed>,
+    /// Locations that are not judged.
+    pub unjudged: Vec<Unjudged>,
+    /// Number of claims.
+    pub claimed: u64,
+    /// Number of claims that the code proves.
+    pub right: u64,
+    /// Number of places that the code proves.
+    pub recoverable: u64,
+}
+
+/// Claim that an execution can refute.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stale {
+    /// The variable.
+    pub variable: VariableId,
+    /// Its unit, function, name and pcs.
+    pub at: At,
+    /// Bits of the variable.
+    pub bits: Range<u64>,
+    /// Half-open pcs of instructions, in bytes from the start of the function.
+    pub pcs: Range<u64>,
+    /// The claimed place.
+    pub place: String,
+    /// Whether lanes wait at one of the pcs.
+    pub waits: bool,
+    /// The pc of the instruction or assignment behind which the place no longer has the variable, if it had.
+    pub overwritten: Option<u64>,
+    /// What this instruction or assignment does.
+    pub with: Option<String>,
+    /// The places of the variable at the first of the pcs.
+    pub places: Vec<String>,
+}
+
+/// Place that the code proves and nobody claims.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Missed {
+    /// The variable.
+    pub variable: VariableId,
+    /// Bits of the variable.
+    pub bits: Range<u64>,
+    /// Half-open pcs of instructions.
+    pub pcs: Range<u64>,
+    /// The place.
+    pub place: String,
+}
+
+/// Location that is not judged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unjudged {
+    /// The variable.
+    pub variable: VariableId,
+    /// Half-open pcs.
+    pub pcs: Range<u64>,
+    /// The reason.
+    pub why: String,
+}
+
+impl Report {
+    /// Whether no claim is stale.
+    pub fn is_sound(&self) -> bool {
+        self.stale.is_empty()
+    }
+}
+
+impl fmt::Display for Stale {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "stale: {}: {} ", self.at, self.place)?;
+        match (self.overwritten, &self.with) {
+            (Some(pc), Some(with)) => write!(f, "was overwritten at {pc:#x}, {with}")?,
+            (Some(pc), None) => write!(f, "was overwritten at {pc:#x}")?,
+            (None, _) if self.waits => write!(f, "does not have it for lanes that wait")?,
+            (None, _) => write!(f, "does not have it")?,
+        }
+        match &self.places[..] {
+            [] => write!(f, "; it is nowhere"),
+            places => write!(f, "; it is in {}", places.join(", ")),
+        }
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.stale.iter().try_for_each(|stale| writeln!(f, "{stale}"))?;
+        let Self { claimed, right, recoverable, .. } = self;
+        writeln!(f, "{claimed} claimed, {right} right, {recoverable} recoverable")
+    }
+}
+
+/// Bits of a variable that a lane finds somewhere.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Wanted {
+    /// The first bit of the variable.
+    from: i64,
+    bits: i64,
+    found: Found,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Found {
+    /// One of these storages, each from a bit on: the lane's own cell is one of a row and one of the wave.
+    Stored(Vec<(Storage, i64)>),
+    Constant(Vec<u8>),
+    Nothing,
+}
+
+/// What a location denotes for one lane, with a stack that begins at address 0.
+struct Stopped {
+    lane: u32,
+    base: Option<Reg>,
+}
+
+impl Contents for Stopped {
+    fn register(&self, reg: Reg, _: u64, _: u32) -> Option<u64> {
+        (Some(reg) == self.base).then_some(0)
+    }
+
+    fn memory(&self, _: SpaceId, _: Option<u32>, _: u128, _: u32) -> Option<u64> {
+        None
+    }
+
+    fn lane(&self) -> Option<u32> {
+        Some(self.lane)
+    }
+
+    fn symbol(&self, _: &str) -> Option<u64> {
+        None
+    }
+}
+
+/// What a location claims: for each kind of lane, bits.
+type Claim = Result<HashSet<Vec<Wanted>>, String>;
+
+struct Judge<'t, 'm> {
+    tracked: &'t Tracked<'t>,
+    module: &'m Module,
+    claims: HashMap<(LocId, u64), Claim>,
+    /// The pcs at which lanes stand, each with the next.
+    stops: Vec<(u64, u64)>,
+    /// Parts of each storage.
+    stored: HashMap<Storage, Vec<(u32, i64, i64)>>,
+    report: Report,
+}
+
+impl Tracked<'_> {
+    /// Judges the locations that a module gives to the variables of this code.
+    ///
+    /// # Panics
+    /// The module is the one that has these variables.
+    pub fn judge(&self, module: &Module) -> Report {
+        let mut stored: HashMap<Storage, Vec<(u32, i64, i64)>> = HashMap::new();
+        for (part, &(of, from, bits)) in (0..).zip(&self.stored) {
+            stored.entry(of).or_default().push((part, from, bits));
+        }
+        let (claims, report) = (HashMap::new(), Report::default());
+        let mut judge = Judge { tracked: self, module, claims, stops: self.stops(module), stored, report };
+        for (index, &variable) in self.code.variables.keys().enumerate() {
+            judge.variable(index, variable);
+        }
+        judge.report
+    }
+
+    /// Returns the pcs at which a lane can stand and the code or the description can change, each with the next.
+    fn stops(&self, module: &Module) -> Vec<(u64, u64)> {
+        let code = self.code;
+        let mut inside: Vec<(u64, u64)> =
+            code.instructions.iter().map(|one| (one.pcs.0.into(), one.pcs.1.into())).collect();
+        inside.extend(code.flow.writes.iter().map(|(pcs, _)| (pcs.start, pcs.end)));
+        inside.sort_unstable();
+        let mut pcs: Vec<u64> = inside.iter().flat_map(|&(start, end)| [start, end]).collect();
+        pcs.extend(self.reached.iter().flat_map(|pcs| [pcs.start, pcs.end].map(u64::from)));
+        pcs.extend(code.assigned.iter().map(|one| u64::from(one.pc)));
+        let live = code.variables.keys().flat_map(|&variable| module.live(variable));
+        pcs.extend(live.flat_map(|live| [live.pcs().start, live.pcs().end]));
+        let step = u64::from(code.target.min_instruction_bytes());
+        pcs.extend(self.waits.iter().flat_map(|&pc| [pc.into(), u64::from(pc) + step]));
+        pcs.sort_unstable();
+        pcs.dedup();
+        // Nobody stops inside of an instruction.
+        let is_between = |pc: &u64| {
+            let before = inside.partition_point(|&(start, _)| start < *pc);
+            before == 0 || inside[before - 1].1 <= *pc
+        };
+        pcs.retain(is_between);
+        let is_reached = |pc: u64| {
+            let before = self.reached.partition_point(|pcs| u64::from(pcs.start) <= pc);
+            before > 0 && pc < u64::from(self.reached[before - 1].end)
+        };
+        let pairs = pcs.windows(2).map(|pair| (pair[0], pair[1]));
+        pairs.filter(|&(start, _)| is_reached(start)).collect()
+    }
+}
+
+impl Judge<'_, '_> {
+    fn variable(&mut self, index: usize, variable: VariableId) {
+        let module = self.module;
+        let size = module.types[module.variable(variable).ty].value_bits();
+        let function = module.function_of(module.variable(variable).scope);
+        let bits = u64::from(self.tracked.code.variables[index]);
+        let bits = size.map_or(bits, |size| size.min(bits));
+        let always = module.always(variable).map(|loc| (0..u64::MAX, loc));
+        let live = module.live(variable).iter().map(|live| (live.pcs(), live.loc));
+        let ranges: Vec<(Range<u64>, LocId)> = always.into_iter().chain(live).collect();
+        let parts: Vec<(u32, i64, i64)> =
+            self.tracked.parts[index].iter().copied().filter(|part| part.1 < bits as i64).collect();
+        // What is claimed of the places that the code proves: part, place, stop.
+        let mut right: HashSet<(u32, u32, usize)> = HashSet::new();
+        let stops = core::mem::take(&mut self.stops);
+        for (pcs, loc) in ranges {
+            let first = stops.partition_point(|stop| stop.0 < pcs.start);
+            let end = stops.partition_point(|stop| stop.0 < pcs.end);
+            if self.is_home(index, loc) {
+                continue;
+            }
+            let key = (loc, bits);
+            if !self.claims.contains_key(&key) {
+                let claim = self.claim(function, loc, bits);
+                self.claims.insert(key, claim);
+            }
+            let claim = match &self.claims[&key] {
+                Ok(claim) => claim.clone(),
+                Err(why) => {
+                    self.report.unjudged.push(Unjudged { variable, pcs, why: why.clone() });
+                    continue;
+                }
+            };
+            for (at, stop) in stops.iter().enumerate().take(end).skip(first) {
+                for &(part, from, len) in &parts {
+                    let held = self.tracked.at(part, stop.0);
+                    for wanted in &claim {
+                        let inside =
+                            |wanted: &&Wanted| wanted.from < from + len && from < wanted.from + wanted.bits;
+                        for wanted in wanted.iter().filter(inside) {
+                            match self.proof(wanted, (from, len), &held) {
+                                None => {}
+                                Some(Some(place)) => drop(right.insert((part, place, at))),
+                                Some(None) => self.stale(variable, part, wanted, *stop),
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        for (at, stop) in stops.iter().enumerate() {
+            for &(part, from, len) in &parts {
+                for place in self.tracked.at(part, stop.0) {
+                    self.report.recoverable += 1;
+                    match right.contains(&(part, place, at)) {
+                        true => {
+                            (self.report.right, self.report.claimed) =
+                                (self.report.right + 1, self.report.claimed + 1)
+                        }
+                        false => self.missed(variable, from as u64..(from + len) as u64, place, *stop),
+                    }
+                }
+            }
+        }
+        self.stops = stops;
+    }
+
+    /// Whether a location is declared, and not derived.
+    fn is_home(&self, index: usize, loc: LocId) -> bool {
+        let homes = self.tracked.code.homes.iter().filter(|home| home.variable as usize == index);
+        homes.into_iter().any(|home| self.is_same(loc, &home.loc))
+    }
+
+    fn is_same(&self, loc: LocId, other: &Loc) -> bool {
+        self.module.nodes(loc).eq(other.nodes())
+    }
+
+    /// Returns the place that proves a claim; `None` inside of it if nothing does, and around it if nothing is claimed.
+    fn proof(&self, wanted: &Wanted, (from, _): (i64, i64), held: &[u32]) -> Option<Option<u32>> {
+        let tracked = self.tracked;
+        // The bit that the part's first bit is claimed to be.
+        let ahead = from - wanted.from;
+        match &wanted.found {
+            Found::Nothing => None,
+            Found::Stored(stored) => {
+                let is_there = |&&place: &&u32| {
+                    place < tracked.places && {
+                        let (of, first, _) = tracked.stored[place as usize];
+                        stored.iter().any(|&(storage, at)| storage == of && at + ahead == first)
+                    }
+                };
+                Some(held.iter().find(is_there).copied())
+            }
+            Found::Constant(bytes) => {
+                let bit = |bytes: &[u8], at: i64| {
+                    usize::try_from(at / 8)
+                        .ok()
+                        .and_then(|byte| bytes.get(byte))
+                        .map(|byte| byte >> (at % 8) & 1)
+                };
+                let is_equal = |&&place: &&u32| {
+                    place.checked_sub(tracked.places).is_some_and(|constant| {
+                        let (bits, known) = &tracked.constants[constant as usize];
+                        let start = (wanted.from - from).max(0);
+                        let end = (*bits).min(wanted.from + wanted.bits - from);
+                        (start..end).all(|at| bit(known, at) == bit(bytes, at + ahead))
+                    })
+                };
+                Some(held.iter().find(is_equal).copied())
+            }
+        }
+    }
+
+    fn stale(&mut self, variable: VariableId, part: u32, wanted: &Wanted, (pc, end): (u64, u64)) {
+        let tracked = self.tracked;
+        let place = match &wanted.found {
+            Found::Stored(stored) => stored.first().map_or_else(
+                || "a place that no instruction writes".into(),
+                |&(of, from)| tracked.code.text(Place { of, from, bits: None }),
+            ),
+            _ => "the constant".into(),
+        };
+        let bits = wanted.from as u64..(wanted.from + wanted.bits) as u64;
+        self.report.claimed += 1;
+        let is_same = |last: &&mut Stale| {
+            (last.variable, &last.bits, &last.place) == (variable, &bits, &place)
+                && (last.pcs.end == pc || last.pcs.end == end)
+        };
+        if let Some(last) = self.report.stale.last_mut().filter(is_same) {
+            last.pcs.end = end;
+            last.at.pcs = Some(last.pcs.clone());
+            return;
+        }
+        let is_claimed = |id: u32| match (&wanted.found, tracked.stored.get(id as usize)) {
+            (Found::Stored(stored), Some((of, ..))) => stored.iter().any(|(storage, _)| storage == of),
+            _ => false,
+        };
+        let before = tracked.held(part).iter();
+        let lost =
+            before.filter(|held| is_claimed(held.place) && u64::from(held.end) <= pc).map(|held| held.end);
+        let (overwritten, with) = match lost.max() {
+            Some(end) => self.writer(end),
+            None => (None, None),
+        };
+        let places = tracked.at(part, pc).into_iter().map(|place| tracked.text(place)).collect();
+        let waits = tracked.waits.binary_search(&(pc as u32)).is_ok();
+        let pcs = pc..end;
+        let at = self.module.at_variable(variable, Some(pcs.clone()));
+        self.report.stale.push(Stale { variable, at, bits, pcs, place, waits, overwritten, with, places });
+    }
+
+    /// Returns the instruction or assignment that ends a place, and its effect.
+    fn writer(&self, end: u32) -> (Option<u64>, Option<String>) {
+        let code = self.tracked.code;
+        let step = u32::from(code.target.min_instruction_bytes());
+        let is_writer = |one: &&super::code::Instructed| (one.pcs.0 + step).min(one.pcs.1) == end;
+        let Some(one) = code.instructions.iter().find(is_writer) else {
+            return (Some(end.into()), Some("where the variable changes or lanes wait".into()));
+        };
+        let effects = &code.effects[one.effects.0 as usize..one.effects.1 as usize];
+        let with = effects.first().map(|effect| match effect.kind {
+            EffectKind::Copy | EffectKind::CopyUniform => {
+                let from = &code.places[effect.from.0 as usize..effect.from.1 as usize];
+                let names: Vec<String> = from.iter().map(|&place| code.text(place)).collect();
+                format!("copied from {}", names.join(", "))
+            }
+            EffectKind::Define(value) => format!("defined as value {}", value.0),
+            EffectKind::Redefine(value) => format!("computed again as value {}", value.0),
+            EffectKind::Clobber => "with nothing known".into(),
+        });
+        (Some(one.pcs.0.into()), with)
+    }
+
+    fn missed(&mut self, variable: VariableId, bits: Range<u64>, place: u32, (pc, end): (u64, u64)) {
+        let place = self.tracked.text(place);
+        let mut before = self.report.missed.iter_mut().rev().take(8);
+        let same = before.find(|last| {
+            last.variable == variable && last.bits == bits && last.place == place && last.pcs.end == pc
+        });
+        match same {
+            Some(last) => last.pcs.end = end,
+            None => self.report.missed.push(Missed { variable, bits, pcs: pc..end, place }),
+        }
+    }
+
+    /// Returns what a location claims for the lanes of a wave.
+    fn claim(&self, function: Option<FunctionId>, loc: LocId, bits: u64) -> Claim {
+        let module = self.module;
+        for (index, own) in (0..).zip(&self.tracked.code.own) {
+            if self.is_same(loc, own) {
+                let keys = self.stored.keys();
+                let of = keys.copied().find(|of| matches!(of, Storage::Own(own, _) if *own == index));
+                let stored = of.map(|of| (of, 0)).into_iter().collect();
+                let wanted = Wanted { from: 0, bits: bits as i64, found: Found::Stored(stored) };
+                return Ok(HashSet::from_iter([vec![wanted]]));
+            }
+        }
+        if module.nodes(loc).any(|node| matches!(node, Node::Expr(_))) {
+            return Err(NoMeaning::Raw.to_string());
+        }
+        let base = function.and_then(|function| module.function(function).stack.base);
+        let mut claim = HashSet::new();
+        for lane in 0..module.target().lanes() {
+            let spans = module.denote(function, loc, bits, &Stopped { lane, base });
+            let spans = spans.map_err(|why| why.to_string())?;
+            let mut from = 0;
+            let wanted = spans.iter().map(|span| {
+                let found = self.found(span, lane);
+                let wanted = Wanted { from, bits: span.bits as i64, found };
+                from += span.bits as i64;
+                wanted
+            });
+            claim.insert(wanted.collect());
+        }
+        Ok(claim)
+    }
+
+    fn found(&self, span: &Span, lane: u32) -> Found {
+        let from = span.from as i64;
+        let stored = match span.storage {
+            Spanned::Implicit(ref bytes) => return Found::Constant(bytes.clone()),
+            Spanned::Undefined => return Found::Nothing,
+            Spanned::Register(reg) => match self.module.target().register(reg) {
+                Some(register) if register.is_vector() => {
+                    let bits = i64::from(register.lane_bits());
+                    let (cell, within) = ((from / bits) as u32, from % bits);
+                    let row = (cell == lane).then_some((Storage::Row(reg), within));
+                    row.into_iter().chain([(Storage::Lane(reg, cell), within)]).collect()
+                }
+                _ => {
+                    let bit = (from == i64::from(lane)).then_some((Storage::Bits(reg), 0));
+                    bit.into_iter().chain([(Storage::Register(reg), from)]).collect()
+                }
+            },
+            Spanned::Memory(SpaceId::PRIVATE_LANE, of) if of == Some(lane) => {
+                let bits =
+                    self.module.target().space(SpaceId::PRIVATE_LANE).map_or(32, |space| space.address_bits);
+                // Addresses below the base.
+                let end = 8i64 << bits.min(48);
+                vec![(Storage::Stack, if from >= end / 2 { from - end } else { from })]
+            }
+            Spanned::Memory(..) | Spanned::Pointer(..) => Vec::new(),
+        };
+        // What no instruction writes has no part.
+        Found::Stored(stored.into_iter().filter(|(of, _)| self.stored.contains_key(of)).collect::<Vec<_>>())
+    }
+}

@@ -1,0 +1,188 @@
+//! Mistakes that compilers make: in what is told, and in a description.
+
+use eitri::model::{Loc, Module};
+use eitri::track::{Keep, Report};
+
+use super::program::{Program, Told};
+use super::random;
+
+/// A kernel with most of what a compiler does.
+const KERNEL: &str = "
+    define v3 a
+    assign x value a
+    define s4 n
+    assign i value n
+    copy v40.3 s4
+    copy v5 v3
+    exec_save m s6
+    exec_and m
+    copy v7 v3
+    define s4 t
+    define v3 b
+    assign x value b
+    copy p0 v3
+    clobber v3 s7
+    copy v3 p0
+    copy s4 v40.3
+    exec_else m
+    copy v8 v5
+    define v5 c
+    assign x value c
+    copy v3 v5
+    exec_restore m
+    other
+    clobber s4 v5
+    copy s4 v40.3
+    define s8 d
+    assign y value d
+    copy s9 s8
+    copy s8 s4
+    define v9 e
+    assign y contents v9
+    whole_wave_begin
+    copy v10 v9
+    define v9 w
+    copy v9 v10
+    whole_wave_end
+    other
+    end";
+
+/// Lines that are replaced: the mistake, the right lines, the wrong ones.
+const MISTAKES: &[(&str, &str, &str)] = &[
+    ("a write is forgotten", "define s4 t", "other"),
+    ("a definition of a row is forgotten", "define v5 c\n", "other\n"),
+    ("a clobber is forgotten", "clobber v3 s7", "other"),
+    ("a clobber behind the `if` is forgotten", "clobber s4 v5", "other"),
+    ("a caller-saved register is left out", "clobber s4 v5", "clobber v5"),
+    (
+        "a restored register is taken to be another",
+        "copy s4 v40.3\n    exec_else",
+        "copy s7 v40.3\n    exec_else",
+    ),
+    ("a lane index is off by one", "copy v40.3 s4", "copy v40.4 s4"),
+    ("a restore is from the wrong lane", "copy s4 v40.3\n    define s8", "copy s4 v40.2\n    define s8"),
+    ("a spill slot is shared", "copy v7 v3", "copy p0 v3"),
+    ("a fill is from another slot", "copy v3 p0", "copy v3 p1"),
+    ("a spill is forgotten", "copy p0 v3\n", "other\n"),
+    ("a masked copy is told as whole", "copy v7 v3", "whole_wave_begin\n    copy v7 v3\n    whole_wave_end"),
+    ("a copy has its sides swapped", "copy v5 v3", "copy v3 v5"),
+    (
+        "the sides of the `if` are told without the flip",
+        "exec_else m\n    copy v8 v5",
+        "other\n    copy v8 v5",
+    ),
+    (
+        "an assignment is one instruction late",
+        "assign x value b\n    copy p0 v3",
+        "copy p0 v3\n    assign x value b",
+    ),
+    (
+        "an assignment is one instruction early",
+        "define v5 c\n    assign x value c",
+        "assign x value a\n    define v5 c",
+    ),
+    ("an assignment is forgotten", "assign x value c", ""),
+    ("an assignment is to another variable", "assign y value d", "assign x value d"),
+    ("an assigned value is another one", "assign y value d", "assign y value n"),
+    ("a copy's source is the wrong register", "copy s9 s8", "copy s9 s4"),
+    ("a copy's target is the wrong register", "copy s9 s8", "copy s10 s8"),
+    ("a scalar overwrites a lane of a row", "copy v8 v5", "copy v3.2 s4"),
+    ("a move is forgotten", "copy s8 s4", "other"),
+    (
+        "a restore of EXEC's scalar is told early",
+        "define s8 d\n    assign y value d\n    copy s9 s8",
+        "copy s9 s8\n    define s8 d\n    assign y value d",
+    ),
+    ("a whole-wave restore is forgotten", "copy v9 v10", "other"),
+    ("a whole-wave write is told for another register", "define v9 w", "define v8 w"),
+    ("a tied operand is told as another register", "define v3 b", "define v2 b"),
+];
+
+/// Returns the module that is described by the places of a program.
+fn described(program: &Program, keep: Keep) -> Module {
+    let mut told = Told::new(program);
+    told.code.track().expect("the code fits").describe(&mut told.builder, keep).expect("locations");
+    told.builder.finish().expect("a module")
+}
+
+fn judged(program: &Program, module: &Module) -> Report {
+    Told::new(program).code.track().expect("the code fits").judge(module)
+}
+
+#[test]
+fn mistakes_in_what_is_told_are_found() {
+    let right = Program::text(KERNEL);
+    let module = described(&right, Keep::All);
+    let report = judged(&right, &module);
+    assert!(report.is_sound() && report.right == report.recoverable, "{report}");
+    let (mut lost, mut kinds) = (Vec::new(), 0);
+    for (name, from, to) in MISTAKES {
+        assert_eq!(KERNEL.matches(from).count(), 1, "{name}: the lines are in the kernel once");
+        let wrong = KERNEL.replace(from, to);
+        let wrong = Program::text(&wrong);
+        if wrong.pc() != right.pc() {
+            continue;
+        }
+        kinds += 1;
+        // The description that follows from the mistake, and the right one with the mistaken code.
+        let (one, two) = (judged(&right, &described(&wrong, Keep::All)), judged(&wrong, &module));
+        let is_complete = |report: &Report| report.is_sound() && report.missed.is_empty();
+        if is_complete(&one) || is_complete(&two) || (one.is_sound() && two.is_sound()) {
+            lost.push(*name);
+        }
+    }
+    assert!(lost.is_empty(), "not found of {kinds}: {lost:#?}");
+}
+
+/// Mistakes in each range of a description: its place, its start, its end.
+#[test]
+fn mistakes_in_a_description_are_found() {
+    let right = Program::text(KERNEL);
+    let mut found = [0; 4];
+    let tracked = Told::new(&right);
+    let tracked = tracked.code.track().expect("the code fits");
+    for (name, variable) in Told::new(&right).variables {
+        let module = described(&right, Keep::All);
+        for live in module.live(variable) {
+            let loc = |pc: u64| tracked.places_at(variable, pc).expect("known");
+            let other = Loc::per_lane(Told::new(&right).gpu.vgpr(2).expect("known"));
+            let pcs = live.pcs();
+            let here =
+                loc(pcs.start).into_iter().find(|loc| loc.nodes().eq(module.nodes(live.loc))).expect("known");
+            let mistakes = [
+                (pcs.clone(), other),
+                (pcs.start..pcs.end + 4, here.clone()),
+                (pcs.start.saturating_sub(4)..pcs.end, here.clone()),
+                (pcs.start + 4..pcs.end + 4, here.clone()),
+            ];
+            for (kind, (pcs, place)) in mistakes.into_iter().enumerate() {
+                let is_true = |pc: u64| loc(pc).contains(&place);
+                let all_true = pcs.clone().step_by(4).all(is_true);
+                if pcs.is_empty() || pcs.end > right.pc() || all_true {
+                    continue;
+                }
+                let mut told = Told::new(&right);
+                let mut builder = told.builder.describe_variable(variable).expect("a variable");
+                builder.live(pcs.clone(), place.clone()).expect("a location");
+                let module = told.builder.finish().expect("a module");
+                let report = judged(&right, &module);
+                assert!(!report.is_sound(), "{name}, {pcs:x?} in {place:?}");
+                found[kind] += 1;
+            }
+        }
+    }
+    assert!(found.iter().all(|&found| found > 5), "{found:?}");
+}
+
+/// What is derived is right, and all that is recoverable; one place at a time is right.
+#[test]
+fn derived_descriptions_are_right() {
+    for seed in 0..200 {
+        let program = random::program(seed, 6);
+        let report = judged(&program, &described(&program, Keep::All));
+        assert!(report.is_sound() && report.missed.is_empty(), "seed {seed}: {report}");
+        assert_eq!((report.claimed, report.right), (report.recoverable, report.recoverable), "seed {seed}");
+        let one = judged(&program, &described(&program, Keep::One));
+        assert!(one.is_sound() && one.right <= report.right, "seed {seed}: {one}");
+    }
+}
