@@ -281,11 +281,11 @@ fn value(
 }
 
 impl Compare<'_> {
-    pub(super) fn bodies(&mut self, described: &Description, said: &Description) {
-        let said: HashMap<Id, &Body> = said.bodies.iter().map(|body| (body.code, body)).collect();
+    pub(super) fn bodies(&mut self, described: &Description, read_back: &Description) {
+        let read_back: HashMap<Id, &Body> = read_back.bodies.iter().map(|body| (body.code, body)).collect();
         for body in &described.bodies {
             // The record of a function shows missing code.
-            if let Some(other) = said.get(&body.code) {
+            if let Some(other) = read_back.get(&body.code) {
                 self.body(body, other);
             }
         }

@@ -122,11 +122,11 @@ impl Projection<'_, '_> {
         if matches!(self.omissions.why(whole, Property::TemplateParameters), Some(Reason::NotTemplate)) {
             return;
         }
-        let mut said = Vec::new();
+        let mut encoded = Vec::new();
         for (index, parameter) in (0..).zip(parameters) {
             let subject = Subject::TemplateParameter(owner, index, None);
             let TemplateArgument::Pack(inner) = &parameter.argument else {
-                said.extend(self.template(subject, parameter));
+                encoded.extend(self.template(subject, parameter));
                 continue;
             };
             if self.omissions.has(subject, Property::Entity) {
@@ -139,17 +139,20 @@ impl Projection<'_, '_> {
             });
             let inner: Vec<_> = inner.take(room).collect();
             if matches!(why, Some(Reason::PackInto(_))) {
-                said.extend(inner);
+                encoded.extend(inner);
                 continue;
             }
             let name = self.parameter_name(parameter);
             let mut parts = vec![Part::from("pack"), name.into()];
             parts.extend(inner.into_iter().map(Part::from));
-            said.push(self.shapes.of(parts));
+            encoded.push(self.shapes.of(parts));
         }
-        said.truncate(self.omissions.room(whole, Property::TemplateParameters));
+        encoded.truncate(self.omissions.room(whole, Property::TemplateParameters));
         all.extend(
-            said.into_iter().enumerate().map(|(index, shape)| (format!("template parameter {index}"), shape)),
+            encoded
+                .into_iter()
+                .enumerate()
+                .map(|(index, shape)| (format!("template parameter {index}"), shape)),
         );
     }
 

@@ -221,7 +221,7 @@ impl<'m, 's> Projection<'m, 's> {
 
     /// Macro definitions in order, those of the command line first.
     fn macros(&mut self, id: crate::model::UnitId) -> Vec<(String, Shape)> {
-        let (mut files, mut said, mut defined) = (Vec::new(), Vec::new(), HashSet::new());
+        let (mut files, mut macros, mut defined) = (Vec::new(), Vec::new(), HashSet::new());
         for (index, what) in (0..).zip(self.module.macros(id)) {
             let is_omitted = |property| self.omissions.has(Subject::Macro(id, index), property);
             let file = files.last().copied().unwrap_or(self.module.unit(id).file);
@@ -229,7 +229,7 @@ impl<'m, 's> Projection<'m, 's> {
                 Macro::File { file, line } => {
                     files.push(file);
                     if line != 0 && !is_omitted(Property::MacroInclusion) {
-                        said.push((line, shape!(self.shapes; "include", self.path(file), u64::from(line))));
+                        macros.push((line, shape!(self.shapes; "include", self.path(file), u64::from(line))));
                     }
                 }
                 Macro::EndFile => drop(files.pop()),
@@ -238,19 +238,19 @@ impl<'m, 's> Projection<'m, 's> {
                     let head = text.find(['(', ' ']).unwrap_or(text.len());
                     defined.insert(text[..head].to_owned());
                     let path = if line == 0 { String::new() } else { self.path(file) };
-                    said.push((line, shape!(self.shapes; "define", text, path, u64::from(line))));
+                    macros.push((line, shape!(self.shapes; "define", text, path, u64::from(line))));
                 }
                 Macro::Undefine { line, name } => {
                     let name = self.module.string(name).to_owned();
                     if defined.remove(&name) || !is_omitted(Property::MacroUndefinition) {
                         let path = if line == 0 { String::new() } else { self.path(file) };
-                        said.push((line, shape!(self.shapes; "undefine", name, path, u64::from(line))));
+                        macros.push((line, shape!(self.shapes; "undefine", name, path, u64::from(line))));
                     }
                 }
             }
         }
-        said.sort_by_key(|(line, _)| *line != 0);
-        said.into_iter().enumerate().map(|(index, (_, shape))| (format!("macro {index}"), shape)).collect()
+        macros.sort_by_key(|(line, _)| *line != 0);
+        macros.into_iter().enumerate().map(|(index, (_, shape))| (format!("macro {index}"), shape)).collect()
     }
 
     fn imports(&mut self) {

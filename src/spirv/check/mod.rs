@@ -185,12 +185,12 @@ struct Compare<'c> {
 }
 
 impl Compare<'_> {
-    fn records(&mut self, described: &Description, said: &Description) {
+    fn records(&mut self, described: &Description, read_back: &Description) {
         let mut by_key: IndexMap<Shape, [Vec<usize>; 2]> = IndexMap::new();
         for (index, record) in described.records.iter().enumerate() {
             by_key.entry(record.key).or_default()[0].push(index);
         }
-        for (index, record) in said.records.iter().enumerate() {
+        for (index, record) in read_back.records.iter().enumerate() {
             by_key.entry(record.key).or_default()[1].push(index);
         }
         for (key, [mut ours, mut theirs]) in by_key {
@@ -199,7 +199,7 @@ impl Compare<'_> {
             // Equal records are paired first, the others in order.
             let mut same: HashMap<&Vec<(String, Shape)>, Vec<usize>> = HashMap::new();
             for &index in &theirs {
-                same.entry(&said.records[index].properties).or_default().push(index);
+                same.entry(&read_back.records[index].properties).or_default().push(index);
             }
             let mut taken = HashSet::new();
             ours.retain(|&index| {
@@ -215,7 +215,7 @@ impl Compare<'_> {
                 // Two types that differ only in omitted properties can have one instruction.
                 let is_once = our.is_some_and(|&at| described.records[at].is_once);
                 let their = theirs.get(pair).or_else(|| all_theirs.first().filter(|_| is_once));
-                match (our.map(|&at| &described.records[at]), their.map(|&at| &said.records[at])) {
+                match (our.map(|&at| &described.records[at]), their.map(|&at| &read_back.records[at])) {
                     (Some(our), Some(their)) => {
                         for (name, value) in &our.properties {
                             let other = their.properties.iter().find(|(other, _)| other == name);

@@ -14,7 +14,7 @@ use crate::spirv::table::Name;
 use crate::spirv::words::{Id, Instruction};
 
 /// The operands of a `DebugScope`: a scope and its `DebugInlinedAt`.
-type Said = (Id, Option<Id>);
+type InForce = (Id, Option<Id>);
 
 /// A position in a function, with the scope and line in effect.
 struct Body {
@@ -27,14 +27,14 @@ struct Body {
     /// Whether all instructions of the block so far are `OpPhi` and `OpVariable`.
     is_start: bool,
     /// The scope in effect.
-    said: Option<Said>,
+    in_force: Option<InForce>,
     line: Option<SourceLine>,
     /// Scope (and below it the line) of the statements so far.
     scope: Option<ScopeId>,
     told: Option<SourceLine>,
     /// The variable of a `DebugValue` right before.
     last: Option<VariableId>,
-    scopes: HashMap<Said, Option<ScopeId>>,
+    scopes: HashMap<InForce, Option<ScopeId>>,
 }
 
 impl<'a> Importer<'_, 'a> {
@@ -50,7 +50,7 @@ impl<'a> Importer<'_, 'a> {
                 block: None,
                 index: 0,
                 is_start: true,
-                said: None,
+                in_force: None,
                 line: None,
                 scope: own,
                 told: None,
@@ -60,7 +60,7 @@ impl<'a> Importer<'_, 'a> {
             for instruction in self.facts.layout().words().between(function.at) {
                 match self.facts.fact(instruction) {
                     Some(fact) if fact.set != self.set => {}
-                    Some(fact) => self.said(&mut body, &fact)?,
+                    Some(fact) => self.debug_instruction(&mut body, &fact)?,
                     None => self.instruction(&mut body, instruction)?,
                 }
             }
@@ -103,8 +103,8 @@ impl<'a> Importer<'_, 'a> {
     /// Adds statements for the scope and line of the next instruction, where they change.
     fn state(&mut self, body: &mut Body) -> Result<()> {
         let Some(position) = body.position() else { return Ok(()) };
-        let scope = match body.said {
-            Some(said) => self.scope_said(body, said)?,
+        let scope = match body.in_force {
+            Some(in_force) => self.scope_in_force(body, in_force)?,
             None => None,
         };
         if scope != body.scope {
@@ -118,16 +118,16 @@ impl<'a> Importer<'_, 'a> {
         Ok(())
     }
 
-    fn scope_said(&mut self, body: &mut Body, said: Said) -> Result<Option<ScopeId>> {
-        if let Some(&known) = body.scopes.get(&said) {
+    fn scope_in_force(&mut self, body: &mut Body, in_force: InForce) -> Result<Option<ScopeId>> {
+        if let Some(&known) = body.scopes.get(&in_force) {
             return Ok(known);
         }
-        let of = self.scopes.get(&self.not_template(said.0)).copied();
-        let scope = match (of, said.1) {
+        let of = self.scopes.get(&self.not_template(in_force.0)).copied();
+        let scope = match (of, in_force.1) {
             (Some(of), Some(inlined)) => {
                 let instance = self.instance(of, inlined)?;
                 if let Some(instance) = instance {
-                    self.instance_discriminator(said.0, instance);
+                    self.instance_discriminator(in_force.0, instance);
                 }
                 instance
             }
@@ -137,21 +137,21 @@ impl<'a> Importer<'_, 'a> {
         let module = self.m.described();
         let scope =
             scope.filter(|&scope| body.described.is_some() && module.function_of(scope) == body.described);
-        body.scopes.insert(said, scope);
+        body.scopes.insert(in_force, scope);
         Ok(scope)
     }
 
-    fn said(&mut self, body: &mut Body, fact: &Fact<'a>) -> Result<()> {
+    fn debug_instruction(&mut self, body: &mut Body, fact: &Fact<'a>) -> Result<()> {
         match fact.name() {
             Some(Name::Scope) => {
-                body.said = fact.id(Field::Scope).map(|scope| (scope, fact.id(Field::Inlined)));
-                if let Some(said) = body.said
-                    && self.scope_said(body, said)?.is_none()
+                body.in_force = fact.id(Field::Scope).map(|scope| (scope, fact.id(Field::Inlined)));
+                if let Some(in_force) = body.in_force
+                    && self.scope_in_force(body, in_force)?.is_none()
                 {
                     self.omit(fact, Unimported::OtherScopeInstructions);
                 }
             }
-            Some(Name::NoScope) => body.said = None,
+            Some(Name::NoScope) => body.in_force = None,
             Some(Name::Line) => {
                 let unit = body.unit;
                 let (line, column) = (self.word(fact, Field::LineStart), self.word(fact, Field::ColumnStart));
@@ -173,7 +173,7 @@ impl<'a> Importer<'_, 'a> {
     fn value(&mut self, body: &mut Body, fact: &Fact<'a>) -> Result<()> {
         let before = body.last.take();
         let variable = match fact.id(Field::LocalVariable) {
-            Some(variable) => self.variable_said(body, variable)?,
+            Some(variable) => self.variable_in_force(body, variable)?,
             None => None,
         };
         let Some(variable) = variable else {
@@ -220,7 +220,7 @@ impl<'a> Importer<'_, 'a> {
     }
 
     /// The variable of the function, or the instance of an inlined variable.
-    fn variable_said(&mut self, body: &Body, id: Id) -> Result<Option<VariableId>> {
+    fn variable_in_force(&mut self, body: &Body, id: Id) -> Result<Option<VariableId>> {
         if let Some(inlined) = self.get(id).filter(|fact| fact.name() == Some(Name::InlinedVariable)) {
             let both = inlined.id(Field::Variable).zip(inlined.id(Field::Inlined));
             return match both {
@@ -232,14 +232,14 @@ impl<'a> Importer<'_, 'a> {
         let module = self.m.described();
         let of = module.function_of(module.variable(variable).scope);
         // The innermost enclosing call of the variable's function.
-        let (mut said, mut steps) = (body.said, 0);
-        while let Some((scope, Some(inlined))) = said {
+        let (mut in_force, mut steps) = (body.in_force, 0);
+        while let Some((scope, Some(inlined))) = in_force {
             let scope = self.scopes.get(&self.not_template(scope));
             if of.is_some() && scope.and_then(|&scope| self.m.described().function_of(scope)) == of {
                 return self.instance_in(body, id, inlined);
             }
             let at = self.get(inlined).filter(|at| at.name() == Some(Name::InlinedAt));
-            said = at.and_then(|at| Some((at.id(Field::Scope)?, at.id(Field::Inlined))));
+            in_force = at.and_then(|at| Some((at.id(Field::Scope)?, at.id(Field::Inlined))));
             steps += 1;
             if steps > MOST_CALLS {
                 return Ok(None);
@@ -262,7 +262,7 @@ const MOST_CALLS: usize = 1 << 12;
 impl Body {
     /// Ends a block. Scope and line stay in effect up to its end; those between two blocks apply to the second.
     fn end_block(&mut self) {
-        (self.block, self.said, self.line) = (None, None, None);
+        (self.block, self.in_force, self.line) = (None, None, None);
     }
 
     fn position(&self) -> Option<Position> {

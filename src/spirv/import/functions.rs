@@ -246,8 +246,9 @@ impl<'a> Importer<'_, 'a> {
         let scope = module.function(function_id).scope;
         self.scopes.insert(id, scope);
         if let Some(of) = otherwise.map(|of| module.function(of)) {
-            let said = of.linkage_name.map_or(module.string(of.name), |name| module.string(name));
-            let is_same = module.string(of.name) == name && (linkage.is_empty() || linkage == said);
+            let declared_linkage = of.linkage_name.map_or(module.string(of.name), |name| module.string(name));
+            let is_same =
+                module.string(of.name) == name && (linkage.is_empty() || linkage == declared_linkage);
             let is_same = is_same && (access.is_none() || access == of.member.accessibility);
             if !is_same {
                 self.omit(fact, Unimported::AsFunctionDeclared);

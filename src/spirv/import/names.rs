@@ -60,13 +60,13 @@ impl<'a> Importer<'_, 'a> {
         // The LLVM translator writes an extra word after the tag.
         let is_longer = fact.set == Set::OpenCl && fact.operands.len() == 8 && fact.operands[2] == 0;
         let short: Vec<u32>;
-        let mut said = *fact;
+        let mut whole = *fact;
         if is_longer {
             short = [&fact.operands[..2], &fact.operands[3..]].concat();
-            return self.imported(&Fact { operands: &short, ..said });
+            return self.imported(&Fact { operands: &short, ..whole });
         }
-        said.operands = fact.operands;
-        self.imported(&said)
+        whole.operands = fact.operands;
+        self.imported(&whole)
     }
 
     fn imported(&mut self, fact: &Fact<'_>) -> Made<()> {

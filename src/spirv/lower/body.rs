@@ -98,7 +98,7 @@ impl Body<'_, '_> {
         mut placed: &[Placed],
     ) -> Result<()> {
         let bound = self.places.functions[index];
-        let mut said = BindingState { scope: bound.map(|id| self.module.function(id).scope), line: None };
+        let mut state = BindingState { scope: bound.map(|id| self.module.function(id).scope), line: None };
         if let Some(id) = bound.filter(|_| blocks.all.is_empty() && self.writer.is_shader()) {
             self.writer.omit(self.module, Subject::Function(id), Property::Code, Reason::NoBlocks);
         }
@@ -119,7 +119,7 @@ impl Body<'_, '_> {
                 placed = rest;
                 self.group(
                     here,
-                    &mut said,
+                    &mut state,
                     // An existing line of the module at the start of a block takes precedence.
                     at == block.start as usize && !has_own_line,
                     Spot { function: function.at.clone(), at },
@@ -160,7 +160,7 @@ impl Body<'_, '_> {
     fn group(
         &mut self,
         placed: &[Placed],
-        said: &mut BindingState,
+        state: &mut BindingState,
         mut has_line: bool,
         spot: Spot,
     ) -> Result<()> {
@@ -168,33 +168,33 @@ impl Body<'_, '_> {
         for placed in placed {
             for (_, statement) in placed.statements(binding) {
                 match *statement {
-                    Statement::Scope(scope) => said.scope = scope,
-                    Statement::Line(line) => (said.line, has_line) = (Some(line), true),
+                    Statement::Scope(scope) => state.scope = scope,
+                    Statement::Line(line) => (state.line, has_line) = (Some(line), true),
                     Statement::Declare { .. } | Statement::Value { .. } => {}
                 }
             }
         }
-        self.scope(said.scope)?;
-        if let Some(line) = said.line.filter(|_| has_line) {
+        self.scope(state.scope)?;
+        if let Some(line) = state.line.filter(|_| has_line) {
             self.line(line)?;
         }
         for (_, statement) in placed.iter().flat_map(|placed| placed.statements(binding)) {
             match *statement {
                 Statement::Scope(_) | Statement::Line(_) => {}
                 Statement::Declare { variable, provider } => {
-                    self.variable(variable, said.scope, &spot, |saying, all| {
+                    self.variable(variable, state.scope, &spot, |saying, all| {
                         saying.declare(provider, &all[provider as usize])
                     })?;
                 }
                 Statement::Value { variable, provider, count } => {
                     let range = provider as usize..provider as usize + count as usize;
-                    self.variable(variable, said.scope, &spot, |saying, all| {
+                    self.variable(variable, state.scope, &spot, |saying, all| {
                         saying.value(provider, &all[range])
                     })?;
                 }
             }
         }
-        self.scope(said.scope)
+        self.scope(state.scope)
     }
 
     /// Writes an instruction for a variable. The scope identifies the inlined call: if the scope in force belongs to
@@ -206,14 +206,14 @@ impl Body<'_, '_> {
         spot: &Spot,
         say: impl FnOnce(&mut Saying<'_, '_>, &[Provider]) -> Result<()>,
     ) -> Result<()> {
-        let said = self.entities.said(self.module, variable);
-        if said != variable
-            && let Some(id) = self.binding.global_id(said)
+        let instance_of = self.entities.instance_of(self.module, variable);
+        if instance_of != variable
+            && let Some(id) = self.binding.global_id(instance_of)
         {
             let what = format!("what the variable is an instance of is {id} wherever its function is");
             return Err(Error::bad_argument(what).or_at(self.module.at_variable(variable, None)));
         }
-        let Some(debug) = self.entities.variable(said) else { return Ok(()) };
+        let Some(debug) = self.entities.variable(instance_of) else { return Ok(()) };
         let (own, ty) = self.entities.of_variable(self.module, variable);
         let owners = &self.places.owners;
         let is_own = |scope: &ScopeId| *scope == own || owners[*scope] == owners[own];

@@ -41,7 +41,7 @@ impl Entities {
     }
 
     /// The variable whose instruction describes this one: the origin of an inlined instance.
-    pub fn said(&self, module: &Module, id: VariableId) -> VariableId {
+    pub fn instance_of(&self, module: &Module, id: VariableId) -> VariableId {
         if self.variables[id].state == State::Done { id } else { origin(module, id) }
     }
 

@@ -31,20 +31,20 @@ impl Globals<'_, '_, '_> {
         });
         operands.push((Field::Size, self.number(bits, subject, Property::Size)?));
         operands.push((Field::Flags, if is_class { flags::ENUM_CLASS } else { 0 }.into()));
-        let mut said = Vec::new();
+        let mut encoded = Vec::new();
         // A negative value is encoded in 32-bit two's complement, which would be another number in a wider type.
         let is_narrow = module.types[of].bits.is_none_or(|bits| bits <= 32);
         for (index, &(name, value)) in (0..).zip(enumerators) {
             let negative = i32::try_from(value).ok().filter(|_| is_narrow).map(|value| value as u32);
             match negative.or_else(|| u32::try_from(value).ok()) {
-                Some(value) => said.push((name, value)),
+                Some(value) => encoded.push((name, value)),
                 None => {
                     self.omit(Subject::Enumerator(id, index), Property::Entity, Reason::Unfit(value));
                 }
             }
         }
-        let said = self.room(&said, 13, 2, subject, Property::Enumerators);
-        for &(name, value) in said {
+        let encoded = self.room(&encoded, 13, 2, subject, Property::Enumerators);
+        for &(name, value) in encoded {
             operands.push((Field::Value, self.writer.constant(value.into())?.into()));
             operands.push((Field::EnumeratorName, self.name(Some(name))?));
         }

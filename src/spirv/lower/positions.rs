@@ -116,8 +116,8 @@ impl<'a> Places<'a> {
     fn runs(&mut self, mut each: impl FnMut(&mut Self, usize, Range<usize>)) -> Result<()> {
         let binding = self.binding;
         let at = |places: &Self, statement: usize, error: Error| {
-            let (position, said) = binding.statements[statement];
-            error.or_at(places.at(position, said))
+            let (position, statement_data) = binding.statements[statement];
+            error.or_at(places.at(position, statement_data))
         };
         let ends = binding.runs.iter().skip(1).map(|run| run.start).chain([binding.statements.len()]);
         for (run, end) in binding.runs.iter().zip(ends) {
@@ -261,8 +261,8 @@ struct Find<'f, 'a> {
 }
 
 impl<'f> Find<'f, '_> {
-    fn statement(&mut self, number: u32, position: &'f Position, said: &Statement) -> Result<()> {
-        match *said {
+    fn statement(&mut self, number: u32, position: &'f Position, statement: &Statement) -> Result<()> {
+        match *statement {
             Statement::Scope(None) | Statement::Line(None) => {}
             Statement::Line(Some(line)) => {
                 has(&self.places.module.files, line.file)?;

@@ -158,12 +158,12 @@ impl Globals<'_, '_, '_> {
                 let is_scope = self.writer.mode.discriminators == Discriminators::AsScopes;
                 let of_origin = data.origin.map(|origin| module.scopes[origin].discriminator);
                 if is_scope || of_origin.is_none() {
-                    let said = (scope, data.discriminator);
-                    let discriminator = match discriminators.get(&said) {
+                    let key = (scope, data.discriminator);
+                    let discriminator = match discriminators.get(&key) {
                         Some(&discriminator) => discriminator,
-                        None => self.discriminator(data.origin.unwrap_or(id), said)?,
+                        None => self.discriminator(data.origin.unwrap_or(id), key)?,
                     };
-                    discriminators.insert(said, discriminator);
+                    discriminators.insert(key, discriminator);
                     if is_scope {
                         scope = discriminator;
                     }

@@ -140,7 +140,7 @@ impl Globals<'_, '_, '_> {
             return Ok(());
         }
         let module = self.module;
-        let mut said = HashSet::new();
+        let mut encoded = HashSet::new();
         for (id, function) in &module.functions {
             let unit = module.scopes[function.scope].unit;
             let (Some(of), true) =
@@ -156,9 +156,9 @@ impl Globals<'_, '_, '_> {
                 (Field::CommandLine, self.name(data.command_line)?),
             ];
             self.writer.instruction(Name::EntryPoint, &operands)?;
-            said.insert(unit);
+            encoded.insert(unit);
         }
-        for id in module.units.keys().filter(|id| !said.contains(id)) {
+        for id in module.units.keys().filter(|id| !encoded.contains(id)) {
             self.omit_compiler(id, Reason::NoEntryPoint);
         }
         Ok(())
