@@ -230,7 +230,7 @@ fn others_read_the_same() {
         let dwarf = Dwarf::read(&read).unwrap();
         let entries = dwarf.entries().map(|entry| {
             let head = format!("{:#x} {} [{}]", entry.offset(), entry.tag(), entry.abbreviation());
-            let attributes = entry.attributes().iter();
+            let attributes = entry.attributes();
             attributes.fold(head, |text, one| format!("{text} {} [{}]", one.name, one.form))
         });
         if let Some(ran) = LLVM.run(&["--debug-info".as_ref(), "--verbose".as_ref(), path.as_os_str()]) {

@@ -70,7 +70,7 @@ fn evaluated(bytes: &[u8]) -> u64 {
     let dwarf = Dwarf::read(&object).expect("DWARF");
     let entry =
         dwarf.entries().find(|entry| entry.name().as_deref() == Some("answer")).expect("the variable");
-    let Some(&Value::Expr(expr)) = entry.attr(gimli::DW_AT_location) else { panic!("no expression") };
+    let Some(Value::Expr(expr)) = entry.attr(gimli::DW_AT_location) else { panic!("no expression") };
     let (info, target, unit) = (DebugInfo::new(&dwarf), Target::x86_64(), entry.unit());
     let machine = Snapshot { load_bias: BIAS, ..Snapshot::default() };
     let context = Context { unit: unit.offset, kind: Kind::Value, ..Context::new(unit.encoding, &target) };

@@ -118,10 +118,10 @@ impl Facts {
             facts.variables += usize::from(is_variable && !in_type);
             let mut said = Vec::new();
             for attribute in entry.attributes() {
-                if let Some(why) = exception(entry, attribute) {
+                if let Some(why) = exception(entry, &attribute) {
                     *facts.excepted.entry(why).or_default() += 1;
                 } else if !MEANS.contains(&attribute.name) {
-                    said.push(format!("{}={}", attribute.name, files.value(entry, attribute)?));
+                    said.push(format!("{}={}", attribute.name, files.value(entry, &attribute)?));
                 }
             }
             let mut ranges = entry.ranges()?;

@@ -110,7 +110,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         attribute: gimli::DwAt,
         asked: &Asked,
     ) -> Result<Option<Obstacle>, Difference> {
-        let Some(&Value::Expr(expr)) = entry.attr(attribute) else {
+        let Some(Value::Expr(expr)) = entry.attr(attribute) else {
             let found = entry.attr(attribute).describe();
             return Err((Kind::Attribute, "an expression".into(), found));
         };

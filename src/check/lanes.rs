@@ -28,7 +28,7 @@ const MAX_NESTED: usize = 64;
 type DescribedLocation<'o> = Vec<ListEntry<'o>>;
 
 /// Entries that apply, and the attribute's value.
-type Attribute<'s, 'o> = (&'s DescribedLocation<'o>, Option<&'s Value<'o>>);
+type Attribute<'s, 'o> = (&'s DescribedLocation<'o>, Option<Value<'o>>);
 
 /// Code of a function or inlined call, with its entry.
 #[derive(Clone, Copy)]

@@ -18,8 +18,8 @@ pub(super) type Spans = Vec<eval::Span>;
 impl<'a, 'o> Meanings<'_, 'a, 'o> {
     /// Bytes of an entry's `DW_AT_const_value`, in memory order.
     pub(super) fn const_value(&self, entry: Entry<'a, 'o>) -> Option<Cow<'o, [u8]>> {
-        let named = |attribute: &&Attribute<'_>| attribute.name == gimli::DW_AT_const_value;
-        let attribute = entry.attributes().iter().find(named)?;
+        let named = |attribute: &Attribute<'_>| attribute.name == gimli::DW_AT_const_value;
+        let attribute = entry.attributes().find(named)?;
         let size = match attribute.form {
             gimli::DW_FORM_data1 => 1,
             gimli::DW_FORM_data2 => 2,

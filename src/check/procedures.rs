@@ -188,7 +188,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
 
     /// Removes a described procedure that an entry matches, if there is one. Returns whether there is.
     fn take_described(&mut self, described: &mut Described, entry: Entry<'a, 'o>) -> bool {
-        let Some(&Value::Expr(expr)) = entry.attr(dw::DW_AT_location) else { return false };
+        let Some(Value::Expr(expr)) = entry.attr(dw::DW_AT_location) else { return false };
         let (witnesses, asked) = (self.witnesses(), Asked::default());
         for (&(number, size), by_hash) in &mut described.by_bits {
             let witness = witnesses[number];

@@ -205,8 +205,8 @@ impl<'a, 'o> Compare<'a, 'o> {
     /// Reports a number in fewer bytes than its type has: some readers extend its sign and some do not. DWARF 5
     /// section 7.5.5.
     fn whole_value(&mut self, id: VariableId, entry: Entry<'a, 'o>, at: &At) {
-        let is_value = |attribute: &&Attribute<'_>| attribute.name == dw::DW_AT_const_value;
-        let Some(value) = entry.attributes().iter().find(is_value) else { return };
+        let is_value = |attribute: &Attribute<'_>| attribute.name == dw::DW_AT_const_value;
+        let Some(value) = entry.attributes().find(is_value) else { return };
         let bits = match value.form {
             dw::DW_FORM_data1 => 8,
             dw::DW_FORM_data2 => 16,

@@ -182,8 +182,15 @@ impl<'a, 'd> Dump<'a, 'd, '_> {
             |entry: &Entry<'_, '_>| entry.tag() == dw::DW_TAG_dwarf_procedure && entry.name().is_none();
         self.procedures.clear();
         self.procedures.extend(self.dwarf.entries_of(unit).filter(is_nameless).map(|entry| entry.offset()));
+        // Parents of the next entry.
+        let mut around: Vec<Entry<'a, 'd>> = Vec::new();
         for entry in self.dwarf.entries_of(unit) {
-            self.entry(unit, entry)?;
+            let parent = entry.parent();
+            while around.last().is_some_and(|&last| Some(last) != parent) {
+                around.pop();
+            }
+            self.entry(unit, entry, around.len())?;
+            around.push(entry);
         }
         self.macros(unit)?;
         // The line program of a split unit is in the other file; type units share that of their file's unit.
@@ -229,8 +236,7 @@ impl<'a, 'd> Dump<'a, 'd, '_> {
         }
     }
 
-    fn entry(&mut self, unit: &'a Unit<'d>, entry: Entry<'a, 'd>) -> fmt::Result {
-        let depth = entry.depth();
+    fn entry(&mut self, unit: &'a Unit<'d>, entry: Entry<'a, 'd>, depth: usize) -> fmt::Result {
         self.indent(depth);
         self.out.push_str(&names::tag(entry.tag()));
         self.procedure_number(entry.offset())?;
@@ -246,7 +252,7 @@ impl<'a, 'd> Dump<'a, 'd, '_> {
                 write!(self.out, " [{}]", names::form(attribute.form))?;
             }
             self.out.push_str(": ");
-            self.value(unit, depth, attribute)?;
+            self.value(unit, depth, &attribute)?;
             self.out.push('\n');
         }
         Ok(())

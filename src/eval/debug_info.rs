@@ -96,8 +96,8 @@ impl<'a, 'o> DebugInfo<'a, 'o> {
     /// Returns an attribute's expression or location list.
     fn attribute(&self, entry: read::Entry<'_, 'o>, name: DwAt) -> Body<'_> {
         match entry.attr(name) {
-            Some(&Value::Expr(expr)) => Body::Expression(expr),
-            Some(&Value::LocList(offset)) => match self.dwarf.location_bytes(entry.unit(), offset) {
+            Some(Value::Expr(expr)) => Body::Expression(expr),
+            Some(Value::LocList(offset)) => match self.dwarf.location_bytes(entry.unit(), offset) {
                 Some((format, bytes)) => {
                     Body::EncodedList(EncodedList { format, bytes, base: entry.unit().low_pc.unwrap_or(0) })
                 }
@@ -192,8 +192,8 @@ fn base_type(entry: read::Entry<'_, '_>) -> Option<BaseType> {
 
 /// Returns the bytes of a constant that is a number: as many as its type has, or else its form.
 fn number_bytes(entry: read::Entry<'_, '_>) -> Option<Vec<u8>> {
-    let named = |attribute: &&read::Attribute<'_>| attribute.name == dw::DW_AT_const_value;
-    let form = entry.attributes().iter().find(named).map(|attribute| attribute.form);
+    let named = |attribute: &read::Attribute<'_>| attribute.name == dw::DW_AT_const_value;
+    let form = entry.attributes().find(named).map(|attribute| attribute.form);
     let of_form = match form {
         Some(dw::DW_FORM_data1) => Some(1),
         Some(dw::DW_FORM_data2) => Some(2),
@@ -202,7 +202,7 @@ fn number_bytes(entry: read::Entry<'_, '_>) -> Option<Vec<u8>> {
         Some(dw::DW_FORM_data16) => Some(16),
         _ => None,
     };
-    let number = match *entry.inherited(dw::DW_AT_const_value)? {
+    let number = match entry.inherited(dw::DW_AT_const_value)? {
         Value::Unsigned(number) => i128::from(number),
         Value::Signed(number) => i128::from(number),
         Value::Wide(number) => number as i128,

@@ -7,12 +7,12 @@ use crate::error::Result;
 
 const WHAT: &str = "the abbreviations";
 
-/// Reads a table, from its first abbreviation to the terminating code 0. `gimli`, which decodes the abbreviations,
+/// Reads a table, from its first abbreviation to the terminating code 0, and returns the offset after it. `gimli`, which decodes the abbreviations,
 /// accepts the end of the section as the end of the table.
 ///
 /// # Errors
 /// [`Truncated`](crate::error::ErrorKind::Truncated) where the section ends first.
-pub(super) fn find_end(mut from: Cursor<'_>) -> Result<()> {
+pub(super) fn find_end(mut from: Cursor<'_>) -> Result<u64> {
     while from.uleb(WHAT)? != 0 {
         from.uleb(WHAT)?;
         from.u8(WHAT)?;
@@ -24,5 +24,5 @@ pub(super) fn find_end(mut from: Cursor<'_>) -> Result<()> {
             }
         }
     }
-    Ok(())
+    Ok(from.offset())
 }

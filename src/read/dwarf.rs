@@ -3,22 +3,22 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use gimli::{DwTag, DwUt, constants as dw};
+use gimli::{DwUt, constants as dw};
 
 use super::Object;
-use super::entry::Entry;
+use super::entry::{Entries, Entry};
 use super::frame::{FrameSection, Frames};
 use super::line::LineProgram;
 use super::lists::{List, ListFormat, RawList};
 use super::sections::{Base, Sections};
 use super::units::Reader;
-use super::value::Attribute;
 use crate::error::{Error, ErrorKind, Result};
 use crate::op::{Dialect, DraftCodes, Encoding};
 
 /// Units and entries of `.debug_info`, with access to the other sections.
 ///
-/// Entries and attributes are stored in the order of the file, one unit after another. [`Entry`] is a view of an entry.
+/// Entries are listed in the order of the file, one unit after another. [`Entry`] is a view of an entry; its attributes
+/// are checked when the file is read, and decoded each time they are requested.
 /// Offsets of units and entries are those in `.debug_info`. DWARF 4 puts type units in a section of their own,
 /// `.debug_types`; they come last here, and their offsets continue after the end of `.debug_info`, so that an offset
 /// identifies one entry: [`place`](Self::place) returns the section's own offset.
@@ -27,7 +27,8 @@ pub struct Dwarf<'o> {
     pub(super) sections: Sections<'o>,
     pub(super) units: Vec<Unit<'o>>,
     pub(super) nodes: Vec<Node>,
-    pub(super) attributes: Vec<Attribute<'o>>,
+    /// Tables of abbreviations; units of one producer often share a table.
+    pub(super) tables: Vec<gimli::Abbreviations>,
     /// Signatures of type units with the index of the unit, sorted.
     pub(super) signatures: Vec<(u64, u32)>,
     /// Encoding for sections without units.
@@ -83,21 +84,23 @@ pub struct Unit<'o> {
     pub(crate) unclosed: usize,
     /// Its entries, by index.
     pub(super) entries: Range<u32>,
+    /// Index of its table of abbreviations.
+    pub(super) table: u32,
+    /// Bytes from its header on.
+    pub(super) bytes: &'o [u8],
 }
 
-/// Stored data of an entry.
+/// Stored data of an entry: the tree only. The rest is decoded from the file on request.
 #[derive(Debug, Clone)]
 pub(super) struct Node {
-    pub(super) offset: u64,
-    pub(super) abbrev: u64,
-    pub(super) tag: DwTag,
-    pub(super) unit: u32,
-    pub(super) depth: u32,
+    /// Offset in the unit.
+    pub(super) offset: u32,
+    /// Code of the abbreviation.
+    pub(super) code: u32,
     /// Index of the parent; the entry's own index at the top.
     pub(super) parent: u32,
     /// Index after the last descendant.
     pub(super) end: u32,
-    pub(super) attributes: Range<u32>,
 }
 
 impl<'o> Dwarf<'o> {
@@ -164,13 +167,14 @@ impl<'o> Dwarf<'o> {
 
     /// Returns all entries of all units, in the order of the file: parents before children.
     pub fn entries(&self) -> impl ExactSizeIterator<Item = Entry<'_, 'o>> + Clone {
-        (0..self.nodes.len() as u32).map(|index| Entry { dwarf: self, index })
+        Entries::new(self, 0..self.nodes.len() as u32, 0)
     }
 
     /// Returns the entries of a unit; the first is the unit's own.
     pub fn entries_of(&self, unit: &Unit<'o>) -> impl Iterator<Item = Entry<'_, 'o>> + Clone {
         let end = unit.entries.end.min(self.nodes.len() as u32);
-        (unit.entries.start..end).map(|index| Entry { dwarf: self, index })
+        let number = self.units.partition_point(|one| one.offset < unit.offset);
+        Entries::new(self, unit.entries.start..end, number as u32)
     }
 
     /// Returns the first entry of a unit, which describes the whole unit. `None` if the unit is empty.
@@ -180,8 +184,12 @@ impl<'o> Dwarf<'o> {
 
     /// Returns the entry at an offset, counted as described at [`Dwarf`].
     pub fn entry_at(&self, offset: u64) -> Option<Entry<'_, 'o>> {
-        let index = self.nodes.binary_search_by_key(&offset, |node| node.offset).ok()?;
-        Some(Entry { dwarf: self, index: index as u32 })
+        let number = self.unit_number(offset)?;
+        let Unit { offset: start, entries: Range { start: first, end }, .. } = &self.units[number];
+        let offset = u32::try_from(offset.checked_sub(*start)?).ok()?;
+        let nodes = self.nodes.get(*first as usize..*end as usize)?;
+        let index = nodes.binary_search_by_key(&offset, |node| node.offset).ok()?;
+        Some(Entry { dwarf: self, index: first + index as u32, unit: number as u32 })
     }
 
     /// Returns the entry of the type with a signature (`DW_FORM_ref_sig8`), if its unit was read.
@@ -193,8 +201,12 @@ impl<'o> Dwarf<'o> {
 
     /// Returns the unit whose header or entries contain an offset, counted as described at [`Dwarf`].
     pub fn unit_at(&self, offset: u64) -> Option<&Unit<'o>> {
-        let after = self.units.partition_point(|unit| unit.offset <= offset);
-        self.units.get(after.checked_sub(1)?).filter(|unit| offset < unit.end)
+        self.unit_number(offset).map(|number| &self.units[number])
+    }
+
+    fn unit_number(&self, offset: u64) -> Option<usize> {
+        let number = self.units.partition_point(|unit| unit.offset <= offset).checked_sub(1)?;
+        (offset < self.units[number].end).then_some(number)
     }
 
     /// Returns the section of an offset, and the offset in that section: `.debug_info` or `.debug_types`.

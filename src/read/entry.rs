@@ -4,11 +4,14 @@ use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 
-use gimli::{DwAt, DwTag, constants as dw};
+use gimli::{
+    Abbreviation, AttributeSpecification, DwAt, DwTag, EndianSlice, Format, RunTimeEndian, UnitOffset,
+    constants as dw,
+};
 
 use super::dwarf::{Dwarf, Node, Unit};
 use super::lists::{ListEntry, ListKind};
-use super::value::{Attribute, Value};
+use super::value::{Attribute, Slice, Value, resolve};
 use crate::error::{Error, Result};
 
 /// Maximum length of a chain of references: more than any file needs, and an end for cyclic ones.
@@ -19,6 +22,8 @@ const MOST_STEPS: usize = 16;
 pub struct Entry<'r, 'o> {
     pub(super) dwarf: &'r Dwarf<'o>,
     pub(super) index: u32,
+    /// Index of the unit.
+    pub(super) unit: u32,
 }
 
 impl<'r, 'o> Entry<'r, 'o> {
@@ -27,7 +32,7 @@ impl<'r, 'o> Entry<'r, 'o> {
     }
 
     fn at_index(self, index: u32) -> Self {
-        Self { dwarf: self.dwarf, index }
+        Self { index, ..self }
     }
 
     /// Returns the file of the entry.
@@ -37,7 +42,7 @@ impl<'r, 'o> Entry<'r, 'o> {
 
     /// Returns the unit of the entry.
     pub fn unit(self) -> &'r Unit<'o> {
-        &self.dwarf.units[self.node().unit as usize]
+        &self.dwarf.units[self.unit as usize]
     }
 
     /// Returns the index among all [entries](Dwarf::entries), counted from 0.
@@ -47,22 +52,27 @@ impl<'r, 'o> Entry<'r, 'o> {
 
     /// Returns the offset in bytes, counted as described at [`Dwarf`].
     pub fn offset(self) -> u64 {
-        self.node().offset
+        self.unit().offset + u64::from(self.node().offset)
     }
 
     /// Returns the code of the abbreviation. DWARF 5 section 7.5.2.
     pub fn abbreviation(self) -> u64 {
-        self.node().abbrev
+        self.node().code.into()
     }
 
     /// Returns the tag.
     pub fn tag(self) -> DwTag {
-        self.node().tag
+        // The reader knows the abbreviation.
+        self.shape().map_or(DwTag(0), Abbreviation::tag)
     }
 
-    /// Returns the number of ancestors; 0 for the first entry of a unit.
+    fn shape(self) -> Option<&'r Abbreviation> {
+        self.dwarf.tables[self.unit().table as usize].get(self.abbreviation())
+    }
+
+    /// Returns the number of ancestors; 0 for the first entry of a unit. The ancestors are counted one by one.
     pub fn depth(self) -> usize {
-        self.node().depth as usize
+        std::iter::successors(self.parent(), |entry| entry.parent()).count()
     }
 
     /// Returns the parent.
@@ -87,14 +97,35 @@ impl<'r, 'o> Entry<'r, 'o> {
     }
 
     /// Returns the attributes, in order.
-    pub fn attributes(self) -> &'r [Attribute<'o>] {
-        let Range { start, end } = self.node().attributes;
-        &self.dwarf.attributes[start as usize..end as usize]
+    pub fn attributes(self) -> Attributes<'r, 'o> {
+        let specs = self.shape().map_or(&[][..], Abbreviation::attributes);
+        Attributes { entry: self, specs, raw: self.raw() }
+    }
+
+    /// Returns the decoder of the attributes.
+    fn raw(self) -> Option<Raw<'r, 'o>> {
+        let (Unit { encoding, table, bytes, .. }, offset) = (self.unit(), self.node().offset as usize);
+        let endian = if encoding.big_endian { RunTimeEndian::Big } else { RunTimeEndian::Little };
+        let encoding = gimli::Encoding {
+            address_size: encoding.address_bytes,
+            format: if encoding.offset_bytes == 8 { Format::Dwarf64 } else { Format::Dwarf32 },
+            version: encoding.version,
+        };
+        let rest = EndianSlice::new(bytes.get(offset..)?, endian);
+        let table = &self.dwarf.tables[*table as usize];
+        let mut raw = Raw::new(rest, encoding, table, UnitOffset(offset));
+        raw.read_abbreviation().ok()?;
+        Some(raw)
     }
 
     /// Returns the value of the first attribute of this name.
-    pub fn attr(self, name: DwAt) -> Option<&'r Value<'o>> {
-        self.attributes().iter().find(|attribute| attribute.name == name).map(|attribute| &attribute.value)
+    pub fn attr(self, name: DwAt) -> Option<Value<'o>> {
+        let specs = self.shape()?.attributes();
+        let at = specs.iter().position(|spec| spec.name() == name)?;
+        let mut raw = self.raw()?;
+        raw.skip_attributes(&specs[..at]).ok()?;
+        let value = raw.read_attribute(specs[at]).ok()?.raw_value();
+        resolve(self.dwarf, self.unit(), name, value).ok()
     }
 
     /// Returns the value of a numeric attribute, if it is not negative.
@@ -107,8 +138,8 @@ impl<'r, 'o> Entry<'r, 'o> {
         self.referred(self.attr(name)?)
     }
 
-    fn referred(self, value: &Value<'o>) -> Option<Self> {
-        match *value {
+    fn referred(self, value: Value<'o>) -> Option<Self> {
+        match value {
             Value::Reference(offset) => self.dwarf.entry_at(offset),
             Value::Signature(signature) => self.dwarf.type_of_signature(signature),
             _ => None,
@@ -117,7 +148,7 @@ impl<'r, 'o> Entry<'r, 'o> {
 
     /// Returns the value of an attribute of the entry itself, or of its abstract instance (`DW_AT_abstract_origin`) or
     /// declaration (`DW_AT_specification`), and so on.
-    pub fn inherited(self, name: DwAt) -> Option<&'r Value<'o>> {
+    pub fn inherited(self, name: DwAt) -> Option<Value<'o>> {
         let mut entry = self;
         for _ in 0..MOST_STEPS {
             if let Some(value) = entry.attr(name) {
@@ -142,7 +173,7 @@ impl<'r, 'o> Entry<'r, 'o> {
     /// Returns the start address: `DW_AT_low_pc`.
     pub fn low_pc(self) -> Option<u64> {
         match self.attr(dw::DW_AT_low_pc)? {
-            Value::Address(address) => Some(*address),
+            Value::Address(address) => Some(address),
             _ => None,
         }
     }
@@ -153,13 +184,13 @@ impl<'r, 'o> Entry<'r, 'o> {
     /// # Errors
     /// The errors of [`List`](super::List).
     pub fn ranges(self) -> Result<Vec<Range<u64>>> {
-        if let Some(&Value::RngList(offset)) = self.attr(dw::DW_AT_ranges) {
+        if let Some(Value::RngList(offset)) = self.attr(dw::DW_AT_ranges) {
             let list = self.dwarf.ranges(self.unit(), offset)?;
             return list.map(|entry| entry.map(|entry| entry.start..entry.end)).collect();
         }
         let Some(low) = self.low_pc() else { return Ok(Vec::new()) };
         let high = match self.attr(dw::DW_AT_high_pc) {
-            Some(&Value::Address(high)) => high,
+            Some(Value::Address(high)) => high,
             Some(size) => match size.unsigned() {
                 Some(size) => low.wrapping_add(size),
                 None => return Ok(Vec::new()),
@@ -176,11 +207,11 @@ impl<'r, 'o> Entry<'r, 'o> {
     /// The errors of [`List`](super::List).
     pub fn locations(self, name: DwAt) -> Result<Option<Vec<ListEntry<'o>>>> {
         match self.attr(name) {
-            Some(&Value::LocList(offset)) => {
+            Some(Value::LocList(offset)) => {
                 let list = self.dwarf.locations(self.unit(), offset).and_then(Iterator::collect);
                 list.map(Some).map_err(|error: Error| error.or_at(self.place()))
             }
-            Some(&Value::Expr(expr)) => Ok(Some(Vec::from([ListEntry {
+            Some(Value::Expr(expr)) => Ok(Some(Vec::from([ListEntry {
                 offset: self.offset(),
                 kind: ListKind::Default,
                 start: 0,
@@ -211,6 +242,71 @@ impl<'r, 'o> Entry<'r, 'o> {
         at
     }
 }
+
+/// Decoder of an entry's attributes.
+type Raw<'r, 'o> = gimli::EntriesRaw<'r, Slice<'o>>;
+
+/// Attributes of an entry, in order.
+///
+/// They were checked when the file was read: decoding does not fail.
+#[derive(Debug, Clone)]
+pub struct Attributes<'r, 'o> {
+    entry: Entry<'r, 'o>,
+    /// The rest, undecoded.
+    specs: &'r [AttributeSpecification],
+    raw: Option<Raw<'r, 'o>>,
+}
+
+impl<'o> Iterator for Attributes<'_, 'o> {
+    type Item = Attribute<'o>;
+
+    fn next(&mut self) -> Option<Attribute<'o>> {
+        let (&spec, rest) = self.specs.split_first()?;
+        self.specs = rest;
+        let raw = self.raw.as_mut()?.read_attribute(spec).ok()?;
+        let value = resolve(self.entry.dwarf, self.entry.unit(), spec.name(), raw.raw_value()).ok()?;
+        Some(Attribute { name: spec.name(), form: raw.form(), value })
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.specs.len(), Some(self.specs.len()))
+    }
+}
+
+impl ExactSizeIterator for Attributes<'_, '_> {}
+
+/// Entries in the order of the file.
+#[derive(Clone)]
+pub(super) struct Entries<'r, 'o> {
+    dwarf: &'r Dwarf<'o>,
+    rest: Range<u32>,
+    /// Index of the unit of the next entry, or of one before without further entries.
+    unit: u32,
+}
+
+impl<'r, 'o> Entries<'r, 'o> {
+    pub(super) fn new(dwarf: &'r Dwarf<'o>, rest: Range<u32>, unit: u32) -> Self {
+        Self { dwarf, rest, unit }
+    }
+}
+
+impl<'r, 'o> Iterator for Entries<'r, 'o> {
+    type Item = Entry<'r, 'o>;
+
+    fn next(&mut self) -> Option<Entry<'r, 'o>> {
+        let index = self.rest.next()?;
+        while index >= self.dwarf.units.get(self.unit as usize)?.entries.end {
+            self.unit += 1;
+        }
+        Some(Entry { dwarf: self.dwarf, index, unit: self.unit })
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.rest.size_hint()
+    }
+}
+
+impl ExactSizeIterator for Entries<'_, '_> {}
 
 impl PartialEq for Entry<'_, '_> {
     fn eq(&self, other: &Self) -> bool {

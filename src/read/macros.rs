@@ -245,7 +245,7 @@ impl<'o> Dwarf<'o> {
         let Some(root) = self.root(unit) else { return Ok(None) };
         let offset = |name| match root.attr(name)? {
             // Before DWARF 4 the form does not distinguish an offset from a number.
-            Value::Offset(offset) | Value::Unsigned(offset) => Some(*offset),
+            Value::Offset(offset) | Value::Unsigned(offset) => Some(offset),
             _ => None,
         };
         if let Some(offset) = offset(dw::DW_AT_macros).or_else(|| offset(dw::DW_AT_GNU_macros)) {

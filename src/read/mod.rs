@@ -16,6 +16,7 @@
 //!
 //! Facts are plain data with their offsets. Wrong but readable data is kept for the caller to judge: a reversed range,
 //! a gap, an overlap. Unreadable data is an [`Error`](crate::Error) with section and offset; no input causes a panic.
+//! [`Dwarf::read`] keeps 16 bytes for each entry and checks all attributes; their values are decoded on request.
 //!
 //! This module shares no code with the writer of DWARF, so that the same mistake in both cannot cancel out. `gimli`
 //! decodes abbreviations and the tree of entries; everything else is decoded here.
@@ -68,7 +69,7 @@ pub use cfi::{FrameInstruction, Instruction, Instructions};
 pub use dwarf::{Dwarf, Unit};
 pub(crate) use elf::{INFO_BEHIND, Placing, Sizes};
 pub use elf::{MercuryCopy, Object, Section, Symbol, SymbolKind, Undefined};
-pub use entry::Entry;
+pub use entry::{Attributes, Entry};
 pub use frame::{Cie, Fde, FrameProgram, FrameSection, Frames, Pointer};
 pub use frame_rows::{CfaRule, FrameRow, FrameRows, Rule};
 pub(crate) use known_rows::KnownRows;

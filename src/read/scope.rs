@@ -55,7 +55,7 @@ impl<'o> Dwarf<'o> {
     }
 }
 
-impl Dwarf<'_> {
+impl<'o> Dwarf<'o> {
     /// Returns the address at an offset in bytes from the start of the function with this name or linkage name.
     ///
     /// # Errors
@@ -64,7 +64,7 @@ impl Dwarf<'_> {
     /// errors of [`Entry::ranges`].
     pub fn address_in(&self, function: &str, offset: u64) -> Result<u64> {
         let is_name =
-            |value: Option<&Value<'_>>| value.and_then(Value::text).is_some_and(|name| name == function);
+            |value: Option<Value<'_>>| value.and_then(Value::text).is_some_and(|name| name == function);
         let mut found: Vec<(u64, Entry<'_, '_>)> = Vec::new();
         for entry in self.functions() {
             let names = [dw::DW_AT_name, dw::DW_AT_linkage_name].map(|name| entry.inherited(name));
@@ -102,7 +102,7 @@ impl Dwarf<'_> {
         }
     }
 
-    fn functions(&self) -> impl Iterator<Item = Entry<'_, '_>> {
+    fn functions(&self) -> impl Iterator<Item = Entry<'_, 'o>> {
         self.entries().filter(|entry| entry.tag() == dw::DW_TAG_subprogram)
     }
 }

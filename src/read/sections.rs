@@ -118,11 +118,14 @@ impl<'o> Sections<'o> {
     /// # Errors
     /// The errors of [`string`](Self::string); and an error without a base in DWARF 5.
     pub(super) fn indexed_string(&self, base: Base, index: u64) -> Result<&'o [u8]> {
+        self.string(self.indexed_string_offset(base, index)?)
+    }
+
+    /// Returns the offset in `.debug_str` of string `index` of the table at `base`.
+    pub(super) fn indexed_string_offset(&self, base: Base, index: u64) -> Result<u64> {
         let bytes = base.encoding.offset_bytes;
         let from = self.cursor(".debug_str_offsets", self.debug_str_offsets);
-        let offset =
-            base.element(from, index, bytes, "a string by index")?.uint(bytes, "a string by index")?;
-        self.string(offset)
+        base.element(from, index, bytes, "a string by index")?.uint(bytes, "a string by index")
     }
 
     /// Returns address `index` of the table at `base` of `.debug_addr`. Indices count from 0.

@@ -2,21 +2,22 @@
 
 use std::ops::Range;
 
-use gimli::{DebugAbbrev, DebugInfo, DebugTypes, DwUt, EndianSlice, RunTimeEndian, constants as dw};
+use gimli::{
+    AttributeValue, DebugAbbrev, DebugInfo, DebugTypes, DwForm, DwUt, EndianSlice, RunTimeEndian,
+    constants as dw,
+};
+use hashbrown::HashMap;
 
 use super::abbrev;
 use super::cursor::is_address_size;
 use super::dwarf::{Dwarf, Node, Unit};
-use super::sections::{Sections, lists_header, str_offsets_header};
-use super::value::{Attribute, Slice, Value, resolve};
+use super::sections::{Base, Sections, lists_header, str_offsets_header};
+use super::value::{Slice, Value, resolve};
 use crate::error::{At, Count, Error, ErrorKind, Result};
 use crate::op::{Dialect, DraftCodes, Encoding};
 
 /// An attribute with an unresolved value.
 type Raw<'o> = gimli::read::Attribute<Slice<'o>>;
-
-/// The last table of abbreviations, by offset: units of one producer often share a table.
-type Table = Option<(u64, gimli::Abbreviations)>;
 
 pub(super) struct Reader<'m, 'o> {
     dwarf: Dwarf<'o>,
@@ -26,6 +27,18 @@ pub(super) struct Reader<'m, 'o> {
     skeletons: &'m [Unit<'o>],
     /// Id of the file's split compilation unit, if there is exactly one: type units belong to it.
     dwo_id: Option<u64>,
+    /// Indices of the tables of abbreviations, by offset.
+    tables: HashMap<u64, u32>,
+    /// Number of bytes of all tables of abbreviations.
+    abbreviations: u64,
+    /// Number of attributes.
+    attributes: usize,
+    /// Numbers of bytes up to the last end of a string in `.debug_str` and `.debug_line_str`: from each offset below, a
+    /// string can be read.
+    strings: usize,
+    line_strings: usize,
+    /// Indices of the open entries of the unit; empty between units.
+    open: Vec<u32>,
 }
 
 impl<'m, 'o> Reader<'m, 'o> {
@@ -34,7 +47,7 @@ impl<'m, 'o> Reader<'m, 'o> {
             sections,
             units: Vec::new(),
             nodes: Vec::new(),
-            attributes: Vec::new(),
+            tables: Vec::new(),
             signatures: Vec::new(),
             encoding: Encoding {
                 address_bytes: sections.address_bytes_or_8(),
@@ -44,7 +57,20 @@ impl<'m, 'o> Reader<'m, 'o> {
             },
             main: None,
         };
-        Self { dwarf, dialect, draft, skeletons: &[], dwo_id: None }
+        let strings = |bytes: &[u8]| bytes.iter().rposition(|&byte| byte == 0).map_or(0, |last| last + 1);
+        Self {
+            dialect,
+            draft,
+            skeletons: &[],
+            dwo_id: None,
+            tables: HashMap::new(),
+            abbreviations: 0,
+            attributes: 0,
+            strings: strings(sections.debug_str),
+            line_strings: strings(sections.debug_line_str),
+            open: Vec::new(),
+            dwarf,
+        }
     }
 
     pub(super) fn with_main(mut self, main: &'m Dwarf<'o>) -> Self {
@@ -58,23 +84,25 @@ impl<'m, 'o> Reader<'m, 'o> {
         let endian = if sections.big_endian { RunTimeEndian::Big } else { RunTimeEndian::Little };
         let info = DebugInfo::from(EndianSlice::new(sections.debug_info, endian));
         let types = DebugTypes::from(EndianSlice::new(sections.debug_types, endian));
-        let mut table = None;
         let mut next = 0;
         if sections.is_split {
             self.dwo_id = only_id(info.units());
         }
         let mut headers = info.units();
         while let Some(header) = headers.next().map_err(|error| self.broken(error, "a unit header", next))? {
-            next = self.unit(&header, &mut table, next)?;
+            let rest = sections.debug_info.get(next as usize..).unwrap_or_default();
+            next = self.unit(header, rest, next)?;
         }
         // Before DWARF 5 the id is not in the header.
         if let ([unit], None) = (&self.dwarf.units[..], self.dwo_id) {
             self.dwo_id = unit.dwo_id;
         }
-        next = sections.debug_info.len() as u64;
+        let before = sections.debug_info.len();
+        next = before as u64;
         let mut headers = types.units();
         while let Some(header) = headers.next().map_err(|error| self.broken(error, "a unit header", next))? {
-            next = self.unit(&header, &mut table, next)?;
+            let rest = sections.debug_types.get(next as usize - before..).unwrap_or_default();
+            next = self.unit(header, rest, next)?;
         }
         let mut dwarf = self.dwarf;
         let units = dwarf.units.iter().zip(0..);
@@ -86,8 +114,9 @@ impl<'m, 'o> Reader<'m, 'o> {
     }
 
     /// Reads the unit at `start`, and returns the offset after it.
-    fn unit(&mut self, header: &gimli::UnitHeader<Slice<'o>>, table: &mut Table, start: u64) -> Result<u64> {
-        let span = start..start + header.length_including_self() as u64;
+    fn unit(&mut self, header: gimli::UnitHeader<Slice<'o>>, bytes: &'o [u8], start: u64) -> Result<u64> {
+        let bytes = bytes.get(..header.length_including_self()).unwrap_or(bytes);
+        let span = start..start + bytes.len() as u64;
         let sections = self.dwarf.sections;
         let encoding = Encoding {
             address_bytes: header.address_size(),
@@ -101,83 +130,148 @@ impl<'m, 'o> Reader<'m, 'o> {
             let text = format!("invalid address size, {}", Count(encoding.address_bytes, "byte"));
             return Err(self.place(Error::malformed(text), start));
         }
+        let number = self.table(&header)?;
+        let mut unit = new_unit(&header, span.clone(), encoding, sections.is_split);
+        (unit.entries.start, unit.table) = (self.next_index(start)?, number);
+        unit.bytes = bytes;
+        // The table is borrowed while entries are added to `dwarf`.
+        let table = core::mem::take(&mut self.dwarf.tables[number as usize]);
+        let read = self.entries(&mut unit, &header, &table);
+        self.dwarf.tables[number as usize] = table;
+        read?;
+        self.dwarf.units.push(unit);
+        Ok(span.end)
+    }
+
+    /// Returns the index of a unit's table of abbreviations, which is read once.
+    fn table(&mut self, header: &gimli::UnitHeader<Slice<'o>>) -> Result<u32> {
         let at = header.debug_abbrev_offset().0 as u64;
-        let table = match table {
-            Some((known, table)) if *known == at => &*table,
-            _ => {
-                let endian = if sections.big_endian { RunTimeEndian::Big } else { RunTimeEndian::Little };
-                let abbrevs = DebugAbbrev::from(EndianSlice::new(sections.debug_abbrev, endian));
-                let read = header.abbreviations(&abbrevs).map_err(|error| {
-                    broken(error, "the abbreviations", sections.name(".debug_abbrev"), at)
-                })?;
-                let from = sections.cursor(".debug_abbrev", sections.debug_abbrev);
-                abbrev::find_end(from.at(at, "the abbreviations")?)?;
-                &table.insert((at, read)).1
-            }
-        };
-        let first = self.next_index(start)?;
-        let mut unit = new_unit(header, span.clone(), encoding, sections.is_split);
-        unit.entries = first..first;
-        let number = self.dwarf.units.len() as u32;
-        let mut open: Vec<u32> = Vec::new();
-        let mut raw: Vec<Raw<'o>> = Vec::new();
+        if let Some(&known) = self.tables.get(&at) {
+            return Ok(known);
+        }
+        let sections = self.dwarf.sections;
+        let endian = if sections.big_endian { RunTimeEndian::Big } else { RunTimeEndian::Little };
+        let abbrevs = DebugAbbrev::from(EndianSlice::new(sections.debug_abbrev, endian));
+        let read = header
+            .abbreviations(&abbrevs)
+            .map_err(|error| broken(error, "the abbreviations", sections.name(".debug_abbrev"), at))?;
+        let from = sections.cursor(".debug_abbrev", sections.debug_abbrev);
+        let end = abbrev::find_end(from.at(at, "the abbreviations")?)?;
+        // Tables can overlap. A file in which that is frequent is made to exhaust the reader.
+        let most = (sections.debug_abbrev.len() as u64).saturating_mul(2).saturating_add(0x10000);
+        self.abbreviations = self.abbreviations.saturating_add(end - at);
+        if self.abbreviations > most {
+            let text = format!(
+                "the abbreviations of the units overlap: {bytes}",
+                bytes = Count(self.abbreviations, "byte")
+            );
+            let error = Error::new(ErrorKind::TooLarge(text));
+            return Err(error.in_section(sections.name(".debug_abbrev")).at_offset(at));
+        }
+        // There are fewer tables than units, and fewer units than bytes in 4 GiB.
+        let number = self.dwarf.tables.len() as u32;
+        self.dwarf.tables.push(read);
+        self.tables.insert(at, number);
+        Ok(number)
+    }
+
+    /// Reads the tree of a unit's entries, and checks the attributes.
+    fn entries(
+        &mut self,
+        unit: &mut Unit<'o>,
+        header: &gimli::UnitHeader<Slice<'o>>,
+        table: &gimli::Abbreviations,
+    ) -> Result<()> {
+        let (start, first) = (unit.offset, unit.entries.start);
         let mut entries =
             header.entries_raw(table, None).map_err(|error| self.broken(error, "an entry", start))?;
+        self.open.clear();
         while !entries.is_empty() {
-            let offset = start + entries.next_offset().0 as u64;
+            let at = entries.next_offset().0;
+            let offset = start + at as u64;
             let Some(abbrev) =
                 entries.read_abbreviation().map_err(|error| self.broken(error, "an entry", offset))?
             else {
-                if let Some(parent) = open.pop() {
+                if let Some(parent) = self.open.pop() {
                     self.dwarf.nodes[parent as usize].end = self.next_index(offset)?;
                 }
                 continue;
             };
-            raw.clear();
-            for &spec in abbrev.attributes() {
-                raw.push(
-                    entries.read_attribute(spec).map_err(|error| self.broken(error, "an entry", offset))?,
-                );
-            }
             let index = self.next_index(offset)?;
             if index == first {
-                unit.set_bases(abbrev.tag(), &raw);
-                self.set_skeleton(&mut unit);
+                self.root(unit, entries.clone(), abbrev)
+                    .map_err(|error| self.broken(error, "an entry", offset))?;
             }
-            let from = self.next_attribute(offset)?;
-            for one in &raw {
-                let value = resolve(&self.dwarf, &unit, one.name(), one.raw_value()).map_err(|error| {
+            self.count_attributes(abbrev.attributes().len(), offset)?;
+            let mut specs = abbrev.attributes();
+            while let Some((&spec, rest)) = specs.split_first() {
+                let unchecked = specs.iter().position(|spec| is_checked(spec.form())).unwrap_or(specs.len());
+                if unchecked != 0 {
+                    entries
+                        .skip_attributes(&specs[..unchecked])
+                        .map_err(|error| self.broken(error, "an entry", offset))?;
+                    specs = &specs[unchecked..];
+                    continue;
+                }
+                specs = rest;
+                let read =
+                    entries.read_attribute(spec).map_err(|error| self.broken(error, "an entry", offset))?;
+                self.check(unit, &read).map_err(|error| {
                     let unit = unit.name.as_deref().map(String::from);
                     self.place(error, offset).or_at(At { unit, ..At::default() })
                 })?;
-                let (name, form) = (one.name(), one.form());
-                self.dwarf.attributes.push(Attribute { name, form, value });
             }
-            let attributes = from..self.next_attribute(offset)?;
-            if index == first {
-                unit.set_rest(&self.dwarf.attributes[from as usize..]);
-            }
-            self.dwarf.nodes.push(Node {
-                offset,
-                abbrev: abbrev.code(),
-                tag: abbrev.tag(),
-                unit: number,
-                depth: open.len() as u32,
-                parent: open.last().copied().unwrap_or(index),
-                end: index + 1,
-                attributes,
-            });
+            let (Ok(within), Ok(code)) = (u32::try_from(at), u32::try_from(abbrev.code())) else {
+                let text = "a unit has more than 4294967295 bytes or abbreviations".into();
+                return Err(self.place(Error::new(ErrorKind::TooLarge(text)), offset));
+            };
+            let parent = self.open.last().copied().unwrap_or(index);
+            self.dwarf.nodes.push(Node { offset: within, code, parent, end: index + 1 });
             if abbrev.has_children() {
-                open.push(index);
+                self.open.push(index);
             }
         }
-        unit.entries.end = self.next_index(span.end)?;
-        unit.unclosed = open.len();
-        for parent in open {
+        unit.entries.end = self.next_index(unit.end)?;
+        unit.unclosed = self.open.len();
+        for &parent in &self.open {
             self.dwarf.nodes[parent as usize].end = unit.entries.end;
         }
-        self.dwarf.units.push(unit);
-        Ok(span.end)
+        Ok(())
+    }
+
+    /// Sets the fields of a unit that its first entry has, as far as its attributes can be resolved.
+    fn root(
+        &self,
+        unit: &mut Unit<'o>,
+        mut from: gimli::EntriesRaw<'_, Slice<'o>>,
+        abbrev: &gimli::Abbreviation,
+    ) -> gimli::Result<()> {
+        let raw = abbrev.attributes().iter().map(|&spec| from.read_attribute(spec));
+        let raw = raw.collect::<gimli::Result<Vec<Raw<'o>>>>()?;
+        unit.set_bases(abbrev.tag(), &raw);
+        self.set_skeleton(unit);
+        for one in &raw {
+            // The check of the attributes reports the error.
+            let Ok(value) = resolve(&self.dwarf, unit, one.name(), one.raw_value()) else { break };
+            unit.set_rest(one.name(), value);
+        }
+        Ok(())
+    }
+
+    /// Checks that an attribute's value can be resolved.
+    fn check(&self, unit: &Unit<'o>, read: &Raw<'o>) -> Result<()> {
+        let (value, sections) = (read.raw_value(), &self.dwarf.sections);
+        let is_known = match value {
+            AttributeValue::DebugStrRef(offset) => offset.0 < self.strings,
+            AttributeValue::DebugLineStrRef(offset) => offset.0 < self.line_strings,
+            AttributeValue::DebugStrOffsetsIndex(index) => {
+                let base = Base { offset: unit.str_offsets_base, encoding: unit.encoding };
+                let offset = sections.indexed_string_offset(base, index.0 as u64);
+                offset.is_ok_and(|offset| offset < self.strings as u64)
+            }
+            _ => false,
+        };
+        if is_known { Ok(()) } else { resolve(&self.dwarf, unit, read.name(), value).map(drop) }
     }
 
     /// Copies attributes of a split unit from its skeleton. DWARF 5 section 3.1.3.
@@ -218,21 +312,49 @@ impl<'m, 'o> Reader<'m, 'o> {
         })
     }
 
-    fn next_attribute(&self, offset: u64) -> Result<u32> {
+    fn count_attributes(&mut self, more: usize, offset: u64) -> Result<()> {
         // Attributes can take no bytes in `.debug_info`. A file in which that is frequent is made to exhaust the
         // reader.
         let sections = &self.dwarf.sections;
         let bytes = sections.debug_info.len().saturating_add(sections.debug_types.len());
         let most = bytes.saturating_mul(16).saturating_add(0x10000);
-        let len = self.dwarf.attributes.len();
-        u32::try_from(len).ok().filter(|_| len <= most).ok_or_else(|| {
-            let text = format!(
-                "too many attributes for the size of the sections: {len}",
-                len = Count(len, "attribute")
-            );
-            self.place(Error::new(ErrorKind::TooLarge(text)), offset)
-        })
+        self.attributes = self.attributes.saturating_add(more);
+        if self.attributes <= most {
+            return Ok(());
+        }
+        let text = format!(
+            "too many attributes for the size of the sections: {count}",
+            count = Count(self.attributes, "attribute")
+        );
+        Err(self.place(Error::new(ErrorKind::TooLarge(text)), offset))
     }
+}
+
+/// Whether the value of a form can be malformed, or refers to another section: other forms are skipped.
+fn is_checked(form: DwForm) -> bool {
+    matches!(
+        form,
+        dw::DW_FORM_indirect
+            | dw::DW_FORM_udata
+            | dw::DW_FORM_sdata
+            | dw::DW_FORM_ref_udata
+            | dw::DW_FORM_strp
+            | dw::DW_FORM_line_strp
+            | dw::DW_FORM_strx
+            | dw::DW_FORM_strx1
+            | dw::DW_FORM_strx2
+            | dw::DW_FORM_strx3
+            | dw::DW_FORM_strx4
+            | dw::DW_FORM_GNU_str_index
+            | dw::DW_FORM_addrx
+            | dw::DW_FORM_addrx1
+            | dw::DW_FORM_addrx2
+            | dw::DW_FORM_addrx3
+            | dw::DW_FORM_addrx4
+            | dw::DW_FORM_GNU_addr_index
+            | dw::DW_FORM_loclistx
+            | dw::DW_FORM_rnglistx
+    )
 }
 
 /// Returns the id of the split compilation unit, if there is exactly one. Errors recur when the unit is read.
@@ -304,6 +426,8 @@ fn new_unit<'o>(
         has_skeleton: false,
         unclosed: 0,
         entries: 0..0,
+        table: 0,
+        bytes: &[],
     };
     if unit.is_split() && encoding.version >= 5 {
         // The section has only the tables of this unit, so they need no base attribute.
@@ -341,19 +465,17 @@ impl<'o> Unit<'o> {
         }
     }
 
-    /// Sets the fields of the first entry's attributes that apply to the whole unit.
-    fn set_rest(&mut self, attributes: &[Attribute<'o>]) {
-        for Attribute { name, value, .. } in attributes {
-            match (*name, value) {
-                (dw::DW_AT_name, _) => self.name = value.text(),
-                (dw::DW_AT_comp_dir, _) => self.comp_dir = value.text(),
-                (dw::DW_AT_dwo_name | dw::DW_AT_GNU_dwo_name, _) => self.dwo_name = value.text(),
-                (dw::DW_AT_producer, _) => self.producer = value.text(),
-                (dw::DW_AT_language, _) => self.language = value.unsigned(),
-                (dw::DW_AT_low_pc, &Value::Address(address)) => self.low_pc = Some(address),
-                (dw::DW_AT_stmt_list, &Value::LineProgram(offset)) => self.stmt_list = Some(offset),
-                _ => {}
-            }
+    /// Sets the field of an attribute of the first entry that applies to the whole unit.
+    fn set_rest(&mut self, name: gimli::DwAt, value: Value<'o>) {
+        match (name, value) {
+            (dw::DW_AT_name, _) => self.name = value.text(),
+            (dw::DW_AT_comp_dir, _) => self.comp_dir = value.text(),
+            (dw::DW_AT_dwo_name | dw::DW_AT_GNU_dwo_name, _) => self.dwo_name = value.text(),
+            (dw::DW_AT_producer, _) => self.producer = value.text(),
+            (dw::DW_AT_language, _) => self.language = value.unsigned(),
+            (dw::DW_AT_low_pc, Value::Address(address)) => self.low_pc = Some(address),
+            (dw::DW_AT_stmt_list, Value::LineProgram(offset)) => self.stmt_list = Some(offset),
+            _ => {}
         }
     }
 }

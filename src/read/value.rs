@@ -63,8 +63,8 @@ pub enum Value<'o> {
 
 impl<'o> Value<'o> {
     /// Returns the number, if it is not negative.
-    pub fn unsigned(&self) -> Option<u64> {
-        match *self {
+    pub fn unsigned(self) -> Option<u64> {
+        match self {
             Self::Unsigned(value) => Some(value),
             Self::Signed(value) => u64::try_from(value).ok(),
             _ => None,
@@ -72,8 +72,8 @@ impl<'o> Value<'o> {
     }
 
     /// Returns the string, with U+FFFD in place of invalid UTF-8.
-    pub fn text(&self) -> Option<Cow<'o, str>> {
-        match *self {
+    pub fn text(self) -> Option<Cow<'o, str>> {
+        match self {
             Self::String(bytes) => Some(String::from_utf8_lossy(bytes)),
             _ => None,
         }

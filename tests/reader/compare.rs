@@ -76,9 +76,9 @@ pub fn compare(sections: Sections<'_>) -> Count {
             assert_eq!(ours.entry_at(our_entry.offset()), Some(our_entry));
             assert_eq!(our_entry.attributes().len(), entry.attrs().len());
             count.entries += 1;
-            for (attribute, expected) in our_entry.attributes().iter().zip(entry.attrs()) {
+            for (attribute, expected) in our_entry.attributes().zip(entry.attrs()) {
                 assert_eq!((attribute.name, attribute.form), (expected.name(), expected.form()));
-                compare_value(&theirs, &unit, &ours, our_unit, attribute, expected, &mut count);
+                compare_value(&theirs, &unit, &ours, our_unit, &attribute, expected, &mut count);
                 count.attributes += 1;
             }
         }

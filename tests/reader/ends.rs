@@ -9,6 +9,32 @@ use crate::tools::Tool;
 
 const READELF: Tool = Tool::new("readelf", "binutils");
 
+/// Units whose tables of abbreviations overlap, each one abbreviation shorter than the last: all tables together are
+/// larger than the section by any factor.
+#[test]
+fn overlapping_abbreviations_are_refused() {
+    let few = overlapping(20).expect("a small file is read");
+    assert_eq!(few, 20);
+    let error = overlapping(2000).expect_err("the abbreviations exhaust the reader").to_string();
+    assert!(error.starts_with("section .debug_abbrev, offset "), "{error}");
+    assert!(error.contains("the abbreviations of the units overlap"), "{error}");
+}
+
+fn overlapping(count: u32) -> eitri::Result<usize> {
+    let (mut debug_abbrev, mut debug_info) = (Vec::new(), Vec::new());
+    for number in 0..count {
+        // Abbreviations have six bytes: a code of two bytes, a tag without attributes or children.
+        debug_abbrev.extend([0x80 | (1 + number) as u8, ((1 + number) >> 7) as u8, 0x11, 0, 0, 0]);
+        // A unit of DWARF 5 with a null entry.
+        debug_info.extend([9, 0, 0, 0, 5, 0, 1, 8]);
+        debug_info.extend((6 * number).to_le_bytes());
+        debug_info.push(0);
+    }
+    debug_abbrev.push(0);
+    let sections = Sections { debug_abbrev: &debug_abbrev, debug_info: &debug_info, ..Sections::default() };
+    Ok(Dwarf::from_sections(sections, Dialect::Llvm, DraftCodes::NONE)?.units().len())
+}
+
 /// A unit of DWARF 5 with one entry, which uses abbreviation 1.
 const UNIT: [u8; 13] = [9, 0, 0, 0, 5, 0, 1, 8, 0, 0, 0, 0, 1];
 

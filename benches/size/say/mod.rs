@@ -119,7 +119,7 @@ impl<'r, 'o> Say<'r, 'o> {
             let pcs = entry.ranges()?.remove(0);
             let (symbol, by) = self.symbol_at(low);
             let frame_base = match entry.attr(dw::DW_AT_frame_base) {
-                Some(&eitri::read::Value::Expr(expr)) => self.loc(expr)?,
+                Some(eitri::read::Value::Expr(expr)) => self.loc(expr)?,
                 _ => None,
             };
             let mut function = self.m.describe_function(id)?;

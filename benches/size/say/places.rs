@@ -95,7 +95,7 @@ impl<'r, 'o> Say<'r, 'o> {
     /// Location of a variable.
     pub(super) fn place(&mut self, entry: Entry<'r, 'o>) -> Result<Place> {
         match entry.attr(dw::DW_AT_location) {
-            Some(&Value::Expr(expr)) => Ok(self.loc(expr)?.map_or(Place::None, Place::Always)),
+            Some(Value::Expr(expr)) => Ok(self.loc(expr)?.map_or(Place::None, Place::Always)),
             Some(Value::LocList(_)) => {
                 let mut live = Vec::new();
                 for one in entry.locations(dw::DW_AT_location)?.unwrap_or_default() {
@@ -107,8 +107,8 @@ impl<'r, 'o> Say<'r, 'o> {
                 Ok(Place::Live(live))
             }
             _ => Ok(match entry.attr(dw::DW_AT_const_value) {
-                Some(&Value::Signed(value)) => Place::Constant(value.to_le_bytes().to_vec()),
-                Some(&Value::Unsigned(value)) => Place::Constant(value.to_le_bytes().to_vec()),
+                Some(Value::Signed(value)) => Place::Constant(value.to_le_bytes().to_vec()),
+                Some(Value::Unsigned(value)) => Place::Constant(value.to_le_bytes().to_vec()),
                 Some(Value::Block(bytes)) => Place::Constant(bytes.to_vec()),
                 _ => Place::None,
             }),

@@ -141,7 +141,7 @@ impl<'r, 'o> Say<'r, 'o> {
             column: entry.number(dw::DW_AT_call_column).unwrap_or(0) as u32,
         };
         let inlined = self.m.inlined(scope, function, &from(entry.ranges()?, of.start), call)?;
-        if let Some(&Value::Address(pc)) = entry.attr(dw::DW_AT_entry_pc) {
+        if let Some(Value::Address(pc)) = entry.attr(dw::DW_AT_entry_pc) {
             self.m.entry_pc(inlined, pc - of.start)?;
         }
         if let Some(number) = entry.number(dw::DW_AT_GNU_discriminator) {
@@ -198,22 +198,22 @@ impl<'r, 'o> Say<'r, 'o> {
 
     fn call(&mut self, entry: Entry<'r, 'o>, scope: impl eitri::build::InScope, of: In) -> Result<()> {
         let address = |name| match entry.attr(name) {
-            Some(&Value::Address(address)) => Some(address - of.start),
+            Some(Value::Address(address)) => Some(address - of.start),
             _ => None,
         };
         let number = |say: &Self, entry: Entry<'_, '_>, name| match entry.attr(name) {
-            Some(&Value::Expr(expr)) => say.number(expr),
+            Some(Value::Expr(expr)) => say.number(expr),
             _ => Ok(None),
         };
         let target = match entry.attr(dw::DW_AT_call_target) {
-            Some(&Value::Expr(expr)) => self.target(expr)?,
+            Some(Value::Expr(expr)) => self.target(expr)?,
             _ => None,
         };
         let callee = entry.reference(dw::DW_AT_call_origin).map(|origin| self.functions[&origin.offset()]);
         let mut arguments = Vec::new();
         for argument in entry.children() {
             let loc: Option<Loc> = match argument.attr(dw::DW_AT_location) {
-                Some(&Value::Expr(expr)) => self.loc(expr)?,
+                Some(Value::Expr(expr)) => self.loc(expr)?,
                 _ => None,
             };
             let value = number(self, argument, dw::DW_AT_call_value)?;

@@ -9,7 +9,7 @@ use crate::check::report::Kind;
 use crate::consumer::{DW_AT_LLVM_LANES, DW_AT_LLVM_LANES_AMD};
 use crate::error::Error;
 use crate::op::Dialect;
-use crate::read::{Attribute, Entry};
+use crate::read::Entry;
 
 /// Difference, as expected and found.
 pub(in crate::check) type Different = (String, String);
@@ -129,10 +129,9 @@ fn kind(name: DwAt) -> Kind {
 /// Returns a difference unless all attributes of an entry are allowed, and occur once. Names are those of the unit's
 /// dialect.
 fn only(entry: Entry<'_, '_>, is_allowed: impl Fn(DwAt) -> bool) -> Result<(), Different> {
-    let attributes = entry.attributes();
-    for (index, attribute) in attributes.iter().enumerate() {
+    for (index, attribute) in entry.attributes().enumerate() {
         let name = attribute.name;
-        let is_again = attributes[..index].iter().any(|other: &Attribute<'_>| other.name == name);
+        let is_again = entry.attributes().take(index).any(|other| other.name == name);
         if is_again || !is_allowed(name) {
             let is_lanes = name == DW_AT_LLVM_LANES_AMD && entry.unit().encoding.dialect == Dialect::Legacy;
             let name = if is_lanes { DW_AT_LLVM_LANES } else { name };

@@ -102,7 +102,7 @@ impl<'o> Found<'_, 'o> {
             name => {
                 let is_inherited = INHERITED.contains(&name) || self.consumer.memory_space == Some(name);
                 let value = if is_inherited { entry.inherited(name) } else { entry.attr(name) };
-                let is_absent = |value: &&read::Value<'_>| match value {
+                let is_absent = |value: &read::Value<'_>| match value {
                     read::Value::Unsigned(0) | read::Value::Signed(0) => self.is_zero_absent(entry, name),
                     // The comparison of tables follows the offset.
                     read::Value::Offset(_) => BASES.contains(&name),
@@ -137,7 +137,7 @@ impl<'o> Found<'_, 'o> {
         let found = match (bytes, bits, size.or(from_most)) {
             (None, None, None) if is_base => return Value::Absent,
             (None, None, None) => Some(0),
-            (Some(&read::Value::Expr(expr)), None, None) if is_base => {
+            (Some(read::Value::Expr(expr)), None, None) if is_base => {
                 return self
                     .constant(expr)
                     .map_or(Value::Expr(expr), |bytes| Value::Number(i128::from(bytes) * 8));
@@ -157,7 +157,7 @@ impl<'o> Found<'_, 'o> {
     }
 
     /// Offset in bytes from the start of an object. In DWARF 2 an expression adds it.
-    fn bytes(self, value: &read::Value<'_>) -> Option<u64> {
+    fn bytes(self, value: read::Value<'_>) -> Option<u64> {
         match value {
             read::Value::Expr(expr) => self.constant(expr),
             value if self.consumer.version > 2 => value.unsigned(),
@@ -191,9 +191,9 @@ fn is_pointer(entry: Entry<'_, '_>) -> bool {
 }
 
 /// Value of one attribute.
-fn one<'a, 'o>(entry: Entry<'a, 'o>, name: DwAt, value: Option<&'a read::Value<'o>>) -> Value<'a, 'o> {
+fn one<'a, 'o>(entry: Entry<'a, 'o>, name: DwAt, value: Option<read::Value<'o>>) -> Value<'a, 'o> {
     let Some(value) = value else { return Value::Absent };
-    match *value {
+    match value {
         read::Value::Unsigned(number) => Value::Number(number.into()),
         read::Value::Signed(number) => Value::Number(number.into()),
         read::Value::Address(address) => Value::Address(address),
