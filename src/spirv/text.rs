@@ -77,10 +77,10 @@ impl Place<'_> {
     /// Prints the heading of the function and block, once.
     fn enter(&mut self, text: &mut String) {
         let Some(function) = self.function else { return };
-        if let Some((label, is_said)) = &mut self.block
-            && !*is_said
+        if let Some((label, is_encoded)) = &mut self.block
+            && !*is_encoded
         {
-            *is_said = true;
+            *is_encoded = true;
             let _ = writeln!(text, "function {}, block {label}:", function.id);
         }
     }

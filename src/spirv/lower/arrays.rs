@@ -92,8 +92,8 @@ impl Globals<'_, '_, '_> {
             matches!(ty.kind, TypeKind::Base { encoding: BaseEncoding::Unsigned, .. })
                 && matches!(ty.bits, Some(32 | 64))
         });
-        let is_said = self.is_said(variable) && !self.is_static_member(variable);
-        self.writer.mode.has_variable_counts && is_unsigned && is_said
+        let is_encoded = self.is_encoded(variable) && !self.is_static_member(variable);
+        self.writer.mode.has_variable_counts && is_unsigned && is_encoded
     }
 
     /// Whether the function of a variable is already written, rather than being written because of this array.

@@ -4,7 +4,7 @@ use super::blocks::Blocks;
 use super::entities::{Entities, Scoped};
 use super::out::Out;
 use super::positions::{Placed, Places};
-use super::values::{Fitting, Saying};
+use super::values::{Fitting, VariableWriter};
 use super::writer::{Word, Writer};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{FunctionId, Module, ScopeId, SourceLine, VariableId};
@@ -182,14 +182,14 @@ impl Body<'_, '_> {
             match *statement {
                 Statement::Scope(_) | Statement::Line(_) => {}
                 Statement::Declare { variable, provider } => {
-                    self.variable(variable, state.scope, &spot, |saying, all| {
-                        saying.declare(provider, &all[provider as usize])
+                    self.variable(variable, state.scope, &spot, |variable_writer, all| {
+                        variable_writer.declare(provider, &all[provider as usize])
                     })?;
                 }
                 Statement::Value { variable, provider, count } => {
                     let range = provider as usize..provider as usize + count as usize;
-                    self.variable(variable, state.scope, &spot, |saying, all| {
-                        saying.value(provider, &all[range])
+                    self.variable(variable, state.scope, &spot, |variable_writer, all| {
+                        variable_writer.value(provider, &all[range])
                     })?;
                 }
             }
@@ -204,7 +204,7 @@ impl Body<'_, '_> {
         variable: VariableId,
         scope: Option<ScopeId>,
         spot: &Spot,
-        say: impl FnOnce(&mut Saying<'_, '_>, &[Provider]) -> Result<()>,
+        say: impl FnOnce(&mut VariableWriter<'_, '_>, &[Provider]) -> Result<()>,
     ) -> Result<()> {
         let instance_of = self.entities.instance_of(self.module, variable);
         if instance_of != variable
@@ -220,8 +220,10 @@ impl Body<'_, '_> {
         self.scope(Some(scope.filter(is_own).unwrap_or(own)))?;
         let Self { writer, module, out, binding, fitting, .. } = self;
         let words = &mut out.words;
-        let mut saying = Saying { writer, module, variable, ty, debug, spot, words, fitting };
-        say(&mut saying, &binding.providers).map_err(|error| error.or_at(module.at_variable(variable, None)))
+        let mut variable_writer =
+            VariableWriter { writer, module, variable, ty, debug, spot, words, fitting };
+        say(&mut variable_writer, &binding.providers)
+            .map_err(|error| error.or_at(module.at_variable(variable, None)))
     }
 
     /// Sets the scope of the following instructions: the given one, or its innermost enclosing scope with an

@@ -1,7 +1,7 @@
 //! Structures, classes and unions: `DebugTypeComposite`, its members and base classes. Section 4.3.
 
 use super::entities::{Globals, Operands};
-use super::inverse::{member_count, said_bases};
+use super::inverse::{encoded_bases, member_count};
 use super::order::{Item, State};
 use super::types::{STRUCTURE, class_of};
 use super::writer::Word;
@@ -41,7 +41,7 @@ impl<'m> Globals<'_, '_, 'm> {
         let members = match self.writer.is_shader() {
             true => self.write_members(id, composite, None)?,
             false => {
-                let count = said_bases(self.writer.mode, module, composite).count()
+                let count = encoded_bases(self.writer.mode, module, composite).count()
                     + member_count(self.writer.mode, module, composite);
                 (0..count).map(|_| self.writer.fresh()).collect::<Result<Vec<_>>>()?
             }
@@ -97,7 +97,7 @@ impl<'m> Globals<'_, '_, 'm> {
             Ok::<_, crate::Error>(id)
         };
         let module = self.module;
-        for (index, base) in said_bases(self.writer.mode, module, composite) {
+        for (index, base) in encoded_bases(self.writer.mode, module, composite) {
             if ids.is_some()
                 && let Some(class) = class_of(module, base.ty)
             {
@@ -121,7 +121,7 @@ impl<'m> Globals<'_, '_, 'm> {
 
     fn omit_of_composite(&mut self, id: TypeId, composite: &Composite) {
         let mode = self.writer.mode;
-        let encoded: Vec<u32> = said_bases(mode, self.module, composite).map(|(index, _)| index).collect();
+        let encoded: Vec<u32> = encoded_bases(mode, self.module, composite).map(|(index, _)| index).collect();
         for index in (0..composite.bases.len() as u32).filter(|index| !encoded.contains(index)) {
             let reason = if mode.has_inheritance { Reason::BaseNotFixed } else { Reason::Mode(mode.name) };
             self.omit(Subject::Base(id, index), Property::Entity, reason);

@@ -168,7 +168,7 @@ impl Inverse {
     fn fit(&mut self, mode: &Mode, module: &Module) {
         for (id, ty) in &module.types {
             let TypeKind::Composite(composite) = &ty.kind else { continue };
-            let most = MOST_MEMBERS - said_bases(mode, module, composite).count();
+            let most = MOST_MEMBERS - encoded_bases(mode, module, composite).count();
             let mut room = most;
             let mut lost = composite.members.len().saturating_sub(room);
             room = room.saturating_sub(composite.members.len());
@@ -225,21 +225,21 @@ const MOST_MEMBERS: usize = MOST_WORDS - 14;
 
 /// Number of a type's own members that fit its instruction.
 pub(super) fn member_count(mode: &Mode, module: &Module, composite: &Composite) -> usize {
-    composite.members.len().min(MOST_MEMBERS - said_bases(mode, module, composite).count())
+    composite.members.len().min(MOST_MEMBERS - encoded_bases(mode, module, composite).count())
 }
 
 /// Base classes that are classes at a known offset; none in a mode without base classes.
-pub(super) fn said_bases<'m>(
+pub(super) fn encoded_bases<'m>(
     mode: &Mode,
     module: &'m Module,
     composite: &'m Composite,
 ) -> impl Iterator<Item = (u32, &'m Base)> + use<'m> {
     let can_have = mode.has_inheritance && composite.kind != CompositeKind::Union;
-    let is_said = move |(_, base): &(u32, &Base)| {
+    let is_encoded = move |(_, base): &(u32, &Base)| {
         let is_fixed = matches!(base.offset, BaseOffset::Bytes(_)) && !base.is_virtual;
         can_have && is_fixed && class_of(module, base.ty).is_some()
     };
-    (0..).zip(&composite.bases).filter(is_said).take(MOST_MEMBERS)
+    (0..).zip(&composite.bases).filter(is_encoded).take(MOST_MEMBERS)
 }
 
 /// Line of a function; a definition without a line has that of its declaration.

@@ -17,7 +17,7 @@ impl Texts {
         let mut texts = Self::default();
         for (id, file) in &module.files {
             let text = file.source.map_or("", |text| module.string(text));
-            if is_said(text, mode) && !is_of_other_lines(text) {
+            if is_encoded(text, mode) && !is_of_other_lines(text) {
                 texts.0[id] = text.split('\n').map(str::len).collect();
             }
         }
@@ -64,7 +64,7 @@ fn fit(lines: &[usize], line: SourceLine) -> (SourceLine, Option<Reason>) {
 }
 
 /// Whether a text is emitted: not empty, and not too long for the set.
-pub(super) fn is_said(text: &str, mode: &Mode) -> bool {
+pub(super) fn is_encoded(text: &str, mode: &Mode) -> bool {
     !text.is_empty() && (mode.set.is_shader() || text.len() <= Writer::most_text())
 }
 

@@ -48,14 +48,14 @@ impl<'m> Globals<'_, '_, 'm> {
                     if !value.is_empty() {
                         operands.push((Field::Value, self.text(value)?));
                     }
-                    files.last_mut().into_iter().for_each(|(_, is_said)| *is_said = true);
+                    files.last_mut().into_iter().for_each(|(_, is_encoded)| *is_encoded = true);
                     let define = self.writer.instruction(Name::MacroDef, &operands)?;
                     defined.insert(head.split_once('(').map_or(head, |(name, _)| name), define);
                 }
                 Macro::Undefine { line, name } => match defined.remove(module.string(name)) {
                     Some(define) => {
                         let operands = [path, (Field::Line, line.into()), (Field::Macro, define.into())];
-                        files.last_mut().into_iter().for_each(|(_, is_said)| *is_said = true);
+                        files.last_mut().into_iter().for_each(|(_, is_encoded)| *is_encoded = true);
                         self.writer.instruction(Name::MacroUndef, &operands)?;
                     }
                     None => {

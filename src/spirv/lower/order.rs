@@ -206,7 +206,7 @@ impl Globals<'_, '_, '_> {
                 let variable = &module.variables[id];
                 self.type_item(variable.ty).into_iter().for_each(&mut each);
                 let member =
-                    variable.specification.filter(|&of| self.is_static_member(of) && self.is_said(of));
+                    variable.specification.filter(|&of| self.is_static_member(of) && self.is_encoded(of));
                 member.map(Item::Variable).into_iter().for_each(each);
             }
         }

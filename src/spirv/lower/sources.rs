@@ -4,7 +4,7 @@ use cranelift_entity::SecondaryMap;
 use hashbrown::HashSet;
 
 use super::entities::Globals;
-use super::lines::is_said;
+use super::lines::is_encoded;
 use super::order::Item;
 use super::writer::Writer;
 use crate::error::Result;
@@ -49,7 +49,7 @@ impl Globals<'_, '_, '_> {
                 self.omit(subject, Property::Checksum, Reason::NoOperand);
             }
             let mut text = file.source.map(|text| module.string(text));
-            if text.is_some_and(|text| !text.is_empty() && !is_said(text, self.writer.mode)) {
+            if text.is_some_and(|text| !text.is_empty() && !is_encoded(text, self.writer.mode)) {
                 self.omit(subject, Property::SourceText, Reason::TooLong);
                 text = None;
             }

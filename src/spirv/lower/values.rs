@@ -18,7 +18,7 @@ use crate::spirv::words::{Id, Instruction};
 
 /// Context of an instruction for a variable.
 #[derive(Debug)]
-pub(super) struct Saying<'a, 'w> {
+pub(super) struct VariableWriter<'a, 'w> {
     pub writer: &'a mut Writer<'w>,
     pub module: &'a Module,
     pub variable: VariableId,
@@ -43,7 +43,7 @@ pub(super) struct Fitting {
 /// Operations that compute the described part, and ids of the indexes that select it.
 type Path = (SmallVec<[DebugOperation; 4]>, SmallVec<[Id; 2]>);
 
-impl Saying<'_, '_> {
+impl VariableWriter<'_, '_> {
     /// Writes a declaration: the variable is in memory while the function runs. `index` is that of the operand in
     /// [`Binding::providers`](super::super::Binding::providers).
     pub fn declare(&mut self, index: u32, provider: &Provider) -> Result<()> {

@@ -31,7 +31,7 @@ impl Globals<'_, '_, '_> {
     /// Whether an instruction describes the variable. Exceptions: inlined instances (their origin is described),
     /// parameters of declarations, static members of types without members, and those that do not fit the instruction
     /// of their type.
-    pub(super) fn is_said(&self, id: VariableId) -> bool {
+    pub(super) fn is_encoded(&self, id: VariableId) -> bool {
         let variable = &self.module.variables[id];
         if variable.origin.is_some() {
             return false;
@@ -61,7 +61,7 @@ impl Globals<'_, '_, '_> {
             self.of_variables[id] = Some((variable.scope, variable.ty));
             if !self.is_plain(id, variable) {
                 self.others.push(id);
-                if self.is_said(id) {
+                if self.is_encoded(id) {
                     self.root(Item::Variable(id))?;
                 }
             } else if self.variables[id].state == State::New && self.has_named(variable) {
@@ -251,7 +251,7 @@ impl Globals<'_, '_, '_> {
         let variable = &module.variables[id];
         let is_member = is_type(&module.scopes[variable.scope].kind);
         let subject = Subject::Variable(id);
-        if variable.origin.is_none() && !self.is_said(id) {
+        if variable.origin.is_none() && !self.is_encoded(id) {
             let reason = if is_member { Reason::NoMemberRoom } else { Reason::DeclarationParameter };
             return self.omit(subject, Property::Entity, reason);
         }
