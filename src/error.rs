@@ -53,6 +53,8 @@ pub struct At {
     pub function: Option<String>,
     /// Name of the variable, parameter or constant.
     pub variable: Option<String>,
+    /// [Procedure](crate::model::Procedure) of expressions.
+    pub procedure: Option<String>,
     /// [Region](crate::model::Region) of divergent control flow.
     pub region: Option<String>,
     /// Column of a frame: the name of a caller's register, or `CFA`.
@@ -251,6 +253,7 @@ impl Error {
         at.unit = at.unit.take().or(outer.unit);
         at.function = at.function.take().or(outer.function);
         at.variable = at.variable.take().or(outer.variable);
+        at.procedure = at.procedure.take().or(outer.procedure);
         at.region = at.region.take().or(outer.region);
         at.column = at.column.take().or(outer.column);
         at.pcs = at.pcs.take().or(outer.pcs);
@@ -347,6 +350,7 @@ impl fmt::Display for At {
         parts.extend(self.unit.as_ref().map(|unit| format!("unit `{unit}`")));
         parts.extend(self.function.as_ref().map(|function| format!("function `{function}`")));
         parts.extend(self.variable.as_ref().map(|variable| format!("variable `{variable}`")));
+        parts.extend(self.procedure.clone());
         parts.extend(self.region.clone());
         parts.extend(self.column.as_ref().map(|column| format!("rule of {column}")));
         parts.extend(self.pcs.as_ref().map(|pcs| format!("pc {:#x}..{:#x}", pcs.start, pcs.end)));

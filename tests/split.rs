@@ -4,10 +4,11 @@ use eitri::build::Builder;
 use eitri::check::{Report, check_split};
 use eitri::emit::elf::{Code, new_object};
 use eitri::emit::{RelocationTarget, Section};
-use eitri::error::ErrorKind;
+use eitri::error::{Construct, ErrorKind};
 use eitri::lower::{Consumer, Lowered, Policy, Units, lower};
 use eitri::model::{BaseEncoding, Loc, Module, Row};
-use eitri::target::Target;
+use eitri::omission::{Omission, Property, Subject};
+use eitri::target::{Gfx, Target, Wave};
 
 /// Two units with a function each, in which a variable moves; the second has a variable in memory.
 fn module() -> eitri::Result<Module> {
@@ -145,6 +146,41 @@ fn a_variable_of_another_unit_cannot_be_pointed_to() -> eitri::Result<()> {
     assert!(matches!(error.kind(), ErrorKind::Inexpressible { .. }));
     assert_eq!((error.at().variable.as_deref(), error.at().pcs.clone()), (Some("p"), Some(4..8)));
     assert_eq!(lower(&module, &split(), Policy::Partial)?.omissions.len(), 1);
+    Ok(())
+}
+
+/// DWARF 5 section 7.3.2: no reference leads out of a split unit, so that neither procedure has a location.
+#[test]
+fn procedures_that_reference_another_unit_are_omitted() -> eitri::Result<()> {
+    let mut m = Builder::new(Target::amdgpu(Gfx::GFX1100, Wave::W32)?);
+    let [a, b] = ["a.c", "b.c"].map(|name| m.unit(name));
+    let int = m.base_type(a, "int", BaseEncoding::Signed, 32)?;
+    let there = m.constant(a, "there", int, &[1, 0, 0, 0])?;
+    let direct = m.procedure(b, &Loc::pointer_to(there, 0))?;
+    let by_call = m.procedure(b, &Loc::call(direct))?;
+    let here = m.procedure(b, &Loc::implicit(&[7]))?;
+    let module = m.finish()?;
+    for mut consumer in [Consumer::dwarf5(), Consumer::llvm()] {
+        consumer.is_split = true;
+        let error = lower(&module, &consumer, Policy::Strict).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::Inexpressible { what: Construct::OtherUnit, .. }));
+        assert_eq!(error.at().procedure.as_deref(), Some("procedure0"));
+        let written = lower(&module, &consumer, Policy::Partial)?;
+        let omitted = |one: &Omission| (one.subject, one.property);
+        let omissions: Vec<_> = written.omissions.iter().map(omitted).collect();
+        let all = [direct, by_call].map(|one| (Subject::Procedure(one), Property::Location));
+        assert_eq!(omissions, all, "{}: all but {here}", consumer.name);
+        let main = new_object(module.target(), &Code::text(Vec::new()), &written.sections)?;
+        let files = written.split_files(module.target())?;
+        let files: Vec<&[u8]> = files.iter().map(|(_, bytes)| &bytes[..]).collect();
+        let report = check_split(&module, &consumer, &written.omissions, &main, &files)?;
+        assert!(report.is_clean(), "{report}");
+        // Plain DWARF 5 may inline procedures in their callers; with locations on the stack each has an entry.
+        if consumer.name != "DWARF 5" {
+            let report = check_split(&module, &consumer, &[], &main, &files)?;
+            assert_eq!(report.findings.len(), 2, "{report}");
+        }
+    }
     Ok(())
 }
 

@@ -23,29 +23,30 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         let Some(function) = module.function_of(call.scope) else { return };
         let pc = call.pc.or(call.return_pc).unwrap_or(0);
         let said = |loc, is_number| DescribedLocation { function: Some(function), pc, loc, is_number };
-        let omitted = |property| self.omitted.count(Subject::Call(id), property);
-        let (mut targets, mut arguments) = (omitted(Property::Target), omitted(Property::Parameters));
-        for (name, loc) in [(words.target, call.target), (words.clobbered, call.clobbered_target)] {
+        let is_omitted = |subject, property| self.omitted.count(subject, property) > 0;
+        for (property, name, loc) in [
+            (Property::Target, words.target, call.target),
+            (Property::ClobberedTarget, words.clobbered, call.clobbered_target),
+        ] {
             let Some(loc) = loc else { continue };
-            match targets > 0 && entry.attr(name).is_none() {
-                true => targets -= 1,
-                false => self.said(said(loc, true), entry, name, &at),
+            if entry.attr(name).is_some() || !is_omitted(Subject::Call(id), property) {
+                self.said(said(loc, true), entry, name, &at);
             }
         }
         let mut found = entry.children().peekable();
-        for argument in module.arguments(id) {
+        let arguments = (0..).zip(module.arguments(id));
+        for (_, argument) in
+            arguments.filter(|&(index, _)| !is_omitted(Subject::Argument(id, index), Property::Entity))
+        {
             let difference = match found.peek() {
                 Some(&one) => self.argument(argument, one, &said, &at).err(),
                 None => Some((Kind::MissingEntry, "an argument of a call".into(), "none".into())),
             };
             match difference {
-                None => drop(found.next()),
-                Some(_) if arguments > 0 => arguments -= 1,
-                Some((kind, expected, text)) => {
-                    self.report.find(kind, at.clone(), expected, text);
-                    found.next();
-                }
+                None => {}
+                Some((kind, expected, text)) => self.report.find(kind, at.clone(), expected, text),
             }
+            found.next();
         }
         for child in found {
             self.report.unexpected(self.described, child, at.clone());

@@ -36,17 +36,14 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
     pub(super) fn frame(&mut self, id: FunctionId, entry: Entry<'a, 'o>) {
         let data = self.module.function(id);
         let at = self.module.at_scope(data.scope);
-        let mut left = self.omitted.count(Subject::Function(id), Property::Frame);
-        let said: [(gimli::DwAt, Option<LocId>); 2] =
-            [(gimli::DW_AT_frame_base, data.frame_base), (gimli::DW_AT_static_link, data.static_link)];
-        for (name, loc) in said {
-            match loc {
-                None => {}
-                Some(_) if left > 0 && entry.attr(name).is_none() => left -= 1,
-                Some(loc) => {
-                    let said = DescribedLocation { function: Some(id), pc: 0, loc, is_number: false };
-                    self.said_of_function(said, entry, name, &at);
-                }
+        for (property, name, loc) in [
+            (Property::Frame, gimli::DW_AT_frame_base, data.frame_base),
+            (Property::StaticLink, gimli::DW_AT_static_link, data.static_link),
+        ] {
+            let Some(loc) = loc else { continue };
+            if entry.attr(name).is_some() || self.omitted.count(Subject::Function(id), property) == 0 {
+                let said = DescribedLocation { function: Some(id), pc: 0, loc, is_number: false };
+                self.said_of_function(said, entry, name, &at);
             }
         }
     }

@@ -19,6 +19,7 @@ use super::tree::Compared;
 use super::witness::{Fill, lanes};
 use crate::eval::{self, Element};
 use crate::model::{ProcedureId, UnitId};
+use crate::omission::{Property, Subject};
 use crate::op::{Decoder, Op};
 use crate::read::{Dwarf, Entry, Unit, Value};
 
@@ -35,6 +36,8 @@ struct Described {
     any: Vec<ProcedureId>,
     /// Number of these procedures.
     count: usize,
+    /// Number of procedures whose location is omitted.
+    omitted: usize,
 }
 
 impl Described {
@@ -95,10 +98,10 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
             }
         }
         for OfUnit { unit, entries, mut described } in units {
-            // An omitted procedure has an entry without a location.
+            // An omitted procedure has an entry without a location, and one that is inlined in its callers.
             let (with, without): (Vec<_>, Vec<_>) =
                 entries.into_iter().partition(|entry| entry.attr(dw::DW_AT_location).is_some());
-            for &entry in without.iter().skip(described.count) {
+            for &entry in without.iter().skip(described.omitted + described.count) {
                 self.extra_procedure(unit, entry);
             }
             for entry in with {
@@ -107,7 +110,11 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
                     self.extra_procedure(unit, entry);
                 }
             }
-            for procedure in described.into_any().into_iter().skip(without.len()) {
+            let inlined = match self.described.consumer.has_locations_on_the_stack() {
+                true => 0,
+                false => without.len().saturating_sub(described.omitted),
+            };
+            for procedure in described.into_any().into_iter().skip(inlined) {
                 let at = self.module.at_scope(self.module.unit(unit).scope);
                 self.report.find(Kind::MissingEntry, at, format!("an entry of {procedure}"), "none like it");
             }
@@ -127,10 +134,14 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
                 self.report.unexpected(self.described, child, at.clone());
             }
         }
-        let mut described =
-            Described { count: self.described.index.procedures[unit].len(), ..Described::default() };
+        let mut described = Described::default();
         for &procedure in &self.described.index.procedures[unit] {
             self.report.entries += 1;
+            if self.omitted.count(Subject::Procedure(procedure), Property::Location) > 0 {
+                described.omitted += 1;
+                continue;
+            }
+            described.count += 1;
             match self.meaning(procedure) {
                 Meaning::Bits(at, hash) => {
                     let by_hash = described.by_bits.entry(at).or_default();

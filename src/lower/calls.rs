@@ -50,13 +50,25 @@ impl Dies<'_> {
         let function = &module.functions[function];
         let is_gnu = self.has_gnu_calls();
         // Omissions decide the attributes and the children.
-        let target = self.expressions.call_target(id, instance.stack, call.target)?;
-        let clobbered = self.expressions.call_target(id, instance.stack, call.clobbered_target)?;
+        let target = self.expressions.call_target(id, Property::Target, instance.stack, call.target)?;
+        let clobbered = self.expressions.call_target(
+            id,
+            Property::ClobberedTarget,
+            instance.stack,
+            call.clobbered_target,
+        )?;
         let mut arguments = Vec::new();
-        for argument in module.arguments(id) {
+        for (index, argument) in (0..).zip(module.arguments(id)) {
             match self.expressions.argument(argument, instance.stack) {
                 Ok(expressions) => arguments.push((argument, expressions)),
-                Err(error) => self.expressions.omit_of_call(id, Property::Parameters, error)?,
+                Err(error) => {
+                    self.expressions.omit_of_call(
+                        id,
+                        Subject::Argument(id, index),
+                        Property::Entity,
+                        error,
+                    )?;
+                }
             }
         }
 
@@ -165,11 +177,17 @@ impl Expressions<'_> {
     }
 
     /// Encodes the target of a call; `None` without one, or if the consumer cannot express it.
-    fn call_target(&mut self, call: CallId, stack: Stack, loc: Option<LocId>) -> Result<Option<Expression>> {
+    fn call_target(
+        &mut self,
+        call: CallId,
+        property: Property,
+        stack: Stack,
+        loc: Option<LocId>,
+    ) -> Result<Option<Expression>> {
         let Some(loc) = loc else { return Ok(None) };
         match self.of_call(loc, stack, true) {
             Ok(expression) => Ok(Some(expression)),
-            Err(error) => self.omit_of_call(call, Property::Target, error).map(|()| None),
+            Err(error) => self.omit_of_call(call, Subject::Call(call), property, error).map(|()| None),
         }
     }
 
@@ -177,12 +195,13 @@ impl Expressions<'_> {
     pub(super) fn frame_place(
         &mut self,
         function: FunctionId,
+        property: Property,
         loc: Option<LocId>,
     ) -> Result<Option<Expression>> {
         let Some(loc) = loc else { return Ok(None) };
         match self.of_call(loc, self.module.functions[function].stack, false) {
             Ok(expression) => Ok(Some(expression)),
-            Err(error) => self.omit(Subject::Function(function), Property::Frame, None, error).map(|()| None),
+            Err(error) => self.omit(Subject::Function(function), property, None, error).map(|()| None),
         }
     }
 
@@ -195,9 +214,9 @@ impl Expressions<'_> {
     }
 
     #[cold]
-    fn omit_of_call(&mut self, id: CallId, property: Property, error: Error) -> Result<()> {
+    fn omit_of_call(&mut self, id: CallId, subject: Subject, property: Property, error: Error) -> Result<()> {
         let call = &self.module.calls[id];
         let pcs = call.pc.or(call.return_pc).map(|pc| pc..pc.saturating_add(1));
-        self.omit(Subject::Call(id), property, pcs, error)
+        self.omit(subject, property, pcs, error)
     }
 }

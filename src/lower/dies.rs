@@ -14,10 +14,11 @@ use crate::emit::addr::{AddressKey, addr_base};
 use crate::emit::info::{Info, Pending};
 use crate::emit::lists::{FinishedLists, Lists, lists_base};
 use crate::emit::strings::str_offsets_base;
-use crate::error::Result;
+use crate::error::{Construct, ErrorKind, Result};
 use crate::model::{
     Address, FileId, Function, Module, ProcedureId, Stack, StringId, TypeId, Unit, UnitId, VariableId,
 };
+use crate::omission::{Property, Subject};
 
 /// Approximate bytes of a list without its entries: its operations and its offset in the table of lists.
 const LIST_BYTES: usize = 8;
@@ -341,9 +342,18 @@ impl<'u> Dies<'u> {
         let has_expression =
             match self.expressions.encode(stack, |lowering, sink| lowering.lower(loc, None, true, sink)) {
                 Ok(()) => true,
-                // Calls to the procedure are replaced by its expression, or are omitted too.
-                Err(error) if super::is_inexpressible(&error) => false,
-                Err(error) => return Err(error),
+                Err(error) => match error.kind() {
+                    // Calls are replaced by the location, except for a reference to another unit.
+                    ErrorKind::Inexpressible { what, .. }
+                        if *what != Construct::OtherUnit && !self.consumer.has_locations_on_the_stack() =>
+                    {
+                        false
+                    }
+                    _ => {
+                        self.expressions.omit(Subject::Procedure(id), Property::Location, None, error)?;
+                        false
+                    }
+                },
             };
         self.info.begin_entry(
             gimli::DW_TAG_dwarf_procedure,

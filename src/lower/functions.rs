@@ -8,6 +8,7 @@ use crate::error::Result;
 use crate::model::{
     Defaulted, DescribedCalls, Function, FunctionId, ScopeId, ScopeKind, VariableId, VariableKind, Virtuality,
 };
+use crate::omission::Property;
 
 impl Dies<'_> {
     /// Writes the entry of a function: of its abstract instance if the function is inlined, else of its code. The
@@ -55,8 +56,8 @@ impl Dies<'_> {
             has_abstract: function.is_inlined,
         };
         // Omissions decide the attributes.
-        let frame_base = self.expressions.frame_place(id, function.frame_base)?;
-        let static_link = self.expressions.frame_place(id, function.static_link)?;
+        let frame_base = self.expressions.frame_place(id, Property::Frame, function.frame_base)?;
+        let static_link = self.expressions.frame_place(id, Property::StaticLink, function.static_link)?;
         let lanes = self.lane_attributes(function.scope, instance)?;
         let has_children = self.has_children(function.scope, Some(instance));
         let is = (!function.is_inlined).then(|| self.expressions.entries.function(id));

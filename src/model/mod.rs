@@ -376,6 +376,11 @@ impl Module {
         self.at_scope(self.units[id].scope)
     }
 
+    /// Names of a procedure and its unit, for an error or a finding.
+    pub(crate) fn at_procedure(&self, id: ProcedureId) -> At {
+        At { procedure: Some(id.to_string()), ..self.at_unit(self.procedures[id].unit) }
+    }
+
     /// Names of a scope's enclosing entities, for an error or a finding.
     pub(crate) fn at_scope(&self, scope: ScopeId) -> At {
         let unit = &self.units[self.scopes[scope].unit];

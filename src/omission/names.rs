@@ -19,6 +19,8 @@ impl Subject {
             | Self::Variable(_)
             | Self::Provider(..)
             | Self::Call(_)
+            | Self::Argument(..)
+            | Self::Procedure(_)
             | Self::Instruction(_) => String::new(),
             Self::File(id) => format!("file `{}`", module.string(module.files[id].name)),
             Self::Scope(id) => scope(module, id),

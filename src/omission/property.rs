@@ -29,6 +29,7 @@ properties! {
     Rule "its rule";
     Lanes "its lanes";
     Target "its target";
+    ClobberedTarget "its target, from operands that the callee may change";
     Frame "its frame";
     StaticLink "its static link";
 

@@ -2,7 +2,8 @@
 
 use crate::error::At;
 use crate::model::{
-    CallId, Column, FileId, FunctionId, ImportId, LabelId, Module, ScopeId, TypeId, UnitId, VariableId,
+    CallId, Column, FileId, FunctionId, ImportId, LabelId, Module, ProcedureId, ScopeId, TypeId, UnitId,
+    VariableId,
 };
 
 /// Entity, or part of an entity, that an omission concerns. Parts are counted from 0.
@@ -47,6 +48,10 @@ pub enum Subject {
     Provider(VariableId, u32),
     /// A call.
     Call(CallId),
+    /// An argument of a call.
+    Argument(CallId, u32),
+    /// A procedure, which expressions call.
+    Procedure(ProcedureId),
     /// A debug instruction of a SPIR-V module, by its id; 0 for words that are not a debug instruction.
     Instruction(u32),
 }
@@ -81,7 +86,8 @@ impl Subject {
             | Self::Rule(id, _)
             | Self::TemplateParameter(TemplateOwner::Function(id), ..) => module.functions[id].scope,
             Self::Variable(id) | Self::Provider(id, _) => module.variables[id].scope,
-            Self::Call(id) => module.calls[id].scope,
+            Self::Call(id) | Self::Argument(id, _) => module.calls[id].scope,
+            Self::Procedure(id) => module.units[module.procedures[id].unit].scope,
         })
     }
 
@@ -89,6 +95,7 @@ impl Subject {
     pub(crate) fn at(&self, module: &Module) -> At {
         match *self {
             Self::Variable(id) | Self::Provider(id, _) => module.at_variable(id, None),
+            Self::Procedure(id) => module.at_procedure(id),
             _ => self.scope(module).map(|scope| module.at_scope(scope)).unwrap_or_default(),
         }
     }

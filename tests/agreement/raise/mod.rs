@@ -155,7 +155,8 @@ fn address(symbol: &str) -> u64 {
 
 /// Compares the sections with the module; an error is the first difference.
 pub fn same(module: &Module, consumer: &Consumer, lowered: &Lowered) -> Result<(), String> {
-    let is_of_code = |subject| matches!(subject, Subject::Function(_) | Subject::Call(_));
+    let is_of_code =
+        |subject| matches!(subject, Subject::Function(_) | Subject::Call(_) | Subject::Argument(..));
     let has_calls = !lowered.omissions.iter().any(|left_out| is_of_code(left_out.subject));
     let told = Told { consumer, has_calls };
     let mut expected = described::Described::new(module, told, lowered).module().numbered();
