@@ -94,13 +94,33 @@ pub struct JsonPlace {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The target does not have this register. The text is the requested number or name, with the nearest names.
-    UnknownRegister(String),
-    /// The target does not have this address space. The text is the requested number or name, with the nearest names.
-    UnknownSpace(String),
-    /// The processor is unknown, or does not have this wave size. The text is the requested name, with the nearest
-    /// targets.
-    UnknownTarget(String),
+    /// The target does not have this register.
+    UnknownRegister {
+        /// Requested name or number.
+        name: String,
+        /// Name of the target.
+        target: String,
+        /// Similar known names, if there are.
+        nearest: Vec<String>,
+        /// First and last register with the prefix of the name, if the target has any.
+        bounds: Option<(String, String)>,
+    },
+    /// The target does not have this address space.
+    UnknownSpace {
+        /// Requested name or number.
+        name: String,
+        /// Name of the target.
+        target: String,
+        /// Similar known names, if there are.
+        nearest: Vec<String>,
+    },
+    /// The processor is unknown, or does not have this wave size.
+    UnknownTarget {
+        /// Requested name.
+        name: String,
+        /// Similar known names, or those of the processor, if there are.
+        nearest: Vec<String>,
+    },
     /// No entity has this name.
     UnknownName {
         /// Kind of the entity.
@@ -227,6 +247,10 @@ pub enum Named {
     Section,
     /// Symbols of an object.
     Symbol,
+    /// Source languages.
+    Language,
+    /// Entities of a description, by id or name; the text is their kind.
+    Described(&'static str),
 }
 
 impl Error {
@@ -451,6 +475,18 @@ impl<N: fmt::LowerHex + PartialEq + From<u8>> fmt::LowerHex for Are<N> {
     }
 }
 
+/// A requested name in quotes, or a number.
+struct Requested<'n>(&'n str);
+
+impl fmt::Display for Requested<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.parse::<u64>() {
+            Ok(_) => f.write_str(self.0),
+            Err(_) => write!(f, "`{}`", self.0),
+        }
+    }
+}
+
 /// Approximate number of bytes of a path that are shown.
 const LONG_PATH: usize = 120;
 
@@ -462,9 +498,19 @@ fn is_step(char: char) -> bool {
 impl fmt::Display for ErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::UnknownRegister(name) => write!(f, "the target has no register {name}"),
-            Self::UnknownSpace(space) => write!(f, "the target has no address space {space}"),
-            Self::UnknownTarget(name) => write!(f, "unknown target: {name}"),
+            Self::UnknownRegister { name, target, nearest, bounds } => {
+                write!(f, "the target has no register {} ({target}){}", Requested(name), meant(nearest))?;
+                match bounds {
+                    Some((first, last)) => write!(f, "; the target has `{first}` to `{last}`"),
+                    None => Ok(()),
+                }
+            }
+            Self::UnknownSpace { name, target, nearest } => {
+                write!(f, "the target has no address space {} ({target}){}", Requested(name), meant(nearest))
+            }
+            Self::UnknownTarget { name, nearest } => {
+                write!(f, "unknown target: `{name}`{}", meant(nearest))
+            }
             Self::UnknownName { of, name, nearest } => {
                 match of {
                     Named::Consumer => write!(f, "no consumer has the name `{name}`")?,
@@ -475,6 +521,8 @@ impl fmt::Display for ErrorKind {
                     }
                     Named::Section => write!(f, "the object has no section `{name}`")?,
                     Named::Symbol => write!(f, "the object has no symbol `{name}`")?,
+                    Named::Described(kind) => write!(f, "no {kind} has the id or name `{name}` so far")?,
+                    Named::Language => write!(f, "no language is `DW_LANG_{name}`")?,
                 }
                 f.write_str(&meant(nearest))
             }

@@ -65,15 +65,17 @@ fn registers_that_a_target_does_not_have_are_refused() {
         let target = Target::named(row[0]).unwrap();
         for name in row[1].split_whitespace() {
             let error = target.register_named(name).expect_err(name);
-            let ErrorKind::UnknownRegister(text) = error.kind() else { panic!("{error}") };
-            assert!(text.starts_with(&format!("`{name}` ({})", row[0])), "{error}");
+            let ErrorKind::UnknownRegister { name: requested, target, .. } = error.kind() else {
+                panic!("{error}")
+            };
+            assert_eq!((&**requested, &**target), (name, row[0]));
         }
     }
     let gfx1030 = Target::amdgpu(Gfx::GFX1030, Wave::W32).unwrap();
     assert_eq!(gfx1030.sgpr(105).unwrap(), Reg(1129));
     assert_eq!(gfx1030.vgpr(255).unwrap(), Reg(1791));
     for refused in [gfx1030.sgpr(106), gfx1030.vgpr(256), gfx1030.agpr(0), gfx1030.register_named("")] {
-        assert!(matches!(refused.unwrap_err().kind(), ErrorKind::UnknownRegister(_)));
+        assert!(matches!(refused.unwrap_err().kind(), ErrorKind::UnknownRegister { .. }));
     }
     assert_eq!(
         gfx1030.agpr(0).unwrap_err().to_string(),
@@ -104,7 +106,7 @@ fn spaces_are_the_manuals() {
             assert_eq!(target.space(SpaceId(number)), None);
         }
         let error = target.space_named("shared").unwrap_err();
-        assert!(matches!(error.kind(), ErrorKind::UnknownSpace(_)), "{error}");
+        assert!(matches!(error.kind(), ErrorKind::UnknownSpace { .. }), "{error}");
     }
 }
 
@@ -163,11 +165,11 @@ fn targets_that_are_none_are_refused() {
         "amdgpu-gfx12-5-generic-wave64",
     ] {
         let error = Target::named(name).expect_err(name);
-        assert!(matches!(error.kind(), ErrorKind::UnknownTarget(_)), "{error}");
+        assert!(matches!(error.kind(), ErrorKind::UnknownTarget { .. }), "{error}");
     }
     assert_eq!(
         Target::amdgpu(Gfx::GFX90A, Wave::W32).unwrap_err().to_string(),
-        "unknown target: gfx90a with waves of 32 lanes; did you mean `amdgpu-gfx90a-wave64`?"
+        "unknown target: `amdgpu-gfx90a-wave32`; did you mean `amdgpu-gfx90a-wave64`?"
     );
     assert_eq!(Gfx::named("gfx90A"), None);
 }
@@ -340,7 +342,7 @@ fn targets_that_contradict_themselves_are_refused() {
     }
     assert_eq!(Target::builder("", 1).build().unwrap_err().to_string(), "target ``: a target has a name");
     let error = toy().return_register("lr", false).build().unwrap_err();
-    assert!(matches!(error.kind(), ErrorKind::UnknownRegister(_)), "{error}");
+    assert!(matches!(error.kind(), ErrorKind::UnknownRegister { .. }), "{error}");
 }
 
 #[cfg(feature = "json")]

@@ -381,14 +381,13 @@ fn entities(module: &Module, unit: UnitId, (expr, entities): (&Expr, &[Entity]))
 
 #[inline]
 pub(super) fn register(module: &Module, reg: Reg) -> Result<Register<'_>> {
-    let missing = || ErrorKind::UnknownRegister(format!("{} ({})", reg.0, module.target.name())).into();
-    module.target.register(reg).ok_or_else(missing)
+    module.target.register(reg).ok_or_else(|| module.target.unknown_register(reg))
 }
 
 /// Refuses a register that is not a scalar of at most 64 bits.
 pub(crate) fn scalar(target: &Target, reg: Reg) -> Result<()> {
     let Some(register) = target.register(reg) else {
-        return Err(ErrorKind::UnknownRegister(format!("{} ({})", reg.0, target.name())).into());
+        return Err(target.unknown_register(reg));
     };
     if register.is_vector() || register.bits > 64 {
         let (name, bits) = (register.name(), crate::error::Count(register.bits, "bit"));
@@ -417,7 +416,7 @@ fn vector(module: &Module, reg: Reg) -> Result<Register<'_>> {
 pub(super) fn space(module: &Module, id: SpaceId) -> Result<()> {
     match module.target.space(id) {
         Some(_) => Ok(()),
-        None => Err(ErrorKind::UnknownSpace(format!("{id} ({})", module.target.name())).into()),
+        None => Err(module.target.unknown_space(id.to_string().trim_matches('`'))),
     }
 }
 

@@ -11,7 +11,7 @@ use super::statement::{
 };
 use super::values::{Bytes, Line, Named, Number, Text, Word};
 use crate::build::{Blame, FunctionBuilder};
-use crate::error::{Error, Result};
+use crate::error::{self, Error, ErrorKind, Result};
 use crate::model::{
     Address, CompositeKind, FileId, FunctionId, Language, ScopeId, ScopeKind, SourceLine, UnitId, VariableId,
 };
@@ -393,17 +393,15 @@ fn ranges(pcs: &[Pcs]) -> Vec<Range<u64>> {
 
 /// Reads a language: a number `DW_LANG_*`, or the name without the prefix.
 fn language(language: &Named<'_>) -> Result<Language> {
-    let found = match language {
-        Named::Number(number) => u16::try_from(*number).ok().map(Language),
-        Named::Text(name) => {
-            (0..=u16::MAX).map(Language).find(|&known| language_name(known) == Some(&**name))
-        }
+    let all = || (0..=u16::MAX).map(Language);
+    let (found, name) = match language {
+        Named::Number(number) => (u16::try_from(*number).ok().map(Language), number.to_string()),
+        Named::Text(name) => (all().find(|&known| language_name(known) == Some(&**name)), name.to_string()),
     };
-    let shown = || match language {
-        Named::Number(number) => number.to_string(),
-        Named::Text(name) => name.to_string(),
-    };
-    found.ok_or_else(|| Error::bad_argument(format!("no language is `DW_LANG_{}`", shown())))
+    found.ok_or_else(|| {
+        let nearest = crate::near::nearest(&name, all().filter_map(language_name));
+        ErrorKind::UnknownName { of: error::Named::Language, name, nearest }.into()
+    })
 }
 
 /// The name of a language, without the prefix.

@@ -8,10 +8,11 @@ use hashbrown::hash_map::Entry;
 use super::place::at_part;
 use super::values::Text;
 use crate::build::VariantId;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Named, Result};
 use crate::model::{
     CallId, FileId, FunctionId, ProcedureId, RegionId, ScopeId, TypeId, UnitId, VariableId, VariantPartId,
 };
+use crate::near::nearest;
 
 /// Entities of one kind by id, and entities without an id by name.
 #[derive(Debug)]
@@ -51,9 +52,20 @@ impl<'a, In: Copy + Eq + Hash, Id: Copy + PartialEq> Table<'a, In, Id> {
         let (kind, shown) = (self.kind, &**text);
         match (self.ids.get(text), self.names.get(&(within, text.clone()))) {
             (Some(&id), None) | (None, Some(&Some(id))) => Ok(id),
-            (None, None) => Err(self.wrong(text, format!("no {kind} has the id or name `{shown}` so far"))),
+            (None, None) => Err(self.unknown(within, text)),
             _ => Err(self.wrong(text, format!("`{shown}` means more than one {kind}: ids tell them apart"))),
         }
+    }
+
+    /// An error with the nearest ids, and names in the scope `within`.
+    #[cold]
+    fn unknown(&self, within: In, text: &Text<'a>) -> Error {
+        let names = self.names.keys().filter(|(of, _)| *of == within).map(|(_, name)| name);
+        let mut nearest = nearest(text, self.ids.keys().chain(names).map(|name| &**name));
+        nearest.sort_unstable();
+        let kind =
+            ErrorKind::UnknownName { of: Named::Described(self.kind), name: text.to_string(), nearest };
+        at_part(kind.into(), self.source, text)
     }
 }
 

@@ -276,10 +276,7 @@ impl<'a> Reader<'a> {
             },
             Named::Number(number) => match u32::try_from(*number) {
                 Ok(number) => Ok(SpaceId(number)),
-                Err(_) => {
-                    Err(ErrorKind::UnknownSpace(format!("{number} ({})", self.builder.target().name()))
-                        .into())
-                }
+                Err(_) => Err(self.builder.target().unknown_space(&number.to_string())),
             },
         }
     }

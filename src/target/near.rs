@@ -1,8 +1,8 @@
 //! Errors for unknown names of targets, registers and spaces, with suggestions of similar names.
 
-use super::{Gfx, RegisterNames, Target, Wave};
-use crate::error::{Count, Error, ErrorKind};
-use crate::near::{meant, suggestion};
+use super::{Gfx, Reg, RegisterNames, Target, Wave};
+use crate::error::{Error, ErrorKind};
+use crate::near;
 
 /// Error for an unknown name of a target. Suggests the same processor in each wave size that it runs, or else the
 /// nearest names.
@@ -16,33 +16,51 @@ pub(super) fn unknown_target(name: &str) -> Error {
         }
         None => (rest, None),
     };
-    let near = match Gfx::named(processor) {
-        Some(gfx) => meant(&targets(gfx, wave)),
-        None => suggestion(name, Target::all().map(|target| target.name().to_owned())),
+    let nearest = match Gfx::named(processor) {
+        Some(gfx) => targets(gfx, wave),
+        None => near::nearest(name, Target::all().map(|target| target.name().to_owned())),
     };
-    ErrorKind::UnknownTarget(format!("`{name}`{near}")).into()
+    ErrorKind::UnknownTarget { name: name.into(), nearest }.into()
 }
 
 /// Returns the names of a processor's targets: only with this wave size if the processor runs it, or else with all.
 fn targets(gfx: Gfx, wave: Option<Wave>) -> Vec<String> {
     let wave = wave.filter(|wave| gfx.runs(*wave));
     let waves = Wave::ALL.into_iter().filter(|one| wave.is_none_or(|wave| wave == *one) && gfx.runs(*one));
-    waves.map(|wave| format!("amdgpu-{}-wave{}", gfx.name(), wave.lanes())).collect()
+    waves.map(|wave| target_name(gfx, wave)).collect()
+}
+
+fn target_name(gfx: Gfx, wave: Wave) -> String {
+    format!("amdgpu-{}-wave{}", gfx.name(), wave.lanes())
 }
 
 /// Error for a wave size that a processor does not run.
 #[cold]
 pub(super) fn unknown_wave(gfx: Gfx, wave: Wave) -> Error {
-    let near = meant(&targets(gfx, Some(wave)));
-    ErrorKind::UnknownTarget(format!("{} with waves of {}{near}", gfx.name(), Count(wave.lanes(), "lane")))
-        .into()
+    ErrorKind::UnknownTarget { name: target_name(gfx, wave), nearest: targets(gfx, Some(wave)) }.into()
 }
 
 /// Error for an unknown name of an address space.
 #[cold]
 pub(super) fn unknown_space(target: &Target, name: &str) -> Error {
-    let near = suggestion(name, target.spaces().iter().map(|space| &space.name));
-    ErrorKind::UnknownSpace(format!("`{name}` ({}){near}", target.name())).into()
+    let nearest = near::nearest(name, target.spaces().iter().map(|space| &space.name));
+    ErrorKind::UnknownSpace { name: name.into(), target: target.name().into(), nearest }.into()
+}
+
+impl Target {
+    /// Error for an unknown number of a register.
+    #[cold]
+    pub(crate) fn unknown_register(&self, Reg(number): Reg) -> Error {
+        let (name, target) = (number.to_string(), self.name().into());
+        ErrorKind::UnknownRegister { name, target, nearest: Vec::new(), bounds: None }.into()
+    }
+
+    /// Error for an unknown number of an address space, or a name that other targets have.
+    #[cold]
+    pub(crate) fn unknown_space(&self, name: &str) -> Error {
+        let (name, target) = (name.into(), self.name().into());
+        ErrorKind::UnknownSpace { name, target, nearest: Vec::new() }.into()
+    }
 }
 
 /// Prefixes of registers in assemblers and manuals, with the prefixes used here.
@@ -59,18 +77,16 @@ pub(super) fn unknown_register(target: &Target, name: &str) -> Error {
         is_number(digits).then(|| format!("{short}{digits}"))
     });
     let plain = short.unwrap_or(plain);
-    let near = match (target.find(&plain), numbered(target, &plain)) {
-        (Some(_), _) => meant(&[&plain]),
-        (None, Some((first, last))) => format!("; the target has `{first}` to `{last}`"),
-        (None, None) => suggestion(
-            name,
-            target.0.registers.iter().flat_map(|range| match &range.names {
-                RegisterNames::Listed(names) => &names[..],
-                RegisterNames::Numbered { .. } | RegisterNames::Packed { .. } => &[],
-            }),
-        ),
+    let listed = target.0.registers.iter().flat_map(|range| match &range.names {
+        RegisterNames::Listed(names) => &names[..],
+        RegisterNames::Numbered { .. } | RegisterNames::Packed { .. } => &[],
+    });
+    let (nearest, bounds) = match (target.find(&plain), numbered(target, &plain)) {
+        (Some(_), _) => (vec![plain], None),
+        (None, Some(bounds)) => (Vec::new(), Some(bounds)),
+        (None, None) => (near::nearest(name, listed), None),
     };
-    ErrorKind::UnknownRegister(format!("`{name}` ({}){near}", target.name())).into()
+    ErrorKind::UnknownRegister { name: name.into(), target: target.name().into(), nearest, bounds }.into()
 }
 
 fn is_number(digits: &str) -> bool {

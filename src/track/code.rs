@@ -364,10 +364,7 @@ impl Code {
     /// Returns the bits of a place that exists.
     fn size(&self, place: Place) -> Result<u32> {
         let target = &self.target;
-        let register = |reg: crate::op::Reg| {
-            let missing = || ErrorKind::UnknownRegister(format!("{} ({})", reg.0, target.name()));
-            target.register(reg).ok_or_else(missing)
-        };
+        let register = |reg: crate::op::Reg| target.register(reg).ok_or_else(|| target.unknown_register(reg));
         let has = match place.of {
             Storage::Register(reg) | Storage::Bits(reg) => {
                 let found = register(reg)?;

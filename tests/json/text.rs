@@ -58,8 +58,12 @@ fn what_is_wrong_is_said_with_its_place() {
             "line 3, column 36, `describe[1].unit.language`: no language is `DW_LANG_Klingon`",
         ),
         (
+            unit(r#"{"unit": {"name": "b", "language": "OpenCl"}}"#),
+            "line 3, column 36, `describe[1].unit.language`: no language is `DW_LANG_OpenCl`; did you mean `OpenCL`?",
+        ),
+        (
             unit(r#"{"namespace": {"in": "b", "name": "n"}}"#),
-            "line 3, column 22, `describe[1].namespace.in`: no scope has the id or name `b` so far",
+            "line 3, column 22, `describe[1].namespace.in`: no scope has the id or name `b` so far; did you mean `a`?",
         ),
         (
             unit(r#"{"unit": {"name": "b", "id": "u"}}, {"unit": {"name": "c", "id": "u"}}"#),

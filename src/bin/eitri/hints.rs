@@ -10,7 +10,7 @@ use super::{Failure, of};
 /// The command that lists the valid names, for an unknown name.
 pub fn list_of(error: &Error) -> &'static str {
     match error.kind() {
-        ErrorKind::UnknownTarget(_) => "`eitri targets` lists the targets",
+        ErrorKind::UnknownTarget { .. } => "`eitri targets` lists the targets",
         _ => "",
     }
 }
