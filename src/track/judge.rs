@@ -48,7 +48,7 @@ pub struct Stale {
     pub waits: bool,
     /// The pc of the instruction or assignment behind which the place no longer has the variable, if it had.
     pub overwritten: Option<u64>,
-    /// What this instruction or assignment does.
+    /// Effect of this instruction or assignment.
     pub with: Option<String>,
     /// The places of the variable at the first of the pcs.
     pub places: Vec<String>,
@@ -126,7 +126,7 @@ enum Found {
     Nothing,
 }
 
-/// What a location denotes for one lane, with a stack that begins at address 0.
+/// Contents for one lane, with a stack that begins at address 0.
 struct Stopped {
     lane: u32,
     base: Option<Reg>,
@@ -150,7 +150,7 @@ impl Contents for Stopped {
     }
 }
 
-/// What a location claims: for each kind of lane, bits.
+/// Bits that a location claims, for each kind of lane.
 type Claim = Result<HashSet<Vec<Wanted>>, String>;
 
 struct Judge<'t, 'm> {
@@ -225,7 +225,7 @@ impl Judge<'_, '_> {
         let ranges: Vec<(Range<u64>, LocId)> = always.into_iter().chain(live).collect();
         let parts: Vec<(u32, i64, i64)> =
             self.tracked.parts[index].iter().copied().filter(|part| part.1 < bits as i64).collect();
-        // What is claimed of the places that the code proves: part, place, stop.
+        // Claims that the code proves: part, place, stop.
         let mut right: HashSet<(u32, u32, usize)> = HashSet::new();
         let stops = core::mem::take(&mut self.stops);
         for (pcs, loc) in ranges {
@@ -456,7 +456,7 @@ impl Judge<'_, '_> {
             }
             Spanned::Memory(..) | Spanned::Pointer(..) => Vec::new(),
         };
-        // What no instruction writes has no part.
+        // Storage that no instruction writes has no part.
         Found::Stored(stored.into_iter().filter(|(of, _)| self.stored.contains_key(of)).collect::<Vec<_>>())
     }
 }

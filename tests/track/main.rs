@@ -3,6 +3,7 @@
 mod cases;
 mod program;
 mod random;
+mod refused;
 mod running;
 mod sabotage;
 mod simulate;
