@@ -40,6 +40,58 @@ impl Branches {
         }
     }
 
+    /// Returns the target as [`target`](Self::target) does. `None`, without effect, for any other target, and if the
+    /// search takes `left` steps or more.
+    #[inline(always)]
+    pub fn target_within(
+        &mut self,
+        expr: &[u8],
+        encoding: &Encoding,
+        from: usize,
+        by: i16,
+        left: u64,
+    ) -> Option<(usize, u64)> {
+        let to = from.wrapping_add_signed(by.into());
+        match self.targets.contains(&to) && to != usize::MAX {
+            true => Some((to, 0)),
+            false => self.find_within(expr, encoding, from, by, left),
+        }
+    }
+
+    #[cold]
+    fn find_within(
+        &mut self,
+        expr: &[u8],
+        encoding: &Encoding,
+        from: usize,
+        by: i16,
+        left: u64,
+    ) -> Option<(usize, u64)> {
+        let mut after = self.clone();
+        let (to, steps) = after.find(expr, encoding, from, by).ok().filter(|&(_, steps)| steps < left)?;
+        *self = after;
+        Some((to, steps))
+    }
+
+    /// Records a target that was found in advance, by a search of `steps` steps. Returns the number of steps that the
+    /// search takes now: 0 for a known target. `None`, without effect, for `left` steps or more.
+    #[inline(always)]
+    pub fn searched(&mut self, to: usize, len: usize, steps: u64, left: u64) -> Option<u64> {
+        if self.targets.contains(&to) || to == len {
+            return Some(0);
+        }
+        if steps >= left {
+            return None;
+        }
+        self.remember(to);
+        Some(steps)
+    }
+
+    fn remember(&mut self, to: usize) {
+        self.targets[self.next % self.targets.len()] = to;
+        self.next += 1;
+    }
+
     #[cold]
     fn find(
         &mut self,
@@ -64,8 +116,7 @@ impl Branches {
                 "a branch goes to the start of an operation: branch to offset {to:#x}"
             )));
         }
-        self.targets[self.next % self.targets.len()] = to;
-        self.next += 1;
+        self.remember(to);
         Ok((to, skipped / 8))
     }
 }

@@ -44,6 +44,7 @@
 mod arith;
 pub mod attributes;
 mod branch;
+mod compiled;
 pub mod composite;
 mod context;
 mod debug_info;
@@ -79,6 +80,7 @@ pub use fault::{Class, Fault};
 pub use lists::EncodedList;
 pub use location::{ImplicitBits, ImplicitPointer, Location, SingleLocation, Storage};
 pub use machine::{Architecture, Body, Entry, Layout, ListEntry, Machine, SpaceLayout, Unavailable};
+pub use quick::Compiled;
 pub use read::{Bits, read_bits, read_pointer};
 pub use snapshot::{Caller, OwnedBody, Snapshot};
 pub(crate) use spans::hash;
@@ -89,8 +91,8 @@ pub use value::{BaseType, TypeEncoding, Value};
 pub use wave::{InLane, WaveOutcome};
 pub use write::{MachineMut, write_bits};
 
-use crate::op::Op;
-use quick::{Progress, Quick, Slots};
+use crate::op::{Encoding, Op, Reg};
+use quick::{Code, Progress, Quick, Slots, Source};
 use run::Run;
 
 /// Result of an evaluation.
@@ -217,16 +219,16 @@ impl Evaluator {
         machine: &dyn Machine,
         context: &Context<'_>,
     ) -> Result<Location, Fault> {
-        match self.alone(expr, context) {
+        let alone = quick::alone(expr).and_then(|reg| self.register(reg, context));
+        match alone {
             Some(location) => Ok(location),
-            None => self.longer(expr, machine, context),
+            None => self.longer(Source::of_bytes(expr, context), machine, context),
         }
     }
 
-    /// Returns the register, if the expression is a single register operation.
+    /// Returns the register of an expression that is a single register operation.
     #[inline(always)]
-    fn alone(&self, expr: &[u8], context: &Context<'_>) -> Option<Location> {
-        let reg = quick::alone(expr)?;
+    fn register(&self, reg: Reg, context: &Context<'_>) -> Option<Location> {
         let bits = context.target.register_bits(reg)?;
         let is_innermost = (context.frame, context.initial.len()) == (0, 0);
         let has_room = self.limits.steps.min(self.limits.stack.into()) > 0;
@@ -237,19 +239,19 @@ impl Evaluator {
     #[inline(always)]
     fn longer(
         &mut self,
-        expr: &[u8],
+        source: Source<'_, impl Code>,
         machine: &dyn Machine,
         context: &Context<'_>,
     ) -> Result<Location, Fault> {
         self.slots.clear();
-        let (quick, mut progress) = (self.quick(machine, context), Progress::after(0, None));
+        let (quick, mut progress) = (self.quick(machine, context, source.encoding), Progress::after(0, None));
         if context.initial.is_empty()
-            && quick.run(expr, &mut self.slots, &mut progress)
+            && quick.run(source.code, &mut self.slots, &mut progress)
             && let Some(location) = quick.location(&mut self.slots)
         {
             return Ok(location);
         }
-        self.go_on(machine, context, expr, &mut progress, |run| run.finish_location())
+        self.go_on(machine, context, source.expr, source.encoding, &mut progress, |run| run.finish_location())
     }
 
     /// Evaluates as [`location`](Self::location) does, and keeps the result until the next call to reuse its memory: a
@@ -263,22 +265,38 @@ impl Evaluator {
         machine: &dyn Machine,
         context: &Context<'_>,
     ) -> Result<&Location, Fault> {
-        if let Some(location) = self.alone(expr, context) {
-            self.slots.forget_kept();
-            self.kept = location;
-            return Ok(&self.kept);
+        match quick::alone(expr).and_then(|reg| self.register(reg, context)) {
+            Some(location) => Ok(self.keep(location)),
+            None => self.locate_longer(Source::of_bytes(expr, context), machine, context),
         }
+    }
+
+    #[inline(always)]
+    fn keep(&mut self, location: Location) -> &Location {
+        self.slots.forget_kept();
+        self.kept = location;
+        &self.kept
+    }
+
+    #[inline(always)]
+    fn locate_longer(
+        &mut self,
+        source: Source<'_, impl Code>,
+        machine: &dyn Machine,
+        context: &Context<'_>,
+    ) -> Result<&Location, Fault> {
         self.slots.clear();
-        let (quick, mut progress) = (self.quick(machine, context), Progress::after(0, None));
+        let (quick, mut progress) = (self.quick(machine, context, source.encoding), Progress::after(0, None));
         if context.initial.is_empty()
-            && quick.run(expr, &mut self.slots, &mut progress)
+            && quick.run(source.code, &mut self.slots, &mut progress)
             && quick.locate(&mut self.slots, &mut self.kept).is_some()
         {
             return Ok(&self.kept);
         }
-        self.slots.forget_kept();
-        self.kept = self.go_on(machine, context, expr, &mut progress, |run| run.finish_location())?;
-        Ok(&self.kept)
+        let location = self.go_on(machine, context, source.expr, source.encoding, &mut progress, |run| {
+            run.finish_location()
+        })?;
+        Ok(self.keep(location))
     }
 
     /// Evaluates an expression to a value, regardless of the context's kind.
@@ -291,15 +309,25 @@ impl Evaluator {
         machine: &dyn Machine,
         context: &Context<'_>,
     ) -> Result<Value, Fault> {
+        self.valued(Source::of_bytes(expr, context), machine, context)
+    }
+
+    #[inline(always)]
+    fn valued(
+        &mut self,
+        source: Source<'_, impl Code>,
+        machine: &dyn Machine,
+        context: &Context<'_>,
+    ) -> Result<Value, Fault> {
         self.slots.clear();
-        let (quick, mut progress) = (self.quick(machine, context), Progress::after(0, None));
+        let (quick, mut progress) = (self.quick(machine, context, source.encoding), Progress::after(0, None));
         if context.initial.is_empty()
-            && quick.run(expr, &mut self.slots, &mut progress)
+            && quick.run(source.code, &mut self.slots, &mut progress)
             && let Some(value) = quick.value(&self.slots)
         {
             return Ok(value);
         }
-        self.go_on(machine, context, expr, &mut progress, |run| run.finish_value())
+        self.go_on(machine, context, source.expr, source.encoding, &mut progress, |run| run.finish_value())
     }
 
     /// Evaluates a location list at the machine's program location (A.2.5.5): the places of all bounded entries that
@@ -341,11 +369,16 @@ impl Evaluator {
 
     /// Returns the fast evaluator of common operations.
     #[inline(always)]
-    fn quick<'q>(&self, machine: &'q dyn Machine, context: &'q Context<'_>) -> Quick<'q> {
+    fn quick<'q>(
+        &self,
+        machine: &'q dyn Machine,
+        context: &'q Context<'_>,
+        encoding: &'q Encoding,
+    ) -> Quick<'q> {
         Quick {
             machine,
             target: context.target,
-            encoding: &context.encoding,
+            encoding,
             frame: context.frame,
             place: context.place,
             is_frame_base: false,
@@ -380,11 +413,13 @@ impl Evaluator {
         machine: &dyn Machine,
         context: &Context<'_>,
         expr: &[u8],
+        encoding: &Encoding,
         progress: &mut Progress,
         finish: impl FnOnce(&mut Run<'_, '_>) -> Result<T, Fault>,
     ) -> Result<T, Fault> {
         self.stack.clear();
         let (stack, slots) = (&mut self.stack, &mut self.slots);
+        let context = &Context { encoding: *encoding, ..*context };
         let mut run = Run::new(stack, slots, self.limits, machine, context, None);
         run.all_places = self.all_places;
         run.start(context.initial);

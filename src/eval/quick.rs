@@ -5,6 +5,8 @@
 //! [`Run`](super::run::Run), which implements all operations and rules, continues there. Both must have equal results:
 //! a traced evaluation does not use the fast evaluator, and a property test compares the two.
 
+mod code;
+mod compile;
 mod lane;
 mod machine;
 mod opcode;
@@ -16,13 +18,17 @@ use super::arith::{Binary, Compare, Unary};
 use super::branch::Branches;
 use super::generic;
 use super::machine::{Architecture, Machine};
-use crate::op::{Encoding, Reg};
-use lane::{Code, Lane, State};
+use crate::op::{Encoding, Reg, sign_extended};
+use compile::Instruction;
+use lane::{Lane, State};
 use machine::Flat;
 use opcode::*;
 use parts::Parts;
 use slots::{SLOTS, Slot};
 
+pub(super) use code::{Bytes, Code, Source};
+pub use compile::Compiled;
+pub(super) use compile::Single;
 pub(super) use slots::Slots;
 
 /// Progress of an evaluation within an expression.
@@ -77,15 +83,21 @@ pub(super) struct Quick<'q> {
 impl Quick<'_> {
     /// Executes as many operations as it supports, from the given progress, on an empty stack. Returns whether the
     /// expression is done.
-    pub fn run(&self, expr: &[u8], slots: &mut Slots, progress: &mut Progress) -> bool {
+    pub fn run(&self, code: impl Code, slots: &mut Slots, progress: &mut Progress) -> bool {
         let room = self.room.min(SLOTS);
-        let end = self.operations(expr, &mut slots.all[..=room], &mut slots.parts, progress);
+        let end = self.operations(code, &mut slots.all[..=room], &mut slots.parts, progress);
         (slots.len, slots.flat) = (end.len, end.flat);
         end.is_done
     }
 
     /// Executes operations as [`run`](Self::run) does.
-    fn operations(&self, expr: &[u8], slots: &mut [Slot], parts: &mut Parts, progress: &mut Progress) -> End {
+    fn operations<C: Code>(
+        &self,
+        code: C,
+        slots: &mut [Slot],
+        parts: &mut Parts,
+        progress: &mut Progress,
+    ) -> End {
         let bits = self.address_bits();
         if !(1..=64).contains(&bits) {
             return End { is_done: false, len: 0, flat: Flat::No };
@@ -95,7 +107,8 @@ impl Quick<'_> {
             *bottom = Slot::Bottom;
         }
         let mut lane = Lane {
-            code: Code { expr, at: progress.at, next: progress.at, steps },
+            code,
+            steps,
             slots,
             len: 0,
             mask: u64::MAX >> (64 - bits),
@@ -104,65 +117,69 @@ impl Quick<'_> {
             flat: Flat::Unknown,
         };
         let is_done = loop {
-            if lane.code.at >= expr.len() {
+            if lane.code.is_at_end() {
                 break true;
             }
             if self.ask(&mut lane, parts).is_some() {
                 continue;
             }
-            let before = lane.code.steps;
+            let before = lane.steps;
             lane = self.calculate(lane, &mut progress.branches);
-            if lane.code.steps == before {
+            if lane.steps == before {
                 break false;
             }
         };
         let Lane { code, len, flat, .. } = lane;
-        if code.steps != steps {
+        if lane.steps != steps {
             progress.register = match lane.slots.get(len) {
-                Some(Slot::Register(reg)) if lane.register_end == code.at => Some(*reg),
+                Some(Slot::Register(reg)) if lane.register_end == code.position() => Some(*reg),
                 _ => None,
             };
         }
-        progress.at = code.at;
-        progress.steps += steps - code.steps;
+        progress.at = code.offset();
+        progress.steps += steps - lane.steps;
         End { is_done, len, flat }
     }
 
     /// Executes as many operations as possible that only move elements or calculate. The loop makes no calls, so its
     /// state stays in registers; `lane` is passed by value so that the caller's state does too.
     #[inline(never)]
-    fn calculate<'l>(&self, mut lane: Lane<'l>, branches: &mut Branches) -> Lane<'l> {
+    fn calculate<'l, C: Code>(&self, mut lane: Lane<'l, C>, branches: &mut Branches) -> Lane<'l, C> {
         let (len, mask) = (lane.len, lane.mask);
         let Some(&top) = lane.slots.get(len) else { return lane };
         let Some((_, below)) = lane.slots.split_last_mut() else { return lane };
-        let mut state = State { code: lane.code, below, top, len, mask };
-        while let Some(&code) = state.code.expr.get(state.code.at)
-            && state.code.steps > 0
+        let mut state = State { code: lane.code, steps: lane.steps, below, top, len, mask };
+        while let Some(code) = state.code.opcode()
+            && state.steps >= state.code.cost()
         {
-            state.code.next = state.code.at + 1;
             if self.calculation(code, &mut state, branches).is_none() {
                 break;
             }
-            state.code.at = state.code.next;
-            state.code.steps -= 1;
+            state.code.advance();
+            state.steps -= state.code.cost();
         }
-        let State { code: Code { at, steps, .. }, top, len, .. } = state;
-        if steps != lane.code.steps {
+        let State { code, steps, top, len, .. } = state;
+        if steps != lane.steps {
             // The last operation was not one that names a register.
             lane.register_end = usize::MAX;
         }
         if let Some(place) = lane.slots.get_mut(len) {
             *place = top;
         }
-        (lane.code.at, lane.code.steps, lane.len) = (at, steps, len);
+        (lane.code, lane.steps, lane.len) = (code, steps, len);
         lane
     }
 
     /// Executes one operation. `None` if it is not supported; the stack and the steps are then unchanged.
     #[inline(always)]
-    fn calculation(&self, code: u8, state: &mut State<'_>, branches: &mut Branches) -> Option<()> {
+    fn calculation<C: Code>(
+        &self,
+        code: u8,
+        state: &mut State<'_, C>,
+        branches: &mut Branches,
+    ) -> Option<()> {
         match code {
-            LIT0..=LIT31 => state.push(Slot::Value(u64::from(code - LIT0) & state.mask)),
+            LIT0..=LIT31 => state.push_value(u64::from(code - LIT0)),
             CONST1U => self.unsigned(state, 1),
             CONST2U => self.unsigned(state, 2),
             CONST4U => self.unsigned(state, 4),
@@ -232,15 +249,53 @@ impl Quick<'_> {
 
             NOP => Some(()),
             SKIP => {
-                let by = self.distance(&mut state.code)?;
+                let by = state.code.distance(self.encoding)?;
                 self.branch(state, branches, by)
             }
             BRA => {
-                let by = self.distance(&mut state.code)?;
+                let by = state.code.distance(self.encoding)?;
                 if state.top.number()? != 0 {
                     self.branch(state, branches, by)?;
                 }
                 state.drop_top()
+            }
+
+            _ if C::IS_COMPILED => self.fused(code, state, branches),
+            _ => None,
+        }
+    }
+
+    /// Executes fused operations as [`calculation`](Self::calculation) does one.
+    #[inline(always)]
+    fn fused<C: Code>(&self, code: u8, state: &mut State<'_, C>, branches: &mut Branches) -> Option<()> {
+        let number = state.code.instruction().operand;
+        match code {
+            LITERAL_AND => state.binary_literal(Binary::And, number),
+            LITERAL_DIV => state.binary_literal(Binary::Div, number),
+            LITERAL_MINUS => state.binary_literal(Binary::Minus, number),
+            LITERAL_MOD => state.binary_literal(Binary::Mod, number),
+            LITERAL_MUL => state.binary_literal(Binary::Mul, number),
+            LITERAL_OR => state.binary_literal(Binary::Or, number),
+            LITERAL_PLUS => state.binary_literal(Binary::Plus, number),
+            LITERAL_SHL => state.binary_literal(Binary::Shl, number),
+            LITERAL_SHR => state.binary_literal(Binary::Shr, number),
+            LITERAL_SHRA => state.binary_literal(Binary::Shra, number),
+            LITERAL_XOR => state.binary_literal(Binary::Xor, number),
+            LITERAL_EQ => state.compare_literal(Compare::Eq, number),
+            LITERAL_GE => state.compare_literal(Compare::Ge, number),
+            LITERAL_GT => state.compare_literal(Compare::Gt, number),
+            LITERAL_LE => state.compare_literal(Compare::Le, number),
+            LITERAL_LT => state.compare_literal(Compare::Lt, number),
+            LITERAL_NE => state.compare_literal(Compare::Ne, number),
+            DUP_MUL => {
+                let number = state.number_below_room()?;
+                state.unary(|_, _| number.wrapping_mul(number))
+            }
+            DUP_BRA => {
+                if state.number_below_room()? != 0 {
+                    self.branch(state, branches, 0)?;
+                }
+                Some(())
             }
             _ => None,
         }
@@ -249,28 +304,30 @@ impl Quick<'_> {
     /// Executes an operation that queries the machine or the target. `None` if it is not supported; the stack and the
     /// steps are then unchanged.
     #[inline(always)]
-    fn ask(&self, lane: &mut Lane<'_>, parts: &mut Parts) -> Option<()> {
-        let &code = lane.code.expr.get(lane.code.at).filter(|_| lane.code.steps > 0)?;
-        lane.code.next = lane.code.at + 1;
+    fn ask<C: Code>(&self, lane: &mut Lane<'_, C>, parts: &mut Parts) -> Option<()> {
+        let code = lane.code.opcode()?;
+        if lane.steps < lane.code.cost() {
+            return None;
+        }
         match code {
             ADDR => {
-                let address = self.fixed(&mut lane.code, self.encoding.address_bytes)?;
+                let address = lane.code.fixed(self.encoding, self.encoding.address_bytes)?;
                 self.push_memory(lane, address.wrapping_add(self.machine.load_bias()))?;
             }
             BREG0..=BREG31 => self.based(lane, Reg(u64::from(code - BREG0)))?,
             BREGX => {
-                let reg = lane.code.uleb()?;
-                self.based(lane, Reg(reg))?;
+                let reg = lane.code.register()?;
+                self.based(lane, reg)?;
             }
             FBREG => {
                 let by = lane.code.sleb()?;
                 self.flat(lane)?;
-                let mut steps = lane.code.steps;
+                let mut steps = lane.steps;
                 let base = self.frame_base(lane.slots.get_mut(lane.len + 1..)?, &mut steps)?;
                 // A location outside its storage is a fault; the address does not wrap around.
                 let address = base.checked_add_signed(by).filter(|&address| address <= lane.mask)?;
                 lane.push(Slot::Memory(address))?;
-                lane.code.steps = steps;
+                lane.steps = steps;
             }
             CALL_FRAME_CFA => {
                 self.flat(lane)?;
@@ -292,8 +349,8 @@ impl Quick<'_> {
 
             REG0..=REG31 => self.push_register(lane, Reg(u64::from(code - REG0)))?,
             REGX => {
-                let reg = lane.code.uleb()?;
-                self.push_register(lane, Reg(reg))?;
+                let reg = lane.code.register()?;
+                self.push_register(lane, reg)?;
             }
             STACK_VALUE => {
                 let number = lane.number()?;
@@ -308,25 +365,75 @@ impl Quick<'_> {
                 if let Slot::Value(_) = slot {
                     self.flat(lane)?;
                 }
-                let register_bits = if lane.register_end == lane.code.at { lane.register_bits } else { 0 };
+                let register_bits =
+                    if lane.register_end == lane.code.position() { lane.register_bits } else { 0 };
                 self.piece(slot, bytes, register_bits, parts)?;
                 lane.len = 0;
             }
+            _ if C::IS_COMPILED => self.ask_fused(code, lane, parts)?,
             _ => return None,
         }
-        lane.code.at = lane.code.next;
-        lane.code.steps -= 1;
+        lane.code.advance();
+        lane.steps -= lane.code.cost();
         Some(())
     }
 
+    /// Executes fused operations as [`ask`](Self::ask) does one, and leaves steps and position to it.
     #[inline(always)]
-    fn branch(&self, state: &mut State<'_>, branches: &mut Branches, by: i16) -> Option<()> {
-        let (to, steps) = branches.target(state.code.expr, self.encoding, state.code.next, by).ok()?;
-        if steps > 0 {
-            // One step is for the operation itself.
-            state.code.steps = state.code.steps.checked_sub(steps).filter(|&left| left > 0)?;
+    fn ask_fused<C: Code>(&self, code: u8, lane: &mut Lane<'_, C>, parts: &mut Parts) -> Option<()> {
+        let Instruction { operand, small, .. } = *lane.code.instruction();
+        let all = self.encoding.address_bytes;
+        match code {
+            BREG_DEREF => {
+                let address = self.based_address(lane, Reg(small.into()), operand as i64)?;
+                let word = self.word_at(lane, address, all)?;
+                lane.push(Slot::Value(word))
+            }
+            PLUS_DEREF => {
+                self.flat(lane)?;
+                let address = lane.number()?.wrapping_add(operand) & lane.mask;
+                let word = self.word_at(lane, address, all)?;
+                lane.replace(Slot::Value(word))
+            }
+            LITERAL_STACK_VALUE => lane.push(Slot::Implicit(operand & lane.mask)),
+            // A piece needs an element and no other one, which must have had room.
+            REGISTER_PIECE | BREG_PIECE | LITERAL_STACK_VALUE_PIECE
+                if lane.len > 0 || lane.slots.len() < 2 =>
+            {
+                None
+            }
+            REGISTER_PIECE => self.piece(Slot::Register(Reg(small.into())), operand, 0, parts),
+            BREG_PIECE => {
+                let (by, bytes) = (i64::from(operand as i32), operand >> 32);
+                let address = self.based_address(lane, Reg(small.into()), by)?;
+                self.piece(Slot::Memory(address), bytes, 0, parts)
+            }
+            LITERAL_STACK_VALUE_PIECE => {
+                self.piece(Slot::Implicit(operand & lane.mask), small.into(), 0, parts)
+            }
+            _ => None,
         }
-        state.code.next = to;
+    }
+
+    /// Pushes an unsigned number of `bytes` bytes.
+    #[inline(always)]
+    fn unsigned<C: Code>(&self, state: &mut State<'_, C>, bytes: u8) -> Option<()> {
+        let number = state.code.fixed(self.encoding, bytes)?;
+        state.push_value(number)
+    }
+
+    /// Pushes a signed number of `bytes` bytes.
+    #[inline(always)]
+    fn signed<C: Code>(&self, state: &mut State<'_, C>, bytes: u8) -> Option<()> {
+        let number = state.code.fixed(self.encoding, bytes)?;
+        state.push_value(sign_extended(number, bytes))
+    }
+
+    #[inline(always)]
+    fn branch<C: Code>(&self, state: &mut State<'_, C>, branches: &mut Branches, by: i16) -> Option<()> {
+        // The steps of the operations themselves are left too.
+        let left = state.steps - (state.code.cost() - 1);
+        state.steps -= state.code.branch(by, self.encoding, branches, left)?;
         Some(())
     }
 }
@@ -337,8 +444,9 @@ pub(super) fn alone(expr: &[u8]) -> Option<Reg> {
     match *expr {
         [code @ REG0..=REG31] => Some(Reg(u64::from(code - REG0))),
         [REGX, ..] => {
-            let mut code = Code { expr, at: 0, next: 1, steps: 0 };
-            code.uleb().filter(|_| code.next == expr.len()).map(Reg)
+            let mut code = Bytes::new(expr, 0);
+            code.opcode()?;
+            code.register().filter(|_| code.next() == expr.len())
         }
         _ => None,
     }

@@ -5,7 +5,7 @@ use super::integer::signed_like_generic;
 use super::location::{Location, memory_bits};
 use super::machine::{Architecture, Machine};
 use super::ops::Next;
-use super::quick::{Progress, Quick, Slots};
+use super::quick::{Bytes, Progress, Quick, Slots};
 use super::scope::Scope;
 use super::stack::{Element, complete, integral};
 use super::value::{BaseType, Value};
@@ -168,7 +168,7 @@ impl<'r, 't> Run<'r, 't> {
     pub fn quickly(&mut self, expr: &[u8], progress: &mut Progress) -> bool {
         (progress.steps, progress.register) = (self.steps, self.last_register);
         let encoding = self.scope.encoding;
-        let is_done = self.quick(&encoding).run(expr, self.slots, progress);
+        let is_done = self.quick(&encoding).run(Bytes::new(expr, progress.at), self.slots, progress);
         (self.steps, self.last_register) = (progress.steps, progress.register);
         self.fetch();
         is_done

@@ -1,34 +1,22 @@
-//! State of the fast evaluator: operands and stack of an expression.
+//! State of the fast evaluator: position and stack of an expression.
 
 use super::super::arith::{Binary, Compare};
 use super::super::generic;
-use super::Quick;
 use super::machine::Flat;
 use super::slots::Slot;
-use crate::op::sign_extended;
-
-/// Position in an expression.
-#[derive(Clone, Copy)]
-pub(super) struct Code<'l> {
-    pub expr: &'l [u8],
-    /// Offset in bytes of the operation.
-    pub at: usize,
-    /// Offset in bytes of the next operand or operation.
-    pub next: usize,
-    /// Number of steps left.
-    pub steps: u64,
-}
 
 /// An expression and its part of the stack.
-pub(super) struct Lane<'l> {
-    pub code: Code<'l>,
+pub(super) struct Lane<'l, C> {
+    pub code: C,
+    /// Number of steps left.
+    pub steps: u64,
     /// Stack from the expression's own part on. The first slot is not an element.
     pub slots: &'l mut [Slot],
     /// Number of elements: the index of the top.
     pub len: usize,
     /// Mask of the generic type's bits, of 64.
     pub mask: u64,
-    /// Offset of the end of the last operation, if it was `DW_OP_reg*`.
+    /// Position after the last operation, if it was `DW_OP_reg*`.
     pub register_end: usize,
     /// Size in bits of that register.
     pub register_bits: u32,
@@ -36,8 +24,10 @@ pub(super) struct Lane<'l> {
 }
 
 /// State of [`Lane`] during calculations. All its uses are inlined, so that it stays in registers.
-pub(super) struct State<'l> {
-    pub code: Code<'l>,
+pub(super) struct State<'l, C> {
+    pub code: C,
+    /// Number of steps left.
+    pub steps: u64,
     /// All slots of the stack but the last.
     pub below: &'l mut [Slot],
     /// The top element, which is not stored in its slot.
@@ -46,7 +36,7 @@ pub(super) struct State<'l> {
     pub mask: u64,
 }
 
-impl Lane<'_> {
+impl<C> Lane<'_, C> {
     #[inline(always)]
     pub fn push(&mut self, slot: Slot) -> Option<()> {
         *self.slots.get_mut(self.len + 1)? = slot;
@@ -68,43 +58,7 @@ impl Lane<'_> {
     }
 }
 
-/// Decoding of operands. Numbers of more than 63 bits, including padding, are not supported.
-impl Code<'_> {
-    #[inline(always)]
-    pub fn byte(&mut self) -> Option<u8> {
-        let byte = *self.expr.get(self.next)?;
-        self.next += 1;
-        Some(byte)
-    }
-
-    #[inline(always)]
-    pub fn uleb(&mut self) -> Option<u64> {
-        self.leb().map(|(number, _)| number)
-    }
-
-    #[inline(always)]
-    pub fn sleb(&mut self) -> Option<i64> {
-        self.leb().map(|(number, bits)| (number << (64 - bits)) as i64 >> (64 - bits))
-    }
-
-    /// Returns a number and the number of bits in its encoding.
-    #[inline(always)]
-    fn leb(&mut self) -> Option<(u64, u32)> {
-        let (mut number, mut bits) = (0, 0);
-        loop {
-            let byte = self.byte()?;
-            number |= u64::from(byte & 0x7f) << bits;
-            bits += 7;
-            match byte {
-                ..0x80 => return Some((number, bits)),
-                _ if bits == 63 => return None,
-                _ => {}
-            }
-        }
-    }
-}
-
-impl State<'_> {
+impl<C> State<'_, C> {
     #[inline(always)]
     pub fn push(&mut self, slot: Slot) -> Option<()> {
         // Checked first: without room the top remains unchanged.
@@ -169,48 +123,27 @@ impl State<'_> {
         self.len -= 1;
         Some(())
     }
-}
 
-impl Quick<'_> {
+    /// Returns the number of the top, if there is room for another element above it.
     #[inline(always)]
-    pub(super) fn fixed(&self, code: &mut Code<'_>, bytes: u8) -> Option<u64> {
-        match bytes {
-            1 => code.byte().map(u64::from),
-            2 => self.bytes(code, u16::from_le_bytes, u16::from_be_bytes).map(u64::from),
-            4 => self.bytes(code, u32::from_le_bytes, u32::from_be_bytes).map(u64::from),
-            8 => self.bytes(code, u64::from_le_bytes, u64::from_be_bytes),
-            _ => None,
-        }
+    pub fn number_below_room(&self) -> Option<u64> {
+        self.below.get(self.len)?;
+        self.top.number()
     }
 
+    /// Executes a literal and an operation on it.
     #[inline(always)]
-    fn bytes<T, const LEN: usize>(
-        &self,
-        code: &mut Code<'_>,
-        little: fn([u8; LEN]) -> T,
-        big: fn([u8; LEN]) -> T,
-    ) -> Option<T> {
-        let bytes = *code.expr.get(code.next..)?.first_chunk()?;
-        code.next += LEN;
-        Some(if self.encoding.big_endian { big(bytes) } else { little(bytes) })
+    pub fn binary_literal(&mut self, op: Binary, right: u64) -> Option<()> {
+        let left = self.number_below_room()?;
+        self.top = Slot::Value(generic::binary(op, self.unused(), left, right & self.mask)? & self.mask);
+        Some(())
     }
 
+    /// Executes a literal and a comparison with it.
     #[inline(always)]
-    pub(super) fn distance(&self, code: &mut Code<'_>) -> Option<i16> {
-        self.bytes(code, i16::from_le_bytes, i16::from_be_bytes)
-    }
-
-    /// Pushes an unsigned number of `bytes` bytes.
-    #[inline(always)]
-    pub(super) fn unsigned(&self, state: &mut State<'_>, bytes: u8) -> Option<()> {
-        let number = self.fixed(&mut state.code, bytes)?;
-        state.push_value(number)
-    }
-
-    /// Pushes a signed number of `bytes` bytes.
-    #[inline(always)]
-    pub(super) fn signed(&self, state: &mut State<'_>, bytes: u8) -> Option<()> {
-        let number = self.fixed(&mut state.code, bytes)?;
-        state.push_value(sign_extended(number, bytes))
+    pub fn compare_literal(&mut self, op: Compare, right: u64) -> Option<()> {
+        let left = self.number_below_room()?;
+        self.top = Slot::Value(generic::compare(op, self.unused(), left, right & self.mask));
+        Some(())
     }
 }

@@ -1,12 +1,13 @@
 //! Queries of the fast evaluator to the machine and the target.
 
 use super::super::Where;
-use super::super::location::Storage;
+use super::super::location::{Location, Storage};
 use super::super::machine::Body;
+use super::code::{Bytes, Code};
 use super::lane::Lane;
 use super::opcode::FBREG;
 use super::parts::Parts;
-use super::slots::{SLOTS, Slot};
+use super::slots::{SLOTS, Slot, Slots};
 use super::{Progress, Quick, alone};
 use crate::op::{Dialect, Name, Reg};
 use crate::target::{Per, SpaceId};
@@ -36,7 +37,7 @@ impl Quick<'_> {
 
     /// Requires the default space to be [flat](Flat).
     #[inline(always)]
-    pub(super) fn flat(&self, lane: &mut Lane<'_>) -> Option<()> {
+    pub(super) fn flat<C: Code>(&self, lane: &mut Lane<'_, C>) -> Option<()> {
         lane.flat = self.or_find(lane.flat);
         (lane.flat == Flat::Yes).then_some(())
     }
@@ -60,25 +61,31 @@ impl Quick<'_> {
     }
 
     #[inline(always)]
-    pub(super) fn push_memory(&self, lane: &mut Lane<'_>, address: u64) -> Option<()> {
+    pub(super) fn push_memory<C: Code>(&self, lane: &mut Lane<'_, C>, address: u64) -> Option<()> {
         self.flat(lane)?;
         lane.push(Slot::Memory(address & lane.mask))
     }
 
     /// Pushes the address in a register plus an offset.
     #[inline(always)]
-    pub(super) fn based(&self, lane: &mut Lane<'_>, reg: Reg) -> Option<()> {
+    pub(super) fn based<C: Code>(&self, lane: &mut Lane<'_, C>, reg: Reg) -> Option<()> {
         let by = lane.code.sleb()?;
+        let address = self.based_address(lane, reg, by)?;
+        lane.push(Slot::Memory(address))
+    }
+
+    /// Returns the address in a register plus an offset.
+    #[inline(always)]
+    pub(super) fn based_address<C: Code>(&self, lane: &mut Lane<'_, C>, reg: Reg, by: i64) -> Option<u64> {
         self.flat(lane)?;
-        let address = self.contents(reg)?;
-        self.push_memory(lane, address.wrapping_add(by as u64))
+        Some(self.contents(reg)?.wrapping_add(by as u64) & lane.mask)
     }
 
     #[inline(always)]
-    pub(super) fn push_register(&self, lane: &mut Lane<'_>, reg: Reg) -> Option<()> {
+    pub(super) fn push_register<C: Code>(&self, lane: &mut Lane<'_, C>, reg: Reg) -> Option<()> {
         lane.register_bits = self.register_bits(reg)?;
         lane.push(Slot::Register(reg))?;
-        lane.register_end = lane.code.next;
+        lane.register_end = lane.code.next();
         Some(())
     }
 
@@ -92,17 +99,24 @@ impl Quick<'_> {
     }
 
     #[inline(always)]
-    pub(super) fn deref(&self, lane: &mut Lane<'_>, bytes: u8) -> Option<()> {
+    pub(super) fn deref<C: Code>(&self, lane: &mut Lane<'_, C>, bytes: u8) -> Option<()> {
         if bytes == 0 || bytes > self.encoding.address_bytes {
             return None;
         }
         self.flat(lane)?;
         let address = lane.number()?;
+        let word = self.word_at(lane, address, bytes)?;
+        lane.replace(Slot::Value(word))
+    }
+
+    /// Returns the number in `bytes` bytes of the flat default space, of 1 up to the size of an address.
+    #[inline(always)]
+    pub(super) fn word_at<C: Code>(&self, lane: &Lane<'_, C>, address: u64, bytes: u8) -> Option<u64> {
         if address > lane.mask - u64::from(bytes - 1) {
             return None;
         }
         let word = self.machine.memory_word(SpaceId::DEFAULT, None, address, bytes).ok()?;
-        lane.replace(Slot::Value(word & lane.mask))
+        Some(word & lane.mask)
     }
 
     /// Returns the canonical frame address, if it is a single byte of the default space.
@@ -119,6 +133,19 @@ impl Quick<'_> {
             }
             _ => None,
         }
+    }
+
+    /// Returns the location at an offset from the frame base, for an expression of that operation alone.
+    #[inline(always)]
+    pub fn based_on_frame(&self, slots: &mut Slots, by: i64) -> Option<Location> {
+        let bits = self.address_bits();
+        if !(1..=64).contains(&bits) || self.max_steps == 0 || self.find_flat() != Flat::Yes {
+            return None;
+        }
+        let mut steps = self.max_steps;
+        let base = self.frame_base(slots.all.get_mut(1..=self.room.min(SLOTS))?, &mut steps)?;
+        let address = base.checked_add_signed(by).filter(|&address| address <= u64::MAX >> (64 - bits))?;
+        Some(Location::memory(SpaceId::DEFAULT, bits, address))
     }
 
     /// Returns the address of the frame base. `slots` is the stack for its expression.
@@ -146,7 +173,7 @@ impl Quick<'_> {
         }
         let within = Self { is_frame_base: true, depth: self.depth - 1, max_steps, pieces: 0, ..*self };
         let mut progress = Progress::after(0, None);
-        let end = within.operations(expr, slots, &mut Parts::default(), &mut progress);
+        let end = within.operations(Bytes::new(expr, 0), slots, &mut Parts::default(), &mut progress);
         if !end.is_done {
             return None;
         }

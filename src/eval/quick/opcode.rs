@@ -42,3 +42,30 @@ const fn is_same(a: &[u8], b: &[u8]) -> bool {
         _ => false,
     }
 }
+
+macro_rules! fused {
+    ($first:literal $($(#[$meta:meta])* $code:ident)*) => {
+        #[allow(non_camel_case_types)]
+        #[derive(Clone, Copy)]
+        enum Fused { $($code),* }
+        $($(#[$meta])* pub const $code: u8 = $first + Fused::$code as u8;)*
+    };
+}
+
+// Opcodes of fused operations. They exist only in compiled expressions, where no other opcode is above them.
+fused! { 0xb0
+    LITERAL_AND LITERAL_DIV LITERAL_MINUS LITERAL_MOD LITERAL_MUL LITERAL_OR LITERAL_PLUS LITERAL_SHL LITERAL_SHR
+    LITERAL_SHRA LITERAL_XOR
+    LITERAL_EQ LITERAL_GE LITERAL_GT LITERAL_LE LITERAL_LT LITERAL_NE
+    DUP_MUL
+    DUP_BRA
+    BREG_DEREF
+    PLUS_DEREF
+    REGISTER_PIECE
+    BREG_PIECE
+    LITERAL_STACK_VALUE
+    LITERAL_STACK_VALUE_PIECE
+}
+
+/// Opcode of an operation that only the full evaluator executes.
+pub const OTHER: u8 = 0;

@@ -1,8 +1,9 @@
-//! The promise: the evaluator's fast path gives the same results as the general one, which a traced evaluation uses.
+//! The promise: the evaluator's fast path, from bytes and from compiled expressions, gives the same results as the
+//! general one, which a traced evaluation uses.
 
 use eitri::eval::{
-    Caller, Context, Element, Evaluator, Kind, Layout, Limits, Location, Machine, OwnedBody, Snapshot,
-    SpaceLayout, Where,
+    BaseType, Caller, Compiled, Context, Element, Evaluator, Kind, Layout, Limits, Location, Machine,
+    OwnedBody, Snapshot, SpaceLayout, TypeEncoding, Where,
 };
 use eitri::op::{Dialect, Encoding, Reg};
 use eitri::target::{Per, SpaceId};
@@ -55,6 +56,18 @@ fn operation() -> impl Strategy<Value = Vec<u8>> {
         1 => Just(vec![0x98, 0x40, 0]),
         1 => Just(vec![0x9e, 2, 7, 8]),
         1 => Just(vec![0xa3, 1, 0x51]),
+        // Sequences that compiled expressions fuse, and loops.
+        1 => (0x70u8..0x74).prop_map(|code| vec![code, 8, 0x06]),
+        1 => Just(vec![0x23, 8, 0x06]),
+        1 => (0x50u8..0x56, 0u8..10).prop_map(|(code, bytes)| vec![code, 0x93, bytes]),
+        1 => (0x70u8..0x74, 0u8..10).prop_map(|(code, bytes)| vec![code, 4, 0x93, bytes]),
+        1 => (0x30u8..0x38, 0u8..10).prop_map(|(code, bytes)| vec![code, 0x9f, 0x93, bytes]),
+        1 => Just(vec![0x12, 0x1e]),
+        1 => (-40i16..4).prop_map(|by| [&[0x31, 0x1c, 0x12, 0x28][..], &by.to_le_bytes()].concat()),
+        // Typed values: a constant, a register, a conversion.
+        1 => Just(vec![0xa4, 0x10, 4, 1, 2, 3, 0x80]),
+        1 => Just(vec![0xa5, 1, 0x13]),
+        1 => prop_oneof![Just(0u8), Just(0x10), Just(0x13)].prop_map(|ty| vec![0xa8, ty]),
         // Arbitrary bytes.
         1 => prop::collection::vec(small, 1..4),
     ]
@@ -75,6 +88,8 @@ fn machine(address_bytes: u8, big_endian: bool) -> Snapshot {
         machine.registers.insert(Reg(reg), (START + reg * 0x40).to_le_bytes().to_vec());
     }
     machine.registers.insert(Reg(4), vec![0xff; 8]);
+    machine.types.insert((0, 0x10), BaseType::new(TypeEncoding::Signed, 32));
+    machine.types.insert((0, 0x13), BaseType::new(TypeEncoding::Unsigned, 64));
     for at in (0..0x400).step_by(address_bytes.into()) {
         machine.store(SpaceId::DEFAULT, None, START + at, &pointer(START + at * 7 % 0x300));
     }
@@ -94,7 +109,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, cases: 2000, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_quick_way_gives_the_same_answers(
+    fn the_fast_path_gives_the_same_answers(
         // Most stacks are empty at the start, some nearly full.
         below in prop_oneof![5 => Just(0usize), 1 => 56usize..68],
         expr in expression(24),
@@ -131,6 +146,8 @@ proptest! {
         let quick = evaluator.evaluate(&expr, &machine, &context);
         let long = evaluator.traced(&expr, &machine, &context, &mut |_| ());
         prop_assert_eq!(&quick, &long, "{:02x?}", expr);
+        let compiled = Compiled::new(&expr[..], encoding);
+        prop_assert_eq!(&long, &evaluator.evaluate_compiled(&compiled, &machine, &context), "{:02x?}", expr);
         // Evaluations do not influence later ones.
         prop_assert_eq!(&quick, &evaluator.evaluate(&expr, &machine, &context));
         if kind == Kind::Location {
@@ -141,9 +158,89 @@ proptest! {
                 let kept = evaluator.locate(&expr, &machine, &context).cloned().map(Element::Location);
                 prop_assert_eq!(&quick, &kept);
                 held.push(kept);
+                let before = Compiled::new(before, encoding);
+                let _ = evaluator.locate_compiled(&before, &machine, &context);
+                let kept = evaluator.locate_compiled(&compiled, &machine, &context);
+                let kept = kept.cloned().map(Element::Location);
+                prop_assert_eq!(&quick, &kept);
+                held.push(kept);
             }
             prop_assert!(held.iter().all(|held| *held == quick));
         }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 200, ..ProptestConfig::default() })]
+
+    /// Every truncation of an expression, and every limit of steps.
+    #[test]
+    fn any_end_gives_the_same_answers(
+        expr in expression(12),
+        kind in prop_oneof![Just(Kind::Location), Just(Kind::Value)],
+    ) {
+        let (target, machine) = (layout(64, Per::Process), machine(8, false));
+        let encoding = Encoding::new(8, Dialect::Dwarf5);
+        let context = Context { kind, ..Context::new(encoding, &target) };
+        for end in 0..=expr.len() {
+            let expr = &expr[..end];
+            let compiled = Compiled::new(expr, encoding);
+            for steps in 0..60 {
+                let mut evaluator = Evaluator::new().step_limit(steps);
+                let long = evaluator.traced(expr, &machine, &context, &mut |_| ());
+                prop_assert_eq!(&long, &evaluator.evaluate(expr, &machine, &context), "{:02x?} {}", expr, steps);
+                let compiled = evaluator.evaluate_compiled(&compiled, &machine, &context);
+                prop_assert_eq!(&long, &compiled, "{:02x?} {}", expr, steps);
+            }
+        }
+    }
+}
+
+/// Results and places of faults, worked out by hand, of operations that compiled expressions fuse.
+#[test]
+fn fused_operations_keep_their_places() {
+    let target = layout(64, Per::Process);
+    let encoding = Encoding::new(8, Dialect::Dwarf5);
+    let context = Context { kind: Kind::Value, ..Context::new(encoding, &target) };
+    let machine = machine(8, false);
+    let value =
+        |expr: &[u8]| Evaluator::new().value_compiled(&Compiled::new(expr, encoding), &machine, &context);
+    let place = |expr: &[u8]| {
+        let fault = value(expr).expect_err("a fault");
+        (fault.class, fault.operation, fault.offset)
+    };
+    use eitri::eval::Class::{Evaluation, IllFormed};
+    // lit7; lit0; div: a division by zero.
+    assert_eq!(place(&[0x37, 0x30, 0x1b]), (Evaluation, Some(2), Some(2)));
+    // lit0; plus: too few elements.
+    assert_eq!(place(&[0x30, 0x22]), (IllFormed, Some(1), Some(1)));
+    // nop; breg4 0; deref: at the last byte of memory.
+    assert_eq!(place(&[0x96, 0x74, 0, 0x06]), (Evaluation, Some(2), Some(3)));
+    // lit1; dup; bra beyond the end.
+    assert_eq!(place(&[0x31, 0x12, 0x28, 9, 0]), (IllFormed, Some(2), Some(2)));
+    // lit2; lit9; skip over lit3 to plus: 11, with a literal before the target that is not fused with it.
+    assert_eq!(value(&[0x32, 0x39, 0x2f, 1, 0, 0x33, 0x22]).map(|it| it.as_u64()), Ok(Some(11)));
+    // lit3; dup; mul; lit1; minus: 8.
+    assert_eq!(value(&[0x33, 0x12, 0x1e, 0x31, 0x1c]).map(|it| it.as_u64()), Ok(Some(8)));
+}
+
+/// The encoding of a compiled expression applies, and not that of the context.
+#[test]
+fn the_encoding_is_compiled() {
+    let target = layout(64, Per::Process);
+    let (four, eight) = (Encoding::new(4, Dialect::Dwarf5), Encoding::new(8, Dialect::Dwarf5));
+    let context = Context { kind: Kind::Value, ..Context::new(eight, &target) };
+    // lit0; not.
+    for (encoding, ones) in [(four, 0xffff_ffff), (eight, u64::MAX)] {
+        let compiled = Compiled::new(&[0x30, 0x20][..], encoding);
+        let value = Evaluator::new().value_compiled(&compiled, &machine(8, false), &context);
+        assert_eq!(value.map(|it| it.as_u64()), Ok(Some(ones)));
+    }
+    // const2u 0x0102, in either order of bytes; an operation that only the general path executes: convert to generic.
+    for (big_endian, number) in [(false, 0x0201), (true, 0x0102)] {
+        let compiled = Compiled::new(vec![0x0a, 1, 2, 0xa8, 0], Encoding { big_endian, ..eight });
+        let value = Evaluator::new().value_compiled(&compiled, &machine(8, false), &context);
+        assert_eq!(value.map(|it| it.as_u64()), Ok(Some(number)));
     }
 }
 
@@ -156,15 +253,27 @@ fn what_fills_the_stack() {
     let mut evaluator = Evaluator::new();
     for height in 55..75 {
         // Literals, a duplicate, the second element, the third, exchanges, a register, an address.
-        for pushes in
-            [&[0x33][..], &[0x12], &[0x14], &[0x15, 2], &[0x16, 0x14], &[0x17, 0x12], &[0x52], &[0x71, 3]]
-        {
+        for pushes in [
+            &[0x33][..],
+            &[0x31, 0x1c],
+            &[0x12, 0x1e],
+            &[0x12],
+            &[0x14],
+            &[0x15, 2],
+            &[0x16, 0x14],
+            &[0x17, 0x12],
+            &[0x52],
+            &[0x71, 3],
+        ] {
             let mut expr: Vec<u8> = (0..height).map(|number| 0x30 + number as u8 % 32).collect();
             for after in 0..4 {
                 expr.extend(pushes);
                 let quick = evaluator.location(&expr, &machine, &context).map(Element::Location);
                 let long = evaluator.traced(&expr, &machine, &context, &mut |_| ());
                 assert_eq!(quick, long, "{height} elements, {after} times {pushes:02x?}");
+                let compiled = Compiled::new(&expr[..], context.encoding);
+                let compiled = evaluator.evaluate_compiled(&compiled, &machine, &context);
+                assert_eq!(compiled, long, "{height} elements, {after} times {pushes:02x?}");
             }
         }
     }
@@ -216,4 +325,7 @@ fn a_machine_is_asked_once() {
     let found = Evaluator::new().location(&[0x71, 0x08, 0x06, 0x06], &machine, &context);
     assert!(found.is_ok());
     assert_eq!(machine.1.get(), 3);
+    let compiled = Compiled::new(&[0x71, 0x08, 0x06, 0x06][..], context.encoding);
+    assert!(Evaluator::new().location_compiled(&compiled, &machine, &context).is_ok());
+    assert_eq!(machine.1.get(), 6);
 }
