@@ -211,7 +211,7 @@ impl<'o> LineProgram<'o> {
         }
     }
 
-    /// Returns the name of the function of which a row has inlined code. U+FFFD replaces invalid UTF-8. `None` without a
+    /// Returns the name of the inlined function of a row. U+FFFD replaces invalid UTF-8. `None` without a
     /// name at the offset.
     pub fn inlined_name(&self, inlined: InlinedRow) -> Option<Cow<'o, str>> {
         let offset = usize::try_from(self.inlined_names?.checked_add(inlined.name)?).ok()?;
