@@ -14,7 +14,7 @@ use crate::emit::lists::Lists;
 use crate::error::{At, Construct, Error, Result};
 use crate::model::{Live, LocId, Module, Stack, UnitId, VariableId};
 use crate::omission::{Omission, Property, Subject};
-use crate::op::{write_byte_two_ulebs_zero, write_byte_uleb, write_uleb};
+use crate::op::{write_byte_uleb, write_uleb};
 
 /// Separate expression, with references relative to its start.
 pub(super) type Expression = (Vec<u8>, Vec<Pending>);
@@ -202,17 +202,19 @@ impl<'u> Expressions<'u> {
                 let key = AddressKey { symbol, addend: addend.wrapping_add(pcs.start.into()) };
                 write_byte_uleb(out, gimli::DW_LLE_startx_length.0, self.addresses.index(key));
                 write_uleb(out, (pcs.end - pcs.start).into());
-                out.push(0);
             } else if is_five {
-                let code = gimli::DW_LLE_offset_pair.0;
-                write_byte_two_ulebs_zero(out, code, pcs.start.into(), pcs.end.into());
+                write_byte_uleb(out, gimli::DW_LLE_offset_pair.0, pcs.start.into());
+                write_uleb(out, pcs.end.into());
             } else {
                 format.fixed(out, pcs.start.into(), format.address_bytes);
                 format.fixed(out, pcs.end.into(), format.address_bytes);
+            }
+            let length = out.len();
+            if is_five {
+                out.push(0);
+            } else {
                 format.half(out, 0);
             }
-            // The length is known after the expression.
-            let length = out.len() - if is_five { 1 } else { 2 };
             let mut sink = Sink { out, addresses: &mut self.addresses, entries: &self.entries, stack };
             if let Err(error) = encode(&mut self.lowering, one, &mut sink) {
                 self.loclists.bytes.truncate(entry);

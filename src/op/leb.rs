@@ -12,25 +12,6 @@ pub(crate) fn write_byte_uleb(out: &mut Vec<u8>, byte: u8, value: u64) {
     uleb_after(out, [byte], value);
 }
 
-/// Appends a byte, two unsigned LEB128 numbers and a zero.
-#[inline]
-pub(crate) fn write_byte_two_ulebs_zero(out: &mut Vec<u8>, byte: u8, first: u64, second: u64) {
-    if first | second < 1 << 14 {
-        let (has_two, have_two) = (first >= 0x80, second >= 0x80);
-        let mut all = [byte, first as u8 & 0x7f | u8::from(has_two) << 7, (first >> 7) as u8, 0, 0, 0, 0, 0];
-        let at = 2 + usize::from(has_two);
-        all[at] = second as u8 & 0x7f | u8::from(have_two) << 7;
-        all[at + 1] = (second >> 7) as u8;
-        let end = out.len() + at + 2 + usize::from(have_two);
-        out.extend_from_slice(&all);
-        out.truncate(end);
-        return;
-    }
-    write_byte_uleb(out, byte, first);
-    write_uleb(out, second);
-    out.push(0);
-}
-
 /// Appends a signed LEB128 number.
 #[inline]
 pub(crate) fn write_sleb(out: &mut Vec<u8>, value: i64) {
@@ -169,22 +150,6 @@ mod tests {
                     assert_eq!(out.len(), uleb_len(value as u64));
                     assert_eq!(read_uleb(&out, 0), Some((value as u64, out.len())));
                 }
-            }
-        }
-    }
-
-    #[test]
-    fn two_numbers_at_once_are_those_one_by_one() {
-        let near = |shift: u32| [(1u64 << shift) - 1, 1 << shift, (1 << shift) + 1];
-        let numbers: Vec<u64> = [1, 7, 14, 21, 32].into_iter().flat_map(near).collect();
-        for &first in &numbers {
-            for &second in &numbers {
-                let (mut at_once, mut one_by_one) = (vec![9], vec![9, 4]);
-                write_byte_two_ulebs_zero(&mut at_once, 4, first, second);
-                write_uleb(&mut one_by_one, first);
-                write_uleb(&mut one_by_one, second);
-                one_by_one.push(0);
-                assert_eq!(at_once, one_by_one, "{first} {second}");
             }
         }
     }
