@@ -342,7 +342,7 @@ impl Target {
     }
 }
 
-/// A description, of which only the target is read.
+/// The target of a description.
 #[derive(Deserialize)]
 struct Described<'a> {
     #[serde(borrow)]

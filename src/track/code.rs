@@ -253,7 +253,7 @@ impl Code {
         self.add_assigned(pc, variable, None, bits, Source::Contents(places))
     }
 
-    /// Ends the value of a variable: from `pc` on, it has none.
+    /// Ends the value of a variable: from `pc` on, the variable has no value.
     ///
     /// # Errors
     /// [`ErrorKind::OutsideFunction`] for a pc that no function has.

@@ -5,7 +5,7 @@ use hashbrown::HashMap;
 use super::code::{Code, EffectKind, Source, ValueId};
 use super::place::{Place, Storage};
 
-/// What is divided.
+/// Storage or value to divide into parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Whole {
     Storage(u32),
@@ -28,7 +28,7 @@ pub(super) struct Cuts {
     ids: HashMap<Storage, u32>,
     /// First bit and end of each storage that is used.
     bounds: Vec<(i64, i64)>,
-    /// Cuts between the first bit and the end, sorted, of what has some.
+    /// Sorted cuts between the first bit and the end, for each whole with cuts.
     inner: HashMap<Whole, Vec<i64>>,
     /// The first part of each storage, value and variable, and their total.
     first: [Vec<u32>; 3],

@@ -10,7 +10,7 @@ use super::graph::{Graphs, block_text};
 use super::place::Storage;
 use crate::error::{At, Error, ErrorKind, Result};
 
-/// What an operation writes.
+/// Target of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum To {
     /// A part of storage or a variable, by number.
@@ -19,12 +19,12 @@ pub(super) enum To {
     Value(u32),
 }
 
-/// What an operation writes there.
+/// Source of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum From {
-    /// What another place has.
+    /// The contents of another place.
     Place(u32),
-    /// What a part of a value is.
+    /// A part of a value.
     Value(u32),
     Constant(u32),
     /// Something new, which other operations with the same number write, too.
@@ -51,7 +51,7 @@ pub(super) enum Kind {
     /// Lanes wait here; the operations' number is that of the wait.
     Wait,
     Instruction,
-    /// What comes in to blocks behind.
+    /// Copies to the parameters of the next blocks.
     Leave,
 }
 

@@ -3,7 +3,7 @@
 //!
 //! A place of a variable is *sound* if, in every execution, whenever a lane stands at the pc, the place has the value
 //! that the variable has for this lane. Lanes that wait stand at the pc that [`ControlFlow`](crate::build::ControlFlow)
-//! derives for them, and their storage is as it is while others run.
+//! derives for them; their storage is the storage at the time when others run.
 //!
 //! ```
 //! # use eitri::build::{Builder, ControlFlow, ExecWrite};

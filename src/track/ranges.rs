@@ -42,7 +42,7 @@ pub(super) struct Ranges<'a, 'p> {
     run: (u32, u32),
     /// The pc up to which code was visited.
     at: u32,
-    /// The pcs at which a change ends what was before, and begins what is after.
+    /// The pcs at which a change ends the ranges before it, and begins the ranges after it.
     change: (u32, u32),
     /// The last assignments of contents: their pc, with variables and places.
     contents: (u32, Vec<(u32, u32)>),
@@ -247,7 +247,7 @@ impl Visit for Ranges<'_, '_> {
     }
 
     fn set(&mut self, place: u32, _: u32, new: u32) {
-        // What comes in to block parameters, and what these are, is in no place.
+        // Incoming values and block parameters are in no place.
         if place >= self.program.stored && place < self.program.first_variable {
             return;
         }

@@ -1,4 +1,4 @@
-//! What a stretch of the wave's code does to the storage of lanes that wait.
+//! Effects of a stretch of the wave's code on the storage of lanes that wait.
 
 use hashbrown::HashMap;
 
@@ -32,10 +32,10 @@ pub(super) fn add(lower: &mut Lower<'_>, graphs: &Graphs) {
     }
 }
 
-/// What a place has for a lane that waited.
+/// Contents of a place for a lane that waited.
 #[derive(Debug, Clone, Copy)]
 enum Effect {
-    /// What another place had when the lane left, or a constant.
+    /// The contents of another place when the lane left, or a constant.
     Is(From),
     /// Something that the lane has not seen, by the wave's name.
     New(u32),

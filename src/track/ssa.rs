@@ -1,4 +1,4 @@
-//! Names of what each place has: static single assignment over all places at once, and congruence of its phis.
+//! Names of the contents of each place: static single assignment over all places at once, and congruence of its phis.
 //!
 //! A name is that of a write or of a phi. Two places with one name have the same value. No place has a name on a path
 //! that has not met the name's definition, so that a name means the latest execution of its definition, in loops too.
@@ -59,7 +59,7 @@ impl Graph {
     }
 }
 
-/// Whose graph is analyzed.
+/// Graph of the analysis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Of {
     /// A row is its whole vector, and a masked write makes a new one. Variables are not followed.
@@ -342,7 +342,7 @@ impl<'p> Ssa<'p> {
         let entry = |place| if place < self.program.stored { 1 + place } else { NOTHING };
         let mut names: Vec<u32> = (0..self.places()).map(entry).collect();
         let mut values = vec![NOTHING; self.program.values as usize];
-        // What was before, and the length of it at each node above.
+        // Earlier names, and their number at each node above.
         let mut log: Vec<(u32, u32)> = Vec::new();
         let mut depths: Vec<u32> = Vec::new();
         let mut read: Vec<(To, u32)> = Vec::new();

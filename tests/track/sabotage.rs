@@ -1,4 +1,4 @@
-//! Mistakes that compilers make: in what is told, and in a description.
+//! Mistakes that compilers make: in the statements about code, and in a description.
 
 use eitri::model::{Loc, Module};
 use eitri::track::{Keep, Report};
@@ -6,7 +6,7 @@ use eitri::track::{Keep, Report};
 use super::program::{Program, Told};
 use super::random;
 
-/// A kernel with most of what a compiler does.
+/// A kernel with most constructs of a compiler.
 const KERNEL: &str = "
     define v3 a
     assign x value a
@@ -174,7 +174,7 @@ fn mistakes_in_a_description_are_found() {
     assert!(found.iter().all(|&found| found > 5), "{found:?}");
 }
 
-/// What is derived is right, and all that is recoverable; one place at a time is right.
+/// Derived places are right and complete; one place at a time is right.
 #[test]
 fn derived_descriptions_are_right() {
     for seed in 0..200 {

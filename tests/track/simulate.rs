@@ -12,7 +12,7 @@ const NONE: u64 = 0;
 /// Tags of constants.
 const CONSTANT: u64 = 1 << 63;
 
-/// What each lane sees in storage of the wave.
+/// Tags of storage of the wave, as each lane sees them.
 type View = [u64; COUNT];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -125,7 +125,7 @@ impl Machine<'_> {
         self.cells[&at][lane]
     }
 
-    /// What a place of the wave has, or the cell of a lane.
+    /// Returns the tags of a place of the wave, or of the cell of a lane.
     fn view(&mut self, at: At, lane: usize) -> View {
         match at {
             At::Scalar(n) => {

@@ -89,7 +89,7 @@ impl Projection<'_, '_> {
         self.templates(TemplateOwner::Type(id), &composite.templates, all);
     }
 
-    /// Expects that an instruction with a number in place of a larger one is not imported as it is.
+    /// Expects an instruction that is not imported because its number replaces a larger one.
     pub(super) fn unimported_layout(&mut self, name: &str, offset: u64, bits: u64) {
         let layout = self.layout_shape(name.to_owned(), offset, bits);
         *self.described.unimported.entry(layout).or_default() += 1;
