@@ -8,7 +8,7 @@ use super::code::{Assigned, Code, Effect, EffectKind, Instructed, Source, ValueI
 use super::cuts::{Cuts, Piece, Whole, behind, each_pair, whole};
 use super::graph::{Graphs, block_text};
 use super::place::Storage;
-use crate::error::{At, Error, ErrorKind, Result};
+use crate::error::{At, Count, Error, ErrorKind, Result};
 
 /// Target of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -214,7 +214,8 @@ impl<'c> Lower<'c> {
                 return Err(error(ErrorKind::EmptyRange.into()));
             }
             if start % step != 0 || end % step != 0 {
-                let what = format!("an instruction begins at a multiple of {step} bytes");
+                let step = Count(step, "byte");
+                let what = format!("an instruction begins at a multiple of {step}");
                 return Err(error(Error::bad_argument(what)));
             }
             if start < last {
