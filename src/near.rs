@@ -6,6 +6,7 @@ const MOST: usize = 3;
 const FARTHEST: usize = 3;
 
 /// Returns the end of a message about an unknown word: `; did you mean ...?`, or nothing if no name is similar.
+#[cfg(any(feature = "json", test))]
 #[cold]
 pub(crate) fn suggestion<N: AsRef<str>>(word: &str, names: impl IntoIterator<Item = N>) -> String {
     meant(&nearest(word, names))
