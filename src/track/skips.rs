@@ -108,15 +108,11 @@ struct Last<'g> {
 }
 
 impl Visit for Last<'_> {
-    fn enter(&mut self, _: usize, _: u32) {}
     fn entered(&mut self, node: u32, names: &[u32]) {
         for &skip in self.at_start.get(&node).into_iter().flatten() {
             self.names[skip as usize].iter_mut().for_each(|(place, name)| *name = names[*place as usize]);
         }
     }
-    fn group(&mut self, _: &Group, _: &[u32]) {}
-    fn set(&mut self, _: u32, _: u32, _: u32) {}
-    fn unproven(&mut self, _: &Group, _: &Op) {}
     fn left(&mut self, node: u32, names: &[u32]) {
         for &skip in self.at_end.get(&node).into_iter().flatten() {
             debug_assert!(self.graphs.skips[skip as usize].end == Some(node), "it ends there");
@@ -136,11 +132,6 @@ struct First<'g, 'p> {
 }
 
 impl Visit for First<'_, '_> {
-    fn enter(&mut self, _: usize, _: u32) {}
-    fn entered(&mut self, _: u32, _: &[u32]) {}
-    fn group(&mut self, _: &Group, _: &[u32]) {}
-    fn set(&mut self, _: u32, _: u32, _: u32) {}
-    fn unproven(&mut self, _: &Group, _: &Op) {}
     fn left(&mut self, node: u32, names: &[u32]) {
         for &index in self.leaving.get(&node).into_iter().flatten() {
             let skip = &self.graphs.skips[index as usize];

@@ -88,17 +88,17 @@ pub(super) struct Ssa<'p> {
 /// Is called on a walk in the order of dominators.
 pub(super) trait Visit {
     /// A node follows: before names become those of its dominator.
-    fn enter(&mut self, position: usize, node: u32);
+    fn enter(&mut self, _position: usize, _node: u32) {}
     /// Names are those on entry of the node, after this.
-    fn entered(&mut self, node: u32, names: &[u32]);
+    fn entered(&mut self, _node: u32, _names: &[u32]) {}
     /// A group follows.
-    fn group(&mut self, group: &Group, names: &[u32]);
+    fn group(&mut self, _group: &Group, _names: &[u32]) {}
     /// A place changes its name.
-    fn set(&mut self, place: u32, old: u32, new: u32);
+    fn set(&mut self, _place: u32, _old: u32, _new: u32) {}
     /// A variable is assigned a value that no instruction on some path defines.
-    fn unproven(&mut self, group: &Group, op: &Op);
+    fn unproven(&mut self, _group: &Group, _op: &Op) {}
     /// All groups of the node are done.
-    fn left(&mut self, node: u32, names: &[u32]);
+    fn left(&mut self, _node: u32, _names: &[u32]) {}
 }
 
 impl<'p> Ssa<'p> {
@@ -244,11 +244,6 @@ impl<'p> Ssa<'p> {
             operands: Vec<u32>,
         }
         impl Visit for Fill<'_> {
-            fn enter(&mut self, _: usize, _: u32) {}
-            fn entered(&mut self, _: u32, _: &[u32]) {}
-            fn group(&mut self, _: &Group, _: &[u32]) {}
-            fn set(&mut self, _: u32, _: u32, _: u32) {}
-            fn unproven(&mut self, _: &Group, _: &Op) {}
             fn left(&mut self, node: u32, names: &[u32]) {
                 for &(to, edge) in self.graph.next(node) {
                     for phi in self.of_node[to as usize].clone() {
