@@ -115,7 +115,9 @@ fn relocations_are_applied_as_a_linker_does() {
     // Without variables in sections of their own, whose addresses are the linker's choice.
     let source = "long g(long *); struct s { short a; int b; };\
         long f(long a, double d) { struct s x = {(short)a, 2}; long y = a * 3; if (d > 1) y += g(&y);\n\
-        for (int i = 0; i < a; i++) y += x.b; return y + x.a; }";
+        for (int i = 0; i < a; i++) y += x.b; return y + x.a; }\n\
+        int h(int *, int); int w(int n) { if (n < 3) return n; char *p = __builtin_alloca(n);\n\
+        h((int *)p, n); return h((int *)p, n) + 1; }";
     folder.file("pairs.c", source);
     let dump = |path: &Path| {
         let bytes = std::fs::read(path).unwrap();
