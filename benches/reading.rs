@@ -25,7 +25,7 @@ const RUNS: usize = 9;
 /// Number of runs of each program that prints.
 const PRINTS: usize = 3;
 
-/// Counts of what a side has read; they must be equal.
+/// Numbers of entries and of attributes that a side has read. All sides have the same.
 type Count = (usize, usize);
 
 /// A side by name.

@@ -1,4 +1,4 @@
-//! A wave that runs programs, lane by lane. Storage has tags: which execution of which definition, as each lane sees it.
+//! A wave that runs programs, lane by lane. Storage has tags. A tag is an execution of a definition, as each lane sees it.
 
 use std::collections::BTreeMap;
 

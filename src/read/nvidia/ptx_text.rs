@@ -13,8 +13,8 @@ pub struct PtxText<'o> {
 }
 
 impl<'o> PtxText<'o> {
-    /// Reads the text; an object without the section has none. In relocatable cubins, the name of the section has a
-    /// suffix.
+    /// Reads the text of a cubin. The result is empty without the section. In relocatable cubins, the name of the
+    /// section has a suffix.
     pub fn read(object: &'o Object<'_>) -> Self {
         let is_text = |name: &str| {
             name.strip_prefix(SECTION).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))

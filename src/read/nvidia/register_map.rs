@@ -86,7 +86,7 @@ impl core::fmt::Display for Home {
 }
 
 impl<'o> RegisterMap<'o> {
-    /// Reads the map of a cubin; an object without the section has an empty one.
+    /// Reads the map of a cubin. The result is empty without the section.
     ///
     /// # Errors
     /// [`Truncated`](ErrorKind::Truncated) or [`Malformed`](ErrorKind::Malformed), with the offset.

@@ -22,7 +22,7 @@ pub struct RegisterTypes<'o> {
 }
 
 impl<'o> RegisterTypes<'o> {
-    /// Reads the types of a cubin; an object without the section has none.
+    /// Reads the types of a cubin. The result is empty without the section.
     ///
     /// # Errors
     /// [`Truncated`](crate::error::ErrorKind::Truncated), with the offset.
