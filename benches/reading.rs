@@ -25,7 +25,7 @@ const RUNS: usize = 9;
 /// Number of runs of each program that prints.
 const PRINTS: usize = 3;
 
-/// Numbers of entries and of attributes that a side has read. All sides have the same.
+/// Numbers of entries and of attributes that a side has read.
 type Count = (usize, usize);
 
 /// A side by name.

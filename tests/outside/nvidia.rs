@@ -180,3 +180,36 @@ fn homes_of_registers_are_those_of_cuobjdump() {
         assert_eq!(printed, named, "{build:?}");
     }
 }
+
+/// Types of registers, from the declarations in the PTX that the cubin contains.
+#[test]
+fn types_of_registers_are_those_of_the_ptx() {
+    let folder = Folder::new();
+    for build in &BUILDS[..2] {
+        let Some(path) = cubin(&folder, *build) else { return };
+        let bytes = std::fs::read(&path).expect("the cubin");
+        // `.reg .b64 %rd<27>;` declares `%rd1` to `%rd26`, and `.reg .b64 %SP;` one register.
+        let declared: BTreeMap<String, String> = bytes
+            .split(|byte| *byte == 0)
+            .filter_map(|line| core::str::from_utf8(line).ok()?.strip_prefix(".reg ."))
+            .filter_map(|line| line.trim_end_matches(';').split_once(char::is_whitespace))
+            .map(|(ty, name)| (name.trim().split('<').next().unwrap_or_default().into(), ty.trim().into()))
+            .collect();
+        assert!(declared.len() > 5, "{declared:?}");
+        let mut text = Vec::new();
+        let options = eitri::dump::DumpOptions { verbose: true };
+        eitri::dump::print_to(&mut text, &bytes, None, None, eitri::op::Dialect::Llvm, options)
+            .expect("a dump");
+        let text = String::from_utf8(text).expect("text");
+        let mut count = 0;
+        for line in text.lines().filter(|line| line.contains(" word ")) {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            let name = words[2].trim_end_matches(|char: char| char.is_ascii_digit());
+            // A declaration within braces does not begin its line.
+            let Some(ty) = declared.get(name) else { continue };
+            assert_eq!(words.last(), Some(&&**ty), "{line}");
+            count += 1;
+        }
+        assert!(count > 100, "{build:?}: {count}");
+    }
+}
