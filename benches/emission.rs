@@ -43,8 +43,13 @@ const PLAIN: [Side<Content>; 4] = [
 /// Number of sides for a shape of one unit.
 const ONE_THREAD: usize = 3;
 /// Sides of the realistic mix.
-const MIX: [Side<Mix>; 4] =
-    [("eitri", mix::eitri), ("hand", mix::hand), ("hand_checked", mix::hand_checked), ("gimli", mix::gimli)];
+const MIX: [Side<Mix>; 5] = [
+    ("eitri", mix::eitri),
+    ("eitri_stream", mix::eitri_stream),
+    ("hand", mix::hand),
+    ("hand_checked", mix::hand_checked),
+    ("gimli", mix::gimli),
+];
 
 /// A shape, its sides, and the number of runs of each side, in turn.
 struct Case<C: 'static> {
@@ -137,8 +142,8 @@ fn assert_same<C>(case: &Case<C>) {
 fn assert_equal(case: &Case<Mix>) {
     let content = &(case.content)();
     let ours = mix::eitri(content);
-    for (name, theirs) in [("hand", mix::hand(content)), ("hand_checked", mix::hand_checked(content))] {
-        assert!(ours == theirs, "{}: sections of eitri and {name} differ", case.name);
+    for (name, side) in &MIX[1..4] {
+        assert!(ours == side(content), "{}: sections of eitri and {name} differ", case.name);
     }
     let theirs = read_back::read(mix::gimli(content));
     read_back::assert_same(("eitri", &read_back::read(ours)), ("gimli", &theirs));
@@ -223,11 +228,13 @@ fn compare_plain(case: &Case<Content>) {
 
 fn compare_mix(case: &Case<Mix>) {
     let (name, measured) = (case.name, compare(case));
-    let [eitri, hand, checked, gimli] = &measured[..] else { return };
+    let [eitri, stream, hand, checked, gimli] = &measured[..] else { return };
     println!("ratio {name}_time {:.2}", over(gimli.cpu, eitri.cpu));
+    println!("ratio {name}_time_stream {:.2}", over(gimli.cpu, stream.cpu));
     println!("ratio {name}_time_hand {:.2}", over(hand.cpu, eitri.cpu));
     println!("ratio {name}_time_hand_checked {:.2}", over(checked.cpu, eitri.cpu));
     println!("ratio {name}_peak_memory {:.2}", gimli.memory.ratio() / eitri.memory.ratio());
+    println!("ratio {name}_peak_memory_stream {:.2}", gimli.memory.ratio() / stream.memory.ratio());
     println!("ratio {name}_peak_memory_hand {:.2}", hand.memory.ratio() / eitri.memory.ratio());
     let allocations = gimli.memory.allocations as f64 / eitri.memory.allocations as f64;
     println!("ratio {name}_allocations {allocations:.2}");

@@ -3,13 +3,15 @@
 //! The last lines are `ratio NAME VALUE`: the time for each of the fewest divided by the time for each of the most, of
 //! all stages together. It is about 1, or above, where time grows with the number and no faster. See `README.md` here.
 
+use std::io;
 use std::time::{Duration, Instant};
 
 use eitri::build::Builder;
+use eitri::dump::{DumpOptions, print_to};
 use eitri::emit::elf::{Code, new_object};
 use eitri::eval::{CallStack, Snapshot};
 use eitri::lower::{Consumer, Policy, lower};
-use eitri::model::{BaseEncoding, Loc, Module, Val};
+use eitri::model::{Address, BaseEncoding, Loc, Module, Row, Val};
 use eitri::op::{Dialect, Encoding, Reg};
 use eitri::read::{FrameSection, Frames, Sections};
 use eitri::target::{Gfx, SpaceId, Target, Wave};
@@ -17,7 +19,7 @@ use eitri::target::{Gfx, SpaceId, Target, Wave};
 /// A kind of entity: its name, the smallest count, and a function that describes a count of them.
 type Shape = (&'static str, u64, fn(u64) -> (Module, Code));
 
-const SHAPES: [Shape; 8] = [
+const SHAPES: [Shape; 9] = [
     ("units_with_the_same_names", 200, units),
     ("ranges_of_a_variable", 1000, ranges_of_a_variable),
     ("variables_of_a_function", 1000, variables),
@@ -26,6 +28,8 @@ const SHAPES: [Shape; 8] = [
     ("nested_blocks", 100, nested_blocks),
     ("functions", 1000, functions),
     ("regions", 10, regions),
+    // About 1, 10 and 100 MB of debug data.
+    ("units_of_100_functions", 8, units_of_functions),
 ];
 
 /// Runs of each; the shortest time counts.
@@ -38,8 +42,10 @@ fn main() {
     let factors: &[u64] =
         if std::env::args().any(|argument| argument == "--bench") { &[1, 10, 100] } else { &[1] };
     let mut ratios = Vec::new();
-    println!("| what | how many | described, ms | written, ms | checked, ms | all, µs for each |");
-    println!("|---|---|---|---|---|---|");
+    println!(
+        "| what | how many | described, ms | written, ms | checked, ms | dumped, ms | all, µs for each |"
+    );
+    println!("|---|---|---|---|---|---|---|");
     for (name, fewest, describe) in SHAPES.into_iter().filter(|(name, ..)| is_wanted(name)) {
         let each: Vec<f64> = factors.iter().map(|factor| stages(name, fewest * factor, describe)).collect();
         ratios.push(format!("ratio growth_{name} {:.2}", each[0] / each[each.len() - 1]));
@@ -62,7 +68,7 @@ fn time<T>(run: impl FnOnce() -> T) -> (T, Duration) {
 fn stages(name: &str, count: u64, describe: fn(u64) -> (Module, Code)) -> f64 {
     let mut consumer = Consumer::llvm();
     consumer.tables.names = true;
-    let mut best = [Duration::MAX; 3];
+    let mut best = [Duration::MAX; 4];
     for _ in 0..RUNS {
         let ((module, code), described) = time(|| describe(count));
         let (object, written) = time(|| {
@@ -71,16 +77,20 @@ fn stages(name: &str, count: u64, describe: fn(u64) -> (Module, Code)) -> f64 {
         });
         let (report, checked) = time(|| eitri::check(&module, &consumer, &[], &object).expect("it is read"));
         assert!(report.is_clean(), "{report}");
-        for (best, now) in best.iter_mut().zip([described, written, checked]) {
+        let ((), dumped) = time(|| {
+            let (dialect, options) = (Dialect::Llvm, DumpOptions::default());
+            print_to(&mut io::sink(), &object, None, None, dialect, options).expect("it is read");
+        });
+        for (best, now) in best.iter_mut().zip([described, written, checked, dumped]) {
             *best = now.min(*best);
         }
         if best.iter().sum::<Duration>() > Duration::from_secs(5) {
             break;
         }
     }
-    let [described, written, checked] = best.map(|time| time.as_secs_f64() * 1e3);
-    let each = (described + written + checked) * 1e3 / count as f64;
-    println!("| {name} | {count} | {described:.1} | {written:.1} | {checked:.1} | {each:.2} |");
+    let [described, written, checked, dumped] = best.map(|time| time.as_secs_f64() * 1e3);
+    let each = (described + written + checked + dumped) * 1e3 / count as f64;
+    println!("| {name} | {count} | {described:.1} | {written:.1} | {checked:.1} | {dumped:.1} | {each:.2} |");
     each
 }
 
@@ -193,6 +203,39 @@ fn functions(count: u64) -> (Module, Code) {
         x.live(0..0x10, scalar(number)).expect("a range");
     }
     (m.finish().expect("it is right"), code)
+}
+
+/// Units of 100 functions with 20 rows and 10 variables each, which move 10 times.
+fn units_of_functions(count: u64) -> (Module, Code) {
+    const BYTES: u64 = 400;
+    let gpu = gpu();
+    let place = |number: u64| match number % 3 {
+        0 => scalar(number),
+        1 => Loc::per_lane(gpu.vgpr((number * 7 % 200) as u16).expect("a register")),
+        _ => Loc::lane(gpu.vgpr((number * 5 % 200) as u16).expect("a register"), (number % 64) as u32),
+    };
+    let mut m = Builder::new(gpu.clone());
+    for unit in 0..count {
+        let id = m.unit(&format!("{unit}.cl"));
+        let int = m.base_type(id, "int", BaseEncoding::Signed, 32).expect("a type");
+        let file = m.primary_file(id).expect("a file");
+        for number in 100 * unit..100 * unit + 100 {
+            let address = Address::Constant(0x10_0000 + number * BYTES);
+            let f = m.function(id, &format!("f{number}")).expect("a function").address(address, BYTES).id();
+            for row in 0..20 {
+                m.row(f, Row::new(4 * row, file, row as u32 + 1)).expect("a row");
+            }
+            for variable in 0..10 {
+                let mut x = m.variable(f, &format!("v{variable}"), int).expect("a variable");
+                for range in 0..10 {
+                    let (at, bytes) = (BYTES / 10 * range, 4 * (variable + 1));
+                    let place = place(number * 31 + variable * 11 + range);
+                    x.live(at..at + bytes, place).expect("a range");
+                }
+            }
+        }
+    }
+    (m.finish().expect("it is right"), Code::text(vec![0; 4]))
 }
 
 /// A kernel with the given number of branches of `if`s, in sequence.

@@ -63,14 +63,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     assert!(report.is_clean());
     elf::write_file(folder.join("saxpy.debug.o"), &object)?;
 
-    // Debug instructions, for the module: for OpenCL in each mode, and for Vulkan.
+    // Debug instructions, for the module: for OpenCL's tools, and for Vulkan.
     let words = spirv::from_bytes(SPIRV)?;
     let binding = bind(&module, &names);
     let modes = [
         ("saxpy.debug.spv", Mode::exact(Set::OpenCl)),
-        ("saxpy.validating.spv", Mode::validating(Set::OpenCl)),
+        ("saxpy.opencl.spv", Mode::opencl()),
         ("saxpy.translator.spv", Mode::translator()),
-        ("saxpy.shader.spv", Mode::exact(Set::Shader)),
+        ("saxpy.vulkan.spv", Mode::vulkan()),
     ];
     for (name, mode) in modes {
         let attached = spirv::attach(&words, &module, &binding, &mode)?;

@@ -234,6 +234,8 @@ pub enum ErrorKind {
 pub enum Named {
     /// Presets of consumers.
     Consumer,
+    /// Presets of SPIR-V debug instructions.
+    Mode,
     /// Operations of DWARF expressions.
     Operation,
     /// Functions of an object's debug information.
@@ -514,6 +516,7 @@ impl fmt::Display for ErrorKind {
             Self::UnknownName { of, name, nearest } => {
                 match of {
                     Named::Consumer => write!(f, "no consumer has the name `{name}`")?,
+                    Named::Mode => write!(f, "no mode has the name `{name}`")?,
                     Named::Operation => write!(f, "unknown operation `{name}`")?,
                     Named::Function => write!(f, "no function has the name `{name}`")?,
                     Named::Variable { pc } => {
@@ -531,11 +534,17 @@ impl fmt::Display for ErrorKind {
                     write!(f, "`{name}` is ambiguous{}: {}", At::pc(*pc), candidates.join("; "))
                 }
                 Named::Symbol => write!(f, "the object has several local symbols `{name}`"),
+                Named::Described(kind) => {
+                    write!(f, "`{name}` means more than one {kind}: ids tell them apart")
+                }
                 Named::Function => write!(f, "function `{name}` is ambiguous: at {}", candidates.join(", ")),
                 _ => write!(f, "`{name}` is ambiguous: {}", candidates.join("; ")),
             },
             Self::DuplicateName { of: Named::Symbol, name } => {
                 write!(f, "two symbols have the name `{name}`")
+            }
+            Self::DuplicateName { of: Named::Described(kind), name } => {
+                write!(f, "another {kind} has the id `{name}`")
             }
             Self::DuplicateName { of: Named::Section, .. } => f.write_str("two sections have this name"),
             Self::DuplicateName { name, .. } => write!(f, "two entities have the name `{name}`"),

@@ -7,10 +7,15 @@ macro_rules! pages { ($($name:ident $page:literal $($picture:literal)?;)*) => { 
         "[quickstart]: crate::guide::quickstart\n",
         "[frames]: crate::guide::frames\n",
         "[divergence]: crate::guide::divergence\n",
+        "[locations]: crate::guide::locations\n",
         "[spirv]: crate::guide::spirv\n",
+        "[compiler]: crate::guide::compiler\n",
+        "[lint]: crate::guide::lint\n",
+        "[ptx]: crate::guide::ptx\n",
         "[consumers]: crate::guide::consumers\n",
         "[debuggers]: crate::guide::debuggers\n",
         "[limits]: crate::guide::limits\n",
+        "[speed]: crate::guide::speed\n",
         "[description]: crate::json\n",
         "[conformance]: crate::conform\n",
         "[picture]: #picture\n\n",
@@ -24,8 +29,13 @@ pages! {
     quickstart "../docs/quickstart.md";
     frames "../docs/frames.md";
     divergence "../docs/divergence.md" "../docs/lanes.svg";
+    locations "../docs/locations.md" "../docs/two-graphs.svg";
+    compiler "../docs/compiler.md";
+    lint "../docs/lint.md";
     spirv "../docs/spirv.md";
+    ptx "../docs/ptx.md";
     consumers "../docs/consumers.md";
     debuggers "../docs/debuggers.md" "../docs/parts.svg";
     limits "../docs/limits.md";
+    speed "../docs/speed.md";
 }

@@ -22,16 +22,20 @@ pub mod eval;
 pub mod guide;
 #[cfg(feature = "json")]
 pub mod json;
+pub mod lint;
 pub mod lower;
 pub mod model;
 mod near;
 pub mod omission;
 pub mod op;
+mod ptx;
 pub mod read;
 #[cfg(feature = "json")]
 pub mod schema;
 #[cfg(feature = "spirv")]
 pub mod spirv;
+pub mod stats;
+mod tags;
 pub mod target;
 pub mod track;
 mod work;

@@ -244,6 +244,32 @@ mod tests {
         });
     }
 
+    /// A frame whose address and rules move again and again, with rules that read the caller's registers and rules in
+    /// other registers.
+    #[test]
+    fn rules_of_a_frame() {
+        let register = |number| gpu().sgpr(number).unwrap();
+        let entry = |number| Val::entry_value(register(number));
+        grows_as_the_number(40, |count| {
+            check(&function(2 * count, |m, f, _| {
+                let mut frame = m.frame(f).unwrap();
+                frame.return_address(0..8 * count, register(30), register(31)).unwrap();
+                for number in 0..count {
+                    let (start, by) = (8 * number, 4 * (number % 8) as i64);
+                    let memory = |number: u16, by| {
+                        Loc::memory(SpaceId::PRIVATE_WAVE, Val::register(register(number)).plus(by))
+                    };
+                    frame.cfa(start..start + 8, memory(32, by)).unwrap();
+                    let caller = Loc::memory(SpaceId::PRIVATE_WAVE, entry(40).plus(by));
+                    frame.saved(start..start + 4, register(41), caller).unwrap();
+                    frame.saved(start..start + 4, register(42), Loc::register(register(43))).unwrap();
+                    frame.saved(start + 4..start + 8, register(43), Loc::register(register(42))).unwrap();
+                    frame.saved(start + 4..start + 8, register(44), Loc::cfa().offset(-by)).unwrap();
+                }
+            }));
+        });
+    }
+
     /// A block with ranges in any order, and an inner block with the same ranges.
     #[test]
     fn ranges_of_a_block() {
@@ -328,13 +354,18 @@ mod tests {
         });
     }
 
+    /// The rule of the return address: it is 8 bytes below the canonical frame address, by `DW_CFA_offset` or
+    /// `DW_CFA_expression` (DWARF 5 section 6.4.2.3).
+    const BY_OFFSET: &[u8] = &[0x90, 1];
+    const BY_EXPRESSION: &[u8] = &[0x10, 16, 2, 0x38, 0x1c];
+
     /// A function that calls itself `count` times, with a row for each byte before the call.
-    fn unwind(count: u64, ask: impl Fn(&CallStack<'_, '_>)) {
+    fn unwind(count: u64, rule: &[u8], ask: impl Fn(&CallStack<'_, '_>)) {
         let entry = |id: u32, rest: &[u8]| {
             let bytes = [&id.to_le_bytes()[..], rest].concat();
             [&(bytes.len() as u32).to_le_bytes()[..], &bytes].concat()
         };
-        let cie = entry(u32::MAX, &[4, 0, 8, 0, 1, 0x78, 16, 0x0c, 7, 8, 0x90, 1]);
+        let cie = entry(u32::MAX, &[&[4, 0, 8, 0, 1, 0x78, 16, 0x0c, 7, 8][..], rule].concat());
         let start = 0x1000u64;
         let rows: Vec<u8> = (0..count).flat_map(|number| [0x41, 0x0e, 8 + 8 * (number % 2) as u8]).collect();
         let code = [start.to_le_bytes(), (count + 8).to_le_bytes()].concat();
@@ -356,13 +387,18 @@ mod tests {
 
     #[test]
     fn levels_of_calls() {
-        grows_as_the_number(400, |count| unwind(count, |_| {}));
+        grows_as_the_number(400, |count| unwind(count, BY_OFFSET, |_| {}));
+    }
+
+    #[test]
+    fn levels_with_expressions() {
+        grows_as_the_number(400, |count| unwind(count, BY_EXPRESSION, |_| {}));
     }
 
     #[test]
     fn a_register_that_no_level_saves() {
         let ask = |count| {
-            unwind(count, |stack| {
+            unwind(count, BY_OFFSET, |stack| {
                 (0..count as u32).for_each(|number| {
                     let frame = stack.frame(number).unwrap().unwrap();
                     assert_eq!(frame.register(Reg(3)).unwrap().to_string(), "reg:3");

@@ -1,19 +1,29 @@
 //! The command: its output, its files, and its exit codes.
 #![cfg(feature = "cli")]
 
+#[path = "cli/code.rs"]
+mod code;
 mod common;
 #[path = "cli/help.rs"]
 mod help;
 #[path = "cli/hints.rs"]
 mod hints;
+#[path = "cli/lint.rs"]
+mod lint;
 #[path = "cli/machines.rs"]
 mod machines;
+#[path = "cli/modules.rs"]
+#[cfg(feature = "spirv")]
+mod modules;
 #[path = "cli/near.rs"]
 mod near;
 #[path = "cli/places.rs"]
 mod places;
 #[path = "cli/targets.rs"]
 mod targets;
+#[path = "common/tools.rs"]
+#[allow(dead_code, reason = "the parts are those of other tests")]
+mod tools;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -564,4 +574,29 @@ fn modules_with_another_set() {
     let dumped = run(&["dump", &file]);
     let expected = format!("SPIR-V 1.1, ids below 10\n%1 = {set}");
     assert_eq!((dumped.code, &*dumped.errors, &*dumped.text()), (1, "", &*expected));
+}
+
+/// A command that takes longer than a second shows the seconds on a terminal, and nothing elsewhere. `script` runs it
+/// on a pseudo-terminal.
+#[test]
+fn a_line_shows_how_long_a_command_takes() {
+    let folder = Folder::new("progress");
+    let written = run_with(lane_wise(r#"{"per_lane": "v3"}"#).as_bytes(), &["emit", "-", "-o", "-"]);
+    let object = folder.file("a.o", &written.out);
+    let (eitri, text) = (env!("CARGO_BIN_EXE_eitri"), folder.path("a.txt"));
+    let slowly = format!("(sleep 1.5; cat {object}) | {eitri} dump - > {text}");
+    let shell = |tool: tools::Tool, arguments: &[&str]| {
+        let run = tool.run(arguments)?;
+        assert!(run.succeeded, "{run}");
+        Some((format!("{}{}", run.out, run.errors), std::fs::read(&text).expect("a text")))
+    };
+    let script = tools::Tool::new("script", "bsdutils");
+    let Some((shown, on_terminal)) = shell(script, &["-qec", &slowly, "/dev/null"]) else { return };
+    assert_eq!(shown, "\rdump -: 1 s\r\x1b[K");
+    let (shown, elsewhere) =
+        shell(tools::Tool::new("sh", "dash"), &["-c", &slowly]).expect("a shell is installed");
+    assert_eq!(shown, "");
+    assert!(!elsewhere.is_empty() && on_terminal == elsewhere);
+    let quick = format!("{eitri} dump {object} > {text}");
+    assert_eq!(shell(script, &["-qec", &quick, "/dev/null"]), Some((String::new(), elsewhere)));
 }

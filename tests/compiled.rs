@@ -64,6 +64,17 @@ fn operation() -> impl Strategy<Value = Vec<u8>> {
         1 => (0x30u8..0x38, 0u8..10).prop_map(|(code, bytes)| vec![code, 0x9f, 0x93, bytes]),
         1 => Just(vec![0x12, 0x1e]),
         1 => (-40i16..4).prop_map(|by| [&[0x31, 0x1c, 0x12, 0x28][..], &by.to_le_bytes()].concat()),
+        // AMD's operations: the lane, addresses of spaces, offsets, and registers that are read.
+        2 => Just(vec![0xe9, 0x03]),
+        2 => (0x30u8..0x38).prop_map(|code| vec![0xe9, 0x03, code, 0x1e]),
+        2 => prop_oneof![Just(0x30u8), Just(0x35), Just(0x36), Just(0x37), Just(0x12)]
+            .prop_map(|space| vec![space, 0xe9, 0x02]),
+        2 => (0x30u8..0x40, prop_oneof![Just(0x04u8), Just(0x06)]).prop_map(|(by, code)| vec![by, 0xe9, code]),
+        1 => prop_oneof![Just(0x04u8), Just(0x06)].prop_map(|code| vec![0xe9, code]),
+        1 => (0u8..0x40).prop_map(|by| vec![0xe9, 0x05, by]),
+        1 => (0x50u8..0x56, 0x30u8..0x38).prop_map(|(reg, by)| vec![reg, by, 0xe9, 0x04]),
+        1 => (0x50u8..0x56, 0u8..10).prop_map(|(reg, bytes)| vec![reg, 0x94, bytes]),
+        1 => (0x50u8..0x56).prop_map(|reg| vec![reg, 0x06]),
         // Typed values: a constant, a register, a conversion.
         1 => Just(vec![0xa4, 0x10, 4, 1, 2, 3, 0x80]),
         1 => Just(vec![0xa5, 1, 0x13]),
@@ -95,6 +106,11 @@ fn machine(address_bytes: u8, big_endian: bool) -> Snapshot {
     }
     machine.cfa = Some(Location::memory(SpaceId::DEFAULT, u32::from(address_bytes) * 8, START + 0x80));
     let saved = [(Reg(1), Location::memory(SpaceId::DEFAULT, u32::from(address_bytes) * 8, START + 0x20))];
+    for lane in 0..2u8 {
+        let bytes: Vec<u8> = (0..0x60).map(|at| (at % 8) * (lane + 1)).collect();
+        machine.store(SpaceId(5), Some(lane.into()), 0, &bytes);
+        machine.store(SpaceId(6), None, u64::from(lane) * 0x60, &bytes);
+    }
     machine.callers = vec![Caller { pc: None, cfa: None, registers: saved.into() }];
     machine
 }
@@ -102,7 +118,14 @@ fn machine(address_bytes: u8, big_endian: bool) -> Snapshot {
 /// Registers 0 to 4 have 64 bits, 5 has 8; addresses of the default space have any size.
 fn layout(address_bits: u32, per: Per) -> Layout {
     let registers = (0..5).map(|reg| (Reg(reg), 64)).chain([(Reg(5), 8)]).collect();
-    Layout { registers, spaces: [(SpaceId::DEFAULT, SpaceLayout { address_bits, per })].into() }
+    let space = |address_bits, per| SpaceLayout { address_bits, per };
+    let spaces = [
+        (SpaceId::DEFAULT, space(address_bits, per)),
+        // Memory of each lane, and shared memory with addresses of a few bits.
+        (SpaceId(5), space(32, Per::Lane)),
+        (SpaceId(6), space(7, Per::Process)),
+    ];
+    Layout { registers, spaces: spaces.into() }
 }
 
 proptest! {
@@ -122,7 +145,8 @@ proptest! {
             prop_oneof![Just(Kind::Location), Just(Kind::Value), Just(Kind::Any)],
             prop::bool::weighted(0.1),
         ),
-        dialect in prop_oneof![4 => Just(Dialect::Dwarf5), 2 => Just(Dialect::Llvm), 1 => Just(Dialect::Dwarf6)],
+        dialect in prop_oneof![4 => Just(Dialect::Dwarf5), 4 => Just(Dialect::Llvm), 1 => Just(Dialect::Dwarf6)],
+        (lane, lanes) in (prop_oneof![1 => Just(None), 6 => (0u64..4).prop_map(Some)], 1u64..5),
         (code_big_endian, big_endian) in (prop::bool::weighted(0.1), prop::bool::weighted(0.2)),
         (steps, depth, stack, parts) in (
             prop_oneof![2 => Just(10_000u64), 1 => 0..40u64],
@@ -133,6 +157,7 @@ proptest! {
     ) {
         let expr = [(0..below).map(|number| 0x30 + number as u8 % 32).collect(), expr].concat();
         let mut machine = machine(address_bytes.max(2), big_endian);
+        (machine.lane, machine.lanes) = (lane, Some(lanes));
         machine.frame_base = Some((OwnedBody::Expression(frame_base), 0));
         machine.entries.insert(0x40, (OwnedBody::Expression(called), 0));
         let bits = u32::from(address_bytes) * 8;

@@ -12,9 +12,10 @@ use std::process::Command;
 use consumers::{combinations, consumers, named, varied};
 use eitri::Result;
 use eitri::build::Builder;
+use eitri::consumer::Tables;
 use eitri::emit::Section;
 use eitri::emit::elf::{Code, new_object};
-use eitri::lower::{Consumer, Policy, Units, lower};
+use eitri::lower::{Consumer, Policy, Stream, Units, lower};
 use eitri::model::{BaseEncoding, Loc, Module, Row, Val};
 use eitri::target::{Gfx, Target, Wave};
 use proptest::prelude::*;
@@ -26,35 +27,42 @@ fn written(module: &Module) -> Vec<Section> {
     written.into_iter().flat_map(|lowered| lowered.sections).collect()
 }
 
+fn gpu() -> Result<Target> {
+    Target::amdgpu(Gfx::GFX1030, Wave::W32)
+}
+
 /// A unit with enough names, types, abbreviations, addresses and equal lists to make the tables grow.
-fn large() -> Result<Module> {
-    let gpu = Target::amdgpu(Gfx::GFX1030, Wave::W32)?;
-    let (v3, s4) = (gpu.vgpr(3)?, gpu.sgpr(4)?);
-    let mut m = Builder::new(gpu);
-    for unit in 0..3 {
-        let unit = m.unit(&format!("{unit}.cl"));
-        let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
-        for function in 0..40 {
-            let name = format!("f{function}");
-            let f = m.function(unit, &name)?.code(&name, 0x100).id();
-            let array = m.array(unit, int, &[Some(function + 1)])?;
-            m.typedef(unit, &format!("array{function}"), Some(array))?;
-            let symbol = m.symbol(&format!("f{}", function * 7 % 40));
-            for index in 0..8 {
-                let name = format!("x{}", index * function % 60);
-                let mut x = m.variable(f, &name, int)?;
-                x.live(0..4 + 4 * (index % 3), Loc::per_lane(v3))?
-                    .live(0x20..0x40, Loc::value(Val::register(s4).plus(index as i64)))?
-                    .live(0x40..0x60, Loc::global_symbol(symbol))?;
-                if index % 2 == 0 {
-                    x.external();
-                }
-                if index % 3 == 0 {
-                    x.artificial();
-                }
+fn large_unit(m: &mut Builder, unit: usize) -> Result<()> {
+    let (v3, s4) = (m.target().vgpr(3)?, m.target().sgpr(4)?);
+    let unit = m.unit(&format!("{unit}.cl"));
+    let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+    for function in 0..40 {
+        let name = format!("f{function}");
+        let f = m.function(unit, &name)?.code(&name, 0x100).id();
+        let array = m.array(unit, int, &[Some(function + 1)])?;
+        m.typedef(unit, &format!("array{function}"), Some(array))?;
+        let symbol = m.symbol(&format!("f{}", function * 7 % 40));
+        for index in 0..8 {
+            let name = format!("x{}", index * function % 60);
+            let mut x = m.variable(f, &name, int)?;
+            x.live(0..4 + 4 * (index % 3), Loc::per_lane(v3))?
+                .live(0x20..0x40, Loc::value(Val::register(s4).plus(index as i64)))?
+                .live(0x40..0x60, Loc::global_symbol(symbol))?;
+            if index % 2 == 0 {
+                x.external();
+            }
+            if index % 3 == 0 {
+                x.artificial();
             }
         }
     }
+    Ok(())
+}
+
+/// Three such units.
+fn large() -> Result<Module> {
+    let mut m = Builder::new(gpu()?);
+    (0..3).try_for_each(|unit| large_unit(&mut m, unit))?;
     m.finish()
 }
 
@@ -90,6 +98,58 @@ fn units_on_threads_for_everyone() {
     for consumer in combinations() {
         assert!(same_on_threads(&large, &consumer, |count| count / 2), "{}", named(&consumer));
     }
+}
+
+/// One module for each unit of [`large`], lowered one after the other.
+fn streamed(consumer: &Consumer) -> Result<Vec<Section>> {
+    let mut stream = Stream::new(consumer, Policy::Partial);
+    for unit in 0..3 {
+        let mut m = Builder::new(gpu()?);
+        // Strings have other numbers in each module.
+        for other in 0..unit {
+            m.symbol(&format!("other_{other}"));
+        }
+        large_unit(&mut m, unit)?;
+        stream.push(&m.finish()?)?;
+    }
+    stream.finish()
+}
+
+#[test]
+fn units_in_modules_of_their_own_for_everyone() -> Result<()> {
+    let large = large()?;
+    for plain in combinations() {
+        let (names, pubs) = (plain.version == 5, plain.version < 5);
+        let mut with_tables = plain.clone();
+        with_tables.tables = Tables { names, pubs, aranges: true };
+        for consumer in [plain, with_tables] {
+            let whole = lower(&large, &consumer, Policy::Partial)?.sections;
+            let streamed = streamed(&consumer)?;
+            if consumer.tables.names {
+                // The names are in another order in `.debug_str`.
+                let size = |section: &Section| (section.name, section.bytes.len(), section.relocations.len());
+                let sizes = |all: &[Section]| all.iter().map(size).collect::<Vec<_>>();
+                assert_eq!(sizes(&streamed), sizes(&whole), "{}", named(&consumer));
+            } else {
+                assert!(streamed == whole, "{}", named(&consumer));
+            }
+        }
+    }
+    let mut split = Consumer::dwarf5();
+    split.is_split = true;
+    assert!(streamed(&split).is_err());
+    Ok(())
+}
+
+#[test]
+fn modules_of_a_stream_have_one_target() -> Result<()> {
+    let consumer = Consumer::dwarf5();
+    let mut stream = Stream::new(&consumer, Policy::Strict);
+    stream.push(&Builder::new(Target::x86_64()).finish()?)?;
+    let error = stream.push(&Builder::new(Target::aarch64()).finish()?).expect_err("another target");
+    assert!(error.to_string().contains("x86_64 and aarch64"), "{error}");
+    assert_eq!(Stream::new(&consumer, Policy::Strict).finish()?, []);
+    Ok(())
 }
 
 /// FNV-1a, a hash that is equal in every process.

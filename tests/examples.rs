@@ -11,6 +11,9 @@ use pretty_assertions::assert_eq;
 /// The example that prints and writes no file.
 const PRINTS_ONLY: &str = "minimal";
 
+/// The example that needs the feature `regalloc2`.
+const ALLOCATED: &str = "allocated";
+
 /// Names of the examples, one per file.
 fn names() -> Vec<String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
@@ -18,6 +21,8 @@ fn names() -> Vec<String> {
     let sources = files.filter(|path| path.extension().is_some_and(|extension| extension == "rs"));
     let mut names: Vec<String> =
         sources.filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned())).collect();
+    // One needs a feature that is not a default one.
+    names.retain(|name| cfg!(feature = "regalloc2") || name != ALLOCATED);
     names.sort();
     names
 }
@@ -73,13 +78,18 @@ fn objects_of_examples_say_what_was_reviewed() {
         ("frames", "sum.o"),
         ("attach", "uspill.debug.o"),
         ("own_dwarf", "own_dwarf.o"),
+        ("cuda_kernel", "cuda_kernel.debug.ptx"),
         ("spirv_kernel", "saxpy.debug.o"),
+        (ALLOCATED, "sum.o"),
     ];
+    let objects = objects.into_iter().filter(|(name, _)| cfg!(feature = "regalloc2") || *name != ALLOCATED);
+    let objects: Vec<_> = objects.collect();
     let with_object: Vec<&str> = objects.iter().map(|(name, _)| *name).chain([PRINTS_ONLY]).collect();
     assert!(names().iter().all(|name| with_object.contains(&name.as_str())), "each example has a golden");
     for (name, object) in objects {
         let (_, files) = run(name, 3);
-        let target = eitri::target::Target::named("amdgpu-gfx1030-wave32").expect("a target");
+        let gpu = if name == "cuda_kernel" { "nvptx-sm_80" } else { "amdgpu-gfx1030-wave32" };
+        let target = eitri::target::Target::named(gpu).expect("a target");
         let text = eitri::dump::print(&files[object], Some(&target)).expect("an object that can be read");
         common::check_golden(&format!("examples/{name}.txt"), &text);
     }
@@ -89,7 +99,7 @@ fn objects_of_examples_say_what_was_reviewed() {
 #[test]
 fn modules_of_examples_say_what_was_reviewed() {
     let (_, files) = run("spirv_kernel", 5);
-    for name in ["debug", "shader"] {
+    for name in ["debug", "vulkan"] {
         let words = eitri::spirv::from_bytes(&files[&format!("saxpy.{name}.spv")]).expect("words");
         let facts = eitri::spirv::read(&words).expect("a module");
         let text = eitri::spirv::print(&facts, Default::default());
@@ -157,4 +167,9 @@ fn the_pages_show_examples_and_what_they_print() {
             ("<!-- output of diverged -->", printed("diverged")),
         ],
     );
+    let first = "struct Emitted";
+    let glue = part(ALLOCATED, first, "// Up to here.").replace("// Up to here.\n", "");
+    let lines = glue.lines().filter(|line| !line.trim().is_empty()).count();
+    assert!(lines <= 40, "the glue has {lines} lines");
+    common::check_page("docs/locations.md", &[("<!-- examples/allocated.rs: the glue -->", glue)]);
 }

@@ -63,7 +63,7 @@ impl Builder {
     }
 }
 
-call_properties! { methods CallBuilder; }
+call_properties! { methods (self) CallBuilder; }
 
 impl CallBuilder<'_> {
     /// Returns the call's id.

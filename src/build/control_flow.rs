@@ -25,8 +25,8 @@ pub enum ExecWrite {
     Save(MaskId),
     /// Narrows EXEC to some lanes of the mask. The other lanes run later: they wait where the mask was saved.
     And(MaskId),
-    /// Removes finished lanes from EXEC, or from a mask saved later. They wait after the instruction that restores this
-    /// mask.
+    /// Removes finished lanes from EXEC. They wait after the instruction that restores this mask. Code that also removes
+    /// them from masks saved later, before or after, has this effect at the one instruction at which they leave EXEC.
     AndNot(MaskId),
     /// Switches EXEC to the lanes of the mask that were not active: the other side begins. The lanes that were active
     /// wait after the instruction that restores the mask.
@@ -316,8 +316,9 @@ impl ControlFlow {
                 let error = ErrorKind::UnknownId(format!("mask {mask} of this control flow"));
                 return Err(at_pcs(error.into(), Some(pcs.clone())));
             }
-            let is_around = |block: &Range<u64>| block.start <= pcs.start && pcs.end <= block.end;
-            if !self.blocks.iter().any(is_around) {
+            // Blocks do not overlap: the last one that begins before the instruction is around it, or none is.
+            let after = sorted.partition_point(|block| block.start <= pcs.start);
+            if sorted[..after].last().is_none_or(|block| pcs.end > block.end) {
                 let what = "an instruction that writes EXEC is outside all blocks";
                 return Err(at_pcs(Error::bad_argument(what), Some(pcs.clone())));
             }

@@ -337,6 +337,8 @@ fn check_variable(module: &Module, id: VariableId, variable: &Variable, around: 
     let is_live = !variable.live.is_empty();
     if let Some(function) = around.function
         && is_live
+        // The ranges are sorted and disjoint.
+        && module.live(id).last().is_some_and(|last| last.pcs().end > function.bytes)
         && let Some(live) = module.live(id).iter().find(|live| live.pcs().end > function.bytes)
     {
         let at = module.at_variable(id, Some(live.pcs()));

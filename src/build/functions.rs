@@ -111,7 +111,7 @@ pub struct FunctionBuilder<'b> {
     id: FunctionId,
 }
 
-function_properties! { methods FunctionBuilder; }
+function_properties! { methods (self) FunctionBuilder; }
 
 impl FunctionBuilder<'_> {
     /// Sets the function's code: `bytes` bytes at a symbol of the object. It precedes all uses of the function's pcs.

@@ -233,15 +233,7 @@ impl LanesBuilder<'_> {
         }
         let masks = first as u32..module.lanes.masks.len() as u32;
         let (start, end, waits_at) = (pcs.start as u32, pcs.end as u32, waits_at as u32);
-        Ok(module.lanes.regions.push(Region {
-            scope,
-            kind,
-            parent: self.around,
-            start,
-            end,
-            waits_at,
-            masks,
-        }))
+        Ok(module.lanes.regions.push(Region::new(scope, kind, self.around, start, end, waits_at, masks)))
     }
 
     /// Adds whole-wave code: while the pc is in `pcs`, EXEC includes inactive lanes, and the mask has the active ones.

@@ -61,11 +61,22 @@ pub(super) struct Checked {
     vector: Reg,
     /// Whether the location depends on the start of the function's stack frame.
     pub(super) has_slot: bool,
+    /// Whether the location references another entity.
+    has_names: bool,
 }
 
 impl Default for Checked {
     fn default() -> Self {
-        Self { room: UNKNOWN, vector: Reg(0), has_slot: false }
+        Self { room: UNKNOWN, vector: Reg(0), has_slot: false, has_names: false }
+    }
+}
+
+impl Checked {
+    /// Bits of the storage from the location on, if the location is valid in every unit and for every size up to these
+    /// bits.
+    #[inline]
+    pub(super) fn room_anywhere(&self) -> Option<u64> {
+        (!self.has_names && !self.room.is_all_lanes()).then_some(self.room.after)
     }
 }
 
@@ -167,21 +178,13 @@ pub(super) fn check_in(
     {
         return Ok(Checked::default());
     }
-    // The last two constants, and the number of consecutive constants directly before this node.
-    let (mut last, mut run) = ([0; 2], 0);
     let mut places = Places::new();
-    let (mut has_slot, mut whole) = (false, Reg(0));
+    let (mut has_slot, mut has_names, mut whole) = (false, false, Reg(0));
     loop {
-        if nodes.skip_arithmetic() {
-            run = 0;
-        }
+        let numbers = nodes.clone();
+        nodes.skip_pure();
+        let here = nodes.clone();
         let Some(node) = nodes.next() else { break };
-        if let Node::Const(value) = node {
-            last = [last[1], value];
-            run += 1;
-            continue;
-        }
-        let constants = core::mem::take(&mut run);
         let place = match node {
             Node::Register(reg) => {
                 let register = register(module, reg)?;
@@ -238,8 +241,7 @@ pub(super) fn check_in(
             }
             Node::Overlay => {
                 let (above, below) = (places.pop(), places.pop());
-                if constants >= 2 {
-                    let [offset, size] = last;
+                if let Some((offset, size)) = last_constants(numbers, nodes.at_most()) {
                     takes(target, whole, "the overlay", above, size)?;
                     fits("the overlay", below, offset.saturating_add(size))?;
                 }
@@ -265,11 +267,13 @@ pub(super) fn check_in(
             Node::Implicit(bytes) => room(8 * bytes.len() as u64),
             Node::Value => room(u64::from(target.address_bytes()) * 8),
             Node::PointerTo(..) => {
-                named(module, unit, node)?;
+                has_names = true;
+                named(module, unit, here)?;
                 room(u64::from(target.address_bytes()) * 8)
             }
             Node::Call(procedure) => {
-                named(module, unit, node)?;
+                has_names = true;
+                named(module, unit, here)?;
                 let called = procedures[procedure];
                 has_slot |= called.has_slot;
                 if called.room.is_all_lanes() {
@@ -278,13 +282,15 @@ pub(super) fn check_in(
                 called.room
             }
             Node::Expr(_) => {
-                named(module, unit, node)?;
+                has_names = true;
+                named(module, unit, here)?;
                 UNKNOWN
             }
             Node::Cfa => frame,
             Node::Undefined => UNKNOWN,
             Node::Address(..) => {
-                named(module, unit, node)?;
+                has_names = true;
+                named(module, unit, here)?;
                 continue;
             }
             Node::Read(bits) => {
@@ -313,7 +319,20 @@ pub(super) fn check_in(
     if let Some(bits) = bits {
         takes(target, whole, what, room, bits)?;
     }
-    Ok(Checked { room, vector: whole, has_slot })
+    Ok(Checked { room, vector: whole, has_slot, has_names })
+}
+
+/// Returns the last two numbers before a node, if both are constants. `rest` is the number of words after the node.
+#[cold]
+fn last_constants(mut numbers: Nodes<'_>, rest: usize) -> Option<(u64, u64)> {
+    let mut last = [None; 3];
+    while numbers.at_most() > rest {
+        last = [last[1], last[2], numbers.next()];
+    }
+    match last {
+        [Some(Node::Const(offset)), Some(Node::Const(size)), _] => Some((offset, size)),
+        _ => None,
+    }
 }
 
 /// Description for [`number`] of a register's value.
@@ -338,10 +357,11 @@ fn levels(nodes: Nodes<'_>) -> usize {
     levels.pop().unwrap_or(0)
 }
 
-/// Refuses a node's entity that does not exist, or is in another unit though referenced by an offset in this one. A
-/// separate function, as most locations name no entity.
+/// Refuses the next node's entity if it does not exist, or is in another unit though referenced by an offset in this
+/// one. A separate function, as most locations name no entity.
 #[inline(never)]
-fn named(module: &Module, unit: UnitId, node: Node<'_>) -> Result<()> {
+fn named(module: &Module, unit: UnitId, mut nodes: Nodes<'_>) -> Result<()> {
+    let Some(node) = nodes.next() else { return Ok(()) };
     match node {
         Node::PointerTo(variable, _) => {
             super::known(module.variables.is_valid(variable), || variable.to_string())

@@ -80,7 +80,7 @@ use indexmap::IndexMap;
 
 use crate::error::{At, Error, ErrorKind, Result};
 use crate::model::{
-    Entity, ExprId, FileId, Module, Pool, ProcedureId, Row, StringId, Symbol, Type, TypeId, UnitId,
+    Entity, ExprId, FileId, Module, Pool, ProcedureId, Recent, Row, StringId, Symbol, Type, TypeId, UnitId,
 };
 use crate::op::{Expr, FixupKind};
 use crate::target::Target;
@@ -106,6 +106,8 @@ pub struct Builder {
     preprocessors: SecondaryMap<UnitId, macros::Preprocessor>,
     /// Checked facts of each procedure's location.
     procedures: loc::Procedures,
+    /// Recent locations of variables.
+    recent: Recent<variables::Placed>,
     /// Locations with stack slots in functions without a known stack base.
     slots: Vec<slots::Slot>,
     /// First error of a call that returns no `Result`.
@@ -153,6 +155,7 @@ impl Builder {
             with_scopes: EntitySet::new(),
             preprocessors: SecondaryMap::new(),
             procedures: SecondaryMap::new(),
+            recent: Default::default(),
             slots: Vec::new(),
             wrong: None,
         }

@@ -32,7 +32,7 @@ impl Builder {
     pub fn import(&mut self, scope: impl InScope, what: Imported) -> Result<ImportBuilder<'_>> {
         let scope = scope.scope(&self.module)?;
         imported(&self.module, scope, what).map_err(|error| error.or_at(self.module.at_scope(scope)))?;
-        let id = self.module.imports.push(Import { scope, what, name: None, line: None });
+        let id = self.module.imports.push(Import::new(scope, what));
         Ok(ImportBuilder { builder: self, id })
     }
 
@@ -48,8 +48,26 @@ impl Builder {
             return Err(error.or_at(self.module.at_scope(scope)));
         }
         let name = self.name(name).map_err(|error| error.or_at(self.module.at_scope(scope)))?;
-        let id = self.module.labels.push(Label { scope, name, pc: None, line: None });
+        let id = self.module.labels.push(Label::new(scope, name));
         Ok(LabelBuilder { builder: self, id })
+    }
+
+    /// Returns a builder for further properties of an import.
+    ///
+    /// # Errors
+    /// [`UnknownId`](crate::error::ErrorKind::UnknownId).
+    pub fn describe_import(&mut self, import: ImportId) -> Result<ImportBuilder<'_>> {
+        known(self.module.imports.is_valid(import), || import.to_string())?;
+        Ok(ImportBuilder { builder: self, id: import })
+    }
+
+    /// Returns a builder for further properties of a label.
+    ///
+    /// # Errors
+    /// [`UnknownId`](crate::error::ErrorKind::UnknownId).
+    pub fn describe_label(&mut self, label: LabelId) -> Result<LabelBuilder<'_>> {
+        known(self.module.labels.is_valid(label), || label.to_string())?;
+        Ok(LabelBuilder { builder: self, id: label })
     }
 }
 

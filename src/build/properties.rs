@@ -1,28 +1,50 @@
-//! Methods of builders for plain properties, by the [table](crate::model::entities).
+//! Methods of builders for plain properties, by the [table](crate::model::entities). A row with `by` has a hand-written
+//! method.
 
-/// The methods of a builder, which has `data` and, for texts, `text`.
+/// The methods of a builder: of one that has `data` and, for texts, `text`, `(self)`; of one with a `member`, which the
+/// methods return changed, `(value)`.
 macro_rules! methods { (
-    $builder:ident;
+    $how:tt $builder:ident;
     $(
-        #[doc = $doc:literal] $kind:tt $key:ident $(=> $field:ident $(($attribute:ident))?)?
-        $(in member => $inner:ident $(($inner_attribute:ident))?)?;
+        #[doc = $doc:literal] $kind:tt $since:literal $key:ident
+        $(=> $field:ident $(by $method:ident)? $(($attribute:ident $(, spirv $bit:literal)?))?)?
+        $(in member => $inner:ident $(($inner_attribute:ident $(, spirv $inner_bit:literal)?))?)?;
     )*
 ) => {
     impl $builder<'_> {
-        $($($crate::build::properties::method! { $doc $kind $key: $field })?)*
-        $($($crate::build::properties::method! { $doc $kind $key: member.$inner })?)*
+        $($($crate::build::properties::method! {
+            $doc $kind $key $how: $field $(by $method)?
+        })?)*
+        $($($crate::build::properties::method! { $doc $kind $key $how: member.$inner })?)*
     }
 } }
 
 macro_rules! method {
-    ($doc:literal [flag] $key:ident: $($field:ident).+) => {
+    ($doc:literal $kind:tt $key:ident $how:tt: $field:ident by $method:ident) => {};
+    ($doc:literal [flag] $key:ident (value): $field:ident) => {
+        #[doc = $doc]
+        #[must_use]
+        pub fn $key(mut self) -> Self {
+            self.member.$field = true;
+            self
+        }
+    };
+    ($doc:literal [$kind:ident $type:ty] $key:ident (value): $field:ident) => {
+        #[doc = $doc]
+        #[must_use]
+        pub fn $key(mut self, value: $type) -> Self {
+            self.member.$field = Some(value);
+            self
+        }
+    };
+    ($doc:literal [flag] $key:ident (self): $($field:ident).+) => {
         #[doc = $doc]
         pub fn $key(&mut self) -> &mut Self {
             self.data().$($field).+ = true;
             self
         }
     };
-    ($doc:literal [text] $key:ident: $($field:ident).+) => {
+    ($doc:literal [text] $key:ident (self): $($field:ident).+) => {
         #[doc = $doc]
         pub fn $key(&mut self, text: &str) -> &mut Self {
             let text = self.text(text);
@@ -30,7 +52,7 @@ macro_rules! method {
             self
         }
     };
-    ($doc:literal [$kind:ident $type:ty] $key:ident: $($field:ident).+) => {
+    ($doc:literal [$kind:ident $type:ty] $key:ident (self): $($field:ident).+) => {
         #[doc = $doc]
         pub fn $key(&mut self, value: $type) -> &mut Self {
             self.data().$($field).+ = Some(value);

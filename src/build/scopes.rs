@@ -326,9 +326,11 @@ impl Builder {
             self.in_calls.insert(id);
         }
         self.with_scopes.insert(parent);
-        let mut scope = Scope::new(self.module.scopes[parent].unit, Some(parent), kind);
-        scope.function = scope.function.or_else(|| self.module.function_of(parent));
-        self.module.scopes.push(scope)
+        let function = match kind {
+            ScopeKind::Function(function) => Some(function),
+            _ => self.module.function_of(parent),
+        };
+        self.module.scopes.push(Scope::new(self.module.scopes[parent].unit, Some(parent), kind, function))
     }
 }
 

@@ -13,7 +13,7 @@ pub struct UnitBuilder<'b> {
     id: UnitId,
 }
 
-unit_properties! { methods UnitBuilder; }
+unit_properties! { methods (self) UnitBuilder; }
 
 impl UnitBuilder<'_> {
     /// Sets the source language, such as [`Language::HIP`], or a number `DW_LANG_*`. DWARF 5 section 3.1.1, item 5.
@@ -65,8 +65,8 @@ impl Builder {
     pub fn unit(&mut self, name: &str) -> UnitId {
         let name = self.string(name, |_| At::default());
         let id = self.module.units.next_key();
-        let scope = self.module.scopes.push(Scope::new(id, None, ScopeKind::Unit));
-        let file = self.module.files.push(File { unit: id, name, directory: None, md5: None, source: None });
+        let scope = self.module.scopes.push(Scope::new(id, None, ScopeKind::Unit, None));
+        let file = self.module.files.push(File::new(id, name, None));
         self.files.insert((id, None, name), file);
         self.module.units.push(Unit::new(name, scope, file))
     }
@@ -99,7 +99,7 @@ impl Builder {
         let name = self.name_in(unit, name)?;
         let directory = directory.map(|directory| self.name_in(unit, directory)).transpose()?;
         let files = &mut self.module.files;
-        let new = || files.push(File { unit, name, directory, md5: None, source: None });
+        let new = || files.push(File::new(unit, name, directory));
         Ok(*self.files.entry((unit, directory, name)).or_insert_with(new))
     }
 

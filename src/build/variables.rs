@@ -9,8 +9,8 @@ use super::{Builder, loc, pcs};
 use crate::error::{ErrorKind, Result};
 use crate::model::entities::variable_properties;
 use crate::model::{
-    Accessibility, FileId, Live, Loc, LocId, MemorySpace, Node, ScopeId, ScopeKind, SourceLine, StringId,
-    TypeId, UnitId, Variable, VariableId, VariableKind,
+    Accessibility, FileId, Live, Loc, LocId, MemorySpace, Node, ScopeId, ScopeKind, Small, SourceLine,
+    StringId, TypeId, UnitId, Variable, VariableId, VariableKind,
 };
 
 /// Describes a variable. Made by [`Builder::variable`] and related methods.
@@ -25,6 +25,16 @@ pub struct VariableBuilder<'b> {
     code_bytes: u64,
     /// Whether the start of the function's stack frame is not known yet.
     lacks_base: bool,
+}
+
+/// A location in the module.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Placed {
+    loc: LocId,
+    /// Whether the location depends on the start of the function's stack frame.
+    has_slot: bool,
+    /// Bits of the storage from the location on.
+    room: u64,
 }
 
 impl Builder {
@@ -187,7 +197,7 @@ impl Builder {
     }
 }
 
-variable_properties! { methods VariableBuilder; }
+variable_properties! { methods (self) VariableBuilder; }
 
 impl VariableBuilder<'_> {
     /// Returns the variable's id.
@@ -292,14 +302,36 @@ impl VariableBuilder<'_> {
 
     #[inline(always)]
     fn place(&mut self, loc: &Loc, pcs: Option<&Range<u64>>) -> Result<LocId> {
-        let checked = loc::check(self.builder, self.unit, loc, self.bits, "the variable");
-        if self.lacks_base && matches!(checked, Ok(true)) {
+        let small = loc.postfix().small();
+        let is_same = |small: Small<'_>, placed: &&Placed| {
+            self.bits.is_none_or(|bits| bits <= placed.room)
+                && self.builder.module.locs.is_small(placed.loc, small)
+        };
+        let found = small.and_then(|small| {
+            self.builder.recent.get(small.hash).filter(|placed| is_same(small, placed)).copied()
+        });
+        let placed = match found {
+            Some(placed) => placed,
+            None => self.new_place(loc, small, pcs)?,
+        };
+        if self.lacks_base && placed.has_slot {
             self.slot(pcs);
         }
-        match checked.and_then(|_| self.builder.module.locs.push(loc)) {
-            Ok(loc) => Ok(loc),
-            Err(error) => Err(self.error(error, pcs.cloned())),
+        Ok(placed.loc)
+    }
+
+    /// Checks and stores a location.
+    #[inline(never)]
+    fn new_place(&mut self, loc: &Loc, small: Option<Small<'_>>, pcs: Option<&Range<u64>>) -> Result<Placed> {
+        let checked = loc::facts(self.builder, self.unit, loc, self.bits, "the variable");
+        let placed = checked.and_then(|checked| Ok((self.builder.module.locs.push(loc)?, checked)));
+        let (loc, checked) = placed.map_err(|error| self.error(error, pcs.cloned()))?;
+        let room = checked.room_anywhere();
+        let placed = Placed { loc, has_slot: checked.has_slot, room: room.unwrap_or_default() };
+        if let (Some(small), Some(_)) = (small, room) {
+            self.builder.recent.add(small.hash, placed);
         }
+        Ok(placed)
     }
 
     #[cold]

@@ -30,7 +30,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         ] {
             let Some(loc) = loc else { continue };
             if entry.attr(name).is_some() || !is_omitted(Subject::Call(id), property) {
-                self.said(said(loc, true), entry, name, &at);
+                self.compare_attribute(said(loc, true), entry, name, &at);
             }
         }
         let mut found = entry.children().peekable();

@@ -9,7 +9,7 @@ use super::report::Kind;
 use super::tree::{Described, hex};
 use crate::error::{At, Count, Error, Result};
 use crate::model::{Address, FunctionId, Module, UnitId};
-use crate::read::{Dwarf, Entry, Object, Section, Unit};
+use crate::read::{Dwarf, Entry, Object, Section, Unit, Value};
 
 /// Looks for the code of every function in an object, before debug information is added to the object.
 ///
@@ -109,6 +109,18 @@ impl<'a, 'o> Compare<'a, 'o> {
             Ok(ranges) => ranges,
             Err(error) => return self.report.unreadable(self.described.object, &error, at.clone()),
         };
+        if self.described.consumer.has_absolute_lists {
+            // The base of the unit's lists, whose addresses are absolute.
+            let base = match root.attr(dw::DW_AT_low_pc) {
+                Some(Value::Address(base)) => base,
+                _ => 0,
+            };
+            if !found.is_empty() || base != 0 {
+                let found = if found.is_empty() { format!("{base:#x}") } else { hex(&found) };
+                self.report.find(Kind::Code, at.clone(), "no ranges, and 0 as the base of lists", found);
+            }
+            return;
+        }
         let functions = &self.described.index.functions[id];
         let code = functions.iter().filter_map(|&function| {
             let start = self.described.address(function)?;

@@ -57,8 +57,9 @@ pub(super) struct Known {
 /// Comparisons that depend on all entries of a file.
 #[derive(Default)]
 pub(super) struct Pending<'a, 'o> {
-    pub(super) references: Vec<(At, Reference<'a, 'o>)>,
-    pub(super) numbers: Vec<(At, Number, Entry<'a, 'o>)>,
+    /// References and numbers, each of an entity that locates findings.
+    pub(super) references: Vec<(Entity, Reference<'a, 'o>)>,
+    pub(super) numbers: Vec<(Entity, Number, Entry<'a, 'o>)>,
     /// Composite types, whose scopes are compared.
     pub(super) types: Vec<(ScopeId, Entry<'a, 'o>)>,
     pub(super) places: Vec<(VariableId, Entry<'a, 'o>, Option<FunctionId>)>,
@@ -231,8 +232,8 @@ impl<'a, 'o> Compare<'a, 'o> {
         self.references();
         let Pending { numbers, places, frames, calls, lanes, units, .. } = core::mem::take(&mut self.pending);
         let mut meanings = self.meanings();
-        for (at, number, entry) in numbers {
-            meanings.value(number, entry, &at);
+        for (of, number, entry) in numbers {
+            meanings.value(number, entry, of);
         }
         for (variable, entry, function) in places {
             meanings.location(variable, entry, function);
@@ -252,9 +253,9 @@ impl<'a, 'o> Compare<'a, 'o> {
     /// Compares the machine and the processor of the object with the module's target.
     pub(super) fn header(&mut self, object: &Object<'_>) {
         let target = &self.described.module.target;
-        self.report.same(&At::default(), "ELF machine", &target.elf().machine, &object.machine());
+        self.report.expect_equal(&At::default(), "ELF machine", &target.elf().machine, &object.machine());
         let name = |gfx: Option<crate::target::Gfx>| gfx.map(crate::target::Gfx::name);
-        self.report.same(&At::default(), "processor", &name(target.gfx()), &name(object.gfx()));
+        self.report.expect_equal(&At::default(), "processor", &name(target.gfx()), &name(object.gfx()));
     }
 
     /// Compares every unit of the module. Units match by name, and those of one name in order.
@@ -311,7 +312,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         {
             self.report.unreadable(self.described.object, &error, at.clone());
         }
-        self.node(&self.described.unit(id, is_split), root, at);
+        self.node(&self.described.unit(id, is_split), root, Entity::TypeUnit(id));
         let has_code = if is_split { self.skeleton(id, found, at) } else { Some(root) };
         if let Some(has_code) = has_code {
             self.known.units.insert(has_code.unit().offset, id);
@@ -328,12 +329,12 @@ impl<'a, 'o> Compare<'a, 'o> {
 
     /// Compares the header of a unit.
     pub(super) fn unit_header(&mut self, unit: &crate::read::Unit<'_>, kind: DwUt, at: &At) {
-        self.report.same(at, "a unit's kind", &kind, &unit.kind);
-        self.report.same(at, "entries that do not end", &0, &unit.unclosed);
+        self.report.expect_equal(at, "a unit's kind", &kind, &unit.kind);
+        self.report.expect_equal(at, "entries that do not end", &0, &unit.unclosed);
         let (expected, found) = (self.described.consumer, &unit.encoding);
         let address_bytes = self.described.module.target.address_bytes();
-        self.report.same(at, "bytes of an address", &address_bytes, &found.address_bytes);
-        self.report.same(at, "the DWARF version", &expected.version, &found.version);
-        self.report.same(at, "bytes of an offset", &expected.format.word_size(), &found.offset_bytes);
+        self.report.expect_equal(at, "bytes of an address", &address_bytes, &found.address_bytes);
+        self.report.expect_equal(at, "the DWARF version", &expected.version, &found.version);
+        self.report.expect_equal(at, "bytes of an offset", &expected.format.word_size(), &found.offset_bytes);
     }
 }

@@ -16,7 +16,7 @@ pub(super) trait Describe {
     fn describe(&self) -> String;
 }
 
-macro_rules! words { ($($type:ty: |$value:ident| $words:expr;)*) => { $(
+macro_rules! describe { ($($type:ty: |$value:ident| $words:expr;)*) => { $(
     impl Describe for $type {
         fn describe(&self) -> String {
             let $value = self;
@@ -24,7 +24,7 @@ macro_rules! words { ($($type:ty: |$value:ident| $words:expr;)*) => { $(
         }
     }
 )* } }
-words! {
+describe! {
     u8: |number| number.to_string();
     u16: |number| number.to_string();
     u32: |number| number.to_string();

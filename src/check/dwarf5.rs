@@ -6,6 +6,7 @@
 use super::locations::Place;
 use super::meanings::Meanings;
 use super::report::Kind;
+use crate::consumer::Consumer;
 use crate::model::Node;
 use crate::op::{Decoder, Dialect, Encoding, Op};
 use crate::read::Value;
@@ -13,16 +14,20 @@ use crate::read::Value;
 impl<'a, 'o> Meanings<'_, 'a, 'o> {
     /// Checks the form of a variable's expressions, if the consumer reads plain DWARF 5 only.
     pub(super) fn plain_form(&mut self, place: Place<'a, 'o>) {
-        if self.described.consumer.dialect != Dialect::Dwarf5 || self.has_raw(place) {
+        let consumer = self.described.consumer;
+        if consumer.dialect != Dialect::Dwarf5 || self.has_raw(place) {
             return;
         }
         let entry = place.entry;
         let encoding = Encoding { dialect: Dialect::Dwarf5, ..entry.unit().encoding };
+        let problem =
+            |expr: &[u8], encoding| problem(expr, encoding).or_else(|| unread(consumer, expr, encoding));
         let problem = match entry.attr(gimli::DW_AT_location) {
             Some(Value::Expr(expr)) => problem(expr, encoding),
             Some(Value::LocList(_)) => {
-                let entries = self.file.lists.get(&entry.offset()).into_iter().flat_map(|list| &list.entries);
-                entries.into_iter().find_map(|one| problem(&one.expr, encoding))
+                let list = self.file.list(entry);
+                let mut entries = list.iter().flat_map(|list| &list.entries);
+                entries.find_map(|one| problem(&one.expr, encoding))
             }
             _ => None,
         };
@@ -38,6 +43,13 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         let mut all = module.live(place.id).iter().map(|live| live.loc).chain(module.always(place.id));
         all.any(|loc| module.nodes(loc).any(|node| matches!(node, Node::Expr(_) | Node::Call(_))))
     }
+}
+
+/// Returns the first operation that the consumer does not read.
+fn unread(consumer: &Consumer, expr: &[u8], encoding: Encoding) -> Option<String> {
+    let mut decoded = Decoder::new(expr, encoding).map_while(Result::ok);
+    let unread = decoded.find(|decoded| !consumer.operations.has(expr[decoded.offset]))?;
+    Some(format!("opcode {:#04x}, over which {} does not step", expr[unread.offset], consumer.name))
 }
 
 /// Returns the first violation of DWARF 5 in an expression.

@@ -41,15 +41,15 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
             (Property::StaticLink, gimli::DW_AT_static_link, data.static_link),
         ] {
             let Some(loc) = loc else { continue };
-            if entry.attr(name).is_some() || self.omitted.count(Subject::Function(id), property) == 0 {
+            if entry.has(name) || self.omitted.count(Subject::Function(id), property) == 0 {
                 let said = DescribedLocation { function: Some(id), pc: 0, loc, is_number: false };
-                self.said_of_function(said, entry, name, &at);
+                self.compare_in_function(said, entry, name, &at);
             }
         }
     }
 
     /// Compares an attribute whose location holds at all pcs of a function.
-    pub(super) fn said_of_function(
+    pub(super) fn compare_in_function(
         &mut self,
         said: DescribedLocation,
         entry: Entry<'a, 'o>,
@@ -82,7 +82,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
     }
 
     /// Compares an attribute with its described location.
-    pub(super) fn said(
+    pub(super) fn compare_attribute(
         &mut self,
         said: DescribedLocation,
         entry: Entry<'a, 'o>,
@@ -188,7 +188,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
             };
             let found = eval::spans(&found, bits.into())
                 .map_err(|fault| (Kind::Evaluation, show(&expected), fault.to_string()))?;
-            return match eval::same(&expected, &found) {
+            return match eval::are_equal(&expected, &found) {
                 true => Ok(None),
                 false => Err((Kind::Location, show(&expected), show(&found))),
             };
@@ -241,9 +241,8 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         let unit = entry.unit();
         let target = &self.module.target;
         let context = Context { unit: unit.offset, kind, ..Context::new(unit.encoding, target) };
-        let mut evaluator = core::mem::take(&mut self.evaluator);
-        let found = evaluator.evaluate(expr, &self.machine(entry, witness, asked), &context);
-        self.evaluator = evaluator;
+        let machine = self.machine(entry, witness, asked);
+        let found = self.evaluator.borrow_mut().evaluate(expr, &machine, &context);
         found.map_err(|fault| (Kind::Evaluation, "an expression".into(), fault.to_string()))
     }
 }

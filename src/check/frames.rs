@@ -10,12 +10,12 @@ use super::report::{Finding, Kind, Obstacle};
 use super::tables::in_section;
 use super::tree::hex;
 use super::witness;
-use crate::error::{At, Count};
+use crate::error::{At, Count, Error};
 use crate::eval::{self, CallStack};
-use crate::model::{Column, Function, FunctionId, NoMeaning};
+use crate::model::{Column, FrameRule, Function, FunctionId, Module, NoMeaning, Node};
 use crate::omission::{Property, Subject};
-use crate::op::Reg;
-use crate::read::{Dwarf, Fde, FrameSection, Frames, KnownRows};
+use crate::op::{Decoder, Encoding, Op, Reg};
+use crate::read::{CfaRule, Dwarf, Fde, FrameRow, FrameRows, FrameSection, Frames, KnownRows, Rule};
 
 /// Function, with the section and the entry of its frame.
 #[derive(Clone, Copy)]
@@ -27,6 +27,93 @@ struct FrameEntry<'f, 'o> {
     entry: &'f Fde<'o>,
     /// Rows of the entry.
     rows: &'f KnownRows<'o>,
+}
+
+/// Pcs at which a frame changes, in bytes from the start of the function. Between them a column is the same.
+#[derive(Default)]
+struct Changes<'o> {
+    /// Pcs at which a rule of the column begins or ends.
+    of_columns: BTreeMap<Column, Vec<u64>>,
+    /// Whether a register depends on the rules of other registers, so that all changes are those of each column.
+    is_coupled: bool,
+    /// Columns with a rule in the object.
+    ruled: BTreeSet<Column>,
+    /// The row before.
+    cfa: Option<CfaRule<'o>>,
+    rules: Vec<(Reg, Rule<'o>)>,
+}
+
+impl<'o> Changes<'o> {
+    fn described(&mut self, module: &Module, rule: &FrameRule) {
+        self.of_columns.entry(rule.column).or_default().extend([rule.pcs().start, rule.pcs().end]);
+        self.is_coupled |= module.nodes(rule.loc).any(|node| matches!(node, Node::EntryRegister(_)));
+    }
+
+    /// Adds the changes from row to row of an entry whose function starts at `start`.
+    fn found(&mut self, rows: &mut FrameRows<'o>, start: u64) -> Result<(), Error> {
+        let encoding = rows.encoding();
+        while let Some(row) = rows.next_row()? {
+            crate::work::step();
+            let pcs = [row.start.wrapping_sub(start), row.end.wrapping_sub(start)];
+            // The canonical frame address is needed at all pcs, so each gap between rows is a change.
+            let is_new = self.cfa.replace(row.cfa) != Some(row.cfa) || row.start >= row.end;
+            let cfa = self.of_columns.entry(Column::Cfa).or_default();
+            match cfa.last_mut().filter(|last| !is_new && **last == pcs[0]) {
+                Some(last) => *last = pcs[1],
+                None => cfa.extend(pcs),
+            }
+            let mut before = core::mem::take(&mut self.rules);
+            if let CfaRule::Expression(expr) = row.cfa {
+                self.is_coupled |= is_new && reads_caller(expr, encoding);
+            }
+            let rule_before =
+                |reg| before.binary_search_by_key(&reg, |&(known, _)| known).map(|at| before[at].1);
+            for &(reg, rule) in row.rules.iter().filter(|&&(reg, rule)| rule_before(reg) != Ok(rule)) {
+                let column = Column::Register(reg);
+                self.ruled.insert(column);
+                self.of_columns.entry(column).or_default().push(pcs[0]);
+                self.is_coupled |= is_coupled(row, reg, rule, encoding);
+            }
+            for (reg, _) in before.drain(..).filter(|(reg, _)| row.rule(*reg).is_none()) {
+                self.of_columns.entry(Column::Register(reg)).or_default().push(pcs[0]);
+            }
+            before.extend_from_slice(&row.rules);
+            self.rules = before;
+        }
+        Ok(())
+    }
+
+    /// Returns the pcs at which a column, or a column that it depends on, changes. All depend on the canonical frame
+    /// address.
+    fn of(&self, column: Column) -> Vec<u64> {
+        if self.is_coupled {
+            return self.of_columns.values().flatten().copied().collect();
+        }
+        let columns = [Column::Cfa, column];
+        columns.iter().filter_map(|column| self.of_columns.get(column)).flatten().copied().collect()
+    }
+}
+
+/// Whether a new rule of a register can depend on the rules of others: on values of the caller, or in a cycle of
+/// registers that are saved in each other.
+fn is_coupled(row: &FrameRow<'_>, reg: Reg, rule: Rule<'_>, encoding: Encoding) -> bool {
+    match rule {
+        Rule::Register(from) => {
+            matches!(row.rule(from), Some(Rule::Register(_)))
+                || row.rules.iter().any(|&(_, other)| other == Rule::Register(reg))
+        }
+        Rule::Expression(expr) | Rule::ValExpression(expr) => reads_caller(expr, encoding),
+        _ => false,
+    }
+}
+
+/// Whether an expression reads a register of the caller, or cannot be read.
+fn reads_caller(expr: &[u8], encoding: Encoding) -> bool {
+    Decoder::new(expr, encoding).any(|decoded| {
+        decoded.map_or(true, |decoded| {
+            matches!(decoded.op, Op::EntryValue { .. } | Op::CallFrameEntryReg { .. })
+        })
+    })
 }
 
 impl<'a, 'o> Meanings<'_, 'a, 'o> {
@@ -154,7 +241,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         }
     }
 
-    /// Compares a frame at the bounds of the model's rules and of the object's rows.
+    /// Compares a frame, column by column, where the model's rules or the object's rows change.
     fn frame_of(&mut self, of: FrameEntry<'_, 'o>) {
         let module = self.module;
         let size = module.function(of.function).bytes;
@@ -162,58 +249,44 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
             BTreeSet::from([Column::Cfa, Column::Register(module.target.call_frames().return_register)]);
         columns.extend(module.target.cfa_register().map(Column::Register));
         columns.extend(module.target.exec().map(Column::Register));
-        let mut bounds = Vec::new();
+        let mut changes = Changes::default();
         for rule in module.frame(of.function) {
-            bounds.extend([rule.pcs().start, rule.pcs().end]);
+            changes.described(module, rule);
             columns.insert(rule.column);
         }
         let described = columns.clone();
-        let mut ruled = BTreeSet::new();
-        let mut rows = of.frames.rows(of.entry);
-        loop {
-            match rows.next_row() {
-                Ok(Some(row)) => {
-                    bounds.extend([row.start.wrapping_sub(of.start), row.end.wrapping_sub(of.start)]);
-                    ruled.extend(row.rules.iter().map(|&(reg, _)| Column::Register(reg)));
-                }
-                Ok(None) => break,
-                Err(error) => {
-                    return self.report.unreadable(
-                        self.described.object,
-                        &error,
-                        module.at_scope(module.function(of.function).scope),
-                    );
-                }
-            }
+        if let Err(error) = changes.found(&mut of.frames.rows(of.entry), of.start) {
+            let at = module.at_scope(module.function(of.function).scope);
+            return self.report.unreadable(self.described.object, &error, at);
         }
+        let ruled = &changes.ruled;
         let is_there = |column: &Column| match column {
             Column::Register(reg) => module.target.register(*reg).is_some(),
             Column::Cfa => true,
         };
         columns.extend(ruled.iter().copied().filter(is_there));
-        let (mut different, mut unproven) = (BTreeSet::new(), BTreeMap::new());
-        for pc in witness::pcs(bounds, size) {
-            for &column in &columns {
-                // One finding per column is enough.
-                if different.contains(&column) {
-                    continue;
-                }
+        let (mut different, mut unproven) = (BTreeMap::new(), Vec::new());
+        for &column in &columns {
+            let mut obstacle = None;
+            for pc in witness::pcs(changes.of(column), size) {
                 match self.column_at(of, pc, column) {
-                    Ok(None) => {}
-                    Ok(Some(obstacle)) => drop(unproven.entry(column).or_insert((obstacle, pc))),
+                    Ok(found) => obstacle = obstacle.or(found.map(|found| (found, pc))),
                     Err(finding) => {
-                        different.insert(column);
-                        self.report.findings.push(*finding);
+                        // One finding per column is enough.
+                        different.insert((pc, column), *finding);
+                        break;
                     }
                 }
             }
+            unproven.extend(obstacle.map(|(obstacle, pc)| (obstacle, self.at_column(of, pc, column))));
         }
-        for (column, (obstacle, pc)) in unproven {
-            let at = self.at_column(of, pc, column);
+        let is_different: BTreeSet<Column> = different.keys().map(|&(_, column)| column).collect();
+        self.report.findings.extend(different.into_values());
+        for (obstacle, at) in unproven {
             self.unproven(Some(obstacle), "a frame".into(), &at);
         }
         // Rules of registers that are not described: they keep the caller's value, or the target does not have them.
-        for &column in ruled.difference(&described).filter(|&column| !different.contains(column)) {
+        for &column in ruled.difference(&described).filter(|&column| !is_different.contains(column)) {
             let at = in_section(
                 of.frames.section.name(),
                 Some(module.at_scope(module.function(of.function).scope)),
@@ -307,7 +380,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         match (expected, found) {
             // A location that is unreadable in the model must be unreadable in the object.
             (Err(_), Err(_)) => Ok(None),
-            (Ok(expected), Ok(found)) if eval::same(&expected, &found) => Ok(None),
+            (Ok(expected), Ok(found)) if eval::are_equal(&expected, &found) => Ok(None),
             (_, Ok(found)) if is_left_out && super::places::is_nowhere(&found) => Ok(None),
             (expected, found) => {
                 let text = |spans: Result<Vec<eval::Span>, String>| {

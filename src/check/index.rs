@@ -2,6 +2,7 @@
 
 use cranelift_entity::SecondaryMap;
 
+use super::groups::Groups;
 use super::ranges::Ranges;
 use crate::model::{
     Address, CallId, Function, FunctionId, ImportId, LabelId, Module, ProcedureId, ScopeId, ScopeKind,
@@ -11,11 +12,11 @@ use crate::read::Object;
 
 /// Contents of each scope and unit of a module, in the module's order.
 pub(super) struct Index {
-    pub(super) variables: SecondaryMap<ScopeId, Vec<VariableId>>,
-    pub(super) scopes: SecondaryMap<ScopeId, Vec<ScopeId>>,
-    pub(super) imports: SecondaryMap<ScopeId, Vec<ImportId>>,
-    pub(super) labels: SecondaryMap<ScopeId, Vec<LabelId>>,
-    pub(super) calls: SecondaryMap<ScopeId, Vec<CallId>>,
+    pub(super) variables: Groups<ScopeId, VariableId>,
+    pub(super) scopes: Groups<ScopeId, ScopeId>,
+    pub(super) imports: Groups<ScopeId, ImportId>,
+    pub(super) labels: Groups<ScopeId, LabelId>,
+    pub(super) calls: Groups<ScopeId, CallId>,
     pub(super) functions: SecondaryMap<UnitId, Vec<FunctionId>>,
     pub(super) types: SecondaryMap<UnitId, Vec<TypeId>>,
     /// Whether types are declared in the scope.
@@ -34,11 +35,11 @@ impl Index {
             Some(start..start.saturating_add(function.bytes)).filter(|pcs| !pcs.is_empty())
         });
         let mut index = Self {
-            variables: SecondaryMap::new(),
-            scopes: SecondaryMap::new(),
-            imports: SecondaryMap::new(),
-            labels: SecondaryMap::new(),
-            calls: SecondaryMap::new(),
+            variables: Groups::new(module.variables().map(|(id, variable)| (variable.scope, id))),
+            scopes: Groups::new(module.scopes().filter_map(|(id, scope)| Some((scope.parent?, id)))),
+            imports: Groups::new(module.imports().map(|(id, import)| (import.scope, id))),
+            labels: Groups::new(module.labels().map(|(id, label)| (label.scope, id))),
+            calls: Groups::new(module.calls().map(|(id, call)| (call.scope, id))),
             functions: SecondaryMap::new(),
             types: SecondaryMap::new(),
             has_types: SecondaryMap::new(),
@@ -46,25 +47,10 @@ impl Index {
             inlined: SecondaryMap::new(),
             code: Ranges::new(code.zip(0..)),
         };
-        for (id, variable) in module.variables() {
-            index.variables[variable.scope].push(id);
-        }
-        for (id, scope) in module.scopes() {
-            if let Some(parent) = scope.parent {
-                index.scopes[parent].push(id);
-            }
+        for (_, scope) in module.scopes() {
             if let ScopeKind::Inlined { function, .. } = scope.kind {
                 index.inlined[function] = true;
             }
-        }
-        for (id, import) in module.imports() {
-            index.imports[import.scope].push(id);
-        }
-        for (id, label) in module.labels() {
-            index.labels[label.scope].push(id);
-        }
-        for (id, call) in module.calls() {
-            index.calls[call.scope].push(id);
         }
         for (id, function) in module.functions() {
             index.functions[module.scope(function.scope).unit].push(id);

@@ -73,7 +73,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
             let Some(attribute) = attribute else { continue };
             if !is_wanted {
                 let name = describe::of_location(attribute);
-                self.report.same(&at, &name, &false, &entry.attr(attribute).is_some());
+                self.report.expect_equal(&at, &name, &false, &entry.attr(attribute).is_some());
                 continue;
             }
             let list = match entry.locations(attribute) {

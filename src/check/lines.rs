@@ -7,8 +7,9 @@ use super::describe::{Describe, Hex};
 use super::files::{Source, described, source};
 use super::report::{Kind, Report};
 use super::tree::Described;
+use crate::consumer::Consumer;
 use crate::error::{At, Count};
-use crate::model::{self, FunctionId, UnitId};
+use crate::model::{self, FunctionId, ScopeId, ScopeKind, UnitId};
 use crate::read::{Dwarf, LineProgram, LineRow, Unit};
 
 /// Comparison of the line program of a unit.
@@ -28,7 +29,7 @@ impl Lines<'_, '_> {
             // A reader skips the operands of an unknown opcode by these lengths.
             let found = program.standard_lengths;
             let known = &STANDARD_LENGTHS[..found.len().min(STANDARD_LENGTHS.len())];
-            self.report.same(at, "operands of opcodes", &known, &found);
+            self.report.expect_equal(at, "operands of opcodes", &known, &found);
             self.line_header(id, program, at);
             self.texts(id, program, at);
         }
@@ -58,6 +59,10 @@ impl Lines<'_, '_> {
                 );
             }
         }
+        if self.described.consumer.has_line_directives {
+            // The table is that of all units.
+            return;
+        }
         let mut rest: Vec<_> = sequences.into_values().flatten().collect();
         rest.sort_unstable_by_key(|range| range.start);
         for range in rest {
@@ -74,7 +79,7 @@ impl Lines<'_, '_> {
         }
         let module = self.described.module;
         let texts = module.files.iter().filter(|(_, file)| file.unit == id).map(|(id, file)| {
-            let (directory, name, _) = described(module, id, program.version);
+            let (directory, name, _) = described(module, self.described.consumer, id, program.version);
             (directory, name, file.source.map_or("", |text| module.string(text)).as_bytes())
         });
         let mut expected: Vec<_> = texts.filter(|(_, _, text)| !text.is_empty()).collect();
@@ -105,13 +110,28 @@ impl Lines<'_, '_> {
         start: u64,
     ) {
         let module = self.described.module;
-        let rows = module.rows(id);
+        let consumer = self.described.consumer;
         let version = program.map_or(5, |program| program.version);
-        let found: Vec<_> = sequence.iter().filter(|row| !row.end_sequence).collect();
-        for index in 0..rows.len().max(found.len()) {
+        let rows = module.rows(id).iter().map(|row| expected(module, consumer, row, version));
+        let of_code = || sequence.iter().filter(|row| !row.end_sequence);
+        let found = of_code().map(|row| self::found(program, row, start));
+        let (rows, found) = match consumer.has_line_directives {
+            true => {
+                let scopes = inlined_scopes(module, id);
+                let rows = rows.map(|row| Row { inlined: described_calls(module, &scopes, row.pc), ..row });
+                let calls = of_code().map(|row| found_calls(program, sequence, row));
+                let found = found.zip(calls).map(|(row, inlined)| Row { inlined, ..row });
+                (directives(rows), directives(found))
+            }
+            false => (rows.collect(), found.collect()),
+        };
+        let (mut rows, mut found) = (rows.into_iter(), found.into_iter());
+        loop {
+            let (expected, found) = (rows.next(), found.next());
+            if expected.is_none() && found.is_none() {
+                return;
+            }
             self.report.rows += 1;
-            let expected = rows.get(index).map(|row| expected(module, row, version));
-            let found = found.get(index).map(|row| self::found(program, row, start));
             if expected == found {
                 continue;
             }
@@ -168,6 +188,9 @@ struct Row {
     is_epilogue_begin: bool,
     /// Registers that the module does not describe: instruction set, operation index, basic block.
     other: (u64, u64, bool),
+    /// Inlined calls around the instruction, the innermost first, in a table of directives: the function, and line and
+    /// column of the call.
+    inlined: Vec<(String, u64, u64)>,
 }
 
 impl Describe for Row {
@@ -182,6 +205,7 @@ impl Describe for Row {
             is_prologue_end,
             is_epilogue_begin,
             other,
+            inlined,
         } = self;
         let mut words = format!("a row at {pc:#x}: {}, line {line}, column {column}", file.describe());
         let (isa, op_index, is_basic_block) = *other;
@@ -200,14 +224,17 @@ impl Describe for Row {
                 words += &format!(", {what}");
             }
         }
+        for (function, line, column) in inlined {
+            words += &format!(", inlined `{function}` at line {line}, column {column}");
+        }
         words
     }
 }
 
-fn expected(module: &model::Module, row: &model::Row, version: u16) -> Row {
+fn expected(module: &model::Module, consumer: &Consumer, row: &model::Row, version: u16) -> Row {
     Row {
         pc: row.pc,
-        file: Some(described(module, row.file, version)),
+        file: Some(described(module, consumer, row.file, version)),
         line: row.line.into(),
         column: row.column.into(),
         discriminator: row.discriminator.into(),
@@ -215,6 +242,7 @@ fn expected(module: &model::Module, row: &model::Row, version: u16) -> Row {
         is_prologue_end: row.is_prologue_end,
         is_epilogue_begin: row.is_epilogue_begin,
         other: (0, 0, false),
+        inlined: Vec::new(),
     }
 }
 
@@ -229,7 +257,63 @@ fn found(program: Option<&LineProgram<'_>>, row: &LineRow, start: u64) -> Row {
         is_prologue_end: row.prologue_end,
         is_epilogue_begin: row.epilogue_begin,
         other: (row.isa, row.op_index, row.basic_block),
+        inlined: Vec::new(),
     }
+}
+
+/// Inlined calls of a function, inner ones after those around them.
+fn inlined_scopes(module: &model::Module, id: FunctionId) -> Vec<ScopeId> {
+    let is_call = |(scope, data): &(ScopeId, &model::Scope)| {
+        matches!(data.kind, ScopeKind::Inlined { .. }) && module.function_of(*scope) == Some(id)
+    };
+    module.scopes().filter(is_call).map(|(scope, _)| scope).collect()
+}
+
+/// Described calls around a pc, the innermost first.
+fn described_calls(module: &model::Module, scopes: &[ScopeId], pc: u64) -> Vec<(String, u64, u64)> {
+    let here =
+        scopes.iter().rev().filter(|&&scope| module.ranges(scope).iter().any(|range| range.contains(&pc)));
+    let call = |&scope: &ScopeId| match module.scope(scope).kind {
+        ScopeKind::Inlined { function, call } => {
+            let function = module.function(function);
+            let name = module.string(function.linkage_name.unwrap_or(function.name));
+            Some((name.to_owned(), call.line.into(), call.column.into()))
+        }
+        _ => None,
+    };
+    here.filter_map(call).collect()
+}
+
+/// Calls around a row, the innermost first.
+fn found_calls(
+    program: Option<&LineProgram<'_>>,
+    sequence: &[LineRow],
+    row: &LineRow,
+) -> Vec<(String, u64, u64)> {
+    let mut calls = Vec::new();
+    let mut next = row.inlined;
+    while let Some(inlined) = next.filter(|_| calls.len() < sequence.len()) {
+        let name = program.and_then(|program| program.inlined_name(inlined)).unwrap_or_default();
+        let index = usize::try_from(inlined.call).ok().and_then(|call| call.checked_sub(1));
+        let call = index.and_then(|index| sequence.get(index));
+        calls.push((name.into_owned(), call.map_or(0, |call| call.line), call.map_or(0, |call| call.column)));
+        next = call.and_then(|call| call.inlined);
+    }
+    calls
+}
+
+/// Rows as directives have them: places without flags, of which the last one at a pc counts.
+fn directives(rows: impl Iterator<Item = Row>) -> Vec<Row> {
+    let mut all: Vec<Row> = Vec::new();
+    for row in rows {
+        let row =
+            Row { discriminator: 0, is_stmt: true, is_prologue_end: false, is_epilogue_begin: false, ..row };
+        match all.last_mut() {
+            Some(last) if last.pc == row.pc => *last = row,
+            _ => all.push(row),
+        }
+    }
+    all
 }
 
 /// Sequences as ranges of rows, by start address. Each ends with its end-of-sequence row.

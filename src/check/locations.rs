@@ -1,15 +1,21 @@
 //! Locations of variables, at every witness: the model's denotation against the evaluator's result.
 
+use std::borrow::Cow;
+use std::rc::Rc;
+
+use smallvec::{SmallVec, smallvec};
+
 use super::expressions::SIZES;
-use super::machine::Asked;
+use super::machine::{Asked, List};
 use super::meanings::Meanings;
+use super::pairs::{Pair, Setting};
 use super::places::{Spans, is_nowhere, merged, show};
 use super::report::{Finding, Kind, Obstacle, Unproven};
 use super::witness::{self, Fill, Pcs};
 use crate::error::At;
 use crate::eval;
 use crate::model::{FunctionId, NoMeaning, VariableId};
-use crate::read::Entry;
+use crate::read::{Entry, Value};
 
 /// Pc, lane and contents of a comparison.
 #[derive(Debug, Clone, Copy)]
@@ -46,6 +52,27 @@ pub(super) struct Place<'a, 'o> {
     pub(super) function: Option<FunctionId>,
     /// Number of bits to compare.
     pub(super) bits: u64,
+}
+
+/// Location attribute of an entry.
+enum Encoded<'o> {
+    Expr(&'o [u8]),
+    List(Rc<List<'o>>),
+}
+
+impl<'o> Encoded<'o> {
+    /// Returns the expressions that apply at a pc of a function. `None` for a list outside of a function.
+    fn at(&self, pc: u64, start: Option<u64>) -> Option<SmallVec<[&'o [u8]; 1]>> {
+        let list = match self {
+            Self::Expr(expr) => return Some(smallvec![*expr]),
+            Self::List(list) => list,
+        };
+        let expr = |entry: &eval::ListEntry<'o>| match entry.expr {
+            Cow::Borrowed(expr) => Some(expr),
+            Cow::Owned(_) => None,
+        };
+        list.at(start?.wrapping_add(pc)).into_iter().map(expr).collect()
+    }
 }
 
 /// Result at a witness.
@@ -85,13 +112,25 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         let asked = Asked::default();
         let mut unproven = None;
         let mut pcs = Pcs::new(bounds, size);
+        let (setting, encoded) = (self.setting(place), self.encoded(entry));
         while let Some(pc) = pcs.next() {
+            let pair = encoded.as_ref().and_then(|encoded| {
+                let (described, found) = (self.locations_at(id, pc).collect(), encoded.at(pc, start)?);
+                let pair = Pair { setting, bits: value_bits, described, found };
+                (self.left_out_at(id, pc) == 0).then_some(pair)
+            });
+            if let Some(count) = pair.as_ref().and_then(|pair| self.pairs.comparisons(module, pair)) {
+                self.report.locations += count;
+                continue;
+            }
             asked.clear();
+            let before = self.report.locations;
             // One finding per variable and pc is enough.
             let (mut is_different, mut is_proven, mut is_outside) = (false, false, None);
             for witness in witnesses(&lanes, pc, start, &asked) {
-                let mut verdicts =
-                    sizes.iter().map(|&bits| self.at_witness(Place { bits, ..place }, witness, &asked));
+                let mut verdicts = sizes
+                    .iter()
+                    .map(|&bits| self.at_witness(Place { bits, ..place }, witness, &asked, pair.as_ref()));
                 let verdict = verdicts.find(|verdict| !matches!(verdict, Verdict::Nothing));
                 match verdict.unwrap_or(Verdict::Nothing) {
                     Verdict::Same => {
@@ -111,6 +150,9 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
             if !is_proven && !is_different {
                 unproven = unproven.or(is_outside);
             }
+            if let Some(pair) = pair.filter(|_| is_proven && !is_different && asked.is_everywhere()) {
+                self.pairs.add(module, pair, self.report.locations - before);
+            }
             pcs.follow(&asked, |entry| self.bounds(entry, start.unwrap_or(0)));
         }
         if let Some((why, pc)) = unproven {
@@ -119,16 +161,34 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         }
     }
 
+    /// Number of the setting of a variable, for [`Pair`].
+    fn setting(&mut self, place: Place<'a, 'o>) -> u32 {
+        let stack = self.module.stack_of(place.function);
+        let lanes = self.lanes(place.entry, place.function.is_some());
+        let class = self.described.consumer.variable_space.and_then(|name| place.entry.number(name));
+        self.pairs.setting(Setting { encoding: place.entry.unit().encoding, stack, lanes, class })
+    }
+
+    /// Returns the encoded location of an entry, if it has one that can be read.
+    fn encoded(&self, entry: Entry<'a, 'o>) -> Option<Encoded<'o>> {
+        match entry.attr(gimli::DW_AT_location)? {
+            Value::Expr(expr) => Some(Encoded::Expr(expr)),
+            Value::LocList(_) => self.file.list(entry).map(Encoded::List),
+            _ => None,
+        }
+    }
+
     /// Bounds of the location list of an entry, in bytes from the start of the function.
     pub(super) fn bounds(&self, entry: u64, start: u64) -> Vec<u64> {
-        let entries = self.file.lists.get(&entry).into_iter().flat_map(|list| &list.entries);
-        let entries = entries.filter_map(|entry| entry.bounds);
+        let list = self.file.dwarf.entry_at(entry).and_then(|entry| self.file.list(entry));
+        let entries = list.iter().flat_map(|list| &list.entries).filter_map(|entry| entry.bounds);
         entries.flat_map(|(first, end)| [first.wrapping_sub(start), end.wrapping_sub(start)]).collect()
     }
 
     /// Reports ranges that are empty, reversed, or outside of the function, which contain no witness.
     fn bad_ranges(&mut self, place: Place<'a, 'o>, start: u64, size: u64) {
-        let all = self.file.lists.get(&place.entry.offset()).into_iter().flat_map(|list| &list.entries);
+        let list = self.file.list(place.entry);
+        let all = list.iter().flat_map(|list| &list.entries);
         let is_bad = |&(first, end): &(u64, u64)| {
             first >= end || first < start || end.wrapping_sub(start) > size || end < start
         };
@@ -140,9 +200,18 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         }
     }
 
-    fn at_witness(&mut self, place: Place<'a, 'o>, witness: Witness, asked: &Asked) -> Verdict {
-        let found = self.found(place, witness, asked, None);
-        let mut left_out = self.left_out_at(place.id, witness.pc);
+    /// Compares a variable at a witness. With a pair, no location is omitted.
+    fn at_witness(
+        &mut self,
+        place: Place<'a, 'o>,
+        witness: Witness,
+        asked: &Asked,
+        pair: Option<&Pair<'o>>,
+    ) -> Verdict {
+        let found = pair.and_then(|pair| self.found_of(pair, place, witness, asked));
+        let found = found.map_or_else(|| self.found(place, witness, asked, None), Ok);
+        let all_left_out = pair.map_or_else(|| self.left_out_at(place.id, witness.pc), |_| 0);
+        let mut left_out = all_left_out;
         let mut expected = Vec::new();
         for one in self.expected(place, witness, asked) {
             match one {
@@ -160,7 +229,18 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
                 },
             }
         }
-        let is_left_out = left_out >= expected.len() && self.left_out_at(place.id, witness.pc) > 0;
+        let has_one = self.described.consumer.variable_space.is_some();
+        if has_one
+            && expected.len() > 1
+            && let Ok(found) = &found
+            && expected
+                .iter()
+                .any(|one| eval::are_equal(&merged(core::slice::from_ref(one), place.bits), found))
+        {
+            // The first place that the consumer can express.
+            return Verdict::Same;
+        }
+        let is_left_out = left_out >= expected.len() && all_left_out > 0;
         let whole = merged(&expected, place.bits);
         match found {
             Err(None) if is_left_out => Verdict::LeftOut,
@@ -168,7 +248,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
                 let found = fault.map_or_else(|| "no location".into(), |fault| fault.to_string());
                 self.different(Kind::Evaluation, place, witness, show(&whole), found)
             }
-            Ok(found) if eval::same(&whole, &found) => Verdict::Same,
+            Ok(found) if eval::are_equal(&whole, &found) => Verdict::Same,
             Ok(found) if is_left_out && is_nowhere(&found) => Verdict::LeftOut,
             Ok(found) if left_out > 0 && is_rest(&expected, left_out, &found, place.bits) => Verdict::Same,
             Ok(found) => self.different(Kind::Location, place, witness, show(&whole), show(&found)),
@@ -214,6 +294,6 @@ fn is_rest(expected: &[Spans], left_out: usize, found: &[eval::Span], bits: u64)
             .filter(|(at, _)| chosen >> at & 1 == 1)
             .map(|(_, it)| it.clone())
             .collect();
-        eval::same(&merged(&rest, bits), found)
+        eval::are_equal(&merged(&rest, bits), found)
     })
 }

@@ -2,7 +2,9 @@
 //! debug information.
 
 use core::cell::{Cell, RefCell};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+
+use smallvec::SmallVec;
 
 use super::ranges::Ranges;
 use super::witness::{self, Fill, Patch};
@@ -11,9 +13,6 @@ use crate::eval::{
 };
 use crate::op::Reg;
 use crate::target::{SpaceId, Target};
-
-/// Location lists of all entries, by offset of the entry.
-pub(super) type Lists<'o> = BTreeMap<u64, List<'o>>;
 
 /// Location list.
 #[derive(Debug)]
@@ -34,9 +33,9 @@ impl<'o> List<'o> {
     }
 
     /// Returns the entries that apply at a pc (A.2.5.5): those whose bounds contain it, and the default ones.
-    pub(super) fn at(&self, pc: u64) -> Vec<&ListEntry<'o>> {
+    pub(super) fn at(&self, pc: u64) -> SmallVec<[&ListEntry<'o>; 2]> {
         let found = self.bounds.at(pc);
-        let found = if found.is_empty() { &self.defaults } else { &found };
+        let found = if found.is_empty() { &self.defaults[..] } else { &found };
         let entry = |&number: &usize| {
             crate::work::step();
             &self.entries[number]
@@ -52,6 +51,8 @@ pub(super) struct Asked {
     pub(super) lane: Cell<bool>,
     /// Whether it read the contents of a register or of memory.
     pub(super) contents: Cell<bool>,
+    /// Whether it read the pc, or the base types and addresses of a unit.
+    pub(super) position: Cell<bool>,
     /// Entries that it read, by offset.
     pub(super) entries: RefCell<BTreeSet<u64>>,
 }
@@ -60,6 +61,12 @@ impl Asked {
     pub(super) fn clear(&self) {
         self.lane.set(false);
         self.contents.set(false);
+        self.position.set(false);
+    }
+
+    /// Whether the result is the same at all pcs and in all units.
+    pub(super) fn is_everywhere(&self) -> bool {
+        !self.position.get() && self.entries.borrow().is_empty()
     }
 }
 
@@ -122,12 +129,24 @@ impl Machine for Stopped<'_, '_> {
     }
 
     fn pc(&self, frame: u32) -> Option<u64> {
+        self.asked.position.set(true);
         self.pc.filter(|_| frame == 0)
+    }
+
+    /// Frame base of the function at the pc, for stack slots of a thread.
+    fn frame_base(&self, frame: u32) -> Option<Entry<'_>> {
+        let pc = self.pc.filter(|_| frame == 0 && self.target.has_lane_expressions())?;
+        self.info.frame_base(pc)
     }
 
     fn cfa(&self, frame: u32) -> Option<Location> {
         let (space, address) = witness::cfa(self.target);
         let bits = self.target.space(space)?.address_bits;
+        if self.target.has_lane_expressions() {
+            let storage =
+                Storage::Memory { space, address_bits: bits, lane: self.lane().map(|lane| lane as u32) };
+            return (frame == 0).then(|| SingleLocation { storage, offset: 8 * u128::from(address) }.into());
+        }
         (frame == 0).then(|| Location::memory(space, bits, address))
     }
 
@@ -144,10 +163,12 @@ impl Machine for Stopped<'_, '_> {
     }
 
     fn debug_addr(&self, unit: u64, index: u64) -> Option<u64> {
+        self.asked.position.set(true);
         self.info.debug_addr(unit, index)
     }
 
     fn base_type(&self, unit: u64, offset: u64) -> Option<BaseType> {
+        self.asked.position.set(true);
         self.info.base_type(unit, offset)
     }
 

@@ -4,6 +4,7 @@ use super::compare::Compare;
 use super::describe::Describe;
 use super::files::{Source, described, source};
 use super::report::Kind;
+use crate::consumer::Consumer;
 use crate::error::At;
 use crate::model::{self, Module, UnitId};
 use crate::read::{self, LineProgram, Unit};
@@ -50,9 +51,9 @@ impl<'a, 'o> Compare<'a, 'o> {
             return self.report.find(Kind::Extra, at.clone(), "no macros", "a list of them");
         }
         let is_five = self.described.consumer.version >= 5;
-        self.report.same(at, "the version of macros", &is_five.then_some(5), &list.version);
+        self.report.expect_equal(at, "the version of macros", &is_five.then_some(5), &list.version);
         if is_five {
-            self.report.same(
+            self.report.expect_equal(
                 at,
                 "bytes of an offset",
                 &self.described.consumer.format.word_size(),
@@ -60,7 +61,7 @@ impl<'a, 'o> Compare<'a, 'o> {
             );
             // A split unit uses the first line program of its own file.
             let program = if self.split.main.is_some() { unit.stmt_list.map(|_| 0) } else { unit.stmt_list };
-            self.report.same(at, "the line program of macros", &program, &list.line_program);
+            self.report.expect_equal(at, "the line program of macros", &program, &list.line_program);
         }
         let own = list
             .line_program
@@ -80,7 +81,8 @@ impl<'a, 'o> Compare<'a, 'o> {
             }
         }
         let version = program.map_or(self.described.consumer.version, |program| program.version);
-        let expected: Vec<MacroFact> = macros.iter().map(|&one| expected(module, one, version)).collect();
+        let expected: Vec<MacroFact> =
+            macros.iter().map(|&one| expected(module, self.described.consumer, one, version)).collect();
         self.report.macros += expected.len() as u64;
         for number in 0..expected.len().max(found.len()) {
             let (expected, found) = (expected.get(number), found.get(number));
@@ -94,13 +96,13 @@ impl<'a, 'o> Compare<'a, 'o> {
     }
 }
 
-fn expected(module: &Module, said: model::Macro, version: u16) -> MacroFact {
+fn expected(module: &Module, consumer: &Consumer, said: model::Macro, version: u16) -> MacroFact {
     let text = |id| module.string(id).to_owned();
     match said {
         model::Macro::Define { line, text: id } => MacroFact::Define(line.into(), text(id)),
         model::Macro::Undefine { line, name } => MacroFact::Undefine(line.into(), text(name)),
         model::Macro::File { line, file } => {
-            MacroFact::File(line.into(), Some(described(module, file, version)))
+            MacroFact::File(line.into(), Some(described(module, consumer, file, version)))
         }
         model::Macro::EndFile => MacroFact::EndFile,
     }

@@ -1,7 +1,10 @@
 //! The meaning of locations of variables, frames, calls, lanes and procedures, compared at [witnesses](super::witness).
 
+use core::cell::RefCell;
+
 use super::compare::{Known, Omitted};
 use super::file::File;
+use super::pairs::Pairs;
 use super::report::Report;
 use super::tree::Described;
 use super::witness;
@@ -17,7 +20,9 @@ pub(super) struct Meanings<'w, 'a, 'o> {
     pub(super) known: &'w Known,
     /// Bytes by which the object is loaded above its addresses.
     pub(super) load_bias: u64,
-    pub(super) evaluator: Evaluator,
+    pub(super) evaluator: RefCell<Evaluator>,
+    /// Locations that were compared before.
+    pub(super) pairs: Pairs<'o>,
     pub(super) report: &'w mut Report,
 }
 
@@ -31,7 +36,7 @@ impl<'w, 'a, 'o> Meanings<'w, 'a, 'o> {
     ) -> Self {
         let module = described.module;
         let load_bias = witness::load_bias(described.object, &module.target);
-        let evaluator = Evaluator::new().all_places();
-        Self { module, described, omitted, file, known, load_bias, evaluator, report }
+        let (evaluator, pairs) = (Evaluator::new().all_places().into(), Pairs::default());
+        Self { module, described, omitted, file, known, load_bias, evaluator, pairs, report }
     }
 }

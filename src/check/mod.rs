@@ -43,12 +43,14 @@
 mod calls;
 mod code;
 mod compare;
+mod coverage;
 mod describe;
 mod dwarf5;
 mod expressions;
 mod file;
 mod files;
 mod frames;
+mod groups;
 mod headers;
 mod index;
 mod lanes;
@@ -59,6 +61,7 @@ mod machine;
 mod macros;
 mod meanings;
 mod name_index;
+mod pairs;
 mod places;
 mod procedures;
 mod ranges;
@@ -74,6 +77,7 @@ mod values;
 pub mod witness;
 
 pub use code::check_code;
+pub use coverage::{Coverage, VariableCoverage, coverage};
 pub use report::{Finding, Kind, Obstacle, Report, Unproven};
 pub use split::check_split;
 

@@ -72,8 +72,8 @@ fn has_address<'a, 'o>(compare: &Tables<'_, 'a, 'o>, entry: Entry<'a, 'o>) -> bo
     match entry.attr(dw::DW_AT_location) {
         Some(Value::Expr(expr)) => has(expr),
         Some(Value::LocList(_)) => {
-            let list = compare.file.lists.get(&entry.offset());
-            list.into_iter().flat_map(|list| &list.entries).any(|one: &eval::ListEntry<'_>| has(&one.expr))
+            let list = compare.file.list(entry);
+            list.iter().flat_map(|list| &list.entries).any(|one: &eval::ListEntry<'_>| has(&one.expr))
         }
         _ => false,
     }

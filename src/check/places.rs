@@ -5,12 +5,13 @@ use std::borrow::Cow;
 use super::locations::{Place, Witness};
 use super::machine::{self, Asked};
 use super::meanings::Meanings;
+use super::pairs::{Pair, Setting};
 use super::witness::Stopped;
 use crate::eval::{self, Context, ImplicitBits, ImplicitPointer, Location, SingleLocation};
-use crate::model::{NoMeaning, Span, Storage};
+use crate::model::{LocId, NoMeaning, Span, Storage, VariableId};
 use crate::op::{Encoder, text};
 use crate::read::{Attribute, Entry, Value};
-use crate::target::{SpaceId, Target};
+use crate::target::{Per, Space, SpaceId, Target};
 
 /// Bits of a location.
 pub(super) type Spans = Vec<eval::Span>;
@@ -46,17 +47,22 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         let module = self.module;
         let symbol = |name: &str| Some(self.described.object.symbol(name)?.address);
         let contents = self.contents(witness, &symbol, asked);
-        // Ranges are sorted. Of those that start at or before the pc, only the last ones, which share a start, can
-        // contain it.
-        let live = module.live(place.id);
-        let before = &live[..live.partition_point(|live| live.pcs().start <= witness.pc)];
-        let here = before.iter().rev().take_while(|live| live.pcs().contains(&witness.pc));
-        let places = module.always(place.id).into_iter().chain(here.map(|live| live.loc));
-        let denoted = places.map(|loc| {
+        let denoted = self.locations_at(place.id, witness.pc).map(|loc| {
             let spans = module.denote(place.function, loc, place.bits, &contents)?;
             Ok(spans.iter().map(|span| self.span(span)).collect())
         });
         denoted.collect()
+    }
+
+    /// Returns the described locations of a variable at a pc.
+    pub(super) fn locations_at(&self, id: VariableId, pc: u64) -> impl Iterator<Item = LocId> + use<'a, 'o> {
+        let module = self.module;
+        // Ranges are sorted. Of those that start at or before the pc, only the last ones, which share a start, can
+        // contain it.
+        let live = module.live(id);
+        let before = &live[..live.partition_point(|live| live.pcs().start <= pc)];
+        let here = before.iter().rev().take_while(move |live| live.pcs().contains(&pc));
+        module.always(id).into_iter().chain(here.map(|live| live.loc))
     }
 
     /// Stopped program for the model's own meaning.
@@ -78,7 +84,8 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         witness: Witness,
         asked: &'s Asked,
     ) -> machine::Stopped<'s, 'o> {
-        machine::Stopped { lanes: self.lanes(entry, witness), ..self.whole_machine(witness, asked) }
+        let lanes = self.lanes(entry, witness.start.is_some());
+        machine::Stopped { lanes, ..self.whole_machine(witness, asked) }
     }
 
     /// Stopped program for the evaluator, with all lanes of the target.
@@ -103,46 +110,52 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
 
     /// Converts a span of the model to one of the evaluator.
     pub(super) fn span(&self, span: &Span) -> eval::Span {
-        let place = self.single(span).unwrap_or_else(nowhere);
-        eval::Span { bits: span.bits.into(), places: vec![place] }
-    }
-
-    fn single(&self, span: &Span) -> Option<SingleLocation> {
-        let target = &self.module.target;
-        let storage = match &span.storage {
-            Storage::Register(reg) => {
-                eval::Storage::Register { reg: *reg, frame: 0, bits: target.register(*reg)?.bits }
-            }
-            Storage::Memory(space, lane) => eval::Storage::Memory {
-                space: *space,
-                address_bits: target.space(*space)?.address_bits,
-                lane: *lane,
-            },
-            Storage::Implicit(bytes) => eval::Storage::Implicit(ImplicitBits::new(bytes, span.bits)),
-            Storage::Pointer(variable, by) => eval::Storage::ImplicitPointer(ImplicitPointer {
-                // Offset 0 is a unit header, never an entry.
-                entry: self.known.variable(*variable).unwrap_or(0),
-                by: *by,
-                space: SpaceId::DEFAULT,
-                bits: u32::from(target.address_bytes()) * 8,
-            }),
-            Storage::Undefined => return None,
-        };
-        Some(SingleLocation { storage, offset: span.from })
+        span_of(&self.module.target, span, |variable| self.known.variable(variable))
     }
 
     /// Returns the spans of the object's location; `Err(None)` without one.
     pub(super) fn found(
-        &mut self,
+        &self,
         place: Place<'a, 'o>,
         witness: Witness,
         asked: &Asked,
         trace: Option<&mut Vec<String>>,
     ) -> Result<Spans, Option<eval::Fault>> {
-        let mut evaluator = core::mem::take(&mut self.evaluator);
-        let found = self.evaluated(&mut evaluator, place, witness, asked, trace);
-        self.evaluator = evaluator;
-        found
+        let found = self.evaluated(&mut self.evaluator.borrow_mut(), place, witness, asked, trace);
+        found.map(|spans| self.in_variable_space(spans, place.entry, witness))
+    }
+
+    /// Replaces memory by that of the variable's space, for a consumer with an attribute for it.
+    fn in_variable_space(&self, mut spans: Spans, entry: Entry<'a, 'o>, witness: Witness) -> Spans {
+        if self.described.consumer.variable_space.is_some() {
+            let class = self.variable_space(entry);
+            for place in spans.iter_mut().flat_map(|span| &mut span.places) {
+                in_variable_space(place, class, witness.lane);
+            }
+        }
+        spans
+    }
+
+    /// Returns the space of a variable's memory places, if its entry has a known one.
+    fn variable_space(&self, entry: Entry<'a, 'o>) -> Option<&'a Space> {
+        let class = entry.number(self.described.consumer.variable_space?)?;
+        self.module.target.space_of_class(class)
+    }
+
+    /// Returns the spans of a pair's expressions; `None` if they cannot be evaluated.
+    pub(super) fn found_of(
+        &self,
+        pair: &Pair<'o>,
+        Place { entry, bits, .. }: Place<'a, 'o>,
+        witness: Witness,
+        asked: &Asked,
+    ) -> Option<Spans> {
+        let &Setting { encoding, lanes, .. } = self.pairs.setting_of(pair)?;
+        let machine = machine::Stopped { lanes, ..self.whole_machine(witness, asked) };
+        let context = Context { unit: entry.unit().offset, ..Context::new(encoding, &self.module.target) };
+        let mut evaluator = self.evaluator.borrow_mut();
+        let found = together(&mut evaluator, pair.found.iter().copied(), &machine, &context).ok()?;
+        Some(self.in_variable_space(eval::spans(&found, bits.into()).ok()?, entry, witness))
     }
 
     fn evaluated(
@@ -161,7 +174,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
             Some(Value::Expr(expr)) => match trace {
                 None => evaluator.location(expr, &machine, &context).map_err(Some)?,
                 Some(trace) => {
-                    let mut step = |step: eval::Step<'_>| trace.push(told(&step, &context, target));
+                    let mut step = |step: eval::Step<'_>| trace.push(step_text(&step, &context, target));
                     match evaluator.traced(expr, &machine, &context, &mut step).map_err(Some)? {
                         eval::Element::Location(location) => location,
                         eval::Element::Value(_) => return Err(None),
@@ -169,31 +182,37 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
                 }
             },
             Some(Value::LocList(_)) => {
-                let list = self.file.lists.get(&entry.offset()).ok_or(None)?;
+                let list = self.file.list(entry).ok_or(None)?;
                 let entries = match machine.pc {
                     Some(pc) => list.at(pc),
                     None => list.entries.iter().collect(),
                 };
-                let entries = entries.into_iter();
+                let entries = entries.iter().copied();
                 match trace {
+                    None if machine.pc.is_some() => {
+                        let exprs = entries.clone().map(|entry| &*entry.expr);
+                        together(evaluator, exprs, &machine, &context)
+                            .or_else(|_| evaluator.list(entries, &machine, &context))
+                            .map_err(Some)?
+                    }
                     None => evaluator.list(entries, &machine, &context).map_err(Some)?,
                     Some(trace) => {
-                        let mut step = |step: eval::Step<'_>| trace.push(told(&step, &context, target));
+                        let mut step = |step: eval::Step<'_>| trace.push(step_text(&step, &context, target));
                         evaluator.list_traced(entries, &machine, &context, &mut step).map_err(Some)?
                     }
                 }
             }
             Some(_) => return Err(None),
-            None if entry.attr(gimli::DW_AT_const_value).is_none() => return Ok(merged(&[], bits)),
+            None if !entry.has(gimli::DW_AT_const_value) => return Ok(merged(&[], bits)),
             None => Location::implicit(&self.const_value(entry).ok_or(None)?),
         };
         eval::spans(&location, bits.into()).map_err(Some)
     }
 
     /// Number of lanes of the function around an entry. A consumer without the attribute knows the target's lanes.
-    fn lanes(&self, entry: Entry<'a, 'o>, witness: Witness) -> u64 {
+    pub(super) fn lanes(&self, entry: Entry<'a, 'o>, is_in_function: bool) -> u64 {
         let lanes = u64::from(self.module.target.lanes());
-        let (Some(attribute), Some(_)) = (self.described.consumer.lanes, witness.start) else { return lanes };
+        let Some(attribute) = self.described.consumer.lanes.filter(|_| is_in_function) else { return lanes };
         let mut known = self.file.lanes.borrow_mut();
         let (mut at, mut below) = (Some(entry), Vec::new());
         let said = loop {
@@ -211,6 +230,70 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         known.extend(below.into_iter().map(|offset| (offset, said)));
         said.unwrap_or(1)
     }
+}
+
+/// Replaces memory by that of the variable's space, whatever space the expression made, as a debugger does; memory of a
+/// variable without a space is nowhere.
+fn in_variable_space(place: &mut SingleLocation, class: Option<&Space>, lane: u32) {
+    if !matches!(place.storage, eval::Storage::Memory { .. }) {
+        return;
+    }
+    *place = match class {
+        None => nowhere(),
+        Some(space) => {
+            let lane = (space.per == Per::Lane).then_some(lane);
+            let storage = eval::Storage::Memory { space: space.id, address_bits: space.address_bits, lane };
+            SingleLocation { storage, offset: place.offset % (8 << space.address_bits.min(64)) }
+        }
+    };
+}
+
+/// Evaluates the expressions of the entries of a location list that apply at the program location (A.2.5.5): without reading it, unlike
+/// the evaluation of a whole list.
+fn together<'e>(
+    evaluator: &mut eval::Evaluator,
+    exprs: impl Iterator<Item = &'e [u8]>,
+    machine: &dyn eval::Machine,
+    context: &Context<'_>,
+) -> Result<Location, eval::Fault> {
+    let mut found: Option<Location> = None;
+    for expr in exprs {
+        let location = evaluator.location(expr, machine, context)?;
+        found = Some(match found {
+            Some(others) => others.and(location),
+            None => location,
+        });
+    }
+    Ok(found.unwrap_or_else(Location::undefined))
+}
+
+/// Converts a span of the model to one of the evaluator. `entry` returns the offset of a variable's entry.
+pub(super) fn span_of(target: &Target, span: &Span, entry: impl Fn(VariableId) -> Option<u64>) -> eval::Span {
+    let place = single(target, span, entry).unwrap_or_else(nowhere);
+    eval::Span { bits: span.bits.into(), places: vec![place] }
+}
+
+fn single(target: &Target, span: &Span, entry: impl Fn(VariableId) -> Option<u64>) -> Option<SingleLocation> {
+    let storage = match &span.storage {
+        Storage::Register(reg) => {
+            eval::Storage::Register { reg: *reg, frame: 0, bits: target.register(*reg)?.bits }
+        }
+        Storage::Memory(space, lane) => eval::Storage::Memory {
+            space: *space,
+            address_bits: target.space(*space)?.address_bits,
+            lane: *lane,
+        },
+        Storage::Implicit(bytes) => eval::Storage::Implicit(ImplicitBits::new(bytes, span.bits)),
+        Storage::Pointer(variable, by) => eval::Storage::ImplicitPointer(ImplicitPointer {
+            // Offset 0 is a unit header, never an entry.
+            entry: entry(*variable).unwrap_or(0),
+            by: *by,
+            space: SpaceId::DEFAULT,
+            bits: u32::from(target.address_bytes()) * 8,
+        }),
+        Storage::Undefined => return None,
+    };
+    Some(SingleLocation { storage, offset: span.from })
 }
 
 /// Merges the spans of several locations at once; undefined if there are none.
@@ -278,7 +361,7 @@ pub(super) fn is_nowhere(spans: &[eval::Span]) -> bool {
 }
 
 /// Text of an evaluation step: the operation, and the stack after it.
-fn told(step: &eval::Step<'_>, context: &Context<'_>, target: &Target) -> String {
+fn step_text(step: &eval::Step<'_>, context: &Context<'_>, target: &Target) -> String {
     let mut bytes = Vec::new();
     Encoder::new(&mut bytes, context.encoding).op(step.op);
     // Longer composites are cut.

@@ -73,6 +73,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         let has_others =
             self.described.consumer.shared_from_bytes.is_some() || self.module.regions().next().is_some();
         let mut left_out = if has_others { self.report.omitted } else { 0 };
+        let has_callers = self.module.called_procedures();
         let mut called = Called::new(self.file.dwarf, &self.file.referred);
         let mut units: Vec<_> = units.into_iter().map(|(unit, root)| self.of_unit(unit, root)).collect();
         // Unreferenced procedures come first, so that the procedures that they call are no findings of their own.
@@ -84,7 +85,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
                     core::mem::take(&mut of_unit.entries).into_iter().partition(is_referred_to);
                 of_unit.entries = later;
                 for entry in now {
-                    if called.contains(entry) || entry.attr(dw::DW_AT_location).is_none() {
+                    if called.contains(entry) || !entry.has(dw::DW_AT_location) {
                         of_unit.entries.push(entry);
                         continue;
                     }
@@ -100,7 +101,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         for OfUnit { unit, entries, mut described } in units {
             // An omitted procedure has an entry without a location, and one that is inlined in its callers.
             let (with, without): (Vec<_>, Vec<_>) =
-                entries.into_iter().partition(|entry| entry.attr(dw::DW_AT_location).is_some());
+                entries.into_iter().partition(|entry| entry.has(dw::DW_AT_location));
             for &entry in without.iter().skip(described.omitted + described.count) {
                 self.extra_procedure(unit, entry);
             }
@@ -114,7 +115,10 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
                 true => 0,
                 false => without.len().saturating_sub(described.omitted),
             };
-            for procedure in described.into_any().into_iter().skip(inlined) {
+            // A procedure without callers is not replaced anywhere.
+            let (replaced, others): (Vec<_>, Vec<_>) =
+                described.into_any().into_iter().partition(|&procedure| has_callers.contains(procedure));
+            for procedure in others.into_iter().chain(replaced.into_iter().skip(inlined)) {
                 let at = self.module.at_scope(self.module.unit(unit).scope);
                 self.report.find(Kind::MissingEntry, at, format!("an entry of {procedure}"), "none like it");
             }
@@ -162,7 +166,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         self.report.find(Kind::Extra, at, "only procedures that are described or called", found);
     }
 
-    fn said_of_procedure(&self, procedure: ProcedureId) -> DescribedLocation {
+    fn described_procedure(&self, procedure: ProcedureId) -> DescribedLocation {
         let loc = self.module.procedures[procedure].loc;
         DescribedLocation { function: None, pc: 0, loc, is_number: false }
     }
@@ -170,7 +174,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
     /// Returns the meaning of a described procedure at the first witness and size with one. A witness at which the
     /// whole location is unreadable does not count: the object may be unreadable for fewer bits, too.
     fn meaning(&self, procedure: ProcedureId) -> Meaning {
-        let (said, asked) = (self.said_of_procedure(procedure), Asked::default());
+        let (said, asked) = (self.described_procedure(procedure), Asked::default());
         let mut without = Meaning::Any;
         for (number, witness) in self.witnesses().into_iter().enumerate() {
             for (size, bits) in SIZES.into_iter().enumerate() {
@@ -230,7 +234,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         let locations = self.report.locations;
         let same = of.iter().enumerate().find_map(|(index, &procedure)| {
             crate::work::step();
-            let said = self.said_of_procedure(procedure);
+            let said = self.described_procedure(procedure);
             let same = self.same_expression(said, entry, dw::DW_AT_location, &Asked::default());
             Some((index, same.ok()?))
         });

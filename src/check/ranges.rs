@@ -2,6 +2,8 @@
 
 use core::ops::Range;
 
+use smallvec::SmallVec;
+
 /// Ranges that can overlap. Finding those that contain a pc takes time linear in their number and logarithmic in the
 /// number of all.
 #[derive(Debug, Default)]
@@ -28,8 +30,8 @@ impl Ranges {
     }
 
     /// Returns the numbers of the ranges that contain a pc, in ascending order.
-    pub(super) fn at(&self, pc: u64) -> Vec<usize> {
-        let mut found = Vec::new();
+    pub(super) fn at(&self, pc: u64) -> SmallVec<[usize; 2]> {
+        let mut found = SmallVec::new();
         at(&self.sorted, &self.ends, pc, &mut found);
         found.sort_unstable();
         found
@@ -55,7 +57,7 @@ fn meet(sorted: &[(Range<u64>, usize)], ends: &[u64], pcs: &Range<u64>) -> bool 
         || range.start < pcs.end && meet(&sorted[middle + 1..], &ends[middle + 1..], pcs)
 }
 
-fn at(sorted: &[(Range<u64>, usize)], ends: &[u64], pc: u64, found: &mut Vec<usize>) {
+fn at(sorted: &[(Range<u64>, usize)], ends: &[u64], pc: u64, found: &mut SmallVec<[usize; 2]>) {
     let middle = sorted.len() / 2;
     let Some((range, number)) = sorted.get(middle).filter(|_| ends[middle] > pc) else { return };
     at(&sorted[..middle], &ends[..middle], pc, found);
@@ -77,7 +79,7 @@ mod tests {
         for pc in 0..120 {
             let expected: Vec<usize> =
                 (0..ranges.len()).filter(|&number| ranges[number].contains(&pc)).collect();
-            assert_eq!(index.at(pc), expected, "{pc}");
+            assert_eq!(index.at(pc)[..], expected, "{pc}");
             for end in pc..120 {
                 let is_met = (pc..end).any(|pc| ranges.iter().any(|range| range.contains(&pc)));
                 assert_eq!(index.meet(&(pc..end)), is_met, "{pc}..{end}");

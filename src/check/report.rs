@@ -138,6 +138,9 @@ pub enum Kind {
     Table,
     /// A part of the object cannot be read.
     Unreadable,
+    /// The code refutes a location of the module: [`Tracked::judge`](crate::track::Tracked::judge). Comparing a module
+    /// with an object finds none of these.
+    Stale,
 }
 
 impl Report {
@@ -156,7 +159,13 @@ impl Report {
     }
 
     /// Adds a finding if two values differ.
-    pub(super) fn same<T: PartialEq + Describe>(&mut self, at: &At, what: &str, expected: &T, found: &T) {
+    pub(super) fn expect_equal<T: PartialEq + Describe>(
+        &mut self,
+        at: &At,
+        what: &str,
+        expected: &T,
+        found: &T,
+    ) {
         if expected != found {
             let (expected, found) = (format!("{what} {}", expected.describe()), found.describe());
             self.find(Kind::Attribute, at.clone(), expected, found);
@@ -193,6 +202,7 @@ impl Kind {
             Self::Macro => "macro",
             Self::Table => "table",
             Self::Unreadable => "unreadable",
+            Self::Stale => "stale",
         }
     }
 }

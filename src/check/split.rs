@@ -7,7 +7,7 @@ use super::compare::{Compare, Split, UnitsByName};
 use super::describe::{Describe, Hex};
 use super::index::Index;
 use super::report::{Kind, Report};
-use super::tree::Described;
+use super::tree::{Described, Entity};
 use super::undefined_symbols;
 use super::{dialect, unreadable};
 use crate::consumer::Consumer;
@@ -142,9 +142,10 @@ impl<'a, 'o> Compare<'a, 'o> {
             self.report.find(Kind::MissingEntry, at.clone(), "an entry of the skeleton", "none");
             return None;
         };
-        self.report.same(at, "entries of a skeleton", &1, &main.entries_of(unit).count());
+        self.report.expect_equal(at, "entries of a skeleton", &1, &main.entries_of(unit).count());
         self.unit_header(unit, dw::DW_UT_skeleton, at);
-        self.node(&self.described.skeleton(id, &self.split.names[id.as_u32() as usize]), root, at);
+        let node = self.described.skeleton(id, &self.split.names[id.as_u32() as usize]);
+        self.node(&node, root, Entity::TypeUnit(id));
         Some(root)
     }
 }

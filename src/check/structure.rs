@@ -29,8 +29,8 @@ impl<'a, 'o> Children<'a, 'o> {
                     | dw::DW_TAG_GNU_call_site
             );
             let name = child.name().filter(|_| !is_code).unwrap_or_default();
-            let is_placed = tag == dw::DW_TAG_subprogram
-                && (child.attr(dw::DW_AT_low_pc).is_some() || child.attr(dw::DW_AT_ranges).is_some());
+            let is_placed =
+                tag == dw::DW_TAG_subprogram && (child.has(dw::DW_AT_low_pc) || child.has(dw::DW_AT_ranges));
             children.0.entry((tag.0, name, is_placed)).or_default().push_back(child);
         }
         children
@@ -100,9 +100,8 @@ impl<'a, 'o> Compare<'a, 'o> {
             self.entity(entity, &node, entry, instance);
             inner.extend(self.scope_of(entity).map(|scope| (scope, entry, instance)));
         }
-        let at = self.described.module.at_scope(scope);
         for child in children.rest() {
-            self.report.unexpected(self.described, child, at.clone());
+            self.report.unexpected(self.described, child, self.described.at(Entity::Inside(scope)));
         }
         inner
     }
@@ -124,7 +123,6 @@ impl<'a, 'o> Compare<'a, 'o> {
         entry: Entry<'a, 'o>,
         instance: Option<FunctionId>,
     ) {
-        let at = self.described.at(entity);
         // The other instances of a block refer to its entry in the abstract instance.
         let is_origin = match entity {
             Entity::Scope(id) => {
@@ -136,7 +134,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         if is_origin {
             self.known.entries.insert(entity, entry.offset());
         }
-        self.node(node, entry, &at);
+        self.node(node, entry, entity);
         match entity {
             Entity::Scope(id) => {
                 let is_code = matches!(self.described.module.scope(id).kind, ScopeKind::Inlined { .. })
@@ -145,7 +143,7 @@ impl<'a, 'o> Compare<'a, 'o> {
             }
             Entity::Function(id) | Entity::Instance(id) if instance.is_some() => {
                 if let Err(error) = super::code::is_there(self.described.module, self.described.object, id) {
-                    let at = At { section: error.at().section.clone(), ..at };
+                    let at = At { section: error.at().section.clone(), ..self.described.at(entity) };
                     self.report.find(Kind::Code, at, "code that is in the object", error.kind().to_string());
                 }
                 self.pending.frames.push((id, entry));
@@ -156,55 +154,59 @@ impl<'a, 'o> Compare<'a, 'o> {
             }
             Entity::Variable(id) => {
                 // The entry of a static member has no location, and only sometimes a value.
-                let has_value = entry.attr(dw::DW_AT_const_value).is_some();
+                let has_value = entry.has(dw::DW_AT_const_value);
                 if has_value || !self.described.module.is_static_member(id) {
                     self.pending.places.push((id, entry, instance));
                 }
-                if has_value && entry.attr(dw::DW_AT_location).is_some() {
-                    self.report.find(Kind::Attribute, at.clone(), "a location or a value", "both");
+                if has_value && entry.has(dw::DW_AT_location) {
+                    let at = self.described.at(entity);
+                    self.report.find(Kind::Attribute, at, "a location or a value", "both");
                 }
-                self.whole_value(id, entry, &at);
+                if has_value {
+                    self.whole_value(id, entry);
+                }
             }
             Entity::Call(id) => self.pending.calls.push((id, entry)),
             _ => {}
         }
     }
 
-    /// Compares an entry. The types that it refers to are compared now, other entities after all entries are known.
-    pub(super) fn node(&mut self, node: &Node<'a>, entry: Entry<'a, 'o>, at: &At) {
+    /// Compares an entry of an entity, which locates findings. The types that the entry refers to are compared now,
+    /// other entities after all entries are known.
+    pub(super) fn node(&mut self, node: &Node<'a>, entry: Entry<'a, 'o>, of: Entity) {
         let mut compared = Compared::default();
         compared.compare(self.file.reader(self.described), node, entry);
         let Compared { differences, references, numbers, unexpected, errors } = compared;
         for error in errors {
-            self.report.unreadable(self.described.object, &error, at.clone());
+            self.report.unreadable(self.described.object, &error, self.described.at(of));
         }
         for (kind, (expected, found)) in differences {
-            self.report.find(kind, at.clone(), expected, found);
+            self.report.find(kind, self.described.at(of), expected, found);
         }
         for child in unexpected {
-            self.report.unexpected(self.described, child, at.clone());
+            self.report.unexpected(self.described, child, self.described.at(of));
         }
         for one in references {
             match one.entity {
-                Entity::Type(id) => self.ty(id, one.found, at),
-                _ => self.pending.references.push((at.clone(), one)),
+                Entity::Type(id) => self.ty(id, one.found, of),
+                _ => self.pending.references.push((of, one)),
             }
         }
-        self.pending.numbers.extend(numbers.into_iter().map(|(number, entry)| (at.clone(), number, entry)));
+        self.pending.numbers.extend(numbers.into_iter().map(|(number, entry)| (of, number, entry)));
     }
 
     /// Compares references to entities, after all entries are known.
     pub(super) fn references(&mut self) {
-        for (at, one) in core::mem::take(&mut self.pending.references) {
+        for (of, one) in core::mem::take(&mut self.pending.references) {
             if let Some((kind, (expected, found))) = self.known.differs(self.file.dwarf, one) {
-                self.report.find(kind, at, expected, found);
+                self.report.find(kind, self.described.at(of), expected, found);
             }
         }
     }
 
     /// Reports a number in fewer bytes than its type has: some readers extend its sign and some do not. DWARF 5
     /// section 7.5.5.
-    fn whole_value(&mut self, id: VariableId, entry: Entry<'a, 'o>, at: &At) {
+    fn whole_value(&mut self, id: VariableId, entry: Entry<'a, 'o>) {
         let is_value = |attribute: &Attribute<'_>| attribute.name == dw::DW_AT_const_value;
         let Some(value) = entry.attributes().find(is_value) else { return };
         let bits = match value.form {
@@ -216,7 +218,8 @@ impl<'a, 'o> Compare<'a, 'o> {
         let needs = self.described.module.ty(self.described.module.variable(id).ty).value_bits().unwrap_or(0);
         if bits < needs {
             let expected = format!("a value of {needs}", needs = Count(needs, "bit"));
-            self.report.find(Kind::Attribute, at.clone(), expected, Count(bits, "bit").to_string());
+            let at = self.described.at(Entity::Variable(id));
+            self.report.find(Kind::Attribute, at, expected, Count(bits, "bit").to_string());
         }
     }
 }

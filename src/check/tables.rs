@@ -151,13 +151,13 @@ impl<'a, 'o> Tables<'_, 'a, 'o> {
         }
         for set in sets.iter().filter(|set| !self.is_of_others(set.unit)).collect::<Vec<_>>() {
             let at = self.at_offset(ADDRESSES, set.offset);
-            self.report.same(
+            self.report.expect_equal(
                 &at,
                 "bytes of an address",
                 &self.described.module.target.address_bytes(),
                 &set.address_bytes,
             );
-            self.report.same(&at, "bytes of a segment", &0, &set.segment_bytes);
+            self.report.expect_equal(&at, "bytes of a segment", &0, &set.segment_bytes);
             if !self.known.units.contains_key(&set.unit) {
                 self.report.find(
                     Kind::Table,
@@ -222,7 +222,7 @@ impl<'a, 'o> Tables<'_, 'a, 'o> {
             match self.with_tables().units().iter().find(|unit| unit.offset == set.unit) {
                 Some(unit) => {
                     let expected = unit.end - unit.offset;
-                    self.report.same(&at, "bytes of a unit", &expected, &set.unit_bytes);
+                    self.report.expect_equal(&at, "bytes of a unit", &expected, &set.unit_bytes);
                 }
                 None => {
                     let found = format!("names of offset {:#x}", set.unit);

@@ -12,7 +12,7 @@ use gimli::{DwTag, constants as dw};
 use super::compare::Compare;
 use super::describe::Describe;
 use super::report::Kind;
-use super::tree::{is_type, tag_of};
+use super::tree::is_type;
 use crate::error::At;
 use crate::model::{BaseOffset, Count, ScopeKind, StringId, TypeId, TypeKind};
 use crate::read::{Entry, Unit};
@@ -140,7 +140,7 @@ impl<'a, 'o> Compare<'a, 'o> {
             around.extend(*name);
             scope = self.described.module.scope(parent);
         }
-        Some((tag_of(ty.kind()).0, around, name))
+        Some((ty.kind().tag().0, around, name))
     }
 
     /// Returns whether a type keeps its meaning in a type unit: neither its scopes nor its contents belong to one
@@ -159,9 +159,9 @@ impl<'a, 'o> Compare<'a, 'o> {
                 }
                 TypeKind::Composite(composite) => {
                     let index = &self.described.index;
-                    index.variables[composite.scope].is_empty()
-                        && index.scopes[composite.scope].is_empty()
-                        && index.imports[composite.scope].is_empty()
+                    !index.variables.has(composite.scope)
+                        && !index.scopes.has(composite.scope)
+                        && !index.imports.has(composite.scope)
                         && !index.has_types[composite.scope]
                         && composite.bases.iter().all(|base| matches!(base.offset, BaseOffset::Bytes(_)))
                         && ty.locs().into_iter().all(|loc| module.constant(loc).is_some())

@@ -8,9 +8,8 @@ use gimli::constants as dw;
 use super::compare::Compare;
 use super::describe::Describe;
 use super::report::Kind;
-use super::tree::{Compared, Different, Entity, Number, Reference, is_type, tag_of};
+use super::tree::{Compared, Different, Entity, Number, Reference, is_type};
 use super::type_units::is_type_unit;
-use crate::error::At;
 use crate::model::{ScopeId, ScopeKind, TypeId, TypeKind, UnitId};
 use crate::read::Entry;
 
@@ -24,22 +23,22 @@ pub(super) struct Met<'a, 'o> {
 }
 
 impl<'a, 'o> Compare<'a, 'o> {
-    /// Compares a type with an entry.
-    pub(super) fn ty(&mut self, ty: TypeId, entry: Option<Entry<'a, 'o>>, at: &At) {
+    /// Compares the type of an entity with an entry.
+    pub(super) fn ty(&mut self, ty: TypeId, entry: Option<Entry<'a, 'o>>, of: Entity) {
         let Some(entry) = entry else {
-            return self.report.find(Kind::Type, at.clone(), "a type", "void");
+            return self.report.find(Kind::Type, self.described.at(of), "a type", "void");
         };
         match self.same_type(ty, entry) {
-            Ok(met) => self.met(met, at),
-            Err((expected, found)) => self.report.find(Kind::Type, at.clone(), expected, found),
+            Ok(met) => self.met(met, of),
+            Err((expected, found)) => self.report.find(Kind::Type, self.described.at(of), expected, found),
         }
     }
 
     /// Adds comparisons that depend on other entries.
-    fn met(&mut self, Met { scopes, references, numbers }: Met<'a, 'o>, at: &At) {
+    fn met(&mut self, Met { scopes, references, numbers }: Met<'a, 'o>, of: Entity) {
         self.pending.types.extend(scopes);
-        self.pending.references.extend(references.into_iter().map(|one| (at.clone(), one)));
-        self.pending.numbers.extend(numbers.into_iter().map(|(number, entry)| (at.clone(), number, entry)));
+        self.pending.references.extend(references.into_iter().map(|one| (of, one)));
+        self.pending.numbers.extend(numbers.into_iter().map(|(number, entry)| (of, number, entry)));
     }
 
     /// Compares a type with an entry, with all types that it refers to.
@@ -127,7 +126,7 @@ impl<'a, 'o> Compare<'a, 'o> {
                 continue;
             }
             let ty = module.ty(id);
-            let (tag, name) = (tag_of(ty.kind()), ty.name().map_or("", |name| module.string(name)));
+            let (tag, name) = (ty.kind().tag(), ty.name().map_or("", |name| module.string(name)));
             let of_kind = entries.entry((tag.0, name.into())).or_default();
             of_kind.retain(|entry| !self.known.type_entries.contains(&entry.offset()));
             // Entries are in the order of the module: the first that is left matches, in its own scope if there is
@@ -141,7 +140,7 @@ impl<'a, 'o> Compare<'a, 'o> {
             candidates.extend(self.in_type_units(tag, name));
             match candidates.into_iter().find_map(|entry| self.same_type(id, entry).ok()) {
                 Some(met) => {
-                    self.met(met, &at);
+                    self.met(met, Entity::Inside(module.unit(unit).scope));
                     self.scopes_of_types();
                 }
                 None => {

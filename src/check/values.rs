@@ -10,19 +10,18 @@ use super::machine::Asked;
 use super::meanings::Meanings;
 use super::places::{Spans, show};
 use super::report::{Kind, Obstacle};
-use super::tree::Number;
+use super::tree::{Entity, Number};
 use super::witness::lanes;
-use crate::error::At;
 use crate::eval::{self, Context, Evaluator, Fault, Location};
 use crate::omission::{Property, Subject};
 use crate::read::{Entry, Value};
 
 impl<'a, 'o> Meanings<'_, 'a, 'o> {
-    /// Compares a value with that of an entry, wherever the program stops.
-    pub(super) fn value(&mut self, value: Number, entry: Entry<'a, 'o>, at: &At) {
+    /// Compares a value of an entity with that of an entry, wherever the program stops.
+    pub(super) fn value(&mut self, value: Number, entry: Entry<'a, 'o>, of: Entity) {
         let places = [dw::DW_AT_const_value, dw::DW_AT_location];
         let names = value.attribute.as_ref().map_or(&places[..], core::slice::from_ref);
-        let said = names.iter().filter(|&&name| entry.attr(name).is_some()).count();
+        let said = names.iter().filter(|&&name| entry.has(name)).count();
         let property = if value.attribute.is_some() { Property::Count } else { Property::Value };
         if said == 0 && self.omitted.count(value.subject, property) > 0 {
             return;
@@ -30,7 +29,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         if said != 1 {
             return self.report.find(
                 Kind::Type,
-                at.clone(),
+                self.described.at(of),
                 "one value",
                 format!("{said} in {}", entry.describe()),
             );
@@ -61,7 +60,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
                 _ => continue,
             };
             let found = self.read_value(value.attribute, entry, bits, witness, &asked);
-            if found.as_ref().is_ok_and(|found| eval::same(&expected, found)) {
+            if found.as_ref().is_ok_and(|found| eval::are_equal(&expected, found)) {
                 is_proven = true;
                 continue;
             }
@@ -69,13 +68,13 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
                 Ok(found) => show(&found),
                 Err(fault) => fault.map_or_else(|| "no value".into(), |fault| fault.to_string()),
             };
-            return self.report.find(Kind::Type, at.clone(), show(&expected), found);
+            return self.report.find(Kind::Type, self.described.at(of), show(&expected), found);
         }
         match unproven.or((!is_proven).then_some(Obstacle::Outside)) {
             None => self.report.locations += 1,
             why => {
                 let what = format!("{} `{}`", entry.tag().describe(), entry.name().unwrap_or_default());
-                self.unproven(why, what, at);
+                self.unproven(why, what, &self.described.at(of));
             }
         }
     }

@@ -167,7 +167,8 @@ fn spell(storage: u64, at: u64) -> u8 {
 
 /// Space and address of the canonical frame address, an arbitrary choice that the model and the bytes share.
 pub(super) fn cfa(target: &Target) -> (SpaceId, u64) {
-    match target.space(SpaceId::PRIVATE_WAVE) {
+    let space = if target.has_lane_expressions() { SpaceId::PRIVATE_LANE } else { SpaceId::PRIVATE_WAVE };
+    match target.space(space) {
         Some(space) => (space.id, 0x4_5670),
         None => (SpaceId::DEFAULT, 0x7fff_1234_5670),
     }
@@ -265,7 +266,8 @@ impl Contents for Stopped<'_> {
 
     fn cfa(&self) -> Option<Span> {
         let (space, address) = cfa(self.target);
-        Some(Span { storage: Storage::Memory(space, None), from: 8 * u128::from(address), bits: 1 })
+        let lane = if self.target.has_lane_expressions() { self.lane() } else { None };
+        Some(Span { storage: Storage::Memory(space, lane), from: 8 * u128::from(address), bits: 1 })
     }
 
     fn memory(&self, space: SpaceId, lane: Option<u32>, from: u128, bits: u32) -> Option<u64> {

@@ -34,7 +34,7 @@ impl Found {
             None => {}
         }
         match &self.written {
-            Some(Ok(after)) => set("written", written(&changes(before, after))),
+            Some(Ok(after)) => set("written", after_store(&changes(before, after))),
             Some(Err(fault)) => set("written", json!({"error": Word(refusal(fault)).to_string()})),
             None => {}
         }
@@ -90,7 +90,7 @@ fn pointer(to: ImplicitPointer) -> Value {
     json!({"entry": format!("{:#x}", to.entry), "offset": to.by})
 }
 
-fn written(changed: &AfterStore) -> Value {
+fn after_store(changed: &AfterStore) -> Value {
     match changed {
         AfterStore::Error(word) => json!({"error": word.to_string()}),
         AfterStore::Bytes(places) => {

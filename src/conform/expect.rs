@@ -127,7 +127,7 @@ impl HasSchema for WrittenText {
 
 impl Textual for Word {
     fn schema() -> Value {
-        schema::words(["ill-formed", "evaluation", "unmapped"])
+        schema::one_of_words(["ill-formed", "evaluation", "unmapped"])
     }
 }
 

@@ -11,7 +11,7 @@ use super::values::Natural;
 use crate::eval::fault::{in_names, shortened};
 use crate::eval::{
     Architecture, Bits, Class, Element, Fault, ImplicitPointer, Location, Machine, Snapshot, Span, Storage,
-    Value, read_bits, read_pointer, same, spans,
+    Value, are_equal, read_bits, read_pointer, spans,
 };
 use crate::target::SpaceId;
 
@@ -188,7 +188,7 @@ pub(super) fn is_same(expected: &Location, found: &Location, bits: u128) -> bool
         (bits, ..) => bits,
     };
     match (spans(expected, bits), spans(found, bits)) {
-        (Ok(expected), Ok(found)) => same(&comparable(expected), &comparable(found)),
+        (Ok(expected), Ok(found)) => are_equal(&comparable(expected), &comparable(found)),
         _ => false,
     }
 }

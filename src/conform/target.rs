@@ -126,6 +126,14 @@ impl Architecture for Target {
         self.hardware.as_dyn().register_bits(reg)
     }
 
+    fn whole_register_bits(&self, reg: Reg) -> Option<u32> {
+        self.hardware.as_dyn().whole_register_bits(reg)
+    }
+
+    fn lane_bits(&self, reg: Reg) -> Option<u32> {
+        self.hardware.as_dyn().lane_bits(reg)
+    }
+
     fn space(&self, space: SpaceId) -> Option<SpaceLayout> {
         self.hardware.as_dyn().space(space)
     }

@@ -83,7 +83,7 @@ macro_rules! choice { ($(
         const MAY_BE_ABSENT: bool = !concat!("" $(, stringify!($default))?).is_empty();
 
         fn schema(_: &mut $crate::json::schema::Schemas) -> serde_json::Value {
-            $crate::json::schema::words([$($word),*])
+            $crate::json::schema::one_of_words([$($word),*])
         }
     }
 )* } }

@@ -1,13 +1,18 @@
 //! Readers of the output: the encoding for each debugger, and the policy for facts that it cannot express.
 
 mod attributes;
+mod entries;
 mod frame;
+mod nvidia;
+mod operations;
 mod policy;
 mod presets;
 mod tables;
 
 pub use attributes::*;
+pub use entries::EntryForm;
 pub use frame::{AspaceCfa, FrameForm};
+pub use operations::Operations;
 pub use policy::Policy;
 pub use tables::Tables;
 
@@ -15,7 +20,7 @@ use gimli::{DwAt, DwForm, Format};
 
 use crate::error::{Construct, Error, ErrorKind};
 use crate::op::{Dialect, DraftCodes, Encoding};
-use crate::target::Target;
+use crate::target::{SpaceId, Target};
 
 /// Reader of the output. The encoding depends on the target debugger.
 ///
@@ -25,6 +30,7 @@ use crate::target::Target;
 /// | [`rocgdb`](Self::rocgdb) | AMD's debugger | the same | 0x3e10 | 0x3e0f | 0x3e11 | 0x3e0b | 0x3e08 |
 /// | [`rocgdb_legacy`](Self::rocgdb_legacy) | older ones | one byte, `e1` to `ec` | `DW_AT_address_class` | – | 0x3e0a | 0x3e0b | 0x3e08 |
 /// | [`dwarf5`](Self::dwarf5) | gdb, lldb, anything standard | of DWARF 5 | `DW_AT_address_class` | – | – | – | – |
+/// | [`cuda_gdb`](Self::cuda_gdb) | NVIDIA's debugger, by way of PTX | a few of DWARF 2 | `DW_AT_address_class` | – | – | – | – |
 ///
 /// Each is a value: start from one and change a field.
 ///
@@ -47,6 +53,20 @@ pub struct Consumer {
     pub address_space: Option<DwAt>,
     /// Attribute for the memory space that the source declares for a pointer or a variable.
     pub memory_space: Option<DwAt>,
+    /// Attribute for the address space of a variable's memory places, whose expressions have addresses alone. A variable
+    /// has one space; its other memory places are refused or omitted. Of several places at once, the first that can be
+    /// expressed is encoded. `None` for a consumer whose expressions name the space.
+    pub variable_space: Option<DwAt>,
+    /// Operations of expressions.
+    pub operations: Operations,
+    /// Form of entries.
+    pub entries: EntryForm,
+    /// Whether bounds in location lists are addresses, each with its relocation, and units begin at address 0 without
+    /// ranges. For DWARF 2 to 4.
+    pub has_absolute_lists: bool,
+    /// Whether the line table consists of directives of an assembler, [`Lowered::lines`](crate::lower::Lowered::lines),
+    /// with numbers of files for the module as a whole.
+    pub has_line_directives: bool,
     /// Attribute for the number of lanes of a function.
     pub lanes: Option<DwAt>,
     /// Attribute for the pc of each lane.
@@ -111,6 +131,15 @@ impl Consumer {
     /// Whether locations are stack elements, as in the AMDGPU extension.
     pub(crate) fn has_locations_on_the_stack(&self) -> bool {
         self.dialect != Dialect::Dwarf5
+    }
+
+    /// Number of a pointer's space in its attribute; `None` without the attribute. A reader of
+    /// [`variable_space`](Self::variable_space) expects the class of every pointer.
+    pub(crate) fn pointer_space(&self, target: &Target, space: SpaceId) -> Option<u32> {
+        match self.variable_space {
+            Some(_) => Some(target.address_class(space)),
+            None => Some(space.0).filter(|_| space != SpaceId::DEFAULT),
+        }
     }
 
     /// Error for a fact that this consumer cannot express.

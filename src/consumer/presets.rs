@@ -5,7 +5,7 @@ use gimli::Format;
 use super::{
     AspaceCfa, Consumer, DW_AT_LLVM_ACTIVE_LANE_AMD, DW_AT_LLVM_ADDRESS_SPACE, DW_AT_LLVM_LANE_PC,
     DW_AT_LLVM_LANE_PC_AMD, DW_AT_LLVM_LANES, DW_AT_LLVM_LANES_AMD, DW_AT_LLVM_MEMORY_SPACE,
-    DW_CC_LLVM_DEVICE_KERNEL, FrameForm, Tables,
+    DW_CC_LLVM_DEVICE_KERNEL, EntryForm, FrameForm, Operations, Tables, nvidia,
 };
 use crate::error::{ErrorKind, Named, Result};
 use crate::near::nearest;
@@ -71,6 +71,11 @@ impl Consumer {
             draft: DraftCodes::NONE,
             address_space: Some(gimli::DW_AT_address_class),
             memory_space: None,
+            variable_space: None,
+            operations: Operations::All,
+            entries: EntryForm::STANDARD,
+            has_absolute_lists: false,
+            has_line_directives: false,
             lanes: None,
             lane_pc: None,
             active_lane: None,
@@ -88,8 +93,25 @@ impl Consumer {
         }
     }
 
+    /// NVIDIA's debugger, by way of [PTX](crate::emit::ptx): ptxas relocates the entries and keeps them as they are.
+    pub fn cuda_gdb() -> Self {
+        Self {
+            name: "CUDA-GDB",
+            version: 2,
+            variable_space: Some(gimli::DW_AT_address_class),
+            operations: nvidia::OPERATIONS,
+            entries: nvidia::ENTRIES,
+            has_absolute_lists: true,
+            has_line_directives: true,
+            // ptxas makes the frames.
+            frames: FrameForm { debug_frame: false, ..FrameForm::STANDARD },
+            ..Self::dwarf5()
+        }
+    }
+
     /// Names that [`named`](Self::named) takes.
-    pub const NAMES: [&str; 7] = ["llvm", "rocgdb", "rocgdb-legacy", "dwarf2", "dwarf3", "dwarf4", "dwarf5"];
+    pub const NAMES: [&str; 8] =
+        ["llvm", "rocgdb", "rocgdb-legacy", "cuda-gdb", "dwarf2", "dwarf3", "dwarf4", "dwarf5"];
 
     /// The consumer with a name of [`NAMES`](Self::NAMES): `dwarf2` to `dwarf5` are readers of that version of the
     /// standard.
@@ -102,6 +124,7 @@ impl Consumer {
             "llvm" => Self::llvm(),
             "rocgdb" => Self::rocgdb(),
             "rocgdb-legacy" => Self::rocgdb_legacy(),
+            "cuda-gdb" => Self::cuda_gdb(),
             "dwarf2" => dwarf("DWARF 2", 2),
             "dwarf3" => dwarf("DWARF 3", 3),
             "dwarf4" => dwarf("DWARF 4", 4),

@@ -59,19 +59,24 @@ impl<'d> Dump<'_, 'd, '_> {
                     continue;
                 }
             };
-            write!(self.out, "  {:<12}", format!("{:#x}", row.address))?;
+            self.out.push_str("  ");
+            self.out.hex(row.address, 12);
             if program.max_operations > 1 {
                 write!(self.out, ".{}", row.op_index)?;
             }
             if row.end_sequence {
                 self.out.push_str(" end");
             } else {
-                write!(self.out, " {}:{}:{}", row.file, row.line, row.column)?;
+                for (before, number) in [(' ', row.file), (':', row.line), (':', row.column)] {
+                    self.out.push(before);
+                    self.out.decimal(number);
+                }
                 let flags = [
                     (row.is_stmt, " stmt"),
                     (row.basic_block, " basic_block"),
                     (row.prologue_end, " prologue_end"),
                     (row.epilogue_begin, " epilogue_begin"),
+                    (row.is_prologue, " prologue"),
                 ];
                 flags.iter().filter(|(is_set, _)| *is_set).for_each(|(_, name)| self.out.push_str(name));
                 if row.discriminator != 0 {
@@ -83,6 +88,10 @@ impl<'d> Dump<'_, 'd, '_> {
                 if let Some(inlined) = row.inlined {
                     let name = program.inlined_name(inlined).unwrap_or("?".into());
                     write!(self.out, " inlined {name} at row {}", inlined.call)?;
+                }
+                if let Some(function) = row.function {
+                    let name = program.function_name(function).unwrap_or("?".into());
+                    write!(self.out, " function {name}")?;
                 }
             }
             self.at(rows.offset())?;

@@ -57,7 +57,13 @@ impl<'d> Dump<'_, 'd, '_> {
                 // The list has as many of these as entries with bounds.
                 match list.next() {
                     Some(Ok(entry)) if entry.is_default() => self.out.push_str("default"),
-                    Some(Ok(entry)) => write!(self.out, "[{:#x}, {:#x})", entry.start, entry.end)?,
+                    Some(Ok(entry)) => {
+                        self.out.push('[');
+                        self.out.hex(entry.start, 0);
+                        self.out.push_str(", ");
+                        self.out.hex(entry.end, 0);
+                        self.out.push(')');
+                    }
                     Some(Err(error)) => return write!(self.out, "<{error}>"),
                     None => {}
                 }

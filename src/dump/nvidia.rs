@@ -17,9 +17,10 @@ pub(super) fn functions(out: &mut Out<'_>, object: &Object<'_>) {
         .filter(|symbol| symbol.kind == SymbolKind::Func && symbol.section.is_some_and(is_code))
         .collect();
     functions.sort_by_key(|symbol| symbol.address);
+    let unit = if object.is_ptx() { "instruction" } else { "byte" };
     for symbol in &functions {
         let _ =
-            writeln!(out, "function {}: {:#x}, {}", symbol.name, symbol.address, Count(symbol.size, "byte"));
+            writeln!(out, "function {}: {:#x}, {}", symbol.name, symbol.address, Count(symbol.size, unit));
     }
     if !functions.is_empty() {
         out.push('\n');

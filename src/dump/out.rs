@@ -36,6 +36,30 @@ impl<'w> Out<'w> {
         self.text.push_str(text);
     }
 
+    /// Prints a number in decimal digits. Formatting by `fmt` takes several times as long.
+    pub(super) fn decimal(&mut self, number: u64) {
+        self.push_str(Digits::new::<10>(number, b"").text());
+    }
+
+    /// Prints a number in hexadecimal digits after `0x`, and spaces up to a width.
+    pub(super) fn hex(&mut self, number: u64, width: usize) {
+        let digits = Digits::new::<16>(number, b"0x");
+        self.push_str(digits.text());
+        (digits.text().len()..width).for_each(|_| self.push(' '));
+    }
+
+    /// Prints a string literal as `{:?}` does.
+    pub(super) fn quoted(&mut self, text: &str) -> fmt::Result {
+        let is_plain = |&byte: &u8| matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\';
+        if !text.as_bytes().iter().all(is_plain) {
+            return fmt::Write::write_fmt(self, format_args!("{text:?}"));
+        }
+        self.push('"');
+        self.push_str(text);
+        self.push('"');
+        Ok(())
+    }
+
     fn pass_on(&mut self) {
         let Some(to) = &mut self.to else { return };
         if self.failed.is_none() {
@@ -57,10 +81,61 @@ impl<'w> Out<'w> {
     }
 }
 
+/// Digits of a number, at the end of a buffer.
+struct Digits {
+    buffer: [u8; 20],
+    start: usize,
+}
+
+impl Digits {
+    fn new<const BASE: u64>(mut number: u64, prefix: &[u8]) -> Self {
+        let mut digits = Self { buffer: [0; 20], start: 20 };
+        loop {
+            digits.push(b"0123456789abcdef"[(number % BASE) as usize]);
+            number /= BASE;
+            if number == 0 {
+                break;
+            }
+        }
+        prefix.iter().rev().for_each(|&byte| digits.push(byte));
+        digits
+    }
+
+    fn push(&mut self, byte: u8) {
+        self.start -= 1;
+        self.buffer[self.start] = byte;
+    }
+
+    fn text(&self) -> &str {
+        core::str::from_utf8(&self.buffer[self.start..]).unwrap_or_default()
+    }
+}
+
 impl fmt::Write for Out<'_> {
     /// Fails once the writer has failed, so that printing ends.
     fn write_str(&mut self, text: &str) -> fmt::Result {
         self.push_str(text);
         if self.failed.is_none() { Ok(()) } else { Err(fmt::Error) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Out;
+
+    #[test]
+    fn digits_and_literals_are_those_of_fmt() {
+        for number in [0, 1, 9, 10, 15, 16, 255, 1 << 32, u64::MAX - 1, u64::MAX] {
+            let mut out = Out::kept();
+            out.decimal(number);
+            out.push(' ');
+            out.hex(number, 12);
+            assert_eq!(out.text, format!("{number} {:<12}", format!("{number:#x}")));
+        }
+        for text in ["", "plain ~", "a\"b", "back\\slash", "tab\t", "ß", "\u{7f}", "'"] {
+            let mut out = Out::kept();
+            out.quoted(text).expect("kept text");
+            assert_eq!(out.text, format!("{text:?}"));
+        }
     }
 }

@@ -214,7 +214,7 @@ impl<'a, 'd> Dump<'a, 'd, '_> {
 
     /// Prints the offset of an entry or unit in its section, in verbose dumps.
     pub(super) fn at_entry(&mut self, offset: u64) -> fmt::Result {
-        self.at(self.dwarf.place(offset).1)
+        if self.verbose { self.at(self.dwarf.place(offset).1) } else { Ok(()) }
     }
 
     /// Prints a register by name, or by number if the target has no name for it.
@@ -227,7 +227,7 @@ impl<'a, 'd> Dump<'a, 'd, '_> {
 
     /// Prints a string literal.
     pub(super) fn quoted(&mut self, bytes: &[u8]) -> fmt::Result {
-        write!(self.out, "{:?}", String::from_utf8_lossy(bytes))
+        self.out.quoted(&String::from_utf8_lossy(bytes))
     }
 
     pub(super) fn indent(&mut self, depth: usize) {
@@ -266,12 +266,14 @@ impl<'a, 'd> Dump<'a, 'd, '_> {
                 Err(_) => write!(self.out, "{number}"),
             },
             Value::Wide(number) => write!(self.out, "{number:#x}"),
-            Value::Address(address) => write!(self.out, "{address:#x}"),
+            Value::Address(address) => {
+                self.out.hex(address, 0);
+                Ok(())
+            }
             Value::AddressIndex(index) => write!(self.out, "address {index}"),
             Value::String(bytes) => self.quoted(bytes),
             Value::Reference(offset) => {
-                let text = describe(self.dwarf, offset);
-                self.out.push_str(&text);
+                describe_into(self.out, self.dwarf, offset)?;
                 self.at_entry(offset)
             }
             Value::Signature(signature) => {
@@ -323,11 +325,16 @@ impl<'a, 'd> Dump<'a, 'd, '_> {
             dw::DW_AT_macro_info | dw::DW_AT_macros | dw::DW_AT_GNU_dwo_id => {
                 return write!(self.out, "{number:#x}");
             }
-            _ => write!(self.out, "{number}")?,
+            _ => self.out.decimal(number),
         }
         let detail = match name {
             dw::DW_AT_decl_file | dw::DW_AT_call_file => {
-                self.program.as_ref().and_then(|program| Some(format!("{:?}", program.path(number)?)))
+                let path = self.program.as_ref().and_then(|program| program.path(number));
+                let Some(path) = path else { return Ok(()) };
+                self.out.push_str(" (");
+                self.out.quoted(&path)?;
+                self.out.push(')');
+                return Ok(());
             }
             // DW_AT_LLVM_address_space.
             DwAt(0x3e10) => {
@@ -426,20 +433,24 @@ fn entry_starts(bytes: &[u8], encoding: Encoding, unit: u64, steps: usize, start
 
 /// Describes an entry by tag and name; an unnamed one by its chain of types.
 pub(super) fn describe(dwarf: &Dwarf<'_>, offset: u64) -> String {
-    let Some(mut entry) = dwarf.entry_at(offset) else { return "no entry".into() };
-    let mut out = String::new();
+    let mut out = Out::kept();
+    let _ = describe_into(&mut out, dwarf, offset);
+    out.finish().unwrap_or_default()
+}
+
+fn describe_into(out: &mut Out<'_>, dwarf: &Dwarf<'_>, offset: u64) -> fmt::Result {
+    let Some(mut entry) = dwarf.entry_at(offset) else { return out.write_str("no entry") };
     for _ in 0..MOST_STEPS {
         out.push_str(&names::tag(entry.tag()));
         if let Some(name) = entry.name() {
-            let _ = write!(out, " {name:?}");
-            return out;
+            out.push(' ');
+            return out.quoted(&name);
         }
         // The name of a declaration can be in its type unit.
         let next = entry.ty().or_else(|| entry.reference(dw::DW_AT_signature));
-        let Some(next) = next else { return out };
+        let Some(next) = next else { return Ok(()) };
         out.push_str(" -> ");
         entry = next;
     }
-    out.push_str("...");
-    out
+    out.write_str("...")
 }

@@ -123,6 +123,10 @@ impl Machine for Watched<'_> {
         answer
     }
 
+    fn register_problem(&self, reg: Reg, frame: u32, at: u32) -> Option<String> {
+        self.machine.register_problem(reg, frame, at)
+    }
+
     fn memory(
         &self,
         space: SpaceId,

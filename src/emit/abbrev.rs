@@ -36,18 +36,21 @@ struct Last {
 }
 
 const TAGS: usize = 64;
+/// Abbreviations of a small unit.
+const FEW: usize = 28;
 /// Beyond every position in `words`.
 const OTHER: usize = usize::MAX;
 
 impl Default for Abbreviations {
     fn default() -> Self {
+        // Room for the abbreviations of a small unit.
         Self {
-            words: Vec::new(),
-            ends: Vec::new(),
-            uses: Vec::new(),
+            words: Vec::with_capacity(8 * FEW),
+            ends: Vec::with_capacity(FEW),
+            uses: Vec::with_capacity(FEW),
             like: (0, OTHER),
-            current: Vec::new(),
-            seen: HashTable::new(),
+            current: Vec::with_capacity(FEW),
+            seen: HashTable::with_capacity(FEW),
             hasher: DefaultHashBuilder::default(),
             last: [Last::default(); TAGS],
         }

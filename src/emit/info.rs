@@ -62,6 +62,28 @@ pub(crate) struct Elsewhere {
     pub(crate) entry: UnitEntry,
 }
 
+/// Approximate bytes of an entry with a number.
+const ENTRY_BYTES: usize = 8;
+
+/// Form of entries that a consumer requires.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct EntryStyle {
+    /// Whether strings are in the entries.
+    pub(crate) has_inline_strings: bool,
+    /// Whether references have four bytes, and lengths of blocks one or two.
+    pub(crate) has_fixed_forms: bool,
+    /// Attributes that the consumer knows, in ascending order; `None` for all.
+    pub(crate) known: Option<&'static [DwAt]>,
+    /// Largest tag that the consumer knows.
+    pub(crate) last_tag: DwTag,
+}
+
+impl Default for EntryStyle {
+    fn default() -> Self {
+        Self { has_inline_strings: false, has_fixed_forms: false, known: None, last_tag: DwTag(u16::MAX) }
+    }
+}
+
 /// Writer of a unit. Offsets count from the start of the unit.
 #[derive(Debug)]
 pub(crate) struct Info {
@@ -79,6 +101,14 @@ pub(crate) struct Info {
     pub(crate) is_split: bool,
     /// Forms that the consumer requires for attributes.
     forms: Vec<(DwAt, DwForm)>,
+    /// Form of entries that the consumer requires.
+    pub(crate) style: EntryStyle,
+    /// Attributes that were left out, as the consumer does not know them.
+    pub(crate) unknown: Vec<DwAt>,
+    /// Tag of an entry that the consumer does not know.
+    pub(crate) unknown_tag: Option<DwTag>,
+    /// Bytes of attributes that are left out.
+    scratch: Vec<u8>,
     /// Offset of each entry; 0 for an entry that is not written yet, as the unit's header is at offset 0.
     pub(crate) offsets: Vec<u32>,
     pub(crate) pending: Vec<Pending>,
@@ -102,7 +132,7 @@ impl Info {
         abbreviations: Abbreviations,
     ) -> Self {
         Self {
-            bytes: Vec::new(),
+            bytes: Vec::with_capacity(ENTRY_BYTES * count),
             relocations: Vec::new(),
             elsewhere: Vec::new(),
             abbreviations,
@@ -111,6 +141,10 @@ impl Info {
             number,
             is_split: false,
             forms,
+            style: EntryStyle::default(),
+            unknown: Vec::new(),
+            unknown_tag: None,
+            scratch: Vec::new(),
             offsets: vec![0; count],
             pending: Vec::new(),
             named: None,
@@ -245,6 +279,9 @@ impl Info {
         }
         if let Some(named) = &mut self.named {
             named.begin(is);
+        }
+        if tag.0 > self.style.last_tag.0 {
+            self.unknown_tag = Some(tag);
         }
         self.abbreviations.begin(tag, has_children);
         // The code is known after the attributes: reserve one byte.

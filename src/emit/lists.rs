@@ -68,6 +68,14 @@ impl Lists {
         }
     }
 
+    /// Removes the bytes from an offset of [`bytes`](Self::bytes) on, with their relocations.
+    pub(crate) fn truncate(&mut self, end: usize) {
+        self.bytes.truncate(end);
+        while self.relocations.last().is_some_and(|last| last.offset >= end as u64) {
+            self.relocations.pop();
+        }
+    }
+
     /// Ends the list that starts at offset `start` of [`bytes`](Self::bytes) and returns its index. An equal earlier
     /// list is reused, and the new bytes are dropped. `is_settled`: the bytes are final, so that they can be compared.
     #[inline]

@@ -16,6 +16,7 @@ pub(crate) mod lists;
 pub(crate) mod macros;
 pub(crate) mod named;
 pub(crate) mod names;
+pub mod ptx;
 pub(crate) mod pubs;
 #[cfg(test)]
 mod sample;

@@ -4,6 +4,7 @@ use gimli::{DwAt, DwTag, constants as dw};
 use hashbrown::HashMap;
 
 use super::info::EntryRef;
+use crate::tags::is_type;
 
 /// Kind of an entry in a name table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -221,25 +222,4 @@ impl NamedEntries {
         }
         self.all.truncate(kept as usize);
     }
-}
-
-fn is_type(tag: DwTag) -> bool {
-    matches!(
-        tag,
-        dw::DW_TAG_array_type
-            | dw::DW_TAG_class_type
-            | dw::DW_TAG_enumeration_type
-            | dw::DW_TAG_pointer_type
-            | dw::DW_TAG_reference_type
-            | dw::DW_TAG_structure_type
-            | dw::DW_TAG_subroutine_type
-            | dw::DW_TAG_typedef
-            | dw::DW_TAG_union_type
-            | dw::DW_TAG_ptr_to_member_type
-            | dw::DW_TAG_subrange_type
-            | dw::DW_TAG_base_type
-            | dw::DW_TAG_unspecified_type
-            | dw::DW_TAG_rvalue_reference_type
-            | dw::DW_TAG_template_alias
-    )
 }

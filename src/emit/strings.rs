@@ -1,5 +1,9 @@
 //! `.debug_str`, `.debug_line_str` and `.debug_str_offsets`: DWARF 5 section 7.26.
 
+use core::hash::BuildHasher;
+
+use hashbrown::{DefaultHashBuilder, HashTable};
+
 use super::format::Format;
 use super::section::{Relocation, RelocationTarget};
 
@@ -9,6 +13,9 @@ pub(crate) struct Strings {
     pub(crate) bytes: Vec<u8>,
     /// Offset of each string, plus 1; 0 for a string that is not stored yet.
     places: Vec<u64>,
+    /// Offsets of strings with earlier numbers, by their bytes.
+    earlier: HashTable<u64>,
+    hasher: DefaultHashBuilder,
 }
 
 impl Strings {
@@ -20,12 +27,44 @@ impl Strings {
             self.places.resize(number + 1, 0);
         }
         if self.places[number] == 0 {
-            self.places[number] = self.bytes.len() as u64 + 1;
-            self.bytes.extend_from_slice(text.as_bytes());
-            self.bytes.push(0);
+            self.places[number] = self.add(text) + 1;
         }
         self.places[number] - 1
     }
+
+    fn add(&mut self, text: &str) -> u64 {
+        if !self.earlier.is_empty() {
+            let hash = self.hasher.hash_one(text.as_bytes());
+            let is_same = |&offset: &u64| text_at(&self.bytes, offset) == text.as_bytes();
+            if let Some(&offset) = self.earlier.find(hash, is_same) {
+                return offset;
+            }
+        }
+        let offset = self.bytes.len() as u64;
+        self.bytes.extend_from_slice(text.as_bytes());
+        self.bytes.push(0);
+        offset
+    }
+
+    /// Returns the string at an offset.
+    pub(crate) fn text(&self, offset: u64) -> &str {
+        core::str::from_utf8(text_at(&self.bytes, offset)).unwrap_or_default()
+    }
+
+    /// Forgets the numbers of all strings. A string with a new number is found by its bytes.
+    pub(crate) fn renumber(&mut self) {
+        let Self { bytes, earlier, hasher, .. } = self;
+        let hash = |&offset: &u64| hasher.hash_one(text_at(bytes, offset));
+        for offset in self.places.drain(..).filter_map(|place| place.checked_sub(1)) {
+            earlier.entry(hash(&offset), |&other| other == offset, hash).or_insert(offset);
+        }
+    }
+}
+
+/// Bytes of the string at an offset, without the final zero.
+fn text_at(bytes: &[u8], offset: u64) -> &[u8] {
+    let rest = bytes.get(offset as usize..).unwrap_or_default();
+    rest.split(|&byte| byte == 0).next().unwrap_or_default()
 }
 
 /// The string offsets table of a unit, in the order of first use.
@@ -67,6 +106,18 @@ impl StringIndices {
         self.numbers.len() as u64 - 1
     }
 
+    /// Ends the table, and keeps its pages for another one. Returns the number of each string, by index.
+    pub(crate) fn finish(&mut self) -> Vec<u32> {
+        // The copy has no unused capacity.
+        let numbers = self.numbers.clone();
+        for number in self.numbers.drain(..) {
+            if let Some(Some(page)) = self.pages.get_mut(number as usize / PAGE) {
+                page[number as usize % PAGE] = 0;
+            }
+        }
+        numbers
+    }
+
     /// Appends the table of the strings with these numbers to the section.
     pub(crate) fn write(
         numbers: &[u32],
@@ -78,7 +129,6 @@ impl StringIndices {
         let start = format.begin_length(out);
         format.half(out, 5);
         format.half(out, 0);
-        relocations.reserve(numbers.len());
         for &number in numbers {
             relocations.push(Relocation {
                 offset: out.len() as u64,

@@ -17,6 +17,16 @@ macro_rules! constructs { ($($name:ident $(($($field:ident: $type:ty),*))? $text
     }
 } }
 
+/// Name of an attribute, or its number.
+fn name_of_attribute(attribute: gimli::DwAt) -> String {
+    attribute.static_string().map_or_else(|| format!("{:#x}", attribute.0), Into::into)
+}
+
+/// Name of a tag, or its number.
+fn name_of_tag(tag: gimli::DwTag) -> String {
+    tag.static_string().map_or_else(|| format!("{:#x}", tag.0), Into::into)
+}
+
 constructs! {
     // Operations and raw expressions.
     Operation(name: &'static str) "operation `{name}`";
@@ -25,7 +35,17 @@ constructs! {
     RawAddress "an address in a raw expression: use `addrx`";
     PartOfRawExpression "a part of what a raw expression says";
 
+    // Entries.
+    Attribute(attribute: gimli::DwAt) "attribute {}", name_of_attribute(*attribute);
+    Tag(tag: gimli::DwTag) "an entry {}", name_of_tag(*tag);
+    RowFlags "the flags and discriminators of rows";
+
     // Registers and memory.
+    LaneOfWave "a lane other than the one that asks";
+    WholeRegister(register: String) "all lanes of register {register}";
+    RegisterNumber(register: String) "register {register} by its number";
+    SecondSpace(first: String, second: String) "a variable in two spaces: {first} and {second}";
+    LongConstant(bytes: usize) "a constant of {} in a part or at some pcs", Count(*bytes, "byte");
     LaneOfAsker "one lane of a register, chosen by who asks";
     AskingLane "the lane that asks";
     RegisterValue(register: String) "what register {register} holds";

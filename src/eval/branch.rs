@@ -73,20 +73,6 @@ impl Branches {
         Some((to, steps))
     }
 
-    /// Records a target that was found in advance, by a search of `steps` steps. Returns the number of steps that the
-    /// search takes now: 0 for a known target. `None`, without effect, for `left` steps or more.
-    #[inline(always)]
-    pub fn searched(&mut self, to: usize, len: usize, steps: u64, left: u64) -> Option<u64> {
-        if self.targets.contains(&to) || to == len {
-            return Some(0);
-        }
-        if steps >= left {
-            return None;
-        }
-        self.remember(to);
-        Some(steps)
-    }
-
     fn remember(&mut self, to: usize) {
         self.targets[self.next % self.targets.len()] = to;
         self.next += 1;

@@ -1,89 +1,16 @@
-//! Evaluation of compiled expressions.
+//! Compiled expressions: instructions on plain numbers, whose kinds are known before the evaluation.
+//!
+//! Compiling proves the height of the stack and the kind of each element at each operation, so that the evaluation
+//! checks neither. An expression without such a proof has no instructions. An evaluation that meets a possible fault
+//! returns nothing. In both cases the full evaluator evaluates the bytes, from their start: it alone has faults.
 
-use super::quick::Single;
-use super::{Compiled, Context, Element, Evaluator, Fault, Kind, Location, Machine, Outcome, Value};
+mod code;
+mod compile;
+mod evaluator;
+mod expression;
+mod kinds;
+mod machine;
+mod run;
 
-impl Evaluator {
-    /// Evaluates a compiled expression, as [`evaluate`](Self::evaluate) does its bytes.
-    ///
-    /// # Errors
-    /// The errors of [`evaluate`](Self::evaluate).
-    pub fn evaluate_compiled(
-        &mut self,
-        expr: &Compiled<'_>,
-        machine: &dyn Machine,
-        context: &Context<'_>,
-    ) -> Result<Outcome, Fault> {
-        match context.kind {
-            Kind::Location => self.location_compiled(expr, machine, context).map(Element::Location),
-            Kind::Value => self.value_compiled(expr, machine, context).map(Element::Value),
-            Kind::Any => {
-                let context = &Context { encoding: expr.encoding(), ..*context };
-                self.evaluate(expr.bytes(), machine, context)
-            }
-        }
-    }
-
-    /// Evaluates a compiled expression to a location, as [`location`](Self::location) does its bytes.
-    ///
-    /// # Errors
-    /// The errors of [`evaluate`](Self::evaluate).
-    pub fn location_compiled(
-        &mut self,
-        expr: &Compiled<'_>,
-        machine: &dyn Machine,
-        context: &Context<'_>,
-    ) -> Result<Location, Fault> {
-        match self.single(expr, machine, context) {
-            Some(location) => Ok(location),
-            None => self.longer(expr.source(), machine, context),
-        }
-    }
-
-    /// Evaluates a compiled expression, and keeps the result until the next call, as [`locate`](Self::locate) does with
-    /// its bytes.
-    ///
-    /// # Errors
-    /// The errors of [`evaluate`](Self::evaluate).
-    pub fn locate_compiled(
-        &mut self,
-        expr: &Compiled<'_>,
-        machine: &dyn Machine,
-        context: &Context<'_>,
-    ) -> Result<&Location, Fault> {
-        match self.single(expr, machine, context) {
-            Some(location) => Ok(self.keep(location)),
-            None => self.locate_longer(expr.source(), machine, context),
-        }
-    }
-
-    /// Evaluates a compiled expression to a value, as [`value`](Self::value) does its bytes.
-    ///
-    /// # Errors
-    /// The errors of [`evaluate`](Self::evaluate).
-    pub fn value_compiled(
-        &mut self,
-        expr: &Compiled<'_>,
-        machine: &dyn Machine,
-        context: &Context<'_>,
-    ) -> Result<Value, Fault> {
-        self.valued(expr.source(), machine, context)
-    }
-
-    /// Returns the location of an expression of a single operation, where that needs no stack.
-    #[inline(always)]
-    fn single(
-        &mut self,
-        expr: &Compiled<'_>,
-        machine: &dyn Machine,
-        context: &Context<'_>,
-    ) -> Option<Location> {
-        match expr.single()? {
-            Single::Register(reg) => self.register(reg, context),
-            Single::FrameBase(by) if context.initial.is_empty() => {
-                self.quick(machine, context, expr.source().encoding).based_on_frame(&mut self.slots, by)
-            }
-            Single::FrameBase(_) => None,
-        }
-    }
-}
+pub use expression::Compiled;
+pub(super) use run::Stack;

@@ -78,7 +78,7 @@ impl<'a, 'o> DebugInfo<'a, 'o> {
     /// Implements [`Machine::entry`].
     pub fn entry(&self, offset: u64) -> Option<Entry<'_>> {
         let entry = self.dwarf.entry_at(offset)?;
-        Some(said(entry, self.body(entry)))
+        Some(entry_with(entry, self.body(entry)))
     }
 
     /// Returns the location or constant of an entry: its `DW_AT_location`, or else its `DW_AT_const_value`.
@@ -126,25 +126,25 @@ impl<'a, 'o> DebugInfo<'a, 'o> {
 
     /// Returns `DW_AT_frame_base` of the subprogram with code at a pc, and its unit.
     pub fn frame_base(&self, pc: u64) -> Option<Entry<'_>> {
-        self.said_at(pc, &[dw::DW_AT_frame_base])
+        self.attribute_at(pc, &[dw::DW_AT_frame_base])
     }
 
     /// Returns `DW_AT_LLVM_lane_pc` of the subprogram with code at a pc, and its unit.
     pub fn lane_pc(&self, pc: u64) -> Option<Entry<'_>> {
-        self.said_at(pc, &LANE_PC)
+        self.attribute_at(pc, &LANE_PC)
     }
 
     /// Returns `DW_AT_LLVM_active_lane` of the subprogram with code at a pc, and its unit.
     pub fn active_lane(&self, pc: u64) -> Option<Entry<'_>> {
-        self.said_at(pc, &ACTIVE_LANE)
+        self.attribute_at(pc, &ACTIVE_LANE)
     }
 
     /// Returns the first of these attributes that the subprogram with code at a pc has.
-    fn said_at(&self, pc: u64, names: &[DwAt]) -> Option<Entry<'_>> {
+    fn attribute_at(&self, pc: u64, names: &[DwAt]) -> Option<Entry<'_>> {
         let entry = self.subprogram(pc)?;
         let mut found = names.iter().map(|&name| self.attribute(entry, name));
         let body = found.find(|body| *body != Body::Nothing)?;
-        Some(said(entry, body))
+        Some(entry_with(entry, body))
     }
 
     /// Returns the number of lanes of the subprogram with code at a pc, if given.
@@ -169,7 +169,7 @@ impl<'a, 'o> DebugInfo<'a, 'o> {
 }
 
 /// Returns an entry with its unit and encoding.
-fn said<'a>(entry: read::Entry<'_, '_>, body: Body<'a>) -> Entry<'a> {
+fn entry_with<'a>(entry: read::Entry<'_, '_>, body: Body<'a>) -> Entry<'a> {
     let unit = entry.unit();
     Entry { body, unit: unit.offset, encoding: Some(unit.encoding) }
 }

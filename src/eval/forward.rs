@@ -14,6 +14,10 @@ macro_rules! forward {
         ) -> Result<(), $crate::eval::Unavailable> {
             self.machine.register(reg, frame, at, into)
         }
+
+        fn register_problem(&self, reg: $crate::op::Reg, frame: u32, at: u32) -> Option<String> {
+            self.machine.register_problem(reg, frame, at)
+        }
     };
     (@memory) => {
         fn memory(

@@ -31,10 +31,10 @@ use triomphe::Arc;
 
 use super::composite::Composite;
 use super::fault::{Fault, error};
-use super::machine::Architecture;
+use super::machine::{Architecture, SpaceLayout};
 use crate::error::Count;
 use crate::op::Reg;
-use crate::target::SpaceId;
+use crate::target::{Per, SpaceId};
 
 /// A pointer with an unknown value and a known pointee.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -178,6 +178,25 @@ impl SingleLocation {
         Some(self.storage.size()?.saturating_sub(self.offset))
     }
 
+    /// Returns the place with memory of the default space replaced by that of another space, in which only the low bits
+    /// of an address count.
+    pub(crate) fn in_space(&self, space: SpaceId, layout: SpaceLayout, lane: Option<u32>) -> Self {
+        match &self.storage {
+            Storage::Memory { space: SpaceId::DEFAULT, .. } => {
+                let SpaceLayout { address_bits, per } = layout;
+                let lane = lane.filter(|_| per == Per::Lane);
+                let offset = self.offset % memory_bits(address_bits);
+                Self { storage: Storage::Memory { space, address_bits, lane }, offset }
+            }
+            Storage::Composite(composite) => {
+                let composite = composite.with_parts(|_, part| part.location.in_space(space, layout, lane));
+                let storage = Storage::Composite(Arc::new(composite));
+                Self { storage, offset: self.offset }
+            }
+            _ => self.clone(),
+        }
+    }
+
     /// Returns the location `by` bits further.
     ///
     /// # Errors
@@ -270,6 +289,14 @@ impl Location {
             Places::One(place) => core::slice::from_ref(place),
             Places::Several(places) => places,
         }
+    }
+
+    /// Returns the location with memory of the default space replaced by that of another space: the space of the object,
+    /// where expressions have addresses alone, as on NVIDIA's processors (`DW_AT_address_class` of a variable). `lane`
+    /// is that of a space with memory of each lane.
+    #[must_use]
+    pub fn in_space(&self, space: SpaceId, layout: SpaceLayout, lane: Option<u32>) -> Self {
+        self.map_places(|place| place.in_space(space, layout, lane))
     }
 
     /// Returns a location with each place replaced.

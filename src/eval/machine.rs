@@ -24,8 +24,20 @@ pub trait Architecture {
     /// Returns the size of a register in bits.
     fn register_bits(&self, reg: Reg) -> Option<u32>;
 
+    /// Returns the size of a register in bits, where an expression that names it means the whole register.
+    fn whole_register_bits(&self, reg: Reg) -> Option<u32> {
+        self.register_bits(reg)
+    }
+
     /// Returns the properties of an address space.
     fn space(&self, space: SpaceId) -> Option<SpaceLayout>;
+
+    /// Returns the size of a lane in bits, where an expression that names the register means the part of the lane in
+    /// focus, as on NVIDIA's processors. `None` where it means the whole register.
+    fn lane_bits(&self, reg: Reg) -> Option<u32> {
+        let _ = reg;
+        None
+    }
 
     /// Returns the size in bits of the largest address of all spaces: no composite is larger than that memory.
     fn largest_address_bits(&self) -> u32;
@@ -62,6 +74,18 @@ pub trait Architecture {
 impl Architecture for Target {
     fn register_bits(&self, reg: Reg) -> Option<u32> {
         Some(self.register(reg)?.bits)
+    }
+
+    fn whole_register_bits(&self, reg: Reg) -> Option<u32> {
+        let register = self.register(reg)?;
+        (!(self.has_lane_expressions() && register.is_vector())).then_some(register.bits)
+    }
+
+    fn lane_bits(&self, reg: Reg) -> Option<u32> {
+        if !self.has_lane_expressions() {
+            return None;
+        }
+        self.register(reg).filter(|register| register.is_vector()).map(|register| register.lane_bits())
     }
 
     fn space(&self, space: SpaceId) -> Option<SpaceLayout> {
@@ -225,6 +249,12 @@ pub trait Machine {
     /// # Errors
     /// [`Unavailable`] if a byte is unknown.
     fn register(&self, reg: Reg, frame: u32, at: u32, into: &mut [u8]) -> Result<(), Unavailable>;
+
+    /// Returns the reason why a byte of a register is not available, for messages.
+    fn register_problem(&self, reg: Reg, frame: u32, at: u32) -> Option<String> {
+        let _ = (reg, frame, at);
+        None
+    }
 
     /// Reads memory, in order of addresses (A.2.5.4.4.3). `lane` is given in a space where each lane has its own
     /// memory: the lane in focus when the location was made. The bytes do not extend beyond the largest address of the

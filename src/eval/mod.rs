@@ -48,6 +48,7 @@ mod compiled;
 pub mod composite;
 mod context;
 mod debug_info;
+mod fast;
 pub mod fault;
 mod float;
 pub(crate) mod forward;
@@ -59,7 +60,7 @@ pub mod machine;
 mod ops;
 mod order;
 mod per_lane;
-mod quick;
+mod ptx_registers;
 pub mod read;
 mod run;
 mod scope;
@@ -73,6 +74,7 @@ mod wide;
 pub mod write;
 
 pub use attributes::{MemberLocation, Property};
+pub use compiled::Compiled;
 pub use composite::{Composite, Part};
 pub use context::{Context, CurrentObject, Kind, Where};
 pub use debug_info::{DebugInfo, WithDebugInfo};
@@ -80,19 +82,20 @@ pub use fault::{Class, Fault};
 pub use lists::EncodedList;
 pub use location::{ImplicitBits, ImplicitPointer, Location, SingleLocation, Storage};
 pub use machine::{Architecture, Body, Entry, Layout, ListEntry, Machine, SpaceLayout, Unavailable};
-pub use quick::Compiled;
+pub use ptx_registers::PtxRegisters;
 pub use read::{Bits, read_bits, read_pointer};
 pub use snapshot::{Caller, OwnedBody, Snapshot};
 pub(crate) use spans::hash;
-pub use spans::{Span, same, spans};
+pub use spans::{Span, are_equal, spans};
 pub use stack::Element;
 pub use unwind::{CallStack, Column, Frame, UnwindFault};
 pub use value::{BaseType, TypeEncoding, Value};
 pub use wave::{InLane, WaveOutcome};
 pub use write::{MachineMut, write_bits};
 
-use crate::op::{Encoding, Op, Reg};
-use quick::{Code, Progress, Quick, Slots, Source};
+use crate::op::{Op, Reg};
+use compiled::Stack;
+use fast::{Bytes, Fast, Progress, Slots};
 use run::Run;
 
 /// Result of an evaluation.
@@ -117,6 +120,7 @@ pub struct Step<'a> {
 pub struct Evaluator {
     stack: Vec<Element>,
     slots: Slots,
+    numbers: Stack,
     /// Result of the last [`locate`](Self::locate).
     kept: Location,
     limits: Limits,
@@ -151,8 +155,9 @@ impl Default for Evaluator {
 impl Evaluator {
     /// Returns an evaluator with the default [`Limits`].
     pub fn new() -> Self {
-        let (stack, slots) = (Vec::with_capacity(16), Slots::new());
-        Self { stack, slots, kept: Location::undefined(), limits: Limits::default(), all_places: false }
+        let (stack, slots, numbers) = (Vec::with_capacity(16), Slots::new(), Stack::new());
+        let (kept, limits) = (Location::undefined(), Limits::default());
+        Self { stack, slots, numbers, kept, limits, all_places: false }
     }
 
     /// Sets the limits.
@@ -219,39 +224,24 @@ impl Evaluator {
         machine: &dyn Machine,
         context: &Context<'_>,
     ) -> Result<Location, Fault> {
-        let alone = quick::alone(expr).and_then(|reg| self.register(reg, context));
-        match alone {
-            Some(location) => Ok(location),
-            None => self.longer(Source::of_bytes(expr, context), machine, context),
+        let alone = fast::alone(expr).and_then(|reg| self.register(reg, context));
+        if let Some(location) = alone {
+            return Ok(location);
         }
+        let (is_done, mut progress) = self.fast_part(expr, machine, context);
+        if is_done && let Some(location) = self.fast(machine, context).location(&mut self.slots) {
+            return Ok(location);
+        }
+        self.go_on(machine, context, expr, &mut progress, |run| run.finish_location())
     }
 
     /// Returns the register of an expression that is a single register operation.
     #[inline(always)]
     fn register(&self, reg: Reg, context: &Context<'_>) -> Option<Location> {
-        let bits = context.target.register_bits(reg)?;
+        let bits = context.target.whole_register_bits(reg)?;
         let is_innermost = (context.frame, context.initial.len()) == (0, 0);
         let has_room = self.limits.steps.min(self.limits.stack.into()) > 0;
         (is_innermost && has_room).then(|| Location::register(reg, bits))
-    }
-
-    /// Evaluates an expression that is not a single register operation to a location.
-    #[inline(always)]
-    fn longer(
-        &mut self,
-        source: Source<'_, impl Code>,
-        machine: &dyn Machine,
-        context: &Context<'_>,
-    ) -> Result<Location, Fault> {
-        self.slots.clear();
-        let (quick, mut progress) = (self.quick(machine, context, source.encoding), Progress::after(0, None));
-        if context.initial.is_empty()
-            && quick.run(source.code, &mut self.slots, &mut progress)
-            && let Some(location) = quick.location(&mut self.slots)
-        {
-            return Ok(location);
-        }
-        self.go_on(machine, context, source.expr, source.encoding, &mut progress, |run| run.finish_location())
     }
 
     /// Evaluates as [`location`](Self::location) does, and keeps the result until the next call to reuse its memory: a
@@ -265,10 +255,15 @@ impl Evaluator {
         machine: &dyn Machine,
         context: &Context<'_>,
     ) -> Result<&Location, Fault> {
-        match quick::alone(expr).and_then(|reg| self.register(reg, context)) {
-            Some(location) => Ok(self.keep(location)),
-            None => self.locate_longer(Source::of_bytes(expr, context), machine, context),
+        if let Some(location) = fast::alone(expr).and_then(|reg| self.register(reg, context)) {
+            return Ok(self.keep(location));
         }
+        let (is_done, mut progress) = self.fast_part(expr, machine, context);
+        if is_done && self.fast(machine, context).locate(&mut self.slots, &mut self.kept).is_some() {
+            return Ok(&self.kept);
+        }
+        let location = self.go_on(machine, context, expr, &mut progress, |run| run.finish_location())?;
+        Ok(self.keep(location))
     }
 
     #[inline(always)]
@@ -276,27 +271,6 @@ impl Evaluator {
         self.slots.forget_kept();
         self.kept = location;
         &self.kept
-    }
-
-    #[inline(always)]
-    fn locate_longer(
-        &mut self,
-        source: Source<'_, impl Code>,
-        machine: &dyn Machine,
-        context: &Context<'_>,
-    ) -> Result<&Location, Fault> {
-        self.slots.clear();
-        let (quick, mut progress) = (self.quick(machine, context, source.encoding), Progress::after(0, None));
-        if context.initial.is_empty()
-            && quick.run(source.code, &mut self.slots, &mut progress)
-            && quick.locate(&mut self.slots, &mut self.kept).is_some()
-        {
-            return Ok(&self.kept);
-        }
-        let location = self.go_on(machine, context, source.expr, source.encoding, &mut progress, |run| {
-            run.finish_location()
-        })?;
-        Ok(self.keep(location))
     }
 
     /// Evaluates an expression to a value, regardless of the context's kind.
@@ -309,25 +283,11 @@ impl Evaluator {
         machine: &dyn Machine,
         context: &Context<'_>,
     ) -> Result<Value, Fault> {
-        self.valued(Source::of_bytes(expr, context), machine, context)
-    }
-
-    #[inline(always)]
-    fn valued(
-        &mut self,
-        source: Source<'_, impl Code>,
-        machine: &dyn Machine,
-        context: &Context<'_>,
-    ) -> Result<Value, Fault> {
-        self.slots.clear();
-        let (quick, mut progress) = (self.quick(machine, context, source.encoding), Progress::after(0, None));
-        if context.initial.is_empty()
-            && quick.run(source.code, &mut self.slots, &mut progress)
-            && let Some(value) = quick.value(&self.slots)
-        {
+        let (is_done, mut progress) = self.fast_part(expr, machine, context);
+        if is_done && let Some(value) = self.fast(machine, context).value(&self.slots) {
             return Ok(value);
         }
-        self.go_on(machine, context, source.expr, source.encoding, &mut progress, |run| run.finish_value())
+        self.go_on(machine, context, expr, &mut progress, |run| run.finish_value())
     }
 
     /// Evaluates a location list at the machine's program location (A.2.5.5): the places of all bounded entries that
@@ -369,16 +329,11 @@ impl Evaluator {
 
     /// Returns the fast evaluator of common operations.
     #[inline(always)]
-    fn quick<'q>(
-        &self,
-        machine: &'q dyn Machine,
-        context: &'q Context<'_>,
-        encoding: &'q Encoding,
-    ) -> Quick<'q> {
-        Quick {
+    fn fast<'f>(&self, machine: &'f dyn Machine, context: &'f Context<'_>) -> Fast<'f> {
+        Fast {
             machine,
             target: context.target,
-            encoding,
+            encoding: &context.encoding,
             frame: context.frame,
             place: context.place,
             is_frame_base: false,
@@ -387,6 +342,16 @@ impl Evaluator {
             room: self.limits.stack as usize,
             pieces: self.limits.parts as usize,
         }
+    }
+
+    /// Executes the operations that the fast evaluator supports. Returns whether the expression is done.
+    #[inline(always)]
+    fn fast_part(&mut self, expr: &[u8], machine: &dyn Machine, context: &Context<'_>) -> (bool, Progress) {
+        self.slots.clear();
+        let mut progress = Progress::after(0, None);
+        let is_done = context.initial.is_empty()
+            && self.fast(machine, context).run(Bytes::new(expr, 0), &mut self.slots, &mut progress);
+        (is_done, progress)
     }
 
     fn run<T>(
@@ -413,13 +378,11 @@ impl Evaluator {
         machine: &dyn Machine,
         context: &Context<'_>,
         expr: &[u8],
-        encoding: &Encoding,
         progress: &mut Progress,
         finish: impl FnOnce(&mut Run<'_, '_>) -> Result<T, Fault>,
     ) -> Result<T, Fault> {
         self.stack.clear();
         let (stack, slots) = (&mut self.stack, &mut self.slots);
-        let context = &Context { encoding: *encoding, ..*context };
         let mut run = Run::new(stack, slots, self.limits, machine, context, None);
         run.all_places = self.all_places;
         run.start(context.initial);

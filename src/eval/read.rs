@@ -300,7 +300,11 @@ fn read_place(
         Storage::Register { reg, frame, .. } => {
             let read = |byte, into: &mut [u8]| {
                 let read = machine.register(*reg, *frame, byte as u32, into);
-                read.map_err(|_| unreadable(format!("register {} is not available", reg.0)))
+                read.map_err(|_| {
+                    let mut bytes = (byte as u32..).take(into.len());
+                    let why = bytes.find_map(|byte| machine.register_problem(*reg, *frame, byte));
+                    unreadable(why.unwrap_or_else(|| format!("register {} is not available", reg.0)))
+                })
             };
             if high {
                 let mut number = vec![0; bits.div_ceil(8)];

@@ -1,11 +1,11 @@
 //! One evaluation: the stack, and the loop over operations.
 
+use super::fast::{Bytes, Fast, Progress, Slots};
 use super::fault::{Fault, error, ill_formed};
 use super::integer::signed_like_generic;
 use super::location::{Location, memory_bits};
 use super::machine::{Architecture, Machine};
 use super::ops::Next;
-use super::quick::{Bytes, Progress, Quick, Slots};
 use super::scope::Scope;
 use super::stack::{Element, complete, integral};
 use super::value::{BaseType, Value};
@@ -87,7 +87,7 @@ impl<'r, 't> Run<'r, 't> {
         let encoding = self.scope.encoding;
         let mut decoder = Decoder::new(expr, encoding);
         loop {
-            if self.trace.is_none() && self.quickly(expr, progress) {
+            if self.trace.is_none() && self.fast_part(expr, progress) {
                 return Ok(());
             }
             let offset = progress.at;
@@ -165,20 +165,20 @@ impl<'r, 't> Run<'r, 't> {
     }
 
     /// Executes the operations that the fast evaluator supports. Returns whether the expression is done.
-    pub fn quickly(&mut self, expr: &[u8], progress: &mut Progress) -> bool {
+    pub fn fast_part(&mut self, expr: &[u8], progress: &mut Progress) -> bool {
         (progress.steps, progress.register) = (self.steps, self.last_register);
         let encoding = self.scope.encoding;
-        let is_done = self.quick(&encoding).run(Bytes::new(expr, progress.at), self.slots, progress);
+        let is_done = self.fast(&encoding).run(Bytes::new(expr, progress.at), self.slots, progress);
         (self.steps, self.last_register) = (progress.steps, progress.register);
         self.fetch();
         is_done
     }
 
-    fn quick<'q>(&self, encoding: &'q Encoding) -> Quick<'q>
+    fn fast<'f>(&self, encoding: &'f Encoding) -> Fast<'f>
     where
-        'r: 'q,
+        'r: 'f,
     {
-        Quick {
+        Fast {
             machine: self.machine,
             target: self.target,
             encoding,
@@ -198,11 +198,11 @@ impl<'r, 't> Run<'r, 't> {
             return;
         }
         let encoding = self.scope.encoding;
-        let quick = self.quick(&encoding);
-        if let Some(composite) = quick.composite(self.slots) {
+        let fast = self.fast(&encoding);
+        if let Some(composite) = fast.composite(self.slots) {
             self.stack.push(Element::Location(composite.into()));
         }
-        self.stack.extend(self.slots.elements().iter().map(|slot| quick.element(*slot)));
+        self.stack.extend(self.slots.elements().iter().map(|slot| fast.element(*slot)));
         self.slots.clear();
     }
 

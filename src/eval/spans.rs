@@ -45,7 +45,7 @@ pub fn spans(location: &Location, bits: u128) -> Result<Vec<Span>, Fault> {
 }
 
 /// Whether two lists of spans name the same bits of the same storages. Known bits are compared by value.
-pub fn same(left: &[Span], right: &[Span]) -> bool {
+pub fn are_equal(left: &[Span], right: &[Span]) -> bool {
     let mut left = Cursor::new(left);
     let mut right = Cursor::new(right);
     loop {

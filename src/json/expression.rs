@@ -47,7 +47,7 @@ pub(super) fn read<'a>(reader: &mut Reader<'a>, unit: UnitId, said: Expression<'
 }
 
 /// Makes the description's expression for one of the module.
-pub(super) fn written<'m>(known: &'m Known<'m>, id: ExprId) -> Expression<'m> {
+pub(super) fn write<'m>(known: &'m Known<'m>, id: ExprId) -> Expression<'m> {
     let (expr, entities) = known.module.expr(id);
     let fixups = expr.fixups().iter().map(|fixup| {
         let kind = match fixup.kind {

@@ -18,26 +18,25 @@ use crate::model::{Column, FrameRule, FunctionId, Loc, UnitId, Val};
 /// Word for the canonical frame address. No register has this name.
 const CFA: &str = "cfa";
 
-impl<'a> Reader<'a> {
-    /// Applies a statement about a frame.
-    pub fn frame(&mut self, said: Frame<'a>) -> Result<()> {
-        let (function, unit) = self.function(&said.function)?;
-        self.builder.frame(function)?;
-        if let Some(Later::Text(rules)) = said.rules {
-            self.part(rules, |reader, json| read(reader, Rules { function, unit }, json))?;
+impl<'a> Frame<'a> {
+    pub fn apply(self, reader: &mut Reader<'a>) -> Result<()> {
+        let (function, unit) = reader.function(&self.function)?;
+        reader.builder.frame(function)?;
+        if let Some(Later::Text(rules)) = self.rules {
+            reader.part(rules, |reader, json| read(reader, Rules { function, unit }, json))?;
         }
-        if let Some(Later::Text(slots)) = said.saved_to_scratch {
-            self.part(slots, |reader, json| read(reader, Slots { function, unit }, json))?;
+        if let Some(Later::Text(slots)) = self.saved_to_scratch {
+            reader.part(slots, |reader, json| read(reader, Slots { function, unit }, json))?;
         }
-        for (start, end, low, high) in said.return_address.unwrap_or_default() {
-            let (low, high) = (self.register(&low)?, self.register(&high)?);
-            self.builder.frame(function)?.return_address(start.0..end.0, low, high)?;
+        for (start, end, low, high) in self.return_address.unwrap_or_default() {
+            let (low, high) = (reader.register(&low)?, reader.register(&high)?);
+            reader.builder.frame(function)?.return_address(start.0..end.0, low, high)?;
         }
-        let mut frame = self.builder.frame(function)?;
-        if said.entry_function == Some(true) {
+        let mut frame = reader.builder.frame(function)?;
+        if self.entry_function == Some(true) {
             frame.entry_function()?;
         }
-        if let Some((start, end)) = said.extent {
+        if let Some((start, end)) = self.extent {
             frame.extent(start.0..end.0)?;
         }
         Ok(())

@@ -7,7 +7,7 @@ use hashbrown::{HashMap, HashSet};
 use super::statement::Ref;
 use super::values::{Line, Named, Text};
 use crate::model::{
-    CallId, Count, Entity, FileId, FunctionId, Imported, LocId, Module, Node, ProcedureId, RegionId, ScopeId,
+    CallId, Count, Entity, FileId, FunctionId, Imported, Module, Node, ProcedureId, RegionId, ScopeId,
     ScopeKind, SourceLine, StringId, TypeId, TypeKind, UnitId, VariableId,
 };
 use crate::op::Reg;
@@ -53,31 +53,8 @@ impl<K: Hash + Eq> Unique<K> {
 impl<'m> Known<'m> {
     pub fn new(module: &'m Module) -> Self {
         let variables = module.variables.values();
-        let procedures = module.procedures.values().map(|procedure| procedure.loc);
-        let live = module.live.iter().map(|live| live.loc);
-        let of_types = module.types.values().flat_map(|ty| ty.locs());
         let functions = module.functions.values();
-        let of_functions = functions.clone().flat_map(|function| {
-            let mut locs: Vec<LocId> =
-                [function.frame_base, function.static_link].into_iter().flatten().collect();
-            function.templates.iter().for_each(|parameter| parameter.locs(&mut locs));
-            locs
-        });
-        let of_calls = module.calls.values().flat_map(|call| [call.target, call.clobbered_target]);
-        let of_arguments = module
-            .arguments
-            .iter()
-            .flat_map(|one| [Some(one.location), one.value, one.data_location, one.data_value]);
-        let of_lanes = module.lanes.masks.iter().chain(module.lanes.whole_waves.iter().map(|one| &one.mask));
-        let of_types = of_types
-            .chain(of_lanes.map(|mask| mask.loc))
-            .chain(of_functions)
-            .chain(of_calls.chain(of_arguments).flatten());
-        let locs = live
-            .chain(variables.clone().filter_map(|variable| variable.always))
-            .chain(procedures)
-            .chain(of_types);
-        let nodes = locs.flat_map(|loc| module.nodes(loc));
+        let nodes = module.locs.ids().flat_map(|loc| module.nodes(loc));
         let pointed = nodes.filter_map(|node| match node {
             Node::PointerTo(variable, _) => Some(variable),
             _ => None,

@@ -1,19 +1,24 @@
-//! Live ranges and line rows: possibly long lists, read element by element.
+//! Live ranges, masks and line rows: possibly long lists, read and written element by element.
 
 use core::fmt;
 use core::ops::Range;
 
-use serde::Deserialize;
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::ser::SerializeSeq;
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::Value;
 
-use super::loc::{In, Whole};
+use super::ids::Known;
+use super::later::Later;
+use super::loc::{In, Place, Whole};
 use super::read::Reader;
-use super::row::RowFacts;
-use super::statement::Ref;
+use super::schema::{self, HasSchema, Schemas};
+use super::shape::shaped;
+use super::statement::{self, Ref};
 use super::values::{Number, Text};
 use crate::build::Blame;
 use crate::error::Result;
-use crate::model::{FileId, FunctionId, Loc, Row, UnitId, VariableId};
+use crate::model::{FileId, FunctionId, Loc, Mask, Row, UnitId, VariableId};
 
 /// Reads one element of a list and calls the builder.
 pub(super) trait Element<'a> {
@@ -22,7 +27,7 @@ pub(super) trait Element<'a> {
 
 /// A list, or an element that is a list too.
 pub(super) struct List<'s, 'a, T>(pub &'s mut Reader<'a>, pub &'s mut T);
-struct One<'s, 'a, T>(&'s mut Reader<'a>, &'s mut T);
+struct ElementSeed<'s, 'a, T>(&'s mut Reader<'a>, &'s mut T);
 
 impl<'a, T: Element<'a>> Visitor<'a> for List<'_, 'a, T> {
     type Value = ();
@@ -32,12 +37,12 @@ impl<'a, T: Element<'a>> Visitor<'a> for List<'_, 'a, T> {
     }
 
     fn visit_seq<S: SeqAccess<'a>>(self, mut json: S) -> Result<(), S::Error> {
-        while json.next_element_seed(One(self.0, self.1))?.is_some() {}
+        while json.next_element_seed(ElementSeed(self.0, self.1))?.is_some() {}
         Ok(())
     }
 }
 
-impl<'a, T: Element<'a>> DeserializeSeed<'a> for One<'_, 'a, T> {
+impl<'a, T: Element<'a>> DeserializeSeed<'a> for ElementSeed<'_, 'a, T> {
     type Value = ();
 
     #[inline]
@@ -46,7 +51,7 @@ impl<'a, T: Element<'a>> DeserializeSeed<'a> for One<'_, 'a, T> {
     }
 }
 
-impl<'a, T: Element<'a>> Visitor<'a> for One<'_, 'a, T> {
+impl<'a, T: Element<'a>> Visitor<'a> for ElementSeed<'_, 'a, T> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -187,8 +192,16 @@ impl<'a> Visitor<'a> for Places<'_, '_, 'a> {
     }
 }
 
+impl<'a> statement::Rows<'a> {
+    pub fn apply(self, reader: &mut Reader<'a>) -> Result<()> {
+        let (function, unit) = reader.function(&self.function)?;
+        let Later::Text(rows) = self.rows else { return Ok(()) };
+        reader.part(rows, |reader, json| read_rows(reader, function, unit, json))
+    }
+}
+
 /// Reads the rows of a function's line table.
-pub(super) fn rows<'a, D: Deserializer<'a>>(
+fn read_rows<'a, D: Deserializer<'a>>(
     reader: &mut Reader<'a>,
     function: FunctionId,
     unit: UnitId,
@@ -234,4 +247,90 @@ impl<'a> Element<'a> for RowOf<'a> {
         }
         reader.builder.row(self.function, row).map_err(|error| reader.fail(error))
     }
+}
+
+/// Live ranges of a variable.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Live<'m> {
+    pub known: &'m Known<'m>,
+    pub live: &'m [crate::model::Live],
+}
+
+/// Locations of a mask of lanes by pc.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Masks<'m> {
+    pub known: &'m Known<'m>,
+    pub masks: &'m [Mask],
+}
+
+/// Rows of a function.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rows<'m> {
+    pub known: &'m Known<'m>,
+    pub rows: &'m [Row],
+}
+
+macro_rules! ranges { ($($name:ident: $field:ident;)*) => { $(
+    impl Serialize for $name<'_> {
+        fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+            to.collect_seq(self.$field.iter().map(|range| {
+                let pcs = range.pcs();
+                (Number(pcs.start), Number(pcs.end), Place { known: self.known, loc: range.loc })
+            }))
+        }
+    }
+)* } }
+ranges! { Live: live; Masks: masks; }
+
+impl Serialize for Rows<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut seq = to.serialize_seq(Some(self.rows.len()))?;
+        for row in self.rows {
+            let facts = RowFacts {
+                discriminator: row.discriminator,
+                not_stmt: !row.is_stmt,
+                prologue_end: row.is_prologue_end,
+                epilogue_begin: row.is_epilogue_begin,
+            };
+            let line = (Number(row.pc), self.known.file_ref(row.file), row.line);
+            match (row.column, facts == RowFacts::default()) {
+                (0, true) => seq.serialize_element(&line)?,
+                (column, true) => seq.serialize_element(&(line.0, line.1, line.2, column))?,
+                (column, false) => seq.serialize_element(&(line.0, line.1, line.2, column, facts))?,
+            }
+        }
+        seq.end()
+    }
+}
+
+/// Properties of a row besides its line.
+#[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(remote = "Self", expecting = "an object", deny_unknown_fields, default)]
+pub(super) struct RowFacts {
+    #[serde(skip_serializing_if = "is_zero")]
+    pub discriminator: u32,
+    /// Not the beginning of a statement.
+    #[serde(skip_serializing_if = "is_false")]
+    pub not_stmt: bool,
+    #[serde(skip_serializing_if = "is_false")]
+    pub prologue_end: bool,
+    #[serde(skip_serializing_if = "is_false")]
+    pub epilogue_begin: bool,
+}
+shaped! { RowFacts }
+
+impl HasSchema for RowFacts {
+    fn schema(to: &mut Schemas) -> Value {
+        let flags = ["not_stmt", "prologue_end", "epilogue_begin"];
+        let flags = flags.map(|key| (key, bool::schema(to), true));
+        schema::object(flags.into_iter().chain([("discriminator", u32::schema(to), true)]))
+    }
+}
+
+fn is_zero(value: &u32) -> bool {
+    *value == 0
+}
+
+fn is_false(value: &bool) -> bool {
+    !*value
 }

@@ -143,7 +143,7 @@ impl<'a> Visitor<'a> for Nodes<'_, '_, 'a> {
         let Some(row) = json.next_key_seed(Key(sort))? else { return Err(no_key("a node")) };
         match row.form {
             Form::Operands([only]) => {
-                let number = json.next_value_seed(One { within: &mut *within, kind: only.kind })?;
+                let number = json.next_value_seed(OperandSeed { within: &mut *within, kind: only.kind })?;
                 within.push(row, &[number]);
             }
             _ => json.next_value_seed(Several { within: &mut *within, row })?,
@@ -179,12 +179,12 @@ impl Visitor<'_> for Key {
 }
 
 /// Reads one operand: appends its nodes, or returns its number.
-struct One<'s, 'r, 'a> {
+struct OperandSeed<'s, 'r, 'a> {
     within: &'s mut In<'r, 'a>,
     kind: Kind,
 }
 
-impl<'a> DeserializeSeed<'a> for One<'_, '_, 'a> {
+impl<'a> DeserializeSeed<'a> for OperandSeed<'_, '_, 'a> {
     type Value = u64;
 
     fn deserialize<D: Deserializer<'a>>(self, json: D) -> Result<u64, D::Error> {
@@ -208,7 +208,7 @@ impl<'a> DeserializeSeed<'a> for One<'_, '_, 'a> {
 }
 
 /// Reads a name and resolves it at once, so that an error has the name's position in the text.
-impl<'a> Visitor<'a> for One<'_, '_, 'a> {
+impl<'a> Visitor<'a> for OperandSeed<'_, '_, 'a> {
     type Value = u64;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -228,7 +228,7 @@ impl<'a> Visitor<'a> for One<'_, '_, 'a> {
     }
 }
 
-impl<'a> One<'_, '_, 'a> {
+impl<'a> OperandSeed<'_, '_, 'a> {
     fn find<E: de::Error>(self, name: Named<'a>) -> Result<u64, E> {
         let reader = &mut *self.within.reader;
         let found = match self.kind {
@@ -280,7 +280,7 @@ impl<'a> Visitor<'a> for Several<'_, '_, 'a> {
         match row.form {
             Form::List([only]) => {
                 while let Some(number) =
-                    json.next_element_seed(One { within: &mut *within, kind: only.kind })?
+                    json.next_element_seed(OperandSeed { within: &mut *within, kind: only.kind })?
                 {
                     numbers.push(number);
                 }
@@ -354,7 +354,9 @@ fn read_operands<'a, S: SeqAccess<'a>>(
         let is_node = matches!(operand.kind, Kind::Node(_));
         let before = (is_node && operand.at != appended)
             .then(|| core::mem::replace(&mut within.nodes, Postfix::new()));
-        let Some(number) = json.next_element_seed(One { within: &mut *within, kind: operand.kind })? else {
+        let Some(number) =
+            json.next_element_seed(OperandSeed { within: &mut *within, kind: operand.kind })?
+        else {
             return Err(de::Error::invalid_length(read, &"more operands"));
         };
         match before {
@@ -393,7 +395,7 @@ impl Serialize for ExpressionAt<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let Place { known, loc } = self.0;
         match known.module.nodes(loc).next() {
-            Some(Node::Expr(expr)) => expression::written(known, expr).serialize(to),
+            Some(Node::Expr(expr)) => expression::write(known, expr).serialize(to),
             _ => Err(S::Error::custom("an expression that is none")),
         }
     }
@@ -497,7 +499,7 @@ impl Serialize for OperandOf<'_, '_, '_> {
             Kind::Variable => known.variable_ref(VariableId::of(number)).serialize(to),
             Kind::Procedure => known.procedure_ref(ProcedureId::of(number)).serialize(to),
             Kind::Symbol => known.text(Symbol::of(number).0).serialize(to),
-            Kind::Expression => expression::written(known, ExprId::of(number)).serialize(to),
+            Kind::Expression => expression::write(known, ExprId::of(number)).serialize(to),
             Kind::Half => Word(Half::of(number)).serialize(to),
             Kind::Bytes => match self.of.node {
                 Node::Implicit(bytes) => HexOf(bytes).serialize(to),

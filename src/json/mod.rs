@@ -1,30 +1,31 @@
 #![doc = include_str!("../../docs/description.md")]
 
-mod apply;
-mod apply_lanes;
-mod apply_names;
-mod apply_types;
+mod calls;
+mod code;
 mod expression;
 mod frames;
+mod functions;
 mod ids;
+mod kinds;
+mod lanes;
+mod language;
 mod later;
 mod lists;
-mod live;
 mod loc;
 mod names;
 pub(crate) mod place;
 mod read;
-mod row;
 pub(crate) mod schema;
 mod shape;
 mod statement;
 mod target;
+mod types;
+mod units;
 pub(crate) mod values;
+mod variables;
 mod write;
-mod write_lanes;
-mod write_names;
-mod write_types;
 
+pub use code::{Located, locate};
 pub use loc::{LOCATIONS, NUMBERS};
 pub use statement::STATEMENTS;
 pub(crate) use statement::document_schema;
@@ -33,6 +34,7 @@ use std::io::Write;
 
 use crate::error::Result;
 use crate::model::Module;
+use crate::track::Code;
 
 impl Module {
     /// Reads a [description](crate::json).
@@ -41,7 +43,9 @@ impl Module {
     /// Every error of the [`Builder`](crate::build::Builder);
     /// [`ErrorKind::Malformed`](crate::error::ErrorKind::Malformed) and
     /// [`Truncated`](crate::error::ErrorKind::Truncated) for a text that is not a description, and
-    /// [`BadArgument`](crate::error::ErrorKind::BadArgument) for a reference to an unknown entity.
+    /// [`UnknownName`](crate::error::ErrorKind::UnknownName) and
+    /// [`AmbiguousName`](crate::error::ErrorKind::AmbiguousName) for a reference to no entity, or to several;
+    /// [`DuplicateName`](crate::error::ErrorKind::DuplicateName) for an id that another entity has.
     /// [`At::json`](crate::error::At::json) is the position in the text.
     pub fn from_json(text: impl AsRef<[u8]>) -> Result<Self> {
         read::module(text.as_ref())
@@ -64,5 +68,15 @@ impl Module {
     /// [`ErrorKind::Io`](crate::error::ErrorKind::Io).
     pub fn write_json(&self, to: impl Write) -> Result<()> {
         write::module(self, to)
+    }
+}
+
+impl Code {
+    /// Reads a [description](crate::json) with the statements about code, in their order. The module has the same ids.
+    ///
+    /// # Errors
+    /// The errors of [`Module::from_json`] and of the calls of [`Code`].
+    pub fn from_json(text: impl AsRef<[u8]>) -> Result<(Module, Vec<Self>)> {
+        code::read(text.as_ref())
     }
 }

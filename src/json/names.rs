@@ -34,8 +34,8 @@ impl<'a, In: Copy + Eq + Hash, Id: Copy + PartialEq> Table<'a, In, Id> {
     pub fn add(&mut self, entity: Id, id: Option<&Text<'a>>, named: Option<(In, &Text<'a>)>) -> Result<()> {
         if let Some(id) = id {
             if self.ids.insert(id.clone(), entity).is_some() {
-                let what = format!("another {} has the id `{}`", self.kind, &**id);
-                return Err(self.wrong(id, what));
+                let (of, name) = (Named::Described(self.kind), id.to_string());
+                return Err(at_part(ErrorKind::DuplicateName { of, name }.into(), self.source, id));
             }
         } else if let Some((within, name)) = named {
             match self.names.entry((within, name.clone())) {
@@ -49,11 +49,14 @@ impl<'a, In: Copy + Eq + Hash, Id: Copy + PartialEq> Table<'a, In, Id> {
 
     /// Resolves an id, or a name in the scope `within`.
     pub fn find(&self, within: In, text: &Text<'a>) -> Result<Id> {
-        let (kind, shown) = (self.kind, &**text);
         match (self.ids.get(text), self.names.get(&(within, text.clone()))) {
             (Some(&id), None) | (None, Some(&Some(id))) => Ok(id),
             (None, None) => Err(self.unknown(within, text)),
-            _ => Err(self.wrong(text, format!("`{shown}` means more than one {kind}: ids tell them apart"))),
+            _ => {
+                let (of, name) = (Named::Described(self.kind), text.to_string());
+                let kind = ErrorKind::AmbiguousName { of, name, candidates: Vec::new() };
+                Err(at_part(kind.into(), self.source, text))
+            }
         }
     }
 
@@ -66,14 +69,6 @@ impl<'a, In: Copy + Eq + Hash, Id: Copy + PartialEq> Table<'a, In, Id> {
         let kind =
             ErrorKind::UnknownName { of: Named::Described(self.kind), name: text.to_string(), nearest };
         at_part(kind.into(), self.source, text)
-    }
-}
-
-impl<In, Id> Table<'_, In, Id> {
-    /// An error at the position of the name.
-    #[cold]
-    fn wrong(&self, name: &Text<'_>, what: String) -> Error {
-        at_part(Error::bad_argument(what), self.source, name)
     }
 }
 

@@ -6,6 +6,7 @@ use hashbrown::HashMap;
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
+use super::code::Coded;
 use super::names::Names;
 use super::place::{self, at, of_json};
 use super::statement::Statement;
@@ -18,7 +19,7 @@ use crate::op::Reg;
 use crate::target::{SpaceId, Target};
 
 /// Name of the text in errors.
-const WHAT: &str = "the description";
+pub(super) const WHAT: &str = "the description";
 
 /// Version of the format.
 pub(super) const VERSION: u64 = 1;
@@ -29,8 +30,12 @@ const LARGE: usize = 64 << 20;
 /// Reads a description.
 pub(super) fn module(text: &[u8]) -> Result<Module> {
     let text = place::utf8(WHAT, text)?;
-    let reader = read(text, None)?;
-    reader.builder.finish_or_blame().map_err(|wrong| {
+    finish(text, read(text, None)?.builder)
+}
+
+/// Finishes the module of a description.
+pub(super) fn finish(text: &str, builder: Builder) -> Result<Module> {
+    builder.finish_or_blame().map_err(|wrong| {
         let found = match &wrong.blame {
             // A second reading finds the position.
             Some(blame) => read(text, Some(blame)).err().and_then(|error| error.at().json.clone()),
@@ -41,7 +46,7 @@ pub(super) fn module(text: &[u8]) -> Result<Module> {
 }
 
 /// Reads the statements, up to the one to blame if `blame` is given.
-fn read<'a>(text: &'a str, blame: Option<&'a Blame>) -> Result<Reader<'a>> {
+pub(super) fn read<'a>(text: &'a str, blame: Option<&'a Blame>) -> Result<Reader<'a>> {
     let mut document = Document { text, blame, reader: None, error: None };
     let mut json = serde_json::Deserializer::from_str(text);
     let read = json.deserialize_map(&mut document).and_then(|()| json.end());
@@ -153,8 +158,11 @@ impl<'a> DeserializeSeed<'a> for &mut Document<'a> {
             fn visit_seq<A: SeqAccess<'a>>(self, mut list: A) -> Result<(), A::Error> {
                 let mut index = 0;
                 while let Some(statement) = list.next_element::<Statement<'a>>()? {
+                    if let Some(reader) = &mut self.0.reader {
+                        reader.index = index;
+                    }
                     if let Some(reader) = &mut self.0.reader
-                        && let Err(error) = reader.apply(statement).and_then(|()| reader.builder.take_wrong())
+                        && let Err(error) = statement.apply(reader).and_then(|()| reader.builder.take_wrong())
                     {
                         let text = self.0.text;
                         let error = match reader.key.take() {
@@ -188,6 +196,10 @@ pub(super) struct Reader<'a> {
     text: &'a str,
     pub builder: Builder,
     pub names: Names<'a>,
+    /// Statements about code.
+    pub coded: Vec<Coded<'a>>,
+    /// The number of the statement that is read.
+    pub index: usize,
     /// Registers resolved before.
     registers: HashMap<Text<'a>, Reg>,
     /// Error that ended a visitor, unless it is one of the JSON.
@@ -202,7 +214,8 @@ impl<'a> Reader<'a> {
     fn new(text: &'a str, target: Target, blame: Option<&'a Blame>) -> Self {
         let builder = Builder::new(target);
         let (names, registers) = (Names::new(text), HashMap::new());
-        Self { text, builder, names, registers, error: None, key: None, blame }
+        let coded = Vec::new();
+        Self { text, builder, names, coded, index: 0, registers, error: None, key: None, blame }
     }
 
     /// Passes a result on, and attributes its error to a key of the statement.

@@ -8,9 +8,8 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use super::frames::{RulesOf, Slots};
-use super::live::{Live, Masks, Rows};
+use super::lists::{Live, Masks, RowFacts, Rows};
 use super::loc::{ExpressionAt, NumberAt, Place};
-use super::row::RowFacts;
 use super::statement::Expression;
 use super::values::{Bytes, Integer, Line, Named, Number, Signed, Text, Word, Words};
 use crate::model::{Form, Kind, NodeRow, Operand, Sort, rows};
@@ -69,10 +68,13 @@ pub(crate) fn one_of_keys(keys: impl IntoIterator<Item = (&'static str, Value)>)
     })
 }
 
-/// Adds a description to a schema, unless the text is empty.
-pub(crate) fn about(mut schema: Value, text: &str) -> Value {
+/// Adds a description and the first version of the format with the key to a schema, unless they are empty.
+pub(crate) fn about(mut schema: Value, text: &str, since: &str) -> Value {
     if !text.is_empty() {
         schema["description"] = text.trim().into();
+    }
+    if !since.is_empty() {
+        schema["$comment"] = format!("since {since}").into();
     }
     schema
 }
@@ -102,7 +104,7 @@ pub(crate) fn string(pattern: &str) -> Value {
 }
 
 /// A choice of words.
-pub(crate) fn words<'a>(words: impl IntoIterator<Item = &'a str>) -> Value {
+pub(crate) fn one_of_words<'a>(words: impl IntoIterator<Item = &'a str>) -> Value {
     json!({"enum": words.into_iter().collect::<Vec<_>>()})
 }
 
@@ -142,7 +144,7 @@ described! {
 
 impl<T: Words> HasSchema for Word<T> {
     fn schema(_: &mut Schemas) -> Value {
-        words(T::NAMES.iter().copied())
+        one_of_words(T::NAMES.iter().copied())
     }
 }
 
@@ -215,7 +217,7 @@ pub(super) fn nodes(sort: Sort, to: &mut Schemas) -> Value {
     };
     to.named(name, |to| {
         let described = |row: &NodeRow, schema: Value| {
-            let mut schema = about(schema, &row.doc.concat());
+            let mut schema = about(schema, &row.doc.concat(), "");
             schema["examples"] = json!([serde_json::from_str::<Value>(row.example).unwrap_or_default()]);
             schema
         };

@@ -106,6 +106,7 @@ impl HasSchema for ElfFacts {
                 schema::about(
                     relocations,
                     "Types of an address of 32 and of 64 bits, and of a relative one of 32.",
+                    "",
                 ),
                 true,
             ),

@@ -15,8 +15,9 @@ use crate::op::Dialect;
 use crate::target::{Per, Scaling};
 
 /// Text, borrowed from the description unless it has escapes.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) struct Text<'a>(pub Cow<'a, str>);
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
+pub(super) struct Text<'a>(#[serde(borrow)] pub Cow<'a, str>);
 
 impl core::ops::Deref for Text<'_> {
     type Target = str;
@@ -28,31 +29,6 @@ impl core::ops::Deref for Text<'_> {
 impl<'a> From<&'a str> for Text<'a> {
     fn from(text: &'a str) -> Self {
         Self(Cow::Borrowed(text))
-    }
-}
-
-impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct AsText;
-        impl<'de> Visitor<'de> for AsText {
-            type Value = Text<'de>;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a string")
-            }
-            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Text<'de>, E> {
-                Ok(Text(Cow::Borrowed(text)))
-            }
-            fn visit_str<E>(self, text: &str) -> Result<Text<'de>, E> {
-                Ok(Text(Cow::Owned(text.to_owned())))
-            }
-        }
-        from.deserialize_str(AsText)
-    }
-}
-
-impl Serialize for Text<'_> {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_str(&self.0)
     }
 }
 
@@ -341,7 +317,7 @@ impl<T: Words> Serialize for Word<T> {
 }
 
 /// Words for the variants of a type. A variant without a word does not compile.
-macro_rules! words { ($($type:ident { $($variant:ident $word:literal),* $(,)? })*) => { $(
+macro_rules! spellings { ($($type:ident { $($variant:ident $word:literal),* $(,)? })*) => { $(
     impl Words for $type {
         const WORDS: &'static [(&'static str, Self)] = &[$(($word, Self::$variant)),*];
         const NAMES: &'static [&'static str] = &[$($word),*];
@@ -349,7 +325,7 @@ macro_rules! words { ($($type:ident { $($variant:ident $word:literal),* $(,)? })
 
     const _: fn($type) = |value| match value { $($type::$variant => {})* };
 )* } }
-words! {
+spellings! {
     BaseEncoding {
         Address "address", Boolean "boolean", ComplexFloat "complex_float", Float "float",
         ImaginaryFloat "imaginary_float", DecimalFloat "decimal_float", Signed "signed",

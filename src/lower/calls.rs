@@ -3,7 +3,7 @@
 use super::dies::Dies;
 use super::expressions::{Expression, Expressions};
 use super::scopes::Instance;
-use crate::error::{Error, Result};
+use crate::error::{Construct, Error, Result};
 use crate::model::{Argument, CallId, FunctionId, LocId, Module, Stack, UnitId};
 use crate::omission::{Property, Subject};
 use crate::op::Reg;
@@ -41,6 +41,11 @@ impl Dies<'_> {
         self.consumer.version < 5
     }
 
+    /// Tag of the entry of a call.
+    pub(super) fn call_tag(&self) -> gimli::DwTag {
+        if self.has_gnu_calls() { gimli::DW_TAG_GNU_call_site } else { gimli::DW_TAG_call_site }
+    }
+
     /// Writes the entry of a call, in an instance with code.
     pub(super) fn call(&mut self, id: CallId, instance: Option<Instance>) -> Result<()> {
         let Some(instance) = instance else { return Ok(()) };
@@ -48,7 +53,11 @@ impl Dies<'_> {
         let call = &module.calls[id];
         let Some(function) = module.function_of(call.scope) else { return Ok(()) };
         let function = &module.functions[function];
-        let is_gnu = self.has_gnu_calls();
+        let (is_gnu, tag) = (self.has_gnu_calls(), self.call_tag());
+        if !self.consumer.entries.knows_tag(tag) {
+            let error = self.consumer.inexpressible(Construct::Tag(tag));
+            return self.expressions.omit_of_call(id, Subject::Call(id), Property::Entity, error);
+        }
         // Omissions decide the attributes and the children.
         let target = self.expressions.call_target(id, Property::Target, instance.stack, call.target)?;
         let clobbered = self.expressions.call_target(
@@ -72,7 +81,6 @@ impl Dies<'_> {
             }
         }
 
-        let tag = if is_gnu { gimli::DW_TAG_GNU_call_site } else { gimli::DW_TAG_call_site };
         self.info.begin_entry(tag, !arguments.is_empty(), None);
         match (call.return_pc, call.pc) {
             // GNU's entry has one address only.

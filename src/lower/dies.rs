@@ -3,6 +3,7 @@
 use super::contents::Contents;
 use super::expressions::Expressions;
 use super::register_types::unsigned_sizes;
+use super::scratch::Scratch;
 use std::borrow::Cow;
 
 use super::scopes::Code;
@@ -11,7 +12,7 @@ use crate::consumer::Consumer;
 use crate::emit::RelocationTarget;
 use crate::emit::abbrev::Abbreviations;
 use crate::emit::addr::{AddressKey, addr_base};
-use crate::emit::info::{Info, Pending};
+use crate::emit::info::{EntryStyle, Info, Pending};
 use crate::emit::lists::{FinishedLists, Lists, lists_base};
 use crate::emit::strings::str_offsets_base;
 use crate::error::{Construct, ErrorKind, Result};
@@ -55,6 +56,12 @@ impl<'u> Dies<'u> {
         let expressions = Expressions::new(units, unit, loclists);
         let mut info = Info::new(format, unit.as_u32(), expressions.entries.count(), forms, abbreviations);
         info.is_split = consumer.is_split;
+        info.style = EntryStyle {
+            has_inline_strings: consumer.entries.has_inline_strings,
+            has_fixed_forms: consumer.entries.has_fixed_forms,
+            known: consumer.entries.attributes,
+            last_tag: consumer.entries.last_tag.unwrap_or(gimli::DwTag(u16::MAX)),
+        };
         if consumer.tables.names || consumer.tables.pubs {
             info.named = Some(Box::default());
         }
@@ -73,11 +80,13 @@ impl<'u> Dies<'u> {
     }
 
     /// Writes the unit. With `shares`, subexpressions that recur become procedures, if the consumer has calls.
-    pub(super) fn write(mut self, shares: bool) -> Result<LoweredUnit> {
+    pub(super) fn write(mut self, shares: bool, scratch: &mut Scratch) -> Result<LoweredUnit> {
+        self.expressions.lowering.memo = core::mem::take(&mut scratch.memo);
+        self.info.strings = core::mem::take(&mut scratch.strings);
         let (module, id, format) = (self.module, self.expressions.entries.unit, self.info.format);
         let has = Contents::new(self.units, id);
         // Not all readers apply the skeleton's base address to the split unit.
-        let is_one = has.code.len() == 1 && !self.consumer.is_split;
+        let is_one = has.code.len() == 1 && !self.consumer.is_split && !self.consumer.has_absolute_lists;
 
         match self.consumer.is_split {
             true => self.info.begin_unit(gimli::DW_UT_split_compile, Some(0)),
@@ -105,7 +114,7 @@ impl<'u> Dies<'u> {
         let open = self.open(module.units[id].scope, None)?;
         self.children(open, is_one)?;
 
-        let line = match has.lines {
+        let line = match has.lines && !self.consumer.has_line_directives {
             true => self.units.line_program(id, &has.functions)?,
             false => Part::default(),
         };
@@ -116,6 +125,14 @@ impl<'u> Dies<'u> {
         let loclists = self.finish_lists(has.loclists, |dies| &mut dies.expressions.loclists)?;
         let rnglists = self.finish_lists(has.ranges, |dies| &mut dies.rnglists)?;
         self.name_lists(&loclists, &rnglists);
+        if let Some(tag) = self.info.unknown_tag {
+            // Other entries refer to it, or it to others.
+            return Err(self.consumer.inexpressible(Construct::Tag(tag)));
+        }
+        for attribute in core::mem::take(&mut self.info.unknown) {
+            let error = self.consumer.inexpressible(Construct::Attribute(attribute));
+            self.expressions.omit(Subject::Unit(id), Property::Attributes, None, error)?;
+        }
         self.info.end_unit()?;
         let skeleton = self.consumer.is_split.then(|| self.skeleton(&has)).transpose()?;
         let addresses = if has.addresses && format.version >= 5 {
@@ -125,6 +142,8 @@ impl<'u> Dies<'u> {
         } else {
             Part::default()
         };
+        let strings = self.info.strings.finish();
+        *scratch = Scratch { memo: self.expressions.lowering.memo, strings: self.info.strings };
         Ok(LoweredUnit {
             unit: id,
             info: Part {
@@ -134,7 +153,7 @@ impl<'u> Dies<'u> {
             },
             abbreviations: self.info.abbreviations,
             offsets: self.info.offsets,
-            strings: self.info.strings.numbers,
+            strings,
             addresses,
             loclists,
             rnglists,
@@ -259,6 +278,10 @@ impl<'u> Dies<'u> {
         let (module, format) = (self.module, self.info.format);
         match has.code[..] {
             [] => {}
+            // Addresses in lists are absolute.
+            _ if self.consumer.has_absolute_lists => {
+                self.low_pc(gimli::DW_AT_low_pc, Code { key: ABSOLUTE, index: 0 });
+            }
             [id] => {
                 let function = &module.functions[id];
                 let code = self.code(function);
@@ -345,7 +368,7 @@ impl<'u> Dies<'u> {
                 Err(error) => match error.kind() {
                     // Calls are replaced by the location, except for a reference to another unit.
                     ErrorKind::Inexpressible { what, .. }
-                        if *what != Construct::OtherUnit && !self.consumer.has_locations_on_the_stack() =>
+                        if *what != Construct::OtherUnit && self.units.inlined_procedures.contains(id) =>
                     {
                         false
                     }

@@ -3,7 +3,7 @@
 use core::ops::Range;
 
 use super::entries::Numbers;
-use super::lists::{Base, begin, end, patch_length};
+use super::lists::{Base, addresses, begin, end, patch_length};
 use super::loc::{Lowering, Sink};
 use super::units::Units;
 use crate::consumer::{Consumer, Policy};
@@ -14,7 +14,7 @@ use crate::emit::lists::Lists;
 use crate::error::{At, Construct, Error, Result};
 use crate::model::{Live, LocId, Module, Stack, UnitId, VariableId};
 use crate::omission::{Omission, Property, Subject};
-use crate::op::{write_byte_uleb, write_uleb};
+use crate::op::{write_byte_uleb, write_byte_ulebs_0, write_uleb};
 
 /// Separate expression, with references relative to its start.
 pub(super) type Expression = (Vec<u8>, Vec<Pending>);
@@ -160,7 +160,27 @@ impl<'u> Expressions<'u> {
             unit.omit(Subject::Variable(variable), Property::Location, Some(live.pcs()), error)
         };
         let pcs = |live: &Live| live.start..live.end;
-        self.list_of(self.module.live(variable), pcs, stack, base, encode, omit)
+        let all = self.module.live(variable);
+        if self.consumer.variable_space.is_some() && all.windows(2).any(|two| pcs(&two[0]) == pcs(&two[1])) {
+            let first = self.first_places(all, bits, stack);
+            return self.list_of(&first, pcs, stack, base, encode, omit);
+        }
+        self.list_of(all, pcs, stack, base, encode, omit)
+    }
+
+    /// Returns, of several places at once, the first that the consumer can express, or else the first.
+    fn first_places(&mut self, all: &[Live], bits: Option<u64>, stack: Stack) -> Vec<Live> {
+        let mut first = Vec::new();
+        for same in all.chunk_by(|a, b| (a.start, a.end) == (b.start, b.end)) {
+            let is_expressible = |live: &&Live| {
+                let encoded =
+                    self.encode(stack, |lowering, sink| lowering.lower(live.loc, bits, false, sink));
+                self.lowering.pending.clear();
+                encoded.is_ok()
+            };
+            first.extend(same.iter().find(is_expressible).or(same.first()).cloned());
+        }
+        first
     }
 
     /// Appends a location list. `pcs` returns the range of an entry, `encode` appends its expression, and `omit`
@@ -189,7 +209,12 @@ impl<'u> Expressions<'u> {
             Base::Address(code) if is_five && is_one_from_0 => Some(code.key),
             _ => None,
         };
-        let is_comparable = own.is_some() || begin(lists, base, gimli::DW_LLE_base_addressx.0, module);
+        let absolute = match base {
+            Base::Address(code) if self.consumer.has_absolute_lists && !is_five => Some(code),
+            _ => None,
+        };
+        let is_comparable = absolute.is_none()
+            && (own.is_some() || begin(lists, base, gimli::DW_LLE_base_addressx.0, module));
         let first = lists.bytes.len();
         let first_pending = lists.pending.len();
         for one in all {
@@ -202,22 +227,22 @@ impl<'u> Expressions<'u> {
                 let key = AddressKey { symbol, addend: addend.wrapping_add(pcs.start.into()) };
                 write_byte_uleb(out, gimli::DW_LLE_startx_length.0, self.addresses.index(key));
                 write_uleb(out, (pcs.end - pcs.start).into());
+                out.push(0);
             } else if is_five {
-                write_byte_uleb(out, gimli::DW_LLE_offset_pair.0, pcs.start.into());
-                write_uleb(out, pcs.end.into());
+                write_byte_ulebs_0(out, gimli::DW_LLE_offset_pair.0, [pcs.start, pcs.end]);
+            } else if let Some(code) = absolute {
+                addresses(&mut self.loclists, code, pcs.start.into()..pcs.end.into(), module);
+                format.half(&mut self.loclists.bytes, 0);
             } else {
                 format.fixed(out, pcs.start.into(), format.address_bytes);
                 format.fixed(out, pcs.end.into(), format.address_bytes);
-            }
-            let length = out.len();
-            if is_five {
-                out.push(0);
-            } else {
                 format.half(out, 0);
             }
+            let out = &mut self.loclists.bytes;
+            let length = out.len() - if is_five { 1 } else { 2 };
             let mut sink = Sink { out, addresses: &mut self.addresses, entries: &self.entries, stack };
             if let Err(error) = encode(&mut self.lowering, one, &mut sink) {
-                self.loclists.bytes.truncate(entry);
+                self.loclists.truncate(entry);
                 self.lowering.has_address = has_address;
                 self.lowering.pending.clear();
                 omit(self, one, error)?;
@@ -230,7 +255,7 @@ impl<'u> Expressions<'u> {
                 let bytes = lists.bytes.len() - length - 2;
                 if u16::try_from(bytes).is_err() {
                     let error = self.consumer.inexpressible(Construct::LongLocation(bytes));
-                    self.loclists.bytes.truncate(entry);
+                    self.loclists.truncate(entry);
                     self.lowering.has_address = has_address;
                     self.lowering.pending.clear();
                     omit(self, one, error)?;

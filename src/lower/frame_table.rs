@@ -63,6 +63,11 @@ impl FrameTables {
         Ok(())
     }
 
+    /// Forgets the first rows whose addresses are those of symbols, because symbols get other numbers.
+    pub(super) fn renumber(&mut self) {
+        self.common.retain(|first, _| first.addresses.is_empty());
+    }
+
     pub(super) fn sections(self) -> impl Iterator<Item = Section> {
         self.tables.into_iter().map(|(section, table)| Section {
             name: match section {

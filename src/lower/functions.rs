@@ -85,8 +85,16 @@ impl Dies<'_> {
         if let Some(object) = function.object_pointer {
             self.info.reference(gimli::DW_AT_object_pointer, self.expressions.entries.variable(object));
         }
-        if let Some(expression) = frame_base {
-            self.detached_expression(gimli::DW_AT_frame_base, expression);
+        match frame_base {
+            Some(expression) => self.detached_expression(gimli::DW_AT_frame_base, expression),
+            // Stack slots count from the canonical frame address.
+            None if module.target.has_lane_expressions() && self.consumer.variable_space.is_some() => {
+                self.detached_expression(
+                    gimli::DW_AT_frame_base,
+                    (vec![gimli::DW_OP_call_frame_cfa.0], Vec::new()),
+                );
+            }
+            None => {}
         }
         if let Some(expression) = static_link {
             self.detached_expression(gimli::DW_AT_static_link, expression);
@@ -109,13 +117,17 @@ impl Dies<'_> {
     fn function_attributes(&mut self, function: &Function) {
         let module = self.module;
         let declaration = function.specification.map(|id| &module.functions[id]);
+        let is_first = self.consumer.entries.has_linkage_name_first;
+        if let Some(name) = function.linkage_name.filter(|_| is_first) {
+            self.text(linkage_name(self.consumer.version), name);
+        }
         match function.specification {
             Some(id) => {
                 self.info.reference(gimli::DW_AT_specification, self.expressions.entries.function(id))
             }
             None => self.name(Some(function.name)),
         }
-        if let Some(name) = function.linkage_name {
+        if let Some(name) = function.linkage_name.filter(|_| !is_first) {
             self.text(linkage_name(self.consumer.version), name);
         }
         self.declared(function.line);

@@ -19,6 +19,9 @@ impl Units<'_> {
 
     /// Number of a file in rows and attributes of a unit.
     pub(super) fn file_number(&self, unit: UnitId, file: FileId) -> u64 {
+        if self.consumer.has_line_directives {
+            return u64::from(file.as_u32()) + 1;
+        }
         file_number(self.format, self.files.place(unit, file.as_u32()).into())
     }
 
@@ -61,7 +64,7 @@ impl Units<'_> {
         }
         // Addends are string numbers plus 1 until the units are joined; 0 is the empty string.
         let mut offset = |text: &str| module.strings.number(text).map_or(0, |number| u64::from(number) + 1);
-        let names = Names { offset: &mut offset, are_shared: module.units.len() > 1 && !is_alone };
+        let names = Names { offset: &mut offset, are_shared: self.has_others && !is_alone };
         let mut line = Part::default();
         let mut program = LineProgram::begin(
             &mut line.bytes,

@@ -1,14 +1,16 @@
 //! Concatenation of units into sections. Only this module knows the offset of each unit's part of a section.
 
 use std::borrow::Cow;
+use std::collections::VecDeque;
 
-use hashbrown::DefaultHashBuilder;
+use hashbrown::{DefaultHashBuilder, HashSet};
 use indexmap::IndexSet;
 
 use super::frame_table::FrameTables;
 use super::type_units::TypeUnit;
 use super::units::{LoweredUnit, Part, Units};
 use super::{Lowered, SplitUnit};
+use crate::consumer::Tables;
 use crate::emit::abbrev::Abbreviations;
 use crate::emit::aranges::{self, AddressRange};
 use crate::emit::format::Format;
@@ -24,9 +26,9 @@ use crate::model::{Address, FunctionId, Module, StringId, UnitId};
 use crate::omission::Omission;
 
 /// Sections, to which units are appended in order.
-pub(super) struct Linker<'u, 'm> {
-    units: &'u Units<'m>,
+pub(super) struct Linker {
     format: Format,
+    tables: Tables,
     /// Limit of a section in bytes.
     limit: u64,
     info: Whole,
@@ -42,18 +44,37 @@ pub(super) struct Linker<'u, 'm> {
     str_offsets: Whole,
     strings: Strings,
     line_strings: Strings,
-    tables: Vec<Abbreviations>,
-    /// For each unit: its offset in `.debug_info`, the offsets of its entries, and the relocation of its abbreviation
-    /// table with the table's index.
+    abbrev: Vec<u8>,
+    /// Offset in `.debug_abbrev` of each table that is written.
+    places: Vec<u64>,
+    /// Last tables, which later units can share or extend.
+    last_tables: VecDeque<Abbreviations>,
+    /// For each unit: its offset in `.debug_info`, and the offset of the relocation of its abbreviation table, with the
+    /// table's index.
     starts: Vec<u64>,
-    offsets: Vec<Vec<u32>>,
-    table_of: Vec<(usize, usize)>,
-    /// Entries of each unit for the name index.
-    named: Vec<Vec<NamedEntry>>,
+    table_of: Vec<(u64, usize)>,
+    /// Offset in `.debug_str` of each name of the name index, and its entries.
+    names: IndexSet<u64, DefaultHashBuilder>,
+    entries: Vec<IndexEntry>,
+    of_module: OfModule,
     /// Type units with the indices of their abbreviation tables.
     type_units: Vec<(TypeUnit, usize)>,
+    signatures: HashSet<u64>,
     omissions: Vec<Omission>,
     split: Vec<SplitUnit>,
+}
+
+/// Facts of the units of the last module, which refer to each other.
+#[derive(Default)]
+struct OfModule {
+    /// Number of units of earlier modules.
+    first: usize,
+    /// Offsets of the entries of each unit.
+    offsets: Vec<Vec<u32>>,
+    /// Entries of each unit for the name index.
+    named: Vec<Vec<NamedEntry>>,
+    /// Number of earlier relocations of `.debug_info` and of the location lists.
+    relocations: [usize; 2],
 }
 
 /// Contents of a section so far.
@@ -73,11 +94,13 @@ impl Whole {
             // The first part is moved, not copied.
             self.bytes = part.bytes;
         } else {
+            reserve(&mut self.bytes, part.bytes.len());
             self.bytes.extend_from_slice(&part.bytes);
         }
         if first == 0 {
             self.relocations = part.relocations;
         } else {
+            reserve(&mut self.relocations, part.relocations.len());
             self.relocations.extend(part.relocations);
         }
         for relocation in &mut self.relocations[first..] {
@@ -85,6 +108,13 @@ impl Whole {
         }
         self.elsewhere.extend(part.elsewhere.iter().map(|one| (start + one.at as u64, one.bytes, one.entry)));
         (start, first)
+    }
+}
+
+/// Reserves room for more elements: an eighth of the elements at least, as sections are most of the memory in use.
+fn reserve<T>(all: &mut Vec<T>, more: usize) {
+    if all.capacity() - all.len() < more {
+        all.reserve_exact(more.max(all.len() / 8));
     }
 }
 
@@ -106,11 +136,12 @@ pub(super) const LIMIT: u64 = 0xffff_fff0;
 /// Number of recent abbreviation tables that are searched for one that a unit can share.
 const TABLES: usize = 8;
 
-impl<'u, 'm> Linker<'u, 'm> {
-    pub(super) fn new(units: &'u Units<'m>) -> Self {
+impl Linker {
+    /// Returns a linker for units of a target and a consumer.
+    pub(super) fn new(units: &Units<'_>) -> Self {
         Self {
-            units,
             format: units.format,
+            tables: units.consumer.tables,
             limit: if units.format.offset_bytes == 4 { LIMIT } else { u64::MAX },
             info: Whole::default(),
             loclists: Whole::default(),
@@ -125,22 +156,27 @@ impl<'u, 'm> Linker<'u, 'm> {
             str_offsets: Whole::default(),
             strings: Strings::default(),
             line_strings: Strings::default(),
-            tables: Vec::new(),
+            abbrev: Vec::new(),
+            places: Vec::new(),
+            last_tables: VecDeque::new(),
             starts: Vec::new(),
-            offsets: Vec::new(),
             table_of: Vec::new(),
-            named: Vec::new(),
+            names: IndexSet::default(),
+            entries: Vec::new(),
+            of_module: OfModule::default(),
             type_units: Vec::new(),
+            signatures: HashSet::default(),
             omissions: Vec::new(),
             split: Vec::new(),
         }
     }
 
-    /// Appends a unit. Units come in the order of the module.
+    /// Appends a unit of a module. Units come in the order of the module; [`end_module`](Self::end_module) follows the
+    /// last.
     ///
     /// # Errors
     /// [`ErrorKind::Inexpressible`] where code at a constant address has a frame in `.eh_frame`.
-    pub(super) fn push(&mut self, unit: LoweredUnit) -> Result<()> {
+    pub(super) fn push(&mut self, units: &Units<'_>, unit: LoweredUnit) -> Result<()> {
         let lists = |lists: FinishedLists| Part {
             bytes: lists.bytes,
             relocations: lists.relocations,
@@ -149,9 +185,10 @@ impl<'u, 'm> Linker<'u, 'm> {
         let bases = Bases { str_offsets: self.str_offsets.bytes.len() as u64, ..Bases::default() };
         // The strings of a skeleton are in the split file, except those that it refers to by index.
         if self.format.version >= 5 && !(unit.split.is_some() && unit.strings.is_empty()) {
-            let (units, strings) = (self.units, &mut self.strings);
+            let strings = &mut self.strings;
             let offset = |number| strings.offset(number, &text(units, number));
             let out = &mut self.str_offsets;
+            reserve(&mut out.relocations, unit.strings.len());
             StringIndices::write(&unit.strings, self.format, offset, &mut out.bytes, &mut out.relocations);
         }
         let bytes = unit.info.bytes.len() as u64;
@@ -169,23 +206,27 @@ impl<'u, 'm> Linker<'u, 'm> {
             (&mut self.macros, first_macro),
         ] {
             let texts = (&mut self.strings, &mut self.line_strings);
-            relocate(&mut section.relocations[first..], self.units, texts, bases);
+            relocate(&mut section.relocations[first..], units, texts, bases);
         }
         self.starts.push(info);
-        self.offsets.push(unit.offsets);
+        self.of_module.offsets.push(unit.offsets);
         // The relocation of the unit header is the first.
         let table = self.table(unit.abbreviations);
-        self.table_of.push((first_info, table));
+        self.table_of.extend(self.info.relocations.get(first_info).map(|first| (first.offset, table)));
         for TypeUnit { signature, mut info } in unit.type_units {
-            relocate(&mut info.relocations, self.units, (&mut self.strings, &mut self.line_strings), bases);
+            // Modules can have equal type units: the first is kept.
+            if !self.signatures.insert(signature) {
+                continue;
+            }
+            relocate(&mut info.relocations, units, (&mut self.strings, &mut self.line_strings), bases);
             self.type_units.push((TypeUnit { signature, info }, table));
         }
-        self.frames.push(self.units, unit.frames)?;
+        self.frames.push(units, unit.frames)?;
         self.omissions.extend(unit.omissions);
         self.split.extend(unit.split);
-        let tables = self.units.consumer.tables;
+        let tables = self.tables;
         if tables.aranges && !unit.code.is_empty() {
-            let ranges = unit.code.iter().map(|&id| address_range(self.units.module, id));
+            let ranges = unit.code.iter().map(|&id| address_range(units.module, id));
             let out = &mut self.aranges;
             aranges::write(self.format, info, ranges, &mut out.bytes, &mut out.relocations);
         }
@@ -195,7 +236,7 @@ impl<'u, 'm> Linker<'u, 'm> {
                 (&mut self.pubnames, [NamedKind::Code, NamedKind::Data]),
                 (&mut self.pubtypes, [NamedKind::Type; 2]),
             ] {
-                let entries = public(self.units, &unit.named, kinds);
+                let entries = public(units, &unit.named, kinds);
                 if !entries.is_empty() {
                     let entries = entries.iter().map(|(offset, name)| (*offset, name.as_str()));
                     pubs::write(self.format, unit_place, entries, &mut out.bytes, &mut out.relocations);
@@ -203,90 +244,23 @@ impl<'u, 'm> Linker<'u, 'm> {
             }
         }
         if tables.names {
-            self.named.push(unit.named.all);
+            self.of_module.named.push(unit.named.all);
         }
         Ok(())
     }
 
-    /// Encodes the name index, `.debug_names`.
-    fn names(&mut self) -> Result<Whole> {
-        let mut whole = Whole::default();
-        // A name index of no units is useless.
-        if !self.units.consumer.tables.names || self.starts.is_empty() {
-            return Ok(whole);
-        }
-        // Each name once, in the order of first use.
-        let mut numbers: IndexSet<Option<u32>, DefaultHashBuilder> = IndexSet::default();
-        let mut entries = Vec::new();
-        for (unit, named) in self.named.iter().enumerate() {
-            // An entry with two names has two index entries; its children refer to the first.
-            let mut places = Vec::with_capacity(named.len());
-            for one in named {
-                places.push(entries.len() as u32);
-                let parent =
-                    one.parent.map_or(Parent::NotIndexed, |parent| Parent::Entry(places[parent as usize]));
-                let names = [Some(one.name), one.linkage_name.map(Some)];
-                for name in names.into_iter().flatten() {
-                    let name = numbers.insert_full(name).0 as u32;
-                    let unit = IndexUnit::Compile(unit as u32);
-                    entries.push(IndexEntry { name, tag: one.tag, unit, offset: one.offset, parent });
-                }
+    /// Ends the units of a module: resolves the references between them, and adds their names to the name index.
+    ///
+    /// # Errors
+    /// [`ErrorKind::BadArgument`] for a reference to an entry that no unit has.
+    pub(super) fn end_module(&mut self, units: &Units<'_>) -> Result<()> {
+        let OfModule { first, offsets, named, relocations } = core::mem::take(&mut self.of_module);
+        let starts = &self.starts[first..];
+        for (section, settled) in [&mut self.info, &mut self.loclists].into_iter().zip(relocations) {
+            if section.elsewhere.is_empty() {
+                continue;
             }
-        }
-        // A string that is not longer than an offset may not be in `.debug_str` yet.
-        let anonymous = self.units.module.strings.len() as u32 + ANONYMOUS;
-        let numbers: Vec<u32> = numbers.into_iter().map(|number| number.unwrap_or(anonymous)).collect();
-        let texts: Vec<Cow<'_, str>> = numbers.iter().map(|&number| text(self.units, number)).collect();
-        let names: Vec<IndexName<'_>> = numbers
-            .iter()
-            .zip(&texts)
-            .map(|(&number, text)| IndexName { text, offset: self.strings.offset(number, text) })
-            .collect();
-        let index = NameIndex {
-            format: self.format,
-            compile_units: &self.starts,
-            local_type_units: &[],
-            foreign_type_units: &[],
-            names: &names,
-            entries: &entries,
-        };
-        index.write(&mut whole.bytes, &mut whole.relocations)?;
-        Ok(whole)
-    }
-
-    /// Returns the index of a table in which all of a unit's abbreviations have the unit's codes.
-    fn table(&mut self, abbreviations: Abbreviations) -> usize {
-        let recent = self.tables.len().saturating_sub(TABLES)..self.tables.len();
-        for index in recent.rev() {
-            let table = &mut self.tables[index];
-            if abbreviations.is_prefix_of(table) {
-                return index;
-            }
-            if table.is_prefix_of(&abbreviations) {
-                *table = abbreviations;
-                return index;
-            }
-        }
-        self.tables.push(abbreviations);
-        self.tables.len() - 1
-    }
-
-    /// Ends the sections.
-    pub(super) fn finish(mut self) -> Result<Lowered> {
-        let mut abbrev = Vec::new();
-        let mut places = Vec::with_capacity(self.tables.len());
-        for table in &self.tables {
-            places.push(abbrev.len() as u64);
-            table.write(&mut abbrev);
-        }
-        for &(relocation, table) in &self.table_of {
-            self.info.relocations[relocation].addend = places[table];
-        }
-        let (starts, offsets) = (&self.starts, &self.offsets);
-        for section in [&mut self.info, &mut self.loclists] {
-            let elsewhere = core::mem::take(&mut section.elsewhere);
-            let has_elsewhere = !elsewhere.is_empty();
-            for (at, bytes, UnitEntry { unit, entry }) in elsewhere {
+            for (at, bytes, UnitEntry { unit, entry }) in section.elsewhere.drain(..) {
                 let offset = offsets[unit as usize].get(entry.0 as usize).copied().unwrap_or(0);
                 if offset == 0 {
                     return Err(crate::emit::info::nowhere());
@@ -298,11 +272,115 @@ impl<'u, 'm> Linker<'u, 'm> {
                     addend: starts[unit as usize] + u64::from(offset),
                 });
             }
-            if has_elsewhere {
-                section.relocations.sort_by_key(|relocation| relocation.offset);
+            section.relocations[settled..].sort_by_key(|relocation| relocation.offset);
+        }
+        // A string that is not longer than an offset may not be in `.debug_str` yet.
+        let anonymous = units.module.strings.len() as u32 + ANONYMOUS;
+        for (unit, named) in named.into_iter().enumerate() {
+            // An entry with two names has two index entries; its children refer to the first.
+            let mut places = Vec::with_capacity(named.len());
+            for one in named {
+                places.push(self.entries.len() as u32);
+                let parent =
+                    one.parent.map_or(Parent::NotIndexed, |parent| Parent::Entry(places[parent as usize]));
+                let names = [Some(one.name), one.linkage_name.map(Some)];
+                for name in names.into_iter().flatten() {
+                    let number = name.unwrap_or(anonymous);
+                    let offset = self.strings.offset(number, &text(units, number));
+                    let name = self.names.insert_full(offset).0 as u32;
+                    let unit = IndexUnit::Compile((first + unit) as u32);
+                    self.entries.push(IndexEntry { name, tag: one.tag, unit, offset: one.offset, parent });
+                }
             }
         }
-        let names = self.names()?;
+        self.of_module = OfModule {
+            first: self.starts.len(),
+            relocations: [self.info.relocations.len(), self.loclists.relocations.len()],
+            ..OfModule::default()
+        };
+        Ok(())
+    }
+
+    /// Lowers and appends all units of a module.
+    pub(super) fn push_all(&mut self, units: &Units<'_>) -> Result<()> {
+        for unit in units.module.units.keys() {
+            self.push(units, units.lower(unit)?)?;
+        }
+        self.end_module(units)
+    }
+
+    /// Returns the omissions of the units since the last call.
+    pub(super) fn take_omissions(&mut self) -> Vec<Omission> {
+        core::mem::take(&mut self.omissions)
+    }
+
+    /// Begins another module, whose strings have other numbers.
+    pub(super) fn begin_module(&mut self) {
+        self.strings.renumber();
+        self.line_strings.renumber();
+        self.frames.renumber();
+    }
+
+    /// Encodes the name index, `.debug_names`.
+    fn index(&self) -> Result<Whole> {
+        let mut whole = Whole::default();
+        // A name index of no units is useless.
+        if !self.tables.names || self.starts.is_empty() {
+            return Ok(whole);
+        }
+        let name = |&offset: &u64| IndexName { text: self.strings.text(offset), offset };
+        let names: Vec<IndexName<'_>> = self.names.iter().map(name).collect();
+        let index = NameIndex {
+            format: self.format,
+            compile_units: &self.starts,
+            local_type_units: &[],
+            foreign_type_units: &[],
+            names: &names,
+            entries: &self.entries,
+        };
+        index.write(&mut whole.bytes, &mut whole.relocations)?;
+        Ok(whole)
+    }
+
+    /// Returns the index of a table in which all of a unit's abbreviations have the unit's codes.
+    fn table(&mut self, abbreviations: Abbreviations) -> usize {
+        for (index, table) in self.last_tables.iter_mut().enumerate().rev() {
+            if table.is_prefix_of(&abbreviations) {
+                *table = abbreviations;
+            } else if !abbreviations.is_prefix_of(table) {
+                continue;
+            }
+            return self.places.len() + index;
+        }
+        if self.last_tables.len() == TABLES {
+            self.write_table();
+        }
+        self.last_tables.push_back(abbreviations);
+        self.places.len() + self.last_tables.len() - 1
+    }
+
+    /// Writes the first table that is not written.
+    fn write_table(&mut self) {
+        if let Some(table) = self.last_tables.pop_front() {
+            self.places.push(self.abbrev.len() as u64);
+            table.write(&mut self.abbrev);
+        }
+    }
+
+    /// Ends the sections.
+    pub(super) fn finish(mut self) -> Result<Lowered> {
+        while !self.last_tables.is_empty() {
+            self.write_table();
+        }
+        let places = core::mem::take(&mut self.places);
+        let mut relocations = self.info.relocations.iter_mut();
+        for &(offset, table) in &self.table_of {
+            // Relocations are in ascending order.
+            if let Some(relocation) = relocations.find(|relocation| relocation.offset == offset) {
+                relocation.addend = places[table];
+            }
+        }
+        let names = self.index()?;
         let is_five = self.format.version >= 5;
         let name = |five, older| if is_five { five } else { older };
         let plain = |name, whole: Whole| Section {
@@ -320,7 +398,7 @@ impl<'u, 'm> Linker<'u, 'm> {
             group: None,
         };
         let mut sections = vec![
-            plain(".debug_abbrev", Whole { bytes: abbrev, ..Whole::default() }),
+            plain(".debug_abbrev", Whole { bytes: self.abbrev, ..Whole::default() }),
             plain(".debug_info", self.info),
         ];
         sections.extend(self.type_units.into_iter().map(|(TypeUnit { signature, mut info }, table)| {
@@ -359,7 +437,7 @@ impl<'u, 'm> Linker<'u, 'm> {
                 return Err(Error::new(ErrorKind::TooLarge(what.into())).in_section(section.name));
             }
         }
-        Ok(Lowered { sections, omissions: self.omissions, split: self.split })
+        Ok(Lowered { sections, omissions: self.omissions, lines: None, split: self.split })
     }
 }
 
@@ -484,9 +562,7 @@ mod tests {
             assert_eq!(linker.limit, 0xffff_fff0);
             linker.limit = limit;
         }
-        for unit in module.units.keys() {
-            linker.push(units.lower(unit)?)?;
-        }
+        linker.push_all(&units)?;
         linker.finish()
     }
 

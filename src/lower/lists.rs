@@ -74,7 +74,7 @@ impl<'u> Dies<'u> {
 }
 
 /// Appends the start and end addresses of pcs of a function.
-fn addresses(lists: &mut Lists, Code { key, .. }: Code, pcs: Range<u64>, module: &Module) {
+pub(super) fn addresses(lists: &mut Lists, Code { key, .. }: Code, pcs: Range<u64>, module: &Module) {
     for pc in [pcs.start, pcs.end] {
         let key = AddressKey { addend: key.addend.wrapping_add(pc), ..key };
         let format = lists.format;
@@ -114,10 +114,15 @@ pub(super) fn end(lists: &mut Lists, end_of_list: u8) {
 #[inline]
 pub(super) fn patch_length(out: &mut Vec<u8>, at: usize) -> usize {
     let length = out.len() - at - 1;
-    if length < 0x80 {
-        out[at] = length as u8;
-        return 0;
+    if length >= 0x80 {
+        return patch_long(out, at, length);
     }
+    out[at] = length as u8;
+    0
+}
+
+#[cold]
+fn patch_long(out: &mut Vec<u8>, at: usize, length: usize) -> usize {
     let mut bytes = Vec::new();
     write_uleb(&mut bytes, length as u64);
     out.splice(at..=at, bytes);

@@ -6,6 +6,7 @@
 mod calls;
 mod contents;
 mod dies;
+mod directives;
 mod entries;
 mod expressions;
 mod frame;
@@ -21,8 +22,10 @@ mod open;
 mod register_types;
 mod scope_items;
 mod scopes;
+mod scratch;
 mod signature;
 mod split;
+mod stream;
 mod type_units;
 mod types;
 mod units;
@@ -31,10 +34,12 @@ mod variables;
 #[doc(no_inline)]
 pub use crate::consumer::{Consumer, Policy};
 pub use split::SplitUnit;
+pub use stream::Stream;
 pub use units::{LoweredUnit, Units};
 
 use crate::emit::Section;
 use crate::emit::addr::Addresses;
+use crate::emit::ptx::Lines;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Loc, Module, Node, Stack};
 use crate::omission::Omission;
@@ -47,6 +52,8 @@ pub struct Lowered {
     pub sections: Vec<Section>,
     /// Omissions: properties that the consumer cannot express, by entity and pc.
     pub omissions: Vec<Omission>,
+    /// Line table, for a consumer with [directives](Consumer::has_line_directives) in place of a section.
+    pub lines: Option<Lines>,
     /// Split units, one for each unit in the module's order, for a consumer that [splits them](Consumer::is_split).
     pub split: Vec<SplitUnit>,
 }
@@ -61,10 +68,8 @@ pub struct Lowered {
 pub fn lower(module: &Module, consumer: &Consumer, policy: Policy) -> Result<Lowered> {
     let units = Units::new(module, consumer, policy)?;
     let mut linker = link::Linker::new(&units);
-    for unit in module.units.keys() {
-        linker.push(units.lower(unit)?)?;
-    }
-    linker.finish()
+    linker.push_all(&units)?;
+    directives::added(&units, linker.finish()?)
 }
 
 /// Returns the expression of one location, for a user who writes the rest of the DWARF by other means.

@@ -97,7 +97,8 @@ impl Dies<'_> {
             || scopes.any(|inner| self.is_written(inner, instance))
             || self.units.scope_items.range(scope).any(|at| match self.units.scope_items.get(at) {
                 ScopeItem::Import(_) => is_first(instance),
-                ScopeItem::Label(_) | ScopeItem::Call(_) => instance.is_some(),
+                ScopeItem::Label(_) => instance.is_some(),
+                ScopeItem::Call(_) => instance.is_some() && self.consumer.entries.knows_tag(self.call_tag()),
             })
     }
 

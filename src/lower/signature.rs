@@ -155,7 +155,7 @@ impl<'m> Signatures<'m> {
         let module = self.module;
         let ty = &module.types[id];
         self.context(ty.scope);
-        self.tag(base::tag(&ty.kind));
+        self.tag(ty.kind.tag());
         if let Purpose::Contents(_) = purpose {
             self.line(ty.line);
             self.out.push(ty.is_declaration.into());
@@ -421,7 +421,7 @@ impl<'m> Signatures<'m> {
         let module = self.module;
         let around = |scope: ScopeId| match &module.scopes[scope].kind {
             ScopeKind::Namespace { name, .. } => Some((gimli::DW_TAG_namespace, *name)),
-            ScopeKind::Type(ty) => Some((base::tag(&module.types[*ty].kind), module.types[*ty].name())),
+            ScopeKind::Type(ty) => Some((module.types[*ty].kind.tag(), module.types[*ty].name())),
             _ => None,
         };
         let parents = |scope: &ScopeId| module.scopes[*scope].parent;

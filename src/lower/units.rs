@@ -1,5 +1,8 @@
 //! Lowering of single units, and their join.
 
+use std::sync::{Mutex, MutexGuard};
+
+use cranelift_entity::EntitySet;
 use hashbrown::DefaultHashBuilder;
 use indexmap::IndexSet;
 
@@ -9,6 +12,7 @@ use super::entries::{ByUnit, Children};
 use super::frame::UnitFrames;
 use super::link::Linker;
 use super::scope_items::ScopeItems;
+use super::scratch::Scratch;
 use super::split::{Skeleton, SplitUnit};
 use super::type_units::{self, TypeUnit, TypeUnits};
 use crate::consumer::{Consumer, Policy};
@@ -19,7 +23,7 @@ use crate::emit::info::Elsewhere;
 use crate::emit::lists::FinishedLists;
 use crate::emit::named::NamedEntries;
 use crate::error::{At, Error, ErrorKind, Result};
-use crate::model::{FunctionId, Module, UnitId};
+use crate::model::{FunctionId, Module, ProcedureId, UnitId};
 use crate::omission::Omission;
 
 /// Lowering of a module's units one by one, on several threads if the user wants.
@@ -52,6 +56,8 @@ pub struct Units<'m> {
     pub(super) types: ByUnit,
     pub(super) functions: ByUnit,
     pub(super) procedures: ByUnit,
+    /// Procedures that are replaced in their callers, for a consumer without calls of locations.
+    pub(super) inlined_procedures: EntitySet<ProcedureId>,
     pub(super) variant_parts: ByUnit,
     pub(super) scopes: ByUnit,
     pub(super) files: ByUnit,
@@ -60,6 +66,10 @@ pub struct Units<'m> {
     /// Compilers of units with their command lines.
     pub(super) producers: IndexSet<String, DefaultHashBuilder>,
     pub(super) type_units: TypeUnits,
+    /// Whether other units have the same file names, which are stored once then.
+    pub(super) has_others: bool,
+    /// Left by lowered units: one for each thread that lowers.
+    scratch: Mutex<Vec<Scratch>>,
 }
 
 impl core::fmt::Debug for Units<'_> {
@@ -162,10 +172,16 @@ impl<'m> Units<'m> {
             children,
             scope_items,
             type_units,
+            has_others: module.units.len() > 1,
+            scratch: Mutex::default(),
             variables: ByUnit::new(count, module.variables.values().map(|one| unit_of(one.scope))),
             types: ByUnit::new(count, module.types.values().map(|one| one.unit)),
             functions: ByUnit::new(count, module.functions.values().map(|one| unit_of(one.scope))),
             procedures: ByUnit::new(count, module.procedures.values().map(|one| one.unit)),
+            inlined_procedures: match module.procedures.is_empty() || consumer.has_locations_on_the_stack() {
+                true => EntitySet::new(),
+                false => module.called_procedures(),
+            },
             variant_parts: ByUnit::new(
                 count,
                 module.variant_parts.values().map(|one| module.types[one.of].unit),
@@ -182,6 +198,16 @@ impl<'m> Units<'m> {
     /// # Errors
     /// The errors of [`lower()`](super::lower()); [`ErrorKind::UnknownId`] where the unit is not the module's.
     pub fn lower(&self, unit: UnitId) -> Result<LoweredUnit> {
+        let left = |mut all: MutexGuard<'_, Vec<Scratch>>| all.pop();
+        let mut scratch = self.scratch.lock().ok().and_then(left).unwrap_or_default();
+        let lowered = self.lower_with(unit, &mut scratch);
+        if let Ok(mut all) = self.scratch.lock() {
+            all.push(scratch);
+        }
+        lowered
+    }
+
+    fn lower_with(&self, unit: UnitId, scratch: &mut Scratch) -> Result<LoweredUnit> {
         let Some(data) = self.module.units.get(unit) else {
             return Err(ErrorKind::UnknownId(unit.to_string()).into());
         };
@@ -189,7 +215,9 @@ impl<'m> Units<'m> {
             let name = self.module.string(data.name);
             error.or_at(At { unit: Some(name.into()), ..At::default() })
         };
-        let lower = |abbreviations, shares| Dies::new(self, unit, abbreviations).write(shares).map_err(named);
+        let mut lower = |abbreviations, shares| {
+            Dies::new(self, unit, abbreviations).write(shares, scratch).map_err(named)
+        };
         let mut shares = true;
         let mut written = lower(Abbreviations::default(), shares)?;
         if written.has_shared {
@@ -223,9 +251,10 @@ impl<'m> Units<'m> {
         }
         let mut linker = Linker::new(self);
         for unit in units {
-            linker.push(unit)?;
+            linker.push(self, unit)?;
         }
-        linker.finish()
+        linker.end_module(self)?;
+        super::directives::added(self, linker.finish()?)
     }
 }
 

@@ -30,6 +30,7 @@ impl<'u> Dies<'u> {
         };
 
         // The location comes first: an omission decides the attributes.
+        self.expressions.lowering.space = None;
         let has_place = !is_abstract || module.is_placed_without_code(id);
         let place = if has_place { self.place(id, instance)? } else { Place::None };
         self.info.begin_entry(tag, false, Some(is));
@@ -45,6 +46,11 @@ impl<'u> Dies<'u> {
             Place::Expression => self.expression_attribute(gimli::DW_AT_location),
             Place::List(index) => self.list(gimli::DW_AT_location, index),
         }
+        if let (Some(attribute), Some(space)) =
+            (self.consumer.variable_space, self.expressions.lowering.space.take())
+        {
+            self.info.unsigned(attribute, module.target.address_class(space).into());
+        }
         self.info.end_entry();
         Ok(())
     }
@@ -53,13 +59,17 @@ impl<'u> Dies<'u> {
     fn variable_attributes(&mut self, variable: &Variable) {
         let module = self.module;
         let declaration = variable.specification.map(|id| &module.variables[id]);
+        let is_first = self.consumer.entries.has_linkage_name_first;
+        if let Some(name) = variable.linkage_name.filter(|_| is_first) {
+            self.text(linkage_name(self.consumer.version), name);
+        }
         match variable.specification {
             Some(id) => {
                 self.info.reference(gimli::DW_AT_specification, self.expressions.entries.variable(id))
             }
             None => self.name(variable.name),
         }
-        if let Some(name) = variable.linkage_name {
+        if let Some(name) = variable.linkage_name.filter(|_| !is_first) {
             self.text(linkage_name(self.consumer.version), name);
         }
         self.declared(variable.line);
@@ -136,7 +146,8 @@ impl<'u> Dies<'u> {
                 return Ok(list.map_or(Place::None, Place::List));
             }
         };
-        if (variable.is_constant || variable.kind == VariableKind::Constant)
+        let is_constant = variable.is_constant || self.consumer.variable_space.is_some();
+        if (is_constant || variable.kind == VariableKind::Constant)
             && let Some(bytes) = module.constant(loc)
         {
             return Ok(Place::Constant(bytes));

@@ -3,10 +3,9 @@
 use core::ops::Range;
 
 use super::entities::{call_properties, entity};
-use super::ids::{CallId, FunctionId, LocId, ScopeId, VariableId};
-use super::scopes::SourceLine;
+use super::ids::{CallId, LocId, ScopeId, VariableId};
 
-call_properties! { entity
+call_properties! { entity (pub)
     /// A call in the code of a function.
     ///
     /// Pcs are in bytes from the start of the calling function.
@@ -15,18 +14,6 @@ call_properties! { entity
         pub scope: ScopeId,
     }
     default {
-        /// Return pc: the pc after the call.
-        pub return_pc: Option<u64>,
-        /// Pc of the instruction that calls.
-        pub pc: Option<u64>,
-        /// Called function, where known.
-        pub callee: Option<FunctionId>,
-        /// Called address: a [value](super::Loc::value), valid before the call.
-        pub target: Option<LocId>,
-        /// Called address, computed from registers and memory that the callee can change.
-        pub clobbered_target: Option<LocId>,
-        /// Source line.
-        pub line: Option<SourceLine>,
         /// Arguments, as indices into the module's list.
         pub(crate) arguments: Range<u32>,
     }

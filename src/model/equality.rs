@@ -8,11 +8,10 @@ use core::ops::Range;
 
 use super::{
     Accessibility, Address, Argument, Base, BaseOffset, Composite, Count, Defaulted, DescribedCalls,
-    Dimension, Discriminant, Entity, ExprId, File, FileId, FrameRule, FunctionId, Import, Label, Lanes,
-    Language, Live, LocId, Macro, Mask, Member, MemorySpace, Module, Node, Pool, Procedure, ProcedureId,
-    Scope, ScopeId, ScopeKind, SourceLine, Stack, StringId, Strings, Symbol, TemplateArgument,
-    TemplateParameter, Type, TypeId, TypeKind, VariableId, VariableKind, Variant, VariantPart, Virtuality,
-    WholeWave,
+    Dimension, Discriminant, Entity, ExprId, FileId, FrameRule, FunctionId, Imported, Lanes, Language, Live,
+    LocId, Macro, Mask, MemorySpace, Module, Node, Pool, Procedure, ProcedureId, RegionId, RegionKind,
+    ScopeId, ScopeKind, SourceLine, Stack, StringId, Strings, Symbol, TemplateArgument, TemplateParameter,
+    TypeId, UnitId, VariableId, VariableKind, Variant, VariantPart, Virtuality, WholeWave,
 };
 use crate::model::lanes::FunctionLanes;
 use crate::model::loc::Loc;
@@ -152,14 +151,14 @@ impl Store for ExprId {
 }
 
 /// Types of fields without references into the pools.
-macro_rules! plain { ($($type:ty)*) => { $(
+macro_rules! without_references { ($($type:ty)*) => { $(
     impl Store for $type {
         #[inline]
         fn store(&mut self, _: &mut Canonical<'_>) {}
     }
 )* } }
-plain! {
-    bool u8 u32 u64 i64 Range<u32> Range<i64> Reg SpaceId &[u8] TypeId FileId FunctionId ScopeId VariableId ProcedureId
+without_references! {
+    bool u8 u32 u64 i64 [u8; 16] UnitId RegionId RegionKind Imported Range<u32> Range<i64> Reg SpaceId &[u8] TypeId FileId FunctionId ScopeId VariableId ProcedureId
     SourceLine Language Stack FunctionLanes VariableKind Accessibility MemorySpace Virtuality Defaulted DescribedCalls
 }
 
@@ -221,47 +220,19 @@ macro_rules! fields { ($($type:ident { $($field:ident),* })*) => { $(
     }
 )* } }
 fields! {
-    File { name, directory, source }
-    Type { kind }
     Composite { name, templates, bases, members }
     TemplateParameter { name, argument }
     Base { offset }
-    Member { name }
     Dimension { count }
     VariantPart { discriminant, variants }
     Variant { members }
-    Scope { kind }
     Argument { location, value, data_location, data_value }
-    Import { name }
-    Label { name }
     Procedure { loc }
     Live { loc }
     Mask { loc }
     WholeWave { mask }
     Lanes { masks, whole_waves }
     FrameRule { loc }
-}
-
-impl Store for TypeKind {
-    fn store(&mut self, to: &mut Canonical<'_>) {
-        match self {
-            Self::Base { name, .. } | Self::Typedef { name, .. } | Self::Unspecified { name } => {
-                name.store(to)
-            }
-            Self::Composite(composite) => composite.store(to),
-            Self::Array { dimensions, .. } => dimensions.store(to),
-            Self::Enum { name, enumerators, .. } => {
-                name.store(to);
-                enumerators.store(to);
-            }
-            Self::Pointer { .. }
-            | Self::MemberPointer { .. }
-            | Self::Vector { .. }
-            | Self::Matrix { .. }
-            | Self::Qualified { .. }
-            | Self::Subroutine { .. } => {}
-        }
-    }
 }
 
 impl Store for TemplateArgument {

@@ -37,7 +37,6 @@ impl Stack {
 /// [`Val::entry_value`](super::Val::entry_value) is the caller's value of a register. A register without a rule is
 /// unchanged; but [`Target::cfa_register`](crate::target::Target::cfa_register) without a rule is the canonical frame
 /// address.
-/// canonical frame address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FrameRule {
     /// Function that has the frame.
@@ -54,11 +53,6 @@ impl FrameRule {
     /// Half-open pc range, in bytes from the start of the function.
     pub fn pcs(&self) -> Range<u64> {
         self.start.into()..self.end.into()
-    }
-
-    /// Whether the rule applies at a pc.
-    pub(crate) fn covers(&self, pc: u32) -> bool {
-        (self.start..self.end).contains(&pc)
     }
 }
 

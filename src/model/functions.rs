@@ -4,12 +4,12 @@ use core::ops::Range;
 
 use super::entities::{entity, function_properties, member};
 use super::frame::Stack;
-use super::ids::{FunctionId, LocId, ScopeId, StringId, TypeId, VariableId};
+use super::ids::{FunctionId, ScopeId, StringId};
 use super::lanes::FunctionLanes;
-use super::scopes::{Address, SourceLine};
+use super::scopes::Address;
 use super::types::{Accessibility, TemplateParameter};
 
-function_properties! { entity
+function_properties! { entity (pub)
     /// A function.
     pub struct Function {
         /// Name; for a [definition](Self::specification), the declaration's.
@@ -20,18 +20,10 @@ function_properties! { entity
         pub stack: Stack,
     }
     default {
-        /// Type of the result; `None` for nothing.
-        pub returns: Option<TypeId>,
-        /// Line of the declaration.
-        pub line: Option<SourceLine>,
-        /// Line where the body begins, in the file of the declaration; 0 for none.
-        pub body_line: u32,
         /// Address of the code; `None` for a function that is only inlined or only declared.
         pub address: Option<Address>,
         /// Bytes of the code.
         pub bytes: u64,
-        /// Whether the host launches it.
-        pub is_kernel: bool,
         /// Whether its stack frame begins at address 0 of private memory although it is not a kernel.
         pub is_stack_at_zero: bool,
         /// Whether it is declared here and defined elsewhere.
@@ -40,14 +32,6 @@ function_properties! { entity
         pub specification: Option<FunctionId>,
         /// Properties of a member function.
         pub member: MemberFunction,
-        /// Parameter that is a member function's object.
-        pub object_pointer: Option<VariableId>,
-        /// Location of the frame base.
-        pub frame_base: Option<LocId>,
-        /// Location of the frame base of the enclosing function.
-        pub static_link: Option<LocId>,
-        /// Kind of calls that are described completely.
-        pub calls: Option<DescribedCalls>,
         /// Template arguments of an instance of a template, in order.
         pub templates: Vec<TemplateParameter>,
         /// Divergence of lanes.

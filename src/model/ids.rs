@@ -56,7 +56,7 @@ impl LocId {
 
     /// Index of its first word.
     #[inline]
-    pub(super) fn start(self) -> usize {
+    pub(crate) fn start(self) -> usize {
         self.0.get() as usize - 1
     }
 }

@@ -10,25 +10,28 @@ use core::ops::Range;
 
 use cranelift_entity::PrimaryMap;
 
+use super::entities::{entity, region_properties};
 use super::ids::{FunctionId, LocId, RegionId, ScopeId};
 use super::{Module, slice};
 
-/// A range of code in which inactive lanes wait.
-///
-/// Regions are nested: any two of a function are either disjoint or one contains the other.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Region {
-    /// Function or inlined call with the code.
-    pub scope: ScopeId,
-    /// Kind of control flow.
-    pub kind: RegionKind,
-    /// Enclosing region, of the same function.
-    pub parent: Option<RegionId>,
-    pub(crate) start: u32,
-    pub(crate) end: u32,
-    pub(crate) waits_at: u32,
-    /// Masks, as indices into [`Lanes::masks`].
-    pub(crate) masks: Range<u32>,
+region_properties! { entity (pub)
+    /// A range of code in which inactive lanes wait.
+    ///
+    /// Regions are nested: any two of a function are either disjoint or one contains the other.
+    pub struct Region {
+        /// Function or inlined call with the code.
+        pub scope: ScopeId,
+        /// Kind of control flow.
+        pub kind: RegionKind,
+        /// Enclosing region, of the same function.
+        pub parent: Option<RegionId>,
+        pub(crate) start: u32,
+        pub(crate) end: u32,
+        pub(crate) waits_at: u32,
+        /// Masks, as indices into [`Lanes::masks`].
+        pub(crate) masks: Range<u32>,
+    }
+    default {}
 }
 
 impl Region {

@@ -270,7 +270,7 @@ impl Loc {
     }
 
     #[inline]
-    pub(super) fn postfix(&self) -> &Postfix {
+    pub(crate) fn postfix(&self) -> &Postfix {
         &self.0
     }
 

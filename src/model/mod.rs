@@ -20,6 +20,7 @@ mod names;
 mod nodes;
 mod overlap;
 mod postfix;
+mod recent;
 mod scopes;
 mod split;
 mod strings;
@@ -49,14 +50,16 @@ pub(crate) use nodes::{
     Form, Kind, Makes, Number, Operand, Row as NodeRow, Sort, Tag, count, keyed, keys, rows,
 };
 pub use postfix::Nodes;
-pub(crate) use postfix::Pool;
 #[cfg(feature = "json")]
 pub(crate) use postfix::Postfix;
+pub(crate) use postfix::{Pool, SMALL, Small};
+pub(crate) use recent::Recent;
 pub use scopes::{Address, File, Procedure, Scope, ScopeKind, SourceLine, Unit, Variable, VariableKind};
 pub(crate) use strings::Strings;
 pub(crate) use tree::Tree;
 #[cfg(feature = "spirv")]
 pub(crate) use types::Part;
+pub(crate) use types::is_type_tag;
 pub use types::{
     Accessibility, Base, BaseEncoding, BaseOffset, Composite, CompositeKind, Count, Dimension, Discriminant,
     Member, MemorySpace, Passed, PointerKind, Qualifier, TemplateArgument, TemplateParameter, Type, TypeKind,
@@ -235,6 +238,12 @@ impl Module {
     /// The frame rules of a function, sorted by pc and column; empty if the frame is not described.
     pub fn frame(&self, id: FunctionId) -> &[FrameRule] {
         slice(&self.frame_rules, &self.functions[id].frame)
+    }
+
+    /// The frame rules of a function, sorted by column and pc.
+    pub(crate) fn frame_by_column(&self, id: FunctionId) -> impl Iterator<Item = &FrameRule> {
+        let columns = slice(&self.frame_columns, &self.functions[id].frame);
+        columns.iter().map(|&index| &self.frame_rules[index as usize])
     }
 
     /// The rule of a column of a frame for a pc, in bytes from the start of the function.

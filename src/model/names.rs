@@ -1,19 +1,17 @@
 //! Imports and labels.
 
+use super::entities::{entity, import_properties, label_properties};
 use super::ids::{FunctionId, ScopeId, StringId, TypeId, VariableId};
-use super::scopes::SourceLine;
 
-/// An imported entity: one of another scope that has a name in this scope. DWARF 5 section 3.2.3.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Import {
-    /// The importing scope.
-    pub scope: ScopeId,
-    /// The imported entity.
-    pub what: Imported,
-    /// The name in the importing scope, where it differs.
-    pub name: Option<StringId>,
-    /// Source line of the import.
-    pub line: Option<SourceLine>,
+import_properties! { entity (pub)
+    /// An imported entity: one of another scope that has a name in this scope. DWARF 5 section 3.2.3.
+    pub struct Import {
+        /// The importing scope.
+        pub scope: ScopeId,
+        /// The imported entity.
+        pub what: Imported,
+    }
+    default {}
 }
 
 /// An entity that can be imported.
@@ -31,15 +29,13 @@ pub enum Imported {
     AllOf(ScopeId),
 }
 
-/// A label: a named position in the code. DWARF 5 section 3.6.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Label {
-    /// The scope in which it is declared.
-    pub scope: ScopeId,
-    /// Its name.
-    pub name: StringId,
-    /// Pc in bytes from the start of the function; `None` if the optimizer removed the label.
-    pub pc: Option<u64>,
-    /// Source line of the declaration.
-    pub line: Option<SourceLine>,
+label_properties! { entity (pub)
+    /// A label: a named position in the code. DWARF 5 section 3.6.
+    pub struct Label {
+        /// The scope in which it is declared.
+        pub scope: ScopeId,
+        /// Its name.
+        pub name: StringId,
+    }
+    default {}
 }

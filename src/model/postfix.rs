@@ -14,6 +14,7 @@
 //! mispredicted, and the compiler could not compute the positions of nodes at the inlined calls that make them.
 
 use core::fmt;
+use core::hash::{Hash, Hasher};
 
 use super::ids::LocId;
 use super::loc::Loc;
@@ -24,6 +25,8 @@ use crate::target::SpaceId;
 
 /// Number of words stored inline: more than most locations need.
 const FEW: usize = 13;
+/// Maximum number of words of a [small](Postfix::small) location: those that recur most.
+pub(crate) const SMALL: usize = 7;
 
 /// Bit of a word: the number is in the next two words.
 const WIDE: u32 = 1 << 6;
@@ -40,6 +43,14 @@ pub(crate) struct Postfix {
     /// Number of words; all are inline while [`more`](Self::more) is `None`.
     len: usize,
     more: Option<Box<More>>,
+}
+
+/// Words of a small location.
+#[derive(Clone, Copy)]
+pub(crate) struct Small<'a> {
+    words: &'a [u32],
+    /// Hash of the words, in 16 bits.
+    pub(crate) hash: usize,
 }
 
 /// Words and bytes on the heap.
@@ -63,6 +74,19 @@ impl Postfix {
             None => Nodes { words: self.few.get(..self.len).unwrap_or_default(), implicit: &[] },
             Some(more) => Nodes { words: &more.words, implicit: &more.implicit },
         }
+    }
+
+    /// The words, if they are few and the location has no constant.
+    #[inline]
+    pub(crate) fn small(&self) -> Option<Small<'_>> {
+        let words = self.few.get(..self.len).filter(|words| self.more.is_none() && words.len() <= SMALL)?;
+        // Words after the last are 0.
+        let mix = |hash: u64, &[low, high]: &[u32; 2]| {
+            let both = u64::from(low) | u64::from(high) << 32;
+            (hash.rotate_left(20) ^ both).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+        };
+        let hash = self.few[..=SMALL].as_chunks().0.iter().fold(0, mix);
+        Some(Small { words, hash: (hash >> 48) as usize })
     }
 
     /// Appends another location's nodes.
@@ -164,9 +188,9 @@ impl fmt::Debug for Postfix {
     }
 }
 
-/// Tags of arithmetic nodes, whose operands and result are numbers, one bit each.
-const ARITHMETIC: u64 = {
-    let (mut tags, mut tag) = (0, 0);
+/// Tags of constants and of arithmetic nodes, whose operands and result are numbers, one bit each.
+const PURE: u64 = {
+    let (mut tags, mut tag) = (1 << Tag::Const as u32, 0);
     while tag < NODES.len() {
         if NODES[tag].is_arithmetic {
             tags |= 1 << tag;
@@ -233,6 +257,12 @@ impl<'a> Nodes<'a> {
         self.words.is_empty()
     }
 
+    /// Whether the last node is that of a composite.
+    #[inline]
+    pub(crate) fn ends_in_parts(&self) -> bool {
+        self.words.last().is_some_and(|word| word % (2 * WIDE) == Tag::Parts as u32)
+    }
+
     /// The register and the offset, if the nodes are memory of the default space at a register's contents plus a
     /// constant, and nothing else: the location of most variables that do not move.
     #[inline]
@@ -247,12 +277,11 @@ impl<'a> Nodes<'a> {
         has_tag(reg, Tag::ReadRegister).then(|| (Reg((reg >> NUMBER).into()), by))
     }
 
-    /// Skips arithmetic nodes. Returns whether any were skipped.
+    /// Skips constants and arithmetic nodes.
     #[inline]
-    pub(crate) fn skip_arithmetic(&mut self) -> bool {
-        let before = self.words.len();
+    pub(crate) fn skip_pure(&mut self) {
         while let Some(word) = self.words.first() {
-            if ARITHMETIC >> (word % WIDE) & 1 == 0 {
+            if PURE >> (word % WIDE) & 1 == 0 {
                 break;
             }
             let is_wide = word & WIDE != 0;
@@ -261,7 +290,6 @@ impl<'a> Nodes<'a> {
                 self.words = self.words.get(2..).unwrap_or_default();
             }
         }
-        self.words.len() < before
     }
 
     /// Takes the next nodes that add constants. Returns the sum and their number; `None` if the sum exceeds 64 bits.
@@ -400,15 +428,43 @@ impl Pool {
         size_of::<u32>() * self.words.len() + self.implicit.len()
     }
 
+    /// All locations.
+    pub(crate) fn ids(&self) -> impl Iterator<Item = LocId> {
+        let next = |&at: &usize| {
+            let len = self.words.get(at)?;
+            Some(at + 1 + (len & !HAS_IMPLICIT) as usize + usize::from(len & HAS_IMPLICIT != 0))
+        };
+        core::iter::successors(Some(0), next).filter(|&at| at < self.words.len()).filter_map(LocId::at)
+    }
+
     /// Frees unused memory.
     pub(crate) fn shrink_to_fit(&mut self) {
         self.words.shrink_to_fit();
         self.implicit.shrink_to_fit();
     }
 
+    /// Hashes a location: those with the [same](Self::is_same) nodes have equal hashes.
+    pub(crate) fn hash(&self, id: LocId, into: &mut impl Hasher) {
+        self.nodes(id).words.hash(into);
+    }
+
+    /// Whether a location has these words and no others.
+    #[inline]
+    pub(crate) fn is_small(&self, id: LocId, Small { words, .. }: Small<'_>) -> bool {
+        match self.words.get(id.start()..) {
+            Some([len, rest @ ..]) if *len as usize == words.len() => {
+                rest.iter().zip(words).all(|(one, other)| one == other)
+            }
+            _ => false,
+        }
+    }
+
     /// Whether two locations have the same nodes. Each node has exactly one encoding.
     #[inline]
     pub(crate) fn is_same(&self, one: LocId, other: LocId) -> bool {
+        if one == other {
+            return true;
+        }
         let first = |id: LocId| self.words.get(id.start()..id.start() + 2);
         let (Some([len, word]), Some([other_len, other_word])) = (first(one), first(other)) else {
             return one == other;

@@ -2,13 +2,16 @@
 
 use core::ops::Range;
 
-use super::entities::{entity, unit_properties, variable_properties};
-use super::ids::{FileId, FunctionId, LocId, ScopeId, StringId, TypeId, UnitId, VariableId};
+use cranelift_entity::EntitySet;
+
+use super::entities::{entity, file_properties, scope_properties, unit_properties, variable_properties};
+use super::ids::{FileId, FunctionId, LocId, ProcedureId, ScopeId, StringId, TypeId, UnitId, VariableId};
 use super::language::Language;
 use super::loc::Symbol;
 use super::types::{Accessibility, MemorySpace};
+use super::{Entity, Module, Node};
 
-unit_properties! { entity
+unit_properties! { entity (pub)
     /// A compilation unit.
     pub struct Unit {
         /// The name of its primary source file.
@@ -19,10 +22,6 @@ unit_properties! { entity
         pub file: FileId,
     }
     default {
-        /// The source language.
-        pub language: Option<Language>,
-        /// File of its split unit, if set explicitly: see [`Module::split_names`](super::Module::split_names).
-        pub split_name: Option<StringId>,
         /// Its macros, as indices into the module's list.
         pub(crate) macros: Range<u32>,
     }
@@ -45,19 +44,17 @@ impl Unit {
     }
 }
 
-/// A source file of a unit.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct File {
-    /// The unit.
-    pub unit: UnitId,
-    /// Name, relative to the directory.
-    pub name: StringId,
-    /// Directory, relative to that of the compilation; `None` for the directory of the compilation itself.
-    pub directory: Option<StringId>,
-    /// MD5 sum of its text.
-    pub md5: Option<[u8; 16]>,
-    /// Text to embed in the line table.
-    pub source: Option<StringId>,
+file_properties! { entity (pub)
+    /// A source file of a unit.
+    pub struct File {
+        /// The unit.
+        pub unit: UnitId,
+        /// Name, relative to the directory.
+        pub name: StringId,
+        /// Directory, relative to that of the compilation; `None` for the directory of the compilation itself.
+        pub directory: Option<StringId>,
+    }
+    default {}
 }
 
 /// A line of a source file.
@@ -71,49 +68,27 @@ pub struct SourceLine {
     pub column: u32,
 }
 
-/// A scope of names.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Scope {
-    /// The unit.
-    pub unit: UnitId,
-    /// Enclosing scope; `None` for a unit's outermost scope.
-    pub parent: Option<ScopeId>,
-    /// Kind.
-    pub kind: ScopeKind,
-    /// Source line where a block or a namespace begins.
-    pub line: Option<SourceLine>,
-    /// For an inlined call, its number among the calls of that line, as the discriminators of the line table's rows
-    /// number them; for a block, the discriminator of its instructions. 0 for none.
-    pub discriminator: u32,
-    /// The block of the inlined function that this block is an instance of.
-    pub origin: Option<ScopeId>,
-    /// Entry pc, in bytes from the start of the function, where it is not the scope's lowest pc.
-    pub entry_pc: Option<u64>,
-    /// Function with its code. Valid outside types only: scopes in types can be moved later.
-    pub(crate) function: Option<FunctionId>,
-    /// Half-open pc ranges of its code, as indices into the module's list. Empty for the whole function.
-    pub(crate) ranges: Range<u32>,
+scope_properties! { entity (pub)
+    /// A scope of names.
+    pub struct Scope {
+        /// The unit.
+        pub unit: UnitId,
+        /// Enclosing scope; `None` for a unit's outermost scope.
+        pub parent: Option<ScopeId>,
+        /// Kind.
+        pub kind: ScopeKind,
+        /// Function with its code. Valid outside types only: scopes in types can be moved later.
+        pub(crate) function: Option<FunctionId>,
+    }
+    default {
+        /// The block of the inlined function that this block is an instance of.
+        pub origin: Option<ScopeId>,
+        /// Half-open pc ranges of its code, as indices into the module's list. Empty for the whole function.
+        pub(crate) ranges: Range<u32>,
+    }
 }
 
 impl Scope {
-    /// Makes a scope without further properties.
-    pub(crate) fn new(unit: UnitId, parent: Option<ScopeId>, kind: ScopeKind) -> Self {
-        Self {
-            unit,
-            parent,
-            line: None,
-            discriminator: 0,
-            origin: None,
-            entry_pc: None,
-            function: match kind {
-                ScopeKind::Function(function) => Some(function),
-                _ => None,
-            },
-            kind,
-            ranges: 0..0,
-        }
-    }
-
     /// Whether any property was set after the scope was made.
     #[cfg(feature = "json")]
     pub(crate) fn is_described(&self) -> bool {
@@ -168,7 +143,7 @@ pub enum VariableKind {
     Constant,
 }
 
-variable_properties! { entity
+variable_properties! { entity (pub)
     /// A variable, parameter or constant.
     pub struct Variable {
         /// Name; `None` for an unnamed variable, such as a string literal, and for an instance of another.
@@ -183,8 +158,6 @@ variable_properties! { entity
         pub origin: Option<VariableId>,
     }
     default {
-        /// Source line of the declaration.
-        pub line: Option<SourceLine>,
         /// Declaration, of a static member or another variable, that this one defines.
         pub specification: Option<VariableId>,
         /// Whether it is declared here and defined elsewhere. A static member always is.
@@ -195,6 +168,26 @@ variable_properties! { entity
         pub(crate) always: Option<LocId>,
         /// Live ranges, sorted by pc, as indices into the module's list.
         pub(crate) live: Range<u32>,
+    }
+}
+
+impl Module {
+    /// Procedures that a location or a raw expression calls.
+    pub(crate) fn called_procedures(&self) -> EntitySet<ProcedureId> {
+        let called = self.locs.ids().flat_map(|loc| self.nodes(loc)).filter_map(|node| match node {
+            Node::Call(procedure) => Some(procedure),
+            _ => None,
+        });
+        let referenced =
+            self.exprs.iter().flat_map(|(_, entities)| entities).filter_map(|entity| match entity {
+                Entity::Procedure(procedure) => Some(*procedure),
+                _ => None,
+            });
+        let mut all = EntitySet::new();
+        for procedure in called.chain(referenced) {
+            all.insert(procedure);
+        }
+        all
     }
 }
 

@@ -19,6 +19,9 @@ macro_rules! properties { ($($name:ident $text:literal;)*) => {
 properties! {
     // The entity as a whole.
     Entity "";
+    // Attributes of one kind in all entries of a unit, and flags in all rows of a function.
+    Attributes "attributes of its entries";
+    RowFlags "the flags of its rows";
     // Imports of SPIR-V: the instruction as a whole, or the operand in the reason.
     Instruction "it is not described: ";
     Operand "";

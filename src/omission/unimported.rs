@@ -25,6 +25,7 @@ reasons! {
     OtherSet(set: &'static str) "what {set} says is not described";
     UnknownSet(name: String, count: usize)
         "{name:?}: a set that is not known, with {}: what they say is not described", Count(*count, "debug instruction");
+    Language(number: u32) "source language {number} is not in the list of SPIR-V";
     NoUnits "the module has no DebugCompilationUnit, and nothing of its source is described";
     NoUnit "it is in no unit";
     UnitNotImported "its unit is not described";
@@ -33,7 +34,6 @@ reasons! {
     SecondMetadata "the module has one already, and this is not described";
     NoPath "its path is no string";
     NotBuildIdentifier "it is not 32 lowercase hexadecimal digits, or more";
-    Language(number: u32) "source language {number} is none of DWARF's";
     OtherText "another source has the same name, and its text is another";
     PartialChecksums "the unit has files without a checksum, and so this one has none";
     ColumnWithoutLine(column: u32) "column {column} is of no line, and is not described";

@@ -33,7 +33,9 @@ pub(crate) use decode::opcode;
 pub use decode::{Decoded, Decoder, Spelling};
 pub use encode::Encoder;
 pub use expr::{Expr, ExprBuilder, Fixup, FixupKind, GimliTarget, Label, Ops, Slot};
-pub(crate) use leb::{read_sleb, read_uleb, sleb_len, uleb_len, write_byte_uleb, write_sleb, write_uleb};
+pub(crate) use leb::{
+    read_sleb, read_uleb, sleb_len, uleb_len, write_byte_uleb, write_byte_ulebs_0, write_sleb, write_uleb,
+};
 pub use operand::{EncodedAddress, OperandKind};
 pub(crate) use operand::{PointerForm, sign_extended};
 

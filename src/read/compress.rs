@@ -111,3 +111,25 @@ fn run(method: Method, _: &[u8], _: u64) -> Result<Vec<u8>> {
         format!("the section is compressed ({method:?}): cargo feature `compress` reads such sections");
     Err(Error::new(ErrorKind::Unsupported(text)))
 }
+
+/// Decompresses an offload bundle to the size in its header. Methods are those of LLVM: 0 is zlib, 1 zstd.
+pub(super) fn bundle(method: u16, data: &[u8], size: u64) -> Result<Vec<u8>> {
+    let method = match method {
+        0 => Method::Zlib,
+        1 => Method::Zstd,
+        other => {
+            let text = format!("compression method {other}: only zlib (0) and zstd (1) are read");
+            return Err(Error::new(ErrorKind::Unsupported(text)));
+        }
+    };
+    if size > Budget::default().0 {
+        let text = format!("the bundle expands beyond the size limit: {size:#x}", size = Count(size, "byte"));
+        return Err(Error::new(ErrorKind::TooLarge(text)));
+    }
+    let expanded = run(method, data, size)?;
+    if expanded.len() as u64 != size {
+        let text = "the bundle expands to the size in its header";
+        return Err(Error::malformed(text));
+    }
+    Ok(expanded)
+}

@@ -43,6 +43,9 @@ pub(crate) enum Placing<'s> {
     /// `.debug_info`, begin with zero bytes that are not in the file, a different number in each, and undefined symbols
     /// have addresses after all sections, each with room for its size.
     Linked(&'s Sizes<'s>),
+    /// Like [`AsIs`](Self::AsIs), with the numbers that are stored in the sections of a linked cubin in place of the addends
+    /// of its relocations: a reader without relocations of linked files sees them.
+    Stored,
     /// Simulates linking `.debug_info` after [`INFO_BEHIND`] bytes of others: references to it are moved, its contents
     /// are not.
     InfoBehind,
@@ -71,6 +74,15 @@ pub struct Object<'d> {
     by_name: Vec<u32>,
     undefined: Vec<Undefined>,
     mercury_copies: Vec<MercuryCopy>,
+    is_ptx: bool,
+}
+
+/// Parts of an object that was not read from an ELF file.
+pub(super) struct Parts<'d> {
+    /// Number of NVIDIA's processor; 0 if it is unknown.
+    pub(super) number: u16,
+    pub(super) sections: Vec<Section<'d>>,
+    pub(super) symbols: Vec<Symbol<'d>>,
 }
 
 /// A section `.nv.merc.*` of a cubin for sm_100 and later: a copy of another section for the finalizer. It is not read.
@@ -221,6 +233,9 @@ impl<'d> Object<'d> {
         placing: Placing<'_>,
         target: Option<&Target>,
     ) -> Result<Self> {
+        if crate::ptx::is_ptx(bytes) {
+            return super::ptx::object(bytes, placing);
+        }
         let header = Header::read(bytes)?;
         let mut sections = header.sections(bytes)?;
         if header.is_placed() {
@@ -257,8 +272,9 @@ impl<'d> Object<'d> {
         let mercury_copies = if header.machine == CUDA { mercury_copies(&sections) } else { Vec::new() };
         let mut undefined = Vec::new();
         if header.is_placed() {
-            undefined =
-                reloc::apply(&mut sections, &symbols, table, &header.file(), target.map(Target::elf))?;
+            let known = target.map(Target::elf);
+            let is_stored = placing == Placing::Stored && !header.is_relocatable;
+            undefined = reloc::apply(&mut sections, &symbols, table, &header.file(), known, is_stored)?;
         }
         merge(&mut sections, &merged, &mut undefined);
         if sizes.is_some() {
@@ -272,12 +288,7 @@ impl<'d> Object<'d> {
                 (section.address, section.moved) = (section.address.wrapping_sub(section.moved), 0);
             }
         }
-        let mut by_name: Vec<u32> =
-            (0..symbols.len() as u32).filter(|&index| !symbols[index as usize].name.is_empty()).collect();
-        by_name.sort_by_key(|&index| {
-            let symbol = &symbols[index as usize];
-            (&*symbol.name, !symbol.is_defined)
-        });
+        let by_name = by_name(&symbols);
         Ok(Self {
             machine: header.machine,
             os_abi: header.os_abi,
@@ -291,7 +302,38 @@ impl<'d> Object<'d> {
             by_name,
             undefined,
             mercury_copies,
+            is_ptx: false,
         })
+    }
+
+    /// Returns names and contents of the sections of a file. No other part is read.
+    pub(super) fn raw_sections(bytes: &'d [u8]) -> Result<Vec<(Cow<'d, str>, &'d [u8])>> {
+        Header::read(bytes)?.raw_sections(bytes)
+    }
+
+    /// Makes the object of a text of PTX. Its addresses are final.
+    pub(super) fn of_parts(Parts { number, sections, symbols }: Parts<'d>) -> Self {
+        Self {
+            machine: CUDA,
+            os_abi: CUDA_OS_ABI,
+            flags: u32::from(number) << 8,
+            is_relocatable: false,
+            is_fixed: true,
+            is_64: true,
+            big_endian: false,
+            by_name: by_name(&symbols),
+            sections,
+            symbols,
+            undefined: Vec::new(),
+            mercury_copies: Vec::new(),
+            is_ptx: true,
+        }
+    }
+
+    /// Whether the object is a text of PTX, whose pcs are numbers of instructions. [`Object::read`] makes an object of
+    /// a text by its debug sections and line directives, as ptxas does.
+    pub fn is_ptx(&self) -> bool {
+        self.is_ptx
     }
 
     /// Returns `e_machine`.
@@ -429,6 +471,17 @@ impl<'d> Object<'d> {
         };
         Target::amdgpu(gfx, wave.or(only).or_else(|| self.wave())?).ok()
     }
+}
+
+/// Indices of the named symbols, by name.
+fn by_name(symbols: &[Symbol<'_>]) -> Vec<u32> {
+    let mut by_name: Vec<u32> =
+        (0..symbols.len() as u32).filter(|&index| !symbols[index as usize].name.is_empty()).collect();
+    by_name.sort_by_key(|&index| {
+        let symbol = &symbols[index as usize];
+        (&*symbol.name, !symbol.is_defined)
+    });
+    by_name
 }
 
 /// Assigns disjoint addresses after all sections to undefined symbols. After the last address, which no program

@@ -168,6 +168,28 @@ impl Header {
         Ok(sections)
     }
 
+    /// Returns names and contents of all sections, as in the file.
+    pub(super) fn raw_sections<'d>(&self, bytes: &'d [u8]) -> Result<Vec<(Cow<'d, str>, &'d [u8])>> {
+        if self.section_table == 0 || self.section_entry < if self.is_64 { 64 } else { 40 } {
+            return Ok(Vec::new());
+        }
+        let first = self.raw_section(bytes, 0)?;
+        let count = if self.section_count == 0 { first.size } else { self.section_count.into() };
+        let names = if self.names == SHN_XINDEX { first.link.into() } else { u64::from(self.names) };
+        let names = match names {
+            0 => &[][..],
+            names => self.contents(bytes, &self.raw_section(bytes, names)?, "")?,
+        };
+        let mut all = Vec::new();
+        for index in 1..count {
+            let raw = self.raw_section(bytes, index)?;
+            let name = text_at(names, raw.name.into());
+            let data = self.contents(bytes, &raw, &name)?;
+            all.push((name, data));
+        }
+        Ok(all)
+    }
+
     fn contents<'d>(&self, bytes: &'d [u8], raw: &RawSection, name: &str) -> Result<&'d [u8]> {
         if raw.kind == SHT_NOBITS || raw.size == 0 {
             return Ok(&[]);

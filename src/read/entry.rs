@@ -102,6 +102,16 @@ impl<'r, 'o> Entry<'r, 'o> {
         Attributes { entry: self, specs, raw: self.raw() }
     }
 
+    /// Returns the names of the attributes, in order, without decoding the values.
+    pub fn names(self) -> impl ExactSizeIterator<Item = DwAt> + use<'r, 'o> {
+        self.shape().map_or(&[][..], Abbreviation::attributes).iter().map(AttributeSpecification::name)
+    }
+
+    /// Whether the entry has an attribute. The value is not decoded.
+    pub fn has(self, name: DwAt) -> bool {
+        self.names().any(|one| one == name)
+    }
+
     /// Returns the decoder of the attributes.
     fn raw(self) -> Option<Raw<'r, 'o>> {
         let (Unit { encoding, table, bytes, .. }, offset) = (self.unit(), self.node().offset as usize);

@@ -214,7 +214,13 @@ impl<'o> LineProgram<'o> {
     /// Returns the name of the inlined function of a row. U+FFFD replaces invalid UTF-8. `None` without a
     /// name at the offset.
     pub fn inlined_name(&self, inlined: InlinedRow) -> Option<Cow<'o, str>> {
-        let offset = usize::try_from(self.inlined_names?.checked_add(inlined.name)?).ok()?;
+        self.function_name(inlined.name)
+    }
+
+    /// Returns the name of a function at an offset in bytes from [`inlined_names`](Self::inlined_names). U+FFFD replaces
+    /// invalid UTF-8.
+    pub fn function_name(&self, offset: u64) -> Option<Cow<'o, str>> {
+        let offset = usize::try_from(self.inlined_names?.checked_add(offset)?).ok()?;
         let name = self.names.get(offset..)?;
         let end = name.iter().position(|byte| *byte == 0)?;
         Some(String::from_utf8_lossy(&name[..end]))

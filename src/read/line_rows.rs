@@ -42,6 +42,10 @@ pub struct LineRow {
     pub epilogue_begin: bool,
     /// Call of inlined code, in cubins.
     pub inlined: Option<InlinedRow>,
+    /// Offset of the function's name from [`LineProgram::inlined_names`] in bytes, in cubins (extended opcode 0x91).
+    pub function: Option<u64>,
+    /// Whether the row is in the prologue of the function, in cubins (extended opcode 0x92).
+    pub is_prologue: bool,
 }
 
 /// The rows of a line program, in order.
@@ -62,6 +66,10 @@ pub struct LineRows<'p, 'o> {
 const WHAT: &str = "an opcode of a line program";
 /// NVIDIA's extended opcode for the call of inlined code: the row of the call or 0, and the function's name.
 const INLINED: u8 = 0x90;
+/// NVIDIA's extended opcode for the function's name.
+const FUNCTION: u8 = 0x91;
+/// NVIDIA's extended opcode for the prologue of a function.
+const PROLOGUE: u8 = 0x92;
 
 impl<'p, 'o> LineRows<'p, 'o> {
     pub(super) fn new(program: &'p LineProgram<'o>) -> Self {
@@ -171,6 +179,8 @@ impl<'p, 'o> LineRows<'p, 'o> {
                 let (call, name) = (from.uleb(WHAT)?, from.uleb(WHAT)?);
                 self.row.inlined = (call != 0).then_some(InlinedRow { call, name });
             }
+            FUNCTION if self.program.inlined_names.is_some() => self.row.function = Some(from.uleb(WHAT)?),
+            PROLOGUE if self.program.inlined_names.is_some() => self.row.is_prologue = from.uleb(WHAT)? != 0,
             _ => {}
         }
         Ok(false)
@@ -221,6 +231,8 @@ fn start(program: &LineProgram<'_>) -> LineRow {
         prologue_end: false,
         epilogue_begin: false,
         inlined: None,
+        function: None,
+        is_prologue: false,
     }
 }
 

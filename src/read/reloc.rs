@@ -119,13 +119,15 @@ fn field(machine: u16, kind: u32, known: Option<ElfIdentity>) -> Option<Option<F
     }
 }
 
-/// Applies the relocations of all debug sections and of `.eh_frame`, and returns those with undefined symbols.
+/// Applies the relocations of all debug sections and of `.eh_frame`, and returns those with undefined symbols. With
+/// `is_stored`, a stored number other than 0 replaces the addend.
 pub(super) fn apply(
     sections: &mut [Section<'_>],
     symbols: &[Symbol<'_>],
     table: Option<usize>,
     file: &File,
     known: Option<ElfIdentity>,
+    is_stored: bool,
 ) -> Result<Vec<Undefined>> {
     let mut undefined = Vec::new();
     let starts: Vec<u64> = sections.iter().map(|section| section.address).collect();
@@ -184,7 +186,11 @@ pub(super) fn apply(
             }
             let old = place.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte));
             let old = if file.big_endian { old.swap_bytes() >> (64 - 8 * place.len().min(8)) } else { old };
-            let addend = addend.unwrap_or(if field.bytes == 4 { i64::from(old as i32) as u64 } else { old });
+            let addend = addend.filter(|_| !is_stored || old == 0).unwrap_or(if field.bytes == 4 {
+                i64::from(old as i32) as u64
+            } else {
+                old
+            });
             // In a 32-bit file the addend has 32 bits, as the sum has.
             let from = match field.from {
                 From::Zero => 0,

@@ -23,7 +23,7 @@ impl<'o> Dwarf<'o> {
                 entry.tag(),
                 dw::DW_TAG_variable | dw::DW_TAG_formal_parameter | dw::DW_TAG_constant
             );
-            if !is_variable || entry.attr(dw::DW_AT_declaration).is_some() {
+            if !is_variable || entry.has(dw::DW_AT_declaration) {
                 continue;
             }
             if entry.name().as_deref() != Some(name) {

@@ -2,8 +2,6 @@
 
 use super::attached::Attached;
 use super::binding::Binding;
-#[cfg(doc)]
-use super::layout::Layout;
 use super::lower::lower;
 use super::mode::Mode;
 use super::read::{Facts, read};
@@ -16,21 +14,22 @@ use crate::model::Module;
 ///
 /// The instructions are placed according to the [logical layout](https://registry.khronos.org/SPIR-V/) of a module:
 /// those outside of functions after all types, constants and global variables; those that describe code among the
-/// instructions of the functions, at the positions of the binding. Instructions of the other set are kept.
+/// instructions of the functions, at the positions of the binding. [`strip`](super::strip()) removes debug instructions
+/// that the module has already.
 ///
 /// # Errors
-/// With the word, if the words are not a module; if the module already has instructions of this set in any version, or
-/// of an [unknown set](Layout::unknown_sets) that may be a version of this one. With the variable or function and the
-/// id, if the binding refers to a missing id or to one that cannot provide the variable. Nothing is returned then.
+/// With the word, if the words are not a module, or if the module already has debug instructions, of any set:
+/// [`ErrorKind::AlreadyPresent`]. With the variable or function and the id, if the binding refers to a missing id or to
+/// one that cannot provide the variable. Nothing is returned then.
 pub fn attach(words: &[u32], module: &Module, binding: &Binding, mode: &Mode) -> Result<Attached> {
     // A module that cannot be read is refused.
     let facts = read(words)?;
-    can_be_added_to(&facts, mode)?;
+    can_be_added_to(&facts)?;
     lower(facts.layout(), module, binding, mode)
 }
 
-/// Checks that all ids are below the id bound, and that the module has no instructions of the set.
-fn can_be_added_to(facts: &Facts<'_>, mode: &Mode) -> Result<()> {
+/// Checks that all ids are below the id bound, and that the module has no debug instructions.
+fn can_be_added_to(facts: &Facts<'_>) -> Result<()> {
     let (layout, words) = (facts.layout(), facts.layout().words());
     let bound = words.bound();
     let is_beyond = |it: &Instruction<'_>| it.result().is_some_and(|id| id.0 >= bound);
@@ -41,20 +40,16 @@ fn can_be_added_to(facts: &Facts<'_>, mode: &Mode) -> Result<()> {
         let what = format!("the bound of the header is {bound}, and the module has {id}");
         return Err(Error::malformed(what).at_word(first.at));
     }
-    let other = match mode.set.is_shader() {
-        true => "OpenCL.DebugInfo.",
-        false => "NonSemantic.Shader.DebugInfo.",
-    };
-    if let Some((import, name, _)) = layout.unknown_sets().find(|(_, name, _)| !name.starts_with(other)) {
-        let what = format!("the module has instructions of {name} already, a set that is not known");
+    let known = facts.iter().map(|fact| (fact.at, fact.set.name())).next();
+    let unknown = facts.layout().unknown_sets().map(|(import, name, _)| {
         let at = layout.definition(import).map_or(0, |it| it.at);
-        return Err(Error::new(ErrorKind::AlreadyPresent(what)).at_word(at));
-    }
-    match facts.iter().find(|fact| fact.set.is_shader() == mode.set.is_shader()) {
+        (at, name)
+    });
+    match known.or_else(|| unknown.min()) {
         None => Ok(()),
-        Some(fact) => {
-            let what = format!("the module has instructions of {} already", fact.set.name());
-            Err(Error::new(ErrorKind::AlreadyPresent(what)).at_word(fact.at))
+        Some((at, name)) => {
+            let what = format!("the module has instructions of {name} already");
+            Err(Error::new(ErrorKind::AlreadyPresent(what)).at_word(at))
         }
     }
 }

@@ -4,7 +4,7 @@ use cranelift_entity::SecondaryMap;
 
 use super::provider::Provider;
 use super::words::Id;
-use crate::model::{FunctionId, ScopeId, SourceLine, VariableId};
+use crate::model::{FunctionId, ScopeId, SourceLine, UnitId, VariableId};
 
 /// A position among the instructions of a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -115,6 +115,7 @@ pub struct Binding {
     pub(crate) providers: Vec<Provider>,
     pub(crate) build_identifier: Option<(String, bool)>,
     pub(crate) storage_path: Option<String>,
+    pub(crate) languages: SecondaryMap<UnitId, Option<u32>>,
 }
 
 impl Binding {
@@ -137,22 +138,22 @@ impl Binding {
 
     /// Starts a scope: a function, block or inlined call.
     pub fn scope(&mut self, position: Position, scope: ScopeId) -> &mut Self {
-        self.say(position, Statement::Scope(Some(scope)))
+        self.push(position, Statement::Scope(Some(scope)))
     }
 
     /// Ends the scope: the following instructions belong to no scope.
     pub fn no_scope(&mut self, position: Position) -> &mut Self {
-        self.say(position, Statement::Scope(None))
+        self.push(position, Statement::Scope(None))
     }
 
     /// Starts a line. If the text of its file is known, the line must be in the text.
     pub fn line(&mut self, position: Position, line: SourceLine) -> &mut Self {
-        self.say(position, Statement::Line(Some(line)))
+        self.push(position, Statement::Line(Some(line)))
     }
 
     /// Ends the line: the following instructions belong to no line.
     pub fn no_line(&mut self, position: Position) -> &mut Self {
-        self.say(position, Statement::Line(None))
+        self.push(position, Statement::Line(None))
     }
 
     /// Declares that a variable is in memory while the function runs: at an `OpVariable`, or at the target of a
@@ -161,7 +162,7 @@ impl Binding {
     pub fn declare(&mut self, position: Position, variable: VariableId, provider: Provider) -> &mut Self {
         let place = self.providers.len() as u32;
         self.providers.push(provider);
-        self.say(position, Statement::Declare { variable, provider: place })
+        self.push(position, Statement::Declare { variable, provider: place })
     }
 
     /// Starts values of a variable: one operand, or several that each provide a [part](Provider::part) or some
@@ -170,7 +171,7 @@ impl Binding {
     pub fn value(&mut self, position: Position, variable: VariableId, providers: &[Provider]) -> &mut Self {
         let place = self.providers.len() as u32;
         self.providers.extend_from_slice(providers);
-        self.say(position, Statement::Value { variable, provider: place, count: providers.len() as u32 })
+        self.push(position, Statement::Value { variable, provider: place, count: providers.len() as u32 })
     }
 
     /// Identifies the module's debug information, which may be in another file: 32 lowercase hexadecimal digits, or
@@ -187,6 +188,19 @@ impl Binding {
     pub fn storage_path(&mut self, path: &str) -> &mut Self {
         self.storage_path = Some(path.to_owned());
         self
+    }
+
+    /// Sets the source language of a unit by its
+    /// [number](https://registry.khronos.org/SPIR-V/specs/unified1/SPIRV.html#Source_Language) in SPIR-V, in place of
+    /// the unit's language: 10 is WGSL and 11 Slang, which DWARF does not number.
+    pub fn language(&mut self, unit: UnitId, number: u32) -> &mut Self {
+        self.languages[unit] = Some(number);
+        self
+    }
+
+    /// The source language of a unit, by its number in SPIR-V.
+    pub fn language_number(&self, unit: UnitId) -> Option<u32> {
+        self.languages[unit]
     }
 
     /// The build identifier, and whether different sources may share it.
@@ -219,7 +233,7 @@ impl Binding {
         &self.providers
     }
 
-    pub(crate) fn say(&mut self, position: Position, statement: Statement) -> &mut Self {
+    pub(crate) fn push(&mut self, position: Position, statement: Statement) -> &mut Self {
         let function = match position {
             Position::Start { function, .. } | Position::Before { function, .. } => Some(function),
             Position::After(_) => None,

@@ -89,7 +89,7 @@ pub struct ModuleBuilder {
     ids: Ids,
     parts: [Vec<u32>; PARTS],
     /// Ids of strings, types and constants, by opcode, type and operands.
-    same: HashMap<Vec<u32>, Id>,
+    reused: HashMap<Vec<u32>, Id>,
     functions: Vec<u32>,
     open: Option<Open>,
 }
@@ -110,7 +110,7 @@ impl ModuleBuilder {
             version: u32::from(major) << 16 | u32::from(minor) << 8,
             ids: Ids::NEW,
             parts: Default::default(),
-            same: HashMap::new(),
+            reused: HashMap::new(),
             functions: Vec::new(),
             open: None,
         }
@@ -142,7 +142,7 @@ impl ModuleBuilder {
     /// # Errors
     /// The errors of [`string`](Self::string).
     pub fn extension(&mut self, name: &str) -> Result<&mut Self> {
-        self.say(Part::Extensions, op::EXTENSION, &text(name)?)
+        self.annotate(Part::Extensions, op::EXTENSION, &text(name)?)
     }
 
     /// Adds an `OpExtInstImport`.
@@ -167,7 +167,7 @@ impl ModuleBuilder {
         let mut operands = vec![model, function.0];
         operands.extend(text(name)?);
         operands.extend(interface.iter().map(|id| id.0));
-        self.say(Part::EntryPoints, op::ENTRY_POINT, &operands)
+        self.annotate(Part::EntryPoints, op::ENTRY_POINT, &operands)
     }
 
     /// Adds an `OpString`.
@@ -186,7 +186,7 @@ impl ModuleBuilder {
     pub fn name(&mut self, id: Id, name: &str) -> Result<&mut Self> {
         let mut operands = vec![id.0];
         operands.extend(text(name)?);
-        self.say(Part::Names, op::NAME, &operands)
+        self.annotate(Part::Names, op::NAME, &operands)
     }
 
     /// Adds a type or constant, or returns the id of an equal one. Constants have a type operand `ty`; types have
@@ -212,7 +212,7 @@ impl ModuleBuilder {
     ///
     /// # Errors
     /// [`ErrorKind::TooLarge`] if the operands do not fit one instruction.
-    pub fn say(&mut self, part: Part, opcode: u16, operands: &[u32]) -> Result<&mut Self> {
+    pub fn annotate(&mut self, part: Part, opcode: u16, operands: &[u32]) -> Result<&mut Self> {
         push(&mut self.parts[part as usize], opcode, None, None, operands)?;
         Ok(self)
     }
@@ -220,12 +220,12 @@ impl ModuleBuilder {
     fn once(&mut self, part: Part, opcode: u16, ty: Option<Id>, operands: &[u32]) -> Result<Id> {
         let mut key = vec![u32::from(opcode), ty.map_or(0, |ty| ty.0)];
         key.extend_from_slice(operands);
-        if let Some(&id) = self.same.get(&key) {
+        if let Some(&id) = self.reused.get(&key) {
             return Ok(id);
         }
         let id = self.id()?;
         push(&mut self.parts[part as usize], opcode, ty, Some(id), operands)?;
-        self.same.insert(key, id);
+        self.reused.insert(key, id);
         Ok(id)
     }
 

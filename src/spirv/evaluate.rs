@@ -50,9 +50,9 @@ pub struct Evaluated {
 /// use eitri::target::Target;
 ///
 /// // The value of the id is 40, and the value of the variable is 4 less.
-/// let held = Initial::Value(Element::Value(Value::generic(40, 8)));
+/// let initial = Initial::Value(Element::Value(Value::generic(40, 8)));
 /// let operations = [DebugOperation::Constu(4), DebugOperation::Minus, DebugOperation::StackValue];
-/// let found = evaluate(&operations, &held, &Snapshot::default(), &Target::x86_64())?;
+/// let found = evaluate(&operations, &initial, &Snapshot::default(), &Target::x86_64())?;
 /// assert_eq!(found.location.to_string(), "implicit:2400000000000000");
 /// # Ok::<(), eitri::Error>(())
 /// ```
@@ -72,15 +72,15 @@ pub fn evaluate(
         ..Encoding::new((address_bits / 8).clamp(1, 8) as u8, Dialect::Llvm)
     };
     let (operations, bits) = fragment(operations)?;
-    let mut words = Encoded { bytes: Vec::new(), starts: Vec::new() };
+    let mut encoded = Encoded { bytes: Vec::new(), starts: Vec::new() };
     let mut last = None;
     for (index, &operation) in operations.iter().enumerate() {
         let next = operations.get(index + 1);
         let is_end = next.is_none_or(|next| matches!(next, DebugOperation::BitPiece { .. }));
-        words.starts.push(words.bytes.len());
+        encoded.starts.push(encoded.bytes.len());
         if matches!(operation, DebugOperation::BitPiece { .. }) {
             if index == 0 {
-                words.finish(None, initial, encoding)?;
+                encoded.finish(None, initial, encoding)?;
             }
         } else {
             last = Some(operation);
@@ -89,23 +89,23 @@ pub fn evaluate(
             // The result is the address of the variable: no read.
             (DebugOperation::Deref, Initial::Value(_), true) => {}
             (DebugOperation::Xderef, Initial::Value(_), true) => {
-                words.write(&[Op::Swap {}, Op::FormAspaceAddress {}], encoding)?;
+                encoded.write(&[Op::Swap {}, Op::FormAspaceAddress {}], encoding)?;
             }
-            _ => words.write(&[op(operation)], encoding)?,
+            _ => encoded.write(&[op(operation)], encoding)?,
         }
         if is_end && !matches!(operation, DebugOperation::BitPiece { .. }) {
-            words.finish(last, initial, encoding)?;
+            encoded.finish(last, initial, encoding)?;
         }
     }
     if operations.is_empty() {
-        words.finish(None, initial, encoding)?;
+        encoded.finish(None, initial, encoding)?;
     }
     let element = match initial {
         Initial::Address(element) | Initial::Value(element) => core::slice::from_ref(element),
     };
     let context = Context { initial: element, kind: Kind::Location, ..Context::new(encoding, target) };
-    let location = Evaluator::new().location(&words.bytes, machine, &context).map_err(|fault| {
-        let index = fault.offset.and_then(|at| words.starts.iter().rposition(|&start| start <= at));
+    let location = Evaluator::new().location(&encoded.bytes, machine, &context).map_err(|fault| {
+        let index = fault.offset.and_then(|at| encoded.starts.iter().rposition(|&start| start <= at));
         let what = format!("{}: {}", fault.class, fault.rule);
         match index.and_then(|index| Some((index, operations.get(index)?))) {
             Some((index, operation)) => wrong(index, *operation, &what),

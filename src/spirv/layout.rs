@@ -1,11 +1,13 @@
 //! The logical layout of a module: definitions of ids, and positions of functions.
 
 use core::ops::Range;
+use std::sync::OnceLock;
 
 use hashbrown::{HashMap, HashSet};
 use indexmap::IndexMap;
 
 use super::Set;
+use super::dominance::Dominators;
 use super::opcodes::{self as op, Results, results};
 use super::words::{HEADER, Id, Instruction, Words, string_bytes};
 use crate::error::{Count, Error, Result};
@@ -24,6 +26,8 @@ pub struct Layout<'a> {
     highest: Id,
     /// Positions of extended instructions of all sets.
     extended: Vec<usize>,
+    /// Dominators by function, found where they are needed first.
+    dominators: OnceLock<Vec<OnceLock<Dominators>>>,
 }
 
 /// A function, from its `OpFunction` to the end of its `OpFunctionEnd`.
@@ -56,14 +60,14 @@ impl<'a> Layout<'a> {
     /// # Errors
     /// With the word, for a string without an end.
     pub fn new(words: Words<'a>) -> Result<Self> {
-        Self::of(words)
+        Self::unchecked(words)
     }
 
     /// Indexes words with a checked header and unchecked instructions.
     ///
     /// # Errors
     /// With the word: the errors of [`Words::new`], and for a string without an end.
-    pub(crate) fn of(words: Words<'a>) -> Result<Self> {
+    pub(crate) fn unchecked(words: Words<'a>) -> Result<Self> {
         let mut layout = Self {
             words,
             ids: Ids::new(words),
@@ -75,6 +79,7 @@ impl<'a> Layout<'a> {
             globals_end: HEADER,
             highest: Id(0),
             extended: Vec::new(),
+            dominators: OnceLock::new(),
         };
         let mut open: Option<Function> = None;
         let (all, mut next) = (words.all(), HEADER);
@@ -195,6 +200,11 @@ impl<'a> Layout<'a> {
         all.take_while(|it| it.opcode() == op::CAPABILITY).any(|it| it.operands() == [number])
     }
 
+    /// Whether an id is the import of a debug instruction set, known or not.
+    pub(crate) fn is_debug_set(&self, id: Id) -> bool {
+        self.sets.contains_key(&id) || self.unknown_sets.contains_key(&id)
+    }
+
     /// The functions, in order.
     pub fn functions(&self) -> &[Function] {
         &self.functions
@@ -204,6 +214,29 @@ impl<'a> Layout<'a> {
     pub fn function_at(&self, at: usize) -> Option<&Function> {
         let next = self.functions.partition_point(|function| function.at.start <= at);
         self.functions[..next].last().filter(|function| at < function.at.end)
+    }
+
+    /// Whether the instruction at one word of a function dominates the one at a later word: it is in the same block, or
+    /// in one that every path to the later block passes.
+    pub(crate) fn dominates(&self, one: usize, later: usize) -> bool {
+        let between = self.words.between(one..later).take(MOST_STEPS);
+        let (mut steps, mut has_label) = (0, false);
+        for instruction in between {
+            steps += 1;
+            has_label |= instruction.opcode() == op::LABEL;
+        }
+        if !has_label && steps < MOST_STEPS {
+            return true;
+        }
+        let next = self.functions.partition_point(|function| function.at.start <= one);
+        let Some(index) = next.checked_sub(1) else { return true };
+        let all = self.dominators.get_or_init(|| vec![OnceLock::new(); self.functions.len()]);
+        let is_long = |id: Id| {
+            let ty = self.definition(id).and_then(|it| self.definition(it.result_type()?));
+            ty.is_some_and(|ty| ty.operands().first().is_some_and(|&bits| bits > 32))
+        };
+        let of_function = || Dominators::new(self.words, self.functions[index].at.clone(), is_long);
+        all[index].get_or_init(of_function).dominates(one, later)
     }
 
     /// Extended instructions of all sets.
@@ -263,6 +296,9 @@ impl<'a> Layout<'a> {
         })
     }
 }
+
+/// Most instructions between a definition and a use that are searched for the end of a block.
+const MOST_STEPS: usize = 16;
 
 /// Whether a set of this name has debug instructions, unlike `NonSemantic.DebugPrintf`, which prints.
 fn is_of_debug_instructions(name: &[u8]) -> bool {

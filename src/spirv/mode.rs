@@ -1,100 +1,66 @@
 //! Dialects of the instruction sets: readers and validators accept less than the specification allows.
 
 use super::table::Set;
+use crate::error::{ErrorKind, Named, Result};
+use crate::near::nearest;
 
-/// Selects the instructions that are emitted, and their form. Start from a preset and change fields.
+/// Selects the instructions that are emitted, and their form: the preset of a reader, with changes.
 ///
-/// | | exact | validating | translator |
-/// |---|---|---|---|
-/// | for | the text of the specification | `spirv-val` of SPIRV-Tools 2023.1 to 2026.4 | the LLVM/SPIR-V translator, 15 and later |
-/// | [`pointee`](Self::pointee) | any type | basic types | any type |
-/// | [`typedef`](Self::typedef) | of any type | of basic types | of any type |
-/// | [`vector`](Self::vector) | of any type and length | of 1 to 4 of a basic type | of any type and length |
-/// | [`dimensions`](Self::dimensions) | in one array | in one array | an array each |
-/// | [`has_none_types`](Self::has_none_types) | yes | no | yes |
-/// | [`has_variable_counts`](Self::has_variable_counts) | yes | yes | no |
-/// | [`has_empty_arrays`](Self::has_empty_arrays) | yes | no | no |
-/// | [`has_inheritance`](Self::has_inheritance) | yes | of `OpenCL.DebugInfo.100` | yes |
-/// | [`has_packs`](Self::has_packs) | yes | no | no |
-/// | [`has_template_templates`](Self::has_template_templates) | yes | yes | no |
-/// | [`has_indexes`](Self::has_indexes) | yes | yes | no |
-/// | [`has_bit_pieces`](Self::has_bit_pieces) | yes | yes | no |
-/// | [`has_run_time_indexes`](Self::has_run_time_indexes) | yes | no | no |
-/// | [`has_inlined_variables`](Self::has_inlined_variables) | yes | yes | no |
-/// | [`has_macros`](Self::has_macros), [`has_imports`](Self::has_imports) | yes | yes | no |
-/// | [`discriminators`](Self::discriminators) | beside | beside | as scopes |
-/// | [`has_no_line`](Self::has_no_line) | yes | yes | no |
-/// | [`has_text`](Self::has_text) | where it is known | where it is known | always |
-/// | [`last_language`](Self::last_language) | any | 7, SYCL | 7, SYCL |
+/// | | exact | validating | opencl | vulkan | translator |
+/// |---|---|---|---|---|---|
+/// | for | the text of the specification | `spirv-val` of SPIRV-Tools 2023.1 to 2026.4 | OpenCL drivers: validator and translator | Vulkan's validator and debuggers | the LLVM/SPIR-V translator, 15 and later |
+/// | set | either | either | OpenCL | shader | OpenCL |
+/// | targets of pointers, qualified types | any | basic | basic | basic | any |
+/// | targets of typedefs | any | basic | basic | basic | any |
+/// | vectors | any | of 1 to 4 of a basic type | as validating | as validating | any |
+/// | dimensions of an array | in one array | in one array | an array each | in one array | an array each |
+/// | `DebugInfoNone` as a type | yes | no | no | no | yes |
+/// | a variable as the length of an array | yes | yes | no | yes | no |
+/// | arrays of 0 elements | yes | no | no | no | no |
+/// | base classes | yes | of `OpenCL.DebugInfo.100` | yes | no | yes |
+/// | template parameter packs | yes | no | no | no | no |
+/// | template template parameters | yes | yes | no | yes | no |
+/// | indexes, bit pieces | yes | yes | no | yes | no |
+/// | indexes known at run time | yes | no | no | no | no |
+/// | `DebugInlinedVariable` | yes | yes | no | yes | no |
+/// | macros, imported entities | yes | yes | no | yes | no |
+/// | discriminators | beside | beside | beside | beside | as scopes |
+/// | `OpNoLine` | yes | yes | no | yes | no |
+/// | text of a source | where it is known | where it is known | always | where it is known | always |
+/// | highest language | any | 7, SYCL | 7, SYCL | any | 7, SYCL |
+///
+/// ```
+/// use eitri::spirv::Mode;
+///
+/// let mode = Mode::vulkan().lines_as_debug_lines(false).forward_references(true);
+/// assert_eq!((mode.name(), mode.set().name()), ("vulkan", "NonSemantic.Shader.DebugInfo.100"));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mode {
-    /// Name of the mode, for messages.
-    pub name: &'static str,
-    /// Instruction set.
-    pub set: Set,
+    pub(super) name: &'static str,
+    pub(super) set: Set,
+    pub(super) features: Features,
     /// Types that a pointer may point to and a qualifier may qualify. With [`BaseTypes::Basic`], typedefs and qualifiers
     /// between them and a basic type are skipped. A pointer to any other type becomes a basic type for addresses,
     /// named as the pointer type in the source (unnamed beyond 16 pointers and qualifiers); a qualifier of any other
     /// type is omitted.
-    pub pointee: BaseTypes,
+    pub(super) pointee: BaseTypes,
     /// Types that a typedef may name. With [`BaseTypes::Basic`], typedefs and qualifiers between them and a basic type are
     /// skipped. A typedef of any other type is replaced by that type.
-    pub typedef: BaseTypes,
+    pub(super) typedef: BaseTypes,
     /// Vectors that can be encoded. Others become arrays.
-    pub vector: Vectors,
-    /// Encoding of arrays with several dimensions.
-    pub dimensions: Dimensions,
-    /// Whether a type that cannot be encoded is a `DebugInfoNone`. Otherwise it is a basic type with its name and
-    /// without a size.
-    pub has_none_types: bool,
-    /// Whether a variable may be the number of elements of an array. Otherwise that number is unknown.
-    pub has_variable_counts: bool,
-    /// Whether an array may have 0 elements. Otherwise the number of elements is unknown.
-    pub has_empty_arrays: bool,
-    /// Whether base classes are emitted. For a `DebugTypeInheritance` of `NonSemantic.Shader.DebugInfo.100`,
-    /// `spirv-val` requires an operand that the set does not have.
-    pub has_inheritance: bool,
-    /// Whether template parameter packs are emitted. Otherwise their parameters are emitted one by one.
-    pub has_packs: bool,
-    /// Whether template template parameters are emitted. Otherwise they are omitted.
-    pub has_template_templates: bool,
-    /// Whether indexes select the part of a variable that a value provides. Otherwise the bits of the part do; a value
-    /// is omitted if these bits are unknown.
-    pub has_indexes: bool,
-    /// Whether selected bits of a value may provide a variable. Otherwise such a value is omitted.
-    pub has_bit_pieces: bool,
-    /// Whether the index of a variable's part may be known only at run time. Otherwise the value of such a part is
-    /// omitted.
-    pub has_run_time_indexes: bool,
-    /// Whether `DebugInlinedVariable` is emitted, which nothing can refer to and no reader needs. Otherwise an inlined
-    /// instance without values is omitted.
-    pub has_inlined_variables: bool,
-    /// Whether macros are emitted.
-    pub has_macros: bool,
-    /// Whether imported entities are emitted.
-    pub has_imports: bool,
-    /// Encoding of discriminators.
-    pub discriminators: Discriminators,
-    /// Whether a source with unknown text has an empty text operand.
-    pub has_text: bool,
+    pub(super) vector: Vectors,
+    pub(super) dimensions: Dimensions,
+    pub(super) discriminators: Discriminators,
     /// Highest number of a source language. Higher ones become `Unknown`, as older tools reject a module with them.
-    pub last_language: u32,
-    /// Whether `OpNoLine`, and the end of a block, ends a line. Otherwise instructions without a line get line 0.
-    pub has_no_line: bool,
-    /// Whether lines are encoded as `DebugLine`, which only `NonSemantic.Shader.DebugInfo` has, rather than `OpLine`.
-    pub has_debug_lines: bool,
-    /// Whether forward references use `OpExtInstWithForwardRefsKHR`, which requires
-    /// `SPV_KHR_relaxed_extended_instruction`; for non-semantic sets only. Otherwise cycles are cut.
-    pub has_relaxed_references: bool,
-    /// Version of the debug information, which no known reader checks. LLVM's translator writes 65536.
-    pub version: u32,
-    /// DWARF version that the unit declares.
-    pub dwarf_version: u32,
+    pub(super) last_language: u32,
+    pub(super) version: u32,
+    pub(super) dwarf_version: u32,
 }
 
 /// Types that another type may be based on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum BaseTypes {
+pub(super) enum BaseTypes {
     /// Any type.
     Any,
     /// A `DebugTypeBasic`.
@@ -103,7 +69,7 @@ pub enum BaseTypes {
 
 /// Vectors that can be encoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Vectors {
+pub(super) enum Vectors {
     /// Vectors of any type and length.
     Any,
     /// Vectors of one to four elements of a `DebugTypeBasic`.
@@ -112,7 +78,7 @@ pub enum Vectors {
 
 /// Encoding of arrays with several dimensions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Dimensions {
+pub(super) enum Dimensions {
     /// One array, with a number of elements for each dimension.
     Together,
     /// An array of arrays.
@@ -121,7 +87,7 @@ pub enum Dimensions {
 
 /// Encoding of discriminators of blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Discriminators {
+pub(super) enum Discriminators {
     /// The discriminator refers to the block, and instructions belong to the block: the specification does not list
     /// discriminators among scopes.
     Beside,
@@ -129,37 +95,111 @@ pub enum Discriminators {
     AsScopes,
 }
 
+/// An instruction, or a form of one, that a mode has or lacks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Feature {
+    /// A type that cannot be encoded is a `DebugInfoNone`. Otherwise it is a basic type with its name and without a
+    /// size.
+    NoneTypes,
+    /// A variable may be the number of elements of an array. Otherwise that number is unknown.
+    VariableCounts,
+    /// An array may have 0 elements. Otherwise the number of elements is unknown.
+    EmptyArrays,
+    /// Base classes. For a `DebugTypeInheritance` of `NonSemantic.Shader.DebugInfo.100`, `spirv-val` requires an operand
+    /// that the set does not have.
+    Inheritance,
+    /// Template parameter packs. Otherwise their parameters are emitted one by one.
+    Packs,
+    /// Template template parameters. Otherwise they are omitted.
+    TemplateTemplates,
+    /// Indexes select the part of a variable that a value provides. Otherwise the bits of the part do; a value is
+    /// omitted if these bits are unknown.
+    Indexes,
+    /// Selected bits of a value may provide a variable. Otherwise such a value is omitted.
+    BitPieces,
+    /// The index of a variable's part may be known only at run time. Otherwise the value of such a part is omitted.
+    RunTimeIndexes,
+    /// `DebugInlinedVariable`, which nothing can refer to and no reader needs. Otherwise an inlined instance without
+    /// values is omitted.
+    InlinedVariables,
+    /// Macros.
+    Macros,
+    /// Imported entities.
+    Imports,
+    /// A source with unknown text has an empty text operand.
+    EmptyTexts,
+    /// `OpNoLine`, and the end of a block, ends a line. Otherwise instructions without a line get line 0.
+    NoLine,
+    /// Lines are encoded as `DebugLine`, which only `NonSemantic.Shader.DebugInfo` has, rather than `OpLine`.
+    DebugLines,
+    /// Forward references use `OpExtInstWithForwardRefsKHR`, which requires `SPV_KHR_relaxed_extended_instruction`; for
+    /// non-semantic sets only. Otherwise cycles are cut.
+    ForwardReferences,
+}
+
+/// A set of features.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Features(u32);
+
+impl Features {
+    fn set(&mut self, feature: Feature, is: bool) {
+        let bit = 1 << feature as u32;
+        self.0 = if is { self.0 | bit } else { self.0 & !bit };
+    }
+}
+
 impl Mode {
+    /// Names that [`named`](Self::named) takes.
+    pub const NAMES: [&'static str; 5] = ["opencl", "vulkan", "translator", "validating", "exact"];
+
+    /// The preset for OpenCL drivers: `spirv-val` accepts the output, and LLVM's SPIR-V translator reads it.
+    pub fn opencl() -> Self {
+        Self {
+            name: "opencl",
+            dimensions: Dimensions::Nested,
+            version: 65536,
+            ..Self::validating(Set::OpenCl)
+        }
+        .without(&TRANSLATOR_LACKS)
+        .with(Feature::EmptyTexts, true)
+    }
+
+    /// The preset for Vulkan: `spirv-val` accepts the output, and RenderDoc and Nsight show it.
+    pub fn vulkan() -> Self {
+        Self { name: "vulkan", last_language: u32::MAX, ..Self::validating(Set::Shader) }
+    }
+
+    /// The preset that LLVM's SPIR-V translator reads back without loss, for `OpenCL.DebugInfo.100`.
+    pub fn translator() -> Self {
+        Self {
+            name: "translator",
+            dimensions: Dimensions::Nested,
+            discriminators: Discriminators::AsScopes,
+            last_language: 7,
+            version: 65536,
+            ..Self::exact(Set::OpenCl)
+        }
+        .without(&TRANSLATOR_LACKS)
+        .with(Feature::EmptyTexts, true)
+    }
+
     /// The preset for everything that the specification allows, for either set.
     pub fn exact(set: Set) -> Self {
         Self {
             name: "exact",
             set,
+            features: Features(u32::MAX),
             pointee: BaseTypes::Any,
             typedef: BaseTypes::Any,
             vector: Vectors::Any,
             dimensions: Dimensions::Together,
-            has_none_types: true,
-            has_variable_counts: true,
-            has_empty_arrays: true,
-            has_inheritance: true,
-            has_packs: true,
-            has_template_templates: true,
-            has_indexes: true,
-            has_bit_pieces: true,
-            has_run_time_indexes: true,
-            has_inlined_variables: true,
-            has_macros: true,
-            has_imports: true,
             discriminators: Discriminators::Beside,
-            has_text: false,
-            has_no_line: true,
             last_language: u32::MAX,
-            has_debug_lines: set.is_shader(),
-            has_relaxed_references: false,
             version: 1,
             dwarf_version: 5,
         }
+        .without(&[Feature::EmptyTexts, Feature::ForwardReferences])
+        .with(Feature::DebugLines, set.is_shader())
     }
 
     /// The preset for `spirv-val` of SPIRV-Tools 2023.1 to 2026.4, for either set.
@@ -169,37 +209,119 @@ impl Mode {
             pointee: BaseTypes::Basic,
             typedef: BaseTypes::Basic,
             vector: Vectors::Short,
-            has_none_types: false,
-            has_empty_arrays: false,
-            has_inheritance: set == Set::OpenCl,
-            has_packs: false,
-            has_run_time_indexes: false,
             last_language: 7,
             ..Self::exact(set)
         }
+        .without(&[Feature::NoneTypes, Feature::EmptyArrays, Feature::Packs, Feature::RunTimeIndexes])
+        .with(Feature::Inheritance, set == Set::OpenCl)
     }
 
-    /// The preset that LLVM's SPIR-V translator reads back without loss, for `OpenCL.DebugInfo.100`.
-    pub fn translator() -> Self {
-        Self {
-            name: "translator",
-            dimensions: Dimensions::Nested,
-            has_variable_counts: false,
-            has_empty_arrays: false,
-            has_packs: false,
-            has_template_templates: false,
-            has_indexes: false,
-            has_bit_pieces: false,
-            has_run_time_indexes: false,
-            has_inlined_variables: false,
-            has_macros: false,
-            has_imports: false,
-            discriminators: Discriminators::AsScopes,
-            has_text: true,
-            has_no_line: false,
-            last_language: 7,
-            version: 65536,
-            ..Self::exact(Set::OpenCl)
+    /// The preset with a name of [`NAMES`](Self::NAMES); `validating` and `exact` are for shaders.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownName`].
+    pub fn named(name: &str) -> Result<Self> {
+        Ok(match name {
+            "opencl" => Self::opencl(),
+            "vulkan" => Self::vulkan(),
+            "translator" => Self::translator(),
+            "validating" => Self::validating(Set::Shader),
+            "exact" => Self::exact(Set::Shader),
+            _ => {
+                let nearest = nearest(name, Self::NAMES);
+                return Err(ErrorKind::UnknownName { of: Named::Mode, name: name.into(), nearest }.into());
+            }
+        })
+    }
+
+    /// The name of the preset.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// The instruction set.
+    pub fn set(&self) -> Set {
+        self.set
+    }
+
+    /// Sets the highest [number](https://registry.khronos.org/SPIR-V/specs/unified1/SPIRV.html#Source_Language) of a
+    /// source language. A higher one becomes `Unknown`: tools reject a module with a number that they do not know.
+    pub fn highest_language(self, number: u32) -> Self {
+        Self { last_language: number, ..self }
+    }
+
+    /// Sets the version of the debug information, which no known reader checks: 65536 in the presets for LLVM's
+    /// translator, otherwise 1.
+    pub fn version(self, version: u32) -> Self {
+        Self { version, ..self }
+    }
+
+    /// Sets the DWARF version that units declare: 5 in each preset.
+    pub fn dwarf_version(self, dwarf_version: u32) -> Self {
+        Self { dwarf_version, ..self }
+    }
+
+    /// Sets whether pointers, qualifiers and typedefs are encoded with any target. Otherwise only with basic types, as
+    /// `spirv-val` requires before SPIRV-Tools 2023.6.
+    pub fn targets_of_any_type(self, is: bool) -> Self {
+        let types = if is { BaseTypes::Any } else { BaseTypes::Basic };
+        Self { pointee: types, typedef: types, ..self }
+    }
+
+    /// Sets whether a type that cannot be encoded is a `DebugInfoNone`. Otherwise it is a basic type with its name and
+    /// without a size.
+    pub fn none_types(self, is: bool) -> Self {
+        self.with(Feature::NoneTypes, is)
+    }
+
+    /// Sets whether lines are encoded as `DebugLine`, which only `NonSemantic.Shader.DebugInfo` has, rather than
+    /// `OpLine`.
+    pub fn lines_as_debug_lines(self, is: bool) -> Self {
+        self.with(Feature::DebugLines, is)
+    }
+
+    /// Sets whether forward references use `OpExtInstWithForwardRefsKHR`, which requires
+    /// `SPV_KHR_relaxed_extended_instruction`; for non-semantic sets only. Otherwise cycles are cut.
+    pub fn forward_references(self, is: bool) -> Self {
+        self.with(Feature::ForwardReferences, is)
+    }
+
+    /// Sets whether instructions belong to discriminators as if these were scopes, as LLVM's translator does and
+    /// `spirv-val` rejects. Otherwise the discriminator refers to the block, and instructions belong to the block.
+    pub fn discriminators_as_scopes(self, is: bool) -> Self {
+        let discriminators = if is { Discriminators::AsScopes } else { Discriminators::Beside };
+        Self { discriminators, ..self }
+    }
+
+    #[inline]
+    pub(super) fn has(&self, feature: Feature) -> bool {
+        self.features.0 & 1 << feature as u32 != 0
+    }
+
+    pub(super) fn with(mut self, feature: Feature, is: bool) -> Self {
+        self.features.set(feature, is);
+        self
+    }
+
+    fn without(mut self, features: &[Feature]) -> Self {
+        for &feature in features {
+            self.features.set(feature, false);
         }
+        self
     }
 }
+
+/// Features that LLVM's translator rejects, changes or loses.
+const TRANSLATOR_LACKS: [Feature; 11] = [
+    Feature::VariableCounts,
+    Feature::EmptyArrays,
+    Feature::Packs,
+    Feature::TemplateTemplates,
+    Feature::Indexes,
+    Feature::BitPieces,
+    Feature::RunTimeIndexes,
+    Feature::InlinedVariables,
+    Feature::Macros,
+    Feature::Imports,
+    Feature::NoLine,
+];

@@ -67,6 +67,11 @@ pub(crate) fn begins_block(opcode: u16) -> bool {
     matches!(opcode, PHI | VARIABLE | UNTYPED_VARIABLE)
 }
 
+/// Whether the instruction names or decorates the id that is its first operand.
+pub(crate) fn is_annotation(opcode: u16) -> bool {
+    matches!(opcode, NAME | MEMBER_NAME | DECORATE | MEMBER_DECORATE | 332 | 5632 | 5633)
+}
+
 /// Whether the result is a constant; specialization constants count.
 pub(crate) fn is_constant(opcode: u16) -> bool {
     matches!(opcode, 41..=46 | 48..=52)
@@ -86,7 +91,10 @@ macro_rules! opcodes { ($($const:ident $opcode:literal $name:literal;)*) => {
 
 opcodes! {
     UNDEF 1 "OpUndef";
+    SOURCE_CONTINUED 2 "OpSourceContinued";
+    SOURCE 3 "OpSource";
     NAME 5 "OpName";
+    MEMBER_NAME 6 "OpMemberName";
     STRING 7 "OpString";
     LINE 8 "OpLine";
     EXTENSION 10 "OpExtension";
@@ -101,8 +109,13 @@ opcodes! {
     TYPE_FLOAT 22 "OpTypeFloat";
     TYPE_VECTOR 23 "OpTypeVector";
     TYPE_MATRIX 24 "OpTypeMatrix";
+    TYPE_IMAGE 25 "OpTypeImage";
+    TYPE_SAMPLER 26 "OpTypeSampler";
+    TYPE_SAMPLED_IMAGE 27 "OpTypeSampledImage";
     TYPE_ARRAY 28 "OpTypeArray";
+    TYPE_RUNTIME_ARRAY 29 "OpTypeRuntimeArray";
     TYPE_STRUCT 30 "OpTypeStruct";
+    TYPE_OPAQUE 31 "OpTypeOpaque";
     TYPE_POINTER 32 "OpTypePointer";
     CONSTANT_TRUE 41 "OpConstantTrue";
     CONSTANT_FALSE 42 "OpConstantFalse";
@@ -112,8 +125,15 @@ opcodes! {
     FUNCTION_PARAMETER 55 "OpFunctionParameter";
     FUNCTION_END 56 "OpFunctionEnd";
     VARIABLE 59 "OpVariable";
+    DECORATE 71 "OpDecorate";
+    MEMBER_DECORATE 72 "OpMemberDecorate";
     PHI 245 "OpPhi";
+    LOOP_MERGE 246 "OpLoopMerge";
+    SELECTION_MERGE 247 "OpSelectionMerge";
     LABEL 248 "OpLabel";
+    BRANCH 249 "OpBranch";
+    BRANCH_CONDITIONAL 250 "OpBranchConditional";
+    SWITCH 251 "OpSwitch";
     NO_LINE 317 "OpNoLine";
     MODULE_PROCESSED 330 "OpModuleProcessed";
     TYPE_UNTYPED_POINTER 4417 "OpTypeUntypedPointerKHR";

@@ -224,7 +224,7 @@ impl Provider {
     pub(crate) fn around(&self, indexes: usize) -> Self {
         let first = self.indexes().iter().take(indexes).copied();
         let around = first.fold(Self::value(self.id), Self::indexed);
-        match self.held_bits().filter(|_| indexes == self.indexes().len()) {
+        match self.selected_bits().filter(|_| indexes == self.indexes().len()) {
             Some(bits) => around.bits(bits),
             None => around,
         }
@@ -302,7 +302,7 @@ impl Provider {
     /// The bits as in [`bits_of`](Self::bits_of), for a part that is known already.
     pub(crate) fn absolute(&self, module: &Module, part: &Part) -> Option<Range<u64>> {
         let offset = part.offset_bits(module)?;
-        let (start, end) = match self.held_bits() {
+        let (start, end) = match self.selected_bits() {
             Some(bits) => (bits.start.into(), bits.end.into()),
             None => (0, part.sizes(module).into_iter().flatten().next()?),
         };
@@ -330,7 +330,7 @@ impl Provider {
     }
 
     /// The selected bits of the variable or of its part; `None` for all bits.
-    pub(crate) fn held_bits(&self) -> Option<Range<u32>> {
+    pub(crate) fn selected_bits(&self) -> Option<Range<u32>> {
         self.more.as_ref()?.bits.clone()
     }
 
@@ -373,7 +373,7 @@ impl Provider {
         if let Some((offset, size)) = self.taken_bits() {
             all.push(DebugOperation::BitPiece { offset, size });
         }
-        if let Some(Range { start, end }) = self.held_bits() {
+        if let Some(Range { start, end }) = self.selected_bits() {
             all.push(DebugOperation::Fragment { offset: start, size: end.saturating_sub(start) });
         }
         all

@@ -42,7 +42,16 @@ impl<'a> Layout<'a> {
     /// Whether a definition precedes the spot, in the same function or outside of all functions.
     #[inline]
     pub(super) fn is_there(&self, defined: Instruction<'_>, spot: &Spot) -> bool {
-        defined.at < spot.at && self.is_seen(defined, spot)
+        defined.at < spot.at && self.is_seen(defined, spot) && self.is_dominating(defined, spot)
+    }
+
+    /// Whether every path to the spot passes the definition. An `OpVariable` and a parameter are in force in the whole
+    /// function.
+    #[inline]
+    fn is_dominating(&self, defined: Instruction<'_>, spot: &Spot) -> bool {
+        matches!(defined.opcode(), op::VARIABLE | op::FUNCTION_PARAMETER)
+            || defined.at < self.globals_end()
+            || self.dominates(defined.at, spot.at)
     }
 
     #[inline]
@@ -59,6 +68,11 @@ impl<'a> Layout<'a> {
             Some(defined) if !self.is_seen(defined, spot) => {
                 Error::bad_argument(format!("{id} is defined in another function"))
             }
+            Some(defined) if defined.at < spot.at => Error::bad_argument(format!(
+                "a value is available where its definition dominates: {id}, defined at word {}, does not dominate \
+                 word {}",
+                defined.at, spot.at
+            )),
             Some(_) => Error::bad_argument(format!(
                 "{id} is defined behind the position at which it is said to hold the variable"
             )),

@@ -13,7 +13,7 @@ use crate::error::{At, Error, Result};
 /// With the word: if the words are not a module, or a debug instruction is too short. Operands are not checked here:
 /// see [`validate`](super::validate()).
 pub fn read(words: &[u32]) -> Result<Facts<'_>> {
-    let layout = Layout::of(Words::of(words)?)?;
+    let layout = Layout::unchecked(Words::with_header(words)?)?;
     let mut at = Vec::new();
     for instruction in layout.extended() {
         let Some(&[set, _]) = instruction.operands().first_chunk() else {

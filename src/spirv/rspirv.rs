@@ -18,7 +18,7 @@ use crate::omission::Omission;
 /// words as [`spirv::attach`](super::attach()) on the assembled original.
 ///
 /// Positions count the instructions of a [`dr::Block`], from 0. Instructions outside of functions are added to
-/// [`types_global_values`](dr::Module::types_global_values). `rspirv` can assemble extended instructions there, but
+/// [`types_global_values`](dr::Module::types_global_values). `rspirv` can assemble extended instructions originals, but
 /// cannot load them yet.
 ///
 /// # Errors
@@ -46,7 +46,7 @@ pub fn attach(to: &mut dr::Module, module: &Module, binding: &Binding, mode: &Mo
     let globals_end = function.map_or(words.len(), |it| it.at);
     let of_functions = places.split_off(places.partition_point(|(at, _)| *at <= globals_end));
 
-    let mut there = from.instructions().skip(to.global_inst_iter().count()).peekable();
+    let mut originals = from.instructions().skip(to.global_inst_iter().count()).peekable();
     to.header.iter_mut().for_each(|header| header.bound = attached.words[BOUND]);
     let mut globals = Vec::new();
     for new in places.into_iter().flat_map(|(_, new)| new) {
@@ -64,26 +64,26 @@ pub fn attach(to: &mut dr::Module, module: &Module, binding: &Binding, mode: &Mo
     let mut places = of_functions.into_iter().peekable();
     for function in &mut to.functions {
         for _ in function.def.iter().chain(&function.parameters) {
-            there.next();
+            originals.next();
         }
         for block in &mut function.blocks {
             if block.label.is_some() {
-                there.next();
+                originals.next();
             }
             let old = core::mem::take(&mut block.instructions);
             for one in old.into_iter().map(Some).chain([None]) {
-                let at = there.peek().map_or(words.len(), |it| it.at);
+                let at = originals.peek().map_or(words.len(), |it| it.at);
                 while let Some((_, new)) = places.next_if(|(place, _)| *place <= at) {
                     block.instructions.extend(new);
                 }
                 if one.is_some() {
-                    there.next();
+                    originals.next();
                 }
                 block.instructions.extend(one);
             }
         }
         if function.end.is_some() {
-            there.next();
+            originals.next();
         }
     }
     Ok(attached.omissions)

@@ -56,7 +56,7 @@ impl<'a> Words<'a> {
     /// With the word: if the header is invalid; if the length of an instruction is 0, exceeds the remaining words, or
     /// is too short for its result.
     pub fn new(words: &'a [u32]) -> Result<Self> {
-        let words = Self::of(words)?;
+        let words = Self::with_header(words)?;
         let mut at = HEADER;
         while let Some(&first) = words.0.get(at) {
             at += words.checked(at, first, results(first as u16))?.len();
@@ -65,7 +65,7 @@ impl<'a> Words<'a> {
     }
 
     /// Words with a valid header; the instructions are unchecked.
-    pub(crate) fn of(words: &'a [u32]) -> Result<Self> {
+    pub(crate) fn with_header(words: &'a [u32]) -> Result<Self> {
         match words.first() {
             Some(&MAGIC) => {}
             Some(&first) if first == MAGIC.swap_bytes() => {

@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use triomphe::Arc;
+
 use super::{
     CallFrames, ElfIdentity, Facts, Gfx, Per, Reg, RegisterNames, Registers, Relocations, Scaling, Space,
     SpaceId, Target,
@@ -38,6 +40,7 @@ impl TargetBuilder {
             scaling: Scaling::Lane,
             min_instruction_bytes: 1,
             big_endian: false,
+            has_lane_expressions: false,
             pc: None,
             exec: None,
             cfa_register: None,
@@ -55,6 +58,7 @@ impl TargetBuilder {
                 relocations: Relocations { abs32: 0, abs64: 0, relative32: 0 },
             },
             gfx: None,
+            is_shader: false,
         };
         Self { facts, pc: None, exec: None, cfa_register: None, return_register: None }
     }
@@ -137,6 +141,11 @@ impl TargetBuilder {
         self
     }
 
+    pub(super) fn lane_expressions(&mut self) -> &mut Self {
+        self.facts.has_lane_expressions = true;
+        self
+    }
+
     pub(super) fn gfx(&mut self, gfx: Gfx) -> &mut Self {
         self.facts.gfx = Some(gfx);
         self
@@ -154,7 +163,7 @@ impl TargetBuilder {
         let wrong = |what| Error::bad_argument(format!("target `{}`: {what}", self.facts.name));
         check(&self.facts).map_err(wrong)?;
         let target = self.resolve()?;
-        let Facts { pc, exec, cfa_register, lanes, .. } = target.0;
+        let Facts { pc, exec, cfa_register, lanes, .. } = *target.0;
         for (what, reg, bits) in [
             ("the pc", pc, 1),
             ("the mask of active lanes", exec, lanes),
@@ -172,11 +181,11 @@ impl TargetBuilder {
 
     /// Makes the target of checked facts.
     pub(super) fn resolve(&self) -> Result<Target> {
-        let mut target = Target(self.facts.clone());
+        let mut target = Target(Arc::new(self.facts.clone()));
         let named = |name: &Option<String>| name.as_ref().map(|name| target.register_named(name)).transpose();
         let [pc, exec, cfa_register] = [named(&self.pc)?, named(&self.exec)?, named(&self.cfa_register)?];
         let return_register = named(&self.return_register)?;
-        let facts = &mut target.0;
+        let facts = Arc::make_mut(&mut target.0);
         (facts.pc, facts.exec, facts.cfa_register) = (pc, exec, cfa_register);
         if let Some(reg) = return_register {
             facts.call_frames.return_register = reg;

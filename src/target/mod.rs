@@ -7,17 +7,21 @@
 
 mod amdgpu;
 mod builder;
+pub mod code;
 mod cpu;
 mod near;
 pub mod nvptx;
 mod register;
 mod space;
+mod spirv;
 
 pub use amdgpu::{Gfx, Wave};
 pub use builder::TargetBuilder;
 pub use nvptx::Sm;
 pub use register::{Reg, Register, RegisterName, RegisterNames, Registers};
 pub use space::{Per, Space, SpaceId};
+
+use triomphe::Arc;
 
 use crate::error::Result;
 
@@ -71,9 +75,9 @@ pub enum Scaling {
     Wave,
 }
 
-/// A target: one that is built in, or one made by [`Target::builder`].
+/// A target: one that is built in, or one made by [`Target::builder`]. Clones share its facts.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Target(Facts);
+pub struct Target(Arc<Facts>);
 
 /// Facts about a target.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -86,12 +90,14 @@ struct Facts {
     scaling: Scaling,
     min_instruction_bytes: u8,
     big_endian: bool,
+    has_lane_expressions: bool,
     pc: Option<Reg>,
     exec: Option<Reg>,
     cfa_register: Option<Reg>,
     call_frames: CallFrames,
     elf: ElfIdentity,
     gfx: Option<Gfx>,
+    is_shader: bool,
 }
 
 impl Target {
@@ -155,6 +161,11 @@ impl Target {
         if let Some(cpu) = cpu::ALL.iter().find(|cpu| cpu.0 == name) {
             return Ok(cpu.1());
         }
+        match name {
+            "spirv-shader" => return Ok(Self::shader()),
+            "spirv-kernel" => return Ok(Self::kernel()),
+            _ => {}
+        }
         if let Some(sm) = name.strip_prefix("nvptx-").and_then(Sm::named) {
             return Ok(Self::nvptx(sm));
         }
@@ -217,6 +228,12 @@ impl Target {
         self.0.big_endian
     }
 
+    /// Whether an expression describes the lane that asks, a thread: a register with lanes is that lane's part of it.
+    /// NVIDIA's targets have no other expressions.
+    pub fn has_lane_expressions(&self) -> bool {
+        self.0.has_lane_expressions
+    }
+
     /// Returns the register whose value in the caller is the canonical frame address, unless call frame information has
     /// a rule for it: `rsp` of x86-64 (System V ABI, AMD64 supplement, section 3.7). Other targets have no such
     /// register.
@@ -247,6 +264,11 @@ impl Target {
     /// Returns the address space of a number in `DW_AT_address_class`.
     pub fn space_of_class(&self, class: u64) -> Option<&Space> {
         self.0.spaces.iter().find(|space| u64::from(space.address_class.unwrap_or(space.id.0)) == class)
+    }
+
+    /// Returns the number of an address space in `DW_AT_address_class`.
+    pub fn address_class(&self, space: SpaceId) -> u32 {
+        self.space(space).and_then(|space| space.address_class).unwrap_or(space.0)
     }
 
     /// Returns the address space of a name.

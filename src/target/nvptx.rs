@@ -144,6 +144,6 @@ pub(super) fn target(sm: Sm) -> Target {
         abi_version: 8,
         relocations: Relocations { abs32: 1, abs64: 2, relative32: 0 },
     });
-    target.return_register("R20", false).data_alignment(-4);
+    target.return_register("R20", false).data_alignment(-4).lane_expressions();
     target.resolve().expect("the names of registers are those of the target")
 }

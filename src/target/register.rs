@@ -214,6 +214,11 @@ impl<'t> Register<'t> {
     pub fn is_vector(&self) -> bool {
         self.lanes > 1
     }
+
+    /// Whether the number is the packed name.
+    pub fn is_packed(&self) -> bool {
+        self.of.is_packed(self.reg)
+    }
 }
 
 /// Displays the name of a register.

@@ -24,8 +24,8 @@ pub(super) struct ValueData {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ValueKind {
-    /// Has one definition; whether places of the wave alone receive it.
-    Defined { is_defined: bool, is_wave: bool },
+    /// Has one definition.
+    Defined { is_defined: bool },
     /// The index of its bytes.
     Constant(u32),
     /// The index of a block parameter.
@@ -38,6 +38,8 @@ pub(super) enum EffectKind {
     Redefine(ValueId),
     Copy,
     CopyUniform,
+    /// A copy whose contents have a name behind it.
+    Move(ValueId),
     Clobber,
 }
 
@@ -54,6 +56,19 @@ pub(super) struct Instructed {
     pub(super) pcs: (u32, u32),
     pub(super) effects: (u32, u32),
     pub(super) all_lanes: bool,
+    /// Whether a wave can stop between the first pc and the end.
+    pub(super) is_several: bool,
+}
+
+impl Instructed {
+    /// Returns the pc up to which places have their old contents. A wave that stops behind the first of several instructions
+    /// finds them changed or not; one that executes a single instruction stops at no pc inside of it.
+    pub(super) fn until(&self, step: u32) -> u32 {
+        match self.is_several {
+            true => self.pcs.0.saturating_add(step).min(self.pcs.1),
+            false => self.pcs.1,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -61,6 +76,8 @@ pub(super) enum Source {
     Value(ValueId),
     /// Places.
     Contents((u32, u32)),
+    /// A variable, from a bit on.
+    Variable(u32, u32),
     Nothing,
 }
 
@@ -105,7 +122,8 @@ pub struct Code {
     pub(super) variables: IndexMap<VariableId, u32, DefaultHashBuilder>,
 }
 
-/// The effects of one instruction, which reads all places before it writes. Made by [`Code::instruction`].
+/// The effects of one instruction, which reads all places before it writes. Made by [`Code::instruction`] and
+/// [`Code::instructions`].
 #[derive(Debug)]
 pub struct Instruction<'c> {
     code: &'c mut Code,
@@ -135,7 +153,7 @@ impl Code {
 
     /// Adds a value of `bits` bits.
     pub fn value(&mut self, bits: u32) -> ValueId {
-        self.add_value(bits, ValueKind::Defined { is_defined: false, is_wave: true })
+        self.add_value(bits, ValueKind::Defined { is_defined: false })
     }
 
     /// Adds a constant: its bytes in memory, from the lowest address. Equal constants are equal values.
@@ -201,13 +219,24 @@ impl Code {
         Ok(())
     }
 
-    /// Adds an instruction, or several that form one step, by its half-open pcs.
+    /// Adds one instruction by its half-open pcs. What it overwrites has the old contents at all of them: a wave stops
+    /// at the first.
     pub fn instruction(&mut self, pcs: Range<u64>) -> Instruction<'_> {
+        self.add_instruction(pcs, false)
+    }
+
+    /// Adds several instructions that form one step, as the spill of a register pair. A wave can stop between them;
+    /// there, nothing is known about the places that they write.
+    pub fn instructions(&mut self, pcs: Range<u64>) -> Instruction<'_> {
+        self.add_instruction(pcs, true)
+    }
+
+    fn add_instruction(&mut self, pcs: Range<u64>, is_several: bool) -> Instruction<'_> {
         let at = self.effects.len() as u32;
         // Larger pcs are outside of all blocks.
         let pc = |pc: u64| u32::try_from(pc).unwrap_or(u32::MAX);
         let pcs = (pc(pcs.start), pc(pcs.end));
-        self.instructions.push(Instructed { pcs, effects: (at, at), all_lanes: false });
+        self.instructions.push(Instructed { pcs, effects: (at, at), all_lanes: false, is_several });
         Instruction { index: self.instructions.len() - 1, code: self }
     }
 
@@ -253,6 +282,28 @@ impl Code {
         self.add_assigned(pc, variable, None, bits, Source::Contents(places))
     }
 
+    /// Assigns to some bits of a variable what bits of another variable, from bit `first` on, have when a lane comes to
+    /// `pc`: `y = x`. No name is needed for a value that was merged where paths meet.
+    ///
+    /// # Errors
+    /// [`ErrorKind::EmptyRange`].
+    pub fn assign_variable(
+        &mut self,
+        pc: u64,
+        variable: VariableId,
+        bits: Range<u32>,
+        from: VariableId,
+        first: u32,
+    ) -> Result<()> {
+        if bits.is_empty() {
+            return Err(Error::from(ErrorKind::EmptyRange).or_at(at_pc(pc)));
+        }
+        let len = bits.end - bits.start;
+        let from = self.variable(from, first.saturating_add(len));
+        let source = Source::Variable(from, first);
+        self.add_assigned(pc, variable, Some((bits.start, len)), bits.end, source)
+    }
+
     /// Ends the value of a variable: from `pc` on, the variable has no value.
     ///
     /// # Errors
@@ -283,7 +334,7 @@ impl Code {
     /// * instructions overlap, or overlap an instruction that writes EXEC;
     /// * an instruction or an assignment is in no block;
     /// * an assignment is inside of an instruction;
-    /// * a value comes in to a block from one that does not lead there.
+    /// * a value comes in to a block from one that does not lead there, or two values from one block.
     pub fn track(&self) -> Result<Tracked<'_>> {
         Tracked::new(self)
     }
@@ -320,33 +371,55 @@ impl Code {
     /// Returns the effect that defines a value in places.
     fn define(&mut self, value: ValueId, places: &[Place]) -> Result<Effect> {
         let data = self.data(value)?;
-        let is_wave = places.iter().all(|place| !place.of.is_row());
         match data.kind {
-            ValueKind::Defined { is_defined: false, .. } => {
-                let kind = ValueKind::Defined { is_defined: true, is_wave };
-                let effect = self.written(EffectKind::Define(value), places, data.bits)?;
+            ValueKind::Defined { is_defined: false } => {
+                let kind = ValueKind::Defined { is_defined: true };
+                let effect = self.effect(EffectKind::Define(value), places, data.bits)?;
                 self.values[value.0 as usize].kind = kind;
                 Ok(effect)
             }
-            ValueKind::Constant(_) => self.written(EffectKind::Redefine(value), places, data.bits),
-            _ => {
-                let what = format!(
-                    "a value has one definition, and others are recomputations (`redefine`): value {} is \
-                     defined again",
-                    value.0
-                );
-                Err(Error::bad_argument(what))
-            }
+            ValueKind::Constant(_) => self.effect(EffectKind::Redefine(value), places, data.bits),
+            _ => Err(defined_again(value)),
         }
     }
 
-    fn written(&mut self, kind: EffectKind, places: &[Place], bits: u32) -> Result<Effect> {
+    fn effect(&mut self, kind: EffectKind, places: &[Place], bits: u32) -> Result<Effect> {
         let (to, has) = self.add_places(places)?;
         if u64::from(bits) > has && !places.is_empty() {
             let what = format!("the value in {}", self.text(places[0]));
             return Err(ErrorKind::DoesNotFit { what, needs: bits.into(), has }.into());
         }
         Ok(Effect { kind, from: (0, 0), to })
+    }
+
+    /// Returns the effect that copies places to others.
+    fn copied(&mut self, kind: EffectKind, from: &[Place], to: &[Place]) -> Result<Effect> {
+        let (first, bits) = self.add_places(from)?;
+        let (second, has) = self.add_places(to)?;
+        same_size("the copy", has, bits)?;
+        let row = from.iter().find(|place| place.of.is_row());
+        let wave = to.iter().find(|place| !place.of.is_row());
+        if let (EffectKind::Copy | EffectKind::Move(_), Some(&row), Some(&wave)) = (kind, row, wave) {
+            let what = format!(
+                "lanes are copied to the wave where all have the same (`copy_uniform`): {} to {}",
+                self.text(row),
+                self.text(wave)
+            );
+            return Err(Error::bad_argument(what));
+        }
+        Ok(Effect { kind, from: first, to: second })
+    }
+
+    fn define_copy(&mut self, value: ValueId, from: &[Place], to: &[Place]) -> Result<Effect> {
+        let data = self.data(value)?;
+        let ValueKind::Defined { is_defined: false } = data.kind else {
+            return Err(defined_again(value));
+        };
+        let effect = self.copied(EffectKind::Move(value), from, to)?;
+        let bits = to.iter().map(|place| self.size(*place).map(u64::from)).sum::<Result<u64>>()?;
+        same_size("the copied value", data.bits.into(), bits)?;
+        self.values[value.0 as usize].kind = ValueKind::Defined { is_defined: true };
+        Ok(effect)
     }
 
     /// Adds places to the list, after a check, and returns their bits.
@@ -362,7 +435,7 @@ impl Code {
     }
 
     /// Returns the bits of a place that exists.
-    fn size(&self, place: Place) -> Result<u32> {
+    pub(super) fn size(&self, place: Place) -> Result<u32> {
         let target = &self.target;
         let register = |reg: crate::op::Reg| target.register(reg).ok_or_else(|| target.unknown_register(reg));
         let has = match place.of {
@@ -449,7 +522,7 @@ impl Instruction<'_> {
     /// The errors of [`define`](Self::define).
     pub fn redefine(&mut self, value: ValueId, places: &[Place]) -> Result<&mut Self> {
         let bits = self.code.data(value).map(|data| data.bits);
-        let effect = bits.and_then(|bits| self.code.written(EffectKind::Redefine(value), places, bits));
+        let effect = bits.and_then(|bits| self.code.effect(EffectKind::Redefine(value), places, bits));
         self.add(effect)
     }
 
@@ -470,12 +543,22 @@ impl Instruction<'_> {
         self.copied(EffectKind::CopyUniform, from, to)
     }
 
+    /// Copies places to other places, and defines a value: what they contain. Unlike a value that is defined by
+    /// [`define`](Self::define), it is the same value in the old places and in the new ones.
+    ///
+    /// # Errors
+    /// The errors of [`copy`](Self::copy) and of [`define`](Self::define).
+    pub fn define_copy(&mut self, value: ValueId, from: &[Place], to: &[Place]) -> Result<&mut Self> {
+        let effect = self.code.define_copy(value, from, to);
+        self.add(effect)
+    }
+
     /// Overwrites places with contents that nobody describes.
     ///
     /// # Errors
     /// The errors of [`define`](Self::define) for places.
     pub fn clobber(&mut self, places: &[Place]) -> Result<&mut Self> {
-        let effect = self.code.written(EffectKind::Clobber, places, 0);
+        let effect = self.code.effect(EffectKind::Clobber, places, 0);
         self.add(effect)
     }
 
@@ -495,25 +578,8 @@ impl Instruction<'_> {
     }
 
     fn copied(&mut self, kind: EffectKind, from: &[Place], to: &[Place]) -> Result<&mut Self> {
-        let effect = self.copy_effect(kind, from, to);
+        let effect = self.code.copied(kind, from, to);
         self.add(effect)
-    }
-
-    fn copy_effect(&mut self, kind: EffectKind, from: &[Place], to: &[Place]) -> Result<Effect> {
-        let (first, bits) = self.code.add_places(from)?;
-        let (second, has) = self.code.add_places(to)?;
-        same_size("the copy", has, bits)?;
-        let row = from.iter().find(|place| place.of.is_row());
-        let wave = to.iter().find(|place| !place.of.is_row());
-        if let (EffectKind::Copy, Some(&row), Some(&wave)) = (kind, row, wave) {
-            let what = format!(
-                "lanes are copied to the wave where all have the same (`copy_uniform`): {} to {}",
-                self.code.text(row),
-                self.code.text(wave)
-            );
-            return Err(Error::bad_argument(what));
-        }
-        Ok(Effect { kind, from: first, to: second })
     }
 
     fn add(&mut self, effect: Result<Effect>) -> Result<&mut Self> {
@@ -530,6 +596,11 @@ impl Instruction<'_> {
             }
         }
     }
+}
+
+fn defined_again(value: ValueId) -> Error {
+    let what = "a value has one definition, and others are recomputations (`redefine`)";
+    Error::bad_argument(format!("{what}: value {} is defined again", value.0))
 }
 
 fn same_size(what: &str, has: u64, needs: u64) -> Result<()> {

@@ -23,8 +23,8 @@ pub(super) struct Segment {
 pub(super) struct Skip {
     pub(super) from: u32,
     pub(super) to: u32,
-    /// The nodes that the wave runs, sorted, without the end.
-    pub(super) stretch: Range<u32>,
+    /// The wait meanwhile, which has the stretch.
+    pub(super) wait: u32,
     /// The last node that the wave runs, unless it is part of the stretch.
     pub(super) end: Option<u32>,
 }
@@ -33,9 +33,10 @@ pub(super) struct Skip {
 #[derive(Debug, Clone)]
 pub(super) struct Wait {
     pub(super) pc: u32,
-    /// The nodes that the wave runs meanwhile.
+    /// The node behind which lanes wait.
+    pub(super) from: u32,
+    /// The nodes that the wave runs meanwhile, sorted, without those at which it ends.
     pub(super) stretch: Range<u32>,
-    pub(super) ends: Range<u32>,
     /// For lanes that wait where their mask was saved: the nodes that they ran since.
     pub(super) since: Vec<u32>,
 }
@@ -52,7 +53,7 @@ pub(super) struct Graphs {
     pub(super) lanes: Vec<(u32, u32)>,
     pub(super) skips: Vec<Skip>,
     pub(super) waits: Vec<Wait>,
-    /// Nodes of stretches and ends.
+    /// Nodes of stretches.
     pub(super) nodes: Vec<u32>,
 }
 
@@ -248,24 +249,24 @@ impl Graphs {
                 since.sort_unstable();
                 since.dedup();
             }
-            let stretch = self.keep(&stretch);
+            let wait = self.waits.len() as u32;
             for &end in &ends {
                 // A lane that waits for another narrowing takes part in it, and waits on or runs.
                 let (to, end) = match self.segment(end).write {
                     Some(ExecWrite::And(_)) => (end, None),
                     _ => (end + 1, Some(end)),
                 };
-                self.skips.push(Skip { from: node, to, stretch: stretch.clone(), end });
+                self.skips.push(Skip { from: node, to, wait, end });
             }
-            let ends = self.keep(&ends);
-            self.waits.push(Wait { pc: waits_at, stretch, ends, since });
+            let stretch = self.keep(&stretch);
+            self.waits.push(Wait { pc: waits_at, from: node, stretch, since });
         }
         for &(from, to) in &code.flow.lane_edges {
             let (from, to) = (self.blocks[from].1, self.blocks[to].0);
             let (stretch, _) = reach.from(&next, next.of(from), |node| node == to);
             let stretch = self.keep(&stretch);
-            self.skips.push(Skip { from, to, stretch: stretch.clone(), end: None });
-            self.waits.push(Wait { pc: self.segment(to).start, stretch, ends: 0..0, since: Vec::new() });
+            self.skips.push(Skip { from, to, wait: self.waits.len() as u32, end: None });
+            self.waits.push(Wait { pc: self.segment(to).start, from, stretch, since: Vec::new() });
         }
         Ok(())
     }

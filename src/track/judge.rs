@@ -5,9 +5,12 @@ use core::ops::Range;
 
 use hashbrown::{HashMap, HashSet};
 
-use super::code::EffectKind;
+use super::code::Instructed;
+use super::history::{Blocks, History};
 use super::place::{Place, Storage};
+use super::ranges::Held;
 use super::tracked::Tracked;
+use crate::check::{Finding, Kind};
 use crate::error::At;
 use crate::model::Storage as Spanned;
 use crate::model::{Contents, FunctionId, Loc, LocId, Module, NoMeaning, Node, Span, VariableId};
@@ -46,10 +49,14 @@ pub struct Stale {
     pub place: String,
     /// Whether lanes wait at one of the pcs.
     pub waits: bool,
-    /// The pc of the instruction or assignment behind which the place no longer has the variable, if it had.
+    /// Pc of the wave while these lanes wait: behind the instruction that overwrites the place.
+    pub wave: Option<u64>,
+    /// The pc of the instruction that overwrote the place, or from which on the variable has another value.
     pub overwritten: Option<u64>,
     /// Effect of this instruction or assignment.
     pub with: Option<String>,
+    /// Blocks from this instruction to the first of the pcs, or to the wave: their half-open pcs.
+    pub path: Vec<Range<u64>>,
     /// The places of the variable at the first of the pcs.
     pub places: Vec<String>,
 }
@@ -85,18 +92,42 @@ impl Report {
     }
 }
 
+impl Stale {
+    /// Returns what happened to the place, and where the variable is.
+    fn history(&self) -> String {
+        let place = &self.place;
+        let happened = match (self.overwritten, &self.with, self.wave) {
+            (Some(pc), Some(with), Some(wave)) => format!(
+                "{place} is overwritten at {pc:#x}, {with}, while lanes wait and the wave is at {wave:#x}"
+            ),
+            (Some(pc), Some(with), None) => format!("{place} was overwritten at {pc:#x}, {with}"),
+            (Some(pc), None, _) => format!("{place} is of before {pc:#x}, where the variable changes"),
+            (None, ..) => format!("{place} does not have it"),
+        };
+        match &self.places[..] {
+            [] => format!("{happened}; it is nowhere"),
+            places => format!("{happened}; it is in {}", places.join(", ")),
+        }
+    }
+}
+
 impl fmt::Display for Stale {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "stale: {}: {} ", self.at, self.place)?;
-        match (self.overwritten, &self.with) {
-            (Some(pc), Some(with)) => write!(f, "was overwritten at {pc:#x}, {with}")?,
-            (Some(pc), None) => write!(f, "was overwritten at {pc:#x}")?,
-            (None, _) if self.waits => write!(f, "does not have it for lanes that wait")?,
-            (None, _) => write!(f, "does not have it")?,
-        }
-        match &self.places[..] {
-            [] => write!(f, "; it is nowhere"),
-            places => write!(f, "; it is in {}", places.join(", ")),
+        write!(f, "stale: {}: {}", self.at, self.history())
+    }
+}
+
+impl From<&Stale> for Finding {
+    /// Returns a finding of [`Kind::Stale`], with the path of blocks as its trace.
+    fn from(stale: &Stale) -> Self {
+        let block = |pcs: &Range<u64>| format!("block {:#x}..{:#x}", pcs.start, pcs.end);
+        Self {
+            kind: Kind::Stale,
+            at: stale.at.clone(),
+            lane: None,
+            expected: format!("the variable in {}", stale.place),
+            found: stale.history(),
+            trace: stale.path.iter().map(block).collect(),
         }
     }
 }
@@ -161,7 +192,38 @@ struct Judge<'t, 'm> {
     stops: Vec<(u64, u64)>,
     /// Parts of each storage.
     stored: HashMap<Storage, Vec<(u32, i64, i64)>>,
+    /// For stale claims: blocks, and what happened to the storage of a claim or to a variable.
+    blocks: Option<Blocks<'t>>,
+    histories: HashMap<(Option<usize>, Vec<Storage>), History>,
     report: Report,
+}
+
+/// The places of a part of a variable at consecutive stops.
+struct Swept {
+    first: Vec<u32>,
+    places: Vec<u32>,
+}
+
+impl Swept {
+    fn new(held: &[Held], stops: &[(u64, u64)]) -> Self {
+        let mut swept = Self { first: vec![0], places: Vec::new() };
+        let (mut next, mut active): (usize, Vec<&Held>) = (0, Vec::new());
+        for &(pc, _) in stops {
+            while let Some(one) = held.get(next).filter(|one| u64::from(one.start) <= pc) {
+                let behind = active.partition_point(|other| other.place < one.place);
+                active.insert(behind, one);
+                next += 1;
+            }
+            active.retain(|one| pc < u64::from(one.end));
+            swept.places.extend(active.iter().map(|one| one.place));
+            swept.first.push(swept.places.len() as u32);
+        }
+        swept
+    }
+
+    fn at(&self, stop: usize) -> &[u32] {
+        &self.places[self.first[stop] as usize..self.first[stop + 1] as usize]
+    }
 }
 
 impl Tracked<'_> {
@@ -175,7 +237,8 @@ impl Tracked<'_> {
             stored.entry(of).or_default().push((part, from, bits));
         }
         let (claims, report) = (HashMap::new(), Report::default());
-        let mut judge = Judge { tracked: self, module, claims, stops: self.stops(module), stored, report };
+        let (blocks, histories, stops) = (None, HashMap::new(), self.stops(module));
+        let mut judge = Judge { tracked: self, module, claims, stops, stored, blocks, histories, report };
         for (index, &variable) in self.code.variables.keys().enumerate() {
             judge.variable(index, variable);
         }
@@ -185,8 +248,10 @@ impl Tracked<'_> {
     /// Returns the pcs at which a lane can stand and the code or the description can change, each with the next.
     fn stops(&self, module: &Module) -> Vec<(u64, u64)> {
         let code = self.code;
-        let mut inside: Vec<(u64, u64)> =
-            code.instructions.iter().map(|one| (one.pcs.0.into(), one.pcs.1.into())).collect();
+        let step = u32::from(code.target.min_instruction_bytes());
+        // Each of several instructions is one of its own.
+        let ends = |one: &Instructed| (one.pcs.0.into(), one.until(step).into());
+        let mut inside: Vec<(u64, u64)> = code.instructions.iter().map(ends).collect();
         inside.extend(code.flow.writes.iter().map(|(pcs, _)| (pcs.start, pcs.end)));
         inside.sort_unstable();
         let mut pcs: Vec<u64> = inside.iter().flat_map(|&(start, end)| [start, end]).collect();
@@ -194,8 +259,8 @@ impl Tracked<'_> {
         pcs.extend(code.assigned.iter().map(|one| u64::from(one.pc)));
         let live = code.variables.keys().flat_map(|&variable| module.live(variable));
         pcs.extend(live.flat_map(|live| [live.pcs().start, live.pcs().end]));
-        let step = u64::from(code.target.min_instruction_bytes());
-        pcs.extend(self.waits.iter().flat_map(|&pc| [pc.into(), u64::from(pc) + step]));
+        pcs.extend(code.instructions.iter().map(|one| u64::from(one.pcs.1)));
+        pcs.extend(self.waits.iter().flat_map(|&pc| [pc.into(), u64::from(pc) + u64::from(step)]));
         pcs.sort_unstable();
         pcs.dedup();
         // Nobody stops inside of an instruction.
@@ -227,7 +292,16 @@ impl Judge<'_, '_> {
             self.tracked.parts[index].iter().copied().filter(|part| part.1 < bits as i64).collect();
         // Claims that the code proves: part, place, stop.
         let mut right: HashSet<(u32, u32, usize)> = HashSet::new();
-        let stops = core::mem::take(&mut self.stops);
+        let all = core::mem::take(&mut self.stops);
+        // The stops at which something is claimed or proven.
+        let held = parts.iter().flat_map(|part| self.tracked.places_of(part.0));
+        let pcs =
+            held.map(|held| held.start.into()..held.end.into()).chain(ranges.iter().map(|one| one.0.clone()));
+        let (from, to) = pcs.fold((u64::MAX, 0), |(from, to), pcs| (pcs.start.min(from), pcs.end.max(to)));
+        let span = all.partition_point(|stop| stop.0 < from)..all.partition_point(|stop| stop.0 < to);
+        let stops = all.get(span).unwrap_or_default();
+        let swept: Vec<Swept> =
+            parts.iter().map(|part| Swept::new(self.tracked.places_of(part.0), stops)).collect();
         for (pcs, loc) in ranges {
             let first = stops.partition_point(|stop| stop.0 < pcs.start);
             let end = stops.partition_point(|stop| stop.0 < pcs.end);
@@ -247,13 +321,13 @@ impl Judge<'_, '_> {
                 }
             };
             for (at, stop) in stops.iter().enumerate().take(end).skip(first) {
-                for &(part, from, len) in &parts {
-                    let held = self.tracked.at(part, stop.0);
+                for (&(part, from, len), swept) in parts.iter().zip(&swept) {
+                    let held = swept.at(at);
                     for wanted in &claim {
                         let inside =
                             |wanted: &&Wanted| wanted.from < from + len && from < wanted.from + wanted.bits;
                         for wanted in wanted.iter().filter(inside) {
-                            match self.proof(wanted, (from, len), &held) {
+                            match self.proof(wanted, (from, len), held) {
                                 None => {}
                                 Some(Some(place)) => drop(right.insert((part, place, at))),
                                 Some(None) => self.stale(variable, part, wanted, *stop),
@@ -263,21 +337,29 @@ impl Judge<'_, '_> {
                 }
             }
         }
-        for (at, stop) in stops.iter().enumerate() {
-            for &(part, from, len) in &parts {
-                for place in self.tracked.at(part, stop.0) {
+        for (&(part, from, len), swept) in parts.iter().zip(&swept) {
+            // The last range of each place that is missed.
+            let mut missed: HashMap<u32, usize> = HashMap::new();
+            for (at, &(pc, end)) in stops.iter().enumerate() {
+                for &place in swept.at(at) {
                     self.report.recoverable += 1;
-                    match right.contains(&(part, place, at)) {
-                        true => {
-                            (self.report.right, self.report.claimed) =
-                                (self.report.right + 1, self.report.claimed + 1)
-                        }
-                        false => self.missed(variable, from as u64..(from + len) as u64, place, *stop),
+                    if right.contains(&(part, place, at)) {
+                        (self.report.right, self.report.claimed) =
+                            (self.report.right + 1, self.report.claimed + 1);
+                        continue;
                     }
+                    let last = missed.get(&place).and_then(|&index| self.report.missed.get_mut(index));
+                    if let Some(last) = last.filter(|last| last.pcs.end == pc) {
+                        last.pcs.end = end;
+                        continue;
+                    }
+                    missed.insert(place, self.report.missed.len());
+                    let (bits, name) = (from as u64..(from + len) as u64, self.tracked.text(place));
+                    self.report.missed.push(Missed { variable, bits, pcs: pc..end, place: name });
                 }
             }
         }
-        self.stops = stops;
+        self.stops = all;
     }
 
     /// Whether a location is declared, and not derived.
@@ -346,56 +428,28 @@ impl Judge<'_, '_> {
             last.at.pcs = Some(last.pcs.clone());
             return;
         }
-        let is_claimed = |id: u32| match (&wanted.found, tracked.stored.get(id as usize)) {
-            (Found::Stored(stored), Some((of, ..))) => stored.iter().any(|(storage, _)| storage == of),
-            _ => false,
-        };
-        let before = tracked.held(part).iter();
-        let lost =
-            before.filter(|held| is_claimed(held.place) && u64::from(held.end) <= pc).map(|held| held.end);
-        let (overwritten, with) = match lost.max() {
-            Some(end) => self.writer(end),
-            None => (None, None),
-        };
-        let places = tracked.at(part, pc).into_iter().map(|place| tracked.text(place)).collect();
         let waits = tracked.waits.binary_search(&(pc as u32)).is_ok();
+        let claimed: Vec<Storage> = match &wanted.found {
+            Found::Stored(stored) => stored.iter().map(|(of, _)| *of).collect(),
+            _ => Vec::new(),
+        };
+        let code = tracked.code;
+        let blocks = self.blocks.get_or_insert_with(|| Blocks::new(code));
+        let index = code.variables.get_index_of(&variable);
+        let history = self.histories.entry((index, claimed));
+        let history = history.or_insert_with_key(|(index, claimed)| History::new(code, claimed, *index));
+        let ahead = if waits { history.ahead(blocks, pc) } else { None };
+        let event = ahead.clone().or_else(|| history.before(blocks, pc));
+        let wave = ahead.map(|event| event.end);
+        let places = tracked.at(part, pc).into_iter().map(|place| tracked.text(place)).collect();
         let pcs = pc..end;
         let at = self.module.at_variable(variable, Some(pcs.clone()));
-        self.report.stale.push(Stale { variable, at, bits, pcs, place, waits, overwritten, with, places });
-    }
-
-    /// Returns the instruction or assignment that ends a place, and its effect.
-    fn writer(&self, end: u32) -> (Option<u64>, Option<String>) {
-        let code = self.tracked.code;
-        let step = u32::from(code.target.min_instruction_bytes());
-        let is_writer = |one: &&super::code::Instructed| (one.pcs.0 + step).min(one.pcs.1) == end;
-        let Some(one) = code.instructions.iter().find(is_writer) else {
-            return (Some(end.into()), Some("where the variable changes or lanes wait".into()));
+        let (overwritten, with, path) = match event {
+            Some(event) => (Some(event.pc), event.with, event.path),
+            None => (None, None, Vec::new()),
         };
-        let effects = &code.effects[one.effects.0 as usize..one.effects.1 as usize];
-        let with = effects.first().map(|effect| match effect.kind {
-            EffectKind::Copy | EffectKind::CopyUniform => {
-                let from = &code.places[effect.from.0 as usize..effect.from.1 as usize];
-                let names: Vec<String> = from.iter().map(|&place| code.text(place)).collect();
-                format!("copied from {}", names.join(", "))
-            }
-            EffectKind::Define(value) => format!("defined as value {}", value.0),
-            EffectKind::Redefine(value) => format!("computed again as value {}", value.0),
-            EffectKind::Clobber => "with nothing known".into(),
-        });
-        (Some(one.pcs.0.into()), with)
-    }
-
-    fn missed(&mut self, variable: VariableId, bits: Range<u64>, place: u32, (pc, end): (u64, u64)) {
-        let place = self.tracked.text(place);
-        let mut before = self.report.missed.iter_mut().rev().take(8);
-        let same = before.find(|last| {
-            last.variable == variable && last.bits == bits && last.place == place && last.pcs.end == pc
-        });
-        match same {
-            Some(last) => last.pcs.end = end,
-            None => self.report.missed.push(Missed { variable, bits, pcs: pc..end, place }),
-        }
+        let stale = Stale { variable, at, bits, pcs, place, waits, wave, overwritten, with, path, places };
+        self.report.stale.push(stale);
     }
 
     /// Returns what a location claims for the lanes of a wave.

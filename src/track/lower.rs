@@ -5,9 +5,10 @@ use core::ops::Range;
 use hashbrown::HashMap;
 
 use super::code::{Assigned, Code, Effect, EffectKind, Instructed, Source, ValueId, ValueKind};
-use super::cuts::{Cuts, Piece, Whole, behind, each_pair, whole};
+use super::division::{Cuts, Piece, Whole, behind, each_pair, whole};
 use super::graph::{Graphs, block_text};
 use super::place::Storage;
+use crate::build::{BlockId, ExecWrite};
 use crate::error::{At, Count, Error, ErrorKind, Result};
 
 /// Target of an operation.
@@ -60,6 +61,8 @@ pub(super) enum Kind {
 pub(super) struct Group {
     pub(super) node: u32,
     pub(super) start: u32,
+    /// The pc up to which places have what they had before.
+    pub(super) until: u32,
     pub(super) end: u32,
     pub(super) kind: Kind,
     pub(super) ops: Range<u32>,
@@ -80,8 +83,6 @@ pub(super) struct Program {
     pub(super) first_variable: u32,
     pub(super) places: u32,
     pub(super) values: u32,
-    /// Whether only places of the wave receive the value's part.
-    pub(super) is_wave: Vec<bool>,
     pub(super) constants: Vec<(i64, Vec<u8>)>,
 }
 
@@ -111,12 +112,6 @@ impl<'c> Lower<'c> {
             merged.push((next, parts));
             next += 2 * parts;
         }
-        let mut is_wave = vec![false; values as usize];
-        for (id, value) in (0..).zip(&code.values) {
-            if let ValueKind::Defined { is_wave: true, .. } = value.kind {
-                cuts.all(code, Whole::Value(id)).iter().for_each(|part| is_wave[part.0 as usize] = true);
-            }
-        }
         let program = Program {
             ops: Vec::new(),
             groups: Vec::new(),
@@ -126,7 +121,6 @@ impl<'c> Lower<'c> {
             first_variable: next,
             places: next + variables,
             values,
-            is_wave,
             constants: Vec::new(),
         };
         let overlaps = overlaps(cuts);
@@ -159,7 +153,7 @@ impl<'c> Lower<'c> {
             if let Some(node) = self.graphs.of_instruction(wait.pc) {
                 let ops = index as u32..index as u32;
                 let (start, end) = (wait.pc, self.end_of(wait.pc));
-                self.program.groups.push(Group { node, start, end, kind: Kind::Wait, ops });
+                self.program.groups.push(Group { node, start, until: start, end, kind: Kind::Wait, ops });
             }
         }
         // Stable: assignments at one pc are in the order of the calls.
@@ -196,11 +190,11 @@ impl<'c> Lower<'c> {
         order.sort_by_key(|&index| code.instructions[index as usize].pcs);
         let mut last = 0;
         for index in order {
-            let instructed @ Instructed { pcs: (start, end), effects, all_lanes } =
+            let instructed @ Instructed { pcs: (start, end), effects, all_lanes, .. } =
                 code.instructions[index as usize];
             let error = |error: Error| {
                 let block = self.graphs.of_instruction(start).map(|node| self.graphs.segment(node).block);
-                let block = block.map(|block| block_text(code, crate::build::BlockId(block as usize)));
+                let block = block.map(|block| block_text(code, BlockId(block as usize)));
                 let error = match (error.kind(), block) {
                     (ErrorKind::BadArgument(what), Some(block)) => {
                         Error::bad_argument(format!("{what} ({block})"))
@@ -244,7 +238,11 @@ impl<'c> Lower<'c> {
             for effect in &code.effects[effects.0 as usize..effects.1 as usize] {
                 self.effect(effect, all_lanes);
             }
-            self.group(node, start, instructed.pcs.1, Kind::Instruction, first);
+            let ops = first..self.program.ops.len() as u32;
+            if !ops.is_empty() {
+                let until = instructed.until(step);
+                self.program.groups.push(Group { node, start, until, end, kind: Kind::Instruction, ops });
+            }
         }
         Ok(())
     }
@@ -252,7 +250,7 @@ impl<'c> Lower<'c> {
     fn group(&mut self, node: u32, start: u32, end: u32, kind: Kind, first: u32) {
         let ops = first..self.program.ops.len() as u32;
         if !ops.is_empty() {
-            self.program.groups.push(Group { node, start, end, kind, ops });
+            self.program.groups.push(Group { node, start, until: end, end, kind, ops });
         }
     }
 
@@ -281,6 +279,16 @@ impl<'c> Lower<'c> {
             }
             EffectKind::Copy | EffectKind::CopyUniform => {
                 let from = self.cuts.pieces(self.code, effect.from);
+                self.pairs(&to, &from, all_lanes, |_, part| From::Place(part));
+            }
+            EffectKind::Move(value) => {
+                let from = self.cuts.pieces(self.code, effect.from);
+                each_pair(&[whole(self.code, value)], &from, |value, from| {
+                    for (part, place) in self.cuts.parts(value).zip(self.cuts.parts(from)) {
+                        let (to, from) = (To::Value(part), From::Place(place));
+                        self.program.ops.push(Op { to, from, is_masked: false });
+                    }
+                });
                 self.pairs(&to, &from, all_lanes, |_, part| From::Place(part));
             }
             EffectKind::Clobber => self.rest(&to, 0, all_lanes),
@@ -321,7 +329,8 @@ impl<'c> Lower<'c> {
             // A lane's cell receives what all lanes do.
             let is_cell = matches!(self.cuts.storages[other as usize], Storage::Lane(..));
             let of_wave = match from {
-                Some(From::Place(from)) => !self.program.is_row[from as usize],
+                // A block parameter can differ between lanes.
+                Some(From::Place(from)) => self.program.is_row.get(from as usize) == Some(&false),
                 Some(From::Constant(_)) => true,
                 _ => false,
             };
@@ -401,6 +410,12 @@ impl<'c> Lower<'c> {
                 });
                 places.iter().map(|place| place.bits).sum()
             }
+            Source::Variable(other, start) => {
+                let other = Piece { of: Whole::Variable(other), from: start.into(), bits };
+                let pairs = self.cuts.parts(to).zip(self.cuts.parts(other));
+                pairs.for_each(|(to, other)| push(to, From::Place(first + other)));
+                bits
+            }
             Source::Nothing => 0,
         };
         for piece in behind(&[to], given).into_iter().filter(|piece| piece.bits > 0) {
@@ -422,6 +437,7 @@ impl<'c> Lower<'c> {
             self.group(node, pc, pc, Kind::Merge, start);
         }
         let leads: HashMap<(usize, usize), ()> = self.leads();
+        let mut given: HashMap<(BlockId, ValueId), ValueId> = HashMap::new();
         for &(from, parameter, value) in &code.incoming {
             let ValueKind::Merged(index) = code.values[parameter.0 as usize].kind else { continue };
             let (to, _) = code.merged[index as usize];
@@ -436,6 +452,19 @@ impl<'c> Lower<'c> {
                 let pcs = code.flow.blocks[to.0].clone();
                 return Err(Error::bad_argument(what).or_at(At { pcs: Some(pcs), ..At::default() }));
             }
+            let known = *given.entry((from, parameter)).or_insert(value);
+            if known != value {
+                let what = format!(
+                    "a block parameter receives one value from each block: value {} receives values {} and {} \
+                     from {}",
+                    parameter.0,
+                    known.0,
+                    value.0,
+                    block_text(code, from)
+                );
+                let pcs = code.flow.blocks[to.0].clone();
+                return Err(Error::bad_argument(what).or_at(At { pcs: Some(pcs), ..At::default() }));
+            }
             let start = self.program.ops.len() as u32;
             self.incoming(index, value);
             let pc = self.graphs.segment(last).end;
@@ -444,19 +473,36 @@ impl<'c> Lower<'c> {
         Ok(())
     }
 
-    /// Returns the pairs of blocks that an edge of either graph joins.
+    /// Returns the pairs of blocks that an edge of either graph joins. Lanes that leave at the first instruction of a
+    /// block come from the blocks before it.
     fn leads(&self) -> HashMap<(usize, usize), ()> {
         let flow = &self.code.flow;
         let of = |node: u32| self.graphs.segment(node).block as usize;
-        let skips = self.graphs.skips.iter().map(|skip| (of(skip.from), of(skip.to)));
-        flow.edges.iter().chain(&flow.lane_edges).copied().chain(skips).map(|pair| (pair, ())).collect()
+        let mut leads: HashMap<(usize, usize), ()> = HashMap::new();
+        leads.extend(flow.edges.iter().chain(&flow.lane_edges).map(|&pair| (pair, ())));
+        for skip in &self.graphs.skips {
+            let (from, to) = (of(skip.from), of(skip.to));
+            leads.insert((from, to), ());
+            if self.leaves_at_once(skip.from) {
+                leads.extend(flow.edges.iter().filter(|edge| edge.1 == from).map(|edge| ((edge.0, to), ())));
+            }
+        }
+        leads
     }
 
+    /// Whether all lanes that come to a block leave it at its first instruction.
+    fn leaves_at_once(&self, node: u32) -> bool {
+        let write = self.graphs.segment(node).write;
+        matches!(write, Some(ExecWrite::Else(_))) && self.graphs.is_first(node)
+    }
+
+    /// Adds what a block parameter receives. Lanes that come again without a value must not find the last one.
     fn receive(&mut self, index: usize) {
         let (first, parts) = self.merged[index];
         for part in first..first + parts {
             let (to, from) = (To::Place(part + parts), From::Place(part));
             self.program.ops.push(Op { to, from, is_masked: false });
+            self.program.ops.push(Op { to: To::Place(part), from: From::Nothing, is_masked: false });
         }
     }
 
@@ -476,8 +522,7 @@ impl<'c> Lower<'c> {
         let start = self.program.ops.len() as u32;
         if of != into && !code.merged.is_empty() {
             // Lanes that leave at the first instruction of a block have run nothing of it: they come from others.
-            let is_other = matches!(self.graphs.segment(from).write, Some(crate::build::ExecWrite::Else(_)))
-                && self.graphs.is_first(from);
+            let is_other = self.leaves_at_once(from);
             let is_here = |parameter: ValueId| match code.values[parameter.0 as usize].kind {
                 ValueKind::Merged(index) if code.merged[index as usize].0.0 == into => Some(index),
                 _ => None,

@@ -58,25 +58,25 @@
 //!
 //! The *wave's graph* is the code as branches go. The *lane's graph* has an edge from each instruction to the next one
 //! that the lane runs. Where a lane waits, the edge is a *skip* over the *stretch* that the wave runs meanwhile: a skip
-//! changes what the stretch writes to places of the wave, and to those of lanes in all lanes. One analysis on the
-//! lane's graph finds classes of equal places, variables and constants; the same analysis on the wave's graph, before,
-//! finds the places that a stretch overwrites and restores.
-//!
-//! [`ExecWrite::AndNot`](crate::build::ExecWrite::AndNot) belongs to the instruction at which lanes leave EXEC, where
-//! they are removed from a saved mask before.
+//! changes what the stretch writes to places of the wave, and to those of lanes in all lanes. The same
+//! analysis of each stretch by itself, as a lane finds it that waits, gives what its places have at the end; one
+//! analysis on the lane's graph then finds classes of equal places, variables and constants.
 
 mod code;
-mod cuts;
+mod division;
 mod graph;
+mod history;
 mod judge;
 mod lower;
 mod place;
 mod ranges;
+#[cfg(feature = "regalloc2")]
+pub mod regalloc2;
 mod skips;
 mod ssa;
 mod tracked;
 
 pub use code::{Code, Instruction, ValueId};
 pub use judge::{Missed, Report, Stale, Unjudged};
-pub use place::Place;
+pub use place::{Place, Places};
 pub use tracked::{Keep, Tracked, Unproven};

@@ -1,5 +1,7 @@
 //! Places: storage of the wave, and of each lane.
 
+use smallvec::SmallVec;
+
 use crate::model::{Half, Loc, Node, Val};
 use crate::op::Reg;
 use crate::target::{Per, SpaceId, Target};
@@ -87,10 +89,53 @@ impl Place {
         Self { from, bits: Some(16), ..self }
     }
 
+    /// Bits of the place from one on; all of a register that are left without a number.
+    #[cfg(feature = "json")]
+    pub(crate) fn bits_from(self, from: u32, bits: Option<u32>) -> Self {
+        Self { from: self.from.saturating_add(from.into()), bits: bits.or(self.bits), ..self }
+    }
+
     /// The first `bits` bits of the place.
     #[must_use]
     pub fn bits(self, bits: u32) -> Self {
         Self { bits: Some(bits), ..self }
+    }
+}
+
+/// Places that form one, from the lowest bits on: the registers of a tuple.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Places(SmallVec<[Place; 2]>);
+
+impl Places {
+    /// Returns a list without places: storage that nobody describes.
+    pub fn none() -> Self {
+        Self::default()
+    }
+}
+
+impl core::ops::Deref for Places {
+    type Target = [Place];
+
+    fn deref(&self) -> &[Place] {
+        &self.0
+    }
+}
+
+impl<const N: usize> From<[Place; N]> for Places {
+    fn from(places: [Place; N]) -> Self {
+        places.into_iter().collect()
+    }
+}
+
+impl From<Place> for Places {
+    fn from(place: Place) -> Self {
+        [place].into()
+    }
+}
+
+impl FromIterator<Place> for Places {
+    fn from_iter<I: IntoIterator<Item = Place>>(places: I) -> Self {
+        Self(places.into_iter().collect())
     }
 }
 

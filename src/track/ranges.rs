@@ -2,7 +2,6 @@
 
 use super::graph::Graphs;
 use super::lower::{From, Group, Kind, Op, Program, To};
-use super::skips;
 use super::ssa::{NOTHING, Ssa, Visit};
 
 const NONE: u32 = u32::MAX;
@@ -29,6 +28,8 @@ pub(super) struct Ranges<'a, 'p> {
     program: &'p Program,
     graphs: &'a Graphs,
     ssa: &'a Ssa<'p>,
+    /// For each wait, places that others change.
+    unknown: &'a [Vec<u32>],
     /// Places of each name, and parts of variables: the first of a list.
     heads: [Vec<u32>; 2],
     next: Vec<u32>,
@@ -46,7 +47,6 @@ pub(super) struct Ranges<'a, 'p> {
     change: (u32, u32),
     /// The last assignments of contents: their pc, with variables and places.
     contents: (u32, Vec<(u32, u32)>),
-    step: u32,
     pub(super) held: Vec<Held>,
     pub(super) undefined: Vec<Undefined>,
 }
@@ -57,7 +57,7 @@ impl<'a, 'p> Ranges<'a, 'p> {
         program: &'p Program,
         graphs: &'a Graphs,
         ssa: &'a Ssa<'p>,
-        step: u32,
+        unknown: &'a [Vec<u32>],
     ) -> (Vec<Held>, Vec<Undefined>) {
         let names = ssa.names();
         let count = program.places as usize + program.constants.len();
@@ -65,6 +65,7 @@ impl<'a, 'p> Ranges<'a, 'p> {
             program,
             graphs,
             ssa,
+            unknown,
             heads: [vec![NONE; names], vec![NONE; names]],
             next: vec![NONE; count],
             before: vec![NONE; count],
@@ -76,7 +77,6 @@ impl<'a, 'p> Ranges<'a, 'p> {
             at: 0,
             change: (0, 0),
             contents: (0, Vec::new()),
-            step,
             held: Vec::new(),
             undefined: Vec::new(),
         };
@@ -210,9 +210,7 @@ impl Visit for Ranges<'_, '_> {
         let (start, end) = (group.start, group.end);
         self.change = match group.kind {
             // Between the instructions of one step, nothing is known about what they write.
-            Kind::Instruction if self.is_segment(group.node) => {
-                (start.saturating_add(self.step).min(end), end)
-            }
+            Kind::Instruction if self.is_segment(group.node) => (group.until, end),
             _ if self.is_segment(group.node) => (start, start),
             _ => (self.at, self.at),
         };
@@ -228,8 +226,7 @@ impl Visit for Ranges<'_, '_> {
                 }
             }
             Kind::Wait => {
-                let unknown =
-                    skips::unknown(self.program, self.graphs, &self.graphs.waits[group.ops.start as usize]);
+                let unknown = &self.unknown[group.ops.start as usize];
                 let contents = match self.contents.0 == start {
                     true => self.contents.1.clone(),
                     false => Vec::new(),

@@ -1,16 +1,33 @@
 //! Effects of a stretch of the wave's code on the storage of lanes that wait.
+//!
+//! A lane that waits runs nothing: of what the stretch does, writes of places of the wave count, and writes of rows in
+//! all lanes. The names of places, followed from those at its start, have what the lane finds at its end: a place that
+//! has the name of another one has what this one had when the lane left.
 
 use hashbrown::HashMap;
 
 use super::graph::{Graphs, Skip, Wait};
 use super::lower::{From, Group, Kind, Lower, Op, Program, To};
-use super::ssa::{Graph, NOTHING, Of, Ssa, Visit};
+use super::ssa::{Graph, NOTHING, Ssa, Visit};
 
-/// Adds the operations of each skip to its node, which follows those of all segments.
-pub(super) fn add(lower: &mut Lower<'_>, graphs: &Graphs) {
-    let all = effects(&lower.program, graphs);
-    let first = graphs.segments.len() as u32 + 1;
-    for ((node, skip), effects) in (first..).zip(&graphs.skips).zip(all) {
+/// Adds the operations of each skip to its node, which follows those of all segments. Returns, for each wait, the places
+/// about which nothing is known for lanes that wait, sorted.
+pub(super) fn add(lower: &mut Lower<'_>, graphs: &Graphs) -> Vec<Vec<u32>> {
+    let mut stretches = Stretches::new(&lower.program, graphs);
+    let (mut unknown, mut effects) = (Vec::new(), Vec::new());
+    let mut skips = graphs.skips.as_slice();
+    for (index, wait) in (0..).zip(&graphs.waits) {
+        let (of_wait, rest) = skips.split_at(skips.partition_point(|skip| skip.wait <= index));
+        let mut found = stretches.follow(wait, of_wait);
+        since(&lower.program, wait, &mut found.changed);
+        found.changed.sort_unstable();
+        found.changed.dedup();
+        unknown.push(found.changed);
+        effects.append(&mut found.effects);
+        skips = rest;
+    }
+    for (skip, effects) in graphs.skips.iter().zip(effects) {
+        let node = lower.program.of_node.len() as u32;
         let [incoming, received] = lower.skipped(skip.from, skip.to);
         let program = &mut lower.program;
         let start = program.ops.len() as u32;
@@ -26,10 +43,11 @@ pub(super) fn add(lower: &mut Lower<'_>, graphs: &Graphs) {
         let groups = program.groups.len() as u32;
         let kinds = [(Kind::Instruction, written), (Kind::Leave, incoming), (Kind::Merge, received)];
         for (kind, ops) in kinds.into_iter().filter(|(_, ops)| !ops.is_empty()) {
-            program.groups.push(Group { node, start: 0, end: 0, kind, ops });
+            program.groups.push(Group { node, start: 0, until: 0, end: 0, kind, ops });
         }
         program.of_node.push(groups..program.groups.len() as u32);
     }
+    unknown
 }
 
 /// Contents of a place for a lane that waited.
@@ -37,150 +55,213 @@ pub(super) fn add(lower: &mut Lower<'_>, graphs: &Graphs) {
 enum Effect {
     /// The contents of another place when the lane left, or a constant.
     Is(From),
-    /// Something that the lane has not seen, by the wave's name.
+    /// Something that the lane has not seen, by its name.
     New(u32),
 }
 
-/// The nodes that change names within a stretch.
-fn is_within(graphs: &Graphs, skip: &Skip, node: u32) -> bool {
-    let last = skip.end.unwrap_or(skip.to);
-    node == last || graphs.stretch(&skip.stretch).binary_search(&node).is_ok()
+/// Effects of one stretch.
+#[derive(Debug)]
+struct Followed {
+    /// Places that have other contents at some pc of the stretch.
+    changed: Vec<u32>,
+    /// Effects of each skip.
+    effects: Vec<Vec<(u32, Effect)>>,
 }
 
-fn effects(program: &Program, graphs: &Graphs) -> Vec<Vec<(u32, Effect)>> {
-    if graphs.skips.is_empty() {
-        return Vec::new();
-    }
-    let graph = Graph::new(graphs.segments.len() + 1, &graphs.wave);
-    let ssa = Ssa::new(program, Of::Wave, graph, u64::from);
-    let mut last = Last { graphs, at_end: HashMap::new(), at_start: HashMap::new(), names: Vec::new() };
-    let mut is_listed = vec![u32::MAX; program.stored as usize];
-    for (index, skip) in (0..).zip(&graphs.skips) {
-        let mut places = Vec::new();
-        let nodes = graphs.stretch(&skip.stretch).iter().copied().chain(skip.end);
-        each_write(program, nodes, |place, is_masked| {
-            let is_new = !is_masked && core::mem::replace(&mut is_listed[place as usize], index) != index;
-            places.extend(is_new.then_some((place, NOTHING)));
-        });
-        last.names.push(places);
-        let at = if skip.end.is_some() { &mut last.at_end } else { &mut last.at_start };
-        at.entry(skip.end.unwrap_or(skip.to)).or_default().push(index);
-    }
-    ssa.walk(&mut last);
-    let mut op_node = vec![0; program.ops.len()];
-    for group in program.groups.iter().filter(|group| group.kind != Kind::Wait) {
-        group.ops.clone().for_each(|op| op_node[op as usize] = group.node);
-    }
-    let mut leaving: HashMap<u32, Vec<u32>> = HashMap::new();
-    for (index, skip) in (0..).zip(&graphs.skips) {
-        leaving.entry(skip.from).or_default().push(index);
-    }
-    let found = vec![Vec::new(); graphs.skips.len()];
-    let mut first = First { graphs, ssa: &ssa, op_node: &op_node, leaving, names: &last.names, found };
-    ssa.walk(&mut first);
-    first.found
+/// Stretches as programs of their own, in which numbers are those of the stretch.
+struct Stretches<'a> {
+    program: &'a Program,
+    wave: Graph,
+    stretches: &'a Graphs,
+    /// The numbers of nodes in the stretch; 0 for others.
+    numbers: Vec<u32>,
 }
 
-/// Calls `each` with the places that instructions of some nodes write.
-fn each_write(program: &Program, nodes: impl Iterator<Item = u32>, mut each: impl FnMut(u32, bool)) {
-    for node in nodes {
-        let groups = program.of_node[node as usize].clone();
-        for group in &program.groups[groups.start as usize..groups.end as usize] {
-            if group.kind != Kind::Instruction {
-                continue;
+/// The program of one stretch.
+struct Stretch<'a> {
+    of: &'a Program,
+    program: Program,
+    /// The place or constant of each place.
+    sources: Vec<From>,
+    places: HashMap<(bool, u32), u32>,
+    /// Operations that first write something new.
+    new: HashMap<u32, u32>,
+    /// Places that are written.
+    written: Vec<u32>,
+}
+
+impl<'a> Stretches<'a> {
+    fn new(program: &'a Program, graphs: &'a Graphs) -> Self {
+        let nodes = graphs.segments.len() + 1;
+        Self { program, wave: Graph::new(nodes, &graphs.wave), stretches: graphs, numbers: vec![0; nodes] }
+    }
+
+    /// Follows the storage of lanes that wait.
+    fn follow(&mut self, wait: &Wait, skips: &[Skip]) -> Followed {
+        let inside = self.stretches.stretch(&wait.stretch);
+        // The last node of a skip is run with the stretch, or only marks where it ends.
+        let nodes: Vec<u32> =
+            inside.iter().copied().chain(skips.iter().map(|skip| skip.end.unwrap_or(skip.to))).collect();
+        let mut stretch = Stretch::new(self.program);
+        for (at, &node) in nodes.iter().enumerate() {
+            let is_run = inside.get(at).is_some() || skips[at - inside.len()].end.is_some();
+            stretch.add(node, is_run);
+        }
+        if stretch.written.is_empty() {
+            return Followed { changed: Vec::new(), effects: vec![Vec::new(); skips.len()] };
+        }
+        for (number, &node) in (1..).zip(&nodes) {
+            self.numbers[node as usize] = number;
+        }
+        let mut edges: Vec<(u32, u32)> = Vec::new();
+        let mut add = |from: u32, node: u32| {
+            let next = self.wave.next(node).iter().map(|&(to, _)| self.numbers[to as usize]);
+            edges.extend(next.filter(|&to| to != 0).map(|to| (from, to)));
+        };
+        add(0, wait.from);
+        for (number, &node) in (1..).zip(inside) {
+            add(number, node);
+        }
+        nodes.iter().for_each(|&node| self.numbers[node as usize] = 0);
+        let Stretch { program, sources, mut written, .. } = stretch;
+        written.sort_unstable();
+        written.dedup();
+        let ssa = Ssa::new(&program, Graph::new(nodes.len() + 1, &edges), u64::from);
+        let mut ends = Ends {
+            inside: inside.len() as u32,
+            // Lanes that wait where their mask was saved wait elsewhere, or run, when the last instruction runs.
+            is_and: !wait.since.is_empty(),
+            counts: true,
+            sources: &sources,
+            written: &written,
+            is_changed: vec![false; sources.len()],
+            effects: vec![Vec::new(); skips.len()],
+        };
+        ssa.walk(&mut ends);
+        let Ends { is_changed, effects, .. } = ends;
+        let changed = written.iter().filter(|&&place| is_changed[place as usize]);
+        let changed = changed.filter_map(|&place| stored(sources[place as usize])).collect();
+        Followed { changed, effects }
+    }
+}
+
+/// The place of a source.
+fn stored(source: From) -> Option<u32> {
+    if let From::Place(place) = source { Some(place) } else { None }
+}
+
+impl<'a> Stretch<'a> {
+    fn new(of: &'a Program) -> Self {
+        let program = Program {
+            ops: Vec::new(),
+            groups: Vec::new(),
+            // Node 0 is that in which lanes begin to wait.
+            of_node: vec![0..0],
+            is_row: Vec::new(),
+            stored: 0,
+            first_variable: 0,
+            places: 0,
+            values: 0,
+            constants: Vec::new(),
+        };
+        let (places, new) = (HashMap::new(), HashMap::new());
+        Self { of, program, sources: Vec::new(), places, new, written: Vec::new() }
+    }
+
+    fn place(&mut self, is_constant: bool, index: u32) -> u32 {
+        *self.places.entry((is_constant, index)).or_insert_with(|| {
+            self.sources.push(if is_constant { From::Constant(index) } else { From::Place(index) });
+            self.program.stored += 1;
+            (self.program.first_variable, self.program.places) = (self.program.stored, self.program.stored);
+            self.program.stored - 1
+        })
+    }
+
+    /// Adds a node, with its operations if it is run.
+    fn add(&mut self, node: u32, is_run: bool) {
+        let first = self.program.groups.len() as u32;
+        let groups = self.of.of_node[node as usize].clone();
+        let groups = &self.of.groups[groups.start as usize..groups.end as usize];
+        let node = self.program.of_node.len() as u32;
+        for group in groups.iter().filter(|group| is_run && group.kind == Kind::Instruction) {
+            let start = self.program.ops.len() as u32;
+            group.ops.clone().for_each(|op| self.op(op));
+            let ops = start..self.program.ops.len() as u32;
+            if !ops.is_empty() {
+                self.program.groups.push(Group { node, ops, ..*group });
             }
-            for op in &program.ops[group.ops.start as usize..group.ops.end as usize] {
-                if let To::Place(place) = op.to {
-                    each(place, op.is_masked);
-                }
-            }
         }
+        self.program.of_node.push(first..self.program.groups.len() as u32);
+    }
+
+    fn op(&mut self, index: u32) {
+        let Op { to: To::Place(to), from, is_masked: false } = self.of.ops[index as usize] else { return };
+        let own = self.program.ops.len() as u32;
+        let is_row = |place: u32| self.of.is_row[place as usize];
+        let from = match from {
+            // Block parameters are not followed, and the lane's part of a row is not what other lanes read.
+            From::Place(from) if from >= self.of.stored || is_row(from) && !is_row(to) => From::New(own),
+            From::Place(from) => From::Place(self.place(false, from)),
+            From::Constant(constant) => From::Place(self.place(true, constant)),
+            // Values are those of lanes that run.
+            From::Value(_) => From::New(own),
+            From::New(other) => From::New(*self.new.entry(other).or_insert(own)),
+            From::Nothing => From::Nothing,
+        };
+        let to = self.place(false, to);
+        self.written.push(to);
+        self.program.ops.push(Op { to: To::Place(to), from, is_masked: false });
     }
 }
 
-/// Collects the wave's names at the end of each stretch.
-struct Last<'g> {
-    graphs: &'g Graphs,
-    /// Skips by the last node, and by the node before which they end.
-    at_end: HashMap<u32, Vec<u32>>,
-    at_start: HashMap<u32, Vec<u32>>,
-    names: Vec<Vec<(u32, u32)>>,
+/// Collects the places that change, and what they have at the ends.
+struct Ends<'s> {
+    /// Number of nodes before the ends.
+    inside: u32,
+    is_and: bool,
+    /// Whether changes are such for lanes that wait.
+    counts: bool,
+    sources: &'s [From],
+    written: &'s [u32],
+    is_changed: Vec<bool>,
+    effects: Vec<Vec<(u32, Effect)>>,
 }
 
-impl Visit for Last<'_> {
-    fn entered(&mut self, node: u32, names: &[u32]) {
-        for &skip in self.at_start.get(&node).into_iter().flatten() {
-            self.names[skip as usize].iter_mut().for_each(|(place, name)| *name = names[*place as usize]);
-        }
+impl Visit for Ends<'_> {
+    fn enter(&mut self, _: usize, node: u32) {
+        self.counts = node <= self.inside || !self.is_and;
     }
+
+    fn set(&mut self, place: u32, _: u32, new: u32) {
+        self.is_changed[place as usize] |= self.counts && new != 1 + place;
+    }
+
     fn left(&mut self, node: u32, names: &[u32]) {
-        for &skip in self.at_end.get(&node).into_iter().flatten() {
-            debug_assert!(self.graphs.skips[skip as usize].end == Some(node), "it ends there");
-            self.names[skip as usize].iter_mut().for_each(|(place, name)| *name = names[*place as usize]);
-        }
-    }
-}
-
-/// Finds the places that have these names where lanes leave.
-struct First<'g, 'p> {
-    graphs: &'g Graphs,
-    ssa: &'g Ssa<'p>,
-    op_node: &'g [u32],
-    leaving: HashMap<u32, Vec<u32>>,
-    names: &'g [Vec<(u32, u32)>],
-    found: Vec<Vec<(u32, Effect)>>,
-}
-
-impl Visit for First<'_, '_> {
-    fn left(&mut self, node: u32, names: &[u32]) {
-        for &index in self.leaving.get(&node).into_iter().flatten() {
-            let skip = &self.graphs.skips[index as usize];
-            // Places by name, if a name is not where it was.
-            let mut places: Option<HashMap<u32, u32>> = None;
-            let effect = |&(place, name): &(u32, u32)| {
-                let kept = if let Some(constant) = self.ssa.as_constant(name) {
-                    Some(From::Constant(constant))
-                } else if is_within(self.graphs, skip, self.ssa.defined_in(name, self.op_node)) {
-                    None
-                } else if names[place as usize] == name {
-                    Some(From::Place(place))
-                } else {
-                    let places = places.get_or_insert_with(|| {
-                        // The first place of each name.
-                        (0..names.len()).rev().map(|place| (names[place], place as u32)).collect()
-                    });
-                    places.get(&name).map(|&place| From::Place(place))
-                };
-                (place, kept.map_or(Effect::New(name), Effect::Is))
+        let Some(end) = node.checked_sub(self.inside + 1) else { return };
+        let effect = |&place: &u32| {
+            let name = names[place as usize];
+            let effect = match self.sources.get((name as usize).wrapping_sub(1)) {
+                Some(&source) => Effect::Is(source),
+                None if name == NOTHING => Effect::Is(From::Nothing),
+                None => Effect::New(name),
             };
-            self.found[index as usize] = self.names[index as usize].iter().map(effect).collect();
-        }
+            Some((stored(self.sources[place as usize])?, effect)).filter(|_| name != 1 + place)
+        };
+        self.effects[end as usize] = self.written.iter().filter_map(effect).collect();
     }
 }
 
-/// Places and variables about which nothing is known for lanes that wait.
-pub(super) fn unknown(program: &Program, graphs: &Graphs, wait: &Wait) -> Vec<u32> {
-    let mut unknown = Vec::new();
-    let is_and = !wait.since.is_empty();
-    // The last instruction runs when the lanes no longer wait where they were before; where they wait behind it, it
-    // decides what they will find there.
-    let ends = graphs.stretch(&wait.ends).iter().copied().filter(|_| !is_and);
-    let nodes = graphs.stretch(&wait.stretch).iter().copied().chain(ends);
-    each_write(program, nodes, |place, is_masked| unknown.extend((!is_masked).then_some(place)));
-    each_write(program, wait.since.iter().copied(), |place, _| unknown.push(place));
+/// Adds what lanes that wait where their mask was saved have run since.
+fn since(program: &Program, wait: &Wait, unknown: &mut Vec<u32>) {
     for &node in &wait.since {
         let groups = program.of_node[node as usize].clone();
-        for group in &program.groups[groups.start as usize..groups.end as usize] {
-            if group.kind == Kind::Assign {
-                let ops = &program.ops[group.ops.start as usize..group.ops.end as usize];
-                unknown.extend(ops.iter().filter_map(|op| match op.to {
-                    To::Place(place) => Some(place),
-                    To::Value(_) => None,
-                }));
-            }
+        let groups = &program.groups[groups.start as usize..groups.end as usize];
+        for group in groups.iter().filter(|group| matches!(group.kind, Kind::Instruction | Kind::Assign)) {
+            let ops = &program.ops[group.ops.start as usize..group.ops.end as usize];
+            unknown.extend(ops.iter().filter_map(|op| match op.to {
+                To::Place(place) => Some(place),
+                To::Value(_) => None,
+            }));
         }
     }
-    unknown.sort_unstable();
-    unknown.dedup();
-    unknown
 }

@@ -50,7 +50,7 @@ impl Graph {
         self.first_next.len() - 1
     }
 
-    fn next(&self, node: u32) -> &[(u32, u32)] {
+    pub(super) fn next(&self, node: u32) -> &[(u32, u32)] {
         &self.next[self.first_next[node as usize] as usize..self.first_next[node as usize + 1] as usize]
     }
 
@@ -59,19 +59,9 @@ impl Graph {
     }
 }
 
-/// Graph of the analysis.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Of {
-    /// A row is its whole vector, and a masked write makes a new one. Variables are not followed.
-    Wave,
-    /// A row is what the lane has.
-    Lane,
-}
-
 /// The names of a graph.
 pub(super) struct Ssa<'p> {
     pub(super) program: &'p Program,
-    of: Of,
     graph: Graph,
     /// The nodes in the order of the walk: each behind its immediate dominator, with its depth.
     pub(super) order: Vec<(u32, u32)>,
@@ -103,11 +93,10 @@ pub(super) trait Visit {
 
 impl<'p> Ssa<'p> {
     /// Finds the names of places on a graph. `order` sorts the nodes below one dominator.
-    pub(super) fn new(program: &'p Program, of: Of, graph: Graph, order: impl Fn(u32) -> u64) -> Self {
+    pub(super) fn new(program: &'p Program, graph: Graph, order: impl Fn(u32) -> u64) -> Self {
         let (number, idom) = dominators(&graph);
         let mut ssa = Self {
             program,
-            of,
             order: preorder(&idom, order),
             graph,
             phis: Vec::new(),
@@ -120,13 +109,6 @@ impl<'p> Ssa<'p> {
         ssa.rename();
         ssa.merge();
         ssa
-    }
-
-    fn places(&self) -> u32 {
-        match self.of {
-            Of::Wave => self.program.stored,
-            Of::Lane => self.program.places,
-        }
     }
 
     pub(super) fn constant(&self, index: u32) -> u32 {
@@ -146,31 +128,9 @@ impl<'p> Ssa<'p> {
         self.phi(self.phis.len() as u32) as usize
     }
 
-    /// The index of a constant, if the name is one's.
-    pub(super) fn as_constant(&self, name: u32) -> Option<u32> {
-        let index = name.checked_sub(self.constant(0))?;
-        (index < self.program.constants.len() as u32).then_some(index)
-    }
-
-    /// The node that defines a name: the entry for what places have there.
-    pub(super) fn defined_in(&self, name: u32, op_node: &[u32]) -> u32 {
-        match (name.checked_sub(self.phi(0)), name.checked_sub(self.new_name(0))) {
-            (Some(phi), _) => self.phis[phi as usize].0,
-            (None, Some(op)) => op_node[op as usize],
-            (None, None) => 0,
-        }
-    }
-
     fn groups(&self, node: u32) -> &'p [Group] {
         let range = &self.program.of_node[node as usize];
         &self.program.groups[range.start as usize..range.end as usize]
-    }
-
-    fn is_followed(&self, kind: Kind) -> bool {
-        match self.of {
-            Of::Wave => kind == Kind::Instruction,
-            Of::Lane => kind != Kind::Wait,
-        }
     }
 
     fn place_phis(&mut self, number: &[u32], idom: &[u32]) {
@@ -180,7 +140,7 @@ impl<'p> Ssa<'p> {
         let mut written: Vec<(u32, u32)> = Vec::new();
         for &(node, _) in &self.order {
             let start = written.len();
-            for group in self.groups(node).iter().filter(|group| self.is_followed(group.kind)) {
+            for group in self.groups(node).iter().filter(|group| group.kind != Kind::Wait) {
                 for op in &self.program.ops[group.ops.start as usize..group.ops.end as usize] {
                     if let To::Place(place) = op.to {
                         written.push((place, node));
@@ -335,7 +295,7 @@ impl<'p> Ssa<'p> {
     /// Walks over all nodes that are reached.
     pub(super) fn walk(&self, visit: &mut impl Visit) {
         let entry = |place| if place < self.program.stored { 1 + place } else { NOTHING };
-        let mut names: Vec<u32> = (0..self.places()).map(entry).collect();
+        let mut names: Vec<u32> = (0..self.program.places).map(entry).collect();
         let mut values = vec![NOTHING; self.program.values as usize];
         // Earlier names, and their number at each node above.
         let mut log: Vec<(u32, u32)> = Vec::new();
@@ -368,14 +328,14 @@ impl<'p> Ssa<'p> {
             visit.entered(node, &names);
             for group in self.groups(node) {
                 visit.group(group, &names);
-                if !self.is_followed(group.kind) {
+                if group.kind == Kind::Wait {
                     continue;
                 }
                 read.clear();
                 for index in group.ops.clone() {
                     let op = &self.program.ops[index as usize];
-                    let name = self.read(op, index, &names, &values);
-                    if let (From::Value(_), NOTHING, Of::Lane) = (op.from, name, self.of) {
+                    let name = self.read(op.from, &names, &values);
+                    if let (From::Value(_), NOTHING) = (op.from, name) {
                         visit.unproven(group, op);
                     }
                     read.push((op.to, name));
@@ -399,27 +359,10 @@ impl<'p> Ssa<'p> {
     }
 
     /// Returns the name that an operation writes.
-    fn read(&self, op: &Op, index: u32, names: &[u32], values: &[u32]) -> u32 {
-        if self.of == Of::Wave
-            && let To::Place(place) = op.to
-        {
-            let is_row = self.program.is_row[place as usize];
-            let is_new = match op.from {
-                From::Place(from) => !is_row && self.program.is_row[from as usize],
-                From::Value(part) => is_row || !self.program.is_wave[part as usize],
-                From::New(_) => is_row,
-                From::Constant(_) | From::Nothing => false,
-            };
-            if op.is_masked || is_new {
-                return self.new_name(index);
-            }
-        }
-        match op.from {
+    fn read(&self, from: From, names: &[u32], values: &[u32]) -> u32 {
+        match from {
             From::Place(from) => names[from as usize],
-            From::Value(part) => match (values[part as usize], self.of) {
-                (NOTHING, Of::Wave) => self.new_name(index),
-                (name, _) => name,
-            },
+            From::Value(part) => values[part as usize],
             From::Constant(constant) => self.constant(constant),
             From::New(op) => self.new_name(op),
             From::Nothing => NOTHING,

@@ -4,13 +4,13 @@ use core::fmt;
 use core::ops::Range;
 
 use super::code::Code;
-use super::cuts::{Cuts, Whole};
+use super::division::{Cuts, Whole};
 use super::graph::Graphs;
 use super::lower::Lower;
 use super::place::{self, Place, Storage};
 use super::ranges::{Held, Ranges};
 use super::skips;
-use super::ssa::{Graph, Of, Ssa};
+use super::ssa::{Graph, Ssa};
 use crate::build::Builder;
 use crate::error::{ErrorKind, Result};
 use crate::model::{Loc, VariableId};
@@ -69,7 +69,7 @@ impl<'c> Tracked<'c> {
         let graphs = Graphs::new(code)?;
         let cuts = Cuts::new(code);
         let mut lower = Lower::new(code, &cuts, &graphs)?;
-        skips::add(&mut lower, &graphs);
+        let unknown = skips::add(&mut lower, &graphs);
         let program = lower.program;
         let segments = graphs.segments.len() as u32;
         let mut edges = graphs.lanes.clone();
@@ -82,9 +82,8 @@ impl<'c> Tracked<'c> {
             Some(skip) => 2 * u64::from(graphs.skips[skip as usize].to),
             None => 2 * u64::from(node) + 1,
         };
-        let ssa = Ssa::new(&program, Of::Lane, graph, key);
-        let step = u32::from(code.target.min_instruction_bytes());
-        let (held, undefined) = Ranges::find(&program, &graphs, &ssa, step);
+        let ssa = Ssa::new(&program, graph, key);
+        let (held, undefined) = Ranges::find(&program, &graphs, &ssa, &unknown);
         let variables = 0..code.variables.len() as u32;
         let parts: Vec<_> = variables.map(|id| cuts.all(code, Whole::Variable(id))).collect();
         let mut stored = Vec::with_capacity(program.stored as usize);
@@ -152,7 +151,7 @@ impl<'c> Tracked<'c> {
         self.code.variables.get_index_of(&variable).ok_or_else(missing)
     }
 
-    pub(super) fn held(&self, part: u32) -> &[Held] {
+    pub(super) fn places_of(&self, part: u32) -> &[Held] {
         let start = self.held.partition_point(|held| held.part < part);
         let end = self.held.partition_point(|held| held.part <= part);
         &self.held[start..end]
@@ -160,7 +159,7 @@ impl<'c> Tracked<'c> {
 
     /// Returns the places of a part of a variable, sorted.
     pub(super) fn at(&self, part: u32, pc: u64) -> Vec<u32> {
-        let held = self.held(part);
+        let held = self.places_of(part);
         let before = &held[..held.partition_point(|held| u64::from(held.start) <= pc)];
         let here = before.iter().filter(|held| pc < u64::from(held.end));
         let mut places: Vec<u32> = here.map(|held| held.place).collect();
@@ -175,7 +174,7 @@ impl<'c> Tracked<'c> {
         // All that begins and ends, by pc: part, place, whether it begins.
         let mut events: Vec<(u64, usize, bool, Held)> = Vec::new();
         for (at, &(part, ..)) in parts.iter().enumerate() {
-            for &held in self.held(part) {
+            for &held in self.places_of(part) {
                 events.push((held.start.into(), at, true, held));
                 events.push((held.end.into(), at, false, held));
             }

@@ -255,3 +255,64 @@ fn a_procedure_has_the_stack_of_its_caller() -> eitri::Result<()> {
     }
     Ok(())
 }
+
+/// Numbers of a module, from a seed.
+fn numbers(mut seed: u64, count: usize) -> Vec<u16> {
+    let mut next = || {
+        // xorshift64
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        (seed >> 24) as u16
+    };
+    (0..count).map(|_| next()).collect()
+}
+
+/// Each omission excuses a difference of its own: without one of them, `check` has a finding.
+#[test]
+fn no_omission_is_idle() -> eitri::Result<()> {
+    let (mut count, mut nothing, mut idle) = (0, 0, Vec::new());
+    for seed in 1..=12 {
+        let numbers = numbers(seed, 1200);
+        let mut choices = Choices::new(&numbers);
+        let target = targets()[choices.below(7)].clone();
+        let Made { module, code } = modules::module(&mut choices, target);
+        for version in [2, 3, 5] {
+            for mut consumer in consumers() {
+                consumer.version = version;
+                let written = lower(&module, &consumer, Policy::Partial)?;
+                let object = new_object(module.target(), &code, &written.sections)?;
+                let is_clean = |omissions: &[Omission]| {
+                    eitri::check(&module, &consumer, omissions, &object).map(|report| report.is_clean())
+                };
+                assert!(is_clean(&written.omissions)?);
+                for index in 0..written.omissions.len() {
+                    let mut others = written.omissions.clone();
+                    let one = others.remove(index);
+                    if is_clean(&others)? {
+                        let variable = one.variable();
+                        match variable.is_some_and(|variable| may_mean_nothing(&module, variable)) {
+                            true => nothing += 1,
+                            false => {
+                                let nodes = variable.map(|variable| nodes(&module, variable));
+                                idle.push(format!("{seed}, {}: {one}\n{nodes:?}", named(&consumer)));
+                            }
+                        }
+                    }
+                    count += 1;
+                }
+            }
+        }
+    }
+    assert!(idle.is_empty(), "{} of {count}:\n{}", idle.len(), idle.join("\n"));
+    assert!(count > 300 && nothing < count / 20, "{count} {nothing}");
+    Ok(())
+}
+
+/// Whether the locations of a variable may have no bits of any storage, as an absent location: an object of no bits, or a
+/// location with undefined parts.
+fn may_mean_nothing(module: &Module, variable: VariableId) -> bool {
+    let locs = module.live(variable).iter().map(|live| live.loc).chain(module.always(variable));
+    let is_undefined = |loc| module.nodes(loc).any(|node| node == Node::Undefined);
+    module.ty(module.variable(variable).ty).bits() == Some(0) || { locs }.any(is_undefined)
+}

@@ -6,8 +6,22 @@ use pretty_assertions::assert_eq;
 
 use super::run;
 
-const COMMANDS: [&str; 10] =
-    ["emit", "check", "dump", "conform", "eval", "explain", "targets", "schema", "completions", "man"];
+const COMMANDS: [&str; 14] = [
+    "emit",
+    "check",
+    "dump",
+    "attach",
+    "strip",
+    "lint",
+    "stats",
+    "conform",
+    "eval",
+    "explain",
+    "targets",
+    "schema",
+    "completions",
+    "man",
+];
 
 /// Maximum width of `--help`, in characters.
 const WIDTH: usize = 100;

@@ -1,6 +1,8 @@
 //! Shared helpers: golden files, and reading sections back as a linker and a debugger would.
 
-#![allow(dead_code, reason = "each test uses a part")]
+#![allow(dead_code, unused_imports, reason = "each test uses a part")]
+
+mod built;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -8,6 +10,8 @@ use std::path::{Path, PathBuf};
 use eitri::emit::{RelocationTarget, Section};
 use eitri::target::Target;
 use gimli::{EndianSlice, RunTimeEndian};
+
+pub use built::example;
 
 /// Reader of written sections.
 pub type Slice<'a> = EndianSlice<'a, RunTimeEndian>;
@@ -103,18 +107,6 @@ pub fn link(sections: &[Section], target: &Target, address: impl Fn(&str) -> u64
     }
     let endian = if target.is_big_endian() { RunTimeEndian::Big } else { RunTimeEndian::Little };
     Linked { sections: linked, endian }
-}
-
-/// Path of an example built by `cargo test`.
-pub fn example(name: &str) -> PathBuf {
-    let test = std::env::current_exe().expect("the path of this test");
-    let profile = test.ancestors().nth(2).expect("the folder of the profile");
-    let program = profile.join("examples").join(name).with_extension(std::env::consts::EXE_EXTENSION);
-    assert!(
-        program.exists(),
-        "{name} is not built: `cargo test --examples` does that, and so does `cargo test`"
-    );
-    program
 }
 
 /// A reader of linked sections.

@@ -57,8 +57,8 @@ pub struct Core {
     vector: Id,
     pointer: Id,
     kind: Id,
-    constant: Id,
-    variables: Vec<Id>,
+    pub constant: Id,
+    pub variables: Vec<Id>,
 }
 
 /// Code of a function.

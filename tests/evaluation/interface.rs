@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use eitri::eval::{
     Class, Context, Evaluator, Kind, Layout, Limits, ListEntry, Location, OwnedBody, Snapshot, SpaceLayout,
-    Step, read_bits, same, spans, write_bits,
+    Step, are_equal, read_bits, spans, write_bits,
 };
 use eitri::op::{Dialect, Encoding, Reg};
 use eitri::target::{Per, SpaceId, Target};
@@ -72,13 +72,13 @@ fn spans_resolve_composites_and_keep_places() {
     let both = location("addr 0x1000").and(pieces.clone());
     assert_eq!(shown(&both, 32), "mem:0:0x1000|reg:0/16 mem:0:0x1002|reg:1/16");
     let swapped = pieces.and(location("addr 0x1000"));
-    assert!(same(&spans(&both, 32).unwrap(), &spans(&swapped, 32).unwrap()));
-    assert!(!same(&spans(&both, 32).unwrap(), &spans(&location("addr 0x1000"), 32).unwrap()));
+    assert!(are_equal(&spans(&both, 32).unwrap(), &spans(&swapped, 32).unwrap()));
+    assert!(!are_equal(&spans(&both, 32).unwrap(), &spans(&location("addr 0x1000"), 32).unwrap()));
     // Known bits are equal if their values are, for any division.
     let one = location("implicit_value {11 22 33}");
     let two = location("implicit_value {99 11}; bit_piece 8 8; implicit_value {22 33}; piece 2");
-    assert!(same(&spans(&one, 24).unwrap(), &spans(&two, 24).unwrap()));
-    assert!(!same(&spans(&one, 24).unwrap(), &spans(&one, 16).unwrap()));
+    assert!(are_equal(&spans(&one, 24).unwrap(), &spans(&two, 24).unwrap()));
+    assert!(!are_equal(&spans(&one, 24).unwrap(), &spans(&one, 16).unwrap()));
     assert_eq!(spans(&location("reg0; lit4; offset"), 33).unwrap_err().class, Class::Evaluation);
 }
 

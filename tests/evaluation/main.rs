@@ -9,6 +9,7 @@ mod draft;
 mod gnu;
 mod interface;
 mod properties;
+mod ptx_registers;
 mod values;
 
 use eitri::eval::{

@@ -4,7 +4,8 @@
 use eitri::conform::{File, Machine, Verdict, location};
 use eitri::eval::{
     BaseType, CallStack, Caller, Class, Context, Element, Evaluator, InLane, Kind, Limits, ListEntry,
-    Location, OwnedBody, Snapshot, TypeEncoding, Where, read_bits, read_pointer, same, spans, write_bits,
+    Location, OwnedBody, Snapshot, TypeEncoding, Where, are_equal, read_bits, read_pointer, spans,
+    write_bits,
 };
 use eitri::op::{Code, Decoder, Dialect, DraftCodes, Encoder, Encoding, Name, Reg, text};
 use eitri::read::{FrameSection, Frames, Sections};
@@ -148,6 +149,23 @@ pub fn eval(data: &[u8]) {
     let list = [list_entry(&expr[..half], Some((0, 8))), list_entry(&expr[half..], Some((4, 9)))];
     if let Ok(location) = evaluator.list(&list, &machine, &context) {
         at(&location, bits, written, &machine);
+    }
+}
+
+/// Reads containers and judges their objects, or the bytes as an object.
+pub fn lint(data: &[u8]) {
+    let options = eitri::lint::Options::default();
+    if let Ok(Some(all)) = eitri::read::containers::members(data) {
+        for bytes in all.iter().filter_map(|member| member.bytes.as_deref()) {
+            let _ = eitri::lint::lint(bytes, &options);
+        }
+    }
+    if let Ok(report) = eitri::lint::lint(data, &options) {
+        for finding in &report.findings {
+            let _ = finding.fingerprint();
+            // The part at fault is a part of the text.
+            assert!(finding.expression.as_ref().is_none_or(|one| one.text.get(one.fault.clone()).is_some()));
+        }
     }
 }
 
@@ -319,7 +337,7 @@ fn at(location: &Location, bits: u64, bytes: &[u8], machine: &Snapshot) {
     let read = read_bits(location, bits, machine);
     let _ = read_pointer(location, bits);
     if let Ok(spans) = spans(location, bits.into()) {
-        assert!(same(&spans, &spans), "a location equals itself: {printed}");
+        assert!(are_equal(&spans, &spans), "a location equals itself: {printed}");
         let sum: u128 = spans.iter().map(|span| span.bits).sum();
         assert_eq!(sum, bits.into(), "{printed}");
         if let Ok(read) = &read {

@@ -8,8 +8,10 @@ mod assemble;
 #[cfg(feature = "spirv")]
 mod attach;
 mod harness;
+mod ptx;
 #[cfg(feature = "spirv")]
 mod spirv;
+mod track;
 
 use std::path::Path;
 
@@ -100,6 +102,26 @@ fn random_call_frame_information_is_followed() {
     let mut random = Random(0x6a09_e667_f3bc_c908);
     for _ in 0..20_000 {
         harness::unwind(&random.bytes(600));
+    }
+}
+
+/// Objects and containers of other producers, each with a few changed bytes.
+#[test]
+fn objects_are_judged_with_changes() {
+    let mut random = Random(0x3c6e_f372_fe94_f82b);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/objects");
+    for (name, count) in [
+        ("llvm19/k01_saxpy.gfx1030.O2.hsaco", 4_000),
+        ("triton/scan_limit.sm_90.cubin", 1_000),
+        ("containers/k06.hipfb", 500),
+        ("containers/k01_k06.a", 500),
+    ] {
+        let object = std::fs::read(folder.join(name)).expect("an object");
+        for _ in 0..count {
+            let mut changed = object.clone();
+            random.mutate(&mut changed);
+            harness::lint(&changed);
+        }
     }
 }
 
@@ -199,4 +221,56 @@ fn the_lock_names_what_the_library_needs() {
             .map(|line| line.trim_matches([' ', '"', ',']).to_owned())
             .collect();
     assert_eq!(locked, needed);
+}
+
+/// Modules of other producers with a changed byte, or cut off: `EITRI_FUZZ` is the number of changes.
+#[cfg(feature = "spirv")]
+#[test]
+fn modules_of_other_producers_are_taken_with_changes() {
+    let all: [&[u8]; 6] = [
+        include_bytes!("../spirv/foreign/glslang.spv"),
+        include_bytes!("../spirv/foreign/glslang.g.spv"),
+        include_bytes!("../spirv/foreign/slang.opt.spv"),
+        include_bytes!("../spirv/foreign/llvm15.O0.spv"),
+        include_bytes!("../spirv/foreign/intel.opencl.O2.spv"),
+        include_bytes!("../spirv/foreign/intel.shader.O0.spv"),
+    ];
+    let count = std::env::var("EITRI_FUZZ").ok().and_then(|count| count.parse().ok()).unwrap_or(600);
+    let (mut random, mut taken) = (Random(0x510e_527f_ade6_82d1), 0);
+    for number in 0..count {
+        let mut bytes = all[number % all.len()].to_vec();
+        match random.below(8) {
+            0 => bytes.truncate(random.below(bytes.len()) / 4 * 4),
+            _ => {
+                let at = random.below(bytes.len());
+                bytes[at] =
+                    if random.below(2) == 0 { bytes[at] ^ 1 << random.below(8) } else { random.next() as u8 };
+            }
+        }
+        let words: Vec<u32> = bytes.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)).collect();
+        taken += usize::from(spirv::whole(&words));
+    }
+    assert!(taken * 5 > count, "{taken} of {count}");
+}
+
+/// Calls in an order, and with arguments, that nobody chose.
+#[test]
+fn random_calls_of_track_do_not_panic() {
+    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let tracked = (0..30_000).filter(|_| track::track(&random.bytes(160))).count();
+    assert!(tracked > 300, "{tracked}");
+}
+
+#[test]
+fn mutated_texts_of_ptx_are_taken_apart_or_refused() {
+    let sample = include_bytes!("../../goldens/ptx/sample.ptx");
+    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let (mut right, mut wrong) = (0, 0);
+    for _ in 0..600 {
+        let mut text = sample.to_vec();
+        random.mutate(&mut text);
+        *if ptx::ptx_any(&text) { &mut right } else { &mut wrong } += 1;
+        ptx::ptx_any(&random.bytes(200));
+    }
+    assert!(right > 100 && wrong > 20, "{right} {wrong}");
 }

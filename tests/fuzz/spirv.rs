@@ -1,7 +1,11 @@
 //! SPIR-V entry points and their invariants for random words. The fuzz target `spirv` and the bounded run in
 //! `tests/fuzz` share this code.
 
-use eitri::spirv::{HEADER, MAGIC, Set, TextOptions, from_bytes, is_module, print, read, validate};
+use eitri::spirv::{
+    HEADER, MAGIC, Mode, Set, Source, TextOptions, attach, check, describe, from_bytes, import, is_module,
+    print, read, strip, validate,
+};
+use eitri::target::Target;
 
 /// Treats bytes as a file and as words. Readable modules are encoded again, printed and validated.
 pub fn spirv(data: &[u8]) {
@@ -50,6 +54,32 @@ fn made(data: &[u8]) -> Vec<u32> {
         }
     }
     module
+}
+
+/// Imports, strips, describes, attaches to and compares a module, which need not be valid. Returns whether
+/// the imported description could be attached again.
+#[allow(dead_code, reason = "the bounded run alone uses it")]
+pub fn whole(module: &[u32]) -> bool {
+    words(module);
+    let Ok(facts) = read(module) else { return false };
+    let stripped = strip(module).expect("words that can be read can be stripped");
+    assert_eq!(strip(&stripped).as_deref(), Ok(&stripped[..]));
+    let plain = read(&stripped).expect("is a module");
+    assert_eq!(plain.iter().count(), 0);
+    let mode = Mode::exact(facts.iter().next().map_or(Set::Shader, |fact| fact.set));
+    if let Ok(described) = describe(module, &Source::default()) {
+        assert_eq!(described.words, stripped);
+        if let Ok(attached) = attach(&stripped, &described.module, &described.binding, &mode) {
+            assert_eq!(attached.detach().as_deref(), Ok(&stripped[..]));
+            drop(attached.check(&described.module, &described.binding, &mode));
+        }
+    }
+    let Ok(imported) = import(&facts, &Target::shader()) else { return false };
+    drop(check(&imported.module, &imported.binding, &mode, &imported.omissions, module));
+    match attach(&stripped, &imported.module, &imported.binding, &mode) {
+        Ok(attached) => attached.check(&imported.module, &imported.binding, &mode).is_ok(),
+        Err(_) => false,
+    }
 }
 
 fn instruction(module: &mut Vec<u32>, opcode: u16, words: impl IntoIterator<Item = u32>) {

@@ -13,18 +13,8 @@ use super::tools::{Folder, Tool, skip};
 
 const PYTHON: Tool = Tool::new("python3", "python3");
 
-/// A program that checks a schema and prints a line for each file: valid, or refused.
-const VALIDATE: &str = r#"
-import json, sys
-try: from jsonschema import Draft202012Validator
-except ImportError: sys.exit(77)
-schema = json.load(open(sys.argv[1]))
-Draft202012Validator.check_schema(schema)
-validator = Draft202012Validator(schema)
-for name in sys.argv[2:]:
-    wrong = [error.json_path + " " + error.message[:200] for error in validator.iter_errors(json.load(open(name)))]
-    print(name, ("refused" if wrong else "valid"), *wrong[:1])
-"#;
+/// A program that validates files against a schema and prints a line for each: valid, or refused with the reason.
+const VALIDATE: &str = include_str!("../common/validate.py");
 
 /// Path of the schema in the repository.
 fn path(name: &str) -> PathBuf {

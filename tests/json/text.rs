@@ -1,6 +1,6 @@
 //! A text that is not a description is refused with a position, for every kind of mistake.
 
-use eitri::error::ErrorKind;
+use eitri::error::{ErrorKind, Named};
 use eitri::model::Module;
 use pretty_assertions::assert_eq;
 use proptest::prelude::*;
@@ -299,4 +299,28 @@ proptest! {
             prop_assert!(error.at().json.is_some(), "{}", error);
         }
     }
+}
+
+/// Wrong references have kinds, by which a program can react.
+#[test]
+fn wrong_references_have_kinds() {
+    let refused = |statements: &str| {
+        let text = format!(
+            r#"{{"eitri": 1, "target": "x86_64", "describe": [{{"unit": {{"name": "a"}}}}, {statements}]}}"#
+        );
+        Module::from_json(text).expect_err("a wrong reference").kind().clone()
+    };
+    let (of, name) = (Named::Described("scope"), String::from("a"));
+    assert_eq!(
+        refused(r#"{"namespace": {"in": "b"}}"#),
+        ErrorKind::UnknownName { of, name: "b".into(), nearest: vec!["a".into()] }
+    );
+    assert_eq!(
+        refused(r#"{"unit": {"name": "a"}}, {"namespace": {"in": "a"}}"#),
+        ErrorKind::AmbiguousName { of, name, candidates: Vec::new() }
+    );
+    assert_eq!(
+        refused(r#"{"unit": {"name": "b", "id": "u"}}, {"unit": {"name": "c", "id": "u"}}"#),
+        ErrorKind::DuplicateName { of: Named::Described("unit"), name: "u".into() }
+    );
 }

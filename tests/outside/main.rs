@@ -3,6 +3,8 @@
 //! No test here uses the crate's reader. Each test runs an installed program, or reports that the program is missing:
 //! see [`common`].
 
+#[path = "../common/built.rs"]
+mod built;
 #[path = "../common/tools.rs"]
 mod common;
 mod cpus;

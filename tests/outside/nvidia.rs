@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use pretty_assertions::assert_eq;
 
+use super::built;
 use super::common::{Folder, Tool};
 
 const NVCC: Tool = Tool::new("nvcc", "nvidia-cuda-nvcc of PyPI");
@@ -211,5 +212,83 @@ fn types_of_registers_are_those_of_the_ptx() {
             count += 1;
         }
         assert!(count > 100, "{build:?}: {count}");
+    }
+}
+
+const PTXAS: Tool = Tool::new("ptxas", "nvidia-cuda-nvcc of PyPI");
+
+/// Expressions of location lists as `cuobjdump` prints them: bounds and text.
+fn lists_of_tool(text: &str) -> Vec<(u64, u64, String)> {
+    let lists = text.lines().filter_map(|line| {
+        let (start, rest) = line.trim().split_once("\t\t").filter(|(start, _)| start.starts_with("0x"))?;
+        let (end, expression) = rest.split_once("\t\t")?;
+        Some((hex(start), hex(end), expression.trim().to_owned()))
+    });
+    lists.filter(|(_, _, expression)| expression.starts_with("DW_OP_")).collect()
+}
+
+#[test]
+fn ptxas_takes_texts_with_debug_information() {
+    let folder = Folder::new();
+    let ran = std::process::Command::new(built::example("cuda_kernel"))
+        .arg(folder.path())
+        .output()
+        .expect("it runs");
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    let text = folder.path().join("cuda_kernel.debug.ptx");
+    for processor in ["sm_80", "sm_90", "sm_100", "sm_120"] {
+        let path = folder.path().join(format!("{processor}.cubin"));
+        let arch = format!("-arch={processor}");
+        let arguments =
+            [arch.as_str(), "-g", text.to_str().expect("a path"), "-o", path.to_str().expect("a path")];
+        // Not a word on standard error.
+        let Some(ran) = PTXAS.run(&arguments) else { return };
+        ran.clean();
+        let dump = dumped(&path);
+        let functions = functions(&dump);
+        let base = functions["scale"];
+
+        let Some(expected) = lines_of_tool(&path, &functions) else { return };
+        let found = lines_of_dump(&dump);
+        for (&address, &line) in &expected {
+            let at = found.range(..=address).next_back().map(|(_, line)| *line);
+            assert_eq!(at, Some(line), "{processor} {address:#x}");
+        }
+        // The inlined function's rows, with the line of the call.
+        let inlined: Vec<_> = expected.values().filter(|(_, call)| call.is_some()).copied().collect();
+        assert_eq!(inlined, [(5, Some(14)), (6, Some(14))], "{processor}");
+        let Some(ran) = NVDISASM.run(&["-gp", "-c", path.to_str().expect("a path")]) else { return };
+        assert!(ran.clean().contains("//## File \".nv_debug_ptx_txt\", line "), "{processor}");
+
+        let Some(ran) = CUOBJDUMP.run(&["-elf", path.to_str().expect("a path")]) else { return };
+        let text = ran.clean();
+        let lists = lists_of_tool(&text);
+        let expressions: Vec<&str> = lists.iter().map(|(_, _, expression)| expression.as_str()).collect();
+        // The locations of the description, in the order of the variables: i, was, now, element, x, by, y.
+        let registers = ["%r2", "%f2", "%f2", "%f5", "%f4", "%rd4", "%f2", "%f1", "%f3"];
+        assert_eq!(expressions.len(), registers.len(), "{processor}: {lists:?}");
+        for (expression, register) in expressions.iter().zip(registers) {
+            let is_memory = register == "%rd4";
+            let expected =
+                if is_memory { "DW_OP_bregx: %rd4 0x0".into() } else { format!("DW_OP_regx: {register}") };
+            assert_eq!(*expression, expected, "{processor}");
+        }
+        // From sm_90 on, relocations have addends of their own: the tool prints the fields, which ptxas does not update.
+        for (start, end, expression) in lists.iter().filter(|_| processor == "sm_80") {
+            let register = expression.split(' ').nth(1).expect("a register");
+            let bounds = format!("[{:#x}, {:#x}): ", base + start, base + end);
+            assert!(
+                dump.lines().any(|line| line.contains(&bounds) && line.contains(register)),
+                "{processor}: {bounds}{register}"
+            );
+        }
+        // Parameters are at their constant-bank offsets, 8 and 12 bytes apart.
+        let addresses: Vec<u64> = text
+            .lines()
+            .filter_map(|line| line.split_once("(DW_OP_addr: ")?.1.strip_suffix(')').map(hex))
+            .filter(|&address| address >= 0x100 && address != 0x400)
+            .collect();
+        assert_eq!(addresses.len(), 3, "{processor}: {addresses:x?}");
+        assert_eq!([addresses[1] - addresses[0], addresses[2] - addresses[0]], [8, 12], "{processor}");
     }
 }

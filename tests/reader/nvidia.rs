@@ -121,3 +121,43 @@ fn types_and_text_are_read() {
         assert_eq!(lines, [None, Some(".version 9.0".into()), Some("".into()), Some("ret;".into()), None]);
     }
 }
+
+/// A line table of version 3, with the extended header and the extended opcodes of cubins.
+#[test]
+fn lines_name_functions_and_prologues() {
+    let header = [
+        &[1, 1, 0xfb, 14, 10, 0, 1, 1, 1, 1, 0, 0, 0, 1, 0][..],
+        b"a.cu\0\0\0\0\0",
+        // Offset of the names in `.debug_str`.
+        &1_u32.to_le_bytes(),
+    ]
+    .concat();
+    let program = [
+        // Function `outer`, in its prologue; a row of line 1.
+        &[0, 2, 0x91, 0, 0, 2, 0x92, 1, 1][..],
+        // Outside of the prologue: line 2, one byte on.
+        &[0, 2, 0x92, 0, 0x1e],
+        // Code of `in`, inlined at row 2.
+        &[0, 3, 0x90, 2, 6, 1],
+        // Neither inlined, nor with an end of the name.
+        &[0, 3, 0x90, 0, 0, 0, 2, 0x91, 99, 1],
+        &[0, 1, 1],
+    ]
+    .concat();
+    let rest = [&3_u16.to_le_bytes()[..], &(header.len() as u32).to_le_bytes(), &header, &program].concat();
+    let lines = [&(rest.len() as u32).to_le_bytes()[..], &rest].concat();
+    let mut code = Code::text(vec![0; 64]).with_function("k", 16, 48);
+    code.sections.push(CodeSection::new(".debug_line", Contents::Note, lines, 1));
+    code.sections.push(CodeSection::new(".debug_str", Contents::Note, b"\0outer\0in\0".to_vec(), 1));
+    let bytes = new_object(&Target::named("nvptx-sm_90").unwrap(), &code, &[]).unwrap();
+    let text = eitri::dump::print(&bytes, None).unwrap();
+    let rows: Vec<_> = text.lines().filter_map(|line| line.trim().strip_prefix("0x")).collect();
+    let expected = [
+        "0          1:1:0 stmt prologue function outer",
+        "1          1:2:0 stmt function outer",
+        "1          1:2:0 stmt inlined in at row 2 function outer",
+        "1          1:2:0 stmt function ?",
+        "1          end",
+    ];
+    assert_eq!(rows, expected, "{text}");
+}

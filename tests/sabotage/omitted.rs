@@ -7,7 +7,7 @@ use eitri::check::{Kind, Report};
 use eitri::error::Construct;
 use eitri::lower::{Consumer, Lowered, Policy, lower};
 use eitri::model::{BaseEncoding, Loc, Module, VariableId};
-use eitri::omission::{Names, Omission, Reason, Subject};
+use eitri::omission::{Names, Omission, Property, Reason, Subject};
 use eitri::target::Target;
 
 use crate::object;
@@ -90,6 +90,35 @@ fn texts_of_omissions_change_no_verdict() {
     assert_eq!(check(&truth, &blank, &right), report);
     // Nothing is excused without omissions.
     assert!(!check(&truth, &[], &right).is_clean());
+}
+
+/// A procedure without callers whose location DWARF 5 cannot express is omitted. One with callers is replaced in these,
+/// which have the omission.
+#[test]
+fn a_procedure_without_callers_is_omitted() {
+    let target = Target::named("amdgpu-gfx1030-wave32").unwrap();
+    let per_lane = Loc::per_lane(target.vgpr(1).unwrap());
+    for has_caller in [false, true] {
+        let mut m = Builder::new(target.clone());
+        let unit = m.unit("a.cl");
+        let int = m.base_type(unit, "int", BaseEncoding::Signed, 32).unwrap();
+        let procedure = m.procedure(unit, &per_lane).unwrap();
+        let kernel = m.function(unit, "k").unwrap().code("k", 64).id();
+        let i = m.variable(kernel, "i", int).unwrap().id();
+        if has_caller {
+            m.describe_variable(i).unwrap().live(0..64, Loc::call(procedure)).unwrap();
+        }
+        let truth = m.finish().unwrap();
+        let subject = if has_caller { Subject::Variable(i) } else { Subject::Procedure(procedure) };
+        let error = lower(&truth, &Consumer::dwarf5(), Policy::Strict).unwrap_err();
+        assert_eq!(error.at().procedure.is_some(), !has_caller, "{error}");
+        let right = written(&truth);
+        let omitted: Vec<_> = right.omissions.iter().map(|one| (one.subject, one.property)).collect();
+        assert_eq!(omitted, [(subject, Property::Location)]);
+        let report = check(&truth, &right.omissions, &right);
+        assert!(report.is_clean(), "{report}");
+        assert!(!check(&truth, &[], &right).is_clean());
+    }
 }
 
 /// Asserts that there are findings, and that all are about the location of `i`.

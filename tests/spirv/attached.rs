@@ -10,10 +10,12 @@ use eitri::spirv::{Attached, Mode, Set, TextOptions, attach, print, read};
 use pretty_assertions::assert_eq;
 
 use crate::common::check_golden;
-use bind::{Bound, all};
+use bind::Bound;
+pub use bind::all;
+pub use outside::complaints;
 
 /// All modes.
-pub fn modes() -> [Mode; 5] {
+pub fn modes() -> [Mode; 7] {
     let [exact, validating] = [Mode::exact, Mode::validating];
     [
         exact(Set::OpenCl),
@@ -21,12 +23,19 @@ pub fn modes() -> [Mode; 5] {
         Mode::translator(),
         exact(Set::Shader),
         validating(Set::Shader),
+        Mode::opencl(),
+        Mode::vulkan(),
     ]
+}
+
+/// Modes whose output `spirv-val` accepts.
+pub fn validated() -> impl Iterator<Item = Mode> {
+    Set::ALL.map(Mode::validating).into_iter().chain([Mode::opencl(), Mode::vulkan()])
 }
 
 impl Bound {
     pub fn called(&self, mode: &Mode) -> String {
-        format!("{}, {} {}", self.name, mode.name, mode.set.name())
+        format!("{}, {} {}", self.name, mode.name(), mode.set().name())
     }
 
     /// The module with debug instructions.

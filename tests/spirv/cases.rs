@@ -66,7 +66,7 @@ pub const OPENCL: &[Case] = &[
     broken(OperandKind, "an enumerator of 64 bits", &[("%u0 %n_name %u1", "%l128 %n_name %u1")], Accepts),
     broken(OperandKind, "an enumerator that is a string", &[("%u0 %n_name %u1", "%n_name %n_name %u1")], Rejects),
     broken(OperandKind, "a void that is no return type", &[("%void %int %pointer", "%void %void %pointer")], Rejects),
-    broken(OperandKind, "no linkage name", &[("Union %source 3 1 %unit %n_mangled", "Union %source 3 1 %unit %none")], Rejects),
+    right("no linkage name", &[("Union %source 3 1 %unit %n_mangled", "Union %source 3 1 %unit %none")], Rejects),
     broken(OperandKind, "a declaration as a member", &[("%inherits %method", "%inherits %method %decl")], Rejects),
     broken(OperandKind, "a member in a function", &[("4 2 %record %u32", "4 2 %unit %u32")], Rejects),
     broken(OperandKind, "an offset that is a truth value", &[("4 2 %record %u32", "4 2 %record %yes")], Rejects),
@@ -125,6 +125,7 @@ pub const OPENCL: &[Case] = &[
     broken(PlaceBody, "before the functions", &[("%main = OpFunction ", "%early = OpExtInst %void %dbg DebugNoScope\n%main = OpFunction ")], Rejects),
     broken(PlaceBody, "between functions", &[("OpFunctionEnd\n      %other", "OpFunctionEnd\n %late = OpExtInst %void %dbg DebugNoScope\n      %other")], Rejects),
     broken(PlaceBlock, "between a merge and the branch", &[("%last None\n", "%last None\n%late = OpExtInst %void %dbg DebugNoScope\n")], Rejects),
+    right("behind a block", &[("OpReturn\n", "OpReturn\n%late = OpExtInst %void %dbg DebugNoScope\n")], Accepts),
     broken(OtherFunction, "a value of another function", &[("%single = OpLabel\n", "%single = OpLabel\n%late = OpExtInst %void %dbg DebugValue %local %x %plain\n")], Rejects),
 
     broken(OpaqueType, "a type without a size, and a usual name", &[("Composite %n_opaque", "Composite %n_name")], Accepts),
@@ -172,6 +173,7 @@ pub const OPENCL: &[Case] = &[
 /// first operand, which this set lacks.
 #[rustfmt::skip]
 pub const SHADER: &[Case] = &[
+    right("a declared parameter", &[("     %taking = OpTypeFunction %void %uint\n", "\n"), ("%private = OpTypePointer Function %uint\n", "%private = OpTypePointer Function %uint\n%taking = OpTypeFunction %void %private\n"), ("%y = OpFunctionParameter %uint", "%y = OpFunctionParameter %private"), ("%single = OpLabel\n", "%single = OpLabel\n%late = OpExtInst %void %dbg DebugDeclare %local %y %plain\n")], Accepts),
     broken(IdRange, "id 0", &[("TypePointer %int", "TypePointer !0")], Rejects),
     broken(Extension, "no extension", &[("OpExtension \"SPV_KHR_non_semantic_info\"\n", "\n")], Rejects),
     broken(Instruction, "a number of no instruction", &[("DebugNoScope", "!109")], Rejects),
@@ -197,7 +199,7 @@ pub const SHADER: &[Case] = &[
     broken(PlaceBody, "a line before the functions", &[("%main = OpFunction ", "%early = OpExtInst %void %dbg DebugNoLine\n%main = OpFunction ")], Rejects),
     broken(PlaceBlock, "before a variable", &[("%var = OpVariable", "%early = OpExtInst %void %dbg DebugNoScope\n%var = OpVariable")], Rejects),
     broken(PlaceBlock, "before a block", &[("%single = OpLabel", "%early = OpExtInst %void %dbg DebugNoScope\n%single = OpLabel")], Accepts),
-    broken(PlaceBlock, "behind a block", &[("OpReturn\n", "OpReturn\n%late = OpExtInst %void %dbg DebugNoScope\n")], Accepts),
+    right("behind a block", &[("OpReturn\n", "OpReturn\n%late = OpExtInst %void %dbg DebugNoScope\n")], Accepts),
     broken(PlaceBlock, "between a merge and the branch", &[("%last None\n", "%last None\n%late = OpExtInst %void %dbg DebugNoScope\n")], Rejects),
 
     broken(SourceContinued, "behind a source without a text", &[("  %continued = OpExtInst %void %dbg DebugSourceContinued %rest\n   %included = OpExtInst %void %dbg DebugSource %more", "  %included = OpExtInst %void %dbg DebugSource %more\n   %continued = OpExtInst %void %dbg DebugSourceContinued %empty"), ("line 3\"", "line 3    !\nline 4    !\nline 5    !\nline 6    !\nline 7    !\nline 8\"")], Accepts),

@@ -124,7 +124,7 @@ impl Foreign {
 
 /// A mode with languages that `spirv-val` knows in a `DebugCompilationUnit`.
 fn mode(set: Set) -> Mode {
-    Mode { last_language: Mode::validating(set).last_language, ..Mode::exact(set) }
+    Mode::exact(set).highest_language(7)
 }
 
 fn tool_says(words: &[u32]) -> Option<Ran> {

@@ -18,7 +18,7 @@ fn taken(name: &str, words: &[u32]) -> ImportedModule {
     let imported = imported(words);
     for mode in Set::ALL.map(Mode::exact).into_iter().chain([Mode::translator()]) {
         let attached = attach(&plain(words), &imported.module, &imported.binding, &mode);
-        assert!(attached.is_ok(), "{name} {:?}: {:?}", mode.set, attached.err());
+        assert!(attached.is_ok(), "{name} {:?}: {:?}", mode.set(), attached.err());
     }
     imported
 }

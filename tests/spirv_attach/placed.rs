@@ -1,6 +1,6 @@
 //! Instructions in functions, and their positions.
 
-use eitri::spirv::{Binding, DebugOperation, Mode, Provider, Set, Statement, attach, import, read};
+use eitri::spirv::{Binding, DebugOperation, Mode, Provider, Set, Statement, attach, import, read, strip};
 use pretty_assertions::assert_eq;
 
 use crate::support::{Case, lines};
@@ -512,30 +512,25 @@ fn what_is_there_is_used() {
 }
 
 /// A module can contain both sets, attached in sequence.
+/// A module has debug instructions of one set: those of another are stripped first.
 #[test]
-fn both_sets() {
+fn one_set() {
     let case = Case::new();
     let binding = case.bound();
     let first = case.attach(&binding, &Mode::exact(Set::OpenCl));
-    let second =
-        attach(&first.words, &case.module, &binding, &Mode::exact(Set::Shader)).expect("is attached");
-    assert_eq!(second.detach().expect("is whole"), first.words);
-    let facts = read(&second.words).expect("reads");
-    for set in [Set::OpenCl, Set::Shader] {
-        assert!(facts.iter().any(|fact| fact.set == set));
+    let second = case.attach(&binding, &Mode::exact(Set::Shader));
+    for (set, attached) in [(Set::OpenCl, &first), (Set::Shader, &second)] {
+        for other in Set::ALL {
+            let error = attach(&attached.words, &case.module, &binding, &Mode::exact(other));
+            let error = error.expect_err("instructions are there").to_string();
+            let expected = format!("the module has instructions of {} already", set.name());
+            assert!(error.ends_with(&expected), "{error}");
+        }
+        let stripped = strip(&attached.words).expect("is a module");
+        let again = attach(&stripped, &case.module, &binding, &Mode::exact(set)).expect("is attached");
+        let count = |words: &[u32]| read(words).expect("reads").iter().count();
+        assert_eq!(count(&again.words), count(&attached.words));
     }
-    let later = attach(&second.words, &case.module, &binding, &Mode::exact(Set::Shader101));
-    let error = later.expect_err("another version is there").to_string();
-    assert!(
-        error.ends_with("the module has instructions of NonSemantic.Shader.DebugInfo.100 already"),
-        "{error}"
-    );
-    let error =
-        attach(&first.words, &case.module, &binding, &Mode::exact(Set::OpenCl)).expect_err("is there");
-    assert!(
-        error.to_string().ends_with("the module has instructions of OpenCL.DebugInfo.100 already"),
-        "{error}"
-    );
 }
 
 /// `OpLine` is available for all sets, `DebugLine` for one.
@@ -551,10 +546,10 @@ fn lines_as_the_mode_has_them() {
     // At one position the last line applies; ending nothing emits nothing.
     assert_eq!(shown(&binding, &Mode::exact(Set::Shader)), [""; 0]);
     binding.line(case.start("last"), case.line(5));
-    let mode = Mode { has_debug_lines: false, ..Mode::exact(Set::Shader) };
+    let mode = Mode::exact(Set::Shader).lines_as_debug_lines(false);
     assert_eq!(shown(&binding, &mode), ["line scale.cl:5:5"]);
     assert_eq!(shown(&binding, &Mode::exact(Set::Shader)), ["line 5:5"]);
-    let mode = Mode { has_debug_lines: true, ..Mode::exact(Set::OpenCl) };
+    let mode = Mode::exact(Set::OpenCl).lines_as_debug_lines(true);
     let error = attach(&case.words, &case.module, &binding, &mode).expect_err("there is none");
     assert_eq!(error.to_string(), "OpenCL.DebugInfo.100 has no DebugLine");
 }

@@ -336,13 +336,20 @@ fn modules() {
     assert!(of(&words).ends_with("a module has less than 2^32 ids"), "{}", of(&words));
 }
 
-/// A debug instruction of another set has a result, but not a value.
+/// An instruction of another set has a result, but not a value.
 #[test]
 fn results_that_are_no_values() {
     let case = Case::new();
-    let words = case.attach(&case.bound(), &Mode::exact(Set::Shader)).words;
-    let facts = read(&words).expect("reads");
+    let original = case.attach(&case.bound(), &Mode::exact(Set::Shader)).words;
+    let mut words = original.clone();
+    let facts = read(&original).expect("reads");
     let unit = facts.iter().find(|it| it.name() == Some(Name::CompilationUnit)).expect("is said").result;
+    // A set of another name: `.` is `_`.
+    let import = facts.layout().sets().next().expect("is imported").0;
+    let at = facts.layout().definition(import).expect("is defined").at;
+    for word in &mut words[at + 2..at + 11] {
+        *word = u32::from_le_bytes(word.to_le_bytes().map(|byte| if byte == b'.' { b'_' } else { byte }));
+    }
     let mut binding = case.bound();
     binding.value(case.start("entry"), case.n, &[Provider::value(unit)]);
     let error = attach(&words, &case.module, &binding, &Mode::exact(Set::OpenCl)).expect_err("is refused");

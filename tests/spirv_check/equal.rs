@@ -69,7 +69,7 @@ fn equal_types_in_one_scope() {
                         let attached = attach(&core(), &module, &binding, &mode).unwrap();
                         let checked = attached.check(&module, &binding, &mode).unwrap();
                         if !checked.is_clean() {
-                            let set = mode.set;
+                            let set = mode.set();
                             wrong.push(format!(
                                 "{kind} {name:?} {has_line:?} {is_inside:?} {set:?}: {checked}"
                             ));

@@ -92,7 +92,7 @@ pub(crate) fn tangled(target: &Target) -> Described {
 pub(crate) fn modes() -> Vec<Mode> {
     let mut modes: Vec<Mode> = Set::ALL.map(Mode::exact).into();
     modes.extend([Mode::validating(Set::OpenCl), Mode::validating(Set::Shader), Mode::translator()]);
-    modes.push(Mode { has_none_types: false, ..Mode::exact(Set::Shader) });
+    modes.push(Mode::exact(Set::Shader).none_types(false));
     modes
 }
 
@@ -103,7 +103,7 @@ fn what_is_listed_is_no_difference() {
             let written = Written::of(tangled(&target), mode.clone());
             let checked = written.checked(&written.words).expect("is a module");
             let left: Vec<_> = written.omissions.iter().map(ToString::to_string).collect();
-            assert!(checked.is_clean(), "{} {:?}: {checked}\n{}", mode.name, mode.set, left.join("\n"));
+            assert!(checked.is_clean(), "{} {:?}: {checked}\n{}", mode.name(), mode.set(), left.join("\n"));
             assert!(left.len() > 3, "{left:?}");
         }
     }
@@ -118,7 +118,7 @@ fn no_omission_is_idle() {
         for mode in modes() {
             let attached = attach(&words, &module, &binding, &mode).expect("is attached");
             let idle = idle(&module, &binding, &mode, &attached);
-            assert_eq!(idle, Ok(Vec::new()), "{} {:?}", mode.name, mode.set);
+            assert_eq!(idle, Ok(Vec::new()), "{} {:?}", mode.name(), mode.set());
             count += attached.omissions.len();
         }
     }

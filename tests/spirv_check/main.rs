@@ -2,6 +2,7 @@
 #![cfg(feature = "spirv")]
 
 mod bad;
+mod corners;
 #[path = "../common/spirv.rs"]
 mod described;
 mod equal;

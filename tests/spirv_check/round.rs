@@ -22,18 +22,18 @@ fn comes_back(choices: &[u16], target: &Target) {
     for mode in modes() {
         let attached = attach(&words, &module, &binding, &mode).expect("every call was right");
         let checked = attached.check(&module, &binding, &mode).expect("is a module");
-        assert!(checked.is_clean(), "{} {:?} {}: {checked}", mode.name, mode.set, target.name());
+        assert!(checked.is_clean(), "{} {:?} {}: {checked}", mode.name(), mode.set(), target.name());
         // The imported module is emitted the same way again, except for unavailable bits of a variable: their OpUndef
         // is in the words only.
         let imported = import(&read(&attached.words).expect("is a module"), target).expect("is a model");
         let bound = words[3];
         if imported.binding.providers().iter().any(|held| held.id().0 >= bound) {
-            assert!(!mode.has_run_time_indexes);
+            assert_ne!(mode.name(), "exact");
             continue;
         }
         let again = attach(&words, &imported.module, &imported.binding, &mode).expect("every call was right");
         let checked = again.check(&imported.module, &imported.binding, &mode).expect("is a module");
-        assert!(checked.is_clean(), "again, {} {:?}: {checked}", mode.name, mode.set);
+        assert!(checked.is_clean(), "again, {} {:?}: {checked}", mode.name(), mode.set());
     }
 }
 

@@ -157,7 +157,7 @@ fn is_the_same(facts: &Facts<'_>, fact: &Fact<'_>, field: Field, other: Id) -> b
 /// number of faults per operand.
 pub(crate) fn not_found(written: &Written, missed: &mut Missed, counts: &mut Counts) {
     assert!(written.is_clean(&written.words));
-    let set = written.mode.set;
+    let set = written.mode.set();
     let facts = read(&written.words).expect("is a module");
     for fact in facts.iter() {
         let Some(name) = fact.name() else { continue };

@@ -46,7 +46,7 @@ fn verdicts_are_listed() {
     for (target, mode) in targets().iter().zip(modes().iter().cycle()) {
         for mode in modes().iter().chain([mode]).take(7) {
             let written = Written::of(tangled(target), mode.clone());
-            let name = format!("tangled {} {:?} {}", mode.name, mode.set, target.name());
+            let name = format!("tangled {} {:?} {}", mode.name(), mode.set(), target.name());
             list(&name, &written, if target == &targets()[0] { 1 } else { 7 }, &mut out);
         }
     }
@@ -60,8 +60,8 @@ fn verdicts_are_listed() {
     for (seed, target) in (0..12).zip(targets().iter().cycle()) {
         for mode in &own {
             let written = Written::new(seed, target, mode.clone());
-            let name = format!("seed {seed} {} {:?}", mode.name, mode.set);
-            list(&name, &written, if mode.name == "exact" { 3 } else { 6 }, &mut out);
+            let name = format!("seed {seed} {} {:?}", mode.name(), mode.set());
+            list(&name, &written, if mode.name() == "exact" { 3 } else { 6 }, &mut out);
         }
     }
     std::fs::write(path, out).expect("can be written");

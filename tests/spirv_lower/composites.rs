@@ -169,7 +169,7 @@ fn nested_types() {
             "unit `a.cl`: type `Inner`: its scope: what it is in names it, so it is said to be in the unit",
         ]);
     // With forward references, it can.
-    let mode = Mode { has_relaxed_references: true, ..Mode::exact(Set::Shader) };
+    let mode = Mode::exact(Set::Shader).forward_references(true);
     described
         .said(&mode)
         .has(r#"TypeComposite forward "Inner" Structure </src/a.cl> 0 0 Outer "" 32 None i"#)

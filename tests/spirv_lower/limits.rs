@@ -27,7 +27,7 @@ fn deep_types() {
         Mode::exact(Set::OpenCl),
         Mode::exact(Set::Shader),
         Mode::validating(Set::OpenCl),
-        Mode { has_relaxed_references: true, ..Mode::exact(Set::Shader) },
+        Mode::exact(Set::Shader).forward_references(true),
         Mode::translator(),
     ] {
         let words = described.attached(&mode).expect("is attached").words;

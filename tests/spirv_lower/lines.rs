@@ -2,7 +2,7 @@
 
 use eitri::build::DataMember;
 use eitri::model::SourceLine;
-use eitri::spirv::{Discriminators, Mode, Position, Set};
+use eitri::spirv::{Mode, Position, Set};
 
 use crate::said::{Case, Described, ENTRY, KERNEL, MAIN, SUM};
 
@@ -177,6 +177,6 @@ fn a_block_without_a_line_is_of_the_file_of_its_function() {
             .lacks(&[]);
         is_clean(&described, &mode);
     }
-    let mode = Mode { discriminators: Discriminators::AsScopes, ..Mode::exact(Set::OpenCl) };
+    let mode = Mode::exact(Set::OpenCl).discriminators_as_scopes(true);
     is_clean(&described, &mode);
 }

@@ -1,7 +1,7 @@
 //! Fields of a mode and their effects. Fields with a file of their own here are tested there.
 
 use eitri::model::{PointerKind, Qualifier};
-use eitri::spirv::{BaseTypes, Mode, Name, Set};
+use eitri::spirv::{Mode, Name, Set};
 use eitri::target::SpaceId;
 
 use crate::said::Case;
@@ -31,7 +31,7 @@ fn pointers_to_basic_types() {
     }
     let described = case.finish();
     for set in Set::ALL {
-        let mode = Mode { pointee: BaseTypes::Basic, typedef: BaseTypes::Basic, ..Mode::exact(set) };
+        let mode = Mode::exact(set).targets_of_any_type(false);
         let flags = if set == Set::OpenCl { "" } else { " None" };
         let said = described.said(&mode);
         // `const number` is a qualified typedef of int; a pointer to it becomes a pointer to int.
@@ -109,7 +109,7 @@ fn types_that_are_none() {
         .said(&Mode::exact(Set::Shader))
         .has(r#"TypeMember "only" none </src/a.cl> 0 0 0 128 FlagStaticMember"#)
         .has(r#"TypeTemplateParameter "T" none none </src/a.cl> 0 0"#);
-    let mode = Mode { has_none_types: false, ..Mode::exact(Set::Shader) };
+    let mode = Mode::exact(Set::Shader).none_types(false);
     described
         .said(&mode)
         .has(r#"TypeBasic "C" 0 Unspecified None"#)

@@ -30,7 +30,7 @@ fn a_structure_that_points_to_itself() {
         [format!("unit `a.cl`: {pointer}: its type: type `node` is made of it, and is not said here")]
     );
     // With forward references, it has.
-    let mode = Mode { has_relaxed_references: true, ..Mode::exact(Set::Shader) };
+    let mode = Mode::exact(Set::Shader).forward_references(true);
     described.said(&mode).has("TypePointer forward node CrossWorkgroup None").lacks(&[]);
 }
 
@@ -89,7 +89,7 @@ fn a_local_class_that_its_function_returns() {
                     "unit `a.cl`, function `f`: type `S`: its scope: what it is in names it, so it is said to be in namespace `space`",
                 ]);
         }
-        let mode = Mode { has_relaxed_references: true, ..Mode::exact(Set::Shader) };
+        let mode = Mode::exact(Set::Shader).forward_references(true);
         described
             .said(&mode)
             .has(r#"TypeComposite forward "S" Structure </src/a.cl> 0 0 f "" 32 None x"#)
@@ -142,7 +142,7 @@ fn an_array_that_a_parameter_counts() {
                 if set == Set::OpenCl { " none" } else { "" }))
             .lacks(&[&left]);
     }
-    let mode = Mode { has_relaxed_references: true, ..Mode::exact(Set::Shader) };
+    let mode = Mode::exact(Set::Shader).forward_references(true);
     described.said(&mode).has("TypeArray forward int n").lacks(&[]);
 }
 
@@ -166,7 +166,7 @@ fn types_of_functions_in_structures() {
         .lacks(&[]);
     let said = described.said(&Mode::exact(Set::Shader));
     assert!(!said.left().is_empty());
-    let mode = Mode { has_relaxed_references: true, ..Mode::exact(Set::Shader) };
+    let mode = Mode::exact(Set::Shader).forward_references(true);
     described.said(&mode).lacks(&[]);
 }
 
@@ -219,7 +219,7 @@ fn a_class_in_its_own_base() {
         .has(r#"TypeMember "only" none </src/a.cl> 0 0 0 128 FlagStaticMember"#)
         .has("TypePointer none CrossWorkgroup None");
     assert_eq!(said.left().len(), 2, "{:?}", said.left());
-    let mode = Mode { has_relaxed_references: true, ..Mode::exact(Set::Shader) };
+    let mode = Mode::exact(Set::Shader).forward_references(true);
     described.said(&mode).lacks(&[]);
 }
 

@@ -126,7 +126,7 @@ pub struct Described {
 
 impl Described {
     pub fn attached(&self, mode: &Mode) -> Result<Attached> {
-        let text = if mode.set == Set::OpenCl { KERNEL } else { COMPUTE };
+        let text = if mode.set() == Set::OpenCl { KERNEL } else { COMPUTE };
         self.attached_to(text, mode)
     }
 
@@ -137,7 +137,7 @@ impl Described {
     /// Instructions for a mode; they are valid, and can be detached.
     pub fn said(&self, mode: &Mode) -> Said {
         let attached = self.attached(mode).expect("is attached");
-        let text = if mode.set == Set::OpenCl { KERNEL } else { COMPUTE };
+        let text = if mode.set() == Set::OpenCl { KERNEL } else { COMPUTE };
         assert_eq!(attached.detach().expect("is whole"), assemble(text).words);
         self.checked(attached, mode)
     }
@@ -159,7 +159,7 @@ impl Described {
     pub fn said_as(&self, mode: &Mode) -> Said {
         let attached = self.attached(mode).expect("is attached");
         let checked = attached.check(&self.module, &self.binding, mode).expect("is a module");
-        assert!(checked.is_clean(), "{}, {:?}: {checked}", mode.name, mode.set);
+        assert!(checked.is_clean(), "{}, {:?}: {checked}", mode.name(), mode.set());
         Said::read(attached)
     }
 
@@ -170,8 +170,8 @@ impl Described {
         assert!(
             checked.is_clean(),
             "{}, {:?}: {checked}\nleft out:\n{}",
-            mode.name,
-            mode.set,
+            mode.name(),
+            mode.set(),
             left.join("\n")
         );
         Said::new(attached)

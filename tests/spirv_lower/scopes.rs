@@ -2,7 +2,7 @@
 
 use eitri::model::ScopeKind;
 use eitri::omission::{Omission, Reason, Unimported};
-use eitri::spirv::{Attached, Discriminators, Fact, Facts, Field, Mode, Name, Position, Set};
+use eitri::spirv::{Attached, Fact, Facts, Field, Mode, Name, Position, Set};
 use eitri::spirv::{check, import, read};
 
 use crate::said::{Case, ENTRY, MAIN};
@@ -50,7 +50,7 @@ fn discriminators() {
         said.has("LexicalBlockDiscriminator </src/a.cl> 3 block:0").lacks(&[]);
         assert_eq!(scope(&said.words), "DebugLexicalBlock");
     }
-    let mode = Mode { discriminators: Discriminators::AsScopes, ..Mode::exact(Set::OpenCl) };
+    let mode = Mode::exact(Set::OpenCl).discriminators_as_scopes(true);
     let words = described.attached(&mode).unwrap().words;
     assert_eq!(scope(&words), "DebugLexicalBlockDiscriminator");
 }

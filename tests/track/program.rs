@@ -1,6 +1,7 @@
 //! The small language of the cases: instructions of 4 bytes, and assignments.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use eitri::build::{Builder, ControlFlow, ExecWrite, MaskId};
 use eitri::model::{BaseEncoding, Loc, VariableId};
@@ -317,9 +318,8 @@ impl Told {
     }
 }
 
-/// The control flow of a program.
-fn flow(program: &Program, gpu: &Target) -> ControlFlow {
-    let mut flow = ControlFlow::new();
+/// The pcs of the blocks of a program.
+pub fn blocks(program: &Program) -> Vec<Range<u64>> {
     let end = program.pc();
     let mut starts = vec![0];
     for pc in (0..end).step_by(BYTES as usize) {
@@ -333,8 +333,14 @@ fn flow(program: &Program, gpu: &Target) -> ControlFlow {
     starts.sort_unstable();
     starts.dedup();
     let ends = starts.iter().skip(1).copied().chain([end]);
-    let blocks: Vec<_> =
-        starts.iter().zip(ends).map(|(&start, end)| (start..end, flow.block(start..end))).collect();
+    starts.iter().zip(ends).map(|(&start, end)| start..end).collect()
+}
+
+/// The control flow of a program.
+fn flow(program: &Program, gpu: &Target) -> ControlFlow {
+    let mut flow = ControlFlow::new();
+    let end = program.pc();
+    let blocks: Vec<_> = blocks(program).into_iter().map(|pcs| (pcs.clone(), flow.block(pcs))).collect();
     for (pcs, block) in &blocks {
         for (to, is_empty) in program.next(pcs.end - BYTES) {
             let to = blocks.iter().find(|(pcs, _)| pcs.start == to).expect("a block begins there").1;

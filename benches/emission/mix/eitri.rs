@@ -2,7 +2,7 @@
 
 use eitri::build::{Builder, DataMember};
 use eitri::emit::Section;
-use eitri::lower::lower;
+use eitri::lower::{Stream, lower};
 use eitri::model::{
     self, Address, BaseEncoding, FileId, FunctionId, Loc, ScopeId, SourceLine, TypeId, UnitId, Val,
     VariableId,
@@ -21,6 +21,22 @@ pub fn eitri(mix: &Mix) -> Vec<Section> {
     lowered.expect("the consumer can express the mix").sections
 }
 
+/// Describes and lowers the mix unit by unit.
+pub fn eitri_stream(mix: &Mix) -> Vec<Section> {
+    unit_by_unit(mix).expect("the consumer can express the mix")
+}
+
+fn unit_by_unit(mix: &Mix) -> eitri::Result<Vec<Section>> {
+    let (target, consumer) = (target(mix)?, consumer(mix));
+    let mut stream = Stream::new(&consumer, Policy::Strict);
+    for unit in &mix.units {
+        let mut m = Builder::new(target.clone());
+        describe_unit(&mut m, mix, unit)?;
+        stream.push(&m.finish()?)?;
+    }
+    stream.finish()
+}
+
 fn consumer(mix: &Mix) -> Consumer {
     match mix.shape.machine {
         Machine::Gpu => Consumer::llvm(),
@@ -28,35 +44,29 @@ fn consumer(mix: &Mix) -> Consumer {
     }
 }
 
-pub(super) fn describe(mix: &Mix) -> eitri::Result<model::Module> {
-    let target = match mix.shape.machine {
-        Machine::Gpu => Target::amdgpu(Gfx::GFX1030, Wave::W32)?,
-        Machine::Cpu => Target::x86_64(),
-    };
-    let mut m = Builder::new(target);
-    for unit in &mix.units {
-        let id = m.unit(mix.text(unit.name));
-        let language = mix.shape.machine.language().0;
-        m.describe_unit(id)?.directory(mix.text(DIRECTORY)).producer(mix.text(PRODUCER)).language(language);
-        let file = m.primary_file(id)?;
-        let header = m.file(id, mix.text(unit.header), None)?;
-        let types = Types::new(&mut m, mix, unit, id, file)?;
-        let mut one = OpenUnit {
-            m: &mut m,
-            mix,
-            unit,
-            id,
-            file,
-            header,
-            types,
-            functions: Vec::new(),
-            origins: Vec::new(),
-        };
-        for function in &mix.functions[unit.functions.clone()] {
-            one.function(function)?;
-        }
+fn target(mix: &Mix) -> eitri::Result<Target> {
+    match mix.shape.machine {
+        Machine::Gpu => Target::amdgpu(Gfx::GFX1030, Wave::W32),
+        Machine::Cpu => Ok(Target::x86_64()),
     }
+}
+
+pub(super) fn describe(mix: &Mix) -> eitri::Result<model::Module> {
+    let mut m = Builder::new(target(mix)?);
+    mix.units.iter().try_for_each(|unit| describe_unit(&mut m, mix, unit))?;
     m.finish()
+}
+
+fn describe_unit(m: &mut Builder, mix: &Mix, unit: &Unit) -> eitri::Result<()> {
+    let id = m.unit(mix.text(unit.name));
+    let language = mix.shape.machine.language().0;
+    m.describe_unit(id)?.directory(mix.text(DIRECTORY)).producer(mix.text(PRODUCER)).language(language);
+    let file = m.primary_file(id)?;
+    let header = m.file(id, mix.text(unit.header), None)?;
+    let types = Types::new(m, mix, unit, id, file)?;
+    let (functions, origins) = (Vec::new(), Vec::new());
+    let mut one = OpenUnit { m, mix, unit, id, file, header, types, functions, origins };
+    mix.functions[unit.functions.clone()].iter().try_for_each(|function| one.function(function))
 }
 
 /// Types of a unit.

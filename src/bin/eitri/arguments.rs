@@ -12,11 +12,15 @@ use eitri::lower::{Consumer, Policy};
 use eitri::model::WarningKind;
 use eitri::op;
 use eitri::schema::Schema;
+use eitri::track;
+
+use super::lint::LintArguments;
+use super::stats::StatsArguments;
 
 /// Write, check, print and explain the debug information of GPU code.
 ///
-/// Exit codes: 0 for success; 1 if `check` found a difference, a vector of `conform` failed, or an evaluation of `eval`
-/// or `explain` failed; 2 if the input or the arguments cannot be used.
+/// Exit codes: 0 for success; 1 if `check` found a difference, `lint` a mistake, a vector of `conform` failed, or an
+/// evaluation of `eval` or `explain` failed; 2 if the input or the arguments cannot be used.
 #[derive(Debug, Parser)]
 #[command(name = "eitri", version)]
 pub struct Arguments {
@@ -30,12 +34,14 @@ pub enum Command {
     ///
     /// Information that the consumer's format cannot express is an error. With --partial it is omitted, and listed on
     /// standard error.
-    #[command(after_help = "Example: eitri emit scale.json --object scale_code.o --for llvm -o scale.o")]
+    #[command(after_help = "Example: eitri emit scale.json --object scale_code.o --for llvm -o scale.o\n\
+                            Example: eitri emit d.json --object k.ptx --for cuda-gdb -o out.ptx")]
     Emit {
         /// Description; `-` is standard input.
         description: PathBuf,
-        /// Object file with the code, relocatable or linked, to which the debug sections are added. Without this
-        /// option, the output is a relocatable object of the debug sections alone, with undefined symbols.
+        /// Object file with the code, relocatable or linked, to which the debug sections are added; for `cuda-gdb`, the
+        /// text of the PTX. Without this option, the output is a relocatable object of the debug sections alone, with
+        /// undefined symbols.
         #[arg(long, value_name = "FILE")]
         object: Option<PathBuf>,
         #[command(flatten)]
@@ -61,6 +67,9 @@ pub enum Command {
     /// Each difference is printed. Raw expressions of the description cannot be compared, and are listed as unproven.
     /// Files of split units are read from the folder of the object, by their names in it.
     ///
+    /// A cubin that ptxas made of PTX for `cuda-gdb` is compared by way of the lines of the PTX, and the number of pcs at
+    /// which the debugger finds each variable is printed.
+    ///
     /// In a SPIR-V module, every debug instruction is checked by the rules of its specification.
     #[command(after_help = "Example: eitri check scale.json scale.o --for llvm\n\
                             Example: eitri check kernel.spv")]
@@ -78,6 +87,25 @@ pub enum Command {
         /// Suppress findings of this kind: `extra`, units, types, files and frames that the description does not have.
         #[arg(long, requires = "object", value_name = "KIND", value_parser = ["extra"])]
         allow: Vec<String>,
+        /// Also judge the locations of the description by its statements `code`.
+        #[arg(long, requires = "object")]
+        code: bool,
+    },
+    /// Derive the locations of variables from statements `code` of a description, which declare what instructions do to
+    /// storage and which variable has which value.
+    ///
+    /// The output is the description with these locations. Assignments of values that some path of a lane does not
+    /// define are listed on standard error; such a variable has no location there.
+    #[command(after_help = "Example: eitri locate kernel.json -o located.json")]
+    Locate {
+        /// Description; `-` is standard input.
+        description: PathBuf,
+        /// Locations of a variable that has several at once.
+        #[arg(long, value_enum, default_value_t = Keep::All)]
+        keep: Keep,
+        /// Output file; `-` is standard output.
+        #[arg(short, long, value_name = "FILE")]
+        output: PathBuf,
     },
     /// Print the debug sections of an object file, or the debug instructions of a SPIR-V module.
     ///
@@ -101,6 +129,65 @@ pub enum Command {
         /// Encoding of vendor operations, which a file does not record.
         #[arg(long, value_enum, default_value_t = Dialect::Llvm)]
         dialect: Dialect,
+    },
+    /// Add debug instructions to a SPIR-V module, from its own names, types, lines and control flow.
+    ///
+    /// Compile without optimization, with names and lines: naga, DXC and glslang write them if asked for debug
+    /// information. Properties that the instruction set cannot express are listed on standard error. The output is read
+    /// back and compared with the description; exit code 1 if they differ.
+    #[cfg(feature = "spirv")]
+    #[command(after_help = "Example: eitri attach shader.spv --source shader.wgsl --for vulkan -o debug.spv")]
+    Attach {
+        /// SPIR-V module; `-` is standard input.
+        module: PathBuf,
+        /// Reader of the output. The default is `vulkan` for a module with logical addressing, otherwise `opencl`.
+        #[arg(long = "for", value_name = "READER", value_parser = eitri::spirv::Mode::NAMES)]
+        reader: Option<String>,
+        /// Source file, whose path and text the debug instructions get. The default is what `OpSource` has.
+        #[arg(long, value_name = "FILE")]
+        source: Option<PathBuf>,
+        /// Number of the source language in SPIR-V, such as 10 for WGSL. The default is that of `OpSource`.
+        #[arg(long, value_name = "NUMBER")]
+        language: Option<u32>,
+        /// Remove the debug instructions of the module first.
+        #[arg(long)]
+        replace: bool,
+        /// Output file; `-` is standard output.
+        #[arg(short, long, value_name = "FILE")]
+        output: PathBuf,
+    },
+    /// Remove the debug instructions and lines of any producer from a SPIR-V module.
+    ///
+    /// Names, types, constants and `OpSource` stay.
+    #[cfg(feature = "spirv")]
+    #[command(after_help = "Example: eitri strip debug.spv -o shader.spv")]
+    Strip {
+        /// SPIR-V module; `-` is standard input.
+        module: PathBuf,
+        /// Output file; `-` is standard output.
+        #[arg(short, long, value_name = "FILE")]
+        output: PathBuf,
+    },
+    /// Judge the debug information of object files, without a description.
+    ///
+    /// Each finding is printed with its evidence: the instruction that set a register, the symbol that is missing, the
+    /// rows of a frame. Objects of any producer for AMD GPUs, NVIDIA's GPUs and CPUs are accepted.
+    #[command(after_help = "Example: eitri lint kernel.hsaco\n\
+                            Example: eitri lint *.hsaco --format sarif --fail-on warning\n\
+                            Example: eitri lint --explain register-as-memory")]
+    Lint {
+        #[command(flatten)]
+        lint: LintArguments,
+    },
+    /// Measure the part of the code in which the variables of object files have a location.
+    ///
+    /// `sound` omits the locations in which `lint` finds an error. JSON has the numbers of the statistics of
+    /// llvm-dwarfdump, version 9, under the same names.
+    #[command(after_help = "Example: eitri stats kernel.hsaco\n\
+                            Example: eitri stats *.hsaco --format json")]
+    Stats {
+        #[command(flatten)]
+        stats: StatsArguments,
     },
     /// Run conformance vectors with the built-in evaluator.
     ///
@@ -412,6 +499,24 @@ impl From<Dialect> for op::Dialect {
             Dialect::Legacy => Self::Legacy,
             Dialect::Dwarf5 => Self::Dwarf5,
             Dialect::Dwarf6 => Self::Dwarf6,
+        }
+    }
+}
+
+/// Locations of a variable that are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Keep {
+    /// All locations.
+    All,
+    /// One at a time: the one that lasts longest.
+    One,
+}
+
+impl From<Keep> for track::Keep {
+    fn from(keep: Keep) -> Self {
+        match keep {
+            Keep::All => Self::All,
+            Keep::One => Self::One,
         }
     }
 }

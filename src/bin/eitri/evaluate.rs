@@ -5,10 +5,13 @@ use std::path::Path;
 use eitri::Consumer;
 use eitri::conform::{Found, Machine, Read, Target, location};
 use eitri::dump::{figure, steps};
-use eitri::eval::{self, Body, Context, CurrentObject, DebugInfo, Element, Snapshot, Value, WithDebugInfo};
+use eitri::eval::{
+    self, Body, Context, CurrentObject, DebugInfo, Element, PtxRegisters, Snapshot, Value, WithDebugInfo,
+};
 use eitri::op::{Dialect, DraftCodes, Encoding, text};
+use eitri::read::nvidia::RegisterMap;
 use eitri::read::{Dwarf, Object};
-use eitri::target::Wave;
+use eitri::target::{Space, Wave};
 use eitri::{Result, target};
 
 use super::arguments::{Pc, Question};
@@ -36,7 +39,7 @@ pub fn answer(question: &Question, is_drawn: bool) -> Result<Answer, Failure> {
         let initial = initial(question, &machine, &target)?;
         let context =
             Context { initial: &initial, kind: question.kind.into(), ..machine.context(encoding, &target) };
-        let asked = Asked { body: Body::Expression(&expr), bits: question.read, is_drawn };
+        let asked = Asked { body: Body::Expression(&expr), bits: question.read, is_drawn, space: None };
         return Ok(asked.answer(&machine.snapshot, &machine.snapshot, &context, &target));
     };
     let file = Path::new(subject);
@@ -58,9 +61,25 @@ pub fn answer(question: &Question, is_drawn: bool) -> Result<Answer, Failure> {
         object: CurrentObject::Unspecified,
         ..machine.context(unit.encoding, &target)
     };
-    let whole = WithDebugInfo::new(&info, &machine.snapshot, context);
+    // The registers of PTX, which the expressions of a cubin name, are in those of the processor.
+    let map = RegisterMap::read(&object).map_err(of(file))?;
+    let mapped = pc.filter(|_| machine.frame == 0).and_then(|pc| map.at(&object, pc));
+    let through = match target.built_in().filter(|target| target.has_lane_expressions() && !object.is_ptx()) {
+        Some(built_in) => {
+            let by = mapped.map_or(0, |(_, by)| by);
+            Some(PtxRegisters::new(&machine.snapshot, built_in, mapped.map(|(function, _)| function), by))
+        }
+        None => None,
+    };
+    let inner: &dyn eval::Machine = match &through {
+        Some(through) => through,
+        None => &machine.snapshot,
+    };
+    let whole = WithDebugInfo::new(&info, inner, context);
+    let class = entry.number(eitri::gimli::DW_AT_address_class).filter(|_| object.is_cubin());
+    let space = class.zip(target.built_in()).and_then(|(class, target)| target.space_of_class(class));
     let bits = question.read.or_else(|| entry.ty()?.size_bits());
-    let asked = Asked { body: info.body(entry), bits, is_drawn };
+    let asked = Asked { body: info.body(entry), bits, is_drawn, space };
     Ok(asked.answer(&whole, &machine.snapshot, &context, &target))
 }
 
@@ -71,6 +90,8 @@ struct Asked<'a> {
     body: Body<'a>,
     bits: Option<u64>,
     is_drawn: bool,
+    /// Space of the variable's memory places, where expressions have addresses alone.
+    space: Option<&'a Space>,
 }
 
 impl Asked<'_> {
@@ -81,7 +102,12 @@ impl Asked<'_> {
         context: &Context<'_>,
         target: &Target,
     ) -> Answer {
-        let told = steps(self.body, machine, context, target.built_in());
+        let mut told = steps(self.body, machine, context, target.built_in());
+        if let (Some(space), Ok(Element::Location(location))) = (self.space, &mut told.result) {
+            let layout = eval::SpaceLayout { address_bits: space.address_bits, per: space.per };
+            *location =
+                location.in_space(space.id, layout, machine.lane().and_then(|lane| lane.try_into().ok()));
+        }
         let read = match (&told.result, self.bits) {
             (Ok(Element::Location(location)), Some(bits @ 1..)) => Some(Read::at(location, bits, machine)),
             _ => None,

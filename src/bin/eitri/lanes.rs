@@ -12,7 +12,7 @@ use super::evaluate::{dialect, stops, target_of};
 use super::{Failure, input, of};
 
 /// Finds the requested positions of lanes.
-pub fn told(question: &Question, function: Option<&str>) -> Result<Lanes, Failure> {
+pub fn positions(question: &Question, function: Option<&str>) -> Result<Lanes, Failure> {
     let file = Path::new(&question.subject);
     let bytes = input(file)?;
     let object = Object::read(&bytes).map_err(of(file))?;

@@ -3,9 +3,15 @@
 #![forbid(unsafe_code)]
 
 mod arguments;
+mod containers;
 mod evaluate;
 mod hints;
 mod lanes;
+mod lint;
+#[cfg(feature = "spirv")]
+mod modules;
+mod progress;
+mod stats;
 mod targets;
 
 use std::io::{self, Read, Write};
@@ -15,18 +21,22 @@ use std::process::ExitCode;
 use arguments::{Arguments, Command, policy};
 use clap::{CommandFactory, Parser};
 use eitri::Error;
-use eitri::check::{Kind, check_code, check_split};
+use eitri::check::{self, Finding, Kind, check_code, check_split};
 use eitri::conform::{File, Report};
 use eitri::dump::{DumpOptions, lane_chart, print_to};
 use eitri::emit::elf::{Attach, Code, Existing, attach_with, new_object_with, write_file};
+use eitri::emit::ptx;
 use eitri::error::ErrorKind;
+use eitri::json::locate;
 use eitri::lower::lower;
 use eitri::model::Module;
 use eitri::read::{Dwarf, Object};
 use eitri::schema::Schema;
 #[cfg(feature = "spirv")]
 use eitri::spirv;
+use eitri::track;
 use evaluate::Answer;
+use progress::Progress;
 
 /// Differences, failed vectors or a failed evaluation.
 const FINDINGS: u8 = 1;
@@ -79,12 +89,18 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
             let written =
                 lower(&module, &consumer, policy(partial)).map_err(hints::if_refused(&description, hint))?;
             let (target, sections) = (module.target(), &written.sections);
+            let existing = if replace { Existing::Replace } else { Existing::Refuse };
             let bytes = match &object {
+                _ if consumer.has_line_directives => {
+                    let text = ptx_text(object.as_deref())?;
+                    let how = ptx::Attach { existing, lines: written.lines.as_ref() };
+                    let of_object = hints::if_there(object.as_deref().unwrap_or(Path::new("-")));
+                    ptx::attach(&text, target, sections, &how).map_err(of_object)?.into_bytes()
+                }
                 None => new_object_with(target, &Code::elsewhere(sections), sections, compression)?,
                 Some(file) => {
                     let bytes = input(file)?;
                     check_code(&module, &bytes).map_err(of(file))?;
-                    let existing = if replace { Existing::Replace } else { Existing::Refuse };
                     let how = Attach { existing, compression };
                     attach_with(&bytes, target, sections, &how).map_err(hints::if_there(file))?
                 }
@@ -114,30 +130,38 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
             for (file, bytes) in split {
                 write_file(file, &bytes)?;
             }
-            match output.as_os_str() == "-" {
-                true => print(&bytes)?,
-                false => write_file(&output, &bytes)?,
-            }
+            output_bytes(&output, &bytes)?;
             Ok(ExitCode::SUCCESS)
         }
         #[cfg(feature = "spirv")]
         Command::Check { description: file, object: None, .. } => {
+            let progress = Progress::begin("check", &file);
             let words = module(&input(&file)?).map_err(of(&file))?;
             let report = spirv::validate(&spirv::read(&words).map_err(of(&file))?);
+            drop(progress);
             print(format!("{report}\n").as_bytes())?;
             Ok(if report.is_clean() { ExitCode::SUCCESS } else { ExitCode::from(FINDINGS) })
         }
         #[cfg(not(feature = "spirv"))]
         Command::Check { object: None, .. } => Err(Failure("there is no object to compare with".into())),
-        Command::Check { description, object: Some(object), reader, partial, allow } => {
+        Command::Check { description, object: Some(object), reader, partial, allow, code } => {
             let consumer = reader.consumer()?;
+            let progress = Progress::begin("check", &object);
             let (text, bytes) = (input(&description)?, input(&object)?);
             if hints::is_elf(&text) && hints::is_json(&bytes) {
                 let (first, second) = (object.display(), description.display());
                 return Err(not_described(&description)
                     .and(&format!("the description comes first: eitri check {first} {second}")));
             }
-            let mut module = described(&description, &text)?;
+            let (mut module, all) = match code {
+                true => track::Code::from_json(&text).map_err(of(&description))?,
+                false => (described(&description, &text)?, Vec::new()),
+            };
+            if consumer.has_line_directives && !ptx::is_ptx(&bytes) {
+                let coverage = check::coverage(&module, &consumer, &bytes).map_err(of(&object))?;
+                print(format!("{coverage}\n").as_bytes())?;
+                return Ok(if coverage.is_clean() { ExitCode::SUCCESS } else { ExitCode::from(FINDINGS) });
+            }
             if consumer.is_split {
                 file_name(&object)?;
                 module.set_split_names(skeletons(&bytes).map_err(of(&object))?)?;
@@ -158,12 +182,31 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
             if !allow.is_empty() {
                 report = report.without(Kind::Extra);
             }
+            let judged = judge(&module, &all).map_err(of(&description))?;
+            report.findings.extend(judged.iter().flat_map(|judged| judged.stale.iter().map(Finding::from)));
+            drop(progress);
+            if code {
+                print(totals(&judged).as_bytes())?;
+            }
             print(format!("{report}\n").as_bytes())?;
             Ok(if report.is_clean() { ExitCode::SUCCESS } else { ExitCode::from(FINDINGS) })
+        }
+        Command::Locate { description, keep, output } => {
+            let text = input(&description)?;
+            if hints::is_elf(&text) {
+                return Err(not_described(&description));
+            }
+            let located = locate(&text, keep.into()).map_err(of(&description))?;
+            for unproven in &located.unproven {
+                eprintln!("unproven: {unproven}");
+            }
+            output_bytes(&output, located.text.as_bytes())?;
+            Ok(ExitCode::SUCCESS)
         }
         Command::Dump { file, verbose, split, target, dialect } => {
             let target = target.as_deref().map(targets::named).transpose()?;
             let (target, dialect, options) = (target.as_ref(), dialect.into(), DumpOptions { verbose });
+            let _progress = Progress::beside_output("dump", &file);
             let bytes = input(&file)?;
             #[cfg(feature = "spirv")]
             if spirv::is_module(&bytes) {
@@ -193,11 +236,57 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
             }
             Ok(ExitCode::SUCCESS)
         }
+        #[cfg(feature = "spirv")]
+        Command::Attach { module, reader, source, language, replace, output } => {
+            let attached = modules::attach(&modules::Request {
+                module: &module,
+                reader: reader.as_deref(),
+                source: source.as_deref(),
+                language,
+                replace,
+            })?;
+            for omission in &attached.omissions {
+                eprintln!("omitted: {omission}");
+            }
+            if !attached.checked.is_clean() {
+                eprintln!("{}", attached.checked);
+                return Ok(ExitCode::from(FINDINGS));
+            }
+            output_bytes(&output, &attached.bytes)?;
+            Ok(ExitCode::SUCCESS)
+        }
+        #[cfg(feature = "spirv")]
+        Command::Strip { module, output } => {
+            let words = modules::words(&module)?;
+            output_bytes(&output, &modules::bytes(&spirv::strip(&words).map_err(of(&module))?))?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Lint { lint } => {
+            let (text, fails, failures) = lint.run()?;
+            print(text.as_bytes())?;
+            for Failure(what) in &failures {
+                eprintln!("eitri: {what}");
+            }
+            Ok(match (failures.is_empty(), fails) {
+                (false, _) => ExitCode::from(UNUSABLE),
+                (true, true) => ExitCode::from(FINDINGS),
+                (true, false) => ExitCode::SUCCESS,
+            })
+        }
+        Command::Stats { stats } => {
+            let (text, failures) = stats.run();
+            print(text.as_bytes())?;
+            for Failure(what) in &failures {
+                eprintln!("eitri: {what}");
+            }
+            Ok(if failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(UNUSABLE) })
+        }
         Command::Conform { files, json, only } => {
             let read = |path: &PathBuf| File::from_json(input(path)?).map_err(of(path));
             let read = files.iter().map(read).collect::<Result<Vec<_>, Failure>>()?;
             let mut report = Report::default();
             for (path, file) in files.iter().zip(&read) {
+                let _progress = Progress::begin("conform", path);
                 let name = (files.len() > 1).then(|| path.display().to_string());
                 file.run(&only, name.as_deref(), &mut report);
             }
@@ -212,7 +301,7 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Explain { question, lanes, function, svg } => {
             let (text, is_result, figure) = match lanes {
                 true => {
-                    let told = lanes::told(&question, function.as_deref())?;
+                    let told = lanes::positions(&question, function.as_deref())?;
                     let is_known = told.stops.iter().all(|stop| stop.lanes.is_ok());
                     (told.to_string(), is_known, svg.is_some().then(|| lane_chart(&told)))
                 }
@@ -252,6 +341,29 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
             Ok(ExitCode::SUCCESS)
         }
     }
+}
+
+/// Writes a file, or standard output.
+fn output_bytes(file: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    match file.as_os_str() == "-" {
+        true => print(bytes)?,
+        false => write_file(file, bytes)?,
+    }
+    Ok(())
+}
+
+/// Judges the locations of a description by the statements about code.
+fn judge(module: &Module, all: &[track::Code]) -> eitri::Result<Vec<track::Report>> {
+    all.iter().map(|code| Ok(code.track()?.judge(module))).collect()
+}
+
+/// Totals of all functions: what is claimed, right and recoverable, and locations that cannot be judged.
+fn totals(judged: &[track::Report]) -> String {
+    let sum = |of: fn(&track::Report) -> u64| judged.iter().map(of).sum::<u64>();
+    let [claimed, right, recoverable] =
+        [sum(|one| one.claimed), sum(|one| one.right), sum(|one| one.recoverable)];
+    let unjudged = sum(|one| one.unjudged.len() as u64);
+    format!("code: {claimed} claimed, {right} right, {recoverable} recoverable, {unjudged} not judged\n")
 }
 
 /// The manual page of a command, or of the program.
@@ -298,6 +410,14 @@ fn skeletons(object: &[u8]) -> eitri::Result<Vec<String>> {
     let dwarf = Dwarf::read(&object)?;
     let names = dwarf.units().iter().filter_map(|unit| unit.dwo_name.as_deref());
     Ok(names.map(String::from).collect())
+}
+
+/// Reads the text of PTX to which debug information is added.
+fn ptx_text(object: Option<&Path>) -> Result<String, Failure> {
+    let what = "the consumer reads PTX: --object gives the text";
+    let file = object.ok_or_else(|| Failure(what.into()))?;
+    let text = String::from_utf8(input(file)?).ok().filter(|text| ptx::is_ptx(text.as_bytes()));
+    text.ok_or_else(|| of(file)(ErrorKind::BadArgument(what.into()).into()))
 }
 
 fn describe(file: &Path) -> Result<Module, Failure> {

@@ -107,17 +107,13 @@ pub(in crate::build) fn check(module: &Module) -> Result<(), Wrong> {
     if module.frame_rules.is_empty() {
         return Ok(());
     }
-    let mut by_column: Vec<&FrameRule> = Vec::new();
     for function in module.functions.keys() {
         let rules = module.frame(function);
         if rules.is_empty() {
             continue;
         }
-        by_column.clear();
-        by_column.extend(rules);
-        by_column.sort_unstable_by_key(|rule| (rule.column, rule.start));
         let frame = Frame { module, function, rules };
-        frame.check_pcs(&by_column)?;
+        frame.check_pcs()?;
         frame.check_places()?;
         frame.check_cycles()?;
         frame.check_registers()?;
@@ -141,8 +137,9 @@ impl<'m> Frame<'m> {
     }
 
     /// Refuses two rules of a register at one pc, and pcs without the canonical frame address or return address.
-    fn check_pcs(&self, by_column: &[&FrameRule]) -> Result<(), Wrong> {
+    fn check_pcs(&self) -> Result<(), Wrong> {
         let size = self.module.functions[self.function].bytes;
+        let by_column: Vec<&FrameRule> = self.module.frame_by_column(self.function).collect();
         let frames = self.module.target.call_frames();
         let needed = |column: Column| match column {
             Column::Cfa => true,
@@ -166,19 +163,19 @@ impl<'m> Frame<'m> {
             let mut said = 0;
             for rule in by_column.iter().filter(|rule| rule.column == column) {
                 if rule.pcs().start > said && needed(column) {
-                    return Err(self.nothing_said(column, said..rule.pcs().start).into());
+                    return Err(self.missing_rule(column, said..rule.pcs().start).into());
                 }
                 said = rule.pcs().end;
             }
             if said < size && needed(column) {
-                return Err(self.nothing_said(column, said..size).into());
+                return Err(self.missing_rule(column, said..size).into());
             }
         }
         Ok(())
     }
 
     #[cold]
-    fn nothing_said(&self, column: Column, pcs: Range<u64>) -> Error {
+    fn missing_rule(&self, column: Column, pcs: Range<u64>) -> Error {
         let what = match column {
             Column::Cfa => "a frame needs a rule for the canonical frame address at every pc",
             Column::Register(_) => {
@@ -192,18 +189,18 @@ impl<'m> Frame<'m> {
     fn check_places(&self) -> Result<()> {
         let (module, of) = (self.module, &self.module.functions[self.function]);
         let unit = module.scopes[of.scope].unit;
+        // Rules of one column are sorted by pc and disjoint.
+        let cfas = self.rules.iter().filter(|rule| rule.column == Column::Cfa);
+        let of_lanes: Vec<_> = cfas.filter_map(|cfa| Some((cfa, lane_space(module, cfa)?))).collect();
         for rule in self.rules {
             let Column::Register(reg) = rule.column else { continue };
             if !module.nodes(rule.loc).any(|node| node == Node::Cfa) {
                 continue;
             }
-            for cfa in self.rules.iter().filter(|other| other.column == Column::Cfa) {
-                let pcs = rule.pcs().start.max(cfa.pcs().start)..rule.pcs().end.min(cfa.pcs().end);
-                if let Some(space) = lane_space(module, cfa)
-                    && !pcs.is_empty()
-                {
-                    return Err(self.error(no_lane(module, space), rule.column, pcs));
-                }
+            let before = of_lanes.partition_point(|(cfa, _)| cfa.end <= rule.start);
+            if let Some(&(cfa, space)) = of_lanes.get(before).filter(|(cfa, _)| cfa.start < rule.end) {
+                let pcs = rule.start.max(cfa.start).into()..rule.end.min(cfa.end).into();
+                return Err(self.error(no_lane(module, space), rule.column, pcs));
             }
             let Some(extent) = &of.frame_extent else { continue };
             let bits = |bytes: i64| bytes.unsigned_abs().saturating_mul(8);
@@ -231,8 +228,7 @@ impl<'m> Frame<'m> {
         }
         // Rules that form a cycle at a pc all apply at the start of the last of them.
         for rule in self.rules {
-            let mut path = vec![rule.column];
-            if self.comes_back(rule, rule.start, &mut path) {
+            if self.comes_back(rule) {
                 let what = "the rule depends on itself through entry values";
                 return Err(self.wrong(what, rule.column, rule.pcs()));
             }
@@ -246,20 +242,24 @@ impl<'m> Frame<'m> {
         let all: HashSet<Reg> = self.rules.iter().filter_map(from).collect();
         let is_one = |rule: &&FrameRule| matches!(rule.column, Column::Register(reg) if all.contains(&reg));
         for rule in self.rules.iter().filter(is_one) {
-            let (mut path, mut last) = (Vec::new(), rule);
-            while let Some(reg) = from(last).filter(|reg| !path.contains(reg)) {
-                if Column::Register(reg) == rule.column {
+            let mut last = rule;
+            // A longer chain leads into a cycle of other registers.
+            for _ in 0..all.len() {
+                let Some(reg) = from(last) else { break };
+                let column = Column::Register(reg);
+                if column == rule.column {
                     let what = "registers that are saved in each other depend on themselves";
                     return Err(self.wrong(what, rule.column, rule.pcs()));
                 }
-                path.push(reg);
-                let is_next =
-                    |next: &&FrameRule| next.column == Column::Register(reg) && next.covers(rule.start);
-                let Some(next) = self.rules.iter().find(is_next) else { break };
+                let Some(next) = self.rule_at(column, rule.start) else { break };
                 last = next;
             }
         }
         Ok(())
+    }
+
+    fn rule_at(&self, column: Column, pc: u32) -> Option<&'m FrameRule> {
+        self.module.frame_rule(self.function, column, pc.into())
     }
 
     /// Returns the other register, of equal size, in which a register is saved.
@@ -272,27 +272,25 @@ impl<'m> Frame<'m> {
         }
     }
 
-    /// Whether the dependencies of a rule at a pc lead back to the first column of the path.
-    fn comes_back(&self, rule: &FrameRule, pc: u32, path: &mut Vec<Column>) -> bool {
-        let root = self.module.nodes(rule.loc).last();
-        let is_plain = matches!(root, Some(Node::Register(_) | Node::Undefined));
-        // An expression starts with the canonical frame address on the stack.
-        let first = (rule.column != Column::Cfa && !is_plain).then_some(Column::Cfa);
-        let entries = self.module.nodes(rule.loc).filter_map(|node| match node {
-            Node::EntryRegister(reg) => Some(Column::Register(reg)),
-            _ => None,
-        });
-        for column in first.into_iter().chain(entries) {
-            if column == path[0] {
-                return true;
-            }
-            let next = self.rules.iter().find(|rule| rule.column == column && rule.covers(pc));
-            if let Some(next) = next
-                && !path.contains(&column)
-            {
-                path.push(column);
-                if self.comes_back(next, pc, path) {
+    /// Whether the dependencies of a rule, at its start, lead back to its column.
+    fn comes_back(&self, rule: &'m FrameRule) -> bool {
+        let (mut waiting, mut known) = (vec![rule], HashSet::new());
+        while let Some(next) = waiting.pop() {
+            let root = self.module.nodes(next.loc).last();
+            let is_plain = matches!(root, Some(Node::Register(_) | Node::Undefined));
+            // An expression starts with the canonical frame address on the stack.
+            let first = (next.column != Column::Cfa && !is_plain).then_some(Column::Cfa);
+            let entries = self.module.nodes(next.loc).filter_map(|node| match node {
+                Node::EntryRegister(reg) => Some(Column::Register(reg)),
+                _ => None,
+            });
+            for column in first.into_iter().chain(entries) {
+                crate::work::step();
+                if column == rule.column {
                     return true;
+                }
+                if known.insert(column) {
+                    waiting.extend(self.rule_at(column, rule.start));
                 }
             }
         }

@@ -169,7 +169,8 @@ impl Builder {
         Ok(all)
     }
 
-    /// Adds a vector of `count` elements. A vector of three takes the room of four, as in OpenCL.
+    /// Adds a vector of `count` elements. A vector of three takes the room of four, as in OpenCL; in a
+    /// [shader](crate::target::Target::shader), of three.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`](crate::error::ErrorKind::UnknownId);
@@ -178,7 +179,7 @@ impl Builder {
         self.known_types(unit, [of])?;
         self.known_unit(unit)?;
         self.whole_bytes(of).map_err(|error| error.or_at(self.module.at_unit(unit)))?;
-        let room = if count == 3 { 4 } else { count };
+        let room = if count == 3 && !self.module.target.is_shader() { 4 } else { count };
         let bits = |count| self.module.types[of].bits.and_then(|bits| bits.checked_mul(count));
         let (bits, value_bits) = (bits(room), bits(count));
         let kind = TypeKind::Vector { of, count };

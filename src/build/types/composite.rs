@@ -286,7 +286,7 @@ impl Builder {
         let name = name.map(|name| self.name_in(unit, name)).transpose()?;
         let id = self.module.types.next_key();
         let parent = Some(self.module.units[unit].scope);
-        let scope = self.module.scopes.push(Scope::new(unit, parent, ScopeKind::Type(id)));
+        let scope = self.module.scopes.push(Scope::new(unit, parent, ScopeKind::Type(id), None));
         let composite = Composite {
             kind,
             name,
@@ -332,10 +332,11 @@ impl Builder {
 
     fn checked_member(&mut self, of: TypeId, member: &DataMember<'_>) -> Result<Member> {
         let (unit, has) = self.complete(of)?;
+        let DataMember { name, member } = member;
         let at = || self.module.at_type(of);
         self.known_types(unit, [member.ty])?;
         let of_type = self.module.types[member.ty].bits;
-        let what = || match member.name {
+        let what = || match *name {
             "" => format!("a member of {}", self.module.called(of)),
             name => format!("member `{name}` of {}", self.module.called(of)),
         };
@@ -353,15 +354,7 @@ impl Builder {
         if needs > has {
             return does_not_fit(needs, has);
         }
-        Ok(Member {
-            name: self.some_name(member.name).map_err(|error| error.or_at(self.module.at_type(of)))?,
-            ty: member.ty,
-            offset_bits: member.offset_bits,
-            bits: member.bits,
-            accessibility: member.accessibility,
-            is_mutable: member.is_mutable,
-            is_artificial: member.is_artificial,
-            line: member.line,
-        })
+        let name = self.some_name(name).map_err(|error| error.or_at(self.module.at_type(of)))?;
+        Ok(Member { name, ..*member })
     }
 }

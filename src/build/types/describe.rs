@@ -1,59 +1,29 @@
 //! Further properties of types and members.
 
+use crate::build::properties::methods;
 use crate::build::{Builder, InScope};
 use crate::error::{Count, Error, ErrorKind, Result};
-use crate::model::{Accessibility, FileId, Passed, ScopeId, SourceLine, Type, TypeId, TypeKind};
+use crate::model::entities::member_properties;
+use crate::model::{Accessibility, FileId, Member, Passed, ScopeId, SourceLine, Type, TypeId, TypeKind};
 
 /// A member of a structure, class, union or variant, for [`Builder::data_member`]. DWARF 5 section 5.7.6.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DataMember<'a> {
     pub(super) name: &'a str,
-    pub(super) ty: TypeId,
-    pub(super) offset_bits: u64,
-    pub(super) bits: Option<u64>,
-    pub(super) accessibility: Option<Accessibility>,
-    pub(super) is_mutable: bool,
-    pub(super) is_artificial: bool,
-    pub(super) line: Option<SourceLine>,
+    /// The member, without its name.
+    pub(super) member: Member,
 }
 
 impl<'a> DataMember<'a> {
     /// Returns a member at `offset` bytes from the start of the object. An empty name means unnamed.
     pub fn new(name: &'a str, ty: TypeId, offset: u64) -> Self {
-        Self {
-            name,
-            ty,
-            // No structure has this many bits.
-            offset_bits: offset.saturating_mul(8),
-            bits: None,
-            accessibility: None,
-            is_mutable: false,
-            is_artificial: false,
-            line: None,
-        }
+        // No structure has 2^64 bits.
+        Self { name, member: Member::new(None, ty, offset.saturating_mul(8), None) }
     }
 
     /// Returns a bit field: `bits` bits from bit `offset_bits`, counted from the first bit of the object.
     pub fn bit_field(name: &'a str, ty: TypeId, offset_bits: u64, bits: u64) -> Self {
-        Self { offset_bits, bits: Some(bits), ..Self::new(name, ty, 0) }
-    }
-
-    /// Sets the accessibility.
-    #[must_use]
-    pub fn accessibility(self, accessibility: Accessibility) -> Self {
-        Self { accessibility: Some(accessibility), ..self }
-    }
-
-    /// Marks the member as changeable in a constant object: C++'s `mutable`.
-    #[must_use]
-    pub fn mutable(self) -> Self {
-        Self { is_mutable: true, ..self }
-    }
-
-    /// Marks the member as made by the compiler.
-    #[must_use]
-    pub fn artificial(self) -> Self {
-        Self { is_artificial: true, ..self }
+        Self { name, member: Member::new(None, ty, offset_bits, Some(bits)) }
     }
 
     /// Sets the file and line of the declaration. Lines count from 1.
@@ -65,9 +35,11 @@ impl<'a> DataMember<'a> {
     /// Sets the file, line and column of the declaration.
     #[must_use]
     pub fn declared_at(self, line: SourceLine) -> Self {
-        Self { line: Some(line), ..self }
+        Self { member: Member { line: Some(line), ..self.member }, ..self }
     }
 }
+
+member_properties! { methods (value) DataMember; }
 
 /// Describes further properties of a type. Made by [`Builder::describe_type`].
 #[derive(Debug)]

@@ -243,16 +243,7 @@ impl Builder {
 
     /// Returns a type of an existing unit, without optional properties.
     fn type_of_unit(&self, unit: UnitId, kind: TypeKind, bits: Option<u64>) -> Type {
-        Type {
-            unit,
-            kind,
-            bits,
-            value_bits: bits,
-            scope: self.module.units[unit].scope,
-            line: None,
-            alignment: None,
-            is_declaration: false,
-        }
+        Type::new(unit, kind, bits, bits, self.module.units[unit].scope)
     }
 
     /// Interns a name; `None` for an empty one.

@@ -144,11 +144,9 @@ impl<'a> Described<'a> {
         let (module, index) = (self.module, self.index);
         let is_abstract = instance.is_none() && module.function_of(scope).is_some();
         let mut all = Vec::new();
-        all.extend(index.variables[scope].iter().map(|&id| {
-            match is_abstract && !module.is_static_member(id) {
-                true => Entity::Abstract(id),
-                false => Entity::Variable(id),
-            }
+        all.extend(index.variables.of(scope).map(|id| match is_abstract && !module.is_static_member(id) {
+            true => Entity::Abstract(id),
+            false => Entity::Variable(id),
         }));
         // A function has these once: in the abstract instance, if there is one.
         let is_first = instance.is_none_or(|function| !self.has_abstract(function));
@@ -158,7 +156,7 @@ impl<'a> Described<'a> {
         {
             all.push(Entity::MoreArguments(id));
         }
-        for &id in &index.scopes[scope] {
+        for id in index.scopes.of(scope) {
             match module.scope(id).kind {
                 ScopeKind::Unit | ScopeKind::Type(_) => {}
                 ScopeKind::Function(function) if is_first => {
@@ -175,11 +173,13 @@ impl<'a> Described<'a> {
             }
         }
         if is_first {
-            all.extend(index.imports[scope].iter().copied().map(Entity::Import));
+            all.extend(index.imports.of(scope).map(Entity::Import));
         }
         if instance.is_some() {
-            all.extend(index.labels[scope].iter().copied().map(Entity::Label));
-            all.extend(index.calls[scope].iter().copied().map(Entity::Call));
+            all.extend(index.labels.of(scope).map(Entity::Label));
+            if self.consumer.entries.knows_tag(self.calls().call) {
+                all.extend(index.calls.of(scope).map(Entity::Call));
+            }
         }
         all
     }
@@ -298,7 +298,8 @@ impl<'a> Described<'a> {
 
     /// Adds a source position, in three attributes. Column 0 is absent.
     fn source(self, node: Node<'a>, line: Option<SourceLine>, names: [DwAt; 3]) -> Node<'a> {
-        let file = line.map(|line| Value::File(described(self.module, line.file, self.consumer.version)));
+        let file = line
+            .map(|line| Value::File(described(self.module, self.consumer, line.file, self.consumer.version)));
         let column = line.map(|line| line.column).filter(|&column| column != 0);
         node.with(names[0], file).number(names[1], line.map(|line| line.line)).number(names[2], column)
     }
@@ -419,7 +420,13 @@ impl<'a> Described<'a> {
                 node = node.flag(name, function.calls == Some(calls) && is_gnu == self.has_gnu_calls());
             }
         }
-        node = node.located(dw::DW_AT_frame_base, function.frame_base);
+        node = match function.frame_base {
+            // Stack slots count from the canonical frame address, which is the frame base.
+            None if consumer.variable_space.is_some() && module.target.has_lane_expressions() => {
+                node.with(dw::DW_AT_frame_base, Some(Value::Expr(&[0x9c])))
+            }
+            base => node.located(dw::DW_AT_frame_base, base),
+        };
         node = node.located(dw::DW_AT_static_link, function.static_link);
         node = node.elsewhere(consumer.lane_pc.into_iter().chain(consumer.active_lane));
         let templates = if has_abstract { &[][..] } else { &function.templates };
@@ -489,7 +496,9 @@ impl<'a> Described<'a> {
         }
         // A variable that does not move has a location even if its function has no code.
         if entity == Entity::Variable(id) || module.is_placed_without_code(id) {
+            // The space of the places is compared with the places.
             node = node.elsewhere([dw::DW_AT_location, dw::DW_AT_const_value]);
+            node = node.elsewhere(self.consumer.variable_space);
         }
         self.declared(node, variable.line.filter(|_| variable.origin.is_none()).or(declared.line))
     }

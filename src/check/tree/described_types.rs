@@ -3,7 +3,7 @@
 use gimli::constants as dw;
 
 use super::described::{Described, Node, Number};
-use super::tags::{accessibility, encoding, memory_space, passed, tag_of};
+use super::tags::{accessibility, encoding, memory_space, passed};
 use super::{Entity, Value, constant};
 use crate::model::{
     Base, BaseOffset, Composite, Count, Dimension, Discriminant, Member, Node as LocNode, ScopeKind,
@@ -16,7 +16,7 @@ impl<'a> Described<'a> {
     pub(super) fn ty(self, id: TypeId) -> Node<'a> {
         let (module, consumer) = (self.module, self.consumer);
         let ty = module.ty(id);
-        let mut node = Node::new(tag_of(&ty.kind));
+        let mut node = Node::new(ty.kind.tag());
         if let Some(name) = ty.name() {
             node = node.named(module.string(name));
         }
@@ -35,7 +35,7 @@ impl<'a> Described<'a> {
             TypeKind::Pointer { to, space, memory, .. } => {
                 node = node.number(bytes, size.or(Some(0))).entry(type_, to.map(Entity::Type));
                 if let Some(name) = consumer.address_space {
-                    node = node.number(name, Some(space.0).filter(|&space| space != 0));
+                    node = node.number(name, consumer.pointer_space(&module.target, *space));
                 }
                 if let Some(name) = consumer.memory_space {
                     node = node.number(name, memory.map(memory_space));

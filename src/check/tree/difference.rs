@@ -9,7 +9,7 @@ use crate::check::report::Kind;
 use crate::consumer::{DW_AT_LLVM_LANES, DW_AT_LLVM_LANES_AMD};
 use crate::error::Error;
 use crate::op::Dialect;
-use crate::read::Entry;
+use crate::read::{self, Entry};
 
 /// Difference, as expected and found.
 pub(in crate::check) type Different = (String, String);
@@ -53,6 +53,8 @@ impl<'a, 'o> Compared<'a, 'o> {
             if let Value::Elsewhere = expected {
                 continue;
             }
+            // The consumer does not have the attribute.
+            let expected = if found.consumer.entries.knows(*name) { expected } else { &Value::Absent };
             let value = match found.value(entry, *name) {
                 Ok(value) => value,
                 Err(error) => {
@@ -129,15 +131,15 @@ fn kind(name: DwAt) -> Kind {
 /// Returns a difference unless all attributes of an entry are allowed, and occur once. Names are those of the unit's
 /// dialect.
 fn only(entry: Entry<'_, '_>, is_allowed: impl Fn(DwAt) -> bool) -> Result<(), Different> {
-    for (index, attribute) in entry.attributes().enumerate() {
-        let name = attribute.name;
-        let is_again = entry.attributes().take(index).any(|other| other.name == name);
+    for (index, name) in entry.names().enumerate() {
+        let is_again = entry.names().take(index).any(|other| other == name);
         if is_again || !is_allowed(name) {
+            let value = entry.attributes().nth(index).map_or(read::Value::Other, |attribute| attribute.value);
             let is_lanes = name == DW_AT_LLVM_LANES_AMD && entry.unit().encoding.dialect == Dialect::Legacy;
             let name = if is_lanes { DW_AT_LLVM_LANES } else { name };
-            let name = crate::dump::names::attribute(name, &attribute.value);
+            let name = crate::dump::names::attribute(name, &value);
             let expected = if is_again { format!("{name} once") } else { format!("no {name}") };
-            return Err((expected, attribute.value.describe()));
+            return Err((expected, value.describe()));
         }
     }
     Ok(())

@@ -9,22 +9,17 @@ use super::{BASES, Value};
 use crate::check::describe::Describe;
 use crate::check::files::source;
 use crate::consumer::Consumer;
-use crate::model::VariantValues;
+use crate::model::{Function, VariantValues};
 use crate::read::{self, Entry, LineProgram};
 
-/// Attributes that an entry inherits from the entry that it completes.
-const INHERITED: [DwAt; 16] = [
+/// Attributes that an entry inherits from the entry that it completes, besides the flags of functions.
+const INHERITED: [DwAt; 11] = [
     dw::DW_AT_name,
     dw::DW_AT_decl_line,
     dw::DW_AT_decl_column,
     dw::DW_AT_linkage_name,
     // The linkage name before DWARF 4.
     DwAt(0x2007),
-    dw::DW_AT_external,
-    dw::DW_AT_noreturn,
-    dw::DW_AT_main_subprogram,
-    dw::DW_AT_explicit,
-    dw::DW_AT_deleted,
     dw::DW_AT_accessibility,
     dw::DW_AT_virtuality,
     dw::DW_AT_defaulted,
@@ -62,7 +57,7 @@ impl<'o> Found<'_, 'o> {
         Ok(match name {
             dw::DW_AT_ranges if has_code(entry) => {
                 let names = [dw::DW_AT_low_pc, dw::DW_AT_high_pc, dw::DW_AT_ranges];
-                match names.iter().any(|&name| entry.attr(name).is_some()) {
+                match names.iter().any(|&name| entry.has(name)) {
                     true => Value::Code(entry.ranges()?),
                     false => Value::Absent,
                 }
@@ -82,7 +77,7 @@ impl<'o> Found<'_, 'o> {
                 (None, bits) => one(entry, name, bits),
                 (Some(_), Some(_)) => Value::Other("two strides".into()),
             },
-            dw::DW_AT_byte_size if is_pointer(entry) && entry.attr(name).is_none() => {
+            dw::DW_AT_byte_size if is_pointer(entry) && !entry.has(name) => {
                 Value::Number(entry.unit().encoding.address_bytes.into())
             }
             dw::DW_AT_discr => {
@@ -100,7 +95,9 @@ impl<'o> Found<'_, 'o> {
                 None => one(entry, name, entry.inherited(name)),
             },
             name => {
-                let is_inherited = INHERITED.contains(&name) || self.consumer.memory_space == Some(name);
+                let is_flag = Function::FLAGS.iter().any(|(flag, _)| *flag == name);
+                let is_inherited =
+                    INHERITED.contains(&name) || is_flag || self.consumer.memory_space == Some(name);
                 let value = if is_inherited { entry.inherited(name) } else { entry.attr(name) };
                 let is_absent = |value: &read::Value<'_>| match value {
                     read::Value::Unsigned(0) | read::Value::Signed(0) => self.is_zero_absent(entry, name),
@@ -117,7 +114,7 @@ impl<'o> Found<'_, 'o> {
     fn is_zero_absent(self, entry: Entry<'_, '_>, name: DwAt) -> bool {
         match name {
             dw::DW_AT_decl_column => entry.inherited(dw::DW_AT_decl_line).is_some(),
-            dw::DW_AT_call_column => entry.attr(dw::DW_AT_call_line).is_some(),
+            dw::DW_AT_call_column => entry.has(dw::DW_AT_call_line),
             dw::DW_AT_virtuality => entry.tag() == dw::DW_TAG_inheritance,
             name => name == dw::DW_AT_GNU_discriminator || self.consumer.address_space == Some(name),
         }

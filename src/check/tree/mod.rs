@@ -19,11 +19,12 @@ use std::borrow::Cow;
 
 use gimli::{DwAt, DwTag, constants as dw};
 
+pub(super) use crate::model::is_type_tag as is_type;
 pub(super) use described::{Described, Node, Number};
 pub(super) use difference::{Compared, Different, Reference};
 pub(super) use found::Found;
+pub(super) use tags::is_part;
 use tags::is_template;
-pub(super) use tags::{is_part, is_type, tag_of};
 
 use super::describe::Describe;
 use super::files::Source;

@@ -2,59 +2,8 @@
 
 use gimli::{DwTag, constants as dw};
 
-use crate::model::{
-    Accessibility, BaseEncoding, CompositeKind, Defaulted, MemorySpace, Passed, PointerKind, Qualifier,
-    TypeKind, VariableKind, Virtuality,
-};
+use crate::model::{Accessibility, BaseEncoding, Defaulted, MemorySpace, Passed, VariableKind, Virtuality};
 use crate::read::Entry;
-
-/// Returns whether the tag is that of a type that a module can describe.
-pub(in crate::check) fn is_type(tag: DwTag) -> bool {
-    matches!(
-        tag,
-        dw::DW_TAG_base_type
-            | dw::DW_TAG_unspecified_type
-            | dw::DW_TAG_pointer_type
-            | dw::DW_TAG_reference_type
-            | dw::DW_TAG_rvalue_reference_type
-            | dw::DW_TAG_ptr_to_member_type
-            | dw::DW_TAG_array_type
-            | dw::DW_TAG_structure_type
-            | dw::DW_TAG_class_type
-            | dw::DW_TAG_union_type
-            | dw::DW_TAG_enumeration_type
-            | dw::DW_TAG_typedef
-            | dw::DW_TAG_const_type
-            | dw::DW_TAG_volatile_type
-            | dw::DW_TAG_restrict_type
-            | dw::DW_TAG_atomic_type
-            | dw::DW_TAG_subroutine_type
-    )
-}
-
-pub(in crate::check) fn tag_of(kind: &TypeKind) -> DwTag {
-    match kind {
-        TypeKind::Base { .. } => dw::DW_TAG_base_type,
-        TypeKind::Unspecified { .. } => dw::DW_TAG_unspecified_type,
-        TypeKind::Pointer { kind: PointerKind::Pointer, .. } => dw::DW_TAG_pointer_type,
-        TypeKind::Pointer { kind: PointerKind::Reference, .. } => dw::DW_TAG_reference_type,
-        TypeKind::Pointer { kind: PointerKind::RvalueReference, .. } => dw::DW_TAG_rvalue_reference_type,
-        TypeKind::MemberPointer { .. } => dw::DW_TAG_ptr_to_member_type,
-        TypeKind::Array { .. } | TypeKind::Vector { .. } | TypeKind::Matrix { .. } => dw::DW_TAG_array_type,
-        TypeKind::Composite(composite) => match composite.kind {
-            CompositeKind::Struct => dw::DW_TAG_structure_type,
-            CompositeKind::Class => dw::DW_TAG_class_type,
-            CompositeKind::Union => dw::DW_TAG_union_type,
-        },
-        TypeKind::Enum { .. } => dw::DW_TAG_enumeration_type,
-        TypeKind::Typedef { .. } => dw::DW_TAG_typedef,
-        TypeKind::Qualified { qualifier: Qualifier::Const, .. } => dw::DW_TAG_const_type,
-        TypeKind::Qualified { qualifier: Qualifier::Volatile, .. } => dw::DW_TAG_volatile_type,
-        TypeKind::Qualified { qualifier: Qualifier::Restrict, .. } => dw::DW_TAG_restrict_type,
-        TypeKind::Qualified { qualifier: Qualifier::Atomic, .. } => dw::DW_TAG_atomic_type,
-        TypeKind::Subroutine { .. } => dw::DW_TAG_subroutine_type,
-    }
-}
 
 /// Constants of base type encodings: table 7.11.
 pub(super) fn encoding(encoding: BaseEncoding) -> u64 {
@@ -157,7 +106,7 @@ pub(in crate::check) fn is_part(entry: Entry<'_, '_>, parent: DwTag) -> bool {
     match parent {
         parent if is_composite(parent) => match entry.tag() {
             // Before DWARF 5, a static data member is a member that is only declared.
-            dw::DW_TAG_member => entry.attr(dw::DW_AT_declaration).is_none(),
+            dw::DW_TAG_member => !entry.has(dw::DW_AT_declaration),
             dw::DW_TAG_inheritance | dw::DW_TAG_variant_part => true,
             tag => is_template(tag),
         },

@@ -8,11 +8,27 @@ use crate::emit::addr::AddressKey;
 use crate::op::{uleb_len, write_sleb, write_uleb};
 
 impl Info {
-    /// Appends an attribute without value bytes, or with value bytes that the caller appends.
+    /// Appends an attribute without value bytes, or with value bytes that the caller appends. An attribute that the
+    /// consumer does not know is left out, and so are its bytes.
     #[inline]
     pub(crate) fn attribute(&mut self, at: DwAt, form: DwForm) -> &mut Vec<u8> {
+        if self.style.known.is_some() && self.is_unknown(at) {
+            self.scratch.clear();
+            return &mut self.scratch;
+        }
         self.abbreviations.attribute(at, form);
         &mut self.bytes
+    }
+
+    /// Records an attribute that the consumer does not know. Returns whether it is one.
+    #[cold]
+    fn is_unknown(&mut self, at: DwAt) -> bool {
+        let is_known = |known: &[DwAt]| known.binary_search_by_key(&at.0, |known| known.0).is_ok();
+        let is_unknown = self.style.known.is_some_and(|known| !is_known(known));
+        if is_unknown && !self.unknown.contains(&at) {
+            self.unknown.push(at);
+        }
+        is_unknown
     }
 
     /// The form that the consumer requires for an attribute.
@@ -150,7 +166,9 @@ impl Info {
         let form = match self.wanted(at) {
             Some(form) if self.is_type_unit && is_index_of_string(form) => gimli::DW_FORM_strp,
             Some(form) => form,
-            None if text.len() < self.format.offset_bytes.into() => gimli::DW_FORM_string,
+            None if self.style.has_inline_strings || text.len() < self.format.offset_bytes.into() => {
+                gimli::DW_FORM_string
+            }
             None if self.format.version >= 5 && !self.is_type_unit => gimli::DW_FORM_strx,
             None => gimli::DW_FORM_strp,
         };
@@ -269,6 +287,9 @@ impl Info {
         if bytes < 8 && length >> (8 * bytes) == 0 {
             self.abbreviations.attribute(at, form);
             self.format.fixed(&mut self.bytes, length as u64, bytes);
+        } else if self.style.has_fixed_forms && length >> 16 == 0 {
+            self.abbreviations.attribute(at, gimli::DW_FORM_block2);
+            self.format.fixed(&mut self.bytes, length as u64, 2);
         } else {
             let general = if self.format.version < 4 { gimli::DW_FORM_block } else { general };
             write_uleb(self.attribute(at, general), length as u64);
@@ -287,13 +308,16 @@ impl Info {
         if let Some(named) = &mut self.named {
             named.reference(at, entry);
         }
+        if self.style.known.is_some() && self.is_unknown(at) {
+            return;
+        }
         if let Some(form) = self.wanted(at)
             && self.reference_as(at, form, entry)
         {
             return;
         }
         match self.offset_in_unit(entry) {
-            Some(offset) if uleb_len(offset) < 4 => {
+            Some(offset) if uleb_len(offset) < 4 && !self.style.has_fixed_forms => {
                 write_uleb(self.attribute(at, gimli::DW_FORM_ref_udata), offset);
             }
             _ => self.pending_reference(at, gimli::DW_FORM_ref4, RefForm::Unit(4), entry),

@@ -6,14 +6,14 @@ use super::super::machine::{Body, Entry, Machine};
 use super::super::order::stream_of_value;
 use super::super::stack::Element;
 use super::super::{Context, Evaluator, Kind, Where};
-use super::{in_memory, plain};
+use super::{in_memory, without_object};
 use crate::error::Count;
 use crate::op::Reg;
 
 /// Returns the context of an expression in call frame information, which belongs to no unit, and may not use all
 /// operations (A.6.4.2).
 fn in_cfi<'a>(context: &Context<'a>, kind: Kind) -> Context<'a> {
-    Context { place: Where::Cfi, ..plain(context, kind) }
+    Context { place: Where::Cfi, ..without_object(context, kind) }
 }
 
 impl Evaluator {
@@ -30,7 +30,7 @@ impl Evaluator {
         context: &Context<'_>,
     ) -> Result<Location, Fault> {
         let said = Entry { body: frame_base, unit: context.unit, encoding: None };
-        self.run(machine, &plain(context, Kind::Location), None, |run| run.frame_base_of(&said))
+        self.run(machine, &without_object(context, Kind::Location), None, |run| run.frame_base_of(&said))
     }
 
     /// Evaluates the canonical frame address of the enclosing subprogram's frame: `DW_AT_static_link` (A.3.3.5).

@@ -34,7 +34,7 @@ use super::value::Value;
 use super::{Context, CurrentObject, Evaluator, Kind, Outcome};
 
 /// Returns the context of an attribute without an object and with an empty stack.
-fn plain<'a>(context: &Context<'a>, kind: Kind) -> Context<'a> {
+fn without_object<'a>(context: &Context<'a>, kind: Kind) -> Context<'a> {
     Context { kind, object: CurrentObject::Unspecified, initial: &[], ..*context }
 }
 
@@ -95,7 +95,7 @@ impl Evaluator {
         machine: &dyn Machine,
         context: &Context<'_>,
     ) -> Result<Location, Fault> {
-        self.located(location, machine, plain(context, Kind::Location))
+        self.located(location, machine, without_object(context, Kind::Location))
     }
 
     /// Evaluates a value of a call site (A.3.4.2; DWARF 5, section 3.4.1): that of a parameter at the call,
@@ -110,7 +110,7 @@ impl Evaluator {
         machine: &dyn Machine,
         context: &Context<'_>,
     ) -> Result<Value, Fault> {
-        self.value(expr, machine, &plain(context, Kind::Value))
+        self.value(expr, machine, &without_object(context, Kind::Value))
     }
 
     /// Evaluates the location of a parameter's referent during the call: `DW_AT_call_data_location` (A.3.4.2).
@@ -123,6 +123,6 @@ impl Evaluator {
         machine: &dyn Machine,
         context: &Context<'_>,
     ) -> Result<Location, Fault> {
-        self.location(expr, machine, &plain(context, Kind::Location))
+        self.location(expr, machine, &without_object(context, Kind::Location))
     }
 }

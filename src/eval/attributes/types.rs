@@ -6,7 +6,7 @@ use super::super::machine::{Body, Machine};
 use super::super::stack::Element;
 use super::super::value::{BaseType, TypeEncoding, Value};
 use super::super::{Context, CurrentObject, Evaluator, Kind};
-use super::plain;
+use super::without_object;
 
 /// Location of a member or base class in its container.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,7 +40,7 @@ pub enum Property<'a> {
 /// Returns a context with the object, if any.
 fn object_of<'a>(context: &Context<'a>, object: Option<&'a Location>, kind: Kind) -> Context<'a> {
     let object = object.map_or(CurrentObject::Unspecified, CurrentObject::Is);
-    Context { object, ..plain(context, kind) }
+    Context { object, ..without_object(context, kind) }
 }
 
 impl Evaluator {
@@ -61,7 +61,7 @@ impl Evaluator {
             MemberLocation::Bits(bits) => container.clone().moved(bits.into()),
             MemberLocation::Expression(body) => {
                 let initial = [Element::Location(container.clone())];
-                let context = Context { initial: &initial, ..plain(context, Kind::Location) };
+                let context = Context { initial: &initial, ..without_object(context, Kind::Location) };
                 self.located(body, machine, context)
             }
         }
@@ -96,7 +96,7 @@ impl Evaluator {
         context: &Context<'_>,
     ) -> Result<Location, Fault> {
         let initial = [Element::Value(pointer.clone()), Element::Location(object.clone())];
-        let context = Context { initial: &initial, ..plain(context, Kind::Location) };
+        let context = Context { initial: &initial, ..without_object(context, Kind::Location) };
         self.located(member, machine, context)
     }
 

@@ -286,7 +286,7 @@ fn moved(location: Location, bits: Option<u64>) -> Result<Location, Fault> {
 /// Operations without a number in any dialect cannot occur in an expression, but have semantics.
 #[cfg(test)]
 mod tests {
-    use super::super::super::quick::Slots;
+    use super::super::super::fast::Slots;
     use super::super::super::{Context, Element, Fault, Limits, Location, Snapshot, Value};
     use super::Run;
     use crate::op::{Dialect, Encoding, Op, Reg};

@@ -34,17 +34,16 @@ impl Run<'_, '_> {
         let address_bits = layout.address_bits.min(64);
         let lane = match layout.per {
             Per::Process | Per::Thread => None,
-            Per::Lane => Some(self.current_lane(space)?),
+            Per::Lane => Some(self.current_lane(&format!("address space {space}"))?),
         };
         let address = address & (u128::MAX >> (128 - address_bits.max(1)));
         let storage = Storage::Memory { space: SpaceId(space as u32), address_bits, lane };
         Ok(SingleLocation { storage, offset: address * 8 }.into())
     }
 
-    fn current_lane(&self, space: u128) -> Result<u32, Fault> {
+    pub(super) fn current_lane(&self, what: &str) -> Result<u32, Fault> {
         let lane = self.machine.lane();
-        let lane =
-            lane.ok_or_else(|| error(format!("the context has no current lane for address space {space}")))?;
+        let lane = lane.ok_or_else(|| error(format!("the context has no current lane for {what}")))?;
         let lanes = self.machine.lanes();
         let in_wave = u32::try_from(lane).ok().filter(|_| lane < lanes);
         in_wave.ok_or_else(|| ill_formed(format!("the current lane is in 0..{lanes}: {lane}")))

@@ -9,10 +9,14 @@ impl Run<'_, '_> {
     /// Returns the location of a register of the current frame.
     pub(super) fn register(&self, reg: Reg) -> Result<Location, Fault> {
         let bits = self.register_bits(reg)?;
-        match self.scope.frame {
-            0 => Ok(Location::register(reg, bits)),
-            frame => self.saved(reg, frame),
-        }
+        let location = match self.scope.frame {
+            0 => Location::register(reg, bits),
+            frame => self.saved(reg, frame)?,
+        };
+        let Some(lane_bits) = self.target.lane_bits(reg) else { return Ok(location) };
+        let lane =
+            self.current_lane(&format!("register {}", self.target.register_name(reg).unwrap_or_default()))?;
+        location.moved(i128::from(lane) * i128::from(lane_bits))
     }
 
     pub(super) fn register_bits(&self, reg: Reg) -> Result<u32, Fault> {

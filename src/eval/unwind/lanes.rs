@@ -53,11 +53,11 @@ impl Frame<'_, '_, '_> {
         let active = |body: Body<'_>, machine: &dyn Machine, context: &Context<'_>| {
             self.stack.with_evaluator(|evaluator| evaluator.active_lanes(body, machine, context))
         };
-        self.said(said, active).map_err(|fault| self.level.fault(None, fault))
+        self.attribute(said, active).map_err(|fault| self.level.fault(None, fault))
     }
 
     /// Evaluates an attribute of the subprogram in this frame.
-    fn said<T>(
+    fn attribute<T>(
         &self,
         said: Option<Entry<'_>>,
         evaluate: impl FnOnce(Body<'_>, &dyn Machine, &Context<'_>) -> Result<T, Fault>,
@@ -96,7 +96,7 @@ impl Frame<'_, '_, '_> {
 
     fn find_lane_pcs(&self) -> Result<Option<LanePcs>, Fault> {
         let said = self.stack.info.and_then(|info| info.lane_pc(self.pc()));
-        self.said(said, |body, machine, context| {
+        self.attribute(said, |body, machine, context| {
             let pcs = self.stack.with_evaluator(|evaluator| evaluator.lane_pcs(body, machine, context))?;
             Ok(LanePcs { pcs, address_bytes: context.encoding.address_bytes })
         })

@@ -1,8 +1,9 @@
 //! State of one frame, and the search for the next.
 
 use core::cell::{OnceCell, RefCell};
-use std::collections::HashMap;
 use std::rc::Rc;
+
+use hashbrown::HashMap;
 
 use super::super::Context;
 use super::super::fault::{Fault, error, unsupported};
@@ -30,9 +31,9 @@ pub(super) struct Level<'a, 'o> {
     /// Canonical frame address, once requested.
     pub cfa: OnceCell<Result<Location>>,
     /// Locations of the caller's registers by expression rules, once requested.
-    pub found: RefCell<Vec<(Reg, Location)>>,
+    pub found: RefCell<HashMap<Reg, Location>>,
     /// Cached levels of the rules for registers that many inner frames leave unchanged.
-    pub kept: RefCell<Vec<(Reg, Kept<'a, 'o>)>>,
+    pub kept: RefCell<HashMap<Reg, Kept<'a, 'o>>>,
     /// Ends of chains of `register(R)` rules, by the first register of the chain.
     pub chains: RefCell<HashMap<Reg, Chain>>,
     /// Location of the pcs of its lanes, once requested. `None` without the attribute.

@@ -56,6 +56,8 @@ pub use frame::{Frame, FramesOutward};
 use core::cell::RefCell;
 use std::rc::Rc;
 
+use hashbrown::HashMap;
+
 use super::debug_info::DebugInfo;
 use super::fault::{Fault, error};
 use super::forward::forward;
@@ -94,6 +96,8 @@ pub struct CallStack<'a, 'o> {
     /// Frames found so far. `outward` is the state of the search after the last one.
     levels: RefCell<Vec<Rc<Level<'a, 'o>>>>,
     outward: RefCell<Outward>,
+    /// Numbers of the frames whose inner frames' expression rules for a register were followed.
+    followed: RefCell<HashMap<Reg, u32>>,
     /// Columns being computed, each because of the previous one.
     asking: RefCell<Vec<(u32, Column)>>,
     /// Fault that caused a missing answer to an expression.
@@ -125,6 +129,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
             shared_rows: None,
             levels: RefCell::default(),
             outward: RefCell::new(Outward::Unknown),
+            followed: RefCell::default(),
             asking: RefCell::default(),
             cause: RefCell::default(),
             evaluators: RefCell::default(),

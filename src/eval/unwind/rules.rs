@@ -78,8 +78,8 @@ impl<'a, 'o> CallStack<'a, 'o> {
         let Some(callee) = frame.checked_sub(1) else { return Ok(Some(Kept::InPlace(reg))) };
         let Some(first) = self.level(callee)? else { return Ok(None) };
         let (kept, last) = self.kept_inward(reg, frame)?;
-        if frame - last > FRAMES_PASSED && !first.kept.borrow().iter().any(|(known, _)| *known == reg) {
-            first.kept.borrow_mut().push((reg, kept.clone()));
+        if frame - last > FRAMES_PASSED {
+            first.kept.borrow_mut().entry(reg).or_insert_with(|| kept.clone());
         }
         Ok(Some(kept))
     }
@@ -89,7 +89,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
         while let Some(callee) = frame.checked_sub(1) {
             crate::work::step();
             let level = self.level(callee)?.ok_or_else(|| self.unknown(callee))?;
-            if let Some((_, kept)) = level.kept.borrow().iter().find(|(known, _)| *known == reg) {
+            if let Some(kept) = level.kept.borrow().get(&reg) {
                 return Ok((kept.clone(), callee));
             }
             match level.rule(reg)? {
@@ -282,16 +282,17 @@ impl<'a, 'o> CallStack<'a, 'o> {
 
     /// Returns the location by `expression(E)` or `val_expression(E)`.
     fn by_expression(&self, level: &Level<'a, 'o>, reg: Reg, expr: &[u8]) -> Result<Location> {
-        let known = |level: &Level<'a, 'o>| {
-            level.found.borrow().iter().find(|(known, _)| *known == reg).map(|(_, location)| location.clone())
-        };
+        let known = |level: &Level<'a, 'o>| level.found.borrow().get(&reg).cloned();
         if let Some(known) = known(level) {
             return Ok(known);
         }
         // In adjacent frames such rules mostly depend on the same register. Evaluating inner frames first keeps the
         // recursion from becoming as deep as the call stack.
         if self.asking.borrow().is_empty() {
-            for callee in 0..level.number {
+            let last = self.followed.borrow().get(&reg).copied().unwrap_or(0);
+            self.followed.borrow_mut().insert(reg, last.max(level.number));
+            for callee in last..level.number {
+                crate::work::step();
                 let inward = self.level(callee)?;
                 if let Some(inward) = inward
                     && let Some(Rule::Expression(expr) | Rule::ValExpression(expr)) = inward.rule(reg)?
@@ -316,7 +317,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
                 false => evaluator.expression_rule(expr, &cfa, self, context),
             })
         })?;
-        level.found.borrow_mut().push((reg, location.clone()));
+        level.found.borrow_mut().insert(reg, location.clone());
         Ok(location)
     }
 }

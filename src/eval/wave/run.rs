@@ -6,8 +6,8 @@
 
 use smallvec::SmallVec;
 
+use super::super::fast::Progress;
 use super::super::per_lane::{lanes_of, together};
-use super::super::quick::Progress;
 use super::super::run::Run;
 use super::super::stack::Element;
 use super::super::{Context, Fault, Kind};
@@ -68,7 +68,7 @@ impl<'r, 't> WaveRun<'r, 't> {
             if lanes.is_power_of_two() {
                 return self.part(lanes, self.progress(progress));
             }
-            if self.run.quickly(self.expr, &mut progress) {
+            if self.run.fast_part(self.expr, &mut progress) {
                 return self.finish(lanes);
             }
             let offset = progress.at;
@@ -214,11 +214,11 @@ impl<'r, 't> WaveRun<'r, 't> {
             }
         }
         self.run.stack.truncate(base);
-        self.join(left, progress)
+        self.combine(left, progress)
     }
 
     /// Continues with combined results of all lanes, if possible, otherwise with each lane alone.
-    fn join(&mut self, left: Vec<Left>, progress: &mut Progress) -> Option<()> {
+    fn combine(&mut self, left: Vec<Left>, progress: &mut Progress) -> Option<()> {
         let first = left.first()?;
         let are_abreast = left.iter().all(|one| {
             let (a, b) = (&one.progress, &first.progress);

@@ -6,6 +6,7 @@ use super::fragments::{Fragment, MAX_FRAGMENTS, split};
 use super::malformed;
 use crate::error::{Construct, Result};
 use crate::model::Node;
+use crate::op::Reg;
 use crate::target::{Per, SpaceId};
 
 impl ExpressionWriter<'_, '_> {
@@ -116,6 +117,39 @@ impl ExpressionWriter<'_, '_> {
         let not_before =
             |from: i64| u64::try_from(from).map_err(|_| consumer.inexpressible(Construct::NegativeOffset));
         match self.tree.node(at) {
+            Node::PerLane(reg) if self.is_of_lane() => {
+                self.named_register(reg)?;
+                self.encoder.regx(reg);
+                not_before(from)
+            }
+            Node::Register(reg) if self.is_of_lane() => {
+                let name = self.register(reg)?.name().to_string();
+                Err(consumer.inexpressible(match self.register(reg)?.is_vector() {
+                    true => Construct::WholeRegister(name),
+                    false => Construct::RegisterNumber(name),
+                }))
+            }
+            Node::Lane(..) if self.is_of_lane() => Err(consumer.inexpressible(Construct::LaneOfWave)),
+            Node::Memory(space) if consumer.variable_space.is_some() => {
+                let address = self.tree.last(at);
+                self.variable_in(space)?;
+                let by = from.div_euclid(8);
+                match self.stack_slot(address) {
+                    Some(slot) => {
+                        self.encoder.fbreg(slot.checked_add(by).ok_or_else(malformed)?);
+                    }
+                    None => self.of_space(space, |one| one.val_plus(address, by))?,
+                }
+                Ok(from.rem_euclid(8) as u64)
+            }
+            Node::Implicit(bytes) if consumer.variable_space.is_some() => {
+                if bytes.len() > 8 {
+                    return Err(consumer.inexpressible(Construct::LongConstant(bytes.len())));
+                }
+                let value = bytes.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte));
+                self.encoder.constu(value).stack_value();
+                not_before(from)
+            }
             Node::Register(reg) => {
                 self.encoder.regx(reg);
                 not_before(from)
@@ -211,6 +245,42 @@ impl ExpressionWriter<'_, '_> {
         Ok(())
     }
 
+    /// Returns whether expressions describe the lane that asks.
+    fn is_of_lane(&self) -> bool {
+        self.context.module.target.has_lane_expressions()
+    }
+
+    /// Refuses a register without a name that the consumer reads: a name that is packed, or a plain number.
+    fn named_register(&self, reg: Reg) -> Result<()> {
+        const PLAIN: u64 = 0xff;
+        let register = self.register(reg)?;
+        if reg.0 <= PLAIN || register.is_packed() {
+            return Ok(());
+        }
+        Err(self.context.consumer.inexpressible(Construct::RegisterNumber(register.name().to_string())))
+    }
+
+    /// Refuses memory in another space than that of the variable's other places.
+    fn variable_in(&mut self, space: SpaceId) -> Result<()> {
+        let first = *self.references.space.get_or_insert(space);
+        if first == space {
+            return Ok(());
+        }
+        let name = |space| {
+            self.context.module.target.space(space).map_or_else(String::new, |one| one.name.to_string())
+        };
+        Err(self.context.consumer.inexpressible(Construct::SecondSpace(name(first), name(space))))
+    }
+
+    /// Returns the offset of a stack slot, which counts from the canonical frame address.
+    fn stack_slot(&self, address: At) -> Option<i64> {
+        match self.tree.node(address) {
+            Node::StackAddress(by) if self.context.stack.base.is_none() => Some(by),
+            Node::Plus(by) => self.stack_slot(self.tree.last(address))?.checked_add(by),
+            _ => None,
+        }
+    }
+
     fn dwarf5_deref(&mut self, bytes: u64) -> Result<()> {
         self.no_more_than_an_address(bytes)?;
         self.deref(bytes as u32);
@@ -236,6 +306,13 @@ impl ExpressionWriter<'_, '_> {
                 self.read_register(reg)?;
                 Ok((from as u64, self.register(reg)?.bits.into()))
             }
+            Node::PerLane(reg) if self.is_of_lane() => {
+                self.named_register(reg)?;
+                self.encoder.bregx(reg, 0);
+                Ok((from as u64, self.register(reg)?.lane_bits().into()))
+            }
+            // An expression has no space for what it reads.
+            Node::Memory(_) if self.context.consumer.variable_space.is_some() => Err(self.not_in_dwarf5(at)),
             Node::Memory(space) if self.is_of_lanes(space) => Err(self.not_in_dwarf5(at)),
             Node::Cfa => {
                 let first = from.rem_euclid(8) as u64;

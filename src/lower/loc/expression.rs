@@ -43,6 +43,8 @@ pub(super) struct References<'l> {
     pub(super) addresses: &'l mut Addresses,
     pub(super) pending: &'l mut Vec<Pending>,
     pub(super) has_address: &'l mut bool,
+    /// Space of the variable's memory places, for a consumer with an attribute for it.
+    pub(super) space: &'l mut Option<SpaceId>,
 }
 
 /// Elements of the stack below the operation that is written next.
@@ -186,6 +188,7 @@ impl<'m> ExpressionWriter<'_, 'm> {
                 addresses: &mut *self.references.addresses,
                 pending: &mut *self.references.pending,
                 has_address: &mut *self.references.has_address,
+                space: &mut *self.references.space,
             },
             depth: self.depth + 1,
             space: SpaceId::DEFAULT,
@@ -224,6 +227,14 @@ impl<'m> ExpressionWriter<'_, 'm> {
     /// Writes an address that the linker fills in. In a space that the loader relocates, the consumer relocates it
     /// too (`addr`); in another space it is a constant.
     pub(super) fn symbol(&mut self, symbol: Symbol, by: i64) {
+        if self.context.consumer.variable_space.is_some() {
+            // The assembler, which turns some symbols into offsets, ignores an addend.
+            let key = AddressKey { symbol: Some(symbol.0.as_u32()), addend: 0 };
+            let at = self.encoder.position() + 1;
+            self.references.pending.push(Pending { at, wanted: Wanted::Address(key) });
+            self.encoder.addr(0);
+            return self.plus(by);
+        }
         let key = AddressKey { symbol: Some(symbol.0.as_u32()), addend: by as u64 };
         *self.references.has_address |= self.space.is_loaded();
         let encoding = self.encoder.encoding();

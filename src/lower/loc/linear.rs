@@ -1,7 +1,7 @@
 //! Locations whose operations are in the order of their nodes, as in almost all locations: one pass over the nodes,
 //! without a tree. The bytes are those that the writer of the tree appends.
 
-use super::{Lowering, Request};
+use super::Lowering;
 use crate::model::{Node, Nodes, Stack};
 use crate::op::{Encoder, Reg};
 use crate::target::{Scaling, SpaceId};
@@ -55,19 +55,32 @@ impl Lowering<'_> {
     /// Appends the expression of a location whose operations are in the order of its nodes. Returns false, and appends
     /// nothing, if an operation depends on more than its node and its neighbours, and if there is an error, which the
     /// writer of the tree reports.
-    #[inline]
-    pub(super) fn linear(&self, nodes: Nodes<'_>, what: Request, stack: Stack, out: &mut Vec<u8>) -> bool {
+    #[inline(always)]
+    pub(super) fn linear(
+        &self,
+        nodes: Nodes<'_>,
+        bits: Option<u64>,
+        is_called: bool,
+        stack: Stack,
+        out: &mut Vec<u8>,
+    ) -> bool {
         let start = out.len();
-        let is_written = self.in_order(nodes, what, stack, out).is_some();
+        let is_written = self.in_order(nodes, bits, is_called, stack, out).is_some();
         if !is_written {
             out.truncate(start);
         }
         is_written
     }
 
-    #[inline]
-    fn in_order(&self, mut nodes: Nodes<'_>, what: Request, stack: Stack, out: &mut Vec<u8>) -> Option<()> {
-        let Request::Location { bits, is_called } = what else { return None };
+    #[inline(always)]
+    fn in_order(
+        &self,
+        mut nodes: Nodes<'_>,
+        bits: Option<u64>,
+        is_called: bool,
+        stack: Stack,
+        out: &mut Vec<u8>,
+    ) -> Option<()> {
         let has_places = self.has_places;
         let mut encoder = Encoder::new(out, self.encoding);
         let mut parts = Parts { rest: bits, count: 0 };
@@ -130,7 +143,7 @@ impl Lowering<'_> {
                 Node::ReadRegister(reg) => {
                     let (by, count) = nodes.next_sum()?;
                     let bits = self.module.target.register(reg)?.bits;
-                    if self.in_space(&mut encoder, &mut nodes, reg, bits, by)? {
+                    if has_places && self.in_space(&mut encoder, &mut nodes, reg, bits, by)? {
                     } else if bits == self.address_bits {
                         encoder.bregx(reg, by);
                     } else if count <= 1 {
@@ -163,8 +176,15 @@ impl Lowering<'_> {
 
     /// Writes the offset from the storage on top, `by` bits and those of the next nodes. Returns the offset instead if
     /// a part ends here.
-    #[inline]
+    #[inline(always)]
     fn after_place(&self, encoder: &mut Encoder<'_>, nodes: &mut Nodes<'_>, by: i64) -> Option<i64> {
+        if by == 0 && nodes.is_empty() {
+            return Some(0);
+        }
+        self.offset_place(encoder, nodes, by)
+    }
+
+    fn offset_place(&self, encoder: &mut Encoder<'_>, nodes: &mut Nodes<'_>, by: i64) -> Option<i64> {
         let by = by.checked_add(nodes.next_moved()?)?;
         if nodes.is_part() && (by == 0 || self.has_places) {
             return Some(by);
@@ -187,7 +207,7 @@ impl Lowering<'_> {
         bits: u32,
         by: i64,
     ) -> Option<bool> {
-        let Some(space) = nodes.space().filter(|&space| self.has_places && space != SpaceId::DEFAULT) else {
+        let Some(space) = nodes.space().filter(|&space| space != SpaceId::DEFAULT) else {
             return Some(false);
         };
         if bits < self.module.target.space(space)?.address_bits {
@@ -199,6 +219,7 @@ impl Lowering<'_> {
     }
 
     /// Writes the address of a stack slot.
+    #[inline(never)]
     fn slot(&self, encoder: &mut Encoder<'_>, nodes: &mut Nodes<'_>, stack: Stack, by: i64) -> Option<()> {
         let Some(reg) = stack.base else {
             match by {

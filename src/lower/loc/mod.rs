@@ -8,15 +8,18 @@ mod dwarf5;
 mod expression;
 mod fragments;
 mod linear;
+mod memo;
 mod numbers;
 mod on_stack;
+mod operations;
 mod shared;
 #[cfg(test)]
 mod tests;
 
+pub(super) use memo::Memo;
 pub(super) use shared::Part;
 
-use crate::consumer::Consumer;
+use crate::consumer::{Consumer, Operations};
 use crate::emit::addr::Addresses;
 use crate::emit::info::{Pending, UnitEntry};
 use crate::error::{Error, Result};
@@ -24,6 +27,7 @@ use crate::model::{Entity, LocId, Module, Node, Nodes, ProcedureId, Stack, Tree}
 use crate::op::{Encoder, Encoding};
 use crate::target::SpaceId;
 use expression::{Context, ExpressionWriter, Operands, References};
+use memo::Key;
 use shared::Shared;
 
 /// Entries that locations refer to.
@@ -46,6 +50,8 @@ pub(super) struct Lowering<'m> {
     address_bits: u32,
     /// Whether locations are stack elements.
     has_places: bool,
+    /// Expressions of earlier lowerings of the module for the consumer.
+    pub(super) memo: Memo,
     tree: Tree<'m>,
     /// Subexpressions with procedures.
     shared: Shared,
@@ -54,6 +60,10 @@ pub(super) struct Lowering<'m> {
     pub(super) pending: Vec<Pending>,
     /// Whether an expression since the caller's last reset has the address of a symbol in it.
     pub(super) has_address: bool,
+    /// Space of the memory places since the caller's last reset, for a consumer with an attribute for it.
+    pub(super) space: Option<SpaceId>,
+    /// Whether the consumer reads some operations only.
+    is_restricted: bool,
     /// Whether the expressions are those of call frame information, which refer to no other section.
     is_call_frame: bool,
 }
@@ -82,18 +92,25 @@ pub(super) struct Sink<'a> {
 
 impl<'m> Lowering<'m> {
     pub(super) fn new(module: &'m Module, consumer: &'m Consumer) -> Self {
-        let encoding = consumer.encoding_on(&module.target);
+        let mut encoding = consumer.encoding_on(&module.target);
+        if consumer.operations != Operations::All {
+            // The operations are those of the list, whatever version they came with.
+            encoding.version = encoding.version.max(4);
+        }
         Self {
             module,
             consumer,
             encoding,
             address_bits: u32::from(module.target.address_bytes()) * 8,
             has_places: consumer.has_locations_on_the_stack(),
+            memo: Memo::default(),
             tree: Tree::default(),
             shared: Shared::default(),
             hashes: Vec::new(),
             pending: Vec::new(),
             has_address: false,
+            space: None,
+            is_restricted: consumer.operations != Operations::All || consumer.variable_space.is_some(),
             is_call_frame: false,
         }
     }
@@ -111,6 +128,9 @@ impl<'m> Lowering<'m> {
         sink: &mut Sink<'_>,
     ) -> Result<()> {
         let nodes = self.module.nodes(loc);
+        if self.is_restricted {
+            return self.by_tree(nodes, Request::Location { bits, is_called }, sink);
+        }
         if bits != Some(0)
             && let Some((reg, by)) = nodes.memory_at_register()
             && self.holds_address(reg)
@@ -120,10 +140,21 @@ impl<'m> Lowering<'m> {
         }
         let what = Request::Location { bits, is_called };
         let is_alone = self.shared.is_empty() || nodes.at_most() < shared::WORDS;
-        if bits != Some(0) && is_alone && self.linear(nodes.clone(), what, sink.stack, sink.out) {
+        if bits == Some(0) || !is_alone {
+            return self.by_tree(nodes, what, sink);
+        }
+        let key = if is_called { None } else { Key::new(loc, &nodes, bits, sink.stack) };
+        if key.is_some_and(|key| self.memo.append(key, sink.out)) {
             return Ok(());
         }
-        self.by_tree(nodes, what, sink)
+        let start = sink.out.len();
+        if !self.linear(nodes.clone(), bits, is_called, sink.stack, sink.out) {
+            return self.by_tree(nodes, what, sink);
+        }
+        if let Some(key) = key {
+            self.memo.add(key, &sink.out[start..]);
+        }
+        Ok(())
     }
 
     /// Appends the expression of the number of a [value](crate::model::Loc::value). The expression leaves the number
@@ -150,6 +181,20 @@ impl<'m> Lowering<'m> {
         if !self.shared.is_empty() {
             self.shared.hashes(&self.tree, &mut self.hashes);
         }
+        let (start, space) = (sink.out.len(), self.space);
+        let written = self.write_tree(root, what, sink);
+        let written = written.and_then(|()| match self.is_restricted {
+            true => operations::restrict(self.consumer, self.encoding, sink.out, start, &mut self.pending),
+            false => Ok(()),
+        });
+        if written.is_err() {
+            self.space = space;
+        }
+        written
+    }
+
+    #[inline]
+    fn write_tree(&mut self, root: usize, what: Request, sink: &mut Sink<'_>) -> Result<()> {
         let mut one = self.writer(sink);
         let has_places = one.context.consumer.has_locations_on_the_stack();
         match (what, one.tree.node(root)) {
@@ -189,6 +234,7 @@ impl<'m> Lowering<'m> {
                 addresses: sink.addresses,
                 pending: &mut self.pending,
                 has_address: &mut self.has_address,
+                space: &mut self.space,
             },
             depth: 0,
             space: SpaceId::DEFAULT,

@@ -32,11 +32,19 @@ impl ExpressionWriter<'_, '_> {
                 self.encoder.constu(value.wrapping_add_signed(by));
             }
             Node::Address(symbol, first) if let Some(by) = first.checked_add(by) => self.symbol(symbol, by),
-            Node::StackAddress(first) if let Some(by) = first.checked_add(by) => self.stack_address(by)?,
+            Node::StackAddress(first)
+                if self.context.consumer.variable_space.is_none()
+                    && let Some(by) = first.checked_add(by) =>
+            {
+                self.stack_address(by)?;
+            }
             Node::Plus(first) if let Some(by) = first.checked_add(by) => {
                 return self.val_plus(self.tree.last(at), by);
             }
             Node::ReadRegister(reg) if self.register(reg)?.bits == self.address_bits() => {
+                self.encoder.bregx(reg, by);
+            }
+            Node::Read(bits) if let Some(reg) = self.whole_lane(self.tree.last(at), bits) => {
                 self.encoder.bregx(reg, by);
             }
             _ => {
@@ -45,6 +53,15 @@ impl ExpressionWriter<'_, '_> {
             }
         }
         Ok(())
+    }
+
+    /// Returns the register of which the lane that asks is read as a whole, where it has the size of an address.
+    fn whole_lane(&self, at: At, bits: u32) -> Option<Reg> {
+        let module = self.context.module;
+        let Node::PerLane(reg) = self.tree.node(at) else { return None };
+        let register = module.target.register(reg).filter(|_| module.target.has_lane_expressions())?;
+        let is_whole = register.lane_bits() == bits && bits == self.address_bits();
+        (is_whole && register.is_packed()).then_some(reg)
     }
 
     /// Writes operations that leave the number on top of the stack.
@@ -63,6 +80,9 @@ impl ExpressionWriter<'_, '_> {
                 self.encoder.constu(value);
             }
             Node::Address(symbol, by) => self.symbol(symbol, by),
+            Node::StackAddress(_) if self.context.consumer.variable_space.is_some() => {
+                return Err(self.not_in_dwarf5(at));
+            }
             Node::StackAddress(by) => self.stack_address(by)?,
             Node::Read(bits) => self.read(self.tree.last(at), bits)?,
             Node::ReadRegister(reg) => self.read_register(reg)?,

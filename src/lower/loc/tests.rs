@@ -5,12 +5,13 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 
+use super::memo::Key;
 use super::{Lowering, Request, Sink};
 use crate::build::Builder;
 use crate::consumer::Consumer;
 use crate::emit::addr::Addresses;
 use crate::lower::NoEntries;
-use crate::model::{Loc, Stack, Val};
+use crate::model::{BaseEncoding, Loc, LocId, Stack, Val, VariableId};
 use crate::op::Reg;
 use crate::target::{Gfx, Scaling, SpaceId, Target, Wave};
 
@@ -68,16 +69,24 @@ fn locations(scalars: Vec<Reg>, vectors: Vec<Reg>) -> impl Strategy<Value = Loc>
     })
 }
 
+/// Random sizes of an object in bits.
+fn sizes() -> impl Strategy<Value = Option<u64>> {
+    prop::sample::select(vec![None, Some(8), Some(24), Some(32), Some(64), Some(96)])
+}
+
+fn stacks(scalars: &[Reg]) -> impl Strategy<Value = Stack> + use<> {
+    let bases = scalars.iter().copied().map(Some).chain([None]).collect::<Vec<_>>();
+    (prop::sample::select(bases), any::<bool>()).prop_map(|(base, is_wave)| Stack {
+        base,
+        scaling: if is_wave { Scaling::Wave } else { Scaling::Lane },
+    })
+}
+
 /// Compares the two on random locations of a target. Returns the number of locations that the pass took.
 fn compare(target: &Target, scalars: Vec<Reg>, vectors: Vec<Reg>, consumer: &Consumer) -> usize {
     let mut runner = TestRunner::deterministic();
-    let bases = scalars.iter().copied().map(Some).chain([None]).collect::<Vec<_>>();
-    let stack = (prop::sample::select(bases), any::<bool>()).prop_map(|(base, is_wave)| Stack {
-        base,
-        scaling: if is_wave { Scaling::Wave } else { Scaling::Lane },
-    });
-    let sizes = prop::sample::select(vec![None, Some(8), Some(24), Some(32), Some(64), Some(96)]);
-    let cases = (locations(scalars, vectors), sizes, stack, any::<bool>());
+    let stack = stacks(&scalars);
+    let cases = (locations(scalars, vectors), sizes(), stack, any::<bool>());
     let mut taken = 0;
     for _ in 0..CASES {
         let (loc, bits, stack, is_called) = cases.new_tree(&mut runner).expect("a case").current();
@@ -88,7 +97,7 @@ fn compare(target: &Target, scalars: Vec<Reg>, vectors: Vec<Reg>, consumer: &Con
         let mut lowering = Lowering::new(&module, consumer);
         let what = Request::Location { bits, is_called };
         let mut one_pass = vec![7];
-        if !lowering.linear(module.nodes(id), what, stack, &mut one_pass) {
+        if !lowering.linear(module.nodes(id), bits, is_called, stack, &mut one_pass) {
             assert_eq!(one_pass, [7], "bytes of a location that needs the tree: {loc:?}");
             continue;
         }
@@ -121,4 +130,99 @@ fn one_pass_and_the_tree_write_the_same_on_x86_64() {
         let taken = compare(&target, vec![Reg(6), Reg(12)], vec![Reg(17)], &consumer);
         assert!(taken > TAKEN, "{taken}");
     }
+}
+
+/// The targets with some registers: scalars, and vectors.
+fn targets() -> [(Target, Vec<Reg>, Vec<Reg>); 2] {
+    let gpu = Target::amdgpu(Gfx::GFX1030, Wave::W32).unwrap();
+    let [s4, s40, v3] = [gpu.sgpr(4), gpu.sgpr(40), gpu.vgpr(3)].map(Result::unwrap);
+    [(gpu, vec![s4, s40], vec![v3]), (Target::x86_64(), vec![Reg(6), Reg(12)], vec![Reg(17)])]
+}
+
+/// Bytes of an expression, or the text of the error.
+fn lowered(
+    lowering: &mut Lowering<'_>,
+    (loc, bits, stack, is_called): (LocId, Option<u64>, Stack, bool),
+) -> Result<Vec<u8>, String> {
+    let (mut out, mut addresses) = (vec![7], Addresses::default());
+    let mut sink = Sink { out: &mut out, addresses: &mut addresses, entries: &NoEntries, stack };
+    lowering.lower(loc, bits, is_called, &mut sink).map_err(|error| error.to_string())?;
+    Ok(out)
+}
+
+#[test]
+fn a_remembered_expression_is_that_of_a_new_lowering() {
+    for (target, scalars, vectors) in targets() {
+        let mut runner = TestRunner::deterministic();
+        let (mut builder, mut locs) = (Builder::new(target), Vec::new());
+        let unit = builder.unit("u");
+        let random = locations(scalars.clone(), vectors);
+        while locs.len() < 100 {
+            let loc = random.new_tree(&mut runner).expect("a location").current();
+            if loc.postfix().small().is_some() {
+                locs.extend(builder.loc(unit, &loc, None));
+            }
+        }
+        let module = builder.finish().expect("a module");
+        let cases = (prop::sample::select(locs), sizes(), stacks(&scalars), any::<bool>());
+        for consumer in [Consumer::llvm(), Consumer::dwarf5()] {
+            let mut remembering = Lowering::new(&module, &consumer);
+            let mut remembered = 0;
+            for _ in 0..CASES {
+                let case = cases.new_tree(&mut runner).expect("a case").current();
+                let (loc, bits, stack, is_called) = case;
+                let key = Key::new(loc, &module.nodes(loc), bits, stack).filter(|_| !is_called);
+                remembered +=
+                    usize::from(key.is_some_and(|key| remembering.memo.append(key, &mut Vec::new())));
+                let with = lowered(&mut remembering, case);
+                let without = lowered(&mut Lowering::new(&module, &consumer), case);
+                assert_eq!(with, without, "{:?}, {case:?}", module.nodes(loc));
+            }
+            assert!(remembered > TAKEN, "{remembered}");
+        }
+    }
+}
+
+#[test]
+fn a_location_described_again_is_checked_as_the_first_time() {
+    for (target, scalars, vectors) in targets() {
+        let mut runner = TestRunner::deterministic();
+        let whole = prop::sample::select([scalars.clone(), vectors.clone()].concat()).prop_map(Loc::whole);
+        let random = prop_oneof![4 => locations(scalars, vectors), 1 => whole];
+        let locs: Vec<Loc> =
+            (0..100).map(|_| random.new_tree(&mut runner).expect("a location").current()).collect();
+        let cases = (prop::sample::select(locs), prop::sample::select(vec![8u64, 16, 32, 64, 128, 1024]));
+        let described = |builder: &mut Builder, (loc, bits): (Loc, u64)| -> crate::Result<VariableId> {
+            let unit = builder.unit("u");
+            let ty = builder.base_type(unit, "t", BaseEncoding::Unsigned, bits)?;
+            let mut variable = builder.variable(unit, "x", ty)?;
+            Ok(variable.always(loc)?.id())
+        };
+        let (mut builder, mut all) = (Builder::new(target.clone()), Vec::new());
+        for _ in 0..CASES {
+            let (loc, bits) = cases.new_tree(&mut runner).expect("a case").current();
+            let again = described(&mut builder, (loc.clone(), bits));
+            let first = described(&mut Builder::new(target.clone()), (loc.clone(), bits));
+            let text = |result: &crate::Result<VariableId>| result.as_ref().err().map(ToString::to_string);
+            assert_eq!(text(&again), text(&first), "{loc:?}, {bits} bits");
+            all.extend(again.ok().map(|id| (id, loc)));
+        }
+        let module = builder.finish().expect("a module");
+        for (id, loc) in all {
+            let stored = module.always(id).expect("a location");
+            assert!(module.nodes(stored).eq(loc.nodes()), "{loc:?}");
+        }
+    }
+}
+
+#[test]
+fn a_procedure_called_in_its_unit_is_unknown_in_another() {
+    let mut builder = Builder::new(Target::x86_64());
+    let units = ["a", "b"].map(|name| builder.unit(name));
+    let procedure = builder.procedure(units[0], &Loc::register(Reg(3))).unwrap();
+    let called = units.map(|unit| {
+        let ty = builder.base_type(unit, "t", BaseEncoding::Unsigned, 64).unwrap();
+        builder.variable(unit, "x", ty).unwrap().always(Loc::call(procedure)).map(|variable| variable.id())
+    });
+    assert!(called[0].is_ok() && called[1].is_err(), "{called:?}");
 }

@@ -1,8 +1,6 @@
-//! Tags and constants of types: DWARF 5 section 7.8 and following.
+//! Constants of types: DWARF 5 section 7.8 and following.
 
-use crate::model::{
-    Accessibility, BaseEncoding, CompositeKind, MemorySpace, Passed, PointerKind, Qualifier, TypeKind,
-};
+use crate::model::{Accessibility, BaseEncoding, MemorySpace, Passed};
 
 /// Constant of a base type encoding.
 pub(in crate::lower) fn encoding(encoding: BaseEncoding) -> gimli::DwAte {
@@ -25,52 +23,6 @@ pub(in crate::lower) fn encoding(encoding: BaseEncoding) -> gimli::DwAte {
         BaseEncoding::Utf => gimli::DW_ATE_UTF,
         BaseEncoding::Ucs => gimli::DW_ATE_UCS,
         BaseEncoding::Ascii => gimli::DW_ATE_ASCII,
-    }
-}
-
-/// Tag of a type.
-pub(in crate::lower) fn tag(kind: &TypeKind) -> gimli::DwTag {
-    match kind {
-        TypeKind::Base { .. } => gimli::DW_TAG_base_type,
-        TypeKind::Unspecified { .. } => gimli::DW_TAG_unspecified_type,
-        TypeKind::Pointer { kind, .. } => pointer(*kind),
-        TypeKind::MemberPointer { .. } => gimli::DW_TAG_ptr_to_member_type,
-        TypeKind::Array { .. } | TypeKind::Vector { .. } | TypeKind::Matrix { .. } => {
-            gimli::DW_TAG_array_type
-        }
-        TypeKind::Composite(one) => composite(one.kind),
-        TypeKind::Enum { .. } => gimli::DW_TAG_enumeration_type,
-        TypeKind::Typedef { .. } => gimli::DW_TAG_typedef,
-        TypeKind::Qualified { qualifier: one, .. } => qualifier(*one),
-        TypeKind::Subroutine { .. } => gimli::DW_TAG_subroutine_type,
-    }
-}
-
-/// Tag of a qualified type.
-pub(in crate::lower) fn qualifier(qualifier: Qualifier) -> gimli::DwTag {
-    match qualifier {
-        Qualifier::Const => gimli::DW_TAG_const_type,
-        Qualifier::Volatile => gimli::DW_TAG_volatile_type,
-        Qualifier::Restrict => gimli::DW_TAG_restrict_type,
-        Qualifier::Atomic => gimli::DW_TAG_atomic_type,
-    }
-}
-
-/// Tag of a pointer or reference.
-pub(in crate::lower) fn pointer(kind: PointerKind) -> gimli::DwTag {
-    match kind {
-        PointerKind::Pointer => gimli::DW_TAG_pointer_type,
-        PointerKind::Reference => gimli::DW_TAG_reference_type,
-        PointerKind::RvalueReference => gimli::DW_TAG_rvalue_reference_type,
-    }
-}
-
-/// Tag of a structure, class or union.
-pub(in crate::lower) fn composite(kind: CompositeKind) -> gimli::DwTag {
-    match kind {
-        CompositeKind::Struct => gimli::DW_TAG_structure_type,
-        CompositeKind::Class => gimli::DW_TAG_class_type,
-        CompositeKind::Union => gimli::DW_TAG_union_type,
     }
 }
 

@@ -11,13 +11,13 @@ use crate::op::{uleb_len, write_byte_uleb, write_sleb, write_uleb};
 impl Dies<'_> {
     pub(super) fn composite(&mut self, id: TypeId, composite: &Composite) -> Result<Option<Open>> {
         let ty = &self.module.types[id];
-        let Composite { kind, name, scope, passed, templates, bases, members, variant_parts } = composite;
+        let Composite { name, scope, passed, templates, bases, members, variant_parts, kind: _ } = composite;
         let has_children = !(templates.is_empty()
             && bases.is_empty()
             && members.is_empty()
             && variant_parts.is_empty()
             && !self.has_children(*scope, None));
-        self.info.begin_entry(base::composite(*kind), has_children, Some(self.expressions.entries.ty(id)));
+        self.info.begin_entry(ty.kind.tag(), has_children, Some(self.expressions.entries.ty(id)));
         self.name(*name);
         self.byte_size(ty);
         if let Some(passed) = base::calling_convention(*passed, self.consumer.version) {

@@ -11,7 +11,6 @@ use super::dies::Dies;
 use super::open::Open;
 use crate::error::Result;
 use crate::model::{Accessibility, MemorySpace, StringId, Type, TypeId, TypeKind};
-use crate::target::SpaceId;
 
 impl Dies<'_> {
     /// Writes the entry of a type. The caller writes the children of its scope.
@@ -40,15 +39,17 @@ impl Dies<'_> {
                 self.info.begin_entry(gimli::DW_TAG_unspecified_type, false, is);
                 self.name(Some(*name));
             }
-            TypeKind::Pointer { kind, to, space, memory } => {
-                self.info.begin_entry(base::pointer(*kind), false, is);
+            TypeKind::Pointer { to, space, memory, .. } => {
+                self.info.begin_entry(ty.kind.tag(), false, is);
                 self.type_of(*to);
                 let bytes = ty.bits.unwrap_or(0) / 8;
                 if bytes != u64::from(module.target.address_bytes()) {
                     self.info.unsigned(gimli::DW_AT_byte_size, bytes);
                 }
-                if let (Some(attribute), true) = (self.consumer.address_space, *space != SpaceId::DEFAULT) {
-                    self.info.unsigned(attribute, space.0.into());
+                if let Some(attribute) = self.consumer.address_space
+                    && let Some(number) = self.consumer.pointer_space(&module.target, *space)
+                {
+                    self.info.unsigned(attribute, number.into());
                 }
                 self.memory_space(*memory);
             }
@@ -81,8 +82,8 @@ impl Dies<'_> {
                 self.name(Some(*name));
                 self.type_of(*of);
             }
-            TypeKind::Qualified { qualifier, of } => {
-                self.info.begin_entry(base::qualifier(*qualifier), false, is);
+            TypeKind::Qualified { of, .. } => {
+                self.info.begin_entry(ty.kind.tag(), false, is);
                 self.type_of(*of);
             }
             TypeKind::Subroutine { returns, parameters } => {

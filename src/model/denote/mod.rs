@@ -152,13 +152,14 @@ impl Module {
         bits: u64,
         contents: &dyn Contents,
     ) -> Result<Vec<Span>, NoMeaning> {
-        let stack = match function {
-            Some(function) => self.functions[function].stack,
-            None => Stack::kernel(&self.target),
-        };
         let mut spans = Vec::new();
-        self.slice_of(loc, stack, contents, 0, 0, bits, &mut spans)?;
+        self.slice_of(loc, self.stack_of(function), contents, 0, 0, bits, &mut spans)?;
         Ok(spans)
+    }
+
+    /// Stack frame for code of `function`, or for code of no function.
+    pub(crate) fn stack_of(&self, function: Option<FunctionId>) -> Stack {
+        function.map_or_else(|| Stack::kernel(&self.target), |function| self.functions[function].stack)
     }
 
     #[allow(clippy::too_many_arguments, reason = "a recursion over all of them")]

@@ -55,7 +55,14 @@ impl Denote<'_> {
 
     /// The base of the stack frame, in bytes of one lane.
     fn stack_base(&self) -> Result<u64, NoMeaning> {
-        let Some(reg) = self.stack.base else { return Ok(0) };
+        let Some(reg) = self.stack.base else {
+            if !self.module.target.has_lane_expressions() {
+                return Ok(0);
+            }
+            // Slots count from the canonical frame address of the thread.
+            let cfa = self.contents.cfa().map(|cfa| (cfa.from / 8) as u64);
+            return cfa.ok_or_else(|| NoMeaning::Unreadable("the frame's address".into()));
+        };
         let base = self.read_register(reg)?;
         Ok(match self.stack.scaling {
             Scaling::Lane => base,

@@ -15,10 +15,10 @@ impl Denote<'_> {
                 _ => self.slice(at, 0, 1, &mut ignored),
             };
             let looked = looked.and_then(|()| self.operands_reach(at, &mut ignored));
-            outside(looked)?;
+            meaning_of_part(looked)?;
             ignored.clear();
         }
-        outside(self.operands_reach(root, &mut ignored))
+        meaning_of_part(self.operands_reach(root, &mut ignored))
     }
 
     /// Checks that the operands of a node have the bits that the node takes.
@@ -44,7 +44,7 @@ impl Denote<'_> {
 }
 
 /// A fault in any part of a location makes the whole location meaningless.
-fn outside(looked: Result<(), NoMeaning>) -> Result<(), NoMeaning> {
+fn meaning_of_part(looked: Result<(), NoMeaning>) -> Result<(), NoMeaning> {
     match looked {
         Ok(()) => Ok(()),
         // The bits that a raw expression reads of other parts are unknown too.

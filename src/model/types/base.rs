@@ -54,6 +54,19 @@ pub enum Qualifier {
     Atomic,
 }
 
+#[cfg(feature = "spirv")]
+impl Qualifier {
+    /// Keyword in C.
+    pub(crate) fn keyword(self) -> &'static str {
+        match self {
+            Self::Const => "const",
+            Self::Volatile => "volatile",
+            Self::Restrict => "restrict",
+            Self::Atomic => "_Atomic",
+        }
+    }
+}
+
 /// Kind of a pointer type. DWARF 5 section 5.3.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PointerKind {
@@ -63,6 +76,18 @@ pub enum PointerKind {
     Reference,
     /// A C++ rvalue reference, `T &&`.
     RvalueReference,
+}
+
+#[cfg(feature = "spirv")]
+impl PointerKind {
+    /// Symbol in a declaration of C or C++.
+    pub(crate) fn symbol(self) -> &'static str {
+        match self {
+            Self::Pointer => "*",
+            Self::Reference => "&",
+            Self::RvalueReference => "&&",
+        }
+    }
 }
 
 /// Memory that the source declares for an object, independent of the address space of the object's address. AMDGPU

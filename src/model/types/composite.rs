@@ -3,8 +3,8 @@
 use super::TemplateParameter;
 use super::base::Accessibility;
 use crate::model::Module;
+use crate::model::entities::{entity, member_properties};
 use crate::model::ids::{LocId, ScopeId, StringId, TypeId, VariantPartId};
-use crate::model::scopes::SourceLine;
 
 /// A structure, class or union.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -69,25 +69,20 @@ pub enum BaseOffset {
     Expr(LocId),
 }
 
-/// A member of a structure, class or union.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Member {
-    /// Its name; `None` for an anonymous one.
-    pub name: Option<StringId>,
-    /// Its type.
-    pub ty: TypeId,
-    /// Offset of the member's first bit from the start of the object, in bits.
-    pub offset_bits: u64,
-    /// Size of a bit field in bits; `None` for a member of its type's size.
-    pub bits: Option<u64>,
-    /// Accessibility; `None` for the language's default.
-    pub accessibility: Option<Accessibility>,
-    /// Whether it can be modified in a `const` object.
-    pub is_mutable: bool,
-    /// Whether the compiler generated it.
-    pub is_artificial: bool,
-    /// Source line of the declaration.
-    pub line: Option<SourceLine>,
+member_properties! { entity (pub)
+    /// A member of a structure, class or union.
+    #[derive(Copy, Hash)]
+    pub struct Member {
+        /// Its name; `None` for an anonymous one.
+        pub name: Option<StringId>,
+        /// Its type.
+        pub ty: TypeId,
+        /// Offset of the member's first bit from the start of the object, in bits.
+        pub offset_bits: u64,
+        /// Size of a bit field in bits; `None` for a member of its type's size.
+        pub bits: Option<u64>,
+    }
+    default {}
 }
 
 /// A variant part: an object has one of its variants. A Rust `enum`, a Pascal variant record. DWARF 5 section

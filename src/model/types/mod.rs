@@ -18,25 +18,28 @@ pub(crate) use part::Part;
 pub use template::{TemplateArgument, TemplateParameter};
 
 use super::Module;
+use super::entities::{entity, type_properties};
+use super::equality::{Canonical, Store};
 use super::ids::{LocId, ScopeId, StringId, TypeId, UnitId};
 use super::scopes::SourceLine;
 use crate::target::SpaceId;
 
-/// A type of a unit.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Type {
-    pub(crate) unit: UnitId,
-    pub(crate) kind: TypeKind,
-    /// Size in bits; `None` for types without a size (functions, incomplete types).
-    pub(crate) bits: Option<u64>,
-    /// Size in bits without padding at the end: a vector of three elements has the size of one of four.
-    pub(crate) value_bits: Option<u64>,
-    /// Scope of the declaration: a unit, namespace, function, block or composite type.
-    pub(crate) scope: ScopeId,
-    pub(crate) line: Option<SourceLine>,
-    /// Alignment in bytes, if described.
-    pub(crate) alignment: Option<u64>,
-    pub(crate) is_declaration: bool,
+type_properties! { entity (pub(crate))
+    /// A type of a unit.
+    #[derive(Hash)]
+    pub struct Type {
+        pub(crate) unit: UnitId,
+        pub(crate) kind: TypeKind,
+        /// Size in bits; `None` for types without a size (functions, incomplete types).
+        pub(crate) bits: Option<u64>,
+        /// Size in bits without padding at the end: a vector of three elements has the size of one of four.
+        pub(crate) value_bits: Option<u64>,
+        /// Scope of the declaration: a unit, namespace, function, block or composite type.
+        pub(crate) scope: ScopeId,
+    }
+    default {
+        pub(crate) is_declaration: bool,
+    }
 }
 
 /// Kind of a type.
@@ -131,6 +134,62 @@ pub enum TypeKind {
         /// Types of the parameters.
         parameters: Vec<TypeId>,
     },
+}
+
+/// Kinds of types with the tags of their entries: DWARF 5 section 7.3, table 7.3.
+macro_rules! tags { ($($kind:pat => $tag:ident;)*) => {
+    /// Whether the tag is that of a type that a module can describe.
+    pub(crate) fn is_type_tag(tag: gimli::DwTag) -> bool {
+        matches!(tag, $(gimli::$tag)|*)
+    }
+
+    impl TypeKind {
+        /// Tag of the type's entry.
+        pub(crate) fn tag(&self) -> gimli::DwTag {
+            match self { $($kind => gimli::$tag,)* }
+        }
+    }
+} }
+tags! {
+    TypeKind::Base { .. } => DW_TAG_base_type;
+    TypeKind::Unspecified { .. } => DW_TAG_unspecified_type;
+    TypeKind::Pointer { kind: PointerKind::Pointer, .. } => DW_TAG_pointer_type;
+    TypeKind::Pointer { kind: PointerKind::Reference, .. } => DW_TAG_reference_type;
+    TypeKind::Pointer { kind: PointerKind::RvalueReference, .. } => DW_TAG_rvalue_reference_type;
+    TypeKind::MemberPointer { .. } => DW_TAG_ptr_to_member_type;
+    TypeKind::Array { .. } | TypeKind::Vector { .. } | TypeKind::Matrix { .. } => DW_TAG_array_type;
+    TypeKind::Composite(Composite { kind: CompositeKind::Struct, .. }) => DW_TAG_structure_type;
+    TypeKind::Composite(Composite { kind: CompositeKind::Class, .. }) => DW_TAG_class_type;
+    TypeKind::Composite(Composite { kind: CompositeKind::Union, .. }) => DW_TAG_union_type;
+    TypeKind::Enum { .. } => DW_TAG_enumeration_type;
+    TypeKind::Typedef { .. } => DW_TAG_typedef;
+    TypeKind::Qualified { qualifier: Qualifier::Const, .. } => DW_TAG_const_type;
+    TypeKind::Qualified { qualifier: Qualifier::Volatile, .. } => DW_TAG_volatile_type;
+    TypeKind::Qualified { qualifier: Qualifier::Restrict, .. } => DW_TAG_restrict_type;
+    TypeKind::Qualified { qualifier: Qualifier::Atomic, .. } => DW_TAG_atomic_type;
+    TypeKind::Subroutine { .. } => DW_TAG_subroutine_type;
+}
+
+impl Store for TypeKind {
+    fn store(&mut self, to: &mut Canonical<'_>) {
+        match self {
+            Self::Base { name, .. } | Self::Typedef { name, .. } | Self::Unspecified { name } => {
+                name.store(to)
+            }
+            Self::Composite(composite) => composite.store(to),
+            Self::Array { dimensions, .. } => dimensions.store(to),
+            Self::Enum { name, enumerators, .. } => {
+                name.store(to);
+                enumerators.store(to);
+            }
+            Self::Pointer { .. }
+            | Self::MemberPointer { .. }
+            | Self::Vector { .. }
+            | Self::Matrix { .. }
+            | Self::Qualified { .. }
+            | Self::Subroutine { .. } => {}
+        }
+    }
 }
 
 impl TypeKind {

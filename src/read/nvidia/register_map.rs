@@ -100,6 +100,18 @@ impl<'o> RegisterMap<'o> {
         Ok(Self { functions })
     }
 
+    /// Returns the function that contains a pc, with the pc in bytes from its start.
+    pub fn at(&self, object: &Object<'_>, pc: u64) -> Option<(&MappedFunction<'o>, u64)> {
+        let size = |function: &MappedFunction<'_>| {
+            let name = core::str::from_utf8(function.name).ok()?;
+            Some(object.symbol(name)?.size)
+        };
+        self.functions.iter().find_map(|function| {
+            let by = pc.checked_sub(function.address?)?;
+            (by < size(function)?).then_some((function, by))
+        })
+    }
+
     /// Returns the function that begins at an address.
     pub fn function_at(&self, address: u64) -> Option<&MappedFunction<'o>> {
         self.functions.iter().find(|function| function.address == Some(address))

@@ -262,7 +262,7 @@ fn value(
     (first, all): (u32, &[crate::spirv::Provider]),
     is_declaration: bool,
 ) {
-    let (key, at) = (projection.held_key(variable), projection.module.at_variable(variable, None));
+    let (key, at) = (projection.value_key(variable), projection.module.at_variable(variable, None));
     let ty = projection.module.variable(variable).ty;
     if all.is_empty() {
         let nothing = shape!(projection.shapes; "nothing");

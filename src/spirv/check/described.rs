@@ -10,11 +10,10 @@ use super::omissions::Omissions;
 use super::shapes::{Part, Shape, Shapes, shape};
 use super::types::EncodedType;
 use crate::error::At;
-use crate::model::{
-    FunctionId, Imported, Language, Macro, Module, ScopeId, ScopeKind, VariableId, VariableKind,
-};
+use crate::model::{FunctionId, Imported, Macro, Module, ScopeId, ScopeKind, VariableId, VariableKind};
 use crate::omission::{Property, Subject};
 use crate::spirv::binding::Binding;
+use crate::spirv::languages;
 use crate::spirv::layout::Layout;
 use crate::spirv::mode::{Dimensions, Mode};
 use crate::spirv::opcodes as op;
@@ -68,19 +67,6 @@ pub(super) struct Projection<'m, 's> {
     /// Keys and properties of the records that are made once.
     once: HashSet<(Shape, Vec<(String, Shape)>)>,
 }
-
-/// Source languages that the core specification numbers.
-const LANGUAGES: [(u64, Language); 9] = [
-    (1, Language::GLSL_ES),
-    (2, Language::GLSL),
-    (3, Language::OPENCL_C),
-    (4, Language::OPENCL_CPP),
-    (5, Language::HLSL),
-    (6, Language::CPP_FOR_OPENCL),
-    (7, Language::SYCL),
-    (12, Language::ZIG),
-    (13, Language::RUST),
-];
 
 impl<'m, 's> Projection<'m, 's> {
     pub fn new(
@@ -196,10 +182,12 @@ impl<'m, 's> Projection<'m, 's> {
             let subject = Subject::Unit(id);
             let is_omitted = |property| self.omissions.has(subject, property);
             let language = unit.language.filter(|_| !is_omitted(Property::Language));
-            let number = LANGUAGES.iter().find(|(_, of)| Some(*of) == language);
+            let number = language.and_then(languages::number);
+            let bound = self.binding.language_number(id).filter(|_| !is_omitted(Property::Language));
             let language = match (language, number) {
+                _ if bound.is_some() => shape!(self.shapes; u64::from(bound.unwrap_or_default())),
                 (None, _) => shape!(self.shapes; 0u64),
-                (_, Some(&(number, _))) => shape!(self.shapes; number),
+                (_, Some(number)) => shape!(self.shapes; u64::from(number)),
                 (Some(language), None) => shape!(self.shapes; "DWARF language", u64::from(language.0)),
             };
             all.push(("language".into(), language));

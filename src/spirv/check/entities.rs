@@ -2,8 +2,9 @@
 
 use super::described::Projection;
 use super::shapes::{Shape, shape};
-use crate::model::{FunctionId, ScopeKind, SourceLine, VariableId, VariableKind};
+use crate::model::{Function, FunctionId, ScopeKind, SourceLine, VariableId, VariableKind};
 use crate::omission::{Property, Subject, TemplateOwner};
+use crate::spirv::mode::Feature;
 use crate::spirv::words::Id;
 
 impl Projection<'_, '_> {
@@ -30,7 +31,9 @@ impl Projection<'_, '_> {
         let access = function.member.accessibility.or_else(|| declared?.member.accessibility);
         all.push(("access".into(), self.access(access)));
         if declared.is_none() {
-            self.yes(&mut all, function.member.is_explicit, "explicit");
+            for (name, _, has) in Function::SPIRV_FLAGS {
+                self.yes(&mut all, has(function), name);
+            }
         }
         // A function declaration has no further properties.
         let is_function = !function.is_declaration || self.is_method(id);
@@ -72,7 +75,7 @@ impl Projection<'_, '_> {
 
     /// The key of a variable in code. A variable that is declared in an inlined call only is encoded as one of the
     /// function, and its declarations and values as those of an instance.
-    pub(super) fn held_key(&mut self, id: VariableId) -> Shape {
+    pub(super) fn value_key(&mut self, id: VariableId) -> Shape {
         let variable = self.module.variable(id);
         match self.call(variable.scope).filter(|_| variable.origin.is_none()) {
             Some(call) => {
@@ -93,13 +96,15 @@ impl Projection<'_, '_> {
         if self.omissions.has(subject, Property::Entity) {
             return;
         }
-        if variable.origin.is_some() && !self.mode.has_inlined_variables {
+        if variable.origin.is_some() && !self.mode.has(Feature::InlinedVariables) {
             return;
         }
         // The record of a declaration has the types of its parameters.
         let is_of_declaration =
             module.function_of(variable.scope).is_some_and(|function| self.is_only_declared(function));
-        if is_of_declaration && module.name_of(id).is_none() {
+        let has_type_only =
+            module.name_of(id).is_none() && variable.line.is_none() && !variable.is_artificial;
+        if is_of_declaration && has_type_only {
             return;
         }
         if variable.origin.is_none() {
@@ -125,7 +130,9 @@ impl Projection<'_, '_> {
             if is_global && !is_member {
                 let is_external = variable.is_external || declared.is_some_and(|of| of.is_external);
                 self.yes(&mut all, is_external, "external");
-                self.yes(&mut all, variable.is_declaration, "declaration");
+                let is_declaration =
+                    variable.is_declaration && !self.omissions.has(subject, Property::Declaration);
+                self.yes(&mut all, is_declaration, "declaration");
                 let linkage = variable.linkage_name.or_else(|| declared?.linkage_name);
                 let linkage = linkage.map(|linkage| module.string(linkage).to_owned());
                 if let Some(linkage) = linkage.filter(|linkage| Some(&**linkage) != module.name_of(id)) {
@@ -148,8 +155,8 @@ impl Projection<'_, '_> {
             }
         }
         let key = self.variable_key(id);
-        let instance = self.held_key(id);
-        if instance != key && self.mode.has_inlined_variables && self.in_code.contains(&id) {
+        let instance = self.value_key(id);
+        if instance != key && self.mode.has(Feature::InlinedVariables) && self.in_code.contains(&id) {
             self.record(instance, Subject::Variable(id), Vec::new(), false);
         }
         self.record(key, Subject::Variable(id), all, false);

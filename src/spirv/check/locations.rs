@@ -10,6 +10,7 @@ use crate::model::TypeId;
 use crate::op::Reg;
 use crate::spirv::evaluate::{Initial, evaluate};
 use crate::spirv::layout::Constant;
+use crate::spirv::mode::Feature;
 use crate::spirv::opcodes as op;
 use crate::spirv::provider::{DebugOperation, Index, Provider};
 use crate::spirv::words::Id;
@@ -104,7 +105,7 @@ impl Projection<'_, '_> {
     pub(super) fn nothing_around(&mut self, provider: &Provider, ty: TypeId) -> Shape {
         let known = provider.indexes().iter().take_while(|index| self.is_known(index)).count();
         let mut around = provider.around(known);
-        if !self.mode.has_indexes && self.bits(&around, ty).is_none() {
+        if !self.mode.has(Feature::Indexes) && self.bits(&around, ty).is_none() {
             around = around.around(0);
         }
         self.nothing_holds(&around, ty)
@@ -112,9 +113,9 @@ impl Projection<'_, '_> {
 
     /// The part of a variable: its indexes, or its bits in a mode without indexes.
     fn part(&self, provider: &Provider, ty: TypeId, is_declaration: bool) -> Vec<Part> {
-        let own = provider.held_bits().map(|bits| bits.start.into()..bits.end.into());
+        let bits = provider.selected_bits().map(|bits| bits.start.into()..bits.end.into());
         let (indexes, bits) = match self.has_indexes(is_declaration) || provider.indexes().is_empty() {
-            true => (provider.indexes(), own),
+            true => (provider.indexes(), bits),
             false => (&[][..], self.bits(provider, ty)),
         };
         let mut parts = Vec::new();
@@ -130,7 +131,7 @@ impl Projection<'_, '_> {
 
     /// Whether a part is encoded with indexes. A declaration has them in the shader set only.
     fn has_indexes(&self, is_declaration: bool) -> bool {
-        self.mode.has_indexes && (!is_declaration || self.mode.set.is_shader())
+        self.mode.has(Feature::Indexes) && (!is_declaration || self.mode.set.is_shader())
     }
 
     fn bits(&self, provider: &Provider, ty: TypeId) -> Option<Range<u64>> {
@@ -149,7 +150,7 @@ impl Projection<'_, '_> {
             Index::Number(_) => true,
             Index::Id(id) => {
                 let is_constant = |it: Constant| it.value.is_some();
-                self.mode.has_run_time_indexes || self.layout.constant(id).is_some_and(is_constant)
+                self.mode.has(Feature::RunTimeIndexes) || self.layout.constant(id).is_some_and(is_constant)
             }
         }
     }

@@ -32,7 +32,7 @@ use indexmap::IndexMap;
 use super::Attached;
 use super::binding::Binding;
 use super::import::{ImportedModule, import_set};
-use super::mode::{Discriminators, Mode};
+use super::mode::{Discriminators, Feature, Mode};
 use super::operand::Field;
 use super::read::{Fact, Facts, read};
 use super::table::Name;
@@ -129,12 +129,9 @@ fn checked(
     let imported = import_set(&facts, module.target(), mode.set)?;
     let ImportedModule { module: read_back, binding: read_binding, omissions: unimported, types } = imported;
     let mut shapes = Shapes::default();
-    let exact = Mode {
-        has_inlined_variables: mode.has_inlined_variables,
-        dimensions: mode.dimensions,
-        discriminators: mode.discriminators,
-        ..Mode::exact(mode.set)
-    };
+    let exact =
+        Mode { dimensions: mode.dimensions, discriminators: mode.discriminators, ..Mode::exact(mode.set) }
+            .with(Feature::InlinedVariables, mode.has(Feature::InlinedVariables));
     let (by_subject, nothing) = (Omissions::new(omissions), Omissions::default());
     let described = Projection::new(module, binding, mode, facts.layout(), &mut shapes, &by_subject)
         .describe(added)
@@ -162,8 +159,34 @@ fn checked(
         }
         _ => false,
     };
-    let (meant, findings): (Vec<_>, _) = core::mem::take(&mut valid.findings).into_iter().partition(is_meant);
-    valid.findings = findings;
+    let (meant, mut findings): (Vec<_>, Vec<_>) =
+        core::mem::take(&mut valid.findings).into_iter().partition(is_meant);
+    // Habits of other producers that this crate does not have: here they are faults.
+    let is_fault = |note: &Finding| {
+        // Modes with `DebugInfoNone` have it in place of types.
+        let is_type = |field| {
+            matches!(
+                field,
+                Field::ActualType
+                    | Field::BaseType
+                    | Field::MemberType
+                    | Field::Parent
+                    | Field::ParameterType
+                    | Field::ReturnType
+                    | Field::Type
+                    | Field::UnderlyingType
+                    | Field::VectorType
+            )
+        };
+        match note.rule {
+            Rule::AfterBlock | Rule::DeclaredParameter => true,
+            Rule::Removed => !note.operand.is_some_and(is_type),
+            _ => false,
+        }
+    };
+    let (faults, notes): (Vec<_>, Vec<_>) = core::mem::take(&mut valid.notes).into_iter().partition(is_fault);
+    findings.extend(faults);
+    (valid.findings, valid.notes) = (findings, notes);
     valid.notes.extend(meant);
     Ok(Checked { valid, differences: found, compared })
 }
@@ -197,13 +220,13 @@ impl Compare<'_> {
             let all_theirs = theirs.clone();
             self.compared += ours.len();
             // Equal records are paired first, the others in order.
-            let mut same: HashMap<&Vec<(String, Shape)>, Vec<usize>> = HashMap::new();
+            let mut equal: HashMap<&Vec<(String, Shape)>, Vec<usize>> = HashMap::new();
             for &index in &theirs {
-                same.entry(&read_back.records[index].properties).or_default().push(index);
+                equal.entry(&read_back.records[index].properties).or_default().push(index);
             }
             let mut taken = HashSet::new();
             ours.retain(|&index| {
-                let other = same.get_mut(&described.records[index].properties).and_then(Vec::pop);
+                let other = equal.get_mut(&described.records[index].properties).and_then(Vec::pop);
                 taken.extend(other);
                 other.is_none()
             });

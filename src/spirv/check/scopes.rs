@@ -25,7 +25,7 @@ impl Projection<'_, '_> {
                 open.extend(Some(callee).filter(|&callee| self.scopes[callee].is_none()));
             }
             if let ScopeKind::Type(ty) = data.kind {
-                let around = self.outside(self.module.ty(ty).scope());
+                let around = self.enclosing_lexical(self.module.ty(ty).scope());
                 open.extend(Some(around).filter(|&around| self.scopes[around].is_none()));
             }
             if open.len() == before {
@@ -108,15 +108,21 @@ impl Projection<'_, '_> {
         let data = self.module.scope(id);
         let number = match (&data.kind, data.parent) {
             _ if self.mode.discriminators == Discriminators::Beside => 0,
-            (ScopeKind::Inlined { .. }, Some(around)) if data.discriminator == 0 => {
-                let around = self.module.scope(around);
-                if around.kind == ScopeKind::Block { around.discriminator } else { 0 }
+            (ScopeKind::Inlined { .. }, Some(around_id)) if data.discriminator == 0 => {
+                let around = self.module.scope(around_id);
+                if around.kind == ScopeKind::Block {
+                    self.discriminator(around_id).unwrap_or_default()
+                } else {
+                    0
+                }
             }
-            (ScopeKind::Inlined { .. }, _) => data.discriminator,
-            (ScopeKind::Block, _) => data.discriminator,
+            (ScopeKind::Inlined { .. }, _) => data.discriminator.into(),
+            // An instance without an origin is encoded as the scope around it.
+            (ScopeKind::Block, _) if data.origin.is_none() && self.call(id).is_some() => 0,
+            (ScopeKind::Block, _) => data.discriminator.into(),
             _ => 0,
         };
-        (number != 0).then_some(number.into())
+        (number != 0).then_some(number)
     }
 
     /// The lexical scope in which an entity is encoded. For an inlined call it is the function; for a block in one, the
@@ -134,7 +140,7 @@ impl Projection<'_, '_> {
     }
 
     /// The innermost unit or namespace around a scope, or the scope itself.
-    pub(super) fn outside(&self, id: ScopeId) -> ScopeId {
+    pub(super) fn enclosing_lexical(&self, id: ScopeId) -> ScopeId {
         let mut at = id;
         loop {
             let data = self.module.scope(at);
@@ -146,8 +152,8 @@ impl Projection<'_, '_> {
     }
 
     pub(super) fn namespace(&mut self, id: ScopeId) -> Shape {
-        let outside = self.outside(id);
-        self.scope(outside)
+        let enclosing_lexical = self.enclosing_lexical(id);
+        self.scope(enclosing_lexical)
     }
 
     pub(super) fn scope_record(&mut self, id: ScopeId, kind: &ScopeKind) {

@@ -92,7 +92,9 @@ impl Projection<'_, '_> {
                 let target = &self.module.target;
                 let is_generic = !self.omissions.has(subject, Property::StorageClass);
                 let name = target.space(space).map_or("", |space| &*space.name);
+                let of_shader = target.storage_class(space);
                 let class: u64 = match (memory, name) {
+                    _ if of_shader.is_some() => of_shader.unwrap_or_default().into(),
                     (Some(MemorySpace::Constant), _) => 0,
                     (Some(MemorySpace::Group), _) | (None, "local") => 4,
                     (Some(MemorySpace::Private), _) | (None, "private_lane" | "private_wave") => 7,
@@ -103,6 +105,7 @@ impl Projection<'_, '_> {
                 let of_class = target.spaces().iter().find(|space| space.name == of_class);
                 let space =
                     match self.omissions.has(subject, Property::AddressSpace) || class == 5 && !is_generic {
+                        _ if of_shader.is_some() => space,
                         true => of_class.map_or(SpaceId::DEFAULT, |space| space.id),
                         false => space,
                     };
@@ -377,21 +380,11 @@ impl Projection<'_, '_> {
         for _ in 0..MOST_DERIVED {
             let of = match self.module.ty(id).kind() {
                 TypeKind::Pointer { kind, to, .. } => {
-                    let sign = match kind {
-                        PointerKind::Pointer => "*",
-                        PointerKind::Reference => "&",
-                        PointerKind::RvalueReference => "&&",
-                    };
-                    back.insert_str(0, sign);
+                    back.insert_str(0, kind.symbol());
                     *to
                 }
                 TypeKind::Qualified { qualifier, of } => {
-                    let word = match qualifier {
-                        Qualifier::Const => "const",
-                        Qualifier::Volatile => "volatile",
-                        Qualifier::Restrict => "restrict",
-                        Qualifier::Atomic => "_Atomic",
-                    };
+                    let word = qualifier.keyword();
                     match of.map(|of| self.module.ty(of).kind()) {
                         Some(TypeKind::Pointer { .. }) => back.insert_str(0, word),
                         _ => front = front + word + " ",

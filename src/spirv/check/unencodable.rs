@@ -11,7 +11,7 @@ use crate::model::{
 };
 use crate::omission::{Property, Reason, Subject, TemplateOwner};
 use crate::spirv::binding::Statement;
-use crate::spirv::mode::Discriminators;
+use crate::spirv::mode::{Discriminators, Feature};
 
 impl Projection<'_, '_> {
     /// Adds a record for each described property that no instruction encodes, unless the property is omitted.
@@ -33,9 +33,9 @@ impl Projection<'_, '_> {
             let is_full = |part: &Option<StringId>| part.is_some_and(|part| is_absolute(module.string(part)));
             let first = parts.iter().rposition(is_full).unwrap_or(0);
             // The directory of the unit counts once.
-            let lost = parts[..first].iter().flatten().copied();
-            let lost: Vec<_> = lost.filter(|&part| is_primary || Some(part) != unit_directory).collect();
-            for directory in lost {
+            let cut = parts[..first].iter().flatten().copied();
+            let cut: Vec<_> = cut.filter(|&part| is_primary || Some(part) != unit_directory).collect();
+            for directory in cut {
                 let mut all = self.omissions.of(Subject::File(id));
                 if !all.any(|omission| omission.reason == Reason::NoFullPath(directory)) {
                     self.unencoded(Subject::File(id), Property::Directory);
@@ -238,7 +238,7 @@ impl Projection<'_, '_> {
             of = origin;
         }
         if is_instance {
-            let has_own = self.mode.has_inlined_variables && !self.is_global(of);
+            let has_own = self.mode.has(Feature::InlinedVariables) && !self.is_global(of);
             let is_lost = !has_own && !self.in_code.contains(&id);
             self.unless_omitted(subject, &[(is_lost, Property::Entity)]);
         }
@@ -249,6 +249,8 @@ impl Projection<'_, '_> {
         let is_member = matches!(module.scope(variable.scope).kind, ScopeKind::Type(_));
         let is_bound = self.binding.global_id(id).is_some();
         let is_local = !is_member && !self.is_global(id);
+        let bound = self.binding.global_id(id);
+        let has_bound_value = bound.is_some_and(|bound| self.layout.constant(bound).is_some());
         let is_parameter = variable.kind == VariableKind::Parameter && !is_local && !is_member;
         let is_inlined = !is_instance && self.call(variable.scope).is_some();
         let has_value = variable.is_constant && (is_local || is_bound);
@@ -261,7 +263,7 @@ impl Projection<'_, '_> {
             (is_local && variable.is_external, Property::External),
             (variable.memory_space.is_some(), Property::MemorySpace),
             (has_value, Property::Value),
-            (is_local && variable.is_declaration, Property::Declaration),
+            (variable.is_declaration && (is_local || has_bound_value), Property::Declaration),
             (is_local && variable.accessibility.is_some(), Property::Accessibility),
             ((is_local || is_member) && variable.linkage_name.is_some(), Property::LinkageName),
             (variable.kind == VariableKind::Constant, Property::NamedConstant),
@@ -323,7 +325,7 @@ impl Projection<'_, '_> {
         }
         for (id, variable) in module.variables() {
             if variable.origin.is_some()
-                && self.mode.has_inlined_variables
+                && self.mode.has(Feature::InlinedVariables)
                 && !self.is_global(module.first_origin(id))
             {
                 is_used[variable.scope] = true;

@@ -31,7 +31,7 @@ struct Body {
     line: Option<SourceLine>,
     /// Scope (and below it the line) of the statements so far.
     scope: Option<ScopeId>,
-    told: Option<SourceLine>,
+    stated_line: Option<SourceLine>,
     /// The variable of a `DebugValue` right before.
     last: Option<VariableId>,
     scopes: HashMap<InForce, Option<ScopeId>>,
@@ -41,8 +41,8 @@ impl<'a> Importer<'_, 'a> {
     pub(super) fn bodies(&mut self) -> Result<()> {
         for function in self.facts.layout().functions().to_vec() {
             let described = self.code.get(&function.id).copied();
-            let own = described.map(|described| self.m.described().function(described).scope);
-            let unit = own.map(|own| self.m.described().scope(own).unit);
+            let scope = described.map(|described| self.m.described().function(described).scope);
+            let unit = scope.map(|own| self.m.described().scope(own).unit);
             let mut body = Body {
                 function: function.id,
                 described,
@@ -52,8 +52,8 @@ impl<'a> Importer<'_, 'a> {
                 is_start: true,
                 in_force: None,
                 line: None,
-                scope: own,
-                told: None,
+                scope,
+                stated_line: None,
                 last: None,
                 scopes: HashMap::new(),
             };
@@ -109,11 +109,11 @@ impl<'a> Importer<'_, 'a> {
         };
         if scope != body.scope {
             body.scope = scope;
-            self.binding.say(position, Statement::Scope(scope));
+            self.binding.push(position, Statement::Scope(scope));
         }
-        if body.line != body.told {
-            body.told = body.line;
-            self.binding.say(position, Statement::Line(body.line));
+        if body.line != body.stated_line {
+            body.stated_line = body.line;
+            self.binding.push(position, Statement::Line(body.line));
         }
         Ok(())
     }
@@ -202,14 +202,14 @@ impl<'a> Importer<'_, 'a> {
         if before == Some(variable)
             && provider.indexes().is_empty()
             && let Some((_, Statement::Value { provider: first, count, .. })) = all.statements.last_mut()
-            && let Some(bits) = provider.held_bits()
+            && let Some(bits) = provider.selected_bits()
         {
-            let others = &all.providers[*first as usize..(*first + *count) as usize];
+            let siblings = &all.providers[*first as usize..(*first + *count) as usize];
             let is_apart = |other: &crate::spirv::Provider| {
-                let bits_of = other.held_bits().filter(|_| other.indexes().is_empty());
+                let bits_of = other.selected_bits().filter(|_| other.indexes().is_empty());
                 bits_of.is_some_and(|other| bits.end <= other.start || other.end <= bits.start)
             };
-            if others.iter().all(is_apart) {
+            if siblings.iter().all(is_apart) {
                 *count += 1;
                 all.providers.push(provider);
                 return Ok(());

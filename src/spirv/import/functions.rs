@@ -4,7 +4,7 @@ use super::flags::{self, Flags};
 use super::order::Node;
 use super::{Importer, Made, refused};
 use crate::error::Result;
-use crate::model::{FunctionId, ScopeKind, UnitId};
+use crate::model::{FunctionId, UnitId};
 use crate::omission::Unimported;
 use crate::spirv::operand::Field;
 use crate::spirv::read::Fact;
@@ -21,7 +21,7 @@ pub(super) struct Slot {
 impl<'a> Importer<'_, 'a> {
     /// Collects the references that are needed in the opposite direction: from members, templates, discriminators,
     /// parameters and bodies to their owners.
-    pub(super) fn look(&mut self) {
+    pub(super) fn index_owners(&mut self) {
         let mut variables: hashbrown::HashMap<Id, Vec<(u32, Id)>> = Default::default();
         self.find_discriminators();
         for fact in self.iter() {
@@ -210,8 +210,7 @@ impl<'a> Importer<'_, 'a> {
             }
         });
         let line = self.line(fact, unit);
-        let is_member = matches!(self.m.described().scope(parent).kind, ScopeKind::Type(_));
-        let access = if is_member || declaration.is_some() { flags.access() } else { None };
+        let access = flags.access();
         let made = match declaration {
             Some(declaration) => self.m.function_definition(parent, declaration),
             None if is_declaration => self.m.function_declaration(parent, &name),
@@ -247,9 +246,12 @@ impl<'a> Importer<'_, 'a> {
         self.scopes.insert(id, scope);
         if let Some(of) = otherwise.map(|of| module.function(of)) {
             let declared_linkage = of.linkage_name.map_or(module.string(of.name), |name| module.string(name));
+            let is_renamed = !linkage.is_empty() && linkage != declared_linkage;
             let is_same =
-                module.string(of.name) == name && (linkage.is_empty() || linkage == declared_linkage);
-            let is_same = is_same && (access.is_none() || access == of.member.accessibility);
+                module.string(of.name) == name && (access.is_none() || access == of.member.accessibility);
+            if is_renamed && let Ok(mut function) = self.m.describe_function(function_id) {
+                function.linkage_name(&linkage);
+            }
             if !is_same {
                 self.omit(fact, Unimported::AsFunctionDeclared);
             }

@@ -126,7 +126,7 @@ struct Importer<'f, 'a> {
     binding: Binding,
     omissions: Vec<Omission>,
     /// Indices of the omissions of an instruction.
-    listed: HashMap<Id, Vec<usize>>,
+    omissions_of: HashMap<Id, Vec<usize>>,
     /// Number of further entities that may be made.
     room: usize,
     units: IndexMap<Id, UnitId>,
@@ -182,7 +182,7 @@ impl<'f, 'a> Importer<'f, 'a> {
             m: Builder::new(target.clone()),
             binding: Binding::new(),
             omissions: Vec::new(),
-            listed: HashMap::new(),
+            omissions_of: HashMap::new(),
             room: facts.iter().count().saturating_mul(MOST_COPIES),
             units: IndexMap::new(),
             declared_in: HashMap::new(),
@@ -213,7 +213,7 @@ impl<'f, 'a> Importer<'f, 'a> {
     }
 
     fn entities(&mut self) -> Result<()> {
-        self.look();
+        self.index_owners();
         for fact in self.iter() {
             let id = fact.result;
             match fact.name() {
@@ -341,9 +341,9 @@ impl<'f, 'a> Importer<'f, 'a> {
 
     fn list(&mut self, fact: &Fact<'_>, property: Property, why: Unimported) {
         let new = omission(fact.result, fact.place(), property, why);
-        let listed = self.listed.entry(fact.result).or_default();
-        if !listed.iter().any(|&index| self.omissions[index] == new) {
-            listed.push(self.omissions.len());
+        let of_fact = self.omissions_of.entry(fact.result).or_default();
+        if !of_fact.iter().any(|&index| self.omissions[index] == new) {
+            of_fact.push(self.omissions.len());
             self.omissions.push(new);
         }
     }

@@ -28,12 +28,12 @@ impl<'a> Importer<'_, 'a> {
                     None => Index::Id(index),
                 });
         }
-        self.holds(fact, variable, &provider).map_err(refused)?;
+        self.can_provide(fact, variable, &provider).map_err(refused)?;
         Ok(provider)
     }
 
     /// Checks that the location is allowed at this position and fits the variable.
-    fn holds(&self, fact: &Fact<'a>, variable: VariableId, provider: &Provider) -> Result<()> {
+    fn can_provide(&self, fact: &Fact<'a>, variable: VariableId, provider: &Provider) -> Result<()> {
         let (layout, module) = (self.facts.layout(), self.m.described());
         let function = layout.function_at(fact.at).map_or(0..0, |function| function.at.clone());
         let spot = Spot { function, at: fact.at };

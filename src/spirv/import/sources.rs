@@ -3,8 +3,10 @@
 use hashbrown::HashSet;
 
 use super::Importer;
-use crate::model::{Language, SourceLine, UnitId};
+use crate::model::{SourceLine, UnitId};
 use crate::omission::Unimported;
+use crate::spirv::languages;
+use crate::spirv::names::Enumeration;
 use crate::spirv::operand::Field;
 use crate::spirv::read::Fact;
 use crate::spirv::table::Name;
@@ -21,24 +23,6 @@ pub(super) struct Source {
 
 /// Prefix of a text that is a checksum instead, as the LLVM translator writes it.
 const MD5: &str = "//__CSK_MD5:";
-
-/// The source languages of the core specification, as languages of DWARF; `None` where DWARF has no number for one.
-const LANGUAGES: [Option<Language>; 14] = [
-    None,
-    Some(Language::GLSL_ES),
-    Some(Language::GLSL),
-    Some(Language::OPENCL_C),
-    Some(Language::OPENCL_CPP),
-    Some(Language::HLSL),
-    Some(Language::CPP_FOR_OPENCL),
-    Some(Language::SYCL),
-    None,
-    None,
-    None,
-    None,
-    Some(Language::ZIG),
-    Some(Language::RUST),
-];
 
 impl<'a> Importer<'_, 'a> {
     /// Imports sources and units.
@@ -75,14 +59,18 @@ impl<'a> Importer<'_, 'a> {
             let scope = self.m.described().unit(unit).scope;
             self.scopes.insert(fact.result, scope);
             let language = self.word(&fact, Field::Language);
-            match LANGUAGES.get(language as usize) {
-                Some(Some(language)) => {
+            match languages::language(language) {
+                Some(language) => {
                     if let Ok(mut of) = self.m.describe_unit(unit) {
-                        of.language(*language);
+                        of.language(language);
                     }
                 }
                 _ if language == 0 => {}
-                _ => self.omit(&fact, Unimported::Language(language)),
+                _ if Enumeration::Language.name(language).is_none() => {
+                    self.omit(&fact, Unimported::Language(language));
+                }
+                // The binding has the languages that DWARF does not number.
+                _ => drop(self.binding.language(unit, language)),
             }
         }
     }

@@ -189,15 +189,17 @@ impl<'a> Importer<'_, 'a> {
         flags.take(flags::ARTIFICIAL | flags::OBJECT_POINTER);
         self.rest(fact, flags);
         let class = self.number(fact, Field::StorageClass).and_then(|class| u32::try_from(class).ok());
+        let of_shader = class.and_then(|class| self.m.target().space_of_storage_class(class));
         let known = CLASSES.iter().find(|(number, ..)| Some(*number) == class);
         let (memory, space) = match known {
+            _ if of_shader.is_some() => (None, of_shader.unwrap_or(SpaceId::DEFAULT)),
             Some(&(_, memory, name)) => {
                 let space = self.m.target().spaces().iter().find(|space| space.name == name);
                 (memory, space.map_or(SpaceId::DEFAULT, |space| space.id))
             }
             None => (None, SpaceId::DEFAULT),
         };
-        if known.is_none() && class != Some(NO_CLASS) {
+        if known.is_none() && of_shader.is_none() && class != Some(NO_CLASS) {
             self.omit(fact, Unimported::StorageClass);
         }
         self.m.pointer_of(unit, kind, to, space, memory).map_err(refused)

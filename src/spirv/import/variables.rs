@@ -89,7 +89,8 @@ impl<'a> Importer<'_, 'a> {
                 if let Some(Err(id)) = missing {
                     self.omit(fact, Unimported::NoStaticMember(id.0));
                 }
-                match is_definition || provider.is_some() || is_local {
+                // A declaration has no value.
+                match is_definition || is_local || provider.is_some_and(|id| self.is_value(id)) {
                     true => self.m.variable(scope, &name, ty),
                     false => self.m.extern_variable(scope, &name, ty),
                 }
@@ -108,17 +109,23 @@ impl<'a> Importer<'_, 'a> {
         if flags.take(flags::ARTIFICIAL) {
             variable.artificial();
         }
+        flags.access().map(|access| variable.accessibility(access).id());
         let id = variable.id();
         self.optimized(&mut flags, unit);
         self.rest(fact, flags);
         if let Some(provider) = provider {
-            self.hold(fact, id, provider);
+            self.provide_global(fact, id, provider);
         }
         Ok(id)
     }
 
+    /// Whether an id is a constant, or an expression of one.
+    fn is_value(&self, id: Id) -> bool {
+        self.get(id).is_some() || self.facts.layout().constant(id).is_some()
+    }
+
     /// Binds a global variable to its `OpVariable`, or gives it its constant value.
-    fn hold(&mut self, fact: &Fact<'a>, variable: VariableId, provider: Id) {
+    fn provide_global(&mut self, fact: &Fact<'a>, variable: VariableId, provider: Id) {
         let layout = self.facts.layout();
         let ty = self.m.described().variable(variable).ty;
         if let Some(expression) = self.get(provider) {

@@ -6,7 +6,7 @@ use super::writer::Word;
 use crate::error::Result;
 use crate::model::{BaseEncoding, Count, Dimension, TypeId, TypeKind, VariableId};
 use crate::omission::{Property, Reason, Subject};
-use crate::spirv::mode::Dimensions;
+use crate::spirv::mode::{Dimensions, Feature};
 use crate::spirv::operand::Field;
 use crate::spirv::table::Name;
 
@@ -64,13 +64,13 @@ impl Globals<'_, '_, '_> {
             }
             Count::Variable(variable) => {
                 let mode = self.writer.mode;
-                let reason = if !mode.has_variable_counts {
+                let reason = if !mode.has(Feature::VariableCounts) {
                     Reason::VariableCountMode(variable, mode.name)
                 } else if !self.counts(variable) {
                     Reason::VariableCount(variable)
                 } else {
                     let item = Item::Variable(self.origin(variable));
-                    if self.state(item) == State::Done {
+                    if self.slots.state(item) == State::Done {
                         return self.id(item).map(Word::Id);
                     } else if self.has_later() {
                         return self.id(item).map(Word::Later);
@@ -87,24 +87,28 @@ impl Globals<'_, '_, '_> {
     /// bits.
     pub(super) fn counts(&self, variable: VariableId) -> bool {
         let variable = self.origin(variable);
-        let ty = self.stand_ins.get(self.module.variables[variable].ty).map(|ty| &self.module.types[ty]);
+        let ty = self
+            .described
+            .replacements
+            .get(self.module.variables[variable].ty)
+            .map(|ty| &self.module.types[ty]);
         let is_unsigned = ty.is_some_and(|ty| {
             matches!(ty.kind, TypeKind::Base { encoding: BaseEncoding::Unsigned, .. })
                 && matches!(ty.bits, Some(32 | 64))
         });
         let is_encoded = self.is_encoded(variable) && !self.is_static_member(variable);
-        self.writer.mode.has_variable_counts && is_unsigned && is_encoded
+        self.writer.mode.has(Feature::VariableCounts) && is_unsigned && is_encoded
     }
 
     /// Whether the function of a variable is already written, rather than being written because of this array.
     pub(super) fn can_count(&self, variable: VariableId) -> bool {
         let scope = self.module.variables[self.origin(variable)].scope;
-        let function = self.related.function_of(scope);
-        function.is_none_or(|function| self.functions[function].state == State::Done)
+        let function = self.described.relations.function_of(scope);
+        function.is_none_or(|function| self.slots.functions[function].state == State::Done)
     }
 
     pub(super) fn fixed_count(&mut self, dimension: Subject, count: u64) -> Result<Word> {
-        if count == 0 && (!self.writer.mode.has_empty_arrays || self.writer.is_shader()) {
+        if count == 0 && (!self.writer.mode.has(Feature::EmptyArrays) || self.writer.is_shader()) {
             self.omit(dimension, Property::Count, Reason::Empty);
             return self.unknown_count();
         }

@@ -11,7 +11,7 @@ use crate::model::{FunctionId, Module, ScopeId, SourceLine, VariableId};
 use crate::omission::{Property, Reason, Subject};
 use crate::spirv::binding::{Binding, Statement};
 use crate::spirv::layout::Function;
-use crate::spirv::mode::Mode;
+use crate::spirv::mode::{Feature, Mode};
 use crate::spirv::opcodes as op;
 use crate::spirv::provider::Provider;
 use crate::spirv::provider_rules::Spot;
@@ -34,8 +34,8 @@ pub(super) fn body<'a>(
     let has_room = !binding.providers.is_empty() && writer.expressions.is_empty();
     let words = most_words(writer, binding);
     let out = Out::new(layout, &mut writer.out, has_room, words);
-    let there = BlockState::at_start(writer.mode);
-    let mut body = Body { writer, module, binding, places, entities, out, there, fitting: None };
+    let current = BlockState::at_start(writer.mode);
+    let mut body = Body { writer, module, binding, places, entities, out, current, fitting: None };
     let (mut blocks, mut placed) = (Blocks::default(), Vec::new());
     for (index, function) in layout.functions().iter().enumerate() {
         blocks.find(layout, function);
@@ -48,9 +48,9 @@ pub(super) fn body<'a>(
 /// Estimate of the new words in functions, rarely exceeded: 8 for a declaration or value, 6 or 7 for a scope, 4 or 10
 /// for a line. The scope is repeated in every block.
 pub(super) fn most_words(writer: &Writer<'_>, binding: &Binding) -> usize {
-    let others = binding.statements.len().saturating_sub(binding.providers.len());
-    let each = if writer.mode.has_debug_lines { 10 } else { 5 };
-    8 * binding.providers.len() + each * others + 24 * writer.layout.functions().len()
+    let other_statements = binding.statements.len().saturating_sub(binding.providers.len());
+    let each = if writer.mode.has(Feature::DebugLines) { 10 } else { 5 };
+    8 * binding.providers.len() + each * other_statements + 24 * writer.layout.functions().len()
 }
 
 /// State of a function according to the binding, up to the current position.
@@ -66,7 +66,7 @@ struct BindingState {
 struct BlockState {
     scope: Option<Scoped>,
     /// The scope of the model that `scope` encodes.
-    of: Option<ScopeId>,
+    described: Option<ScopeId>,
     /// `None` if an existing line of the module is in force.
     line: Option<Option<SourceLine>>,
 }
@@ -74,7 +74,7 @@ struct BlockState {
 impl BlockState {
     /// State at the start of a block: no scope and no line, except for readers to whom the previous line continues.
     fn at_start(mode: &Mode) -> Self {
-        Self { scope: None, of: None, line: mode.has_no_line.then_some(None) }
+        Self { scope: None, described: None, line: mode.has(Feature::NoLine).then_some(None) }
     }
 }
 
@@ -85,7 +85,7 @@ struct Body<'b, 'w> {
     places: &'b Places<'b>,
     entities: &'b Entities,
     out: Out<'w>,
-    there: BlockState,
+    current: BlockState,
     fitting: Option<Fitting>,
 }
 
@@ -103,7 +103,7 @@ impl Body<'_, '_> {
             self.writer.omit(self.module, Subject::Function(id), Property::Code, Reason::NoBlocks);
         }
         for (number, block) in blocks.all.iter().enumerate() {
-            self.there = BlockState::at_start(self.writer.mode);
+            self.current = BlockState::at_start(self.writer.mode);
             // An existing line between two blocks applies in the second.
             let before = number.checked_sub(1).map(|before| blocks.all[before].end as usize);
             let (mut at, mut read) = (block.start as usize, before.unwrap_or(function.at.start));
@@ -138,9 +138,9 @@ impl Body<'_, '_> {
     fn lines(&mut self, at: core::ops::Range<usize>) -> bool {
         let is_line = |it: Instruction<'_>| matches!(it.opcode(), op::LINE | op::NO_LINE);
         let has_lines =
-            !self.writer.mode.has_debug_lines && self.writer.layout.words().between(at).any(is_line);
+            !self.writer.mode.has(Feature::DebugLines) && self.writer.layout.words().between(at).any(is_line);
         if has_lines {
-            self.there.line = None;
+            self.current.line = None;
         }
         has_lines
     }
@@ -204,7 +204,7 @@ impl Body<'_, '_> {
         variable: VariableId,
         scope: Option<ScopeId>,
         spot: &Spot,
-        say: impl FnOnce(&mut VariableWriter<'_, '_>, &[Provider]) -> Result<()>,
+        write: impl FnOnce(&mut VariableWriter<'_, '_>, &[Provider]) -> Result<()>,
     ) -> Result<()> {
         let instance_of = self.entities.instance_of(self.module, variable);
         if instance_of != variable
@@ -222,7 +222,7 @@ impl Body<'_, '_> {
         let words = &mut out.words;
         let mut variable_writer =
             VariableWriter { writer, module, variable, ty, debug, spot, words, fitting };
-        say(&mut variable_writer, &binding.providers)
+        write(&mut variable_writer, &binding.providers)
             .map_err(|error| error.or_at(module.at_variable(variable, None)))
     }
 
@@ -230,14 +230,14 @@ impl Body<'_, '_> {
     /// instruction.
     #[inline]
     fn scope(&mut self, scope: Option<ScopeId>) -> Result<()> {
-        match self.there.of == scope {
+        match self.current.described == scope {
             true => Ok(()),
             false => self.other_scope(scope),
         }
     }
 
     fn other_scope(&mut self, mut scope: Option<ScopeId>) -> Result<()> {
-        self.there.of = scope;
+        self.current.described = scope;
         let wanted = loop {
             match scope {
                 None => break None,
@@ -247,10 +247,10 @@ impl Body<'_, '_> {
                 },
             }
         };
-        if self.there.scope == wanted {
+        if self.current.scope == wanted {
             return Ok(());
         }
-        self.there.scope = wanted;
+        self.current.scope = wanted;
         let Some(Scoped { scope, inlined }) = wanted else { return self.write(Name::NoScope, []) };
         match inlined {
             Some(inlined) => self.write(Name::Scope, [scope.into(), inlined.into()]),
@@ -260,11 +260,11 @@ impl Body<'_, '_> {
 
     /// Sets the line of the following instructions.
     fn line(&mut self, line: Option<SourceLine>) -> Result<()> {
-        if self.there.line == Some(line) {
+        if self.current.line == Some(line) {
             return Ok(());
         }
-        self.there.line = Some(line);
-        let Mode { has_debug_lines, has_no_line, .. } = *self.writer.mode;
+        self.current.line = Some(line);
+        let has_debug_lines = self.writer.mode.has(Feature::DebugLines);
         let nowhere = || {
             Some(SourceLine {
                 file: self.entities.paths.iter().find(|it| it.1.is_some())?.0,
@@ -272,7 +272,7 @@ impl Body<'_, '_> {
                 column: 0,
             })
         };
-        let line = if has_no_line { line } else { line.or_else(nowhere) };
+        let line = if self.writer.mode.has(Feature::NoLine) { line } else { line.or_else(nowhere) };
         let Some(SourceLine { file, line, column }) = line else {
             if has_debug_lines {
                 return self.write(Name::NoLine, []);

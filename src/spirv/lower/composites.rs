@@ -10,6 +10,7 @@ use crate::model::{
     Accessibility, Base, BaseOffset, Composite, CompositeKind, Member, Passed, TypeId, TypeKind, VariableId,
 };
 use crate::omission::{Property, Reason, Subject};
+use crate::spirv::mode::Feature;
 use crate::spirv::names::flags;
 use crate::spirv::operand::Field;
 use crate::spirv::table::Name;
@@ -57,22 +58,22 @@ impl<'m> Globals<'_, '_, 'm> {
         operands.push((Field::Size, self.number(bits, subject, Property::Size)?));
         operands.push((Field::Flags, passed.into()));
         operands.extend(members.iter().map(|&member| (Field::Member, member.into())));
-        for index in 0..self.related.statics(id).len() {
-            let member = self.related.statics(id)[index];
-            if self.writer.is_shader() && self.variables[member].state != State::Done {
+        for index in 0..self.described.relations.statics(id).len() {
+            let member = self.described.relations.statics(id)[index];
+            if self.writer.is_shader() && self.slots.variables[member].state != State::Done {
                 let reason = Reason::Cycle(module.variables[member].ty, true);
                 self.omit(subject, Property::StaticMember, reason);
                 continue;
             }
             operands.push((Field::Member, self.id(Item::Variable(member))?.into()));
         }
-        for index in 0..self.related.methods(id).len() {
-            let method = self.related.methods(id)[index];
+        for index in 0..self.described.relations.methods(id).len() {
+            let method = self.described.relations.methods(id)[index];
             operands.push((Field::Member, self.id(Item::Function(method))?.into()));
         }
         self.define(id, Name::TypeComposite, &operands)?;
         if !self.writer.is_shader() && !members.is_empty() {
-            self.composites.push_back((id, members));
+            self.pending.composites.push_back((id, members));
         }
         self.omit_of_composite(id, composite);
         Ok(())
@@ -123,10 +124,11 @@ impl<'m> Globals<'_, '_, 'm> {
         let mode = self.writer.mode;
         let encoded: Vec<u32> = encoded_bases(mode, self.module, composite).map(|(index, _)| index).collect();
         for index in (0..composite.bases.len() as u32).filter(|index| !encoded.contains(index)) {
-            let reason = if mode.has_inheritance { Reason::BaseNotFixed } else { Reason::Mode(mode.name) };
+            let reason =
+                if mode.has(Feature::Inheritance) { Reason::BaseNotFixed } else { Reason::Mode(mode.name) };
             self.omit(Subject::Base(id, index), Property::Entity, reason);
         }
-        if let Some(&(encoded, of)) = self.related.crowded.get(&id) {
+        if let Some(&(encoded, of)) = self.described.relations.crowded.get(&id) {
             self.omit(Subject::Type(id), Property::Members, Reason::NoRoom(encoded, of));
         }
     }

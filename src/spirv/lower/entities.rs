@@ -1,14 +1,12 @@
 //! Entities outside of functions.
 
-use std::collections::VecDeque;
-
 use cranelift_entity::{EntityRef, PrimaryMap, SecondaryMap};
 use hashbrown::{HashMap, HashSet};
 use smallvec::SmallVec;
 
 use super::inverse::Inverse;
 use super::lines::Texts;
-use super::order::{Item, Slot, State, Step};
+use super::order::{Item, Pending, Slot, Slots, State};
 use super::replacements::Replacements;
 use super::writer::{Word, Writer};
 use crate::error::Result;
@@ -72,7 +70,7 @@ pub(super) fn origin(module: &Module, mut id: VariableId) -> VariableId {
 /// Operands of a `DebugScope`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Scoped {
-    /// The function or block; its discriminator, in a [mode](super::super::Discriminators) with discriminators as
+    /// The function or block; its discriminator, in a [mode](super::super::Mode) with discriminators as
     /// scopes.
     pub scope: Id,
     /// The `DebugInlinedAt`.
@@ -121,92 +119,106 @@ pub(super) fn globals(
     Ok(globals.finish(scopes))
 }
 
+/// Input of the writer, and indexes of it.
+#[derive(Debug)]
+pub(super) struct Described<'g> {
+    pub binding: &'g Binding,
+    pub texts: &'g Texts,
+    pub relations: Inverse,
+    pub replacements: Replacements,
+    /// Functions that are entry points of the module, and their declarations.
+    pub entry_points: HashSet<FunctionId>,
+}
+
+/// Ids of compilation units and files.
+#[derive(Debug, Default)]
+pub(super) struct Files {
+    pub units: SecondaryMap<UnitId, Option<Id>>,
+    /// The `DebugSource` of each file.
+    pub sources: SecondaryMap<FileId, Option<Id>>,
+    /// The `OpString` with the path of each file, for `OpLine`.
+    pub paths: SecondaryMap<FileId, Option<Id>>,
+}
+
+impl Files {
+    pub fn source(&self, file: FileId) -> (Field, Word) {
+        // Every file of the module has a source.
+        (Field::Source, self.sources[file].unwrap_or(Id(0)).into())
+    }
+}
+
+/// Instructions that are written once and referenced again.
+#[derive(Debug, Default)]
+pub(super) struct Reused {
+    /// Types by their operands.
+    pub types: HashMap<Operands, Id>,
+    /// Strings of the model.
+    names: SecondaryMap<StringId, Option<Id>>,
+    /// The last written scope and its operand: consecutive entities often share a scope.
+    pub scope: Option<(ScopeId, Word)>,
+}
+
+/// Results of the pass over the variables.
+#[derive(Debug)]
+pub(super) struct Locals {
+    /// Scope and type of each variable.
+    pub places: SecondaryMap<VariableId, Option<(ScopeId, TypeId)>>,
+    /// Variables that may need more than one instruction.
+    pub multiple: Vec<VariableId>,
+    /// The last scope of a local variable in a function that is not inlined.
+    pub scope: Option<ScopeId>,
+}
+
 /// State while a model is written.
 #[derive(Debug)]
 pub(super) struct Globals<'g, 'w, 'm> {
     pub writer: &'g mut Writer<'w>,
     pub module: &'m Module,
-    pub binding: &'g Binding,
-    pub texts: &'g Texts,
-    pub related: Inverse,
-    pub stand_ins: Replacements,
-    /// Functions that are entry points of the module, and their declarations.
-    pub entered: HashSet<FunctionId>,
-    pub units: SecondaryMap<UnitId, Option<Id>>,
-    pub sources: SecondaryMap<FileId, Option<Id>>,
-    pub paths: SecondaryMap<FileId, Option<Id>>,
-    pub types: SecondaryMap<TypeId, Slot>,
-    pub function_types: SecondaryMap<FunctionId, Slot>,
-    pub functions: SecondaryMap<FunctionId, Slot>,
-    pub scopes: SecondaryMap<ScopeId, Slot>,
-    pub variables: SecondaryMap<VariableId, Slot>,
-    /// Types that are written once, by their operands.
-    pub shared: HashMap<Operands, Id>,
-    /// Composite types whose members follow later, with the ids allocated for the members.
-    pub composites: VecDeque<(TypeId, Vec<Id>)>,
-    pub of_variables: SecondaryMap<VariableId, Option<(ScopeId, TypeId)>>,
-    /// Variables that may need more than one instruction.
-    pub others: Vec<VariableId>,
-    pub steps: Vec<Step>,
-    /// Number of open items.
-    pub open: usize,
-    /// The last written scope and its operand: consecutive entities often share a scope.
-    pub last_scope: Option<(ScopeId, Word)>,
-    /// The last scope of a local variable in a function that is not inlined.
-    pub last_local: Option<ScopeId>,
-    /// Strings of the model.
-    names: SecondaryMap<StringId, Option<Id>>,
+    pub described: Described<'g>,
+    pub slots: Slots,
+    pub files: Files,
+    pub pending: Pending,
+    pub reused: Reused,
+    pub locals: Locals,
 }
 
 impl<'g, 'w, 'm> Globals<'g, 'w, 'm> {
     fn new(writer: &'g mut Writer<'w>, module: &'m Module, binding: &'g Binding, texts: &'g Texts) -> Self {
-        let related = Inverse::new(writer, module);
-        let stand_ins = Replacements::new(writer, module);
-        let entered = super::sources::entered(writer.layout, module, binding);
+        let described = Described {
+            binding,
+            texts,
+            relations: Inverse::new(writer, module),
+            replacements: Replacements::new(writer, module),
+            entry_points: super::sources::entry_points(writer.layout, module, binding),
+        };
         Self {
             writer,
             module,
-            binding,
-            texts,
-            related,
-            stand_ins,
-            entered,
-            units: SecondaryMap::new(),
-            sources: SecondaryMap::new(),
-            paths: SecondaryMap::new(),
-            types: for_all(&module.types),
-            function_types: for_all(&module.functions),
-            functions: for_all(&module.functions),
-            scopes: for_all(&module.scopes),
-            variables: for_all(&module.variables),
-            shared: HashMap::new(),
-            composites: VecDeque::new(),
-            of_variables: for_all(&module.variables),
-            others: Vec::new(),
-            steps: Vec::new(),
-            open: 0,
-            last_scope: None,
-            last_local: None,
-            names: SecondaryMap::new(),
+            described,
+            slots: Slots::new(module),
+            files: Files::default(),
+            pending: Pending::default(),
+            reused: Reused::default(),
+            locals: Locals { places: for_all(&module.variables), multiple: Vec::new(), scope: None },
         }
     }
 
     fn finish(mut self, scopes: SecondaryMap<ScopeId, Option<Scoped>>) -> Entities {
-        for (function, slot) in self.functions.iter_mut() {
-            slot.id = slot.id.filter(|_| self.related.has_body(function));
+        for (function, slot) in self.slots.functions.iter_mut() {
+            slot.id = slot.id.filter(|_| self.described.relations.has_body(function));
         }
-        let Self { functions, variables, of_variables, sources, paths, .. } = self;
-        Entities { functions, scopes, variables, of_variables, sources, paths }
+        let (Slots { functions, variables, .. }, Files { sources, paths, .. }) = (self.slots, self.files);
+        Entities { functions, scopes, variables, of_variables: self.locals.places, sources, paths }
     }
 
     /// The `OpString` of a name; an empty string without a name.
     pub fn name(&mut self, name: Option<StringId>) -> Result<Word> {
         let Some(name) = name else { return self.text("") };
-        if let Some(id) = self.names[name] {
+        if let Some(id) = self.reused.names[name] {
             return Ok(id.into());
         }
         let id = self.writer.string(self.module.string(name))?;
-        self.names[name] = Some(id);
+        self.reused.names[name] = Some(id);
         Ok(id.into())
     }
 
@@ -248,19 +260,14 @@ impl<'g, 'w, 'm> Globals<'g, 'w, 'm> {
             Some(SourceLine { file, line, column }) => (file, line, column),
             None => (module.units[unit].file, 0, 0),
         };
-        if self.texts.has(file) {
-            let (line, fault) = self.texts.fit(SourceLine { file, line: number, column });
+        if self.described.texts.has(file) {
+            let (line, fault) = self.described.texts.fit(SourceLine { file, line: number, column });
             (number, column) = (line.line, line.column);
             if let Some(fault) = fault {
                 self.omit(subject, property, fault);
             }
         }
-        [self.source(file), (Field::Line, number.into()), (Field::Column, column.into())]
-    }
-
-    pub fn source(&self, file: FileId) -> (Field, Word) {
-        // Every file of the module has a source.
-        (Field::Source, self.sources[file].unwrap_or(Id(0)).into())
+        [self.files.source(file), (Field::Line, number.into()), (Field::Column, column.into())]
     }
 
     /// A number as the id of a constant. In a module without 64-bit integers, larger numbers become 2³² - 1, which is

@@ -30,8 +30,9 @@ impl Writer<'_> {
     /// The id of the `DebugExpression` with these operations.
     pub fn expression(&mut self, operations: &[DebugOperation]) -> Result<Id> {
         let all = &self.expressions;
-        let there = if operations.is_empty() { all.empty } else { all.expressions.get(operations).copied() };
-        if let Some(id) = there {
+        let existing =
+            if operations.is_empty() { all.empty } else { all.expressions.get(operations).copied() };
+        if let Some(id) = existing {
             return Ok(id);
         }
         let mut operands = Vec::with_capacity(operations.len());

@@ -45,7 +45,7 @@ impl Forms {
     }
 
     /// The instructions of a set.
-    pub fn of(set: Set) -> &'static Self {
+    pub fn for_set(set: Set) -> &'static Self {
         &ALL[set as usize]
     }
 

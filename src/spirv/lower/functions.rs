@@ -8,7 +8,7 @@ use super::inverse::line_of;
 use super::order::Item;
 use super::writer::Word;
 use crate::error::Result;
-use crate::model::{FunctionId, SourceLine, VariableId};
+use crate::model::{Function, FunctionId, SourceLine, VariableId};
 use crate::omission::{Property, Reason, Subject};
 use crate::spirv::names::flags;
 use crate::spirv::operand::Field;
@@ -22,16 +22,16 @@ impl Globals<'_, '_, '_> {
         let parameters: SmallVec<[_; 8]> = parameters.collect();
         let result =
             self.signature(None, module.functions[id].returns, &parameters, Subject::Signature(id))?;
-        self.function_types[id].id = Some(result);
+        self.slots.function_types[id].id = Some(result);
         Ok(())
     }
 
     /// Parameters of a function; a definition without parameters has those of its declaration.
     pub(super) fn parameters(&self, id: FunctionId) -> &[VariableId] {
-        let own = self.related.parameters(id);
+        let parameters = self.described.relations.parameters(id);
         match self.module.functions[id].specification {
-            Some(declaration) if own.is_empty() => self.related.parameters(declaration),
-            _ => own,
+            Some(declaration) if parameters.is_empty() => self.described.relations.parameters(declaration),
+            _ => parameters,
         }
     }
 
@@ -47,7 +47,7 @@ impl Globals<'_, '_, '_> {
         let unit_id = module.scopes[function.scope].unit;
         let unit = &module.units[unit_id];
         let subject = Subject::Function(id);
-        let has_body = self.related.has_body(id);
+        let has_body = self.described.relations.has_body(id);
         let mut operands = Operands::new();
         operands.push((Field::Name, self.name(Some(function.name))?));
         let ty = self.id(Item::FunctionType(id))?;
@@ -64,7 +64,7 @@ impl Globals<'_, '_, '_> {
         let flags = access(accessibility)
             | is(!is_external, flags::LOCAL)
             | is(!function.is_declaration, flags::DEFINITION)
-            | is(function.member.is_explicit, flags::EXPLICIT)
+            | Function::SPIRV_FLAGS.iter().fold(0, |all, (_, flag, has)| all | is(has(function), *flag))
             | is(unit.has_prototypes(), flags::PROTOTYPED)
             | is(unit.is_optimized && !function.is_declaration, flags::OPTIMIZED);
         operands.push((Field::Flags, flags.into()));
@@ -76,7 +76,7 @@ impl Globals<'_, '_, '_> {
         let body = self.line_of(id).map(|line| SourceLine { line: function.body_line, column: 0, ..line });
         let [_, (_, line), _] = self.place(body, unit_id, subject, Property::BodyLine);
         operands.push((Field::ScopeLine, line));
-        let code = match self.binding.function_id(id) {
+        let code = match self.described.binding.function_id(id) {
             Some(code) => code.into(),
             // `NonSemantic.Shader.DebugInfo` lacks this operand.
             None if self.writer.is_shader() => Word::Number(0),
@@ -84,7 +84,7 @@ impl Globals<'_, '_, '_> {
         };
         operands.push((Field::Function, code));
         if let Some(declaration) = function.specification
-            && !self.related.has_body(declaration)
+            && !self.described.relations.has_body(declaration)
         {
             operands.push((Field::Declaration, self.id(Item::Function(declaration))?.into()));
         }
@@ -96,12 +96,12 @@ impl Globals<'_, '_, '_> {
         let module = self.module;
         let function = &module.functions[id];
         let member = &function.member;
-        let has_body = self.related.has_body(id);
-        let is_bound = self.binding.function_id(id).is_some();
+        let has_body = self.described.relations.has_body(id);
+        let is_bound = self.described.binding.function_id(id).is_some();
         // The property of a declaration applies to its definition, and the code to both.
         let is_kernel =
             [Some(id), function.specification].iter().flatten().any(|&id| module.functions[id].is_kernel);
-        let is_entered = self.entered.contains(&id);
+        let is_entered = self.described.entry_points.contains(&id);
         let has_frame =
             function.frame_base.is_some() || function.frame_extent.is_some() || !module.frame(id).is_empty();
         let is_object = |object| !has_body || self.is_global(object);

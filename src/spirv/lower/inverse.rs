@@ -11,7 +11,7 @@ use crate::model::{
     Base, BaseOffset, Composite, CompositeKind, FileId, FunctionId, Module, ScopeId, ScopeKind, SourceLine,
     TypeId, TypeKind, VariableId, VariableKind,
 };
-use crate::spirv::mode::Mode;
+use crate::spirv::mode::{Feature, Mode};
 
 /// Entities by owner.
 #[derive(Debug, Default)]
@@ -27,7 +27,7 @@ pub(super) struct Inverse {
     methods: HashMap<TypeId, Vec<FunctionId>>,
     /// Static members without a type to be listed in: their type does not have members, or they do not fit its
     /// instruction.
-    lost: HashSet<VariableId>,
+    unlisted: HashSet<VariableId>,
     /// Types without room for all of their members: number of encoded members, and of all members.
     pub crowded: HashMap<TypeId, (usize, usize)>,
     /// Functions described by a `DebugFunctionDeclaration`.
@@ -46,20 +46,20 @@ pub(super) struct Inverse {
 
 impl Inverse {
     pub fn new(writer: &Writer<'_>, module: &Module) -> Self {
-        let mut related = Self::default();
-        related.find_variables(module);
-        related.find_functions(module, writer.is_shader());
-        related.fit(writer.mode, module);
+        let mut relations = Self::default();
+        relations.find_variables(module);
+        relations.find_functions(module, writer.is_shader());
+        relations.fit(writer.mode, module);
         for (id, scope) in &module.scopes {
-            related.inlined[id] = match scope.kind {
+            relations.inlined[id] = match scope.kind {
                 ScopeKind::Inlined { .. } => Some(id),
                 // A block follows its parent.
-                ScopeKind::Block => scope.parent.and_then(|parent| related.inlined[parent]),
+                ScopeKind::Block => scope.parent.and_then(|parent| relations.inlined[parent]),
                 _ => None,
             };
         }
-        related.find_scopes(module);
-        related
+        relations.find_scopes(module);
+        relations
     }
 
     /// Computes the properties of all scopes in one pass, as scopes can be nested deeply. Every scope depends on
@@ -170,20 +170,20 @@ impl Inverse {
             let TypeKind::Composite(composite) = &ty.kind else { continue };
             let most = MOST_MEMBERS - encoded_bases(mode, module, composite).count();
             let mut room = most;
-            let mut lost = composite.members.len().saturating_sub(room);
+            let mut dropped = composite.members.len().saturating_sub(room);
             room = room.saturating_sub(composite.members.len());
             if let Some(statics) = self.statics.get_mut(&id) {
                 let keep = if ty.is_declaration { 0 } else { room.min(statics.len()) };
-                lost += if ty.is_declaration { 0 } else { statics.len() - keep };
-                self.lost.extend(statics.drain(keep..));
+                dropped += if ty.is_declaration { 0 } else { statics.len() - keep };
+                self.unlisted.extend(statics.drain(keep..));
                 room -= keep;
             }
             if let Some(methods) = self.methods.get_mut(&id) {
-                lost += methods.len().saturating_sub(room);
+                dropped += methods.len().saturating_sub(room);
                 methods.truncate(room);
             }
-            if lost > 0 {
-                self.crowded.insert(id, (most, most + lost));
+            if dropped > 0 {
+                self.crowded.insert(id, (most, most + dropped));
             }
         }
     }
@@ -204,8 +204,8 @@ impl Inverse {
     }
 
     /// Whether a static member is not listed in any type.
-    pub fn is_lost(&self, id: VariableId) -> bool {
-        self.lost.contains(&id)
+    pub fn is_unlisted(&self, id: VariableId) -> bool {
+        self.unlisted.contains(&id)
     }
 
     /// Parameters of a function, in order.
@@ -234,7 +234,7 @@ pub(super) fn encoded_bases<'m>(
     module: &'m Module,
     composite: &'m Composite,
 ) -> impl Iterator<Item = (u32, &'m Base)> + use<'m> {
-    let can_have = mode.has_inheritance && composite.kind != CompositeKind::Union;
+    let can_have = mode.has(Feature::Inheritance) && composite.kind != CompositeKind::Union;
     let is_encoded = move |(_, base): &(u32, &Base)| {
         let is_fixed = matches!(base.offset, BaseOffset::Bytes(_)) && !base.is_virtual;
         can_have && is_fixed && class_of(module, base.ty).is_some()

@@ -6,6 +6,7 @@ use super::entities::{Globals, Operands};
 use crate::error::Result;
 use crate::model::{FileId, Macro, UnitId};
 use crate::omission::{Property, Reason, Subject};
+use crate::spirv::mode::Feature;
 use crate::spirv::operand::Field;
 use crate::spirv::table::Name;
 use crate::spirv::words::Id;
@@ -18,7 +19,7 @@ impl<'m> Globals<'_, '_, 'm> {
                 continue;
             }
             let mode = self.writer.mode;
-            if mode.has_macros {
+            if mode.has(Feature::Macros) {
                 self.macros_of(id).map_err(|error| error.or_at(self.module.at_unit(id)))?;
             } else {
                 self.omit(Subject::Unit(id), Property::Macros, Reason::Mode(mode.name));
@@ -36,7 +37,7 @@ impl<'m> Globals<'_, '_, 'm> {
             let subject = Subject::Macro(id, index);
             let file = files.last().map_or(module.units[id].file, |&(file, _)| file);
             // Every file has a path.
-            let path = (Field::Source, self.paths[file].unwrap_or(Id(0)).into());
+            let path = (Field::Source, self.files.paths[file].unwrap_or(Id(0)).into());
             match *what {
                 Macro::Define { line, text } => {
                     let text = module.string(text);

@@ -10,7 +10,7 @@ use crate::spirv::table::Name;
 impl Globals<'_, '_, '_> {
     /// Writes the build identifier and the storage path.
     pub(super) fn metadata(&mut self) -> Result<()> {
-        let binding = self.binding;
+        let binding = self.described.binding;
         if let Some((digits, may_be_shared)) = binding.build_id() {
             if !is_build_identifier(digits) {
                 let what = format!(

@@ -6,6 +6,7 @@ use super::writer::Word;
 use crate::error::Result;
 use crate::model::Imported;
 use crate::omission::{Property, Reason, Subject};
+use crate::spirv::mode::Feature;
 use crate::spirv::operand::Field;
 use crate::spirv::table::Name;
 
@@ -17,7 +18,7 @@ impl Globals<'_, '_, '_> {
     pub(super) fn imports(&mut self) -> Result<()> {
         for (id, import) in &self.module.imports {
             let subject = Subject::Import(id);
-            if !self.writer.mode.has_imports {
+            if !self.writer.mode.has(Feature::Imports) {
                 self.omit(subject, Property::Entity, Reason::Mode(self.writer.mode.name));
                 continue;
             }
@@ -50,7 +51,7 @@ impl Globals<'_, '_, '_> {
             Imported::Namespace(id) | Imported::AllOf(id) => Some(Item::Scope(id)),
         };
         match item {
-            Some(item) if self.state(item) == State::Done => self.id(item).map(|id| Some(id.into())),
+            Some(item) if self.slots.state(item) == State::Done => self.id(item).map(|id| Some(id.into())),
             _ => Ok(None),
         }
     }

@@ -7,6 +7,7 @@ use super::entities::Globals;
 use crate::model::{ScopeId, ScopeKind, TypeKind, VariableId};
 use crate::omission::{Property, Reason, Subject};
 use crate::spirv::binding::Statement;
+use crate::spirv::mode::Feature;
 
 impl Globals<'_, '_, '_> {
     /// Lists the properties that neither set has an operand for.
@@ -34,7 +35,7 @@ impl Globals<'_, '_, '_> {
         for id in module.functions.keys() {
             self.omit_of_function(id);
         }
-        for id in core::mem::take(&mut self.others) {
+        for id in core::mem::take(&mut self.locals.multiple) {
             self.omit_of_variable(id);
         }
         for label in module.labels.keys() {
@@ -60,7 +61,7 @@ impl Globals<'_, '_, '_> {
         }
         let mut is_named = SecondaryMap::<ScopeId, bool>::new();
         let mut is_held = SecondaryMap::<VariableId, bool>::new();
-        for (_, statement) in &self.binding.statements {
+        for (_, statement) in &self.described.binding.statements {
             match *statement {
                 // Unknown ids are refused where the statement is lowered.
                 Statement::Scope(Some(scope)) if module.scopes.is_valid(scope) => is_named[scope] = true,
@@ -74,7 +75,8 @@ impl Globals<'_, '_, '_> {
         }
         for (id, variable) in &module.variables {
             let Some(origin) = variable.origin else { continue };
-            let has_own = self.writer.mode.has_inlined_variables && !self.is_global(self.origin(origin));
+            let has_own =
+                self.writer.mode.has(Feature::InlinedVariables) && !self.is_global(self.origin(origin));
             if has_own {
                 is_named[variable.scope] = true;
             } else if !is_held[id] {
@@ -83,7 +85,7 @@ impl Globals<'_, '_, '_> {
         }
         let mut left = Vec::new();
         // The contents of a scope follow the scope.
-        for id in module.scopes.keys().rev().filter(|&id| self.related.inlined[id].is_some()) {
+        for id in module.scopes.keys().rev().filter(|&id| self.described.relations.inlined[id].is_some()) {
             let data = &module.scopes[id];
             let is_call = matches!(data.kind, ScopeKind::Inlined { .. });
             // A call refers to its parent.

@@ -8,9 +8,13 @@
 //! Cycles are therefore cut there: a local class that its function returns is reached from the function, and loses its
 //! scope.
 
-use super::entities::Globals;
+use std::collections::VecDeque;
+
+use cranelift_entity::SecondaryMap;
+
+use super::entities::{Globals, for_all};
 use crate::error::{At, Result};
-use crate::model::{FunctionId, ScopeId, TypeId, VariableId};
+use crate::model::{FunctionId, Module, ScopeId, TypeId, VariableId};
 use crate::spirv::words::Id;
 
 /// An item to be written in its turn.
@@ -36,7 +40,7 @@ pub(super) enum State {
     New,
     /// The items that it refers to are being written.
     Open,
-    /// Preamble.
+    /// Its instruction is written.
     Done,
 }
 
@@ -59,11 +63,64 @@ pub(super) enum Step {
     Write(Item),
 }
 
+/// Ids and progress of all items.
+#[derive(Debug)]
+pub(super) struct Slots {
+    pub types: SecondaryMap<TypeId, Slot>,
+    pub function_types: SecondaryMap<FunctionId, Slot>,
+    pub functions: SecondaryMap<FunctionId, Slot>,
+    /// Blocks and namespaces.
+    pub scopes: SecondaryMap<ScopeId, Slot>,
+    pub variables: SecondaryMap<VariableId, Slot>,
+}
+
+impl Slots {
+    pub fn new(module: &Module) -> Self {
+        Self {
+            types: for_all(&module.types),
+            function_types: for_all(&module.functions),
+            functions: for_all(&module.functions),
+            scopes: for_all(&module.scopes),
+            variables: for_all(&module.variables),
+        }
+    }
+
+    pub fn state(&self, item: Item) -> State {
+        match item {
+            Item::Type(id) => self.types[id].state,
+            Item::FunctionType(id) => self.function_types[id].state,
+            Item::Function(id) => self.functions[id].state,
+            Item::Scope(id) => self.scopes[id].state,
+            Item::Variable(id) => self.variables[id].state,
+        }
+    }
+
+    pub fn of(&mut self, item: Item) -> &mut Slot {
+        match item {
+            Item::Type(id) => &mut self.types[id],
+            Item::FunctionType(id) => &mut self.function_types[id],
+            Item::Function(id) => &mut self.functions[id],
+            Item::Scope(id) => &mut self.scopes[id],
+            Item::Variable(id) => &mut self.variables[id],
+        }
+    }
+}
+
+/// Items to be written.
+#[derive(Debug, Default)]
+pub(super) struct Pending {
+    /// Composite types whose members follow later, with the ids allocated for the members.
+    pub composites: VecDeque<(TypeId, Vec<Id>)>,
+    steps: Vec<Step>,
+    /// Number of open items.
+    pub open: usize,
+}
+
 impl Globals<'_, '_, '_> {
     /// Writes an item and everything it refers to, then the members of the types among them.
     pub(super) fn root(&mut self, item: Item) -> Result<()> {
         self.visit(item)?;
-        while let Some(composite) = self.composites.pop_front() {
+        while let Some(composite) = self.pending.composites.pop_front() {
             let id = composite.0;
             self.members(composite).map_err(|error| error.or_at(self.module.at_type(id)))?;
         }
@@ -72,17 +129,17 @@ impl Globals<'_, '_, '_> {
 
     /// Writes an item and everything it refers to, with an explicit stack, as types may be nested deeply.
     pub(super) fn visit(&mut self, item: Item) -> Result<()> {
-        if self.state(item) != State::New {
+        if self.slots.state(item) != State::New {
             return Ok(());
         }
         if self.is_ready(item) {
             return self.write(item);
         }
-        let mut steps = core::mem::take(&mut self.steps);
+        let mut steps = core::mem::take(&mut self.pending.steps);
         steps.push(Step::Into(item));
         while let Some(step) = steps.pop() {
             match step {
-                Step::Into(item) | Step::Open(item) if self.state(item) != State::New => {}
+                Step::Into(item) | Step::Open(item) if self.slots.state(item) != State::New => {}
                 Step::Into(item) => {
                     steps.push(Step::Open(item));
                     let start = steps.len();
@@ -90,8 +147,8 @@ impl Globals<'_, '_, '_> {
                     steps[start..].reverse();
                 }
                 Step::Open(item) => {
-                    self.slot(item).state = State::Open;
-                    self.open += 1;
+                    self.slots.of(item).state = State::Open;
+                    self.pending.open += 1;
                     steps.push(Step::Write(item));
                     let start = steps.len();
                     self.named(item, |named| steps.push(Step::Into(named)));
@@ -99,11 +156,11 @@ impl Globals<'_, '_, '_> {
                 }
                 Step::Write(item) => {
                     self.write(item)?;
-                    self.open -= 1;
+                    self.pending.open -= 1;
                 }
             }
         }
-        self.steps = steps;
+        self.pending.steps = steps;
         Ok(())
     }
 
@@ -111,9 +168,9 @@ impl Globals<'_, '_, '_> {
     /// itself is not ready.
     fn is_ready(&self, item: Item) -> bool {
         let mut is_ready = true;
-        self.before(item, |first| is_ready &= self.state(first) != State::New);
+        self.before(item, |first| is_ready &= self.slots.state(first) != State::New);
         if is_ready {
-            self.named(item, |named| is_ready &= self.state(named) != State::New);
+            self.named(item, |named| is_ready &= self.slots.state(named) != State::New);
         }
         is_ready
     }
@@ -128,18 +185,8 @@ impl Globals<'_, '_, '_> {
             Item::Variable(id) => self.variable(id),
         }
         .map_err(|error| error.or_at(self.at_item(item)))?;
-        self.slot(item).state = State::Done;
+        self.slots.of(item).state = State::Done;
         Ok(())
-    }
-
-    pub(super) fn state(&self, item: Item) -> State {
-        match item {
-            Item::Type(id) => self.types[id].state,
-            Item::FunctionType(id) => self.function_types[id].state,
-            Item::Function(id) => self.functions[id].state,
-            Item::Scope(id) => self.scopes[id].state,
-            Item::Variable(id) => self.variables[id].state,
-        }
     }
 
     /// Location of an item, for an error.
@@ -154,23 +201,13 @@ impl Globals<'_, '_, '_> {
         }
     }
 
-    fn slot(&mut self, item: Item) -> &mut Slot {
-        match item {
-            Item::Type(id) => &mut self.types[id],
-            Item::FunctionType(id) => &mut self.function_types[id],
-            Item::Function(id) => &mut self.functions[id],
-            Item::Scope(id) => &mut self.scopes[id],
-            Item::Variable(id) => &mut self.variables[id],
-        }
-    }
-
     /// Id of an item, allocated if necessary.
     pub(super) fn id(&mut self, item: Item) -> Result<Id> {
-        if let Some(id) = self.slot(item).id {
+        if let Some(id) = self.slots.of(item).id {
             return Ok(id);
         }
         let id = self.writer.fresh()?;
-        self.slot(item).id = Some(id);
+        self.slots.of(item).id = Some(id);
         Ok(id)
     }
 

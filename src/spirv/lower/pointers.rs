@@ -25,8 +25,8 @@ impl Globals<'_, '_, '_> {
     pub(super) fn pointee(&self, id: TypeId, to: TypeId) -> Option<TypeId> {
         match self.writer.mode.pointee {
             BaseTypes::Any => Some(to),
-            BaseTypes::Basic if self.stand_ins.basic(id) == Some(id) => None,
-            BaseTypes::Basic => self.stand_ins.basic(to),
+            BaseTypes::Basic if self.described.replacements.basic(id) == Some(id) => None,
+            BaseTypes::Basic => self.described.replacements.basic(to),
         }
     }
 
@@ -34,13 +34,16 @@ impl Globals<'_, '_, '_> {
     pub(super) fn storage_class(&mut self, id: TypeId, space: SpaceId, memory: Option<MemorySpace>) -> u32 {
         let module = self.module;
         let target = &module.target;
+        if let Some(class) = target.storage_class(space) {
+            return class;
+        }
         let name = target.space(space).map_or("", |space| &*space.name);
-        let found = CLASSES.iter().find(|&&(_, of, own)| match memory {
+        let found = CLASSES.iter().find(|&&(_, of, space_name)| match memory {
             Some(_) => of == memory,
-            None if name == "private_wave" => own == "private_lane",
-            None => own == name,
+            None if name == "private_wave" => space_name == "private_lane",
+            None => space_name == name,
         });
-        let &(class, _, own) = found.unwrap_or(&CLASSES[0]);
+        let &(class, _, space_name) = found.unwrap_or(&CLASSES[0]);
         // A literal enumerant requires the capability; `NonSemantic.Shader.DebugInfo` uses a constant instead.
         if class == GENERIC
             && self.writer.mode.set == Set::OpenCl
@@ -49,8 +52,8 @@ impl Globals<'_, '_, '_> {
             self.omit(Subject::Type(id), Property::StorageClass, Reason::AsGlobalMemory);
             return CLASSES[0].0;
         }
-        let own = target.spaces().iter().find(|space| space.name == own);
-        if own.map_or(SpaceId::DEFAULT, |own| own.id) != space {
+        let space_name = target.spaces().iter().find(|space| space.name == space_name);
+        if space_name.map_or(SpaceId::DEFAULT, |space_name| space_name.id) != space {
             self.omit(Subject::Type(id), Property::AddressSpace, Reason::AsStorageClass(space, class));
         }
         class

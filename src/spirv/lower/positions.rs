@@ -129,7 +129,7 @@ impl<'a> Places<'a> {
             for (number, &(position, _)) in (run.start..end).zip(&binding.statements[run.start..end]) {
                 let Position::After(id) = position else { continue };
                 let defined = self.defined(id).map_err(|error| at(self, number, error))?;
-                let function = self.around(defined.at).ok_or_else(|| at(self, number, outside(id)))?;
+                let function = self.around(defined.at).ok_or_else(|| at(self, number, not_in_block(id)))?;
                 each(self, function, number..number + 1);
             }
         }
@@ -157,7 +157,7 @@ impl<'a> Places<'a> {
             blocks,
             placed,
             owned: None,
-            same: None,
+            last: None,
             block: None,
         };
         for place in start..self.ends[function] {
@@ -255,7 +255,7 @@ struct Find<'f, 'a> {
     /// The last checked scope, which is in the function.
     owned: Option<ScopeId>,
     /// The last mapped position: consecutive statements often share a position.
-    same: Option<&'f Position>,
+    last: Option<&'f Position>,
     /// The last `OpLabel` that was looked up, and its block.
     block: Option<(Id, &'f Block)>,
 }
@@ -288,8 +288,8 @@ impl<'f> Find<'f, '_> {
                 self.is_own(scope, "the variable is not one of a function")?;
             }
         }
-        match (self.placed.last_mut(), self.same) {
-            (Some(last), Some(same)) if same == position && last.end == number => last.end += 1,
+        match (self.placed.last_mut(), self.last) {
+            (Some(last), Some(previous)) if previous == position && last.end == number => last.end += 1,
             _ => self.find(number, position)?,
         }
         Ok(())
@@ -324,7 +324,7 @@ impl<'f> Find<'f, '_> {
             Position::After(id) => self.after(id)?,
         };
         self.placed.push(Placed { at, start: number, end: number + 1 });
-        self.same = Some(position);
+        self.last = Some(position);
         Ok(())
     }
 
@@ -358,7 +358,7 @@ impl<'f> Find<'f, '_> {
             op::FUNCTION_PARAMETER => self.blocks.all.first(),
             _ => self.blocks.around(defined.at),
         };
-        let start = block.ok_or_else(|| outside(id))?.start;
+        let start = block.ok_or_else(|| not_in_block(id))?.start;
         Ok(if defined.opcode() == op::FUNCTION_PARAMETER { start } else { start.max(defined.end() as u32) })
     }
 }
@@ -402,6 +402,6 @@ fn has<K: EntityRef + core::fmt::Display, V>(all: &PrimaryMap<K, V>, id: K) -> R
     if all.is_valid(id) { Ok(()) } else { Err(unknown()) }
 }
 
-fn outside(id: Id) -> Error {
+fn not_in_block(id: Id) -> Error {
     Error::bad_argument(format!("{id} is defined outside of the blocks of a function"))
 }

@@ -3,7 +3,7 @@
 use cranelift_entity::SecondaryMap;
 
 use super::writer::Writer;
-use crate::model::{Module, PointerKind, Qualifier, TypeId, TypeKind};
+use crate::model::{Module, TypeId, TypeKind};
 use crate::omission::{Property, Reason, Subject};
 use crate::spirv::mode::BaseTypes;
 
@@ -11,7 +11,7 @@ use crate::spirv::mode::BaseTypes;
 #[derive(Debug, Default)]
 pub(super) struct Replacements {
     /// Replacements; types without an entry stand for themselves, `None` for no type.
-    others: SecondaryMap<TypeId, Option<Option<TypeId>>>,
+    replaced: SecondaryMap<TypeId, Option<Option<TypeId>>>,
     /// The basic type of each type, below its qualifiers and typedefs.
     basic: SecondaryMap<TypeId, Option<TypeId>>,
 }
@@ -41,7 +41,7 @@ impl Replacements {
                     all.basic[id] = of_basic(of);
                     if pointee && all.basic[id].is_none() {
                         omit(Property::Kind, Reason::AsUnqualified(mode.name));
-                        all.others[id] = Some(of.and_then(|of| all.get(of)));
+                        all.replaced[id] = Some(of.and_then(|of| all.get(of)));
                     } else if let (true, Some(of), Some(basic)) =
                         (pointee && of != all.basic[id], of, all.basic[id])
                     {
@@ -52,7 +52,7 @@ impl Replacements {
                     all.basic[id] = of_basic(of);
                     if typedef && all.basic[id].is_none() {
                         omit(Property::Kind, Reason::AsUnnamed(mode.name));
-                        all.others[id] = Some(of.and_then(|of| all.get(of)));
+                        all.replaced[id] = Some(of.and_then(|of| all.get(of)));
                     } else if let (true, Some(of), Some(basic)) =
                         (typedef && of != all.basic[id], of, all.basic[id])
                     {
@@ -67,7 +67,7 @@ impl Replacements {
 
     /// The type written in place of `ty`, if any.
     pub fn get(&self, ty: TypeId) -> Option<TypeId> {
-        self.others[ty].unwrap_or(Some(ty))
+        self.replaced[ty].unwrap_or(Some(ty))
     }
 
     /// The basic type below the qualifiers and typedefs of a type.
@@ -85,20 +85,11 @@ pub(super) fn spelled(module: &Module, mut ty: TypeId) -> String {
     for _ in 0..MOST_DERIVED {
         let next = match &module.types[ty].kind {
             TypeKind::Pointer { kind, to, .. } => {
-                after.push(match kind {
-                    PointerKind::Pointer => "*",
-                    PointerKind::Reference => "&",
-                    PointerKind::RvalueReference => "&&",
-                });
+                after.push(kind.symbol());
                 *to
             }
             TypeKind::Qualified { qualifier, of } => {
-                let word = match qualifier {
-                    Qualifier::Const => "const",
-                    Qualifier::Volatile => "volatile",
-                    Qualifier::Restrict => "restrict",
-                    Qualifier::Atomic => "_Atomic",
-                };
+                let word = qualifier.keyword();
                 let is_pointer =
                     of.is_some_and(|of| matches!(module.types[of].kind, TypeKind::Pointer { .. }));
                 if is_pointer {

@@ -9,7 +9,7 @@ use super::writer::Word;
 use crate::error::Result;
 use crate::model::{ScopeId, ScopeKind, SourceLine};
 use crate::omission::{Property, Reason, Subject};
-use crate::spirv::mode::Discriminators;
+use crate::spirv::mode::{Discriminators, Feature};
 use crate::spirv::operand::Field;
 use crate::spirv::table::Name;
 use crate::spirv::words::Id;
@@ -22,7 +22,7 @@ impl Globals<'_, '_, '_> {
 
     /// The item for the lexical scope, unless that is a unit.
     pub(super) fn scope_item(&self, scope: ScopeId) -> Option<Item> {
-        let scope = self.related.lexical(scope);
+        let scope = self.described.relations.lexical(scope);
         match self.module.scopes[scope].kind {
             ScopeKind::Unit => None,
             ScopeKind::Function(function) => Some(Item::Function(function)),
@@ -34,16 +34,16 @@ impl Globals<'_, '_, '_> {
     /// The innermost enclosing lexical scope that can be referred to now: not a function or type that is being written
     /// because of this one, nor a block of such a function.
     fn reachable(&self, scope: ScopeId) -> ScopeId {
-        let mut wider = self.related.lexical(scope);
-        if self.open == 0 {
+        let mut wider = self.described.relations.lexical(scope);
+        if self.pending.open == 0 {
             return wider;
         }
         loop {
             // Blocks stay in their function, and namespaces in their unit, wherever a cycle is cut.
-            let whole = self.related.whole(wider);
+            let whole = self.described.relations.whole(wider);
             match self.scope_item(whole) {
-                Some(item) if self.state(item) == State::Open => {
-                    wider = self.related.lexical(self.parent(whole))
+                Some(item) if self.slots.state(item) == State::Open => {
+                    wider = self.described.relations.lexical(self.parent(whole))
                 }
                 _ => return wider,
             }
@@ -52,7 +52,7 @@ impl Globals<'_, '_, '_> {
 
     /// Item for the scope of an entity, visited before the entity is opened.
     pub(super) fn scope_before(&self, scope: ScopeId) -> Option<Item> {
-        if self.last_scope.is_some_and(|(last, _)| last == scope) {
+        if self.reused.scope.is_some_and(|(last, _)| last == scope) {
             return None;
         }
         self.scope_item(self.reachable(scope))
@@ -61,14 +61,14 @@ impl Globals<'_, '_, '_> {
     /// Operand for the scope of an entity. If that scope is not written yet, a wider one, and an omission.
     #[inline]
     pub(super) fn scope(&mut self, scope: ScopeId, subject: Subject) -> Result<Word> {
-        match self.last_scope {
+        match self.reused.scope {
             Some((last, word)) if last == scope => Ok(word),
             _ => self.find_scope(scope, subject),
         }
     }
 
     fn find_scope(&mut self, scope: ScopeId, subject: Subject) -> Result<Word> {
-        let (own, wider) = (self.related.lexical(scope), self.reachable(scope));
+        let (own, wider) = (self.described.relations.lexical(scope), self.reachable(scope));
         if own != wider
             && self.has_later()
             && let Some(item) = self.scope_item(own)
@@ -81,25 +81,25 @@ impl Globals<'_, '_, '_> {
         let word = match self.scope_item(wider) {
             Some(item) => self.id(item).map(Word::Id)?,
             // Every unit has an id.
-            None => self.units[self.module.scopes[wider].unit].unwrap_or(Id(0)).into(),
+            None => self.files.units[self.module.scopes[wider].unit].unwrap_or(Id(0)).into(),
         };
         if own == wider {
-            debug_assert!(self.scope_item(own).is_none_or(|item| self.state(item) == State::Done));
-            self.last_scope = Some((scope, word));
+            debug_assert!(self.scope_item(own).is_none_or(|item| self.slots.state(item) == State::Done));
+            self.reused.scope = Some((scope, word));
         }
         Ok(word)
     }
 
     /// Lists that an entity of one inlined call is in the function instead.
     pub(super) fn omit_inlined(&mut self, scope: ScopeId, subject: Subject) {
-        let Some(call) = self.related.inlined[scope] else { return };
+        let Some(call) = self.described.relations.inlined[scope] else { return };
         let ScopeKind::Inlined { function, .. } = self.module.scopes[call].kind else { return };
         self.omit(subject, Property::InlinedScope, Reason::FunctionScope(function));
     }
 
     /// Whether a cycle can be encoded with a forward reference.
     pub(super) fn has_later(&self) -> bool {
-        self.writer.is_shader() && self.writer.mode.has_relaxed_references
+        self.writer.is_shader() && self.writer.mode.has(Feature::ForwardReferences)
     }
 
     /// Writes a block or namespace.
@@ -118,7 +118,7 @@ impl Globals<'_, '_, '_> {
         let subject = Subject::Scope(id);
         // Without a line of its own, the file of the enclosing scope.
         let line = match data.kind {
-            ScopeKind::Block => SourceLine { file: self.related.file(id), line: 0, column: 0 },
+            ScopeKind::Block => SourceLine { file: self.described.relations.file(id), line: 0, column: 0 },
             _ => SourceLine { file: self.module.units[data.unit].file, line: 0, column: 0 },
         };
         let mut operands =
@@ -140,7 +140,7 @@ impl Globals<'_, '_, '_> {
         let mut discriminators = HashMap::new();
         for (id, data) in &module.scopes {
             let is_code = match data.kind {
-                ScopeKind::Function(function) => self.related.has_body(function),
+                ScopeKind::Function(function) => self.described.relations.has_body(function),
                 ScopeKind::Block | ScopeKind::Inlined { .. } => true,
                 _ => false,
             };
@@ -157,7 +157,9 @@ impl Globals<'_, '_, '_> {
             if is_block && data.discriminator != 0 {
                 let is_scope = self.writer.mode.discriminators == Discriminators::AsScopes;
                 let of_origin = data.origin.map(|origin| module.scopes[origin].discriminator);
-                if is_scope || of_origin.is_none() {
+                // An instance without an origin is encoded as the scope around it.
+                let is_encoded = data.origin.is_some() || self.described.relations.inlined[id].is_none();
+                if is_encoded && (is_scope || of_origin.is_none()) {
                     let key = (scope, data.discriminator);
                     let discriminator = match discriminators.get(&key) {
                         Some(&discriminator) => discriminator,
@@ -167,11 +169,11 @@ impl Globals<'_, '_, '_> {
                     if is_scope {
                         scope = discriminator;
                     }
-                } else if of_origin != Some(data.discriminator) {
+                } else if is_encoded && of_origin != Some(data.discriminator) {
                     self.omit(Subject::Scope(id), Property::Discriminator, Reason::NoOperand);
                 }
             }
-            if is_block && self.related.inlined[id].is_some() && data.origin.is_none() {
+            if is_block && self.described.relations.inlined[id].is_some() && data.origin.is_none() {
                 self.omit(Subject::Scope(id), Property::Entity, Reason::InstanceOfNone);
             }
             if let Some(origin) = data.origin
@@ -179,14 +181,14 @@ impl Globals<'_, '_, '_> {
             {
                 self.omit(Subject::Scope(id), Property::Line, Reason::OfOrigin);
             }
-            let inlined = self.related.inlined[id].and_then(|call| calls[call]);
+            let inlined = self.described.relations.inlined[id].and_then(|call| calls[call]);
             scoped[id] = Some(Scoped { scope, inlined });
         }
         Ok(scoped)
     }
 
     fn discriminator(&mut self, id: ScopeId, (scope, number): (Id, u32)) -> Result<Id> {
-        let source = self.source(self.related.file(id));
+        let source = self.files.source(self.described.relations.file(id));
         let number = (Field::Discriminator, number.into());
         self.writer
             .instruction(Name::LexicalBlockDiscriminator, &[source, number, (Field::Scope, scope.into())])
@@ -209,7 +211,7 @@ impl Globals<'_, '_, '_> {
         if data.discriminator != 0 {
             match self.writer.mode.discriminators {
                 Discriminators::AsScopes => {
-                    let source = self.source(call.file);
+                    let source = self.files.source(call.file);
                     let number = (Field::Discriminator, data.discriminator.into());
                     let operands = [source, number, (Field::Scope, scope.into())];
                     scope = self.writer.instruction(Name::LexicalBlockDiscriminator, &operands)?;
@@ -223,18 +225,19 @@ impl Globals<'_, '_, '_> {
             self.omit(subject, Property::Column, Reason::NoOperand);
         }
         // The line of the call counts in the file of the enclosing scope.
-        let file = self.related.file(around);
+        let file = self.described.relations.file(around);
         if file != call.file {
             self.omit(subject, Property::CallFile, Reason::OtherFile);
         }
-        let (SourceLine { line, .. }, fault) = self.texts.fit(SourceLine { file, column: 0, ..call });
+        let (SourceLine { line, .. }, fault) =
+            self.described.texts.fit(SourceLine { file, column: 0, ..call });
         if let Some(fault) = fault {
             self.omit(subject, Property::CallLine, fault);
         }
         let mut operands = Operands::new();
         operands.push((Field::Line, line.into()));
         operands.push((Field::Scope, scope.into()));
-        let next = self.related.inlined[around].and_then(|call| calls[call]);
+        let next = self.described.relations.inlined[around].and_then(|call| calls[call]);
         operands.extend(next.map(|next| (Field::Inlined, next.into())));
         self.writer.instruction(Name::InlinedAt, &operands)
     }

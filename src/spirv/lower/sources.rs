@@ -8,27 +8,16 @@ use super::lines::is_encoded;
 use super::order::Item;
 use super::writer::Writer;
 use crate::error::Result;
-use crate::model::{FileId, FunctionId, Language, Module, StringId, UnitId};
+use crate::model::{FileId, FunctionId, Module, StringId, UnitId};
 use crate::omission::{Property, Reason, Subject};
 use crate::spirv::binding::Binding;
+use crate::spirv::languages;
 use crate::spirv::layout::Layout;
+use crate::spirv::mode::Feature;
 use crate::spirv::opcodes as op;
 use crate::spirv::operand::Field;
 use crate::spirv::table::Name;
 use crate::spirv::words::HEADER;
-
-/// Languages with a number in the core specification.
-const LANGUAGES: [(Language, u32); 9] = [
-    (Language::GLSL_ES, 1),
-    (Language::GLSL, 2),
-    (Language::OPENCL_C, 3),
-    (Language::OPENCL_CPP, 4),
-    (Language::HLSL, 5),
-    (Language::CPP_FOR_OPENCL, 6),
-    (Language::SYCL, 7),
-    (Language::ZIG, 12),
-    (Language::RUST, 13),
-];
 
 impl Globals<'_, '_, '_> {
     /// Writes a `DebugSource` of every file.
@@ -38,7 +27,7 @@ impl Globals<'_, '_, '_> {
             let (path, lost) = path(module, id);
             let path = self.text(&path)?;
             let super::writer::Word::Id(string) = path else { continue };
-            self.paths[id] = Some(string);
+            self.files.paths[id] = Some(string);
             let subject = Subject::File(id);
             let unit = &module.units[file.unit];
             // A missing compilation directory is recorded once, for the file that the unit is named after.
@@ -53,7 +42,7 @@ impl Globals<'_, '_, '_> {
                 self.omit(subject, Property::SourceText, Reason::TooLong);
                 text = None;
             }
-            if text.is_none() && self.writer.mode.has_text {
+            if text.is_none() && self.writer.mode.has(Feature::EmptyTexts) {
                 text = Some("");
             }
             let mut operands = vec![(Field::File, path)];
@@ -63,7 +52,7 @@ impl Globals<'_, '_, '_> {
                 operands.push((Field::Text, self.text(first)?));
                 rest = more;
             }
-            self.sources[id] = Some(self.writer.instruction(Name::Source, &operands)?);
+            self.files.sources[id] = Some(self.writer.instruction(Name::Source, &operands)?);
             while !rest.is_empty() {
                 let (next, more) = rest.split_at(rest.floor_char_boundary(Writer::most_text()));
                 let text = self.text(next)?;
@@ -81,7 +70,7 @@ impl Globals<'_, '_, '_> {
             has_code[self.module.scopes[function.scope].unit] = true;
         }
         for (id, unit) in &self.module.units {
-            let source = self.source(unit.file);
+            let source = self.files.source(unit.file);
             let language = self.language(id);
             let mode = self.writer.mode;
             let operands = [
@@ -90,7 +79,7 @@ impl Globals<'_, '_, '_> {
                 source,
                 (Field::Language, language.into()),
             ];
-            self.units[id] = Some(self.writer.instruction(Name::CompilationUnit, &operands)?);
+            self.files.units[id] = Some(self.writer.instruction(Name::CompilationUnit, &operands)?);
             let subject = Subject::Unit(id);
             if !self.writer.is_shader() {
                 self.omit_compiler(id, Reason::NoOperand);
@@ -118,16 +107,18 @@ impl Globals<'_, '_, '_> {
     }
 
     fn language(&mut self, id: UnitId) -> u32 {
-        let (mode, Some(language)) = (self.writer.mode, self.module.units[id].language) else { return 0 };
-        let number = LANGUAGES.iter().find(|(of, _)| *of == language).map(|&(_, number)| number);
-        match number {
+        let (mode, bound) = (self.writer.mode, self.described.binding.language_number(id));
+        let described = self.module.units[id].language;
+        match bound.or(described.and_then(languages::number)) {
             Some(number) if number <= mode.last_language => number,
             Some(number) => {
                 self.omit(Subject::Unit(id), Property::Language, Reason::LanguageMode(number, mode.name));
                 0
             }
             None => {
-                self.omit(Subject::Unit(id), Property::Language, Reason::NoLanguageNumber(language.0));
+                if let Some(language) = described {
+                    self.omit(Subject::Unit(id), Property::Language, Reason::NoLanguageNumber(language.0));
+                }
                 0
             }
         }
@@ -143,9 +134,10 @@ impl Globals<'_, '_, '_> {
         let mut encoded = HashSet::new();
         for (id, function) in &module.functions {
             let unit = module.scopes[function.scope].unit;
-            let (Some(of), true) =
-                (self.units[unit], self.entered.contains(&id) && self.related.has_body(id))
-            else {
+            let (Some(of), true) = (
+                self.files.units[unit],
+                self.described.entry_points.contains(&id) && self.described.relations.has_body(id),
+            ) else {
                 continue;
             };
             let data = &module.units[unit];
@@ -166,7 +158,7 @@ impl Globals<'_, '_, '_> {
 }
 
 /// Functions whose code is an entry point of the module, and their declarations.
-pub(super) fn entered(layout: &Layout<'_>, module: &Module, binding: &Binding) -> HashSet<FunctionId> {
+pub(super) fn entry_points(layout: &Layout<'_>, module: &Module, binding: &Binding) -> HashSet<FunctionId> {
     let points = layout.words().between(HEADER..layout.globals_end());
     let points = points.filter(|it| it.opcode() == op::ENTRY_POINT);
     let points: HashSet<u32> = points.filter_map(|it| it.operands().get(1).copied()).collect();

@@ -7,6 +7,7 @@ use super::writer::Word;
 use crate::error::Result;
 use crate::model::{SourceLine, TemplateArgument, TemplateParameter, TypeKind, UnitId};
 use crate::omission::{Property, Reason, Subject, TemplateOwner};
+use crate::spirv::mode::Feature;
 use crate::spirv::operand::Field;
 use crate::spirv::table::Name;
 use crate::spirv::words::Id;
@@ -47,7 +48,7 @@ impl Globals<'_, '_, '_> {
                     line: self.line_of(id),
                     owner: TemplateOwner::Function(id),
                 };
-                let has_body = self.related.has_body(id);
+                let has_body = self.described.relations.has_body(id);
                 self.template(Item::Function(id), has_body, &instance, &function.templates)?;
             }
         }
@@ -73,7 +74,7 @@ impl Globals<'_, '_, '_> {
                 continue;
             };
             self.omit_default(subject, parameter);
-            if self.writer.mode.has_packs {
+            if self.writer.mode.has(Feature::Packs) {
                 all.extend(self.pack(instance, index, parameter, inner)?);
                 continue;
             }
@@ -104,7 +105,7 @@ impl Globals<'_, '_, '_> {
         let (ty, value) = match &parameter.argument {
             TemplateArgument::Pack(_) => return Ok(None),
             &TemplateArgument::Template(name) => {
-                if !self.writer.mode.has_template_templates {
+                if !self.writer.mode.has(Feature::TemplateTemplates) {
                     self.omit(subject, Property::Entity, Reason::Mode(self.writer.mode.name));
                     return Ok(None);
                 }
@@ -172,6 +173,6 @@ impl Globals<'_, '_, '_> {
     /// Source operands of the instance, without a line: the line of a parameter is unknown.
     fn nowhere(&self, instance: &Instance) -> [(Field, Word); 3] {
         let file = instance.line.map_or(self.module.units[instance.unit].file, |line| line.file);
-        [self.source(file), (Field::Line, 0.into()), (Field::Column, 0.into())]
+        [self.files.source(file), (Field::Line, 0.into()), (Field::Column, 0.into())]
     }
 }

@@ -7,7 +7,7 @@ use super::writer::Word;
 use crate::error::Result;
 use crate::model::{BaseEncoding, Count, Module, PointerKind, Qualifier, ScopeKind, Type, TypeId, TypeKind};
 use crate::omission::{Property, Reason, Subject};
-use crate::spirv::mode::BaseTypes;
+use crate::spirv::mode::{BaseTypes, Feature};
 use crate::spirv::names::flags;
 use crate::spirv::operand::Field;
 use crate::spirv::table::Name;
@@ -19,7 +19,7 @@ const ADDRESS: u32 = 1;
 impl Globals<'_, '_, '_> {
     /// Item for the type written in place of `ty`, if any.
     pub(super) fn type_item(&self, ty: TypeId) -> Option<Item> {
-        self.stand_ins.get(ty).map(Item::Type)
+        self.described.replacements.get(ty).map(Item::Type)
     }
 
     /// References to visit before a type is opened: its scope; the function whose variable is its number of elements;
@@ -41,8 +41,10 @@ impl Globals<'_, '_, '_> {
                     if let Count::Variable(variable) = dimension.count
                         && self.counts(variable)
                     {
-                        let function =
-                            self.related.function_of(self.module.variables[self.origin(variable)].scope);
+                        let function = self
+                            .described
+                            .relations
+                            .function_of(self.module.variables[self.origin(variable)].scope);
                         function.map(Item::Function).into_iter().for_each(&mut each);
                     }
                 }
@@ -88,7 +90,7 @@ impl Globals<'_, '_, '_> {
             TypeKind::Composite(composite) => {
                 let members = composite.members.iter().map(|member| member.ty);
                 composite.bases.iter().map(|base| base.ty).chain(members).for_each(of);
-                self.related.statics(id).iter().for_each(|&id| each(Item::Variable(id)));
+                self.described.relations.statics(id).iter().for_each(|&id| each(Item::Variable(id)));
             }
             TypeKind::Base { .. } | TypeKind::Unspecified { .. } => {}
         }
@@ -100,15 +102,15 @@ impl Globals<'_, '_, '_> {
         let is_typedef = matches!(self.module.types[id].kind, TypeKind::Typedef { .. });
         match if is_typedef { mode.typedef } else { mode.pointee } {
             BaseTypes::Any => of,
-            BaseTypes::Basic => self.stand_ins.basic(id),
+            BaseTypes::Basic => self.described.replacements.basic(id),
         }
     }
 
     /// Operand for a type. If the type is not written yet, an omission.
     #[inline]
     pub(super) fn type_word(&mut self, ty: Option<TypeId>, subject: Subject) -> Result<Word> {
-        let ty = ty.and_then(|ty| self.stand_ins.get(ty));
-        match ty.map(|ty| self.types[ty]) {
+        let ty = ty.and_then(|ty| self.described.replacements.get(ty));
+        match ty.map(|ty| self.slots.types[ty]) {
             Some(Slot { id: Some(id), state: State::Done }) => Ok(id.into()),
             _ => self.unwritten(ty, subject),
         }
@@ -117,19 +119,19 @@ impl Globals<'_, '_, '_> {
     fn unwritten(&mut self, ty: Option<TypeId>, subject: Subject) -> Result<Word> {
         let Some(ty) = ty else { return self.no_type(None) };
         let item = Item::Type(ty);
-        if self.types[ty].state == State::Done {
+        if self.slots.types[ty].state == State::Done {
             return self.id(item).map(Word::Id);
         }
         if self.has_later() {
             return self.id(item).map(Word::Later);
         }
-        self.omit(subject, Property::Type, Reason::Cycle(ty, self.writer.mode.has_none_types));
+        self.omit(subject, Property::Type, Reason::Cycle(ty, self.writer.mode.has(Feature::NoneTypes)));
         self.no_type(Some(ty))
     }
 
     /// Operand for a missing type, or for a type that the mode cannot encode.
     fn no_type(&mut self, ty: Option<TypeId>) -> Result<Word> {
-        if self.writer.mode.has_none_types {
+        if self.writer.mode.has(Feature::NoneTypes) {
             return self.none();
         }
         let name = match ty {
@@ -143,11 +145,11 @@ impl Globals<'_, '_, '_> {
 
     /// Writes an instruction once, however often it is referred to.
     fn shared(&mut self, name: Name, operands: Operands) -> Result<Id> {
-        if let Some(&id) = self.shared.get(&operands) {
+        if let Some(&id) = self.reused.types.get(&operands) {
             return Ok(id);
         }
         let id = self.writer.instruction(name, &operands)?;
-        self.shared.insert(operands, id);
+        self.reused.types.insert(operands, id);
         Ok(id)
     }
 
@@ -168,7 +170,7 @@ impl Globals<'_, '_, '_> {
                 self.opaque(id, name, STRUCTURE, 0)
             }
             &TypeKind::Pointer { kind, to, space, memory } => {
-                if self.stand_ins.basic(id) == Some(id) {
+                if self.described.replacements.basic(id) == Some(id) {
                     let name = self.text(&spelled(module, id))?;
                     let address = u64::from(module.target.address_bytes()) * 8;
                     let size = self.number(ty.bits.unwrap_or(address), subject, Property::Size)?;
@@ -223,9 +225,9 @@ impl Globals<'_, '_, '_> {
             }
             TypeKind::Subroutine { returns, parameters } => {
                 let parameters: Vec<_> = parameters.iter().map(|&ty| Some(ty)).collect();
-                let known = self.types[id].id;
+                let known = self.slots.types[id].id;
                 let result = self.signature(known, *returns, &parameters, subject)?;
-                self.types[id].id = Some(result);
+                self.slots.types[id].id = Some(result);
                 Ok(())
             }
         }
@@ -250,7 +252,7 @@ impl Globals<'_, '_, '_> {
     ) -> Result<Id> {
         let mut operands = Operands::new();
         operands.push((Field::Flags, 0.into()));
-        let returns = match returns.filter(|&ty| self.stand_ins.get(ty).is_some()) {
+        let returns = match returns.filter(|&ty| self.described.replacements.get(ty).is_some()) {
             None => self.writer.void().into(),
             returns => self.type_word(returns, subject)?,
         };
@@ -273,7 +275,7 @@ impl Globals<'_, '_, '_> {
             return self.none();
         }
         // The replacement of an unwritten type is not a class.
-        if class.is_some_and(|class| self.types[class].state != State::Done) && !self.has_later() {
+        if class.is_some_and(|class| self.slots.types[class].state != State::Done) && !self.has_later() {
             self.omit(subject, Property::Class, Reason::Cycle(ty, true));
             return self.none();
         }

@@ -8,7 +8,7 @@ use super::writer::{Word, Writer};
 use crate::error::{Error, Result};
 use crate::model::{Module, Part, TypeId, VariableId};
 use crate::omission::{Property, Reason, Subject};
-use crate::spirv::mode::Mode;
+use crate::spirv::mode::Feature;
 use crate::spirv::opcodes as op;
 use crate::spirv::operand::Field;
 use crate::spirv::provider::{DebugOperation, Index, Provider};
@@ -168,13 +168,13 @@ impl VariableWriter<'_, '_> {
         operations: SmallVec<[DebugOperation; 4]>,
         part: Option<Part>,
     ) -> Result<Option<Path>> {
-        let Mode { name: mode, set, has_bit_pieces, has_indexes, .. } = *self.writer.mode;
+        let (mode, set) = (self.writer.mode.name, self.writer.mode.set);
         let id = provider.id().0;
         let unknown = provider.indexes().iter().find_map(|&index| match index {
             Index::Id(id) if !self.is_known(index) => Some(id.0),
             _ => None,
         });
-        let reason = if !has_bit_pieces && provider.has_bit_piece() {
+        let reason = if !self.writer.mode.has(Feature::BitPieces) && provider.has_bit_piece() {
             Reason::NoBitPiece(id, mode)
         } else if provider.indexes().is_empty() {
             return Ok(Some((operations, SmallVec::new())));
@@ -183,7 +183,9 @@ impl VariableWriter<'_, '_> {
         } else {
             match self.select(name, provider, operations, part)? {
                 Some(path) => return Ok(Some(path)),
-                None if has_indexes => Reason::NoIndexOperands(id, name.row().text, set.name()),
+                None if self.writer.mode.has(Feature::Indexes) => {
+                    Reason::NoIndexOperands(id, name.row().text, set.name())
+                }
                 None => Reason::NoIndexes(id, mode),
             }
         };
@@ -205,7 +207,7 @@ impl VariableWriter<'_, '_> {
         let is_known = |id| self.writer.layout.index(id).is_some();
         match index {
             Index::Number(_) => true,
-            Index::Id(id) => self.writer.mode.has_run_time_indexes || is_known(id),
+            Index::Id(id) => self.writer.mode.has(Feature::RunTimeIndexes) || is_known(id),
         }
     }
 
@@ -221,9 +223,11 @@ impl VariableWriter<'_, '_> {
         if provider.indexes().is_empty() {
             return Ok(Some((operations, ids)));
         }
-        let Mode { set, has_indexes, has_run_time_indexes, .. } = *self.writer.mode;
+        let mode = self.writer.mode;
         // A declaration has indexes in some sets only.
-        if has_indexes && name.row().operands(set).any(|operand| operand.field == Field::Index) {
+        if mode.has(Feature::Indexes)
+            && name.row().operands(mode.set).any(|operand| operand.field == Field::Index)
+        {
             for index in provider.indexes() {
                 let number = |id| self.writer.layout.index(id).and_then(|number| u32::try_from(number).ok());
                 let is_constant = |id| {
@@ -231,7 +235,7 @@ impl VariableWriter<'_, '_> {
                     defined.is_some_and(|it| it.opcode() == op::CONSTANT)
                 };
                 ids.push(match *index {
-                    Index::Id(id) if has_run_time_indexes || is_constant(id) => id,
+                    Index::Id(id) if mode.has(Feature::RunTimeIndexes) || is_constant(id) => id,
                     Index::Id(id) => match number(id) {
                         Some(number) => self.writer.constant(number.into())?,
                         None => return Ok(None),
@@ -244,7 +248,7 @@ impl VariableWriter<'_, '_> {
         let bits = part.and_then(|part| provider.absolute(self.module, &part));
         let bits = bits.map(|bits| [bits.start, bits.end.saturating_sub(bits.start)].map(u32::try_from));
         let Some([Ok(offset), Ok(size)]) = bits else { return Ok(None) };
-        if provider.held_bits().is_some() {
+        if provider.selected_bits().is_some() {
             operations.pop();
         }
         operations.push(DebugOperation::Fragment { offset, size });
@@ -259,7 +263,7 @@ impl VariableWriter<'_, '_> {
         let mut sorted: SmallVec<[(Range<u64>, Id); 4]> = SmallVec::new();
         for provider in all {
             let id = provider.id();
-            if provider.held_bits().is_none() && provider.indexes().is_empty() {
+            if provider.selected_bits().is_none() && provider.indexes().is_empty() {
                 let what = format!("{id} holds all of the variable, and others some of its bits");
                 return Err(Error::bad_argument(what));
             }

@@ -13,6 +13,7 @@ use crate::model::{
     BaseEncoding, Module, ScopeId, ScopeKind, TypeId, TypeKind, Variable, VariableId, VariableKind,
 };
 use crate::omission::{Property, Reason, Subject};
+use crate::spirv::mode::Feature;
 use crate::spirv::names::flags;
 use crate::spirv::operand::Field;
 use crate::spirv::table::Name;
@@ -37,8 +38,8 @@ impl Globals<'_, '_, '_> {
             return false;
         }
         match self.module.scopes[variable.scope].kind {
-            ScopeKind::Type(_) => !self.related.is_lost(id),
-            ScopeKind::Function(function) => self.related.has_body(function),
+            ScopeKind::Type(_) => !self.described.relations.is_unlisted(id),
+            ScopeKind::Function(function) => self.described.relations.has_body(function),
             _ => true,
         }
     }
@@ -47,26 +48,27 @@ impl Globals<'_, '_, '_> {
     /// module.
     pub(super) fn is_global(&self, id: VariableId) -> bool {
         let scope = self.module.variables[id].scope;
-        self.related.function_of(scope).is_none() || self.binding.global_id(id).is_some()
+        self.described.relations.function_of(scope).is_none()
+            || self.described.binding.global_id(id).is_some()
     }
 
     /// Writes all variables.
     pub(super) fn variables(&mut self) -> Result<()> {
         let module = self.module;
         // A local variable has twelve words, a parameter 13; the words after them go into the same buffer.
-        let behind = self.writer.layout.words().all().len() + most_words(self.writer, self.binding);
+        let behind = self.writer.layout.words().all().len() + most_words(self.writer, self.described.binding);
         let before = self.writer.out.strings.len() + self.writer.out.constants.len();
         self.writer.out.debug.reserve_exact(13 * module.variables.len() + before + behind);
         for (id, variable) in &module.variables {
-            self.of_variables[id] = Some((variable.scope, variable.ty));
-            if !self.is_plain(id, variable) {
-                self.others.push(id);
+            self.locals.places[id] = Some((variable.scope, variable.ty));
+            if !self.is_common(id, variable) {
+                self.locals.multiple.push(id);
                 if self.is_encoded(id) {
                     self.root(Item::Variable(id))?;
                 }
-            } else if self.variables[id].state == State::New && self.has_named(variable) {
+            } else if self.slots.variables[id].state == State::New && self.has_named(variable) {
                 self.local(id).map_err(|error| error.or_at(module.at_variable(id, None)))?;
-                self.variables[id].state = State::Done;
+                self.slots.variables[id].state = State::Done;
             } else {
                 self.root(Item::Variable(id))?;
             }
@@ -74,10 +76,14 @@ impl Globals<'_, '_, '_> {
         Ok(())
     }
 
-    /// Whether scope and type of a plain variable are certainly written.
+    /// Whether scope and type of a common variable are certainly written.
     fn has_named(&self, variable: &Variable) -> bool {
-        self.last_scope.is_some_and(|(scope, _)| scope == variable.scope)
-            && self.stand_ins.get(variable.ty).is_some_and(|ty| self.types[ty].state == State::Done)
+        self.reused.scope.is_some_and(|(scope, _)| scope == variable.scope)
+            && self
+                .described
+                .replacements
+                .get(variable.ty)
+                .is_some_and(|ty| self.slots.types[ty].state == State::Done)
     }
 
     /// Writes a variable or static member.
@@ -96,18 +102,19 @@ impl Globals<'_, '_, '_> {
         let result = self.id(Item::Variable(id))?;
         let is_external = variable.is_external || declared.is_some_and(|declared| declared.is_external);
         flags |= if is_external { 0 } else { flags::LOCAL };
-        flags |= if variable.is_declaration { 0 } else { flags::DEFINITION };
+        let is_declaration = variable.is_declaration && !self.has_bound_value(id);
+        flags |= if is_declaration { 0 } else { flags::DEFINITION };
         flags |= access(variable.accessibility);
         let linkage_name = variable.linkage_name.or_else(|| declared?.linkage_name);
         operands.push((Field::LinkageName, self.name(linkage_name)?));
-        let place = match self.binding.global_id(id) {
+        let place = match self.described.binding.global_id(id) {
             Some(place) => Some(place),
             None => self.constant_of(id)?,
         };
         operands.push((Field::Variable, place.map_or_else(|| self.none(), |place| Ok(Word::Id(place)))?));
         operands.push((Field::Flags, flags.into()));
         if let Some(member) = variable.specification {
-            if self.is_static_member(member) && self.variables[member].state == State::Done {
+            if self.is_static_member(member) && self.slots.variables[member].state == State::Done {
                 operands.push((Field::StaticMember, self.id(Item::Variable(member))?.into()));
             } else {
                 self.omit(Subject::Variable(id), Property::Definition, Reason::NoOperand);
@@ -137,7 +144,7 @@ impl Globals<'_, '_, '_> {
         let variable = &self.module.variables[id];
         let place = self.place_of_variable(id)?;
         let result = self.id(Item::Variable(id))?;
-        let function = self.related.function_of(variable.scope);
+        let function = self.described.relations.function_of(variable.scope);
         let is_object =
             function.is_some_and(|function| self.module.functions[function].object_pointer == Some(id));
         let flags = if variable.is_artificial { flags::ARTIFICIAL } else { 0 }
@@ -147,7 +154,7 @@ impl Globals<'_, '_, '_> {
             let operands = [name, ty, source, line, column, scope, flags.into()];
             return self.writer.define_all(result, Name::LocalVariable, operands);
         }
-        let number = self.related.numbers[id];
+        let number = self.described.relations.numbers[id];
         let operands = [name, ty, source, line, column, scope, flags.into(), number.into()];
         self.writer.define_all(result, Name::LocalVariable, operands)
     }
@@ -191,15 +198,15 @@ impl Globals<'_, '_, '_> {
 
     /// Writes instances of variables in inlined bodies.
     pub(super) fn inlined_variables(&mut self, scopes: &SecondaryMap<ScopeId, Option<Scoped>>) -> Result<()> {
-        if !self.writer.mode.has_inlined_variables {
+        if !self.writer.mode.has(Feature::InlinedVariables) {
             return Ok(());
         }
-        for &id in &self.others {
+        for &id in &self.locals.multiple {
             let variable = &self.module.variables[id];
             let of = self.origin(id);
             let inlined = scopes[variable.scope].and_then(|scoped| scoped.inlined);
-            let is_local = of != id && !self.is_global(of) && self.variables[of].state == State::Done;
-            if let (Some(inlined), Some(of), true) = (inlined, self.variables[of].id, is_local) {
+            let is_local = of != id && !self.is_global(of) && self.slots.variables[of].state == State::Done;
+            if let (Some(inlined), Some(of), true) = (inlined, self.slots.variables[of].id, is_local) {
                 let operands = [(Field::Variable, of.into()), (Field::Inlined, inlined.into())];
                 self.writer.instruction(Name::InlinedVariable, &operands)?;
             }
@@ -209,7 +216,7 @@ impl Globals<'_, '_, '_> {
 
     /// Whether the variable is a local variable or parameter of a function that is not inlined, with a name, a type, a
     /// line and nothing else: the common case.
-    fn is_plain(&mut self, id: VariableId, variable: &Variable) -> bool {
+    fn is_common(&mut self, id: VariableId, variable: &Variable) -> bool {
         // Every field is listed, so that the compiler reports new ones.
         let &Variable {
             name: _,
@@ -232,17 +239,23 @@ impl Globals<'_, '_, '_> {
         else {
             return false;
         };
-        if self.last_local != Some(scope) {
-            let function = self.related.function_of(scope);
-            let is_local = function.is_some_and(|function| self.related.has_body(function))
-                && self.related.inlined[scope].is_none()
+        if self.locals.scope != Some(scope) {
+            let function = self.described.relations.function_of(scope);
+            let is_local = function.is_some_and(|function| self.described.relations.has_body(function))
+                && self.described.relations.inlined[scope].is_none()
                 && !is_type(&self.module.scopes[scope].kind);
             if !is_local {
                 return false;
             }
-            self.last_local = Some(scope);
+            self.locals.scope = Some(scope);
         }
-        self.binding.global_id(id).is_none()
+        self.described.binding.global_id(id).is_none()
+    }
+
+    /// Whether the variable is bound to a constant, and has its value.
+    fn has_bound_value(&self, id: VariableId) -> bool {
+        let bound = self.described.binding.global_id(id);
+        bound.is_some_and(|bound| self.writer.layout.constant(bound).is_some())
     }
 
     /// Lists the properties of a variable that neither set has an operand for.
@@ -251,7 +264,13 @@ impl Globals<'_, '_, '_> {
         let variable = &module.variables[id];
         let is_member = is_type(&module.scopes[variable.scope].kind);
         let subject = Subject::Variable(id);
-        if variable.origin.is_none() && !self.is_encoded(id) {
+        let is_encoded = variable.origin.is_some() || self.is_encoded(id);
+        // The type of a declaration has the types of its parameters.
+        let has_type_only = variable.name.is_none() && variable.line.is_none() && !variable.is_artificial;
+        if !is_encoded && !is_member && has_type_only {
+            return;
+        }
+        if !is_encoded {
             let reason = if is_member { Reason::NoMemberRoom } else { Reason::DeclarationParameter };
             return self.omit(subject, Property::Entity, reason);
         }
@@ -262,7 +281,7 @@ impl Globals<'_, '_, '_> {
             self.omit_inlined(variable.scope, subject);
         }
         let is_local = !is_member && !self.is_global(id);
-        let is_bound = self.binding.global_id(id).is_some();
+        let is_bound = self.described.binding.global_id(id).is_some();
         let has_line = variable.line.is_some() && variable.line != origin.line;
         let is_parameter = variable.kind == VariableKind::Parameter && !is_local && !is_member;
         let is_constant = variable.kind == VariableKind::Constant;
@@ -279,6 +298,7 @@ impl Globals<'_, '_, '_> {
             (is_local && variable.linkage_name.is_some(), P::LinkageName, &NoOperand),
             (is_local && variable.is_external, P::External, &NoOperand),
             (is_local && variable.is_declaration, P::Declaration, &NoOperand),
+            (variable.is_declaration && self.has_bound_value(id), P::Declaration, &BoundValue),
             (is_local && variable.accessibility.is_some(), P::Accessibility, &NoOperand),
             (is_constant, P::NamedConstant, &NoOperand),
             (!is_local && variable.is_constant && is_bound, P::Value, &BoundValue),

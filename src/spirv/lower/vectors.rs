@@ -14,7 +14,9 @@ impl Globals<'_, '_, '_> {
         let literal = u32::try_from(count).ok()?;
         match self.writer.mode.vector {
             Vectors::Any => Some((of, literal)),
-            Vectors::Short if (1..=4).contains(&count) => Some((self.stand_ins.basic(of)?, literal)),
+            Vectors::Short if (1..=4).contains(&count) => {
+                Some((self.described.replacements.basic(of)?, literal))
+            }
             Vectors::Short => None,
         }
     }

@@ -59,7 +59,7 @@ impl From<u32> for Word {
 #[derive(Debug, Clone, Copy)]
 enum Text {
     /// In the original module, at this word.
-    There(usize),
+    Existing(usize),
     /// In the new words, at this word.
     New(usize),
 }
@@ -101,7 +101,7 @@ impl<'a> Writer<'a> {
             layout,
             mode,
             out: Preamble::default(),
-            forms: Forms::of(mode.set),
+            forms: Forms::for_set(mode.set),
             has_literals: !mode.set.is_shader(),
             ids: Ids::after(layout.words().bound()),
             import: Id(0),
@@ -119,9 +119,9 @@ impl<'a> Writer<'a> {
             bool_type: None,
             expressions: Expressions::default(),
         };
-        writer.look();
+        writer.index_module();
         writer.is_wide = writer.integers[1].is_some() || layout.has_capability(INT64);
-        writer.void = match writer.there(|opcode, _| opcode == op::TYPE_VOID) {
+        writer.void = match writer.existing(|opcode, _| opcode == op::TYPE_VOID) {
             Some(void) => void,
             None => writer.declare(op::TYPE_VOID, &[])?,
         };
@@ -157,7 +157,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Indexes strings, integer types and constants of the module.
-    fn look(&mut self) {
+    fn index_module(&mut self) {
         let words = self.layout.words();
         for instruction in words.between(HEADER..self.layout.globals_end()) {
             let (at, operands) = (instruction.at, instruction.operands());
@@ -166,11 +166,12 @@ impl<'a> Writer<'a> {
                 (op::STRING, text) => {
                     let hash = self.hasher.hash_one(text);
                     let all = words.all();
-                    let same = |&(_, other): &(Id, Text)| of(other, all, &[]) == text;
-                    let entry =
-                        self.texts.entry(hash, same, |&(_, it)| self.hasher.hash_one(of(it, all, &[])));
+                    let is_equal = |&(_, other): &(Id, Text)| string_at(other, all, &[]) == text;
+                    let entry = self
+                        .texts
+                        .entry(hash, is_equal, |&(_, it)| self.hasher.hash_one(string_at(it, all, &[])));
                     if let Entry::Vacant(entry) = entry {
-                        entry.insert((id, Text::There(at)));
+                        entry.insert((id, Text::Existing(at)));
                     }
                 }
                 (op::TYPE_INT, &[bits @ (32 | 64), 0]) => {
@@ -194,7 +195,7 @@ impl<'a> Writer<'a> {
     }
 
     /// The first instruction before the functions that satisfies the predicate.
-    fn there(&self, is: impl Fn(u16, &[u32]) -> bool) -> Option<Id> {
+    fn existing(&self, is: impl Fn(u16, &[u32]) -> bool) -> Option<Id> {
         let all = self.layout.words().between(HEADER..self.layout.globals_end());
         all.filter(|it| is(it.opcode(), it.operands())).find_map(|it| it.result())
     }
@@ -230,10 +231,11 @@ impl<'a> Writer<'a> {
             let what = format!("a string of {bytes}: an instruction has at most 65535 words");
             return Err(Error::new(ErrorKind::TooLarge(what)));
         }
-        let (there, new, text) = (self.layout.words().all(), &self.out.strings, &self.text);
+        let (old, new, text) = (self.layout.words().all(), &self.out.strings, &self.text);
         let hash = self.hasher.hash_one(&text[..]);
-        let same = |&(_, other): &(Id, Text)| of(other, there, new) == text;
-        let entry = self.texts.entry(hash, same, |&(_, it)| self.hasher.hash_one(of(it, there, new)));
+        let is_equal = |&(_, other): &(Id, Text)| string_at(other, old, new) == text;
+        let entry =
+            self.texts.entry(hash, is_equal, |&(_, it)| self.hasher.hash_one(string_at(it, old, new)));
         let id = match entry {
             Entry::Occupied(entry) => return Ok(entry.get().0),
             Entry::Vacant(entry) => {
@@ -288,10 +290,10 @@ impl<'a> Writer<'a> {
             return Ok(id);
         }
         let opcode = [op::CONSTANT_FALSE, op::CONSTANT_TRUE][index];
-        let id = match self.there(|it, _| it == opcode) {
+        let id = match self.existing(|it, _| it == opcode) {
             Some(id) => id,
             None => {
-                let ty = match (self.there(|it, _| it == op::TYPE_BOOL), self.bool_type) {
+                let ty = match (self.existing(|it, _| it == op::TYPE_BOOL), self.bool_type) {
                     (Some(ty), _) | (None, Some(ty)) => ty,
                     (None, None) => self.declare(op::TYPE_BOOL, &[])?,
                 };
@@ -478,9 +480,9 @@ impl<'a> Writer<'a> {
 }
 
 /// The words of an `OpString` in the module or among the new ones.
-fn of<'w>(text: Text, there: &'w [u32], new: &'w [u32]) -> &'w [u32] {
+fn string_at<'w>(text: Text, old: &'w [u32], new: &'w [u32]) -> &'w [u32] {
     let (words, at) = match text {
-        Text::There(at) => (there, at),
+        Text::Existing(at) => (old, at),
         Text::New(at) => (new, at),
     };
     let len = (words[at] >> 16) as usize;

@@ -15,7 +15,7 @@ use crate::spirv::words::Id;
 const GENERIC: u64 = 8;
 
 /// Inverse references.
-pub(super) struct Related {
+pub(super) struct Index {
     /// Pairs of a composite type and one of its members.
     members: HashSet<(Id, Id)>,
     /// The first definition of each debug function: its word, and the function that contains it.
@@ -26,10 +26,10 @@ pub(super) struct Related {
     entry_points: HashSet<Id>,
 }
 
-impl Related {
+impl Index {
     pub(super) fn new(facts: &Facts<'_>) -> Self {
         let layout = facts.layout();
-        let mut related = Self {
+        let mut index = Self {
             members: HashSet::new(),
             definitions: HashMap::new(),
             functions: HashMap::new(),
@@ -38,24 +38,24 @@ impl Related {
         for fact in facts.iter() {
             match fact.name() {
                 Some(Name::TypeComposite) => {
-                    related.members.extend(fact.ids(Field::Member).map(|member| (fact.result, member)));
+                    index.members.extend(fact.ids(Field::Member).map(|member| (fact.result, member)));
                 }
                 Some(Name::FunctionDefinition) => {
                     let function = layout.function_at(fact.at).map(|function| function.id);
                     if let Some(debug) = fact.id(Field::Function) {
-                        related.definitions.entry(debug).or_insert((fact.at, function));
+                        index.definitions.entry(debug).or_insert((fact.at, function));
                     }
                     if let Some(function) = function {
-                        related.functions.entry(function).or_insert(fact.at);
+                        index.functions.entry(function).or_insert(fact.at);
                     }
                 }
                 _ => {}
             }
         }
         let points = layout.words().instructions().filter(|it| it.opcode() == op::ENTRY_POINT);
-        related.entry_points =
+        index.entry_points =
             points.filter_map(|point| point.operands().get(1).map(|&word| Id(word))).collect();
-        related
+        index
     }
 }
 
@@ -69,7 +69,7 @@ impl<'a> Check<'_, 'a> {
         }
     }
 
-    pub(super) fn entity(&mut self, fact: &Fact<'a>, related: &Related) {
+    pub(super) fn entity(&mut self, fact: &Fact<'a>, index: &Index) {
         match fact.name() {
             Some(Name::TypeBasic) => self.fp_encoding(fact),
             Some(Name::TypePointer) => self.storage_class(fact),
@@ -79,7 +79,7 @@ impl<'a> Check<'_, 'a> {
                 self.unknown_layout(fact);
             }
             Some(Name::TypeMember) => {
-                self.member(fact, related);
+                self.member(fact, index);
                 self.unknown_layout(fact);
             }
             Some(Name::TypeInheritance) => {
@@ -91,8 +91,8 @@ impl<'a> Check<'_, 'a> {
             Some(Name::MacroDef) => self.macro_name(fact),
             Some(Name::ImportedEntity) => self.imported(fact),
             Some(Name::BuildIdentifier) => self.build_identifier(fact),
-            Some(Name::EntryPoint) => self.entry_point(fact, related),
-            Some(Name::FunctionDefinition) => self.definition(fact, related),
+            Some(Name::EntryPoint) => self.entry_point(fact, index),
+            Some(Name::FunctionDefinition) => self.definition(fact, index),
             _ => {}
         }
     }
@@ -172,10 +172,10 @@ impl<'a> Check<'_, 'a> {
         }
     }
 
-    fn member(&mut self, fact: &Fact<'a>, related: &Related) {
+    fn member(&mut self, fact: &Fact<'a>, index: &Index) {
         let Some(scope) = self.facts.named(fact, Field::Scope) else { return };
         let is_composite = scope.name() == Some(Name::TypeComposite);
-        if is_composite && !related.members.contains(&(scope.result, fact.result)) {
+        if is_composite && !index.members.contains(&(scope.result, fact.result)) {
             let what = format!("{} does not have it among its members", scope.result);
             self.find_of(Rule::MemberScope, fact, Field::Scope, what);
         }
@@ -240,16 +240,16 @@ impl<'a> Check<'_, 'a> {
         }
     }
 
-    fn entry_point(&mut self, fact: &Fact<'a>, related: &Related) {
+    fn entry_point(&mut self, fact: &Fact<'a>, index: &Index) {
         let Some(debug) = fact.id(Field::EntryPoint) else { return };
-        let function = related.definitions.get(&debug).and_then(|&(_, function)| function);
-        if !function.is_some_and(|function| related.entry_points.contains(&function)) {
+        let function = index.definitions.get(&debug).and_then(|&(_, function)| function);
+        if !function.is_some_and(|function| index.entry_points.contains(&function)) {
             let what = format!("no function of an OpEntryPoint has the definition of {debug}");
             self.find_of(Rule::EntryPoint, fact, Field::EntryPoint, what);
         }
     }
 
-    fn definition(&mut self, fact: &Fact<'a>, related: &Related) {
+    fn definition(&mut self, fact: &Fact<'a>, index: &Index) {
         let layout = self.facts.layout();
         // `PlaceBody` reports instructions outside of functions.
         let Some(function) = layout.function_at(fact.at) else { return };
@@ -258,12 +258,12 @@ impl<'a> Check<'_, 'a> {
             let what = format!("it is in the function {}", function.id);
             self.find_of(Rule::FunctionDefinition, fact, Field::Definition, what);
         }
-        let first = debug.and_then(|debug| related.definitions.get(&debug));
+        let first = debug.and_then(|debug| index.definitions.get(&debug));
         if let Some(&(at, _)) = first.filter(|&&(at, _)| at != fact.at) {
             let what = format!("word {at} has defined it");
             self.find_of(Rule::FunctionDefinition, fact, Field::Function, what);
         }
-        if let Some(&at) = related.functions.get(&function.id).filter(|&&at| at != fact.at) {
+        if let Some(&at) = index.functions.get(&function.id).filter(|&&at| at != fact.at) {
             let what = format!("the function has one already, at word {at}");
             self.find(Rule::FunctionDefinition, fact, what);
             return;

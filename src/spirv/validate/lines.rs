@@ -16,7 +16,7 @@ pub(super) struct Lines {
     /// Ends of lines in each string of a text.
     strings: HashMap<Id, Newlines>,
     /// Sources whose text differs from the compiled lines, and the reason.
-    others: Vec<(Id, Rule)>,
+    broken: Vec<(Id, Rule)>,
 }
 
 /// Ends of lines in a string.
@@ -58,7 +58,7 @@ fn is_directive(line: &[u8]) -> bool {
 
 impl Lines {
     pub(super) fn new(facts: &Facts<'_>) -> Self {
-        let mut lines = Self { sources: HashMap::new(), strings: HashMap::new(), others: Vec::new() };
+        let mut lines = Self { sources: HashMap::new(), strings: HashMap::new(), broken: Vec::new() };
         let mut last = None;
         for fact in facts.iter() {
             match fact.name() {
@@ -70,7 +70,7 @@ impl Lines {
                 let other = lines.add(facts, source, string);
                 if let Some(rule) = other {
                     lines.sources.remove(&source);
-                    lines.others.push((source, rule));
+                    lines.broken.push((source, rule));
                     last = None;
                 }
             }
@@ -130,7 +130,7 @@ impl Lines {
 
 impl<'a> Check<'_, 'a> {
     pub(super) fn text_of_sources(&mut self, lines: &Lines) {
-        for &(id, rule) in &lines.others {
+        for &(id, rule) in &lines.broken {
             let what = match rule {
                 Rule::ChecksumText => "it is a checksum, and no text of a program",
                 _ => "a #line in it says otherwise what its lines are, so they are not checked",

@@ -85,7 +85,7 @@ pub fn validate(facts: &Facts<'_>) -> Report {
     check.module();
     check.places();
     let lines = lines::Lines::new(facts);
-    let related = entities::Related::new(facts);
+    let index = entities::Index::new(facts);
     for fact in facts.iter() {
         check.report.instructions += 1;
         check.results(&fact);
@@ -93,7 +93,7 @@ pub fn validate(facts: &Facts<'_>) -> Report {
         if let Some(row) = check.row(&fact)
             && check.operands(&fact, row)
         {
-            check.entity(&fact, &related);
+            check.entity(&fact, &index);
             check.expression(&fact);
             check.lines(&fact, &lines);
         }

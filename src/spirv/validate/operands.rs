@@ -159,24 +159,51 @@ impl<'a> Check<'_, 'a> {
                     Kind::AnyNumber => (Core::AnyConstant(Width::Bits32), "a constant of 32 bits"),
                     _ => (Core::Constant(Width::Bits32), "an OpConstant of 32 bits"),
                 };
-                return (!self.is_core(core, id, defined)).then_some(wanted);
+                if self.is_core(core, id, defined) {
+                    return None;
+                }
+                return self.unless_removed(spot, id, defined, wanted);
             }
         };
         let Names { text, debug, core } = names;
         if core.iter().any(|&core| self.is_core(core, id, defined)) {
             return None;
         }
+        let ty = defined.result_type().and_then(|ty| self.facts.layout().definition(ty));
+        let is_pointer = ty.is_some_and(|ty| ty.opcode() == op::TYPE_POINTER);
+        if spot.fact.name() == Some(Name::Declare)
+            && spot.row.field == Field::Variable
+            && defined.opcode() == op::FUNCTION_PARAMETER
+            && is_pointer
+        {
+            let what = format!("{} stands for {text}", self.describe(id));
+            self.find_at_operand(Rule::DeclaredParameter, spot, what);
+            return None;
+        }
         let named = self.facts.fact(defined).filter(|named| named.set == spot.fact.set);
         match named.and_then(|named| named.name()) {
             Some(name) if debug.contains(&name) => None,
             Some(Name::InfoNone) if spot.row.none => None,
-            Some(Name::InfoNone) if !debug.is_empty() => {
-                let what = format!("{} stands for {text}", self.describe(id));
-                self.find_at_operand(Rule::Removed, spot, what);
-                None
-            }
-            _ => Some(text),
+            _ => self.unless_removed(spot, id, defined, text),
         }
+    }
+
+    /// Notes a `DebugInfoNone` in place of the described instruction; returns the description for any other one.
+    fn unless_removed(
+        &mut self,
+        spot: Spot<'_, 'a>,
+        id: Id,
+        defined: Instruction<'a>,
+        wanted: &'static str,
+    ) -> Option<&'static str> {
+        let named = self.facts.fact(defined).filter(|named| named.set == spot.fact.set);
+        if named.and_then(|named| named.name()) != Some(Name::InfoNone) {
+            return Some(wanted);
+        }
+        let habit = self.habit(spot, defined).map(|habit| format!("; the LLVM translator {habit}"));
+        let what = format!("{} stands for {wanted}{}", self.describe(id), habit.unwrap_or_default());
+        self.find_at_operand(Rule::Removed, spot, what);
+        None
     }
 
     /// The instruction that LLVM's translator is known to refer to instead.

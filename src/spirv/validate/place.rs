@@ -97,7 +97,11 @@ impl<'a> Check<'_, 'a> {
         if before.merges {
             self.find(Rule::PlaceBlock, &fact, "it is between a merge instruction and the end of the block");
         }
+        let is_scope = matches!(fact.name(), Some(Name::Scope | Name::NoScope));
         match fact.set {
+            _ if is_scope && before.was_block && !before.in_block => {
+                self.find(Rule::AfterBlock, &fact, "it is behind the end of a block");
+            }
             Set::Shader | Set::Shader101 if !before.in_block => {
                 self.find(Rule::PlaceBlock, &fact, "it is in no block")
             }

@@ -72,12 +72,14 @@ fn functions_and_variables_are_read_back() {
 fn code_is_read_back() {
     for bound in all() {
         let Some(list) = &bound.list else { continue };
-        let words = named(&bound.attached(&Mode::translator()).words);
-        let Some(back) = read_back(&words) else { return };
-        for function in &list.functions {
-            let code = Code::new(&back.function(&function.name).code);
-            let expected = code.expected(&read(&words).expect("reads"), list, function);
-            assert_eq!(code.lines, expected, "{} {}", bound.name, function.name);
+        for mode in [Mode::translator(), Mode::opencl()] {
+            let words = named(&bound.attached(&mode).words);
+            let Some(back) = read_back(&words) else { return };
+            for function in &list.functions {
+                let code = Code::new(&back.function(&function.name).code);
+                let expected = code.expected(&read(&words).expect("reads"), list, function);
+                assert_eq!(code.lines, expected, "{} {}", bound.called(&mode), function.name);
+            }
         }
     }
 }

@@ -112,6 +112,12 @@ const CALLS: &[Call<(FunctionId, ScopeId, VariableId)>] = &[
         Ok(())
     })
     .of("where its debug information is stored"),
+    Call::new("Binding::language", 2, |case, _, way| {
+        if way > 0 {
+            case.binding.language(case.unit, [10, 11][way - 1]);
+        }
+        Ok(())
+    }),
 ];
 
 #[test]

@@ -57,7 +57,7 @@ fn methods(path: &Path, all: &mut BTreeSet<String>) {
     }
 }
 
-/// Collects the methods that are made of the table of properties: `[flag] noreturn => is_noreturn;` of
+/// Collects the methods that are made of the table of properties: `[flag] "0.1" noreturn => is_noreturn;` of
 /// `macro_rules! function_properties` is `FunctionBuilder::noreturn`.
 fn properties(all: &mut BTreeSet<String>) {
     let mut of = String::new();
@@ -66,10 +66,18 @@ fn properties(all: &mut BTreeSet<String>) {
             line.strip_prefix("macro_rules! ").and_then(|rest| rest.split("_properties").next())
         {
             let (first, rest) = name.split_at(1);
-            of = format!("{}{rest}Builder", first.to_uppercase());
+            of = if name == "member" {
+                "DataMember".to_owned()
+            } else {
+                format!("{}{rest}Builder", first.to_uppercase())
+            };
         }
-        let plain = line.strip_prefix("    [").filter(|row| row.contains(" => ") && !row.starts_with("own"));
-        if let Some(name) = plain.and_then(|row| row.split("] ").nth(1)?.split([' ', ';']).next()) {
+        // Rows with `by` name a method of the builder's files.
+        let plain = line.strip_prefix("    [").filter(|row| row.contains(" => ") && !row.contains(" by "));
+        // The name follows the version.
+        let name =
+            |row: &'static str| row.split("] ").nth(1)?.split([' ', ';']).find(|word| !word.starts_with('"'));
+        if let Some(name) = plain.and_then(name) {
             all.insert(format!("{of}::{name}"));
         }
     }

@@ -175,7 +175,7 @@ fn pairs(count: usize) -> impl Iterator<Item = (usize, usize)> {
 }
 
 fn called(mode: &Mode) -> String {
-    format!("{} {}", mode.name, mode.set.name().replace("NonSemantic.", ""))
+    format!("{} {}", mode.name(), mode.set().name().replace("NonSemantic.", ""))
 }
 
 /// The description with a variant of a call; `None` if the builder refuses it.

@@ -1,0 +1,576 @@
+//! Machine code: bytes, and for each instruction what it does to storage.
+
+use std::ops::Range;
+
+use regalloc2::{Allocation, Edit, Inst as InstId, Output, VReg};
+
+use crate::alloc::{Flat, LANES};
+use crate::front::Unsupported;
+use crate::isa::{Op, Reg, encode};
+use crate::lower::SCALAR;
+use crate::ssa::{At, Exec, Given, How, Inst, Kind, Slot, Src, Term};
+
+/// A dword of storage: of the wave, or one for each lane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Place {
+    Scalar(u32),
+    Vector(u32),
+    /// One lane of a vector register.
+    Lane(u32, u32),
+    /// Offset in bytes in scratch memory of each lane.
+    Scratch(u32),
+}
+
+/// Effect of an instruction on storage.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Effect {
+    Define(VReg, Place),
+    Constant(u32, Place),
+    Copy(Place, Place),
+    Clobber(Place),
+}
+
+/// Facts of a range of pcs.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Fact {
+    /// An instruction; whether it writes lanes that are not active.
+    Step(Vec<Effect>, bool),
+    /// EXEC, and the mask.
+    Exec(Change, usize),
+    /// All lanes run; the active ones are in [`SAVED`].
+    WholeWave,
+    /// Before the pc, a variable gets a value.
+    Assign(Slot, Given),
+    /// A statement begins.
+    Statement(u64),
+    /// Place in the source.
+    Source(At),
+}
+
+/// The writes of EXEC, as [`eitri::build::ExecWrite`] has them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    SaveAnd,
+    Save,
+    AndNot,
+    Else,
+    Restore,
+}
+
+/// Register for EXEC while all lanes run; for a comparison meanwhile.
+pub const SAVED: u32 = 100;
+const COMPARED: u32 = 101;
+
+/// A block of machine code.
+#[derive(Debug, Default)]
+struct Body {
+    bytes: Vec<u8>,
+    facts: Vec<(Range<u64>, Fact)>,
+    /// Whether the terminator needs instructions beside its jumps.
+    has_marks: bool,
+    ends_in_mark: bool,
+}
+
+/// An edge of the wave's graph, by positions of blocks; whether lanes take it.
+pub type Edge = (usize, usize, bool);
+
+/// Machine code of a kernel.
+#[derive(Debug, Default)]
+pub struct Machine {
+    pub bytes: Vec<u8>,
+    pub facts: Vec<(Range<u64>, Fact)>,
+    /// Blocks with code, in order.
+    pub blocks: Vec<Range<u64>>,
+    pub edges: Vec<Edge>,
+    /// Bytes of scratch memory.
+    pub scratch: u32,
+    /// Number of vector registers.
+    pub vectors: u32,
+}
+
+struct Emitter<'f> {
+    flat: &'f Flat<'f>,
+    output: &'f Output,
+    /// Offset in bytes of spilled rows.
+    spills: u32,
+    vectors: u32,
+}
+
+/// Writes a kernel; its variables take `scratch` bytes of scratch memory.
+pub fn emit(flat: &Flat<'_>, output: &Output, scratch: u32) -> Result<Machine, Unsupported> {
+    let spills = scratch.next_multiple_of(4);
+    let mut emitter = Emitter { flat, output, spills, vectors: 1 };
+    let count = flat.code.order.len();
+    let mut bodies: Vec<Body> = (0..count).map(|block| emitter.body(block)).collect();
+    let scratch = spills + 4 * output.num_spillslots as u32;
+    if scratch > 4096 {
+        let what = "more than 4 KiB of private memory and spilled values".into();
+        return Err(Unsupported { what, span: naga::Span::default() });
+    }
+    let mut machine = emitter.layout(&mut bodies)?;
+    (machine.scratch, machine.vectors) = (scratch, emitter.vectors);
+    Ok(machine)
+}
+
+impl Emitter<'_> {
+    fn reg(&mut self, at: Allocation) -> Reg {
+        match at.as_reg() {
+            Some(reg) if reg.class() == SCALAR => Reg::S(reg.hw_enc() as u32),
+            Some(reg) => {
+                self.vectors = self.vectors.max(reg.hw_enc() as u32 + 1);
+                Reg::V(reg.hw_enc() as u32)
+            }
+            None => Reg::Null,
+        }
+    }
+
+    fn body(&mut self, at: usize) -> Body {
+        let mut body = Body::default();
+        let block = regalloc2::Block::new(at);
+        let mut moves: Vec<(Allocation, Allocation)> = Vec::new();
+        let (flat, output) = (self.flat, self.output);
+        for item in output.block_insts_and_edits(flat, block) {
+            match item {
+                regalloc2::InstOrEdit::Edit(Edit::Move { from, to }) => moves.push((*from, *to)),
+                regalloc2::InstOrEdit::Inst(inst) => {
+                    let (block, index) = flat.insts[inst.index()];
+                    let block = &flat.code.blocks[block];
+                    let found = block.insts.get(index);
+                    let (partial, source) = match found {
+                        Some(inst) => (inst.partial, inst.at),
+                        None => (block.partial, block.at),
+                    };
+                    body.fact(0, Fact::Source(source));
+                    self.moves(&mut body, std::mem::take(&mut moves), partial);
+                    match found {
+                        Some(found) => self.inst(&mut body, found, inst),
+                        None => self.end(&mut body, block.term, inst),
+                    }
+                }
+            }
+        }
+        body
+    }
+
+    /// Moves of the allocator. Where lanes wait they are made for all lanes: others would lose their values.
+    fn moves(&mut self, body: &mut Body, moves: Vec<(Allocation, Allocation)>, partial: bool) {
+        let is_row = |at: &Allocation, other: &Allocation| {
+            at.as_reg().or(other.as_reg()).is_some_and(|reg| reg.class() != SCALAR)
+        };
+        let mut is_whole = false;
+        for (from, to) in moves {
+            let row = is_row(&from, &to);
+            if row && partial && !is_whole {
+                self.whole(body, true);
+                is_whole = true;
+            }
+            let slot = |at: Allocation| at.as_stack().map_or(0, |slot| slot.index() as u32);
+            let (source, target) = (self.reg(from), self.reg(to));
+            let start = body.bytes.len();
+            let mut waits = false;
+            let effect = match (source, target, row) {
+                (Reg::Null, target, false) => {
+                    let (vector, lane) = self.lane(slot(from));
+                    body.plain(Op::ReadLane, target, &[Reg::V(vector), Reg::Const(lane)]);
+                    Effect::Copy(Place::Lane(vector, lane), place(target))
+                }
+                (source, Reg::Null, false) => {
+                    let (vector, lane) = self.lane(slot(to));
+                    body.plain(Op::WriteLane, Reg::V(vector), &[source, Reg::Const(lane)]);
+                    Effect::Copy(place(source), Place::Lane(vector, lane))
+                }
+                (source, target, false) => {
+                    body.plain(Op::SMov, target, &[source]);
+                    Effect::Copy(place(source), place(target))
+                }
+                (Reg::Null, target, true) => {
+                    let at = self.spills + 4 * slot(from);
+                    encode(Op::ScratchLoad, target, &[Reg::Null], at as i32, &mut body.bytes);
+                    waits = true;
+                    Effect::Copy(Place::Scratch(at), place(target))
+                }
+                (source, Reg::Null, true) => {
+                    let at = self.spills + 4 * slot(to);
+                    encode(Op::ScratchStore, Reg::Null, &[Reg::Null, source], at as i32, &mut body.bytes);
+                    Effect::Copy(place(source), Place::Scratch(at))
+                }
+                (source, target, true) => {
+                    body.plain(Op::VMov, target, &[source]);
+                    Effect::Copy(place(source), place(target))
+                }
+            };
+            body.fact(start, Fact::Step(vec![effect], is_whole));
+            if waits {
+                body.plain(Op::WaitCount, Reg::Null, &[]);
+            }
+        }
+        if is_whole {
+            self.whole(body, false);
+        }
+    }
+
+    /// Begins or ends code that all lanes run.
+    fn whole(&mut self, body: &mut Body, begins: bool) {
+        if begins {
+            body.plain(Op::SOrSaveexec, Reg::S(SAVED), &[Reg::Const(u32::MAX)]);
+            let at = body.bytes.len() as u64;
+            body.facts.push((at..at, Fact::WholeWave));
+        } else {
+            body.plain(Op::SMov, Reg::Exec, &[Reg::S(SAVED)]);
+            let end = body.bytes.len() as u64;
+            let open = body.facts.iter_mut().rfind(|(_, fact)| *fact == Fact::WholeWave);
+            open.expect("it has begun").0.end = end;
+        }
+    }
+
+    fn lane(&mut self, slot: u32) -> (u32, u32) {
+        let vector = LANES + slot / 32;
+        self.vectors = self.vectors.max(vector + 1);
+        (vector, slot % 32)
+    }
+
+    fn inst(&mut self, body: &mut Body, inst: &Inst, id: InstId) {
+        let allocs = self.output.inst_allocs(id);
+        let mut next = allocs.iter();
+        let mut take = |this: &mut Self| next.next().map_or(Reg::Null, |&at| this.reg(at));
+        if let Kind::Entry(values) = &inst.kind {
+            let effects = values.iter().map(|&(vreg, reg)| Effect::Define(vreg, place(reg))).collect();
+            body.fact(body.bytes.len(), Fact::Step(effects, false));
+            return;
+        }
+        let mut src = Vec::new();
+        for of in &inst.src {
+            src.push(match of {
+                Src::V(_) => take(self),
+                Src::Fixed(reg) => *reg,
+            });
+        }
+        if inst.tied.is_some() {
+            take(self);
+        }
+        let dst = if inst.dst.is_some() { take(self) } else { Reg::Null };
+        let start = body.bytes.len();
+        let defines =
+            |dst| inst.dst.map(|vreg| Effect::Define(vreg, place(dst))).into_iter().collect::<Vec<_>>();
+        let step = |body: &mut Body, effects, all| body.fact(start, Fact::Step(effects, all));
+        match &inst.kind {
+            Kind::Plain(op) => {
+                encode(*op, dst, &src, inst.offset, &mut body.bytes);
+                let effects = match (op, src.first()) {
+                    (Op::SMov, Some(&Reg::Const(value))) => vec![Effect::Constant(value, place(dst))],
+                    (Op::SMov, Some(&source)) => vec![Effect::Copy(place(source), place(dst))],
+                    // A variable of the source that is in scratch memory has its home there.
+                    _ => defines(dst),
+                };
+                step(body, effects, false);
+            }
+            Kind::Load(Op::SLoad2) => {
+                encode(Op::SLoad2, src[1], &src[..1], inst.offset, &mut body.bytes);
+                encode(Op::WaitCount, Reg::Null, &[], 0, &mut body.bytes);
+                step(body, Vec::new(), false);
+            }
+            Kind::Load(op) => {
+                encode(*op, dst, &src, inst.offset, &mut body.bytes);
+                // A wave that stops has no outstanding loads: the result is there before the wait.
+                step(body, defines(dst), false);
+                body.plain(Op::WaitCount, Reg::Null, &[]);
+            }
+            Kind::Compare(op) => {
+                body.plain(*op, Reg::Null, &src);
+                let start = body.bytes.len();
+                body.plain(Op::SSelect, dst, &[Reg::Const(1), Reg::Const(0)]);
+                body.fact(start, Fact::Step(defines(dst), false));
+            }
+            Kind::Choose => {
+                body.plain(Op::SNe, Reg::Null, &[src[2], Reg::Const(0)]);
+                let start = body.bytes.len();
+                body.plain(Op::SSelect, dst, &src[..2]);
+                body.fact(start, Fact::Step(defines(dst), false));
+            }
+            Kind::Move => {
+                encode(Op::VMov, dst, &src, 0, &mut body.bytes);
+                let effect = match src[0] {
+                    Reg::Const(value) => Effect::Constant(value, place(dst)),
+                    source => Effect::Copy(place(source), place(dst)),
+                };
+                step(body, vec![effect], false);
+            }
+            Kind::Exec(exec) => self.exec(body, *exec),
+            Kind::Collective(op, neutral, how) => {
+                let temps = [take(self), take(self)];
+                let all = (*op, *neutral, *how);
+                let last = self.collective(body, all, src[0], dst, temps);
+                body.fact(last, Fact::Step(defines(dst), true));
+            }
+            Kind::Barrier => {
+                encode(Op::WaitCount, Reg::Null, &[], 0, &mut body.bytes);
+                encode(Op::WaitStores, Reg::Null, &[], 0, &mut body.bytes);
+                encode(Op::Barrier, Reg::Null, &[], 0, &mut body.bytes);
+                step(body, Vec::new(), false);
+            }
+            Kind::Assign(slot, given) => body.mark(Fact::Assign(*slot, *given)),
+            Kind::Statement(number) => body.mark(Fact::Statement(*number)),
+            Kind::Entry(_) => {}
+        }
+    }
+
+    fn mask(&self, mask: usize) -> Reg {
+        Reg::S(self.flat.code.masks[mask])
+    }
+
+    fn exec(&self, body: &mut Body, exec: Exec) {
+        let (Exec::Begin(n) | Exec::Leave(n) | Exec::End(n) | Exec::Else(n)) = exec;
+        let mask = self.mask(n);
+        if let Exec::Leave(_) = exec {
+            body.plain(Op::SOr, mask, &[mask, Reg::Exec]);
+        }
+        let start = body.bytes.len();
+        let change = match exec {
+            Exec::Begin(_) => {
+                body.plain(Op::SMov, mask, &[Reg::Const(0)]);
+                Change::Save
+            }
+            Exec::Leave(_) => {
+                body.plain(Op::SMov, Reg::Exec, &[Reg::Const(0)]);
+                Change::AndNot
+            }
+            Exec::End(_) => {
+                body.plain(Op::SOr, Reg::Exec, &[Reg::Exec, mask]);
+                Change::Restore
+            }
+            Exec::Else(_) => {
+                body.plain(Op::SAndNotSaveexec, mask, &[mask]);
+                Change::Else
+            }
+        };
+        body.fact(start, Fact::Exec(change, n));
+    }
+
+    /// Each lane combines its value with that of a lane 1, 2, 4, 8, 16 away; lanes that are not active have the neutral
+    /// element. Returns the start of the last instruction, which runs when the result is there.
+    fn collective(
+        &mut self,
+        body: &mut Body,
+        (op, neutral, how): (Op, u32, How),
+        src: Reg,
+        dst: Reg,
+        temps: [Reg; 2],
+    ) -> usize {
+        let [lane, other] = temps;
+        self.whole(body, true);
+        body.written(Op::VMov, dst, &[Reg::Const(neutral)]);
+        self.whole(body, false);
+        let start = body.bytes.len();
+        body.plain(Op::VMov, dst, &[src]);
+        body.fact(start, Fact::Step(vec![Effect::Copy(place(src), place(dst))], false));
+        self.whole(body, true);
+        body.written(Op::LaneCount, lane, &[Reg::Const(u32::MAX), Reg::Const(0)]);
+        let fetch = |body: &mut Body, combine: Op, by: u32| {
+            match combine {
+                Op::VXor => body.written(Op::VXor, other, &[Reg::Const(by), lane]),
+                _ => body.written(Op::VSub, other, &[lane, Reg::Const(by)]),
+            }
+            body.written(Op::VShl, other, &[Reg::Const(2), other]);
+            body.written(Op::DsPermute, other, &[other, dst]);
+            body.plain(Op::WaitCount, Reg::Null, &[]);
+            if combine != Op::VXor {
+                // The first lanes have none before them. The neutral element is no inline constant: it comes from a
+                // register.
+                body.plain(Op::VLeU, Reg::S(COMPARED), &[Reg::Const(by), lane]);
+            }
+        };
+        let keep = |body: &mut Body| {
+            body.written(Op::VSelect, other, &[Reg::Const(neutral), other, Reg::S(COMPARED)]);
+        };
+        for by in [1, 2, 4, 8, 16] {
+            if how == How::All {
+                fetch(body, Op::VXor, by);
+            } else {
+                fetch(body, Op::VSub, by);
+                keep(body);
+            }
+            body.written(op, dst, &[dst, other]);
+        }
+        if how == How::Before {
+            fetch(body, Op::VSub, 1);
+            keep(body);
+            body.written(Op::VMov, dst, &[other]);
+        }
+        let last = body.bytes.len();
+        self.whole(body, false);
+        last
+    }
+
+    /// Instructions at the end of a block, before its jumps.
+    fn end(&mut self, body: &mut Body, term: Option<Term>, id: InstId) {
+        let condition = self.output.inst_allocs(id).first().map(|&at| self.reg(at));
+        let condition = |src: Src| match src {
+            Src::V(_) => condition.unwrap_or(Reg::Null),
+            Src::Fixed(reg) => reg,
+        };
+        match term {
+            Some(Term::If(src)) => body.plain(Op::SNe, Reg::Null, &[condition(src), Reg::Const(0)]),
+            Some(Term::Split(src, n)) => {
+                let mask = self.mask(n);
+                let start = body.bytes.len();
+                body.plain(Op::SAndSaveexec, mask, &[condition(src)]);
+                body.fact(start, Fact::Exec(Change::SaveAnd, n));
+                // The mask has the lanes that wait, without those that run.
+                body.plain(Op::SXor, mask, &[Reg::Exec, mask]);
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Body {
+    fn plain(&mut self, op: Op, dst: Reg, src: &[Reg]) {
+        encode(op, dst, src, 0, &mut self.bytes);
+        self.ends_in_mark = false;
+    }
+
+    /// Adds an instruction whose result is no value of the code, in all lanes.
+    fn written(&mut self, op: Op, dst: Reg, src: &[Reg]) {
+        let start = self.bytes.len();
+        self.plain(op, dst, src);
+        self.fact(start, Fact::Step(vec![Effect::Clobber(place(dst))], true));
+    }
+
+    fn fact(&mut self, start: usize, fact: Fact) {
+        let end = self.bytes.len() as u64;
+        // The source position belongs to the next instruction.
+        let start = if let Fact::Source(_) = fact { end } else { start as u64 };
+        if start < end {
+            self.ends_in_mark = false;
+        }
+        self.facts.push((start..end, fact));
+    }
+
+    fn mark(&mut self, fact: Fact) {
+        self.fact(self.bytes.len(), fact);
+        (self.has_marks, self.ends_in_mark) = (true, true);
+    }
+}
+
+fn place(reg: Reg) -> Place {
+    match reg {
+        Reg::V(n) => Place::Vector(n),
+        Reg::S(n) => Place::Scalar(n),
+        _ => Place::Scalar(SAVED),
+    }
+}
+
+impl Emitter<'_> {
+    /// Puts blocks in a row; jumps lead past blocks without code.
+    fn layout(&self, bodies: &mut [Body]) -> Result<Machine, Unsupported> {
+        let code = self.flat.code;
+        let mut position = vec![0; code.blocks.len()];
+        for (at, &block) in code.order.iter().enumerate() {
+            position[block] = at;
+        }
+        let term = |at: usize| code.blocks[code.order[at]].term.unwrap_or(Term::End);
+        let succ = |at: usize, n: usize| position[code.blocks[code.order[at]].succs[n].0];
+        let is_empty: Vec<bool> = bodies
+            .iter()
+            .enumerate()
+            .map(|(at, body)| {
+                let goes_on = matches!(term(at), Term::Jump | Term::Empty);
+                goes_on && body.bytes.is_empty() && !body.has_marks && at != 0
+            })
+            .collect();
+        // The block with code that a jump leads to, and whether lanes go there.
+        let resolve = |mut at: usize, mut lanes: bool| {
+            while is_empty[at] {
+                lanes &= term(at) == Term::Jump;
+                at = succ(at, 0);
+            }
+            (at, lanes)
+        };
+        let count = bodies.len();
+        let next_of = |at: usize| (at + 1..count).find(|&next| !is_empty[next]);
+        // Number of blocks that lead to each, past empty ones.
+        let mut preds = vec![0; bodies.len()];
+        let mut machine = Machine::default();
+        let mut jumps: Vec<Vec<(Op, usize)>> = vec![Vec::new(); bodies.len()];
+        let mut edges: Vec<Edge> = Vec::new();
+        for at in (0..bodies.len()).filter(|&at| !is_empty[at]) {
+            let next = next_of(at);
+            let to = |n: usize, lanes: bool| resolve(succ(at, n), lanes);
+            let jump = |op: Op, to: usize| if next == Some(to) { None } else { Some((op, to)) };
+            let mut found: Vec<(usize, bool)> = Vec::new();
+            match term(at) {
+                Term::Jump | Term::Empty => {
+                    found.push(to(0, term(at) == Term::Jump));
+                    jumps[at].extend(jump(Op::Branch, found[0].0));
+                }
+                Term::If(_) => {
+                    found.extend([to(0, true), to(1, true)]);
+                    if next == Some(found[0].0) {
+                        jumps[at].push((Op::BranchScc0, found[1].0));
+                    } else {
+                        jumps[at].push((Op::BranchScc1, found[0].0));
+                        jumps[at].extend(jump(Op::Branch, found[1].0));
+                    }
+                }
+                Term::Split(..) | Term::SkipIfEmpty => {
+                    found.extend([to(0, true), to(1, false)]);
+                    jumps[at].push((Op::BranchExecz, found[1].0));
+                    jumps[at].extend(jump(Op::Branch, found[0].0));
+                }
+                Term::Again => {
+                    found.extend([to(0, true), to(1, false)]);
+                    if next == Some(found[0].0) {
+                        jumps[at].push((Op::BranchExecz, found[1].0));
+                    } else {
+                        jumps[at].push((Op::BranchExecnz, found[0].0));
+                        jumps[at].extend(jump(Op::Branch, found[1].0));
+                    }
+                }
+                Term::End => jumps[at].push((Op::EndProgram, at)),
+                Term::Open => {}
+            }
+            // Two edges to one block are one.
+            found.sort_by_key(|&(to, lanes)| (to, !lanes));
+            found.dedup_by_key(|edge| edge.0);
+            found.iter().for_each(|edge| preds[edge.0] += 1);
+            edges.extend(found.into_iter().map(|(to, lanes)| (at, to, lanes)));
+        }
+        let mut starts = vec![0; bodies.len()];
+        for at in (0..bodies.len()).filter(|&at| !is_empty[at]) {
+            let body = &mut bodies[at];
+            // An assignment needs a pc that only its path has.
+            let shares = next_of(at).is_some_and(|next| preds[next] > 1);
+            if jumps[at].is_empty() && (body.bytes.is_empty() || body.ends_in_mark && shares) {
+                body.plain(Op::Nop, Reg::Null, &[]);
+            }
+            let start = machine.bytes.len() as u64;
+            starts[at] = start;
+            machine.bytes.append(&mut body.bytes);
+            let shift = |pcs: Range<u64>| start + pcs.start..start + pcs.end;
+            machine.facts.extend(body.facts.drain(..).map(|(pcs, fact)| (shift(pcs), fact)));
+            machine.bytes.resize(machine.bytes.len() + 4 * jumps[at].len(), 0);
+            machine.blocks.push(start..machine.bytes.len() as u64);
+        }
+        let mut number = vec![0; bodies.len()];
+        for (n, at) in (0..bodies.len()).filter(|&at| !is_empty[at]).enumerate() {
+            number[at] = n;
+        }
+        for (at, jumps) in jumps.iter().enumerate() {
+            for (n, &(op, to)) in jumps.iter().enumerate() {
+                let from = machine.blocks[number[at]].end - 4 * (jumps.len() - n - 1) as u64;
+                let words = (starts[to] as i64 - from as i64) / 4;
+                let Ok(words) = i16::try_from(words) else {
+                    let what = "jumps of more than 128 KiB".into();
+                    return Err(Unsupported { what, span: naga::Span::default() });
+                };
+                let mut bytes = Vec::new();
+                let words = if op == Op::EndProgram { 0 } else { words.into() };
+                encode(op, Reg::Null, &[], words, &mut bytes);
+                machine.bytes[from as usize - 4..from as usize].copy_from_slice(&bytes);
+            }
+        }
+        machine.edges =
+            edges.into_iter().map(|(from, to, lanes)| (number[from], number[to], lanes)).collect();
+        Ok(machine)
+    }
+}

@@ -1,0 +1,63 @@
+//! A compiler from WGSL to gfx1100, wave32, with a debugger in mind.
+//!
+//! ```text
+//! WGSL ─► front (naga) ─► diverge ─► lower ─► ssa ─► alloc (regalloc2) ─► emit ─► object
+//!                                                                          └────► debug (eitri)
+//! ```
+pub mod alloc;
+pub mod debug;
+pub mod diverge;
+pub mod emit;
+pub mod expr;
+pub mod front;
+pub mod generate;
+pub mod interp;
+pub mod isa;
+pub mod layout;
+pub mod lower;
+pub mod memory;
+pub mod object;
+pub mod prove;
+pub mod sim;
+pub mod ssa;
+
+use std::time::{Duration, Instant};
+
+use front::{Refusal, Source, Unsupported};
+
+/// A compiled shader.
+pub struct Compiled<'s> {
+    pub lowered: lower::Lowered<'s>,
+    pub machine: emit::Machine,
+    pub debug: debug::Debug,
+    pub object: Vec<u8>,
+    /// Time for code, and for debug information.
+    pub times: [Duration; 2],
+}
+
+/// Compiles a shader: code and debug information in one object.
+pub fn compile(source: &Source, registers: alloc::Registers) -> Result<Compiled<'_>, Refusal> {
+    source.entry()?;
+    let refuse = |unsupported: Unsupported| source.refuse(&unsupported);
+    let internal =
+        |what: String| Refusal { place: source.name.clone(), what: format!("the compiler is wrong: {what}") };
+    let start = Instant::now();
+    let lowered = lower::Lower::run(source).map_err(refuse)?;
+    let flat = alloc::Flat::new(&lowered.code);
+    let output = flat.run(registers).map_err(|error| internal(error.to_string()))?;
+    let machine = emit::emit(&flat, &output, lowered.scratch).map_err(refuse)?;
+    let code = object::object(source, &lowered, &machine);
+    let coded = Instant::now();
+    let wrong = |error: eitri::Error| internal(error.to_string());
+    let debug = debug::describe(source, &lowered, &machine).map_err(wrong)?;
+    let object =
+        eitri::emit::elf::new_object(debug.module.target(), &code, &debug.written.sections).map_err(wrong)?;
+    let times = [coded - start, coded.elapsed()];
+    Ok(Compiled { lowered, machine, debug, object, times })
+}
+
+/// Compares the object with the description.
+pub fn check(compiled: &Compiled<'_>) -> eitri::Result<eitri::check::Report> {
+    let debug = &compiled.debug;
+    eitri::check(&debug.module, &debug.consumer, &debug.written.omissions, &compiled.object)
+}

@@ -1,0 +1,698 @@
+//! The proof by running: what the DWARF claims, against what the simulator's storage has.
+//!
+//! Before each instruction, for each lane at its own pc, each claimed place of each variable must have the tag of the
+//! value that was assigned last in that lane. At each statement, the bits are compared with the interpreter's.
+
+use std::collections::{HashMap, HashSet};
+
+use eitri::eval::{CallStack, Context, DebugInfo, Evaluator, Snapshot, Storage, spans};
+use eitri::gimli;
+use eitri::op::{Dialect, Encoding};
+use eitri::read::{Dwarf, Object};
+use eitri::target::{SpaceId, Target};
+use naga::Handle;
+
+use crate::Compiled;
+use crate::emit::{Effect, Fact, Place as Emitted, SAVED};
+use crate::front::Source;
+use crate::interp;
+use crate::lower::Home;
+use crate::sim::{Cell, Group, Program, State, Wave};
+use crate::ssa::{Given, Slot};
+
+/// Storage of a claim, for all lanes at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Place {
+    Scalar(u32),
+    Row(u32),
+    Lane(u32, u32),
+    Scratch(u32),
+    Constant(u32),
+}
+
+/// Claim about a component: pcs, and the place.
+type Claims = HashMap<Slot, Vec<(u64, u64, Place)>>;
+
+/// Results. Claims are counted by component of a variable, pc and place.
+#[derive(Debug, Default, Clone)]
+pub struct Proof {
+    pub claimed: u64,
+    pub right: u64,
+    pub recoverable: u64,
+    /// Components and pcs at which each lane that stood there had a value.
+    pub in_scope: u64,
+    /// Claims as single lanes saw them, and numbers compared with the interpreter's.
+    pub seen: u64,
+    pub compared: u64,
+    pub steps: u64,
+    /// Wrong claims.
+    pub wrong: Vec<String>,
+    /// Recoverable places without a claim.
+    pub missed: Vec<String>,
+}
+
+impl Proof {
+    pub fn json(&self) -> String {
+        let Self { claimed, right, recoverable, in_scope, .. } = self;
+        format!(
+            r#"{{"claimed":{claimed},"right":{right},"recoverable":{recoverable},"in_scope":{in_scope}}}"#
+        )
+    }
+
+    /// Adds the counts of another program.
+    pub fn add(&mut self, other: Self) {
+        self.claimed += other.claimed;
+        self.right += other.right;
+        self.recoverable += other.recoverable;
+        self.in_scope += other.in_scope;
+        self.seen += other.seen;
+        self.compared += other.compared;
+        self.steps += other.steps;
+        self.wrong.extend(other.wrong);
+        self.missed.extend(other.missed);
+    }
+}
+
+/// Input of one run: dwords of each buffer, and the number of groups.
+#[derive(Debug, Clone)]
+pub struct Input {
+    pub buffers: Vec<Vec<u32>>,
+    pub groups: [u32; 3],
+}
+
+impl Input {
+    /// Made-up input: small numbers, or bits of small floats, where the buffer has such.
+    pub fn random(source: &Source, compiled: &Compiled<'_>, seed: u64) -> Self {
+        let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+        let mut next = move || {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            (state >> 24) as u32
+        };
+        let module = &source.module;
+        let buffers = compiled.lowered.buffers.iter().map(|&handle| {
+            let ty = module.global_variables[handle].ty;
+            let inner = &module.types[ty].inner;
+            let bytes = match crate::layout::size(module, ty) {
+                size if crate::layout::count(inner).is_some() => size,
+                _ => 64 * crate::layout::element(inner).map_or(4, |element| element.1),
+            };
+            let text = format!("{:?}", inner);
+            let float = text.contains("Float") || matches!(crate::layout::element(inner), Some((element, _)) if element.clone().inner(module).scalar_kind() == Some(naga::ScalarKind::Float));
+            (0..bytes.div_ceil(4))
+                .map(|_| match float {
+                    true => ((next() % 64) as f32 / 4.0 - 4.0).to_bits(),
+                    false => next() % 24,
+                })
+                .collect()
+        });
+        Self { buffers: buffers.collect(), groups: [1 + (seed % 2) as u32, 1, 1] }
+    }
+}
+
+/// Runs a shader on inputs, and compares.
+pub fn prove(source: &Source, compiled: &Compiled<'_>, inputs: &[Input]) -> Proof {
+    let mut proof = Proof::default();
+    match Prover::new(source, compiled) {
+        Ok(mut prover) => {
+            for input in inputs {
+                if let Err(error) = prover.run(input) {
+                    prover.wrong.push(error);
+                }
+            }
+            prover.finish(&mut proof);
+        }
+        Err(error) => proof.wrong.push(error),
+    }
+    proof
+}
+
+/// The claims of the object's DWARF for each component.
+fn claims(source: &Source, compiled: &Compiled<'_>, gpu: &Target) -> Result<Claims, String> {
+    let text = |error: eitri::Error| error.to_string();
+    let object = Object::read(&compiled.object).map_err(text)?;
+    let dwarf = Dwarf::read_as(&object, compiled.debug.consumer.dialect, eitri::op::DraftCodes::NONE)
+        .map_err(text)?;
+    let base = start(source, &object)?;
+    let encoding = Encoding::new(8, compiled.debug.consumer.dialect);
+    let context = Context::new(encoding, gpu);
+    let mut found = Claims::new();
+    // Variables of one name and place in the source are in the order in which the compiler made them.
+    let mut entries: HashMap<(String, u64, u64), Vec<eitri::read::Entry<'_, '_>>> = HashMap::new();
+    for entry in dwarf.entries() {
+        if matches!(entry.tag(), gimli::DW_TAG_variable | gimli::DW_TAG_formal_parameter) {
+            let number = |name| entry.number(name).unwrap_or(0);
+            let name = entry.name().map_or(String::new(), |name| name.into_owned());
+            let key = (name, number(gimli::DW_AT_decl_line), number(gimli::DW_AT_decl_column));
+            entries.entry(key).or_default().push(entry);
+        }
+    }
+    entries.values_mut().for_each(|all| all.reverse());
+    for named in &compiled.debug.described {
+        let named = &compiled.lowered.named[*named];
+        let (line, column) = source.line(named.offset);
+        let key = (named.name.clone(), line.into(), column.into());
+        let Some(entry) = entries.get_mut(&key).and_then(Vec::pop) else {
+            return Err(format!("{}: the object does not have the variable", named.name));
+        };
+        let Home::Slots(slots) = &named.home else { continue };
+        let Some(list) = entry.locations(gimli::DW_AT_location).map_err(text)? else { continue };
+        let end = slots.last().map_or(0, |last| last.0 + 4);
+        for one in &list {
+            let (from, to) =
+                if one.is_default() { (0, u64::MAX) } else { (one.start - base, one.end - base) };
+            let mut of_lanes: Vec<Vec<(u32, Vec<eitri::eval::SingleLocation>)>> = Vec::new();
+            for lane in [0, 13] {
+                let machine = Snapshot { lane: Some(lane), lanes: Some(32), ..Snapshot::default() };
+                let place = Evaluator::new().location(one.expr, &machine, &context);
+                let place = place.map_err(|fault| format!("{}: {fault}", named.name))?;
+                // A variable in several places has an entry for each, or one with several.
+                let mut at = 0;
+                let mut parts = Vec::new();
+                let all =
+                    spans(&place, (8 * end).into()).map_err(|fault| format!("{}: {fault}", named.name))?;
+                for span in all {
+                    for n in 0..(span.bits / 32) as u32 {
+                        let moved = |place: &eitri::eval::SingleLocation| match place.storage {
+                            Storage::Undefined => Ok(place.clone()),
+                            _ => place.clone().moved(32 * i128::from(n)),
+                        };
+                        let places: Result<Vec<_>, _> = span.places.iter().map(moved).collect();
+                        parts.push((at + 4 * n, places.map_err(|fault| fault.to_string())?));
+                    }
+                    at += (span.bits / 8) as u32;
+                }
+                of_lanes.push(parts);
+            }
+            for &(at, slot) in slots {
+                let of = |lane: usize| of_lanes[lane].iter().find(|part| part.0 == at).map(|part| &part.1);
+                let (Some(first), Some(other)) = (of(0), of(1)) else { continue };
+                for (first, other) in first.iter().zip(other) {
+                    if let Some(place) = place(first, other)? {
+                        found.entry(slot).or_default().push((from, to, place));
+                    }
+                }
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// The place that is at one location for lane 0, and at another for lane 13.
+fn place(
+    first: &eitri::eval::SingleLocation,
+    other: &eitri::eval::SingleLocation,
+) -> Result<Option<Place>, String> {
+    let dword = |place: &eitri::eval::SingleLocation| (place.offset / 32) as u32;
+    Ok(Some(match &first.storage {
+        Storage::Undefined => return Ok(None),
+        Storage::Register { reg, .. } => match reg.0 {
+            n @ 32..=95 => Place::Scalar(n as u32 - 32),
+            n @ 1088..=1129 => Place::Scalar(n as u32 - 1088 + 64),
+            n @ 1536..=1791 if dword(other) == 13 && dword(first) == 0 => Place::Row(n as u32 - 1536),
+            n @ 1536..=1791 => Place::Lane(n as u32 - 1536, dword(first)),
+            n => return Err(format!("register {n} is no place of a variable")),
+        },
+        Storage::Memory { space, lane: Some(0), .. } if *space == SpaceId::PRIVATE_LANE => {
+            Place::Scratch(dword(first))
+        }
+        Storage::Implicit(bits) => {
+            let at = (first.offset / 8) as usize;
+            let bytes = bits.bytes().get(at..at + 4).and_then(|bytes| bytes.try_into().ok());
+            Place::Constant(u32::from_le_bytes(bytes.ok_or("a constant has 32 bits")?))
+        }
+        storage => return Err(format!("{storage:?} is no place of a variable")),
+    }))
+}
+
+struct Prover<'a> {
+    source: &'a Source,
+    compiled: &'a Compiled<'a>,
+    gpu: Target,
+    program: Program,
+    /// Claims by pc in words, sorted by slot.
+    claims: Vec<Vec<(Slot, Place)>>,
+    /// Facts by pc in words: statements and assignments; definitions by the end of their instruction.
+    marks: Vec<Vec<&'a Fact>>,
+    defines: Vec<Vec<(u64, &'a Effect)>>,
+    whole: Vec<bool>,
+    names: HashMap<Slot, (interp::Name, usize)>,
+    /// Whether a claim was right each time.
+    held: HashMap<(u64, Slot, Place), bool>,
+    /// Places that had the value each time; `None` where a lane had none.
+    candidates: HashMap<(u64, Slot), Vec<Place>>,
+    valueless: HashSet<(u64, Slot)>,
+    /// Where a value was seen that is no constant.
+    varied: HashSet<(u64, Slot)>,
+    pcs: HashMap<(u64, u32, [u32; 24]), [Option<u64>; 32]>,
+    seen: u64,
+    compared: u64,
+    steps: u64,
+    wrong: Vec<String>,
+}
+
+/// State of a wave in the proof.
+struct Watch {
+    first: usize,
+    current: HashMap<Slot, [u64; 32]>,
+    last: HashMap<usize, [u64; 32]>,
+    events: [usize; 32],
+    stands: [Option<u64>; 32],
+    ran: [u64; 32],
+    /// Where a lane waits with the assignments that are made there.
+    assigned: [Option<u64>; 32],
+    active: u32,
+}
+
+impl Watch {
+    fn assign(&mut self, slot: Slot, given: Given, lanes: impl Iterator<Item = usize>) {
+        let from = match given {
+            Given::Defined(vreg) => self.last.get(&vreg.vreg()).copied().unwrap_or_default(),
+            Given::Const(bits) => [Cell::constant(bits).tag; 32],
+            Given::Of(other) => self.current.get(&other).copied().unwrap_or_default(),
+            Given::Nothing => [0; 32],
+        };
+        let into = self.current.entry(slot).or_default();
+        lanes.for_each(|lane| into[lane] = from[lane]);
+    }
+}
+
+impl<'a> Prover<'a> {
+    fn new(source: &'a Source, compiled: &'a Compiled<'a>) -> Result<Self, String> {
+        let gpu = crate::debug::target().map_err(|error| error.to_string())?;
+        let words = compiled.machine.bytes.len() / 4;
+        let object = Object::read(&compiled.object).map_err(|error| error.to_string())?;
+        let text = &object.section(".text").ok_or("no code")?.data;
+        let mut this = Self {
+            source,
+            compiled,
+            program: Program::new(text)?,
+            claims: vec![Vec::new(); words],
+            marks: vec![Vec::new(); words + 1],
+            defines: vec![Vec::new(); words + 1],
+            whole: vec![false; words + 1],
+            names: HashMap::new(),
+            held: HashMap::new(),
+            candidates: HashMap::new(),
+            valueless: HashSet::new(),
+            varied: HashSet::new(),
+            pcs: HashMap::new(),
+            seen: 0,
+            compared: 0,
+            steps: 0,
+            wrong: Vec::new(),
+            gpu,
+        };
+        for (slot, all) in claims(source, compiled, &this.gpu)? {
+            for (from, to, place) in all {
+                for word in from / 4..(to / 4).min(words as u64) {
+                    this.claims[word as usize].push((slot, place));
+                }
+            }
+        }
+        for claims in &mut this.claims {
+            claims.sort_unstable();
+            claims.dedup();
+        }
+        for (pcs, fact) in &compiled.machine.facts {
+            match fact {
+                Fact::Assign(..) | Fact::Statement(_) => this.marks[pcs.start as usize / 4].push(fact),
+                Fact::Step(effects, _) => {
+                    let defines = effects.iter().filter(|effect| matches!(effect, Effect::Define(..)));
+                    this.defines[pcs.end as usize / 4].extend(defines.map(|effect| (pcs.start, effect)));
+                }
+                Fact::WholeWave => {
+                    (pcs.start..pcs.end).step_by(4).for_each(|pc| this.whole[pc as usize / 4] = true)
+                }
+                _ => {}
+            }
+        }
+        for &named in &compiled.debug.described {
+            let named = &compiled.lowered.named[named];
+            if let Home::Slots(slots) = &named.home {
+                this.names.extend(slots.iter().enumerate().map(|(n, slot)| (slot.1, (named.of, n))));
+            }
+        }
+        Ok(this)
+    }
+
+    fn run(&mut self, input: &Input) -> Result<(), String> {
+        let module = &self.source.module;
+        let lengths: Vec<u32> = self
+            .compiled
+            .lowered
+            .buffers
+            .iter()
+            .zip(&input.buffers)
+            .map(|(&handle, dwords)| runtime_length(module, handle, 4 * dwords.len() as u32))
+            .collect();
+        let mut shared =
+            Group::new(input.buffers.clone(), &lengths, input.groups, self.compiled.lowered.local as usize);
+        let mut buffers: HashMap<_, _> =
+            self.compiled.lowered.buffers.iter().copied().zip(input.buffers.iter().cloned()).collect();
+        for x in 0..input.groups[0] {
+            let group = [x, 0, 0];
+            let mut expected = interp::Group::new(self.source, buffers, group, input.groups);
+            if !expected.run() {
+                // A program that does not end proves nothing.
+                return Ok(());
+            }
+            buffers = std::mem::take(&mut expected.buffers);
+            self.group(&mut shared, group, &expected.events)?;
+            for (n, handle) in self.compiled.lowered.buffers.iter().enumerate() {
+                if buffers[handle] != shared.buffers[n] {
+                    let at =
+                        (0..shared.buffers[n].len()).find(|&at| buffers[handle][at] != shared.buffers[n][at]);
+                    let at = at.unwrap_or(0);
+                    return Err(format!(
+                        "buffer {n}, dword {at}: {:#x}, expected {:#x}",
+                        shared.buffers[n][at], buffers[handle][at]
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn group(
+        &mut self,
+        shared: &mut Group,
+        group: [u32; 3],
+        events: &[Vec<interp::Event>],
+    ) -> Result<(), String> {
+        let [x, y, z] = self.source.module.entry_points[0].workgroup_size;
+        let items: Vec<[u32; 3]> = (0..x * y * z).map(|n| [n % x, n / x % y, n / (x * y)]).collect();
+        let mut waves: Vec<(Wave, Watch)> = Vec::new();
+        for (n, items) in items.chunks(32).enumerate() {
+            let wave = Wave::new(items, group, shared);
+            let watch = Watch {
+                first: 32 * n,
+                current: HashMap::new(),
+                last: HashMap::new(),
+                events: [0; 32],
+                stands: [None; 32],
+                ran: [0; 32],
+                assigned: [None; 32],
+                active: wave.exec,
+            };
+            waves.push((wave, watch));
+        }
+        shared.local.fill(0);
+        let mut fuel = 400_000;
+        while waves.iter().any(|(wave, _)| wave.state != State::Ended) {
+            for (wave, watch) in &mut waves {
+                if wave.state == State::Waits {
+                    wave.state = State::Runs;
+                }
+                while wave.state == State::Runs {
+                    fuel -= 1;
+                    if fuel == 0 {
+                        return Err("the code does not end".into());
+                    }
+                    self.before(wave, watch, events)?;
+                    let pc = wave.pc;
+                    let active = watch.active;
+                    let size = self.program.instructions[pc as usize / 4].as_ref().map_or(1, |one| one.words);
+                    wave.step(&self.program, shared)?;
+                    for lane in (0..32).filter(|lane| active >> lane & 1 == 1) {
+                        watch.ran[lane] = pc;
+                    }
+                    self.after(wave, watch, pc, pc / 4 + size as u64);
+                }
+            }
+        }
+        for (_, watch) in &waves {
+            for lane in 0..32.min(events.len() - watch.first) {
+                if watch.events[lane] != events[watch.first + lane].len() {
+                    return Err(format!("lane {lane} has run fewer statements than the interpreter"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Values that an instruction has made.
+    fn after(&mut self, wave: &Wave, watch: &mut Watch, pc: u64, end: u64) {
+        for &(start, effect) in &self.defines[end as usize] {
+            let Effect::Define(vreg, at) = *effect else { continue };
+            if start > pc {
+                continue;
+            }
+            let last = watch.last.entry(vreg.vreg()).or_default();
+            for lane in (0..32).filter(|lane| wave.exec >> lane & 1 == 1) {
+                last[lane] = match at {
+                    Emitted::Scalar(n) => wave.scalars[n as usize].tag,
+                    Emitted::Vector(n) => wave.vectors[n as usize][lane].tag,
+                    _ => 0,
+                };
+            }
+        }
+    }
+
+    fn before(
+        &mut self,
+        wave: &Wave,
+        watch: &mut Watch,
+        events: &[Vec<interp::Event>],
+    ) -> Result<(), String> {
+        self.steps += 1;
+        let (pc, word) = (wave.pc, wave.pc as usize / 4);
+        if pc == 0 {
+            // Values on entry.
+            for &(_, effect) in &self.defines[0] {
+                let Effect::Define(vreg, at) = *effect else { continue };
+                let tags = std::array::from_fn(|lane| match at {
+                    Emitted::Scalar(n) => wave.scalars[n as usize].tag,
+                    Emitted::Vector(n) => wave.vectors[n as usize][lane].tag,
+                    _ => 0,
+                });
+                watch.last.insert(vreg.vreg(), tags);
+            }
+        }
+        let active = if self.whole[word] { wave.scalars[SAVED as usize].bits } else { wave.exec };
+        let lanes: Vec<usize> = (0..32).filter(|lane| active >> lane & 1 == 1).collect();
+        let mut noted: Option<u64> = None;
+        let mut fresh: HashSet<Slot> = HashSet::new();
+        for mark in &self.marks[word] {
+            match **mark {
+                Fact::Statement(key) => {
+                    noted = Some(key);
+                    fresh.clear();
+                    for &lane in &lanes {
+                        let expected = events[watch.first + lane].get(watch.events[lane]);
+                        if expected.map(|event| event.key) != Some(key) {
+                            let line = expected.map(|event| self.source.line(event.at));
+                            return Err(format!(
+                                "pc {pc:#x}: lane {lane} runs another statement than the interpreter's: {line:?}"
+                            ));
+                        }
+                        watch.events[lane] += 1;
+                    }
+                }
+                Fact::Assign(slot, given) => {
+                    fresh.insert(slot);
+                    // Lanes that waited here have it already.
+                    let assigned = watch.assigned;
+                    let lanes = lanes.iter().copied().filter(|&lane| assigned[lane] != Some(pc));
+                    watch.assign(slot, given, lanes);
+                }
+                _ => {}
+            }
+        }
+        lanes.iter().for_each(|&lane| watch.assigned[lane] = None);
+        let stands = self.lane_pcs(wave)?;
+        for (lane, at) in stands.iter().enumerate() {
+            // A lane that waits somewhere else than where it was has what is assigned there.
+            let Some(at) = *at else { continue };
+            let was_active = watch.active >> lane & 1 == 1;
+            if was_active && active >> lane & 1 == 0 && at != watch.ran[lane] {
+                for mark in &self.marks[at as usize / 4] {
+                    if let Fact::Assign(slot, given) = **mark {
+                        watch.assign(slot, given, [lane].into_iter());
+                    }
+                }
+                watch.assigned[lane] = Some(at);
+            }
+        }
+        for (lane, at) in stands.iter().enumerate() {
+            let runs = active >> lane & 1 == 1;
+            if runs && *at != Some(pc) {
+                return Err(format!("pc {pc:#x}: active lane {lane} is said to be at {at:x?}"));
+            }
+            // A lane resumes at its described pc, or waited at the instruction that it ran last.
+            let waited = watch.stands[lane];
+            if runs && watch.active >> lane & 1 == 0 && waited != Some(pc) && waited != Some(watch.ran[lane])
+            {
+                return Err(format!(
+                    "pc {pc:#x}: lane {lane} goes on here, and was said to wait at {waited:x?}"
+                ));
+            }
+            let Some(at) = *at else { continue };
+            let event = noted.filter(|_| runs).map(|_| &events[watch.first + lane][watch.events[lane] - 1]);
+            self.claimed_at(wave, watch, lane, at, event, &fresh);
+        }
+        (watch.stands, watch.active) = (stands, active);
+        Ok(())
+    }
+
+    fn claimed_at(
+        &mut self,
+        wave: &Wave,
+        watch: &Watch,
+        lane: usize,
+        at: u64,
+        event: Option<&interp::Event>,
+        fresh: &HashSet<Slot>,
+    ) {
+        let cell = |place: Place| match place {
+            Place::Scalar(n) => wave.scalars[n as usize],
+            Place::Row(n) => wave.vectors[n as usize][lane],
+            Place::Lane(n, lane) => wave.vectors[n as usize][lane as usize],
+            Place::Scratch(dword) => wave.scratch[dword as usize][lane],
+            Place::Constant(bits) => Cell::constant(bits),
+        };
+        let word = at as usize / 4;
+        for &(slot, place) in self.claims.get(word).map_or(&[][..], |claims| claims) {
+            let tag = watch.current.get(&slot).map_or(0, |tags| tags[lane]);
+            let found = cell(place);
+            let right = tag != 0 && found.tag == tag;
+            self.seen += 1;
+            let held = self.held.entry((at, slot, place)).or_insert(true);
+            if *held && !right {
+                let name = self.names.get(&slot);
+                self.wrong
+                    .push(format!("pc {at:#x} (wave at {:#x}), lane {lane}: {place:?} of {name:?}", wave.pc));
+            }
+            *held &= right;
+            let Some(event) = event else { continue };
+            let Some((name, part)) = self.names.get(&slot).filter(|_| !fresh.contains(&slot)) else {
+                continue;
+            };
+            let Some((_, values)) = event.values.iter().find(|(of, _)| of == name) else { continue };
+            self.compared += 1;
+            if values[*part] != found.bits {
+                let (is, expected) = (found.bits, values[*part]);
+                self.wrong.push(format!(
+                    "pc {at:#x}, lane {lane}: {name:?} in {place:?} is {is:#x}, expected {expected:#x}"
+                ));
+            }
+        }
+        for &slot in self.names.keys() {
+            let tag = watch.current.get(&slot).map_or(0, |tags| tags[lane]);
+            if tag == 0 {
+                self.valueless.insert((at, slot));
+                continue;
+            }
+            let key = (at, slot);
+            if self.valueless.contains(&key) {
+                continue;
+            }
+            if !Cell::is_constant(tag) {
+                self.varied.insert(key);
+            }
+            let has = |place: &Place| cell(*place).tag == tag;
+            match self.candidates.get_mut(&key) {
+                Some(known) => known.retain(has),
+                None => {
+                    let vectors = self.compiled.machine.vectors;
+                    // Registers of masks and addresses, and memory of variables, are no places of others.
+                    let all = (2..64).map(Place::Scalar).chain((0..vectors.min(64)).map(Place::Row));
+                    let lanes = (64..vectors).flat_map(|n| (0..32).map(move |lane| Place::Lane(n, lane)));
+                    let first = self.compiled.lowered.scratch.div_ceil(4);
+                    let scratch = (first..self.compiled.machine.scratch / 4).map(Place::Scratch);
+                    let found = all.chain(lanes).chain(scratch).filter(has).collect();
+                    self.candidates.insert(key, found);
+                }
+            }
+        }
+    }
+
+    /// The pcs of all lanes, by the object's DWARF.
+    fn lane_pcs(&mut self, wave: &Wave) -> Result<[Option<u64>; 32], String> {
+        let mut masks = [0; 24];
+        for (n, mask) in masks.iter_mut().enumerate() {
+            *mask = wave.scalars[64 + n].bits;
+        }
+        masks[20] = wave.scalars[SAVED as usize].bits;
+        let key = (wave.pc, wave.exec, masks);
+        if let Some(known) = self.pcs.get(&key) {
+            return Ok(*known);
+        }
+        let text = |error: eitri::Error| error.to_string();
+        let object = Object::read(&self.compiled.object).map_err(text)?;
+        let dialect: Dialect = self.compiled.debug.consumer.dialect;
+        let dwarf = Dwarf::read_as(&object, dialect, eitri::op::DraftCodes::NONE).map_err(text)?;
+        let info = DebugInfo::new(&dwarf);
+        let base = start(self.source, &object)?;
+        let mut machine = Snapshot { pc: Some(base + wave.pc), lanes: Some(32), ..Snapshot::default() };
+        let mut put = |name: &str, bytes: Vec<u8>| {
+            if let Ok(register) = self.gpu.register_named(name) {
+                machine.registers.insert(register, bytes);
+            }
+        };
+        put("pc", (base + wave.pc).to_le_bytes().into());
+        put("exec", wave.exec.to_le_bytes().into());
+        for n in 64..104 {
+            put(&format!("s{n}"), wave.scalars[n].bits.to_le_bytes().into());
+        }
+        let stack = CallStack::new(&machine, &[], &self.gpu).with_debug_info(&info);
+        let frame = stack.innermost().map_err(|fault| fault.to_string())?;
+        let mut found = [None; 32];
+        for (lane, at) in found.iter_mut().enumerate() {
+            let found = frame.lane_pc(lane as u32).map_err(|fault| format!("pc {:#x}: {fault}", wave.pc))?;
+            *at = found.map(|at| at.wrapping_sub(base));
+        }
+        self.pcs.insert(key, found);
+        Ok(found)
+    }
+
+    fn finish(self, proof: &mut Proof) {
+        proof.wrong = self.wrong;
+        (proof.seen, proof.compared, proof.steps) = (self.seen, self.compared, self.steps);
+        proof.claimed = self.held.len() as u64;
+        proof.right = self.held.values().filter(|&&held| held).count() as u64;
+        let constants =
+            self.held.iter().filter(|((.., place), held)| **held && matches!(place, Place::Constant(_)));
+        proof.recoverable = constants.count() as u64;
+        for ((pc, slot), places) in &self.candidates {
+            if self.valueless.contains(&(*pc, *slot)) {
+                continue;
+            }
+            proof.in_scope += 1;
+            // Places that have an equal constant by chance, in the runs that there were, are not counted.
+            let is_claimed = |place: &&Place| self.held.contains_key(&(*pc, *slot, **place));
+            let varied = self.varied.contains(&(*pc, *slot));
+            proof.recoverable += places.iter().filter(|place| varied || is_claimed(place)).count() as u64;
+            for place in places.iter().filter(|_| varied) {
+                if !self.held.contains_key(&(*pc, *slot, *place)) {
+                    proof.missed.push(format!("pc {pc:#x}: {place:?} of {:?}", self.names.get(slot)));
+                }
+            }
+        }
+        proof.missed.sort();
+    }
+}
+
+/// The address of the kernel: sections of an object that is not linked have made-up addresses.
+fn start(source: &Source, object: &Object<'_>) -> Result<u64, String> {
+    let name = &source.module.entry_points[0].name;
+    object.symbol_address(name).ok_or_else(|| format!("{name}: no such symbol"))
+}
+
+/// The number of elements of an array at the end of a buffer.
+fn runtime_length(module: &naga::Module, handle: Handle<naga::GlobalVariable>, bytes: u32) -> u32 {
+    use naga::{ArraySize, TypeInner};
+    let mut ty = &module.types[module.global_variables[handle].ty].inner;
+    let mut rest = bytes;
+    if let TypeInner::Struct { members, .. } = ty
+        && let Some(last) = members.last()
+    {
+        ty = &module.types[last.ty].inner;
+        rest -= last.offset;
+    }
+    match ty {
+        TypeInner::Array { size: ArraySize::Dynamic, stride, .. } => rest / stride,
+        _ => 0,
+    }
+}

@@ -1,0 +1,147 @@
+//! A simulator of the instructions in [`crate::isa`]: one group of waves of 32 lanes.
+//!
+//! It knows the object's bytes and nothing of the compiler's data. Each dword has a *tag* beside its bits: which
+//! execution of which definition made it, in which lane. Moves carry tags, all else makes new ones. Equal constants
+//! have equal tags.
+
+pub mod decode;
+mod exec;
+
+use decode::Decoded;
+
+/// Bits, and the tag: 0 for nobody's.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Cell {
+    pub bits: u32,
+    pub tag: u64,
+}
+
+const CONSTANT: u64 = 1 << 63;
+
+impl Cell {
+    pub fn constant(bits: u32) -> Self {
+        Self { bits, tag: CONSTANT | u64::from(bits) }
+    }
+
+    /// Whether a tag is that of a constant.
+    pub fn is_constant(tag: u64) -> bool {
+        tag & CONSTANT != 0
+    }
+}
+
+/// Memory that all waves of a group share.
+#[derive(Debug, Default)]
+pub struct Group {
+    /// Dwords of each buffer; buffer *n* is at address *n* + 1 << 32, the arguments are at 1 << 40.
+    pub buffers: Vec<Vec<u32>>,
+    pub arguments: Vec<u32>,
+    pub local: Vec<u32>,
+    /// The last tag.
+    tags: u64,
+}
+
+const ARGUMENTS: u64 = 1 << 40;
+
+/// A wave.
+#[derive(Debug)]
+pub struct Wave {
+    pub pc: u64,
+    pub exec: u32,
+    pub scc: bool,
+    pub scalars: [Cell; 128],
+    pub vectors: Vec<[Cell; 32]>,
+    /// Dwords of each lane's scratch memory.
+    pub scratch: Vec<[Cell; 32]>,
+    pub state: State,
+}
+
+/// Whether a wave goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    Runs,
+    /// At a barrier.
+    Waits,
+    Ended,
+}
+
+impl Group {
+    /// The arguments of a kernel: addresses of buffers, lengths of their arrays, numbers of groups.
+    pub fn new(buffers: Vec<Vec<u32>>, lengths: &[u32], groups: [u32; 3], local: usize) -> Self {
+        let mut arguments = Vec::new();
+        for n in 0..buffers.len() as u32 {
+            arguments.extend([0, n + 1]);
+        }
+        arguments.extend(lengths);
+        arguments.extend(groups);
+        Self { buffers, arguments, local: vec![0; local.div_ceil(4)], tags: 1 }
+    }
+
+    fn tag(&mut self, count: u64) -> u64 {
+        self.tags += count;
+        self.tags - count
+    }
+
+    /// The dword at an address. Outside of all buffers there is none.
+    fn at(&mut self, address: u64) -> Option<&mut u32> {
+        let dword = (address as u32 / 4) as usize;
+        match address >> 32 {
+            0 => None,
+            _ if address >= ARGUMENTS => self.arguments.get_mut(dword),
+            n => self.buffers.get_mut(n as usize - 1)?.get_mut(dword),
+        }
+    }
+}
+
+impl Wave {
+    /// A wave on entry: active lanes, the number of its first item, the group.
+    pub fn new(items: &[[u32; 3]], group: [u32; 3], shared: &mut Group) -> Self {
+        let mut scalars = [Cell::default(); 128];
+        scalars[1] = Cell { bits: (ARGUMENTS >> 32) as u32, tag: shared.tag(1) };
+        scalars[0] = Cell { bits: 0, tag: shared.tag(1) };
+        for (n, of) in group.into_iter().enumerate() {
+            scalars[2 + n] = Cell { bits: of, tag: shared.tag(1) };
+        }
+        let mut vectors = vec![[Cell::default(); 32]; 256];
+        for (lane, [x, y, z]) in items.iter().enumerate() {
+            vectors[0][lane] = Cell { bits: x | y << 10 | z << 20, tag: shared.tag(1) };
+        }
+        // Contents that no instruction wrote differ everywhere.
+        for (n, row) in vectors.iter_mut().enumerate().skip(1) {
+            for (lane, cell) in row.iter_mut().enumerate() {
+                cell.bits = 0xb000_0000 | (n as u32) << 8 | lane as u32;
+            }
+        }
+        let exec = if items.len() == 32 { u32::MAX } else { (1 << items.len()) - 1 };
+        let scratch = vec![[Cell { bits: 0xdead_beef, tag: 0 }; 32]; 1024];
+        Self { pc: 0, exec, scc: false, scalars, vectors, scratch, state: State::Runs }
+    }
+}
+
+/// A program: its instructions by pc.
+#[derive(Debug)]
+pub struct Program {
+    pub instructions: Vec<Option<Decoded>>,
+}
+
+impl Program {
+    /// Decodes all instructions of a function.
+    ///
+    /// # Errors
+    /// The pc and the word that no row of the table has.
+    pub fn new(bytes: &[u8]) -> Result<Self, String> {
+        let words: Vec<u32> = bytes
+            .chunks_exact(4)
+            .map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]))
+            .collect();
+        let mut instructions = vec![None; words.len()];
+        let mut at = 0;
+        while at < words.len() {
+            let decoded = decode::decode(&words[at..])
+                .ok_or_else(|| format!("pc {:#x}: no instruction: {:#010x}", 4 * at, words[at]))?;
+            let len = decoded.words;
+            instructions[at] = Some(decoded);
+            at += len;
+        }
+        Ok(Self { instructions })
+    }
+}

@@ -1,0 +1,79 @@
+//! Written and generated shaders: the object is checked and run, and each claim is compared with the contents.
+
+use std::path::Path;
+
+use wgsl_gfx::alloc::Registers;
+use wgsl_gfx::front::Source;
+use wgsl_gfx::prove::{Input, Proof, prove};
+use wgsl_gfx::{check, compile, generate};
+
+const FEW: Registers = Registers { scalar: 8, vector: 8 };
+
+/// Compiles, checks, runs.
+fn proof(name: &str, text: &str, registers: Registers, runs: u64) -> Proof {
+    let source = Source::new(name, text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let compiled = compile(&source, registers).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let report = check(&compiled).unwrap_or_else(|error| panic!("{name}: {error}"));
+    assert!(report.is_clean(), "{name}: {report}");
+    let inputs: Vec<Input> = (1..=runs).map(|seed| Input::random(&source, &compiled, seed)).collect();
+    let proof = prove(&source, &compiled, &inputs);
+    assert!(proof.wrong.is_empty(), "{name}: {:#?}\n{text}", &proof.wrong[..proof.wrong.len().min(9)]);
+    assert_eq!(proof.claimed, proof.right, "{name}");
+    proof
+}
+
+fn written() -> Vec<(String, String)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("shaders");
+    let mut all: Vec<_> = std::fs::read_dir(folder)
+        .expect("the folder of shaders")
+        .map(|file| file.expect("a file").path())
+        .map(|path| {
+            let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+            (name, std::fs::read_to_string(&path).expect("a shader"))
+        })
+        .collect();
+    all.sort();
+    all
+}
+
+#[test]
+fn claims_of_written_shaders_are_right() {
+    let mut all = Proof::default();
+    for (name, text) in written() {
+        for registers in [Registers::default(), FEW] {
+            all.add(proof(&name, &text, registers, 4));
+        }
+    }
+    assert!(all.claimed > 1_000 && all.compared > 10_000, "{}", all.json());
+    assert!(all.right * 100 >= all.recoverable * 90, "{}", all.json());
+}
+
+/// A number of generated shaders, which the environment can raise.
+#[test]
+fn claims_of_generated_shaders_are_right() {
+    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
+    let count = number("WGSL_GFX_SHADERS").unwrap_or(10);
+    let first = number("WGSL_GFX_SEED").unwrap_or(1);
+    let mut all = Proof::default();
+    for seed in first..first + count {
+        let text = generate::shader(seed, 8 + (seed % 12) as u32);
+        let registers = if seed % 3 == 0 { FEW } else { Registers::default() };
+        all.add(proof(&format!("{seed}.wgsl"), &text, registers, 2));
+    }
+    println!("{} {} {} {}", all.json(), all.seen, all.compared, all.steps);
+    assert!(all.claimed > 100 * count, "{}", all.json());
+}
+
+#[test]
+fn refusals_have_a_place() {
+    let refused = |text: &str| match Source::new("a.wgsl", text) {
+        Ok(source) => compile(&source, Registers::default()).err().expect("refused").to_string(),
+        Err(error) => error.to_string(),
+    };
+    let entry = "@compute @workgroup_size(32)\nfn main(@builtin(local_invocation_index) i: u32) {\n";
+    assert!(refused("fn main( {").starts_with("a.wgsl:1:"), "{}", refused("fn main( {"));
+    let sine = refused(&format!("{entry}    let x = sin(f32(i));\n}}"));
+    assert_eq!(sine, "a.wgsl:3:13: this compiler does not have this function");
+    let none = refused("fn helper() {}");
+    assert_eq!(none, "a.wgsl: a file has one compute shader");
+}

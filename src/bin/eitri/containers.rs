@@ -1,0 +1,63 @@
+//! Objects in archives, bundles and host objects: each is named `outer(member)`.
+
+use std::path::Path;
+
+use eitri::read::containers::members;
+
+use super::{Failure, input, of};
+
+/// An object of a file.
+pub struct Inside {
+    pub name: String,
+    pub bytes: Vec<u8>,
+}
+
+/// Maximum depth of containers in containers.
+const DEEPEST: u32 = 4;
+
+/// Returns the objects of a file whose names contain a text: the file itself if it is not a container. A host object is
+/// an object too.
+pub fn objects(file: &Path, member: Option<&str>) -> Result<Vec<Inside>, Failure> {
+    let bytes = input(file)?;
+    let name = if file.as_os_str() == "-" { "standard input".into() } else { file.display().to_string() };
+    let mut all = Vec::new();
+    expand(file, name, bytes, DEEPEST, &mut all)?;
+    if let Some(member) = member {
+        all.retain(|one| one.name.contains(member));
+        if all.is_empty() {
+            return Err(Failure(format!("{}: no member has `{member}` in its name", file.display())));
+        }
+    }
+    Ok(all)
+}
+
+fn expand(
+    file: &Path,
+    name: String,
+    bytes: Vec<u8>,
+    depth: u32,
+    all: &mut Vec<Inside>,
+) -> Result<(), Failure> {
+    let found = if depth == 0 { None } else { members(&bytes).map_err(of(Path::new(&name)))? };
+    let Some(found) = found else {
+        all.push(Inside { name, bytes });
+        return Ok(());
+    };
+    let found: Vec<_> =
+        found.into_iter().map(|one| (one.name, one.bytes.map(|bytes| bytes.into_owned()))).collect();
+    let is_host = bytes.starts_with(b"\x7fELF");
+    let outer = name.clone();
+    if is_host {
+        all.push(Inside { name, bytes });
+    }
+    for (member, bytes) in found {
+        let name = format!("{outer}({member})");
+        let bytes = match bytes {
+            Some(bytes) => bytes,
+            // A thin archive has names of files, relative to its own folder.
+            None => input(&file.with_file_name(&member))?,
+        };
+        expand(file, name, bytes, depth - 1, all)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,215 @@
+//! `lint`: choice of findings, formats and the exit code.
+
+mod github;
+mod json;
+mod sarif;
+mod text;
+
+use std::collections::HashMap;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueEnum};
+use eitri::lint::{Code, Finding, Level, Options, Report};
+
+use super::containers::{self, Inside};
+use super::progress::Progress;
+use super::{Failure, input, of};
+
+/// Arguments of `lint`.
+#[derive(Debug, Args)]
+pub struct LintArguments {
+    /// Object files, archives, offload bundles, and host objects with bundles in them; `-` is standard input.
+    #[arg(required_unless_present_any = ["codes", "explain"], value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// List the codes of findings with their levels.
+    #[arg(long)]
+    codes: bool,
+    /// Explain a code: the mistake, an example, the correct information, and the text that decides it.
+    #[arg(long, value_name = "CODE", value_parser = codes(), hide_possible_values = true)]
+    explain: Option<Code>,
+    /// Make findings of a code, or of a level, errors. Can be repeated.
+    #[arg(long, value_name = "CODE|LEVEL", value_parser = chosen(), hide_possible_values = true)]
+    deny: Vec<Chosen>,
+    /// Make findings of a code, or of a level, warnings. Can be repeated.
+    #[arg(long, value_name = "CODE|LEVEL", value_parser = chosen(), hide_possible_values = true)]
+    warn: Vec<Chosen>,
+    /// Omit findings of a code, or of a level. Can be repeated.
+    #[arg(long, value_name = "CODE|LEVEL", value_parser = chosen(), hide_possible_values = true)]
+    allow: Vec<Chosen>,
+    /// Omit findings that an earlier output of `--format json` has.
+    #[arg(long, value_name = "FILE")]
+    baseline: Option<PathBuf>,
+    /// Read only members of archives and bundles whose name, such as `a.hipfb(hipv4-amdgcn-amd-amdhsa--gfx900)`, contains
+    /// this text.
+    #[arg(long, value_name = "TEXT")]
+    member: Option<String>,
+    /// Report only findings in this function. Can be repeated.
+    #[arg(long, value_name = "FUNCTION")]
+    only: Vec<String>,
+    /// Print at most this number of findings of each file. All of them are counted.
+    #[arg(long, value_name = "N")]
+    max: Option<usize>,
+    /// Least level of a finding for which the exit code is 1.
+    #[arg(long, value_name = "LEVEL", default_value = "error", value_parser = levels())]
+    fail_on: Level,
+    /// Format of the output. `text` is for people and can change.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+    /// Use colours: `auto` uses them on a terminal, unless the variable `NO_COLOR` is set.
+    #[arg(long, value_enum, default_value_t = Color::Auto)]
+    color: Color,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// Findings with evidence, grouped by function.
+    Text,
+    /// One JSON object per finding and line.
+    Json,
+    /// SARIF 2.1.0.
+    Sarif,
+    /// Workflow commands of GitHub.
+    Github,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Color {
+    Auto,
+    Always,
+    Never,
+}
+
+/// Findings that an argument chooses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Chosen {
+    Code(Code),
+    Level(Level),
+}
+
+/// Parses a name of the list.
+fn named<T: Clone + Send + Sync + 'static>(all: Vec<(&'static str, T)>) -> impl TypedValueParser<Value = T> {
+    let names = PossibleValuesParser::new(all.iter().map(|one| one.0));
+    names.map(move |name| {
+        let found = all.iter().find(|one| one.0 == name);
+        found.expect("the parser knows the names of the list").1.clone()
+    })
+}
+
+fn levels() -> impl TypedValueParser<Value = Level> {
+    named(Level::ALL.map(|level| (level.name(), level)).to_vec())
+}
+
+fn codes() -> impl TypedValueParser<Value = Code> {
+    named(Code::ALL.iter().map(|code| (code.name(), *code)).collect())
+}
+
+fn chosen() -> impl TypedValueParser<Value = Chosen> {
+    let levels = Level::ALL.into_iter().map(|level| (level.name(), Chosen::Level(level)));
+    let codes = Code::ALL.iter().map(|code| (code.name(), Chosen::Code(*code)));
+    named(levels.chain(codes).collect())
+}
+
+/// Findings of a file that are reported.
+struct Judged {
+    name: String,
+    report: Report,
+    /// Number of findings that are printed.
+    shown: usize,
+}
+
+impl LintArguments {
+    /// Returns the output, and whether a finding reaches the level of `--fail-on`.
+    pub fn run(&self) -> Result<(String, bool, Vec<Failure>), Failure> {
+        if let Some(code) = self.explain {
+            return Ok((text::page(code), false, Vec::new()));
+        }
+        if self.codes {
+            return Ok((text::codes(), false, Vec::new()));
+        }
+        let mut known = self.baseline()?;
+        let options = Options { only: self.only.clone() };
+        let (mut all, mut failures) = (Vec::new(), Vec::new());
+        for file in &self.files {
+            let _progress = Progress::begin("lint", file);
+            let objects = match containers::objects(file, self.member.as_deref()) {
+                Ok(objects) => objects,
+                // The next file is still read.
+                Err(failure) => {
+                    failures.push(failure);
+                    continue;
+                }
+            };
+            for Inside { name, bytes } in objects {
+                match eitri::lint::lint(&bytes, &options) {
+                    Ok(mut report) => {
+                        report.findings.retain_mut(|finding| self.keeps(finding));
+                        report.findings.retain(|finding| !is_known(&mut known, finding));
+                        let shown = self.max.unwrap_or(usize::MAX).min(report.findings.len());
+                        all.push(Judged { name, report, shown });
+                    }
+                    Err(error) => failures.push(of(Path::new(&name))(error)),
+                }
+            }
+        }
+        let fails = all.iter().any(|one| one.report.worst().is_some_and(|worst| worst >= self.fail_on));
+        let out = match self.format {
+            Format::Text => text::print(&all, self.is_coloured()),
+            Format::Json => json::print(&all),
+            Format::Sarif => sarif::print(&all),
+            Format::Github => github::print(&all),
+        };
+        Ok((out, fails, failures))
+    }
+
+    /// Sets the level of a finding. Returns whether it is reported.
+    fn keeps(&self, finding: &mut Finding) -> bool {
+        let (code, own) = (Chosen::Code(finding.code), Chosen::Level(finding.level));
+        for chosen in [code, own] {
+            if self.allow.contains(&chosen) {
+                return false;
+            }
+            if self.deny.contains(&chosen) {
+                finding.level = Level::Error;
+                return true;
+            }
+            if self.warn.contains(&chosen) {
+                finding.level = Level::Warning;
+                return true;
+            }
+        }
+        true
+    }
+
+    /// Returns the fingerprints of an earlier output, with their numbers.
+    fn baseline(&self) -> Result<HashMap<u64, usize>, Failure> {
+        let mut known = HashMap::new();
+        let Some(file) = &self.baseline else { return Ok(known) };
+        let bytes = input(file)?;
+        for (index, line) in String::from_utf8_lossy(&bytes).lines().enumerate() {
+            let fingerprint = json::fingerprint(line).ok_or_else(|| {
+                let number = index + 1;
+                let name = file.display();
+                Failure(format!("{name}, line {number}: a finding of `--format json` is expected"))
+            })?;
+            *known.entry(fingerprint).or_default() += 1;
+        }
+        Ok(known)
+    }
+
+    fn is_coloured(&self) -> bool {
+        match self.color {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto => std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none(),
+        }
+    }
+}
+
+/// Whether the baseline has the finding; it is then removed from the baseline.
+fn is_known(known: &mut HashMap<u64, usize>, finding: &Finding) -> bool {
+    let Some(count) = known.get_mut(&finding.fingerprint()).filter(|count| **count > 0) else { return false };
+    *count -= 1;
+    true
+}

@@ -1,0 +1,75 @@
+//! SARIF 2.1.0.
+
+use eitri::lint::{Code, Finding, Level};
+use serde_json::{Value, json};
+
+use super::{Judged, text};
+
+const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/schemas/sarif-schema-2.1.0.json";
+
+pub fn print(all: &[Judged]) -> String {
+    let rules: Vec<Value> = Code::ALL.iter().map(|code| rule(*code)).collect();
+    let findings =
+        all.iter().flat_map(|one| one.report.findings[..one.shown].iter().map(move |finding| (one, finding)));
+    let results: Vec<Value> = findings.map(|(one, finding)| result(&one.name, finding)).collect();
+    let driver = json!({
+        "name": "eitri",
+        "version": env!("CARGO_PKG_VERSION"),
+        "rules": rules,
+    });
+    let log = json!({
+        "$schema": SCHEMA,
+        "version": "2.1.0",
+        "runs": [{"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}],
+    });
+    format!("{log:#}\n")
+}
+
+fn level(level: Level) -> &'static str {
+    level.name()
+}
+
+fn rule(code: Code) -> Value {
+    let page = code.page();
+    json!({
+        "id": code.name(),
+        "shortDescription": {"text": page.title},
+        "fullDescription": {"text": page.why},
+        "help": {"text": text::page(code)},
+        "defaultConfiguration": {"level": level(code.level())},
+    })
+}
+
+fn result(object: &str, finding: &Finding) -> Value {
+    let index = Code::ALL.iter().position(|code| *code == finding.code);
+    let mut physical = json!({"artifactLocation": {"uri": uri(object)}});
+    if let Some((file, line)) = &finding.declared {
+        physical = json!({"artifactLocation": {"uri": uri(file)}});
+        if *line > 0 {
+            physical["region"] = json!({"startLine": line});
+        }
+    }
+    let mut location = json!({"physicalLocation": physical});
+    let name = finding.function.iter().chain(&finding.inlined).chain(&finding.variable);
+    let name: Vec<&str> = name.map(String::as_str).collect();
+    if !name.is_empty() {
+        location["logicalLocations"] = json!([{"fullyQualifiedName": name.join("::")}]);
+    }
+    json!({
+        "ruleId": finding.code.name(),
+        "ruleIndex": index,
+        "level": level(finding.level),
+        "message": {"text": text::message(finding)},
+        "locations": [location],
+        "partialFingerprints": {"eitri/v1": format!("{:016x}", finding.fingerprint())},
+        "properties": {"object": object, "section": finding.section, "offset": finding.offset},
+    })
+}
+
+/// Percent-encodes what a URI reference cannot have.
+fn uri(path: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte);
+    path.bytes()
+        .map(|byte| if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
+        .collect()
+}

@@ -1,0 +1,227 @@
+//! Text for people: findings grouped by function and code.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt::Write as _;
+use std::path::Path;
+
+use eitri::lint::{Code, Finding, Level};
+
+use super::Judged;
+
+/// Returns the list of codes.
+pub fn codes() -> String {
+    let mut out = String::new();
+    for code in Code::ALL {
+        let _ = writeln!(out, "{:22} {:8} {}", code.name(), code.level().name(), code.page().title);
+    }
+    out
+}
+
+/// Returns the page of a code.
+pub fn page(code: Code) -> String {
+    let page = code.page();
+    format!(
+        "{}: {}\n\nLevel: {}\n\n{}\n\nExample: {}\n\nInstead: {}\n\nText: {}\n",
+        code.name(),
+        page.title,
+        code.level().name(),
+        page.why,
+        page.example,
+        page.instead,
+        page.text
+    )
+}
+
+/// Returns a finding in one sentence with its evidence.
+pub fn message(finding: &Finding) -> String {
+    let mut text = String::new();
+    if let Some(variable) = &finding.variable {
+        let _ = write!(text, "`{variable}`: ");
+    } else if let Some(function) = &finding.function {
+        let _ = write!(text, "`{function}`: ");
+    }
+    text.push_str(&finding.written);
+    if let Some(expression) = &finding.expression {
+        let _ = write!(text, " ({})", expression.text);
+    }
+    if let Some(meant) = &finding.meant {
+        let _ = write!(text, "; meant: {meant}");
+    }
+    for evidence in &finding.evidence {
+        let _ = write!(text, "; {evidence}");
+    }
+    text
+}
+
+/// A count with its noun.
+fn counted(count: usize, noun: &str) -> String {
+    match (count, noun.strip_suffix('y')) {
+        (1, _) => format!("1 {noun}"),
+        (_, Some(stem)) => format!("{count} {stem}ies"),
+        (_, None) => format!("{count} {noun}s"),
+    }
+}
+
+/// Colours of the output, if it has any.
+struct Style(bool);
+
+impl Style {
+    fn paint(&self, code: &str, text: &str) -> String {
+        if self.0 { format!("\x1b[{code}m{text}\x1b[0m") } else { text.into() }
+    }
+
+    fn level(&self, level: Level, text: &str) -> String {
+        let code = match level {
+            Level::Error => "1;31",
+            Level::Warning => "1;33",
+            Level::Note => "1;36",
+        };
+        self.paint(code, text)
+    }
+}
+
+pub fn print(all: &[Judged], is_coloured: bool) -> String {
+    let style = Style(is_coloured);
+    let mut out = String::new();
+    let mut counts = BTreeMap::<Code, (Level, usize)>::new();
+    let (mut functions, mut entries) = (0, 0);
+    let mut sources = HashMap::new();
+    for one in all {
+        functions += one.report.functions;
+        entries += one.report.entries;
+        for finding in &one.report.findings {
+            let count = counts.entry(finding.code).or_insert((finding.level, 0));
+            count.1 += 1;
+        }
+        file(&mut out, one, &style, &mut sources);
+    }
+    for (code, (level, count)) in &counts {
+        let name = style.level(*level, &format!("{:22}", code.name()));
+        let _ = writeln!(out, "{name} {:8} {count:6}", level.name());
+    }
+    let count = |level| counts.values().filter(|count| count.0 == level).map(|count| count.1).sum::<usize>();
+    let _ = writeln!(
+        out,
+        "{}, {}, {} in {} with {}",
+        counted(count(Level::Error), "error"),
+        counted(count(Level::Warning), "warning"),
+        counted(count(Level::Note), "note"),
+        counted(functions, "function"),
+        counted(entries, "location entry"),
+    );
+    out
+}
+
+/// Findings that are printed as one: of one code, and of one variable, or of a unit where the code says so.
+fn key(finding: &Finding) -> (Code, Option<&str>, Option<&str>, Option<&str>) {
+    let variable = finding.variable.as_deref();
+    match finding.code {
+        Code::XderefAsLocation => (finding.code, finding.unit.as_deref(), None, None),
+        _ => (finding.code, finding.unit.as_deref(), finding.function.as_deref(), variable),
+    }
+}
+
+fn file(out: &mut String, one: &Judged, style: &Style, sources: &mut HashMap<String, Option<Vec<String>>>) {
+    let findings = &one.report.findings[..one.shown];
+    let mut equal = HashMap::new();
+    for finding in findings {
+        *equal.entry(key(finding)).or_insert(0usize) += 1;
+    }
+    let mut groups: Vec<(Option<&str>, Vec<&Finding>)> = Vec::new();
+    let mut places = HashMap::new();
+    for finding in findings {
+        let Some(count) = equal.get_mut(&key(finding)).filter(|count| **count > 0) else { continue };
+        let function = finding.function.as_deref();
+        let place = *places.entry((function, finding.unit.as_deref())).or_insert_with(|| {
+            groups.push((function, Vec::new()));
+            groups.len() - 1
+        });
+        groups[place].1.push(finding);
+        *count = 0;
+    }
+    // The counts were used up while grouping.
+    for finding in findings {
+        *equal.entry(key(finding)).or_insert(0) += 1;
+    }
+    for (function, mut group) in groups {
+        let unit = group.first().and_then(|finding| finding.unit.as_deref()).unwrap_or("no unit");
+        let head = match function {
+            Some(function) => format!("{}: {unit}: function `{function}`", one.name),
+            None => format!("{}: {unit}", one.name),
+        };
+        let _ = writeln!(out, "{}", style.paint("1", &head));
+        group.sort_by_key(|finding| (std::cmp::Reverse(finding.level), finding.code));
+        let mut last = None;
+        for finding in group {
+            if last.replace(finding.code) != Some(finding.code) {
+                let level = format!("{}[{}]", finding.level.name(), finding.code.name());
+                let _ =
+                    writeln!(out, "  {}: {}", style.level(finding.level, &level), finding.code.page().title);
+            }
+            let count = equal.get(&key(finding)).copied().unwrap_or(1);
+            print_one(out, finding, count, style, sources);
+        }
+        out.push('\n');
+    }
+    let hidden = one.report.findings.len() - one.shown;
+    if hidden > 0 {
+        let _ = writeln!(out, "{}: {} not printed", one.name, counted(hidden, "finding"));
+    }
+}
+
+fn print_one(
+    out: &mut String,
+    finding: &Finding,
+    count: usize,
+    style: &Style,
+    sources: &mut HashMap<String, Option<Vec<String>>>,
+) {
+    let mut head = finding.variable.clone().unwrap_or_else(|| "(the function)".into());
+    if finding.variable.is_none() && finding.function.is_none() {
+        head = "(the unit)".into();
+    }
+    for inlined in &finding.inlined {
+        let _ = write!(head, ", inlined `{inlined}`");
+    }
+    if let Some(pcs) = &finding.pcs {
+        let _ = write!(head, " [{:#x}, {:#x})", pcs.start, pcs.end);
+    }
+    let _ = write!(out, "    {head}");
+    let _ = writeln!(out, "  {}+{:#x}", finding.section, finding.offset);
+    if let Some((file, line)) = &finding.declared {
+        let text = source(sources, file, *line);
+        let text = text.map_or_else(String::new, |text| format!(" | {}", text.trim()));
+        let _ = writeln!(out, "      {file}:{line}{text}");
+    }
+    if let Some(expression) = &finding.expression {
+        let _ = writeln!(out, "      {}", expression.text);
+        let before = expression.text.get(..expression.fault.start).map_or(0, |text| text.chars().count());
+        let length = expression.text.get(expression.fault.clone()).map_or(1, |text| text.chars().count());
+        let caret = "^".repeat(length.max(1));
+        let _ = writeln!(out, "      {}{}", " ".repeat(before), style.level(finding.level, &caret));
+    }
+    let _ = writeln!(out, "      written: {}", finding.written);
+    if let Some(meant) = &finding.meant {
+        let _ = writeln!(out, "      meant: {meant}");
+    }
+    for evidence in &finding.evidence {
+        let _ = writeln!(out, "      evidence: {evidence}");
+    }
+    if count > 1 {
+        let _ = writeln!(out, "      and {} more", count - 1);
+    }
+}
+
+/// Returns a line of a source file, if the file is there.
+fn source<'s>(
+    sources: &'s mut HashMap<String, Option<Vec<String>>>,
+    file: &str,
+    line: u64,
+) -> Option<&'s str> {
+    let lines = sources.entry(file.to_owned()).or_insert_with(|| {
+        let text = std::fs::read_to_string(Path::new(file)).ok()?;
+        Some(text.lines().map(String::from).collect())
+    });
+    let index = usize::try_from(line.checked_sub(1)?).ok()?;
+    lines.as_ref()?.get(index).map(String::as_str)
+}

@@ -1,0 +1,68 @@
+//! SPIR-V modules: debug instructions added and removed.
+
+use std::path::Path;
+
+use eitri::error::ErrorKind;
+use eitri::omission::Omission;
+use eitri::spirv::{self, Checked, Mode, Source};
+
+use super::{Failure, input, of};
+
+/// A module to be described, and the caller's knowledge of it.
+pub struct Request<'r> {
+    pub module: &'r Path,
+    pub reader: Option<&'r str>,
+    pub source: Option<&'r Path>,
+    pub language: Option<u32>,
+    pub replace: bool,
+}
+
+/// A module with debug instructions.
+pub struct Attached {
+    pub bytes: Vec<u8>,
+    pub omissions: Vec<Omission>,
+    pub checked: Checked,
+}
+
+/// Describes a module and attaches the description.
+pub fn attach(request: &Request<'_>) -> Result<Attached, Failure> {
+    let file = request.module;
+    let words = words(file)?;
+    let facts = spirv::read(&words).map_err(of(file))?;
+    let unknown = facts.layout().unknown_sets().map(|(_, name, _)| name.to_owned()).next();
+    let known = facts.iter().next().map(|fact| fact.set.name().to_owned());
+    if let Some(name) = known.or(unknown).filter(|_| !request.replace) {
+        let what = format!("the module has instructions of {name} already");
+        let there = of(file)(ErrorKind::AlreadyPresent(what).into());
+        return Err(there.and("--replace removes them first"));
+    }
+    let text = |path: &Path| {
+        String::from_utf8(input(path)?)
+            .map_err(|_| of(path)(ErrorKind::BadArgument("a source is text in UTF-8".into()).into()))
+    };
+    let source = Source {
+        path: request.source.map(|path| path.display().to_string()),
+        text: request.source.map(text).transpose()?,
+        language: request.language,
+    };
+    let described = spirv::describe(&words, &source).map_err(of(file))?;
+    let mode = match request.reader {
+        Some(name) => Mode::named(name)?,
+        None if described.module.target().is_shader() => Mode::vulkan(),
+        None => Mode::opencl(),
+    };
+    let attached = spirv::attach(&described.words, &described.module, &described.binding, &mode);
+    let attached = attached.map_err(of(file))?;
+    let checked = attached.check(&described.module, &described.binding, &mode).map_err(of(file))?;
+    Ok(Attached { bytes: bytes(&attached.words), omissions: attached.omissions, checked })
+}
+
+/// The words of the module in a file.
+pub fn words(file: &Path) -> Result<Vec<u32>, Failure> {
+    spirv::from_bytes(&input(file)?).map_err(of(file))
+}
+
+/// Words as bytes, the least significant one first.
+pub fn bytes(words: &[u32]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
+}

@@ -1,0 +1,327 @@
+//! Coverage of a cubin that ptxas made of a text with debug information: at how many pcs of the machine's code a variable
+//! has a place in the description, in the cubin's entries, and in its map of registers.
+//!
+//! The lines of the PTX lead from a pc to an instruction of the text, and so to a pc of the description. There, the
+//! location in the cubin's entry is compared with the description, in registers of PTX, and read by way of the map.
+
+use core::fmt;
+use std::collections::BTreeMap;
+
+use super::dialect;
+use super::machine::{self, Asked};
+use super::places::{Spans, merged, show, span_of};
+use super::report::{Finding, Kind};
+use super::witness::{Fill, Stopped};
+use crate::consumer::Consumer;
+use crate::error::{At, Count, Error, Result};
+use crate::eval::{self, Context, DebugInfo, Evaluator, PtxRegisters, SpaceLayout, Storage, WithDebugInfo};
+use crate::model::{FunctionId, Module, Node, VariableId};
+use crate::ptx::Text;
+use crate::read::nvidia::{PtxText, RegisterMap, ptx_lines};
+use crate::read::{Dwarf, Entry, Object};
+
+/// Size of an instruction of NVIDIA's processors from sm_70 on, in bytes.
+const INSTRUCTION: usize = 16;
+
+/// Coverage of the variables of a description in a cubin.
+#[derive(Debug, Clone, Default)]
+pub struct Coverage {
+    /// Variables that have a place somewhere, in the order of the module.
+    pub variables: Vec<VariableCoverage>,
+    /// Locations that differ from the description.
+    pub findings: Vec<Finding>,
+}
+
+/// Numbers of pcs at which a variable has a place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VariableCoverage {
+    /// The variable.
+    pub variable: VariableId,
+    /// Names for messages.
+    pub at: At,
+    /// Pcs of the cubin at which the description has a place.
+    pub described: u64,
+    /// Pcs of these at which the variable's entry has a location.
+    pub listed: u64,
+    /// Pcs of these at which the location can be read: the map has a home for each register.
+    pub held: u64,
+}
+
+impl Coverage {
+    /// Whether the cubin has no location that differs.
+    pub fn is_clean(&self) -> bool {
+        self.findings.is_empty()
+    }
+
+    /// Sums of the counts of all variables: described, listed, held.
+    pub fn totals(&self) -> (u64, u64, u64) {
+        self.variables.iter().fold((0, 0, 0), |(described, listed, held), one| {
+            (described + one.described, listed + one.listed, held + one.held)
+        })
+    }
+}
+
+/// Displays a line for each variable, and one for all.
+impl fmt::Display for Coverage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for finding in &self.findings {
+            writeln!(f, "{finding}")?;
+        }
+        for VariableCoverage { at, described, listed, held, .. } in &self.variables {
+            writeln!(
+                f,
+                "{at}: described at {}, listed at {listed}, held at {held}",
+                Count(*described, "pc")
+            )?;
+        }
+        let (described, listed, held) = self.totals();
+        let percent = |part: u64| part as f64 * 100.0 / described.max(1) as f64;
+        write!(
+            f,
+            "{}, {} at {} described, {:.1} % listed, {:.1} % held",
+            Count(self.findings.len(), "finding"),
+            Count(self.variables.len(), "variable"),
+            Count(described, "pc"),
+            percent(listed),
+            percent(held)
+        )
+    }
+}
+
+/// Compares a cubin with the description of the PTX from which ptxas made it.
+///
+/// A location at a symbol, and a stack slot, is compared by its space alone: ptxas places it.
+///
+/// # Errors
+/// The errors of [`Object::read`] and [`Dwarf::read`]; [`BadArgument`](crate::error::ErrorKind::BadArgument) for an object
+/// without the text of the PTX.
+pub fn coverage(module: &Module, consumer: &Consumer, bytes: &[u8]) -> Result<Coverage> {
+    let object = Object::read_for(bytes, module.target())?;
+    let dwarf = Dwarf::read_as(&object, dialect(consumer), consumer.draft)?;
+    let map = RegisterMap::read(&object)?;
+    let text = PtxText::read(&object);
+    if text.count() == 0 {
+        let what = "coverage needs a cubin with the text of its PTX, as ptxas makes with `-g`";
+        return Err(Error::bad_argument(what));
+    }
+    let text: Vec<_> = (1..=text.count() as u64).filter_map(|line| text.line(line)).collect();
+    let text = text.join("\n");
+    let text = Text::read(&text)?;
+    let info = DebugInfo::new(&dwarf);
+    let one = Compared { module, consumer, object: &object, dwarf: &dwarf, info: &info, map: &map };
+    let mut coverage = Coverage::default();
+    let rows = rows(&object)?;
+    for (id, function) in module.functions() {
+        let Some(crate::model::Address::Symbol(symbol, by)) = function.address else { continue };
+        let name = module.symbol_name(symbol);
+        let Some(read) = text.functions.iter().find(|function| function.name == name) else { continue };
+        let Some(symbol) = object.symbol(name) else { continue };
+        let positions = positions(&text, read);
+        let pcs: Vec<(u64, u64)> = (symbol.address..symbol.address + symbol.size)
+            .step_by(INSTRUCTION)
+            .filter_map(|pc| {
+                let (_, line) = rows.range(..=pc).next_back()?;
+                Some((pc, positions.get(line.as_ref()?)?.checked_sub(by)?))
+            })
+            .collect();
+        one.function(id, &pcs, &mut coverage);
+    }
+    Ok(coverage)
+}
+
+/// Lines of the PTX by address; `None` after the end of a sequence.
+fn rows(object: &Object<'_>) -> Result<BTreeMap<u64, Option<u64>>> {
+    let mut rows = BTreeMap::new();
+    for program in ptx_lines(object) {
+        let program = program?;
+        for row in program.rows() {
+            let row = row?;
+            if row.end_sequence {
+                rows.entry(row.address).or_insert(None);
+            } else {
+                rows.insert(row.address, Some(row.line));
+            }
+        }
+    }
+    Ok(rows)
+}
+
+/// Positions of a function's instructions, by line. Of several in a line, it is the first.
+fn positions(text: &Text<'_>, function: &crate::ptx::Function<'_>) -> BTreeMap<u64, u64> {
+    let mut positions = BTreeMap::new();
+    let (mut line, mut done) = (1, 0);
+    for (position, &at) in (0..).zip(&function.instructions) {
+        line += text.text[done..at].bytes().filter(|&byte| byte == b'\n').count() as u64;
+        done = at;
+        positions.entry(line).or_insert(position);
+    }
+    positions
+}
+
+struct Compared<'c, 'o> {
+    module: &'c Module,
+    consumer: &'c Consumer,
+    object: &'c Object<'o>,
+    dwarf: &'c Dwarf<'c>,
+    info: &'c DebugInfo<'c, 'c>,
+    map: &'c RegisterMap<'c>,
+}
+
+impl<'c> Compared<'c, '_> {
+    /// Compares the variables of a function at pcs of the cubin, each with its position.
+    fn function(&self, function: FunctionId, pcs: &[(u64, u64)], coverage: &mut Coverage) {
+        let module = self.module;
+        for (id, variable) in module.variables() {
+            if module.function_of(variable.scope) != Some(function) {
+                continue;
+            }
+            let bits = module.ty(variable.ty).value_bits().unwrap_or(8);
+            let mut found = VariableCoverage {
+                variable: id,
+                at: module.at_variable(id, None),
+                described: 0,
+                listed: 0,
+                held: 0,
+            };
+            let mut entry = None;
+            let mut is_different = false;
+            for &(pc, position) in pcs {
+                let live =
+                    module.live(id).iter().filter(|live| live.pcs().contains(&position)).map(|live| live.loc);
+                let places: Vec<_> = module.always(id).into_iter().chain(live).collect();
+                if places.is_empty() || bits == 0 {
+                    continue;
+                }
+                found.described += 1;
+                let name = module.name_of(id).unwrap_or_default();
+                // The first entry of the name serves all pcs.
+                entry = entry.or_else(|| self.dwarf.variable_at(name, Some(pc)).ok());
+                let Some(entry) = entry else { continue };
+                let at = Spot { function, pc, bits };
+                let Some(spans) = self.spans(entry, at) else { continue };
+                found.listed += 1;
+                let expected: Vec<Option<Spans>> = places
+                    .iter()
+                    .map(|&loc| self.expected(loc, at).filter(|_| !self.is_placed(loc)))
+                    .collect();
+                let is_same = expected.iter().zip(&places).any(|(expected, &loc)| match expected {
+                    Some(expected) => eval::are_equal(expected, &spans),
+                    None => self.is_placed(loc) && self.is_in_space(loc, &spans),
+                });
+                if !is_same && !is_different {
+                    is_different = true;
+                    let whole: Vec<Spans> = expected.into_iter().flatten().collect();
+                    coverage.findings.push(Finding {
+                        kind: Kind::Location,
+                        at: At { pcs: Some(position..position + 1), ..module.at_variable(id, None) },
+                        lane: Some(LANE),
+                        expected: show(&merged(&whole, bits)),
+                        found: format!("{} at {pc:#x}", show(&spans)),
+                        trace: Vec::new(),
+                    });
+                }
+                found.held += u64::from(self.is_held(entry, at));
+            }
+            if found.described > 0 {
+                coverage.variables.push(found);
+            }
+        }
+    }
+
+    fn stopped<'s>(&'s self, at: Spot, asked: &'s Asked) -> machine::Stopped<'s, 'c> {
+        machine::Stopped {
+            target: self.module.target(),
+            info: self.info,
+            fill: Fill::ALL[0],
+            lane: Some(LANE),
+            lanes: self.module.target().lanes().into(),
+            pc: Some(at.pc),
+            load_bias: 0,
+            asked,
+            patch: None,
+        }
+    }
+
+    fn context(&self, entry: Entry<'c, 'c>) -> Context<'c> {
+        Context { unit: entry.unit().offset, ..Context::new(entry.unit().encoding, self.module.target()) }
+    }
+
+    /// Location of an entry, in registers of PTX; `None` without one.
+    fn spans(&self, entry: Entry<'c, 'c>, at: Spot) -> Option<Spans> {
+        let asked = Asked::default();
+        let stopped = self.stopped(at, &asked);
+        let machine = WithDebugInfo::new(self.info, &stopped, self.context(entry));
+        let location = self.location(entry, &machine)?;
+        let spans = eval::spans(&location, at.bits.into()).ok()?;
+        let has_place =
+            |span: &eval::Span| span.places.iter().any(|place| place.storage != Storage::Undefined);
+        spans.iter().any(has_place).then_some(spans)
+    }
+
+    fn location(&self, entry: Entry<'c, 'c>, machine: &dyn eval::Machine) -> Option<eval::Location> {
+        let location =
+            Evaluator::new().variable_location(self.info.body(entry), machine, &self.context(entry)).ok()?;
+        let class = self.consumer.variable_space.and_then(|name| entry.number(name));
+        let Some(space) = class.and_then(|class| self.module.target().space_of_class(class)) else {
+            return Some(location);
+        };
+        let layout = SpaceLayout { address_bits: space.address_bits, per: space.per };
+        Some(location.in_space(space.id, layout, Some(LANE)))
+    }
+
+    /// Whether the bits at a location can be read by way of the map.
+    fn is_held(&self, entry: Entry<'c, 'c>, at: Spot) -> bool {
+        let asked = Asked::default();
+        let stopped = self.stopped(at, &asked);
+        let mapped = self.map.at(self.object, at.pc);
+        let (function, by) = mapped.map_or((None, 0), |(function, by)| (Some(function), by));
+        let registers = PtxRegisters::new(&stopped, self.module.target(), function, by);
+        let machine = WithDebugInfo::new(self.info, &registers, self.context(entry));
+        let Some(location) = self.location(entry, &machine) else { return false };
+        eval::read_bits(&location, at.bits, &machine).is_ok()
+    }
+
+    /// Meaning of a described location.
+    fn expected(&self, loc: crate::model::LocId, at: Spot) -> Option<Spans> {
+        let module = self.module;
+        let asked = Asked::default();
+        let symbol = |name: &str| Some(self.object.symbol(name)?.address);
+        let contents = Stopped {
+            target: module.target(),
+            fill: Fill::ALL[0],
+            lane: Some(LANE),
+            symbol: &symbol,
+            load_bias: 0,
+            asked: &asked,
+            patch: None,
+        };
+        let spans = module.denote(Some(at.function), loc, at.bits, &contents).ok()?;
+        Some(spans.iter().map(|span| span_of(module.target(), span, |_| None)).collect())
+    }
+
+    /// Whether ptxas chooses the address of a location: that of a symbol or of a stack slot.
+    fn is_placed(&self, loc: crate::model::LocId) -> bool {
+        self.module.nodes(loc).any(|node| matches!(node, Node::Address(..) | Node::StackAddress(_)))
+    }
+
+    /// Whether all bits are in memory of the spaces of a location.
+    fn is_in_space(&self, loc: crate::model::LocId, spans: &[eval::Span]) -> bool {
+        let is_there = |space| self.module.nodes(loc).any(|node| node == Node::Memory(space));
+        spans.iter().flat_map(|span| &span.places).all(|place| match place.storage {
+            Storage::Memory { space, .. } => is_there(space),
+            _ => false,
+        })
+    }
+}
+
+/// Lane of the comparison: the expressions do not depend on it otherwise.
+const LANE: u32 = 5;
+
+/// Place of a comparison.
+#[derive(Clone, Copy)]
+struct Spot {
+    function: FunctionId,
+    /// Pc of the cubin.
+    pc: u64,
+    bits: u64,
+}

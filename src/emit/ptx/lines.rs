@@ -1,0 +1,54 @@
+//! Rows of line tables as directives of an assembler: `.file` and `.loc`.
+
+/// Line table of a module as directives.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Lines {
+    /// Paths of the files, with numbers that count from 1.
+    pub files: Vec<String>,
+    /// Inlined calls to which rows refer.
+    pub calls: Vec<InlinedCall>,
+    /// Functions with rows.
+    pub functions: Vec<FunctionLines>,
+}
+
+/// Rows of a function.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FunctionLines {
+    /// Symbol of the function.
+    pub symbol: String,
+    /// Rows with ascending pcs.
+    pub rows: Vec<LineRow>,
+}
+
+/// A row: the instructions from a pc on belong to a place in the source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LineRow {
+    /// Pc, counted from the start of the function: in PTX the number of an instruction.
+    pub pc: u64,
+    /// Place in the source.
+    pub place: SourcePlace,
+    /// Index of the innermost inlined call of the instruction.
+    pub inlined: Option<usize>,
+}
+
+/// Place in the source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct SourcePlace {
+    /// Number of the file, counted from 1.
+    pub file: u32,
+    /// Line, counted from 1.
+    pub line: u32,
+    /// Column, counted from 1; 0 for none.
+    pub column: u32,
+}
+
+/// An inlined call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InlinedCall {
+    /// Linkage name of the called function, or its name without one.
+    pub function: String,
+    /// Place of the call.
+    pub at: SourcePlace,
+    /// Index of the inlined call around this one.
+    pub within: Option<usize>,
+}

@@ -1,0 +1,134 @@
+//! Position of the fast evaluator in the bytes of an expression.
+
+use super::super::branch::Branches;
+use crate::op::{Encoding, Reg};
+
+/// Position in the bytes of an expression. Numbers of more than 63 bits, including padding, are not supported.
+#[derive(Clone, Copy)]
+pub(in super::super) struct Bytes<'l> {
+    expr: &'l [u8],
+    /// Offset in bytes of the operation.
+    at: usize,
+    /// Offset in bytes of the next operand or operation.
+    next: usize,
+}
+
+impl<'l> Bytes<'l> {
+    #[inline(always)]
+    pub fn new(expr: &'l [u8], at: usize) -> Self {
+        Self { expr, at, next: at }
+    }
+
+    /// Returns a number and the number of bits in its encoding.
+    #[inline(always)]
+    fn leb(&mut self) -> Option<(u64, u32)> {
+        let (mut number, mut bits) = (0, 0);
+        loop {
+            let byte = self.byte()?;
+            number |= u64::from(byte & 0x7f) << bits;
+            bits += 7;
+            match byte {
+                ..0x80 => return Some((number, bits)),
+                _ if bits == 63 => return None,
+                _ => {}
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn bytes<T, const LEN: usize>(
+        &mut self,
+        encoding: &Encoding,
+        little: fn([u8; LEN]) -> T,
+        big: fn([u8; LEN]) -> T,
+    ) -> Option<T> {
+        let bytes = *self.expr.get(self.next..)?.first_chunk()?;
+        self.next += LEN;
+        Some(if encoding.big_endian { big(bytes) } else { little(bytes) })
+    }
+}
+
+impl Bytes<'_> {
+    #[inline(always)]
+    pub fn opcode(&mut self) -> Option<u8> {
+        let code = *self.expr.get(self.at)?;
+        self.next = self.at + 1;
+        Some(code)
+    }
+
+    #[inline(always)]
+    pub fn position(&self) -> usize {
+        self.at
+    }
+
+    #[inline(always)]
+    pub fn next(&self) -> usize {
+        self.next
+    }
+
+    #[inline(always)]
+    pub fn advance(&mut self) {
+        self.at = self.next;
+    }
+
+    #[inline(always)]
+    pub fn offset(&self) -> usize {
+        self.at
+    }
+
+    #[inline(always)]
+    pub fn is_at_end(&self) -> bool {
+        self.at >= self.expr.len()
+    }
+
+    #[inline(always)]
+    pub fn register(&mut self) -> Option<Reg> {
+        self.uleb().map(Reg)
+    }
+
+    #[inline(always)]
+    pub fn byte(&mut self) -> Option<u8> {
+        let byte = *self.expr.get(self.next)?;
+        self.next += 1;
+        Some(byte)
+    }
+
+    #[inline(always)]
+    pub fn uleb(&mut self) -> Option<u64> {
+        self.leb().map(|(number, _)| number)
+    }
+
+    #[inline(always)]
+    pub fn sleb(&mut self) -> Option<i64> {
+        self.leb().map(|(number, bits)| (number << (64 - bits)) as i64 >> (64 - bits))
+    }
+
+    #[inline(always)]
+    pub fn fixed(&mut self, encoding: &Encoding, bytes: u8) -> Option<u64> {
+        match bytes {
+            1 => self.byte().map(u64::from),
+            2 => self.bytes(encoding, u16::from_le_bytes, u16::from_be_bytes).map(u64::from),
+            4 => self.bytes(encoding, u32::from_le_bytes, u32::from_be_bytes).map(u64::from),
+            8 => self.bytes(encoding, u64::from_le_bytes, u64::from_be_bytes),
+            _ => None,
+        }
+    }
+
+    #[inline(always)]
+    pub fn distance(&mut self, encoding: &Encoding) -> Option<i16> {
+        self.bytes(encoding, i16::from_le_bytes, i16::from_be_bytes)
+    }
+
+    #[inline(always)]
+    pub fn branch(
+        &mut self,
+        by: i16,
+        encoding: &Encoding,
+        branches: &mut Branches,
+        left: u64,
+    ) -> Option<u64> {
+        let (to, steps) = branches.target_within(self.expr, encoding, self.next, by, left)?;
+        self.next = to;
+        Some(steps)
+    }
+}

@@ -1,0 +1,86 @@
+//! Parts of the composite under construction in the fast evaluator.
+
+use super::super::composite::{Composite, Part};
+use super::super::location::{ImplicitBits, Location, Storage};
+use super::Fast;
+
+/// Parts, each constructed in place. Their memory is reused from one composite to the next.
+#[derive(Debug, Default)]
+pub(in super::super) struct Parts {
+    /// Parts of the composite, followed by parts of earlier ones. None of them owns memory.
+    all: Vec<Part>,
+    /// Number of parts of the composite.
+    len: usize,
+    /// Maximum number of parts.
+    pub most: usize,
+    /// Total size in bits.
+    bits: u128,
+}
+
+impl Parts {
+    pub fn clear(&mut self) {
+        (self.len, self.bits) = (0, 0);
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Adds a part of `bits` bits. Its location owns no memory.
+    #[inline(always)]
+    pub fn add(&mut self, bits: u64, location: Location) {
+        if self.len == self.all.len() {
+            self.grow();
+        }
+        let Some(part) = self.all.get_mut(self.len) else { return };
+        (part.start, part.bits) = (self.bits, bits.into());
+        replace(&mut part.location, location);
+        self.len += 1;
+        self.bits += u128::from(bits);
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        self.all.push(Part { start: 0, bits: 0, location: Location::undefined() });
+    }
+
+    /// Returns the composite built so far.
+    pub fn composite(&self) -> Option<Composite> {
+        (self.len > 0).then(|| Composite::of_plain_parts(self.all[..self.len].to_vec(), self.bits))
+    }
+
+    /// Makes `location` the complete composite. Nothing is allocated if its old composite was made here and is not
+    /// shared.
+    #[inline(never)]
+    pub fn finish(&mut self, location: &mut Location, was_made_here: bool) {
+        self.all.truncate(self.len);
+        match location.own_composite().filter(|_| was_made_here) {
+            Some(composite) => composite.exchange_plain_parts(&mut self.all, self.bits),
+            None => {
+                let mut composite = Composite::of_plain_parts(core::mem::take(&mut self.all), self.bits);
+                composite.complete();
+                *location = composite.into();
+            }
+        }
+    }
+}
+
+impl Fast<'_> {
+    /// Returns the implicit location of a value of the generic type.
+    #[inline(always)]
+    pub fn implicit(&self, number: u64) -> Location {
+        let bytes = self.encoding.address_bytes;
+        let bits = ImplicitBits::number(number, bytes.min(8), self.machine.is_big_endian());
+        Storage::Implicit(bits).into()
+    }
+}
+
+/// Replaces a location that owns no memory, so that nothing needs to be dropped.
+#[inline(always)]
+fn replace(old: &mut Location, new: Location) {
+    core::mem::forget(core::mem::replace(old, new));
+}

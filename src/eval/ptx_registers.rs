@@ -1,0 +1,181 @@
+//! Registers of PTX on a stopped processor of NVIDIA: the map of a cubin has the home of each word, by pc.
+
+use std::borrow::Cow;
+
+use super::forward::forward;
+use super::machine::{Machine, Unavailable};
+use crate::op::Reg;
+use crate::read::nvidia::{Home, MappedFunction};
+use crate::target::nvptx::class;
+use crate::target::{SpaceId, Target};
+
+/// A machine of NVIDIA, with its registers and memory, that also answers for the registers of PTX: by their homes at the
+/// pc of the innermost frame.
+///
+/// A register of PTX has 64 bits for each lane, in two words of 32 bits. A register without homes of its upper word has
+/// 32 bits, and its upper word is 0. A word without a home at the pc, and one with two, is not available.
+///
+/// Homes are registers R and UR and their halves, predicates, local memory at an offset, and local memory at an offset
+/// from a register R, to which registers are spilled.
+#[derive(Clone, Copy)]
+pub struct PtxRegisters<'m> {
+    machine: &'m dyn Machine,
+    target: &'m Target,
+    function: Option<&'m MappedFunction<'m>>,
+    /// Pc, in bytes from the start of the function.
+    pc: u64,
+}
+
+impl core::fmt::Debug for PtxRegisters<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("PtxRegisters").field("pc", &self.pc).finish_non_exhaustive()
+    }
+}
+
+/// Bytes of a word, and of a lane of a register of PTX.
+const WORD: u32 = 4;
+const LANE: u32 = 8;
+
+impl<'m> PtxRegisters<'m> {
+    /// Wraps a machine. `function` has the homes at the machine's pc, if there are any; `pc` counts bytes from the start
+    /// of the function.
+    pub fn new(
+        machine: &'m dyn Machine,
+        target: &'m Target,
+        function: Option<&'m MappedFunction<'m>>,
+        pc: u64,
+    ) -> Self {
+        Self { machine, target, function, pc }
+    }
+
+    /// Name of a register of PTX; `None` for one of the processor.
+    fn name(&self, reg: Reg) -> Option<String> {
+        let register = self.target.register(reg)?;
+        register.is_packed().then(|| register.name().to_string())
+    }
+
+    /// Home of a word of a register.
+    fn home(&self, name: &str, word: u32) -> Result<Home, String> {
+        let none = || format!("the cubin has no map of registers for this pc: register {name}");
+        let function = self.function.ok_or_else(none)?;
+        let homes = || {
+            let of_word = |home: &&_| is_word(home, name, word);
+            function.homes.iter().filter(of_word)
+        };
+        let mut here = homes().filter(|home| (home.start.into()..=home.end.into()).contains(&self.pc));
+        match (here.next(), here.next()) {
+            (Some(home), None) => Ok(home.home),
+            (None, _) => Err(format!("register {name} has no home at this pc: word {word}")),
+            (Some(_), Some(_)) => Err(format!("register {name} has two homes at this pc: word {word}")),
+        }
+    }
+
+    /// Whether the function has a word of a register at any pc.
+    fn has_word(&self, name: &str, word: u32) -> bool {
+        self.function.is_some_and(|function| function.homes.iter().any(|home| is_word(home, name, word)))
+    }
+
+    /// Reads bytes of a lane of a register of PTX, from byte `at` of the register.
+    fn read(&self, name: &str, at: u32, into: &mut [u8]) -> Result<(), Cow<'static, str>> {
+        for (index, byte) in into.iter_mut().enumerate() {
+            let at = at + index as u32;
+            let (lane, word, at) = (at / LANE, at % LANE / WORD, at % WORD);
+            if word == 1 && !self.has_word(name, 1) && self.has_word(name, 0) {
+                *byte = 0;
+                continue;
+            }
+            let home = self.home(name, word)?;
+            *byte = self
+                .byte(home, lane, at)
+                .ok_or_else(|| format!("register {name} is in {home}, which is unknown"))?;
+        }
+        Ok(())
+    }
+
+    /// Reads a byte of a home.
+    fn byte(&self, home: Home, lane: u32, at: u32) -> Option<u8> {
+        let number = home.number();
+        let half = |number: u32| (number / 2, 2 * (number % 2) + at);
+        match home.class() {
+            class::R => self.register_byte(&format!("R{number}"), lane, at),
+            class::UR => self.register_byte(&format!("UR{number}"), 0, at),
+            class::R_HALF if at < 2 => {
+                let (number, at) = half(number);
+                self.register_byte(&format!("R{number}"), lane, at)
+            }
+            class::UR_HALF if at < 2 => {
+                let (number, at) = half(number);
+                self.register_byte(&format!("UR{number}"), 0, at)
+            }
+            class::P | class::UP => {
+                let name = format!("{}{number}", if home.class() == class::P { "P" } else { "UP" });
+                let register = self.target.register(self.target.register_named(&name).ok()?)?;
+                let bit = if register.is_vector() { lane } else { 0 };
+                let mut byte = [0];
+                self.machine.register(register.reg, 0, bit / 8, &mut byte).ok()?;
+                Some(if at == 0 { byte[0] >> (bit % 8) & 1 } else { 0 })
+            }
+            class::LOCAL => self.local_byte(lane, (number + at).into()),
+            class::SPILL => {
+                let mut base = 0u64;
+                for index in 0..WORD {
+                    let byte = self.register_byte(&format!("R{}", number >> 16), lane, index)?;
+                    base |= u64::from(byte) << (8 * index);
+                }
+                self.local_byte(lane, base + u64::from(number & 0xffff) + u64::from(at))
+            }
+            _ => None,
+        }
+    }
+
+    /// Reads a byte of a lane of a register of the processor.
+    fn register_byte(&self, name: &str, lane: u32, at: u32) -> Option<u8> {
+        let reg = self.target.register_named(name).ok()?;
+        let mut byte = [0];
+        self.machine.register(reg, 0, WORD * lane + at, &mut byte).ok()?;
+        Some(byte[0])
+    }
+
+    fn local_byte(&self, lane: u32, address: u64) -> Option<u8> {
+        let mut byte = [0];
+        self.machine.memory(SpaceId::PRIVATE_LANE, Some(lane), address, &mut byte).ok()?;
+        Some(byte[0])
+    }
+}
+
+fn is_word(home: &crate::read::nvidia::RegisterHome<'_>, name: &str, word: u32) -> bool {
+    home.register == name.as_bytes() && home.word == word
+}
+
+impl Machine for PtxRegisters<'_> {
+    fn register(&self, reg: Reg, frame: u32, at: u32, into: &mut [u8]) -> Result<(), Unavailable> {
+        match self.name(reg) {
+            Some(name) if frame == 0 => self.read(&name, at, into).map_err(|_| Unavailable),
+            Some(_) => Err(Unavailable),
+            None => self.machine.register(reg, frame, at, into),
+        }
+    }
+
+    fn register_problem(&self, reg: Reg, frame: u32, at: u32) -> Option<String> {
+        match self.name(reg) {
+            Some(name) if frame == 0 => self.read(&name, at, &mut [0; 1]).err().map(Cow::into_owned),
+            Some(name) => Some(format!("register {name} is one of the innermost frame: frame {frame}")),
+            None => self.machine.register_problem(reg, frame, at),
+        }
+    }
+
+    fn memory(
+        &self,
+        space: SpaceId,
+        lane: Option<u32>,
+        address: u64,
+        into: &mut [u8],
+    ) -> Result<(), Unavailable> {
+        self.machine.memory(space, lane, address, into)
+    }
+
+    forward! {
+        is_big_endian lane lanes iteration iterations pc cfa frame_base saved object tls load_bias debug_addr base_type
+        entry call_value variable_type
+    }
+}

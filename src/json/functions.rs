@@ -1,0 +1,172 @@
+//! Functions: applied to the builder, and written from the model.
+
+use std::io::Write;
+
+use super::ids::Known;
+use super::kinds::Property;
+use super::read::Reader;
+use super::statement::{
+    Code, DescribeFunction, Function, FunctionDefinition, FunctionFacts, Ref, Stack, Statement,
+};
+use super::values::{Number, Text, Word};
+use super::write::Writer;
+use crate::error::{Error, Result};
+use crate::model::{Address, FunctionId, ScopeId, ScopeKind, UnitId};
+
+impl<'a> Function<'a> {
+    pub fn apply(mut self, reader: &mut Reader<'a>) -> Result<()> {
+        let parent = reader.scope(&self.r#in)?;
+        let function = match self.declaration {
+            Some(true) => reader.builder.function_declaration(parent, &self.name)?.id(),
+            _ => reader.builder.function(parent, &self.name)?.id(),
+        };
+        let unit = reader.named_function(function, self.id.as_ref(), &self.name)?;
+        self.facts().describe(reader, function, unit)
+    }
+}
+
+impl<'a> FunctionDefinition<'a> {
+    pub fn apply(mut self, reader: &mut Reader<'a>) -> Result<()> {
+        let parent = reader.scope(&self.r#in)?;
+        let (declaration, _) = reader.function(&self.declaration)?;
+        let function = reader.builder.function_definition(parent, declaration)?.id();
+        // The declaration and the definition share the name, which is therefore ambiguous.
+        let module = reader.builder.described();
+        let name = Text(module.string(module.function(function).name).to_owned().into());
+        let unit = reader.named_function(function, self.id.as_ref(), &name)?;
+        self.facts().describe(reader, function, unit)
+    }
+}
+
+impl<'a> DescribeFunction<'a> {
+    pub fn apply(mut self, reader: &mut Reader<'a>) -> Result<()> {
+        let (function, unit) = reader.function(&self.function)?;
+        self.facts().describe(reader, function, unit)
+    }
+}
+
+impl<'a> Property<'a, FunctionId> for Code<'a> {
+    fn read(self, reader: &mut Reader<'a>, id: FunctionId, _: UnitId) -> Result<()> {
+        let mut function = reader.builder.describe_function(id)?;
+        match (&self.symbol, self.address, self.offset) {
+            (Some(symbol), None, offset) => {
+                function.code_behind(symbol, offset.map_or(0, |Number(offset)| offset), self.bytes.0);
+            }
+            (None, Some(Number(address)), None) => {
+                function.address(Address::Constant(address), self.bytes.0);
+            }
+            _ => {
+                let what = "code is at a `symbol`, with or without an `offset`, or at an `address`";
+                return Err(Error::bad_argument(what));
+            }
+        }
+        Ok(())
+    }
+
+    fn write(known: &'a Known<'a>, id: FunctionId) -> Option<Self> {
+        let function = known.module.function(id);
+        let mut code = Code::new(Number(function.bytes));
+        match function.address? {
+            Address::Constant(address) => code.address = Some(Number(address)),
+            Address::Symbol(symbol, offset) => {
+                code.symbol = Some(known.text(symbol.0));
+                code.offset = Some(Number(offset)).filter(|_| offset > 0);
+            }
+        }
+        Some(code)
+    }
+}
+
+impl<'a> Property<'a, FunctionId> for Stack<'a> {
+    fn read(self, reader: &mut Reader<'a>, id: FunctionId, _: UnitId) -> Result<()> {
+        let base = self.base.as_ref().map(|base| reader.register(base)).transpose()?;
+        let mut function = reader.builder.describe_function(id)?;
+        if let Some(base) = base {
+            function.stack_base(base)?;
+        }
+        if self.at_zero == Some(true) {
+            function.stack_at_zero();
+        }
+        if let Some(Word(scaling)) = self.scaling {
+            function.scaling(scaling);
+        }
+        Ok(())
+    }
+
+    fn write(known: &'a Known<'a>, id: FunctionId) -> Option<Self> {
+        let function = known.module.function(id);
+        let scaling = function.stack.scaling;
+        let mut stack = Self::new();
+        stack.base = function.stack.base.map(|base| known.register(base));
+        stack.scaling = (scaling != known.module.target.scaling()).then_some(Word(scaling));
+        stack.at_zero = function.is_stack_at_zero.then_some(true);
+        let is_default = stack.base.is_none() && stack.scaling.is_none() && stack.at_zero.is_none();
+        (!is_default).then_some(stack)
+    }
+}
+
+impl<'a> Reader<'a> {
+    /// Resolves a reference to a function. Returns its unit too.
+    pub fn function(&self, function: &Ref<'a>) -> Result<(FunctionId, UnitId)> {
+        let scope = self.scope(function)?;
+        match self.builder.described().scope(scope).kind {
+            ScopeKind::Function(function) => Ok((function, self.unit_of(scope))),
+            _ => Err(Error::bad_argument(format!("`{}` is not a function", &**function))),
+        }
+    }
+
+    /// Registers a function under its id, or else under its name, in its unit and as a scope. Returns its unit.
+    fn named_function(
+        &mut self,
+        function: FunctionId,
+        id: Option<&Text<'a>>,
+        name: &Text<'a>,
+    ) -> Result<UnitId> {
+        let scope = self.builder.described().function(function).scope;
+        let unit = self.unit_of(scope);
+        self.names.functions.add(function, id, Some((unit, name)))?;
+        self.names.scopes.add(scope, id, Some(((), name)))?;
+        Ok(unit)
+    }
+}
+
+impl<'m, W: Write> Writer<'m, W> {
+    pub fn function(&mut self, id: FunctionId, parent: ScopeId) -> Statement<'m> {
+        let (known, function) = (self.known, self.module.function(id));
+        let mut facts = FunctionFacts::of(known, id);
+        // A kernel is always external.
+        facts.external = facts.external.filter(|_| !function.is_kernel);
+        let mut locs = [function.frame_base, function.static_link].into_iter().flatten();
+        let is_ready = function.returns.is_none_or(|ty| self.is_type_written(ty))
+            && self.is_line_written(function.line)
+            && function.object_pointer.is_none()
+            && locs.all(|loc| self.is_loc_written(loc))
+            && !known.declared.contains(&id);
+        if !is_ready {
+            let later = FunctionFacts {
+                returns: facts.returns.take(),
+                declared: facts.declared.take(),
+                object_pointer: facts.object_pointer.take(),
+                frame_base: facts.frame_base.take(),
+                static_link: facts.static_link.take(),
+                ..FunctionFacts::default()
+            };
+            let later = DescribeFunction::new(known.function_ref(id)).with(later);
+            self.later.push(Statement::DescribeFunction(later));
+        }
+        let (within, name_id) = (known.scope_ref(parent), known.scope_id(function.scope));
+        match function.specification {
+            Some(declaration) => {
+                let declaration = known.function_ref(declaration);
+                let mut json = FunctionDefinition::new(within, declaration).with(facts);
+                json.id = name_id;
+                Statement::FunctionDefinition(json)
+            }
+            None => {
+                let mut json = Function::new(within, known.text(function.name)).with(facts);
+                (json.id, json.declaration) = (name_id, function.is_declaration.then_some(true));
+                Statement::Function(json)
+            }
+        }
+    }
+}

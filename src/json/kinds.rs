@@ -1,0 +1,261 @@
+//! Kinds of properties of the [tables](crate::model::entities): one entry describes both reading and writing.
+
+use super::ids::Known;
+use super::read::Reader;
+use crate::error::Result;
+use crate::model::UnitId;
+
+/// A property with conversions of its own, of an entity that an `Id` identifies.
+pub(super) trait Property<'a, Id>: Sized {
+    /// Sets the property of an entity.
+    fn read(self, reader: &mut Reader<'a>, id: Id, unit: UnitId) -> Result<()>;
+
+    /// Converts the property of an entity to JSON; `None` for the default.
+    fn write(known: &'a Known<'a>, id: Id) -> Option<Self>;
+}
+
+/// Result of a builder's method.
+pub(super) trait Outcome {
+    fn outcome(self) -> Result<()>;
+}
+
+impl<T> Outcome for &mut T {
+    fn outcome(self) -> Result<()> {
+        Ok(())
+    }
+}
+
+impl<T> Outcome for Result<T> {
+    fn outcome(self) -> Result<()> {
+        self.map(drop)
+    }
+}
+
+/// Conversions of a kind: `type` in JSON, `read` as an argument of the builder's method, `write` from a value of the
+/// model, and `may` from a field, whose default is not written.
+macro_rules! kind {
+    (type [flag]) => { bool };
+    (may_read [flag] $reader:ident $unit:ident $json:expr) => { $json == Some(true) };
+    (may [flag] $known:ident $field:expr) => { $field.then_some(true) };
+
+    (type [text]) => { Text<'a> };
+    (read [text] $reader:ident $unit:ident $json:expr) => { &*$json };
+    (write [text] $known:ident $value:expr) => { $known.text($value) };
+
+    (type [word $type:ty]) => { Word<$type> };
+    (read [word $type:ty] $reader:ident $unit:ident $json:expr) => { $json.0 };
+    (write [word $type:ty] $known:ident $value:expr) => { Word($value) };
+
+    (type [number $type:ty]) => { $type };
+    (read [number $type:ty] $reader:ident $unit:ident $json:expr) => { $json };
+    (write [number $type:ty] $known:ident $value:expr) => { $value };
+
+    (type [zero $type:ty]) => { $type };
+    (read [zero $type:ty] $reader:ident $unit:ident $json:expr) => { $json };
+    (may [zero $type:ty] $known:ident $field:expr) => { Some($field).filter(|&number| number != 0) };
+
+    (type [long]) => { Number };
+    (read [long] $reader:ident $unit:ident $json:expr) => { $json.0 };
+    (write [long] $known:ident $value:expr) => { Number($value) };
+
+    (type [md5]) => { Bytes };
+    (read [md5] $reader:ident $unit:ident $json:expr) => {
+        <[u8; 16]>::try_from($json.0).map_err(|_| Error::bad_argument("an MD5 sum has 16 bytes"))?
+    };
+    (write [md5] $known:ident $value:expr) => { Bytes($value.to_vec()) };
+
+    (type [language]) => { Named<'a> };
+    (read [language] $reader:ident $unit:ident $json:expr) => {
+        $reader.of_key("language", language::read(&$json))?
+    };
+    (write [language] $known:ident $value:expr) => { language::write($value) };
+
+    (type [line]) => { Line<'a> };
+    (read [line] $reader:ident $unit:ident $json:expr) => { $reader.line($unit, &$json)? };
+    (write [line] $known:ident $value:expr) => { $known.line($value) };
+
+    (type [type]) => { Ref<'a> };
+    (read [type] $reader:ident $unit:ident $json:expr) => { $reader.ty($unit, &$json)? };
+    (may_read [type] $reader:ident $unit:ident $json:expr) => { $reader.maybe_type($unit, $json.as_ref())? };
+    (write [type] $known:ident $value:expr) => { $known.type_ref($value) };
+
+    (type [types]) => { Vec<Ref<'a>> };
+    (read [types] $reader:ident $unit:ident $json:expr) => {
+        &$json.iter().map(|ty| $reader.ty($unit, ty)).collect::<Result<Vec<_>>>()?
+    };
+    (write [types] $known:ident $value:expr) => { $value.iter().map(|&ty| $known.type_ref(ty)).collect() };
+
+    (type [function]) => { Ref<'a> };
+    (read [function] $reader:ident $unit:ident $json:expr) => { $reader.names.functions.find($unit, &$json)? };
+    (write [function] $known:ident $value:expr) => { $known.function_ref($value) };
+
+    (type [variable]) => { Ref<'a> };
+    (read [variable] $reader:ident $unit:ident $json:expr) => { $reader.names.variables.find((), &$json)? };
+    (write [variable] $known:ident $value:expr) => { $known.variable_ref($value) };
+
+    (type [loc]) => { Loc<'a> };
+    (read [loc] $reader:ident $unit:ident $json:expr) => { &$reader.loc($unit, &$json)? };
+    (write [loc] $known:ident $value:expr) => { Later::Model(Place { known: $known, loc: $value }) };
+
+    (type [val]) => { Val<'a> };
+    (read [val] $reader:ident $unit:ident $json:expr) => { $reader.number($unit, &$json)? };
+    (write [val] $known:ident $value:expr) => { Later::Model(NumberAt(Place { known: $known, loc: $value })) };
+
+    (type [by $type:ty]) => { $type };
+    (type [own $type:ty]) => { $type };
+
+    (may $kind:tt $known:ident $field:expr) => { $field.map(|value| kind!(write $kind $known value)) };
+}
+
+/// Sets a property that is present.
+macro_rules! set {
+    ([own $type:ty] $($rest:tt)*) => {};
+    ([by $type:ty] $how:tt $reader:ident $id:ident $unit:ident $json:ident $($rest:tt)*) => {
+        if let Some(json) = $json { Property::read(json, $reader, $id, $unit)?; }
+    };
+    ($kind:tt $how:tt $reader:ident $id:ident $unit:ident $json:ident $key:ident $method:ident) => {
+        set!($kind $how $reader $id $unit $json $method)
+    };
+    ([flag] $how:tt $reader:ident $id:ident $unit:ident $json:ident $method:ident) => {
+        if $json == Some(true) { call!($how $reader $id $method()); }
+    };
+    ($kind:tt $how:tt $reader:ident $id:ident $unit:ident $json:ident $method:ident) => {
+        if let Some(json) = $json {
+            let value = kind!(read $kind $reader $unit json);
+            call!($how $reader $id $method(value));
+        }
+    };
+}
+
+/// Calls the method that sets a property: of the builder of an entity, `[by describe_call]`; of
+/// [`Builder`](crate::build::Builder) with an id, `[by id]`; or one that returns the changed value, `[by value]`.
+macro_rules! call {
+    ([by id] $reader:ident $id:ident $method:ident($($value:ident)?)) => {
+        $reader.builder.$method($id, $($value)?).outcome()?
+    };
+    ([by value] $reader:ident $id:ident $method:ident($($value:ident)?)) => { *$id = $id.$method($($value)?) };
+    ([by $describe:ident] $reader:ident $id:ident $method:ident($($value:ident)?)) => {
+        $reader.builder.$describe($id)?.$method($($value)?).outcome()?
+    };
+}
+
+/// Converts a property of the model to JSON.
+macro_rules! to_json {
+    ([own $type:ty] $known:ident $id:ident) => { None };
+    ([by $type:ty] $known:ident $id:ident) => { Property::write($known, $id) };
+    ($kind:tt $known:ident $id:ident $($field:ident).+) => { kind!(may $kind $known $($field).+) };
+}
+
+/// The [properties](crate::model::entities) of an entity, which several statements have besides their own fields. As a
+/// type of their own they are applied to the builder and written from the model.
+macro_rules! facts { (
+    $facts:ident of |$known:ident, $of:ident: $id:ty| $entity:expr, set $set:ty: $how:tt, in {
+        $($statement:ident { $($own:ident: $own_type:ty),* } { $($own_may:ident: $own_may_type:ty),* })*
+    }
+    $(
+        #[doc = $doc:literal] $kind:tt $since:literal $key:ident
+        $(=> $field:ident $(by $method:ident)? $(($attribute:ident $(, spirv $bit:literal)?))?)?
+        $(in member => $inner:ident $(($inner_attribute:ident $(, spirv $inner_bit:literal)?))?)?;
+    )*
+) => {
+    #[derive(Debug, Default)]
+    pub(super) struct $facts<'a> { $(pub $key: Option<kind!(type $kind)>,)* }
+
+    impl<'a> $facts<'a> {
+        /// Sets the properties of an entity.
+        #[allow(unused, reason = "not every entity has properties of each kind")]
+        pub fn describe(self, reader: &mut Reader<'a>, id: $set, unit: UnitId) -> Result<()> {
+            let Self { $($key),* } = self;
+            $(set!($kind $how reader id unit $key $key $($($method)?)?);)*
+            Ok(())
+        }
+
+        /// Whether all properties have their defaults.
+        #[allow(unused, reason = "few statements are left out")]
+        pub fn is_empty(&self) -> bool {
+            true $(&& self.$key.is_none())*
+        }
+
+        /// Reads the properties of an entity from the model.
+        #[allow(unused, reason = "not every entity has properties of each kind")]
+        pub fn of($known: &'a Known<'a>, $of: $id) -> Self {
+            let entity = $entity;
+            Self { $($key: to_json!($kind $known $of $(entity.$field)? $(entity.member.$inner)?),)* }
+        }
+    }
+
+    facts! { @each [$($statement { $($own: $own_type),* } { $($own_may: $own_may_type),* })*]
+        $facts { $(#[doc = $doc] [$since] $key: kind!(type $kind),)* } }
+};
+    (@each [] $($facts:tt)*) => {};
+    (@each
+        [$statement:ident { $($own:ident: $own_type:ty),* } { $($own_may:ident: $own_may_type:ty),* } $($rest:tt)*]
+        $facts:ident { $(#[doc = $doc:literal] [$since:literal] $key:ident: $type:ty,)* }
+    ) => {
+        objects! {
+            $statement { $($own: $own_type),* } {
+                $($own_may: $own_may_type,)* $(#[doc = $doc] [$since] $key: $type),*
+            }
+        }
+
+        impl<'a> $statement<'a> {
+            /// Takes the properties out of the statement.
+            #[allow(dead_code, reason = "each statement has it")]
+            pub fn facts(&mut self) -> $facts<'a> {
+                $facts { $($key: self.$key.take(),)* }
+            }
+
+            /// Puts properties into the statement.
+            #[allow(dead_code, reason = "each statement has it")]
+            pub fn with(mut self, facts: $facts<'a>) -> Self {
+                $(self.$key = facts.$key;)*
+                self
+            }
+        }
+
+        facts! { @each [$($rest)*] $facts { $(#[doc = $doc] [$since] $key: $type,)* } }
+    };
+}
+
+/// Types that are made from their fields alone. A row has the statement with its required and optional keys, the kind
+/// in the model, and the method of the builder, for both directions.
+macro_rules! plain_types { ({
+    $($statement:ident { $($field:ident: $as:tt),* } { $($may:ident: $may_as:tt),* }
+        $kind:pat => $method:ident($($argument:expr),*) $(named by $name:ident)?;)*
+} by hand $others:pat
+) => {
+    objects! { $(
+        $statement { unit: Ref<'a>, $($field: kind!(type $as)),* } { $($may: kind!(type $may_as),)* id: Text<'a> }
+    )* }
+
+    $(impl<'a> $statement<'a> {
+        /// Makes the type.
+        pub fn apply(self, reader: &mut Reader<'a>) -> Result<()> {
+            let unit = reader.unit(&self.unit)?;
+            $(let $field = kind!(read $as reader unit self.$field);)*
+            $(let $may = kind!(may_read $may_as reader unit self.$may);)*
+            let ty = reader.builder.$method(unit, $($argument),*)?;
+            reader.named_type(ty, self.id.as_ref(), None $(.or(Some(&self.$name)))?)
+        }
+    })*
+
+    /// The statement of a kind of type; `None` for a kind that is written by hand.
+    pub(super) fn plain_type<'m>(
+        known: &'m Known<'m>,
+        unit: Ref<'m>,
+        id: Option<Text<'m>>,
+        kind: &'m TypeKind,
+    ) -> Option<Statement<'m>> {
+        Some(match kind {
+            $($kind => Statement::$statement($statement {
+                unit,
+                $($field: kind!(write $as known (*$field)),)*
+                $($may: kind!(may $may_as known (*$may)),)*
+                id,
+            }),)*
+            $others => return None,
+        })
+    }
+} }
+
+pub(super) use {call, facts, kind, plain_types, set, to_json};

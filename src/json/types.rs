@@ -1,0 +1,566 @@
+//! Types and their parts: applied to the builder, and written from the model.
+
+use std::io::Write;
+
+use serde_json::value::RawValue;
+
+use super::ids::Known;
+use super::kinds::Property;
+use super::later::Later;
+use super::loc::{ExpressionAt, In, NumberAt, Place, Whole};
+use super::read::Reader;
+use super::statement::{
+    self, Array, Base, BaseType, Composite, DescribeType, Enumeration, ExtentOf, Incomplete, Member,
+    MemberFacts, Packed, Pointer, Ref, Stands, Statement, Template, TypeFacts, Values, Variant, VariantPart,
+};
+use super::values::{Integer, Number, Signed, Text, Word};
+use super::write::Writer;
+use crate::build::{self, DataMember, Extent};
+use crate::error::{Error, Result};
+use crate::model::{
+    self, Accessibility, BaseOffset, CompositeKind, Count, Discriminant, FunctionId, Loc, Passed,
+    PointerKind, ScopeId, TemplateArgument, TemplateParameter, TypeId, TypeKind, UnitId, Val, VariantValues,
+};
+use crate::target::SpaceId;
+
+impl<'a> BaseType<'a> {
+    pub fn apply(self, reader: &mut Reader<'a>) -> Result<()> {
+        let unit = reader.unit(&self.unit)?;
+        let ty = reader.builder.base_type(unit, &self.name, self.encoding.0, self.bits.0)?;
+        reader.named_type(ty, self.id.as_ref(), Some(&self.name))
+    }
+}
+
+impl<'a> Pointer<'a> {
+    pub fn apply(self, reader: &mut Reader<'a>) -> Result<()> {
+        let unit = reader.unit(&self.unit)?;
+        let to = reader.maybe_type(unit, self.to.as_ref())?;
+        let space = self.space.map_or(Ok(SpaceId::DEFAULT), |space| reader.space(&space))?;
+        let kind = self.kind.map_or(PointerKind::Pointer, |Word(kind)| kind);
+        let memory = self.memory_space.map(|Word(memory)| memory);
+        let ty = reader.builder.pointer_of(unit, kind, to, space, memory)?;
+        reader.named_type(ty, self.id.as_ref(), None)
+    }
+}
+
+impl<'a> Array<'a> {
+    pub fn apply(self, reader: &mut Reader<'a>) -> Result<()> {
+        let unit = reader.unit(&self.unit)?;
+        let of = reader.ty(unit, &self.of)?;
+        let extents: Vec<Extent> = match (self.counts, self.extents) {
+            (Some(counts), None) => {
+                let each = counts.into_iter();
+                each.map(|count| count.map_or_else(Extent::unknown, |count| Extent::fixed(count.0))).collect()
+            }
+            (None, Some(extents)) => {
+                extents.iter().map(|extent| reader.extent(unit, extent)).collect::<Result<_>>()?
+            }
+            _ => return Err(Error::bad_argument("an array has `counts` or `extents`")),
+        };
+        let ty = reader.builder.array_of(unit, of, &extents, self.stride_bits.map(|bits| bits.0))?;
+        reader.named_type(ty, self.id.as_ref(), None)
+    }
+}
+
+impl<'a> Composite<'a> {
+    pub fn apply(self, reader: &mut Reader<'a>, kind: CompositeKind) -> Result<()> {
+        let (unit, name, bytes) = (reader.unit(&self.unit)?, self.name.as_deref(), self.bytes.0);
+        let ty = match kind {
+            CompositeKind::Struct => reader.builder.structure(unit, name, bytes)?,
+            CompositeKind::Class => reader.builder.class(unit, name, bytes)?,
+            CompositeKind::Union => reader.builder.union(unit, name, bytes)?,
+        };
+        reader.named_type(ty, self.id.as_ref(), self.name.as_ref())
+    }
+}
+
+impl<'a> Incomplete<'a> {
+    pub fn apply(self, reader: &mut Reader<'a>) -> Result<()> {
+        let unit = reader.unit(&self.unit)?;
+        let ty = reader.builder.incomplete(unit, self.kind.0, &self.name)?;
+        reader.named_type(ty, self.id.as_ref(), Some(&self.name))
+    }
+}
+
+impl<'a> Enumeration<'a> {
+    pub fn apply(self, reader: &mut Reader<'a>) -> Result<()> {
+        let unit = reader.unit(&self.unit)?;
+        let of = reader.ty(unit, &self.of)?;
+        let each = self.enumerators.iter();
+        let enumerators: Vec<(&str, i128)> = each.map(|(name, Integer(value))| (&**name, *value)).collect();
+        let name = self.name.as_deref();
+        let ty = match self.class {
+            Some(true) => reader.builder.enum_class(unit, name, of, &enumerators)?,
+            _ => reader.builder.enumeration(unit, name, of, &enumerators)?,
+        };
+        reader.named_type(ty, self.id.as_ref(), self.name.as_ref())
+    }
+}
+
+impl<'a> DescribeType<'a> {
+    pub fn apply(mut self, reader: &mut Reader<'a>) -> Result<()> {
+        let unit = reader.unit(&self.unit)?;
+        let ty = reader.ty(unit, &self.r#type)?;
+        // Even without properties, an equal type in a later statement is a distinct one.
+        reader.builder.describe_type(ty)?;
+        self.facts().describe(reader, ty, unit)
+    }
+}
+
+impl<'a> Member<'a> {
+    pub fn apply(mut self, reader: &mut Reader<'a>) -> Result<()> {
+        let unit = reader.unit(&self.unit)?;
+        let mut facts = self.facts();
+        let name = facts.name.take();
+        let member = reader.data_member(unit, &self.r#type, name.as_deref(), facts)?;
+        match (self.of, self.variant) {
+            (Some(of), None) => {
+                let of = reader.ty(unit, &of)?;
+                reader.builder.data_member(of, member).map(drop)
+            }
+            (None, Some(variant)) => {
+                let variant = reader.names.variants.find((), &variant)?;
+                reader.builder.data_member(variant, member).map(drop)
+            }
+            _ => Err(Error::bad_argument("a member is `of` a type, or of a `variant`")),
+        }
+    }
+}
+
+impl<'a> Base<'a> {
+    pub fn apply(self, reader: &mut Reader<'a>) -> Result<()> {
+        let unit = reader.unit(&self.unit)?;
+        let (of, ty) = (reader.ty(unit, &self.of)?, reader.ty(unit, &self.r#type)?);
+        let accessibility: Option<Accessibility> = self.accessibility.map(|Word(access)| access);
+        match (self.offset, self.r#virtual) {
+            (Some(Number(offset)), None) => reader.builder.base(of, ty, offset, accessibility).map(drop),
+            (None, Some(Later::Text(expr))) => {
+                let expr = reader.within(unit, expr)?;
+                reader.builder.virtual_base(of, ty, expr, accessibility).map(drop)
+            }
+            _ => Err(Error::bad_argument("a base class is at an `offset`, or `virtual`")),
+        }
+    }
+}
+
+impl<'a> VariantPart<'a> {
+    pub fn apply(self, reader: &mut Reader<'a>) -> Result<()> {
+        let unit = reader.unit(&self.unit)?;
+        let of = reader.ty(unit, &self.of)?;
+        let part = match (self.discriminant, &self.untagged) {
+            (Some(mut member), None) => {
+                let mut facts = member.facts();
+                let name = facts.name.take();
+                let member = reader.data_member(unit, &member.r#type, name.as_deref(), facts)?;
+                reader.builder.variant_part(of, member)?
+            }
+            (None, Some(tag)) => {
+                let tag = reader.ty(unit, tag)?;
+                reader.builder.untagged_variant_part(of, tag)?
+            }
+            _ => return Err(Error::bad_argument("a variant part has a `discriminant`, or is `untagged`")),
+        };
+        reader.names.parts.add(part, Some(&self.id), None)
+    }
+}
+
+impl<'a> Variant<'a> {
+    pub fn apply(self, reader: &mut Reader<'a>) -> Result<()> {
+        let part = reader.names.parts.find((), &self.part)?;
+        let values = self.values.iter().map(|values| match *values {
+            Values::One(Integer(value)) => VariantValues::One(value),
+            Values::Range(Integer(first), Integer(last)) => VariantValues::Range(first, last),
+        });
+        let variant = reader.builder.variant(part, &values.collect::<Vec<_>>())?;
+        reader.names.variants.add(variant, Some(&self.id), None)
+    }
+}
+
+impl<'a> Template<'a> {
+    pub fn apply(self, reader: &mut Reader<'a>) -> Result<()> {
+        let name = self.name.as_deref().unwrap_or_default();
+        let is_default = self.default == Some(true);
+        match (&self.unit, &self.of, &self.function) {
+            (Some(unit), Some(of), None) => {
+                let unit = reader.unit(unit)?;
+                let of = reader.ty(unit, of)?;
+                let parameter = reader.parameter(unit, name, &self.argument, is_default)?;
+                reader.builder.template(of, parameter).map(drop)
+            }
+            (None, None, Some(function)) => {
+                let (function, unit) = reader.function(function)?;
+                let parameter = reader.parameter(unit, name, &self.argument, is_default)?;
+                reader.builder.describe_function(function)?.template(parameter).map(drop)
+            }
+            _ => {
+                let what = "a template parameter is of a type, given by `unit` and `of`, or of a `function`";
+                Err(Error::bad_argument(what))
+            }
+        }
+    }
+}
+
+/// The scope of the declaration.
+impl<'a> Property<'a, TypeId> for Text<'a> {
+    fn read(self, reader: &mut Reader<'a>, id: TypeId, _: UnitId) -> Result<()> {
+        let scope = reader.scope(&self)?;
+        reader.builder.describe_type(id)?.within(scope).map(drop)
+    }
+
+    fn write(known: &'a Known<'a>, id: TypeId) -> Option<Self> {
+        let ty = known.module.ty(id);
+        (ty.scope() != known.module.unit(ty.unit()).scope).then(|| known.scope_ref(ty.scope()))
+    }
+}
+
+impl<'a> Property<'a, TypeId> for Word<Passed> {
+    fn read(self, reader: &mut Reader<'a>, id: TypeId, _: UnitId) -> Result<()> {
+        reader.builder.describe_type(id)?.passed(self.0).map(drop)
+    }
+
+    fn write(known: &'a Known<'a>, id: TypeId) -> Option<Self> {
+        known.module.ty(id).passed().map(Word)
+    }
+}
+
+impl<'a> Reader<'a> {
+    pub fn ty(&self, unit: UnitId, ty: &Ref<'a>) -> Result<TypeId> {
+        self.names.types.find(unit, ty)
+    }
+
+    pub fn maybe_type(&self, unit: UnitId, ty: Option<&Ref<'a>>) -> Result<Option<TypeId>> {
+        ty.map(|ty| self.ty(unit, ty)).transpose()
+    }
+
+    /// Registers a new type under its id, or else under its name, if any.
+    pub fn named_type(&mut self, ty: TypeId, id: Option<&Text<'a>>, name: Option<&Text<'a>>) -> Result<()> {
+        let data = self.builder.described().ty(ty);
+        let (unit, own) = (data.unit(), data.own_scope());
+        self.names.types.add(ty, id, name.map(|name| (unit, name)))?;
+        // A type is a scope by its id only, because a function may have the same name.
+        own.map_or(Ok(()), |own| self.names.scopes.add(own, id, None))
+    }
+
+    fn extent(&mut self, unit: UnitId, said: &ExtentOf<'a>) -> Result<Extent> {
+        let mut extent = match (said.count, &said.variable, &said.value) {
+            (None, None, None) => Extent::unknown(),
+            (Some(Number(count)), None, None) => Extent::fixed(count),
+            (None, Some(variable), None) => Extent::variable(self.names.variables.find((), variable)?),
+            (None, None, Some(Later::Text(value))) => Extent::value(self.within(unit, value)?),
+            _ => return Err(Error::bad_argument("a dimension has one of `count`, `variable`, `value`")),
+        };
+        if let Some(lower) = said.lower {
+            extent = extent.from(lower.0);
+        }
+        match self.maybe_type(unit, said.index.as_ref())? {
+            Some(index) => Ok(extent.index(index)),
+            None => Ok(extent),
+        }
+    }
+
+    fn data_member<'s>(
+        &mut self,
+        unit: UnitId,
+        ty: &Ref<'a>,
+        name: Option<&'s str>,
+        mut facts: MemberFacts<'a>,
+    ) -> Result<DataMember<'s>> {
+        let (ty, name) = (self.ty(unit, ty)?, name.unwrap_or_default());
+        let mut member = match (facts.offset.take(), facts.offset_bits.take(), facts.bits.take()) {
+            (Some(Number(offset)), None, None) => DataMember::new(name, ty, offset),
+            (None, Some(Number(offset_bits)), Some(Number(bits))) => {
+                DataMember::bit_field(name, ty, offset_bits, bits)
+            }
+            _ => {
+                let what = "a member has an `offset`, or is a bit field with `offset_bits` and `bits`";
+                return Err(Error::bad_argument(what));
+            }
+        };
+        facts.describe(self, &mut member, unit)?;
+        Ok(member)
+    }
+
+    fn parameter<'s>(
+        &mut self,
+        unit: UnitId,
+        name: &'s str,
+        argument: &'s Stands<'a>,
+        is_default: bool,
+    ) -> Result<build::Template<'s>> {
+        let parameter = match argument {
+            Stands::Type(ty) => build::Template::ty(name, self.maybe_type(unit, ty.as_ref())?),
+            Stands::Value(ty, value) => {
+                let ty = self.ty(unit, ty)?;
+                build::Template::value_at(name, ty, self.loc(unit, value)?)
+            }
+            Stands::Template(template) => build::Template::named(name, template),
+            Stands::Pack(inner) => {
+                let each = inner.iter().map(|one| {
+                    let name = one.name.as_deref().unwrap_or_default();
+                    self.parameter(unit, name, &one.argument, one.default == Some(true))
+                });
+                build::Template::pack(name, each.collect::<Result<Vec<_>>>()?)
+            }
+        };
+        Ok(if is_default { parameter.default() } else { parameter })
+    }
+
+    /// Reads a location outside lists.
+    pub fn loc<T>(&mut self, unit: UnitId, loc: &Later<'a, T>) -> Result<Loc> {
+        let Later::Text(loc) = loc else { return Ok(Loc::undefined()) };
+        self.within(unit, loc)
+    }
+
+    /// Reads a number outside lists.
+    pub fn number<T>(&mut self, unit: UnitId, number: &Later<'a, T>) -> Result<Val> {
+        let Later::Text(number) = number else { return Ok(Val::constant(0)) };
+        self.within(unit, number)
+    }
+
+    /// Reads a location, number or raw expression.
+    fn within<T: Whole<'a>>(&mut self, unit: UnitId, text: &'a RawValue) -> Result<T> {
+        self.part(text, |reader, json| T::deserialized(&mut In::new(reader, unit), json))
+    }
+}
+
+impl<'m, W: Write> Writer<'m, W> {
+    pub fn ty(&mut self, id: TypeId) -> Result<()> {
+        let (known, ty) = (self.known, self.module.ty(id));
+        self.ensure_scope(self.module.unit(ty.unit()).scope)?;
+        self.ensure_parts_of(ty.kind())?;
+        self.counts.types += 1;
+        let unit = known.unit_ref(ty.unit());
+        let maybe = |ty: Option<TypeId>| ty.map(|ty| known.type_ref(ty));
+        let name_id = known.type_id(id);
+        /// A statement with its required and optional fields.
+        macro_rules! json { ($variant:ident $object:ident($($value:expr),*) { $($field:ident: $may:expr),* }) => {{
+            let mut json = statement::$object::new($($value),*);
+            json.id = name_id;
+            $(json.$field = $may;)*
+            Statement::$variant(json)
+        }} }
+        let plain = statement::plain_type(known, unit.clone(), name_id.clone(), ty.kind());
+        let json = match ty.kind() {
+            TypeKind::Base { name, encoding } => {
+                let bits = Number(ty.bits().unwrap_or(0));
+                json!(BaseType BaseType(unit, known.text(*name), Word(*encoding), bits) {})
+            }
+            TypeKind::Pointer { kind, to, space, memory } => {
+                let space = Some(*space).filter(|&space| space != SpaceId::DEFAULT);
+                let kind = Some(*kind).filter(|&kind| kind != PointerKind::Pointer);
+                json!(Pointer Pointer(unit) {
+                    to: maybe(*to), space: space.map(|space| known.space(space)), kind: kind.map(Word),
+                    memory_space: memory.map(Word)
+                })
+            }
+            TypeKind::Array { of, dimensions, stride_bits } => {
+                let extents = dimensions.iter().map(|dimension| {
+                    let mut extent = ExtentOf::new();
+                    match dimension.count {
+                        Count::Unknown => {}
+                        Count::Fixed(count) => extent.count = Some(Number(count)),
+                        Count::Variable(id) => extent.variable = Some(known.variable_ref(id)),
+                        Count::Value(loc) => {
+                            extent.value = Some(Later::Model(NumberAt(Place { known, loc })));
+                        }
+                    }
+                    extent.lower = dimension.lower.map(Signed);
+                    extent.index = maybe(dimension.index);
+                    extent
+                });
+                let counts = dimensions.iter().map(|dimension| match dimension.count {
+                    Count::Unknown => Some(None),
+                    Count::Fixed(count) => Some(Some(Number(count))),
+                    _ => None,
+                });
+                let is_plain = dimensions.iter().all(|one| one.lower.is_none() && one.index.is_none());
+                let counts = counts.collect::<Option<Vec<_>>>().filter(|_| is_plain);
+                let extents = if counts.is_some() { None } else { Some(extents.collect()) };
+                json!(Array Array(unit, known.type_ref(*of)) {
+                    counts: counts, extents: extents, stride_bits: stride_bits.map(Number)
+                })
+            }
+            TypeKind::Composite(model::Composite { kind, name, .. }) => {
+                let name = name.map(|name| known.text(name));
+                let bytes = Number(ty.bits().unwrap_or(0) / 8);
+                // The statement makes the type's scope too.
+                self.counts.scopes += 1;
+                match kind {
+                    _ if ty.is_declaration() => {
+                        json!(Incomplete Incomplete(unit, Word(*kind), name.unwrap_or("".into())) {})
+                    }
+                    CompositeKind::Struct => json!(Structure Composite(unit, bytes) { name: name }),
+                    CompositeKind::Class => json!(Class Composite(unit, bytes) { name: name }),
+                    CompositeKind::Union => json!(Union Composite(unit, bytes) { name: name }),
+                }
+            }
+            TypeKind::Enum { name, of, enumerators, is_class } => {
+                let each = enumerators.iter().map(|&(name, value)| (known.text(name), Integer(value)));
+                let name = name.map(|name| known.text(name));
+                json!(Enumeration Enumeration(unit, known.type_ref(*of), each.collect()) {
+                    name: name, class: is_class.then_some(true)
+                })
+            }
+            _ => match plain {
+                Some(json) => json,
+                None => return Ok(()),
+            },
+        };
+        self.statement(&json)?;
+        self.describe_type(id)
+    }
+
+    /// Writes the scopes, variables and locations that a type needs.
+    fn ensure_parts_of(&mut self, kind: &TypeKind) -> Result<()> {
+        match kind {
+            TypeKind::Composite(composite) => match composite.scope.as_u32().checked_sub(1) {
+                Some(before) => self.ensure_scope(ScopeId::from_u32(before)),
+                None => Ok(()),
+            },
+            TypeKind::Array { dimensions, .. } => dimensions.iter().try_for_each(|one| match one.count {
+                Count::Variable(variable) => self.ensure_variable(variable),
+                Count::Value(loc) => self.ensure_loc(loc),
+                Count::Unknown | Count::Fixed(_) => Ok(()),
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Writes a type's further properties. If they have to wait, an empty `describe_type` comes at once, so that a
+    /// later type of equal kind is not merged with this one.
+    fn describe_type(&mut self, id: TypeId) -> Result<()> {
+        let (known, ty) = (self.known, self.module.ty(id));
+        let facts = TypeFacts::of(known, id);
+        if facts.is_empty() && !known.comes_again(id) {
+            return Ok(());
+        }
+        let describe = || DescribeType::new(known.unit_ref(ty.unit()), known.type_ref(id));
+        let mut json = Statement::DescribeType(describe().with(facts));
+        if !self.is_line_written(ty.line()) || ty.scope().as_u32() >= self.counts.scopes {
+            let empty = Statement::DescribeType(describe());
+            self.later.push(core::mem::replace(&mut json, empty));
+        }
+        self.statement(&json)
+    }
+
+    pub fn bases_and_members(&mut self, id: TypeId) -> Result<()> {
+        let (known, ty) = (self.known, self.module.ty(id));
+        let TypeKind::Composite(composite) = ty.kind() else { return Ok(()) };
+        for base in &composite.bases {
+            let unit = known.unit_ref(ty.unit());
+            let mut json = Base::new(unit, known.type_ref(id), known.type_ref(base.ty));
+            match base.offset {
+                BaseOffset::Bytes(offset) => json.offset = Some(Number(offset)),
+                BaseOffset::Expr(loc) => {
+                    json.r#virtual = Some(Later::Model(ExpressionAt(Place { known, loc })))
+                }
+            }
+            json.accessibility = base.accessibility.map(Word);
+            self.statement(&Statement::Base(json))?;
+        }
+        for member in &composite.members {
+            let mut json = self.member(ty.unit(), member);
+            json.of = Some(known.type_ref(id));
+            self.statement(&Statement::Member(json))?;
+        }
+        Ok(())
+    }
+
+    fn member(&self, unit: UnitId, member: &'m model::Member) -> Member<'m> {
+        let json = Member::new(self.known.unit_ref(unit), self.known.type_ref(member.ty));
+        json.with(self.member_facts(member))
+    }
+
+    fn member_facts(&self, member: &'m model::Member) -> MemberFacts<'m> {
+        let (offset, offset_bits) = match member.bits {
+            None => (Some(Number(member.offset_bits / 8)), None),
+            Some(_) => (None, Some(Number(member.offset_bits))),
+        };
+        let name = member.name.map(|name| self.known.text(name));
+        let bits = member.bits.map(Number);
+        MemberFacts { name, offset, offset_bits, bits, ..MemberFacts::of(self.known, member) }
+    }
+
+    pub fn variant_parts(&mut self) -> Result<()> {
+        let known = self.known;
+        for (id, part) in &self.module.variant_parts {
+            let unit = self.module.ty(part.of).unit();
+            let name = format!("part#{}", id.as_u32());
+            let (of, part_id) = (known.type_ref(part.of), Text(name.clone().into()));
+            let mut json = VariantPart::new(known.unit_ref(unit), of, part_id);
+            match &part.discriminant {
+                Discriminant::Type(tag) => json.untagged = Some(known.type_ref(*tag)),
+                Discriminant::Member(member) => {
+                    let ty = known.type_ref(member.ty);
+                    json.discriminant =
+                        Some(statement::Discriminant::new(ty).with(self.member_facts(member)));
+                }
+            }
+            self.statement(&Statement::VariantPart(json))?;
+            for (index, variant) in part.variants.iter().enumerate() {
+                let variant_id = format!("{name}.{index}");
+                let text = |text: &str| Text(text.to_owned().into());
+                let values = variant.values.iter().map(|values| match *values {
+                    VariantValues::One(value) => Values::One(Integer(value)),
+                    VariantValues::Range(first, last) => Values::Range(Integer(first), Integer(last)),
+                });
+                let json = Variant::new(text(&name), text(&variant_id), values.collect());
+                self.statement(&Statement::Variant(json))?;
+                for member in &variant.members {
+                    let mut json = self.member(unit, member);
+                    json.variant = Some(text(&variant_id));
+                    self.statement(&Statement::Member(json))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub fn templates(&mut self, id: TypeId) -> Result<()> {
+        let (known, ty) = (self.known, self.module.ty(id));
+        let TypeKind::Composite(composite) = ty.kind() else { return Ok(()) };
+        for parameter in &composite.templates {
+            let mut json = self.template(parameter);
+            json.unit = Some(known.unit_ref(ty.unit()));
+            json.of = Some(known.type_ref(id));
+            self.statement(&Statement::Template(json))?;
+        }
+        Ok(())
+    }
+
+    pub fn function_templates(&mut self, id: FunctionId) -> Result<()> {
+        for parameter in &self.module.function(id).templates {
+            let mut json = self.template(parameter);
+            json.function = Some(self.known.function_ref(id));
+            self.statement(&Statement::Template(json))?;
+        }
+        Ok(())
+    }
+
+    fn template(&self, parameter: &'m TemplateParameter) -> statement::Template<'m> {
+        let mut json = Template::new(self.argument(&parameter.argument));
+        json.name = parameter.name.map(|name| self.known.text(name));
+        json.default = parameter.is_default.then_some(true);
+        json
+    }
+
+    fn argument(&self, argument: &'m TemplateArgument) -> Stands<'m> {
+        let known = self.known;
+        match argument {
+            TemplateArgument::Type(ty) => Stands::Type(ty.map(|ty| known.type_ref(ty))),
+            TemplateArgument::Value { ty, value } => {
+                Stands::Value(known.type_ref(*ty), Later::Model(Place { known, loc: *value }))
+            }
+            TemplateArgument::Template(name) => Stands::Template(known.text(*name)),
+            TemplateArgument::Pack(parameters) => {
+                let each = parameters.iter().map(|parameter| {
+                    let mut json = Packed::new(self.argument(&parameter.argument));
+                    json.name = parameter.name.map(|name| known.text(name));
+                    json.default = parameter.is_default.then_some(true);
+                    json
+                });
+                Stands::Pack(each.collect())
+            }
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! Codes of findings: names, levels and pages.
+
+use super::Level;
+
+/// Page of a code, for people.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Page {
+    /// Title, without a period.
+    pub title: &'static str,
+    /// Reason why a debugger shows the wrong thing.
+    pub why: &'static str,
+    /// Example, with its producer.
+    pub example: &'static str,
+    /// Correct information.
+    pub instead: &'static str,
+    /// Text that decides it.
+    pub text: &'static str,
+}
+
+macro_rules! codes { ($($variant:ident $name:literal $level:ident {
+    $title:literal; $why:literal; $example:literal; $instead:literal; $text:literal
+})*) => {
+    /// Kind of a mistake. The names are stable.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    #[non_exhaustive]
+    pub enum Code { $(
+        #[doc = concat!("`", $name, "`: ", $title, ".")]
+        $variant,
+    )* }
+
+    impl Code {
+        /// All codes.
+        pub const ALL: &'static [Self] = &[$(Self::$variant),*];
+
+        /// Returns the name.
+        pub const fn name(self) -> &'static str {
+            match self { $(Self::$variant => $name),* }
+        }
+
+        /// Returns the default level of findings.
+        pub const fn level(self) -> Level {
+            match self { $(Self::$variant => Level::$level),* }
+        }
+
+        /// Returns the page.
+        pub const fn page(self) -> Page {
+            match self { $(Self::$variant => Page {
+                title: $title, why: $why, example: $example, instead: $instead, text: $text,
+            }),* }
+        }
+    }
+} }
+
+impl Code {
+    /// Returns the code of a name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|code| code.name() == name)
+    }
+}
+
+codes! {
+    RegisterAsMemory "register-as-memory" Error {
+        "a register has the value, and the expression is memory at the address in it";
+        "The expression loads from memory at the address that the register contains, and the result is again an address. The register contains the value itself, so a debugger shows unrelated memory, or an error.";
+        "clang 19 and LLVM 22, OpenCL C at -O2: `bregx v3+0; lit1; swap; xderef` for a variable in v3. The front end describes the stack slot of the variable with `xderef`; promotion to a register keeps the operations.";
+        "A location in the register: `regx v3`, with the lane in focus selected: `regx v3; push_lane; lit4; mul; offset`.";
+        "DWARF 5 section 2.5.1.3 (xderef); section 2.6.1.1.3 (register locations)."
+    }
+    ConstantDereferenced "constant-dereferenced" Error {
+        "a constant value is used as an address";
+        "The constant is the value of the variable. The expression loads from memory at the address with that number.";
+        "clang 19 and LLVM 22, OpenCL C at -O2: `consts 128; lit1; swap; xderef; stack_value` for a loop counter with the value 128.";
+        "The constant alone: `consts 128; stack_value`.";
+        "DWARF 5 section 2.5.1.3 (xderef), section 2.6.1.1.4 (stack_value)."
+    }
+    ConstantAsAddress "constant-as-address" Error {
+        "a constant without stack_value is an address";
+        "Without `stack_value`, the result of an expression is the address of the object. A debugger reads memory at the constant.";
+        "Triton 3.9 for sm_90: `consts 5` in a unit of DWARF 2, which has no `stack_value`.";
+        "`stack_value` after the constant, from DWARF 4 on; before, `DW_AT_const_value` if the variable has one value everywhere, or else no entry.";
+        "DWARF 5 section 2.6.1.1.2 (memory locations) and section 2.6.1.1.4."
+    }
+    SlotWaveScaled "slot-wave-scaled" Error {
+        "a stack slot counted in bytes of the wave is used as an address of a lane";
+        "With swizzled scratch (gfx9, gfx10), s32 and s33 count bytes of all lanes of the wave. An address of a lane is that number divided by the number of lanes. In every function but a kernel, the register is not 0.";
+        "clang 19 for gfx900: `bregx s33+60; lit1; swap; xderef`, while the prologue adds 64 times the frame's bytes per lane to s32.";
+        "An address in the wave's space (`bregx s33+3840; lit6; form_aspace_address`), or s33 divided by the number of lanes.";
+        "AMDGPU back end user guide, Address Spaces (private_lane, private_wave)."
+    }
+    SlotSpaceLost "slot-space-lost" Error {
+        "a stack slot in scratch is named in the default address space";
+        "The frame base is a register with an address in scratch. `fbreg` or `bregx` alone name memory in the default space, which is global memory.";
+        "clang 19, HIP at -O0: `fbreg 4` with the frame base `regx s33`.";
+        "The address space of scratch: `bregx s33+4; lit5; form_aspace_address`, with the units of that space.";
+        "AMDGPU back end user guide, Address Spaces; DWARF Extensions for Heterogeneous Debugging A.2.5.4.4.2."
+    }
+    XderefAsLocation "xderef-as-location" Note {
+        "xderef reads memory; it does not name a place";
+        "`xderef` replaces an address by the contents of memory there. LLVM writes it where the place itself is meant, and readers of that dialect know it. By the text, the variable is at the address that its slot contains.";
+        "clang 19, OpenCL C at -O0: `fbreg 8; lit1; swap; xderef`.";
+        "`form_aspace_address` in place of `swap; xderef`.";
+        "DWARF 5 section 2.5.1.3 (xderef)."
+    }
+    NoFrameBase "no-frame-base" Error {
+        "fbreg in a function without a frame base";
+        "`fbreg` adds to `DW_AT_frame_base` of the function. Without it, no debugger can evaluate the expression.";
+        "clang 19, OpenCL C kernels at -O2 with a private array: `fbreg 0` and no `DW_AT_frame_base`.";
+        "`DW_AT_frame_base` of the function.";
+        "DWARF 5 section 2.5.1.2 (fbreg), section 3.3.5."
+    }
+    RemovedSymbol "removed-symbol" Error {
+        "a place in a symbol that no file defines became address 0";
+        "The expression has the address of a symbol that was removed or renamed, so that the linker wrote 0. All such variables are at the same place.";
+        "clang 19: `addrx 0; lit2; swap; xderef` for a local array; the pass that lays out LDS removes the symbol `reduce.sm`.";
+        "The offset of the variable in LDS, as a constant: `lit0; lit3; form_aspace_address`.";
+        "DWARF 5 section 2.5.1.1 (addr, addrx); ELF, Symbol Table."
+    }
+    NoLane "no-lane" Warning {
+        "a vector register without a chosen lane";
+        "A vector register has one element for each lane. `regx` alone begins at lane 0, so that a debugger shows lane 0's value in every lane.";
+        "clang 19, HIP at -O2, and Triton 3.9: `regx v0` for a variable that each lane has.";
+        "`regx v0; push_lane; lit4; mul; offset`.";
+        "DWARF Extensions for Heterogeneous Debugging A.2.5.4.1 (push_lane)."
+    }
+    RegisterNotThere "register-not-there" Error {
+        "a PTX register that no machine register holds at these pcs";
+        "The map `.nv_debug_info_reg_sass` has the machine registers of each PTX register, by pc. It has none at any pc of this entry.";
+        "ptxas 13 in Triton 3.9: the entries of `.debug_loc` have label addresses of earlier code.";
+        "Pcs at which the map has the register.";
+        "CUDA Binary Utilities; the sections that ptxas writes."
+    }
+    ExtentNotCode "extent-not-code" Error {
+        "a function's range does not match its code";
+        "The end of the function is beyond the section, or differs from the size of its symbol. A debugger finds the wrong function, or none.";
+        "ptxas 13 in Triton 3.9: `DW_AT_high_pc` is 0xe50 where `.text.add` has 0xc80 bytes.";
+        "The end of the function's code.";
+        "DWARF 5 section 2.17."
+    }
+    ZeroSizeType "zero-size-type" Error {
+        "a base type of 0 bytes has a register or pieces as its place";
+        "A debugger cannot show a value of no bytes, though the place has some.";
+        "Triton 3.9: `unknown_type`, of 0 bytes, at `regx v4; piece 4; regx v5; piece 4`.";
+        "The type of the value, or `DW_TAG_unspecified_type` if there is none.";
+        "DWARF 5 section 5.1."
+    }
+    OneNameTwoTypes "one-name-two-types" Warning {
+        "two variables of one scope have one name, different types, and places at the same pc";
+        "A debugger shows one of the two.";
+        "Triton 3.9: `x` as `float` and as `unknown_type` in one function.";
+        "One entry for each variable of the source.";
+        "DWARF 5 section 4.1."
+    }
+    NoCfa "no-cfa" Error {
+        "no rule for the canonical frame address";
+        "Without the rule, no caller can be found: a backtrace ends here.";
+        "clang 19 and LLVM 22 for AMD GPUs: entries of `.debug_frame` have pcs and no instructions.";
+        "Rules for the canonical frame address and the return address; in a kernel, an undefined return address.";
+        "DWARF 5 section 6.4."
+    }
+    NoLanePc "no-lane-pc" Note {
+        "lanes wait, and nothing describes where";
+        "Instructions switch lanes off. Without `DW_AT_LLVM_lane_pc`, a debugger shows the pc of the wave for lanes that are elsewhere.";
+        "clang 19: `s_and_saveexec_b32` in a function without the attribute.";
+        "`DW_AT_LLVM_lane_pc` of the function.";
+        "AMDGPU back end user guide, DW_AT_LLVM_lane_pc."
+    }
+    UnknownRegister "unknown-register" Error {
+        "a register that the target does not have";
+        "No machine has this register, so that the expression fails everywhere.";
+        "A made object: `regx 600` on gfx1030.";
+        "A register number of the target.";
+        "The processor's ABI."
+    }
+    UnknownSpace "unknown-space" Error {
+        "an address space that the target does not have";
+        "The operation needs the number of an address space of the target.";
+        "A made object: `lit9; form_aspace_address` on gfx1030.";
+        "A number of the target's address spaces.";
+        "AMDGPU back end user guide, Address Spaces."
+    }
+    LaneBeyondWave "lane-beyond-wave" Error {
+        "a place beyond the last lane of a vector register";
+        "The offset exceeds the register.";
+        "A made object: lane 40 in waves of 32 lanes.";
+        "A lane of the wave.";
+        "DWARF Extensions for Heterogeneous Debugging A.2.5.4.4.1 (offset)."
+    }
+    IllFormed "ill-formed" Error {
+        "an expression that no machine can evaluate";
+        "The bytes are not operations, or an operation lacks its operands.";
+        "A made object: `swap` on an empty stack.";
+        "A well-formed expression.";
+        "DWARF 5 section 2.5."
+    }
+    PiecesBeyondType "pieces-beyond-type" Warning {
+        "pieces that have more bytes than the type";
+        "A debugger ignores the rest, or refuses the variable.";
+        "A made object: two pieces of 4 bytes for an `int`.";
+        "Pieces of the size of the type.";
+        "DWARF 5 section 2.6.1.2."
+    }
+    StorageTooShort "storage-too-short" Warning {
+        "a place that has fewer bytes than the type";
+        "The rest of the object is read from somewhere else, or not at all.";
+        "clang 19 on x86-64: `fbreg -8; deref; stack_value`, a value of 8 bytes, for a `std::string` of 32.";
+        "A memory location (`deref` alone), or pieces.";
+        "DWARF 5 section 2.6.1.1.4."
+    }
+    ContradictingOverlap "contradicting-overlap" Error {
+        "two entries of a list have different constants at one pc";
+        "Entries that overlap are the same object in two places; a constant cannot have two values.";
+        "A made object: `consts 1` and `consts 2` at the same pc.";
+        "Ranges that do not overlap.";
+        "DWARF 5 section 2.6.2."
+    }
+    ReversedRange "reversed-range" Error {
+        "a range ends before it starts";
+        "The range has no pcs, or all others.";
+        "A made object: [0x20, 0x10).";
+        "The start first.";
+        "DWARF 5 section 2.17.3."
+    }
+    RangeOutsideFunctions "range-outside-functions" Error {
+        "an entry's pcs are outside of every function";
+        "No debugger asks for the variable there; its range is at another place than its code.";
+        "A made object: an entry after the end of the section.";
+        "Pcs of the function.";
+        "DWARF 5 section 2.6.2."
+    }
+    ForeignRange "foreign-range" Error {
+        "an entry of one function has pcs of another";
+        "The list has another base address than the producer assumed.";
+        "A made object: a list with offsets from another function's start.";
+        "Pcs of the variable's function.";
+        "DWARF 5 section 2.6.2."
+    }
+    BadReference "bad-reference" Error {
+        "a reference to nowhere, or to an entry of the wrong kind";
+        "The attribute's offset is not that of an entry, or the entry is not a type.";
+        "A made object: `DW_AT_type` with an offset between entries.";
+        "The offset of the entry.";
+        "DWARF 5 section 2.2 and section 7.5.5.5."
+    }
+    BadFrameInstruction "bad-frame-instruction" Error {
+        "call frame instructions that cannot be run";
+        "The rows after this place are unknown.";
+        "A made object: `DW_CFA_restore_state` on an empty stack.";
+        "Valid instructions.";
+        "DWARF 5 section 6.4.2."
+    }
+    NoReturnAddress "no-return-address" Warning {
+        "a frame without a rule for the return address";
+        "The canonical frame address is known, and the caller's pc is not.";
+        "A made object: `DW_CFA_def_cfa` alone on x86-64.";
+        "A rule for the return address register.";
+        "DWARF 5 section 6.4.4."
+    }
+    AmbiguousAttribute "ambiguous-attribute" Note {
+        "an attribute number with two meanings";
+        "Tools of AMD and of LLVM's registry read this number differently: 0x3e08 to 0x3e0c.";
+        "Objects for AMD's debugger: 0x3e0b is `DW_AT_LLVM_lane_pc` there, and `DW_AT_LLVM_ptrauth` data elsewhere.";
+        "The registry's number, if the reader knows it.";
+        "DWARF registry of vendor attributes; AMDGPU back end user guide."
+    }
+    AbstractDiffers "abstract-differs" Warning {
+        "an instance differs from its abstract instance";
+        "A debugger takes the attribute of one or of the other.";
+        "A made object: a concrete parameter with another name.";
+        "The attribute in the abstract instance alone.";
+        "DWARF 5 section 3.3.8."
+    }
+}

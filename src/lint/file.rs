@@ -1,0 +1,222 @@
+//! Facts of a file that findings refer to: functions with their code, kernels, sections.
+
+use std::cell::OnceCell;
+use std::ops::Range;
+
+use gimli::constants as dw;
+
+use super::code::Code;
+use crate::error::Result;
+use crate::op::Reg;
+use crate::read::nvidia::RegisterMap;
+use crate::read::{Dwarf, Entry, FrameSection, Frames, Object, Symbol, SymbolKind};
+use crate::target::code::{InstructionSet, RegisterKind};
+use crate::target::{RegisterNames, Target, Wave};
+
+/// Architecture of a file, as far as findings depend on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// An AMD GPU.
+    Amd,
+    /// NVIDIA's GPUs.
+    Nvidia,
+    /// A CPU, or an unknown machine.
+    Cpu,
+}
+
+/// A file with its facts.
+#[derive(Debug)]
+pub(super) struct File<'r, 'o> {
+    pub(super) object: &'r Object<'o>,
+    pub(super) dwarf: &'r Dwarf<'r>,
+    pub(super) target: Option<Target>,
+    pub(super) kind: Kind,
+    pub(super) frames: Vec<Frames<'r>>,
+    pub(super) registers: RegisterMap<'r>,
+    set: Option<InstructionSet>,
+    /// Addresses of loaded code.
+    code: Vec<Range<u64>>,
+    /// Function symbols by address: address, size.
+    symbols: Vec<(u64, u64)>,
+    /// Kernel descriptors: address of the kernel's code symbol, bytes of scratch.
+    kernels: Vec<(u64, u32)>,
+    /// Ranges of all functions, sorted by start.
+    extents: Vec<Range<u64>>,
+    /// Whether any code is in the file.
+    pub(super) has_code: bool,
+}
+
+/// A function with code.
+#[derive(Debug)]
+pub(super) struct Function<'r, 'o> {
+    pub(super) entry: Entry<'r, 'o>,
+    pub(super) ranges: Vec<Range<u64>>,
+    /// Whether its code is in the file: a linker moves discarded functions to 0 or 1.
+    pub(super) is_live: bool,
+    code: OnceCell<Code>,
+}
+
+impl<'r, 'o> Function<'r, 'o> {
+    pub(super) fn new(file: &File<'_, '_>, entry: Entry<'r, 'o>) -> Result<Option<Self>> {
+        let ranges = entry.ranges()?;
+        let Some(first) = ranges.first() else { return Ok(None) };
+        let is_live = file.is_code(first.start);
+        Ok(Some(Self { entry, ranges, is_live, code: OnceCell::new() }))
+    }
+
+    pub(super) fn start(&self) -> u64 {
+        self.ranges.first().map_or(0, |range| range.start)
+    }
+
+    /// Returns the instructions of the function, on targets with known ones.
+    pub(super) fn code(&self, file: &File<'_, '_>) -> &Code {
+        self.code.get_or_init(|| {
+            let (Some(set), Some(range)) = (&file.set, self.ranges.first()) else { return Code::default() };
+            Code::decode(set, range.start, file.bytes_at(range))
+        })
+    }
+}
+
+impl<'r, 'o> File<'r, 'o> {
+    pub(super) fn new(object: &'r Object<'o>, dwarf: &'r Dwarf<'r>) -> Result<Self> {
+        let target = object.target(None).or_else(|| object.target(Some(Wave::W32)));
+        let kind = match object.machine() {
+            224 => Kind::Amd,
+            190 => Kind::Nvidia,
+            _ => Kind::Cpu,
+        };
+        let wave =
+            if target.as_ref().is_some_and(|target| target.lanes() == 64) { Wave::W64 } else { Wave::W32 };
+        let sections = object.sections().iter().filter(|section| section.is_code());
+        let mut code: Vec<_> =
+            sections.map(|one| one.address..one.address.saturating_add(one.size)).collect();
+        code.sort_unstable_by_key(|range| range.start);
+        let is_function = |symbol: &&Symbol<'_>| symbol.kind == SymbolKind::Func && symbol.is_defined;
+        let mut symbols: Vec<_> =
+            object.symbols().iter().filter(is_function).map(|symbol| (symbol.address, symbol.size)).collect();
+        symbols.sort_unstable();
+        let mut frames = Vec::new();
+        for (section, bytes) in [
+            (FrameSection::Debug, dwarf.sections().debug_frame),
+            (FrameSection::Eh, dwarf.sections().eh_frame),
+        ] {
+            if !bytes.is_empty() {
+                frames.push(dwarf.frames(section)?);
+            }
+        }
+        let registers =
+            if kind == Kind::Nvidia { RegisterMap::read(object)? } else { RegisterMap::default() };
+        let set = object.gfx().and_then(|gfx| InstructionSet::of(gfx, wave));
+        let has_code = !code.is_empty();
+        let extents = Vec::new();
+        let mut file = Self {
+            object,
+            dwarf,
+            target,
+            kind,
+            frames,
+            registers,
+            set,
+            code,
+            symbols,
+            kernels: Vec::new(),
+            extents,
+            has_code,
+        };
+        file.kernels = file.descriptors();
+        for entry in dwarf.entries().filter(|entry| entry.tag() == dw::DW_TAG_subprogram) {
+            file.extents.extend(entry.ranges()?.into_iter().filter(|range| range.start < range.end));
+        }
+        file.extents.sort_unstable_by_key(|range| range.start);
+        Ok(file)
+    }
+
+    /// Reads the kernel descriptors: symbols that end in `.kd`, with 64 bytes each.
+    fn descriptors(&self) -> Vec<(u64, u32)> {
+        let kernels = self.object.symbols().iter().filter_map(|symbol| {
+            let kernel = self.object.symbol_address(symbol.name.strip_suffix(".kd")?)?;
+            let section = self.object.sections().get(symbol.section?)?;
+            let at = usize::try_from(symbol.address.checked_sub(section.address)?).ok()?;
+            let bytes = section.data.get(at..at.checked_add(64)?)?;
+            Some((kernel, u32::from_le_bytes(bytes[4..8].try_into().ok()?)))
+        });
+        let mut kernels: Vec<_> = kernels.collect();
+        kernels.sort_unstable();
+        kernels
+    }
+
+    /// Returns the bytes of scratch of a kernel, by the address of its code; `None` if it is not a kernel.
+    pub(super) fn scratch_bytes(&self, address: u64) -> Option<u32> {
+        let index = self.kernels.binary_search_by_key(&address, |kernel| kernel.0).ok()?;
+        Some(self.kernels[index].1)
+    }
+
+    pub(super) fn is_code(&self, address: u64) -> bool {
+        self.section(address).is_some()
+    }
+
+    /// Returns the addresses of the code section that has an address.
+    pub(super) fn section(&self, address: u64) -> Option<&Range<u64>> {
+        let count = self.code.partition_point(|range| range.start <= address);
+        self.code.get(count.checked_sub(1)?).filter(|range| range.contains(&address))
+    }
+
+    /// Returns the sizes of the function symbols at an address.
+    pub(super) fn symbol_sizes(&self, address: u64) -> impl Iterator<Item = u64> {
+        let first = self.symbols.partition_point(|symbol| symbol.0 < address);
+        self.symbols[first..].iter().take_while(move |symbol| symbol.0 == address).map(|symbol| symbol.1)
+    }
+
+    /// Whether an address is in a loaded section, or that of a defined symbol.
+    pub(super) fn is_loaded(&self, address: u64) -> bool {
+        let sections = self.object.sections().iter().filter(|section| section.is_loaded());
+        let mut ranges = sections.map(|one| one.address..=one.address.saturating_add(one.size));
+        ranges.any(|range| range.contains(&address))
+    }
+
+    /// Whether an address is in the code of any function that is described.
+    pub(super) fn is_described(&self, pc: u64) -> bool {
+        let count = self.extents.partition_point(|range| range.start <= pc);
+        self.extents[..count].iter().rev().take(64).any(|range| range.contains(&pc))
+    }
+
+    fn bytes_at(&self, range: &Range<u64>) -> &[u8] {
+        let sections = self.object.sections().iter().filter(|section| section.is_code());
+        for section in sections {
+            let (Some(from), Some(to)) =
+                (range.start.checked_sub(section.address), range.end.checked_sub(section.address))
+            else {
+                continue;
+            };
+            let to = to.min(section.data.len() as u64);
+            if from < to {
+                return &section.data[from as usize..to as usize];
+            }
+        }
+        &[]
+    }
+
+    /// Returns kind and number of a register of an AMD GPU.
+    pub(super) fn operand(&self, reg: Reg) -> Option<(RegisterKind, u16)> {
+        let target = self.target.as_ref().filter(|_| self.kind == Kind::Amd)?;
+        let known = target
+            .register_ranges()
+            .iter()
+            .find(|registers| reg.0.wrapping_sub(registers.first().0) < registers.count())?;
+        let RegisterNames::Numbered { prefix, first } = known.names() else { return None };
+        let number = u16::try_from(first + (reg.0 - known.first().0)).ok()?;
+        let kind = match &**prefix {
+            "s" => RegisterKind::Scalar,
+            "v" => RegisterKind::Vector,
+            "a" => RegisterKind::Accumulator,
+            _ => return None,
+        };
+        Some((kind, number))
+    }
+
+    /// Returns the name of a register, or its number.
+    pub(super) fn name(&self, reg: Reg) -> String {
+        let register = self.target.as_ref().and_then(|target| target.register(reg));
+        register.map_or_else(|| format!("register {}", reg.0), |register| register.name().to_string())
+    }
+}

@@ -1,0 +1,116 @@
+//! Findings, and the report that has them.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use super::codes::Code;
+
+/// Weight of a finding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Level {
+    /// A convention that every reader has to know, or information that is missing.
+    Note,
+    /// A debugger can show a wrong value.
+    Warning,
+    /// A debugger shows a wrong value, or none where the information promises one.
+    Error,
+}
+
+impl Level {
+    /// All levels, the lightest first.
+    pub const ALL: [Self; 3] = [Self::Note, Self::Warning, Self::Error];
+
+    /// Returns the name: `note`, `warning` or `error`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Note => "note",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        }
+    }
+}
+
+/// An expression with a mistake.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Expression {
+    /// The operations as text.
+    pub text: String,
+    /// Part of `text` that is at fault, in bytes.
+    pub fault: Range<usize>,
+}
+
+/// A mistake in debug information, with its evidence.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// Kind of the mistake.
+    pub code: Code,
+    /// Weight of the finding.
+    pub level: Level,
+    /// Name of the compilation unit.
+    pub unit: Option<String>,
+    /// Name of the function.
+    pub function: Option<String>,
+    /// Names of inlined functions around the variable, the outermost first.
+    pub inlined: Vec<String>,
+    /// Name of the variable or parameter.
+    pub variable: Option<String>,
+    /// File and line of the variable's declaration, or of the function's.
+    pub declared: Option<(String, u64)>,
+    /// Pcs of the location, or of the code.
+    pub pcs: Option<Range<u64>>,
+    /// Section of the mistake.
+    pub section: &'static str,
+    /// Offset of the mistake in the section, in bytes.
+    pub offset: u64,
+    /// The expression.
+    pub expression: Option<Expression>,
+    /// Meaning of the information as written.
+    pub written: String,
+    /// Intended meaning, where it can be inferred.
+    pub meant: Option<String>,
+    /// Facts of the file that prove the finding.
+    pub evidence: Vec<String>,
+}
+
+/// Findings about a file.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Findings, in the order of the file.
+    pub findings: Vec<Finding>,
+    /// Number of functions with code.
+    pub functions: usize,
+    /// Number of location entries of variables: expressions, and entries of location lists.
+    pub entries: usize,
+}
+
+impl Report {
+    /// Returns the number of findings of a code.
+    pub fn count(&self, code: Code) -> usize {
+        self.findings.iter().filter(|finding| finding.code == code).count()
+    }
+
+    /// Returns the heaviest level of the findings.
+    pub fn worst(&self) -> Option<Level> {
+        self.findings.iter().map(|finding| finding.level).max()
+    }
+}
+
+impl Finding {
+    /// Returns a number that identifies the finding in another build of the same source: it depends on names, code and
+    /// expression, and not on addresses or offsets.
+    pub fn fingerprint(&self) -> u64 {
+        let expression = self.expression.as_ref().map(|expression| &*expression.text).unwrap_or_default();
+        let parts = [
+            Cow::Borrowed(self.code.name()),
+            self.unit.as_deref().unwrap_or_default().into(),
+            self.function.as_deref().unwrap_or_default().into(),
+            self.inlined.join("/").into(),
+            self.variable.as_deref().unwrap_or_default().into(),
+            expression.into(),
+        ];
+        // FNV-1a, with a byte that no name has between the parts.
+        let bytes = parts.iter().flat_map(|part| part.bytes().chain([0xff]));
+        bytes
+            .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+    }
+}

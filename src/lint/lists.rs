@@ -1,0 +1,110 @@
+//! Findings about the ranges of a location list.
+
+use std::ops::Range;
+
+use super::codes::Code;
+use super::file::{File, Function, Kind};
+use super::places::Judged;
+use super::shape::{Number, Place, Shape};
+use crate::read::nvidia::RegisterHome;
+
+/// Returns the finding about the pcs of an entry.
+pub(super) fn range(
+    file: &File<'_, '_>,
+    function: Option<&Function<'_, '_>>,
+    (start, end): (u64, u64),
+) -> Option<Judged> {
+    let judged = |code, evidence| {
+        let written = format!("pcs from {start:#x} to {end:#x}");
+        Some(Judged { code, operations: 0..0, written, meant: None, evidence })
+    };
+    if end < start {
+        return judged(Code::ReversedRange, vec![]);
+    }
+    let function = function.filter(|function| function.is_live)?;
+    let overlaps = |range: &Range<u64>| start < range.end && range.start < end;
+    if start == end || function.ranges.iter().any(overlaps) {
+        return None;
+    }
+    let own: Vec<_> =
+        function.ranges.iter().map(|range| format!("[{:#x}, {:#x})", range.start, range.end)).collect();
+    let own = format!("the function has {}", own.join(", "));
+    let code = if file.is_described(start) { Code::ForeignRange } else { Code::RangeOutsideFunctions };
+    judged(code, vec![own])
+}
+
+/// Returns the finding about two entries of a list that contradict each other.
+pub(super) fn overlap(
+    (first, one): (&Range<u64>, &Shape),
+    (second, other): (&Range<u64>, &Shape),
+) -> Option<Judged> {
+    let constant = |shape: &Shape| match &shape.parts[..] {
+        [part] => match &part.place {
+            Place::Value(Number::Known(value)) => Some(*value),
+            _ => None,
+        },
+        _ => None,
+    };
+    let (start, end) = (first.start.max(second.start), first.end.min(second.end));
+    let (one, other) = (constant(one)?, constant(other)?);
+    (start < end && one != other).then(|| Judged {
+        code: Code::ContradictingOverlap,
+        operations: 0..0,
+        written: format!("the values {} and {} at one pc", one as i64, other as i64),
+        meant: None,
+        evidence: vec![format!("both entries have the pcs [{start:#x}, {end:#x})")],
+    })
+}
+
+/// Returns the finding about a PTX register without a machine register.
+pub(super) fn register(
+    file: &File<'_, '_>,
+    function: Option<&Function<'_, '_>>,
+    shape: &Shape,
+    pcs: Option<&Range<u64>>,
+) -> Option<Judged> {
+    if file.kind != Kind::Nvidia || file.registers.functions.is_empty() {
+        return None;
+    }
+    let function = function?;
+    let map = file.registers.function_at(function.start())?;
+    let part = shape.parts.iter().find(|part| matches!(part.place, Place::Register(..)))?;
+    let Place::Register(reg, _) = part.place else { return None };
+    let target = file.target.as_ref()?;
+    // Registers of PTX have a percent sign; those of the machine need no map.
+    let name = target.register(reg)?.name().to_string();
+    if !name.starts_with('%') {
+        return None;
+    }
+    let start = function.start();
+    let homes: Vec<_> = map.homes.iter().filter(|home| home.register == name.as_bytes()).collect();
+    // The last pc of a home is that of its last reader: an entry that begins there has the value at one pc alone.
+    let is_there = |home: &&&RegisterHome<'_>| {
+        let at = |by: u32| start.saturating_add(by.into());
+        let home = at(home.start)..=at(home.end);
+        pcs.is_none_or(|pcs| pcs.start < *home.end() && *home.start() < pcs.end)
+    };
+    if homes.iter().any(|home| is_there(&home)) {
+        return None;
+    }
+    let mut evidence: Vec<_> = homes
+        .iter()
+        .take(4)
+        .map(|one| {
+            let at = |by: u32| start.saturating_add(by.into());
+            let (first, last) = (at(one.start), at(one.end));
+            format!("the map has {name} in {} at [{first:#x}, {last:#x}]", one.home)
+        })
+        .collect();
+    if evidence.is_empty() {
+        evidence.push(format!("the map has no register for {name}"));
+    }
+    let written = format!("the PTX register {name}");
+    Some(Judged {
+        code: Code::RegisterNotThere,
+        operations: part.operations.clone(),
+        written,
+        meant: None,
+        evidence,
+    })
+}

@@ -1,0 +1,378 @@
+//! Shape of an expression: what it computes from registers, constants and memory, without their contents.
+
+use std::ops::Range;
+
+use crate::op::{Decoder, Encoding, Op, Reg};
+
+/// A number on the stack, by its origin.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Number {
+    /// A constant.
+    Known(u64),
+    /// The contents of a register plus a number of bytes.
+    Register(Reg, i64),
+    /// An address of the file plus a number of bytes.
+    Symbol(u64),
+    /// The frame base plus a number of bytes.
+    Frame(i64),
+    /// The canonical frame address plus a number of bytes.
+    Cfa(i64),
+    /// Memory at an address, in the space given to `xderef`, or in the default one.
+    Loaded { space: Option<Box<Number>>, from: Box<Number> },
+    /// The lane in focus.
+    Lane,
+    /// The result of arithmetic.
+    Computed(Vec<Number>),
+    /// A number from a caller, another entry, or a thread.
+    Other,
+}
+
+/// Lane of a vector register that a place selects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Selected {
+    /// None: the place is the start of the register.
+    Nothing,
+    /// A fixed offset in bits.
+    Bits(u64),
+    /// The offset in bits of a piece, of a number of bits.
+    Piece(u64, u64),
+    /// A computed offset, or an operation over lanes.
+    Computed,
+}
+
+/// A place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Place {
+    /// Not available.
+    Nothing,
+    /// A register.
+    Register(Reg, Selected),
+    /// Memory at an address, in the default space or in another one.
+    Memory { space: Option<Number>, address: Number },
+    /// A value without a place.
+    Value(Number),
+    /// Bytes in the expression.
+    Implicit(Vec<u8>),
+    /// Anything else.
+    Other,
+}
+
+/// A part of an object.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Part {
+    pub(super) place: Place,
+    /// Size in bits; `None` for an object of one part.
+    pub(super) bits: Option<u64>,
+    /// Bytes of the operations that make the place.
+    pub(super) operations: Range<usize>,
+}
+
+/// Shape of an expression.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Shape {
+    pub(super) parts: Vec<Part>,
+    /// Whether it depends on the frame base.
+    pub(super) uses_frame_base: bool,
+    /// Broken rule, with the offset of the operation in bytes.
+    pub(super) error: Option<(usize, String)>,
+}
+
+#[derive(Debug, Clone)]
+enum Item {
+    Number(Number),
+    Place(Place),
+}
+
+/// Maximum number of elements on the stack, and of parts.
+const MOST: usize = 256;
+
+struct Stack<'a> {
+    items: Vec<Item>,
+    address: &'a dyn Fn(u64) -> Option<u64>,
+}
+
+/// Returns the shape of an expression; `address` resolves addresses by index.
+pub(super) fn of(expr: &[u8], encoding: Encoding, address: &dyn Fn(u64) -> Option<u64>) -> Shape {
+    let mut shape = Shape::default();
+    let mut stack = Stack { items: Vec::new(), address };
+    let (mut start, mut last) = (0, 0);
+    for decoded in Decoder::new(expr, encoding) {
+        let decoded = match decoded {
+            Ok(decoded) => decoded,
+            Err(error) => {
+                let at = error.at().offset.map_or(last, |offset| offset as usize);
+                shape.error = Some((at, error.kind().to_string()));
+                return shape;
+            }
+        };
+        last = decoded.offset;
+        shape.uses_frame_base |= matches!(decoded.op, Op::FbReg { .. });
+        // The path of a branch, and the stack after a call, are not followed.
+        let is_lost = match decoded.op {
+            Op::Bra { .. } | Op::Skip { .. } => true,
+            Op::Piece { .. } | Op::BitPiece { .. } | Op::Pick { .. } => false,
+            op => op.row().stack.0.is_none(),
+        };
+        if is_lost {
+            let operations = 0..expr.len();
+            shape.parts = vec![Part { place: Place::Other, bits: None, operations }];
+            return shape;
+        }
+        let piece = match decoded.op {
+            Op::Piece { bytes } => Some((bytes.saturating_mul(8), 0)),
+            Op::BitPiece { bits, offset } => Some((bits, offset)),
+            _ => None,
+        };
+        if let Some((bits, offset)) = piece {
+            let mut place = stack.items.pop().map_or(Place::Nothing, finished);
+            if let (Op::BitPiece { .. }, Place::Register(_, selected @ Selected::Nothing)) =
+                (decoded.op, &mut place)
+            {
+                *selected = Selected::Piece(offset, bits);
+            }
+            shape.parts.push(Part { place, bits: Some(bits), operations: start..decoded.offset });
+            start = decoded.offset + 1;
+        } else if let Err(rule) = stack.run(decoded.op) {
+            shape.error = Some((decoded.offset, rule.into()));
+            return shape;
+        }
+        if stack.items.len() > MOST || shape.parts.len() > MOST {
+            return Shape {
+                parts: vec![Part { place: Place::Other, bits: None, operations: 0..0 }],
+                ..shape
+            };
+        }
+    }
+    if shape.parts.is_empty() && !expr.is_empty() {
+        let place = stack.items.pop().map_or(Place::Nothing, finished);
+        shape.parts.push(Part { place, bits: None, operations: 0..expr.len() });
+    }
+    shape
+}
+
+/// Returns the place that an element of the stack is at the end of an expression or piece.
+fn finished(item: Item) -> Place {
+    match item {
+        Item::Place(place) => place,
+        Item::Number(address) => Place::Memory { space: None, address },
+    }
+}
+
+impl Stack<'_> {
+    fn number(&mut self) -> Result<Number, &'static str> {
+        match self.items.pop() {
+            Some(Item::Number(number)) => Ok(number),
+            // A memory location converts to its address, any other one to its contents.
+            Some(Item::Place(Place::Memory { address, .. })) => Ok(address),
+            Some(Item::Place(_)) => Ok(Number::Other),
+            None => Err("the stack has too few elements"),
+        }
+    }
+
+    fn push(&mut self, number: Number) {
+        self.items.push(Item::Number(number));
+    }
+
+    fn place(&mut self, place: Place) {
+        self.items.push(Item::Place(place));
+    }
+
+    fn add(&mut self, by: i64) -> Result<(), &'static str> {
+        let number = match self.number()? {
+            Number::Known(value) => Number::Known(value.wrapping_add(by as u64)),
+            Number::Register(reg, offset) => Number::Register(reg, offset.wrapping_add(by)),
+            Number::Symbol(address) => Number::Symbol(address.wrapping_add(by as u64)),
+            Number::Frame(offset) => Number::Frame(offset.wrapping_add(by)),
+            Number::Cfa(offset) => Number::Cfa(offset.wrapping_add(by)),
+            other => Number::Computed(vec![other]),
+        };
+        self.push(number);
+        Ok(())
+    }
+
+    /// Combines the two topmost numbers.
+    fn combine(&mut self, op: Op<'_>) -> Result<(), &'static str> {
+        let (second, first) = (self.number()?, self.number()?);
+        if let (Number::Known(first), Number::Known(second)) = (&first, &second) {
+            let (first, second) = (*first, *second);
+            let shift = |by: fn(u64, u32) -> Option<u64>| {
+                u32::try_from(second).ok().and_then(|bits| by(first, bits)).unwrap_or(0)
+            };
+            let value = match op {
+                Op::Plus { .. } => first.wrapping_add(second),
+                Op::Minus { .. } => first.wrapping_sub(second),
+                Op::Mul { .. } => first.wrapping_mul(second),
+                Op::And { .. } => first & second,
+                Op::Or { .. } => first | second,
+                Op::Xor { .. } => first ^ second,
+                Op::Shl { .. } => shift(u64::checked_shl),
+                Op::Shr { .. } => shift(u64::checked_shr),
+                _ => {
+                    self.push(Number::Computed(Vec::new()));
+                    return Ok(());
+                }
+            };
+            self.push(Number::Known(value));
+            return Ok(());
+        }
+        let by = match (op, &first, &second) {
+            (Op::Plus { .. }, _, Number::Known(by)) => Some((first.clone(), *by as i64)),
+            (Op::Minus { .. }, _, Number::Known(by)) => Some((first.clone(), (*by as i64).wrapping_neg())),
+            (Op::Plus { .. }, Number::Known(by), _) => Some((second.clone(), *by as i64)),
+            _ => None,
+        };
+        match by {
+            Some((number, by)) => {
+                self.push(number);
+                self.add(by)
+            }
+            None => {
+                self.push(Number::Computed(vec![first, second]));
+                Ok(())
+            }
+        }
+    }
+
+    fn load(&mut self, has_space: bool) -> Result<(), &'static str> {
+        let from = Box::new(self.number()?);
+        let space = if has_space { Some(Box::new(self.number()?)) } else { None };
+        self.push(Number::Loaded { space, from });
+        Ok(())
+    }
+
+    /// Moves a place by a number of bits.
+    fn offset(&mut self, bits: Option<u64>) {
+        let Some(Item::Place(place)) = self.items.pop() else {
+            self.place(Place::Other);
+            return;
+        };
+        let place = match (place, bits) {
+            (Place::Register(reg, Selected::Nothing), Some(bits)) => {
+                Place::Register(reg, Selected::Bits(bits))
+            }
+            (Place::Register(reg, Selected::Bits(old)), Some(bits)) => {
+                Place::Register(reg, Selected::Bits(old.saturating_add(bits)))
+            }
+            (Place::Register(reg, _), None) => Place::Register(reg, Selected::Computed),
+            (Place::Memory { space, address }, _) => {
+                Place::Memory { space, address: Number::Computed(vec![address]) }
+            }
+            (place, _) => place,
+        };
+        self.place(place);
+    }
+
+    fn run(&mut self, op: Op<'_>) -> Result<(), &'static str> {
+        match op {
+            Op::Addr { address } => self.push(Number::Symbol(address)),
+            Op::Addrx { index } => {
+                let number = (self.address)(index).map_or(Number::Other, Number::Symbol);
+                self.push(number);
+            }
+            Op::ConstU { value } => self.push(Number::Known(value)),
+            Op::ConstS { value } => self.push(Number::Known(value as u64)),
+            Op::RegX { reg } => self.place(Place::Register(reg, Selected::Nothing)),
+            Op::BregX { reg, by } => self.push(Number::Register(reg, by)),
+            Op::RegvalType { reg, .. } => self.push(Number::Register(reg, 0)),
+            Op::FbReg { by } => self.push(Number::Frame(by)),
+            Op::CallFrameCfa { .. } => self.push(Number::Cfa(0)),
+            Op::PushLane { .. } => self.push(Number::Lane),
+            Op::Deref { .. } | Op::DerefSize { .. } | Op::DerefType { .. } => self.load(false)?,
+            Op::Xderef { .. } | Op::XderefSize { .. } | Op::XderefType { .. } => self.load(true)?,
+            Op::FormAspaceAddress { .. } => {
+                let (space, address) = (self.number()?, self.number()?);
+                self.place(Place::Memory { space: Some(space), address });
+            }
+            Op::AspaceBregX { reg, by } => {
+                let space = self.number()?;
+                self.place(Place::Memory { space: Some(space), address: Number::Register(reg, by) });
+            }
+            Op::PlusUconst { value } => self.add(value as i64)?,
+            Op::Plus { .. }
+            | Op::Minus { .. }
+            | Op::Mul { .. }
+            | Op::And { .. }
+            | Op::Or { .. }
+            | Op::Xor { .. }
+            | Op::Shl { .. }
+            | Op::Shr { .. }
+            | Op::Shra { .. }
+            | Op::Div { .. }
+            | Op::Mod { .. }
+            | Op::ModFloor { .. }
+            | Op::Eq { .. }
+            | Op::Ne { .. }
+            | Op::Ge { .. }
+            | Op::Gt { .. }
+            | Op::Le { .. }
+            | Op::Lt { .. } => self.combine(op)?,
+            Op::Abs { .. } | Op::Neg { .. } | Op::Not { .. } => {
+                let number = self.number()?;
+                self.push(Number::Computed(vec![number]));
+            }
+            Op::Convert { .. } | Op::Reinterpret { .. } | Op::Nop { .. } | Op::GnuUninit { .. } => {}
+            Op::Drop { .. } => drop(self.items.pop().ok_or("the stack has too few elements")?),
+            Op::Swap { .. } => {
+                let count = self.items.len();
+                if count < 2 {
+                    return Err("the stack has too few elements");
+                }
+                self.items.swap(count - 1, count - 2);
+            }
+            Op::Rot { .. } => {
+                let count = self.items.len();
+                if count < 3 {
+                    return Err("the stack has too few elements");
+                }
+                self.items[count - 3..].rotate_right(1);
+            }
+            Op::Pick { index } => {
+                let at = self.items.len().checked_sub(usize::from(index) + 1);
+                let item = at.map(|at| self.items[at].clone());
+                self.items.push(item.ok_or("the stack has too few elements")?);
+            }
+            Op::StackValue { .. } => {
+                let number = self.number()?;
+                self.place(Place::Value(number));
+            }
+            Op::ImplicitValue { bytes } => self.place(Place::Implicit(bytes.to_vec())),
+            Op::Undefined { .. } => self.place(Place::Nothing),
+            Op::OffsetUconst { bytes } => self.offset(Some(bytes.saturating_mul(8))),
+            Op::Offset { .. } | Op::BitOffset { .. } => {
+                let factor = if matches!(op, Op::Offset { .. }) { 8 } else { 1 };
+                let bits = match self.number()? {
+                    Number::Known(by) => Some(by.saturating_mul(factor)),
+                    _ => None,
+                };
+                self.offset(bits);
+            }
+            // Values of callers, and operations over lanes and parts: the result is not followed.
+            _ => {
+                let (pops, pushes) = op.row().stack;
+                for _ in 0..pops.unwrap_or(0) {
+                    self.items.pop().ok_or("the stack has too few elements")?;
+                }
+                for _ in 0..pushes.unwrap_or(0) {
+                    self.place(Place::Other);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Number {
+    /// Returns the first number for which `is` holds, in this one and those that it is made of.
+    pub(super) fn find(&self, is: &dyn Fn(&Number) -> bool) -> Option<&Number> {
+        if is(self) {
+            return Some(self);
+        }
+        match self {
+            Self::Loaded { space, from } => {
+                from.find(is).or_else(|| space.as_ref().and_then(|space| space.find(is)))
+            }
+            Self::Computed(of) => of.iter().find_map(|number| number.find(is)),
+            _ => None,
+        }
+    }
+}

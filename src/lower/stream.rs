@@ -1,0 +1,100 @@
+//! Lowering of one module after the other.
+
+use super::Units;
+use super::link::Linker;
+use super::units::invalid;
+use crate::consumer::{Consumer, Policy};
+use crate::emit::Section;
+use crate::error::{Error, Result};
+use crate::model::Module;
+use crate::omission::Omission;
+use crate::target::Target;
+
+/// Lowering of a program in several modules. Each can be dropped before the next is described.
+///
+/// The memory in use at most is that of the sections and of the largest module, instead of that of all modules.
+/// References between units, such as [`Loc::pointer_to`](crate::model::Loc::pointer_to), are within a module.
+/// [`check`](crate::check()) compares one module with the sections of that module: lower it by itself to check it.
+///
+/// The sections are those of one module with the same units, with these exceptions: common entries of frames with the
+/// address of a symbol are repeated for each module, so are the abbreviations of type units, and `.debug_str` has the
+/// names of the name index module by module.
+///
+/// ```
+/// # use eitri::{build::Builder, lower::{Consumer, Policy, Stream, lower}, target::Target};
+/// let consumer = Consumer::dwarf5();
+/// let mut stream = Stream::new(&consumer, Policy::Strict);
+/// for name in ["a.c", "b.c", "c.c"] {
+///     let mut m = Builder::new(Target::x86_64());
+///     m.unit(name);
+///     stream.push(&m.finish()?)?;
+/// }
+///
+/// let mut m = Builder::new(Target::x86_64());
+/// for name in ["a.c", "b.c", "c.c"] {
+///     m.unit(name);
+/// }
+/// assert_eq!(stream.finish()?, lower(&m.finish()?, &consumer, Policy::Strict)?.sections);
+/// # Ok::<(), eitri::Error>(())
+/// ```
+pub struct Stream<'c> {
+    consumer: &'c Consumer,
+    policy: Policy,
+    /// Linker of the modules so far, and their target.
+    so_far: Option<(Linker, Target)>,
+}
+
+impl core::fmt::Debug for Stream<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Stream").field("consumer", self.consumer).finish_non_exhaustive()
+    }
+}
+
+impl<'c> Stream<'c> {
+    /// Returns a stream without modules.
+    pub fn new(consumer: &'c Consumer, policy: Policy) -> Self {
+        Self { consumer, policy, so_far: None }
+    }
+
+    /// Lowers the units of a module. Returns the omissions of this module.
+    ///
+    /// # Errors
+    /// The errors of [`lower`](super::lower()); [`ErrorKind::BadArgument`](crate::error::ErrorKind::BadArgument) where
+    /// the target is not that of the modules before;
+    /// [`ErrorKind::InvalidConsumer`](crate::error::ErrorKind::InvalidConsumer) for split units, whose file names are
+    /// unique within a module only, and for line directives, whose numbers of files are. After an error the stream is incomplete.
+    pub fn push(&mut self, module: &Module) -> Result<Vec<Omission>> {
+        if self.consumer.is_split {
+            return Err(invalid("split units are lowered from one module, which gives their files names"));
+        }
+        if self.consumer.has_line_directives {
+            return Err(invalid(
+                "line directives are lowered from one module, which gives its files numbers",
+            ));
+        }
+        let mut units = Units::new(module, self.consumer, self.policy)?;
+        units.has_others = true;
+        let linker = match &mut self.so_far {
+            Some((linker, target)) if target == module.target() => {
+                linker.begin_module();
+                linker
+            }
+            Some((_, target)) => {
+                let (one, other) = (target.name(), module.target().name());
+                let what = format!("the modules of a program have one target: {one} and {other}");
+                return Err(Error::bad_argument(what));
+            }
+            None => &mut self.so_far.insert((Linker::new(&units), module.target().clone())).0,
+        };
+        linker.push_all(&units)?;
+        Ok(linker.take_omissions())
+    }
+
+    /// Returns the debug sections of all modules, with relocations; none without a module.
+    ///
+    /// # Errors
+    /// [`ErrorKind::TooLarge`](crate::error::ErrorKind::TooLarge) where a section does not fit the 32-bit DWARF format.
+    pub fn finish(self) -> Result<Vec<Section>> {
+        self.so_far.map_or(Ok(Vec::new()), |(linker, _)| Ok(linker.finish()?.sections))
+    }
+}

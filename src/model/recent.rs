@@ -1,0 +1,40 @@
+//! Facts of recent locations: most locations of a program equal an earlier one.
+//!
+//! In three C files of zstd (`zstd_lazy`, `zstd_compress`, `zstd_decompress_block`; clang 19, `-O2`), 90 to 97 % of the
+//! location list entries repeat an earlier entry of their unit. Such a location is neither checked, nor stored, nor
+//! lowered again.
+
+/// Number of slots, at first and at most.
+const SLOTS: (usize, usize) = (1 << 6, 1 << 13);
+
+/// Table with one slot for each value of the low bits of a hash: a fact displaces an earlier one.
+#[derive(Debug)]
+pub(crate) struct Recent<T> {
+    slots: Vec<Option<T>>,
+    /// Number of facts that were added since the table has its size.
+    added: usize,
+}
+
+impl<T> Default for Recent<T> {
+    fn default() -> Self {
+        Self { slots: Vec::new(), added: 0 }
+    }
+}
+
+impl<T: Copy> Recent<T> {
+    /// Returns the fact in the slot of a hash. The caller compares what it is a fact of.
+    #[inline]
+    pub(crate) fn get(&self, hash: usize) -> Option<&T> {
+        self.slots.get(hash & self.slots.len().wrapping_sub(1))?.as_ref()
+    }
+
+    /// Adds a fact.
+    pub(crate) fn add(&mut self, hash: usize, fact: T) {
+        if self.added == self.slots.len() && self.added < SLOTS.1 {
+            *self = Self { slots: vec![None; (4 * self.added).max(SLOTS.0)], added: 0 };
+        }
+        let last = self.slots.len() - 1;
+        self.slots[hash & last] = Some(fact);
+        self.added += 1;
+    }
+}

@@ -1,0 +1,152 @@
+use pretty_assertions::assert_eq;
+
+use super::*;
+use crate::error::ErrorKind;
+
+/// A kernel with what an LLVM back end writes into functions.
+const KERNEL: &str = r#"// Made by hand.
+.version 7.8
+.target sm_80, debug
+.address_size 64
+.extern .func (.param .b32 r0) g(.param .b64 g_param_0);
+.global .align 4 .b32 table[2] = {1, 2};
+.visible .entry k(.param .u64 .ptr .global .align 4 k_param_0, .param .u32 k_param_1)
+    .maxntid 32, 1, 1
+{
+    .reg .pred %p<2>;
+    .shared .align 4 .b8 tile[64];
+    .loc 1 3 0
+$L__start: ld.param.u64 %rd1, [k_param_0]; // 0
+    @!%p1 bra $L__end; /* 1; not this; */
+    {
+        .param .b64 param0;
+        .loc 2 9 5, function_name $L__names+4, inlined_at 1 3 0
+        st.param.b64 [param0+0], %rd1;
+        call.uni (r), g, (param0);
+    }
+    ld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%rd1+-16];
+    proto: .callprototype _ (.param .b32 _);
+$L__end:
+    .pragma "nounroll; .loc";
+    ret;
+}
+.file 1 "a.cu"
+.file 2 "/inc/b.h", 12, 34
+.section .debug_str { $L__names: .b8 102, 0x6f, 0, -1 .b32 .debug_str+2 .b64 $L__end, table }
+"#;
+
+#[test]
+fn statements_have_positions() {
+    let text = Text::read(KERNEL).expect("the text is PTX");
+    assert_eq!((text.version, text.processor.map(|(name, _)| name)), ((7, 8), Some("sm_80")));
+    assert_eq!(text.debug.map(|span| &KERNEL[span.start..span.end]), Some(", debug"));
+    let [function] = &text.functions[..] else { panic!("one function with a body: {text:?}") };
+    let instructions: Vec<&str> =
+        function.instructions.iter().map(|&at| KERNEL[at..].split([' ', ';']).next().unwrap_or("")).collect();
+    assert_eq!(
+        instructions,
+        ["ld.param.u64", "@!%p1", "st.param.b64", "call.uni", "ld.global.v4.f32", "ret"]
+    );
+    let labels: Vec<_> = function.labels.iter().map(|label| (label.name, label.position)).collect();
+    assert_eq!(labels, [("$L__start", 0), ("proto", 5), ("$L__end", 5)]);
+    let [first, second] = &function.locs[..] else { panic!("two rows: {:?}", function.locs) };
+    assert_eq!(
+        (first.position, first.place, first.inlined),
+        (0, Place { file: 1, line: 3, column: 0 }, None)
+    );
+    let inlined = second.inlined.expect("an inlined call");
+    assert_eq!((second.position, inlined.function, inlined.at), (2, ("$L__names", 4), first.place));
+    assert!(KERNEL[function.end..].starts_with("}\n.file"));
+    let symbols: Vec<_> = text.symbols.iter().map(|symbol| (symbol.name, symbol.space)).collect();
+    assert_eq!(
+        symbols,
+        [
+            ("r0", ".param"),
+            ("g_param_0", ".param"),
+            ("table", ".global"),
+            ("k_param_0", ".param"),
+            ("k_param_1", ".param"),
+            ("tile", ".shared"),
+            ("param0", ".param"),
+        ]
+    );
+    let files: Vec<_> = text.files.iter().map(|file| (file.number, file.name)).collect();
+    assert_eq!(files, [(1, "a.cu"), (2, "/inc/b.h")]);
+}
+
+#[test]
+fn sections_have_bytes_labels_and_references() {
+    let text = Text::read(KERNEL).expect("the text is PTX");
+    let [section] = &text.sections[..] else { panic!("one section: {:?}", text.sections) };
+    assert_eq!(section.name, ".debug_str");
+    assert_eq!(section.bytes[..4], [b'f', b'o', 0, 0xff]);
+    assert_eq!(section.bytes[4..], [0; 20]);
+    assert_eq!(section.labels, [("$L__names", 0)]);
+    let references: Vec<_> =
+        section.references.iter().map(|one| (one.offset, one.bytes, one.name, one.addend)).collect();
+    assert_eq!(references, [(4, 4, ".debug_str", 2), (8, 8, "$L__end", 0), (16, 8, "table", 0)]);
+}
+
+#[test]
+fn errors_have_a_line_and_a_column() {
+    let cases = [
+        ("/* a", "line 1, column 1: a comment ends with `*/`: `/* a`"),
+        (".version 8", "line 1, column 10: a version has two numbers: `8`"),
+        (".file 1 \"a\n\"", "line 1, column 9: a string ends on its line: `\"a`"),
+        (
+            ".version 8.0\n x;",
+            "line 2, column 2: a statement outside of functions begins with a directive: `x;`",
+        ),
+        (".entry k() {\n ret;", "line 1, column 12: the body of a function ends with `}`: `{`"),
+        (".entry k() {\n ret }", "line 2, column 2: a statement ends with `;`: `ret }`"),
+        (".entry {}", "line 1, column 1: a function has a name: `.entry {}`"),
+        (".global .b32 x", "line 1, column 1: a declaration ends with `;` or a body: `.global .b32 x`"),
+        (".section .debug_info { .b8 256 }", "line 1, column 28: a number fits its field: `256 }`"),
+        (".section .debug_info { .b8 -129 }", "line 1, column 29: a number fits its field: `129 }`"),
+        (
+            ".section .debug_info { .b32 99999999999999999999 }",
+            "line 1, column 29: a number, or a name with a number added, is expected: `99999999999999999999 }`",
+        ),
+        (
+            ".section .debug_info { .b32 a-b }",
+            "line 1, column 30: a section has labels and numbers after `.b8`, `.b16`, `.b32` or `.b64`: `-b }`",
+        ),
+        (
+            ".section .debug_info { .b8 1,",
+            "line 1, column 30: a number, or a name with a number added, is expected: the end",
+        ),
+        ("ä", "line 1, column 1: characters outside of comments and strings are ASCII: `ä`"),
+        (".entry k() { .loc 1 2; }", "line 1, column 22: a place is a file, a line and a column: `; }`"),
+    ];
+    for (text, expected) in cases {
+        let error = Text::read(text).expect_err(text);
+        assert!(matches!(error.kind(), ErrorKind::Syntax(_)), "{error}");
+        assert_eq!(error.to_string(), expected, "{text}");
+    }
+}
+
+#[test]
+fn every_beginning_of_a_text_is_an_error_or_a_text() {
+    for end in (0..=KERNEL.len()).filter(|&end| KERNEL.is_char_boundary(end)) {
+        let _ = Text::read(&KERNEL[..end]);
+    }
+    // A megabyte in one line: an error at its end has its column.
+    let long = format!(".version 8.0 {}ret", ".global .b8 x;".repeat(75_000));
+    let error = Text::read(&long).expect_err("no statement");
+    assert!(error.to_string().starts_with("line 1, column 1050014: "), "{error}");
+}
+
+#[test]
+fn a_text_of_ptx_begins_with_its_version() {
+    let cases: [(&[u8], bool); 6] = [
+        (b".version 8.0", true),
+        (b"//\n// \n\n /* .. */.version 8.0", true),
+        (b"\x7fELF", false),
+        (b"{}", false),
+        (b"// no end", false),
+        (b"", false),
+    ];
+    for (bytes, is) in cases {
+        assert_eq!(is_ptx(bytes), is, "{}", bytes.escape_ascii());
+    }
+}

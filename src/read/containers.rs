@@ -1,0 +1,300 @@
+//! Files that contain objects: archives, offload bundles of clang, and host objects with either of them, or with a fat
+//! binary, in a section.
+//!
+//! | container | begins with | members |
+//! |---|---|---|
+//! | archive of GNU or BSD | `!<arch>` | all but the symbol table |
+//! | thin archive | `!<thin>` | names of files beside it |
+//! | offload bundle | `__CLANG_OFFLOAD_BUNDLE__` | all that are not empty |
+//! | compressed offload bundle, versions 1 to 3 | `CCOB` | those of the bundle in it |
+//! | host object | ELF | sections `.hip_fatbin`, `.llvm.offloading`, `.nv_fatbin`: objects that are not compressed |
+
+use std::borrow::Cow;
+
+use super::compress;
+use super::cursor::Cursor;
+use super::elf::Object;
+use crate::error::{Error, ErrorKind, Result};
+
+/// A member of a container.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Member<'d> {
+    /// Name in the container. U+FFFD replaces invalid UTF-8.
+    pub name: String,
+    /// Contents; `None` in a thin archive, where the name is that of a file, relative to the archive's folder.
+    pub bytes: Option<Cow<'d, [u8]>>,
+}
+
+const ARCHIVE: &[u8] = b"!<arch>\n";
+const THIN: &[u8] = b"!<thin>\n";
+const BUNDLE: &[u8] = b"__CLANG_OFFLOAD_BUNDLE__";
+const COMPRESSED: &[u8] = b"CCOB";
+const PACKAGE: &[u8] = &[0x10, 0xff, 0x10, 0xad];
+const FAT_BINARY: &[u8] = &[0x50, 0xed, 0x55, 0xba];
+const ELF: &[u8] = b"\x7fELF";
+/// Maximum number of members of one container.
+const MOST: usize = 1 << 20;
+
+/// Returns the members of a container; `None` if the bytes are not a container. A host object is a container if it has
+/// members; it is not itself among them.
+///
+/// # Errors
+/// [`Truncated`](ErrorKind::Truncated) or [`Malformed`](ErrorKind::Malformed), with the offset, where a header or a size
+/// cannot be right; [`Unsupported`](ErrorKind::Unsupported) for an unknown version or method of compression;
+/// [`TooLarge`](ErrorKind::TooLarge) if a member exceeds 4 GiB.
+pub fn members(bytes: &[u8]) -> Result<Option<Vec<Member<'_>>>> {
+    Ok(Some(match bytes {
+        _ if bytes.starts_with(ARCHIVE) => archive(bytes, false)?,
+        _ if bytes.starts_with(THIN) => archive(bytes, true)?,
+        _ if bytes.starts_with(BUNDLE) => bundle(bytes)?,
+        _ if bytes.starts_with(COMPRESSED) => compressed(bytes)?.0,
+        _ if bytes.starts_with(ELF) => {
+            let all = host(bytes)?;
+            return Ok(Some(all).filter(|all| !all.is_empty()));
+        }
+        _ => return Ok(None),
+    }))
+}
+
+fn malformed(from: &Cursor<'_>, offset: u64, text: &str) -> Error {
+    from.error(ErrorKind::Malformed(text.into()), offset)
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Reads the members of an archive. System V ABI, chapter 7; the variants of GNU and BSD differ in long names.
+fn archive(bytes: &[u8], is_thin: bool) -> Result<Vec<Member<'_>>> {
+    const WHAT: &str = "a member of the archive";
+    let mut from = Cursor::new("", bytes, false).at(8, WHAT)?;
+    let (mut long, mut all): (&[u8], Vec<Member<'_>>) = (&[], Vec::new());
+    while !from.is_at_end() {
+        let at = from.offset();
+        let header = from.take(60, WHAT)?;
+        if header[58..] != *b"`\n" {
+            return Err(malformed(
+                &from,
+                at,
+                "the header of a member ends in a grave accent and a line feed",
+            ));
+        }
+        let size = header[48..58].trim_ascii();
+        let size = std::str::from_utf8(size).ok().and_then(|size| size.parse::<u64>().ok());
+        let Some(size) = size else { return Err(malformed(&from, at, "the size of a member is a number")) };
+        let name = header[..16].trim_ascii_end();
+        let is_table = matches!(name, b"/" | b"/SYM64/" | b"//");
+        let mut data = if is_thin && !is_table { &[][..] } else { from.take(size, WHAT)? };
+        if (!is_thin || is_table) && !size.is_multiple_of(2) && !from.is_at_end() {
+            from.take(1, WHAT)?;
+        }
+        let number = |digits: &[u8]| std::str::from_utf8(digits).ok()?.parse::<usize>().ok();
+        let name = match name {
+            b"//" => {
+                long = data;
+                continue;
+            }
+            b"/" | b"/SYM64/" => continue,
+            [b'/', digits @ ..] => {
+                let rest = number(digits).and_then(|start| long.get(start..));
+                let rest =
+                    rest.ok_or_else(|| malformed(&from, at, "a long name is in the table of names"))?;
+                let end = rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());
+                let name = &rest[..end];
+                name.strip_suffix(b"/").unwrap_or(name)
+            }
+            [b'#', b'1', b'/', digits @ ..] => {
+                let split = number(digits).and_then(|length| data.split_at_checked(length));
+                let (name, rest) =
+                    split.ok_or_else(|| malformed(&from, at, "a long name is at the start of the member"))?;
+                data = rest;
+                let end = name.iter().position(|byte| *byte == 0).unwrap_or(name.len());
+                &name[..end]
+            }
+            name => name.strip_suffix(b"/").unwrap_or(name),
+        };
+        if name.starts_with(b"__.SYMDEF") {
+            continue;
+        }
+        all.push(Member { name: text(name), bytes: (!is_thin).then_some(Cow::Borrowed(data)) });
+        if all.len() > MOST {
+            return Err(malformed(&from, at, "too many members"));
+        }
+    }
+    Ok(all)
+}
+
+/// Reads the members of an offload bundle. Clang documentation, "Clang Offload Bundler".
+fn bundle(bytes: &[u8]) -> Result<Vec<Member<'_>>> {
+    Ok(bundle_with_end(bytes)?.0)
+}
+
+fn bundle_with_end(bytes: &[u8]) -> Result<(Vec<Member<'_>>, usize)> {
+    const WHAT: &str = "the table of the offload bundle";
+    let mut from = Cursor::new("", bytes, false).at(BUNDLE.len() as u64, WHAT)?;
+    let count = from.uint(8, WHAT)?;
+    let (mut all, mut end) = (Vec::new(), 0);
+    for _ in 0..count {
+        let at = from.offset();
+        let (offset, size, length) = (from.uint(8, WHAT)?, from.uint(8, WHAT)?, from.uint(8, WHAT)?);
+        let name = from.take(length, WHAT)?;
+        let start = usize::try_from(offset).ok();
+        let data = start
+            .zip(usize::try_from(size).ok())
+            .and_then(|(start, size)| bytes.get(start..start.checked_add(size)?));
+        let data = data.ok_or_else(|| malformed(&from, at, "a member is within the bundle"))?;
+        end = end.max(offset as usize + data.len());
+        if !data.is_empty() {
+            all.push(Member { name: text(name), bytes: Some(Cow::Borrowed(data)) });
+        }
+    }
+    Ok((all, end.max(from.offset() as usize)))
+}
+
+/// Reads the members of a compressed bundle, and its size in bytes.
+fn compressed(bytes: &[u8]) -> Result<(Vec<Member<'_>>, usize)> {
+    const WHAT: &str = "the header of the compressed offload bundle";
+    let mut from = Cursor::new("", bytes, false).at(COMPRESSED.len() as u64, WHAT)?;
+    let (version, method) = (from.u16(WHAT)?, from.u16(WHAT)?);
+    let (total, size) = match version {
+        1 => (None, from.uint(4, WHAT)?),
+        2 => (Some(from.uint(4, WHAT)?), from.uint(4, WHAT)?),
+        3 => (Some(from.uint(8, WHAT)?), from.uint(8, WHAT)?),
+        _ => {
+            let what = format!("version {version} of a compressed offload bundle");
+            return Err(from.error(ErrorKind::Unsupported(what), 4));
+        }
+    };
+    // A hash of an unstated algorithm.
+    from.uint(8, WHAT)?;
+    let total = total.map_or(Some(bytes.len()), |total| usize::try_from(total).ok());
+    let data = total.and_then(|total| bytes.get(from.offset() as usize..total));
+    let data = data.ok_or_else(|| malformed(&from, 8, "a compressed offload bundle is within the file"))?;
+    let expanded = compress::bundle(method, data, size)?;
+    let all = bundle(&expanded)?.into_iter().map(|member| Member {
+        name: member.name,
+        bytes: member.bytes.map(|bytes| Cow::Owned(bytes.into_owned())),
+    });
+    Ok((all.collect(), total.unwrap_or(bytes.len())))
+}
+
+/// Reads the members of a host object.
+fn host(bytes: &[u8]) -> Result<Vec<Member<'_>>> {
+    let mut all = Vec::new();
+    // Only sections are of interest: the debug sections of the object itself can be unreadable.
+    for (name, data) in Object::raw_sections(bytes)? {
+        let found = match &*name {
+            ".hip_fatbin" | ".hipFatBinSegment" => bundles(data),
+            ".llvm.offloading" => packages(data),
+            ".nv_fatbin" | "__nv_relfatbin" => fat_binaries(data),
+            _ => continue,
+        };
+        let found = found.map_err(|error| error.in_section(&name))?;
+        all.extend(found);
+    }
+    Ok(all)
+}
+
+/// Reads bundles one after another, each aligned to a page.
+fn bundles(data: &[u8]) -> Result<Vec<Member<'_>>> {
+    let (mut all, mut at) = (Vec::new(), 0);
+    while let Some(rest) = data.get(at..).filter(|rest| !rest.is_empty()) {
+        let (found, size) = match rest {
+            _ if rest.starts_with(BUNDLE) => bundle_with_end(rest)?,
+            _ if rest.starts_with(COMPRESSED) => compressed(rest)?,
+            // Padding, and addresses of a linked program.
+            _ => (Vec::new(), 1),
+        };
+        all.extend(found);
+        at += size.max(1);
+        // The next bundle is the next place with its first bytes.
+        let next = data
+            .get(at..)
+            .and_then(|rest| rest.windows(4).position(|four| four == &BUNDLE[..4] || four == COMPRESSED));
+        match next {
+            Some(next) => at += next,
+            None => break,
+        }
+    }
+    Ok(all)
+}
+
+/// Reads the images of LLVM's offload binaries.
+fn packages(data: &[u8]) -> Result<Vec<Member<'_>>> {
+    const WHAT: &str = "an offload binary";
+    let (mut all, mut at) = (Vec::new(), 0u64);
+    while data.get(at as usize..).is_some_and(|rest| rest.starts_with(PACKAGE)) {
+        let whole = &data[at as usize..];
+        let mut from = Cursor::new("", whole, false).at(4, WHAT)?;
+        let version = from.u32(WHAT)?;
+        if version != 1 {
+            let what = format!("version {version} of an offload binary");
+            return Err(from.error(ErrorKind::Unsupported(what), at + 4));
+        }
+        let size = from.uint(8, WHAT)?;
+        if size > whole.len() as u64 {
+            return Err(from.truncated(WHAT));
+        }
+        let entry = from.uint(8, WHAT)?;
+        let mut from = from.at(entry, WHAT)?;
+        from.take(8, WHAT)?;
+        let (strings, count) = (from.uint(8, WHAT)?, from.uint(8, WHAT)?);
+        let (image, bytes) = (from.uint(8, WHAT)?, from.uint(8, WHAT)?);
+        let mut table = from.at(strings, WHAT)?;
+        let mut name = Vec::new();
+        for _ in 0..count.min(MOST as u64) {
+            let (key, value) = (table.uint(8, WHAT)?, table.uint(8, WHAT)?);
+            let key = from.at(key, WHAT)?.string(WHAT)?;
+            if matches!(key, b"triple" | b"arch") {
+                name.push(text(from.at(value, WHAT)?.string(WHAT)?));
+            }
+        }
+        name.sort_by_key(|part| !part.contains('-'));
+        let data = from.at(image, WHAT)?.take(bytes, WHAT)?;
+        if !data.is_empty() {
+            all.push(Member { name: name.join("-"), bytes: Some(Cow::Borrowed(data)) });
+        }
+        // At least the header: the loop ends.
+        at += size.max(32).next_multiple_of(8);
+    }
+    Ok(all)
+}
+
+/// Reads the cubins of NVIDIA's fat binaries that are not compressed.
+fn fat_binaries(data: &[u8]) -> Result<Vec<Member<'_>>> {
+    const WHAT: &str = "a fat binary";
+    let mut all = Vec::new();
+    let mut from = Cursor::new("", data, false);
+    while from.rest().starts_with(FAT_BINARY) {
+        let start = from.offset();
+        from.take(6, WHAT)?;
+        let (header, size) = (u64::from(from.u16(WHAT)?), from.uint(8, WHAT)?);
+        let mut inside = from.at(start + header, WHAT)?;
+        let end = inside.offset().saturating_add(size);
+        while inside.offset() < end {
+            let at = inside.offset();
+            let kind = inside.u16(WHAT)?;
+            inside.take(2, WHAT)?;
+            let (header, size) = (inside.u32(WHAT)?, inside.uint(8, WHAT)?);
+            inside.take(12, WHAT)?;
+            let sm = inside.u32(WHAT)?;
+            inside = inside.at(at + u64::from(header), WHAT)?;
+            let data = inside.take(size, WHAT)?;
+            // Kind 2 is a cubin. One that is compressed does not begin with the mark of ELF.
+            if kind == 2 && data.starts_with(ELF) {
+                all.push(Member { name: format!("sm_{sm}"), bytes: Some(Cow::Borrowed(data)) });
+            }
+            if inside.offset() <= at {
+                return Err(malformed(&inside, at, "a fat binary has a header"));
+            }
+        }
+        from = inside.at(end, WHAT)?;
+        // Aligned to eight bytes.
+        let rest = from.offset().next_multiple_of(8) - from.offset();
+        if rest > from.rest().len() as u64 {
+            break;
+        }
+        from.take(rest, WHAT)?;
+    }
+    Ok(all)
+}

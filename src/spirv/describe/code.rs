@@ -1,0 +1,269 @@
+//! Functions: parameters, lines, blocks and local variables.
+
+use hashbrown::HashMap;
+
+use super::Describer;
+use super::scopes::Constructs;
+use crate::error::Result;
+use crate::model::{FunctionId, ScopeId, SourceLine, TypeId};
+use crate::spirv::binding::Position;
+use crate::spirv::layout::Function;
+use crate::spirv::opcodes as op;
+use crate::spirv::provider::Provider;
+use crate::spirv::strip::is_debug;
+use crate::spirv::words::{HEADER, Id, Instruction};
+
+/// A local variable in memory, or a value with a name.
+struct Local {
+    id: Id,
+    name: String,
+    ty: TypeId,
+    /// The innermost construct with all uses.
+    construct: usize,
+    is_memory: bool,
+    line: Option<SourceLine>,
+}
+
+/// An instruction that stays in the module without debug instructions.
+struct Placed<'a> {
+    instruction: Instruction<'a>,
+    block: Option<Id>,
+    /// Index of the instruction in its block.
+    index: u32,
+    line: Option<SourceLine>,
+}
+
+impl<'a> Describer<'_, 'a> {
+    /// Describes a function; one without code only if it has a name.
+    pub(super) fn function(&mut self, function: &Function) -> Result<()> {
+        let placed = self.placed(function)?;
+        let Some(first) = placed.iter().find_map(|it| it.block) else { return Ok(()) };
+        let entry = self.names.entry_points.get(&function.id).cloned();
+        let name = entry.clone().or_else(|| self.names.get(function.id).map(str::to_owned));
+        let name = name.unwrap_or_else(|| format!("function{}", function.id.0));
+        let returns = placed.first().and_then(|it| it.instruction.result_type());
+        let returns = returns.map(|ty| self.ty(ty)).transpose()?.flatten();
+        let line = self.line_before(function)?.or_else(|| placed.iter().find_map(|it| it.line));
+        // glslang appends the types of the parameters.
+        let (short, linkage_name) = match name.split_once('(') {
+            Some((short, _)) if !short.is_empty() => (short, Some(&*name)),
+            _ => (&*name, None),
+        };
+        let mut described = self.m.function(self.unit, short)?;
+        linkage_name.map(|name| described.linkage_name(name).id());
+        if entry.is_some() {
+            described.external().kernel();
+        }
+        if let Some(line) = line {
+            described.declared_at(line).body_line(line.line);
+        }
+        if let Some(returns) = returns {
+            described.returns(returns)?;
+        }
+        let id = described.id();
+        self.functions.insert(function.id, id);
+        self.binding.function(id, function.id);
+        self.lines(function.id, &placed);
+        self.parameters(id, &placed)?;
+        self.locals(function, id, first, &placed)
+    }
+
+    /// The line of an `OpLine` before the function.
+    fn line_before(&mut self, function: &Function) -> Result<Option<SourceLine>> {
+        let functions = self.layout.functions();
+        let index = functions.partition_point(|other| other.at.start < function.at.start);
+        let start = index.checked_sub(1).map_or(HEADER, |before| functions[before].at.end);
+        let last = self.layout.words().between(start..function.at.start).last();
+        match last.map(|it| (it.opcode(), it.operands())) {
+            Some((op::LINE, &[file, line, column])) if line != 0 => {
+                let file = self.file(Id(file))?;
+                Ok(Some(SourceLine { file, line, column }))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// The instructions of a function, with their positions in the module without debug instructions.
+    fn placed(&mut self, function: &Function) -> Result<Vec<Placed<'a>>> {
+        let layout = self.layout;
+        let (mut all, mut block, mut index, mut line) = (Vec::new(), None, 0, None);
+        for instruction in layout.words().between(function.at.clone()) {
+            match (instruction.opcode(), instruction.operands()) {
+                (op::LINE, &[file, number, column]) => {
+                    let file = self.file(Id(file))?;
+                    line = (number != 0).then_some(SourceLine { file, line: number, column });
+                }
+                (op::NO_LINE, _) => line = None,
+                _ if is_debug(layout, &instruction) => {}
+                (op::LABEL, _) => {
+                    (block, index) = (instruction.result(), 0);
+                    all.push(Placed { instruction, block, index: 0, line });
+                }
+                (opcode, _) => {
+                    all.push(Placed { instruction, block, index, line });
+                    index += 1;
+                    if op::is_terminator(opcode) {
+                        line = None;
+                    }
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    fn lines(&mut self, function: Id, placed: &[Placed<'_>]) {
+        let mut stated = None;
+        for it in placed {
+            let Some(block) = it.block.filter(|_| it.instruction.opcode() != op::LABEL) else { continue };
+            if it.line != stated && it.instruction.opcode() != op::FUNCTION_END {
+                let position = Position::before(function, block, it.index);
+                match it.line {
+                    Some(line) => self.binding.line(position, line),
+                    None => self.binding.no_line(position),
+                };
+                stated = it.line;
+            }
+        }
+    }
+
+    /// Describes the parameters. A pointer in a module without addresses is the variable that it points to.
+    fn parameters(&mut self, function: FunctionId, placed: &[Placed<'_>]) -> Result<()> {
+        let is_parameter = |it: &&Placed<'_>| it.instruction.opcode() == op::FUNCTION_PARAMETER;
+        for it in placed.iter().filter(is_parameter) {
+            let (Some(id), Some(ty)) = (it.instruction.result(), it.instruction.result_type()) else {
+                continue;
+            };
+            let name = self.names.get(id).unwrap_or_default().to_owned();
+            let is_reference = self.is_logical() && self.types.pointee(ty).is_some();
+            let described = if is_reference { self.target_of(ty)? } else { self.ty(ty)? };
+            let Some(ty) = described else { continue };
+            let mut variable = self.m.parameter(function, &name, ty)?;
+            it.line.map(|line| variable.declared_at(line).id());
+            let variable = variable.id();
+            self.variables.insert(id, variable);
+            if name.is_empty() {
+                continue;
+            }
+            match is_reference {
+                true => self.binding.declare(Position::after(id), variable, Provider::value(id)),
+                false => self.binding.value(Position::after(id), variable, &[Provider::value(id)]),
+            };
+        }
+        Ok(())
+    }
+
+    fn is_logical(&self) -> bool {
+        self.m.target().is_shader()
+    }
+
+    /// Describes local variables and named values, and the blocks that they are in.
+    fn locals(
+        &mut self,
+        function: &Function,
+        id: FunctionId,
+        first: Id,
+        placed: &[Placed<'_>],
+    ) -> Result<()> {
+        let constructs = Constructs::new(self.layout.words(), function);
+        let locals = self.find_locals(&constructs, placed)?;
+        let mut scopes: HashMap<usize, ScopeId> = HashMap::new();
+        scopes.insert(0, self.m.described().function(id).scope);
+        let mut needed: Vec<usize> = locals.iter().map(|local| local.construct).collect();
+        needed.sort_unstable();
+        needed.dedup();
+        for &construct in needed.iter().filter(|&&construct| construct != 0) {
+            let around = scope_of(&constructs, &scopes, constructs.parent(construct));
+            let scope = self.m.block(around, &[])?;
+            let is_inside =
+                |it: &&Placed<'_>| it.block.is_some_and(|block| constructs.of(block) == construct);
+            if let Some(line) = placed.iter().filter(is_inside).find_map(|it| it.line) {
+                self.m.begins(scope, line)?;
+            }
+            scopes.insert(construct, scope);
+        }
+        let mut stated = scopes[&0];
+        for it in placed.iter().filter(|it| it.instruction.opcode() == op::LABEL) {
+            let Some(block) = it.block else { continue };
+            let scope = scope_of(&constructs, &scopes, constructs.of(block));
+            if scope != stated {
+                self.binding.scope(Position::start(function.id, block), scope);
+                stated = scope;
+            }
+        }
+        // Several values of one name and type in a block are of one variable.
+        let mut known = HashMap::new();
+        for local in locals {
+            let Local { id, name, ty, construct, is_memory, line } = local;
+            let scope = scopes[&construct];
+            let key = (scope, name.clone(), ty);
+            let variable = match known.get(&key) {
+                Some(&variable) if !is_memory => variable,
+                _ => {
+                    let mut variable = self.m.variable(scope, &name, ty)?;
+                    line.map(|line| variable.declared_at(line).id());
+                    variable.id()
+                }
+            };
+            self.variables.insert(id, variable);
+            match is_memory {
+                true => {
+                    self.binding.declare(Position::start(function.id, first), variable, Provider::value(id));
+                }
+                false => {
+                    known.insert(key, variable);
+                    self.binding.value(Position::after(id), variable, &[Provider::value(id)]);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Named variables and results, with the innermost construct that has all of their uses.
+    fn find_locals(&mut self, constructs: &Constructs, placed: &[Placed<'_>]) -> Result<Vec<Local>> {
+        let (mut all, mut places) = (Vec::new(), HashMap::<u32, usize>::new());
+        for it in placed {
+            let (instruction, Some(block)) = (it.instruction, it.block) else { continue };
+            let here = constructs.of(block);
+            for operand in instruction.operands() {
+                if let Some(&place) = places.get(operand) {
+                    let local: &mut Local = &mut all[place];
+                    local.line = local.line.or(it.line);
+                    local.construct = match local.construct {
+                        usize::MAX => here,
+                        known => constructs.common(known, here),
+                    };
+                }
+            }
+            let (Some(id), Some(ty)) = (instruction.result(), instruction.result_type()) else { continue };
+            let Some(name) = self.names.get(id).map(str::to_owned) else { continue };
+            let is_memory = instruction.opcode() == op::VARIABLE;
+            let described = match (is_memory, self.types.pointee(ty).is_some()) {
+                (true, _) => self.target_of(ty)?,
+                // A pointer of a shader is a way to name a variable.
+                (false, true) if self.is_logical() => None,
+                (false, _) => self.ty(ty)?,
+            };
+            let Some(ty) = described else { continue };
+            if is_memory {
+                // The scope is that of the uses.
+                places.insert(id.0, all.len());
+            }
+            let construct = if is_memory { usize::MAX } else { here };
+            all.push(Local { id, name, ty, construct, is_memory, line: it.line });
+        }
+        for local in all.iter_mut().filter(|local| local.construct == usize::MAX) {
+            local.construct = 0;
+        }
+        Ok(all)
+    }
+}
+
+/// The scope of a construct: its own, or that of the innermost one around it that has a scope.
+fn scope_of(constructs: &Constructs, scopes: &HashMap<usize, ScopeId>, mut construct: usize) -> ScopeId {
+    loop {
+        match scopes.get(&construct) {
+            Some(&scope) => return scope,
+            None => construct = constructs.parent(construct),
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! Names and decorations.
+
+use hashbrown::HashMap;
+
+use crate::spirv::layout::Layout;
+use crate::spirv::opcodes as op;
+use crate::spirv::words::{HEADER, Id, string_bytes};
+
+const ARRAY_STRIDE: u32 = 6;
+const OFFSET: u32 = 35;
+
+/// Names and layouts that a module gives to ids and to members of structures.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    ids: HashMap<Id, String>,
+    members: HashMap<(Id, u32), String>,
+    /// Distance between elements in bytes, by array type.
+    pub strides: HashMap<Id, u32>,
+    /// Offset in bytes, by structure and member.
+    pub offsets: HashMap<(Id, u32), u32>,
+    /// Entry points, with their names.
+    pub entry_points: HashMap<Id, String>,
+}
+
+impl Names {
+    pub fn new(layout: &Layout<'_>) -> Self {
+        let mut names = Self::default();
+        let text = |words: &[u32]| {
+            let bytes = string_bytes(words, usize::MAX).unwrap_or_default();
+            String::from_utf8_lossy(&bytes).into_owned()
+        };
+        for instruction in layout.words().between(HEADER..layout.globals_end()) {
+            match (instruction.opcode(), instruction.operands()) {
+                (op::NAME, &[id, ref name @ ..]) => {
+                    names.ids.entry(Id(id)).or_insert_with(|| text(name));
+                }
+                (op::MEMBER_NAME, &[id, member, ref name @ ..]) => {
+                    names.members.insert((Id(id), member), text(name));
+                }
+                (op::DECORATE, &[id, ARRAY_STRIDE, stride]) => {
+                    names.strides.insert(Id(id), stride);
+                }
+                (op::MEMBER_DECORATE, &[id, member, OFFSET, offset]) => {
+                    names.offsets.insert((Id(id), member), offset);
+                }
+                (op::ENTRY_POINT, &[_, id, ref name @ ..]) => {
+                    names.entry_points.entry(Id(id)).or_insert_with(|| text(name));
+                }
+                _ => {}
+            }
+        }
+        names
+    }
+
+    /// The name of an id; `None` for an id without a name, or with an empty one.
+    pub fn get(&self, id: Id) -> Option<&str> {
+        self.ids.get(&id).map(|name| &**name).filter(|name| !name.is_empty())
+    }
+
+    /// The name of a member; its index for a member without a name.
+    pub fn member(&self, id: Id, member: u32) -> String {
+        let name = self.members.get(&(id, member)).filter(|name| !name.is_empty());
+        name.cloned().unwrap_or_else(|| format!("_{member}"))
+    }
+}

@@ -1,0 +1,90 @@
+//! Structured control flow as blocks: section 2.11 of the core specification.
+
+use hashbrown::HashMap;
+
+use crate::spirv::layout::Function;
+use crate::spirv::opcodes as op;
+use crate::spirv::words::{Id, Words};
+
+/// The constructs of a function: number 0 is the function.
+#[derive(Debug)]
+pub(super) struct Constructs {
+    /// The construct around each one.
+    parents: Vec<usize>,
+    /// The innermost construct of each block.
+    blocks: HashMap<Id, usize>,
+}
+
+impl Constructs {
+    /// Finds the constructs of a function. A selection starts after its header, a loop with its header; both end before
+    /// their merge block. Blocks come in an order in which each follows those that dominate it.
+    pub fn new(words: Words<'_>, function: &Function) -> Self {
+        let mut all = Self { parents: vec![0], blocks: HashMap::new() };
+        let mut open: Vec<(Id, usize)> = Vec::new();
+        let loops = loops(words, function);
+        let (mut block, mut merge) = (None, None);
+        for instruction in words.between(function.at.clone()) {
+            match (instruction.opcode(), instruction.operands()) {
+                (op::LABEL, _) => {
+                    let Some(label) = instruction.result() else { continue };
+                    if let Some(place) = open.iter().position(|&(merge, _)| merge == label) {
+                        open.truncate(place);
+                    }
+                    if let Some(&merge) = loops.get(&label) {
+                        all.open(&mut open, merge);
+                    }
+                    all.blocks.insert(label, open.last().map_or(0, |&(_, construct)| construct));
+                    block = Some(label);
+                }
+                (op::SELECTION_MERGE, &[label, ..]) => merge = Some(Id(label)),
+                (opcode, _) if op::is_terminator(opcode) && block.take().is_some() => {
+                    if let Some(merge) = merge.take() {
+                        all.open(&mut open, merge);
+                    }
+                }
+                _ => {}
+            }
+        }
+        all
+    }
+
+    fn open(&mut self, open: &mut Vec<(Id, usize)>, merge: Id) {
+        self.parents.push(open.last().map_or(0, |&(_, construct)| construct));
+        open.push((merge, self.parents.len() - 1));
+    }
+
+    /// The innermost construct of a block.
+    pub fn of(&self, block: Id) -> usize {
+        self.blocks.get(&block).copied().unwrap_or(0)
+    }
+
+    /// The construct around one.
+    pub fn parent(&self, construct: usize) -> usize {
+        self.parents[construct]
+    }
+
+    /// The innermost construct around both.
+    pub fn common(&self, mut one: usize, mut other: usize) -> usize {
+        // A construct follows those around it.
+        while one != other {
+            match one > other {
+                true => one = self.parents[one],
+                false => other = self.parents[other],
+            }
+        }
+        one
+    }
+}
+
+/// Merge blocks of loops, by header.
+fn loops(words: Words<'_>, function: &Function) -> HashMap<Id, Id> {
+    let (mut all, mut block) = (HashMap::new(), None);
+    for instruction in words.between(function.at.clone()) {
+        match (instruction.opcode(), instruction.operands()) {
+            (op::LABEL, _) => block = instruction.result(),
+            (op::LOOP_MERGE, &[merge, ..]) => all.extend(block.map(|block| (block, Id(merge)))),
+            _ => {}
+        }
+    }
+    all
+}

@@ -1,0 +1,223 @@
+//! Types.
+
+use hashbrown::HashMap;
+
+use super::Describer;
+use crate::build::Extent;
+use crate::error::Result;
+use crate::model::{BaseEncoding, PointerKind, TypeId};
+use crate::spirv::opcodes as op;
+use crate::spirv::words::{HEADER, Id, Instruction, string_bytes};
+use crate::target::SpaceId;
+
+/// Types by id.
+#[derive(Debug, Default)]
+pub(super) struct Types {
+    all: HashMap<Id, TypeId>,
+    /// Storage classes and targets of pointers, which are described where they are used.
+    pointers: HashMap<Id, (u32, Id)>,
+    pub style: Style,
+}
+
+/// Names of base types.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Style {
+    /// `float`, `int`, `uint`: GLSL, HLSL, OpenCL C, Slang.
+    #[default]
+    C,
+    /// `f32`, `i32`, `u32`: WGSL, Rust, Zig.
+    Sized,
+}
+
+impl Style {
+    /// The names of a language, by its number in the core specification.
+    pub fn of(language: u32) -> Self {
+        if matches!(language, 10 | 12 | 13) { Self::Sized } else { Self::C }
+    }
+
+    fn float(self, bits: u32) -> String {
+        match (self, bits) {
+            (Self::C, 16) => "half".into(),
+            (Self::C, 32) => "float".into(),
+            (Self::C, 64) => "double".into(),
+            (Self::Sized, _) => format!("f{bits}"),
+            (Self::C, _) => format!("float{bits}"),
+        }
+    }
+
+    fn integer(self, bits: u32, is_signed: bool) -> String {
+        let sign = match self {
+            Self::Sized if is_signed => return format!("i{bits}"),
+            Self::Sized => return format!("u{bits}"),
+            Self::C if is_signed => "",
+            Self::C => "u",
+        };
+        match bits {
+            8 => format!("{sign}char"),
+            16 => format!("{sign}short"),
+            32 => format!("{sign}int"),
+            64 => format!("{sign}long"),
+            _ => format!("{sign}int{bits}"),
+        }
+    }
+}
+
+impl Types {
+    /// The type of an id, other than a pointer that was not used so far; `None` for `void` and for functions.
+    pub fn get(&self, id: Id) -> Option<TypeId> {
+        self.all.get(&id).copied()
+    }
+
+    /// The target of a pointer type.
+    pub fn pointee(&self, id: Id) -> Option<Id> {
+        self.pointers.get(&id).map(|&(_, to)| to)
+    }
+}
+
+/// The most bits of a base type.
+const MOST_BITS: u32 = 1 << 16;
+
+/// The most pointers to pointers in a type that is described at once.
+const MOST_POINTERS: usize = 64;
+
+impl<'a> Describer<'_, 'a> {
+    /// Describes all types. Types follow their parts, except the targets of forward pointers.
+    pub(super) fn types(&mut self, is_physical: bool) -> Result<()> {
+        let globals = self.layout.words().between(HEADER..self.layout.globals_end());
+        for instruction in globals {
+            let Some(id) = instruction.result() else { continue };
+            if let Some(ty) = self.new_type(id, instruction, is_physical)? {
+                self.types.all.insert(id, ty);
+            }
+        }
+        Ok(())
+    }
+
+    /// The type of an id, described now if it is a pointer; `None` for `void` and for functions. The target of a forward
+    /// pointer that has no type so far is unknown.
+    pub(super) fn ty(&mut self, id: Id) -> Result<Option<TypeId>> {
+        let (mut id, mut pointers) = (id, Vec::new());
+        while let (None, Some(&(class, to))) = (self.types.get(id), self.types.pointers.get(&id)) {
+            if pointers.len() == MOST_POINTERS {
+                break;
+            }
+            pointers.push((id, class));
+            id = to;
+        }
+        let mut ty = self.types.get(id);
+        while let Some((pointer, class)) = pointers.pop() {
+            let space = self.m.target().spaces().iter().find(|space| space.id == space_of(class));
+            let space = space.map_or(SpaceId::DEFAULT, |space| space.id);
+            let made = self.m.pointer_of(self.unit, PointerKind::Pointer, ty, space, None)?;
+            self.types.all.insert(pointer, made);
+            ty = Some(made);
+        }
+        Ok(ty)
+    }
+
+    /// The type of the variable that a pointer points to.
+    pub(super) fn target_of(&mut self, pointer: Id) -> Result<Option<TypeId>> {
+        match self.types.pointee(pointer) {
+            Some(to) => self.ty(to),
+            None => Ok(None),
+        }
+    }
+
+    fn new_type(&mut self, id: Id, it: Instruction<'a>, is_physical: bool) -> Result<Option<TypeId>> {
+        let (unit, style) = (self.unit, self.types.style);
+        let ty = match (it.opcode(), it.operands()) {
+            (op::TYPE_BOOL, _) => {
+                // A boolean has no size in shaders; their languages give it that of an integer.
+                let bits = if is_physical { 8 } else { 32 };
+                self.m.base_type(unit, "bool", BaseEncoding::Boolean, bits)?
+            }
+            (op::TYPE_INT, &[bits @ 1..=MOST_BITS, sign]) => {
+                let encoding = if sign == 0 { BaseEncoding::Unsigned } else { BaseEncoding::Signed };
+                self.m.base_type(unit, &style.integer(bits, sign != 0), encoding, bits.into())?
+            }
+            // A second operand is an encoding other than IEEE 754's.
+            (op::TYPE_FLOAT, &[bits @ 1..=MOST_BITS]) => {
+                self.m.base_type(unit, &style.float(bits), BaseEncoding::Float, bits.into())?
+            }
+            (op::TYPE_VECTOR, &[element, count]) => {
+                let Some(element) = self.ty(Id(element))? else { return Ok(None) };
+                self.m.vector(unit, element, count.into())?
+            }
+            (op::TYPE_MATRIX, &[column, count]) => {
+                let Some(column) = self.ty(Id(column))? else { return Ok(None) };
+                self.m.matrix(unit, column, count.into(), true)?
+            }
+            (op::TYPE_ARRAY | op::TYPE_RUNTIME_ARRAY, &[element, ref count @ ..]) => {
+                let Some(element) = self.ty(Id(element))? else { return Ok(None) };
+                self.array(id, element, count.first().map(|&count| Id(count)))?
+            }
+            (op::TYPE_STRUCT, members) => return self.structure(id, members).map(Some),
+            (op::TYPE_POINTER, &[class, to]) => {
+                self.types.pointers.insert(id, (class, Id(to)));
+                return Ok(None);
+            }
+            (op::TYPE_OPAQUE, name) => {
+                let name = string_bytes(name, usize::MAX).unwrap_or_default();
+                self.m.unspecified_type(unit, &String::from_utf8_lossy(&name))?
+            }
+            (opcode, _) if is_opaque(opcode) => {
+                let name = match (self.names.get(id), opcode) {
+                    (Some(name), _) => name.to_owned(),
+                    (None, op::TYPE_IMAGE) => "image".into(),
+                    (None, op::TYPE_SAMPLER) => "sampler".into(),
+                    (None, op::TYPE_SAMPLED_IMAGE) => "sampled image".into(),
+                    (None, _) => format!("type {id}"),
+                };
+                self.m.unspecified_type(unit, &name)?
+            }
+            _ => return Ok(None),
+        };
+        Ok(Some(ty))
+    }
+
+    fn array(&mut self, id: Id, element: TypeId, count: Option<Id>) -> Result<TypeId> {
+        let extent = match count.map(|count| self.layout.constant(count).and_then(|it| it.value)) {
+            Some(Some(count)) => Extent::fixed(count),
+            _ => Extent::unknown(),
+        };
+        let bits = self.m.described().ty(element).bits();
+        let stride = self.names.strides.get(&id).map(|&bytes| u64::from(bytes) * 8);
+        let stride = stride.filter(|&stride| bits.is_none_or(|bits| bits < stride));
+        self.m.array_of(self.unit, element, &[extent], stride)
+    }
+
+    /// A structure; one with an opaque or unsized member has the members before it.
+    fn structure(&mut self, id: Id, members: &[u32]) -> Result<TypeId> {
+        let mut placed = Vec::new();
+        let mut end = 0u64;
+        for (index, &member) in (0..).zip(members) {
+            let offset = self.names.offsets.get(&(id, index)).map_or(end, |&offset| offset.into());
+            let Some(ty) = self.ty(Id(member))? else { continue };
+            let bytes = self.m.described().ty(ty).bits().unwrap_or_default().div_ceil(8);
+            end = end.max(offset.saturating_add(bytes));
+            placed.push((self.names.member(id, index), ty, offset));
+        }
+        let name = self.names.get(id).map(str::to_owned);
+        let structure = self.m.structure(self.unit, name.as_deref(), end)?;
+        for (name, ty, offset) in placed {
+            self.m.member(structure, &name, ty, offset)?;
+        }
+        Ok(structure)
+    }
+}
+
+/// The address space of a storage class: see [`Target::shader`](crate::target::Target::shader).
+fn space_of(class: u32) -> SpaceId {
+    match class {
+        4 => SpaceId::LOCAL,
+        6 | 7 => SpaceId::PRIVATE_LANE,
+        8 => SpaceId::GENERIC,
+        5 | 5349 => SpaceId::DEFAULT,
+        class => SpaceId(class + 0x100),
+    }
+}
+
+/// Whether the instruction defines a type without a size: images, samplers, events, queries, acceleration structures.
+fn is_opaque(opcode: u16) -> bool {
+    matches!(opcode, 25..=27 | 34..=38 | 322 | 327 | 4472 | 5281 | 5341 | 5358)
+}

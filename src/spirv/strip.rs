@@ -1,0 +1,152 @@
+//! Removes debug instructions of any producer.
+
+use hashbrown::HashSet;
+
+use super::layout::Layout;
+use super::opcodes as op;
+use super::words::{HEADER, Id, Instruction, Words, string_bytes};
+use crate::error::Result;
+
+/// Start of the text in which LLVM's translator names the producer of debug information.
+const PRODUCER: &[u8] = b"Debug info producer: ";
+
+/// Removes the debug instructions of every set, of any producer, from a module: also of sets that are not known.
+///
+/// | removed | kept |
+/// |---|---|
+/// | extended instructions of debug sets, and the imports of the sets | those of other sets, as `NonSemantic.DebugPrintf` |
+/// | `OpLine`, `OpNoLine` | |
+/// | the `OpModuleProcessed` in which LLVM's translator names the producer | others |
+/// | each `OpString` that nothing else references | strings of `OpSource` and of other sets |
+/// | names and decorations of removed ids | other names, `OpSource` |
+///
+/// Types and constants stay, even if only debug instructions referenced them, as do capabilities, extensions and the
+/// id bound.
+///
+/// # Errors
+/// With the word, if the words are not a module.
+pub fn strip(words: &[u32]) -> Result<Vec<u32>> {
+    let words = Words::new(words)?;
+    let layout = Layout::new(words)?;
+    let is_dropped = |it: &Instruction<'_>| is_debug(&layout, it);
+    let mut dropped: HashSet<Id> = HashSet::new();
+    let mut strings: HashSet<u32> = HashSet::new();
+    for instruction in words.instructions() {
+        if is_dropped(&instruction) {
+            dropped.extend(instruction.result());
+        } else if may_name_string(instruction.opcode()) {
+            strings.extend(instruction.operands());
+        }
+    }
+    let mut kept = words.all()[..HEADER].to_vec();
+    for instruction in words.instructions() {
+        let is_kept = match instruction.opcode() {
+            _ if is_dropped(&instruction) => false,
+            op::STRING => {
+                let id = instruction.result();
+                let is_named = id.is_some_and(|id| strings.contains(&id.0));
+                dropped.extend(id.filter(|_| !is_named));
+                is_named
+            }
+            op::MODULE_PROCESSED => {
+                let text = string_bytes(instruction.operands(), usize::MAX);
+                !text.is_some_and(|text| text.starts_with(PRODUCER))
+            }
+            _ => true,
+        };
+        if is_kept {
+            kept.extend(instruction.words);
+        }
+    }
+    // Names and decorations follow the strings, and precede the other debug instructions.
+    let (mut at, mut named) = (HEADER, kept[..HEADER].to_vec());
+    while let Some(&first) = kept.get(at) {
+        let instruction = &kept[at..at + (first >> 16) as usize];
+        let is_of_dropped = op::is_annotation(first as u16) && dropped.contains(&Id(instruction[1]));
+        if !is_of_dropped {
+            named.extend(instruction);
+        }
+        at += instruction.len();
+    }
+    Ok(named)
+}
+
+/// Whether an instruction is one of a debug set, the import of one, or a line.
+pub(super) fn is_debug(layout: &Layout<'_>, instruction: &Instruction<'_>) -> bool {
+    match instruction.opcode() {
+        op::LINE | op::NO_LINE => true,
+        op::EXT_INST | op::EXT_INST_FORWARD => {
+            instruction.operands().first().is_some_and(|&set| layout.is_debug_set(Id(set)))
+        }
+        op::EXT_INST_IMPORT => instruction.result().is_some_and(|id| layout.is_debug_set(id)),
+        _ => false,
+    }
+}
+
+/// Whether operands of the instruction may be ids of an `OpString`: sources, extended instructions, and instructions
+/// with unknown opcodes.
+fn may_name_string(opcode: u16) -> bool {
+    matches!(opcode, op::SOURCE | op::EXT_INST | op::EXT_INST_FORWARD) || op::results(opcode).is_none()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spirv::words::string_words;
+
+    fn instruction(opcode: u16, operands: &[u32], text: Option<&str>) -> Vec<u32> {
+        let mut words = operands.to_vec();
+        text.into_iter().for_each(|text| string_words(text, &mut words));
+        words.insert(0, (words.len() as u32 + 1) << 16 | u32::from(opcode));
+        words
+    }
+
+    /// A module with a debug set and another set, each with an instruction that references a string.
+    fn module(debug: &str, other: &str) -> Vec<u32> {
+        let parts = [
+            vec![super::super::words::MAGIC, 0x0001_0000, 0, 20, 0],
+            instruction(op::EXT_INST_IMPORT, &[1], Some(debug)),
+            instruction(op::EXT_INST_IMPORT, &[2], Some(other)),
+            instruction(op::STRING, &[3], Some("of the set")),
+            instruction(op::STRING, &[4], Some("of the other")),
+            instruction(op::STRING, &[5], Some("of the source")),
+            instruction(op::SOURCE, &[2, 450, 5], None),
+            instruction(op::NAME, &[7], Some("a debug instruction")),
+            instruction(op::NAME, &[8], Some("another instruction")),
+            instruction(op::TYPE_VOID, &[6], None),
+            instruction(op::EXT_INST, &[6, 7, 1, 35, 3], None),
+            instruction(op::EXT_INST, &[6, 8, 2, 1, 4], None),
+            instruction(op::LINE, &[3, 1, 1], None),
+            instruction(op::NO_LINE, &[], None),
+        ];
+        parts.concat()
+    }
+
+    #[test]
+    fn other_sets_stay() {
+        let sets = [
+            "OpenCL.DebugInfo.100",
+            "NonSemantic.Shader.DebugInfo.100",
+            "NonSemantic.Shader.DebugInfo.200",
+            "SPIRV.debug",
+        ];
+        for set in sets {
+            let words = module(set, "NonSemantic.DebugPrintf");
+            let stripped = strip(&words).expect("is a module");
+            let opcodes = |words| -> Vec<u16> {
+                Words::new(words).expect("is a module").instructions().map(|it| it.opcode()).collect()
+            };
+            let expected = [
+                op::EXT_INST_IMPORT,
+                op::STRING,
+                op::STRING,
+                op::SOURCE,
+                op::NAME,
+                op::TYPE_VOID,
+                op::EXT_INST,
+            ];
+            assert_eq!(opcodes(&stripped), expected, "{set}");
+            assert_eq!(strip(&stripped).expect("is a module"), stripped, "{set}");
+        }
+    }
+}

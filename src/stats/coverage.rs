@@ -1,0 +1,99 @@
+//! Bytes of scopes in which variables have a location.
+
+use std::ops::AddAssign;
+
+/// Classes of coverage: none, tenths of the scope, and all of it.
+pub const HISTOGRAM: usize = 12;
+
+/// Bytes of the scopes of variables.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Coverage {
+    /// Bytes of code in the scopes.
+    pub scope: u64,
+    /// Bytes of the scopes with a location. Entries that overlap count twice.
+    pub located: u64,
+    /// Bytes of `located` whose location needs a value at the entry of the function (`DW_OP_entry_value`).
+    pub entry_values: u64,
+    /// Bytes of `located` without the entries in which `lint` finds an error.
+    pub sound: u64,
+}
+
+impl Coverage {
+    /// Returns the index in a histogram of located and scope bytes.
+    pub(super) fn class(located: u64, scope: u64) -> usize {
+        match located {
+            0 => 0,
+            _ if located >= scope => HISTOGRAM - 1,
+            _ => (u128::from(located) * 10 / u128::from(scope)) as usize + 1,
+        }
+    }
+}
+
+impl AddAssign for Coverage {
+    fn add_assign(&mut self, other: Self) {
+        self.scope = self.scope.saturating_add(other.scope);
+        self.located = self.located.saturating_add(other.located);
+        self.entry_values = self.entry_values.saturating_add(other.entry_values);
+        self.sound = self.sound.saturating_add(other.sound);
+    }
+}
+
+/// Coverage of a kind of variables.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Group {
+    /// Sum over the variables whose scope has code.
+    pub coverage: Coverage,
+    /// Variables by the located part of their scope: none, (0, 10 %), [10 %, 20 %) to [90 %, 100 %), all.
+    pub histogram: [u64; HISTOGRAM],
+    /// The same without locations that need a value at the entry of the function.
+    pub without_entry_values: [u64; HISTOGRAM],
+    /// Variables in the histogram.
+    pub processed: u64,
+    /// Variables that the source declares.
+    pub count: u64,
+    /// Declared variables with the file and line of the declaration.
+    pub with_source: u64,
+    /// Declared variables with a type.
+    pub with_type: u64,
+    /// Declared variables with a location or a constant value.
+    pub with_location: u64,
+}
+
+impl Group {
+    pub(super) fn process(&mut self, one: Coverage) {
+        self.processed += 1;
+        self.histogram[Coverage::class(one.located, one.scope)] += 1;
+        let rest = one.located.saturating_sub(one.entry_values);
+        self.without_entry_values[Coverage::class(rest, one.scope)] += 1;
+    }
+
+    /// Counts a variable of an inlined instance that has no entry of its own.
+    pub(super) fn process_missing(&mut self) {
+        self.processed += 1;
+        self.histogram[0] += 1;
+    }
+}
+
+/// Coverage of a variable or parameter.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VariableCoverage {
+    /// Name; empty for a variable without a name.
+    pub name: String,
+    /// Whether it is a parameter.
+    pub is_parameter: bool,
+    /// Bytes of its scope.
+    pub coverage: Coverage,
+}
+
+/// Coverage of the variables of a function, including those of its inlined calls.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FunctionCoverage {
+    /// Name of the unit.
+    pub unit: Option<String>,
+    /// Name; empty for a function without a name.
+    pub name: String,
+    /// Sum over its variables.
+    pub coverage: Coverage,
+    /// Its variables whose scope has code.
+    pub variables: Vec<VariableCoverage>,
+}

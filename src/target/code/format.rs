@@ -1,0 +1,392 @@
+//! Formats of instructions: length, opcode and operand fields.
+
+use smallvec::SmallVec;
+
+use super::table::{Destinations, Format, Generation, Row};
+use super::{EXEC, InstructionSet, RegisterKind, VCC, Written};
+use crate::target::Wave;
+
+/// A decoded instruction.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Instruction {
+    /// Size in bytes.
+    pub bytes: u8,
+    /// Name, without the suffix of its encoding; `None` for an opcode that is not in the table.
+    pub name: Option<&'static str>,
+    /// Registers that it writes; `None` if they are not known.
+    pub writes: Option<SmallVec<[Written; 2]>>,
+    /// Vector register with an address in scratch, which it reads or writes.
+    pub scratch_address: Option<u16>,
+    /// First source operand, of scalar and vector arithmetic.
+    pub source: Option<Source>,
+    /// Second source operand, of the same.
+    pub second: Option<Source>,
+}
+
+/// Source operand of an instruction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    /// A register of 32 bits, or the first of several.
+    Register(RegisterKind, u16),
+    /// An integer.
+    Constant(i64),
+    /// Another operand: a fraction, a status bit, or memory.
+    Other,
+}
+
+/// Operand code of a literal after the instruction.
+const LITERAL: u32 = 255;
+/// Operand codes of a second word with modifiers.
+const SDWA: u32 = 249;
+const DPP: u32 = 250;
+const DPP8: [u32; 2] = [233, 234];
+
+/// Words of an instruction.
+struct Words<'b> {
+    bytes: &'b [u8],
+    first: u32,
+}
+
+impl Words<'_> {
+    /// Returns a word by its number; `None` beyond the bytes.
+    fn word(&self, number: usize) -> Option<u32> {
+        let bytes = self.bytes.get(4 * number..4 * number + 4)?;
+        Some(u32::from_le_bytes(bytes.try_into().ok()?))
+    }
+
+    /// Returns `bits` bits of the first word.
+    fn field(&self, first: u32, bits: u32) -> u32 {
+        self.first >> first & ((1 << bits) - 1)
+    }
+}
+
+/// Fields of an instruction of any format.
+struct Fields {
+    words: u8,
+    format: Option<(Format, u32)>,
+    destination: u32,
+    /// Second destination, a mask of the wave.
+    mask: Option<u32>,
+    returns: bool,
+    is_accumulator: bool,
+    /// Whether the destination is not what the opcode alone implies.
+    is_unknown: bool,
+    scratch_address: Option<u16>,
+    sources: [Option<u32>; 2],
+    /// Word with the literal, if a source has one.
+    literal: usize,
+}
+
+impl Fields {
+    fn new(words: u8, format: Format, opcode: u32, destination: u32) -> Self {
+        Self { format: Some((format, opcode)), destination, ..Self::unknown(words) }
+    }
+
+    fn unknown(words: u8) -> Self {
+        Self {
+            words,
+            format: None,
+            destination: 0,
+            mask: None,
+            returns: false,
+            is_accumulator: false,
+            is_unknown: false,
+            scratch_address: None,
+            sources: [None; 2],
+            literal: 1,
+        }
+    }
+}
+
+impl InstructionSet {
+    /// Decodes the instruction at the start of the bytes. `None` if the bytes end within it, or its length is unknown.
+    pub fn decode(&self, bytes: &[u8]) -> Option<Instruction> {
+        let first = u32::from_le_bytes(bytes.get(..4)?.try_into().ok()?);
+        let words = Words { bytes, first };
+        if let Some(dual) = self.dual(&words)? {
+            return Some(dual);
+        }
+        let fields = self.fields(&words)?;
+        bytes.get(..4 * usize::from(fields.words))?;
+        let row = fields.format.and_then(|(format, opcode)| self.tables.row(format, opcode));
+        let writes = row.and_then(|row| row.destinations).filter(|_| !fields.is_unknown);
+        let source = |code: Option<u32>| code.map(|code| self.source(code, words.word(fields.literal)));
+        Some(Instruction {
+            bytes: 4 * fields.words,
+            name: row.map(|row: Row| row.name),
+            writes: writes.map(|to| self.destinations(to, &fields)),
+            scratch_address: fields.scratch_address,
+            source: match fields.format {
+                // A number of 16 bits in the instruction.
+                Some((Format::SopK, _)) => Some(Source::Constant(i64::from(first as u16 as i16))),
+                _ => source(fields.sources[0]),
+            },
+            second: source(fields.sources[1]),
+        })
+    }
+
+    fn destinations(&self, to: Destinations, fields: &Fields) -> SmallVec<[Written; 2]> {
+        let mut all = SmallVec::new();
+        let mut add = |kind, first: u32, count| {
+            // Null, which no value is written to.
+            let null = if self.generation == Generation::Gfx11 { 124 } else { 125 };
+            if kind != RegisterKind::Scalar || first != null || self.generation == Generation::Gfx9 {
+                all.push(Written { kind, first: first as u16, count });
+            }
+        };
+        let mask = match self.wave {
+            Wave::W32 => 1,
+            Wave::W64 => 2,
+        };
+        if let Some((kind, count)) = to.field.filter(|_| !to.if_returned || fields.returns) {
+            let is_accumulator = self.has_fixed_accumulators || fields.is_accumulator;
+            let matrix = if is_accumulator { RegisterKind::Accumulator } else { RegisterKind::Vector };
+            let kind = match kind {
+                Some(RegisterKind::Vector) if fields.is_accumulator => RegisterKind::Accumulator,
+                kind => kind.unwrap_or(matrix),
+            };
+            add(kind, fields.destination, count);
+        }
+        if to.mask {
+            let mask_field = if to.field.is_some() { fields.mask } else { Some(fields.destination) };
+            add(RegisterKind::Scalar, mask_field.unwrap_or(VCC.into()), mask);
+        }
+        if to.vcc {
+            add(RegisterKind::Scalar, fields.mask.unwrap_or(VCC.into()), mask);
+        }
+        if to.exec {
+            add(RegisterKind::Scalar, EXEC.into(), mask);
+        }
+        all
+    }
+
+    fn source(&self, code: u32, literal: Option<u32>) -> Source {
+        match code {
+            0..=127 => Source::Register(RegisterKind::Scalar, code as u16),
+            128..=192 => Source::Constant(i64::from(code) - 128),
+            193..=208 => Source::Constant(192 - i64::from(code)),
+            LITERAL => literal.map_or(Source::Other, |word| Source::Constant(i64::from(word as i32))),
+            256..=511 => Source::Register(RegisterKind::Vector, (code - 256) as u16),
+            _ => Source::Other,
+        }
+    }
+
+    /// Decodes two operations in one instruction: format VOPD of gfx11. `Some(None)` if it is another format.
+    fn dual(&self, words: &Words<'_>) -> Option<Option<Instruction>> {
+        if self.generation != Generation::Gfx11 || words.field(26, 6) != 0b110010 {
+            return Some(None);
+        }
+        let second = words.word(1)?;
+        let (x, y) = (words.field(22, 4), words.field(17, 5));
+        let has_literal = words.field(0, 9) == LITERAL
+            || second & 0x1ff == LITERAL
+            || [x, y].into_iter().any(|opcode| matches!(opcode, 1 | 2));
+        let bytes = if has_literal { 12 } else { 8 };
+        words.bytes.get(..bytes)?;
+        let to_x = second >> 24;
+        // The second destination has the other parity.
+        let to_y = (second >> 17 & 0x7f) << 1 | (!to_x & 1);
+        let write = |first| Written { kind: RegisterKind::Vector, first: first as u16, count: 1 };
+        Some(Some(Instruction {
+            bytes: bytes as u8,
+            name: Some("v_dual"),
+            writes: Some([to_x, to_y].into_iter().map(write).collect()),
+            scratch_address: None,
+            source: None,
+            second: None,
+        }))
+    }
+
+    fn fields(&self, words: &Words<'_>) -> Option<Fields> {
+        use Generation::{Gfx9, Gfx10, Gfx11};
+        let (first, generation) = (words.first, self.generation);
+        if first >> 31 == 0 {
+            return self.vector(words);
+        }
+        if first >> 30 == 0b10 {
+            return Some(self.scalar(words));
+        }
+        let second = words.word(1)?;
+        Some(match (first >> 26, generation) {
+            (0b110000, Gfx9) | (0b111101, Gfx10 | Gfx11) => {
+                let mut fields = Fields::new(2, Format::Smem, words.field(18, 8), words.field(6, 7));
+                fields.returns = first >> if generation == Gfx11 { 14 } else { 16 } & 1 != 0;
+                fields
+            }
+            (0b110100, Gfx9) if first >> 23 == 0b1_1010_0111 => self.packed(words, second),
+            (0b110011, Gfx10 | Gfx11) if first >> 23 == 0b1_1001_1000 => self.packed(words, second),
+            (0b110100, Gfx9) | (0b110101, Gfx10 | Gfx11) => self.vop3(words, second),
+            // Interpolation: VINTRP, and VINTERP and LDSDIR of gfx11.
+            (0b110101, Gfx9) | (0b110010, Gfx10) => Fields::unknown(1),
+            (0b110011, Gfx11) if first >> 24 == 0b1100_1110 => Fields::unknown(1),
+            (0b110011, Gfx11) => Fields::unknown(2),
+            (0b110110, _) => {
+                let opcode = if generation == Gfx9 { words.field(17, 8) } else { words.field(18, 8) };
+                let mut fields = Fields::new(2, Format::Ds, opcode, second >> 24);
+                fields.is_accumulator = generation == Gfx9 && words.field(25, 1) != 0;
+                fields
+            }
+            (0b110111, _) => self.flat(words, second),
+            (0b111000, _) => self.buffer(words, second),
+            (0b110001, Gfx9) | (0b111110, Gfx10 | Gfx11) | (0b111010, _) => Fields::unknown(2),
+            // Images: addresses that are not contiguous take more words.
+            (0b111100, Gfx9) => Fields::unknown(2),
+            (0b111100, Gfx10) => Fields::unknown(2 + words.field(1, 2) as u8),
+            (0b111100, Gfx11) => Fields::unknown(2 + words.field(0, 1) as u8),
+            _ => return None,
+        })
+    }
+
+    /// Formats of scalar arithmetic and control.
+    fn scalar(&self, words: &Words<'_>) -> Fields {
+        let with_literal = |codes: &[u32]| 1 + u8::from(codes.contains(&LITERAL));
+        let (first, second) = (words.field(0, 8), words.field(8, 8));
+        let mut fields = match words.field(23, 9) {
+            0b1_0111_1101 => {
+                let mut fields =
+                    Fields::new(with_literal(&[first]), Format::Sop1, second, words.field(16, 7));
+                fields.sources = [Some(first), None];
+                fields
+            }
+            0b1_0111_1110 => Fields::new(with_literal(&[first, second]), Format::SopC, words.field(16, 7), 0),
+            0b1_0111_1111 => Fields::new(1, Format::SopP, words.field(16, 7), 0),
+            prefix if prefix >> 5 == 0b1011 => {
+                Fields::new(1, Format::SopK, prefix & 0x1f, words.field(16, 7))
+            }
+            prefix => {
+                let literal = with_literal(&[first, second]);
+                let mut fields = Fields::new(literal, Format::Sop2, prefix & 0x7f, words.field(16, 7));
+                fields.sources = [Some(first), Some(second)];
+                fields
+            }
+        };
+        let has_literal = |format, opcode| {
+            let row = self.tables.row(format, opcode);
+            row.is_some_and(|row| {
+                row.name == "s_setreg_imm32_b32"
+                    || row.name.starts_with("s_fmaak")
+                    || row.name.starts_with("s_fmamk")
+            })
+        };
+        if let Some((format @ (Format::SopK | Format::Sop2), opcode)) = fields.format
+            && has_literal(format, opcode)
+        {
+            fields.words = 2;
+        }
+        fields
+    }
+
+    /// Formats VOP1, VOP2 and VOPC.
+    fn vector(&self, words: &Words<'_>) -> Option<Fields> {
+        let (opcode, source) = (words.field(25, 6), words.field(0, 9));
+        let mut fields = match opcode {
+            0b111111 => Fields::new(1, Format::Vop1, words.field(9, 8), words.field(17, 8)),
+            0b111110 => Fields::new(1, Format::VopC, words.field(17, 8), 0),
+            _ => Fields::new(1, Format::Vop2, opcode, words.field(17, 8)),
+        };
+        fields.sources = [Some(source), (opcode < 0b111110).then(|| 256 + words.field(9, 8))];
+        let has_modifiers = match source {
+            SDWA => self.generation != Generation::Gfx11,
+            DPP => true,
+            _ => DPP8.contains(&source) && self.generation != Generation::Gfx9,
+        };
+        if has_modifiers {
+            let second = words.word(1)?;
+            fields.sources = [None; 2];
+            if source == SDWA && opcode == 0b111110 && second >> 15 & 1 != 0 {
+                fields.mask = Some(second >> 8 & 0x7f);
+            }
+        }
+        let row = fields.format.and_then(|(format, opcode)| self.tables.row(format, opcode));
+        let is_literal = |name: &str| {
+            ["v_madmk", "v_madak", "v_fmamk", "v_fmaak"].iter().any(|start| name.starts_with(start))
+        };
+        let needs_literal =
+            matches!(fields.format, Some((Format::Vop2, _))) && row.is_some_and(|row| is_literal(row.name));
+        if source == LITERAL || has_modifiers || needs_literal {
+            fields.words = 2;
+        }
+        // Bit 7 of a destination of 16 bits selects the half of the register. Older encoders wrote registers above 127.
+        if self.generation == Generation::Gfx11
+            && fields.destination >= 128
+            && row.is_some_and(|row| row.name.ends_with("16"))
+        {
+            fields.is_unknown = row.is_some_and(|row| row.name != "v_mov_b16");
+            fields.destination &= 0x7f;
+        }
+        Some(fields)
+    }
+
+    fn has_literal(&self, second: u32) -> bool {
+        let is_literal = |from: u32| second >> from & 0x1ff == LITERAL;
+        self.generation != Generation::Gfx9 && (is_literal(0) || is_literal(9) || is_literal(18))
+    }
+
+    fn vop3(&self, words: &Words<'_>, second: u32) -> Fields {
+        let source = second & 0x1ff;
+        let has_modifiers = self.generation == Generation::Gfx11 && (source == DPP || DPP8.contains(&source));
+        let length = 2 + u8::from(has_modifiers || self.has_literal(second));
+        let mut fields = Fields::new(length, Format::Vop3, words.field(16, 10), words.field(0, 8));
+        fields.mask = Some(words.field(8, 7));
+        fields.sources = [Some(source).filter(|_| !has_modifiers), Some(second >> 9 & 0x1ff)];
+        fields.literal = 2;
+        fields
+    }
+
+    fn packed(&self, words: &Words<'_>, second: u32) -> Fields {
+        let source = second & 0x1ff;
+        let has_modifiers = self.generation == Generation::Gfx11 && (source == DPP || DPP8.contains(&source));
+        let length = 2 + u8::from(has_modifiers || self.has_literal(second));
+        let opcode = words.field(16, 7);
+        let mut fields = Fields::new(length, Format::Vop3P, opcode, words.field(0, 8));
+        // Matrix operations of gfx90a and later choose the file of the result.
+        let is_matrix = self.generation == Generation::Gfx9 && opcode >= 0x40;
+        fields.is_accumulator = is_matrix && words.field(15, 1) != 0;
+        fields
+    }
+
+    fn flat(&self, words: &Words<'_>, second: u32) -> Fields {
+        let is_gfx11 = self.generation == Generation::Gfx11;
+        let segment = if is_gfx11 { words.field(16, 2) } else { words.field(14, 2) };
+        let format = match segment {
+            0 => Format::Flat,
+            1 => Format::Scratch,
+            _ => Format::Global,
+        };
+        let mut fields = Fields::new(2, format, words.field(18, 7), second >> 24);
+        fields.returns = if is_gfx11 { words.field(14, 1) } else { words.field(16, 1) } != 0;
+        fields.is_accumulator = self.generation == Generation::Gfx9 && second >> 23 & 1 != 0;
+        // Bit 13 of gfx9 and gfx10 moves data to LDS.
+        let is_to_lds = !self.has_scratch_address_bit && words.field(13, 1) != 0;
+        fields.is_unknown = self.generation < Generation::Gfx11 && is_to_lds && segment != 0;
+        let has_vector_address = match self.generation {
+            _ if self.has_scratch_address_bit => words.field(13, 1) != 0,
+            Generation::Gfx11 => second >> 23 & 1 != 0,
+            Generation::Gfx10 => second >> 16 & 0x7f == 0x7d || second >> 16 & 0x7f == 0x7f,
+            Generation::Gfx9 => second >> 16 & 0x7f == 0x7f,
+        };
+        if segment == 1 && has_vector_address {
+            fields.scratch_address = Some((second & 0xff) as u16);
+        }
+        fields
+    }
+
+    fn buffer(&self, words: &Words<'_>, second: u32) -> Fields {
+        let is_gfx11 = self.generation == Generation::Gfx11;
+        let opcode = if is_gfx11 { words.field(18, 8) } else { words.field(18, 7) };
+        let mut fields = Fields::new(2, Format::MuBuf, opcode, second >> 8 & 0xff);
+        fields.returns = words.field(14, 1) != 0;
+        let (has_offset, has_status) = match is_gfx11 {
+            true => (second >> 22 & 1 != 0, second >> 21 & 1 != 0),
+            false => (words.field(12, 1) != 0, second >> 23 & 1 != 0 && self.generation == Generation::Gfx10),
+        };
+        // Data goes to LDS, or a status follows the data.
+        fields.is_unknown = has_status || !is_gfx11 && words.field(16, 1) != 0;
+        fields.is_accumulator = self.generation == Generation::Gfx9 && second >> 23 & 1 != 0;
+        // Scratch is a buffer whose descriptor is in the first registers of the wave.
+        if has_offset {
+            fields.scratch_address = Some((second & 0xff) as u16);
+        }
+        fields
+    }
+}

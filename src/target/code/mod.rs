@@ -1,0 +1,76 @@
+//! Instructions of AMD GPUs from gfx9 to gfx11, as far as the registers that they write.
+//!
+//! Formats and opcodes are those of the instruction set manuals; `gfx9.txt`, `gfx10.txt` and `gfx11.txt` have a line for
+//! each opcode: its number, its destinations, its name. An encoding that is not in them has no known destinations, which
+//! is different from an instruction without destinations.
+
+mod format;
+mod table;
+
+use super::{Gfx, Wave};
+pub use format::{Instruction, Source};
+use table::{Generation, Tables};
+
+/// Kind of a register in the operand of an instruction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum RegisterKind {
+    /// Scalar registers by the number in the encoding: `s0` is 0, `vcc` 106, `exec` 126.
+    Scalar,
+    /// Vector registers.
+    Vector,
+    /// Accumulation registers.
+    Accumulator,
+}
+
+/// Number of `vcc_lo` among scalar operands.
+pub const VCC: u16 = 106;
+/// Number of `exec_lo` among scalar operands.
+pub const EXEC: u16 = 126;
+
+/// Consecutive registers of 32 bits, of each lane for a vector register, that an instruction writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Written {
+    /// Kind of the registers.
+    pub kind: RegisterKind,
+    /// Number of the first.
+    pub first: u16,
+    /// Number of registers.
+    pub count: u16,
+}
+
+impl Written {
+    /// Whether a register is among them.
+    pub fn contains(&self, kind: RegisterKind, number: u16) -> bool {
+        self.kind == kind && number.wrapping_sub(self.first) < self.count
+    }
+}
+
+/// Decoder of the instructions of a processor.
+#[derive(Debug, Clone, Copy)]
+pub struct InstructionSet {
+    tables: &'static Tables,
+    generation: Generation,
+    wave: Wave,
+    /// Whether matrix results are in accumulation registers without a bit for it: gfx908.
+    has_fixed_accumulators: bool,
+    /// Whether bit 13 of a scratch instruction selects a vector address: gfx94x and gfx950.
+    has_scratch_address_bit: bool,
+}
+
+impl InstructionSet {
+    /// Returns the instruction set of a processor, for waves of a size. `None` for processors after gfx11.
+    pub fn of(gfx: Gfx, wave: Wave) -> Option<Self> {
+        let name = gfx.name();
+        let generation = match name {
+            _ if name.starts_with("gfx9") => Generation::Gfx9,
+            _ if name.starts_with("gfx10") => Generation::Gfx10,
+            _ if name.starts_with("gfx11") => Generation::Gfx11,
+            _ => return None,
+        };
+        let has_fixed_accumulators = name == "gfx908";
+        let has_scratch_address_bit =
+            ["gfx94", "gfx950", "gfx9-4"].iter().any(|start| name.starts_with(start));
+        let tables = table::of(generation);
+        Some(Self { tables, generation, wave, has_fixed_accumulators, has_scratch_address_bit })
+    }
+}

@@ -1,0 +1,129 @@
+//! The tables of opcodes.
+
+use std::sync::OnceLock;
+
+use super::RegisterKind;
+
+/// Processors with common encodings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Generation {
+    Gfx9,
+    Gfx10,
+    Gfx11,
+}
+
+/// Formats whose opcodes are in the tables, by their names there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Format {
+    Sop2,
+    SopK,
+    Sop1,
+    SopC,
+    SopP,
+    Smem,
+    Vop2,
+    Vop1,
+    VopC,
+    Vop3,
+    Vop3P,
+    Ds,
+    Flat,
+    Scratch,
+    Global,
+    MuBuf,
+}
+
+const NAMES: [&str; 16] = [
+    "sop2", "sopk", "sop1", "sopc", "sopp", "smem", "vop2", "vop1", "vopc", "vop3", "vop3p", "ds", "flat",
+    "scratch", "global", "mubuf",
+];
+
+/// Destinations of an opcode.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Destinations {
+    /// Kind and number of the registers in the destination field; `None` in the field of a matrix result.
+    pub(super) field: Option<(Option<RegisterKind>, u16)>,
+    /// Whether the field counts only if the instruction returns a value.
+    pub(super) if_returned: bool,
+    /// Whether a mask of the wave is written: in the destination field, or in the second one if there is a `field`.
+    pub(super) mask: bool,
+    /// Whether `vcc` is written without a field.
+    pub(super) vcc: bool,
+    /// Whether `exec` is written without a field.
+    pub(super) exec: bool,
+}
+
+/// An opcode.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Row {
+    pub(super) name: &'static str,
+    /// `None` where the destination depends on the contents of registers.
+    pub(super) destinations: Option<Destinations>,
+}
+
+/// Opcodes by format and number.
+#[derive(Debug)]
+pub(super) struct Tables([Vec<Option<Row>>; NAMES.len()]);
+
+impl Tables {
+    pub(super) fn row(&self, format: Format, opcode: u32) -> Option<Row> {
+        self.0[format as usize].get(opcode as usize).copied().flatten()
+    }
+}
+
+/// Returns the tables of a generation. The text is read once.
+pub(super) fn of(generation: Generation) -> &'static Tables {
+    static TABLES: [OnceLock<Tables>; 3] = [const { OnceLock::new() }; 3];
+    let text = match generation {
+        Generation::Gfx9 => include_str!("gfx9.txt"),
+        Generation::Gfx10 => include_str!("gfx10.txt"),
+        Generation::Gfx11 => include_str!("gfx11.txt"),
+    };
+    TABLES[generation as usize].get_or_init(|| read(text))
+}
+
+fn read(text: &'static str) -> Tables {
+    let mut tables = [const { Vec::new() }; NAMES.len()];
+    let mut format = 0;
+    for line in text.lines() {
+        let mut words = line.split(' ');
+        let (Some(first), Some(codes), Some(name)) = (words.next(), words.next(), words.next()) else {
+            format = NAMES.iter().position(|name| *name == line).unwrap_or(format);
+            continue;
+        };
+        let Ok(opcode) = first.parse::<usize>() else { continue };
+        let rows: &mut Vec<Option<Row>> = &mut tables[format];
+        rows.resize(rows.len().max(opcode + 1), None);
+        rows[opcode] = Some(Row { name, destinations: destinations(codes) });
+    }
+    Tables(tables)
+}
+
+/// Reads the destinations of a line: `-` for none, `?` for unknown ones, or parts joined by `+`: `s2` for two scalar
+/// registers, `v` for vector, `a` for accumulation and `w` for matrix registers, with `*` if only a returned value
+/// counts; `mask`; and `vcc` and `exec`, which are implied.
+fn destinations(codes: &str) -> Option<Destinations> {
+    let mut all = Destinations::default();
+    for code in codes.split('+') {
+        match code {
+            "-" => {}
+            "?" => return None,
+            "mask" => all.mask = true,
+            "vcc" => all.vcc = true,
+            "exec" => all.exec = true,
+            _ => {
+                let kind = match code.as_bytes().first()? {
+                    b's' => Some(RegisterKind::Scalar),
+                    b'v' => Some(RegisterKind::Vector),
+                    b'a' => Some(RegisterKind::Accumulator),
+                    b'w' => None,
+                    _ => return None,
+                };
+                let count = code.get(1..)?;
+                all.if_returned = count.ends_with('*');
+                all.field = Some((kind, count.trim_end_matches('*').parse().ok()?));
+            }
+        }
+    }
+    Some(all)
+}

@@ -1,0 +1,226 @@
+//! Division of storage, values and variables at the bits at which some statement divides them.
+
+use hashbrown::HashMap;
+
+use super::code::{Code, EffectKind, Source, ValueId};
+use super::place::{Place, Storage};
+
+/// Storage or value to divide into parts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Whole {
+    Storage(u32),
+    Value(u32),
+    Variable(u32),
+}
+
+/// Consecutive bits.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Piece {
+    pub(super) of: Whole,
+    pub(super) from: i64,
+    pub(super) bits: i64,
+}
+
+/// Wholes and their parts. The parts of a kind are numbered consecutively.
+#[derive(Debug, Default)]
+pub(super) struct Cuts {
+    pub(super) storages: Vec<Storage>,
+    ids: HashMap<Storage, u32>,
+    /// First bit and end of each storage that is used.
+    bounds: Vec<(i64, i64)>,
+    /// Sorted cuts between the first bit and the end, for each whole with cuts.
+    inner: HashMap<Whole, Vec<i64>>,
+    /// The first part of each storage, value and variable, and their total.
+    first: [Vec<u32>; 3],
+}
+
+impl Cuts {
+    /// Divides all that the code uses.
+    pub(super) fn new(code: &Code) -> Self {
+        let mut cuts = Self::default();
+        for place in &code.places {
+            let next = cuts.storages.len() as u32;
+            let id = *cuts.ids.entry(place.of).or_insert(next);
+            let (from, end) = (place.from, place.from + i64::from(place.bits.unwrap_or(32)));
+            if id == next {
+                cuts.storages.push(place.of);
+                cuts.bounds.push((from, end));
+            }
+            let bounds = &mut cuts.bounds[id as usize];
+            *bounds = (from.min(bounds.0), end.max(bounds.1));
+        }
+        while cuts.round(code) {}
+        let counts = [cuts.storages.len(), code.values.len(), code.variables.len()];
+        for (kind, count) in counts.into_iter().enumerate() {
+            let mut next = 0;
+            for index in 0..=count as u32 {
+                cuts.first[kind].push(next);
+                let of = [Whole::Storage, Whole::Value, Whole::Variable][kind](index);
+                next += 1 + cuts.inner.get(&of).map_or(0, |inner| inner.len() as u32);
+            }
+        }
+        cuts
+    }
+
+    /// Returns the number of parts of storage, of values and of variables.
+    pub(super) fn counts(&self) -> [u32; 3] {
+        [0, 1, 2].map(|kind: usize| self.first[kind].last().copied().unwrap_or(0))
+    }
+
+    /// Cuts both sides of each statement where one is cut. Returns whether anything was.
+    fn round(&mut self, code: &Code) -> bool {
+        let mut changed = false;
+        let mut relate = |cuts: &mut Self, a: &[Piece], b: &[Piece]| {
+            each_pair(a, b, |a, b| {
+                for at in [0, a.bits] {
+                    changed |= cuts.cut(code, a.of, a.from + at) | cuts.cut(code, b.of, b.from + at);
+                }
+                for (a, b) in [(a, b), (b, a)] {
+                    let Some(inner) = cuts.inner.get(&a.of) else { continue };
+                    let inside = inner.iter().filter(|&&at| at > a.from && at < a.from + a.bits);
+                    let inside: Vec<i64> = inside.copied().collect();
+                    for at in inside {
+                        changed |= cuts.cut(code, b.of, b.from + (at - a.from));
+                    }
+                }
+            });
+        };
+        for effect in code.entries.iter().chain(&code.effects) {
+            let to = self.pieces(code, effect.to);
+            match effect.kind {
+                EffectKind::Define(value) | EffectKind::Redefine(value) => {
+                    relate(self, &to, &[whole(code, value)]);
+                }
+                EffectKind::Copy | EffectKind::CopyUniform => {
+                    let from = self.pieces(code, effect.from);
+                    relate(self, &to, &from);
+                }
+                EffectKind::Move(value) => {
+                    let from = self.pieces(code, effect.from);
+                    relate(self, &to, &from);
+                    relate(self, &from, &[whole(code, value)]);
+                }
+                // Against itself: at both ends.
+                EffectKind::Clobber => relate(self, &to, &to),
+            }
+        }
+        for &(_, parameter, value) in &code.incoming {
+            relate(self, &[whole(code, parameter)], &[whole(code, value)]);
+        }
+        for assigned in &code.assigned {
+            let (from, bits) = assigned.bits.unwrap_or((0, code.variables[assigned.variable as usize]));
+            let of = Whole::Variable(assigned.variable);
+            let piece = Piece { of, from: from.into(), bits: bits.into() };
+            match assigned.source {
+                Source::Value(value) => relate(self, &[piece], &[whole(code, value)]),
+                Source::Contents(places) => {
+                    let from = self.pieces(code, places);
+                    relate(self, &[piece], &from);
+                }
+                Source::Variable(other, first) => {
+                    let of = Whole::Variable(other);
+                    relate(self, &[piece], &[Piece { of, from: first.into(), bits: piece.bits }]);
+                }
+                Source::Nothing => {}
+            }
+        }
+        changed
+    }
+
+    fn cut(&mut self, code: &Code, of: Whole, at: i64) -> bool {
+        let (start, end) = self.bounds(code, of);
+        if at <= start || at >= end {
+            return false;
+        }
+        let inner = self.inner.entry(of).or_default();
+        match inner.binary_search(&at) {
+            Ok(_) => false,
+            Err(index) => {
+                inner.insert(index, at);
+                true
+            }
+        }
+    }
+
+    fn bounds(&self, code: &Code, of: Whole) -> (i64, i64) {
+        match of {
+            Whole::Storage(id) => self.bounds[id as usize],
+            Whole::Value(id) => (0, code.values[id as usize].bits.into()),
+            Whole::Variable(id) => (0, code.variables[id as usize].into()),
+        }
+    }
+
+    pub(super) fn pieces(&self, code: &Code, places: (u32, u32)) -> Vec<Piece> {
+        let places = &code.places[places.0 as usize..places.1 as usize];
+        places.iter().map(|place| self.piece(place)).collect()
+    }
+
+    fn piece(&self, place: &Place) -> Piece {
+        let id = self.ids.get(&place.of).copied().unwrap_or(0);
+        Piece { of: Whole::Storage(id), from: place.from, bits: place.bits.unwrap_or(32).into() }
+    }
+
+    /// Returns the parts that begin in some bits, which begin and end at cuts.
+    pub(super) fn parts(&self, piece: Piece) -> core::ops::Range<u32> {
+        let (kind, id) = of(piece.of);
+        let first = self.first[kind][id as usize];
+        let Some(inner) = self.inner.get(&piece.of) else { return first..first + 1 };
+        // The part that begins at the n-th cut is the n-th after the first.
+        let start = inner.partition_point(|&at| at <= piece.from) as u32;
+        let end = inner.partition_point(|&at| at < piece.from + piece.bits) as u32;
+        first + start..first + end + 1
+    }
+
+    /// Returns the bits of a whole's parts, in order.
+    pub(super) fn all(&self, code: &Code, whole: Whole) -> Vec<(u32, i64, i64)> {
+        let (kind, id) = of(whole);
+        let (start, end) = self.bounds(code, whole);
+        let inner = self.inner.get(&whole).map_or(&[][..], |inner| inner);
+        let starts = core::iter::once(start).chain(inner.iter().copied());
+        let ends = inner.iter().copied().chain([end]);
+        let first = self.first[kind][id as usize];
+        starts.zip(ends).zip(first..).map(|((from, end), part)| (part, from, end - from)).collect()
+    }
+
+    pub(super) fn storage(&self, of: Storage) -> Option<u32> {
+        self.ids.get(&of).copied()
+    }
+}
+
+fn of(whole: Whole) -> (usize, u32) {
+    match whole {
+        Whole::Storage(id) => (0, id),
+        Whole::Value(id) => (1, id),
+        Whole::Variable(id) => (2, id),
+    }
+}
+
+pub(super) fn whole(code: &Code, value: ValueId) -> Piece {
+    Piece { of: Whole::Value(value.0), from: 0, bits: code.values[value.0 as usize].bits.into() }
+}
+
+/// Calls `each` with pieces of equal size, as far as both lists reach.
+pub(super) fn each_pair(a: &[Piece], b: &[Piece], mut each: impl FnMut(Piece, Piece)) {
+    let (mut a, mut b) = (a.iter().copied(), b.iter().copied());
+    let (mut one, mut two) = (a.next(), b.next());
+    while let (Some(first), Some(second)) = (one, two) {
+        let bits = first.bits.min(second.bits);
+        each(Piece { bits, ..first }, Piece { bits, ..second });
+        let rest = |piece: Piece| Piece { from: piece.from + bits, bits: piece.bits - bits, ..piece };
+        one = if first.bits > bits { Some(rest(first)) } else { a.next() };
+        two = if second.bits > bits { Some(rest(second)) } else { b.next() };
+    }
+}
+
+/// Returns the pieces behind the first `bits` bits.
+pub(super) fn behind(pieces: &[Piece], mut bits: i64) -> Vec<Piece> {
+    let mut rest = Vec::new();
+    for piece in pieces {
+        let skipped = bits.min(piece.bits);
+        bits -= skipped;
+        if skipped < piece.bits {
+            rest.push(Piece { from: piece.from + skipped, bits: piece.bits - skipped, ..*piece });
+        }
+    }
+    rest
+}

@@ -1,0 +1,503 @@
+//! Statements about code that the crate `regalloc2` allocated.
+//!
+//! [`add`] takes operands, moves, clobbers and block parameters from the function and the allocator's output. The
+//! compiler adds what it alone knows: the pcs and places of a [`Machine`], arguments ([`Code::entry`]), and assignments
+//! ([`Code::assign`]).
+
+use core::ops::{Index, Range};
+
+use ::regalloc2::{
+    Allocation, Block, Edit, Function, Inst, InstPosition, Operand, OperandKind, Output, RegClass, SpillSlot,
+    VReg,
+};
+use indexmap::IndexMap;
+
+use super::{Code, Instruction, Place, Places, ValueId};
+use crate::build::BlockId;
+use crate::error::{At, Error, ErrorKind, Result};
+use crate::op::Reg;
+use crate::target::Target;
+
+/// The machine code of a function, after the compiler has encoded it.
+pub trait Machine {
+    /// Returns the half-open pcs of an instruction, in bytes from the start of the function. They are empty where no
+    /// machine instruction was encoded.
+    fn inst(&self, inst: Inst) -> Range<u64>;
+
+    /// Returns the half-open pcs of `Output::edits[edit]`.
+    fn edit(&self, edit: usize) -> Range<u64>;
+
+    /// Returns the places of a register or spill slot that contains a value of a class.
+    fn places(&self, at: Allocation, class: RegClass) -> Places;
+
+    /// Whether the move `Output::edits[edit]` is executed for lanes that are not active, too.
+    fn all_lanes(&self, edit: usize) -> bool;
+
+    /// Whether the pcs are of one machine instruction, so that no wave stops between them. By default, those of the
+    /// shortest instruction of the target are.
+    fn is_single(&self, _pcs: &Range<u64>) -> bool {
+        false
+    }
+
+    /// Returns the index of the operand that the instruction does nothing but copy to its one definition: a move of the
+    /// compiler's own, masked or not.
+    fn copied(&self, _inst: Inst) -> Option<usize> {
+        None
+    }
+
+    /// Whether an instruction is executed for lanes that are not active, too.
+    fn is_whole_wave(&self, _inst: Inst) -> bool {
+        false
+    }
+}
+
+/// The values of virtual registers.
+#[derive(Debug, Clone)]
+pub struct Values(Vec<ValueId>);
+
+impl Values {
+    /// Returns the value of a virtual register.
+    pub fn get(&self, register: VReg) -> Option<ValueId> {
+        self.0.get(register.vreg()).copied()
+    }
+}
+
+impl Index<VReg> for Values {
+    type Output = ValueId;
+
+    /// Returns the value of a virtual register.
+    ///
+    /// # Panics
+    /// The function has the register.
+    fn index(&self, register: VReg) -> &ValueId {
+        &self.0[register.vreg()]
+    }
+}
+
+/// Adds operands, moves, clobbers and block parameters of a function that is allocated.
+///
+/// A block begins and ends in the block of the control flow that contains its pcs. Blocks without code are passed
+/// through: what they pass on comes from the blocks before. Virtual registers that no encoded instruction defines have
+/// no value yet; arguments get one by [`Code::entry`].
+///
+/// # Errors
+/// The errors of [`Instruction::define`], [`Instruction::copy`] and [`Code::incoming`]; and
+/// [`ErrorKind::BadArgument`] where a block is outside of the control flow, or has parameters and begins within one of its
+/// blocks.
+pub fn add(
+    code: &mut Code,
+    function: &impl Function,
+    output: &Output,
+    machine: &impl Machine,
+) -> Result<Values> {
+    let blocks = Blocks::new(code, function, output, machine);
+    let bits = bits(code, function, output, machine)?;
+    let edges = Edges { function, blocks: &blocks };
+    let values = values(code, &edges, &bits)?;
+    let step = u64::from(code.target.min_instruction_bytes());
+    let adder = Adder { function, output, machine, values: &values, step };
+    for inst in 0..function.num_insts() {
+        adder.inst(code, Inst::new(inst))?;
+    }
+    for edit in 0..output.edits.len() {
+        adder.edit(code, edit)?;
+    }
+    Ok(values)
+}
+
+/// The pcs of each block: those of its instructions and moves.
+struct Blocks {
+    pcs: Vec<Range<u64>>,
+    /// Blocks of the control flow, by their first pc.
+    flow: Vec<(u64, u64, BlockId)>,
+}
+
+impl Blocks {
+    fn new(code: &Code, function: &impl Function, output: &Output, machine: &impl Machine) -> Self {
+        let mut pcs = vec![0..0; function.num_blocks()];
+        let mut add = |block: usize, more: Range<u64>| {
+            if !more.is_empty() {
+                let known: &mut Range<u64> = &mut pcs[block];
+                let start = if known.is_empty() { more.start } else { known.start.min(more.start) };
+                *known = start..known.end.max(more.end);
+            }
+        };
+        for block in 0..function.num_blocks() {
+            let insts = function.block_insns(Block::new(block));
+            insts.iter().for_each(|inst| add(block, machine.inst(inst)));
+            let first = output.edits.partition_point(|(at, _)| at.inst() < insts.first());
+            let edits = output.edits[first..].iter().enumerate();
+            for (index, _) in edits.take_while(|(_, (at, _))| at.inst() <= insts.last()) {
+                add(block, machine.edit(first + index));
+            }
+        }
+        let each = code.flow.blocks.iter().enumerate();
+        let mut flow: Vec<_> = each.map(|(id, pcs)| (pcs.start, pcs.end, BlockId(id))).collect();
+        flow.sort_unstable();
+        Self { pcs, flow }
+    }
+
+    fn has_code(&self, block: Block) -> bool {
+        !self.pcs[block.index()].is_empty()
+    }
+
+    /// Returns the block of the control flow that contains a pc, and its first pc.
+    fn at(&self, pc: u64) -> Result<(u64, BlockId)> {
+        let after = self.flow.partition_point(|&(start, ..)| start <= pc);
+        let found = self.flow[..after].last().filter(|&&(_, end, _)| pc < end);
+        let missing = || Error::bad_argument("an instruction is in a block of the control flow");
+        let (start, _, id) = found.ok_or_else(|| at(missing(), pc..pc + 1))?;
+        Ok((*start, *id))
+    }
+
+    /// Returns the block of the control flow that a block begins.
+    fn begun(&self, block: Block) -> Result<BlockId> {
+        let pcs = self.pcs[block.index()].clone();
+        let (start, id) = self.at(pcs.start)?;
+        if start != pcs.start {
+            let what = "a block with parameters begins a block of the control flow, which";
+            return Err(at(Error::bad_argument(format!("{what} begins at {start:#x}")), pcs));
+        }
+        Ok(id)
+    }
+
+    fn left(&self, block: Block) -> Result<BlockId> {
+        Ok(self.at(self.pcs[block.index()].end - 1)?.1)
+    }
+}
+
+fn at(error: Error, pcs: Range<u64>) -> Error {
+    error.or_at(At { pcs: Some(pcs), ..At::default() })
+}
+
+fn operands<'a>(
+    function: &'a impl Function,
+    output: &'a Output,
+    inst: Inst,
+) -> impl Iterator<Item = (Operand, Allocation)> + Clone {
+    let operands = function.inst_operands(inst).iter().copied();
+    let all = operands.zip(output.inst_allocs(inst).iter().copied());
+    all.filter(|(operand, _)| operand.as_fixed_nonallocatable().is_none())
+}
+
+/// Returns the size of each virtual register in bits: that of its places, or of what it receives.
+fn bits(
+    code: &mut Code,
+    function: &impl Function,
+    output: &Output,
+    machine: &impl Machine,
+) -> Result<Vec<u32>> {
+    let mut bits = vec![0u32; function.num_vregs()];
+    for inst in (0..function.num_insts()).map(Inst::new) {
+        for (operand, to) in operands(function, output, inst) {
+            let Some(bits) = bits.get_mut(operand.vreg().vreg()) else { continue };
+            let is_def = operand.kind() == OperandKind::Def;
+            if (*bits == 0 || is_def) && to.is_some() {
+                let places = machine.places(to, operand.class());
+                let size = places.iter().map(|&place| code.size(place)).sum::<Result<u32>>();
+                let size = size.map_err(|error| at(error, machine.inst(inst)))?;
+                *bits = if size == 0 { *bits } else { size };
+            }
+        }
+    }
+    // Registers that are only passed on.
+    let mut is_changed = true;
+    while core::mem::take(&mut is_changed) {
+        for block in (0..function.num_blocks()).map(Block::new) {
+            for (index, &to) in function.block_succs(block).iter().enumerate() {
+                let last = function.block_insns(block).last();
+                let given = function.branch_blockparams(block, last, index);
+                for (&given, &parameter) in given.iter().zip(function.block_params(to)) {
+                    let [a, b] = [given, parameter].map(|register| register.vreg());
+                    let (Some(&one), Some(&two)) = (bits.get(a), bits.get(b)) else { continue };
+                    is_changed |= (one == 0) != (two == 0);
+                    (bits[a], bits[b]) = (if one == 0 { two } else { one }, if two == 0 { one } else { two });
+                }
+            }
+        }
+    }
+    bits.iter_mut().filter(|bits| **bits == 0).for_each(|bits| *bits = 32);
+    Ok(bits)
+}
+
+/// What blocks pass to others.
+struct Edges<'a, F> {
+    function: &'a F,
+    blocks: &'a Blocks,
+}
+
+impl<F: Function> Edges<'_, F> {
+    /// Returns the blocks with code from which a lane comes to a block, and what it brings for each parameter.
+    fn sources(&self, block: Block) -> Vec<(Block, Vec<VReg>)> {
+        let function = self.function;
+        let mut found = Vec::new();
+        // Blocks without code, what they pass on, and how many of them are between.
+        let mut open: Vec<(Block, Vec<VReg>, usize)> = Vec::new();
+        let parameters = function.block_params(block);
+        if !parameters.is_empty() {
+            open.push((block, parameters.to_vec(), 0));
+        }
+        while let Some((to, wanted, depth)) = open.pop() {
+            let parameters = function.block_params(to);
+            for &from in function.block_preds(to) {
+                let last = function.block_insns(from).last();
+                let edges = function.block_succs(from).iter().enumerate();
+                for (index, _) in edges.filter(|&(_, &other)| other == to) {
+                    let given = function.branch_blockparams(from, last, index);
+                    let of = |register: VReg| {
+                        let at = parameters.iter().position(|parameter| *parameter == register);
+                        at.and_then(|at| given.get(at)).copied().unwrap_or(register)
+                    };
+                    let given: Vec<VReg> = wanted.iter().map(|&register| of(register)).collect();
+                    match self.blocks.has_code(from) || from == function.entry_block() {
+                        true => found.push((from, given)),
+                        // A loop without code runs forever.
+                        false if depth < function.num_blocks() => open.push((from, given, depth + 1)),
+                        false => {}
+                    }
+                }
+            }
+        }
+        found.retain(|(from, _)| self.blocks.has_code(*from));
+        found.sort_by_key(|(from, _)| from.index());
+        found.dedup();
+        found
+    }
+
+    /// Returns the block with code that begins where a block does, if nothing else leads there.
+    fn begun(&self, block: Block) -> Option<Block> {
+        let mut at = block;
+        for _ in 0..self.function.num_blocks() {
+            if self.blocks.has_code(at) {
+                return Some(at);
+            }
+            match self.function.block_succs(at) {
+                [next] if self.function.block_preds(*next).len() == 1 => at = *next,
+                _ => return None,
+            }
+        }
+        None
+    }
+}
+
+/// Adds the values of all registers, and what block parameters receive.
+fn values(code: &mut Code, edges: &Edges<'_, impl Function>, bits: &[u32]) -> Result<Values> {
+    let function = edges.function;
+    // Each register, and the register that it is equal to.
+    let mut same: Vec<Option<VReg>> = vec![None; bits.len()];
+    let mut merged: IndexMap<usize, BlockId> = IndexMap::new();
+    let mut received: Vec<(BlockId, usize, Option<VReg>)> = Vec::new();
+    for block in (0..function.num_blocks()).map(Block::new) {
+        let sources = edges.sources(block);
+        let Some(begun) = edges.begun(block).filter(|_| !sources.is_empty()) else { continue };
+        for (index, &parameter) in function.block_params(block).iter().enumerate() {
+            let given: Vec<(Block, VReg)> =
+                sources.iter().map(|(from, given)| (*from, given[index])).collect();
+            if let [(_, one)] = given[..] {
+                same[parameter.vreg()] = Some(one);
+                continue;
+            }
+            merged.insert(parameter.vreg(), edges.blocks.begun(begun)?);
+            for group in given.chunk_by(|a, b| a.0 == b.0) {
+                // Ways through blocks without code bring different values: it is not known which.
+                let one = (group.len() == 1).then_some(group[0].1);
+                received.push((edges.blocks.left(group[0].0)?, parameter.vreg(), one));
+            }
+        }
+    }
+    let represented = |register: usize| {
+        let mut at = register;
+        for _ in 0..bits.len() {
+            match same[at] {
+                Some(next) if next.vreg() < bits.len() => at = next.vreg(),
+                _ => break,
+            }
+        }
+        at
+    };
+    let mut values: Vec<Option<ValueId>> = vec![None; bits.len()];
+    for register in 0..bits.len() {
+        let one = represented(register);
+        let value = values[one].unwrap_or_else(|| match merged.get(&one) {
+            Some(&block) => code.merged(block, bits[one]),
+            None => code.value(bits[one]),
+        });
+        (values[one], values[register]) = (Some(value), Some(value));
+    }
+    let values = Values(values.into_iter().flatten().collect());
+    for (from, parameter, given) in received {
+        let value = match given.and_then(|register| values.get(register)) {
+            Some(value) => value,
+            None => code.value(bits[parameter]),
+        };
+        code.incoming(from, values.0[parameter], value)?;
+    }
+    Ok(values)
+}
+
+struct Adder<'a, F, M> {
+    function: &'a F,
+    output: &'a Output,
+    machine: &'a M,
+    values: &'a Values,
+    step: u64,
+}
+
+impl<F: Function, M: Machine> Adder<'_, F, M> {
+    fn at<'c>(&self, code: &'c mut Code, pcs: Range<u64>) -> Instruction<'c> {
+        let is_one = pcs.end - pcs.start <= self.step || self.machine.is_single(&pcs);
+        if is_one { code.instruction(pcs) } else { code.instructions(pcs) }
+    }
+
+    fn inst(&self, code: &mut Code, inst: Inst) -> Result<()> {
+        let pcs = self.machine.inst(inst);
+        let clobbers = self.function.inst_clobbers(inst);
+        let all = operands(self.function, self.output, inst);
+        let mut defs = all.clone().filter(|(operand, _)| operand.kind() == OperandKind::Def).peekable();
+        if pcs.is_empty() || (defs.peek().is_none() && clobbers.into_iter().next().is_none()) {
+            return Ok(());
+        }
+        let places = |(operand, to): (Operand, Allocation)| self.machine.places(to, operand.class());
+        let mut instruction = self.at(code, pcs);
+        for preg in clobbers {
+            instruction.clobber(&self.machine.places(Allocation::reg(preg), preg.class()))?;
+        }
+        let of = self.machine.copied(inst).and_then(|at| {
+            let operand = *self.function.inst_operands(inst).get(at)?;
+            let from = *self.output.inst_allocs(inst).get(at)?;
+            Some(places((operand, from)))
+        });
+        let mut defs: Vec<_> = defs.collect();
+        // Several operands of one definition have one allocation.
+        defs.dedup_by_key(|(operand, _)| operand.vreg());
+        for def in &defs {
+            let (value, to) = (self.value(def.0.vreg())?, places(*def));
+            match &of {
+                Some(from) if defs.len() == 1 => instruction.define_copy(value, from, &to)?,
+                _ => instruction.define(value, &to)?,
+            };
+        }
+        if self.machine.is_whole_wave(inst) {
+            instruction.all_lanes();
+        }
+        Ok(())
+    }
+
+    fn value(&self, register: VReg) -> Result<ValueId> {
+        let missing = || ErrorKind::UnknownId(format!("{register} of this function")).into();
+        self.values.get(register).ok_or_else(missing)
+    }
+
+    fn edit(&self, code: &mut Code, index: usize) -> Result<()> {
+        let (point, Edit::Move { from, to }) = &self.output.edits[index];
+        let pcs = self.machine.edit(index);
+        if pcs.is_empty() || from == to {
+            return Ok(());
+        }
+        let Some(class) = class(*from, *to) else {
+            let side = match point.pos() {
+                InstPosition::Before => "before",
+                InstPosition::After => "after",
+            };
+            let what = format!(
+                "a move has a register: {from} to {to} {side} instruction {} has none",
+                point.inst().index()
+            );
+            return Err(at(Error::bad_argument(what), pcs));
+        };
+        let [from, to] = [*from, *to].map(|end| self.machine.places(end, class));
+        let mut instruction = self.at(code, pcs);
+        match from.is_empty() {
+            // What comes from nowhere is not known.
+            true => instruction.clobber(&to)?,
+            false if to.is_empty() => return Ok(()),
+            false => instruction.copy(&from, &to)?,
+        };
+        if self.machine.all_lanes(index) {
+            instruction.all_lanes();
+        }
+        Ok(())
+    }
+}
+
+/// Returns the class of a move: that of its register.
+fn class(from: Allocation, to: Allocation) -> Option<RegClass> {
+    [from, to].into_iter().find_map(|end| end.as_reg()).map(|register| register.class())
+}
+
+/// Storage of spill slots: scalars ([`RegClass::Int`]) are in lanes of vector registers that the compiler reserves, and
+/// vectors on the stack of each lane.
+#[derive(Debug, Clone)]
+pub struct Spills {
+    rows: Vec<Reg>,
+    lanes: u32,
+    base: i64,
+    /// The first dword of each slot, by its index and whether it is of a scalar, and its number of dwords.
+    slots: IndexMap<(usize, bool), (u32, u32)>,
+    /// Dwords of vectors and of scalars.
+    used: [u32; 2],
+}
+
+impl Spills {
+    /// Assigns storage to the spill slots of a function that is allocated: lanes of `rows` in their order, and dwords of
+    /// the stack from `base` bytes on. One unit of `Function::spillslot_size` is a dword.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownRegister`]; [`ErrorKind::DoesNotFit`] where `rows` have too few lanes.
+    pub fn new(
+        target: &Target,
+        function: &impl Function,
+        output: &Output,
+        rows: &[Reg],
+        base: i64,
+    ) -> Result<Self> {
+        let mut spills =
+            Self { rows: rows.to_vec(), lanes: target.lanes(), base, slots: IndexMap::new(), used: [0; 2] };
+        for &row in rows {
+            target.register(row).ok_or_else(|| target.unknown_register(row))?;
+        }
+        for (_, Edit::Move { from, to }) in &output.edits {
+            for slot in [from, to].into_iter().filter_map(|end| end.as_stack()) {
+                class(*from, *to).into_iter().for_each(|class| spills.add(function, slot, class));
+            }
+        }
+        for inst in (0..function.num_insts()).map(Inst::new) {
+            for (operand, at) in operands(function, output, inst) {
+                at.as_stack().into_iter().for_each(|slot| spills.add(function, slot, operand.class()));
+            }
+        }
+        let (needs, has) = (spills.used[1].into(), rows.len() as u64 * u64::from(spills.lanes));
+        if needs > has {
+            let what = "scalars in lanes of reserved vector registers".into();
+            return Err(ErrorKind::DoesNotFit { what, needs, has }.into());
+        }
+        Ok(spills)
+    }
+
+    fn add(&mut self, function: &impl Function, slot: SpillSlot, class: RegClass) {
+        let is_scalar = class == RegClass::Int;
+        let size = function.spillslot_size(class) as u32;
+        let next = &mut self.used[usize::from(is_scalar)];
+        self.slots.entry((slot.index(), is_scalar)).or_insert_with(|| {
+            let first = *next;
+            *next += size;
+            (first, size)
+        });
+    }
+
+    /// Returns the places of a spill slot that contains a value of a class.
+    pub fn places(&self, slot: SpillSlot, class: RegClass) -> Places {
+        let is_scalar = class == RegClass::Int;
+        let Some(&(first, size)) = self.slots.get(&(slot.index(), is_scalar)) else { return Places::none() };
+        let place = |dword: u32| match is_scalar {
+            true => Place::lane(self.rows[(dword / self.lanes) as usize], dword % self.lanes),
+            false => Place::stack_slot(self.base.saturating_add(4 * i64::from(dword))),
+        };
+        (first..first + size).map(place).collect()
+    }
+
+    /// Returns the size of the vectors on the stack of each lane in bytes.
+    pub fn stack_bytes(&self) -> u64 {
+        4 * u64::from(self.used[0])
+    }
+}

@@ -1,0 +1,143 @@
+//! The promise: objects in archives, bundles and host objects are found, and damaged containers are errors.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use eitri::read::Object;
+use eitri::read::containers::{Member, members};
+
+fn file(name: &str) -> Vec<u8> {
+    std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/objects/containers").join(name))
+        .expect("a file")
+}
+
+/// Names and processors of the members.
+fn processors(bytes: &[u8]) -> Vec<(String, Option<&'static str>)> {
+    let all = members(bytes).expect("it is read").expect("a container");
+    let processor = |member: &Member<'_>| {
+        let bytes = member.bytes.as_deref().expect("contents");
+        Object::read(bytes).expect("an object").gfx().map(|gfx| gfx.name())
+    };
+    all.iter().map(|member| (member.name.clone(), processor(member))).collect()
+}
+
+#[test]
+fn members_are_those_that_the_tools_put_in() {
+    let bundle = [
+        ("hipv4-amdgcn-amd-amdhsa--gfx900".to_owned(), Some("gfx900")),
+        ("hipv4-amdgcn-amd-amdhsa--gfx1030".to_owned(), Some("gfx1030")),
+    ];
+    assert_eq!(processors(&file("k06.hipfb")), bundle);
+    assert_eq!(processors(&file("host_with_hip_fatbin.o")), bundle);
+    let archive = [("k01_saxpy.gfx900.O2.hsaco", Some("gfx900")), ("k06_calls.gfx900.O2.o", Some("gfx900"))];
+    assert_eq!(processors(&file("k01_k06.a")), archive.map(|(name, gfx)| (name.to_owned(), gfx)));
+}
+
+#[test]
+fn other_files_are_no_containers() {
+    for bytes in [&b""[..], b"text", b"\x7fELF"] {
+        assert!(!matches!(members(bytes), Ok(Some(_))), "{bytes:?}");
+    }
+    let object = include_bytes!("../examples/data/uspill.o");
+    assert_eq!(members(object).expect("it is read"), None);
+}
+
+/// A member of an archive: the header with a name and a size, and the contents.
+fn member(name: &str, contents: &[u8]) -> Vec<u8> {
+    let header = format!("{name:16}{:12}{:6}{:6}{:8}{:10}`\n", 0, 0, 0, 644, contents.len());
+    let mut bytes = [header.as_bytes(), contents].concat();
+    if bytes.len() % 2 == 1 {
+        bytes.push(b'\n');
+    }
+    bytes
+}
+
+#[test]
+fn names_of_bsd_and_of_thin_archives_are_read() {
+    let bsd = [
+        &b"!<arch>\n"[..],
+        &member("#1/12", b"__.SYMDEF\0\0\0abcd"),
+        &member("#1/8", b"long\0\0\0\0first"),
+        &member("b.o", b"second!"),
+    ]
+    .concat();
+    let expected = [("long", &b"first"[..]), ("b.o", b"second!")];
+    let all = members(&bsd).expect("it is read").expect("an archive");
+    let found: Vec<_> =
+        all.iter().map(|one| (one.name.as_str(), one.bytes.as_deref().expect("bytes"))).collect();
+    assert_eq!(found, expected);
+    let names = b"folder/a-long-name.o/\n";
+    let mut reference = member("/0", &[0; 400]);
+    reference.truncate(60);
+    let thin = [&b"!<thin>\n"[..], &member("//", names), &reference].concat();
+    let all = members(&thin).expect("it is read").expect("an archive");
+    assert_eq!(all, [Member { name: "folder/a-long-name.o".into(), bytes: None }]);
+}
+
+/// A zlib stream with one stored block. RFC 1950 and RFC 1951.
+fn stored(data: &[u8]) -> Vec<u8> {
+    let (mut a, mut b) = (1u32, 0u32);
+    for byte in data {
+        a = (a + u32::from(*byte)) % 65521;
+        b = (b + a) % 65521;
+    }
+    let length = u16::try_from(data.len()).expect("a short block");
+    [&[0x78, 1, 1][..], &length.to_le_bytes(), &(!length).to_le_bytes(), data, &(b << 16 | a).to_be_bytes()]
+        .concat()
+}
+
+#[test]
+fn compressed_bundles_of_each_version_are_read() {
+    let bundle = [
+        &b"__CLANG_OFFLOAD_BUNDLE__"[..],
+        &1u64.to_le_bytes(),
+        &64u64.to_le_bytes(),
+        &5u64.to_le_bytes(),
+        &4u64.to_le_bytes(),
+        b"gfx9",
+        &[0; 4],
+        b"hello",
+    ]
+    .concat();
+    let data = stored(&bundle);
+    let size = bundle.len() as u64;
+    for version in 1..=3u16 {
+        let total = |head: usize| (head + data.len()) as u64;
+        let sizes = match version {
+            1 => (size as u32).to_le_bytes().to_vec(),
+            2 => [(total(24) as u32).to_le_bytes(), (size as u32).to_le_bytes()].concat(),
+            _ => [total(32).to_le_bytes(), size.to_le_bytes()].concat(),
+        };
+        let head = [&b"CCOB"[..], &version.to_le_bytes(), &0u16.to_le_bytes(), &sizes, &[7; 8]].concat();
+        let file = [&head[..], &data].concat();
+        let all = members(&file).expect("it is read").expect("a bundle");
+        let expected = Member { name: "gfx9".into(), bytes: Some(Cow::Borrowed(&b"hello"[..])) };
+        assert_eq!(all, [expected], "version {version}");
+        for at in 0..file.len() {
+            let mut changed = file.clone();
+            changed[at] ^= 0xff;
+            let _ = members(&changed);
+        }
+    }
+    assert!(members(b"CCOB\x04\0\0\0").is_err());
+}
+
+/// Sizes and offsets beyond the file are errors; no change of one byte causes a panic.
+#[test]
+fn damaged_containers_are_errors() {
+    for name in ["k01_k06.a", "k06.hipfb"] {
+        let bytes = file(name);
+        for length in (0..bytes.len()).step_by(97) {
+            let _ = members(&bytes[..length]);
+        }
+        assert!(members(&bytes[..bytes.len() / 2]).is_err(), "{name}");
+        // The headers.
+        for at in 0..400 {
+            for by in [1, 0x80, 0xff] {
+                let mut changed = bytes.clone();
+                changed[at] ^= by;
+                let _ = members(&changed);
+            }
+        }
+    }
+}

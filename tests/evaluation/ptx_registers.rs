@@ -1,0 +1,109 @@
+//! Registers of PTX on a stopped processor of NVIDIA, by the homes that the map of a cubin has for them.
+
+use eitri::eval::{Class, Context, Evaluator, Machine, PtxRegisters, Snapshot, read_bits};
+use eitri::op::{Dialect, Encoding, text};
+use eitri::read::nvidia::{Home, MappedFunction, RegisterHome};
+use eitri::target::{Sm, SpaceId, Target};
+
+use pretty_assertions::assert_eq;
+
+fn target() -> Target {
+    Target::nvptx(Sm::named("sm_80").expect("a processor"))
+}
+
+/// Class times 2²⁴ plus number, as ptxas writes homes: 5 is R, 4 a half of R, 7 a spill, 2 a predicate, 11 UR.
+fn home(register: &'static str, word: u32, home: u32, start: u32, end: u32) -> RegisterHome<'static> {
+    RegisterHome { register: register.as_bytes(), word, home: Home(home), start, end }
+}
+
+fn function() -> MappedFunction<'static> {
+    let homes = vec![
+        home("%rd1", 0, 0x0500_0004, 0x10, 0x40),
+        home("%rd1", 1, 0x0500_0007, 0x20, 0x40),
+        home("%r1", 0, 0x0500_0005, 0x10, 0x30),
+        // Two homes at 0x30.
+        home("%r1", 0, 0x0500_0006, 0x30, 0x50),
+        home("%rs1", 0, 0x0400_000b, 0x10, 0x40),
+        home("%r2", 0, 0x0701_00b0, 0x10, 0x40),
+        home("%r3", 0, 0x0b00_0004, 0x10, 0x40),
+        home("%p1", 0, 0x0200_0001, 0x10, 0x40),
+        // A word above 1, and a class that is no storage.
+        home("%r4", 2, 0x0500_0004, 0x10, 0x40),
+        home("%r5", 0, 0x0100_0000, 0x10, 0x40),
+    ];
+    MappedFunction { name: b"k", address: Some(0x10000), homes }
+}
+
+/// Lane 3 of each register R*n* has the bytes `n0 n1 n2 n3` in hexadecimal digits; other lanes have 0.
+fn stopped() -> Snapshot {
+    let target = target();
+    let mut machine = Snapshot { lane: Some(3), lanes: Some(32), ..Snapshot::default() };
+    for number in 1..8u8 {
+        let mut bytes = vec![0; 128];
+        for index in 0..4u8 {
+            bytes[12 + usize::from(index)] = 16 * number + index;
+        }
+        let reg = target.register_named(&format!("R{number}")).expect("a register");
+        machine.registers.insert(reg, bytes);
+    }
+    machine.registers.insert(target.register_named("UR4").expect("a register"), vec![1, 2, 3, 4]);
+    machine.registers.insert(target.register_named("P1").expect("a register"), vec![0b1000, 0, 0, 0]);
+    // R1 of the lane is 0x13121110: the spilled word is 0xb0 further on.
+    machine.store(SpaceId::PRIVATE_LANE, Some(3), 0x1312_11c0, &[0xa, 0xb, 0xc, 0xd]);
+    machine
+}
+
+/// Reads `bits` bits of an expression at a pc.
+fn read(expression: &str, pc: u64, bits: u64) -> Result<Vec<u8>, (Class, String)> {
+    let (target, function, stopped) = (target(), function(), stopped());
+    let encoding = Encoding::new(8, Dialect::Dwarf5);
+    let expr = text::parse(expression, encoding, Some(&target)).expect("an expression");
+    let machine = PtxRegisters::new(&stopped, &target, Some(&function), pc);
+    let context = Context::new(encoding, &target);
+    let of = |fault: eitri::eval::Fault| (fault.class, fault.rule.to_string());
+    let location = Evaluator::new().location(expr.bytes(), &machine, &context).map_err(of)?;
+    read_bits(&location, bits, &machine).map(|bits| bits.bytes).map_err(of)
+}
+
+#[test]
+fn words_are_put_together_from_their_homes() {
+    assert_eq!(read("regx %rd1", 0x20, 64), Ok(vec![0x40, 0x41, 0x42, 0x43, 0x70, 0x71, 0x72, 0x73]));
+    assert_eq!(read("regx %r1", 0x10, 32), Ok(vec![0x50, 0x51, 0x52, 0x53]));
+    // Both ends of a range are in it.
+    assert_eq!(read("regx %r1", 0x50, 32), Ok(vec![0x60, 0x61, 0x62, 0x63]));
+    // R5, upper half.
+    assert_eq!(read("regx %rs1", 0x10, 16), Ok(vec![0x52, 0x53]));
+    assert_eq!(read("regx %r2", 0x10, 32), Ok(vec![0xa, 0xb, 0xc, 0xd]));
+    assert_eq!(read("regx %r3", 0x10, 32), Ok(vec![1, 2, 3, 4]));
+    assert_eq!(read("regx %p1", 0x10, 8), Ok(vec![1]));
+    // Registers of the processor have their own lanes: R4 is number 4.
+    assert_eq!(read("regx R4", 0, 32), Ok(vec![0x40, 0x41, 0x42, 0x43]));
+    // A register without an upper word has 32 bits.
+    assert_eq!(read("bregx %r1 1; stack_value", 0x10, 64), Ok(vec![0x51, 0x51, 0x52, 0x53, 0, 0, 0, 0]));
+}
+
+#[test]
+fn words_without_one_home_have_no_value() {
+    let cases = [
+        ("regx %rd1", 0x41, "register %rd1 has no home at this pc: word 0"),
+        ("regx %rd1", 0x10, "register %rd1 has no home at this pc: word 1"),
+        ("regx %r1", 0x30, "register %r1 has two homes at this pc: word 0"),
+        ("regx %r9", 0x30, "register %r9 has no home at this pc: word 0"),
+        ("regx %r4", 0x10, "register %r4 has no home at this pc: word 0"),
+        ("regx %r5", 0x10, "register %r5 is in CC0, which is unknown"),
+    ];
+    for (expression, pc, expected) in cases {
+        let bits = if expression.contains("rd") { 64 } else { 32 };
+        assert_eq!(
+            read(expression, pc, bits),
+            Err((Class::Unmapped, expected.into())),
+            "{expression} at {pc:#x}"
+        );
+    }
+    let (target, stopped) = (target(), stopped());
+    let machine = PtxRegisters::new(&stopped, &target, None, 0);
+    let reg = target.register_named("%r1").expect("a register");
+    assert!(machine.register(reg, 0, 0, &mut [0]).is_err());
+    let expected = "the cubin has no map of registers for this pc: register %r1";
+    assert_eq!(machine.register_problem(reg, 0, 0).as_deref(), Some(expected));
+}

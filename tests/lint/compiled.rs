@@ -1,0 +1,135 @@
+//! Objects of compilers for CPUs have no finding above a note.
+
+use eitri::lint::{Level, Options, lint};
+
+use super::tools::{Folder, Tool};
+
+const SOURCE: &str = r#"
+struct pair { long a, b; };
+static int table[16];
+extern int outside(int, struct pair *);
+static inline int twice(int x) { int y = x * 2; return y + 1; }
+int visible = 3;
+int sum(int n, const int *p, struct pair q) {
+    int total = 0;
+    for (int i = 0; i < n; i++) {
+        int v = p[i];
+        if (v & 1) { float v = total; total += (int)(v * 2.5f); }
+        total += twice(v) + table[i & 15];
+    }
+    char buffer[32];
+    for (int i = 0; i < 32; i++) buffer[i] = (char)total;
+    struct pair r = { total, q.b };
+    return outside(total, &r) + buffer[n & 31] + (int)r.a;
+}
+int unused(double d) { return (int)d; }
+"#;
+
+fn findings(tool: Tool, arguments: &[&str]) -> Option<Vec<String>> {
+    findings_in(tool, SOURCE, arguments)
+}
+
+/// Findings above a note in what a compiler makes of a source.
+fn findings_in(tool: Tool, source: &str, arguments: &[&str]) -> Option<Vec<String>> {
+    let folder = Folder::new();
+    let source = folder.file("a.c", source);
+    let object = folder.path().join("a.o");
+    let (source, output) = (source.display().to_string(), object.display().to_string());
+    let all: Vec<&str> = arguments.iter().copied().chain(["-c", &source, "-o", &output]).collect();
+    let ran = tool.run(&all)?;
+    assert!(ran.succeeded, "{ran}");
+    let bytes = std::fs::read(&object).expect("an object");
+    let report = lint(&bytes, &Options::default()).expect("it is read");
+    // The functions of split units are in a file beside the object.
+    assert!(report.functions > 0 || arguments.contains(&"-gsplit-dwarf"), "{arguments:?}");
+    let above = report.findings.iter().filter(|finding| finding.level > Level::Note);
+    Some(above.map(|finding| format!("{arguments:?}: {finding:?}")).collect())
+}
+
+#[test]
+fn c_of_gcc_and_clang_has_no_findings() {
+    let mut wrong = Vec::new();
+    for tool in [Tool::new("gcc", "gcc"), Tool::new("clang-19", "clang-19")] {
+        for level in ["-O0", "-O1", "-O2", "-O3"] {
+            for version in ["-gdwarf-2", "-gdwarf-3", "-gdwarf-4", "-gdwarf-5"] {
+                // LLVM writes a constant without `stack_value` before DWARF 4: a true finding.
+                let is_known = tool.name == "clang-19" && version < "-gdwarf-4" && level != "-O0";
+                let Some(found) = findings(tool, &[version, level]) else { return };
+                wrong.extend(found.into_iter().filter(|one| !is_known || !one.contains("ConstantAsAddress")));
+            }
+        }
+        for more in [&["-ffunction-sections"][..], &["-fdebug-types-section"], &["-gsplit-dwarf"]] {
+            let arguments: Vec<&str> = ["-g", "-O2"].iter().chain(more).copied().collect();
+            wrong.extend(findings(tool, &arguments).unwrap_or_default());
+        }
+    }
+    assert!(wrong.is_empty(), "{} findings\n{}", wrong.len(), wrong.join("\n"));
+}
+
+const CPP: &str = r#"
+#include <map>
+#include <string>
+#include <vector>
+template<class... T> int total(T... args) { int s = 0; ((s += (int)args), ...); return s; }
+struct Base { virtual ~Base() = default; virtual int f(int) = 0; int tag = 1; };
+struct Derived : Base { int f(int x) override { auto [a, b] = std::pair<int, long>(x, 2L); return a + (int)b; } };
+static thread_local int counter;
+int run(const std::vector<std::string> &v, std::map<std::string, int> &m) {
+    std::string all;
+    for (const auto &s : v) { all += s; m[s]++; ++counter; }
+    Derived d;
+    auto l = [&](int x) { std::string t = all + "x"; return (int)t.size() + d.f(x); };
+    __int128 big = (__int128)all.size() * 12345678901234567ull;
+    try { if (all.empty()) throw all; } catch (const std::string &e) { return (int)e.size(); }
+    return l(3) + total(1, 2.5, 'c') + (int)(big >> 64);
+}
+"#;
+
+#[test]
+fn cpp_of_gcc_and_clang_has_no_findings() {
+    let mut wrong = Vec::new();
+    for tool in [Tool::new("g++", "g++"), Tool::new("clang++-19", "clang-19")] {
+        for level in ["-O0", "-O2"] {
+            for version in ["-gdwarf-4", "-gdwarf-5"] {
+                let arguments = ["-std=c++17", "-x", "c++", version, level];
+                let Some(found) = findings_in(tool, CPP, &arguments) else { return };
+                // LLVM describes an optimised `std::string` by the 8 bytes of its pointer: a true finding.
+                let is_true = |one: &String| tool.name == "clang++-19" && one.contains("StorageTooShort");
+                wrong.extend(found.into_iter().filter(|one| !is_true(one)));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} findings\n{}", wrong.len(), wrong.join("\n"));
+}
+
+const RUST: &str = r#"
+use std::collections::HashMap;
+fn main() {
+    let args: Vec<String> = std::env::args().collect();
+    let mut m: HashMap<&str, usize> = HashMap::new();
+    for a in &args { *m.entry(a.as_str()).or_default() += a.len(); }
+    let total: usize = m.values().map(|v| v * 2).sum();
+    println!("{total} {m:?}");
+}
+"#;
+
+/// Programs with the whole standard library, linked.
+#[test]
+fn rust_has_no_findings() {
+    const RUSTC: Tool = Tool::new("rustc", "rustc");
+    for level in ["0", "2"] {
+        let folder = Folder::new();
+        let source = folder.file("a.rs", RUST).display().to_string();
+        let program = folder.path().join("a");
+        let output = program.display().to_string();
+        let level = format!("opt-level={level}");
+        let arguments = ["--edition", "2021", "-g", "-C", &level, &source, "-o", &output];
+        let Some(ran) = RUSTC.run(&arguments) else { return };
+        assert!(ran.succeeded, "{ran}");
+        let bytes = std::fs::read(&program).expect("a program");
+        let report = lint(&bytes, &Options::default()).expect("it is read");
+        assert!(report.functions > 1000);
+        let above: Vec<_> = report.findings.iter().filter(|one| one.level > Level::Note).collect();
+        assert!(above.is_empty(), "{} findings: {:?}", above.len(), above.first());
+    }
+}

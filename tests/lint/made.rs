@@ -1,0 +1,186 @@
+//! Objects made for one mistake each, beside a neighbour without it.
+
+use eitri::build::Builder;
+use eitri::emit::elf::{Code as Text, new_object};
+use eitri::lint::{Code, Options, lint};
+use eitri::lower::{Consumer, Policy, lower};
+use eitri::model::{BaseEncoding, Loc};
+use eitri::op::{Dialect, Encoding, Expr, text};
+use eitri::target::Target;
+
+/// An object with one function, and a variable of `bits` bits with these expressions in ranges of four bytes.
+fn object(target: &str, bits: u64, ranges: &[(u64, u64, &[u8])]) -> Vec<u8> {
+    let target = Target::named(target).expect("a target");
+    let consumer = if target.gfx().is_some() { Consumer::llvm() } else { Consumer::dwarf5() };
+    let mut m = Builder::new(target.clone());
+    let unit = m.unit("a.cl");
+    let ty = m.base_type(unit, "t", BaseEncoding::Unsigned, bits).expect("a type");
+    let function = m.function(unit, "f").expect("a function").code("f", 0x20).id();
+    let locations: Vec<_> = ranges
+        .iter()
+        .map(|(start, end, expr)| (*start..*end, m.expr(Expr::raw(*expr), &[]).expect("an expression")))
+        .collect();
+    let mut variable = m.variable(function, "x", ty).expect("a variable");
+    for (pcs, expr) in locations {
+        variable.live(pcs, Loc::expr(expr)).expect("a range");
+    }
+    let module = m.finish().expect("a module");
+    let written = lower(&module, &consumer, Policy::Partial).expect("it is lowered");
+    // `s_nop 0` everywhere.
+    let code = Text::text([0, 0, 0x80, 0xbf].repeat(8)).with_function("f", 0, 0x20);
+    new_object(module.target(), &code, &written.sections).expect("an object")
+}
+
+/// Codes of findings about the variable.
+fn codes(object: &[u8]) -> Vec<&'static str> {
+    let report = lint(object, &Options::default()).expect("it is read");
+    report.findings.iter().filter(|one| one.variable.is_some()).map(|one| one.code.name()).collect()
+}
+
+const AMD: &str = "amdgpu-gfx1030-wave32";
+
+/// Target, bits of the type, expression with the mistake, code, expression without it.
+const EXPRESSIONS: &[(&str, u64, &str, Code, &str)] = &[
+    (
+        AMD,
+        32,
+        "bregx v3 0; lit1; swap; xderef",
+        Code::RegisterAsMemory,
+        "regx v3; push_lane; lit4; mul; offset",
+    ),
+    (
+        AMD,
+        32,
+        "consts 7; lit1; swap; xderef; stack_value",
+        Code::ConstantDereferenced,
+        "consts 7; stack_value",
+    ),
+    (AMD, 32, "lit7", Code::ConstantAsAddress, "lit7; stack_value"),
+    ("x86_64", 32, "lit7", Code::ConstantAsAddress, "lit7; stack_value"),
+    (
+        AMD,
+        32,
+        "bregx s33 8; lit1; swap; xderef",
+        Code::SlotWaveScaled,
+        "bregx s33 8; lit6; form_aspace_address",
+    ),
+    (
+        "amdgpu-gfx1100-wave32",
+        32,
+        "bregx s33 8; lit1; swap; xderef",
+        Code::XderefAsLocation,
+        "bregx s33 8; lit5; form_aspace_address",
+    ),
+    (AMD, 32, "bregx s33 8", Code::SlotSpaceLost, "bregx s33 8; lit6; form_aspace_address"),
+    (AMD, 32, "fbreg 8", Code::NoFrameBase, "call_frame_cfa"),
+    ("x86_64", 32, "fbreg 8", Code::NoFrameBase, "call_frame_cfa"),
+    (AMD, 32, "addr 0; lit2; swap; xderef", Code::RemovedSymbol, "lit0; lit3; form_aspace_address"),
+    (AMD, 32, "regx v3", Code::NoLane, "regx v3; offset_uconst 28"),
+    (AMD, 32, "bregx v3 0; stack_value", Code::NoLane, "bregx s3 0; stack_value"),
+    (AMD, 32, "regx 600", Code::UnknownRegister, "regx s4"),
+    (AMD, 32, "bregx 600 0; stack_value", Code::UnknownRegister, "bregx s4 0; stack_value"),
+    ("x86_64", 32, "regx 600", Code::UnknownRegister, "regx rax"),
+    (AMD, 32, "lit0; lit9; form_aspace_address", Code::UnknownSpace, "lit0; lit3; form_aspace_address"),
+    (AMD, 32, "regx v3; offset_uconst 128", Code::LaneBeyondWave, "regx v3; offset_uconst 124"),
+    (AMD, 32, "regx v3; lit31; lit8; mul; offset", Code::LaneBeyondWave, "regx v3; lit31; lit4; mul; offset"),
+    (AMD, 32, "swap", Code::IllFormed, "lit1; lit2; swap; stack_value"),
+    (AMD, 32, "lit1; plus; stack_value", Code::IllFormed, "lit1; lit2; plus; stack_value"),
+    (
+        "x86_64",
+        32,
+        "regx rax; piece 4; regx rdx; piece 4",
+        Code::PiecesBeyondType,
+        "regx rax; piece 2; regx rdx; piece 2",
+    ),
+    ("x86_64", 128, "regx rax", Code::StorageTooShort, "regx rax; piece 8; regx rdx; piece 8"),
+    ("x86_64", 128, "call_frame_cfa; deref; stack_value", Code::StorageTooShort, "call_frame_cfa; deref"),
+    (
+        AMD,
+        64,
+        "bregx s4 0; stack_value; piece 4; regx v3; piece 4",
+        Code::NoLane,
+        "regx s4; piece 4; regx s5; piece 4",
+    ),
+];
+
+#[test]
+fn an_expression_with_a_mistake_is_found_and_its_neighbour_is_not() {
+    for (name, bits, wrong, code, right) in EXPRESSIONS {
+        let target = Target::named(name).expect("a target");
+        let encoding = Encoding::new(8, Dialect::Llvm);
+        let encoded =
+            |expr| text::parse(expr, encoding, Some(&target)).expect("an expression").bytes().to_vec();
+        let found = codes(&object(name, *bits, &[(0, 0x10, &encoded(wrong))]));
+        assert_eq!(found, [code.name()], "{wrong}");
+        let found = codes(&object(name, *bits, &[(0, 0x10, &encoded(right))]));
+        assert!(found.is_empty(), "{right}: {found:?}");
+    }
+}
+
+/// Replaces bytes that occur once.
+fn replaced(object: &[u8], old: &[u8], new: &[u8]) -> Vec<u8> {
+    assert_eq!(old.len(), new.len());
+    let places: Vec<_> = object
+        .windows(old.len())
+        .enumerate()
+        .filter(|(_, window)| *window == old)
+        .map(|(at, _)| at)
+        .collect();
+    let [at] = places[..] else { panic!("{old:x?} is at {places:x?}") };
+    let mut changed = object.to_vec();
+    changed[at..at + new.len()].copy_from_slice(new);
+    changed
+}
+
+/// Bytes that are no expression: an unknown operation, and an address without its bytes.
+#[test]
+fn bytes_that_are_no_expression_are_found() {
+    // lit17; lit1; plus; stack_value
+    let right = [0x41, 0x31, 0x22, 0x9f];
+    let object = object(AMD, 32, &[(0, 0x10, &right)]);
+    assert!(codes(&object).is_empty());
+    for wrong in [[0x41, 0x31, 0x22, 0x02], [0x41, 0x31, 0x22, 0x03], [0x41, 0x22, 0x22, 0x9f]] {
+        assert_eq!(codes(&replaced(&object, &right, &wrong)), ["ill-formed"], "{wrong:x?}");
+    }
+}
+
+/// Bounds of two entries of a list, changed by hand: offsets from the start of the unit.
+#[test]
+fn wrong_bounds_of_entries_are_found() {
+    let (one, two) = ([0x41, 0x9f], [0x42, 0x9f]);
+    let object = object(AMD, 32, &[(0, 8, &one), (8, 0x18, &two)]);
+    assert!(codes(&object).is_empty());
+    // DW_LLE_offset_pair, start, end, length of the expression.
+    let (first, second) = ([4, 0, 8, 2, 0x41, 0x9f], [4, 8, 0x18, 2, 0x42, 0x9f]);
+    let overlapping = replaced(&object, &second, &[4, 4, 0x18, 2, 0x42, 0x9f]);
+    assert_eq!(codes(&overlapping), ["contradicting-overlap"]);
+    let equal = replaced(&overlapping, &[4, 4, 0x18, 2, 0x42, 0x9f], &[4, 4, 0x18, 2, 0x41, 0x9f]);
+    assert!(codes(&equal).is_empty());
+    assert_eq!(codes(&replaced(&object, &first, &[4, 8, 4, 2, 0x41, 0x9f])), ["reversed-range"]);
+    assert_eq!(
+        codes(&replaced(&object, &first, &[4, 0x40, 0x48, 2, 0x41, 0x9f])),
+        ["range-outside-functions"]
+    );
+}
+
+#[test]
+fn a_truncated_object_is_an_error_and_not_a_panic() {
+    let object = object(AMD, 32, &[(0, 0x10, &[0x31, 0x9f])]);
+    for length in 0..object.len() {
+        let _ = lint(&object[..length], &Options::default());
+    }
+}
+
+/// Each byte of an object with another value: a finding, an error or nothing, but no panic.
+#[test]
+fn a_changed_byte_causes_no_panic() {
+    let object = object(AMD, 32, &[(0, 0x10, &[0x31, 0x9f])]);
+    let mut changed = object.clone();
+    for at in 0..object.len() {
+        for by in [1, 0x80, 0xff] {
+            changed[at] = object[at] ^ by;
+            let _ = lint(&changed, &Options::default());
+        }
+        changed[at] = object[at];
+    }
+}

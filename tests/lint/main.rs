@@ -1,0 +1,14 @@
+//! The promise: `lint` finds in the objects of other compilers what an independent classifier finds, from the
+//! instructions; and nothing in objects that are right.
+
+#[path = "../common/mod.rs"]
+mod common;
+#[path = "../common/tools.rs"]
+#[allow(dead_code, reason = "a part is used")]
+mod tools;
+
+mod compiled;
+mod counts;
+mod made;
+mod mutations;
+mod pages;

@@ -1,0 +1,296 @@
+//! Debug information in texts of PTX: what is written, that it can be removed to the byte, and that `check` finds what is
+//! wrong.
+
+mod common;
+
+use eitri::build::Builder;
+use eitri::check::Report;
+use eitri::emit::ptx::{self, Attach, Existing};
+use eitri::error::{Construct, ErrorKind};
+use eitri::lower::{Consumer, Lowered, Policy, lower};
+use eitri::model::{BaseEncoding, Loc, Module, Row, SourceLine, Val};
+use eitri::omission::Reason;
+use eitri::target::{Sm, Target};
+use pretty_assertions::assert_eq;
+use proptest::prelude::*;
+
+fn target() -> Target {
+    Target::nvptx(Sm::named("sm_90").expect("a processor"))
+}
+
+/// Adds the debug information of a module to a text.
+fn attached(text: &str, module: &Module, policy: Policy) -> eitri::Result<(String, Lowered)> {
+    let written = lower(module, &Consumer::cuda_gdb(), policy)?;
+    let how = Attach { lines: written.lines.as_ref(), ..Attach::default() };
+    Ok((ptx::attach(text, module.target(), &written.sections, &how)?, written))
+}
+
+fn check(text: &str, module: &Module, written: &Lowered) -> eitri::Result<Report> {
+    eitri::check(module, &Consumer::cuda_gdb(), &written.omissions, text.as_bytes())
+}
+
+/// A text of a kernel with `count` instructions, of which some share a line or have a label, in one of several layouts.
+fn text(count: u64, layout: u8) -> String {
+    let mut text = String::from("// Blanks and comments.\n.version 8.0\n.target sm_90");
+    text += if layout & 1 == 1 { ", texmode_independent\n" } else { " // a comment\n" };
+    text += ".address_size 64\n.global .b32 table[4] = {1, 2, 3, 4};\n.shared .b8 tile[16];\n";
+    text += ".visible .entry k(.param .u64 k_param_0)\n{\n\t.local .b8 depot[32];\n\t.reg .b64 %rd<9>;";
+    for number in 0..count {
+        text += match (number + u64::from(layout)) % 4 {
+            0 => "\n\t",
+            1 => " ",
+            2 => "\n$L_a: ",
+            _ => "\r\n  /* a; b */ ",
+        };
+        text += "add.s64 %rd1, %rd2, %rd3;";
+    }
+    text + if layout & 2 == 2 { "\n}\n" } else { "}" }
+}
+
+/// Live range of a variable: number of a location, register, offset, pcs.
+type Place = (u8, u8, i64, u64, u64);
+/// Row: pc, line, whether the instruction is of an inlined call.
+type Line = (u64, u32, bool);
+
+/// A kernel of `count` instructions with a variable for each place, and with rows.
+fn module(count: u64, places: &[Place], rows: &[Line]) -> eitri::Result<Module> {
+    let mut m = Builder::new(target());
+    let unit = m.unit("src/a.cu");
+    let file = m.primary_file(unit)?;
+    let long = m.base_type(unit, "long", BaseEncoding::Signed, 64)?;
+    let inlined = m.function(unit, "inlined")?.declared(file, 1).id();
+    let kernel = m.function(unit, "k")?.code("k", count).kernel().declared(file, 2).id();
+    for (number, &(what, reg, by, start, end)) in places.iter().enumerate() {
+        let loc = loc(&mut m, what, reg, by)?;
+        m.variable(kernel, &format!("v{number}"), long)?.live(start..end, loc)?;
+    }
+    let call = SourceLine { file, line: 7, column: 3 };
+    let of_call: Vec<_> = rows.iter().filter(|row| row.2).map(|row| row.0..row.0 + 1).collect();
+    if !of_call.is_empty() {
+        m.inlined(kernel, inlined, &of_call, call)?;
+    }
+    for &(pc, line, _) in rows {
+        m.row(kernel, Row::new(pc, file, line))?;
+    }
+    m.finish()
+}
+
+/// Locations that entries for CUDA-GDB have, by number.
+fn loc(m: &mut Builder, number: u8, reg: u8, by: i64) -> eitri::Result<Loc> {
+    let gpu = target();
+    let register = gpu.register_named(&format!("%rd{}", reg % 9))?;
+    let narrow = Loc::per_lane(gpu.register_named("%r1")?);
+    let value = Loc::per_lane(register).read(64);
+    let space = |name| Ok::<_, eitri::Error>(gpu.space_named(name)?.id);
+    Ok(match number % 10 {
+        0 => Loc::per_lane(register),
+        1 => Loc::memory(space("global")?, value.plus(by)),
+        2 => Loc::memory(space("local")?, Val::address(m.symbol("depot"), by.abs())),
+        3 => Loc::memory(space("shared")?, Val::address(m.symbol("tile"), 0)),
+        4 => Loc::memory(space("param")?, Val::address(m.symbol("k_param_0"), 0)),
+        5 => Loc::stack_slot(by),
+        6 => Loc::value(value.plus(by).mul(Val::constant(300))),
+        7 => Loc::implicit(&by.to_le_bytes()),
+        8 => Loc::parts([(Loc::per_lane(register), 32), (narrow, 32)]),
+        _ => Loc::value(narrow.read(32).sub(Val::constant(by as u64))),
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+
+    #[test]
+    fn random_descriptions_are_written_checked_and_removed(
+        count in 1u64..12,
+        layout in 0u8..16,
+        places in prop::collection::vec((any::<u8>(), any::<u8>(), -200i64..200, 0u64..12, 1u64..13), 0..12),
+        rows in prop::collection::vec((0u64..12, 1u32..9, any::<bool>()), 0..6),
+    ) {
+        let in_code = |&(what, reg, by, start, end): &Place| match (start % count, end.min(count)) {
+            (start, end) if start < end => (what, reg, by, start, end),
+            _ => (what, reg, by, 0, count),
+        };
+        let places: Vec<Place> = places.iter().map(in_code).collect();
+        let mut rows: Vec<Line> = rows.into_iter().filter(|row| row.0 < count).collect();
+        rows.sort_unstable();
+        rows.dedup_by_key(|row| row.0);
+        let module = module(count, &places, &rows).expect("a module");
+        let plain = text(count, layout);
+        let (written, lowered) = attached(&plain, &module, Policy::Strict).expect("a text");
+        prop_assert_eq!(ptx::detach(&written).expect("PTX"), &*plain);
+        let report = check(&written, &module, &lowered).expect("a report");
+        prop_assert!(report.is_clean(), "{}\n{}", report, written);
+        // Replacing gives the same text again.
+        let how = Attach { existing: Existing::Replace, lines: lowered.lines.as_ref() };
+        let again = ptx::attach(&written, module.target(), &lowered.sections, &how).expect("a text");
+        prop_assert_eq!(again, written);
+    }
+}
+
+/// One of each location, and rows with an inlined call.
+fn sample() -> (String, Module) {
+    let places: Vec<Place> = (0..10).map(|what| (what, what, 40, what.into(), 11)).collect();
+    let module =
+        module(12, &places, &[(0, 2, false), (3, 4, false), (5, 1, true), (8, 9, false)]).expect("a module");
+    (text(12, 0), module)
+}
+
+#[test]
+fn a_text_with_debug_information_is_the_reviewed_one() {
+    let (plain, module) = sample();
+    let (written, _) = attached(&plain, &module, Policy::Strict).expect("a text");
+    common::check_golden("ptx/sample.ptx", &written);
+    let dump = eitri::dump::print(written.as_bytes(), None).expect("a dump");
+    common::check_golden("ptx/sample.txt", &dump);
+}
+
+#[test]
+fn labels_are_only_where_something_begins_or_ends() {
+    let places = [(0, 1, 0, 3, 5), (0, 2, 0, 5, 9)];
+    let module = module(12, &places, &[]).expect("a module");
+    let (written, _) = attached(&text(12, 2), &module, Policy::Strict).expect("a text");
+    // Pcs 3, 5 and 9; 0 and 12, where the function begins and ends.
+    assert_eq!(
+        written.matches("$L__eitri_").count() - written.matches(".b64\t$L__eitri_").count(),
+        5,
+        "{written}"
+    );
+}
+
+#[test]
+fn rows_alone_have_neither_sections_nor_the_option() {
+    let (plain, module) = sample();
+    let written = lower(&module, &Consumer::cuda_gdb(), Policy::Strict).expect("sections");
+    let how = Attach { lines: written.lines.as_ref(), ..Attach::default() };
+    let rows = ptx::attach(&plain, module.target(), &[], &how).expect("a text");
+    assert!(!rows.contains(".debug_info") && !rows.contains(", debug"), "{rows}");
+    assert!(rows.contains(".loc\t1 1 0, function_name $L__eitri_names+0, inlined_at 1 7 3"), "{rows}");
+    assert_eq!(ptx::detach(&rows).expect("PTX"), plain);
+}
+
+#[test]
+fn check_finds_every_mistake_in_the_text() {
+    let (plain, module) = sample();
+    let (written, lowered) = attached(&plain, &module, Policy::Strict).expect("a text");
+    let lines: Vec<&str> = written.lines().collect();
+    let mut mistakes = 0;
+    let mut missed = Vec::new();
+    // The same meaning in other bytes: a constant as `sdata`, a flag that is not 1.
+    let same = [("udata", ",87,15,0,0,0: byte 28 bits 0x2"), ("flag", "\t2,1: byte 1 ")];
+    let mut judge = |changed: Vec<String>, what: String| {
+        if same.iter().any(|(_, same)| what.contains(same)) {
+            return;
+        }
+        mistakes += 1;
+        let text = changed.join("\n");
+        if check(&text, &module, &lowered).is_ok_and(|report| report.is_clean()) {
+            missed.push(what);
+        }
+    };
+    for (at, line) in lines.iter().enumerate() {
+        let replaced = |with: String| {
+            let mut all: Vec<String> = lines.iter().map(|line| (*line).to_owned()).collect();
+            all[at] = with;
+            all
+        };
+        // A byte of a section: another one.
+        if let Some(numbers) = line.strip_prefix(".b8\t") {
+            let numbers: Vec<u8> = numbers.split(',').map(|number| number.parse().expect("a byte")).collect();
+            for index in 0..numbers.len() {
+                for bit in [1 << ((index + at) % 8), 0xff] {
+                    let mut numbers = numbers.clone();
+                    numbers[index] ^= bit;
+                    let text: Vec<String> = numbers.iter().map(u8::to_string).collect();
+                    judge(
+                        replaced(format!(".b8\t{}", text.join(","))),
+                        format!("{at}: {line}: byte {index} bits {bit:#x}"),
+                    );
+                }
+            }
+        }
+        // A reference: to the next label.
+        if let Some(number) =
+            line.strip_prefix(".b64\t$L__eitri_").and_then(|number| number.parse::<u32>().ok())
+        {
+            let other = if number == 0 { 1 } else { number - 1 };
+            judge(replaced(format!(".b64\t$L__eitri_{other}")), format!("{at}: {line}"));
+        }
+        if line.starts_with(".b32\t.debug_loc") {
+            judge(replaced(format!("{line}1")), format!("{at}: {line}"));
+        }
+        // A row: its line.
+        if let Some(rest) = line.trim_start().strip_prefix(".loc\t1 ") {
+            let (number, rest) = rest.split_once(' ').expect("a column");
+            let number: u32 = number.parse().expect("a line");
+            let is_call = rest.starts_with("3");
+            if !is_call {
+                judge(replaced(format!("\t.loc\t1 {} {rest}", number + 1)), format!("{at}: {line}"));
+            }
+        }
+    }
+    assert!(mistakes > 500, "{mistakes}");
+    assert_eq!(missed, Vec::<String>::new(), "{} of {mistakes}", missed.len());
+}
+
+/// What CUDA-GDB's entries do not have, each with the reason.
+#[test]
+fn what_cannot_be_expressed_is_refused_or_listed() {
+    let gpu = target();
+    let reg = |name: &str| gpu.register_named(name).expect("a register");
+    let space = |name: &str| gpu.space_named(name).expect("a space").id;
+    let at_register = |space| Loc::memory(space, Loc::per_lane(reg("%rd1")).read(64));
+    let cases: Vec<(Loc, Construct)> = vec![
+        (Loc::lane(reg("%rd1"), 3), Construct::LaneOfWave),
+        (Loc::register(reg("UR4")), Construct::RegisterNumber("UR4".into())),
+        (Loc::per_lane(reg("CC")), Construct::RegisterNumber("CC".into())),
+        (Loc::per_lane(reg("%rd1")).bit_offset(4), Construct::Operation("bit_piece")),
+        (
+            Loc::parts([(at_register(space("global")), 16), (at_register(space("shared")), 16)]),
+            Construct::SecondSpace("global".into(), "shared".into()),
+        ),
+        (Loc::value(at_register(space("global")).read(32)), Construct::Memory(Some("global".into()))),
+    ];
+    let all_lanes = (Loc::register(reg("%rd1")), Construct::WholeRegister("%rd1".into()));
+    for ((loc, expected), count) in cases.into_iter().map(|case| (case, 1)).chain([(all_lanes, 64)]) {
+        let mut m = Builder::new(gpu.clone());
+        let unit = m.unit("a.cu");
+        let mut int = m.base_type(unit, "int", BaseEncoding::Signed, 32).expect("a type");
+        if count > 1 {
+            int = m.array(unit, int, &[Some(count)]).expect("a type");
+        }
+        let kernel = m.function(unit, "k").expect("a function").code("k", 12).id();
+        m.variable(kernel, "v", int).expect("a variable").live(2..9, loc.clone()).expect("a location");
+        let module = m.finish().expect("a module");
+        let error = lower(&module, &Consumer::cuda_gdb(), Policy::Strict).expect_err("no encoding");
+        let ErrorKind::Inexpressible { what, consumer } = error.kind() else { panic!("{error}") };
+        assert_eq!((what, consumer.as_str()), (&expected, "CUDA-GDB"), "{loc:?}");
+        let (written, lowered) = attached(&text(12, 2), &module, Policy::Partial).expect("a text");
+        let [omission] = &lowered.omissions[..] else { panic!("{:?}", lowered.omissions) };
+        assert_eq!(omission.reason, Reason::Inexpressible(expected));
+        let report = check(&written, &module, &lowered).expect("a report");
+        assert!(report.is_clean(), "{report}");
+    }
+}
+
+#[test]
+fn texts_that_do_not_fit_are_refused() {
+    let fails =
+        |text: &str, module: &Module| attached(text, module, Policy::Strict).expect_err(text).to_string();
+    let (plain, of_twelve) = sample();
+    assert_eq!(fails(&text(11, 2), &of_twelve), "function `k` has 11 instructions: position 12");
+    let without = plain.replace("entry k(", "entry other(");
+    assert_eq!(fails(&without, &of_twelve), "the object has no symbol `k`");
+    let without = plain.replace("tile", "tiles");
+    let error = fails(&without, &of_twelve);
+    assert!(error.contains("the object has no symbol `tile`") && error.contains("`tiles`"), "{error}");
+    let old = plain.replace(".version 8.0", ".version 7.1");
+    assert_eq!(fails(&old, &of_twelve), "inlined calls in `.loc` came with PTX 7.2: the version is 7.1");
+    let (twice, _) = attached(&plain, &of_twelve, Policy::Strict).expect("a text");
+    assert_eq!(fails(&twice, &of_twelve), "the text has a section .debug_abbrev already");
+    let amd =
+        Builder::new(Target::named("amdgpu-gfx1030-wave32").expect("a target")).finish().expect("a module");
+    assert_eq!(
+        ptx::attach(&plain, amd.target(), &[], &Attach::default()).expect_err("AMD").to_string(),
+        "the text is PTX, and the target amdgpu-gfx1030-wave32"
+    );
+}

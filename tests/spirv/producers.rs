@@ -1,0 +1,113 @@
+//! Modules of several producers: imported, attached again in each mode, and compared.
+
+use eitri::omission::Omission;
+use eitri::spirv::{Mode, Set, attach, from_bytes, import, read, strip};
+use eitri::target::Target;
+use pretty_assertions::assert_eq;
+
+use crate::attached::{complaints, modes, validated};
+use crate::common::check_golden;
+
+/// A module of another producer, with its name.
+macro_rules! modules { ($($name:literal),* $(,)?) => {
+    [$(($name, include_bytes!(concat!("foreign/", $name, ".spv")) as &[u8])),*]
+} }
+
+const MODULES: [(&str, &[u8]); 10] = modules![
+    "glslang",
+    "glslang.opt",
+    "slang",
+    "slang.opt",
+    "llvm15.O0",
+    "llvm15.O2",
+    "intel.opencl.O0",
+    "intel.opencl.O2",
+    "intel.shader.O0",
+    "intel.shader.O2",
+];
+
+fn target(name: &str) -> Target {
+    if name.starts_with("llvm") || name.starts_with("intel") { Target::kernel() } else { Target::shader() }
+}
+
+/// Import, attach, check: in every mode, the instructions that come back mean the imported description.
+#[test]
+fn imported_modules_are_attached_again() {
+    let mut wrong = Vec::new();
+    for (name, bytes) in MODULES {
+        let words = from_bytes(bytes).expect("is a module");
+        let imported = import(&read(&words).expect("reads"), &target(name)).expect("can be described");
+        let plain = strip(&words).expect("is a module");
+        for mode in modes() {
+            let at = format!("{name}, {} {}", mode.name(), mode.set().name());
+            let attached = match attach(&plain, &imported.module, &imported.binding, &mode) {
+                Ok(attached) => attached,
+                Err(error) => {
+                    wrong.push(format!("{at}: {error}"));
+                    continue;
+                }
+            };
+            let checked = attached.check(&imported.module, &imported.binding, &mode).expect("reads");
+            if !checked.is_clean() {
+                wrong.push(format!("{at}: {checked}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// `spirv-val` has the complaints of the module without debug instructions, also where it rejects the original.
+#[test]
+fn the_validator_takes_imported_modules() {
+    for (name, bytes) in MODULES {
+        let words = from_bytes(bytes).expect("is a module");
+        let imported = import(&read(&words).expect("reads"), &target(name)).expect("can be described");
+        let plain = strip(&words).expect("is a module");
+        let Some(expected) = complaints(&plain) else { return };
+        for mode in validated() {
+            let Ok(attached) = attach(&plain, &imported.module, &imported.binding, &mode) else { continue };
+            let said = complaints(&attached.words).expect("spirv-val is there");
+            assert_eq!(said, expected, "{name}, {} {}", mode.name(), mode.set().name());
+        }
+    }
+}
+
+/// Deviations of each producer from its specification, by rule and sentence, and what cannot be imported.
+#[test]
+fn deviations_are_listed() {
+    let mut text = String::new();
+    for (name, bytes) in MODULES {
+        let words = from_bytes(bytes).expect("is a module");
+        let facts = read(&words).expect("reads");
+        let report = eitri::spirv::validate(&facts);
+        text += &format!("{name}: {}\n", facts.iter().next().map_or("", |fact| fact.set.name()));
+        for finding in report.findings.iter().chain(&report.notes) {
+            text += &format!("  {finding}\n");
+        }
+        let imported = import(&facts, &target(name)).expect("can be described");
+        let omissions: Vec<String> = imported.omissions.iter().map(Omission::to_string).collect();
+        for omission in omissions {
+            text += &format!("  not imported: {omission}\n");
+        }
+    }
+    check_golden("spirv/producers.txt", &text);
+}
+
+/// Set 200 of Intel's translator is not read: the module is reported, stripped and described like any other.
+#[test]
+fn a_later_set_is_stripped() {
+    let later: [(&str, &[u8]); 2] = modules!["intel.200.O0", "intel.200.O2"];
+    for (name, bytes) in later {
+        let words = from_bytes(bytes).expect("is a module");
+        let facts = read(&words).expect("reads");
+        let (_, set, count) = facts.layout().unknown_sets().next().expect("is there");
+        assert_eq!(set, "NonSemantic.Shader.DebugInfo.200", "{name}");
+        assert!(count > 50, "{name}: {count}");
+        let plain = strip(&words).expect("is a module");
+        assert_eq!(read(&plain).expect("reads").layout().unknown_sets().count(), 0, "{name}");
+        let described = eitri::spirv::describe(&words, &Default::default()).expect("is a module");
+        let mode = Mode::exact(Set::OpenCl);
+        let attached = attach(&plain, &described.module, &described.binding, &mode).expect("is attached");
+        assert!(attached.check(&described.module, &described.binding, &mode).expect("reads").is_clean());
+    }
+}

@@ -1,0 +1,123 @@
+//! The promise: `stats` has the numbers of `llvm-dwarfdump --statistics`, for objects of any producer.
+
+#[path = "../common/tools.rs"]
+#[allow(dead_code, reason = "a part is used")]
+mod tools;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use eitri::read::{Dwarf, Object};
+use eitri::stats::{Options, stats};
+use serde_json::Value;
+use tools::{Folder, Tool};
+
+const PEER: Tool = Tool::new("llvm-dwarfdump-19", "llvm-19");
+
+const SOURCE: &str = r#"
+struct pair { long a, b; };
+static int table[16];
+extern int outside(int, struct pair *);
+static inline int twice(int x) { int y = x * 2; return y + 1; }
+int visible = 3;
+int sum(int n, const int *p, struct pair q) {
+    int total = 0;
+    for (int i = 0; i < n; i++) {
+        int v = p[i];
+        if (v & 1) { float v = total; total += (int)(v * 2.5f); }
+        total += twice(v) + table[i & 15];
+    }
+    struct pair r = { total, q.b };
+    return outside(total, &r) + (int)r.a;
+}
+int unused(double d) { return (int)d; }
+"#;
+
+/// Numbers of a file that differ from those of llvm-dwarfdump; `None` if it is not installed.
+fn differences(file: &Path) -> Option<Vec<String>> {
+    let text = PEER.run(&["--statistics".as_ref(), file.as_os_str()])?.clean();
+    let expected: BTreeMap<String, Value> = serde_json::from_str(&text).expect("JSON");
+    let bytes = std::fs::read(file).expect("the file");
+    let found = stats(&bytes, &Options { sound: false }).expect("it is read").numbers();
+    let found: BTreeMap<_, _> = found.into_iter().collect();
+    let numbers = expected.iter().filter_map(|(name, value)| Some((name, value.as_u64()?)));
+    let mut all: Vec<String> = numbers
+        .filter(|(name, value)| found.get(*name) != Some(value))
+        .map(|(name, value)| format!("{}: {name}: {value}, found {:?}", file.display(), found.get(name)))
+        .collect();
+    let others = found.keys().filter(|name| !expected.contains_key(*name));
+    all.extend(others.map(|name| format!("{}: {name} is not expected", file.display())));
+    Some(all)
+}
+
+/// Objects in the folders of producers.
+fn objects() -> Vec<PathBuf> {
+    let mut all = Vec::new();
+    for folder in ["llvm19", "llvm22", "triton"] {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/objects").join(folder);
+        all.extend(std::fs::read_dir(folder).expect("the folder").map(|one| one.expect("a file").path()));
+    }
+    all.sort();
+    assert!(all.len() > 20, "{} objects", all.len());
+    all
+}
+
+/// Whether a number depends on location lists.
+fn depends_on_lists(difference: &str) -> bool {
+    difference.contains(" covered by DW_AT_location")
+        || difference.contains(" with binary location")
+        || difference.contains("#source variables with location")
+}
+
+/// Units of cubins have lists of DWARF 2 and no `DW_AT_low_pc`. llvm-dwarfdump then has no base address, and counts the
+/// variables as without a location, although `--debug-info` prints their ranges. All other numbers are equal.
+#[test]
+fn objects_of_gpu_compilers_have_the_numbers_of_llvm_dwarfdump() {
+    let (mut wrong, mut without_base) = (Vec::new(), 0);
+    for file in objects() {
+        let Some(mut found) = differences(&file) else { return };
+        let bytes = std::fs::read(&file).expect("the file");
+        let object = Object::read(&bytes).expect("it is read");
+        let dwarf = Dwarf::read(&object).expect("it is read");
+        if dwarf.units().iter().any(|unit| unit.encoding.version < 5 && unit.low_pc.is_none()) {
+            without_base += usize::from(!found.is_empty());
+            found.retain(|one| !depends_on_lists(one));
+        }
+        wrong.extend(found);
+    }
+    assert!(wrong.is_empty(), "{} numbers\n{}", wrong.len(), wrong.join("\n"));
+    // The exception is for the four cubins.
+    assert!(without_base <= 4, "{without_base} objects");
+}
+
+#[test]
+fn objects_of_c_compilers_have_the_numbers_of_llvm_dwarfdump() {
+    let folder = Folder::new();
+    let source = folder.file("a.c", SOURCE).display().to_string();
+    let object = folder.path().join("a.o");
+    let output = object.display().to_string();
+    let mut wrong = Vec::new();
+    for tool in [Tool::new("gcc", "gcc"), Tool::new("clang-19", "clang-19")] {
+        for level in ["-O0", "-O2"] {
+            for version in ["-gdwarf-2", "-gdwarf-4", "-gdwarf-5"] {
+                let Some(ran) = tool.run(&[version, level, "-c", &source, "-o", &output]) else { return };
+                assert!(ran.succeeded, "{ran}");
+                let Some(found) = differences(&object) else { return };
+                wrong.extend(found.into_iter().map(|one| format!("{} {level} {version} {one}", tool.name)));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} numbers\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// An object of clang 19 for gfx1030 has errors at `-O2`: sound coverage omits the entries with errors.
+#[test]
+fn sound_coverage_omits_entries_with_errors() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/objects/llvm19/k02_reduce.gfx1030.O2.o");
+    let bytes = std::fs::read(file).expect("the file");
+    let with = stats(&bytes, &Options::default()).expect("it is read").variables.coverage;
+    let without = stats(&bytes, &Options { sound: false }).expect("it is read").variables.coverage;
+    assert_eq!((with.scope, with.located), (without.scope, without.located));
+    assert_eq!(without.sound, without.located);
+    assert!(with.sound < with.located, "{with:?}");
+}

@@ -1,0 +1,523 @@
+//! Further cases by hand: calls, loops with `break` and `continue`, spills, constants; wide values, halves, homes, block
+//! parameters and edges of lanes, which the language of the cases does not have.
+
+use std::collections::BTreeSet;
+
+use eitri::build::{Builder, ControlFlow, ExecWrite};
+use eitri::model::{BaseEncoding, Half, Loc, VariableId};
+use eitri::target::{Gfx, Target, Wave};
+use eitri::track::{Code, Keep, Place, Places};
+
+use super::program::{At, BYTES, Program, Told};
+
+/// What is shown, a program, and every place of each variable by pc: `x 04-10 v3, 10-18 v3 v5`.
+const CASES: &[(&str, &str, &str)] = &[
+    (
+        "a call overwrites rows in the lanes that call",
+        "define v3 a
+        assign x value a
+        copy v5 v3
+        exec_save m
+        exec_and m
+        call v3 s6
+        other
+        exec_else m
+        other
+        exec_restore m
+        other
+        end",
+        "x 04-08 v3, 08-14 v3 v5, 14-1c v5, 1c-24 v3 v5, 24-2c v5",
+    ),
+    (
+        "a call for all lanes overwrites rows of those that wait",
+        "define v3 a
+        assign x value a
+        copy v5 v3
+        exec_save m
+        exec_and m
+        whole_wave_begin
+        call v3
+        whole_wave_end
+        exec_else m
+        other
+        exec_restore m
+        other
+        end",
+        "x 04-08 v3, 08-0c v5, 0c-18 v3 v5, 18-34 v5",
+    ),
+    (
+        "a call preserves other registers",
+        "define s4 a
+        assign n value a
+        copy s8 s4
+        call s4 v3
+        other
+        end",
+        "n 04-08 s4, 08-0c s4 s8, 0c-14 s8",
+    ),
+    (
+        "lanes leave a loop at a `break` and at its end, and the counter counts on",
+        "define s4 a
+        assign i value a
+        exec_save m
+        define s4 b
+        assign i value b
+        other
+        exec_and_not m
+        define v3 c
+        assign x value c
+        exec_and_not m
+        branch_if_any_lane 8
+        exec_restore m
+        other
+        end",
+        "i 04-20 s4; x 18-20 v3",
+    ),
+    (
+        "a row that a loop keeps is kept by lanes that have left",
+        "define v3 a
+        assign x value a
+        exec_save m
+        copy v5 v3
+        exec_and_not m
+        define v5 b
+        exec_and_not m
+        branch_if_any_lane 8
+        exec_restore m
+        other
+        end",
+        "x 04-0c v3, 0c-14 v3 v5, 14-1c v3, 20-28 v3",
+    ),
+    (
+        "lanes that continue wait for the end of the iteration",
+        "define v3 a
+        assign x value a
+        exec_save m
+        exec_save k
+        copy v5 v3
+        exec_and_not k
+        define v3 b
+        assign x value b
+        other
+        exec_restore k
+        other
+        exec_and_not m
+        branch_if_any_lane 8
+        exec_restore m
+        other
+        end",
+        "x 04-10 v3, 10-18 v3 v5, 18-2c v3, 30-38 v3",
+    ),
+    (
+        "a lane that returned early keeps its value, and others have another",
+        "define v3 a
+        assign x value a
+        exec_save r
+        exec_save m
+        exec_and m
+        exec_and_not r
+        define v3 b
+        exec_restore m
+        define v5 c
+        assign x value c
+        other
+        exec_restore r
+        other
+        end",
+        "x 04-18 v3, 20-28 v5",
+    ),
+    (
+        "a slot of scratch memory is a row",
+        "define v3 a
+        assign x value a
+        copy p0 v3
+        exec_save m
+        exec_and m
+        define v3 b
+        copy v3 p0
+        exec_restore m
+        other
+        end",
+        "x 04-08 v3, 08-14 v3 p0, 14-18 p0, 18-24 v3 p0",
+    ),
+    (
+        "contents that others write meanwhile are not known where lanes wait",
+        "define s4 a
+        assign n contents s4
+        exec_save m
+        exec_and m
+        define s4 t
+        other
+        exec_restore m
+        other
+        end",
+        "n 08-10 s4",
+    ),
+    (
+        "a constant needs no place, and has those that receive it",
+        "other
+        assign x constant 1
+        const s4 1
+        define s4 t
+        end",
+        "x 04-08 #1, 08-0c #1 s4, 0c-10 #1",
+    ),
+    (
+        "a value is computed again",
+        "define s4 a
+        assign n value a
+        define s4 t
+        redefine s6 a
+        other
+        end",
+        "n 04-08 s4, 0c-14 s6",
+    ),
+    (
+        "a scalar receives what all active lanes have",
+        "define v3 a
+        assign x value a
+        copy s4 v3
+        define v3 b
+        other
+        end",
+        "x 04-08 v3, 08-0c v3 s4, 0c-14 s4",
+    ),
+    (
+        "a variable without a value is nowhere",
+        "define v3 a
+        assign x value a
+        other
+        assign x nothing
+        end",
+        "x 04-08 v3",
+    ),
+];
+
+#[test]
+fn cases_by_hand_have_every_place() {
+    for (name, text, expected) in CASES {
+        let program = Program::text(text);
+        let told = Told::new(&program);
+        let tracked = told.code.track().unwrap_or_else(|error| panic!("{name}: {error}"));
+        for of in expected.split("; ") {
+            let (variable, ranges) = of.split_once(' ').expect("a variable");
+            for pc in (0..program.pc()).step_by(BYTES as usize) {
+                let here = ranges.split(", ").filter_map(|range| {
+                    let (pcs, places) = range.split_once(' ').expect("places");
+                    let (start, end) = pcs.split_once('-').expect("pcs");
+                    let number = |text| u64::from_str_radix(text, 16).expect("a pc");
+                    (number(start)..number(end)).contains(&pc).then_some(places)
+                });
+                let listed: BTreeSet<At> = here.flat_map(|places| places.split(' ')).map(At::parse).collect();
+                let found = tracked.places_at(told.variables[variable], pc).expect("known");
+                let is_listed = |loc: &Loc| listed.iter().any(|at| at.loc(&told.gpu) == *loc);
+                let is_same = found.len() == listed.len() && found.iter().all(is_listed);
+                assert!(is_same, "{name}: {variable} at {pc:#x}: expected {listed:?}, found {found:?}");
+            }
+        }
+    }
+}
+
+/// A kernel with one variable of some bits.
+struct Kernel {
+    gpu: Target,
+    builder: Builder,
+    variable: VariableId,
+}
+
+impl Kernel {
+    fn new(bits: u32) -> eitri::Result<Self> {
+        let gpu = Target::amdgpu(Gfx::GFX1030, Wave::W32)?;
+        let mut builder = Builder::new(gpu.clone());
+        let unit = builder.unit("a.cl");
+        let ty = builder.base_type(unit, "t", BaseEncoding::Unsigned, bits.into())?;
+        let kernel = builder.function(unit, "k")?.code("k", 0x40).kernel().id();
+        let variable = builder.variable(kernel, "x", ty)?.id();
+        Ok(Self { gpu, builder, variable })
+    }
+
+    fn scalar(&self, number: u16) -> Place {
+        Place::register(self.gpu.sgpr(number).expect("the target has it"))
+    }
+
+    fn row(&self, number: u16) -> Place {
+        Place::per_lane(self.gpu.vgpr(number).expect("the target has it"))
+    }
+
+    fn s(&self, number: u16) -> Loc {
+        Loc::register(self.gpu.sgpr(number).expect("the target has it"))
+    }
+
+    fn v(&self, number: u16) -> Loc {
+        Loc::per_lane(self.gpu.vgpr(number).expect("the target has it"))
+    }
+}
+
+fn one_block() -> ControlFlow {
+    let mut flow = ControlFlow::new();
+    flow.block(0x00..0x40);
+    flow
+}
+
+/// A wave that executes an instruction stands at its first pc: the old contents are there until its end. It can stop
+/// between two instructions of one step.
+#[test]
+fn old_contents_last_until_the_end_of_an_instruction() -> eitri::Result<()> {
+    for is_several in [false, true] {
+        let mut k = Kernel::new(32)?;
+        let mut code = Code::new(&k.gpu, one_block());
+        let [a, b] = [code.value(32), code.value(32)];
+        code.instruction(0x00..0x04).define(a, &[k.scalar(4)])?;
+        code.assign(0x04, k.variable, a)?;
+        let mut step = if is_several { code.instructions(0x08..0x10) } else { code.instruction(0x08..0x10) };
+        step.copy(&[k.scalar(4)], &[k.scalar(5)])?.define(b, &[k.scalar(4)])?;
+        let tracked = code.track()?;
+        let middle = if is_several { vec![] } else { vec![k.s(4)] };
+        assert_eq!(tracked.places_at(k.variable, 0x08)?, [k.s(4)]);
+        assert_eq!(tracked.places_at(k.variable, 0x0c)?, middle);
+        assert_eq!(tracked.places_at(k.variable, 0x10)?, [k.s(5)]);
+        tracked.describe(&mut k.builder, Keep::All)?;
+        let module = k.builder.finish()?;
+        let pcs: Vec<_> = module.live(k.variable).iter().map(|live| live.pcs()).collect();
+        let end = if is_several { 0x0c } else { 0x10 };
+        assert_eq!(pcs, [0x04..end, 0x10..0x40]);
+        let report = tracked.judge(&module);
+        assert!(report.is_sound() && report.missed.is_empty(), "{report}");
+    }
+    Ok(())
+}
+
+/// A claim that the old place lasts between two instructions of one step is refuted.
+#[test]
+fn claims_between_instructions_of_one_step_are_stale() -> eitri::Result<()> {
+    let mut k = Kernel::new(32)?;
+    let mut code = Code::new(&k.gpu, one_block());
+    let [a, b] = [code.value(32), code.value(32)];
+    code.instruction(0x00..0x04).define(a, &[k.scalar(4)])?;
+    code.assign(0x04, k.variable, a)?;
+    code.instructions(0x08..0x10).define(b, &[k.scalar(4)])?;
+    let place = k.s(4);
+    k.builder.describe_variable(k.variable)?.live(0x04..0x10, place)?;
+    let report = code.track()?.judge(&k.builder.finish()?);
+    let stale: Vec<_> = report.stale.iter().map(|stale| stale.pcs.clone()).collect();
+    assert_eq!(stale, [0x0c..0x10], "{report}");
+    Ok(())
+}
+
+/// Of a pair, each register is followed by itself.
+#[test]
+fn parts_of_wide_values_are_followed() -> eitri::Result<()> {
+    let k = Kernel::new(64)?;
+    let mut code = Code::new(&k.gpu, one_block());
+    let [a, t] = [code.value(64), code.value(32)];
+    let pair = |n: u16| Places::from([k.row(n), k.row(n + 1)]);
+    let parts = |low: Loc, high: Loc| Loc::parts([(low, 32), (high, 32)]);
+    code.instruction(0x00..0x08).define(a, &pair(2))?;
+    code.assign(0x08, k.variable, a)?;
+    code.instruction(0x08..0x10).copy(&pair(2), &pair(6))?;
+    code.instruction(0x10..0x14).define(t, &[k.row(3)])?;
+    code.instruction(0x14..0x18).clobber(&[k.row(6)])?;
+    code.instruction(0x18..0x1c).clobber(&[k.row(7)])?;
+    let tracked = code.track()?;
+    let at = |pc| tracked.places_at(k.variable, pc);
+    assert_eq!(at(0x08)?, [parts(k.v(2), k.v(3))]);
+    assert_eq!(at(0x10)?, [parts(k.v(2), k.v(3)), parts(k.v(6), k.v(7))]);
+    // The low half is in both, the high one in the copy alone.
+    assert_eq!(at(0x14)?, [parts(k.v(2), k.v(7)), parts(k.v(6), k.v(7))]);
+    assert_eq!(at(0x18)?, [parts(k.v(2), k.v(7))]);
+    assert_eq!(at(0x1c)?, [parts(k.v(2), Loc::undefined())]);
+    Ok(())
+}
+
+#[test]
+fn halves_of_registers_are_places() -> eitri::Result<()> {
+    let k = Kernel::new(16)?;
+    let mut code = Code::new(&k.gpu, one_block());
+    let [a, b] = [code.value(16), code.value(16)];
+    let [low, high] = [Half::Low, Half::High].map(|half| k.row(3).half(half));
+    code.instruction(0x00..0x04).define(a, &[low])?;
+    code.assign(0x04, k.variable, a)?;
+    code.instruction(0x04..0x08).copy(&[low], &[high])?;
+    code.instruction(0x08..0x0c).define(b, &[low])?;
+    code.instruction(0x0c..0x10).clobber(&[k.row(3)])?;
+    let tracked = code.track()?;
+    let at = |pc| tracked.places_at(k.variable, pc);
+    assert_eq!(at(0x04)?, [k.v(3)]);
+    assert_eq!(at(0x08)?, [k.v(3), k.v(3).offset(2)]);
+    assert_eq!(at(0x0c)?, [k.v(3).offset(2)]);
+    assert_eq!(at(0x10)?, []);
+    Ok(())
+}
+
+/// A home is taken as it is declared, beside what is derived; memory is current again where the compiler declares it.
+#[test]
+fn homes_are_beside_derived_places() -> eitri::Result<()> {
+    let k = Kernel::new(32)?;
+    let mut code = Code::new(&k.gpu, one_block());
+    let a = code.value(32);
+    let home = Loc::stack_slot(16);
+    code.home(0x00..0x08, k.variable, &home)?;
+    code.instruction(0x08..0x0c).define(a, &[k.row(3)])?;
+    code.assign(0x0c, k.variable, a)?;
+    code.instruction(0x0c..0x10).copy(&[k.row(3)], &[Place::stack_slot(16)])?;
+    code.instruction(0x14..0x18).clobber(&[Place::stack_slot(16)])?;
+    code.assign_contents(0x18, k.variable, &[Place::stack_slot(16)])?;
+    let tracked = code.track()?;
+    let at = |pc| tracked.places_at(k.variable, pc);
+    assert_eq!((at(0x00)?, at(0x08)?), (vec![home.clone()], vec![]));
+    assert_eq!((at(0x0c)?, at(0x10)?), (vec![k.v(3)], vec![k.v(3), home.clone()]));
+    assert_eq!(at(0x18)?, [home]);
+    Ok(())
+}
+
+/// Both sides bring a value in one register. Lanes that leave before the other side come from the block before it.
+#[test]
+fn lanes_bring_values_along_skips() -> eitri::Result<()> {
+    let k = Kernel::new(32)?;
+    let mut flow = ControlFlow::new();
+    let mask = flow.mask(&[(0x04..0x1c, k.s(8))]);
+    let [start, then, other, end] =
+        [0x00..0x08, 0x08..0x10, 0x10..0x18, 0x18..0x40].map(|pcs| flow.block(pcs));
+    flow.edge(start, then).edge(then, other).edge(other, end);
+    flow.write(0x00..0x04, ExecWrite::Save(mask)).write(0x04..0x08, ExecWrite::And(mask));
+    flow.write(0x10..0x14, ExecWrite::Else(mask)).write(0x18..0x1c, ExecWrite::Restore(mask));
+    let mut code = Code::new(&k.gpu, flow.clone());
+    let [a, b, merged] = [code.value(32), code.value(32), code.merged(end, 32)];
+    code.instruction(0x08..0x0c).define(a, &[k.row(3)])?;
+    code.instruction(0x14..0x18).define(b, &[k.row(3)])?;
+    code.incoming(then, merged, a)?;
+    code.incoming(other, merged, b)?;
+    code.assign(0x1c, k.variable, merged)?;
+    let tracked = code.track()?;
+    assert_eq!(tracked.unproven(), []);
+    assert_eq!(tracked.places_at(k.variable, 0x1c)?, [k.v(3)]);
+    // Without the value of one side, nothing is known.
+    let mut code = Code::new(&k.gpu, flow);
+    let [a, b, merged] = [code.value(32), code.value(32), code.merged(end, 32)];
+    code.instruction(0x08..0x0c).define(a, &[k.row(3)])?;
+    code.instruction(0x14..0x18).define(b, &[k.row(3)])?;
+    code.incoming(other, merged, b)?;
+    code.assign(0x1c, k.variable, merged)?;
+    assert_eq!(code.track()?.places_at(k.variable, 0x1c)?, []);
+    Ok(())
+}
+
+/// A block parameter is not what it was in the iteration before, where a lane brings nothing.
+#[test]
+fn block_parameters_do_not_outlive_an_iteration() -> eitri::Result<()> {
+    let k = Kernel::new(32)?;
+    let mut flow = ControlFlow::new();
+    let [start, one, join, head, two, end] =
+        [0x00..0x08, 0x08..0x14, 0x14..0x1c, 0x1c..0x20, 0x20..0x24, 0x24..0x40].map(|pcs| flow.block(pcs));
+    // The first iteration is through `one`.
+    flow.edge(start, one).edge(one, join).edge(join, head).edge(head, one).edge(head, two).edge(two, join);
+    flow.edge(join, end);
+    let mut code = Code::new(&k.gpu, flow);
+    let [a, merged] = [code.value(32), code.merged(join, 32)];
+    code.instruction(0x08..0x0c).define(a, &[k.scalar(4)])?;
+    code.incoming(one, merged, a)?;
+    code.assign(0x14, k.variable, merged)?;
+    // From `two`, the parameter has no value: s4 still has that of an earlier iteration.
+    assert_eq!(code.track()?.places_at(k.variable, 0x14)?, []);
+    Ok(())
+}
+
+#[test]
+fn block_parameters_receive_one_value_from_a_block() -> eitri::Result<()> {
+    let k = Kernel::new(32)?;
+    let mut flow = ControlFlow::new();
+    let [start, end] = [0x00..0x08, 0x08..0x40].map(|pcs| flow.block(pcs));
+    flow.edge(start, end);
+    let mut code = Code::new(&k.gpu, flow);
+    let [a, b, merged] = [code.value(32), code.value(32), code.merged(end, 32)];
+    code.entry(a, &[k.scalar(4)])?;
+    code.entry(b, &[k.scalar(5)])?;
+    code.incoming(start, merged, a)?;
+    code.incoming(start, merged, b)?;
+    let error = code.track().expect_err("two values").to_string();
+    assert!(
+        error.starts_with("pc 0x8..0x40: a block parameter receives one value from each block"),
+        "{error}"
+    );
+    Ok(())
+}
+
+/// The logical graph of a compiler that has two: lanes of the one side go to the end, and the wave to the other side.
+#[test]
+fn lane_edges_are_skips() -> eitri::Result<()> {
+    let k = Kernel::new(32)?;
+    let mut code = Code::new(&k.gpu, two_graphs());
+    let [a, b] = [code.value(32), code.value(32)];
+    code.instruction(0x00..0x04).define(a, &[k.row(3)])?;
+    code.assign(0x08, k.variable, a)?;
+    code.instruction(0x0c..0x10).copy(&[k.row(3)], &[k.row(5)])?;
+    code.instruction(0x10..0x14).define(b, &[k.row(3)])?;
+    let tracked = code.track()?;
+    let at = |pc| tracked.places_at(k.variable, pc);
+    assert_eq!((at(0x08)?, at(0x10)?), (vec![k.v(3)], vec![k.v(3), k.v(5)]));
+    assert_eq!(at(0x14)?, [k.v(5)]);
+    // The other side has not copied, and not overwritten.
+    assert_eq!(at(0x18)?, [k.v(3)]);
+    assert_eq!(at(0x24)?, []);
+    // The same with a scalar: the first side overwrites it for the other one.
+    let mut scalar = Code::new(&k.gpu, two_graphs());
+    let [n, t] = [scalar.value(32), scalar.value(32)];
+    scalar.instruction(0x04..0x08).define(n, &[k.scalar(4)])?;
+    scalar.assign(0x08, k.variable, n)?;
+    scalar.instruction(0x14..0x18).define(t, &[k.scalar(4)])?;
+    let tracked = scalar.track()?;
+    let at = |pc| tracked.places_at(k.variable, pc);
+    assert_eq!((at(0x08)?, at(0x14)?, at(0x18)?, at(0x24)?), (vec![k.s(4)], vec![k.s(4)], vec![], vec![]));
+    Ok(())
+}
+
+/// Two sides; no lane goes from one to the other, and the wave does.
+fn two_graphs() -> ControlFlow {
+    let mut flow = ControlFlow::new();
+    let [start, then, other, end] =
+        [0x00..0x0c, 0x0c..0x18, 0x18..0x24, 0x24..0x40].map(|pcs| flow.block(pcs));
+    flow.edge(start, then).wave_edge(then, other).edge(other, end);
+    flow.lane_edge(start, other).lane_edge(then, end);
+    flow
+}
+
+/// A masked move of one value over another: behind the `if`, each lane finds the variable in the one register.
+#[test]
+fn a_masked_move_defines_a_copy() -> eitri::Result<()> {
+    let k = Kernel::new(32)?;
+    let mut flow = ControlFlow::new();
+    let mask = flow.mask(&[(0x0c..0x1c, k.s(8))]);
+    flow.block(0x00..0x40);
+    flow.write(0x08..0x0c, ExecWrite::Save(mask)).write(0x0c..0x10, ExecWrite::And(mask));
+    flow.write(0x18..0x1c, ExecWrite::Restore(mask));
+    let mut code = Code::new(&k.gpu, flow);
+    let [a, b, moved] = [(); 3].map(|()| code.value(32));
+    code.instruction(0x00..0x04).define(a, &[k.row(3)])?;
+    code.assign(0x04, k.variable, a)?;
+    code.instruction(0x10..0x14).define(b, &[k.row(5)])?;
+    code.assign(0x14, k.variable, b)?;
+    code.instruction(0x14..0x18).define_copy(moved, &[k.row(5)], &[k.row(3)])?;
+    let again = code.instruction(0x20..0x24).define_copy(moved, &[k.row(5)], &[k.row(3)]).map(drop);
+    assert!(again.is_err_and(|error| error.to_string().contains("a value has one definition")));
+    let tracked = code.track()?;
+    assert_eq!(tracked.places_at(k.variable, 0x18)?, [k.v(3), k.v(5)]);
+    assert_eq!(tracked.places_at(k.variable, 0x1c)?, [k.v(3)]);
+    Ok(())
+}
+
+/// Each lane's bit of a scalar register; an instruction writes the bits of all lanes.
+#[test]
+fn bits_of_a_mask_are_places_of_lanes() -> eitri::Result<()> {
+    let k = Kernel::new(1)?;
+    let s9 = k.gpu.sgpr(9)?;
+    let mut code = Code::new(&k.gpu, one_block());
+    let c = code.value(1);
+    code.instruction(0x00..0x08).define(c, &[Place::lane_bit(s9)])?;
+    code.assign(0x08, k.variable, c)?;
+    code.instruction(0x0c..0x10).clobber(&[k.scalar(9)])?;
+    let tracked = code.track()?;
+    let at = |pc| tracked.places_at(k.variable, pc);
+    let bit = Loc::register(s9).bit_offset_by(eitri::model::Val::lane_index());
+    assert_eq!((at(0x08)?, at(0x10)?), (vec![bit], vec![]));
+    Ok(())
+}

@@ -1,0 +1,73 @@
+//! Variables that are copied from others: also of values that were merged where paths meet, which have no name.
+
+use eitri::build::{Builder, ControlFlow, ExecWrite};
+use eitri::model::{BaseEncoding, Loc};
+use eitri::target::{Gfx, Target, Wave};
+use eitri::track::{Code, Place};
+use pretty_assertions::assert_eq;
+
+/// ```text
+/// 00 v3 = a    x = a
+/// 04 save m, and m
+/// 08 branch to 14 if no lane is active
+/// 0c v3 = b    x = b
+/// 10 nop
+/// 14 restore m
+/// 18 v5 = v3   before: y = x, and the low half of h = the high half of x
+/// 1c v3 = c    before: x = nothing
+/// 20 nop
+/// ```
+#[test]
+fn a_copy_has_what_the_variable_had() -> eitri::Result<()> {
+    let gpu = Target::amdgpu(Gfx::GFX1030, Wave::W32)?;
+    let (v3, v5, s6) = (gpu.vgpr(3)?, gpu.vgpr(5)?, gpu.sgpr(6)?);
+    let mut m = Builder::new(gpu.clone());
+    let unit = m.unit("a.cl");
+    let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+    let kernel = m.function(unit, "k")?.code("k", 0x24).kernel().id();
+    let (x, y) = (m.variable(kernel, "x", int)?.id(), m.variable(kernel, "y", int)?.id());
+    let h = m.variable(kernel, "h", int)?.id();
+
+    let mut flow = ControlFlow::new();
+    let mask = flow.mask(&[(0x08..0x18, Loc::register(s6))]);
+    let (start, then, end) = (flow.block(0x00..0x0c), flow.block(0x0c..0x14), flow.block(0x14..0x24));
+    flow.edge(start, then).wave_edge(start, end).edge(then, end);
+    flow.write(0x04..0x08, ExecWrite::Save(mask)).write(0x04..0x08, ExecWrite::And(mask));
+    flow.write(0x14..0x18, ExecWrite::Restore(mask));
+    let mut code = Code::new(&gpu, flow);
+    let [a, b, c] = [(); 3].map(|()| code.value(32));
+    code.instruction(0x00..0x04).define(a, &[Place::per_lane(v3)])?;
+    code.assign(0x04, x, a)?;
+    code.instruction(0x0c..0x10).define(b, &[Place::per_lane(v3)])?;
+    code.assign(0x10, x, b)?;
+    code.assign_variable(0x18, y, 0..32, x, 0)?;
+    code.assign_variable(0x18, h, 0..16, x, 16)?;
+    code.instruction(0x18..0x1c).copy(&[Place::per_lane(v3)], &[Place::per_lane(v5)])?;
+    code.unassign(0x1c, x)?;
+    code.instruction(0x1c..0x20).define(c, &[Place::per_lane(v3)])?;
+
+    let tracked = code.track()?;
+    let (in_v3, in_v5) = (Loc::per_lane(v3), Loc::per_lane(v5));
+    assert_eq!(tracked.places_at(x, 0x18)?, std::slice::from_ref(&in_v3));
+    assert_eq!(tracked.places_at(y, 0x14)?, []);
+    assert_eq!(tracked.places_at(y, 0x18)?, std::slice::from_ref(&in_v3));
+    assert_eq!(tracked.places_at(y, 0x1c)?, [in_v3, in_v5.clone()]);
+    assert_eq!(tracked.places_at(x, 0x1c)?, []);
+    assert_eq!(tracked.places_at(y, 0x20)?, std::slice::from_ref(&in_v5));
+    assert_eq!(tracked.places_at(h, 0x20)?, [in_v5.offset(2)]);
+    Ok(())
+}
+
+#[test]
+fn a_copy_of_no_bits_is_refused() -> eitri::Result<()> {
+    let gpu = Target::amdgpu(Gfx::GFX1030, Wave::W32)?;
+    let mut m = Builder::new(gpu.clone());
+    let unit = m.unit("a.cl");
+    let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+    let kernel = m.function(unit, "k")?.code("k", 8).id();
+    let x = m.variable(kernel, "x", int)?.id();
+    let mut code = Code::new(&gpu, ControlFlow::new());
+    let error = code.assign_variable(4, x, 8..8, x, 0).expect_err("no bits");
+    assert!(error.to_string().starts_with("pc 0x4..0x5: "), "{error}");
+    Ok(())
+}
