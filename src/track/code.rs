@@ -5,98 +5,13 @@ use core::ops::Range;
 use hashbrown::DefaultHashBuilder;
 use indexmap::IndexMap;
 
-use super::Tracked;
+use super::facts::{Assigned, Effect, EffectKind, Home, Instructed, Source, ValueData, ValueId, ValueKind};
 use super::place::{self, Place, Storage};
+use super::{Instruction, Tracked};
 use crate::build::{BlockId, ControlFlow};
 use crate::error::{At, Error, ErrorKind, Result};
 use crate::model::{Loc, VariableId};
 use crate::target::Target;
-
-/// A value of a [`Code`]: the latest execution of its definition, as a lane saw it; or a constant.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ValueId(pub(super) u32);
-
-#[derive(Debug, Clone, Copy)]
-pub(super) struct ValueData {
-    pub(super) bits: u32,
-    pub(super) kind: ValueKind,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ValueKind {
-    /// Has one definition.
-    Defined { is_defined: bool },
-    /// The index of its bytes.
-    Constant(u32),
-    /// The index of a block parameter.
-    Merged(u32),
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum EffectKind {
-    Define(ValueId),
-    Redefine(ValueId),
-    Copy,
-    CopyUniform,
-    /// A copy whose contents have a name behind it.
-    Move(ValueId),
-    Clobber,
-}
-
-/// An effect of an instruction. Places are indices into the list of all places.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Effect {
-    pub(super) kind: EffectKind,
-    pub(super) from: (u32, u32),
-    pub(super) to: (u32, u32),
-}
-
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Instructed {
-    pub(super) pcs: (u32, u32),
-    pub(super) effects: (u32, u32),
-    pub(super) all_lanes: bool,
-    /// Whether a wave can stop between the first pc and the end.
-    pub(super) is_several: bool,
-}
-
-impl Instructed {
-    /// Returns the pc up to which places have their old contents. A wave that stops behind the first of several instructions
-    /// finds them changed or not; one that executes a single instruction stops at no pc inside of it.
-    pub(super) fn until(&self, step: u32) -> u32 {
-        match self.is_several {
-            true => self.pcs.0.saturating_add(step).min(self.pcs.1),
-            false => self.pcs.1,
-        }
-    }
-}
-
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Source {
-    Value(ValueId),
-    /// Places.
-    Contents((u32, u32)),
-    /// A variable, from a bit on.
-    Variable(u32, u32),
-    Nothing,
-}
-
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Assigned {
-    pub(super) pc: u32,
-    pub(super) variable: u32,
-    /// First bit and number of bits; all bits of the variable if `None`.
-    pub(super) bits: Option<(u32, u32)>,
-    pub(super) source: Source,
-}
-
-/// A place that the compiler declares for a variable, and that is not derived.
-#[derive(Debug, Clone)]
-pub(super) struct Home {
-    pub(super) pcs: Range<u64>,
-    pub(super) variable: u32,
-    pub(super) loc: Loc,
-}
 
 /// The code of a function: effects of its instructions on storage, and assignments to variables. Pcs are in bytes from
 /// the start of the function.
@@ -120,14 +35,6 @@ pub struct Code {
     pub(super) homes: Vec<Home>,
     /// Variables, and the bits of each that are assigned.
     pub(super) variables: IndexMap<VariableId, u32, DefaultHashBuilder>,
-}
-
-/// The effects of one instruction, which reads all places before it writes. Made by [`Code::instruction`] and
-/// [`Code::instructions`].
-#[derive(Debug)]
-pub struct Instruction<'c> {
-    code: &'c mut Code,
-    index: usize,
 }
 
 impl Code {
@@ -369,7 +276,7 @@ impl Code {
     }
 
     /// Returns the effect that defines a value in places.
-    fn define(&mut self, value: ValueId, places: &[Place]) -> Result<Effect> {
+    pub(super) fn define(&mut self, value: ValueId, places: &[Place]) -> Result<Effect> {
         let data = self.data(value)?;
         match data.kind {
             ValueKind::Defined { is_defined: false } => {
@@ -383,7 +290,7 @@ impl Code {
         }
     }
 
-    fn effect(&mut self, kind: EffectKind, places: &[Place], bits: u32) -> Result<Effect> {
+    pub(super) fn effect(&mut self, kind: EffectKind, places: &[Place], bits: u32) -> Result<Effect> {
         let (to, has) = self.add_places(places)?;
         if u64::from(bits) > has && !places.is_empty() {
             let what = format!("the value in {}", self.text(places[0]));
@@ -393,7 +300,7 @@ impl Code {
     }
 
     /// Returns the effect that copies places to others.
-    fn copied(&mut self, kind: EffectKind, from: &[Place], to: &[Place]) -> Result<Effect> {
+    pub(super) fn copied(&mut self, kind: EffectKind, from: &[Place], to: &[Place]) -> Result<Effect> {
         let (first, bits) = self.add_places(from)?;
         let (second, has) = self.add_places(to)?;
         same_size("the copy", has, bits)?;
@@ -410,7 +317,7 @@ impl Code {
         Ok(Effect { kind, from: first, to: second })
     }
 
-    fn define_copy(&mut self, value: ValueId, from: &[Place], to: &[Place]) -> Result<Effect> {
+    pub(super) fn define_copy(&mut self, value: ValueId, from: &[Place], to: &[Place]) -> Result<Effect> {
         let data = self.data(value)?;
         let ValueKind::Defined { is_defined: false } = data.kind else {
             return Err(defined_again(value));
@@ -420,181 +327,6 @@ impl Code {
         same_size("the copied value", data.bits.into(), bits)?;
         self.values[value.0 as usize].kind = ValueKind::Defined { is_defined: true };
         Ok(effect)
-    }
-
-    /// Adds places to the list, after a check, and returns their bits.
-    fn add_places(&mut self, places: &[Place]) -> Result<((u32, u32), u64)> {
-        let start = self.places.len() as u32;
-        let mut bits = 0;
-        for &place in places {
-            let size = self.size(place)?;
-            bits += u64::from(size);
-            self.places.push(Place { bits: Some(size), ..place });
-        }
-        Ok(((start, self.places.len() as u32), bits))
-    }
-
-    /// Returns the bits of a place that exists.
-    pub(super) fn size(&self, place: Place) -> Result<u32> {
-        let target = &self.target;
-        let register = |reg: crate::op::Reg| target.register(reg).ok_or_else(|| target.unknown_register(reg));
-        let has = match place.of {
-            Storage::Register(reg) | Storage::Bits(reg) => {
-                let found = register(reg)?;
-                if found.is_vector() {
-                    let what =
-                        "a place of a vector register is one lane (`lane`) or one for each (`per_lane`)";
-                    return Err(Error::bad_argument(format!("{what}: {}", found.name())));
-                }
-                if matches!(place.of, Storage::Bits(_)) { 1 } else { found.bits }
-            }
-            Storage::Row(reg) | Storage::Lane(reg, _) => {
-                let found = register(reg)?;
-                if !found.is_vector() {
-                    let what = format!("register {} has no lanes", found.name());
-                    return Err(Error::bad_argument(what));
-                }
-                if let Storage::Lane(_, lane) = place.of
-                    && lane >= found.lanes
-                {
-                    let (lane, wave) = (lane.into(), found.lanes.into());
-                    return Err(ErrorKind::LaneOutOfWave { lane, wave }.into());
-                }
-                found.lane_bits()
-            }
-            Storage::Own(index, _) if index as usize >= self.own.len() => {
-                return Err(ErrorKind::UnknownId(format!("place {index} of this code")).into());
-            }
-            Storage::Stack | Storage::Own(..) => {
-                let bits = place.bits.unwrap_or(32);
-                if place.from.unsigned_abs() > 1 << 40 {
-                    let what = format!("a stack slot is within 2^37 bytes: {}", place.from / 8);
-                    return Err(Error::bad_argument(what));
-                }
-                if bits == 0 {
-                    return Err(Error::bad_argument("a place has at least one bit: 0"));
-                }
-                return Ok(bits);
-            }
-        };
-        let bits = place.bits.unwrap_or(has);
-        let end = place.from.saturating_add(bits.into());
-        if bits == 0 || place.from < 0 || end > has.into() {
-            let needs = end.max(0) as u64;
-            return Err(ErrorKind::DoesNotFit { what: self.text(place), needs, has: has.into() }.into());
-        }
-        Ok(bits)
-    }
-
-    /// Returns the name of a place: `s4`, `v3`, `v40 lane 7`, `stack slot 16`.
-    pub(super) fn text(&self, place: Place) -> String {
-        let name = |reg| match self.target.register(reg) {
-            Some(register) => register.name().to_string(),
-            None => format!("register {}", reg.0),
-        };
-        let of = match place.of {
-            Storage::Register(reg) | Storage::Row(reg) => name(reg),
-            Storage::Lane(reg, lane) => format!("{} lane {lane}", name(reg)),
-            Storage::Bits(reg) => format!("the lane's bit of {}", name(reg)),
-            Storage::Stack if place.from % 8 == 0 => return format!("stack slot {}", place.from / 8),
-            Storage::Stack => return format!("bit {} of the stack", place.from),
-            Storage::Own(index, _) => format!("own place {index}"),
-        };
-        if place.from == 0 { of } else { format!("{of} from bit {}", place.from) }
-    }
-}
-
-impl Instruction<'_> {
-    /// Executes the definition of a value, which places receive. A value is defined by one instruction.
-    ///
-    /// # Errors
-    /// [`ErrorKind::UnknownId`], [`ErrorKind::UnknownRegister`], [`ErrorKind::LaneOutOfWave`];
-    /// [`ErrorKind::DoesNotFit`] where the value is larger than the places; and [`ErrorKind::BadArgument`] where the
-    /// value is defined already.
-    pub fn define(&mut self, value: ValueId, places: &[Place]) -> Result<&mut Self> {
-        let effect = self.code.define(value, places);
-        self.add(effect)
-    }
-
-    /// Recomputes the value that the lane has seen last, in further places.
-    ///
-    /// # Errors
-    /// The errors of [`define`](Self::define).
-    pub fn redefine(&mut self, value: ValueId, places: &[Place]) -> Result<&mut Self> {
-        let bits = self.code.data(value).map(|data| data.bits);
-        let effect = bits.and_then(|bits| self.code.effect(EffectKind::Redefine(value), places, bits));
-        self.add(effect)
-    }
-
-    /// Copies places to other places: of the wave to those of the wave or of lanes, of lanes to those of lanes.
-    ///
-    /// # Errors
-    /// The errors of [`define`](Self::define) for places; [`ErrorKind::DoesNotFit`] where the sizes differ; and
-    /// [`ErrorKind::BadArgument`] where places of lanes are copied to one of the wave.
-    pub fn copy(&mut self, from: &[Place], to: &[Place]) -> Result<&mut Self> {
-        self.copied(EffectKind::Copy, from, to)
-    }
-
-    /// Copies places of lanes, which contain the same in all active lanes, to places of the wave.
-    ///
-    /// # Errors
-    /// The errors of [`copy`](Self::copy).
-    pub fn copy_uniform(&mut self, from: &[Place], to: &[Place]) -> Result<&mut Self> {
-        self.copied(EffectKind::CopyUniform, from, to)
-    }
-
-    /// Copies places to other places, and defines a value: what they contain. Unlike a value that is defined by
-    /// [`define`](Self::define), it is the same value in the old places and in the new ones.
-    ///
-    /// # Errors
-    /// The errors of [`copy`](Self::copy) and of [`define`](Self::define).
-    pub fn define_copy(&mut self, value: ValueId, from: &[Place], to: &[Place]) -> Result<&mut Self> {
-        let effect = self.code.define_copy(value, from, to);
-        self.add(effect)
-    }
-
-    /// Overwrites places with contents that nobody describes.
-    ///
-    /// # Errors
-    /// The errors of [`define`](Self::define) for places.
-    pub fn clobber(&mut self, places: &[Place]) -> Result<&mut Self> {
-        let effect = self.code.effect(EffectKind::Clobber, places, 0);
-        self.add(effect)
-    }
-
-    /// Calls a function that overwrites places. Registers that it preserves are not among them; a place of lanes is
-    /// overwritten in those that call.
-    ///
-    /// # Errors
-    /// The errors of [`clobber`](Self::clobber).
-    pub fn call(&mut self, overwritten: &[Place]) -> Result<&mut Self> {
-        self.clobber(overwritten)
-    }
-
-    /// Extends all effects of the instruction to lanes that are not active: whole-wave code.
-    pub fn all_lanes(&mut self) -> &mut Self {
-        self.code.instructions[self.index].all_lanes = true;
-        self
-    }
-
-    fn copied(&mut self, kind: EffectKind, from: &[Place], to: &[Place]) -> Result<&mut Self> {
-        let effect = self.code.copied(kind, from, to);
-        self.add(effect)
-    }
-
-    fn add(&mut self, effect: Result<Effect>) -> Result<&mut Self> {
-        let instruction = &mut self.code.instructions[self.index];
-        match effect {
-            Ok(effect) => {
-                self.code.effects.push(effect);
-                instruction.effects.1 += 1;
-                Ok(self)
-            }
-            Err(error) => {
-                let pcs = Some(instruction.pcs.0.into()..instruction.pcs.1.into());
-                Err(error.or_at(At { pcs, ..At::default() }))
-            }
-        }
     }
 }
 

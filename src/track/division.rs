@@ -2,7 +2,8 @@
 
 use hashbrown::HashMap;
 
-use super::code::{Code, EffectKind, Source, ValueId};
+use super::code::Code;
+use super::facts::{EffectKind, Source, ValueId};
 use super::place::{Place, Storage};
 
 /// Storage or value to divide into parts.

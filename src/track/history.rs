@@ -3,7 +3,8 @@
 use core::ops::Range;
 use std::collections::VecDeque;
 
-use super::code::{Code, Effect, EffectKind};
+use super::code::Code;
+use super::facts::{Effect, EffectKind};
 use super::place::Storage;
 
 /// The nearest write of storage, or assignment to a variable.

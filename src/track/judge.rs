@@ -5,7 +5,7 @@ use core::ops::Range;
 
 use hashbrown::{HashMap, HashSet};
 
-use super::code::Instructed;
+use super::facts::Instructed;
 use super::history::{Blocks, History};
 use super::place::{Place, Storage};
 use super::ranges::Held;

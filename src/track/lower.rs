@@ -4,8 +4,9 @@ use core::ops::Range;
 
 use hashbrown::HashMap;
 
-use super::code::{Assigned, Code, Effect, EffectKind, Instructed, Source, ValueId, ValueKind};
+use super::code::Code;
 use super::division::{Cuts, Piece, Whole, behind, each_pair, whole};
+use super::facts::{Assigned, Effect, EffectKind, Instructed, Source, ValueId, ValueKind};
 use super::graph::{Graphs, block_text};
 use super::place::Storage;
 use crate::build::{BlockId, ExecWrite};

@@ -64,8 +64,11 @@
 
 mod code;
 mod division;
+mod extent;
+mod facts;
 mod graph;
 mod history;
+mod instruction;
 mod judge;
 mod lower;
 mod place;
@@ -76,7 +79,9 @@ mod skips;
 mod ssa;
 mod tracked;
 
-pub use code::{Code, Instruction, ValueId};
+pub use code::Code;
+pub use facts::ValueId;
+pub use instruction::Instruction;
 pub use judge::{Missed, Report, Stale, Unjudged};
 pub use place::{Place, Places};
 pub use tracked::{Keep, Tracked, Unproven};

@@ -1,0 +1,89 @@
+//! Size and name of a place, which exists in the target or in the code.
+
+use super::code::Code;
+use super::place::{Place, Storage};
+use crate::error::{Error, ErrorKind, Result};
+use crate::op::Reg;
+
+impl Code {
+    /// Adds places to the list, after a check, and returns their bits.
+    pub(super) fn add_places(&mut self, places: &[Place]) -> Result<((u32, u32), u64)> {
+        let start = self.places.len() as u32;
+        let mut bits = 0;
+        for &place in places {
+            let size = self.size(place)?;
+            bits += u64::from(size);
+            self.places.push(Place { bits: Some(size), ..place });
+        }
+        Ok(((start, self.places.len() as u32), bits))
+    }
+
+    /// Returns the bits of a place that exists.
+    pub(super) fn size(&self, place: Place) -> Result<u32> {
+        let target = &self.target;
+        let register = |reg: Reg| target.register(reg).ok_or_else(|| target.unknown_register(reg));
+        let has = match place.of {
+            Storage::Register(reg) | Storage::Bits(reg) => {
+                let found = register(reg)?;
+                if found.is_vector() {
+                    let what =
+                        "a place of a vector register is one lane (`lane`) or one for each (`per_lane`)";
+                    return Err(Error::bad_argument(format!("{what}: {}", found.name())));
+                }
+                if matches!(place.of, Storage::Bits(_)) { 1 } else { found.bits }
+            }
+            Storage::Row(reg) | Storage::Lane(reg, _) => {
+                let found = register(reg)?;
+                if !found.is_vector() {
+                    let what = format!("register {} has no lanes", found.name());
+                    return Err(Error::bad_argument(what));
+                }
+                if let Storage::Lane(_, lane) = place.of
+                    && lane >= found.lanes
+                {
+                    let (lane, wave) = (lane.into(), found.lanes.into());
+                    return Err(ErrorKind::LaneOutOfWave { lane, wave }.into());
+                }
+                found.lane_bits()
+            }
+            Storage::Own(index, _) if index as usize >= self.own.len() => {
+                return Err(ErrorKind::UnknownId(format!("place {index} of this code")).into());
+            }
+            Storage::Stack | Storage::Own(..) => {
+                let bits = place.bits.unwrap_or(32);
+                if place.from.unsigned_abs() > 1 << 40 {
+                    let what = format!("a stack slot is within 2^37 bytes: {}", place.from / 8);
+                    return Err(Error::bad_argument(what));
+                }
+                if bits == 0 {
+                    return Err(Error::bad_argument("a place has at least one bit: 0"));
+                }
+                return Ok(bits);
+            }
+        };
+        let bits = place.bits.unwrap_or(has);
+        let end = place.from.saturating_add(bits.into());
+        if bits == 0 || place.from < 0 || end > has.into() {
+            let needs = end.max(0) as u64;
+            return Err(ErrorKind::DoesNotFit { what: self.text(place), needs, has: has.into() }.into());
+        }
+        Ok(bits)
+    }
+
+    /// Returns the name of a place: `s4`, `v3`, `v40 lane 7`, `stack slot 16`.
+    pub(super) fn text(&self, place: Place) -> String {
+        let name = |reg| match self.target.register(reg) {
+            Some(register) => register.name().to_string(),
+            None => format!("register {}", reg.0),
+        };
+        let of = match place.of {
+            Storage::Register(reg) | Storage::Row(reg) => name(reg),
+            Storage::Lane(reg, lane) => format!("{} lane {lane}", name(reg)),
+            Storage::Bits(reg) => format!("the lane's bit of {}", name(reg)),
+            Storage::Stack if place.from % 8 == 0 => return format!("stack slot {}", place.from / 8),
+            Storage::Stack => return format!("bit {} of the stack", place.from),
+            Storage::Own(index, _) => format!("own place {index}"),
+        };
+        if place.from == 0 { of } else { format!("{of} from bit {}", place.from) }
+    }
+}

@@ -1,0 +1,108 @@
+//! Effects of one instruction.
+
+use super::code::Code;
+use super::facts::{Effect, EffectKind, ValueId};
+use super::place::Place;
+use crate::error::{At, Result};
+
+/// The effects of one instruction, which reads all places before it writes. Made by [`Code::instruction`] and
+/// [`Code::instructions`].
+#[derive(Debug)]
+pub struct Instruction<'c> {
+    pub(super) code: &'c mut Code,
+    pub(super) index: usize,
+}
+
+impl Instruction<'_> {
+    /// Executes the definition of a value, which places receive. A value is defined by one instruction.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`], [`ErrorKind::UnknownRegister`], [`ErrorKind::LaneOutOfWave`];
+    /// [`ErrorKind::DoesNotFit`] where the value is larger than the places; and [`ErrorKind::BadArgument`] where the
+    /// value is defined already.
+    pub fn define(&mut self, value: ValueId, places: &[Place]) -> Result<&mut Self> {
+        let effect = self.code.define(value, places);
+        self.add(effect)
+    }
+
+    /// Recomputes the value that the lane has seen last, in further places.
+    ///
+    /// # Errors
+    /// The errors of [`define`](Self::define).
+    pub fn redefine(&mut self, value: ValueId, places: &[Place]) -> Result<&mut Self> {
+        let bits = self.code.data(value).map(|data| data.bits);
+        let effect = bits.and_then(|bits| self.code.effect(EffectKind::Redefine(value), places, bits));
+        self.add(effect)
+    }
+
+    /// Copies places to other places: of the wave to those of the wave or of lanes, of lanes to those of lanes.
+    ///
+    /// # Errors
+    /// The errors of [`define`](Self::define) for places; [`ErrorKind::DoesNotFit`] where the sizes differ; and
+    /// [`ErrorKind::BadArgument`] where places of lanes are copied to one of the wave.
+    pub fn copy(&mut self, from: &[Place], to: &[Place]) -> Result<&mut Self> {
+        self.copied(EffectKind::Copy, from, to)
+    }
+
+    /// Copies places of lanes, which contain the same in all active lanes, to places of the wave.
+    ///
+    /// # Errors
+    /// The errors of [`copy`](Self::copy).
+    pub fn copy_uniform(&mut self, from: &[Place], to: &[Place]) -> Result<&mut Self> {
+        self.copied(EffectKind::CopyUniform, from, to)
+    }
+
+    /// Copies places to other places, and defines a value: what they contain. Unlike a value that is defined by
+    /// [`define`](Self::define), it is the same value in the old places and in the new ones.
+    ///
+    /// # Errors
+    /// The errors of [`copy`](Self::copy) and of [`define`](Self::define).
+    pub fn define_copy(&mut self, value: ValueId, from: &[Place], to: &[Place]) -> Result<&mut Self> {
+        let effect = self.code.define_copy(value, from, to);
+        self.add(effect)
+    }
+
+    /// Overwrites places with contents that nobody describes.
+    ///
+    /// # Errors
+    /// The errors of [`define`](Self::define) for places.
+    pub fn clobber(&mut self, places: &[Place]) -> Result<&mut Self> {
+        let effect = self.code.effect(EffectKind::Clobber, places, 0);
+        self.add(effect)
+    }
+
+    /// Calls a function that overwrites places. Registers that it preserves are not among them; a place of lanes is
+    /// overwritten in those that call.
+    ///
+    /// # Errors
+    /// The errors of [`clobber`](Self::clobber).
+    pub fn call(&mut self, overwritten: &[Place]) -> Result<&mut Self> {
+        self.clobber(overwritten)
+    }
+
+    /// Extends all effects of the instruction to lanes that are not active: whole-wave code.
+    pub fn all_lanes(&mut self) -> &mut Self {
+        self.code.instructions[self.index].all_lanes = true;
+        self
+    }
+
+    fn copied(&mut self, kind: EffectKind, from: &[Place], to: &[Place]) -> Result<&mut Self> {
+        let effect = self.code.copied(kind, from, to);
+        self.add(effect)
+    }
+
+    fn add(&mut self, effect: Result<Effect>) -> Result<&mut Self> {
+        let instruction = &mut self.code.instructions[self.index];
+        match effect {
+            Ok(effect) => {
+                self.code.effects.push(effect);
+                instruction.effects.1 += 1;
+                Ok(self)
+            }
+            Err(error) => {
+                let pcs = Some(instruction.pcs.0.into()..instruction.pcs.1.into());
+                Err(error.or_at(At { pcs, ..At::default() }))
+            }
+        }
+    }
+}
