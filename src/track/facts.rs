@@ -5,7 +5,7 @@ use core::ops::Range;
 
 use crate::model::Loc;
 
-/// A value of a [`Code`]: the latest execution of its definition, as a lane saw it; or a constant.
+/// A value of a [`Code`](super::Code): the latest execution of its definition, as a lane saw it; or a constant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ValueId(pub(super) u32);
 

@@ -3,6 +3,8 @@
 use super::code::Code;
 use super::facts::{Effect, EffectKind, ValueId};
 use super::place::Place;
+#[cfg(doc)]
+use crate::error::ErrorKind;
 use crate::error::{At, Result};
 
 /// The effects of one instruction, which reads all places before it writes. Made by [`Code::instruction`] and
