@@ -62,7 +62,7 @@ impl Dump<'_, '_, '_> {
             writeln!(self.out, "registers of {}", function.name())?;
             let types = types.of(function.name);
             let base = function.address.unwrap_or(0);
-            for (index, home) in function.homes.iter().enumerate() {
+            for (index, home) in function.homes().iter().enumerate() {
                 let (start, end) = (base.wrapping_add(home.start.into()), base.wrapping_add(home.end.into()));
                 let register = String::from_utf8_lossy(home.register);
                 write!(self.out, "  [{start:#x}, {end:#x}] {register} word {}: {}", home.word, home.home)?;

@@ -58,11 +58,7 @@ impl<'m> PtxRegisters<'m> {
     fn home(&self, name: &str, word: u32) -> Result<Home, String> {
         let none = || format!("the cubin has no map of registers for this pc: register {name}");
         let function = self.function.ok_or_else(none)?;
-        let homes = || {
-            let of_word = |home: &&_| is_word(home, name, word);
-            function.homes.iter().filter(of_word)
-        };
-        let mut here = homes().filter(|home| (home.start.into()..=home.end.into()).contains(&self.pc));
+        let mut here = function.homes_of(name.as_bytes(), word).filter(|home| home.contains(self.pc));
         match (here.next(), here.next()) {
             (Some(home), None) => Ok(home.home),
             (None, _) => Err(format!("register {name} has no home at this pc: word {word}")),
@@ -72,19 +68,26 @@ impl<'m> PtxRegisters<'m> {
 
     /// Whether the function has a word of a register at any pc.
     fn has_word(&self, name: &str, word: u32) -> bool {
-        self.function.is_some_and(|function| function.homes.iter().any(|home| is_word(home, name, word)))
+        self.function.is_some_and(|function| function.homes_of(name.as_bytes(), word).next().is_some())
     }
 
     /// Reads bytes of a lane of a register of PTX, from byte `at` of the register.
     fn read(&self, name: &str, at: u32, into: &mut [u8]) -> Result<(), Cow<'static, str>> {
+        let is_short = self.has_word(name, 0) && !self.has_word(name, 1);
+        // Homes of the words, as far as they are read.
+        let mut homes = [None; 2];
         for (index, byte) in into.iter_mut().enumerate() {
             let at = at + index as u32;
             let (lane, word, at) = (at / LANE, at % LANE / WORD, at % WORD);
-            if word == 1 && !self.has_word(name, 1) && self.has_word(name, 0) {
+            if word == 1 && is_short {
                 *byte = 0;
                 continue;
             }
-            let home = self.home(name, word)?;
+            let known = &mut homes[word as usize];
+            let home = match *known {
+                Some(home) => home,
+                None => *known.insert(self.home(name, word)?),
+            };
             *byte = self
                 .byte(home, lane, at)
                 .ok_or_else(|| format!("register {name} is in {home}, which is unknown"))?;
@@ -141,10 +144,6 @@ impl<'m> PtxRegisters<'m> {
         self.machine.memory(SpaceId::PRIVATE_LANE, Some(lane), address, &mut byte).ok()?;
         Some(byte[0])
     }
-}
-
-fn is_word(home: &crate::read::nvidia::RegisterHome<'_>, name: &str, word: u32) -> bool {
-    home.register == name.as_bytes() && home.word == word
 }
 
 impl Machine for PtxRegisters<'_> {

@@ -77,7 +77,7 @@ pub(super) fn register(
         return None;
     }
     let start = function.start();
-    let homes: Vec<_> = map.homes.iter().filter(|home| home.register == name.as_bytes()).collect();
+    let homes: Vec<_> = map.homes().iter().filter(|home| home.register == name.as_bytes()).collect();
     // The last pc of a home is that of its last reader: an entry that begins there has the value at one pc alone.
     let is_there = |home: &&&RegisterHome<'_>| {
         let at = |by: u32| start.saturating_add(by.into());

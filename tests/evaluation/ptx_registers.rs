@@ -31,7 +31,7 @@ fn function() -> MappedFunction<'static> {
         home("%r4", 2, 0x0500_0004, 0x10, 0x40),
         home("%r5", 0, 0x0100_0000, 0x10, 0x40),
     ];
-    MappedFunction { name: b"k", address: Some(0x10000), homes }
+    MappedFunction::new(b"k", Some(0x10000), homes)
 }
 
 /// Lane 3 of each register R*n* has the bytes `n0 n1 n2 n3` in hexadecimal digits; other lanes have 0.

@@ -7,6 +7,7 @@
 mod built;
 #[path = "../common/tools.rs"]
 mod common;
+mod coverage;
 mod cpus;
 mod debugger;
 mod described;

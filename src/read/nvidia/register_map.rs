@@ -26,8 +26,9 @@ pub struct MappedFunction<'o> {
     pub name: &'o [u8],
     /// Address of the function, if the file has a function symbol of that name.
     pub address: Option<u64>,
-    /// Homes, in the order of the section, which can be that of pcs or of registers.
-    pub homes: Vec<RegisterHome<'o>>,
+    homes: Vec<RegisterHome<'o>>,
+    /// Indices of the homes, by register and word.
+    by_word: Vec<u32>,
 }
 
 /// Home of one word of a PTX register while it has a value.
@@ -43,6 +44,13 @@ pub struct RegisterHome<'o> {
     pub start: u32,
     /// Last pc, included: the last instruction that reads the value.
     pub end: u32,
+}
+
+impl RegisterHome<'_> {
+    /// Whether the word is there at a pc, in bytes from the start of the function.
+    pub fn contains(&self, pc: u64) -> bool {
+        (self.start.into()..=self.end.into()).contains(&pc)
+    }
 }
 
 /// Register or memory that has a word of a PTX register: class times 2²⁴ plus number.
@@ -135,24 +143,46 @@ fn read_function<'o>(from: &mut Cursor<'o>, object: &Object<'_>) -> Result<Mappe
         homes.push(RegisterHome { register, word, home, start: from.u32(WHAT)?, end: from.u32(WHAT)? });
     }
     let address = core::str::from_utf8(name).ok().and_then(|name| object.symbol_address(name));
-    Ok(MappedFunction { name, address, homes })
+    Ok(MappedFunction::new(name, address, homes))
 }
 
 impl<'o> MappedFunction<'o> {
+    /// Makes the map of a function from its homes, in the order of the section.
+    pub fn new(name: &'o [u8], address: Option<u64>, homes: Vec<RegisterHome<'o>>) -> Self {
+        let mut by_word: Vec<u32> = (0..homes.len() as u32).collect();
+        by_word.sort_by_key(|&index| word_of(&homes[index as usize]));
+        Self { name, address, homes, by_word }
+    }
+
     /// Returns the name. U+FFFD replaces invalid UTF-8.
     pub fn name(&self) -> Cow<'o, str> {
         String::from_utf8_lossy(self.name)
     }
 
+    /// Returns the homes, in the order of the section, which can be that of pcs or of registers.
+    pub fn homes(&self) -> &[RegisterHome<'o>] {
+        &self.homes
+    }
+
+    /// Returns the homes of a word of a PTX register, in the order of the section. Their time is logarithmic in the
+    /// number of all homes.
+    pub fn homes_of(&self, register: &[u8], word: u32) -> impl Iterator<Item = &RegisterHome<'o>> {
+        let at = |index: u32| &self.homes[index as usize];
+        let start = self.by_word.partition_point(|&index| word_of(at(index)) < (register, word));
+        let rest = &self.by_word[start..];
+        let count = rest.partition_point(|&index| word_of(at(index)) == (register, word));
+        rest[..count].iter().map(move |&index| at(index))
+    }
+
     /// Returns the home of a word of a PTX register at a pc, in bytes from the start of the function; `None` without
     /// one, or with two.
     pub fn home(&self, register: &[u8], word: u32, pc: u64) -> Option<Home> {
-        let mut found = self.homes.iter().filter(|home| {
-            home.register == register
-                && home.word == word
-                && (home.start.into()..=home.end.into()).contains(&pc)
-        });
+        let mut found = self.homes_of(register, word).filter(|home| home.contains(pc));
         let home = found.next()?.home;
         found.next().is_none().then_some(home)
     }
+}
+
+fn word_of<'h>(home: &RegisterHome<'h>) -> (&'h [u8], u32) {
+    (home.register, home.word)
 }

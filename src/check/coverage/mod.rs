@@ -7,6 +7,10 @@
 use core::fmt;
 use std::collections::BTreeMap;
 
+mod entries;
+
+use entries::Entries;
+
 use super::dialect;
 use super::machine::{self, Asked};
 use super::places::{Spans, merged, show, span_of};
@@ -90,7 +94,8 @@ impl fmt::Display for Coverage {
 
 /// Compares a cubin with the description of the PTX from which ptxas made it.
 ///
-/// A location at a symbol, and a stack slot, is compared by its space alone: ptxas places it.
+/// A location at a symbol, and a stack slot, is compared by its space alone: ptxas places it. Pcs of a line of PTX with
+/// several instructions are not counted.
 ///
 /// # Errors
 /// The errors of [`Object::read`] and [`Dwarf::read`]; [`BadArgument`](crate::error::ErrorKind::BadArgument) for an object
@@ -108,7 +113,8 @@ pub fn coverage(module: &Module, consumer: &Consumer, bytes: &[u8]) -> Result<Co
     let text = text.join("\n");
     let text = Text::read(&text)?;
     let info = DebugInfo::new(&dwarf);
-    let one = Compared { module, consumer, object: &object, dwarf: &dwarf, info: &info, map: &map };
+    let one = Compared { module, consumer, object: &object, info: &info, map: &map };
+    let entries = Entries::new(module, &dwarf);
     let mut coverage = Coverage::default();
     let rows = rows(&object)?;
     for (id, function) in module.functions() {
@@ -124,7 +130,7 @@ pub fn coverage(module: &Module, consumer: &Consumer, bytes: &[u8]) -> Result<Co
                 Some((pc, positions.get(line.as_ref()?)?.checked_sub(by)?))
             })
             .collect();
-        one.function(id, &pcs, &mut coverage);
+        one.function(id, &entries.of(id, symbol.address), &pcs, &mut coverage);
     }
     Ok(coverage)
 }
@@ -146,36 +152,39 @@ fn rows(object: &Object<'_>) -> Result<BTreeMap<u64, Option<u64>>> {
     Ok(rows)
 }
 
-/// Positions of a function's instructions, by line. Of several in a line, it is the first.
+/// Positions of a function's instructions, by line. A line with several instructions has none: the table of lines does
+/// not state to which of them a pc belongs.
 fn positions(text: &Text<'_>, function: &crate::ptx::Function<'_>) -> BTreeMap<u64, u64> {
     let mut positions = BTreeMap::new();
     let (mut line, mut done) = (1, 0);
     for (position, &at) in (0..).zip(&function.instructions) {
         line += text.text[done..at].bytes().filter(|&byte| byte == b'\n').count() as u64;
         done = at;
-        positions.entry(line).or_insert(position);
+        positions.entry(line).and_modify(|known| *known = None).or_insert(Some(position));
     }
-    positions
+    positions.into_iter().filter_map(|(line, position)| Some((line, position?))).collect()
 }
 
 struct Compared<'c, 'o> {
     module: &'c Module,
     consumer: &'c Consumer,
     object: &'c Object<'o>,
-    dwarf: &'c Dwarf<'c>,
     info: &'c DebugInfo<'c, 'c>,
     map: &'c RegisterMap<'c>,
 }
 
 impl<'c> Compared<'c, '_> {
     /// Compares the variables of a function at pcs of the cubin, each with its position.
-    fn function(&self, function: FunctionId, pcs: &[(u64, u64)], coverage: &mut Coverage) {
+    fn function(
+        &self,
+        function: FunctionId,
+        variables: &[(VariableId, Option<Entry<'c, 'c>>)],
+        pcs: &[(u64, u64)],
+        coverage: &mut Coverage,
+    ) {
         let module = self.module;
-        for (id, variable) in module.variables() {
-            if module.function_of(variable.scope) != Some(function) {
-                continue;
-            }
-            let bits = module.ty(variable.ty).value_bits().unwrap_or(8);
+        for &(id, entry) in variables {
+            let bits = module.ty(module.variable(id).ty).value_bits().unwrap_or(8);
             let mut found = VariableCoverage {
                 variable: id,
                 at: module.at_variable(id, None),
@@ -183,7 +192,6 @@ impl<'c> Compared<'c, '_> {
                 listed: 0,
                 held: 0,
             };
-            let mut entry = None;
             let mut is_different = false;
             for &(pc, position) in pcs {
                 let live =
@@ -193,9 +201,6 @@ impl<'c> Compared<'c, '_> {
                     continue;
                 }
                 found.described += 1;
-                let name = module.name_of(id).unwrap_or_default();
-                // The first entry of the name serves all pcs.
-                entry = entry.or_else(|| self.dwarf.variable_at(name, Some(pc)).ok());
                 let Some(entry) = entry else { continue };
                 let at = Spot { function, pc, bits };
                 let Some(spans) = self.spans(entry, at) else { continue };
