@@ -193,7 +193,7 @@ fn vgpr(gpu: &Target, reg: PReg) -> Place {
     Place::per_lane(gpu.vgpr(reg.hw_enc() as u16).expect("the allocator has such registers"))
 }
 
-/// Words of an instruction for gfx1030. A jump to the next instruction has none; a branch is filled in at the end.
+/// Encodes an instruction for gfx1030. A jump to the next instruction takes no words; branches are patched at the end.
 fn encode(op: Op, at: &[Allocation]) -> Vec<u32> {
     let r = |n: usize| at[n].as_reg().expect("operands are in registers").hw_enc() as u32;
     match op {

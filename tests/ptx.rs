@@ -29,7 +29,8 @@ fn check(text: &str, module: &Module, written: &Lowered) -> eitri::Result<Report
     eitri::check(module, &Consumer::cuda_gdb(), &written.omissions, text.as_bytes())
 }
 
-/// A text of a kernel with `count` instructions, of which some share a line or have a label, in one of several layouts.
+/// A text of a kernel with `count` instructions in one of several layouts. Some instructions share a line or have a
+/// label.
 fn text(count: u64, layout: u8) -> String {
     let mut text = String::from("// Blanks and comments.\n.version 8.0\n.target sm_90");
     text += if layout & 1 == 1 { ", texmode_independent\n" } else { " // a comment\n" };
@@ -232,7 +233,7 @@ fn check_finds_every_mistake_in_the_text() {
     assert_eq!(missed, Vec::<String>::new(), "{} of {mistakes}", missed.len());
 }
 
-/// What CUDA-GDB's entries do not have, each with the reason.
+/// Properties that CUDA-GDB's entries lack, each with the reason.
 #[test]
 fn what_cannot_be_expressed_is_refused_or_listed() {
     let gpu = target();

@@ -302,7 +302,7 @@ fn found_calls(
     calls
 }
 
-/// Rows as directives have them: places without flags, of which the last one at a pc counts.
+/// Converts rows to those of directives: without flags, and the last row at each pc alone.
 fn directives(rows: impl Iterator<Item = Row>) -> Vec<Row> {
     let mut all: Vec<Row> = Vec::new();
     for row in rows {

@@ -15,8 +15,9 @@ use crate::target::{Per, SpaceId};
 /// use eitri::target::Target;
 ///
 /// let text = "[reg:0/32, undefined/8, (mem:0:0x10 | reg:17+36)/24]+16";
-/// let location = location::parse(text, &Target::x86_64()).unwrap();
+/// let location = location::parse(text, &Target::x86_64())?;
 /// assert_eq!(location.to_string(), text);
+/// # Ok::<(), String>(())
 /// ```
 ///
 /// # Errors

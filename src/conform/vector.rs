@@ -306,7 +306,7 @@ impl Vector {
     /// let file = File::from_json(r#"{"format": "eitri-vectors-1", "target": {"name": "x86_64"},
     ///     "machine": {"registers": {"0": "a0 a1"}}, "vectors": [{"name": "register", "dialect": "dwarf5",
     ///     "expr": "50", "read": 16, "expect": {"location": "reg:0", "bytes": "a0 a1"}}]}"#)?;
-    /// let vector = file.vectors().next().unwrap();
+    /// let vector = file.vectors().next().expect("one vector");
     /// // The result of another evaluator for `vector.body` on `vector.machine`:
     /// let location = Location::register(Reg(0), 64);
     /// let read = read_bits(&location, 16, &vector.machine.snapshot).map(Read::Bits);

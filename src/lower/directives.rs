@@ -22,7 +22,7 @@ pub(super) fn added(units: &Units<'_>, mut lowered: Lowered) -> Result<Lowered> 
     Ok(lowered)
 }
 
-/// Returns the line table of a module, with omissions of what directives do not have.
+/// Returns the line table of a module, and omissions of properties that no directive encodes.
 ///
 /// # Errors
 /// [`ErrorKind::Inexpressible`](crate::error::ErrorKind::Inexpressible) with [`Policy::Strict`].

@@ -202,7 +202,7 @@ impl<'t> Text<'t> {
                 }
                 Kind::Word if matches!(token.text, ".entry" | ".func") => is_function = true,
                 Kind::Word if token.text.starts_with('.') => {
-                    // A pointer's parameter also has the space of what it points to.
+                    // A pointer parameter is followed by the space of its pointee.
                     space = space.or_else(|| SPACES.into_iter().find(|space| *space == token.text));
                 }
                 Kind::Word if is_identifier(token.text) => match space {

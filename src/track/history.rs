@@ -1,4 +1,4 @@
-//! What happened to storage: the nearest instruction that writes it, or assignment, along the wave's edges.
+//! History of storage: the nearest instruction that writes a place, or assignment, along the wave's edges.
 
 use core::ops::Range;
 use std::collections::VecDeque;
@@ -70,7 +70,7 @@ impl History {
         for one in code.assigned.iter().filter(|one| Some(one.variable as usize) == variable) {
             events.push(Event { pc: one.pc.into(), end: one.pc.into(), with: None, path: Vec::new() });
         }
-        // What is assigned behind an instruction is what it wrote.
+        // An assignment behind an instruction assigns the value that the instruction wrote.
         events.sort_by_key(|event| (event.end, event.with.is_some(), event.pc));
         Self(events)
     }

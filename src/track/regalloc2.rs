@@ -180,7 +180,7 @@ fn operands<'a>(
     all.filter(|(operand, _)| operand.as_fixed_nonallocatable().is_none())
 }
 
-/// Returns the size of each virtual register in bits: that of its places, or of what it receives.
+/// Returns the size of each virtual register in bits: that of its places, or of the values copied to it.
 fn bits(
     code: &mut Code,
     function: &impl Function,
@@ -220,7 +220,7 @@ fn bits(
     Ok(bits)
 }
 
-/// What blocks pass to others.
+/// Arguments that blocks pass to their successors.
 struct Edges<'a, F> {
     function: &'a F,
     blocks: &'a Blocks,
@@ -408,7 +408,7 @@ impl<F: Function, M: Machine> Adder<'_, F, M> {
         let [from, to] = [*from, *to].map(|end| self.machine.places(end, class));
         let mut instruction = self.at(code, pcs);
         match from.is_empty() {
-            // What comes from nowhere is not known.
+            // The contents of a place without a source are unknown.
             true => instruction.clobber(&to)?,
             false if to.is_empty() => return Ok(()),
             false => instruction.copy(&from, &to)?,

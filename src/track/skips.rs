@@ -1,8 +1,8 @@
 //! Effects of a stretch of the wave's code on the storage of lanes that wait.
 //!
-//! A lane that waits runs nothing: of what the stretch does, writes of places of the wave count, and writes of rows in
-//! all lanes. The names of places, followed from those at its start, have what the lane finds at its end: a place that
-//! has the name of another one has what this one had when the lane left.
+//! A waiting lane runs nothing. The stretch changes the lane's storage by writes to places of the wave, and by writes
+//! to rows in all lanes. Each place has a name at the start of the stretch, and copies carry names. At the end of the
+//! stretch, a place with the name of another place has the contents that the other place had when the lane left.
 
 use hashbrown::HashMap;
 

@@ -55,7 +55,7 @@ fn one_changed_bit_is_found() {
     let mut found = BTreeMap::<&'static str, usize>::new();
     for name in [".debug_info", ".debug_loclists", ".debug_frame"] {
         let data = &read.section(name).expect("the section").data;
-        // Relocated fields are zero in the file: the section is found by a window that has none.
+        // Relocated fields are zero in the file: a window without relocated fields locates the section.
         let window = data.windows(12).enumerate().find_map(|(at, window)| {
             let mut places = object.windows(12).enumerate().filter(|(_, other)| *other == window);
             let first = places.next()?.0;

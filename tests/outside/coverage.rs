@@ -14,7 +14,7 @@ use super::common::{Folder, Tool};
 
 const PTXAS: Tool = Tool::new("ptxas", "nvidia-cuda-nvcc of PyPI");
 
-/// A kernel of ten instructions, of which the last two are in one line.
+/// A kernel of ten instructions. The last two are in one line.
 const TEXT: &str = "\
 .version 8.0
 .target sm_80

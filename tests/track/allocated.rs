@@ -354,7 +354,7 @@ fn compare(seed: u64, totals: &mut Totals) {
         Err(error) => panic!("seed {seed}: {error}"),
     };
     assert_eq!(tracked.unproven(), [], "seed {seed}");
-    // What held a variable whenever the machine stood at a pc.
+    // Allocations with the variable's value at every stop of the machine at a pc.
     let mut seen: BTreeMap<(u64, usize), BTreeSet<Allocation>> = BTreeMap::new();
     for run in 0..6 {
         let mut execution = Execution {

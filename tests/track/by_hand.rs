@@ -10,7 +10,7 @@ use eitri::track::{Code, Keep, Place, Places};
 
 use super::program::{At, BYTES, Program, Told};
 
-/// What is shown, a program, and every place of each variable by pc: `x 04-10 v3, 10-18 v3 v5`.
+/// The rule shown, a program, and every place of each variable by pc: `x 04-10 v3, 10-18 v3 v5`.
 const CASES: &[(&str, &str, &str)] = &[
     (
         "a call overwrites rows in the lanes that call",
@@ -304,7 +304,7 @@ fn claims_between_instructions_of_one_step_are_stale() -> eitri::Result<()> {
     Ok(())
 }
 
-/// Of a pair, each register is followed by itself.
+/// Each register of a pair is tracked separately.
 #[test]
 fn parts_of_wide_values_are_followed() -> eitri::Result<()> {
     let k = Kernel::new(64)?;
@@ -349,7 +349,7 @@ fn halves_of_registers_are_places() -> eitri::Result<()> {
     Ok(())
 }
 
-/// A home is taken as it is declared, beside what is derived; memory is current again where the compiler declares it.
+/// A declared home stands beside the derived places. Memory is current again where the compiler declares it.
 #[test]
 fn homes_are_beside_derived_places() -> eitri::Result<()> {
     let k = Kernel::new(32)?;

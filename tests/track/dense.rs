@@ -17,7 +17,7 @@ struct State {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Item {
     Place(usize),
-    /// What a place had when lanes left.
+    /// Contents of a place when lanes left.
     Ghost(usize),
     Constant(u32),
     Variable(usize),
@@ -35,7 +35,7 @@ struct Skip {
     /// Index of the instruction at which lanes leave, and of the last one that they miss.
     from: usize,
     end: usize,
-    /// What each place is: places when they left, a constant, or something new by number.
+    /// Contents of each place: those of places when lanes left, a constant, or a new value by number.
     is: Vec<(usize, Vec<usize>, Option<u32>, u32)>,
 }
 
@@ -67,7 +67,7 @@ impl State {
         self
     }
 
-    /// What is equal in both.
+    /// Returns the equalities of both states.
     fn meet(&self, other: &Self) -> Self {
         let mut known = BTreeMap::new();
         let mut class = Vec::new();
@@ -208,7 +208,7 @@ impl<'p> Dense<'p> {
             }
             Op::Redefine(..) => panic!("a value or a constant"),
             Op::Copy(to, from) => {
-                // What other lanes read from a row.
+                // A waiting lane reads the row of another lane.
                 let is_other = waits && from.is_row() && !to.is_row();
                 let class = (!is_other).then(|| self.of(state, Item::Place(self.place(*from))));
                 self.write(state, *to, class, how(*to, !from.is_row()));
@@ -311,7 +311,7 @@ impl<'p> Dense<'p> {
                 let until = (!is_and).then_some(end);
                 skips.push(self.skip(at, &stretch, end, until, &mut changed));
             }
-            // What lanes that wait are not told.
+            // Places and variables that are unknown to waiting lanes.
             let pc = BYTES * if is_and { saved[&mask] as u64 } else { restored[&mask] as u64 + 1 };
             let (places, variables) = unknown.entry(pc).or_default();
             places.append(&mut changed);

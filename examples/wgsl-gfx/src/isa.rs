@@ -173,7 +173,7 @@ ops! {
 }
 
 impl Op {
-    /// Whether a global operation returns what was in memory before.
+    /// Whether a global operation returns the previous contents of memory.
     pub fn is_atomic(self) -> bool {
         matches!(self.row(), (_, Format::Global, 0x33..=0x3e))
     }

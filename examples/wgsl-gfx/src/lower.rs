@@ -1,7 +1,7 @@
 //! naga's tree as code of the wave: structured control flow becomes writes of EXEC.
 //!
 //! A mask register has the lanes that wait, and nobody else: those of the other side of an `if`, those that have left a
-//! loop. A lane that leaves adds itself to the mask of what it leaves, and EXEC becomes empty.
+//! loop. A lane that leaves a construct is added to the construct's mask, and EXEC becomes empty.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -310,7 +310,7 @@ impl<'m> Lower<'m> {
         (block.term, block.partial, block.at) = (Some(term), partial, at);
     }
 
-    /// A block that only the current one, ended as it is, leads to.
+    /// Adds a block whose only predecessor is the current block, which has its branch already.
     fn side(&mut self) -> BlockId {
         let block = self.out.code.block();
         self.out.code.seal(block);

@@ -152,8 +152,8 @@ fn rows(object: &Object<'_>) -> Result<BTreeMap<u64, Option<u64>>> {
     Ok(rows)
 }
 
-/// Positions of a function's instructions, by line. A line with several instructions has none: the table of lines does
-/// not state to which of them a pc belongs.
+/// Positions of a function's instructions, by line. A line with several instructions has no position: the
+/// line table does not state which of the instructions a pc belongs to.
 fn positions(text: &Text<'_>, function: &crate::ptx::Function<'_>) -> BTreeMap<u64, u64> {
     let mut positions = BTreeMap::new();
     let (mut line, mut done) = (1, 0);

@@ -22,7 +22,7 @@ pub fn detach(text: &str) -> Result<String> {
     }
     let mut gone: Vec<Span> = gone.into_iter().map(|span| with_line(text, span)).chain(read.debug).collect();
     gone.sort_by_key(|span| span.start);
-    // Where the last line goes without a newline of its own, the newline before the removed lines goes.
+    // Without a newline at the end of a removed last line, the newline before the removed lines is removed.
     if let Some(last) = gone.last().filter(|last| last.end == text.len() && !text.ends_with('\n')) {
         let mut start = last.start;
         for span in gone.iter().rev().skip(1) {

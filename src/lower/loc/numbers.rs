@@ -55,7 +55,7 @@ impl ExpressionWriter<'_, '_> {
         Ok(())
     }
 
-    /// Returns the register of which the lane that asks is read as a whole, where it has the size of an address.
+    /// Returns the register of a node that reads all bits of the current lane, if a lane has the size of an address.
     fn whole_lane(&self, at: At, bits: u32) -> Option<Reg> {
         let module = self.context.module;
         let Node::PerLane(reg) = self.tree.node(at) else { return None };

@@ -1,8 +1,8 @@
 //! A simulator of the instructions in [`crate::isa`]: one group of waves of 32 lanes.
 //!
-//! It knows the object's bytes and nothing of the compiler's data. Each dword has a *tag* beside its bits: which
-//! execution of which definition made it, in which lane. Moves carry tags, all else makes new ones. Equal constants
-//! have equal tags.
+//! It knows the object's bytes and nothing of the compiler's data. Each dword has a *tag* beside its bits: the
+//! definition that made it, the number of that definition's execution, and the lane. Moves copy tags; every other
+//! operation makes a new tag. Equal constants have equal tags.
 
 pub mod decode;
 mod exec;
