@@ -128,7 +128,7 @@ impl Builder {
             scopes: Default::default(),
             functions: Default::default(),
             variables: Default::default(),
-            listed: Vec::new(),
+            parameters_and_statics: Vec::new(),
             outside: SecondaryMap::new(),
             procedures: Default::default(),
             calls: Default::default(),

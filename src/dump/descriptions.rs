@@ -102,14 +102,14 @@ impl Descriptions<'_> {
             Storage::Composite(composite) => {
                 let parts = composite.parts();
                 let part = |part| self.part_to(part, levels - 1);
-                let mut told: Vec<String> = parts.iter().take(MOST_PARTS).map(part).collect();
+                let mut texts: Vec<String> = parts.iter().take(MOST_PARTS).map(part).collect();
                 if parts.len() > MOST_PARTS {
-                    told.push(format!("… {} in all", Count(parts.len(), "part")));
+                    texts.push(format!("… {} in all", Count(parts.len(), "part")));
                 }
                 if !composite.is_complete() {
-                    told.push("…".into());
+                    texts.push("…".into());
                 }
-                format!("{{{}}}{}", told.join(", "), by(place.offset))
+                format!("{{{}}}{}", texts.join(", "), by(place.offset))
             }
         }
     }

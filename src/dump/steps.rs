@@ -75,9 +75,9 @@ pub struct Steps<'t> {
 /// let encoding = Encoding::new(8, Dialect::Llvm);
 /// let expr = text::parse("regx v3; push_lane; lit4; mul; offset", encoding, Some(&target))?;
 /// let machine = Snapshot { lane: Some(5), lanes: Some(32), ..Snapshot::default() };
-/// let told = steps(Body::Expression(expr.bytes()), &machine, &Context::new(encoding, &target), Some(&target));
-/// assert_eq!(told.steps[1].operation, "push_lane");
-/// assert!(told.to_string().ends_with("result: v3 + 20 bytes\n"));
+/// let run = steps(Body::Expression(expr.bytes()), &machine, &Context::new(encoding, &target), Some(&target));
+/// assert_eq!(run.steps[1].operation, "push_lane");
+/// assert!(run.to_string().ends_with("result: v3 + 20 bytes\n"));
 /// # Ok::<(), eitri::Error>(())
 /// ```
 pub fn steps<'t>(
@@ -241,9 +241,9 @@ impl fmt::Display for Steps<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let words = self.words;
         let stack = |stack: &[Element]| -> Vec<String> {
-            let told = stack.iter().rev().take(MOST_ELEMENTS);
+            let elements = stack.iter().rev().take(MOST_ELEMENTS);
             let mut lines: Vec<String> =
-                told.flat_map(|one| words.lines(one)).map(|line| format!("  {line}")).collect();
+                elements.flat_map(|one| words.lines(one)).map(|line| format!("  {line}")).collect();
             if stack.len() > MOST_ELEMENTS {
                 lines.push(format!("  … {} more", stack.len() - MOST_ELEMENTS));
             }

@@ -36,7 +36,7 @@ impl PartialEq for Module {
             functions,
             variables,
             // Follows from the variables.
-            listed: _,
+            parameters_and_statics: _,
             // Follows from the scopes.
             outside: _,
             procedures,

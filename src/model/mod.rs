@@ -95,7 +95,7 @@ pub struct Module {
     pub(crate) functions: PrimaryMap<FunctionId, Function>,
     pub(crate) variables: PrimaryMap<VariableId, Variable>,
     /// Parameters and static members, in the order of their function or type.
-    pub(crate) listed: Vec<VariableId>,
+    pub(crate) parameters_and_statics: Vec<VariableId>,
     /// Innermost enclosing scope that is not a type's, for each scope of a type. Computed when the module is finished.
     pub(crate) outside: SecondaryMap<ScopeId, Option<ScopeId>>,
     pub(crate) procedures: PrimaryMap<ProcedureId, Procedure>,

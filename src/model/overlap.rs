@@ -309,11 +309,11 @@ impl Sweep<'_, '_> {
     fn run(mut self, items: &[Item]) {
         for (index, item) in items.iter().enumerate() {
             self.remove_ended(item.pcs.start);
-            let mut is_held = false;
+            let mut is_covered = false;
             for unit in self.units(item.unit) {
-                is_held |= self.compare(unit, item);
+                is_covered |= self.compare(unit, item);
             }
-            if !is_held {
+            if !is_covered {
                 let key = (item.bits.start, index);
                 self.active.entry(item.unit).or_default().insert(key, item.clone());
                 self.ends.push(Reverse((item.pcs.end, item.unit, key)));
@@ -349,21 +349,21 @@ impl Sweep<'_, '_> {
         let before = of_unit.range(..(item.bits.start, 0)).rev().take(NEIGHBOURS);
         let behind = of_unit.range((item.bits.start, 0)..(item.bits.end, 0)).take(NEIGHBOURS);
         let near: Vec<(Key, Item)> = before.chain(behind).map(|(key, other)| (*key, other.clone())).collect();
-        let mut is_held = false;
+        let mut is_covered = false;
         for (key, other) in near {
             if other.bits.end <= item.bits.start || item.bits.end <= other.bits.start {
                 continue;
             }
             if unit == item.unit && self.is_same(item, &other) {
-                is_held |= item.pcs.end <= other.pcs.end;
-                if !is_held {
+                is_covered |= item.pcs.end <= other.pcs.end;
+                if !is_covered {
                     self.active.get_mut(&unit).map(|of_unit| of_unit.remove(&key));
                 }
                 continue;
             }
             self.warn(item, &other);
         }
-        is_held
+        is_covered
     }
 
     /// Whether one of two items can represent both.

@@ -66,7 +66,7 @@ reasons! {
     OfInstance ", of an inlined instance";
     NoBlocks ", which has no blocks: only there it can be said";
     OtherFile ", which is not that of the scope around it";
-    NotHeld ": there is an inlined instance of it, which nothing is said to hold";
+    NotBound ": there is an inlined instance of it, which no value is bound to";
     NoInstructions ": no instruction is said to be of it";
     InstanceOfNone ": it is the instance of none, and said to be of the scope around it";
     OfOrigin "; that of what it is the instance of is said";
@@ -83,7 +83,7 @@ reasons! {
     EmptyPack ", which is an empty pack";
     InPack ": a template in a pack";
     NoBitPiece(id: u32, mode: &'static str)
-        "it is a part of %{id}: the {mode} mode has no BitPiece, and nothing is said to hold it";
+        "it is a part of %{id}: the {mode} mode has no BitPiece, and no value is bound to it";
     RunTimeIndex(id: u32, index: u32, mode: &'static str)
         "%{id} holds the element %{index} of it: the {mode} mode has no index that is known at run time";
     NoIndexes(id: u32, mode: &'static str)

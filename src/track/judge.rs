@@ -8,7 +8,7 @@ use hashbrown::{HashMap, HashSet};
 use super::facts::Instructed;
 use super::history::{Blocks, History};
 use super::place::{Place, Storage};
-use super::ranges::Held;
+use super::ranges::PlaceRange;
 use super::tracked::Tracked;
 use crate::check::{Finding, Kind};
 use crate::error::At;
@@ -205,11 +205,11 @@ struct Swept {
 }
 
 impl Swept {
-    fn new(held: &[Held], stops: &[(u64, u64)]) -> Self {
+    fn new(ranges: &[PlaceRange], stops: &[(u64, u64)]) -> Self {
         let mut swept = Self { first: vec![0], places: Vec::new() };
-        let (mut next, mut active): (usize, Vec<&Held>) = (0, Vec::new());
+        let (mut next, mut active): (usize, Vec<&PlaceRange>) = (0, Vec::new());
         for &(pc, _) in stops {
-            while let Some(one) = held.get(next).filter(|one| u64::from(one.start) <= pc) {
+            while let Some(one) = ranges.get(next).filter(|one| u64::from(one.start) <= pc) {
                 let behind = active.partition_point(|other| other.place < one.place);
                 active.insert(behind, one);
                 next += 1;
@@ -294,9 +294,10 @@ impl Judge<'_, '_> {
         let mut right: HashSet<(u32, u32, usize)> = HashSet::new();
         let all = core::mem::take(&mut self.stops);
         // The stops at which something is claimed or proven.
-        let held = parts.iter().flat_map(|part| self.tracked.places_of(part.0));
-        let pcs =
-            held.map(|held| held.start.into()..held.end.into()).chain(ranges.iter().map(|one| one.0.clone()));
+        let proven = parts.iter().flat_map(|part| self.tracked.places_of(part.0));
+        let pcs = proven
+            .map(|range| range.start.into()..range.end.into())
+            .chain(ranges.iter().map(|one| one.0.clone()));
         let (from, to) = pcs.fold((u64::MAX, 0), |(from, to), pcs| (pcs.start.min(from), pcs.end.max(to)));
         let span = all.partition_point(|stop| stop.0 < from)..all.partition_point(|stop| stop.0 < to);
         let stops = all.get(span).unwrap_or_default();
@@ -322,12 +323,12 @@ impl Judge<'_, '_> {
             };
             for (at, stop) in stops.iter().enumerate().take(end).skip(first) {
                 for (&(part, from, len), swept) in parts.iter().zip(&swept) {
-                    let held = swept.at(at);
+                    let places = swept.at(at);
                     for wanted in &claim {
                         let inside =
                             |wanted: &&Wanted| wanted.from < from + len && from < wanted.from + wanted.bits;
                         for wanted in wanted.iter().filter(inside) {
-                            match self.proof(wanted, (from, len), held) {
+                            match self.proof(wanted, (from, len), places) {
                                 None => {}
                                 Some(Some(place)) => drop(right.insert((part, place, at))),
                                 Some(None) => self.stale(variable, part, wanted, *stop),
@@ -373,7 +374,7 @@ impl Judge<'_, '_> {
     }
 
     /// Returns the place that proves a claim; `None` inside of it if nothing does, and around it if nothing is claimed.
-    fn proof(&self, wanted: &Wanted, (from, _): (i64, i64), held: &[u32]) -> Option<Option<u32>> {
+    fn proof(&self, wanted: &Wanted, (from, _): (i64, i64), places: &[u32]) -> Option<Option<u32>> {
         let tracked = self.tracked;
         // The bit that the part's first bit is claimed to be.
         let ahead = from - wanted.from;
@@ -386,7 +387,7 @@ impl Judge<'_, '_> {
                         stored.iter().any(|&(storage, at)| storage == of && at + ahead == first)
                     }
                 };
-                Some(held.iter().find(is_there).copied())
+                Some(places.iter().find(is_there).copied())
             }
             Found::Constant(bytes) => {
                 let bit = |bytes: &[u8], at: i64| {
@@ -403,7 +404,7 @@ impl Judge<'_, '_> {
                         (start..end).all(|at| bit(known, at) == bit(bytes, at + ahead))
                     })
                 };
-                Some(held.iter().find(is_equal).copied())
+                Some(places.iter().find(is_equal).copied())
             }
         }
     }

@@ -8,7 +8,7 @@ const NONE: u32 = u32::MAX;
 
 /// A part of a variable has the value of a place, for half-open pcs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Held {
+pub(super) struct PlaceRange {
     /// The part, among those of all variables.
     pub(super) part: u32,
     pub(super) start: u32,
@@ -47,7 +47,7 @@ pub(super) struct Ranges<'a, 'p> {
     change: (u32, u32),
     /// The last assignments of contents: their pc, with variables and places.
     contents: (u32, Vec<(u32, u32)>),
-    pub(super) held: Vec<Held>,
+    pub(super) places: Vec<PlaceRange>,
     pub(super) undefined: Vec<Undefined>,
 }
 
@@ -58,7 +58,7 @@ impl<'a, 'p> Ranges<'a, 'p> {
         graphs: &'a Graphs,
         ssa: &'a Ssa<'p>,
         unknown: &'a [Vec<u32>],
-    ) -> (Vec<Held>, Vec<Undefined>) {
+    ) -> (Vec<PlaceRange>, Vec<Undefined>) {
         let names = ssa.names();
         let count = program.places as usize + program.constants.len();
         let mut ranges = Self {
@@ -77,7 +77,7 @@ impl<'a, 'p> Ranges<'a, 'p> {
             at: 0,
             change: (0, 0),
             contents: (0, Vec::new()),
-            held: Vec::new(),
+            places: Vec::new(),
             undefined: Vec::new(),
         };
         for place in 0..program.stored {
@@ -90,20 +90,20 @@ impl<'a, 'p> Ranges<'a, 'p> {
         if ranges.is_on {
             ranges.stop();
         }
-        let Self { mut held, mut undefined, .. } = ranges;
-        held.sort_unstable_by_key(|held| (held.part, held.place, held.start));
+        let Self { mut places, mut undefined, .. } = ranges;
+        places.sort_unstable_by_key(|range| (range.part, range.place, range.start));
         // Ranges that touch become one.
-        held.dedup_by(|next, last| {
+        places.dedup_by(|next, last| {
             let is_same = (next.part, next.place) == (last.part, last.place) && next.start <= last.end;
             if is_same {
                 last.end = last.end.max(next.end);
             }
             is_same
         });
-        held.sort_unstable();
+        places.sort_unstable();
         undefined.sort_unstable();
         undefined.dedup();
-        (held, undefined)
+        (places, undefined)
     }
 
     fn is_variable(&self, place: u32) -> bool {
@@ -159,7 +159,7 @@ impl<'a, 'p> Ranges<'a, 'p> {
             if start < pc {
                 let (variable, place) = if is_variable { (place, other) } else { (other, place) };
                 let part = variable - self.program.first_variable;
-                self.held.push(Held { part, start, end: pc, place });
+                self.places.push(PlaceRange { part, start, end: pc, place });
             }
             other = self.next[other as usize];
         }

@@ -8,7 +8,7 @@ use super::division::{Cuts, Whole};
 use super::graph::Graphs;
 use super::lower::Lower;
 use super::place::{self, Place, Storage};
-use super::ranges::{Held, Ranges};
+use super::ranges::{PlaceRange, Ranges};
 use super::skips;
 use super::ssa::{Graph, Ssa};
 use crate::build::Builder;
@@ -30,7 +30,7 @@ pub enum Keep {
 pub struct Tracked<'c> {
     pub(super) code: &'c Code,
     /// Sorted by part of a variable, then by pc.
-    held: Vec<Held>,
+    ranges: Vec<PlaceRange>,
     /// The parts of each variable: number, first bit, bits.
     pub(super) parts: Vec<Vec<(u32, i64, i64)>>,
     /// The storage, first bit and bits of each part of storage.
@@ -83,7 +83,7 @@ impl<'c> Tracked<'c> {
             None => 2 * u64::from(node) + 1,
         };
         let ssa = Ssa::new(&program, graph, key);
-        let (held, undefined) = Ranges::find(&program, &graphs, &ssa, &unknown);
+        let (ranges, undefined) = Ranges::find(&program, &graphs, &ssa, &unknown);
         let variables = 0..code.variables.len() as u32;
         let parts: Vec<_> = variables.map(|id| cuts.all(code, Whole::Variable(id))).collect();
         let mut stored = Vec::with_capacity(program.stored as usize);
@@ -108,7 +108,7 @@ impl<'c> Tracked<'c> {
         let mut waits: Vec<u32> = graphs.waits.iter().map(|wait| wait.pc).collect();
         waits.sort_unstable();
         let (places, constants) = (program.places, program.constants);
-        Ok(Self { code, held, parts, stored, places, constants, reached, waits, unproven })
+        Ok(Self { code, ranges, parts, stored, places, constants, reached, waits, unproven })
     }
 
     /// Returns the assignments of values that some path of a lane does not define. The variable has no place there.
@@ -151,18 +151,18 @@ impl<'c> Tracked<'c> {
         self.code.variables.get_index_of(&variable).ok_or_else(missing)
     }
 
-    pub(super) fn places_of(&self, part: u32) -> &[Held] {
-        let start = self.held.partition_point(|held| held.part < part);
-        let end = self.held.partition_point(|held| held.part <= part);
-        &self.held[start..end]
+    pub(super) fn places_of(&self, part: u32) -> &[PlaceRange] {
+        let start = self.ranges.partition_point(|range| range.part < part);
+        let end = self.ranges.partition_point(|range| range.part <= part);
+        &self.ranges[start..end]
     }
 
     /// Returns the places of a part of a variable, sorted.
     pub(super) fn at(&self, part: u32, pc: u64) -> Vec<u32> {
-        let held = self.places_of(part);
-        let before = &held[..held.partition_point(|held| u64::from(held.start) <= pc)];
-        let here = before.iter().filter(|held| pc < u64::from(held.end));
-        let mut places: Vec<u32> = here.map(|held| held.place).collect();
+        let ranges = self.places_of(part);
+        let before = &ranges[..ranges.partition_point(|range| u64::from(range.start) <= pc)];
+        let here = before.iter().filter(|range| pc < u64::from(range.end));
+        let mut places: Vec<u32> = here.map(|range| range.place).collect();
         places.sort_unstable();
         places
     }
@@ -172,43 +172,43 @@ impl<'c> Tracked<'c> {
         let parts = &self.parts[index];
         let homes = || self.code.homes.iter().filter(|home| home.variable as usize == index);
         // All that begins and ends, by pc: part, place, whether it begins.
-        let mut events: Vec<(u64, usize, bool, Held)> = Vec::new();
+        let mut events: Vec<(u64, usize, bool, PlaceRange)> = Vec::new();
         for (at, &(part, ..)) in parts.iter().enumerate() {
-            for &held in self.places_of(part) {
-                events.push((held.start.into(), at, true, held));
-                events.push((held.end.into(), at, false, held));
+            for &range in self.places_of(part) {
+                events.push((range.start.into(), at, true, range));
+                events.push((range.end.into(), at, false, range));
             }
         }
         let mut pcs: Vec<u64> = events.iter().map(|event| event.0).collect();
         pcs.extend(homes().flat_map(|home| [home.pcs.start, home.pcs.end]));
         pcs.sort_unstable();
         pcs.dedup();
-        events.sort_by_key(|&(pc, at, begins, held)| (pc, begins, at, held.place));
+        events.sort_by_key(|&(pc, at, begins, range)| (pc, begins, at, range.place));
         let mut events = events.into_iter().peekable();
-        let mut now: Vec<Vec<Held>> = vec![Vec::new(); parts.len()];
-        let mut chosen: Vec<Option<Held>> = vec![None; parts.len()];
+        let mut now: Vec<Vec<PlaceRange>> = vec![Vec::new(); parts.len()];
+        let mut chosen: Vec<Option<PlaceRange>> = vec![None; parts.len()];
         let mut found: Vec<(Range<u64>, Vec<Loc>)> = Vec::new();
         for pair in pcs.windows(2) {
             let [start, end] = *pair else { continue };
-            while let Some((_, at, begins, held)) = events.next_if(|event| event.0 <= start) {
+            while let Some((_, at, begins, range)) = events.next_if(|event| event.0 <= start) {
                 match begins {
                     true => {
-                        let behind = now[at].partition_point(|other| other.place < held.place);
-                        now[at].insert(behind, held);
+                        let behind = now[at].partition_point(|other| other.place < range.place);
+                        now[at].insert(behind, range);
                     }
-                    false => now[at].retain(|other| *other != held),
+                    false => now[at].retain(|other| *other != range),
                 }
             }
             let at: Vec<Vec<u32>> = match keep {
-                Keep::All => now.iter().map(|now| now.iter().map(|held| held.place).collect()).collect(),
+                Keep::All => now.iter().map(|now| now.iter().map(|range| range.place).collect()).collect(),
                 Keep::One => {
                     for (chosen, now) in chosen.iter_mut().zip(&now) {
                         if !chosen.is_some_and(|chosen| now.contains(&chosen)) {
                             // The first of those that last longest.
-                            *chosen = now.iter().rev().max_by_key(|held| held.end).copied();
+                            *chosen = now.iter().rev().max_by_key(|range| range.end).copied();
                         }
                     }
-                    chosen.iter().map(|chosen| chosen.iter().map(|held| held.place).collect()).collect()
+                    chosen.iter().map(|chosen| chosen.iter().map(|range| range.place).collect()).collect()
                 }
             };
             let mut locs = self.locs(index, &at);

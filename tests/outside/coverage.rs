@@ -89,7 +89,7 @@ fn entries_of_one_name_are_told_apart_by_their_scopes() {
         assert!(coverage.is_clean(), "{processor}: {coverage}");
         assert_eq!(coverage.variables.len(), 4, "{processor}: {coverage}");
         for one in &coverage.variables {
-            assert_eq!(one.listed, one.described, "{processor}: {coverage}");
+            assert_eq!(one.located, one.described, "{processor}: {coverage}");
         }
     }
 }

@@ -46,9 +46,9 @@ pub struct VariableCoverage {
     /// Pcs of the cubin at which the description has a place.
     pub described: u64,
     /// Pcs of these at which the variable's entry has a location.
-    pub listed: u64,
+    pub located: u64,
     /// Pcs of these at which the location can be read: the map has a home for each register.
-    pub held: u64,
+    pub readable: u64,
 }
 
 impl Coverage {
@@ -57,10 +57,10 @@ impl Coverage {
         self.findings.is_empty()
     }
 
-    /// Sums of the counts of all variables: described, listed, held.
+    /// Sums of the counts of all variables: described, located, readable.
     pub fn totals(&self) -> (u64, u64, u64) {
-        self.variables.iter().fold((0, 0, 0), |(described, listed, held), one| {
-            (described + one.described, listed + one.listed, held + one.held)
+        self.variables.iter().fold((0, 0, 0), |(described, located, readable), one| {
+            (described + one.described, located + one.located, readable + one.readable)
         })
     }
 }
@@ -71,23 +71,23 @@ impl fmt::Display for Coverage {
         for finding in &self.findings {
             writeln!(f, "{finding}")?;
         }
-        for VariableCoverage { at, described, listed, held, .. } in &self.variables {
+        for VariableCoverage { at, described, located, readable, .. } in &self.variables {
             writeln!(
                 f,
-                "{at}: described at {}, listed at {listed}, held at {held}",
+                "{at}: described at {}, located at {located}, readable at {readable}",
                 Count(*described, "pc")
             )?;
         }
-        let (described, listed, held) = self.totals();
+        let (described, located, readable) = self.totals();
         let percent = |part: u64| part as f64 * 100.0 / described.max(1) as f64;
         write!(
             f,
-            "{}, {} at {} described, {:.1} % listed, {:.1} % held",
+            "{}, {} at {} described, {:.1} % located, {:.1} % readable",
             Count(self.findings.len(), "finding"),
             Count(self.variables.len(), "variable"),
             Count(described, "pc"),
-            percent(listed),
-            percent(held)
+            percent(located),
+            percent(readable)
         )
     }
 }
@@ -189,8 +189,8 @@ impl<'c> Compared<'c, '_> {
                 variable: id,
                 at: module.at_variable(id, None),
                 described: 0,
-                listed: 0,
-                held: 0,
+                located: 0,
+                readable: 0,
             };
             let mut is_different = false;
             for &(pc, position) in pcs {
@@ -204,7 +204,7 @@ impl<'c> Compared<'c, '_> {
                 let Some(entry) = entry else { continue };
                 let at = Spot { function, pc, bits };
                 let Some(spans) = self.spans(entry, at) else { continue };
-                found.listed += 1;
+                found.located += 1;
                 let expected: Vec<Option<Spans>> = places
                     .iter()
                     .map(|&loc| self.expected(loc, at).filter(|_| !self.is_placed(loc)))
@@ -225,7 +225,7 @@ impl<'c> Compared<'c, '_> {
                         trace: Vec::new(),
                     });
                 }
-                found.held += u64::from(self.is_held(entry, at));
+                found.readable += u64::from(self.is_readable(entry, at));
             }
             if found.described > 0 {
                 coverage.variables.push(found);
@@ -275,7 +275,7 @@ impl<'c> Compared<'c, '_> {
     }
 
     /// Whether the bits at a location can be read by way of the map.
-    fn is_held(&self, entry: Entry<'c, 'c>, at: Spot) -> bool {
+    fn is_readable(&self, entry: Entry<'c, 'c>, at: Spot) -> bool {
         let asked = Asked::default();
         let stopped = self.stopped(at, &asked);
         let mapped = self.map.at(self.object, at.pc);

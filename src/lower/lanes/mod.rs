@@ -121,21 +121,21 @@ impl Dies<'_> {
     fn calls(&self, scope: ScopeId, piece: Piece) -> Result<Vec<u64>> {
         let module = self.module;
         let lanes = &self.lanes;
-        let told = |told: Option<&Procedure>| match told {
-            Some(told) => told.clone(),
+        let procedure = |procedure: Option<&Procedure>| match procedure {
+            Some(procedure) => procedure.clone(),
             None => Err(self.consumer.inexpressible(Construct::LaneProcedure)),
         };
         let mut regions = Vec::new();
         let mut next = piece.region;
         while let Some(region) = next.filter(|&region| module.is_in(module.region(region).scope, scope)) {
-            regions.push(told(lanes.regions[region].as_ref())?);
+            regions.push(procedure(lanes.regions[region].as_ref())?);
             next = lanes.outer[region];
         }
         let active = match piece.whole_wave {
             Some(index) => lanes.whole_waves.get(&index),
             None => lanes.active.as_ref(),
         };
-        let (nobody, active) = (told(lanes.nobody.as_ref())?, told(active)?);
+        let (nobody, active) = (procedure(lanes.nobody.as_ref())?, procedure(active)?);
         Ok([nobody].into_iter().chain(regions.into_iter().rev()).chain([active]).collect())
     }
 

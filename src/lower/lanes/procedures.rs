@@ -33,20 +33,20 @@ impl Dies<'_> {
                 self.lanes.active = Some(self.active(function.stack)?);
             }
             for &region in module.regions_of(id) {
-                let told = self.region_procedure(function, region, is_one)?;
+                let procedure = self.region_procedure(function, region, is_one)?;
                 let Some(parent) = module.region(region).parent else {
-                    self.lanes.regions[region] = Some(told);
+                    self.lanes.regions[region] = Some(procedure);
                     continue;
                 };
                 let is_same = module.region(parent).scope == module.region(region).scope;
                 self.lanes.outer[region] = if is_same { self.lanes.outer[parent] } else { Some(parent) };
-                self.lanes.regions[region] = Some(told);
+                self.lanes.regions[region] = Some(procedure);
             }
             for (index, one) in function.lanes.whole_waves.clone().zip(module.whole_waves(id)) {
-                let told = self.running(function.stack, |lowering, lanes, sink| {
+                let procedure = self.running(function.stack, |lowering, lanes, sink| {
                     lowering.read(one.mask.loc, lanes, sink)
                 })?;
-                self.lanes.whole_waves.insert(index, told);
+                self.lanes.whole_waves.insert(index, procedure);
             }
         }
         Ok(())
@@ -117,7 +117,7 @@ impl Dies<'_> {
             },
         };
         let (bits, lanes) = (self.element_bits(), module.target.lanes());
-        let told = self.lane_procedure(function.stack, |lowering, encoding, sink| {
+        let procedure = self.lane_procedure(function.stack, |lowering, encoding, sink| {
             let mut encoder = Encoder::new(sink.out, encoding);
             around.into_iter().for_each(|around| call(&mut encoder, around));
             if encoding.version >= 5 {
@@ -144,7 +144,7 @@ impl Dies<'_> {
             }
             choose(sink, encoding, bits, lanes)
         })?;
-        Ok(told.map_err(named))
+        Ok(procedure.map_err(named))
     }
 
     /// Writes the location list of a mask that moves, as a procedure.

@@ -96,7 +96,7 @@ impl<'a> Importer<'_, 'a> {
         }
         variables.sort_by_key(|&(number, _)| number);
         let mut variables = variables.into_iter().peekable();
-        let (mut slots, mut others) = (Vec::new(), Vec::new());
+        let (mut slots, mut mismatched) = (Vec::new(), Vec::new());
         let variable = |(_, id): (u32, Id)| Slot {
             variable: Some(id),
             ty: self.get(id).and_then(|fact| fact.id(Field::Type)),
@@ -107,7 +107,7 @@ impl<'a> Importer<'_, 'a> {
                     while let Some(of) = variables.next_if(|&(number, _)| number <= index) {
                         let slot = variable(of);
                         if slot.ty.map(|of| self.not_template(of)) != Some(self.not_template(ty)) {
-                            others.push(of.1);
+                            mismatched.push(of.1);
                         }
                         slots.push(slot);
                     }
@@ -116,7 +116,7 @@ impl<'a> Importer<'_, 'a> {
             }
         }
         slots.extend(variables.map(variable));
-        for id in others {
+        for id in mismatched {
             self.omit(fact, Unimported::ParameterType(id.0));
         }
         for (index, slot) in (0..).zip(&slots) {

@@ -53,17 +53,17 @@ impl<'a> Importer<'_, 'a> {
 
     /// Finds the discriminators that only inlined calls are in, and those that only inlined instructions are in.
     pub(super) fn find_discriminators(&mut self) {
-        let (mut others, mut outside) = (HashSet::new(), HashSet::new());
+        let (mut of_instructions, mut of_function) = (HashSet::new(), HashSet::new());
         for fact in self.iter() {
             let is_call = fact.name() == Some(Name::InlinedAt);
             let is_inside = fact.operand(Field::Inlined).is_some();
             for scope in fact.ids(Field::Scope) {
-                if is_call { &mut self.of_calls } else { &mut others }.insert(scope);
-                if is_inside { &mut self.of_instances } else { &mut outside }.insert(scope);
+                if is_call { &mut self.of_calls } else { &mut of_instructions }.insert(scope);
+                if is_inside { &mut self.of_instances } else { &mut of_function }.insert(scope);
             }
         }
-        self.of_calls.retain(|id| !others.contains(id));
-        self.of_instances.retain(|id| !outside.contains(id));
+        self.of_calls.retain(|id| !of_instructions.contains(id));
+        self.of_instances.retain(|id| !of_function.contains(id));
     }
 
     /// Gives an instance of a block the discriminator that its instructions have as their scope.

@@ -60,14 +60,14 @@ impl Globals<'_, '_, '_> {
             return;
         }
         let mut is_named = SecondaryMap::<ScopeId, bool>::new();
-        let mut is_held = SecondaryMap::<VariableId, bool>::new();
+        let mut is_bound = SecondaryMap::<VariableId, bool>::new();
         for (_, statement) in &self.described.binding.statements {
             match *statement {
                 // Unknown ids are refused where the statement is lowered.
                 Statement::Scope(Some(scope)) if module.scopes.is_valid(scope) => is_named[scope] = true,
                 Statement::Declare { variable, .. } | Statement::Value { variable, .. } => {
                     let Some(data) = module.variables.get(variable) else { continue };
-                    is_held[variable] = true;
+                    is_bound[variable] = true;
                     is_named[data.scope] = true;
                 }
                 Statement::Scope(_) | Statement::Line(_) => {}
@@ -79,8 +79,8 @@ impl Globals<'_, '_, '_> {
                 self.writer.mode.has(Feature::InlinedVariables) && !self.is_global(self.origin(origin));
             if has_own {
                 is_named[variable.scope] = true;
-            } else if !is_held[id] {
-                self.omit(Subject::Variable(id), Property::Entity, Reason::NotHeld);
+            } else if !is_bound[id] {
+                self.omit(Subject::Variable(id), Property::Entity, Reason::NotBound);
             }
         }
         let mut left = Vec::new();

@@ -24,14 +24,14 @@ impl Globals<'_, '_, '_> {
     pub(super) fn sources(&mut self) -> Result<()> {
         let module = self.module;
         for (id, file) in &module.files {
-            let (path, lost) = path(module, id);
+            let (path, omitted) = path(module, id);
             let path = self.text(&path)?;
             let super::writer::Word::Id(string) = path else { continue };
             self.files.paths[id] = Some(string);
             let subject = Subject::File(id);
             let unit = &module.units[file.unit];
             // A missing compilation directory is recorded once, for the file that the unit is named after.
-            for directory in lost.filter(|&lost| id == unit.file || Some(lost) != unit.directory) {
+            for directory in omitted.filter(|&one| id == unit.file || Some(one) != unit.directory) {
                 self.omit(subject, Property::Directory, Reason::NoFullPath(directory));
             }
             if file.md5.is_some() {
