@@ -243,8 +243,8 @@ fn what_nobody_described_can_be_allowed() {
 fn what_cannot_be_told_is_left_out_when_that_is_asked_for() {
     let folder = Folder::new("partial");
     let (json, out) = (folder.file("a.json", lane_wise(r#"{"per_lane": "v3"}"#)), folder.path("a.o"));
-    let why = "unit `a.cl`, function `k`, variable `x`, pc 0x0..0x20: DWARF 5 cannot express one lane of a \
-               register, chosen by who asks";
+    let why = "unit `a.cl`, function `k`, variable `x`, pc 0x0..0x20: DWARF 5 cannot express the current lane of \
+               a register";
     let strict = run(&["emit", &json, "--for", "dwarf5", "-o", &out]);
     assert_eq!(
         (strict.code, &*strict.errors),

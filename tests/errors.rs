@@ -891,7 +891,7 @@ fn what_is_left_out_is_listed() -> Result<()> {
     let expected = [
         "unit `saxpy.cl`, variable `table`: DWARF 5 cannot express memory in space local",
         "unit `saxpy.cl`, function `saxpy`, variable `x`, pc 0x8..0x40: \
-         DWARF 5 cannot express one lane of a register, chosen by who asks",
+         DWARF 5 cannot express the current lane of a register",
         "unit `saxpy.cl`, function `saxpy`, variable `n`, pc 0x24..0x40: \
          DWARF 5 cannot express memory in space local",
         "unit `saxpy.cl`, function `saxpy`, variable `n`, pc 0x40..0x180: \

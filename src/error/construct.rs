@@ -33,7 +33,7 @@ constructs! {
     RawOperation(name: &'static str) "operation `{name}` in a raw expression";
     RawExpression(why: Box<ErrorKind>) "a raw expression: {why}";
     RawAddress "an address in a raw expression: use `addrx`";
-    PartOfRawExpression "a part of what a raw expression says";
+    PartOfRawExpression "a part of the location of a raw expression";
 
     // Entries.
     Attribute(attribute: gimli::DwAt) "attribute {}", name_of_attribute(*attribute);
@@ -41,14 +41,14 @@ constructs! {
     RowFlags "the flags and discriminators of rows";
 
     // Registers and memory.
-    LaneOfWave "a lane other than the one that asks";
+    LaneOfWave "a lane other than the current one";
     WholeRegister(register: String) "all lanes of register {register}";
     RegisterNumber(register: String) "register {register} by its number";
     SecondSpace(first: String, second: String) "a variable in two spaces: {first} and {second}";
     LongConstant(bytes: usize) "a constant of {} in a part or at some pcs", Count(*bytes, "byte");
-    LaneOfAsker "one lane of a register, chosen by who asks";
-    AskingLane "the lane that asks";
-    RegisterValue(register: String) "what register {register} holds";
+    LaneOfAsker "the current lane of a register";
+    AskingLane "the current lane";
+    RegisterValue(register: String) "the contents of register {register}";
     RegisterPart(register: String) "a number in a part of register {register}";
     Memory(space: Option<String>)
         "memory in {}", space.as_ref().map_or_else(|| "a space".into(), |space| format!("space {space}"));
@@ -58,16 +58,16 @@ constructs! {
 
     // Offsets.
     OffsetBy "an offset known at run time";
-    OffsetByOutsideMemory "an offset known at run time into what is not in memory";
+    OffsetByOutsideMemory "an offset known at run time into storage other than memory";
     BitOffsetBy "bits at an offset known at run time";
-    NegativeOffset "bits in front of what they would be in";
+    NegativeOffset "bits in front of their storage";
 
     // Parts.
-    UnsizedPart "a part of something that has no size";
+    UnsizedPart "a part without a size";
     PartsOfPart "parts of a part";
     SelectedPartsOfPart "parts of a part that are chosen at run time";
-    OutsideParts "parts that are outside of each other";
-    ManyParts "so many parts";
+    OutsideParts "a part outside of its storage";
+    ManyParts "this many parts";
     Select "a choice by a mask known at run time";
     SelectByMask "a choice by a mask";
     Overlay "an overlay whose place is known at run time";
@@ -76,23 +76,23 @@ constructs! {
     // References to entries.
     OtherUnit "an entry of another unit, from a split unit";
     NoCode "a variable of a function that has no code";
-    PartOfPointer "a part of a pointer that does not exist";
+    PartOfPointer "a part of an implicit pointer";
     Procedure "a call of a procedure whose entry has no location";
-    PartOfProcedure "a part of what a procedure says";
-    DeepProcedures "procedures that call each other so deep";
+    PartOfProcedure "a part of the location of a procedure";
+    DeepProcedures "calls of procedures this deep";
 
     // Frames.
     CallFrameOperation(name: &'static str) "operation `{name}` in call frame information";
-    CallerRegister(register: String) "what the caller had in register {register}";
+    CallerRegister(register: String) "the caller's value of register {register}";
     UnsavedRegister "a register of the caller that is not saved in memory";
     WaveFrame "the frame of a wave";
     ConstantCode "code at a constant address, in `.eh_frame`";
 
     // Lanes.
-    LanePc "where the lanes of a wave stand";
-    WavePc "where the pc is";
-    ActiveLanes "which lanes are active";
-    WholeWaveLanes "which lanes are active in whole-wave code";
+    LanePc "the pc of each lane";
+    WavePc "the pc of the wave";
+    ActiveLanes "the active lanes";
+    WholeWaveLanes "the active lanes of whole-wave code";
     Mask "a mask";
-    LaneProcedure "what was not written";
+    LaneProcedure "an omitted lane procedure";
 }

@@ -91,10 +91,10 @@ impl Omission {
         let Self { property, reason, names: Names { subject, object, .. }, .. } = self;
         let (property, clause) = (property.text(), reason.clause(object));
         match (subject.is_empty(), property.is_empty()) {
-            (false, false) => format!("{subject}: {property}{clause}"),
-            (false, true) => format!("{subject}{clause}"),
-            (true, false) => format!("{property}{clause}"),
-            (true, true) => clause.trim_start_matches([':', ',', ' ']).into(),
+            (false, false) => format!("{subject}: {property}: {clause}"),
+            (false, true) => format!("{subject}: {clause}"),
+            (true, false) => format!("{property}: {clause}"),
+            (true, true) => clause,
         }
     }
 

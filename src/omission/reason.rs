@@ -38,83 +38,83 @@ reasons! {
     Inexpressible(what: Construct) "{object} cannot express {what}";
 
     // Debug instructions.
-    NoOperand "";
-    Mode(mode: &'static str) ", which the {mode} mode does not have";
-    Cycle(_of: TypeId, _is_none: bool) ": {object} is made of it, and is not said here";
-    NotClass(_of: TypeId) ": {object} is no class or structure, and not said";
-    WiderScope(_scope: ScopeId) ": what it is in names it, so it is said to be in {object}";
-    FunctionScope(_function: FunctionId) ": it is said to be of {object}";
-    NoInt64(number: u64, encoded: u64) ": {number}; the module has no Int64, and {encoded} is said";
-    NoRoom(encoded: usize, of: usize) ": the first {encoded} of {of} are said";
+    NoOperand "no operand encodes this";
+    Mode(mode: &'static str) "the {mode} mode cannot encode this";
+    Cycle(_of: TypeId, _is_none: bool) "a reference to {object} would be a cycle";
+    NotClass(_of: TypeId) "{object} is not a class or structure";
+    WiderScope(_scope: ScopeId) "the scope references the entity; {object} is encoded";
+    FunctionScope(_function: FunctionId) "{object} is encoded";
+    NoInt64(number: u64, encoded: u64) "{number} needs Int64, which the module lacks; {encoded} is encoded";
+    NoRoom(encoded: usize, of: usize) "{encoded} of {of} fit into an instruction";
     LineBeyondText(_file: FileId, line: u32, lines: usize)
-        ": line {line} is not in the text of `{object}`, which has {lines}";
+        "line {line} is beyond the text of `{object}`, which has {}", Count(*lines, "line");
     ColumnBeyondText(_file: FileId, line: u32, column: u32, bytes: usize)
-        ": column {column} is not in line {line} of the text of `{object}`, which has {}",
+        "column {column} is beyond line {line} of the text of `{object}`, which has {}",
         Count(*bytes, "byte");
-    TooLong ", which is longer than a string";
-    NoFullPath(_directory: StringId) " `{object}`, which is not in its full path";
-    LanguageMode(number: u32, mode: &'static str) ", number {number}, which the {mode} mode does not have";
-    NoLanguageNumber(number: u16) " DW_LANG {number:#x}, which SPIR-V has no number for";
-    NoEntryPoint ": it has no entry point";
-    NoFunctions ", which is said of functions: it has none";
-    NotDefined(_name: StringId) " `{object}`: it was not defined";
-    NoMacros(_file: FileId) ": `{object}`, of which no macro is said";
-    Included(_file: FileId, line: u32) ": line {line} includes `{object}`, of which only the macros are said";
-    NotEntryPoint ": it is no entry point of the module";
-    EntryPoint ": it is an entry point of the module";
-    OfDefinition ", which is that of a definition";
-    OfInstance ", of an inlined instance";
-    NoBlocks ", which has no blocks: only there it can be said";
-    OtherFile ", which is not that of the scope around it";
-    NotBound ": there is an inlined instance of it, which no value is bound to";
-    NoInstructions ": no instruction is said to be of it";
-    InstanceOfNone ": it is the instance of none, and said to be of the scope around it";
-    OfOrigin "; that of what it is the instance of is said";
-    DeclarationParameter "the parameter of a declaration; its type is said";
-    NoMemberRoom "the static member: its type has no members, or no room for it";
-    AsGlobal ": it is said as a global variable";
-    BoundValue ": what is bound to it is said";
-    NotInteger ", which is no integer that the module can have";
-    ValueNotInteger ": its value is no integer that is known";
-    NotInUnit ": it is not said itself";
-    NotSeenOutside ": it is not seen outside of its unit";
-    NotTemplate ": it is a union or a declaration";
-    PackInto(count: usize) " of {count}";
-    EmptyPack ", which is an empty pack";
-    InPack ": a template in a pack";
+    TooLong "an instruction has no room for it";
+    NoFullPath(_directory: StringId) "`{object}` is not part of the full path";
+    LanguageMode(number: u32, mode: &'static str) "the {mode} mode has no number {number}";
+    NoLanguageNumber(number: u16) "SPIR-V has no number for DW_LANG {number:#x}";
+    NoEntryPoint "the unit has no entry point";
+    NoFunctions "only functions have it, and the unit has no function";
+    NotDefined(_name: StringId) "`{object}` was not defined";
+    NoMacros(_file: FileId) "`{object}` has no macro";
+    Included(_file: FileId, line: u32) "line {line} includes `{object}`; only the macros are encoded";
+    NotEntryPoint "it is not an entry point of the module";
+    EntryPoint "it is an entry point of the module";
+    OfDefinition "the definition has it";
+    OfInstance "the inlined instance has it";
+    NoBlocks "the function has no block";
+    OtherFile "it is not the file of the enclosing scope";
+    NotBound "an inlined instance exists, and no value is bound to it";
+    NoInstructions "no instruction belongs to it";
+    InstanceOfNone "without an origin, it is encoded as the enclosing scope";
+    OfOrigin "that of the origin is encoded";
+    DeclarationParameter "a parameter of a declaration; only its type is encoded";
+    NoMemberRoom "the type has no members, or no room for the static member";
+    AsGlobal "it is encoded as a global variable";
+    BoundValue "the bound value is encoded";
+    NotInteger "it is not an integer that the module can have";
+    ValueNotInteger "its value is not a known integer";
+    NotInUnit "the imported entity is not encoded";
+    NotSeenOutside "it is not visible outside of its unit";
+    NotTemplate "it is a union or a declaration";
+    PackInto(count: usize) "{count} parameters are encoded in its place";
+    EmptyPack "the pack is empty";
+    InPack "a template in a pack";
     NoBitPiece(id: u32, mode: &'static str)
         "it is a part of %{id}: the {mode} mode has no BitPiece, and no value is bound to it";
     RunTimeIndex(id: u32, index: u32, mode: &'static str)
-        "%{id} holds the element %{index} of it: the {mode} mode has no index that is known at run time";
+        "%{id} is the element %{index} of it: the {mode} mode has no index known at run time";
     NoIndexes(id: u32, mode: &'static str)
-        "%{id} holds a part of it: the {mode} mode has no indexes, and its bits are not known";
+        "%{id} is a part of it: the {mode} mode has no indexes, and the bits are unknown";
     NoIndexOperands(id: u32, instruction: &'static str, set: &'static str)
-        "%{id} holds a part of it: a {instruction} of {set} has no indexes, and its bits are not known";
+        "%{id} is a part of it: {instruction} of {set} has no indexes, and the bits are unknown";
 
     // Types that are replaced by another type.
-    AsAddress(mode: &'static str) ": the {mode} mode has no pointer to what is no basic type, and it is said to be an address";
-    AsUnqualified(mode: &'static str) ": the {mode} mode has no qualifier of what is no basic type";
-    AsUnnamed(mode: &'static str) ": the {mode} mode has no other name of what is no basic type";
-    AsBasic(_of: TypeId, _basic: TypeId) ": it is {object}, and the basic type is said";
-    AsArray(count: u64) ": it is a vector of {}, and said as an array", Count(*count, "element");
+    AsAddress(mode: &'static str) "the {mode} mode has pointers to basic types only; an address is encoded";
+    AsUnqualified(mode: &'static str) "the {mode} mode has qualifiers of basic types only";
+    AsUnnamed(mode: &'static str) "the {mode} mode has typedefs of basic types only";
+    AsBasic(_of: TypeId, _basic: TypeId) "{object} is encoded as its basic type";
+    AsArray(count: u64) "a vector of {} is encoded as an array", Count(*count, "element");
     MatrixAsArray(count: u64, is_column_major: bool)
-        ": it is a matrix of {count} {}, and said as an array of them", vectors(*is_column_major);
-    AsUnspecified(encoding: BaseEncoding) ": it is of {encoding:?}; its encoding is Unspecified";
-    AsGlobalMemory ": the module has no GenericPointer; CrossWorkgroup is said";
-    AsStorageClass(_space: SpaceId, _class: u32) " {object} is said";
-    OfBytes(bytes: u64) " of {}", Count(*bytes, "byte");
-    UnknownSize(bits: u64) ": it is not known; the size {} is encoded", Count(*bits, "bit");
-    Unfit(value: i128) ": {value} does not fit 32 bits";
-    BaseNotFixed ": it is virtual, at no fixed place or no class";
-    NamedAs(_of: TypeId) ": it is {object}";
-    WholeType ": it has all bits of its type";
-    NoDimension ": it has none; it is said to have one of which the number is not known";
-    Empty ": it has none; how many is said not to be known";
-    Computed ": how many it has is computed";
-    VariableCount(_variable: VariableId) ": it has as many as `{object}` says, which is no variable of an unsigned type of 32 or 64 bits";
-    VariableCountMode(_variable: VariableId, mode: &'static str) ": it has as many as `{object}` says; the {mode} mode has no such number";
-    VariableCountCycle(_variable: VariableId) ": it has as many as `{object}` says; the type of its function is made of the array";
-    Counted(count: usize) ": {count}";
+        "a matrix of {count} {} is encoded as an array of them", vectors(*is_column_major);
+    AsUnspecified(encoding: BaseEncoding) "{encoding:?} is encoded as Unspecified";
+    AsGlobalMemory "the module lacks GenericPointer; CrossWorkgroup is encoded";
+    AsStorageClass(_space: SpaceId, _class: u32) "{object}";
+    OfBytes(bytes: u64) "no operand encodes {}", Count(*bytes, "byte");
+    UnknownSize(bits: u64) "it is unknown; {} are encoded", Count(*bits, "bit");
+    Unfit(value: i128) "{value} does not fit 32 bits";
+    BaseNotFixed "it is virtual, at no fixed offset, or not a class";
+    NamedAs(_of: TypeId) "{object} is encoded as its class";
+    WholeType "it has all bits of its type";
+    NoDimension "the array has none; one of unknown count is encoded";
+    Empty "0 elements; an unknown count is encoded";
+    Computed "it is computed";
+    VariableCount(_variable: VariableId) "`{object}` is not a variable of an unsigned type of 32 or 64 bits";
+    VariableCountMode(_variable: VariableId, mode: &'static str) "it is the variable `{object}`; the {mode} mode has constant counts only";
+    VariableCountCycle(_variable: VariableId) "it is the variable `{object}`, and the type of that variable's function contains the array";
+    Counted(count: usize) "no instruction encodes {}", Count(*count, "call");
 
     // Imports of SPIR-V.
     #[cfg(feature = "spirv")]
@@ -125,7 +125,7 @@ impl Reason {
     /// Returns the reason as a sentence.
     #[cfg(feature = "spirv")]
     pub(crate) fn sentence(&self, module: &Module) -> String {
-        self.clause(&self.object(module)).trim_start_matches([':', ',', ' ']).into()
+        self.clause(&self.object(module))
     }
 
     /// Name of the entity that the reason references.
@@ -148,7 +148,7 @@ impl Reason {
             Self::AsStorageClass(space, class) => {
                 let name = module.target.space(space).map_or("", |space| &*space.name);
                 let class = crate::spirv::Enumeration::StorageClass.text(class);
-                format!("`{name}`; {class}")
+                format!("`{name}` is encoded as {class}")
             }
             _ => String::new(),
         }

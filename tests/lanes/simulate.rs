@@ -237,7 +237,7 @@ fn run(seeds: std::ops::Range<u64>, size: Size, consumer: &Consumer) -> Counts {
     }
     let module = m.finish().unwrap_or_else(|error| panic!("{error}"));
     let written = lower(&module, consumer, Policy::Partial).expect("it is written");
-    let is_active_lane = |one: &eitri::omission::Omission| one.to_string().contains("which lanes are active");
+    let is_active_lane = |one: &eitri::omission::Omission| one.to_string().contains("the active lanes");
     assert!(written.omissions.iter().all(|one| consumer.active_lane.is_none() && is_active_lane(one)));
     let mut text = Text::text(vec![0; codes.iter().map(|code| code.bytes() as usize).sum()]);
     let mut offset = 0;

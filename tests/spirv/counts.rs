@@ -46,10 +46,10 @@ fn one_is_singular() {
         (later, "a set that is not known, with 1 debug instruction\n"),
         (found("Vector %int 4", "Vector %int"), "it cannot have 1 operand\n"),
         (found("PlusUconst 8", "PlusUconst"), "PlusUconst has 1 operand, and here 0"),
-        (listed("%n_int %u32 Signed", "%n_int %u1 Unspecified"), "and not that it has 1 bit\n"),
+        (listed("%n_int %u32 Signed", "%n_int %u1 Unspecified"), "not its size of 1 bit\n"),
         (
             listed("%n_other %none %source 2 1 %unit %u32", "%n_other %none %source 2 1 %unit %u1"),
-            "its values are described as unsigned numbers of 1 bit\n",
+            "its values are imported as unsigned numbers of 1 bit\n",
         ),
     ];
     let wrong: Vec<_> = cases.iter().filter(|(text, expected)| !text.contains(expected)).collect();

@@ -111,13 +111,13 @@ fn types_of_shaders() {
         |kind: &&TypeKind| matches!(kind, TypeKind::Matrix { count: 4, is_column_major: true, .. });
     assert_eq!((kinds().filter(is_matrix).count(), left(of(Name::TypeMatrix))), (1, vec![]));
     // Its length is a specialization constant.
-    assert_eq!(left(of(Name::TypeVectorId)), ["it is not described: its length is not known"]);
+    assert_eq!(left(of(Name::TypeVectorId)), ["not imported: its length is unknown"]);
     let is_opaque = |kind: &&TypeKind| matches!(kind, TypeKind::Unspecified { .. });
     assert!(kinds().any(|kind| is_opaque(&kind)));
-    let what = "only that it is a type is described: which invocation has what of it is not known";
+    let what = "it is imported as a type without contents: the elements of each invocation are unknown";
     assert_eq!(left(of(Name::TypeCooperativeMatrix)), [what]);
     let basic = facts.iter().find(|fact| fact.operand(Field::FpEncoding).is_some()).expect("is there").at;
-    assert_eq!(left(basic), ["only its name is described, and not that it is a number of Float8E4M3EXT"]);
+    assert_eq!(left(basic), ["only its name is imported, not its format Float8E4M3EXT"]);
     assert_eq!(imported.binding.build_id(), Some(("0123456789abcdef0123456789abcdef", true)));
     assert_eq!(imported.binding.stored_at(), Some("debug/a.spv"));
 

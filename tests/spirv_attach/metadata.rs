@@ -51,7 +51,10 @@ fn where_the_set_has_none_it_is_listed() {
     };
     let (before, mut after) = (left(&case.bound()), left(&said(&case, false)));
     after.retain(|what| !before.contains(what));
-    let expected = ["the module: its build identifier", "the module: where its debug information is stored"];
+    let expected = [
+        "the module: build identifier: no operand encodes this",
+        "the module: storage path: no operand encodes this",
+    ];
     assert_eq!(after, expected);
 }
 

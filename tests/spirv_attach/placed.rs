@@ -455,13 +455,13 @@ fn indexes_that_a_mode_has_not() {
     let attached = case.attach(&binding, &mode);
     let left: Vec<_> = attached.omissions.iter().map(ToString::to_string).collect();
     let index = format!(
-        "unit `scale.cl`, function `scale`, variable `cells`: {} holds the element {} of it: the validating mode has \
-         no index that is known at run time",
+        "unit `scale.cl`, function `scale`, variable `cells`: {} is the element {} of it: the validating mode has \
+         no index known at run time",
         case.id("more"),
         case.id("n")
     );
-    let deep = "unit `scale.cl`, function `scale`: the inlined call of `other` in line 10: no instruction is said to be \
-                of it";
+    let deep = "unit `scale.cl`, function `scale`: the inlined call of `other` in line 10: no instruction belongs \
+                to it";
     assert_eq!(left, [deep, &index]);
     // In declarations only some sets have indexes; otherwise the equivalent bits are used.
     let mut binding = case.bound();
@@ -481,8 +481,8 @@ fn indexes_that_a_mode_has_not() {
     let attached = case.attach(&binding, &Mode::exact(Set::OpenCl));
     let left: Vec<_> = attached.omissions.iter().map(ToString::to_string).collect();
     let whole = format!(
-        "unit `scale.cl`, function `scale`, variable `cells`: {} holds a part of it: a DebugDeclare of \
-         OpenCL.DebugInfo.100 has no indexes, and its bits are not known",
+        "unit `scale.cl`, function `scale`, variable `cells`: {} is a part of it: DebugDeclare of \
+         OpenCL.DebugInfo.100 has no indexes, and the bits are unknown",
         case.id("var")
     );
     assert_eq!(left, [deep, &whole]);

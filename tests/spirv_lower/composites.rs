@@ -53,8 +53,8 @@ fn what_is_not_said_of_members() {
     case.m.untagged_variant_part(s, int).unwrap();
     let said = case.exact();
     said.has(r#"TypeComposite "S" Structure </src/a.cl> 0 0 unit "" 64 None x"#).lacks(&[
-        "unit `a.cl`: type `S`: its variant parts",
-        "unit `a.cl`: member `x` of type `S`: that it is mutable",
+        "unit `a.cl`: type `S`: variant parts: no operand encodes this",
+        "unit `a.cl`: member `x` of type `S`: mutable flag: no operand encodes this",
     ]);
 }
 
@@ -74,8 +74,8 @@ fn base_classes() {
     case.m.member(derived, "x", int, 12).unwrap();
     let described = case.finish();
     let left = [
-        "unit `a.cl`: a base class of type `D`: it is virtual, at no fixed place or no class",
-        "unit `a.cl`: a base class of type `D`: what names it, or what it names: it is type `C`",
+        "unit `a.cl`: a base class of type `D`: it is virtual, at no fixed offset, or not a class",
+        "unit `a.cl`: a base class of type `D`: type: type `C` is encoded as its class",
     ];
     described
         .said(&Mode::exact(Set::OpenCl))
@@ -138,9 +138,7 @@ fn incomplete_types() {
         let said = described.said(&Mode::exact(set));
         said.has(r#"TypeComposite "@C" Class </src/a.cl> 0 0 unit "" none FlagFwdDecl"#)
             .has_no(Name::TypeMember)
-            .lacks(&[
-                "unit `a.cl`, variable `n`: the static member: its type has no members, or no room for it",
-            ]);
+            .lacks(&["unit `a.cl`, variable `n`: the type has no members, or no room for the static member"]);
     }
 }
 
@@ -165,9 +163,7 @@ fn nested_types() {
         .said(&Mode::exact(Set::Shader))
         .has(r#"TypeComposite "Inner" Structure </src/a.cl> 0 0 unit "" 32 None i"#)
         .has(r#"TypeMember "inner" Inner </src/a.cl> 0 0 0 32 None"#)
-        .lacks(&[
-            "unit `a.cl`: type `Inner`: its scope: what it is in names it, so it is said to be in the unit",
-        ]);
+        .lacks(&["unit `a.cl`: type `Inner`: scope: the scope references the entity; the unit is encoded"]);
     // With forward references, it can.
     let mode = Mode::exact(Set::Shader).forward_references(true);
     described

@@ -49,7 +49,7 @@ fn declarations() {
             .has(r#"FunctionDeclaration "far" void(int) </src/a.cl> 3 5 unit "" None"#)
             .has_no(Name::Function)
             .lacks(&[
-                "unit `a.cl`, function `far`, variable `x`: the parameter of a declaration; its type is said",
+                "unit `a.cl`, function `far`, variable `x`: a parameter of a declaration; only its type is encoded",
             ]);
     }
 }
@@ -133,11 +133,11 @@ fn global_variables() {
             .has(r#"GlobalVariable "far" int </src/a.cl> 0 0 unit "" none None"#)
             .has(r#"GlobalVariable "far" int </src/a.cl> 0 0 unit "" none FlagIsDefinition"#)
             .lacks(&[
-                "unit `a.cl`, variable `pi`: its value, which is no integer that the module can have",
-                "unit `a.cl`, variable `far`: that it is the definition of what is declared before",
-                "unit `a.cl`, variable `five`: that it is a named constant",
-                "unit `a.cl`, variable `minus`: that it is a named constant",
-                "unit `a.cl`, variable `pi`: that it is a named constant",
+                "unit `a.cl`, variable `pi`: value: it is not an integer that the module can have",
+                "unit `a.cl`, variable `far`: declaration that it completes: no operand encodes this",
+                "unit `a.cl`, variable `five`: constant flag: no operand encodes this",
+                "unit `a.cl`, variable `minus`: constant flag: no operand encodes this",
+                "unit `a.cl`, variable `pi`: constant flag: no operand encodes this",
             ]);
     }
 }
@@ -156,7 +156,7 @@ fn variables_of_functions_outside_of_them() {
     case.exact()
         .has(r#"GlobalVariable "tile" int </src/a.cl> 4 13 f "" %table FlagIsLocal|FlagIsDefinition"#)
         .has(r#"LocalVariable "x" int </src/a.cl> 5 13 f None"#)
-        .lacks(&["unit `a.cl`, function `f`, variable `tile`: the memory that it is in"]);
+        .lacks(&["unit `a.cl`, function `f`, variable `tile`: memory space: no operand encodes this"]);
 }
 
 type Say = fn(&mut Case, FunctionId);

@@ -71,12 +71,15 @@ fn deep_scopes() {
     case.m.describe_function(f).unwrap().returns(s).unwrap();
     let attached = case.finish().attached(&Mode::exact(Set::OpenCl)).expect("is attached");
     let left: Vec<_> = attached.omissions.iter().map(ToString::to_string).collect();
-    let ty = "unit `a.cl`, function `f`: type `S`: its scope: what it is in names it, so it is said to be in the unit";
+    let ty =
+        "unit `a.cl`, function `f`: type `S`: scope: the scope references the entity; the unit is encoded";
     // And the position of each label.
     let (first, labels) = left.split_first().expect("something is listed");
     assert_eq!(first, ty);
     assert_eq!(labels.len(), DEEP);
-    assert!(labels.iter().all(|it| it == "unit `a.cl`, function `f`: the label `again`"));
+    assert!(
+        labels.iter().all(|it| it == "unit `a.cl`, function `f`: the label `again`: no operand encodes this")
+    );
 }
 
 /// An instruction has at most 65535 words; a composite type needs 14 besides its members.
@@ -95,9 +98,9 @@ fn many_members() {
     case.m.function(s, "f").unwrap();
     let described = case.finish();
     let left_out = [
-        "unit `a.cl`: type `S`: its members: the first 65521 of 65523 are said",
-        "unit `a.cl`, variable `lost`: that it is the definition of what is declared before",
-        "unit `a.cl`, variable `lost`: the static member: its type has no members, or no room for it",
+        "unit `a.cl`: type `S`: members: 65521 of 65523 fit into an instruction",
+        "unit `a.cl`, variable `lost`: declaration that it completes: no operand encodes this",
+        "unit `a.cl`, variable `lost`: the type has no members, or no room for the static member",
     ];
     let said = described.said(&Mode::exact(Set::OpenCl));
     said.lacks(&left_out);
@@ -113,7 +116,7 @@ fn many_enumerators() {
     let names: Vec<_> = (0..32762).map(|number| format!("E{number}")).collect();
     let all: Vec<_> = names.iter().map(|name| (name.as_str(), 0)).collect();
     case.m.enumeration(case.unit, Some("E"), int, &all).unwrap();
-    case.exact().lacks(&["unit `a.cl`: type `E`: its enumerators: the first 32761 of 32762 are said"]);
+    case.exact().lacks(&["unit `a.cl`: type `E`: enumerators: 32761 of 32762 fit into an instruction"]);
 }
 
 #[test]
@@ -133,8 +136,8 @@ fn large_numbers() {
         .said_narrow(&Mode::exact(Set::OpenCl))
         .has(r#"TypeComposite "S" Structure </src/a.cl> 0 0 unit "" 4294967295 None x"#)
         .lacks(&[
-            "unit `a.cl`: type `S`: its size: 8796093022208; the module has no Int64, and 4294967295 is said",
-            "unit `a.cl`: member `x` of type `S`: its offset: 4398046511104; the module has no Int64, and 4294967295 is said",
+            "unit `a.cl`: type `S`: size: 8796093022208 needs Int64, which the module lacks; 4294967295 is encoded",
+            "unit `a.cl`: member `x` of type `S`: offset: 4398046511104 needs Int64, which the module lacks; 4294967295 is encoded",
         ]);
 }
 

@@ -62,13 +62,13 @@ fn what_is_not_in_the_text_is_listed() {
         assert_eq!(
             left,
             [
-                "unit `a.cl`, function `f`, variable `gone`: where it is declared: line 70 is not in the text of `a.cl`, which has 3",
-                "unit `a.cl`, function `f`: a block: where it is declared: line 5 is not in the text of `a.cl`, which has 3",
-                "unit `a.cl`, function `f`: the inlined call of `g` in line 6: its line: line 6 is not in the text of `a.cl`, which has 3",
-                "unit `a.cl`, function `f`: where it is declared: column 5 is not in line 2 of the text of `a.cl`, which has 3 bytes",
-                "unit `a.cl`, function `f`: where its body begins: line 9 is not in the text of `a.cl`, which has 3",
-                "unit `a.cl`: member `b` of type `S`: where it is declared: column 2 is not in line 3 of the text of `a.cl`, which has 0 bytes",
-                "unit `a.cl`: type `S`: where it is declared: line 4 is not in the text of `a.cl`, which has 3",
+                "unit `a.cl`, function `f`, variable `gone`: line: line 70 is beyond the text of `a.cl`, which has 3 lines",
+                "unit `a.cl`, function `f`: a block: line: line 5 is beyond the text of `a.cl`, which has 3 lines",
+                "unit `a.cl`, function `f`: line of the body: line 9 is beyond the text of `a.cl`, which has 3 lines",
+                "unit `a.cl`, function `f`: line: column 5 is beyond line 2 of the text of `a.cl`, which has 3 bytes",
+                "unit `a.cl`, function `f`: the inlined call of `g` in line 6: call line: line 6 is beyond the text of `a.cl`, which has 3 lines",
+                "unit `a.cl`: member `b` of type `S`: line: column 2 is beyond line 3 of the text of `a.cl`, which has 0 bytes",
+                "unit `a.cl`: type `S`: line: line 4 is beyond the text of `a.cl`, which has 3 lines",
             ],
             "{mode:?}"
         );
@@ -101,7 +101,7 @@ fn texts_that_lines_are_not_of() {
     case.m.variable(case.unit, "behind", int).unwrap().declared_at(behind);
     let described = case.finish();
     described.said(&Mode::exact(Set::Shader)).lacks(&[
-        "unit `a.cl`, variable `behind`: where it is declared: line 262134 is not in the text of `a.cl`, which has 262133",
+        "unit `a.cl`, variable `behind`: line: line 262134 is beyond the text of `a.cl`, which has 262133 lines",
     ]);
     is_clean(&described, &Mode::exact(Set::Shader));
 }
@@ -111,9 +111,9 @@ fn texts_that_lines_are_not_of() {
 fn a_line_that_is_bound_is_in_the_text() {
     for (line, column, expected) in [
         (3, 1, None),
-        (4, 1, Some("line 4 is not in the text of `a.cl`, which has 3")),
+        (4, 1, Some("line 4 is beyond the text of `a.cl`, which has 3 lines")),
         (2, 4, None),
-        (2, 5, Some("column 5 is not in line 2 of the text of `a.cl`, which has 3 bytes")),
+        (2, 5, Some("column 5 is beyond line 2 of the text of `a.cl`, which has 3 bytes")),
     ] {
         let mut case = with_text(TEXT);
         let f = case.function("f");

@@ -76,7 +76,7 @@ fn storage_classes_without_capability() {
     let described = case.finish();
     for mode in [Mode::exact(Set::OpenCl), Mode::validating(Set::OpenCl)] {
         described.said(&mode).has("TypePointer int CrossWorkgroup None").lacks(&[&format!(
-            "unit `a.cl`: {pointer}: its storage class: the module has no GenericPointer; CrossWorkgroup is said"
+            "unit `a.cl`: {pointer}: storage class: the module lacks GenericPointer; CrossWorkgroup is encoded"
         )]);
         described.said_with("GenericPointer", &mode).has("TypePointer int Generic None").lacks(&[]);
     }
@@ -92,7 +92,7 @@ fn arrays_without_elements() {
     let int = case.int();
     let array = case.m.array(case.unit, int, &[Some(0), Some(2)]).unwrap();
     case.said(&Mode::validating(Set::OpenCl)).has("TypeArray int 18446744073709551615 2").lacks(&[&format!(
-        "unit `a.cl`: {array}: its elements: it has none; how many is said not to be known"
+        "unit `a.cl`: {array}: count of elements: 0 elements; an unknown count is encoded"
     )]);
 }
 
@@ -116,7 +116,7 @@ fn types_that_are_none() {
         .has(r#"TypeMember "only" C </src/a.cl> 0 0 0 128 FlagStaticMember"#)
         .has(r#"TypeBasic "void" 0 Unspecified None"#)
         .has(r#"TypeTemplateParameter "T" void none </src/a.cl> 0 0"#)
-        .lacks(&["unit `a.cl`, variable `only`: its type: type `C` is made of it, and is not said here"]);
+        .lacks(&["unit `a.cl`, variable `only`: type: a reference to type `C` would be a cycle"]);
 }
 
 /// The validator requires the derived class, which the other set lacks.
@@ -134,5 +134,5 @@ fn base_classes_that_are_left_out() {
         .said(&Mode::validating(Set::Shader))
         .has(r#"TypeComposite "D" Structure </src/a.cl> 0 0 unit "" 64 None x"#)
         .has_no(Name::TypeInheritance)
-        .lacks(&["unit `a.cl`: a base class of type `D`, which the validating mode does not have"]);
+        .lacks(&["unit `a.cl`: a base class of type `D`: the validating mode cannot encode this"]);
 }

@@ -37,6 +37,6 @@ fn imports() {
     said.has_no(Name::ImportedEntity);
     assert_eq!(
         said.left()[2],
-        "unit `a.cl`, function `f`: the import of type `S`, which the translator mode does not have"
+        "unit `a.cl`, function `f`: the import of type `S`: the translator mode cannot encode this"
     );
 }

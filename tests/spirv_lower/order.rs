@@ -27,7 +27,7 @@ fn a_structure_that_points_to_itself() {
         .has("TypePointer none CrossWorkgroup None");
     assert_eq!(
         said.left(),
-        [format!("unit `a.cl`: {pointer}: its type: type `node` is made of it, and is not said here")]
+        [format!("unit `a.cl`: {pointer}: type: a reference to type `node` would be a cycle")]
     );
     // With forward references, it has.
     let mode = Mode::exact(Set::Shader).forward_references(true);
@@ -86,7 +86,7 @@ fn a_local_class_that_its_function_returns() {
                 ))
                 .has("TypeFunction None S")
                 .lacks(&[
-                    "unit `a.cl`, function `f`: type `S`: its scope: what it is in names it, so it is said to be in namespace `space`",
+                    "unit `a.cl`, function `f`: type `S`: scope: the scope references the entity; namespace `space` is encoded",
                 ]);
         }
         let mode = Mode::exact(Set::Shader).forward_references(true);
@@ -131,7 +131,7 @@ fn an_array_that_a_parameter_counts() {
     case.m.variable(f, "b", inner).unwrap();
     let described = case.finish();
     let left = format!(
-        "unit `a.cl`: {array}: its elements: it has as many as `n` says; the type of its function is made of the array"
+        "unit `a.cl`: {array}: count of elements: it is the variable `n`, and the type of that variable's function contains the array"
     );
     for (set, unknown) in [(Set::OpenCl, "18446744073709551615"), (Set::Shader, "0")] {
         described
@@ -190,7 +190,9 @@ fn functions_that_are_inlined_into_each_other() {
             .has("InlinedAt 2 g call:1")
             .has("InlinedAt 2 g")
             // The module does not have the code of `g`.
-            .lacks(&["unit `a.cl`, function `g`: the inlined call of `f` in line 2: no instruction is said to be of it"]);
+            .lacks(&[
+                "unit `a.cl`, function `g`: the inlined call of `f` in line 2: no instruction belongs to it",
+            ]);
     }
 }
 

@@ -31,7 +31,7 @@ fn blocks_and_namespaces() {
             .has("LexicalBlock </src/a.cl> 12 5 f")
             .has(r#"LocalVariable "x" int </src/a.cl> 0 0 block:12 None"#)
             .is_before(r#"LexicalBlock </src/a.cl> 0 0 namespace:outer"#, r#"Function "f""#)
-            .lacks(&["unit `a.cl`: namespace `inner`: that it is inline"]);
+            .lacks(&["unit `a.cl`: namespace `inner`: inline flag: no operand encodes this"]);
     }
 }
 
@@ -83,10 +83,10 @@ fn inlined_calls() {
     let other = case.m.block(inner, &[0x10..0x14]).unwrap();
     case.m.variable(other, "z", int).unwrap();
     let described = case.finish();
-    let left = "unit `a.cl`, function `f`: an inlined block: it is the instance of none, and said to be of the scope around it";
+    let left = "unit `a.cl`, function `f`: an inlined block: without an origin, it is encoded as the enclosing scope";
     let call = "unit `a.cl`, function `f`: the inlined call of `leaf` in line 30:";
-    let own = "unit `a.cl`, function `f`, variable `z`: that it is of one inlined call: it is said to be of \
-               function `leaf`";
+    let own =
+        "unit `a.cl`, function `f`, variable `z`: inlined call of the scope: function `leaf` is encoded";
     for set in Set::ALL {
         let said = described.said(&Mode::exact(set));
         said.has("InlinedAt 20 f")
@@ -97,7 +97,12 @@ fn inlined_calls() {
             .has(r#"LocalVariable "y" int </src/a.cl> 0 0 block:0 None"#)
             // It belongs to the inlined function.
             .has(r#"LocalVariable "z" int </src/a.cl> 0 0 leaf None"#)
-            .lacks(&[&format!("{call} its discriminator"), &format!("{call} its column"), left, own]);
+            .lacks(&[
+                &format!("{call} discriminator: no operand encodes this"),
+                &format!("{call} column: no operand encodes this"),
+                left,
+                own,
+            ]);
         assert_eq!(said.all(Name::LexicalBlock), ["LexicalBlock </src/a.cl> 0 0 leaf"]);
         assert_eq!(said.all(Name::LocalVariable).len(), 3);
     }
@@ -106,18 +111,26 @@ fn inlined_calls() {
     let left_out: Vec<_> = attached.omissions.iter().map(ToString::to_string).collect();
     let instance = |name: &str| {
         format!(
-            "unit `a.cl`, function `f`, variable `{name}`: there is an inlined instance of it, which nothing is \
-             said to hold"
+            "unit `a.cl`, function `f`, variable `{name}`: an inlined instance exists, and no value is \
+             bound to it"
         )
     };
     // Contents of inlined calls appear in a DebugInlinedVariable or at a position only.
     let nothing = [
-        format!("{call} no instruction is said to be of it"),
-        "unit `a.cl`, function `f`: an inlined block: no instruction is said to be of it".to_owned(),
+        format!("{call} no instruction belongs to it"),
+        "unit `a.cl`, function `f`: an inlined block: no instruction belongs to it".to_owned(),
     ];
     let [x, y] = [instance("x"), instance("y")];
     let [no_call, no_block] = nothing;
-    let all = [format!("{call} its column"), left.to_owned(), x, y, no_call, no_block, own.to_owned()];
+    let all = [
+        format!("{call} column: no operand encodes this"),
+        left.to_owned(),
+        x,
+        y,
+        no_call,
+        no_block,
+        own.to_owned(),
+    ];
     assert_eq!(left_out, all);
     let facts = read(&attached.words).expect("reads");
     let names: Vec<_> = facts.iter().filter_map(|fact| fact.name()).collect();
@@ -236,8 +249,8 @@ fn calls_in_other_files() {
     let at = eitri::model::SourceLine { file: header, line: 4, column: 0 };
     case.m.inlined(f, leaf, &[0..0x80], at).unwrap();
     case.exact().has("InlinedAt 4 f").lacks(&[
-        "unit `a.cl`, function `f`: the inlined call of `leaf` in line 4: its file, which is not that of the scope \
-         around it",
-        "unit `a.cl`, function `f`: the inlined call of `leaf` in line 4: no instruction is said to be of it",
+        "unit `a.cl`, function `f`: the inlined call of `leaf` in line 4: call file: it is not the file \
+         of the enclosing scope",
+        "unit `a.cl`, function `f`: the inlined call of `leaf` in line 4: no instruction belongs to it",
     ]);
 }

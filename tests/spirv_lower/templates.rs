@@ -26,14 +26,14 @@ fn parameters() {
             .has(r#"TypeTemplateTemplateParameter "A" "std::allocator" </src/a.cl> 0 0"#)
             .has("TypeTemplate f<int> T")
             .is_before(r#"TypeComposite "vector<int, 4>""#, "TypeTemplate")
-            .lacks(&["unit `a.cl`, function `f<int>`: template parameter `T`: that it is the default"]);
+            .lacks(&["unit `a.cl`, function `f<int>`: template parameter `T`: default flag: no operand encodes this"]);
         assert_eq!(said.all(Name::TypeTemplateParameter).len(), 3);
     }
     let said = described.said(&Mode::translator());
     said.has("TypeTemplate vector<int, 4> T N").has_no(Name::TypeTemplateTemplateParameter);
     assert_eq!(
         said.left()[0],
-        "unit `a.cl`: type `vector<int, 4>`: template parameter `A`, which the translator mode does not have"
+        "unit `a.cl`: type `vector<int, 4>`: template parameter `A`: the translator mode cannot encode this"
     );
 }
 
@@ -49,7 +49,7 @@ fn packs() {
     let said = described.said(&Mode::exact(Set::OpenCl));
     said.has("TypeTemplate tuple T...").has(r#"TypeTemplateParameterPack "T" </src/a.cl> 0 0  "#).lacks(&[
         "unit `a.cl`: type `tuple`: template parameter ``: a template in a pack",
-        "unit `a.cl`: type `tuple`: template parameter `U`, which is an empty pack",
+        "unit `a.cl`: type `tuple`: template parameter `U`: the pack is empty",
     ]);
     assert_eq!(
         said.all(Name::TypeTemplateParameter),
@@ -65,8 +65,8 @@ fn packs() {
         .has(r#"TypeTemplateParameter "" uint none </src/a.cl> 0 0"#)
         .has(r#"TypeTemplateTemplateParameter "" "list" </src/a.cl> 0 0"#)
         .lacks(&[
-            "unit `a.cl`: type `tuple`: template parameter `T`: that it is a pack of 3",
-            "unit `a.cl`: type `tuple`: template parameter `U`: that it is a pack of 0",
+            "unit `a.cl`: type `tuple`: template parameter `T`: parameter pack: 3 parameters are encoded in its place",
+            "unit `a.cl`: type `tuple`: template parameter `U`: parameter pack: 0 parameters are encoded in its place",
         ]);
 }
 
@@ -80,8 +80,8 @@ fn what_is_no_template() {
     let symbol = case.m.symbol("table");
     case.m.template(s, Template::value_at("P", int, Loc::global_symbol(symbol))).unwrap();
     case.exact().has_no(Name::TypeTemplate).has_no(Name::TypeTemplateParameter).lacks(&[
-        "unit `a.cl`: type `either`: the parameters of the template: it is a union or a declaration",
-        "unit `a.cl`: type `S`: template parameter `P`: its value is no integer that is known",
+        "unit `a.cl`: type `either`: template parameters: it is a union or a declaration",
+        "unit `a.cl`: type `S`: template parameter `P`: its value is not a known integer",
     ]);
 }
 
@@ -107,7 +107,7 @@ fn void_arguments() {
             .has("TypeTemplate S T U V")
             .has(r#"TypeTemplateParameter "T" void none </src/a.cl> 0 0"#)
             .lacks(&[
-                "unit `a.cl`: type `nothing`: its kind: the validating mode has no other name of what is no basic type",
+                "unit `a.cl`: type `nothing`: kind: the validating mode has typedefs of basic types only",
             ]);
         let attached = described.attached(&mode).expect("is attached");
         let checked = attached.check(&described.module, &described.binding, &mode).expect("reads");
@@ -132,5 +132,5 @@ fn numbers_of_64_bits() {
     described
         .said_narrow(&Mode::exact(Set::OpenCl))
         .has("TypeTemplate S B")
-        .lacks(&["unit `a.cl`: type `S`: template parameter `A`: its value is no integer that is known"]);
+        .lacks(&["unit `a.cl`: type `S`: template parameter `A`: its value is not a known integer"]);
 }

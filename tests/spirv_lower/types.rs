@@ -27,9 +27,9 @@ fn basic_types() {
     }
     let mut case = Case::new();
     case.m.base_type(case.unit, "complex", BaseEncoding::ComplexFloat, 64).unwrap();
-    case.exact().has(r#"TypeBasic "complex" 64 Unspecified"#).lacks(&[
-        "unit `a.cl`: type `complex`: its encoding: it is of ComplexFloat; its encoding is Unspecified",
-    ]);
+    case.exact()
+        .has(r#"TypeBasic "complex" 64 Unspecified"#)
+        .lacks(&["unit `a.cl`: type `complex`: encoding: ComplexFloat is encoded as Unspecified"]);
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn pointers() {
     );
     // A storage class has one memory space: other address spaces of the pointer are omitted.
     let space = |id: u32, name: &str, class: &str| {
-        format!("unit `a.cl`: type{id}: that it points into the address space `{name}`; {class} is said")
+        format!("unit `a.cl`: type{id}: address space: `{name}` is encoded as {class}")
     };
     let left = [
         space(4, "generic", "CrossWorkgroup"),
@@ -111,7 +111,7 @@ fn arrays() {
     case.m.array(unit, int, &[None]).unwrap();
     case.m.array(unit, int, &[Some(0)]).unwrap();
     let described = case.finish();
-    let left = "unit `a.cl`: type5: its elements: it has none; how many is said not to be known";
+    let left = "unit `a.cl`: type5: count of elements: 0 elements; an unknown count is encoded";
     let _ = left;
     described
         .said(&Mode::exact(Set::OpenCl))
@@ -123,11 +123,11 @@ fn arrays() {
     let said = described.said(&Mode::exact(Set::Shader));
     said.has("TypeArray int 4 1 32");
     assert_eq!(said.all(Name::TypeArray)[1..], ["TypeArray int 0", "TypeArray int 0"]);
-    assert!(said.left()[0].ends_with("its elements: it has none; how many is said not to be known"));
+    assert!(said.left()[0].ends_with("count of elements: 0 elements; an unknown count is encoded"));
     // An array for each dimension, the last one innermost.
     let said = described.said(&Mode::translator());
     said.has("TypeArray int 32").has("TypeArray int[32] 1").has("TypeArray int[32][1] 4");
-    assert!(said.left()[0].ends_with("its elements: it has none; how many is said not to be known"));
+    assert!(said.left()[0].ends_with("count of elements: 0 elements; an unknown count is encoded"));
     // Without 64-bit integers, all ones are 32 bits.
     described.said_narrow(&Mode::exact(Set::OpenCl)).has("TypeArray int 4294967295");
 }
@@ -140,14 +140,14 @@ fn what_is_not_said_of_arrays() {
     case.m.array_of(unit, int, &[extent, Extent::value(Val::constant(3))], Some(64)).unwrap();
     let said = case.exact();
     said.has("TypeArray int 8 18446744073709551615");
-    let left: Vec<_> = said.left().iter().map(|left| left.rsplit(": ").next().unwrap()).collect();
+    let left: Vec<_> = said.left().iter().map(|left| left.splitn(3, ": ").nth(2).unwrap()).collect();
     assert_eq!(
         left,
         [
-            "its stride",
-            "the index of its first element",
-            "the type of its indices",
-            "how many it has is computed",
+            "stride: no operand encodes this",
+            "lower bound: no operand encodes this",
+            "index type: no operand encodes this",
+            "count of elements: it is computed",
         ]
     );
 }
@@ -176,16 +176,17 @@ fn numbers_of_elements_by_variables() {
             .has(&format!("TypeArray int {unknown}"))
             .is_before(r#"LocalVariable "n""#, "TypeArray int n");
         assert_eq!(said.left().len(), 1);
-        assert!(said.left()[0].ends_with(
-            "its elements: it has as many as `signed` says, which is no variable of an unsigned type of 32 or 64 bits"
-        ));
+        assert!(
+            said.left()[0].ends_with(
+                "count of elements: `signed` is not a variable of an unsigned type of 32 or 64 bits"
+            )
+        );
     }
     let said = described.said(&Mode::translator());
     assert_eq!(said.all(Name::TypeArray), ["TypeArray int 18446744073709551615"; 3]);
-    assert!(
-        said.left()[0]
-            .ends_with("its elements: it has as many as `n` says; the translator mode has no such number")
-    );
+    assert!(said.left()[0].ends_with(
+        "count of elements: it is the variable `n`; the translator mode has constant counts only"
+    ));
 }
 
 #[test]
@@ -201,14 +202,14 @@ fn matrices() {
     for mode in [Mode::exact(Set::OpenCl), Mode::validating(Set::OpenCl), Mode::translator()] {
         let said = described.said(&mode);
         assert!(said.all(Name::TypeMatrix).is_empty());
-        let left = said.left().iter().filter(|left| left.contains("it is a matrix of"));
+        let left = said.left().iter().filter(|left| left.contains("a matrix of"));
         let left: Vec<_> = left.map(|left| left.split(": ").last().expect("a text")).collect();
         assert_eq!(
             left,
             [
-                "it is a matrix of 3 columns, and said as an array of them",
-                "it is a matrix of 2 rows, and said as an array of them",
-                "it is a matrix of 4294967296 columns, and said as an array of them",
+                "a matrix of 3 columns is encoded as an array of them",
+                "a matrix of 2 rows is encoded as an array of them",
+                "a matrix of 4294967296 columns is encoded as an array of them",
             ]
         );
     }
@@ -218,7 +219,7 @@ fn matrices() {
     // A vector of 16 is an array there.
     let validating = described.said(&Mode::validating(Set::Shader));
     assert_eq!(validating.all(Name::TypeMatrix), all[..1]);
-    assert_eq!(validating.left().iter().filter(|left| left.contains("it is a matrix of 2 rows")).count(), 1);
+    assert_eq!(validating.left().iter().filter(|left| left.contains("a matrix of 2 rows")).count(), 1);
 }
 
 #[test]
@@ -246,9 +247,9 @@ fn vectors() {
     assert_eq!(
         left,
         [
-            "it is a vector of 16 elements, and said as an array",
-            "it is type `number`, and the basic type is said",
-            "it is a vector of 2 elements, and said as an array",
+            "a vector of 16 elements is encoded as an array",
+            "type `number` is encoded as its basic type",
+            "a vector of 2 elements is encoded as an array",
         ]
     );
 }
@@ -302,7 +303,7 @@ fn types_of_functions_and_of_members() {
             .has("TypePtrToMember int C")
             .has("TypePtrToMember int none");
         assert_eq!(said.left().len(), 1);
-        assert!(said.left()[0].ends_with("type `U` is no class or structure, and not said"));
+        assert!(said.left()[0].ends_with("type `U` is not a class or structure"));
     }
 }
 

@@ -23,7 +23,7 @@ fn units_and_sources() {
             .has(r#"Source "/opt/d.h""#)
             .has(&format!("CompilationUnit 1 5 </src/a.cl> {language}"))
             .is_before("Source", "CompilationUnit")
-            .lacks(&["unit `a.cl`: file `/usr/c.h`: its directory `include`, which is not in its full path"]);
+            .lacks(&["unit `a.cl`: file `/usr/c.h`: directory: `include` is not part of the full path"]);
     }
     // For the translator, an unknown text is empty.
     described
@@ -43,11 +43,7 @@ fn languages() {
         (Language::GLSL_ES, "ESSL", None),
         (Language::RUST, "Rust", None),
         (Language::ZIG, "Zig", None),
-        (
-            Language::CPP17,
-            "Unknown",
-            Some("unit `a.cl`: its language DW_LANG 0x2a, which SPIR-V has no number for"),
-        ),
+        (Language::CPP17, "Unknown", Some("unit `a.cl`: language: SPIR-V has no number for DW_LANG 0x2a")),
     ] {
         let mut case = Case::new();
         case.m.describe_unit(case.unit).unwrap().language(language);
@@ -59,7 +55,7 @@ fn languages() {
     case.m.describe_unit(case.unit).unwrap().language(Language::RUST);
     case.said(&Mode::validating(Set::OpenCl))
         .has("CompilationUnit 1 5 </src/a.cl> Unknown")
-        .lacks(&["unit `a.cl`: its language, number 13, which the validating mode does not have"]);
+        .lacks(&["unit `a.cl`: language: the validating mode has no number 13"]);
 }
 
 #[test]
@@ -69,10 +65,10 @@ fn producers() {
     let main = case.m.function(case.unit, "main").unwrap().kernel().id();
     case.binding.function(main, MAIN);
     let described = case.finish();
-    described
-        .said(&Mode::exact(Set::OpenCl))
-        .has_no(Name::EntryPoint)
-        .lacks(&["unit `a.cl`: its producer", "unit `a.cl`: what its compiler was called with"]);
+    described.said(&Mode::exact(Set::OpenCl)).has_no(Name::EntryPoint).lacks(&[
+        "unit `a.cl`: producer: no operand encodes this",
+        "unit `a.cl`: command line: no operand encodes this",
+    ]);
     // In the other set, a function definition links the entry point.
     described
         .said(&Mode::exact(Set::Shader))
@@ -81,7 +77,7 @@ fn producers() {
 
     let mut case = Case::new();
     case.m.describe_unit(case.unit).unwrap().producer("compiler 1");
-    case.shader().lacks(&["unit `a.cl`: its producer: it has no entry point"]);
+    case.shader().lacks(&["unit `a.cl`: producer: the unit has no entry point"]);
 }
 
 /// A string has at most 65533 words, its last byte is 0.
@@ -102,7 +98,7 @@ fn long_texts() {
     described
         .said(&Mode::exact(Set::OpenCl))
         .has(r#"Source "/src/a.cl""#)
-        .lacks(&["unit `a.cl`: file `a.cl`: its text, which is longer than a string"]);
+        .lacks(&["unit `a.cl`: file `a.cl`: source text: an instruction has no room for it"]);
     described.said(&Mode::translator()).has(r#"Source "/src/a.cl" """#);
 }
 
@@ -141,14 +137,14 @@ fn macros() {
             .has(r#"MacroDef "/src/b.h" 1 "EMPTY""#)
             .has(r#"MacroUndef "/src/a.cl" 5 MAX(a,b)"#)
             .lacks(&[
-                "unit `a.cl`: the inclusion of a file: line 3 includes `b.h`, of which only the macros are said",
-                "unit `a.cl`: the end of the macro `MAX`: it was not defined",
+                "unit `a.cl`: inclusion of a file: line 3 includes `b.h`; only the macros are encoded",
+                "unit `a.cl`: end of a macro: `MAX` was not defined",
             ]);
     }
     described
         .said(&Mode::translator())
         .has_no(Name::MacroDef)
-        .lacks(&["unit `a.cl`: its macros, which the translator mode does not have"]);
+        .lacks(&["unit `a.cl`: macros: the translator mode cannot encode this"]);
 }
 
 /// Properties that neither set can encode.
@@ -167,13 +163,13 @@ fn unsaid() {
     assert_eq!(case.m.describe_variable(x).unwrap().id(), x);
     let _ = VariableKind::Variable;
     case.exact().lacks(&[
-        "unit `a.cl`: file `a.cl`: its MD5 sum",
-        "unit `a.cl`: the version of its language",
-        "unit `a.cl`: type `int`: its alignment of 16 bytes",
-        "unit `a.cl`, function `f`: that it takes more arguments",
-        "unit `a.cl`, function `f`: that it does not return",
-        "unit `a.cl`, function `f`, variable `k`: its value",
-        "unit `a.cl`, function `f`, variable `k`: that it is a named constant",
-        "unit `a.cl`, function `f`: the label `again`",
+        "unit `a.cl`: file `a.cl`: MD5 checksum: no operand encodes this",
+        "unit `a.cl`: language version: no operand encodes this",
+        "unit `a.cl`: type `int`: alignment: no operand encodes 16 bytes",
+        "unit `a.cl`, function `f`: variadic flag: no operand encodes this",
+        "unit `a.cl`, function `f`: noreturn flag: no operand encodes this",
+        "unit `a.cl`, function `f`, variable `k`: value: no operand encodes this",
+        "unit `a.cl`, function `f`, variable `k`: constant flag: no operand encodes this",
+        "unit `a.cl`, function `f`: the label `again`: no operand encodes this",
     ]);
 }

@@ -19,15 +19,15 @@ fn what_is_said_nowhere() {
     case.m.describe_type(pointer).unwrap().declared_at(line).within(f).unwrap();
     case.binding.global(five, TABLE);
     case.exact().lacks(&[
-        "unit `a.cl`, function `f`: type1: where it is declared",
-        "unit `a.cl`, function `f`: type1: what it is declared in",
-        "unit `a.cl`, function `f`, variable `far`: that it is external",
-        "unit `a.cl`, function `f`, variable `far`: that it is defined elsewhere",
-        "unit `a.cl`, function `f`, variable `four`: its value",
-        "unit `a.cl`, function `f`, variable `four`: that it is a named constant",
-        "unit `a.cl`, function `f`, variable `own`: who may name it",
-        "unit `a.cl`, variable `five`: that it is a named constant",
-        "unit `a.cl`, variable `five`: its value: what is bound to it is said",
+        "unit `a.cl`, function `f`: type1: line: no operand encodes this",
+        "unit `a.cl`, function `f`: type1: enclosing scope: no operand encodes this",
+        "unit `a.cl`, function `f`, variable `far`: external flag: no operand encodes this",
+        "unit `a.cl`, function `f`, variable `far`: declaration flag: no operand encodes this",
+        "unit `a.cl`, function `f`, variable `four`: value: no operand encodes this",
+        "unit `a.cl`, function `f`, variable `four`: constant flag: no operand encodes this",
+        "unit `a.cl`, function `f`, variable `own`: accessibility: no operand encodes this",
+        "unit `a.cl`, variable `five`: constant flag: no operand encodes this",
+        "unit `a.cl`, variable `five`: value: the bound value is encoded",
     ]);
 }
 
@@ -47,17 +47,17 @@ fn kernels() {
         }
         case.finish()
     };
-    let of = "unit `a.cl`, function `f`: that it is";
+    let f = "unit `a.cl`, function `f`";
     for set in Set::ALL {
         let mode = Mode::exact(set);
         kernel(true, true).said(&mode).lacks(&[]);
         kernel(false, false).said(&mode).lacks(&[]);
         kernel(true, false)
             .said(&mode)
-            .lacks(&[&format!("{of} a kernel: it is no entry point of the module")]);
+            .lacks(&[&format!("{f}: kernel flag: it is not an entry point of the module")]);
         kernel(false, true)
             .said(&mode)
-            .lacks(&[&format!("{of} no kernel: it is an entry point of the module")]);
+            .lacks(&[&format!("{f}: absent kernel flag: it is an entry point of the module")]);
     }
 }
 
@@ -74,20 +74,20 @@ fn declarations() {
     case.m.variable(class, "own", int).unwrap();
     case.binding.function(f, MAIN);
     let described = case.finish();
-    let kernel = "that it is no kernel: it is an entry point of the module";
+    let kernel = "absent kernel flag: it is an entry point of the module";
     let (f, own) = (
         "unit `a.cl`, function `f`",
-        "unit `a.cl`, variable `own`: that it is external: it is not seen outside of its unit",
+        "unit `a.cl`, variable `own`: external flag: it is not visible outside of its unit",
     );
-    let optimized = "unit `a.cl`: that its code was optimized, which is said of functions: it has none";
+    let optimized = "unit `a.cl`: optimized flag: only functions have it, and the unit has no function";
     described.said(&Mode::exact(Set::OpenCl)).lacks(&[optimized, &format!("{f}: {kernel}"), own]);
-    let parameter = format!("{f}, variable `this`: the parameter of a declaration; its type is said");
+    let parameter = format!("{f}, variable `this`: a parameter of a declaration; only its type is encoded");
     described.said(&Mode::exact(Set::Shader)).lacks(&[
         optimized,
         &format!("{f}: {kernel}"),
-        &format!("{f}: its OpFunction, which is that of a definition"),
-        &format!("{f}: where its body begins"),
-        &format!("{f}: which parameter is its object"),
+        &format!("{f}: OpFunction: the definition has it"),
+        &format!("{f}: line of the body: no operand encodes this"),
+        &format!("{f}: object parameter: no operand encodes this"),
         &parameter,
         own,
     ]);
@@ -107,7 +107,7 @@ fn functions_without_code() {
         attached.omissions.iter().map(ToString::to_string).collect::<Vec<_>>()
     };
     assert_eq!(left(KERNEL, Set::OpenCl), [""; 0]);
-    let what = "unit `a.cl`, function `f`: its OpFunction, which has no blocks: only there it can be said";
+    let what = "unit `a.cl`, function `f`: OpFunction: the function has no block";
     assert_eq!(left(COMPUTE, Set::Shader), [what]);
 }
 
@@ -129,9 +129,9 @@ fn inlined_instances() {
         case.m.inlined_variable(call, of).unwrap().declared_at(own).artificial();
     }
     case.exact().lacks(&[
-        "unit `a.cl`, function `f`: the inlined call of `callee` in line 9: its column",
-        "unit `a.cl`, function `f`, variable `other`: where it is declared, of an inlined instance",
-        "unit `a.cl`, function `f`, variable `other`: that the compiler made it, of an inlined instance",
+        "unit `a.cl`, function `f`: the inlined call of `callee` in line 9: column: no operand encodes this",
+        "unit `a.cl`, function `f`, variable `other`: line: the inlined instance has it",
+        "unit `a.cl`, function `f`, variable `other`: artificial flag: the inlined instance has it",
     ]);
 }
 

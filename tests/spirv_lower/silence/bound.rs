@@ -104,14 +104,14 @@ const CALLS: &[Call<(FunctionId, ScopeId, VariableId)>] = &[
         }
         Ok(())
     })
-    .of("its build identifier"),
+    .of(": build identifier: "),
     Call::new("Binding::storage_path", 2, |case, _, way| {
         if let Some(path) = [None, Some("a"), Some("b")][way] {
             case.binding.storage_path(path);
         }
         Ok(())
     })
-    .of("where its debug information is stored"),
+    .of(": storage path: "),
     Call::new("Binding::language", 2, |case, _, way| {
         if way > 0 {
             case.binding.language(case.unit, [10, 11][way - 1]);

@@ -66,7 +66,7 @@ pub const CALLS: &[Call<FunctionId>] = &[
         case.m.describe_function(f)?.declared(file, 3).body_line([0, 4, 5][way]);
         Ok(())
     })
-    .of("where its body begins"),
+    .of(": line of the body: "),
     flag!("FunctionBuilder::external", describe_function, external),
     // A kernel is visible outside of its unit.
     Call::new("FunctionBuilder::kernel", 1, |case, f, way| {
@@ -96,7 +96,7 @@ pub const CALLS: &[Call<FunctionId>] = &[
         }
         Ok(())
     })
-    .of("how it is called"),
+    .of(": calling convention: "),
     flag!("FunctionBuilder::declared_inline", describe_function, declared_inline),
     Call::new("FunctionBuilder::accessibility", 3, |case, f, way| {
         if let Some(access) = access(way) {
@@ -111,7 +111,7 @@ pub const CALLS: &[Call<FunctionId>] = &[
         }
         Ok(())
     })
-    .of("that it is virtual"),
+    .of(": virtuality: "),
     flag!("FunctionBuilder::explicit", describe_function, explicit),
     flag!("FunctionBuilder::deleted", describe_function, deleted),
     Call::new("FunctionBuilder::defaulted", 2, |case, f, way| {
@@ -121,7 +121,7 @@ pub const CALLS: &[Call<FunctionId>] = &[
         }
         Ok(())
     })
-    .of("that it is defaulted"),
+    .of(": defaulted: "),
     Call::new("FunctionBuilder::object_pointer", 2, |case, f, way| {
         let int = case.int();
         let all = [case.m.parameter(f, "one", int)?.id(), case.m.parameter(f, "other", int)?.id()];
@@ -130,7 +130,7 @@ pub const CALLS: &[Call<FunctionId>] = &[
         }
         Ok(())
     })
-    .of("which parameter is its object"),
+    .of(": object parameter: "),
     Call::new("FunctionBuilder::template", 2, |case, f, way| {
         let types = [None, Some(case.int()), Some(case.uint())];
         if let Some(ty) = types[way] {
@@ -138,7 +138,7 @@ pub const CALLS: &[Call<FunctionId>] = &[
         }
         Ok(())
     })
-    .of("the parameters of the template"),
+    .of(": template parameters: "),
     Call::new("FunctionBuilder::describes", 3, |case, f, way| {
         let ways =
             [None, Some(DescribedCalls::Tail), Some(DescribedCalls::All), Some(DescribedCalls::Source)];
@@ -147,7 +147,7 @@ pub const CALLS: &[Call<FunctionId>] = &[
         }
         Ok(())
     })
-    .of("which of its calls are described"),
+    .of(": set of described calls: "),
     Call::new("FunctionBuilder::frame_base", 1, |case, f, way| {
         let reg = case.m.target().register_named("s32")?;
         if way == 1 {

@@ -28,12 +28,12 @@ const OWNERS: &[Owner<TypeId>] = &[
         let s = case.m.structure(case.unit, Some("S"), 4).unwrap();
         case.m.typedef(case.unit, "T", Some(s)).unwrap()
     })
-    .of("has no other name of what is no basic type"),
+    .of("has typedefs of basic types only"),
     Owner::new("a qualified structure", |case| {
         let s = case.m.structure(case.unit, Some("S"), 4).unwrap();
         case.m.qualified(case.unit, Qualifier::Const, Some(s)).unwrap()
     })
-    .of("has no qualifier of what is no basic type"),
+    .of("has qualifiers of basic types only"),
     Owner::new("a pointer to a member", |case| {
         let (int, s) = (case.int(), case.m.structure(case.unit, Some("S"), 4).unwrap());
         case.m.member_pointer(case.unit, s, int).unwrap()
@@ -73,13 +73,13 @@ const CALLS: &[Call<TypeId>] = &[
         }
         Ok(())
     })
-    .of("where it is declared"),
+    .of(": line: "),
     Call::new("TypeBuilder::declared_at", 1, |case, ty, way| {
         let line = case.line(3, 1 + way as u32);
         case.m.describe_type(ty)?.declared_at(line);
         Ok(())
     })
-    .of("where it is declared"),
+    .of(": line: "),
     Call::new("TypeBuilder::alignment", 2, |case, ty, way| {
         if way > 0 {
             case.m.describe_type(ty)?.alignment(4 << way)?;
@@ -98,7 +98,7 @@ const CALLS: &[Call<TypeId>] = &[
         };
         Ok(())
     })
-    .of("what it is declared in"),
+    .of(": enclosing scope: "),
     Call::new("TypeBuilder::passed", 2, |case, ty, way| {
         if let Some(passed) = [None, Some(Passed::ByValue), Some(Passed::ByReference)][way] {
             case.m.describe_type(ty)?.passed(passed)?;
@@ -229,7 +229,7 @@ const CALLS: &[Call<TypeId>] = &[
         }
         Ok(())
     })
-    .of("its variant parts"),
+    .of(": variant parts: "),
     Call::new("Builder::template", 1, |case, ty, way| {
         let int = case.int();
         if way == 1 {

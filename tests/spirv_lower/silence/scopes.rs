@@ -31,7 +31,7 @@ const OWNERS: &[Owner<ScopeId>] = &[
         let (.., call) = inlined(case);
         case.m.block(call, &[]).unwrap()
     })
-    .of("it is the instance of none"),
+    .of("without an origin"),
 ];
 
 const CALLS: &[Call<ScopeId>] = &[
@@ -45,14 +45,14 @@ const CALLS: &[Call<ScopeId>] = &[
         }
         Ok(())
     })
-    .of("that of what it is the instance of is said"),
+    .of("that of the origin is encoded"),
     Call::new("Builder::discriminator", 2, |case, scope, way| {
         if way > 0 {
             case.m.discriminator(scope, way as u32)?;
         }
         Ok(())
     })
-    .of("discriminator"),
+    .of(": discriminator: "),
 ];
 
 #[test]
@@ -194,13 +194,13 @@ const NAMES: &[Call<ScopeId>] = &[
         }
         Ok(())
     })
-    .of("the label `again`"),
+    .of("the label `again`: no operand encodes this"),
     Call::new("LabelBuilder::declared_at", 1, |case, scope, way| {
         let line = case.line(3, 1 + way as u32);
         case.m.label(scope, "again")?.declared_at(line)?;
         Ok(())
     })
-    .of("the label `again`"),
+    .of("the label `again`: no operand encodes this"),
     Call::new("Builder::call", 2, |case, scope, way| {
         for pc in 0..way {
             case.m.call(scope)?.at(4 * pc as u64)?;
@@ -216,7 +216,7 @@ const NAMES: &[Call<ScopeId>] = &[
         }
         Ok(())
     })
-    .of("its calls, and what they are given"),
+    .of(": calls and arguments: "),
     Call::new("CallBuilder::tail", 1, |case, scope, way| {
         let mut call = case.m.call(scope)?;
         call.at(0)?;
@@ -225,7 +225,7 @@ const NAMES: &[Call<ScopeId>] = &[
         }
         Ok(())
     })
-    .of("its calls, and what they are given"),
+    .of(": calls and arguments: "),
     Call::new("CallBuilder::line", 1, |case, scope, way| {
         let line = case.line(3, 1);
         let mut call = case.m.call(scope)?;
@@ -235,7 +235,7 @@ const NAMES: &[Call<ScopeId>] = &[
         }
         Ok(())
     })
-    .of("its calls, and what they are given"),
+    .of(": calls and arguments: "),
     Call::new("Builder::lanes", 1, |case, scope, way| {
         if way > 0 {
             case.m.lanes(scope)?;

@@ -47,7 +47,7 @@ const TEMPLATES: &[Call<TypeId>] = &[
         }
         Ok(())
     })
-    .of("mode does not have"),
+    .of("mode cannot encode this"),
     Call::new("Template::pack", 5, |case, ty, way| {
         let int = Template::ty("", Some(case.int()));
         let all = [
@@ -78,7 +78,7 @@ const TEMPLATES: &[Call<TypeId>] = &[
         case.m.template(ty, if way == 1 { parameter.default() } else { parameter })?;
         Ok(())
     })
-    .of("mode does not have"),
+    .of("mode cannot encode this"),
 ];
 
 #[test]

@@ -62,7 +62,7 @@ const KINDS: &[Call<()>] = &[
         case.m.pointer_of(case.unit, PointerKind::Pointer, Some(s), space, memory)?;
         Ok(())
     })
-    .of("it is said to be an address"),
+    .of("an address is encoded"),
     Call::new("Builder::member_pointer", 3, |case, (), way| {
         let (int, uint) = (case.int(), case.uint());
         let classes = [case.m.class(case.unit, Some("A"), 4)?, case.m.class(case.unit, Some("B"), 4)?];
@@ -196,7 +196,7 @@ const KINDS: &[Call<()>] = &[
         case.m.array_of(case.unit, int, &[Extent::fixed(2)], [None, Some(64), Some(128)][way])?;
         Ok(())
     })
-    .of("its stride"),
+    .of(": stride: "),
     Call::new("Extent::fixed", 2, |case, (), way| {
         let (int, extents) = (case.int(), [Extent::fixed(1), Extent::fixed(2), Extent::unknown()]);
         case.m.array_of(case.unit, int, &extents[way..=way], None)?;
@@ -213,14 +213,14 @@ const KINDS: &[Call<()>] = &[
         case.m.array_of(case.unit, int, &[extent], None)?;
         Ok(())
     })
-    .of("the index of its first element"),
+    .of(": lower bound: "),
     Call::new("Extent::index", 2, |case, (), way| {
         let (int, uint) = (case.int(), case.uint());
         let extents = [Extent::fixed(2), Extent::fixed(2).index(int), Extent::fixed(2).index(uint)];
         case.m.array_of(case.unit, int, &extents[way..=way], None)?;
         Ok(())
     })
-    .of("the type of its indices"),
+    .of(": index type: "),
     Call::new("Extent::variable", 3, |case, (), way| {
         let (int, uint, f) = (case.int(), case.uint(), case.function("f"));
         let all = [

@@ -36,14 +36,14 @@ const OF_UNITS: &[Call<UnitId>] = &[
         }
         Ok(())
     })
-    .of("its producer"),
+    .of(": producer: "),
     Call::new("UnitBuilder::command_line", 2, |case, unit, way| {
         if let Some(line) = [None, Some("-g"), Some("-O")][way] {
             case.m.describe_unit(unit)?.command_line(line);
         }
         Ok(())
     })
-    .of("what its compiler was called with"),
+    .of(": command line: "),
     flag!("UnitBuilder::optimized", describe_unit, optimized),
     Call::new("UnitBuilder::language", 6, |case, unit, way| {
         let all = [
@@ -66,7 +66,7 @@ const OF_UNITS: &[Call<UnitId>] = &[
         }
         Ok(())
     })
-    .of("the version of its language"),
+    .of(": language version: "),
     Call::new("UnitBuilder::split_name", 1, |case, unit, way| {
         if way == 1 {
             case.m.describe_unit(unit)?.split_name("a.dwo")?;
@@ -99,7 +99,7 @@ const CALLS: &[Call<()>] = &[
         }
         Ok(())
     })
-    .of("its MD5 sum"),
+    .of(": MD5 checksum: "),
     Call::new("Builder::file_source", 2, |case, (), way| {
         if let Some(text) = [None, Some("one"), Some("other")][way] {
             case.m.file_source(case.file, text)?;
@@ -117,7 +117,7 @@ const CALLS: &[Call<()>] = &[
         macros.end_file()?;
         Ok(())
     })
-    .of("its macros"),
+    .of(": macros: "),
     Call::new("MacroBuilder::define, in a line", 2, |case, (), way| {
         let file = case.file;
         let mut macros = case.m.macros(case.unit)?;
@@ -131,7 +131,7 @@ const CALLS: &[Call<()>] = &[
         macros.end_file()?;
         Ok(())
     })
-    .of("its macros"),
+    .of(": macros: "),
     Call::new("MacroBuilder::undefine", 2, |case, (), way| {
         let file = case.file;
         let mut macros = case.m.macros(case.unit)?;
@@ -142,7 +142,7 @@ const CALLS: &[Call<()>] = &[
         macros.end_file()?;
         Ok(())
     })
-    .of("its macros"),
+    .of(": macros: "),
     Call::new("MacroBuilder::undefine, of what was not defined", 2, |case, (), way| {
         let file = case.file;
         let mut macros = case.m.macros(case.unit)?;
@@ -153,7 +153,7 @@ const CALLS: &[Call<()>] = &[
         macros.end_file()?;
         Ok(())
     })
-    .of("its macros"),
+    .of(": macros: "),
     Call::new("MacroBuilder::file", 3, |case, (), way| {
         let (file, others) =
             (case.file, [case.m.file(case.unit, "b.h", None)?, case.m.file(case.unit, "c.h", None)?]);
@@ -170,7 +170,7 @@ const CALLS: &[Call<()>] = &[
         macros.end_file()?;
         Ok(())
     })
-    .of("its macros"),
+    .of(": macros: "),
     Call::new("MacroBuilder::file, in which nothing is", 2, |case, (), way| {
         let (file, other) = (case.file, case.m.file(case.unit, "b.h", None)?);
         let mut macros = case.m.macros(case.unit)?;
@@ -179,7 +179,7 @@ const CALLS: &[Call<()>] = &[
         }
         Ok(())
     })
-    .of("its macros"),
+    .of(": macros: "),
     Call::new("MacroBuilder::end_file", 1, |case, (), way| {
         let (file, other) = (case.file, case.m.file(case.unit, "b.h", None)?);
         let mut macros = case.m.macros(case.unit)?;
@@ -191,7 +191,7 @@ const CALLS: &[Call<()>] = &[
         macros.end_file()?;
         Ok(())
     })
-    .of("its macros"),
+    .of(": macros: "),
 ];
 
 #[test]

@@ -31,7 +31,7 @@ pub const OWNERS: &[Owner<VariableId>] = &[
         let (f, int) = (case.m.function_declaration(case.unit, "f").unwrap().id(), case.int());
         case.m.parameter(f, "v", int).unwrap().id()
     })
-    .of("the parameter of a declaration"),
+    .of("a parameter of a declaration"),
     Owner::new("a variable declared in a function", |case| {
         let (f, int) = (case.function("f"), case.int());
         case.m.extern_variable(f, "v", int).unwrap().id()
@@ -106,7 +106,7 @@ pub const OWNERS: &[Owner<VariableId>] = &[
         let int = case.int();
         case.m.static_member(class, "v", int).unwrap().id()
     })
-    .of("its type has no members"),
+    .of("the type has no members"),
 ];
 
 pub const CALLS: &[Call<VariableId>] = &[
@@ -118,27 +118,27 @@ pub const CALLS: &[Call<VariableId>] = &[
         }
         Ok(())
     })
-    .of("where it is declared"),
+    .of(": line: "),
     Call::new("VariableBuilder::declared_at", 1, |case, v, way| {
         let line = case.line(3, 1 + way as u32);
         case.m.describe_variable(v)?.declared_at(line);
         Ok(())
     })
-    .of("where it is declared"),
+    .of(": line: "),
     Call::new("VariableBuilder::linkage_name", 2, |case, v, way| {
         if let Some(name) = [None, Some("_v"), Some("_w")][way] {
             case.m.describe_variable(v)?.linkage_name(name);
         }
         Ok(())
     })
-    .of("its linkage name"),
+    .of(": linkage name: "),
     Call::new("VariableBuilder::const_value", 2, |case, v, way| {
         if way > 0 {
             case.m.describe_variable(v)?.const_value(&[way as u8, 1, 0, 0])?;
         }
         Ok(())
     })
-    .of("its value"),
+    .of(": value: "),
     flag!("VariableBuilder::artificial", describe_variable, artificial),
     flag!("VariableBuilder::external", describe_variable, external),
     Call::new("VariableBuilder::memory_space", 4, |case, v, way| {
@@ -147,14 +147,14 @@ pub const CALLS: &[Call<VariableId>] = &[
         }
         Ok(())
     })
-    .of("the memory that it is in"),
+    .of(": memory space: "),
     Call::new("VariableBuilder::accessibility", 3, |case, v, way| {
         if let Some(access) = access(way) {
             case.m.describe_variable(v)?.accessibility(access);
         }
         Ok(())
     })
-    .of("who may name it"),
+    .of(": accessibility: "),
 ];
 
 /// Memory space in the source.
