@@ -535,7 +535,7 @@ impl fmt::Display for ErrorKind {
                 }
                 Named::Symbol => write!(f, "the object has several local symbols `{name}`"),
                 Named::Described(kind) => {
-                    write!(f, "`{name}` means more than one {kind}: ids tell them apart")
+                    write!(f, "`{name}` references more than one {kind}: ids distinguish them")
                 }
                 Named::Function => write!(f, "function `{name}` is ambiguous: at {}", candidates.join(", ")),
                 _ => write!(f, "`{name}` is ambiguous: {}", candidates.join("; ")),

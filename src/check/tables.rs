@@ -28,7 +28,7 @@ pub(super) fn units_are_relocated(report: &mut Report, object: &Object<'_>, behi
                 kind: Kind::Table,
                 at: At { section: Some(section.into()), ..At::default() },
                 lane: None,
-                expected: format!("the offset {unit:#x} of a unit, which the linker is told of"),
+                expected: format!("the offset {unit:#x} of a unit, with a relocation"),
                 found: "a number".into(),
                 trace: Vec::new(),
             });

@@ -21,17 +21,17 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
     pub(super) fn value(&mut self, value: Number, entry: Entry<'a, 'o>, of: Entity) {
         let places = [dw::DW_AT_const_value, dw::DW_AT_location];
         let names = value.attribute.as_ref().map_or(&places[..], core::slice::from_ref);
-        let said = names.iter().filter(|&&name| entry.has(name)).count();
+        let values = names.iter().filter(|&&name| entry.has(name)).count();
         let property = if value.attribute.is_some() { Property::Count } else { Property::Value };
-        if said == 0 && self.omitted.count(value.subject, property) > 0 {
+        if values == 0 && self.omitted.count(value.subject, property) > 0 {
             return;
         }
-        if said != 1 {
+        if values != 1 {
             return self.report.find(
                 Kind::Type,
                 self.described.at(of),
                 "one value",
-                format!("{said} in {}", entry.describe()),
+                format!("{values} in {}", entry.describe()),
             );
         }
         // All values without bits are equal.
@@ -45,12 +45,12 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
             Subject::Function(id) => Some(id),
             _ => None,
         };
-        let said =
+        let location =
             DescribedLocation { function, pc: 0, loc: value.loc, is_number: value.attribute.is_some() };
         let asked = Asked::default();
         let (mut unproven, mut is_proven) = (None, false);
         for witness in witnesses(&lanes(&module.target), 0, None, &asked) {
-            let expected: Spans = match self.meant(said, bits, witness, &asked) {
+            let expected: Spans = match self.meant(location, bits, witness, &asked) {
                 Ok(Ok(spans)) => spans.iter().map(|span| self.span(span)).collect(),
                 Ok(Err(Obstacle::Raw)) => {
                     unproven = Some(Obstacle::Raw);

@@ -24,7 +24,7 @@ impl<'a> Variable<'a> {
         let ty = reader.ty(reader.unit_of(scope), &self.r#type)?;
         let variable = match (is_parameter, self.declaration == Some(true)) {
             (true, false) => reader.builder.parameter(scope, &self.name, ty)?.id(),
-            (true, true) => return Err(Error::bad_argument("a parameter is no declaration")),
+            (true, true) => return Err(Error::bad_argument("a parameter is not a declaration")),
             (false, true) => reader.builder.extern_variable(scope, &self.name, ty)?.id(),
             (false, false) => reader.builder.variable(scope, &self.name, ty)?.id(),
         };

@@ -42,7 +42,7 @@ impl Module {
     pub fn set_split_names(&mut self, names: impl IntoIterator<Item = String>) -> Result<()> {
         for (unit, name) in self.units.values_mut().zip(names) {
             if name.is_empty() || name.contains('\0') {
-                let what = format!("`{}` is no file of a split unit", name.escape_debug());
+                let what = format!("`{}` is not a file of a split unit", name.escape_debug());
                 return Err(Error::bad_argument(what));
             }
             unit.split_name.get_or_insert_with(|| StringId::from_u32(self.strings.add(&name)));

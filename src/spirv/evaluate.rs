@@ -192,7 +192,7 @@ impl Facts<'_> {
     /// operands.
     pub fn operations(&self, expression: Id) -> Result<SmallVec<[DebugOperation; 4]>> {
         let fact = self.get(expression).filter(|fact| fact.name() == Some(Name::Expression));
-        let fact = fact.ok_or_else(|| Error::malformed(format!("{expression} is no DebugExpression")))?;
+        let fact = fact.ok_or_else(|| Error::malformed(format!("{expression} is not a DebugExpression")))?;
         let word = |number: Option<u64>| number.and_then(|number| u32::try_from(number).ok());
         let operation = |id: Id| {
             let fact = self.get(id).filter(|fact| fact.name() == Some(Name::Operation));

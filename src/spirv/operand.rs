@@ -307,7 +307,7 @@ ids! {
         [Expression] [Core::Variable, Core::AnyConstant(Width::Any)];
     OP_FUNCTION "an OpFunction" [] [Core::Function];
     OP_VARIABLE "an OpVariable" [] [Core::Variable];
-    RESULT "the result of an instruction that is no debug instruction" [] [Core::Result];
+    RESULT "the result of an instruction that is not a debug instruction" [] [Core::Result];
     INDEX "an integer" [] [Core::Integer];
 }
 

@@ -73,9 +73,9 @@ impl<'a> Layout<'a> {
                  word {}",
                 defined.at, spot.at
             )),
-            Some(_) => Error::bad_argument(format!(
-                "{id} is defined behind the position at which it is said to hold the variable"
-            )),
+            Some(_) => {
+                Error::bad_argument(format!("{id} is defined behind the position at which it is bound"))
+            }
         }
     }
 
@@ -108,7 +108,7 @@ impl<'a> Layout<'a> {
         let ty = self.value_at(id, spot)?.result_type().and_then(|ty| self.definition(ty));
         match ty {
             Some(ty) if ty.opcode() == op::TYPE_INT => Ok(()),
-            _ => Err(Error::bad_argument(format!("index {id} is no integer"))),
+            _ => Err(Error::bad_argument(format!("index {id} is not an integer"))),
         }
     }
 
@@ -164,10 +164,12 @@ impl<'a> Layout<'a> {
         if let Some((offset, size)) = piece {
             let needs = u64::from(offset) + u64::from(size);
             if size == 0 {
-                return Err(Error::bad_argument(format!("{id} holds no bits")));
+                return Err(Error::bad_argument(format!(
+                    "a piece has at least 1 bit, and there are 0 in {id}"
+                )));
             }
             if let Some(has) = bits.filter(|&has| needs > has) {
-                let what = format!("the piece that {id} holds");
+                let what = format!("the piece of {id}");
                 return Err(ErrorKind::DoesNotFit { what, needs, has }.into());
             }
         }
@@ -188,7 +190,7 @@ impl<'a> Layout<'a> {
         };
         match needs.into_iter().flatten().next() {
             Some(bits) if !needs.contains(&Some(has)) => {
-                let what = format!("what {id} holds");
+                let what = format!("the value {id}");
                 Err(ErrorKind::DoesNotFit { what, needs: bits, has }.into())
             }
             _ => Ok(part),

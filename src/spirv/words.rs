@@ -34,7 +34,7 @@ pub fn is_module(bytes: &[u8]) -> bool {
 /// If the first word is not the magic number, or the last word is incomplete.
 pub fn from_bytes(bytes: &[u8]) -> Result<Vec<u32>> {
     if !is_module(bytes) {
-        return Err(Error::malformed("this is no SPIR-V module: its first word is not 0x07230203"));
+        return Err(Error::malformed("this is not a SPIR-V module: its first word is not 0x07230203"));
     }
     let (words, rest) = bytes.as_chunks::<4>();
     if !rest.is_empty() {
@@ -71,7 +71,11 @@ impl<'a> Words<'a> {
             Some(&first) if first == MAGIC.swap_bytes() => {
                 return Err(Error::malformed("the words have their bytes in the other order").at_word(0));
             }
-            _ => return Err(Error::malformed("this is no SPIR-V module: its first word is not 0x07230203")),
+            _ => {
+                return Err(Error::malformed(
+                    "this is not a SPIR-V module: its first word is not 0x07230203",
+                ));
+            }
         }
         if words.len() < HEADER {
             return Err(Error::malformed("the words end inside of the header").at_word(words.len()));

@@ -71,7 +71,7 @@ fn what_is_wrong_is_said_with_its_place() {
         ),
         (
             unit(r#"{"unit": {"name": "a"}}, {"namespace": {"in": "a", "name": "n"}}"#),
-            "line 3, column 47, `describe[2].namespace.in`: `a` means more than one scope: ids tell them apart",
+            "line 3, column 47, `describe[2].namespace.in`: `a` references more than one scope: ids distinguish them",
         ),
         (
             unit(r#"{"base_type": {"unit": "a", "name": "t", "encoding": "roman", "bits": 8}}"#),

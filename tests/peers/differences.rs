@@ -96,7 +96,7 @@ pub const DIFFERENCES: &[Difference] = &[
         applies: |seen| matches!(seen.op, Some(Op::Neg {})) && seen.encoding_of(0) == TypeEncoding::Unsigned,
     },
     Difference {
-        gimli: "abs of -0.0 and of what is no number keeps the sign",
+        gimli: "abs of -0.0 and of NaN keeps the sign",
         rule: "IEEE 754, 5.5.1: the absolute value has the sign 0",
         example: "const_type @0x18 {00 00 00 80}; abs; reinterpret @0x15; convert @0",
         applies: |seen| matches!(seen.op, Some(Op::Abs {})) && seen.is_float(0),
@@ -159,7 +159,7 @@ pub const DIFFERENCES: &[Difference] = &[
             && seen.result().is_some_and(|value| value.ty().encoding == TypeEncoding::Float),
     },
     Difference {
-        gimli: "the bits of what is no number are the host's",
+        gimli: "the bits of NaN are the host's",
         rule: "IEEE 754, 6.2: any will do; here they are the same on every host (decision)",
         example: "const_type @0x18 {00 00 00 00}; dup; div; reinterpret @0x15; convert @0",
         applies: |seen| matches!(seen.op,

@@ -162,7 +162,7 @@ impl Assembled {
             Token::Word(word) => {
                 let number = word.trim_start_matches('!').parse().ok();
                 let named = || NUMBERS.iter().find(|(name, _)| name == word).map(|&(_, number)| number);
-                self.words.push(number.or_else(named).unwrap_or_else(|| panic!("{word} is no number")));
+                self.words.push(number.or_else(named).unwrap_or_else(|| panic!("{word} is not a number")));
             }
         }
     }

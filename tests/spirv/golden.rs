@@ -72,7 +72,7 @@ fn kind(operand: &OperandRow, set: Set) -> String {
             "an OpVariable, a constant or a DebugExpression" => {
                 "OpVariable or constant or DebugExpression".into()
             }
-            "the result of an instruction that is no debug instruction" => "result".into(),
+            "the result of an instruction that is not a debug instruction" => "result".into(),
             "an OpConstantTrue or OpConstantFalse" => "boolean".into(),
             "a class, a structure or a function" | "a parameter of a template" => listed(names.debug),
             "a DebugTypeMember, DebugFunction or DebugTypeInheritance" => listed(names.debug),

@@ -126,7 +126,7 @@ fn the_translators_habits_are_found() {
         "DebugFunctionDeclaration is not a DebugTypeMember, DebugFunction or DebugTypeInheritance; the LLVM translator \
          has declarations as members",
         "it cannot have 8 operands; the LLVM translator writes a 0 behind the tag",
-        "0xffffffff is no storage class; the LLVM translator writes it where there is no address space",
+        "0xffffffff is not a storage class; the LLVM translator writes it where there is no address space",
         "its operands are those of DebugTypeTemplateParameterPack, number 17; the LLVM translator has the two the other \
          way round",
     ];

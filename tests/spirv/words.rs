@@ -35,8 +35,8 @@ fn what_is_no_module_is_refused_with_the_word() {
     let header = [0x0723_0203, 0x0001_0100, 0, 10, 0];
     let with = |more: &[u32]| [&header[..], more].concat();
     let cases: &[(Vec<u32>, &str)] = &[
-        (vec![], "this is no SPIR-V module: its first word is not 0x07230203"),
-        (vec![1, 2, 3, 4, 5], "this is no SPIR-V module: its first word is not 0x07230203"),
+        (vec![], "this is not a SPIR-V module: its first word is not 0x07230203"),
+        (vec![1, 2, 3, 4, 5], "this is not a SPIR-V module: its first word is not 0x07230203"),
         (header[..4].to_vec(), "word 4: the words end inside of the header"),
         (with(&[0]), "word 5: the instruction of opcode 0 has 0 words, and needs 1"),
         (with(&[1 << 16, 253]), "word 6: the instruction of opcode 253 has 0 words, and needs 1"),

@@ -94,7 +94,7 @@ fn positions() {
         (Position::start(id("entry"), id("entry")), "%entry is an OpLabel, and no OpFunction".into()),
         (Position::start(scale, Id(901)), "no such entity in this module: %901".into()),
         (Position::start(scale, id("sum")), "%sum is an OpPhi, and no OpLabel".into()),
-        (Position::start(scale, id("single")), "%single is no block of function %scale".into()),
+        (Position::start(scale, id("single")), "%single is not a block of function %scale".into()),
         (
             Position::start(id("other"), id("single")),
             "its code is in %scale, and the position in %other".into(),
@@ -237,7 +237,7 @@ fn what_holds_a_variable() {
     value(&[of("uint")], "%uint is an OpTypeInt, and no value");
     value(&[of("scale")], "%scale is an OpFunction, and no value");
     value(&[of("v")], "%v is defined in another function");
-    let behind = "is defined behind the position at which it is said to hold the variable";
+    let behind = "is defined behind the position at which it is bound";
     value(&[of("three")], &format!("%three {behind}"));
     value(&[of("sum")], &format!("%sum {behind}"));
     let cells = |held: &[Provider], expected: &str| {
@@ -248,47 +248,47 @@ fn what_holds_a_variable() {
     };
     cells(&[of("two").part_by(id("sum"))], &format!("%sum {behind}"));
     cells(&[of("two").part_by(Id(905))], "no such entity in this module: %905");
-    cells(&[of("two").part_by(id("is"))], "index %is is no integer");
+    cells(&[of("two").part_by(id("is"))], "index %is is not an integer");
     cells(&[of("two").part(4)], "type2 has 4 members or elements, and none of index 4");
     cells(&[of("two").part(3).part(2)], "type2 has 2 members or elements, and none of index 2");
     cells(&[of("two").part(0).part(1).part(3)], "type `pair` has 3 members or elements, and none of index 3");
-    cells(&[of("two").part(0).part(1).part(2)], "what %two holds needs 32 bits, but there are 64");
-    cells(&[of("two").part(0).part(1)], "what %two holds needs 96 bits, but there are 64");
-    cells(&[of("two").part(0)], "what %two holds needs 192 bits, but there are 64");
-    cells(&[of("two").part(0).bits(160..224)], "the piece that %two holds needs 224 bits, but there are 192");
+    cells(&[of("two").part(0).part(1).part(2)], "the value %two needs 32 bits, but there are 64");
+    cells(&[of("two").part(0).part(1)], "the value %two needs 96 bits, but there are 64");
+    cells(&[of("two").part(0)], "the value %two needs 192 bits, but there are 64");
+    cells(&[of("two").part(0).bits(160..224)], "the piece of %two needs 224 bits, but there are 192");
     cells(
         &[of("n").part(1).part(0).part(1), of("two").part(1).bits(32..96)],
-        "%two holds bits 224..288 of the variable, and %n holds bits 224..256",
+        "several values of a variable provide disjoint parts of it: bits 224..288 are in %two, and bits 224..256 in %n",
     );
     cells(
         &[of("two").part(0).bits(0..64), of("n").part(1).part_by(id("n")).part(0)],
-        "%n holds bits of the variable that are not known, and others some of them",
+        "several values of a variable provide disjoint parts of it: the bits in %n are unknown",
     );
 
-    value(&[of("two")], "what %two holds needs 32 bits, but there are 64");
+    value(&[of("two")], "the value %two needs 32 bits, but there are 64");
     value(&[of("n").part(0)], "type `uint` has no members or elements");
-    value(&[of("more").bits(0..16)], "what %more holds needs 16 bits, but there are 32");
-    value(&[of("more").taken(0..16)], "what %more holds needs 32 bits, but there are 16");
+    value(&[of("more").bits(0..16)], "the value %more needs 16 bits, but there are 32");
+    value(&[of("more").taken(0..16)], "the value %more needs 32 bits, but there are 16");
     value(&[of("more").taken(16..48)], "what is taken of %more needs 48 bits, but there are 32");
-    value(&[of("more").bits(0..0)], "%more holds no bits");
+    value(&[of("more").bits(0..0)], "a piece has at least 1 bit, and there are 0 in %more");
     #[allow(clippy::reversed_empty_ranges)]
-    value(&[of("more").bits(9..3)], "%more holds no bits");
-    pair(&[of("more")], "what %more holds needs 96 bits, but there are 32");
-    pair(&[of("more").bits(80..112)], "the piece that %more holds needs 112 bits, but there are 96");
+    value(&[of("more").bits(9..3)], "a piece has at least 1 bit, and there are 0 in %more");
+    pair(&[of("more")], "the value %more needs 96 bits, but there are 32");
+    pair(&[of("more").bits(80..112)], "the piece of %more needs 112 bits, but there are 96");
     pair(
         &[of("two").bits(32..96), of("more").bits(64..96)],
-        "%more holds bits 64..96 of the variable, and %two holds bits 32..96",
+        "several values of a variable provide disjoint parts of it: bits 64..96 are in %more, and bits 32..96 in %two",
     );
-    pair(&[of("more").bits(0..32), of("two")], "%two holds all of the variable, and others some of its bits");
+    pair(
+        &[of("more").bits(0..32), of("two")],
+        "several values of a variable provide disjoint parts of it: the whole variable is in %two",
+    );
     value(
         &[Provider::expression(id("n"), &[DebugOperation::Plus])],
         "operation 0, Plus, takes 2 entries, and there is 1",
     );
     let part = DebugOperation::Fragment { offset: 16, size: 32 };
-    value(
-        &[Provider::expression(id("n"), &[part])],
-        "the piece that %n holds needs 48 bits, but there are 32",
-    );
+    value(&[Provider::expression(id("n"), &[part])], "the piece of %n needs 48 bits, but there are 32");
     value(
         &[Provider::expression(id("n"), &[part, DebugOperation::Deref])],
         "operation 0, Fragment, is not the last one",
@@ -305,11 +305,11 @@ fn what_holds_a_variable() {
         of("two"),
         "%two is an instruction of opcode 80, and no OpVariable or parameter that is a pointer",
     );
-    declare(of("var").bits(0..16), "what %var holds needs 16 bits, but there are 32");
+    declare(of("var").bits(0..16), "the value %var needs 16 bits, but there are 32");
     let say = |it: &mut Binding| {
         it.declare(case.after("two"), case.pair, of("var"));
     };
-    refuses(&case, say, &format!("{}: what %var holds needs 96 bits, but there are 32", at("pair")));
+    refuses(&case, say, &format!("{}: the value %var needs 96 bits, but there are 32", at("pair")));
 }
 
 /// Modules that cannot be attached to.
@@ -320,7 +320,7 @@ fn modules() {
         let mode = Mode::exact(Set::OpenCl);
         attach(words, &case.module, &case.bound(), &mode).expect_err("is refused").to_string()
     };
-    assert_eq!(of(&[]), "this is no SPIR-V module: its first word is not 0x07230203");
+    assert_eq!(of(&[]), "this is not a SPIR-V module: its first word is not 0x07230203");
     let mut words = case.words.clone();
     words.truncate(words.len() - 3);
     assert!(of(&words).contains("the words end inside of the instruction"));

@@ -41,7 +41,7 @@ impl Module {
                         let bytes = ((from / 8) as u64).to_le_bytes();
                         Storage::Implicit(bytes[..usize::from(self.target.address_bytes())].to_vec())
                     }
-                    _ => return Err(NoMeaning::Part("the frame's address is no number".into())),
+                    _ => return Err(NoMeaning::Part("the frame's address is not a number".into())),
                 }
             }
             Column::Register(reg) => Storage::Register(reg),

@@ -302,7 +302,7 @@ impl Compare<'_> {
             if let Some((one, other)) = different.next() {
                 let more = different.count();
                 let what = format!(
-                    "of the instruction the {what} is {}, and {} is said; so of {}",
+                    "{what} of the instruction: expected {}, found {}; equally for {}",
                     text(pick(one)),
                     text(pick(other)),
                     Count(more, "more instruction")
@@ -325,11 +325,11 @@ impl Compare<'_> {
             }
             let word = ours.instructions.iter().map(|it| it.0).nth(index);
             let list = |all: &[Shape]| match all {
-                [] => "nothing is said".into(),
+                [] => "no value".into(),
                 all => all.iter().map(|&shape| text(shape)).collect::<Vec<_>>().join(", "),
             };
             let what = format!(
-                "before instruction {index} of the function: {}, and the words say: {}",
+                "before instruction {index} of the function: expected {}, found {}",
                 list(&ours_here),
                 list(&theirs_here)
             );

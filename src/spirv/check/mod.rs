@@ -247,34 +247,34 @@ impl Compare<'_> {
                                 Some((_, other)) => {
                                     let (value, other) = (text(*value), text(*other));
                                     let what =
-                                        format!("{}: {name} is {value}, and {other} is said", text(key));
+                                        format!("{}: {name}: expected {value}, found {other}", text(key));
                                     new.push((our, what));
                                 }
                                 None => {
-                                    let what =
-                                        format!("{}: {name}, {}, is not said", text(key), text(*value));
+                                    let what = format!(
+                                        "{}: {name}: expected {}, found none",
+                                        text(key),
+                                        text(*value)
+                                    );
                                     new.push((our, what));
                                 }
                             }
                         }
                         for (name, value) in &their.properties {
                             if !our.properties.iter().any(|(other, _)| other == name) {
-                                let what = format!(
-                                    "{}: {name} is not described, and is said: {}",
-                                    text(key),
-                                    text(*value)
-                                );
+                                let what =
+                                    format!("{}: {name}: expected none, found {}", text(key), text(*value));
                                 new.push((our, what));
                             }
                         }
                     }
                     (Some(our), None) => {
-                        new.push((our, format!("{} is not said", text(key))));
+                        new.push((our, format!("expected {}, found none", text(key))));
                     }
                     (None, Some(their))
                         if described.own_files.contains(&key) && their.properties.is_empty() => {}
                     (None, Some(their)) => {
-                        let what = format!("{} is said, and was not described", text(key));
+                        let what = format!("expected none, found {}", text(key));
                         new.push((their, what));
                     }
                     (None, None) => {}

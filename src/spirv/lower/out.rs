@@ -94,7 +94,7 @@ impl<'a> Out<'a> {
         if constants.is_empty() && debug.len() == room {
             self.words[at..at + room].copy_from_slice(debug);
         } else {
-            debug_assert!(self.constants.0 < self.debug, "something is said of a source");
+            debug_assert!(self.constants.0 < self.debug, "a source has debug instructions");
             // Reserve exactly the final size.
             self.words.reserve_exact(more);
             self.words.splice(at..at + room, debug.iter().copied());

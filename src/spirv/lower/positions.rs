@@ -346,9 +346,9 @@ impl<'f> Find<'f, '_> {
         if defined.opcode() != op::LABEL {
             return Err(wrong(defined, "OpLabel"));
         }
-        self.blocks
-            .around(defined.at)
-            .ok_or_else(|| Error::bad_argument(format!("{id} is no block of function {}", self.function.id)))
+        self.blocks.around(defined.at).ok_or_else(|| {
+            Error::bad_argument(format!("{id} is not a block of function {}", self.function.id))
+        })
     }
 
     /// The word after the definition of an id.

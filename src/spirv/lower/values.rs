@@ -264,13 +264,16 @@ impl VariableWriter<'_, '_> {
         for provider in all {
             let id = provider.id();
             if provider.selected_bits().is_none() && provider.indexes().is_empty() {
-                let what = format!("{id} holds all of the variable, and others some of its bits");
+                let what = format!(
+                    "several values of a variable provide disjoint parts of it: the whole variable is in {id}"
+                );
                 return Err(Error::bad_argument(what));
             }
             let part = provider.part_of(self.module, self.ty, |index| self.writer.layout.index(index))?;
             let Some(bits) = part.and_then(|part| provider.absolute(self.module, &part)) else {
-                let what =
-                    format!("{id} holds bits of the variable that are not known, and others some of them");
+                let what = format!(
+                    "several values of a variable provide disjoint parts of it: the bits in {id} are unknown"
+                );
                 return Err(Error::bad_argument(what));
             };
             sorted.push((bits, id));
@@ -280,7 +283,7 @@ impl VariableWriter<'_, '_> {
             let [(first, one), (second, other)] = pair else { continue };
             if second.start < first.end {
                 let what = format!(
-                    "{other} holds bits {}..{} of the variable, and {one} holds bits {}..{}",
+                    "several values of a variable provide disjoint parts of it: bits {}..{} are in {other}, and bits {}..{} in {one}",
                     second.start, second.end, first.start, first.end
                 );
                 return Err(Error::bad_argument(what));

@@ -216,7 +216,7 @@ impl<'a> Check<'_, 'a> {
         let tag = self.facts.number(fact, Field::Tag).and_then(|tag| u32::try_from(tag).ok());
         let tag = tag.and_then(|tag| Enumeration::ImportedEntity.name(tag));
         if !is_namespace && (is_block || tag == Some("ImportedModule")) {
-            let what = format!("{} is no namespace", self.describe(entity.result));
+            let what = format!("{} is not a namespace", self.describe(entity.result));
             self.find_of(Rule::Namespace, fact, Field::Entity, what);
         }
     }

@@ -132,8 +132,8 @@ impl<'a> Check<'_, 'a> {
     pub(super) fn text_of_sources(&mut self, lines: &Lines) {
         for &(id, rule) in &lines.broken {
             let what = match rule {
-                Rule::ChecksumText => "it is a checksum, and no text of a program",
-                _ => "a #line in it says otherwise what its lines are, so they are not checked",
+                Rule::ChecksumText => "it is a checksum, not the text of a program",
+                _ => "a #line in it renumbers its lines, so they are not checked",
             };
             if let Some(fact) = self.facts.get(id) {
                 self.find_of(rule, &fact, Field::Text, what);

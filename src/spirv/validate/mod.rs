@@ -158,7 +158,7 @@ impl<'a> Check<'_, 'a> {
         let is_import =
             defined.is_some_and(|it| it.opcode() == op::EXT_INST_IMPORT && it.at < instruction.at);
         if !is_import && !layout.may_be_defined(Id(set)) {
-            self.find_at(Rule::Set, at(instruction), format!("{} is no OpExtInstImport", Id(set)));
+            self.find_at(Rule::Set, at(instruction), format!("{} is not an OpExtInstImport", Id(set)));
         }
     }
 

@@ -94,7 +94,7 @@ impl<'a> Check<'_, 'a> {
         let (rule, what) = match (enumeration, value) {
             (Enumeration::StorageClass, u32::MAX) => (
                 Rule::Enumerant,
-                "0xffffffff is no storage class; the LLVM translator writes it where there is no address space"
+                "0xffffffff is not a storage class; the LLVM translator writes it where there is no address space"
                     .into(),
             ),
             (Enumeration::Operation, 10..=167) => (

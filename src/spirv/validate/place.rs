@@ -121,7 +121,7 @@ impl<'a> Check<'_, 'a> {
             Some(Name::Source) if fact.operand(Field::Text).is_some() => *last = Some(fact.import),
             Some(Name::SourceContinued) => {
                 if before != Some(fact.import) {
-                    let what = "the instruction before it is no source with text";
+                    let what = "the instruction before it is not a source with text";
                     self.find(Rule::SourceContinued, fact, what);
                 }
                 *last = Some(fact.import);
