@@ -315,7 +315,7 @@ fn a_stack_slot_depends_on_the_function() {
     assert_eq!(meaning(slot, 32, None, &Wave), "private_lane@5+0x80/32");
 }
 
-/// Without a focused lane, only locations that depend on the lane are errors.
+/// Without a current lane, only locations that depend on the lane are errors.
 #[test]
 fn without_a_lane() {
     struct None;

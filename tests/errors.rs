@@ -328,7 +328,7 @@ const CASES: &[Case] = &[
         let address = Loc::memory(SpaceId::PRIVATE_LANE, Val::constant(0)).read(32);
         a.m.frame(a.saxpy)?.cfa(0..0x180, Loc::memory(SpaceId::PRIVATE_WAVE, address)).map(drop)
     })),
-    ("a register saved in the asking lane", || of(|a, _| a.m.frame(a.saxpy)?.saved(8..16, s(4), Loc::per_lane(v(40))).map(drop))),
+    ("a register saved in the current lane", || of(|a, _| a.m.frame(a.saxpy)?.saved(8..16, s(4), Loc::per_lane(v(40))).map(drop))),
     ("a register saved where the lane counts", || of(|a, _| {
         let loc = Loc::register(v(40)).offset_by(Val::lane_index());
         a.m.frame(a.saxpy)?.saved(8..16, s(4), loc).map(drop)
@@ -770,11 +770,11 @@ const CASES: &[Case] = &[
     ("a stack slot where there is no scratch memory", || on_cpu(Loc::stack_slot(16))),
     ("the stack pointer where there is no scratch memory", || on_cpu(Loc::value(Val::stack_address(16)))),
     ("local memory where there is none", || on_cpu(Loc::local(16))),
-    ("the lane that asks where there are none", || on_cpu(Loc::value(Val::lane_index()))),
+    ("the current lane where there are none", || on_cpu(Loc::value(Val::lane_index()))),
     ("each lane of a register where there are none", || on_cpu(Loc::per_lane(Reg(0)))),
     ("a lane of a register where there are none", || on_cpu(Loc::lane(Reg(0), 0))),
 
-    ("the asking lane, in plain DWARF 5", || of_lower(|a| a.m.variable(a.saxpy, "n", a.int)?.live(0x10..0x40, Loc::per_lane(v(3))).map(drop))),
+    ("the current lane, in plain DWARF 5", || of_lower(|a| a.m.variable(a.saxpy, "n", a.int)?.live(0x10..0x40, Loc::per_lane(v(3))).map(drop))),
     ("the same for a whole function", || of_lower(|a| a.m.variable(a.saxpy, "n", a.int)?.live(0..0x180, Loc::per_lane(v(3))).map(drop))),
     ("the same for a global variable", || of_lower(|a| a.m.variable(a.unit, "n", a.int)?.always(Loc::local(16)).map(drop))),
     ("as many elements as the lane, in plain DWARF 5", || of_lower(|a| {

@@ -354,7 +354,7 @@ fn vectors_in_all_lanes() {
                 evaluator.evaluate(expr, &InLane::new(snapshot, lane.into()), &context)
             });
             same.unwrap_or_else(|error| panic!("{}: {}: {error}", path.display(), vector.name));
-            // The lane in focus of the vector.
+            // The current lane of the vector.
             if let Some(lane) = snapshot.lane.filter(|lane| *lane < 64) {
                 let alone = evaluator.evaluate(expr, snapshot, &context);
                 assert_eq!(wave.lane(lane as u32), Some(alone), "{}", vector.name);

@@ -37,7 +37,7 @@ pub enum Asked {
         /// The bytes, in order of addresses.
         bytes: Option<Vec<u8>>,
     },
-    /// Focused lane.
+    /// Current lane.
     Lane(Option<u64>),
     /// Focused iteration.
     Iteration(Option<u64>),

@@ -46,8 +46,8 @@ constructs! {
     RegisterNumber(register: String) "register {register} by its number";
     SecondSpace(first: String, second: String) "a variable in two spaces: {first} and {second}";
     LongConstant(bytes: usize) "a constant of {} in a part or at some pcs", Count(*bytes, "byte");
-    LaneOfAsker "the current lane of a register";
-    AskingLane "the current lane";
+    PerLaneRegister "the current lane of a register";
+    CurrentLane "the current lane";
     RegisterValue(register: String) "the contents of register {register}";
     RegisterPart(register: String) "a number in a part of register {register}";
     Memory(space: Option<String>)

@@ -257,7 +257,7 @@ pub trait Machine {
     }
 
     /// Reads memory, in order of addresses (A.2.5.4.4.3). `lane` is given in a space where each lane has its own
-    /// memory: the lane in focus when the location was made. The bytes do not extend beyond the largest address of the
+    /// memory: the current lane when the location was made. The bytes do not extend beyond the largest address of the
     /// space.
     ///
     /// # Errors
@@ -302,7 +302,7 @@ pub trait Machine {
         false
     }
 
-    /// Returns the lane in focus, counted from 0, for `DW_OP_LLVM_push_lane` and for memory that each lane has of its
+    /// Returns the current lane, counted from 0, for `DW_OP_LLVM_push_lane` and for memory that each lane has of its
     /// own.
     fn lane(&self) -> Option<u64> {
         None

@@ -72,7 +72,7 @@ pub struct Snapshot {
     pub memory: BTreeMap<(SpaceId, Option<u32>), BTreeMap<u64, u8>>,
     /// Whether numbers have their most significant byte first.
     pub big_endian: bool,
-    /// The lane in focus.
+    /// The current lane.
     pub lane: Option<u64>,
     /// Number of lanes; `None` means 1.
     pub lanes: Option<u64>,

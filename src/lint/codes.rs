@@ -63,7 +63,7 @@ codes! {
         "a register has the value, and the expression is memory at the address in it";
         "The expression loads from memory at the address that the register contains, and the result is again an address. The register contains the value itself, so a debugger shows unrelated memory, or an error.";
         "clang 19 and LLVM 22, OpenCL C at -O2: `bregx v3+0; lit1; swap; xderef` for a variable in v3. The front end describes the stack slot of the variable with `xderef`; promotion to a register keeps the operations.";
-        "A location in the register: `regx v3`, with the lane in focus selected: `regx v3; push_lane; lit4; mul; offset`.";
+        "A location in the register: `regx v3`, with the current lane selected: `regx v3; push_lane; lit4; mul; offset`.";
         "DWARF 5 section 2.5.1.3 (xderef); section 2.6.1.1.3 (register locations)."
     }
     ConstantDereferenced "constant-dereferenced" Error {

@@ -428,7 +428,7 @@ impl Located<'_, '_, '_> {
         let name = register.name();
         let mut finding =
             self.judged(Code::NoLane, &part.operations, format!("lane 0 of {name}, in every lane"));
-        finding.meant = Some(format!("the element of {name} of the lane in focus"));
+        finding.meant = Some(format!("the element of {name} of the current lane"));
         let size = type_bits.map_or_else(
             || "a type without a size".into(),
             |bits| format!("a type of {}", Count(bits, "bit")),

@@ -19,7 +19,7 @@ pub(super) enum Number {
     Cfa(i64),
     /// Memory at an address, in the space given to `xderef`, or in the default one.
     Loaded { space: Option<Box<Number>>, from: Box<Number> },
-    /// The lane in focus.
+    /// The current lane.
     Lane,
     /// The result of arithmetic.
     Computed(Vec<Number>),

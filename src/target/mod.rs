@@ -228,7 +228,7 @@ impl Target {
         self.0.big_endian
     }
 
-    /// Whether an expression describes the lane that asks, a thread: a register with lanes is that lane's part of it.
+    /// Whether an expression describes the current lane, a thread: a register with lanes is that lane's part of it.
     /// NVIDIA's targets have no other expressions.
     pub fn has_lane_expressions(&self) -> bool {
         self.0.has_lane_expressions

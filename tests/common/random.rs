@@ -403,7 +403,7 @@ impl Making<'_> {
         lanes.region(kind, pcs, waits_at, &masks).expect("a region")
     }
 
-    /// Location of a mask that does not depend on the focused lane.
+    /// Location of a mask that does not depend on the current lane.
     fn mask(&mut self) -> Loc {
         loop {
             let loc = self.loc(self.target.lanes().into(), 1);

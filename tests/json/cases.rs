@@ -229,7 +229,7 @@ pub const STATEMENTS: &[(&str, &str)] = &[
     ("a frame in a register", r#"{"frame": {"function": "saxpy", "rules": [[0, "0x180", "cfa", {"register": "s32"}]]}}"#),
     ("a frame that begins where it begins", r#"{"frame": {"function": "saxpy", "rules": [[0, "0x180", "cfa", "cfa"]]}}"#),
     ("a frame at an address that a lane has", r#"{"frame": {"function": "saxpy", "rules": [[0, "0x180", "cfa", {"memory": ["private_wave", {"read": [{"memory": ["private_lane", 0]}, 32]}]}]]}}"#),
-    ("a register saved in the asking lane", r#"{"frame": {"function": "saxpy", "rules": [[8, 16, "s4", {"per_lane": "v40"}]]}}"#),
+    ("a register saved in the current lane", r#"{"frame": {"function": "saxpy", "rules": [[8, 16, "s4", {"per_lane": "v40"}]]}}"#),
     ("a register saved where the lane counts", r#"{"frame": {"function": "saxpy", "rules": [[8, 16, "s4", {"offset_by": [{"register": "v40"}, "lane_index"]}]]}}"#),
     ("a register saved in memory of a lane", r#"{"frame": {"function": "saxpy", "rules": [[8, 16, "s4", {"stack_slot": 4}]]}}"#),
     ("a register that is a pointer to a variable", r#"{"variable": {"in": "saxpy", "name": "n", "type": "int", "id": "n"}}, {"frame": {"function": "saxpy", "rules": [[8, 16, "s4", {"pointer_to": ["n", 0]}]]}}"#),
@@ -260,7 +260,7 @@ pub const ON_CPU: &[(&str, &str)] = &[
     ("a stack slot where there is no scratch memory", r#"{"stack_slot": 16}"#),
     ("the stack pointer where there is no scratch memory", r#"{"value": {"stack_address": 16}}"#),
     ("local memory where there is none", r#"{"local": 16}"#),
-    ("the lane that asks where there are none", r#"{"value": "lane_index"}"#),
+    ("the current lane where there are none", r#"{"value": "lane_index"}"#),
     ("each lane of a register where there are none", r#"{"per_lane": "rax"}"#),
     ("a lane of a register where there are none", r#"{"lane": ["rax", 0]}"#),
 ];
@@ -288,7 +288,7 @@ pub const ELSEWHERE: &[(&str, &[&str])] = &[
     ("what is no scope has no name as one", &["a type in a number", "a static member of a number"]),
     ("the reader counts levels as it goes: tests/json/text.rs", &["a location of 200 levels"]),
     ("it is the consumer that cannot be told: a description has none", &[
-        "the asking lane, in plain DWARF 5", "the same for a whole function", "the same for a global variable",
+        "the current lane, in plain DWARF 5", "the same for a whole function", "the same for a global variable",
         "as many elements as the lane, in plain DWARF 5", "a template parameter in a lane, in plain DWARF 5",
         "the frame of a wave, in plain DWARF 5", "what the caller had, in plain DWARF 5",
         "a frame by the base of the frame", "a frame by what the caller had, of DWARF 5",

@@ -111,9 +111,9 @@ const ROWS: &[Row] = rows! {
         |c| whole(Loc::lane(c.v(40), 32)) => |c| whole(c.raw("regx v40; const1s -128; offset")), Evaluation at 0 lane 0;
     "the same from lane 16 up, of values of 64 bits", W64, 64,
         |c| whole(Loc::lanes([(c.v(40), 32), (c.v(40), 33)])) => |c| whole(c.raw("regx v40; const1s -128; offset")), Evaluation at 0 lane 0;
-    "the asking lane's offset is held in a signed byte", W64, 32,
+    "the current lane's offset is held in a signed byte", W64, 32,
         |c| whole(Loc::per_lane(c.v(3))) => |c| whole(c.raw("regx v3; push_lane; lit4; mul; const1u 127; and; offset")), Location at 0 lane 32;
-    "a wave-wide value is read in the asking lane", W32, 32,
+    "a wave-wide value is read in the current lane", W32, 32,
         |c| whole(Loc::lane(c.v(40), 7)) => |c| whole(Loc::per_lane(c.v(40))), Location at 0 lane 0;
     "a lane's value is read in lane 0", W32, 32,
         |c| whole(Loc::per_lane(c.v(40))) => |c| whole(Loc::lane(c.v(40), 0)), Location at 0 lane 1;
@@ -125,7 +125,7 @@ const ROWS: &[Row] = rows! {
         |c| whole(c.raw("regx v4; piece 128; regx v5; piece 128; piece_end; push_lane; lit4; mul; offset")), Location at 0 lane 0;
     "the next lane", W32, 32,
         |c| whole(Loc::lane(c.v(40), 7)) => |c| whole(Loc::lane(c.v(40), 8)), Location at 0 lane 0;
-    "the next asking lane", W32, 32,
+    "the next current lane", W32, 32,
         |c| whole(Loc::per_lane(c.v(3))) => |c| whole(c.raw("regx v3; push_lane; lit1; plus; lit4; mul; offset")), Location at 0 lane 0;
     "accumulation registers for vector registers", W64, 32,
         |c| whole(Loc::per_lane(c.v(3))) => |c| whole(Loc::per_lane(c.m.target().agpr(3).unwrap())), Location at 0 lane 0;

@@ -1,7 +1,7 @@
 //! A vector register of an AMD GPU has a dword for each lane of the wave ("RDNA 2" Instruction Set Architecture,
 //! section 2.2), and DWARF numbers the whole register. `DW_OP_regx v3` covers all of its lanes, so that a smaller
 //! variable is in the first one ("Locations on the DWARF stack", A.2.5.4.4.3: the bits from the offset on). A
-//! location in the focused lane needs an explicit lane.
+//! location in the current lane needs an explicit lane.
 
 use eitri::Result;
 use eitri::build::Builder;

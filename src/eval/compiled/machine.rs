@@ -12,7 +12,7 @@ use crate::target::{Per, SpaceId};
 pub(super) struct Space {
     id: SpaceId,
     address_bits: u32,
-    /// The lane in focus, where each lane has its own memory.
+    /// The current lane, where each lane has its own memory.
     lane: Option<u32>,
 }
 

@@ -25,7 +25,7 @@ impl Run<'_, '_> {
         Ok(layout.address_bits.min(64))
     }
 
-    /// Returns the location of a byte at an address in a space: of the lane in focus, where each lane has its own
+    /// Returns the location of a byte at an address in a space: of the current lane, where each lane has its own
     /// memory. Only the low bits of the address count, as many as addresses of the space have.
     pub(in super::super) fn memory(&self, space: u128, address: u128) -> Result<Location, Fault> {
         let layout = u32::try_from(space).ok().and_then(|space| self.target.space(SpaceId(space)));

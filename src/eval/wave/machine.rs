@@ -1,13 +1,13 @@
-//! A machine with another lane in focus.
+//! A machine with another current lane.
 
 use core::cell::Cell;
 
 use super::super::forward::forward;
 use super::super::machine::Machine;
 
-/// A machine with another lane in focus, and otherwise unchanged.
+/// A machine with another current lane, and otherwise unchanged.
 ///
-/// Lanes of a wave differ only in the lane in focus. The canonical frame address, the registers of outer frames, the
+/// Lanes of a wave differ only in the current lane. The canonical frame address, the registers of outer frames, the
 /// object and the frame base are equal for all lanes, unless their descriptions use the lane.
 pub struct InLane<'m> {
     machine: &'m dyn Machine,
@@ -17,18 +17,18 @@ pub struct InLane<'m> {
 }
 
 impl<'m> InLane<'m> {
-    /// Returns the machine with a lane in focus.
+    /// Returns the machine with a current lane.
     pub fn new(machine: &'m dyn Machine, lane: u64) -> Self {
         Self { machine, lane: Cell::new(lane), asked: Cell::new(false) }
     }
 
-    /// Sets the lane in focus, and resets the record of queries.
+    /// Sets the current lane, and resets the record of queries.
     pub(super) fn focus(&self, lane: u32) {
         self.lane.set(lane.into());
         self.asked.set(false);
     }
 
-    /// Whether the lane in focus was queried.
+    /// Whether the current lane was queried.
     pub(super) fn was_asked(&self) -> bool {
         self.asked.get()
     }

@@ -92,7 +92,7 @@ impl Evaluator {
     /// Evaluates an expression in several lanes of a wave at once: those set in `lanes`, bit *k* for lane *k*.
     ///
     /// The result for each lane is that of [`evaluate`](Self::evaluate) with [`InLane`] of the machine. The machine's
-    /// own lane in focus is ignored.
+    /// own current lane is ignored.
     pub fn wave(
         &mut self,
         expr: &[u8],

@@ -245,7 +245,7 @@ impl ExpressionWriter<'_, '_> {
         Ok(())
     }
 
-    /// Returns whether expressions describe the lane that asks.
+    /// Returns whether expressions describe the current lane.
     fn is_of_lane(&self) -> bool {
         self.context.module.target.has_lane_expressions()
     }

@@ -323,7 +323,7 @@ impl<'m> ExpressionWriter<'_, 'm> {
     #[cold]
     pub(super) fn not_in_dwarf5(&self, at: At) -> Error {
         let what = match self.tree.node(at) {
-            Node::PerLane(_) => Construct::LaneOfAsker,
+            Node::PerLane(_) => Construct::PerLaneRegister,
             Node::Memory(space) => {
                 let space = self.context.module.target.space(space);
                 Construct::Memory(space.map(|space| space.name.to_string()))
@@ -331,7 +331,7 @@ impl<'m> ExpressionWriter<'_, 'm> {
             Node::Expr(_) => Construct::PartOfRawExpression,
             Node::OffsetBy | Node::BitOffsetBy => Construct::OffsetBy,
             Node::Overlay => Construct::Overlay,
-            Node::LaneIndex => Construct::AskingLane,
+            Node::LaneIndex => Construct::CurrentLane,
             Node::PointerTo(..) => Construct::PartOfPointer,
             Node::Select { .. } => Construct::Select,
             Node::Parts(_) | Node::Extend { .. } => Construct::PartsOfPart,
