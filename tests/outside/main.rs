@@ -9,6 +9,8 @@ mod built;
 mod common;
 mod coverage;
 mod cpus;
+#[path = "../common/cubin.rs"]
+mod cubin;
 mod debugger;
 mod described;
 mod dump;
@@ -24,6 +26,7 @@ mod types;
 mod verify;
 mod versions;
 
+use common as tools;
 use common::Tool;
 
 const DWARFDUMP: Tool = Tool::new("llvm-dwarfdump-19", "llvm-19");

@@ -5,6 +5,7 @@
 //! location in the cubin's entry is compared with the description, in registers of PTX, and read by way of the map.
 
 use core::fmt;
+use core::ops::Range;
 use std::collections::BTreeMap;
 
 mod entries;
@@ -22,7 +23,7 @@ use crate::eval::{self, Context, DebugInfo, Evaluator, PtxRegisters, SpaceLayout
 use crate::model::{FunctionId, Module, Node, VariableId};
 use crate::ptx::Text;
 use crate::read::nvidia::{PtxText, RegisterMap, ptx_lines};
-use crate::read::{Dwarf, Entry, Object};
+use crate::read::{Dwarf, Entry, Object, Symbol};
 
 /// Size of an instruction of NVIDIA's processors from sm_70 on, in bytes.
 const INSTRUCTION: usize = 16;
@@ -123,7 +124,7 @@ pub fn coverage(module: &Module, consumer: &Consumer, bytes: &[u8]) -> Result<Co
         let Some(read) = text.functions.iter().find(|function| function.name == name) else { continue };
         let Some(symbol) = object.symbol(name) else { continue };
         let positions = positions(&text, read);
-        let pcs: Vec<(u64, u64)> = (symbol.address..symbol.address + symbol.size)
+        let pcs: Vec<(u64, u64)> = code(&object, &symbol)
             .step_by(INSTRUCTION)
             .filter_map(|pc| {
                 let (_, line) = rows.range(..=pc).next_back()?;
@@ -133,6 +134,13 @@ pub fn coverage(module: &Module, consumer: &Consumer, bytes: &[u8]) -> Result<Co
         one.function(id, &entries.of(id, symbol.address), &pcs, &mut coverage);
     }
     Ok(coverage)
+}
+
+/// Addresses of a function's code. A damaged file can have a size beyond the section.
+fn code(object: &Object<'_>, symbol: &Symbol<'_>) -> Range<u64> {
+    let section = symbol.section.and_then(|index| object.sections().get(index));
+    let end = section.map_or(0, |section| section.address.saturating_add(section.data.len() as u64));
+    symbol.address..symbol.address.saturating_add(symbol.size).min(end)
 }
 
 /// Lines of the PTX by address; `None` after the end of a sequence.

@@ -1,0 +1,97 @@
+//! The promise: a damaged cubin gives an error or an answer, in time and memory that its size bounds. Nothing panics.
+//!
+//! Each truncation and each change of one byte is read, printed, evaluated, judged, measured and compared with its
+//! description. The ordinary test takes a part of them; `EITRI_SWEEP=all` takes all positions with eight values each.
+
+#[path = "common/cubin.rs"]
+mod cubin;
+#[path = "common/tools.rs"]
+#[allow(dead_code, reason = "a part is used")]
+mod tools;
+
+use std::time::Instant;
+
+use eitri::check::coverage;
+use eitri::dump::{DumpOptions, dump};
+use eitri::eval::{Context, DebugInfo, Evaluator, PtxRegisters, Snapshot, WithDebugInfo, read_bits};
+use eitri::lower::Consumer;
+use eitri::model::Module;
+use eitri::read::nvidia::RegisterMap;
+use eitri::read::{Dwarf, Entry, Object};
+
+/// Number of uses of a cubin that ended without an error, in the order of [`use_up`].
+type Uses = [u64; 6];
+
+fn use_up(bytes: &[u8], module: &Module, uses: &mut Uses) {
+    uses[3] += u64::from(eitri::lint::lint(bytes, &eitri::lint::Options::default()).is_ok());
+    uses[4] += u64::from(eitri::stats::stats(bytes, &eitri::stats::Options::default()).is_ok());
+    uses[5] += u64::from(coverage(module, &Consumer::cuda_gdb(), bytes).is_ok());
+    let Ok(object) = Object::read(bytes) else { return };
+    uses[0] += 1;
+    let Ok(dwarf) = Dwarf::read(&object) else { return };
+    let text = dump(&object, &dwarf, None, DumpOptions { verbose: true });
+    assert!(text.len() < 64 * bytes.len() + 65536, "the dump has {} bytes", text.len());
+    uses[1] += 1;
+    uses[2] += u64::from(evaluated(&object, &dwarf, module).is_some());
+}
+
+/// Reads each variable at a few pcs by way of the map of registers; `None` without a map.
+fn evaluated(object: &Object<'_>, dwarf: &Dwarf<'_>, module: &Module) -> Option<()> {
+    let map = RegisterMap::read(object).ok()?;
+    let info = DebugInfo::new(dwarf);
+    let machine = Snapshot { lane: Some(3), lanes: Some(32), ..Snapshot::default() };
+    let mut start = object.symbol("k").map_or(0, |symbol| symbol.address);
+    for _ in 0..8 {
+        let mapped = map.at(object, start);
+        let (function, by) = mapped.map_or((None, 0), |(function, by)| (Some(function), by));
+        let registers = PtxRegisters::new(&machine, module.target(), function, by);
+        for entry in dwarf.entries().filter(|entry| Entry::name(*entry).is_some()) {
+            let encoding = entry.unit().encoding;
+            let context = Context { unit: entry.unit().offset, ..Context::new(encoding, module.target()) };
+            let machine = WithDebugInfo::new(&info, &registers, context);
+            if let Ok(location) = Evaluator::new().variable_location(info.body(entry), &machine, &context) {
+                let _ = read_bits(&location, 32, &machine);
+            }
+        }
+        start = start.wrapping_add(0x40);
+    }
+    Some(())
+}
+
+#[test]
+fn damaged_cubins_are_used_or_refused() {
+    let module = cubin::described(cubin::REGISTERS).expect("a module");
+    let Some(bytes) = cubin::cubin("sm_80") else { return };
+    assert!(bytes.len() < 12 << 10, "the cubin has {} bytes", bytes.len());
+    let mut uses = Uses::default();
+    use_up(&bytes, &module, &mut uses);
+    assert_eq!(uses, [1; 6], "the cubin itself can be used");
+    let is_all = std::env::var_os("EITRI_SWEEP").is_some_and(|value| value == "all");
+    let (step, values) = if is_all { (1, 8) } else { (7, 2) };
+    let (mut count, mut longest) = (0, (0, String::new()));
+    let mut timed = |what: String, bytes: &[u8]| {
+        let start = Instant::now();
+        use_up(bytes, &module, &mut uses);
+        count += 1;
+        longest = longest.clone().max((start.elapsed().as_micros(), what));
+    };
+    for end in (0..bytes.len()).step_by(step) {
+        timed(format!("the first {end} bytes"), &bytes[..end]);
+    }
+    let mut damaged = bytes.clone();
+    for at in (0..bytes.len()).step_by(step) {
+        let old = bytes[at];
+        let each =
+            [!old, old ^ 0x80, old ^ 1, old.wrapping_add(1), 0, 0xff, old ^ 0x10, old.wrapping_mul(31)];
+        for value in each.into_iter().take(values).filter(|&value| value != old) {
+            damaged[at] = value;
+            timed(format!("{value:#x} at {at:#x}"), &damaged);
+        }
+        damaged[at] = old;
+    }
+    println!(
+        "{count} files of {} bytes; uses without an error: {uses:?}; longest: {longest:?} µs",
+        bytes.len()
+    );
+    assert!(uses.iter().all(|&used| used > 1), "{uses:?}");
+}
