@@ -124,7 +124,7 @@ pub fn coverage(module: &Module, consumer: &Consumer, bytes: &[u8]) -> Result<Co
         let Some(read) = text.functions.iter().find(|function| function.name == name) else { continue };
         let Some(symbol) = object.symbol(name) else { continue };
         let positions = positions(&text, read);
-        let pcs: Vec<(u64, u64)> = code(&object, &symbol)
+        let pcs: Vec<(u64, u64)> = code(&object, symbol)
             .step_by(INSTRUCTION)
             .filter_map(|pc| {
                 let (_, line) = rows.range(..=pc).next_back()?;
