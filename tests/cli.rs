@@ -4,6 +4,8 @@
 #[path = "cli/code.rs"]
 mod code;
 mod common;
+#[path = "cli/cubin.rs"]
+mod cubin;
 #[path = "cli/help.rs"]
 mod help;
 #[path = "cli/hints.rs"]

@@ -134,6 +134,10 @@ impl Architecture for Target {
         self.hardware.as_dyn().lane_bits(reg)
     }
 
+    fn first_number(&self, reg: Reg) -> Reg {
+        self.hardware.as_dyn().first_number(reg)
+    }
+
     fn space(&self, space: SpaceId) -> Option<SpaceLayout> {
         self.hardware.as_dyn().space(space)
     }

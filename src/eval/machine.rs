@@ -32,11 +32,17 @@ pub trait Architecture {
     /// Returns the properties of an address space.
     fn space(&self, space: SpaceId) -> Option<SpaceLayout>;
 
-    /// Returns the size of a lane in bits, where an expression that names the register means the part of the lane in
-    /// focus, as on NVIDIA's processors. `None` where it means the whole register.
+    /// Returns the size of a lane in bits, where an expression that names the register means the part of the current
+    /// lane, as on NVIDIA's processors. `None` where it means the whole register.
     fn lane_bits(&self, reg: Reg) -> Option<u32> {
         let _ = reg;
         None
+    }
+
+    /// Returns the number that a [`Machine`] knows a register by, where a register has several, as in the frames of
+    /// NVIDIA's cubins.
+    fn first_number(&self, reg: Reg) -> Reg {
+        reg
     }
 
     /// Returns the size in bits of the largest address of all spaces: no composite is larger than that memory.
@@ -86,6 +92,10 @@ impl Architecture for Target {
             return None;
         }
         self.register(reg).filter(|register| register.is_vector()).map(|register| register.lane_bits())
+    }
+
+    fn first_number(&self, reg: Reg) -> Reg {
+        self.register(reg).map_or(reg, |register| register.reg)
     }
 
     fn space(&self, space: SpaceId) -> Option<SpaceLayout> {

@@ -78,6 +78,11 @@ fn words_are_put_together_from_their_homes() {
     assert_eq!(read("regx %p1", 0x10, 8), Ok(vec![1]));
     // Registers of the processor have their own lanes: R4 is number 4.
     assert_eq!(read("regx R4", 0, 32), Ok(vec![0x40, 0x41, 0x42, 0x43]));
+    // An address in R1 of the lane is 0x13121110, and does not continue in the next lane. The frames of cubins have
+    // another number for R1: class 5, number 1.
+    assert_eq!(read("bregx R1 1; stack_value", 0, 64), Ok(vec![0x11, 0x11, 0x12, 0x13, 0, 0, 0, 0]));
+    assert_eq!(read("bregx 0x5000001 1; stack_value", 0, 64), Ok(vec![0x11, 0x11, 0x12, 0x13, 0, 0, 0, 0]));
+    assert_eq!(read("regx 0x5000004", 0, 32), Ok(vec![0x40, 0x41, 0x42, 0x43]));
     // A register without an upper word has 32 bits.
     assert_eq!(read("bregx %r1 1; stack_value", 0x10, 64), Ok(vec![0x51, 0x51, 0x52, 0x53, 0, 0, 0, 0]));
 }

@@ -182,7 +182,10 @@ impl Run<'_, '_> {
         let location = self.register(reg)?;
         let known = u32::try_from(space)
             .map_err(|_| ill_formed(format!("the target has no address space {space:#x}")))?;
-        let address = self.read_unsigned(&location, self.address_bits(SpaceId(known))?)?;
+        let bits = self.address_bits(SpaceId(known))?;
+        // The part of a lane can be shorter than an address: it does not continue in the next lane.
+        let bits = self.target.lane_bits(reg).map_or(bits, |lane| lane.min(bits));
+        let address = self.read_unsigned(&location, bits)?;
         self.memory(space, address.wrapping_add(by as u128))
     }
 
