@@ -99,9 +99,9 @@ fn field(machine: u16, kind: u32, known: Option<ElfIdentity>) -> Option<Option<F
         (RISCV, 54..=56) => changed(1 << (kind - 54), Effect::Set),
         (RISCV, 60) => changed(1, Effect::SetUleb),
         (RISCV, 61) => changed(1, Effect::SubtractUleb),
-        // R_CUDA_32, _64; _UNUSED_CLEAR64 has no effect before linking.
-        (CUDA, 1) => is(4, false, From::Zero),
-        (CUDA, 2) => is(8, false, From::Zero),
+        // R_CUDA_32, _64, _G32, _G64 (G: of data); _UNUSED_CLEAR64 has no effect before linking.
+        (CUDA, 1 | 3) => is(4, false, From::Zero),
+        (CUDA, 2 | 4) => is(8, false, From::Zero),
         (CUDA, 0x49) => Some(None),
         // R_386_32, _PC32, _TLS_LDO_32.
         (X86, 1) => is(4, false, From::Zero),

@@ -5,6 +5,7 @@
 
 #[path = "../common/built.rs"]
 mod built;
+mod clang_nvidia;
 #[path = "../common/tools.rs"]
 mod common;
 mod coverage;
