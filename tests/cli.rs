@@ -10,6 +10,8 @@ mod cubin;
 mod help;
 #[path = "cli/hints.rs"]
 mod hints;
+#[path = "common/cubin.rs"]
+mod kernel;
 #[path = "cli/lint.rs"]
 mod lint;
 #[path = "cli/machines.rs"]
@@ -21,6 +23,8 @@ mod modules;
 mod near;
 #[path = "cli/places.rs"]
 mod places;
+#[path = "cli/ptx.rs"]
+mod ptx;
 #[path = "cli/targets.rs"]
 mod targets;
 #[path = "common/tools.rs"]

@@ -184,13 +184,18 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
             let expected: Vec<_> = expected.iter().map(|span| self.span(span)).collect();
             let found = self.evaluated_at(entry, expr, witness, asked, eval::Kind::Location)?;
             let Element::Location(found) = found else {
-                return Err((Kind::Evaluation, show(&expected), found.to_string()));
+                return Err((Kind::Evaluation, show(&expected, self.module.target()), found.to_string()));
             };
-            let found = eval::spans(&found, bits.into())
-                .map_err(|fault| (Kind::Evaluation, show(&expected), fault.to_string()))?;
+            let found = eval::spans(&found, bits.into()).map_err(|fault| {
+                (Kind::Evaluation, show(&expected, self.module.target()), fault.to_string())
+            })?;
             return match eval::are_equal(&expected, &found) {
                 true => Ok(None),
-                false => Err((Kind::Location, show(&expected), show(&found))),
+                false => Err((
+                    Kind::Location,
+                    show(&expected, self.module.target()),
+                    show(&found, self.module.target()),
+                )),
             };
         }
         Ok(Some(Obstacle::Outside))

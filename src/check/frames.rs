@@ -384,7 +384,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
             (_, Ok(found)) if is_left_out && super::places::is_nowhere(&found) => Ok(None),
             (expected, found) => {
                 let text = |spans: Result<Vec<eval::Span>, String>| {
-                    spans.map_or_else(|why| why, |spans| show(&spans))
+                    spans.map_or_else(|why| why, |spans| show(&spans, self.module.target()))
                 };
                 Err((text(expected), text(found)))
             }

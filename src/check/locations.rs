@@ -13,7 +13,7 @@ use super::places::{Spans, is_nowhere, merged, show};
 use super::report::{Finding, Kind, Obstacle, Unproven};
 use super::witness::{self, Fill, Pcs};
 use crate::error::At;
-use crate::eval;
+use crate::eval::{self, fault::in_names};
 use crate::model::{FunctionId, NoMeaning, VariableId};
 use crate::read::{Entry, Value};
 
@@ -212,6 +212,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         let found = found.map_or_else(|| self.found(place, witness, asked, None), Ok);
         let all_left_out = pair.map_or_else(|| self.left_out_at(place.id, witness.pc), |_| 0);
         let mut left_out = all_left_out;
+        let target = self.module.target();
         let mut expected = Vec::new();
         for one in self.expected(place, witness, asked) {
             match one {
@@ -223,7 +224,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
                     Err(_) => return Verdict::Same,
                     Ok(_) if left_out > 0 => left_out -= 1,
                     Ok(found) => {
-                        let found = show(found);
+                        let found = show(found, target);
                         return self.different(Kind::Location, place, witness, why.to_string(), found);
                     }
                 },
@@ -245,13 +246,16 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         match found {
             Err(None) if is_left_out => Verdict::LeftOut,
             Err(fault) => {
-                let found = fault.map_or_else(|| "no location".into(), |fault| fault.to_string());
-                self.different(Kind::Evaluation, place, witness, show(&whole), found)
+                let found =
+                    fault.map_or_else(|| "no location".into(), |fault| in_names(&fault.to_string(), target));
+                self.different(Kind::Evaluation, place, witness, show(&whole, target), found)
             }
             Ok(found) if eval::are_equal(&whole, &found) => Verdict::Same,
             Ok(found) if is_left_out && is_nowhere(&found) => Verdict::LeftOut,
             Ok(found) if left_out > 0 && is_rest(&expected, left_out, &found, place.bits) => Verdict::Same,
-            Ok(found) => self.different(Kind::Location, place, witness, show(&whole), show(&found)),
+            Ok(found) => {
+                self.different(Kind::Location, place, witness, show(&whole, target), show(&found, target))
+            }
         }
     }
 

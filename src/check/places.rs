@@ -366,7 +366,11 @@ fn step_text(step: &eval::Step<'_>, context: &Context<'_>, target: &Target) -> S
     Encoder::new(&mut bytes, context.encoding).op(step.op);
     // Longer composites are cut.
     const MOST: usize = 200;
-    let stack = step.stack.iter().map(|element| match element.to_string() {
+    let named = |element: &eval::Element| match element {
+        eval::Element::Location(location) => location.in_names(target).to_string(),
+        eval::Element::Value(value) => value.to_string(),
+    };
+    let stack = step.stack.iter().map(|element| match named(element) {
         text if text.len() <= MOST => text,
         text => text.chars().take(MOST).chain("…".chars()).collect(),
     });
@@ -375,11 +379,11 @@ fn step_text(step: &eval::Step<'_>, context: &Context<'_>, target: &Target) -> S
     format!("{:#04x} {op} -> {}", step.offset, stack.join(", "))
 }
 
-/// Text of spans.
-pub(super) fn show(spans: &[eval::Span]) -> String {
+/// Text of spans, with the target's names of registers and spaces.
+pub(super) fn show(spans: &[eval::Span], target: &Target) -> String {
     let places = |span: &eval::Span| {
-        let places: Vec<String> =
-            span.places.iter().map(|place| Location::from(place.clone()).to_string()).collect();
+        let place = |place: &eval::SingleLocation| Location::from(place.clone()).in_names(target).to_string();
+        let places: Vec<String> = span.places.iter().map(place).collect();
         places.join(" | ")
     };
     match spans {

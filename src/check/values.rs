@@ -65,10 +65,15 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
                 continue;
             }
             let found = match found {
-                Ok(found) => show(&found),
+                Ok(found) => show(&found, self.module.target()),
                 Err(fault) => fault.map_or_else(|| "no value".into(), |fault| fault.to_string()),
             };
-            return self.report.find(Kind::Type, self.described.at(of), show(&expected), found);
+            return self.report.find(
+                Kind::Type,
+                self.described.at(of),
+                show(&expected, self.module.target()),
+                found,
+            );
         }
         match unproven.or((!is_proven).then_some(Obstacle::Outside)) {
             None => self.report.locations += 1,

@@ -10,10 +10,10 @@ use eitri::target::{Sm, Target};
 
 use super::tools::{Folder, Tool};
 
-const PTXAS: Tool = Tool::new("ptxas", "nvidia-cuda-nvcc of PyPI");
+pub const PTXAS: Tool = Tool::new("ptxas", "nvidia-cuda-nvcc of PyPI");
 
 /// A kernel of ten instructions. The last two are in one line.
-const TEXT: &str = "\
+pub const TEXT: &str = "\
 .version 8.0
 .target sm_80
 .address_size 64

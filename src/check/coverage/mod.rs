@@ -228,8 +228,8 @@ impl<'c> Compared<'c, '_> {
                         kind: Kind::Location,
                         at: At { pcs: Some(position..position + 1), ..module.at_variable(id, None) },
                         lane: Some(LANE),
-                        expected: show(&merged(&whole, bits)),
-                        found: format!("{} at {pc:#x}", show(&spans)),
+                        expected: show(&merged(&whole, bits), module.target()),
+                        found: format!("{} at {pc:#x}", show(&spans, module.target())),
                         trace: Vec::new(),
                     });
                 }
