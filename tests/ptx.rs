@@ -3,7 +3,7 @@
 
 mod common;
 
-use eitri::build::Builder;
+use eitri::build::{Builder, DataMember};
 use eitri::check::Report;
 use eitri::emit::ptx::{self, Attach, Existing};
 use eitri::error::{Construct, ErrorKind};
@@ -231,6 +231,106 @@ fn check_finds_every_mistake_in_the_text() {
     }
     assert!(mistakes > 500, "{mistakes}");
     assert_eq!(missed, Vec::<String>::new(), "{} of {mistakes}", missed.len());
+}
+
+/// Abbreviation: code, tag, pairs of attribute and form.
+type Abbreviation = (u64, u64, Vec<(u64, u64)>);
+
+/// Abbreviations of a section. DWARF 2 section 7.5.3.
+fn abbreviations(mut bytes: &[u8]) -> Vec<Abbreviation> {
+    let mut number = || {
+        let (mut value, mut shift) = (0, 0);
+        while let [byte, rest @ ..] = bytes {
+            bytes = rest;
+            value |= u64::from(byte & 0x7f) << shift;
+            shift += 7;
+            if byte & 0x80 == 0 {
+                break;
+            }
+        }
+        value
+    };
+    let mut all = Vec::new();
+    loop {
+        let code = number();
+        if code == 0 {
+            return all;
+        }
+        // The flag of children is a byte, and below 128.
+        let (tag, _) = (number(), number());
+        let mut attributes = Vec::new();
+        loop {
+            match (number(), number()) {
+                (0, 0) => break,
+                pair => attributes.push(pair),
+            }
+        }
+        all.push((code, tag, attributes));
+    }
+}
+
+/// A kernel with a wide variable, a structure with a bit field, and an enumeration.
+fn types(bit_field_at: u64) -> eitri::Result<Module> {
+    let gpu = target();
+    let mut m = Builder::new(gpu.clone());
+    let unit = m.unit("a.cu");
+    let file = m.primary_file(unit)?;
+    let long = m.base_type(unit, "long", BaseEncoding::Signed, 64)?;
+    let many = m.array(unit, long, &[Some(64)])?;
+    let color = m.enumeration(unit, Some("color"), long, &[("red", 0), ("blue", -1)])?;
+    let pair = m.structure(unit, Some("pair"), 16)?;
+    m.data_member(pair, DataMember::new("one", long, 0))?;
+    m.data_member(pair, DataMember::bit_field("bits", long, bit_field_at, 3))?;
+    let kernel = m.function(unit, "k")?.code("k", 12).kernel().linkage_name("_Z1k").declared(file, 1).id();
+    let reg = |name: &str| gpu.register_named(name).map(Loc::per_lane);
+    let parts = (0..64).map(|number| Ok((reg(&format!("%rd{number}"))?, 64)));
+    let parts = Loc::parts(parts.collect::<eitri::Result<Vec<_>>>()?);
+    m.variable(kernel, "wide", many)?.always(parts)?;
+    m.variable(kernel, "one", long)?.live(2..9, reg("%rd1")?)?;
+    m.variable(kernel, "seven", color)?.live(3..5, reg("%rd2")?)?;
+    m.variable(kernel, "both", pair)?.live(3..5, Loc::parts([(reg("%rd1")?, 64), (reg("%rd2")?, 64)]))?;
+    m.finish()
+}
+
+/// ptxas reads the forms of DWARF 2 alone, up to 256 attributes, and cuobjdump the tags up to 0x42: the numbers here are
+/// those of DWARF 2 section 7, and the limits are what the tools answered.
+#[test]
+fn entries_have_the_forms_that_the_tools_read() -> eitri::Result<()> {
+    // addr, block2, data2, data4, data8, string, block1, data1, flag, sdata, udata, ref_addr, ref4.
+    const FORMS: [u64; 13] = [0x01, 0x03, 0x05, 0x06, 0x07, 0x08, 0x0a, 0x0b, 0x0c, 0x0d, 0x0f, 0x10, 0x13];
+    let module = types(64)?;
+    let written = lower(&module, &Consumer::cuda_gdb(), Policy::Strict)?;
+    let section = |name: &str| written.sections.iter().find(|section| section.name == name);
+    let names: Vec<&str> = written.sections.iter().map(|section| section.name).collect();
+    assert_eq!(names, [".debug_abbrev", ".debug_info", ".debug_loc"]);
+    let all = abbreviations(&section(".debug_abbrev").expect("abbreviations").bytes);
+    for (index, (code, tag, attributes)) in (1..).zip(&all) {
+        assert_eq!(*code, index, "codes are in the order of the section");
+        assert!(*tag <= 0x42 && attributes.len() <= 256, "{tag:#x}");
+        for (attribute, form) in attributes {
+            assert!(FORMS.contains(form), "attribute {attribute:#x} of tag {tag:#x} in form {form:#x}");
+        }
+        let position = |wanted: u64| attributes.iter().position(|(attribute, _)| *attribute == wanted);
+        // DW_AT_MIPS_linkage_name is in front of DW_AT_name.
+        if let (Some(linkage), Some(name)) = (position(0x2007), position(0x03)) {
+            assert!(linkage < name);
+        }
+    }
+    let of = |tag: u64| all.iter().filter(move |one| one.1 == tag).flat_map(|one| &one.2);
+    // The unit has a low pc and no ranges; a function's high pc is an address.
+    assert!(of(0x11).any(|one| *one == (0x11, 0x01)) && of(0x11).all(|(attribute, _)| *attribute != 0x55));
+    assert!(of(0x2e).any(|one| *one == (0x12, 0x01)) && of(0x2e).any(|one| *one == (0x2007, 0x08)));
+    // 64 registers with their sizes take more than 255 bytes; one register takes a block with a length of one byte.
+    assert!(of(0x34).any(|one| *one == (0x02, 0x03)) && of(0x34).any(|one| *one == (0x02, 0x06)));
+    // Version 2, and the address size 8.
+    let info = &section(".debug_info").expect("entries").bytes;
+    assert_eq!((&info[4..6], info[10]), (&[2, 0][..], 8));
+    let (text, written) = attached(&text(12, 0), &module, Policy::Strict)?;
+    let report = check(&text, &module, &written)?;
+    assert!(report.is_clean(), "{report}");
+    // A bit field one bit further on is another one, although its offset has two attributes.
+    assert!(!check(&text, &types(65)?, &written)?.is_clean());
+    Ok(())
 }
 
 /// Properties that CUDA-GDB's entries lack, each with the reason.

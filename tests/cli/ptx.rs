@@ -16,7 +16,7 @@ fn ptx_is_written_checked_and_printed() {
     let ran = run(&emit);
     assert_eq!((ran.code, &*ran.errors, ran.text()), (0, "", String::new()));
     let text = std::fs::read_to_string(&out).expect("the text");
-    // Without what was added, it is the text as it was.
+    // Detaching returns the text.
     assert_eq!(eitri::emit::ptx::detach(&text).expect("PTX"), TEXT);
     assert!(text.contains(".target sm_80, debug\n") && text.contains(".section\t.debug_loc"), "{text}");
 

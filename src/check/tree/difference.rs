@@ -54,7 +54,7 @@ impl<'a, 'o> Compared<'a, 'o> {
                 continue;
             }
             // The consumer does not have the attribute.
-            let expected = if found.consumer.entries.knows(*name) { expected } else { &Value::Absent };
+            let expected = if found.knows(*name) { expected } else { &Value::Absent };
             let value = match found.value(entry, *name) {
                 Ok(value) => value,
                 Err(error) => {

@@ -52,6 +52,13 @@ impl<'o> Found<'_, 'o> {
         }
     }
 
+    /// Whether the consumer knows an attribute that encodes a canonical one.
+    pub(super) fn knows(self, name: DwAt) -> bool {
+        let entries = &self.consumer.entries;
+        entries.knows(name)
+            || name == dw::DW_AT_data_bit_offset && entries.knows(dw::DW_AT_data_member_location)
+    }
+
     /// Returns the value of a canonical attribute. Errors are those of range lists.
     pub(super) fn value<'a>(self, entry: Entry<'a, 'o>, name: DwAt) -> crate::Result<Value<'a, 'o>> {
         Ok(match name {
