@@ -3,6 +3,8 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+#[path = "../common/source.rs"]
+mod source;
 #[path = "../common/tools.rs"]
 #[allow(dead_code, reason = "a part is used")]
 mod tools;

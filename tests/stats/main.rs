@@ -1,5 +1,7 @@
 //! The promise: `stats` has the numbers of `llvm-dwarfdump --statistics`, for objects of any producer.
 
+#[path = "../common/source.rs"]
+mod source;
 #[path = "../common/tools.rs"]
 #[allow(dead_code, reason = "a part is used")]
 mod tools;
@@ -10,28 +12,10 @@ use std::path::{Path, PathBuf};
 use eitri::read::{Dwarf, Object};
 use eitri::stats::{Options, stats};
 use serde_json::Value;
+use source::SOURCE;
 use tools::{Folder, Tool};
 
 const PEER: Tool = Tool::new("llvm-dwarfdump-19", "llvm-19");
-
-const SOURCE: &str = r#"
-struct pair { long a, b; };
-static int table[16];
-extern int outside(int, struct pair *);
-static inline int twice(int x) { int y = x * 2; return y + 1; }
-int visible = 3;
-int sum(int n, const int *p, struct pair q) {
-    int total = 0;
-    for (int i = 0; i < n; i++) {
-        int v = p[i];
-        if (v & 1) { float v = total; total += (int)(v * 2.5f); }
-        total += twice(v) + table[i & 15];
-    }
-    struct pair r = { total, q.b };
-    return outside(total, &r) + (int)r.a;
-}
-int unused(double d) { return (int)d; }
-"#;
 
 /// Numbers of a file that differ from those of llvm-dwarfdump; `None` if it is not installed.
 fn differences(file: &Path) -> Option<Vec<String>> {

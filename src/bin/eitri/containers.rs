@@ -1,23 +1,50 @@
 //! Objects in archives, bundles and host objects: each is named `outer(member)`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use eitri::read::containers::members;
 
+use super::progress::Progress;
 use super::{Failure, input, of};
 
 /// An object of a file.
-pub struct Inside {
-    pub name: String,
-    pub bytes: Vec<u8>,
+struct Inside {
+    name: String,
+    bytes: Vec<u8>,
 }
 
 /// Maximum depth of containers in containers.
 const DEEPEST: u32 = 4;
 
+/// Uses each object of several files, and returns the failures. The next object is used after a failure.
+pub fn each<T>(
+    command: &str,
+    files: &[PathBuf],
+    member: Option<&str>,
+    mut read: impl FnMut(&[u8]) -> eitri::Result<T>,
+    mut take: impl FnMut(String, T),
+) -> Vec<Failure> {
+    let mut failures = Vec::new();
+    for file in files {
+        let _progress = Progress::begin(command, file);
+        match objects(file, member) {
+            Ok(objects) => {
+                for Inside { name, bytes } in objects {
+                    match read(&bytes) {
+                        Ok(found) => take(name, found),
+                        Err(error) => failures.push(of(Path::new(&name))(error)),
+                    }
+                }
+            }
+            Err(failure) => failures.push(failure),
+        }
+    }
+    failures
+}
+
 /// Returns the objects of a file whose names contain a text: the file itself if it is not a container. A host object is
 /// an object too.
-pub fn objects(file: &Path, member: Option<&str>) -> Result<Vec<Inside>, Failure> {
+fn objects(file: &Path, member: Option<&str>) -> Result<Vec<Inside>, Failure> {
     let bytes = input(file)?;
     let name = if file.as_os_str() == "-" { "standard input".into() } else { file.display().to_string() };
     let mut all = Vec::new();

@@ -1,15 +1,13 @@
 //! `stats`: formats.
 
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use eitri::stats::{Coverage, Options, Statistics, stats};
 use serde_json::{Map, Value, json};
 
-use super::containers::{self, Inside};
-use super::progress::Progress;
-use super::{Failure, of};
+use super::{Failure, containers};
 
 /// Arguments of `stats`.
 #[derive(Debug, Args)]
@@ -36,28 +34,14 @@ enum Format {
 impl StatsArguments {
     /// Returns the output, and the files that cannot be read.
     pub fn run(&self) -> (String, Vec<Failure>) {
-        let (mut out, mut failures) = (String::new(), Vec::new());
-        for file in &self.files {
-            let _progress = Progress::begin("stats", file);
-            let objects = match containers::objects(file, self.member.as_deref()) {
-                Ok(objects) => objects,
-                // The next file is still read.
-                Err(failure) => {
-                    failures.push(failure);
-                    continue;
-                }
-            };
-            for Inside { name, bytes } in objects {
-                match stats(&bytes, &Options::default()) {
-                    Ok(found) if self.format == Format::Json => {
-                        out.push_str(&object(&name, &found).to_string());
-                        out.push('\n');
-                    }
-                    Ok(found) => out.push_str(&text(&name, &found)),
-                    Err(error) => failures.push(of(Path::new(&name))(error)),
-                }
+        let mut out = String::new();
+        let read = |bytes: &[u8]| stats(bytes, &Options::default());
+        let failures = containers::each("stats", &self.files, self.member.as_deref(), read, |name, found| {
+            match self.format {
+                Format::Json => out += &format!("{}\n", object(&name, &found)),
+                Format::Text => out += &text(&name, &found),
             }
-        }
+        });
         (out, failures)
     }
 }

@@ -7,15 +7,13 @@ mod text;
 
 use std::collections::HashMap;
 use std::io::IsTerminal;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use eitri::lint::{Code, Finding, Level, Options, Report};
 
-use super::containers::{self, Inside};
-use super::progress::Progress;
-use super::{Failure, input, of};
+use super::{Failure, containers, input};
 
 /// Arguments of `lint`.
 #[derive(Debug, Args)]
@@ -130,29 +128,15 @@ impl LintArguments {
         }
         let mut known = self.baseline()?;
         let options = Options { only: self.only.clone() };
-        let (mut all, mut failures) = (Vec::new(), Vec::new());
-        for file in &self.files {
-            let _progress = Progress::begin("lint", file);
-            let objects = match containers::objects(file, self.member.as_deref()) {
-                Ok(objects) => objects,
-                // The next file is still read.
-                Err(failure) => {
-                    failures.push(failure);
-                    continue;
-                }
-            };
-            for Inside { name, bytes } in objects {
-                match eitri::lint::lint(&bytes, &options) {
-                    Ok(mut report) => {
-                        report.findings.retain_mut(|finding| self.keeps(finding));
-                        report.findings.retain(|finding| !is_known(&mut known, finding));
-                        let shown = self.max.unwrap_or(usize::MAX).min(report.findings.len());
-                        all.push(Judged { name, report, shown });
-                    }
-                    Err(error) => failures.push(of(Path::new(&name))(error)),
-                }
-            }
-        }
+        let mut all = Vec::new();
+        let read = |bytes: &[u8]| eitri::lint::lint(bytes, &options);
+        let member = self.member.as_deref();
+        let failures = containers::each("lint", &self.files, member, read, |name, mut report| {
+            report.findings.retain_mut(|finding| self.keeps(finding));
+            report.findings.retain(|finding| !is_known(&mut known, finding));
+            let shown = self.max.unwrap_or(usize::MAX).min(report.findings.len());
+            all.push(Judged { name, report, shown });
+        });
         let fails = all.iter().any(|one| one.report.worst().is_some_and(|worst| worst >= self.fail_on));
         let out = match self.format {
             Format::Text => text::print(&all, self.is_coloured()),
