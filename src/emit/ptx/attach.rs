@@ -1,8 +1,11 @@
 //! Insertion of labels, line directives and debug sections into a text.
 
+use core::ops::Range;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt::Write;
+
+use smallvec::SmallVec;
 
 use super::lines::{FunctionLines, Lines, SourcePlace};
 use super::sections::Writer;
@@ -53,7 +56,8 @@ pub fn attach(text: &str, target: &Target, sections: &[Section], how: &Attach<'_
     let Some((_, end_of_target)) = read.processor else {
         return Err(Error::bad_argument("a text of PTX has the directive `.target`"));
     };
-    let mut edits = Edits { text: &read, labels: Labels::new(&read, sections)?, insertions: Vec::new() };
+    let labels = Labels::new(&read, sections)?;
+    let mut edits = Edits { text: &read, labels, written: String::new(), insertions: Vec::new() };
     let mut strings = Strings::default();
     if let Some(lines) = how.lines {
         edits.rows(lines, &mut strings)?;
@@ -65,18 +69,16 @@ pub fn attach(text: &str, target: &Target, sections: &[Section], how: &Attach<'_
     }
     edits.labels();
     if !sections.is_empty() {
-        edits.insertions.push((end_of_target, ", debug".into()));
+        edits.push(end_of_target, |out| out.push_str(", debug"));
     }
     // Stable: at one place, rows come before the label.
-    edits.insertions.sort_by_key(|(at, _)| *at);
-    let added: usize = edits.insertions.iter().map(|(_, text)| text.len()).sum();
-    let bytes: usize = sections.iter().map(|section| section.bytes.len()).sum();
-    // A byte of a section takes up to four characters.
-    let mut out = String::with_capacity(text.len() + added + 4 * bytes + 256);
+    edits.insertions.sort_by_key(|insertion| insertion.at);
+    let added = edits.written.len() + sections.iter().map(super::sections::length).sum::<usize>();
+    let mut out = String::with_capacity(text.len() + added + strings.bytes.len() * 4 + 256);
     let mut done = 0;
-    for (at, insertion) in &edits.insertions {
+    for Insertion { at, written } in &edits.insertions {
         out.push_str(&text[done..*at]);
-        out.push_str(insertion);
+        out.push_str(&edits.written[written.clone()]);
         done = *at;
     }
     out.push_str(&text[done..]);
@@ -198,12 +200,24 @@ impl<'l> Strings<'l> {
     }
 }
 
+/// Places of `.loc` at an instruction, each with its innermost inlined call.
+type Directives = SmallVec<[(SourcePlace, Option<usize>); 2]>;
+
+/// Text to insert.
+struct Insertion {
+    /// Offset in the text.
+    at: usize,
+    /// Range in [`Edits::written`].
+    written: Range<usize>,
+}
+
 /// Insertions into a text.
 struct Edits<'t> {
     text: &'t Text<'t>,
     labels: Labels<'t>,
-    /// Offsets in the text, each with what is inserted there.
-    insertions: Vec<(usize, String)>,
+    /// What is inserted, one after the other.
+    written: String,
+    insertions: Vec<Insertion>,
 }
 
 impl Edits<'_> {
@@ -212,7 +226,11 @@ impl Edits<'_> {
         for (function, (first, positions)) in self.text.functions.iter().zip(&labels) {
             for (number, &at) in (*first..).zip(positions) {
                 let at = function.instructions.get(at as usize).copied().unwrap_or(function.end);
-                self.insert(at, format!("{LABEL}{number}:"), "");
+                self.insert(at, "", |out| {
+                    out.push_str(LABEL);
+                    decimal(out, number);
+                    out.push(':');
+                });
             }
         }
         self.labels.functions = labels;
@@ -238,37 +256,64 @@ impl Edits<'_> {
         let mut last = HashMap::new();
         for row in &rows.rows {
             let at = position(function, row.pc)?;
-            let mut directives = Vec::new();
-            call(lines, row.inlined, &mut last, &mut directives)?;
+            let mut directives = Directives::new();
+            // Without calls, no row is looked up.
+            if !lines.calls.is_empty() || row.inlined.is_some() {
+                call(lines, row.inlined, &mut last, &mut directives)?;
+                last.insert(row.place, row.inlined);
+            }
             directives.push((row.place, row.inlined));
-            last.insert(row.place, row.inlined);
             for (place, inlined) in directives {
-                let SourcePlace { file, line, column } = place;
-                let mut text = format!(".loc\t{file} {line} {column}");
-                if let Some(call) = inlined.map(|call| &lines.calls[call]) {
-                    let SourcePlace { file, line, column } = call.at;
-                    let name = strings.offset(&call.function);
-                    let _ = write!(
-                        text,
-                        ", function_name {LABEL}names+{name}, inlined_at {file} {line} {column}"
-                    );
-                }
-                self.insert(at, text, "\t");
+                let call = inlined.map(|call| &lines.calls[call]);
+                let name = call.map(|call| strings.offset(&call.function));
+                self.insert(at, "\t", |out| {
+                    out.push_str(".loc\t");
+                    source_place(out, place);
+                    if let Some((call, name)) = call.zip(name) {
+                        out.push_str(", function_name ");
+                        out.push_str(LABEL);
+                        out.push_str("names+");
+                        decimal(out, name);
+                        out.push_str(", inlined_at ");
+                        source_place(out, call.at);
+                    }
+                });
             }
         }
         Ok(())
     }
 
     /// Inserts a statement in front of another one: on a line of its own, if the other one begins its line.
-    fn insert(&mut self, at: usize, statement: String, indent: &str) {
+    fn insert(&mut self, at: usize, indent: &str, statement: impl FnOnce(&mut String)) {
         let before = &self.text.text[..at];
         let line = before.rfind('\n').map_or(0, |newline| newline + 1);
-        if before[line..].trim().is_empty() {
-            self.insertions.push((line, format!("{indent}{statement}\n")));
-        } else {
-            self.insertions.push((at, format!("{statement} ")));
-        }
+        let is_line = before[line..].trim().is_empty();
+        self.push(if is_line { line } else { at }, |out| {
+            out.push_str(if is_line { indent } else { "" });
+            statement(out);
+            out.push(if is_line { '\n' } else { ' ' });
+        });
     }
+
+    fn push(&mut self, at: usize, write: impl FnOnce(&mut String)) {
+        let start = self.written.len();
+        write(&mut self.written);
+        self.insertions.push(Insertion { at, written: start..self.written.len() });
+    }
+}
+
+/// Writes file, line and column.
+fn source_place(out: &mut String, SourcePlace { file, line, column }: SourcePlace) {
+    decimal(out, file as usize);
+    out.push(' ');
+    decimal(out, line as usize);
+    out.push(' ');
+    decimal(out, column as usize);
+}
+
+/// Writes a number.
+pub(super) fn decimal(out: &mut String, number: usize) {
+    out.push_str(itoa::Buffer::new().format(number));
 }
 
 /// Adds the row of a call unless the last row of that place is of it: to ptxas, `inlined_at` is the last row before it
@@ -277,7 +322,7 @@ fn call(
     lines: &Lines,
     inlined: Option<usize>,
     last: &mut HashMap<SourcePlace, Option<usize>>,
-    directives: &mut Vec<(SourcePlace, Option<usize>)>,
+    directives: &mut Directives,
 ) -> Result<()> {
     let mut missing = Vec::new();
     let mut next = inlined;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::attach::Labels;
+use super::attach::{Labels, decimal};
 use crate::emit::{Relocation, RelocationTarget, Section};
 use crate::error::{Error, ErrorKind, Named, Result};
 use crate::near::nearest;
@@ -66,16 +66,11 @@ impl Writer<'_> {
     fn bytes(&mut self, bytes: &[u8]) {
         for line in bytes.chunks(IN_LINE) {
             self.out.push_str(".b8\t");
-            for (index, &byte) in line.iter().enumerate() {
-                if index > 0 {
-                    self.out.push(',');
-                }
-                for (digit, from) in [(byte / 100, 100), (byte / 10 % 10, 10), (byte % 10, 0)] {
-                    if byte >= from {
-                        self.out.push(char::from(b'0' + digit));
-                    }
-                }
+            for &byte in line {
+                self.out.push_str(itoa::Buffer::new().format(byte));
+                self.out.push(',');
             }
+            self.out.pop();
             self.out.push('\n');
         }
     }
@@ -91,7 +86,12 @@ impl Writer<'_> {
             RelocationTarget::Section(name) => writeln!(self.out, "{directive}\t{name}+{addend}"),
             RelocationTarget::Symbol(name) => {
                 if let Some(label) = self.labels.number(name, *addend) {
-                    writeln!(self.out, "{directive}\t{LABEL}{label}")
+                    for part in [directive, "\t", LABEL] {
+                        self.out.push_str(part);
+                    }
+                    decimal(self.out, label);
+                    self.out.push('\n');
+                    Ok(())
                 } else {
                     match self.labels.variables(name) {
                         0 => return Err(unknown(self.text, name)),
@@ -117,6 +117,18 @@ impl Writer<'_> {
         };
         Ok(())
     }
+}
+
+/// Maximum length of a section as directives.
+pub(super) fn length(section: &Section) -> usize {
+    let digits = |&byte: &u8| match byte {
+        0..10 => 2,
+        10..100 => 3,
+        100.. => 4,
+    };
+    let bytes: usize = section.bytes.iter().map(digits).sum();
+    // A reference takes a line of its own, and begins another one.
+    bytes + (section.bytes.len() / IN_LINE + 2) * 4 + 32 * (section.relocations.len() + 1)
 }
 
 /// Error for a name that the text does not declare.

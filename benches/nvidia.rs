@@ -1,0 +1,168 @@
+//! Speed and memory of debug information in PTX, compared with the same in an object, and of printing a cubin, compared
+//! with `cuobjdump`.
+//!
+//! A kernel has 100,000 instructions and 20,000 variables in blocks of five instructions. With `ptxas`, a tenth of it
+//! becomes the cubin; `EITRI_BENCH_FILE` names another one. The last lines are `ratio NAME VALUE`: the peer's number
+//! divided by ours, so that larger is better for us. See `README.md` here.
+
+#[path = "emission/memory.rs"]
+#[allow(dead_code, reason = "the parts are those of another bench")]
+mod memory;
+
+use std::fmt::Write;
+use std::hint::black_box;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use cpu_time::ThreadTime;
+use eitri::build::Builder;
+use eitri::dump::{DumpOptions, print_to};
+use eitri::emit::elf::{Code, new_object};
+use eitri::emit::ptx::{self, Attach};
+use eitri::lower::{Consumer, Policy, lower};
+use eitri::model::{BaseEncoding, Loc, Module, Row};
+use eitri::op::Dialect;
+use eitri::target::{Sm, Target};
+
+#[global_allocator]
+static MEMORY: memory::Counting = memory::Counting;
+
+/// Number of runs of each side, in turn.
+const RUNS: usize = 7;
+/// Number of registers that the variables are in.
+const REGISTERS: u64 = 200;
+
+/// The text of a kernel. Each instruction computes a register from two others.
+fn text(instructions: u64) -> String {
+    let mut text = String::from(
+        ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(\n.param .u64 k_param_0)\n{\n",
+    );
+    writeln!(text, ".reg .b32 %r<{REGISTERS}>;\n.reg .b64 %rd<3>;").expect("memory");
+    text += "ld.param.u64 %rd1, [k_param_0];\nld.global.u32 %r0, [%rd1];\n";
+    for index in 2..instructions - 2 {
+        let [to, one, two] = [index, index + 7, index + 13].map(|number| number % REGISTERS);
+        writeln!(text, "mad.lo.s32 %r{to}, %r{one}, %r{two}, {index};").expect("memory");
+    }
+    text + "st.global.u32 [%rd1], %r1;\nret;\n}\n"
+}
+
+/// The description of the kernel: a variable in a register for each five instructions, and a row for each two.
+fn module(target: &Target, instructions: u64) -> eitri::Result<Module> {
+    let mut m = Builder::new(target.clone());
+    let unit = m.unit("k.cu");
+    let file = m.primary_file(unit)?;
+    let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+    let kernel = m.function(unit, "k")?.code("k", instructions).kernel().declared(file, 1).id();
+    for number in 0..instructions / 5 {
+        let pcs = 5 * number..5 * number + 5;
+        let block = m.block(kernel, std::slice::from_ref(&pcs))?;
+        let register = target.register_named(&format!("%r{}", number % REGISTERS))?;
+        let place = Loc::per_lane(register);
+        let name = format!("v{number}");
+        m.variable(block, &name, int)?.declared(file, number as u32).live(pcs.start + 1..pcs.end, place)?;
+    }
+    for pc in (0..instructions).step_by(2) {
+        m.row(kernel, Row::new(pc, file, 2 + pc as u32))?;
+    }
+    m.finish()
+}
+
+/// Writes the text with debug information.
+fn attached(text: &str, module: &Module) -> String {
+    let written = lower(module, &Consumer::cuda_gdb(), Policy::Strict).expect("sections");
+    let how = Attach { lines: written.lines.as_ref(), ..Attach::default() };
+    ptx::attach(text, module.target(), &written.sections, &how).expect("a text")
+}
+
+/// Writes an object with the same, with a section for the lines, and a copy of the text.
+fn object(text: &str, module: &Module, instructions: u64) -> (Vec<u8>, String) {
+    let mut consumer = Consumer::cuda_gdb();
+    consumer.has_line_directives = false;
+    let written = lower(module, &consumer, Policy::Strict).expect("sections");
+    let code = Code::text(vec![0; instructions as usize]).with_function("k", 0, instructions);
+    (new_object(module.target(), &code, &written.sections).expect("an object"), text.to_owned())
+}
+
+fn median(mut times: Vec<Duration>) -> f64 {
+    times.sort_unstable();
+    times[times.len() / 2].as_secs_f64()
+}
+
+/// The cubin to print; `None` without ptxas.
+fn cubin(folder: &Path, target: &Target) -> Option<PathBuf> {
+    if let Some(file) = std::env::var_os("EITRI_BENCH_FILE") {
+        return Some(file.into());
+    }
+    let count = 10_000;
+    let [source, out] = ["k.ptx", "k.cubin"].map(|name| folder.join(name));
+    std::fs::write(&source, attached(&text(count), &module(target, count).expect("a module"))).ok()?;
+    let mut ptxas = Command::new("ptxas");
+    ptxas.args(["-arch=sm_80", "-g"]).arg(&source).arg("-o").arg(&out).stderr(Stdio::null());
+    ptxas.status().is_ok_and(|status| status.success()).then_some(out)
+}
+
+fn print(bytes: &[u8]) {
+    print_to(&mut std::io::sink(), bytes, None, None, Dialect::Dwarf5, DumpOptions::default())
+        .expect("a dump");
+}
+
+fn main() {
+    let target = Target::nvptx(Sm::named("sm_80").expect("a processor"));
+    let count = 100_000;
+    let (plain, module) = (text(count), module(&target, count).expect("a module"));
+    if std::env::var_os("EITRI_BENCH_ONCE").is_some() {
+        println!("{} bytes", attached(&plain, &module).len());
+        return;
+    }
+    let mut taken = [Vec::new(), Vec::new()];
+    for _ in 0..RUNS {
+        let start = ThreadTime::now();
+        black_box(attached(&plain, &module));
+        taken[0].push(start.elapsed());
+        let start = ThreadTime::now();
+        black_box(object(&plain, &module, count));
+        taken[1].push(start.elapsed());
+    }
+    let [ours, peer] = taken.map(median);
+    let peak = memory::peak_of(|| attached(&plain, &module).len());
+    println!("PTX of {} bytes: {} bytes with debug information", plain.len(), peak.written);
+    println!("attaching {:.1} ms, an object and the text {:.1} ms", ours * 1e3, peer * 1e3);
+    println!("peak memory for each byte written: {:.2}", peak.ratio());
+    println!("ratio ptx_attach {:.2}", peer / ours);
+    println!("ratio ptx_peak_memory {:.2}", 1.0 / peak.ratio());
+
+    let folder = std::env::temp_dir().join(format!("eitri-bench-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    if let Some(file) = cubin(&folder, &target) {
+        let bytes = std::fs::read(&file).expect("the cubin");
+        let mut taken = [Vec::new(), Vec::new()];
+        for _ in 0..3 {
+            let start = Instant::now();
+            print(&bytes);
+            taken[0].push(start.elapsed());
+            let start = Instant::now();
+            let mut peer = Command::new("cuobjdump");
+            peer.arg("-elf").arg(&file).stdout(Stdio::null()).stderr(Stdio::null());
+            if peer.status().is_ok() {
+                taken[1].push(start.elapsed());
+            }
+        }
+        match taken[1].is_empty() {
+            true => println!("cuobjdump is missing: no ratio of printing"),
+            false => {
+                let [ours, peer] = taken.map(median);
+                println!(
+                    "cubin of {} bytes: eitri {:.1} ms, cuobjdump {:.1} ms",
+                    bytes.len(),
+                    ours * 1e3,
+                    peer * 1e3
+                );
+                println!("ratio cubin_dump {:.2}", peer / ours);
+            }
+        }
+    } else {
+        println!("ptxas is missing: no cubin to print");
+    }
+    let _ = std::fs::remove_dir_all(&folder);
+}
