@@ -10,15 +10,15 @@ use super::nvidia::{PTXAS, compare_lines, compare_registers, dumped, elf_of_tool
 
 const CLANG: Tool = Tool::new("clang-19", "clang-19");
 
-/// Kernels, each with the shared variable of its function. Clang's debug information names these variables with a dot,
-/// where its code has `_$_`: ptxas refuses the name.
+/// Kernels of the project, each with the shared variables of its function. Clang's debug information names these
+/// variables with a dot, where its code has `_$_`: ptxas refuses the name.
 const KERNELS: [(&str, &[&str]); 6] = [
-    ("k01_saxpy", &[]),
-    ("k02_reduce", &["reduce.sm"]),
-    ("k03_matmul", &["matmul.As", "matmul.Bs"]),
-    ("k06_calls", &[]),
-    ("k07_structs", &[]),
-    ("k09_inline", &[]),
+    ("examples/data/k01_saxpy.cl", &[]),
+    ("benches/data/reduce.cl", &["reduce.sm"]),
+    ("tests/spirv/kernels/matmul.cl", &["matmul.As", "matmul.Bs"]),
+    ("benches/data/calls.cl", &[]),
+    ("benches/data/structs.cl", &[]),
+    ("benches/data/inline.cl", &[]),
 ];
 
 /// A cubin of a kernel; `None` without the tools.
@@ -28,9 +28,9 @@ fn cubin(
     processor: &str,
     level: &str,
 ) -> Option<PathBuf> {
-    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/outside/nvidia");
     let [text, out] = ["k.ptx", "k.cubin"].map(|name| folder.path().join(name));
-    let [source, library] = [format!("{kernel}.cl"), "minilib.cl".into()].map(|name| sources.join(name));
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let [source, library] = [kernel, "tests/outside/nvidia/minilib.cl"].map(|path| root.join(path));
     let mut arguments: Vec<&str> =
         "-x cl -cl-std=CL2.0 --target=nvptx64-nvidia-cuda -nogpulib -g -S".split(' ').collect();
     // At -O2, entries and not only lines, as ptxas refuses neither.
