@@ -1,7 +1,7 @@
 //! Registers of PTX on a stopped processor of NVIDIA, by the homes that the map of a cubin has for them.
 
-use eitri::eval::{Class, Context, Evaluator, Machine, PtxRegisters, Snapshot, read_bits};
-use eitri::op::{Dialect, Encoding, text};
+use eitri::eval::{Caller, Class, Context, Evaluator, Location, Machine, PtxRegisters, Snapshot, read_bits};
+use eitri::op::{Dialect, Encoding, Reg, text};
 use eitri::read::nvidia::{Home, MappedFunction, RegisterHome};
 use eitri::target::{Sm, SpaceId, Target};
 
@@ -111,4 +111,21 @@ fn words_without_one_home_have_no_value() {
     assert!(machine.register(reg, 0, 0, &mut [0]).is_err());
     let expected = "the cubin has no map of registers for this pc: register %r1";
     assert_eq!(machine.register_problem(reg, 0, 0).as_deref(), Some(expected));
+}
+
+/// Rules of frames have the second numbers of registers. An outer frame is asked for the number of the expression, and
+/// the machine for the first one.
+#[test]
+fn outer_frames_have_the_numbers_of_their_rules() {
+    let (target, mut stopped) = (target(), stopped());
+    let reg = |name: &str| target.register_named(name).expect("a register");
+    let (r1, r2) = (Reg(0x500_0001), Location::register(reg("R2"), 1024));
+    stopped.callers.push(Caller { registers: [(r1, r2)].into(), ..Caller::default() });
+    let encoding = Encoding::new(8, Dialect::Dwarf5);
+    let context = Context { frame: 1, ..Context::new(encoding, &target) };
+    let expr = text::parse("regx 0x5000001", encoding, Some(&target)).expect("an expression");
+    let location = Evaluator::new().location(expr.bytes(), &stopped, &context).expect("a location");
+    // R1 of the caller is in R2, whose lane 3 has these bytes.
+    let read = read_bits(&location, 32, &stopped).expect("bytes");
+    assert_eq!(read.bytes, [0x20, 0x21, 0x22, 0x23]);
 }

@@ -9,18 +9,15 @@ impl Run<'_, '_> {
     /// Returns the location of a register of the current frame.
     pub(super) fn register(&self, reg: Reg) -> Result<Location, Fault> {
         let bits = self.register_bits(reg)?;
-        let Some(lane_bits) = self.target.lane_bits(reg) else { return self.whole_register(reg, bits) };
-        let location = self.whole_register(self.target.first_number(reg), bits)?;
+        let location = match self.scope.frame {
+            0 => Location::register(self.target.first_number(reg), bits),
+            // The rules of frames have the number of the expression.
+            frame => self.saved(reg, frame)?,
+        };
+        let Some(lane_bits) = self.target.lane_bits(reg) else { return Ok(location) };
         let lane =
             self.current_lane(&format!("register {}", self.target.register_name(reg).unwrap_or_default()))?;
         location.moved(i128::from(lane) * i128::from(lane_bits))
-    }
-
-    fn whole_register(&self, reg: Reg, bits: u32) -> Result<Location, Fault> {
-        match self.scope.frame {
-            0 => Ok(Location::register(reg, bits)),
-            frame => self.saved(reg, frame),
-        }
     }
 
     pub(super) fn register_bits(&self, reg: Reg) -> Result<u32, Fault> {

@@ -133,7 +133,8 @@ impl<'a, 'o> CallStack<'a, 'o> {
     /// Returns a register of the innermost frame.
     fn in_place(&self, reg: Reg) -> Result<Location> {
         let bits = self.target.register_bits(reg);
-        bits.map(|bits| Location::register(reg, bits)).ok_or_else(|| self.no_register(reg))
+        let bits = bits.ok_or_else(|| self.no_register(reg))?;
+        Ok(Location::register(self.target.first_number(reg), bits))
     }
 
     #[cold]
