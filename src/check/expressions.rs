@@ -5,7 +5,6 @@ use super::dwarf5;
 use super::locations::{Witness, witnesses};
 use super::machine::Asked;
 use super::meanings::Meanings;
-use super::places::show;
 use super::report::{Kind, Obstacle, Unproven};
 use super::witness::{Pcs, lanes};
 use crate::error::At;
@@ -184,18 +183,13 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
             let expected: Vec<_> = expected.iter().map(|span| self.span(span)).collect();
             let found = self.evaluated_at(entry, expr, witness, asked, eval::Kind::Location)?;
             let Element::Location(found) = found else {
-                return Err((Kind::Evaluation, show(&expected, self.module.target()), found.to_string()));
+                return Err((Kind::Evaluation, self.show(&expected), found.to_string()));
             };
-            let found = eval::spans(&found, bits.into()).map_err(|fault| {
-                (Kind::Evaluation, show(&expected, self.module.target()), fault.to_string())
-            })?;
+            let found = eval::spans(&found, bits.into())
+                .map_err(|fault| (Kind::Evaluation, self.show(&expected), self.fault_text(&fault)))?;
             return match eval::are_equal(&expected, &found) {
                 true => Ok(None),
-                false => Err((
-                    Kind::Location,
-                    show(&expected, self.module.target()),
-                    show(&found, self.module.target()),
-                )),
+                false => Err((Kind::Location, self.show(&expected), self.show(&found))),
             };
         }
         Ok(Some(Obstacle::Outside))
@@ -248,6 +242,6 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         let context = Context { unit: unit.offset, kind, ..Context::new(unit.encoding, target) };
         let machine = self.machine(entry, witness, asked);
         let found = self.evaluator.borrow_mut().evaluate(expr, &machine, &context);
-        found.map_err(|fault| (Kind::Evaluation, "an expression".into(), fault.to_string()))
+        found.map_err(|fault| (Kind::Evaluation, "an expression".into(), self.fault_text(&fault)))
     }
 }

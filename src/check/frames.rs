@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::locations::{Witness, witnesses};
 use super::machine::Asked;
 use super::meanings::Meanings;
-use super::places::show;
 use super::report::{Finding, Kind, Obstacle};
 use super::tables::in_section;
 use super::tree::hex;
@@ -374,7 +373,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
             Column::Register(reg) => module.target.register(reg).map_or(0, |register| register.bits),
         };
         let found = match found {
-            Ok(found) => eval::spans(&found, bits.into()).map_err(|fault| fault.to_string()),
+            Ok(found) => eval::spans(&found, bits.into()).map_err(|fault| self.fault_text(&fault)),
             Err(fault) => Err(fault.to_string()),
         };
         match (expected, found) {
@@ -384,7 +383,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
             (_, Ok(found)) if is_left_out && super::places::is_nowhere(&found) => Ok(None),
             (expected, found) => {
                 let text = |spans: Result<Vec<eval::Span>, String>| {
-                    spans.map_or_else(|why| why, |spans| show(&spans, self.module.target()))
+                    spans.map_or_else(|why| why, |spans| self.show(&spans))
                 };
                 Err((text(expected), text(found)))
             }

@@ -9,11 +9,11 @@ use super::expressions::SIZES;
 use super::machine::{Asked, List};
 use super::meanings::Meanings;
 use super::pairs::{Pair, Setting};
-use super::places::{Spans, is_nowhere, merged, show};
+use super::places::{Spans, is_nowhere, merged};
 use super::report::{Finding, Kind, Obstacle, Unproven};
 use super::witness::{self, Fill, Pcs};
 use crate::error::At;
-use crate::eval::{self, fault::in_names};
+use crate::eval;
 use crate::model::{FunctionId, NoMeaning, VariableId};
 use crate::read::{Entry, Value};
 
@@ -212,7 +212,6 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         let found = found.map_or_else(|| self.found(place, witness, asked, None), Ok);
         let all_left_out = pair.map_or_else(|| self.left_out_at(place.id, witness.pc), |_| 0);
         let mut left_out = all_left_out;
-        let target = self.module.target();
         let mut expected = Vec::new();
         for one in self.expected(place, witness, asked) {
             match one {
@@ -224,7 +223,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
                     Err(_) => return Verdict::Same,
                     Ok(_) if left_out > 0 => left_out -= 1,
                     Ok(found) => {
-                        let found = show(found, target);
+                        let found = self.show(found);
                         return self.different(Kind::Location, place, witness, why.to_string(), found);
                     }
                 },
@@ -246,16 +245,13 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         match found {
             Err(None) if is_left_out => Verdict::LeftOut,
             Err(fault) => {
-                let found =
-                    fault.map_or_else(|| "no location".into(), |fault| in_names(&fault.to_string(), target));
-                self.different(Kind::Evaluation, place, witness, show(&whole, target), found)
+                let found = fault.map_or_else(|| "no location".into(), |fault| self.fault_text(&fault));
+                self.different(Kind::Evaluation, place, witness, self.show(&whole), found)
             }
             Ok(found) if eval::are_equal(&whole, &found) => Verdict::Same,
             Ok(found) if is_left_out && is_nowhere(&found) => Verdict::LeftOut,
             Ok(found) if left_out > 0 && is_rest(&expected, left_out, &found, place.bits) => Verdict::Same,
-            Ok(found) => {
-                self.different(Kind::Location, place, witness, show(&whole, target), show(&found, target))
-            }
+            Ok(found) => self.different(Kind::Location, place, witness, self.show(&whole), self.show(&found)),
         }
     }
 

@@ -17,6 +17,16 @@ use crate::target::{Per, Space, SpaceId, Target};
 pub(super) type Spans = Vec<eval::Span>;
 
 impl<'a, 'o> Meanings<'_, 'a, 'o> {
+    /// Text of spans.
+    pub(super) fn show(&self, spans: &[eval::Span]) -> String {
+        show(spans, self.module.target())
+    }
+
+    /// Text of a fault, with the target's names of registers.
+    pub(super) fn fault_text(&self, fault: &eval::Fault) -> String {
+        eval::fault::in_names(&fault.to_string(), self.module.target())
+    }
+
     /// Bytes of an entry's `DW_AT_const_value`, in memory order.
     pub(super) fn const_value(&self, entry: Entry<'a, 'o>) -> Option<Cow<'o, [u8]>> {
         let named = |attribute: &Attribute<'_>| attribute.name == gimli::DW_AT_const_value;

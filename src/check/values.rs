@@ -8,7 +8,7 @@ use super::expressions::DescribedLocation;
 use super::locations::{Witness, witnesses};
 use super::machine::Asked;
 use super::meanings::Meanings;
-use super::places::{Spans, show};
+use super::places::Spans;
 use super::report::{Kind, Obstacle};
 use super::tree::{Entity, Number};
 use super::witness::lanes;
@@ -65,15 +65,10 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
                 continue;
             }
             let found = match found {
-                Ok(found) => show(&found, self.module.target()),
-                Err(fault) => fault.map_or_else(|| "no value".into(), |fault| fault.to_string()),
+                Ok(found) => self.show(&found),
+                Err(fault) => fault.map_or_else(|| "no value".into(), |fault| self.fault_text(&fault)),
             };
-            return self.report.find(
-                Kind::Type,
-                self.described.at(of),
-                show(&expected, self.module.target()),
-                found,
-            );
+            return self.report.find(Kind::Type, self.described.at(of), self.show(&expected), found);
         }
         match unproven.or((!is_proven).then_some(Obstacle::Outside)) {
             None => self.report.locations += 1,

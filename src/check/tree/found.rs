@@ -40,23 +40,22 @@ pub(in crate::check) struct Found<'f, 'o> {
 impl<'o> Found<'_, 'o> {
     /// Returns the canonical attribute for an attribute of an entry.
     pub(super) fn canonical(self, entry: Entry<'_, 'o>, name: DwAt) -> DwAt {
-        let is_member = matches!(entry.tag(), dw::DW_TAG_member | dw::DW_TAG_inheritance);
-        match name {
-            dw::DW_AT_low_pc | dw::DW_AT_high_pc if has_code(entry) => dw::DW_AT_ranges,
-            dw::DW_AT_data_member_location | dw::DW_AT_bit_offset | dw::DW_AT_byte_size if is_member => {
-                dw::DW_AT_data_bit_offset
+        let is_encoded = match name {
+            dw::DW_AT_low_pc | dw::DW_AT_high_pc => has_code(entry),
+            dw::DW_AT_data_member_location | dw::DW_AT_bit_offset | dw::DW_AT_byte_size => {
+                matches!(entry.tag(), dw::DW_TAG_member | dw::DW_TAG_inheritance)
             }
-            dw::DW_AT_byte_stride => dw::DW_AT_bit_stride,
-            dw::DW_AT_discr_list => dw::DW_AT_discr_value,
-            name => name,
-        }
+            _ => true,
+        };
+        let found = ENCODINGS.iter().find(|(_, names)| is_encoded && names.contains(&name));
+        found.map_or(name, |&(canonical, _)| canonical)
     }
 
     /// Whether the consumer knows an attribute that encodes a canonical one.
     pub(super) fn knows(self, name: DwAt) -> bool {
-        let entries = &self.consumer.entries;
-        entries.knows(name)
-            || name == dw::DW_AT_data_bit_offset && entries.knows(dw::DW_AT_data_member_location)
+        let knows = |name: DwAt| self.consumer.entries.knows(name);
+        let names = ENCODINGS.iter().find(|(canonical, _)| *canonical == name);
+        knows(name) || names.is_some_and(|(_, names)| names.iter().any(|&name| knows(name)))
     }
 
     /// Returns the value of a canonical attribute. Errors are those of range lists.
@@ -174,6 +173,14 @@ impl<'o> Found<'_, 'o> {
         super::constant(self.consumer.version, expr)
     }
 }
+
+/// Canonical attributes, each with the other attributes that encode it.
+const ENCODINGS: [(DwAt, &[DwAt]); 4] = [
+    (dw::DW_AT_ranges, &[dw::DW_AT_low_pc, dw::DW_AT_high_pc]),
+    (dw::DW_AT_data_bit_offset, &[dw::DW_AT_data_member_location, dw::DW_AT_bit_offset, dw::DW_AT_byte_size]),
+    (dw::DW_AT_bit_stride, &[dw::DW_AT_byte_stride]),
+    (dw::DW_AT_discr_value, &[dw::DW_AT_discr_list]),
+];
 
 /// Returns whether entries of this kind have code.
 fn has_code(entry: Entry<'_, '_>) -> bool {
