@@ -4,19 +4,20 @@ use hashbrown::HashMap;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::choices::ExecOf;
 use super::ids::Known;
 use super::later::Later;
 use super::lists::Live;
 use super::place::{self, at};
 use super::read::{Reader, WHAT, finish};
 use super::statement::{
-    AssignOf, CodeOf, DescribeVariable, ExecOf, InstructionOf, PlaceOf, Ref, Statement, ValueOf,
-    VariableFacts,
+    AssignOf, CodeOf, DescribeVariable, InstructionOf, PlaceOf, Ref, Statement, ValueOf, VariableFacts,
 };
 use super::values::{Number, Signed, Text};
 use crate::build::{BlockId, ControlFlow, ExecWrite, MaskId};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Named, Result};
 use crate::model::{FunctionId, Module, VariableId};
+use crate::near::nearest;
 use crate::track::{Code, Instruction, Keep, Place, ValueId};
 
 /// Code of a function, and the number of its statement.
@@ -104,10 +105,12 @@ fn appended(text: &str, module: &Module, coded: &[Coded<'_>]) -> Result<String> 
             VariableFacts { live: Some(Later::Model(Live { known: &known, live })), ..Default::default() };
         let variable = Text(id.to_string().into());
         let statement = Statement::DescribeVariable(DescribeVariable::new(variable).with(facts));
-        let json = serde_json::to_string(&statement).map_err(|error| Error::malformed(error.to_string()))?;
+        let json = serde_json::to_string(&statement)
+            .map_err(|error| Error::malformed(error.to_string()).caused_by(error))?;
         statements += &format!(",\n{json}");
     }
-    let list: List<'_> = serde_json::from_str(text).map_err(|error| Error::malformed(error.to_string()))?;
+    let list: List<'_> =
+        serde_json::from_str(text).map_err(|error| Error::malformed(error.to_string()).caused_by(error))?;
     // The list is a part of the text.
     let end = list.describe.get().as_ptr() as usize + list.describe.get().len() - 1 - text.as_ptr() as usize;
     Ok(format!("{}{statements}\n{}", text[..end].trim_end(), &text[end..]))
@@ -129,13 +132,21 @@ struct Ids<'a> {
     variables: Vec<(VariableId, Ref<'a>)>,
 }
 
-fn unknown(kind: &str, id: &Text<'_>) -> Error {
-    ErrorKind::UnknownId(format!("{kind} `{}` of this code", &**id)).into()
+/// Error for an id of no value or place of the statement.
+fn unknown<T>(kind: &'static str, id: &Text<'_>, known: &HashMap<Text<'_>, T>) -> Error {
+    let mut nearest = nearest(id, known.keys().map(|id| &**id));
+    nearest.sort_unstable();
+    ErrorKind::UnknownName { of: Named::Described(kind), name: id.to_string(), nearest }.into()
+}
+
+/// Error for an id of two values or places.
+fn twice(kind: &'static str, id: &Text<'_>) -> Error {
+    ErrorKind::DuplicateName { of: Named::Described(kind), name: id.to_string() }.into()
 }
 
 impl<'a> Ids<'a> {
     fn value(&self, id: &Text<'a>) -> Result<ValueId> {
-        self.values.get(id).copied().ok_or_else(|| unknown("value", id))
+        self.values.get(id).copied().ok_or_else(|| unknown("value of this code", id, &self.values))
     }
 
     fn block(&self, index: u32) -> Result<BlockId> {
@@ -190,7 +201,7 @@ impl<'a> Reader<'a> {
             let loc = self.loc(unit, &loc)?;
             let place = code.place(&loc)?;
             if ids.places.insert(id.clone(), place).is_some() {
-                return Err(Error::bad_argument(format!("another place has the id `{}`", &*id)));
+                return Err(twice("place of this code", &id));
             }
         }
         for value in said.values.unwrap_or_default() {
@@ -312,7 +323,7 @@ impl<'a> Reader<'a> {
             found.push(Place::lane_bit(self.register(&name)?));
         }
         if let Some(id) = own {
-            found.push(*ids.places.get(&id).ok_or_else(|| unknown("place", &id))?);
+            found.push(*ids.places.get(&id).ok_or_else(|| unknown("place of this code", &id, &ids.places))?);
         }
         let [place] = found[..] else {
             let what =
@@ -337,7 +348,7 @@ impl<'a> Ids<'a> {
         };
         match self.values.insert(said.id.clone(), value) {
             None => Ok(()),
-            Some(_) => Err(Error::bad_argument(format!("another value has the id `{}`", &*said.id))),
+            Some(_) => Err(twice("value of this code", &said.id)),
         }
     }
 }

@@ -1,11 +1,12 @@
 //! Raw expressions: reading and writing.
 
+use super::choices::EntityRef;
 use super::ids::Known;
 use super::read::Reader;
-use super::statement::{EntityRef, Expression, Filled, Fixup};
-use super::values::{Bytes, Signed, Word};
+use super::statement::{Expression, Filled, Fixup};
+use super::values::{Bytes, Word};
 use crate::error::{Error, Result};
-use crate::model::{Entity, ExprId, UnitId};
+use crate::model::{ExprId, UnitId};
 use crate::op::{self, Dialect, Encoding, Expr, FixupKind, Slot};
 
 /// Makes the module's expression for one of a description.
@@ -36,12 +37,7 @@ pub(super) fn read<'a>(reader: &mut Reader<'a>, unit: UnitId, said: Expression<'
             Filled::Address => FixupKind::Address,
         };
         fixups.push(op::Fixup { offset: fixup.offset, kind, slot: Slot(entities.len() as u32) });
-        entities.push(match &fixup.entity {
-            EntityRef::Variable(name) => Entity::Variable(reader.names.variables.find((), name)?),
-            EntityRef::Type(name) => Entity::Type(reader.ty(unit, name)?),
-            EntityRef::Procedure(name) => Entity::Procedure(reader.names.procedures.find((), name)?),
-            EntityRef::Symbol(name, offset) => Entity::Symbol(reader.builder.symbol(name), offset.0),
-        });
+        entities.push(fixup.entity.read(reader, unit)?);
     }
     reader.builder.expr(Expr::with_fixups(bytes, fixups)?, &entities)
 }
@@ -56,12 +52,7 @@ pub(super) fn write<'m>(known: &'m Known<'m>, id: ExprId) -> Expression<'m> {
             FixupKind::EntrySection => Filled::EntrySection,
             FixupKind::Address => Filled::Address,
         };
-        let entity = match entities[fixup.slot.0 as usize] {
-            Entity::Variable(id) => EntityRef::Variable(known.variable_ref(id)),
-            Entity::Type(id) => EntityRef::Type(known.type_ref(id)),
-            Entity::Procedure(id) => EntityRef::Procedure(known.procedure_ref(id)),
-            Entity::Symbol(symbol, by) => EntityRef::Symbol(known.text(symbol.0), Signed(by)),
-        };
+        let entity = EntityRef::write(known, &entities[fixup.slot.0 as usize]);
         Fixup::new(fixup.offset, kind, entity)
     });
     let mut said = Expression::new();

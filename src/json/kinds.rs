@@ -46,6 +46,24 @@ macro_rules! kind {
     (read [word $type:ty] $reader:ident $unit:ident $json:expr) => { $json.0 };
     (write [word $type:ty] $known:ident $value:expr) => { Word($value) };
 
+    (may_read [word $type:ty] $reader:ident $unit:ident $json:expr) => { $json.map(|Word(value)| value) };
+
+    (type [default $type:ty]) => { Word<$type> };
+    (may_read [default $type:ty] $reader:ident $unit:ident $json:expr) => {
+        $json.map_or_else(<$type>::default, |Word(value)| value)
+    };
+    (may [default $type:ty] $known:ident $field:expr) => {
+        Some(Word($field)).filter(|Word(value)| *value != <$type>::default())
+    };
+
+    (type [space]) => { Named<'a> };
+    (may_read [space] $reader:ident $unit:ident $json:expr) => {
+        $json.map_or(Ok(SpaceId::DEFAULT), |space| $reader.space(&space))?
+    };
+    (may [space] $known:ident $field:expr) => {
+        Some($field).filter(|&space| space != SpaceId::DEFAULT).map(|space| $known.space(space))
+    };
+
     (type [number $type:ty]) => { $type };
     (read [number $type:ty] $reader:ident $unit:ident $json:expr) => { $json };
     (write [number $type:ty] $known:ident $value:expr) => { $value };
@@ -57,6 +75,18 @@ macro_rules! kind {
     (type [long]) => { Number };
     (read [long] $reader:ident $unit:ident $json:expr) => { $json.0 };
     (write [long] $known:ident $value:expr) => { Number($value) };
+
+    (type [zero_long]) => { Number };
+    (may_read [zero_long] $reader:ident $unit:ident $json:expr) => { $json.map_or(0, |Number(number)| number) };
+    (may [zero_long] $known:ident $field:expr) => { Some(Number($field)).filter(|&Number(number)| number != 0) };
+
+    (type [signed]) => { Signed };
+    (read [signed] $reader:ident $unit:ident $json:expr) => { $json.0 };
+    (write [signed] $known:ident $value:expr) => { Signed($value) };
+
+    (type [bytes]) => { Number };
+    (read [bytes] $reader:ident $unit:ident $json:expr) => { $json.0 };
+    (write [bytes] $known:ident $bits:expr) => { Number($bits / 8) };
 
     (type [md5]) => { Bytes };
     (read [md5] $reader:ident $unit:ident $json:expr) => {
@@ -79,6 +109,10 @@ macro_rules! kind {
     (may_read [type] $reader:ident $unit:ident $json:expr) => { $reader.maybe_type($unit, $json.as_ref())? };
     (write [type] $known:ident $value:expr) => { $known.type_ref($value) };
 
+    (type [optional type]) => { Option<Ref<'a>> };
+    (read [optional type] $reader:ident $unit:ident $json:expr) => { $reader.maybe_type($unit, $json.as_ref())? };
+    (write [optional type] $known:ident $value:expr) => { $value.map(|ty| $known.type_ref(ty)) };
+
     (type [types]) => { Vec<Ref<'a>> };
     (read [types] $reader:ident $unit:ident $json:expr) => {
         &$json.iter().map(|ty| $reader.ty($unit, ty)).collect::<Result<Vec<_>>>()?
@@ -88,6 +122,30 @@ macro_rules! kind {
     (type [function]) => { Ref<'a> };
     (read [function] $reader:ident $unit:ident $json:expr) => { $reader.names.functions.find($unit, &$json)? };
     (write [function] $known:ident $value:expr) => { $known.function_ref($value) };
+
+    (type [scoped function]) => { Ref<'a> };
+    (read [scoped function] $reader:ident $unit:ident $json:expr) => { $reader.function(&$json)?.0 };
+    (write [scoped function] $known:ident $value:expr) => { $known.function_ref($value) };
+
+    (type [scope]) => { Ref<'a> };
+    (read [scope] $reader:ident $unit:ident $json:expr) => { $reader.scope(&$json)? };
+    (write [scope] $known:ident $value:expr) => { $known.scope_ref($value) };
+
+    (type [file]) => { Ref<'a> };
+    (read [file] $reader:ident $unit:ident $json:expr) => { $reader.file($unit, &$json)? };
+    (write [file] $known:ident $value:expr) => { $known.file_ref($value) };
+
+    (type [procedure]) => { Ref<'a> };
+    (read [procedure] $reader:ident $unit:ident $json:expr) => { $reader.names.procedures.find((), &$json)? };
+    (write [procedure] $known:ident $value:expr) => { $known.procedure_ref($value) };
+
+    (type [symbol]) => { Text<'a> };
+    (read [symbol] $reader:ident $unit:ident $json:expr) => { $reader.builder.symbol(&$json) };
+    (write [symbol] $known:ident $value:expr) => { $known.text($value.0) };
+
+    (type [symbol_name]) => { Text<'a> };
+    (read [symbol_name] $reader:ident $unit:ident $json:expr) => { &*$json };
+    (write [symbol_name] $known:ident $value:expr) => { $known.text($value.0) };
 
     (type [variable]) => { Ref<'a> };
     (read [variable] $reader:ident $unit:ident $json:expr) => { $reader.names.variables.find((), &$json)? };
@@ -100,6 +158,20 @@ macro_rules! kind {
     (type [val]) => { Val<'a> };
     (read [val] $reader:ident $unit:ident $json:expr) => { $reader.number($unit, &$json)? };
     (write [val] $known:ident $value:expr) => { Later::Model(NumberAt(Place { known: $known, loc: $value })) };
+
+    (type [expression]) => { Later<'a, ExpressionAt<'a>> };
+    (read [expression] $reader:ident $unit:ident $json:expr) => { $reader.expression($unit, &$json)? };
+    (write [expression] $known:ident $value:expr) => { Later::Model(ExpressionAt(Place { known: $known, loc: $value })) };
+
+    (type [member]) => { statement::Discriminant<'a> };
+    (read [member] $reader:ident $unit:ident $json:expr) => { $json.read($reader, $unit)? };
+    (write [member] $known:ident $value:expr) => { statement::Discriminant::write($known, &$value) };
+
+    (type [pack]) => { Vec<Packed<'a>> };
+    (read [pack] $reader:ident $unit:ident $json:expr) => {
+        $json.iter().map(|json| json.read($reader, $unit)).collect::<Result<Vec<_>>>()?
+    };
+    (write [pack] $known:ident $value:expr) => { $value.iter().map(|value| Packed::write($known, value)).collect() };
 
     (type [by $type:ty]) => { $type };
     (type [own $type:ty]) => { $type };
@@ -258,4 +330,101 @@ macro_rules! plain_types { ({
     }
 } }
 
-pub(super) use {call, facts, kind, plain_types, set, to_json};
+/// The type of a choice: an object whose key selects the alternative, with an operand or a list of several; or the key
+/// alone.
+macro_rules! choice { (
+    $(#[$doc:meta])*
+    $name:ident $text:literal { $($variant:ident $key:literal $(($($operand:ty),*))?;)* }
+) => {
+    $(#[$doc])*
+    #[derive(Debug, Serialize, Deserialize)]
+    #[serde(remote = "Self", rename = $text, bound(deserialize = "'de: 'a"))]
+    pub(super) enum $name<'a> { $(
+        #[serde(rename = $key)]
+        $variant $(($($operand),*))?,
+    )* }
+    shaped! { $name<'a> }
+
+    impl<'a> HasSchema for $name<'a> {
+        fn schema(to: &mut Schemas) -> Value {
+            to.named(stringify!($name), |to| schema::choice([
+                $(($key, [$($(<$operand>::schema(to)),*)?].into())),*
+            ]))
+        }
+    }
+} }
+
+/// Choices between the keys of an object of its own, each with the value of the model and that for the builder.
+macro_rules! choices { ($(
+    $(#[$doc:meta])*
+    $name:ident $text:literal, |$reader:ident, $unit:ident $(, $extra:ident: $extra_type:ty)*| $model:ty => $made:ty {
+        $($variant:ident $key:literal $(($($operand:ident: $kind:tt),*))?: $pattern:pat => $make:expr;)*
+    }
+)*) => { $(
+    choice! { $(#[$doc])* $name $text { $($variant $key $(($(kind!(type $kind)),*))?;)* } }
+
+    impl<'a> $name<'a> {
+        /// Makes the value for the builder.
+        pub fn read<'s>(
+            &'s self,
+            $reader: &mut Reader<'a>,
+            $unit: UnitId,
+            $($extra: $extra_type,)*
+        ) -> Result<$made> {
+            Ok(match self { $(
+                Self::$variant $(($($operand),*))? => {
+                    $($(let $operand = kind!(read $kind $reader $unit (*$operand));)*)?
+                    $make
+                }
+            )* })
+        }
+
+        /// Converts a value of the model to JSON.
+        pub fn write(known: &'a Known<'a>, value: &'a $model) -> Self {
+            match value { $($pattern => Self::$variant $(($(kind!(write $kind known (*$operand))),*))?,)* }
+        }
+    }
+)* } }
+
+/// Choices between keys of an object that has further ones: each alternative has required keys, optional ones after a
+/// semicolon, the value of the model, and that for the builder.
+macro_rules! alternatives { ($(
+    $object:ident, |$reader:ident, $unit:ident $(, $extra:ident: $extra_type:ty)*| $model:ty => $made:ty,
+        $error:literal {
+        $({ $($key:ident: $kind:tt),* $(; $may:ident: $may_kind:tt)? } $pattern:pat => $make:expr;)*
+    }
+)*) => { $(
+    impl<'a> $object<'a> {
+        /// Takes the keys of the alternative, and makes the value for the builder.
+        #[allow(unused, reason = "not every object has keys of each kind")]
+        pub fn choose<'s>(
+            &mut self,
+            $reader: &mut Reader<'a>,
+            $unit: UnitId,
+            $($extra: $extra_type,)*
+        ) -> Result<$made> {
+            let present = 0 $($(+ usize::from(self.$key.is_some()))* $(+ usize::from(self.$may.is_some()))?)*;
+            $(
+                let of_this = 0 $(+ usize::from(self.$key.is_some()))* $(+ usize::from(self.$may.is_some()))?;
+                if of_this == present $(&& let Some(mut $key) = self.$key.take())* {
+                    $(let $key = kind!(read $kind $reader $unit $key);)*
+                    $(let $may = kind!(may_read $may_kind $reader $unit self.$may.take());)?
+                    return Ok($make);
+                }
+            )*
+            Err(Error::bad_argument($error))
+        }
+
+        /// Sets the keys of a value of the model.
+        #[allow(unused, reason = "a number needs no names")]
+        pub fn chosen(mut self, known: &'a Known<'a>, value: &'a $model) -> Self {
+            match value { $($pattern => {
+                $(self.$key = Some(kind!(write $kind known (*$key)));)*
+                $(self.$may = kind!(may $may_kind known (*$may));)?
+            })* }
+            self
+        }
+    }
+)* } }
+
+pub(super) use {alternatives, call, choice, choices, facts, kind, plain_types, set, to_json};
