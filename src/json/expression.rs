@@ -10,10 +10,10 @@ use crate::model::{ExprId, UnitId};
 use crate::op::{self, Dialect, Encoding, Expr, FixupKind, Slot};
 
 /// Makes the module's expression for one of a description.
-pub(super) fn read<'a>(reader: &mut Reader<'a>, unit: UnitId, said: Expression<'a>) -> Result<ExprId> {
-    let (bytes, text) = match (said.bytes, said.text, said.dialect) {
+pub(super) fn read<'a>(reader: &mut Reader<'a>, unit: UnitId, json: Expression<'a>) -> Result<ExprId> {
+    let (bytes, text) = match (json.bytes, json.text, json.dialect) {
         (Some(Bytes(bytes)), None, None) => (bytes, None),
-        (None, Some(text), dialect) if said.fixups.is_none() => (Vec::new(), Some((text, dialect))),
+        (None, Some(text), dialect) if json.fixups.is_none() => (Vec::new(), Some((text, dialect))),
         _ => {
             let what =
                 "an expression is `bytes`, with or without `fixups`, or `text`, with or without a `dialect`";
@@ -29,7 +29,7 @@ pub(super) fn read<'a>(reader: &mut Reader<'a>, unit: UnitId, said: Expression<'
         return reader.builder.expr(expr, &[]);
     }
     let (mut fixups, mut entities) = (Vec::new(), Vec::new());
-    for fixup in said.fixups.unwrap_or_default() {
+    for fixup in json.fixups.unwrap_or_default() {
         let kind = match fixup.kind {
             Filled::Entry(bytes) => FixupKind::Entry { bytes },
             Filled::Type(bytes) => FixupKind::Type { bytes },
@@ -55,8 +55,8 @@ pub(super) fn write<'m>(known: &'m Known<'m>, id: ExprId) -> Expression<'m> {
         let entity = EntityRef::write(known, &entities[fixup.slot.0 as usize]);
         Fixup::new(fixup.offset, kind, entity)
     });
-    let mut said = Expression::new();
-    said.bytes = Some(Bytes(expr.bytes().to_vec()));
-    said.fixups = Some(fixups.collect::<Vec<_>>()).filter(|fixups| !fixups.is_empty());
-    said
+    let mut json = Expression::new();
+    json.bytes = Some(Bytes(expr.bytes().to_vec()));
+    json.fixups = Some(fixups.collect::<Vec<_>>()).filter(|fixups| !fixups.is_empty());
+    json
 }

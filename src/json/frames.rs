@@ -69,13 +69,13 @@ impl<'a> Element<'a> for Rules {
             Named::Text(text) if **text == *CFA => None,
             name => Some(reader.register(name).map_err(|error| reader.fail(error))?),
         };
-        let said = reader.builder.frame(self.function).and_then(|mut frame| match reg {
+        let result = reader.builder.frame(self.function).and_then(|mut frame| match reg {
             None => frame.cfa(start..last, loc).map(drop),
             Some(reg) => frame.saved(start..last, reg, loc).map(drop),
         });
         let column = reg.map_or(Column::Cfa, Column::Register);
         let sought = |blame: &Blame| *blame == Blame::Rule(self.function, column, start..last);
-        said.and_then(|()| reader.seek(sought)).map_err(|error| reader.fail(error))
+        result.and_then(|()| reader.seek(sought)).map_err(|error| reader.fail(error))
     }
 }
 
@@ -98,12 +98,12 @@ impl<'a> Element<'a> for Slots {
             end(json, 5, SLOT)?;
         }
         let reg = reader.register(&name).map_err(|error| reader.fail(error))?;
-        let said = reader
+        let result = reader
             .builder
             .frame(self.function)
             .and_then(|mut frame| frame.saved_to_scratch(start..last, reg, slot, mask).map(drop));
         let sought = |blame: &Blame| *blame == Blame::Rule(self.function, Column::Register(reg), start..last);
-        said.and_then(|()| reader.seek(sought)).map_err(|error| reader.fail(error))
+        result.and_then(|()| reader.seek(sought)).map_err(|error| reader.fail(error))
     }
 }
 
