@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::ids::Known;
-use super::kinds::{alternatives, choice, choices, kind};
+use super::kinds::kind;
 use super::later::Later;
 use super::loc::{ExpressionAt, NumberAt, Place};
 use super::read::Reader;
@@ -19,6 +19,103 @@ use crate::model::{
     self, Accessibility, Address, BaseOffset, Count, Discriminant, Entity, FunctionId, Imported, Macro,
     TypeId, UnitId, VariantPartId,
 };
+
+/// The type of a choice: an object whose key selects the alternative, with an operand or a list of several; or the key
+/// alone.
+macro_rules! choice { (
+    $(#[$doc:meta])*
+    $name:ident $text:literal { $($variant:ident $key:literal $(($($operand:ty),*))?;)* }
+) => {
+    $(#[$doc])*
+    #[derive(Debug, Serialize, Deserialize)]
+    #[serde(remote = "Self", rename = $text, bound(deserialize = "'de: 'a"))]
+    pub(super) enum $name<'a> { $(
+        #[serde(rename = $key)]
+        $variant $(($($operand),*))?,
+    )* }
+    shaped! { $name<'a> }
+
+    impl<'a> HasSchema for $name<'a> {
+        fn schema(to: &mut Schemas) -> Value {
+            to.named(stringify!($name), |to| schema::choice([
+                $(($key, [$($(<$operand>::schema(to)),*)?].into())),*
+            ]))
+        }
+    }
+} }
+
+/// Choices between the keys of an object of its own, each with the value of the model and that for the builder.
+macro_rules! choices { ($(
+    $(#[$doc:meta])*
+    $name:ident $text:literal, |$reader:ident, $unit:ident $(, $extra:ident: $extra_type:ty)*| $model:ty => $made:ty {
+        $($variant:ident $key:literal $(($($operand:ident: $kind:tt),*))?: $pattern:pat => $make:expr;)*
+    }
+)*) => { $(
+    choice! { $(#[$doc])* $name $text { $($variant $key $(($(kind!(type $kind)),*))?;)* } }
+
+    impl<'a> $name<'a> {
+        /// Makes the value for the builder.
+        pub fn read<'s>(
+            &'s self,
+            $reader: &mut Reader<'a>,
+            $unit: UnitId,
+            $($extra: $extra_type,)*
+        ) -> Result<$made> {
+            Ok(match self { $(
+                Self::$variant $(($($operand),*))? => {
+                    $($(let $operand = kind!(read $kind $reader $unit (*$operand));)*)?
+                    $make
+                }
+            )* })
+        }
+
+        /// Converts a value of the model to JSON.
+        pub fn write(known: &'a Known<'a>, value: &'a $model) -> Self {
+            match value { $($pattern => Self::$variant $(($(kind!(write $kind known (*$operand))),*))?,)* }
+        }
+    }
+)* } }
+
+/// Choices between keys of an object that has further ones: each alternative has required keys, optional ones after a
+/// semicolon, the value of the model, and that for the builder.
+macro_rules! alternatives { ($(
+    $object:ident, |$reader:ident, $unit:ident $(, $extra:ident: $extra_type:ty)*| $model:ty => $made:ty,
+        $error:literal {
+        $({ $($key:ident: $kind:tt),* $(; $may:ident: $may_kind:tt)? } $pattern:pat => $make:expr;)*
+    }
+)*) => { $(
+    impl<'a> $object<'a> {
+        /// Takes the keys of the alternative, and makes the value for the builder.
+        #[allow(unused, reason = "not every object has keys of each kind")]
+        pub fn choose<'s>(
+            &mut self,
+            $reader: &mut Reader<'a>,
+            $unit: UnitId,
+            $($extra: $extra_type,)*
+        ) -> Result<$made> {
+            let present = 0 $($(+ usize::from(self.$key.is_some()))* $(+ usize::from(self.$may.is_some()))?)*;
+            $(
+                let of_this = 0 $(+ usize::from(self.$key.is_some()))* $(+ usize::from(self.$may.is_some()))?;
+                if of_this == present $(&& let Some(mut $key) = self.$key.take())* {
+                    $(let $key = kind!(read $kind $reader $unit $key);)*
+                    $(let $may = kind!(may_read $may_kind $reader $unit self.$may.take());)?
+                    return Ok($make);
+                }
+            )*
+            Err(Error::bad_argument($error))
+        }
+
+        /// Sets the keys of a value of the model.
+        #[allow(unused, reason = "a number needs no names")]
+        pub fn chosen(mut self, known: &'a Known<'a>, value: &'a $model) -> Self {
+            match value { $($pattern => {
+                $(self.$key = Some(kind!(write $kind known (*$key)));)*
+                $(self.$may = kind!(may $may_kind known (*$may));)?
+            })* }
+            self
+        }
+    }
+)* } }
 
 choices! {
     /// Argument of a template parameter.
