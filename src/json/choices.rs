@@ -79,7 +79,7 @@ macro_rules! choices { ($(
 /// Choices between keys of an object that has further ones: each alternative has required keys, optional ones after a
 /// semicolon, the value of the model, and that for the builder.
 macro_rules! alternatives { ($(
-    $object:ident, |$reader:ident, $unit:ident $(, $extra:ident: $extra_type:ty)*| $model:ty => $made:ty,
+    $object:ident $(<$life:lifetime>)?, |$reader:ident, $unit:ident $(, $extra:ident: $extra_type:ty)*| $model:ty => $made:ty,
         $error:literal {
         $({ $($key:ident: $kind:tt),* $(; $may:ident: $may_kind:tt)? } $pattern:pat => $make:expr;)*
     }
@@ -87,7 +87,7 @@ macro_rules! alternatives { ($(
     impl<'a> $object<'a> {
         /// Takes the keys of the alternative, and makes the value for the builder.
         #[allow(unused, reason = "not every object has keys of each kind")]
-        pub fn choose<'s>(
+        pub fn choose $(<$life>)? (
             &mut self,
             $reader: &mut Reader<'a>,
             $unit: UnitId,
@@ -190,7 +190,7 @@ alternatives! {
             reader.builder.virtual_base(of, ty, r#virtual, accessibility)?;
         };
     }
-    MemberFacts, |reader, unit, name: &'s str, ty: TypeId| model::Member => DataMember<'s>,
+    MemberFacts<'s>, |reader, unit, name: &'s str, ty: TypeId| model::Member => DataMember<'s>,
         "a member has an `offset`, or is a bit field with `offset_bits` and `bits`" {
         { offset: [bytes] } model::Member { offset_bits: offset, bits: None, .. } => DataMember::new(name, ty, offset);
         { offset_bits: [long], bits: [long] } model::Member { offset_bits, bits: Some(bits), .. } => {
