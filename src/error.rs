@@ -150,6 +150,13 @@ pub enum ErrorKind {
     AlreadyPresent(String),
     /// The fields of the consumer contradict each other, or the target.
     InvalidConsumer(String),
+    /// The facts of a target contradict each other.
+    InvalidTarget {
+        /// Name of the target.
+        name: String,
+        /// The rule, and the offending value.
+        what: String,
+    },
     /// The object is for another target.
     WrongTarget(String),
     /// The text does not follow the grammar.
@@ -581,6 +588,7 @@ impl fmt::Display for ErrorKind {
                 write!(f, "unknown operation {code:#04x}, sub-operation {sub:#x}")
             }
             Self::UnknownOperation { code, sub: None } => write!(f, "unknown operation {code:#04x}"),
+            Self::InvalidTarget { name, what } => write!(f, "target `{name}`: {what}"),
             Self::BadArgument(what)
             | Self::Malformed(what)
             | Self::Unsupported(what)

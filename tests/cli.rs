@@ -501,8 +501,8 @@ fn files_of_split_units_are_named_after_the_object() {
         let ran = run(&["emit", json, "--for", "dwarf5", "--split-dwarf", "-o", &folder.path(out)]);
         assert_eq!(ran.code, if taken.is_some() { 2 } else { 0 }, "{out}: {}", ran.errors);
         if let Some(taken) = taken {
-            let said = format!("{taken} would be written over by the file of a split unit\n");
-            assert!(ran.errors.ends_with(&said), "{}", ran.errors);
+            let message = format!("{taken} would be written over by the file of a split unit\n");
+            assert!(ran.errors.ends_with(&message), "{}", ran.errors);
         }
     }
     for file in ["out", "out-a.dwo", "x.o", "x-a.dwo"] {

@@ -242,10 +242,10 @@ fn others_read_the_same() {
         // `readelf` decodes the hashes of a big-endian index in the byte order of the host: skip these.
         let wanted = if target.is_big_endian() { "-wilmrsoLRO" } else { "-w" };
         if let Some(ran) = READELF.run(&["-W".as_ref(), wanted.as_ref(), path.as_os_str()]) {
-            let said = ran.clean();
+            let output = ran.clean();
             let is_bad =
                 |line: &&str| ["arning", "User defined", "rror:"].iter().any(|bad| line.contains(bad));
-            assert_eq!(said.lines().find(is_bad), None, "{name}");
+            assert_eq!(output.lines().find(is_bad), None, "{name}");
         }
     }
 }

@@ -58,8 +58,8 @@ const BIAS: u64 = 0x1234_0000;
 /// Address of `answer` in gdb, with the program loaded at the bias.
 fn asked(program: &std::path::Path) -> Option<u64> {
     let symbols = format!("symbol-file -o {BIAS:#x} {}", program.display());
-    let said = GDB.run(&["-nx", "-q", "-batch", "-ex", &symbols, "-ex", "output &answer"])?;
-    let found = said.out.split("(int *) 0x").nth(1).unwrap_or_else(|| panic!("{said}"));
+    let output = GDB.run(&["-nx", "-q", "-batch", "-ex", &symbols, "-ex", "output &answer"])?;
+    let found = output.out.split("(int *) 0x").nth(1).unwrap_or_else(|| panic!("{output}"));
     let digits = found.split_whitespace().next().unwrap_or_default();
     Some(u64::from_str_radix(digits, 16).expect("an address"))
 }
@@ -138,7 +138,7 @@ fn linked_files_are_checked_where_they_are_loaded() {
     for version in [4, 5] {
         let mut consumer = Consumer::dwarf5();
         consumer.version = version;
-        let written = lower(&module, &consumer, Policy::Strict).expect("it can be said");
+        let written = lower(&module, &consumer, Policy::Strict).expect("the consumer can encode it");
         let object = new_object(module.target(), &code, &written.sections).expect("an object");
         let input = folder.file("a.o", &object);
         for (kind, is_fixed) in

@@ -70,9 +70,9 @@ fn function(m: &mut Builder) -> Result<eitri::model::FunctionId> {
 #[test]
 fn errors_name_their_place() {
     let mut wrong = Vec::new();
-    for (index, (said, expected)) in ROWS.iter().enumerate() {
+    for (index, (describe, expected)) in ROWS.iter().enumerate() {
         let error =
-            said(&mut Builder::new(Target::x86_64())).map_or_else(|e| e.to_string(), |()| "none".into());
+            describe(&mut Builder::new(Target::x86_64())).map_or_else(|e| e.to_string(), |()| "none".into());
         if error != *expected {
             wrong.push(format!("row {index}:\n  expected {expected}\n  found    {error}"));
         }

@@ -334,7 +334,7 @@ fn targets_that_contradict_themselves_are_refused() {
         change(&mut target);
         let error = target.build().unwrap_err();
         assert_eq!(error.to_string(), format!("target `toy`: {expected}"));
-        assert!(matches!(error.kind(), ErrorKind::BadArgument(_)), "{error}");
+        assert!(matches!(error.kind(), ErrorKind::InvalidTarget { .. }), "{error}");
     }
     for lanes in [0, 65] {
         let error = Target::builder("x", lanes).build().unwrap_err().to_string();

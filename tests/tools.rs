@@ -73,15 +73,15 @@ fn without_a_program(ci: Option<&str>) -> (bool, String, String) {
     test.args(["--exact", "needs_a_program", "--nocapture"]).env(NEEDED, "1").env("EITRI_SKIPPED", &skipped);
     test.env_remove("CI").envs(ci.map(|value| ("CI", value)));
     let ran = test.output().expect("the test runs");
-    let said = String::from_utf8_lossy(&[ran.stdout, ran.stderr].concat()).into_owned();
-    (ran.status.success(), said, std::fs::read_to_string(skipped).expect("the record"))
+    let output = String::from_utf8_lossy(&[ran.stdout, ran.stderr].concat()).into_owned();
+    (ran.status.success(), output, std::fs::read_to_string(skipped).expect("the record"))
 }
 
 #[test]
 fn what_is_skipped_is_recorded() {
     for ci in [None, Some("false"), Some("")] {
-        let (passed, said, recorded) = without_a_program(ci);
-        assert!(passed && said.contains("skipped: needs_a_program: eitri-is-not-installed"), "{said}");
+        let (passed, output, recorded) = without_a_program(ci);
+        assert!(passed && output.contains("skipped: needs_a_program: eitri-is-not-installed"), "{output}");
         let expected = "needs_a_program: eitri-is-not-installed is not installed (Debian package none)\n";
         assert_eq!(recorded, expected, "what was skipped is not recorded");
     }
@@ -89,7 +89,7 @@ fn what_is_skipped_is_recorded() {
 
 #[test]
 fn with_ci_what_does_not_run_is_a_failure() {
-    let (passed, said, recorded) = without_a_program(Some("true"));
+    let (passed, output, recorded) = without_a_program(Some("true"));
     assert!(!passed, "with CI=true the test is green without having run");
-    assert!(said.contains("eitri-is-not-installed is not installed") && recorded.is_empty(), "{said}");
+    assert!(output.contains("eitri-is-not-installed is not installed") && recorded.is_empty(), "{output}");
 }

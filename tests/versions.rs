@@ -37,7 +37,7 @@ fn entry<T>(
     (tag, name): (DwTag, &str),
     look: impl Fn(&gimli::DebuggingInformationEntry<Slice<'_>>) -> T,
 ) -> T {
-    let lowered = lower(module, consumer, Policy::Strict).expect("everything can be said");
+    let lowered = lower(module, consumer, Policy::Strict).expect("the consumer can encode everything");
     let linked = common::link(&lowered.sections, module.target(), |_| 0x1000);
     let dwarf = common::reader(&linked);
     let unit = dwarf.unit(dwarf.units().next().expect("reads").expect("a unit")).expect("reads");

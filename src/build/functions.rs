@@ -163,17 +163,6 @@ impl FunctionBuilder<'_> {
         Ok(self)
     }
 
-    /// Sets the file and line of the declaration. Lines count from 1.
-    pub fn declared(&mut self, file: FileId, line: u32) -> &mut Self {
-        self.declared_at(SourceLine { file, line, column: 0 })
-    }
-
-    /// Sets the file, line and column of the declaration.
-    pub fn declared_at(&mut self, line: SourceLine) -> &mut Self {
-        self.data().line = Some(line);
-        self
-    }
-
     /// Sets the line at which the body begins, counted from 1, in the file of the [declaration](Self::declared). DWARF
     /// encodes it in the rows of the line table.
     pub fn body_line(&mut self, line: u32) -> &mut Self {

@@ -306,9 +306,9 @@ pub(super) fn check_in(
             Node::ReadRegister(reg) | Node::EntryRegister(reg) => {
                 let register = register(module, reg)?;
                 if register.is_vector() {
-                    return Err(which_lane(target, HELD, reg, register.lane_bits().into()));
+                    return Err(which_lane(target, REGISTER_VALUE, reg, register.lane_bits().into()));
                 }
-                number(HELD, register.bits)?;
+                number(REGISTER_VALUE, register.bits)?;
                 continue;
             }
             _ => continue,
@@ -336,7 +336,7 @@ fn last_constants(mut numbers: Nodes<'_>, rest: usize) -> Option<(u64, u64)> {
 }
 
 /// Description for [`number`] of a register's value.
-const HELD: &str = "the number read from a register";
+const REGISTER_VALUE: &str = "the number read from a register";
 
 /// Maximum number of levels of nodes in a location: its users recurse once per level.
 pub(crate) const MAX_LEVELS: usize = 128;

@@ -1,5 +1,5 @@
 //! Methods of builders for plain properties, by the [table](crate::model::entities). A row with `by` has a hand-written
-//! method.
+//! method, other than the line of a declaration.
 
 /// The methods of a builder: of one that has `data` and, for texts, `text`, `(self)`; of one with a `member`, which the
 /// methods return changed, `(value)`.
@@ -20,6 +20,32 @@ macro_rules! methods { (
 } }
 
 macro_rules! method {
+    ($doc:literal [line] declared (value): line by declared_at) => {
+        /// Sets the file and line of the declaration. Lines count from 1.
+        #[must_use]
+        pub fn declared(self, file: FileId, line: u32) -> Self {
+            self.declared_at(SourceLine { file, line, column: 0 })
+        }
+
+        /// Sets the file, line and column of the declaration.
+        #[must_use]
+        pub fn declared_at(mut self, line: SourceLine) -> Self {
+            self.member.line = Some(line);
+            self
+        }
+    };
+    ($doc:literal [line] declared (self): line by declared_at) => {
+        /// Sets the file and line of the declaration. Lines count from 1.
+        pub fn declared(&mut self, file: FileId, line: u32) -> &mut Self {
+            self.declared_at(SourceLine { file, line, column: 0 })
+        }
+
+        /// Sets the file, line and column of the declaration.
+        pub fn declared_at(&mut self, line: SourceLine) -> &mut Self {
+            self.data().line = Some(line);
+            self
+        }
+    };
     ($doc:literal $kind:tt $key:ident $how:tt: $field:ident by $method:ident) => {};
     ($doc:literal [flag] $key:ident (value): $field:ident) => {
         #[doc = $doc]

@@ -205,17 +205,6 @@ impl VariableBuilder<'_> {
         self.id
     }
 
-    /// Sets the file and line of the declaration. Lines count from 1.
-    pub fn declared(&mut self, file: FileId, line: u32) -> &mut Self {
-        self.declared_at(SourceLine { file, line, column: 0 })
-    }
-
-    /// Sets the file, line and column of the declaration.
-    pub fn declared_at(&mut self, line: SourceLine) -> &mut Self {
-        self.data().line = Some(line);
-        self
-    }
-
     /// Sets the variable's constant value, lowest byte first, in place of a location: the variable was optimized away.
     /// DWARF 5 section 4.1, item 10.
     ///

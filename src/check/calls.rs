@@ -22,7 +22,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         let at = self.described.at(Entity::Call(id));
         let Some(function) = module.function_of(call.scope) else { return };
         let pc = call.pc.or(call.return_pc).unwrap_or(0);
-        let said = |loc, is_number| DescribedLocation { function: Some(function), pc, loc, is_number };
+        let described = |loc, is_number| DescribedLocation { function: Some(function), pc, loc, is_number };
         let is_omitted = |subject, property| self.omitted.count(subject, property) > 0;
         for (property, name, loc) in [
             (Property::Target, words.target, call.target),
@@ -30,7 +30,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         ] {
             let Some(loc) = loc else { continue };
             if entry.attr(name).is_some() || !is_omitted(Subject::Call(id), property) {
-                self.compare_attribute(said(loc, true), entry, name, &at);
+                self.compare_attribute(described(loc, true), entry, name, &at);
             }
         }
         let mut found = entry.children().peekable();
@@ -39,7 +39,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
             arguments.filter(|&(index, _)| !is_omitted(Subject::Argument(id, index), Property::Entity))
         {
             let difference = match found.peek() {
-                Some(&one) => self.argument(argument, one, &said, &at).err(),
+                Some(&one) => self.argument(argument, one, &described, &at).err(),
                 None => Some((Kind::MissingEntry, "an argument of a call".into(), "none".into())),
             };
             match difference {
@@ -61,7 +61,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         &mut self,
         argument: &Argument,
         entry: Entry<'a, 'o>,
-        said: &dyn Fn(LocId, bool) -> DescribedLocation,
+        described: &dyn Fn(LocId, bool) -> DescribedLocation,
         at: &At,
     ) -> Result<(), Difference> {
         let words = self.described.calls();
@@ -86,8 +86,10 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         let mut unproven = Vec::new();
         for (name, loc, is_number) in locations {
             let Some((name, loc)) = name.zip(loc) else { continue };
-            unproven
-                .push((self.same_expression(said(loc, is_number), entry, name, &Asked::default())?, name));
+            unproven.push((
+                self.same_expression(described(loc, is_number), entry, name, &Asked::default())?,
+                name,
+            ));
         }
         for (obstacle, name) in unproven {
             self.unproven(obstacle, format!("{} of an argument", name.describe()), at);

@@ -44,8 +44,8 @@ describe! {
         VariantValues::One(value) => value.to_string(),
         VariantValues::Range(first, last) => format!("{first} to {last}"),
     };
-    Encoding: |said| {
-        let Encoding { address_bytes, offset_bytes, version, .. } = said;
+    Encoding: |encoding| {
+        let Encoding { address_bytes, offset_bytes, version, .. } = encoding;
         format!("DWARF {version} with addresses of {address_bytes} and offsets of {offset_bytes}", address_bytes = Count(*address_bytes, "byte"))
     };
     Entry<'_, '_>: |entry| {

@@ -41,8 +41,8 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         ] {
             let Some(loc) = loc else { continue };
             if entry.has(name) || self.omitted.count(Subject::Function(id), property) == 0 {
-                let said = DescribedLocation { function: Some(id), pc: 0, loc, is_number: false };
-                self.compare_in_function(said, entry, name, &at);
+                let described = DescribedLocation { function: Some(id), pc: 0, loc, is_number: false };
+                self.compare_in_function(described, entry, name, &at);
             }
         }
     }
@@ -50,21 +50,21 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
     /// Compares an attribute whose location holds at all pcs of a function.
     pub(super) fn compare_in_function(
         &mut self,
-        said: DescribedLocation,
+        described: DescribedLocation,
         entry: Entry<'a, 'o>,
         attribute: gimli::DwAt,
         at: &At,
     ) {
-        let start = said.function.and_then(|function| self.described.address(function)).unwrap_or(0);
-        let size = said.function.map_or(1, |function| self.module.function(function).bytes);
+        let start = described.function.and_then(|function| self.described.address(function)).unwrap_or(0);
+        let size = described.function.map_or(1, |function| self.module.function(function).bytes);
         let asked = Asked::default();
-        let (mut pcs, mut unproven) = (Pcs::only(said.pc, size), None);
+        let (mut pcs, mut unproven) = (Pcs::only(described.pc, size), None);
         while let Some(pc) = pcs.next() {
-            match self.same_expression(DescribedLocation { pc, ..said }, entry, attribute, &asked) {
+            match self.same_expression(DescribedLocation { pc, ..described }, entry, attribute, &asked) {
                 Ok(obstacle) => unproven = unproven.or(obstacle),
                 Err((kind, expected, found)) => {
                     // A difference at the first pc is reported for the whole function.
-                    let pcs = (pc != said.pc).then(|| pc..pc + 1);
+                    let pcs = (pc != described.pc).then(|| pc..pc + 1);
                     let at = At { pcs, ..at.clone() };
                     return self.report.find(kind, at, format!("{} {expected}", attribute.describe()), found);
                 }
@@ -83,12 +83,12 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
     /// Compares an attribute with its described location.
     pub(super) fn compare_attribute(
         &mut self,
-        said: DescribedLocation,
+        described: DescribedLocation,
         entry: Entry<'a, 'o>,
         attribute: gimli::DwAt,
         at: &At,
     ) {
-        match self.same_expression(said, entry, attribute, &Asked::default()) {
+        match self.same_expression(described, entry, attribute, &Asked::default()) {
             Ok(obstacle) => self.unproven(obstacle, attribute.describe(), at),
             Err((kind, expected, found)) => {
                 self.report.find(kind, at.clone(), format!("{} {expected}", attribute.describe()), found);
@@ -101,7 +101,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
     /// them.
     pub(super) fn same_expression(
         &mut self,
-        said: DescribedLocation,
+        described: DescribedLocation,
         entry: Entry<'a, 'o>,
         attribute: gimli::DwAt,
         asked: &Asked,
@@ -116,13 +116,13 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
                 return Err((Kind::Evaluation, "an expression of DWARF 5".into(), problem));
             }
         }
-        let start = said.function.and_then(|function| self.described.address(function));
+        let start = described.function.and_then(|function| self.described.address(function));
         asked.clear();
         let (mut unproven, mut is_proven) = (None, false);
-        for witness in witnesses(&lanes(&self.module.target), said.pc, start, asked) {
-            let obstacle = match said.is_number {
-                true => self.same_number(said, entry, expr, witness, asked)?,
-                false => self.same_place(said, entry, expr, witness, asked)?,
+        for witness in witnesses(&lanes(&self.module.target), described.pc, start, asked) {
+            let obstacle = match described.is_number {
+                true => self.same_number(described, entry, expr, witness, asked)?,
+                false => self.same_place(described, entry, expr, witness, asked)?,
             };
             match obstacle {
                 None => {
@@ -138,14 +138,14 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
 
     fn same_number(
         &mut self,
-        said: DescribedLocation,
+        described: DescribedLocation,
         entry: Entry<'a, 'o>,
         expr: &[u8],
         witness: Witness,
         asked: &Asked,
     ) -> Result<Option<Obstacle>, Difference> {
         let bits = u64::from(self.module.target.address_bytes()) * 8;
-        let expected = match self.meant(said, bits, witness, asked) {
+        let expected = match self.meant(described, bits, witness, asked) {
             Ok(Ok(expected)) => expected,
             Ok(Err(obstacle)) => return Ok(Some(obstacle)),
             Err(why) => return self.unreadable_too(entry, expr, witness, asked, eval::Kind::Value, &why),
@@ -164,7 +164,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
 
     fn same_place(
         &mut self,
-        said: DescribedLocation,
+        described: DescribedLocation,
         entry: Entry<'a, 'o>,
         expr: &[u8],
         witness: Witness,
@@ -172,7 +172,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
     ) -> Result<Option<Obstacle>, Difference> {
         // A location without a size is compared at the first of these sizes at which it has a meaning.
         for bits in SIZES {
-            let expected = match self.meant(said, bits, witness, asked) {
+            let expected = match self.meant(described, bits, witness, asked) {
                 Ok(Ok(expected)) => expected,
                 Ok(Err(Obstacle::Outside)) => continue,
                 Ok(Err(obstacle)) => return Ok(Some(obstacle)),
@@ -198,14 +198,14 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
     /// Returns the meaning of a described location, or the obstacle to its comparison.
     pub(super) fn meant(
         &self,
-        said: DescribedLocation,
+        described: DescribedLocation,
         bits: u64,
         witness: Witness,
         asked: &Asked,
     ) -> Result<Result<Vec<crate::model::Span>, Obstacle>, NoMeaning> {
         let symbol = |name: &str| Some(self.described.object.symbol(name)?.address);
         let contents = self.contents(witness, &symbol, asked);
-        match self.module.denote(said.function, said.loc, bits, &contents) {
+        match self.module.denote(described.function, described.loc, bits, &contents) {
             Ok(spans) => Ok(Ok(spans)),
             Err(NoMeaning::Raw) => Ok(Err(Obstacle::Raw)),
             Err(NoMeaning::Outside(_) | NoMeaning::Part(_)) => Ok(Err(Obstacle::Outside)),

@@ -174,12 +174,12 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
             !module.frame(function).is_empty()
                 && self.omitted.count(Subject::Rule(function, Column::Cfa), Property::Rule) == 0
         };
-        let mut told: Vec<_> = functions.iter().copied().filter(is_encoded).collect();
-        told.sort_by_key(|&function| module.function(function).bytes);
+        let mut encoded: Vec<_> = functions.iter().copied().filter(is_encoded).collect();
+        encoded.sort_by_key(|&function| module.function(function).bytes);
         found.sort_by_key(|fde| fde.length);
-        match (&told[..], &found[..]) {
-            (told, found) if told.len() == found.len() => {
-                for (&function, &one) in told.iter().zip(found) {
+        match (&encoded[..], &found[..]) {
+            (encoded, found) if encoded.len() == found.len() => {
+                for (&function, &one) in encoded.iter().zip(found) {
                     self.report.entries += 1;
                     let code = start..start.wrapping_add(module.function(function).bytes);
                     let found = one.start..one.start.wrapping_add(one.length);
@@ -199,15 +199,15 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
                 }
             }
             ([], _) => self.report.find(Kind::Extra, at(functions[0]), "no frame", "one"),
-            (told, []) => {
-                for &function in told {
+            (encoded, []) => {
+                for &function in encoded {
                     self.report.find(Kind::MissingEntry, at(function), "a frame", "none");
                 }
             }
             (&[function], _) => self.report.find(Kind::Frame, at(function), "one frame", "several"),
-            (told, found) => {
-                let (expected, found) = (Count(told.len(), "frame"), found.len());
-                self.report.find(Kind::Frame, at(told[0]), expected.to_string(), found.to_string());
+            (encoded, found) => {
+                let (expected, found) = (Count(encoded.len(), "frame"), found.len());
+                self.report.find(Kind::Frame, at(encoded[0]), expected.to_string(), found.to_string());
             }
         }
     }

@@ -77,16 +77,16 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
                 continue;
             }
             let list = match entry.locations(attribute) {
-                Ok(said) => List::new(said.unwrap_or_default().into_iter().map(Into::into).collect()),
+                Ok(list) => List::new(list.unwrap_or_default().into_iter().map(Into::into).collect()),
                 Err(error) => {
                     self.report.unreadable(self.described.object, &error, at.clone());
                     continue;
                 }
             };
-            let of_said = list.entries.iter().filter_map(|one| one.bounds);
-            let of_said =
-                of_said.flat_map(|(first, end)| [first, end]).map(|one| one.wrapping_sub(code.start));
-            self.ranges_of_lanes(code, &of_said.collect::<Vec<_>>());
+            let listed_bounds = list.entries.iter().filter_map(|one| one.bounds);
+            let listed_bounds =
+                listed_bounds.flat_map(|(first, end)| [first, end]).map(|one| one.wrapping_sub(code.start));
+            self.ranges_of_lanes(code, &listed_bounds.collect::<Vec<_>>());
             let mut unproven = None;
             let asked = Asked::default();
             let mut pcs = Pcs::new(bounds.iter().copied(), module.function(function).bytes);
@@ -98,9 +98,9 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
                     unproven = unproven.or(Some((Obstacle::Depth, pc)));
                     continue;
                 }
-                let said: DescribedLocation<'o> =
+                let entries: DescribedLocation<'o> =
                     list.at(code.start.wrapping_add(pc)).into_iter().cloned().collect();
-                let attribute = (&said, entry.attr(attribute));
+                let attribute = (&entries, entry.attr(attribute));
                 match self.lanes_at(code, pc, attribute, is_active, &asked) {
                     Ok(obstacle) => unproven = unproven.or(obstacle.map(|obstacle| (obstacle, pc))),
                     Err(finding) => self.report.findings.push(*finding),
@@ -129,8 +129,8 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         for attribute in
             [self.described.consumer.lane_pc, self.described.consumer.active_lane].into_iter().flatten()
         {
-            let said = entry.locations(attribute).ok().flatten().unwrap_or_default();
-            let found = said.into_iter().map(ListEntry::from).filter_map(|one| one.bounds);
+            let list = entry.locations(attribute).ok().flatten().unwrap_or_default();
+            let found = list.into_iter().map(ListEntry::from).filter_map(|one| one.bounds);
             bounds.extend(found.flat_map(|(first, end)| [first, end]).map(|one| one.wrapping_sub(start)));
         }
         bounds.extend(module.ranges(scope).iter().flat_map(|range| [range.start, range.end]));
@@ -160,7 +160,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         &mut self,
         code: Code<'a, 'o>,
         pc: u64,
-        said: Attribute<'_, 'o>,
+        list: Attribute<'_, 'o>,
         is_active: bool,
         asked: &Asked,
     ) -> Result<Option<Obstacle>, Box<Finding>> {
@@ -168,7 +168,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         let is_left_out = self.is_left_out(code.scope, pc);
         for wave in self.waves(code, pc) {
             let expected = self.expected_lanes(code, &wave, is_active);
-            let found = self.found_lanes(code, &wave, said, is_active, asked);
+            let found = self.found_lanes(code, &wave, list, is_active, asked);
             let (expected, found) = match (expected, found) {
                 // A location that is unreadable in the model must be unreadable in the object.
                 (Err(NoMeaning::Unreadable(_)), Err(_)) => {
@@ -349,14 +349,14 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         &self,
         code: Code<'a, 'o>,
         wave: &Wave,
-        (said, value): Attribute<'_, 'o>,
+        (list, value): Attribute<'_, 'o>,
         is_active: bool,
         asked: &Asked,
     ) -> Standing {
         let Some(value) = value else { return Err("no attribute".into()) };
         let body = match value {
             Value::Expr(expr) => Body::Expression(expr),
-            _ => Body::List(said),
+            _ => Body::List(list),
         };
         let target = &self.module.target;
         let unit = code.entry.unit();

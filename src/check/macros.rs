@@ -88,7 +88,7 @@ impl<'a, 'o> Compare<'a, 'o> {
             let (expected, found) = (expected.get(number), found.get(number));
             if expected != found {
                 let text =
-                    |said: Option<&MacroFact>| said.map_or_else(|| "the end".into(), Describe::describe);
+                    |fact: Option<&MacroFact>| fact.map_or_else(|| "the end".into(), Describe::describe);
                 let expected = format!("macro {number} to be {}", text(expected));
                 return self.report.find(Kind::Macro, at.clone(), expected, text(found));
             }
@@ -96,9 +96,9 @@ impl<'a, 'o> Compare<'a, 'o> {
     }
 }
 
-fn expected(module: &Module, consumer: &Consumer, said: model::Macro, version: u16) -> MacroFact {
+fn expected(module: &Module, consumer: &Consumer, fact: model::Macro, version: u16) -> MacroFact {
     let text = |id| module.string(id).to_owned();
-    match said {
+    match fact {
         model::Macro::Define { line, text: id } => MacroFact::Define(line.into(), text(id)),
         model::Macro::Undefine { line, name } => MacroFact::Undefine(line.into(), text(name)),
         model::Macro::File { line, file } => {
@@ -108,9 +108,9 @@ fn expected(module: &Module, consumer: &Consumer, said: model::Macro, version: u
     }
 }
 
-fn found(program: Option<&LineProgram<'_>>, said: read::Macro<'_>) -> MacroFact {
+fn found(program: Option<&LineProgram<'_>>, fact: read::Macro<'_>) -> MacroFact {
     let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
-    match said {
+    match fact {
         read::Macro::Define { line, text: bytes } => MacroFact::Define(line, text(bytes)),
         read::Macro::Undef { line, text: bytes } => MacroFact::Undefine(line, text(bytes)),
         read::Macro::StartFile { line, file } => {

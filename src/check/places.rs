@@ -225,11 +225,11 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         let Some(attribute) = self.described.consumer.lanes.filter(|_| is_in_function) else { return lanes };
         let mut known = self.file.lanes.borrow_mut();
         let (mut at, mut below) = (Some(entry), Vec::new());
-        let said = loop {
+        let version = loop {
             crate::work::step();
             let Some(entry) = at else { break None };
-            if let Some(&said) = known.get(&entry.offset()) {
-                break said;
+            if let Some(&version) = known.get(&entry.offset()) {
+                break version;
             }
             if entry.tag() == gimli::DW_TAG_subprogram {
                 break entry.number(attribute);
@@ -237,8 +237,8 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
             below.push(entry.offset());
             at = entry.parent();
         };
-        known.extend(below.into_iter().map(|offset| (offset, said)));
-        said.unwrap_or(1)
+        known.extend(below.into_iter().map(|offset| (offset, version)));
+        version.unwrap_or(1)
     }
 }
 

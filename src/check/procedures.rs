@@ -174,11 +174,11 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
     /// Returns the meaning of a described procedure at the first witness and size with one. A witness at which the
     /// whole location is unreadable does not count: the object may be unreadable for fewer bits, too.
     fn meaning(&self, procedure: ProcedureId) -> Meaning {
-        let (said, asked) = (self.described_procedure(procedure), Asked::default());
+        let (described, asked) = (self.described_procedure(procedure), Asked::default());
         let mut without = Meaning::Any;
         for (number, witness) in self.witnesses().into_iter().enumerate() {
             for (size, bits) in SIZES.into_iter().enumerate() {
-                match self.meant(said, bits, witness, &asked) {
+                match self.meant(described, bits, witness, &asked) {
                     Ok(Ok(spans)) => {
                         let spans: Vec<_> = spans.iter().map(|span| self.span(span)).collect();
                         return Meaning::Bits((number, size), eval::hash(&spans));
@@ -234,8 +234,8 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         let locations = self.report.locations;
         let same = of.iter().enumerate().find_map(|(index, &procedure)| {
             crate::work::step();
-            let said = self.described_procedure(procedure);
-            let same = self.same_expression(said, entry, dw::DW_AT_location, &Asked::default());
+            let described = self.described_procedure(procedure);
+            let same = self.same_expression(described, entry, dw::DW_AT_location, &Asked::default());
             Some((index, same.ok()?))
         });
         self.report.locations = locations;

@@ -277,7 +277,7 @@ fn supplied(draft: DraftCodes, name: &str, code: u8) -> Result<DraftCodes, Strin
 }
 
 /// Maximum size of a result's text in bytes: a report has the text of every vector.
-const MOST_TOLD: usize = 1 << 16;
+const LONGEST_TEXT: usize = 1 << 16;
 
 impl Vector {
     /// Context of the evaluation.
@@ -320,14 +320,14 @@ impl Vector {
             None => found.verdict(&self.expect, before, self.read),
             Some(_) => Verdict::Unsupported,
         };
-        self.outcome(verdict, found.to_text(before, MOST_TOLD), || found.to_answer(before))
+        self.outcome(verdict, found.to_text(before, LONGEST_TEXT), || found.to_answer(before))
     }
 
     /// Compares the result of any unwinder with the expectation.
     pub fn judge_unwound(&self, found: &Unwound) -> Outcome {
         let unwound = self.expect.unwound.as_ref();
         let verdict = unwound.map_or(Verdict::Unsupported, |expected| expected.verdict(found));
-        self.outcome(verdict, found.to_text(MOST_TOLD), || found.to_answer())
+        self.outcome(verdict, found.to_text(LONGEST_TEXT), || found.to_answer())
     }
 
     fn outcome(
@@ -340,7 +340,7 @@ impl Vector {
             name: self.name.clone(),
             verdict,
             expected: self.expect.to_string(),
-            answer: (found.len() < MOST_TOLD).then(answer),
+            answer: (found.len() < LONGEST_TEXT).then(answer),
             found,
         }
     }

@@ -163,8 +163,8 @@ impl FrameFormat {
                 return write_byte_uleb(bytes, code::DEF_CFA_REGISTER, reg.0);
             }
         }
-        let is_said = space != 0 || keeps == Keeps::Space;
-        let opcode = match (is_said, is_factored) {
+        let is_encoded = space != 0 || keeps == Keeps::Space;
+        let opcode = match (is_encoded, is_factored) {
             (false, false) => code::DEF_CFA,
             (false, true) => code::DEF_CFA_SF,
             (true, false) => code::LLVM_DEF_ASPACE_CFA,
@@ -172,7 +172,7 @@ impl FrameFormat {
         };
         write_byte_uleb(bytes, opcode, reg.0);
         self.cfa_offset(offset, bytes);
-        if is_said {
+        if is_encoded {
             write_uleb(bytes, space.into());
         }
     }

@@ -242,10 +242,10 @@ fn of_float(parts: Parts, ty: BaseType) -> Result<Value, Fault> {
     let number = if negative { -BigInt::from(magnitude) } else { BigInt::from(magnitude) };
     let value = integer::of_big(ty, &number);
     // The generic type accepts a number that fits as signed or as unsigned.
-    let is_held = [false, true].into_iter().any(|signed| {
+    let fits = [false, true].into_iter().any(|signed| {
         (ty.is_generic() || signed == ty.encoding.is_signed()) && integer::big(&value, signed) == number
     });
-    if is_held { Ok(value) } else { Err(error(format!("{number} does not fit {}", Count(ty.bits, "bit")))) }
+    if fits { Ok(value) } else { Err(error(format!("{number} does not fit {}", Count(ty.bits, "bit")))) }
 }
 
 /// Returns the same bits as a value of another type.

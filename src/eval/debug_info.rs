@@ -155,9 +155,9 @@ impl<'a, 'o> DebugInfo<'a, 'o> {
     /// Returns the number of lanes of all subprograms, if it is given and equal.
     pub fn lanes_of_all(&self) -> Option<u64> {
         let subprograms = self.dwarf.entries().filter(|entry| entry.tag() == dw::DW_TAG_subprogram);
-        let mut said = subprograms.filter_map(lanes);
-        let first = said.next()?;
-        said.all(|lanes| lanes == first).then_some(first)
+        let mut described = subprograms.filter_map(lanes);
+        let first = described.next()?;
+        described.all(|lanes| lanes == first).then_some(first)
     }
 
     /// Returns the canonical frame address of the innermost frame, from call frame information.
@@ -245,8 +245,8 @@ impl Machine for WithDebugInfo<'_, '_> {
     forward! { register memory is_big_endian lane iteration iterations pc saved object tls load_bias call_value }
 
     fn lanes(&self) -> u64 {
-        let said = self.pc(0).and_then(|pc| self.info.lanes(pc));
-        said.unwrap_or_else(|| self.machine.lanes())
+        let described = self.pc(0).and_then(|pc| self.info.lanes(pc));
+        described.unwrap_or_else(|| self.machine.lanes())
     }
 
     fn cfa(&self, frame: u32) -> Option<Location> {
@@ -255,8 +255,8 @@ impl Machine for WithDebugInfo<'_, '_> {
     }
 
     fn frame_base(&self, frame: u32) -> Option<Entry<'_>> {
-        let said = self.pc(frame).and_then(|pc| self.info.frame_base(pc));
-        said.or_else(|| self.machine.frame_base(frame))
+        let described = self.pc(frame).and_then(|pc| self.info.frame_base(pc));
+        described.or_else(|| self.machine.frame_base(frame))
     }
 
     fn debug_addr(&self, unit: u64, index: u64) -> Option<u64> {

@@ -9,28 +9,15 @@ use super::statement::{
     Argument, Call, CallFacts, DescribeCall, Import, ImportFacts, Label, LabelFacts, Statement,
 };
 use super::write::Writer;
-use crate::error::{Error, Result};
-use crate::model::{Imported, LocId};
+use crate::error::Result;
+use crate::model::LocId;
 
 impl<'a> Import<'a> {
     pub fn apply(mut self, reader: &mut Reader<'a>) -> Result<()> {
         let scope = reader.scope(&self.r#in)?;
         let unit = reader.unit_of(scope);
-        let facts = self.facts();
-        let what = match (&facts.function, &facts.variable, &facts.r#type, &facts.namespace, &facts.all_of) {
-            (Some(name), None, None, None, None) => Imported::Function(reader.function(name)?.0),
-            (None, Some(name), None, None, None) => {
-                Imported::Variable(reader.names.variables.find((), name)?)
-            }
-            (None, None, Some(name), None, None) => Imported::Type(reader.ty(unit, name)?),
-            (None, None, None, Some(name), None) => Imported::Namespace(reader.scope(name)?),
-            (None, None, None, None, Some(name)) => Imported::AllOf(reader.scope(name)?),
-            _ => {
-                let what =
-                    "imported is a `function`, `variable`, `type` or `namespace`, or `all_of` a namespace";
-                return Err(Error::bad_argument(what));
-            }
-        };
+        let mut facts = self.facts();
+        let what = facts.choose(reader, unit)?;
         let import = reader.builder.import(scope, what)?.id();
         facts.describe(reader, import, unit)
     }
@@ -90,14 +77,7 @@ impl<W: Write> Writer<'_, W> {
     pub fn imports_and_labels(&mut self) -> Result<()> {
         let (known, module) = (self.known, self.module);
         for (id, import) in module.imports() {
-            let mut facts = ImportFacts::of(known, id);
-            match import.what {
-                Imported::Function(id) => facts.function = Some(known.function_ref(id)),
-                Imported::Variable(id) => facts.variable = Some(known.variable_ref(id)),
-                Imported::Type(id) => facts.r#type = Some(known.type_ref(id)),
-                Imported::Namespace(id) => facts.namespace = Some(known.scope_ref(id)),
-                Imported::AllOf(id) => facts.all_of = Some(known.scope_ref(id)),
-            }
+            let facts = ImportFacts::of(known, id).chosen(known, &import.what);
             self.statement(&Statement::Import(Import::new(known.scope_ref(import.scope)).with(facts)))?;
         }
         for (id, label) in module.labels() {

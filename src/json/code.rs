@@ -4,19 +4,20 @@ use hashbrown::HashMap;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::choices::ExecOf;
 use super::ids::Known;
 use super::later::Later;
 use super::lists::Live;
 use super::place::{self, at};
 use super::read::{Reader, WHAT, finish};
 use super::statement::{
-    AssignOf, CodeOf, DescribeVariable, ExecOf, InstructionOf, PlaceOf, Ref, Statement, ValueOf,
-    VariableFacts,
+    AssignOf, CodeOf, DescribeVariable, InstructionOf, PlaceOf, Ref, Statement, ValueOf, VariableFacts,
 };
 use super::values::{Number, Signed, Text};
 use crate::build::{BlockId, ControlFlow, ExecWrite, MaskId};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Named, Result};
 use crate::model::{FunctionId, Module, VariableId};
+use crate::near::nearest;
 use crate::track::{Code, Instruction, Keep, Place, ValueId};
 
 /// Code of a function, and the number of its statement.
@@ -104,10 +105,12 @@ fn appended(text: &str, module: &Module, coded: &[Coded<'_>]) -> Result<String> 
             VariableFacts { live: Some(Later::Model(Live { known: &known, live })), ..Default::default() };
         let variable = Text(id.to_string().into());
         let statement = Statement::DescribeVariable(DescribeVariable::new(variable).with(facts));
-        let json = serde_json::to_string(&statement).map_err(|error| Error::malformed(error.to_string()))?;
+        let json = serde_json::to_string(&statement)
+            .map_err(|error| Error::malformed(error.to_string()).caused_by(error))?;
         statements += &format!(",\n{json}");
     }
-    let list: List<'_> = serde_json::from_str(text).map_err(|error| Error::malformed(error.to_string()))?;
+    let list: List<'_> =
+        serde_json::from_str(text).map_err(|error| Error::malformed(error.to_string()).caused_by(error))?;
     // The list is a part of the text.
     let end = list.describe.get().as_ptr() as usize + list.describe.get().len() - 1 - text.as_ptr() as usize;
     Ok(format!("{}{statements}\n{}", text[..end].trim_end(), &text[end..]))
@@ -129,13 +132,21 @@ struct Ids<'a> {
     variables: Vec<(VariableId, Ref<'a>)>,
 }
 
-fn unknown(kind: &str, id: &Text<'_>) -> Error {
-    ErrorKind::UnknownId(format!("{kind} `{}` of this code", &**id)).into()
+/// Error for an id of no value or place of the statement.
+fn unknown<T>(kind: &'static str, id: &Text<'_>, known: &HashMap<Text<'_>, T>) -> Error {
+    let mut nearest = nearest(id, known.keys().map(|id| &**id));
+    nearest.sort_unstable();
+    ErrorKind::UnknownName { of: Named::Described(kind), name: id.to_string(), nearest }.into()
+}
+
+/// Error for an id of two values or places.
+fn twice(kind: &'static str, id: &Text<'_>) -> Error {
+    ErrorKind::DuplicateName { of: Named::Described(kind), name: id.to_string() }.into()
 }
 
 impl<'a> Ids<'a> {
     fn value(&self, id: &Text<'a>) -> Result<ValueId> {
-        self.values.get(id).copied().ok_or_else(|| unknown("value", id))
+        self.values.get(id).copied().ok_or_else(|| unknown("value of this code", id, &self.values))
     }
 
     fn block(&self, index: u32) -> Result<BlockId> {
@@ -152,28 +163,28 @@ impl<'a> CodeOf<'a> {
 
 impl<'a> Reader<'a> {
     /// Applies a statement about the code of a function.
-    fn code(&mut self, said: CodeOf<'a>) -> Result<()> {
-        let (function, unit) = self.function(&said.function)?;
+    fn code(&mut self, json: CodeOf<'a>) -> Result<()> {
+        let (function, unit) = self.function(&json.function)?;
         if self.coded.iter().any(|one| one.function == function) {
             let what = "a function has one statement `code`";
-            return Err(Error::bad_argument(format!("{what}: `{}` has another", &*said.function)));
+            return Err(Error::bad_argument(format!("{what}: `{}` has another", &*json.function)));
         }
         let mut flow = ControlFlow::new();
         let blocks: Vec<BlockId> =
-            said.blocks.iter().map(|&(Number(start), Number(end))| flow.block(start..end)).collect();
+            json.blocks.iter().map(|&(Number(start), Number(end))| flow.block(start..end)).collect();
         let (values, places) = (HashMap::new(), HashMap::new());
         let mut ids = Ids { values, places, blocks, variables: Vec::new() };
-        for (from, to) in said.edges.unwrap_or_default() {
+        for (from, to) in json.edges.unwrap_or_default() {
             flow.edge(ids.block(from)?, ids.block(to)?);
         }
-        for (from, to) in said.wave_edges.unwrap_or_default() {
+        for (from, to) in json.wave_edges.unwrap_or_default() {
             flow.wave_edge(ids.block(from)?, ids.block(to)?);
         }
-        for (from, to) in said.lane_edges.unwrap_or_default() {
+        for (from, to) in json.lane_edges.unwrap_or_default() {
             flow.lane_edge(ids.block(from)?, ids.block(to)?);
         }
         let mut masks: HashMap<Text<'a>, MaskId> = HashMap::new();
-        for (Number(start), Number(end), write) in said.exec.unwrap_or_default() {
+        for (Number(start), Number(end), write) in json.exec.unwrap_or_default() {
             let mut mask = |name| *masks.entry(name).or_insert_with(|| flow.mask(&[]));
             let write = match write {
                 ExecOf::Save(name) => ExecWrite::Save(mask(name)),
@@ -186,30 +197,30 @@ impl<'a> Reader<'a> {
         }
         let target = self.builder.described().target().clone();
         let mut code = Code::new(&target, flow);
-        for (id, loc) in said.places.unwrap_or_default() {
+        for (id, loc) in json.places.unwrap_or_default() {
             let loc = self.loc(unit, &loc)?;
             let place = code.place(&loc)?;
             if ids.places.insert(id.clone(), place).is_some() {
-                return Err(Error::bad_argument(format!("another place has the id `{}`", &*id)));
+                return Err(twice("place of this code", &id));
             }
         }
-        for value in said.values.unwrap_or_default() {
+        for value in json.values.unwrap_or_default() {
             ids.add(&mut code, value)?;
         }
-        for (value, places) in said.entry.unwrap_or_default() {
+        for (value, places) in json.entry.unwrap_or_default() {
             let places = self.places(&ids, places)?;
             code.entry(ids.value(&value)?, &places)?;
         }
-        for instruction in said.instructions.unwrap_or_default() {
+        for instruction in json.instructions.unwrap_or_default() {
             self.instruction(&ids, &mut code, instruction)?;
         }
-        for (from, parameter, value) in said.incoming.unwrap_or_default() {
+        for (from, parameter, value) in json.incoming.unwrap_or_default() {
             code.incoming(ids.block(from)?, ids.value(&parameter)?, ids.value(&value)?)?;
         }
-        for assign in said.assign.unwrap_or_default() {
+        for assign in json.assign.unwrap_or_default() {
             self.assign(&mut ids, &mut code, assign)?;
         }
-        for (Number(start), Number(end), id, loc) in said.homes.unwrap_or_default() {
+        for (Number(start), Number(end), id, loc) in json.homes.unwrap_or_default() {
             let (variable, loc) = (self.tracked(&mut ids, &id)?, self.loc(unit, &loc)?);
             code.home(start..end, variable, &loc)?;
         }
@@ -226,7 +237,7 @@ impl<'a> Reader<'a> {
         Ok(variable)
     }
 
-    fn instruction(&mut self, ids: &Ids<'a>, code: &mut Code, said: InstructionOf<'a>) -> Result<()> {
+    fn instruction(&mut self, ids: &Ids<'a>, code: &mut Code, json: InstructionOf<'a>) -> Result<()> {
         let InstructionOf {
             pcs,
             define,
@@ -237,7 +248,7 @@ impl<'a> Reader<'a> {
             clobber,
             all_lanes,
             several,
-        } = said;
+        } = json;
         let (Number(start), Number(end)) = pcs;
         let mut at: Instruction<'_> = match several {
             Some(true) => code.instructions(start..end),
@@ -267,9 +278,9 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn assign(&mut self, ids: &mut Ids<'a>, code: &mut Code, said: AssignOf<'a>) -> Result<()> {
-        let (Number(pc), variable) = (said.at, self.tracked(ids, &said.variable)?);
-        match (said.value, said.bits, said.contents, said.of) {
+    fn assign(&mut self, ids: &mut Ids<'a>, code: &mut Code, json: AssignOf<'a>) -> Result<()> {
+        let (Number(pc), variable) = (json.at, self.tracked(ids, &json.variable)?);
+        match (json.value, json.bits, json.contents, json.of) {
             (Some(value), None, None, None) => code.assign(pc, variable, ids.value(&value)?),
             (Some(value), Some((start, end)), None, None) => {
                 code.assign_bits(pc, variable, start..end, ids.value(&value)?)
@@ -289,12 +300,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn places(&mut self, ids: &Ids<'a>, said: Vec<PlaceOf<'a>>) -> Result<Vec<Place>> {
-        said.into_iter().map(|place| self.tracked_place(ids, place)).collect()
+    fn places(&mut self, ids: &Ids<'a>, json: Vec<PlaceOf<'a>>) -> Result<Vec<Place>> {
+        json.into_iter().map(|place| self.tracked_place(ids, place)).collect()
     }
 
-    fn tracked_place(&mut self, ids: &Ids<'a>, said: PlaceOf<'a>) -> Result<Place> {
-        let PlaceOf { register, per_lane, lane, stack_slot, lane_bit, own, from, bits } = said;
+    fn tracked_place(&mut self, ids: &Ids<'a>, json: PlaceOf<'a>) -> Result<Place> {
+        let PlaceOf { register, per_lane, lane, stack_slot, lane_bit, own, from, bits } = json;
         let mut found: Vec<Place> = Vec::new();
         if let Some(name) = register {
             found.push(Place::register(self.register(&name)?));
@@ -312,7 +323,7 @@ impl<'a> Reader<'a> {
             found.push(Place::lane_bit(self.register(&name)?));
         }
         if let Some(id) = own {
-            found.push(*ids.places.get(&id).ok_or_else(|| unknown("place", &id))?);
+            found.push(*ids.places.get(&id).ok_or_else(|| unknown("place of this code", &id, &ids.places))?);
         }
         let [place] = found[..] else {
             let what =
@@ -324,20 +335,20 @@ impl<'a> Reader<'a> {
 }
 
 impl<'a> Ids<'a> {
-    fn add(&mut self, code: &mut Code, said: ValueOf<'a>) -> Result<()> {
-        let value = match (said.bits, said.constant, said.block) {
+    fn add(&mut self, code: &mut Code, json: ValueOf<'a>) -> Result<()> {
+        let value = match (json.bits, json.constant, json.block) {
             (Some(bits), None, None) => code.value(bits),
             (None, Some(bytes), None) => code.constant(&bytes.0),
             (Some(bits), None, Some(block)) => code.merged(self.block(block)?, bits),
             _ => {
                 let what = "a value has a number of `bits`, and perhaps the `block` of which it is a parameter, or is a \
                     `constant`";
-                return Err(Error::bad_argument(format!("{what}: `{}`", &*said.id)));
+                return Err(Error::bad_argument(format!("{what}: `{}`", &*json.id)));
             }
         };
-        match self.values.insert(said.id.clone(), value) {
+        match self.values.insert(json.id.clone(), value) {
             None => Ok(()),
-            Some(_) => Err(Error::bad_argument(format!("another value has the id `{}`", &*said.id))),
+            Some(_) => Err(twice("value of this code", &json.id)),
         }
     }
 }

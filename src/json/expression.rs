@@ -1,18 +1,19 @@
 //! Raw expressions: reading and writing.
 
+use super::choices::EntityRef;
 use super::ids::Known;
 use super::read::Reader;
-use super::statement::{EntityRef, Expression, Filled, Fixup};
-use super::values::{Bytes, Signed, Word};
+use super::statement::{Expression, Filled, Fixup};
+use super::values::{Bytes, Word};
 use crate::error::{Error, Result};
-use crate::model::{Entity, ExprId, UnitId};
+use crate::model::{ExprId, UnitId};
 use crate::op::{self, Dialect, Encoding, Expr, FixupKind, Slot};
 
 /// Makes the module's expression for one of a description.
-pub(super) fn read<'a>(reader: &mut Reader<'a>, unit: UnitId, said: Expression<'a>) -> Result<ExprId> {
-    let (bytes, text) = match (said.bytes, said.text, said.dialect) {
+pub(super) fn read<'a>(reader: &mut Reader<'a>, unit: UnitId, json: Expression<'a>) -> Result<ExprId> {
+    let (bytes, text) = match (json.bytes, json.text, json.dialect) {
         (Some(Bytes(bytes)), None, None) => (bytes, None),
-        (None, Some(text), dialect) if said.fixups.is_none() => (Vec::new(), Some((text, dialect))),
+        (None, Some(text), dialect) if json.fixups.is_none() => (Vec::new(), Some((text, dialect))),
         _ => {
             let what =
                 "an expression is `bytes`, with or without `fixups`, or `text`, with or without a `dialect`";
@@ -28,7 +29,7 @@ pub(super) fn read<'a>(reader: &mut Reader<'a>, unit: UnitId, said: Expression<'
         return reader.builder.expr(expr, &[]);
     }
     let (mut fixups, mut entities) = (Vec::new(), Vec::new());
-    for fixup in said.fixups.unwrap_or_default() {
+    for fixup in json.fixups.unwrap_or_default() {
         let kind = match fixup.kind {
             Filled::Entry(bytes) => FixupKind::Entry { bytes },
             Filled::Type(bytes) => FixupKind::Type { bytes },
@@ -36,12 +37,7 @@ pub(super) fn read<'a>(reader: &mut Reader<'a>, unit: UnitId, said: Expression<'
             Filled::Address => FixupKind::Address,
         };
         fixups.push(op::Fixup { offset: fixup.offset, kind, slot: Slot(entities.len() as u32) });
-        entities.push(match &fixup.entity {
-            EntityRef::Variable(name) => Entity::Variable(reader.names.variables.find((), name)?),
-            EntityRef::Type(name) => Entity::Type(reader.ty(unit, name)?),
-            EntityRef::Procedure(name) => Entity::Procedure(reader.names.procedures.find((), name)?),
-            EntityRef::Symbol(name, offset) => Entity::Symbol(reader.builder.symbol(name), offset.0),
-        });
+        entities.push(fixup.entity.read(reader, unit)?);
     }
     reader.builder.expr(Expr::with_fixups(bytes, fixups)?, &entities)
 }
@@ -56,16 +52,11 @@ pub(super) fn write<'m>(known: &'m Known<'m>, id: ExprId) -> Expression<'m> {
             FixupKind::EntrySection => Filled::EntrySection,
             FixupKind::Address => Filled::Address,
         };
-        let entity = match entities[fixup.slot.0 as usize] {
-            Entity::Variable(id) => EntityRef::Variable(known.variable_ref(id)),
-            Entity::Type(id) => EntityRef::Type(known.type_ref(id)),
-            Entity::Procedure(id) => EntityRef::Procedure(known.procedure_ref(id)),
-            Entity::Symbol(symbol, by) => EntityRef::Symbol(known.text(symbol.0), Signed(by)),
-        };
+        let entity = EntityRef::write(known, &entities[fixup.slot.0 as usize]);
         Fixup::new(fixup.offset, kind, entity)
     });
-    let mut said = Expression::new();
-    said.bytes = Some(Bytes(expr.bytes().to_vec()));
-    said.fixups = Some(fixups.collect::<Vec<_>>()).filter(|fixups| !fixups.is_empty());
-    said
+    let mut json = Expression::new();
+    json.bytes = Some(Bytes(expr.bytes().to_vec()));
+    json.fixups = Some(fixups.collect::<Vec<_>>()).filter(|fixups| !fixups.is_empty());
+    json
 }

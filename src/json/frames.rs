@@ -1,5 +1,7 @@
 //! Frames: rules by pc, read and written element by element.
 
+use core::ops::Range;
+
 use serde::de::{self, Deserializer, SeqAccess};
 use serde::ser::SerializeSeq;
 use serde::{Serialize, Serializer};
@@ -11,7 +13,7 @@ use super::loc::{In, Place};
 use super::read::Reader;
 use super::statement::Frame;
 use super::values::{Named, Number, Signed};
-use crate::build::Blame;
+use crate::build::{Blame, FrameBuilder};
 use crate::error::Result;
 use crate::model::{Column, FrameRule, FunctionId, Loc, UnitId, Val};
 
@@ -69,14 +71,26 @@ impl<'a> Element<'a> for Rules {
             Named::Text(text) if **text == *CFA => None,
             name => Some(reader.register(name).map_err(|error| reader.fail(error))?),
         };
-        let said = reader.builder.frame(self.function).and_then(|mut frame| match reg {
-            None => frame.cfa(start..last, loc).map(drop),
-            Some(reg) => frame.saved(start..last, reg, loc).map(drop),
-        });
-        let column = reg.map_or(Column::Cfa, Column::Register);
-        let sought = |blame: &Blame| *blame == Blame::Rule(self.function, column, start..last);
-        said.and_then(|()| reader.seek(sought)).map_err(|error| reader.fail(error))
+        rule(reader, self.function, reg.map_or(Column::Cfa, Column::Register), start..last, |frame, pcs| {
+            match reg {
+                None => frame.cfa(pcs, loc).map(drop),
+                Some(reg) => frame.saved(pcs, reg, loc).map(drop),
+            }
+        })
     }
+}
+
+/// Adds a rule of a column by a call of the builder.
+fn rule<E: de::Error>(
+    reader: &mut Reader<'_>,
+    function: FunctionId,
+    column: Column,
+    pcs: Range<u64>,
+    add: impl FnOnce(&mut FrameBuilder<'_>, Range<u64>) -> Result<()>,
+) -> Result<(), E> {
+    let added = reader.builder.frame(function).and_then(|mut frame| add(&mut frame, pcs.clone()));
+    let sought = |blame: &Blame| *blame == Blame::Rule(function, column, pcs);
+    added.and_then(|()| reader.seek(sought)).map_err(|error| reader.fail(error))
 }
 
 /// Registers saved to scratch memory. They are written as rules.
@@ -98,12 +112,9 @@ impl<'a> Element<'a> for Slots {
             end(json, 5, SLOT)?;
         }
         let reg = reader.register(&name).map_err(|error| reader.fail(error))?;
-        let said = reader
-            .builder
-            .frame(self.function)
-            .and_then(|mut frame| frame.saved_to_scratch(start..last, reg, slot, mask).map(drop));
-        let sought = |blame: &Blame| *blame == Blame::Rule(self.function, Column::Register(reg), start..last);
-        said.and_then(|()| reader.seek(sought)).map_err(|error| reader.fail(error))
+        rule(reader, self.function, Column::Register(reg), start..last, |frame, pcs| {
+            frame.saved_to_scratch(pcs, reg, slot, mask).map(drop)
+        })
     }
 }
 

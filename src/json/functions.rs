@@ -11,7 +11,7 @@ use super::statement::{
 use super::values::{Number, Text, Word};
 use super::write::Writer;
 use crate::error::{Error, Result};
-use crate::model::{Address, FunctionId, ScopeId, ScopeKind, UnitId};
+use crate::model::{FunctionId, ScopeId, ScopeKind, UnitId};
 
 impl<'a> Function<'a> {
     pub fn apply(mut self, reader: &mut Reader<'a>) -> Result<()> {
@@ -46,34 +46,15 @@ impl<'a> DescribeFunction<'a> {
 }
 
 impl<'a> Property<'a, FunctionId> for Code<'a> {
-    fn read(self, reader: &mut Reader<'a>, id: FunctionId, _: UnitId) -> Result<()> {
-        let mut function = reader.builder.describe_function(id)?;
-        match (&self.symbol, self.address, self.offset) {
-            (Some(symbol), None, offset) => {
-                function.code_behind(symbol, offset.map_or(0, |Number(offset)| offset), self.bytes.0);
-            }
-            (None, Some(Number(address)), None) => {
-                function.address(Address::Constant(address), self.bytes.0);
-            }
-            _ => {
-                let what = "code is at a `symbol`, with or without an `offset`, or at an `address`";
-                return Err(Error::bad_argument(what));
-            }
-        }
-        Ok(())
+    fn read(mut self, reader: &mut Reader<'a>, id: FunctionId, unit: UnitId) -> Result<()> {
+        let Number(bytes) = self.bytes;
+        self.choose(reader, unit, id, bytes)
     }
 
     fn write(known: &'a Known<'a>, id: FunctionId) -> Option<Self> {
         let function = known.module.function(id);
-        let mut code = Code::new(Number(function.bytes));
-        match function.address? {
-            Address::Constant(address) => code.address = Some(Number(address)),
-            Address::Symbol(symbol, offset) => {
-                code.symbol = Some(known.text(symbol.0));
-                code.offset = Some(Number(offset)).filter(|_| offset > 0);
-            }
-        }
-        Some(code)
+        let address = function.address.as_ref()?;
+        Some(Code::new(Number(function.bytes)).chosen(known, address))
     }
 }
 

@@ -46,6 +46,24 @@ macro_rules! kind {
     (read [word $type:ty] $reader:ident $unit:ident $json:expr) => { $json.0 };
     (write [word $type:ty] $known:ident $value:expr) => { Word($value) };
 
+    (may_read [word $type:ty] $reader:ident $unit:ident $json:expr) => { $json.map(|Word(value)| value) };
+
+    (type [default $type:ty]) => { Word<$type> };
+    (may_read [default $type:ty] $reader:ident $unit:ident $json:expr) => {
+        $json.map_or_else(<$type>::default, |Word(value)| value)
+    };
+    (may [default $type:ty] $known:ident $field:expr) => {
+        Some(Word($field)).filter(|Word(value)| *value != <$type>::default())
+    };
+
+    (type [space]) => { Named<'a> };
+    (may_read [space] $reader:ident $unit:ident $json:expr) => {
+        $json.map_or(Ok(SpaceId::DEFAULT), |space| $reader.space(&space))?
+    };
+    (may [space] $known:ident $field:expr) => {
+        Some($field).filter(|&space| space != SpaceId::DEFAULT).map(|space| $known.space(space))
+    };
+
     (type [number $type:ty]) => { $type };
     (read [number $type:ty] $reader:ident $unit:ident $json:expr) => { $json };
     (write [number $type:ty] $known:ident $value:expr) => { $value };
@@ -57,6 +75,18 @@ macro_rules! kind {
     (type [long]) => { Number };
     (read [long] $reader:ident $unit:ident $json:expr) => { $json.0 };
     (write [long] $known:ident $value:expr) => { Number($value) };
+
+    (type [zero_long]) => { Number };
+    (may_read [zero_long] $reader:ident $unit:ident $json:expr) => { $json.map_or(0, |Number(number)| number) };
+    (may [zero_long] $known:ident $field:expr) => { Some(Number($field)).filter(|&Number(number)| number != 0) };
+
+    (type [signed]) => { Signed };
+    (read [signed] $reader:ident $unit:ident $json:expr) => { $json.0 };
+    (write [signed] $known:ident $value:expr) => { Signed($value) };
+
+    (type [bytes]) => { Number };
+    (read [bytes] $reader:ident $unit:ident $json:expr) => { $json.0 };
+    (write [bytes] $known:ident $bits:expr) => { Number($bits / 8) };
 
     (type [md5]) => { Bytes };
     (read [md5] $reader:ident $unit:ident $json:expr) => {
@@ -79,6 +109,10 @@ macro_rules! kind {
     (may_read [type] $reader:ident $unit:ident $json:expr) => { $reader.maybe_type($unit, $json.as_ref())? };
     (write [type] $known:ident $value:expr) => { $known.type_ref($value) };
 
+    (type [optional type]) => { Option<Ref<'a>> };
+    (read [optional type] $reader:ident $unit:ident $json:expr) => { $reader.maybe_type($unit, $json.as_ref())? };
+    (write [optional type] $known:ident $value:expr) => { $value.map(|ty| $known.type_ref(ty)) };
+
     (type [types]) => { Vec<Ref<'a>> };
     (read [types] $reader:ident $unit:ident $json:expr) => {
         &$json.iter().map(|ty| $reader.ty($unit, ty)).collect::<Result<Vec<_>>>()?
@@ -88,6 +122,30 @@ macro_rules! kind {
     (type [function]) => { Ref<'a> };
     (read [function] $reader:ident $unit:ident $json:expr) => { $reader.names.functions.find($unit, &$json)? };
     (write [function] $known:ident $value:expr) => { $known.function_ref($value) };
+
+    (type [scoped function]) => { Ref<'a> };
+    (read [scoped function] $reader:ident $unit:ident $json:expr) => { $reader.function(&$json)?.0 };
+    (write [scoped function] $known:ident $value:expr) => { $known.function_ref($value) };
+
+    (type [scope]) => { Ref<'a> };
+    (read [scope] $reader:ident $unit:ident $json:expr) => { $reader.scope(&$json)? };
+    (write [scope] $known:ident $value:expr) => { $known.scope_ref($value) };
+
+    (type [file]) => { Ref<'a> };
+    (read [file] $reader:ident $unit:ident $json:expr) => { $reader.file($unit, &$json)? };
+    (write [file] $known:ident $value:expr) => { $known.file_ref($value) };
+
+    (type [procedure]) => { Ref<'a> };
+    (read [procedure] $reader:ident $unit:ident $json:expr) => { $reader.names.procedures.find((), &$json)? };
+    (write [procedure] $known:ident $value:expr) => { $known.procedure_ref($value) };
+
+    (type [symbol]) => { Text<'a> };
+    (read [symbol] $reader:ident $unit:ident $json:expr) => { $reader.builder.symbol(&$json) };
+    (write [symbol] $known:ident $value:expr) => { $known.text($value.0) };
+
+    (type [symbol_name]) => { Text<'a> };
+    (read [symbol_name] $reader:ident $unit:ident $json:expr) => { &*$json };
+    (write [symbol_name] $known:ident $value:expr) => { $known.text($value.0) };
 
     (type [variable]) => { Ref<'a> };
     (read [variable] $reader:ident $unit:ident $json:expr) => { $reader.names.variables.find((), &$json)? };
@@ -100,6 +158,20 @@ macro_rules! kind {
     (type [val]) => { Val<'a> };
     (read [val] $reader:ident $unit:ident $json:expr) => { $reader.number($unit, &$json)? };
     (write [val] $known:ident $value:expr) => { Later::Model(NumberAt(Place { known: $known, loc: $value })) };
+
+    (type [expression]) => { Later<'a, ExpressionAt<'a>> };
+    (read [expression] $reader:ident $unit:ident $json:expr) => { $reader.expression($unit, &$json)? };
+    (write [expression] $known:ident $value:expr) => { Later::Model(ExpressionAt(Place { known: $known, loc: $value })) };
+
+    (type [member]) => { statement::Discriminant<'a> };
+    (read [member] $reader:ident $unit:ident $json:expr) => { $json.read($reader, $unit)? };
+    (write [member] $known:ident $value:expr) => { statement::Discriminant::write($known, &$value) };
+
+    (type [pack]) => { Vec<Packed<'a>> };
+    (read [pack] $reader:ident $unit:ident $json:expr) => {
+        $json.iter().map(|json| json.read($reader, $unit)).collect::<Result<Vec<_>>>()?
+    };
+    (write [pack] $known:ident $value:expr) => { $value.iter().map(|value| Packed::write($known, value)).collect() };
 
     (type [by $type:ty]) => { $type };
     (type [own $type:ty]) => { $type };

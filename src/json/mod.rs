@@ -1,6 +1,7 @@
 #![doc = include_str!("../../docs/description.md")]
 
 mod calls;
+mod choices;
 mod code;
 mod expression;
 mod frames;

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::choices::{EntityRef, ExecOf, MacroStep, TemplateArgument};
 use super::frames::{RulesOf, Slots};
 use super::ids::Known;
 use super::kinds::{Outcome, Property, call, facts, kind, plain_types, set, to_json};
@@ -27,7 +28,7 @@ use crate::model::{
     RegionKind, ScopeId, TypeId, TypeKind, UnitId, VariableId, Virtuality,
 };
 use crate::op::Dialect;
-use crate::target::Scaling;
+use crate::target::{Scaling, SpaceId};
 
 /// Objects: required fields, then optional ones.
 macro_rules! objects { ($(
@@ -142,8 +143,9 @@ plain_types! { {
     Qualified { qualifier: [word Qualifier] } { of: [type] } TypeKind::Qualified { qualifier, of } => qualified(qualifier, of);
     Subroutine { parameters: [types] } { returns: [type] }
         TypeKind::Subroutine { returns, parameters } => subroutine(returns, parameters);
+    Pointer {} { to: [type], kind: [default PointerKind], space: [space], memory_space: [word MemorySpace] }
+        TypeKind::Pointer { kind, to, space, memory: memory_space } => pointer_of(kind, to, space, memory_space);
 } by hand TypeKind::Base { .. }
-    | TypeKind::Pointer { .. }
     | TypeKind::Array { .. }
     | TypeKind::Composite(_)
     | TypeKind::Enum { .. }
@@ -198,9 +200,6 @@ objects! {
     }
 
     BaseType { unit: Ref<'a>, name: Text<'a>, encoding: Word<BaseEncoding>, bits: Number } { id: Text<'a> }
-    Pointer { unit: Ref<'a> } {
-        to: Ref<'a>, kind: Word<PointerKind>, space: Named<'a>, memory_space: Word<MemorySpace>, id: Text<'a>,
-    }
     Array { unit: Ref<'a>, of: Ref<'a> } {
         counts: Vec<Option<Number>>, extents: Vec<ExtentOf<'a>>, stride_bits: Number, id: Text<'a>,
     }
@@ -216,63 +215,9 @@ objects! {
     }
     VariantPart { unit: Ref<'a>, of: Ref<'a>, id: Text<'a> } { discriminant: Discriminant<'a>, untagged: Ref<'a> }
     Variant { part: Ref<'a>, id: Text<'a>, values: Vec<Values> } {}
-    Template { argument: Stands<'a> } { unit: Ref<'a>, of: Ref<'a>, function: Ref<'a>, name: Text<'a>, default: bool }
+    Template { argument: TemplateArgument<'a> } { unit: Ref<'a>, of: Ref<'a>, function: Ref<'a>, name: Text<'a>, default: bool }
     /// A parameter in a pack.
-    Packed { argument: Stands<'a> } { name: Text<'a>, default: bool }
-}
-
-/// Choices: an object whose key selects the alternative, with an operand or a list of several; or the key alone.
-macro_rules! choices { ($(
-    $(#[$doc:meta])*
-    $name:ident $what:literal { $($variant:ident $key:literal $(($($type:ty),*))?)* }
-)*) => { $(
-    $(#[$doc])*
-    #[derive(Debug, Serialize, Deserialize)]
-    #[serde(remote = "Self", rename = $what, bound(deserialize = "'de: 'a"))]
-    pub(super) enum $name<'a> { $(
-        #[serde(rename = $key)]
-        $variant $(($($type),*))?,
-    )* }
-    shaped! { $name<'a> }
-
-    impl<'a> HasSchema for $name<'a> {
-        fn schema(to: &mut Schemas) -> Value {
-            to.named(stringify!($name), |to| schema::choice([
-                $(($key, [$($(<$type>::schema(to)),*)?].into())),*
-            ]))
-        }
-    }
-)* } }
-choices! {
-    /// Argument of a template parameter.
-    Stands "what a template parameter stands for" {
-        Type "type" (Option<Ref<'a>>)
-        Value "value" (Ref<'a>, Loc<'a>)
-        Template "template" (Text<'a>)
-        Pack "pack" (Vec<Packed<'a>>)
-    }
-    /// [`Entity`](crate::model::Entity).
-    EntityRef "an entity" {
-        Variable "variable" (Ref<'a>)
-        Type "type" (Ref<'a>)
-        Procedure "procedure" (Ref<'a>)
-        Symbol "symbol" (Text<'a>, Signed)
-    }
-    /// [`ExecWrite`](crate::build::ExecWrite).
-    ExecOf "an effect on EXEC" {
-        Save "save" (Text<'a>)
-        And "and" (Text<'a>)
-        AndNot "and_not" (Text<'a>)
-        Else "else" (Text<'a>)
-        Restore "restore" (Text<'a>)
-    }
-    /// [`Macro`](crate::model::Macro).
-    MacroStep "a macro" {
-        Define "define" (u32, Text<'a>)
-        Undefine "undefine" (u32, Text<'a>)
-        File "file" (u32, Ref<'a>)
-        EndFile "end_file"
-    }
+    Packed { argument: TemplateArgument<'a> } { name: Text<'a>, default: bool }
 }
 
 /// Values of a discriminant: one, or an inclusive range.

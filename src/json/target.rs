@@ -12,41 +12,83 @@ use super::schema::{self, HasSchema, Schemas};
 use super::shape::shaped;
 use super::statement::objects;
 use super::values::{Number, Text, Word};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
+use crate::op::Reg;
 use crate::target::{
     ElfIdentity, Per, RegisterNames, Registers, Relocations, Scaling, Space, SpaceId, Target, TargetBuilder,
 };
 
-objects! {
-    /// A target of its own. `scaling` and `data_alignment` are those of [`TargetBuilder`](crate::target::TargetBuilder).
-    TargetFacts { name: Text<'a>, registers: Vec<RegisterFacts<'a>> } {
-        /// Number of lanes of a wave, by default 1.
-        lanes: u32,
-        /// Address spaces other than the default one of 64-bit addresses, which is `default` unless it is named here.
-        spaces: Vec<SpaceFacts<'a>>,
-        /// Register that contains the pc.
-        pc: Text<'a>,
-        /// Register with the mask of active lanes.
-        exec: Text<'a>,
-        /// Register whose value in the caller is the canonical frame address by default.
-        cfa_register: Text<'a>,
-        /// Register whose rule gives the return address, by default the one with number 0.
-        return_register: Text<'a>,
-        /// Whether the return register is the pc, which no function preserves.
-        return_register_is_pc: bool,
-        /// Data alignment factor of call frame information in bytes, by default -8.
-        data_alignment: i8,
-        /// Whether the ABI uses `.eh_frame`.
-        eh_frame: bool,
-        /// Units of stack and frame pointers.
-        scaling: Word<Scaling>,
-        /// Size of the shortest instruction in bytes, by default 1.
-        min_instruction_bytes: u8,
-        /// Whether the most significant byte of a number comes first.
-        big_endian: bool,
-        /// Target-dependent fields of the ELF header.
-        elf: ElfFacts,
+/// Optional facts of a target: key and type, the value in JSON unless it is the default, and the call of the builder. The
+/// names are those of the target, the builder, and the facts.
+macro_rules! target_facts { (
+    |$target:ident, $to:ident, $facts:ident|
+    $(#[$doc:meta])* { $($required:ident: $required_type:ty),* }
+    $(#[doc = $about:literal] $key:ident: $type:ty = $write:expr $(=> $read:expr)?;)*
+) => {
+    objects! {
+        $(#[$doc])*
+        TargetFacts { $($required: $required_type),* } { $(#[doc = $about] $key: $type),* }
     }
+
+    impl<'a> TargetFacts<'a> {
+        fn write_optional(&mut self, $target: &'a Target) {
+            $(self.$key = $write;)*
+        }
+
+        fn read_optional(&self, $to: &mut TargetBuilder) {
+            let $facts = self;
+            $($(if let Some($key) = &self.$key {
+                $read;
+            })?)*
+        }
+    }
+} }
+
+target_facts! { |target, to, facts|
+    /// A target of its own. `scaling` and `data_alignment` are those of [`TargetBuilder`](crate::target::TargetBuilder).
+    { name: Text<'a>, registers: Vec<RegisterFacts<'a>> }
+    /// Number of lanes of a wave, by default 1.
+    lanes: u32 = other_than(1, target.lanes());
+    /// Address spaces other than the default one of 64-bit addresses, which is `default` unless it is named here.
+    spaces: Vec<SpaceFacts<'a>> = Some(target.spaces().iter().map(SpaceFacts::write).collect())
+        => for space in spaces { to.space(space.read()); };
+    /// Register that contains the pc.
+    pc: Text<'a> = name(target, target.pc()) => to.pc(&**pc);
+    /// Register with the mask of active lanes.
+    exec: Text<'a> = name(target, target.exec()) => to.exec(&**exec);
+    /// Register whose value in the caller is the canonical frame address by default.
+    cfa_register: Text<'a> = name(target, target.cfa_register()) => to.cfa_register(&**cfa_register);
+    /// Register whose rule gives the return address, by default the one with number 0.
+    return_register: Text<'a> = name(target, Some(target.call_frames().return_register))
+        => to.return_register(&**return_register, facts.return_register_is_pc == Some(true));
+    /// Whether the return register is the pc, which no function preserves.
+    return_register_is_pc: bool = other_than(false, target.call_frames().is_return_register_pc);
+    /// Data alignment factor of call frame information in bytes, by default -8.
+    data_alignment: i8 = other_than(-8, target.call_frames().data_alignment) => to.data_alignment(*data_alignment);
+    /// Whether the ABI uses `.eh_frame`.
+    eh_frame: bool = other_than(false, target.call_frames().has_eh_frame) => if *eh_frame { to.eh_frame(); };
+    /// Units of stack and frame pointers.
+    scaling: Word<Scaling> = other_than(Scaling::Lane, target.scaling()).map(Word) => to.scaling(scaling.0);
+    /// Size of the shortest instruction in bytes, by default 1.
+    min_instruction_bytes: u8 = other_than(1, target.min_instruction_bytes())
+        => to.min_instruction_bytes(*min_instruction_bytes);
+    /// Whether the most significant byte of a number comes first.
+    big_endian: bool = other_than(false, target.is_big_endian()) => if *big_endian { to.big_endian(); };
+    /// Target-dependent fields of the ELF header.
+    elf: ElfFacts = Some(ElfFacts::of(target.elf())) => to.elf(elf.resolve());
+}
+
+/// A value unless it is the default.
+fn other_than<T: PartialEq>(default: T, value: T) -> Option<T> {
+    (value != default).then_some(value)
+}
+
+/// The name of a register.
+fn name(target: &Target, reg: Option<Reg>) -> Option<Text<'_>> {
+    target.register(reg?).map(|register| Text(register.name().to_string().into()))
+}
+
+objects! {
     /// Registers with consecutive numbers and a common layout; exactly one of `names`, `prefix` and `packed`.
     RegisterFacts { bits: u32 } {
         /// DWARF number of the first register; of all but packed names.
@@ -165,52 +207,34 @@ impl TargetFacts<'_> {
         for registers in &self.registers {
             target.registers(registers.resolve(&self.name)?);
         }
-        for SpaceFacts { id, name, address_bits, null, per, address_class } in self.spaces.iter().flatten() {
-            target.space(Space {
-                id: SpaceId(*id),
-                name: name.to_string().into(),
-                address_bits: *address_bits,
-                null: null.map_or(0, |null| null.0),
-                per: per.map_or(Per::Process, |per| per.0),
-                address_class: *address_class,
-            });
-        }
-        if let Some(name) = &self.pc {
-            target.pc(&**name);
-        }
-        if let Some(name) = &self.exec {
-            target.exec(&**name);
-        }
-        if let Some(name) = &self.cfa_register {
-            target.cfa_register(&**name);
-        }
-        if let Some(name) = &self.return_register {
-            target.return_register(&**name, self.return_register_is_pc == Some(true));
-        }
-        if let Some(bytes) = self.data_alignment {
-            target.data_alignment(bytes);
-        }
-        if let Some(Word(scaling)) = self.scaling {
-            target.scaling(scaling);
-        }
-        if let Some(bytes) = self.min_instruction_bytes {
-            target.min_instruction_bytes(bytes);
-        }
-        if self.eh_frame == Some(true) {
-            target.eh_frame();
-        }
-        if self.big_endian == Some(true) {
-            target.big_endian();
-        }
-        if let Some(elf) = &self.elf {
-            target.elf(elf.resolve());
-        }
+        self.read_optional(&mut target);
         Ok(target)
     }
 }
 
 fn wrong(target: &str, what: &str) -> Error {
-    Error::bad_argument(format!("target `{target}`: {what}"))
+    ErrorKind::InvalidTarget { name: target.into(), what: what.into() }.into()
+}
+
+impl<'a> SpaceFacts<'a> {
+    fn read(&self) -> Space {
+        Space {
+            id: SpaceId(self.id),
+            name: self.name.to_string().into(),
+            address_bits: self.address_bits,
+            null: self.null.map_or(0, |Number(null)| null),
+            per: self.per.map_or(Per::Process, |Word(per)| per),
+            address_class: self.address_class,
+        }
+    }
+
+    fn write(space: &'a Space) -> Self {
+        let mut facts = Self::new(space.id.0, (&*space.name).into(), space.address_bits);
+        facts.null = other_than(0, space.null).map(Number);
+        facts.address_class = space.address_class;
+        facts.per = other_than(Per::Process, space.per).map(Word);
+        facts
+    }
 }
 
 impl RegisterFacts<'_> {
@@ -289,31 +313,9 @@ impl Serialize for Written<'_> {
         if Target::named(target.name()).is_ok_and(|named| named == *target) {
             return to.serialize_str(target.name());
         }
-        let name = |reg| target.register(reg).map(|register| Text(register.name().to_string().into()));
-        let frames = target.call_frames();
         let registers = target.register_ranges().iter().map(RegisterFacts::of).collect();
         let mut facts = TargetFacts::new(target.name().into(), registers);
-        facts.lanes = (target.lanes() != 1).then_some(target.lanes());
-        let spaces = target.spaces().iter().map(|space| {
-            let mut facts = SpaceFacts::new(space.id.0, (&*space.name).into(), space.address_bits);
-            facts.null = (space.null != 0).then_some(Number(space.null));
-            facts.address_class = space.address_class;
-            facts.per = (space.per != Per::Process).then_some(Word(space.per));
-            facts
-        });
-        facts.spaces = Some(spaces.collect());
-        facts.pc = target.pc().and_then(name);
-        facts.exec = target.exec().and_then(name);
-        facts.cfa_register = target.cfa_register().and_then(name);
-        facts.return_register = name(frames.return_register);
-        facts.return_register_is_pc = frames.is_return_register_pc.then_some(true);
-        facts.data_alignment = (frames.data_alignment != -8).then_some(frames.data_alignment);
-        facts.eh_frame = frames.has_eh_frame.then_some(true);
-        facts.scaling = (target.scaling() != Scaling::Lane).then_some(Word(target.scaling()));
-        let bytes = target.min_instruction_bytes();
-        facts.min_instruction_bytes = (bytes != 1).then_some(bytes);
-        facts.big_endian = target.is_big_endian().then_some(true);
-        facts.elf = Some(ElfFacts::of(target.elf()));
+        facts.write_optional(target);
         facts.serialize(to)
     }
 }

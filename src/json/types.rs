@@ -4,42 +4,30 @@ use std::io::Write;
 
 use serde_json::value::RawValue;
 
+use super::choices::TemplateArgument;
 use super::ids::Known;
 use super::kinds::Property;
 use super::later::Later;
-use super::loc::{ExpressionAt, In, NumberAt, Place, Whole};
+use super::loc::{ExpressionAt, In, Whole};
 use super::read::Reader;
 use super::statement::{
     self, Array, Base, BaseType, Composite, DescribeType, Enumeration, ExtentOf, Incomplete, Member,
-    MemberFacts, Packed, Pointer, Ref, Stands, Statement, Template, TypeFacts, Values, Variant, VariantPart,
+    MemberFacts, Packed, Ref, Statement, Template, TypeFacts, Values, Variant, VariantPart,
 };
 use super::values::{Integer, Number, Signed, Text, Word};
 use super::write::Writer;
 use crate::build::{self, DataMember, Extent};
 use crate::error::{Error, Result};
 use crate::model::{
-    self, Accessibility, BaseOffset, CompositeKind, Count, Discriminant, FunctionId, Loc, Passed,
-    PointerKind, ScopeId, TemplateArgument, TemplateParameter, TypeId, TypeKind, UnitId, Val, VariantValues,
+    self, Accessibility, CompositeKind, Count, Dimension, ExprId, FunctionId, Loc, Passed, ScopeId,
+    TemplateParameter, TypeId, TypeKind, UnitId, Val, VariantValues,
 };
-use crate::target::SpaceId;
 
 impl<'a> BaseType<'a> {
     pub fn apply(self, reader: &mut Reader<'a>) -> Result<()> {
         let unit = reader.unit(&self.unit)?;
         let ty = reader.builder.base_type(unit, &self.name, self.encoding.0, self.bits.0)?;
         reader.named_type(ty, self.id.as_ref(), Some(&self.name))
-    }
-}
-
-impl<'a> Pointer<'a> {
-    pub fn apply(self, reader: &mut Reader<'a>) -> Result<()> {
-        let unit = reader.unit(&self.unit)?;
-        let to = reader.maybe_type(unit, self.to.as_ref())?;
-        let space = self.space.map_or(Ok(SpaceId::DEFAULT), |space| reader.space(&space))?;
-        let kind = self.kind.map_or(PointerKind::Pointer, |Word(kind)| kind);
-        let memory = self.memory_space.map(|Word(memory)| memory);
-        let ty = reader.builder.pointer_of(unit, kind, to, space, memory)?;
-        reader.named_type(ty, self.id.as_ref(), None)
     }
 }
 
@@ -53,7 +41,7 @@ impl<'a> Array<'a> {
                 each.map(|count| count.map_or_else(Extent::unknown, |count| Extent::fixed(count.0))).collect()
             }
             (None, Some(extents)) => {
-                extents.iter().map(|extent| reader.extent(unit, extent)).collect::<Result<_>>()?
+                extents.into_iter().map(|extent| extent.read(reader, unit)).collect::<Result<_>>()?
             }
             _ => return Err(Error::bad_argument("an array has `counts` or `extents`")),
         };
@@ -112,7 +100,7 @@ impl<'a> Member<'a> {
         let unit = reader.unit(&self.unit)?;
         let mut facts = self.facts();
         let name = facts.name.take();
-        let member = reader.data_member(unit, &self.r#type, name.as_deref(), facts)?;
+        let member = facts.data_member(reader, unit, &self.r#type, name.as_deref())?;
         match (self.of, self.variant) {
             (Some(of), None) => {
                 let of = reader.ty(unit, &of)?;
@@ -128,38 +116,19 @@ impl<'a> Member<'a> {
 }
 
 impl<'a> Base<'a> {
-    pub fn apply(self, reader: &mut Reader<'a>) -> Result<()> {
+    pub fn apply(mut self, reader: &mut Reader<'a>) -> Result<()> {
         let unit = reader.unit(&self.unit)?;
         let (of, ty) = (reader.ty(unit, &self.of)?, reader.ty(unit, &self.r#type)?);
         let accessibility: Option<Accessibility> = self.accessibility.map(|Word(access)| access);
-        match (self.offset, self.r#virtual) {
-            (Some(Number(offset)), None) => reader.builder.base(of, ty, offset, accessibility).map(drop),
-            (None, Some(Later::Text(expr))) => {
-                let expr = reader.within(unit, expr)?;
-                reader.builder.virtual_base(of, ty, expr, accessibility).map(drop)
-            }
-            _ => Err(Error::bad_argument("a base class is at an `offset`, or `virtual`")),
-        }
+        self.choose(reader, unit, of, ty, accessibility)
     }
 }
 
 impl<'a> VariantPart<'a> {
-    pub fn apply(self, reader: &mut Reader<'a>) -> Result<()> {
+    pub fn apply(mut self, reader: &mut Reader<'a>) -> Result<()> {
         let unit = reader.unit(&self.unit)?;
         let of = reader.ty(unit, &self.of)?;
-        let part = match (self.discriminant, &self.untagged) {
-            (Some(mut member), None) => {
-                let mut facts = member.facts();
-                let name = facts.name.take();
-                let member = reader.data_member(unit, &member.r#type, name.as_deref(), facts)?;
-                reader.builder.variant_part(of, member)?
-            }
-            (None, Some(tag)) => {
-                let tag = reader.ty(unit, tag)?;
-                reader.builder.untagged_variant_part(of, tag)?
-            }
-            _ => return Err(Error::bad_argument("a variant part has a `discriminant`, or is `untagged`")),
-        };
+        let part = self.choose(reader, unit, of)?;
         reader.names.parts.add(part, Some(&self.id), None)
     }
 }
@@ -178,18 +147,16 @@ impl<'a> Variant<'a> {
 
 impl<'a> Template<'a> {
     pub fn apply(self, reader: &mut Reader<'a>) -> Result<()> {
-        let name = self.name.as_deref().unwrap_or_default();
-        let is_default = self.default == Some(true);
         match (&self.unit, &self.of, &self.function) {
             (Some(unit), Some(of), None) => {
                 let unit = reader.unit(unit)?;
                 let of = reader.ty(unit, of)?;
-                let parameter = reader.parameter(unit, name, &self.argument, is_default)?;
+                let parameter = self.read(reader, unit)?;
                 reader.builder.template(of, parameter).map(drop)
             }
             (None, None, Some(function)) => {
                 let (function, unit) = reader.function(function)?;
-                let parameter = reader.parameter(unit, name, &self.argument, is_default)?;
+                let parameter = self.read(reader, unit)?;
                 reader.builder.describe_function(function)?.template(parameter).map(drop)
             }
             _ => {
@@ -223,6 +190,77 @@ impl<'a> Property<'a, TypeId> for Word<Passed> {
     }
 }
 
+impl<'a> ExtentOf<'a> {
+    fn read(mut self, reader: &mut Reader<'a>, unit: UnitId) -> Result<Extent> {
+        let mut extent = self.choose(reader, unit)?;
+        if let Some(Signed(lower)) = self.lower {
+            extent = extent.from(lower);
+        }
+        match reader.maybe_type(unit, self.index.as_ref())? {
+            Some(index) => Ok(extent.index(index)),
+            None => Ok(extent),
+        }
+    }
+
+    fn write(known: &'a Known<'a>, dimension: &'a Dimension) -> Self {
+        let mut extent = Self::new().chosen(known, &dimension.count);
+        extent.lower = dimension.lower.map(Signed);
+        extent.index = dimension.index.map(|ty| known.type_ref(ty));
+        extent
+    }
+}
+
+impl<'a> MemberFacts<'a> {
+    fn data_member<'s>(
+        mut self,
+        reader: &mut Reader<'a>,
+        unit: UnitId,
+        ty: &Ref<'a>,
+        name: Option<&'s str>,
+    ) -> Result<DataMember<'s>> {
+        let ty = reader.ty(unit, ty)?;
+        let mut member = self.choose(reader, unit, name.unwrap_or_default(), ty)?;
+        self.describe(reader, &mut member, unit)?;
+        Ok(member)
+    }
+
+    fn write(known: &'a Known<'a>, member: &'a model::Member) -> Self {
+        let mut facts = Self::of(known, member).chosen(known, member);
+        facts.name = member.name.map(|name| known.text(name));
+        facts
+    }
+}
+
+impl<'a> statement::Discriminant<'a> {
+    pub fn read(&mut self, reader: &mut Reader<'a>, unit: UnitId) -> Result<DataMember<'_>> {
+        let mut facts = self.facts();
+        self.name = facts.name.take();
+        facts.data_member(reader, unit, &self.r#type, self.name.as_deref())
+    }
+
+    pub fn write(known: &'a Known<'a>, member: &'a model::Member) -> Self {
+        Self::new(known.type_ref(member.ty)).with(MemberFacts::write(known, member))
+    }
+}
+
+macro_rules! template_parameters { ($($object:ident)*) => { $(
+    impl<'a> $object<'a> {
+        pub fn read<'s>(&'s self, reader: &mut Reader<'a>, unit: UnitId) -> Result<build::Template<'s>> {
+            let name = self.name.as_deref().unwrap_or_default();
+            let parameter = self.argument.read(reader, unit, name)?;
+            Ok(if self.default == Some(true) { parameter.default() } else { parameter })
+        }
+
+        pub fn write(known: &'a Known<'a>, parameter: &'a TemplateParameter) -> Self {
+            let mut json = Self::new(TemplateArgument::write(known, &parameter.argument));
+            json.name = parameter.name.map(|name| known.text(name));
+            json.default = parameter.is_default.then_some(true);
+            json
+        }
+    }
+)* } }
+template_parameters! { Template Packed }
+
 impl<'a> Reader<'a> {
     pub fn ty(&self, unit: UnitId, ty: &Ref<'a>) -> Result<TypeId> {
         self.names.types.find(unit, ty)
@@ -241,70 +279,6 @@ impl<'a> Reader<'a> {
         own.map_or(Ok(()), |own| self.names.scopes.add(own, id, None))
     }
 
-    fn extent(&mut self, unit: UnitId, said: &ExtentOf<'a>) -> Result<Extent> {
-        let mut extent = match (said.count, &said.variable, &said.value) {
-            (None, None, None) => Extent::unknown(),
-            (Some(Number(count)), None, None) => Extent::fixed(count),
-            (None, Some(variable), None) => Extent::variable(self.names.variables.find((), variable)?),
-            (None, None, Some(Later::Text(value))) => Extent::value(self.within(unit, value)?),
-            _ => return Err(Error::bad_argument("a dimension has one of `count`, `variable`, `value`")),
-        };
-        if let Some(lower) = said.lower {
-            extent = extent.from(lower.0);
-        }
-        match self.maybe_type(unit, said.index.as_ref())? {
-            Some(index) => Ok(extent.index(index)),
-            None => Ok(extent),
-        }
-    }
-
-    fn data_member<'s>(
-        &mut self,
-        unit: UnitId,
-        ty: &Ref<'a>,
-        name: Option<&'s str>,
-        mut facts: MemberFacts<'a>,
-    ) -> Result<DataMember<'s>> {
-        let (ty, name) = (self.ty(unit, ty)?, name.unwrap_or_default());
-        let mut member = match (facts.offset.take(), facts.offset_bits.take(), facts.bits.take()) {
-            (Some(Number(offset)), None, None) => DataMember::new(name, ty, offset),
-            (None, Some(Number(offset_bits)), Some(Number(bits))) => {
-                DataMember::bit_field(name, ty, offset_bits, bits)
-            }
-            _ => {
-                let what = "a member has an `offset`, or is a bit field with `offset_bits` and `bits`";
-                return Err(Error::bad_argument(what));
-            }
-        };
-        facts.describe(self, &mut member, unit)?;
-        Ok(member)
-    }
-
-    fn parameter<'s>(
-        &mut self,
-        unit: UnitId,
-        name: &'s str,
-        argument: &'s Stands<'a>,
-        is_default: bool,
-    ) -> Result<build::Template<'s>> {
-        let parameter = match argument {
-            Stands::Type(ty) => build::Template::ty(name, self.maybe_type(unit, ty.as_ref())?),
-            Stands::Value(ty, value) => {
-                let ty = self.ty(unit, ty)?;
-                build::Template::value_at(name, ty, self.loc(unit, value)?)
-            }
-            Stands::Template(template) => build::Template::named(name, template),
-            Stands::Pack(inner) => {
-                let each = inner.iter().map(|one| {
-                    let name = one.name.as_deref().unwrap_or_default();
-                    self.parameter(unit, name, &one.argument, one.default == Some(true))
-                });
-                build::Template::pack(name, each.collect::<Result<Vec<_>>>()?)
-            }
-        };
-        Ok(if is_default { parameter.default() } else { parameter })
-    }
-
     /// Reads a location outside lists.
     pub fn loc<T>(&mut self, unit: UnitId, loc: &Later<'a, T>) -> Result<Loc> {
         let Later::Text(loc) = loc else { return Ok(Loc::undefined()) };
@@ -315,6 +289,14 @@ impl<'a> Reader<'a> {
     pub fn number<T>(&mut self, unit: UnitId, number: &Later<'a, T>) -> Result<Val> {
         let Later::Text(number) = number else { return Ok(Val::constant(0)) };
         self.within(unit, number)
+    }
+
+    /// Reads a raw expression outside lists.
+    pub fn expression(&mut self, unit: UnitId, expr: &Later<'a, ExpressionAt<'a>>) -> Result<ExprId> {
+        let Later::Text(expr) = expr else {
+            return Err(Error::malformed("an expression of a module is written only"));
+        };
+        self.within(unit, expr)
     }
 
     /// Reads a location, number or raw expression.
@@ -330,7 +312,6 @@ impl<'m, W: Write> Writer<'m, W> {
         self.ensure_parts_of(ty.kind())?;
         self.counts.types += 1;
         let unit = known.unit_ref(ty.unit());
-        let maybe = |ty: Option<TypeId>| ty.map(|ty| known.type_ref(ty));
         let name_id = known.type_id(id);
         /// A statement with its required and optional fields.
         macro_rules! json { ($variant:ident $object:ident($($value:expr),*) { $($field:ident: $may:expr),* }) => {{
@@ -345,29 +326,8 @@ impl<'m, W: Write> Writer<'m, W> {
                 let bits = Number(ty.bits().unwrap_or(0));
                 json!(BaseType BaseType(unit, known.text(*name), Word(*encoding), bits) {})
             }
-            TypeKind::Pointer { kind, to, space, memory } => {
-                let space = Some(*space).filter(|&space| space != SpaceId::DEFAULT);
-                let kind = Some(*kind).filter(|&kind| kind != PointerKind::Pointer);
-                json!(Pointer Pointer(unit) {
-                    to: maybe(*to), space: space.map(|space| known.space(space)), kind: kind.map(Word),
-                    memory_space: memory.map(Word)
-                })
-            }
             TypeKind::Array { of, dimensions, stride_bits } => {
-                let extents = dimensions.iter().map(|dimension| {
-                    let mut extent = ExtentOf::new();
-                    match dimension.count {
-                        Count::Unknown => {}
-                        Count::Fixed(count) => extent.count = Some(Number(count)),
-                        Count::Variable(id) => extent.variable = Some(known.variable_ref(id)),
-                        Count::Value(loc) => {
-                            extent.value = Some(Later::Model(NumberAt(Place { known, loc })));
-                        }
-                    }
-                    extent.lower = dimension.lower.map(Signed);
-                    extent.index = maybe(dimension.index);
-                    extent
-                });
+                let extents = dimensions.iter().map(|dimension| ExtentOf::write(known, dimension));
                 let counts = dimensions.iter().map(|dimension| match dimension.count {
                     Count::Unknown => Some(None),
                     Count::Fixed(count) => Some(Some(Number(count))),
@@ -448,13 +408,8 @@ impl<'m, W: Write> Writer<'m, W> {
         let TypeKind::Composite(composite) = ty.kind() else { return Ok(()) };
         for base in &composite.bases {
             let unit = known.unit_ref(ty.unit());
-            let mut json = Base::new(unit, known.type_ref(id), known.type_ref(base.ty));
-            match base.offset {
-                BaseOffset::Bytes(offset) => json.offset = Some(Number(offset)),
-                BaseOffset::Expr(loc) => {
-                    json.r#virtual = Some(Later::Model(ExpressionAt(Place { known, loc })))
-                }
-            }
+            let json = Base::new(unit, known.type_ref(id), known.type_ref(base.ty));
+            let mut json = json.chosen(known, &base.offset);
             json.accessibility = base.accessibility.map(Word);
             self.statement(&Statement::Base(json))?;
         }
@@ -468,17 +423,7 @@ impl<'m, W: Write> Writer<'m, W> {
 
     fn member(&self, unit: UnitId, member: &'m model::Member) -> Member<'m> {
         let json = Member::new(self.known.unit_ref(unit), self.known.type_ref(member.ty));
-        json.with(self.member_facts(member))
-    }
-
-    fn member_facts(&self, member: &'m model::Member) -> MemberFacts<'m> {
-        let (offset, offset_bits) = match member.bits {
-            None => (Some(Number(member.offset_bits / 8)), None),
-            Some(_) => (None, Some(Number(member.offset_bits))),
-        };
-        let name = member.name.map(|name| self.known.text(name));
-        let bits = member.bits.map(Number);
-        MemberFacts { name, offset, offset_bits, bits, ..MemberFacts::of(self.known, member) }
+        json.with(MemberFacts::write(self.known, member))
     }
 
     pub fn variant_parts(&mut self) -> Result<()> {
@@ -487,15 +432,7 @@ impl<'m, W: Write> Writer<'m, W> {
             let unit = self.module.ty(part.of).unit();
             let name = format!("part#{}", id.as_u32());
             let (of, part_id) = (known.type_ref(part.of), Text(name.clone().into()));
-            let mut json = VariantPart::new(known.unit_ref(unit), of, part_id);
-            match &part.discriminant {
-                Discriminant::Type(tag) => json.untagged = Some(known.type_ref(*tag)),
-                Discriminant::Member(member) => {
-                    let ty = known.type_ref(member.ty);
-                    json.discriminant =
-                        Some(statement::Discriminant::new(ty).with(self.member_facts(member)));
-                }
-            }
+            let json = VariantPart::new(known.unit_ref(unit), of, part_id).chosen(known, &part.discriminant);
             self.statement(&Statement::VariantPart(json))?;
             for (index, variant) in part.variants.iter().enumerate() {
                 let variant_id = format!("{name}.{index}");
@@ -520,7 +457,7 @@ impl<'m, W: Write> Writer<'m, W> {
         let (known, ty) = (self.known, self.module.ty(id));
         let TypeKind::Composite(composite) = ty.kind() else { return Ok(()) };
         for parameter in &composite.templates {
-            let mut json = self.template(parameter);
+            let mut json = Template::write(known, parameter);
             json.unit = Some(known.unit_ref(ty.unit()));
             json.of = Some(known.type_ref(id));
             self.statement(&Statement::Template(json))?;
@@ -530,37 +467,10 @@ impl<'m, W: Write> Writer<'m, W> {
 
     pub fn function_templates(&mut self, id: FunctionId) -> Result<()> {
         for parameter in &self.module.function(id).templates {
-            let mut json = self.template(parameter);
+            let mut json = Template::write(self.known, parameter);
             json.function = Some(self.known.function_ref(id));
             self.statement(&Statement::Template(json))?;
         }
         Ok(())
-    }
-
-    fn template(&self, parameter: &'m TemplateParameter) -> statement::Template<'m> {
-        let mut json = Template::new(self.argument(&parameter.argument));
-        json.name = parameter.name.map(|name| self.known.text(name));
-        json.default = parameter.is_default.then_some(true);
-        json
-    }
-
-    fn argument(&self, argument: &'m TemplateArgument) -> Stands<'m> {
-        let known = self.known;
-        match argument {
-            TemplateArgument::Type(ty) => Stands::Type(ty.map(|ty| known.type_ref(ty))),
-            TemplateArgument::Value { ty, value } => {
-                Stands::Value(known.type_ref(*ty), Later::Model(Place { known, loc: *value }))
-            }
-            TemplateArgument::Template(name) => Stands::Template(known.text(*name)),
-            TemplateArgument::Pack(parameters) => {
-                let each = parameters.iter().map(|parameter| {
-                    let mut json = Packed::new(self.argument(&parameter.argument));
-                    json.name = parameter.name.map(|name| known.text(name));
-                    json.default = parameter.is_default.then_some(true);
-                    json
-                });
-                Stands::Pack(each.collect())
-            }
-        }
     }
 }

@@ -3,15 +3,16 @@
 use core::ops::Range;
 use std::io::Write;
 
+use super::choices::MacroStep;
 use super::read::Reader;
 use super::statement::{
-    self, Block, DescribeScope, DescribeUnit, File, FileFacts, Inlined, InlinedBlock, MacroStep, Macros,
-    Namespace, Pcs, Ref, ScopeFacts, Statement, Unit, UnitFacts,
+    self, Block, DescribeScope, DescribeUnit, File, FileFacts, Inlined, InlinedBlock, Macros, Namespace, Pcs,
+    Ref, ScopeFacts, Statement, Unit, UnitFacts,
 };
 use super::values::{Line, Number};
 use super::write::Writer;
 use crate::error::{Error, Result};
-use crate::model::{FileId, Macro, Module, ScopeId, ScopeKind, SourceLine, UnitId};
+use crate::model::{FileId, Module, ScopeId, ScopeKind, SourceLine, UnitId};
 
 impl<'a> Unit<'a> {
     pub fn apply(mut self, reader: &mut Reader<'a>) -> Result<()> {
@@ -99,20 +100,7 @@ impl<'a> DescribeScope<'a> {
 impl<'a> Macros<'a> {
     pub fn apply(self, reader: &mut Reader<'a>) -> Result<()> {
         let unit = reader.unit(&self.unit)?;
-        self.macros.into_iter().try_for_each(|step| {
-            let file = match &step {
-                MacroStep::File(_, file) => Some(reader.file(unit, file)?),
-                _ => None,
-            };
-            let mut macros = reader.builder.macros(unit)?;
-            let added = match (step, file) {
-                (MacroStep::Define(line, text), _) => macros.define(line, &text),
-                (MacroStep::Undefine(line, name), _) => macros.undefine(line, &name),
-                (MacroStep::File(line, _), Some(file)) => macros.file(line, file),
-                (MacroStep::EndFile | MacroStep::File(..), _) => macros.end_file(),
-            };
-            added.map(drop)
-        })
+        self.macros.iter().try_for_each(|step| step.read(reader, unit))
     }
 }
 
@@ -237,12 +225,7 @@ impl<'m, W: Write> Writer<'m, W> {
 
     pub fn macros(&mut self, module: &'m Module) -> Result<()> {
         for (id, _) in module.units().filter(|&(id, _)| !module.macros(id).is_empty()) {
-            let steps = module.macros(id).iter().map(|step| match *step {
-                Macro::Define { line, text } => MacroStep::Define(line, self.known.text(text)),
-                Macro::Undefine { line, name } => MacroStep::Undefine(line, self.known.text(name)),
-                Macro::File { line, file } => MacroStep::File(line, self.known.file_ref(file)),
-                Macro::EndFile => MacroStep::EndFile,
-            });
+            let steps = module.macros(id).iter().map(|step| MacroStep::write(self.known, step));
             let json = statement::Macros::new(self.known.unit_ref(id), steps.collect());
             self.statement(&Statement::Macros(json))?;
         }

@@ -108,12 +108,12 @@ pub(super) fn of(expr: &[u8], encoding: Encoding, address: &dyn Fn(u64) -> Optio
         last = decoded.offset;
         shape.uses_frame_base |= matches!(decoded.op, Op::FbReg { .. });
         // The path of a branch, and the stack after a call, are not followed.
-        let is_lost = match decoded.op {
+        let is_dropped = match decoded.op {
             Op::Bra { .. } | Op::Skip { .. } => true,
             Op::Piece { .. } | Op::BitPiece { .. } | Op::Pick { .. } => false,
             op => op.row().stack.0.is_none(),
         };
-        if is_lost {
+        if is_dropped {
             let operations = 0..expr.len();
             shape.parts = vec![Part { place: Place::Other, bits: None, operations }];
             return shape;

@@ -96,8 +96,8 @@ impl<'m> Signatures<'m> {
         self.visit(id);
         if let Purpose::Contents(_) = purpose {
             let unit = &self.module.units[self.module.types[id].unit];
-            let said = [unit.language.map(|language| language.0.into()), unit.language_version];
-            said.into_iter().for_each(|one| self.uleb(one.map_or(0, |one: u32| u64::from(one) + 1)));
+            let languages = [unit.language.map(|language| language.0.into()), unit.language_version];
+            languages.into_iter().for_each(|one| self.uleb(one.map_or(0, |one: u32| u64::from(one) + 1)));
         }
         self.ty(id, purpose);
         let mut digest = Md5::new();

@@ -152,8 +152,8 @@ impl<'u> Dies<'u> {
         {
             return Ok(Place::Constant(bytes));
         }
-        let is_said = self.expressions.location(id, loc, pcs, bits, stack)?;
-        Ok(if is_said { Place::Expression } else { Place::None })
+        let is_encoded = self.expressions.location(id, loc, pcs, bits, stack)?;
+        Ok(if is_encoded { Place::Expression } else { Place::None })
     }
 }
 

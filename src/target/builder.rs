@@ -8,7 +8,7 @@ use super::{
     CallFrames, ElfIdentity, Facts, Gfx, Per, Reg, RegisterNames, Registers, Relocations, Scaling, Space,
     SpaceId, Target,
 };
-use crate::error::{Count, Error, Result};
+use crate::error::{Count, Error, ErrorKind, Result};
 
 /// Largest number of lanes of a wave: a mask of lanes has 64 bits.
 const LANES: u32 = 64;
@@ -154,13 +154,13 @@ impl TargetBuilder {
     /// Makes the target.
     ///
     /// # Errors
-    /// [`BadArgument`](crate::error::ErrorKind::BadArgument) for a target without a name; lanes outside of 1 to 64;
+    /// [`InvalidTarget`](ErrorKind::InvalidTarget) for a target without a name; lanes outside of 1 to 64;
     /// registers without bits or with lanes other than 1 and the target's; two registers of one number or name; two
     /// spaces of one number or name; addresses outside of 1 to 64 bits, or of other than 64 bits in the default space,
     /// which has one copy for all; an unknown name of a register; a pc or mask of lanes in a vector register, or one
     /// that the register has not the bits for; a minimum instruction size or data alignment of 0.
     pub fn build(&self) -> Result<Target> {
-        let wrong = |what| Error::bad_argument(format!("target `{}`: {what}", self.facts.name));
+        let wrong = |what| Error::from(ErrorKind::InvalidTarget { name: self.facts.name.to_string(), what });
         check(&self.facts).map_err(wrong)?;
         let target = self.resolve()?;
         let Facts { pc, exec, cfa_register, lanes, .. } = *target.0;

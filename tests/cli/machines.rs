@@ -228,9 +228,9 @@ fn messages_have_no_names_of_rust() {
     let mut judge = |error: Option<eitri::Error>| {
         count += 1;
         let Some(error) = error else { return };
-        let said = error.to_string();
+        let message = error.to_string();
         for name in ["struct ", "enum ", "Text", "tuple", "newtype", "unit variant", "untagged"] {
-            assert!(!said.contains(name), "{said}");
+            assert!(!message.contains(name), "{message}");
         }
     };
     let machine = r#"{"target": {"name": "generic", "address_size": 4, "offset_size": 4, "endian": "little", "version": 5,

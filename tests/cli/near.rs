@@ -73,8 +73,8 @@ fn registers_are_suggested_and_listed() {
     for (name, nearest) in cases {
         let description = folder.file("a.json", lane_wise(&format!("{{\"register\": \"{name}\"}}")));
         let ran = run(&["emit", &description, "-o", &folder.path("a.o")]);
-        let said = format!("the target has no register `{name}` ({target}); {nearest}");
-        assert!(ran.code == 2 && ran.errors.contains(&said), "not {nearest}: {}", ran.errors);
+        let message = format!("the target has no register `{name}` ({target}); {nearest}");
+        assert!(ran.code == 2 && ran.errors.contains(&message), "not {nearest}: {}", ran.errors);
     }
     // No name is near.
     let description = folder.file("a.json", lane_wise(r#"{"register": "frame_pointer"}"#));
@@ -113,11 +113,11 @@ fn keys_and_words_are_suggested() {
         ("\"signed\"", "\"singed\"", "unknown variant `singed`", "did you mean `signed`?"),
         ("\"symbol\"", "\"Symbol\"", "unknown field `Symbol`", "did you mean `symbol`?"),
     ];
-    for (right, wrong, said, nearest) in cases {
+    for (right, wrong, message, nearest) in cases {
         assert!(good.contains(right), "{right}");
         let description = folder.file("a.json", good.replace(right, wrong));
         let ran = run(&["emit", &description, "-o", &folder.path("a.o")]);
-        assert!(ran.code == 2 && ran.errors.contains(said), "{}", ran.errors);
+        assert!(ran.code == 2 && ran.errors.contains(message), "{}", ran.errors);
         assert!(ran.errors.contains(nearest), "not {nearest}: {}", ran.errors);
     }
     let machine =

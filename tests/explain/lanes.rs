@@ -124,8 +124,8 @@ fn what_cannot_be_evaluated_is_told_where_it_is() {
         "registers": {"1": "ff ff ff ff", "36": "07 00 00 00", "37": "03 00 00 00"}}}"#;
     std::fs::write(&stops, json).expect("is written");
     let (code, text, _) = eitri(&asked);
-    let said = "0x10020  weigh.cl:4  fault: an active lane has the pc of its frame, 0x10020: that of lane 2 is undefined\n";
-    assert!(code == 1 && text.contains(said), "{text}");
+    let fault = "0x10020  weigh.cl:4  fault: an active lane has the pc of its frame, 0x10020: that of lane 2 is undefined\n";
+    assert!(code == 1 && text.contains(fault), "{text}");
 }
 
 #[test]
@@ -173,12 +173,12 @@ fn unusable_waves_are_named() {
 // Contents of the output.
 
 /// The legend text of each lane at each stop.
-type Said = Vec<Vec<String>>;
+type Legends = Vec<Vec<String>>;
 
 const NOWHERE: &str = "nowhere: not active on entry to the function, or unknown";
 
 /// Positions of lanes in the table.
-fn written(text: &str) -> Option<Said> {
+fn written(text: &str) -> Option<Legends> {
     let mut lines = text.lines().skip(2);
     let is_row = |line: &&str| line.starts_with("0x");
     let rows: Vec<&str> = lines.by_ref().take_while(is_row).collect();
@@ -190,7 +190,7 @@ fn written(text: &str) -> Option<Said> {
 }
 
 /// Positions of lanes in the chart: blocks and letters, by coordinates.
-fn drawn(svg: &str) -> Option<Said> {
+fn drawn(svg: &str) -> Option<Legends> {
     let is = |line: &&str, class: &str| attribute(line, "class") == Some(class);
     let text = |line: &str| Some(line.split_once('>')?.1.split_once('<')?.0.to_owned());
     let extent = |line: &str, at: &str, size: &str| {
@@ -209,14 +209,14 @@ fn drawn(svg: &str) -> Option<Said> {
         let letter = texts[..texts.len() - 1].concat();
         meanings.insert((look(rect)?, letter), texts.last()?.clone());
     }
-    let mut all = Said::new();
+    let mut all = Legends::new();
     for stop in svg.split("<g class=\"stop\"").skip(1) {
         let lines: Vec<&str> = stop.split("</g>").next()?.lines().skip(1).collect();
         let label = lines.iter().find(|line| line.contains("transform"))?;
         // The pc is above the column, and in the metadata.
         let pc = text(label)?.split(' ').next()?.to_owned();
         (attribute(stop, "data-pc") == Some(&*pc)).then_some(())?;
-        let mut said = vec![NOWHERE.to_owned(); rows.len()];
+        let mut legend = vec![NOWHERE.to_owned(); rows.len()];
         for (index, rect) in lines.iter().enumerate().filter(|(_, line)| line.contains("<rect")) {
             let (x, y) = (extent(rect, "x", "width")?, extent(rect, "y", "height")?);
             x.contains(&number(label, "x")?).then_some(())?;
@@ -233,12 +233,12 @@ fn drawn(svg: &str) -> Option<Said> {
                 if is_covered {
                     // Blocks cover whole lanes without overlap.
                     let is_whole = y.start <= row.start && row.end <= y.end;
-                    (is_whole && said[lane] == NOWHERE).then_some(())?;
-                    said[lane].clone_from(meaning);
+                    (is_whole && legend[lane] == NOWHERE).then_some(())?;
+                    legend[lane].clone_from(meaning);
                 }
             }
         }
-        all.push(said);
+        all.push(legend);
     }
     Some(all)
 }
@@ -246,13 +246,13 @@ fn drawn(svg: &str) -> Option<Said> {
 /// Positions of lanes from evaluating the attributes.
 fn evaluated(info: &DebugInfo<'_, '_>, machine: &Snapshot, target: &Target) -> Option<Vec<String>> {
     let pc = machine.pc?;
-    let said = info.lane_pc(pc)?;
-    let context = Context { unit: said.unit, ..Context::new(said.encoding?, target) };
+    let entry = info.lane_pc(pc)?;
+    let context = Context { unit: entry.unit, ..Context::new(entry.encoding?, target) };
     let machine = WithDebugInfo::new(info, machine, context);
     let mut evaluator = Evaluator::new();
-    let pcs = evaluator.lane_pcs(said.body, &machine, &context).ok()?;
+    let pcs = evaluator.lane_pcs(entry.body, &machine, &context).ok()?;
     let mask = match info.active_lane(pc) {
-        Some(said) => Some(evaluator.active_lanes(said.body, &machine, &context).ok()?.as_u64()?),
+        Some(entry) => Some(evaluator.active_lanes(entry.body, &machine, &context).ok()?.as_u64()?),
         None => None,
     };
     let generic = BaseType::new(TypeEncoding::Unsigned, 64);
@@ -321,7 +321,7 @@ fn difference(stops: &[Stop], edit: impl Fn(String) -> String) -> Option<String>
         let object = Object::read(object).expect("an object");
         let dwarf = Dwarf::read(&object).expect("DWARF");
         let info = DebugInfo::new(&dwarf);
-        let expected: Said =
+        let expected: Legends =
             waves.iter().map(|wave| evaluated(&info, wave, &target).expect("a wave")).collect();
         let lanes = dump::lanes(&info, None, &machines, &target).expect("the lanes");
         let expected = Some(expected);

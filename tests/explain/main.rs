@@ -165,7 +165,7 @@ fn a_variable_is_that_of_the_innermost_scope() {
     );
     assert_eq!(found(&["--var", "x", "--pc", "0x10000"]), "location undefined, bytes -- -- -- --");
     assert!(found(&["--var", "old", "--pc", "0x10018"]).starts_with("location mem:5:0x10@2, error unmapped"));
-    for (arguments, said) in [
+    for (arguments, fault) in [
         (
             &["--var", "nobody", "--pc", "0x10000"][..],
             "no variable in scope at pc 0x10000 has the name `nobody`",
@@ -175,7 +175,7 @@ fn a_variable_is_that_of_the_innermost_scope() {
     ] {
         let (code, text, errors) = ask(arguments);
         assert_eq!((code, &*text), (2, ""), "{arguments:?}");
-        assert!(errors.contains(said), "{errors}");
+        assert!(errors.contains(fault), "{errors}");
     }
 }
 
@@ -281,10 +281,10 @@ fn seen(panel: &str) -> Result<(Bits, Bits), String> {
                 }
             }
             let shown = |bit: &u128| visible.contains(&(name.to_owned(), *bit));
-            let said: BTreeSet<u128> = (from..from + bits).filter(shown).collect();
+            let bits_of_text: BTreeSet<u128> = (from..from + bits).filter(shown).collect();
             // Bits after the first four bytes can be hidden in a long ruler.
             let mut first = from..(from + bits).min((from / 8 + 4) * 8);
-            if said != drawn || !first.all(|bit| said.contains(&bit)) {
+            if bits_of_text != drawn || !first.all(|bit| bits_of_text.contains(&bit)) {
                 return Err(format!("{name}: {bits} bits from {from} on, and {drawn:?} are filled"));
             }
             filled.extend(drawn.into_iter().map(|bit| (name.to_owned(), bit)));

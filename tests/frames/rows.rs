@@ -19,7 +19,7 @@ use crate::random::{Choices, choices, targets};
 
 /// Description of a register, to be found in the rows.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum Said {
+enum Described {
     Nothing,
     Lost,
     Offset(i64),
@@ -40,7 +40,7 @@ struct Frame {
     stops: Vec<usize>,
     /// Rules from each boundary on.
     cfa: Vec<Place>,
-    registers: Vec<(Reg, Vec<Said>)>,
+    registers: Vec<(Reg, Vec<Described>)>,
 }
 
 impl Frame {
@@ -49,13 +49,13 @@ impl Frame {
         let count = self.registers.len();
         (0..self.cfa.len()).any(|stop| {
             let within = |register: &Reg| {
-                let (_, said) = self.registers.iter().find(|(reg, _)| reg == register)?;
-                match said[stop] {
-                    Said::In(other) => Some(other),
+                let (_, described) = self.registers.iter().find(|(reg, _)| reg == register)?;
+                match described[stop] {
+                    Described::In(other) => Some(other),
                     _ => None,
                 }
             };
-            let leads_back = |(reg, _): &(Reg, Vec<Said>)| {
+            let leads_back = |(reg, _): &(Reg, Vec<Described>)| {
                 core::iter::successors(within(reg), within).take(count).any(|other| other == *reg)
             };
             self.registers.iter().any(leads_back)
@@ -77,15 +77,15 @@ impl Frame {
         let offset = |c: &mut Choices<'_>| alignment * (c.below(400) as i64 - 60);
         let space = if is_gpu { SpaceId::PRIVATE_WAVE } else { SpaceId::DEFAULT };
         let places: Vec<Place> = (0..1 + c.below(3)).map(|_| (space, c.one(&sgprs), offset(c))).collect();
-        let said = |c: &mut Choices<'_>| match c.below(8) {
-            0 => Said::Lost,
-            1 | 2 => Said::Offset(offset(c)),
-            3 => Said::In(c.one(&sgprs)),
+        let described = |c: &mut Choices<'_>| match c.below(8) {
+            0 => Described::Lost,
+            1 | 2 => Described::Offset(offset(c)),
+            3 => Described::In(c.one(&sgprs)),
             4 if is_gpu => {
-                Said::Lane(target.vgpr(c.below(256) as u16).expect("v0 to v255"), c.below(32) as u32)
+                Described::Lane(target.vgpr(c.below(256) as u16).expect("v0 to v255"), c.below(32) as u32)
             }
-            5 if !is_gpu => Said::Sum(c.one(&sgprs), offset(c)),
-            _ => Said::Nothing,
+            5 if !is_gpu => Described::Sum(c.one(&sgprs), offset(c)),
+            _ => Described::Nothing,
         };
         let mut columns: BTreeSet<Reg> = (0..c.below(9)).map(|_| c.one(&sgprs)).collect();
         columns.insert(target.call_frames().return_register);
@@ -100,13 +100,15 @@ impl Frame {
         let cfa = spread(c, &stops, &places);
         let mut registers = Vec::new();
         for reg in columns {
-            let mut values: Vec<Said> = (0..1 + c.below(3)).map(|_| said(c)).collect();
-            values.retain(|said| *said != Said::In(reg));
+            let mut values: Vec<Described> = (0..1 + c.below(3)).map(|_| described(c)).collect();
+            values.retain(|described| *described != Described::In(reg));
             if reg == target.call_frames().return_register {
-                values.retain(|said| !matches!(said, Said::Nothing | Said::In(_) | Said::Lane(..)));
-                values.push(Said::Lost);
+                values.retain(|described| {
+                    !matches!(described, Described::Nothing | Described::In(_) | Described::Lane(..))
+                });
+                values.push(Described::Lost);
             } else if values.is_empty() {
-                values.push(Said::Nothing);
+                values.push(Described::Nothing);
             }
             let by_pc = spread(c, &stops, &values);
             registers.push((reg, by_pc));
@@ -122,16 +124,16 @@ impl Frame {
         for (pcs, &(space, reg, by)) in self.runs(&self.cfa, c) {
             frame.cfa(pcs, Loc::memory(space, Val::register(reg).plus(by)))?;
         }
-        for (reg, said) in self.registers.iter().rev() {
-            for (pcs, said) in self.runs(said, c) {
-                match *said {
-                    Said::Nothing if c.maybe() => frame.same_value(pcs, *reg)?,
-                    Said::Nothing => &mut frame,
-                    Said::Lost => frame.undefined(pcs, *reg)?,
-                    Said::Offset(by) => frame.saved(pcs, *reg, Loc::cfa().offset(by))?,
-                    Said::In(other) => frame.saved(pcs, *reg, Loc::register(other))?,
-                    Said::Lane(vector, lane) => frame.saved_in_lane(pcs, *reg, vector, lane)?,
-                    Said::Sum(other, by) => {
+        for (reg, described) in self.registers.iter().rev() {
+            for (pcs, described) in self.runs(described, c) {
+                match *described {
+                    Described::Nothing if c.maybe() => frame.same_value(pcs, *reg)?,
+                    Described::Nothing => &mut frame,
+                    Described::Lost => frame.undefined(pcs, *reg)?,
+                    Described::Offset(by) => frame.saved(pcs, *reg, Loc::cfa().offset(by))?,
+                    Described::In(other) => frame.saved(pcs, *reg, Loc::register(other))?,
+                    Described::Lane(vector, lane) => frame.saved_in_lane(pcs, *reg, vector, lane)?,
+                    Described::Sum(other, by) => {
                         frame.saved(pcs, *reg, Loc::value(Val::register(other).plus(by)))?
                     }
                 };
@@ -165,20 +167,22 @@ impl Frame {
     fn rows(&self) -> usize {
         let changes = |pc: &usize| {
             self.cfa[*pc] != self.cfa[pc - 1]
-                || self.registers.iter().any(|(_, said)| said[*pc] != said[pc - 1])
+                || self.registers.iter().any(|(_, described)| described[*pc] != described[pc - 1])
         };
         1 + (1..self.cfa.len()).filter(changes).count()
     }
 
     /// Whether a decoded rule is the described one.
-    fn is_said(&self, reg: Reg, said: &Said, place: Place, rule: Option<Rule<'_>>) -> bool {
+    fn is_encoded(&self, reg: Reg, described: &Described, place: Place, rule: Option<Rule<'_>>) -> bool {
         let uleb = |out: &mut Vec<u8>, value: u64| gimli::leb128_write(out, value);
-        match (said, rule) {
-            (Said::Nothing, None | Some(Rule::SameValue)) | (Said::Lost, Some(Rule::Undefined)) => true,
-            (Said::Offset(by), Some(Rule::Offset(found))) => *by == found,
-            (Said::In(other), Some(Rule::Register(found))) => *other == found && reg != found,
+        match (described, rule) {
+            (Described::Nothing, None | Some(Rule::SameValue)) | (Described::Lost, Some(Rule::Undefined)) => {
+                true
+            }
+            (Described::Offset(by), Some(Rule::Offset(found))) => *by == found,
+            (Described::In(other), Some(Rule::Register(found))) => *other == found && reg != found,
             // `regx v; offset_uconst 4 * lane`.
-            (Said::Lane(vector, lane), Some(Rule::Expression(expr))) => {
+            (Described::Lane(vector, lane), Some(Rule::Expression(expr))) => {
                 let mut bytes = vec![0x90];
                 uleb(&mut bytes, vector.0);
                 if *lane > 0 {
@@ -188,9 +192,9 @@ impl Frame {
                 bytes == expr
             }
             // A sum that equals the canonical frame address is encoded as such.
-            (Said::Sum(other, by), Some(Rule::ValOffset(0))) => *other == place.1 && *by == place.2,
+            (Described::Sum(other, by), Some(Rule::ValOffset(0))) => *other == place.1 && *by == place.2,
             // `breg` and the bytes, for registers up to 31; else `bregx`.
-            (Said::Sum(other, by), Some(Rule::ValExpression(expr))) => {
+            (Described::Sum(other, by), Some(Rule::ValExpression(expr))) => {
                 let mut bytes = Vec::new();
                 match other.0 {
                     0..32 => bytes.push(0x70 + other.0 as u8),
@@ -273,14 +277,14 @@ fn read_back(module: &Module, frames: &[Frame], form: &Form) {
         assert_eq!(cie.version, version);
         assert_eq!((fde.start, fde.length), (address(&format!("f{index}")), frame.bytes()));
         let mut rows = read.rows(fde);
-        let (mut count, mut next, mut said) = (0, fde.start, 0);
+        let (mut count, mut next, mut described) = (0, fde.start, 0);
         while let Some(row) = rows.next_row().expect("a row") {
             assert_eq!(row.start, next);
             (next, count) = (row.end, count + 1);
             let starts = (0..frame.cfa.len())
                 .filter(|&at| row.start <= fde.start + frame.pc(at) && fde.start + frame.pc(at) < row.end);
             for at in starts {
-                said += 1;
+                described += 1;
                 let place @ (space, reg, offset) = frame.cfa[at];
                 match row.cfa {
                     CfaRule::Register { register, offset: by, space: of } => assert_eq!(
@@ -297,12 +301,12 @@ fn read_back(module: &Module, frames: &[Frame], form: &Form) {
                     }
                     CfaRule::Unset => panic!("stop {at}: no address"),
                 }
-                for (reg, said) in &frame.registers {
+                for (reg, described) in &frame.registers {
                     let rule = row.rule(*reg);
                     assert!(
-                        frame.is_said(*reg, &said[at], place, rule),
+                        frame.is_encoded(*reg, &described[at], place, rule),
                         "stop {at}, {reg:?}: {:?}, but {rule:?}",
-                        said[at]
+                        described[at]
                     );
                 }
                 let others =
@@ -311,10 +315,12 @@ fn read_back(module: &Module, frames: &[Frame], form: &Form) {
             }
         }
         // Each boundary is at the start of a row, or within one.
-        assert_eq!((next, said), (fde.start + fde.length, frame.cfa.len()));
+        assert_eq!((next, described), (fde.start + fde.length, frame.cfa.len()));
         // Sums relative to the frame address can change their encoding between rows.
-        let has_sums =
-            frame.registers.iter().any(|(_, all)| all.iter().any(|said| matches!(said, Said::Sum(..))));
+        let has_sums = frame
+            .registers
+            .iter()
+            .any(|(_, all)| all.iter().any(|described| matches!(described, Described::Sum(..))));
         if !has_sums {
             assert_eq!(count, frame.rows(), "rows that say nothing new");
         }

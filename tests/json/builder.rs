@@ -31,12 +31,12 @@ fn error(start: &str, statements: &str) -> Error {
 }
 
 /// Message of an error without its position in the text.
-fn said(name: &str, error: &Error) -> String {
+fn message(name: &str, error: &Error) -> String {
     let json = error.at().json.clone().unwrap_or_else(|| panic!("{name}: {error} has no place"));
     assert!(json.path.starts_with("describe"), "{name}: {json}");
-    let said = error.to_string();
-    let said = said.strip_prefix(&json.to_string()).expect("the place comes first");
-    said.trim_start_matches(", ").trim_start_matches(": ").to_owned()
+    let message = error.to_string();
+    let message = message.strip_prefix(&json.to_string()).expect("the place comes first");
+    message.trim_start_matches(", ").trim_start_matches(": ").to_owned()
 }
 
 #[test]
@@ -45,7 +45,7 @@ fn what_the_builder_refuses_is_refused_with_the_same_words() {
     let mut errors: BTreeMap<&str, &str> = lines.filter_map(|line| line.split_once(" | ")).collect();
     let mut wrong = Vec::new();
     let mut compare = |name: &'static str, start: &str, statements: &str| {
-        let found = said(name, &error(start, statements));
+        let found = message(name, &error(start, statements));
         match errors.remove(name) {
             Some(expected) if expected == found => {}
             expected => wrong.push(format!("{name}:\n  {found}\n  {}", expected.unwrap_or("no such error"))),
@@ -70,6 +70,6 @@ fn what_the_builder_refuses_is_refused_with_the_same_words() {
             wrong.push(format!("{name}: no such error, or it is found"));
         }
     }
-    wrong.extend(errors.keys().map(|name| format!("{name}: not said in JSON")));
+    wrong.extend(errors.keys().map(|name| format!("{name}: no statement of a description makes it")));
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

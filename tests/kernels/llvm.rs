@@ -47,9 +47,9 @@ fn llvm_writes_no_rule_and_no_lane() {
             frames.lines().filter(|line| line.contains("DW_CFA_")).map(str::trim).collect();
         assert_eq!(rules, ["DW_CFA_nop:"], "{name}: {frames}");
         assert!(info.contains("DW_TAG_variable") && info.contains("DW_AT_location"), "{name}: {info}");
-        for said in [info, abbrev] {
+        for output in [info, abbrev] {
             for word in ["lane", "DW_AT_LLVM", "DW_AT_unknown", "DW_OP_LLVM"] {
-                assert_eq!(said.lines().find(|line| line.contains(word)), None, "{name}");
+                assert_eq!(output.lines().find(|line| line.contains(word)), None, "{name}");
             }
         }
     }

@@ -136,8 +136,8 @@ pub fn check(attached: &Attached, case: &Case) {
 
     let functions = [case.at].into_iter().chain(case.callers.iter().map(|(pc, _)| *pc)).map(|(name, _)| name);
     for (frame, function) in all.iter().zip(functions) {
-        let said = frame.active_lanes().expect("a mask").and_then(|mask| mask.as_u64());
-        let active = said.or_else(|| find(frame, &wave, &gpu, "exec").0.map(u64::from));
+        let mask = frame.active_lanes().expect("a mask").and_then(|mask| mask.as_u64());
+        let active = mask.or_else(|| find(frame, &wave, &gpu, "exec").0.map(u64::from));
         assert_eq!(active, Some(case.active.into()), "{frame:?}, {case:x?}");
         assert_eq!(frame.lane_pc(5).expect("a lane"), Some(frame.resumes_at()), "{frame:?}, {case:x?}");
         assert_eq!(frame.lane_pc(25).expect("a lane"), None, "{frame:?}, {case:x?}");

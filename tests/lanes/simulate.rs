@@ -77,9 +77,9 @@ impl Machine for Stopped<'_, '_> {
 }
 
 /// Values of an attribute by pc, relative to the function.
-type Said<'o> = Vec<(Option<(u64, u64)>, &'o [u8])>;
+type Values<'o> = Vec<(Option<(u64, u64)>, &'o [u8])>;
 
-fn said<'o>(entry: Entry<'_, 'o>, attribute: DwAt, start: u64) -> Said<'o> {
+fn values<'o>(entry: Entry<'_, 'o>, attribute: DwAt, start: u64) -> Values<'o> {
     let found = entry.locations(attribute).expect("it can be read").unwrap_or_default();
     let one = |one: eitri::read::ListEntry<'o>| {
         let is_default = one.kind == eitri::read::ListKind::Default;
@@ -88,11 +88,11 @@ fn said<'o>(entry: Entry<'_, 'o>, attribute: DwAt, start: u64) -> Said<'o> {
     found.into_iter().map(one).collect()
 }
 
-fn at<'o>(said: &Said<'o>, pc: u64) -> &'o [u8] {
+fn at<'o>(values: &Values<'o>, pc: u64) -> &'o [u8] {
     let is_here = |bounds: &Option<(u64, u64)>| bounds.is_none_or(|(first, end)| (first..end).contains(&pc));
-    let mut here = said.iter().filter(|(bounds, _)| is_here(bounds));
-    let (_, expr) = here.next().unwrap_or_else(|| panic!("nothing is said at {pc:#x}"));
-    assert!(here.next().is_none(), "two things are said at {pc:#x}");
+    let mut here = values.iter().filter(|(bounds, _)| is_here(bounds));
+    let (_, expr) = here.next().unwrap_or_else(|| panic!("no value is encoded at {pc:#x}"));
+    assert!(here.next().is_none(), "two values are encoded at {pc:#x}");
     expr
 }
 
@@ -169,8 +169,8 @@ struct Scope<'a, 'o> {
     id: Id,
     pcs: std::ops::Range<u64>,
     entry: Entry<'a, 'o>,
-    lane_pc: Said<'o>,
-    active_lane: Said<'o>,
+    lane_pc: Values<'o>,
+    active_lane: Values<'o>,
 }
 
 impl<'a, 'o> Function<'a, 'o> {
@@ -184,8 +184,8 @@ impl<'a, 'o> Function<'a, 'o> {
             id,
             pcs,
             entry,
-            lane_pc: said(entry, consumer.lane_pc.expect("it is told"), start),
-            active_lane: consumer.active_lane.map(|at| said(entry, at, start)).unwrap_or_default(),
+            lane_pc: values(entry, consumer.lane_pc.expect("it is told"), start),
+            active_lane: consumer.active_lane.map(|at| values(entry, at, start)).unwrap_or_default(),
         };
         let mut scopes = vec![scope(FUNCTION, 0..code.bytes(), entry)];
         // The line identifies an inlined call.

@@ -74,9 +74,9 @@ pub fn entries(path: &Path) -> Option<Vec<Entry>> {
 /// The entries printed for these arguments.
 pub fn entries_with(arguments: &[&str], path: &Path) -> Option<Vec<Entry>> {
     let arguments = arguments.iter().map(std::ffi::OsStr::new).chain([path.as_os_str()]);
-    let said = DWARFDUMP.run(&arguments.collect::<Vec<_>>())?.clean();
+    let output = DWARFDUMP.run(&arguments.collect::<Vec<_>>())?.clean();
     let mut entries: Vec<Entry> = Vec::new();
-    for line in said.lines() {
+    for line in output.lines() {
         let entry = line.split_once(": ").and_then(|(offset, rest)| {
             let tag = rest.trim_start().strip_prefix("DW_TAG_")?;
             offset.starts_with("0x").then(|| (hex(offset), (rest.len() - rest.trim_start().len()) / 2, tag))
@@ -121,8 +121,8 @@ pub struct Lines {
 }
 
 pub fn lines(path: &Path) -> Option<Vec<Lines>> {
-    let said = DWARFDUMP.run(&["--debug-line".as_ref(), path.as_os_str()])?.clean();
-    let tables = said.split("debug_line[").skip(1).map(|text| {
+    let output = DWARFDUMP.run(&["--debug-line".as_ref(), path.as_os_str()])?.clean();
+    let tables = output.split("debug_line[").skip(1).map(|text| {
         let mut table = Lines::default();
         for line in text.lines() {
             let quoted = || line.split('"').nth(1).unwrap_or_default().to_owned();
@@ -150,14 +150,14 @@ pub fn lines(path: &Path) -> Option<Vec<Lines>> {
 
 /// The addresses of `.debug_addr`.
 pub fn addresses(path: &Path) -> Option<Vec<u64>> {
-    let said = DWARFDUMP.run(&["--debug-addr".as_ref(), path.as_os_str()])?.clean();
-    Some(said.lines().filter(|line| line.starts_with("0x") && line.len() == 18).map(hex).collect())
+    let output = DWARFDUMP.run(&["--debug-addr".as_ref(), path.as_os_str()])?.clean();
+    Some(output.lines().filter(|line| line.starts_with("0x") && line.len() == 18).map(hex).collect())
 }
 
 /// The addresses of symbols.
 pub fn symbols(path: &Path) -> Option<Vec<(String, u64)>> {
-    let said = NM.run(&[path])?.clean();
-    let symbols = said.lines().filter_map(|line| match line.split_whitespace().collect::<Vec<_>>()[..] {
+    let output = NM.run(&[path])?.clean();
+    let symbols = output.lines().filter_map(|line| match line.split_whitespace().collect::<Vec<_>>()[..] {
         [address, _, name] => Some((name.to_owned(), hex(address))),
         _ => None,
     });

@@ -149,13 +149,13 @@ fn asked(folder: &Folder, program: &Path) -> Option<(String, String, String)> {
     // In `middle`, the register has its value at the call; in `outer`, that at the call of `middle`.
     let questions = ["bt", "frame 1", "print $rbx", "print $rbx == $before"];
     let commands = ["break *(char *) &middle", "run", "set $before = $rbx", &stop, "continue"];
-    let said = Debugger::Gdb.ask(
+    let output = Debugger::Gdb.ask(
         folder,
         program,
         &commands,
         &[&questions[..3], &["frame 2"], &questions[3..]].concat(),
     )?;
-    Some((said.answers[0].clone(), said.answers[2].clone(), said.answers[4].clone()))
+    Some((output.answers[0].clone(), output.answers[2].clone(), output.answers[4].clone()))
 }
 
 #[test]

@@ -32,24 +32,24 @@ fn read(tool: Tool, kinds: &[&str], path: &Path) -> Option<String> {
     let mut all = String::new();
     for kind in kinds {
         let kind = format!("--debug-dump={kind}");
-        let said = tool.run(&[kind.as_ref(), path.as_os_str()])?.clean();
+        let output = tool.run(&[kind.as_ref(), path.as_os_str()])?.clean();
         for complaint in
             ["warning", "error", "corrupt", "unknown", "user defined", "invalid", "truncated", "???"]
         {
-            assert!(!said.to_lowercase().contains(complaint), "{} {}: {said}", tool.name, path.display());
+            assert!(!output.to_lowercase().contains(complaint), "{} {}: {output}", tool.name, path.display());
         }
-        all += &said;
+        all += &output;
     }
     Some(all)
 }
 
 /// Checks that the output has the described names.
-fn has_names(machine: Machine, said: &str) {
+fn has_names(machine: Machine, output: &str) {
     let variables = described(machine);
     for name in
         variables.iter().map(|variable| variable.name).chain(["work", "both", "square", "other", "seven"])
     {
-        assert!(said.contains(name), "{name}: {said}");
+        assert!(output.contains(name), "{name}: {output}");
     }
 }
 
@@ -63,10 +63,13 @@ fn readelf_reads_everything() {
             continue;
         }
         let kinds = ["info", "abbrev", "loc", "Ranges", "rawline", "decodedline", "addr", "str"];
-        let Some(said) = read(READELF, &kinds, &path) else { return };
-        has_names(machine, &said);
+        let Some(output) = read(READELF, &kinds, &path) else { return };
+        has_names(machine, &output);
         if machine == Machine::Cpu {
-            assert!(said.contains("DW_OP_breg7 (rsp): 24; DW_OP_deref; DW_OP_plus_uconst: 400"), "{said}");
+            assert!(
+                output.contains("DW_OP_breg7 (rsp): 24; DW_OP_deref; DW_OP_plus_uconst: 400"),
+                "{output}"
+            );
         }
     }
 }
@@ -80,8 +83,8 @@ fn eu_readelf_reads_everything() {
             continue;
         }
         let kinds = ["info", "abbrev", "loc", "ranges", "line", "decodedline", "addr", "str"];
-        let Some(said) = read(EU_READELF, &kinds, &path) else { return };
-        has_names(machine, &said);
+        let Some(output) = read(EU_READELF, &kinds, &path) else { return };
+        has_names(machine, &output);
     }
 }
 
@@ -96,19 +99,19 @@ fn libdwarf_reads_everything() {
         // Print everything; check everything.
         for what in ["-a", "-ka"] {
             let Some(ran) = LIBDWARF.run(&[what.as_ref(), path.as_os_str()]) else { return };
-            let said = ran.clean();
-            assert!(!said.contains("dwarfdump ERROR") && !said.contains("DW_DLE"), "{said}");
+            let output = ran.clean();
+            assert!(!output.contains("dwarfdump ERROR") && !output.contains("DW_DLE"), "{output}");
             if what == "-a" {
-                has_names(machine, &said);
+                has_names(machine, &output);
                 continue;
             }
             // An attribute of GNU's, which gcc writes in the same form.
             let known = "DW_AT_GNU_vector -> DW_FORM_CLASS_FLAG";
-            let complaints: Vec<&str> = said.lines().filter(|line| line.contains("DWARF CHECK:")).collect();
-            assert!(complaints.iter().all(|line| line.contains(known)), "{said}");
-            let total = said.lines().find_map(|line| line.strip_prefix("** Summarize **"));
+            let complaints: Vec<&str> = output.lines().filter(|line| line.contains("DWARF CHECK:")).collect();
+            assert!(complaints.iter().all(|line| line.contains(known)), "{output}");
+            let total = output.lines().find_map(|line| line.strip_prefix("** Summarize **"));
             let total: Vec<&str> = total.expect("how many errors there were").split_whitespace().collect();
-            assert_eq!(total[1], complaints.len().to_string(), "{said}");
+            assert_eq!(total[1], complaints.len().to_string(), "{output}");
         }
     }
 }

@@ -26,8 +26,8 @@ pub fn link(folder: &Folder, machine: Machine, objects: &[&Path]) -> Option<Path
         .chain([output.as_os_str()])
         .chain(objects.iter().map(|path| path.as_os_str()))
         .collect();
-    let said = LLD.run(&arguments)?.clean();
-    assert!(said.is_empty(), "{said}");
+    let messages = LLD.run(&arguments)?.clean();
+    assert!(messages.is_empty(), "{messages}");
     Some(output)
 }
 
@@ -70,8 +70,8 @@ fn two_objects_become_one() {
         });
         let Some(path) = link(&folder, machine, &[&objects[0], &objects[1]]) else { return };
         let Some(ran) = DWARFDUMP.run(&["--verify".as_ref(), path.as_os_str()]) else { return };
-        let said = ran.clean();
-        assert!(said.contains("No errors.") && said.contains("4 / 4"), "{said}");
+        let output = ran.clean();
+        assert!(output.contains("No errors.") && output.contains("4 / 4"), "{output}");
 
         let (Some(entries), Some(symbols), Some(lines)) = (entries(&path), symbols(&path), lines(&path))
         else {

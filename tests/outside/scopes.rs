@@ -235,10 +235,10 @@ fn ask(debugger: Debugger, commands: &[&str], answers: &[(&str, &str)]) {
             return;
         };
         ran.clean();
-        let Some(said) = debugger.ask(&folder, &path("calls"), commands, &questions) else { return };
-        for (answer, (question, expected)) in said.answers.iter().zip(answers) {
+        let Some(output) = debugger.ask(&folder, &path("calls"), commands, &questions) else { return };
+        for (answer, (question, expected)) in output.answers.iter().zip(answers) {
             let version = consumer.version;
-            assert!(answer.contains(expected), "DWARF {version}: {question}: {expected}\n{}", said.ran);
+            assert!(answer.contains(expected), "DWARF {version}: {question}: {expected}\n{}", output.ran);
         }
     }
 }
@@ -260,8 +260,8 @@ fn others_read_calls_and_imports() {
         let Some(object) = object(&folder, &consumer) else { return };
         let path = folder.file("calls.o", object);
         if let Some(ran) = DWARFDUMP.run(&["--verify".as_ref(), path.as_os_str()]) {
-            let said = ran.clean();
-            assert!(said.contains("No errors.") && !said.contains("warning"), "{said}");
+            let output = ran.clean();
+            assert!(output.contains("No errors.") && !output.contains("warning"), "{output}");
         }
         let is_five = consumer.version == 5;
         // Names of the DWARF 5 codes, sections 7.5.3 and 7.5.4, or of GNU's.
@@ -275,20 +275,20 @@ fn others_read_calls_and_imports() {
             ],
         };
         if let Some(ran) = READELF.run(&["--debug-dump=info,loc".as_ref(), path.as_os_str()]) {
-            let said = ran.clean();
+            let output = ran.clean();
             for word in words.iter().map(|word| word.trim_start_matches("DW_AT_")) {
-                assert!(said.contains(word), "{word}: {said}");
+                assert!(output.contains(word), "{word}: {output}");
             }
             let op = if is_five {
                 "DW_OP_entry_value: (DW_OP_reg5 (rdi))"
             } else {
                 "DW_OP_GNU_entry_value: (DW_OP_reg5 (rdi))"
             };
-            assert!(said.contains(op), "{said}");
+            assert!(output.contains(op), "{output}");
         }
         if let Some(ran) = EU_READELF.run(&["--debug-dump=info".as_ref(), path.as_os_str()]) {
-            let said = ran.clean();
-            assert!(!said.contains("???") && said.contains("imported_declaration"), "{said}");
+            let output = ran.clean();
+            assert!(!output.contains("???") && output.contains("imported_declaration"), "{output}");
         }
     }
 }

@@ -52,7 +52,7 @@ impl Split {
 }
 
 /// Facts of an entry, without section offsets.
-fn said(entry: &Entry, unit: &Entry, folder: &Path, addresses: &[u64]) -> String {
+fn output(entry: &Entry, unit: &Entry, folder: &Path, addresses: &[u64]) -> String {
     // LLVM does not use the skeleton for names of files.
     let file = |text: &str| {
         let text = text.trim_matches('"');
@@ -122,7 +122,7 @@ fn llvm_finds_in_split_units_what_the_whole_ones_say() {
                     unit = Some(entry.clone());
                 }
                 let unit = unit.as_ref().expect("a unit");
-                all.push(said(&entry, unit, split.folder.path(), addresses));
+                all.push(output(&entry, unit, split.folder.path(), addresses));
             }
             all
         };
@@ -160,16 +160,16 @@ fn gnus_tools_read_objects_and_files() {
     for path in split.objects() {
         // With the files that the skeletons name: binutils 2.40 does not read split files alone.
         let Some(ran) = READELF.run(&["-wK".as_ref(), "-w".as_ref(), path.as_os_str()]) else { return };
-        let said = ran.clean();
+        let output = ran.clean();
         for (path, unit) in split.files().zip(&split.written.split) {
             assert!(
-                said.contains(&format!("Found separate debug object file: {}", path.display())),
-                "{said}"
+                output.contains(&format!("Found separate debug object file: {}", path.display())),
+                "{output}"
             );
-            assert!(said.contains(&format!("DWO ID:        {:#x}", unit.id)), "{said}");
+            assert!(output.contains(&format!("DWO ID:        {:#x}", unit.id)), "{output}");
         }
         for complaint in ["warning", "corrupt", "invalid", "truncated"] {
-            assert!(!said.to_lowercase().contains(complaint), "{complaint}: {said}");
+            assert!(!output.to_lowercase().contains(complaint), "{complaint}: {output}");
         }
     }
     for path in split.objects() {
@@ -199,7 +199,7 @@ fn a_packager_takes_the_files() {
             assert!(ran.out.contains(&format!("0x{:016x}", unit.id)), "{ran}");
         }
         let facts = |path: &Path| {
-            let said =
+            let output =
                 DWARFDUMP.run(&["--debug-info".as_ref(), path.as_os_str()]).expect("it ran before").out;
             let facts = |line: &str| {
                 let tag = line.split_once(": ").map(|(_, tag)| tag).filter(|tag| tag.contains("DW_TAG_"));
@@ -207,7 +207,7 @@ fn a_packager_takes_the_files() {
             };
             // Indices of strings are not compared.
             let name = |fact: String| fact.rsplit(" = ").next().unwrap_or_default().to_owned();
-            said.lines().filter_map(facts).map(name).collect::<Vec<_>>()
+            output.lines().filter_map(facts).map(name).collect::<Vec<_>>()
         };
         let of_files: Vec<_> = split.files().flat_map(|path| facts(&path)).collect();
         assert!(of_files.len() > 60);

@@ -187,7 +187,7 @@ fn code() -> Code {
 fn object(module: &Module, consumer: &Consumer) -> Vec<u8> {
     // Before DWARF 4 the value of a template parameter cannot be computed.
     let policy = if consumer.version < 4 { Policy::Partial } else { Policy::Strict };
-    let written = lower(module, consumer, policy).expect("everything can be said");
+    let written = lower(module, consumer, policy).expect("the consumer can encode everything");
     let object = new_object(module.target(), &code(), &written.sections).expect("an object");
     let report = eitri::check(module, consumer, &written.omissions, &object).expect("it can be read");
     assert!(report.is_clean() && report.unproven.is_empty(), "{report}");
@@ -257,8 +257,8 @@ fn gdb_says(module: &Module, consumer: &Consumer, language: &str, answers: &[Ans
     let Some(ran) = GDB.run(&arguments) else { return };
     let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert_eq!(ran.out.split(">>> ").count(), answers.len() + 1, "{ran}");
-    for (said, (question, expected)) in ran.out.split(">>> ").skip(1).zip(answers) {
-        assert!(plain(said).contains(expected), "{question}: expected {expected}\n{ran}");
+    for (output, (question, expected)) in ran.out.split(">>> ").skip(1).zip(answers) {
+        assert!(plain(output).contains(expected), "{question}: expected {expected}\n{ran}");
     }
 }
 
@@ -301,10 +301,10 @@ fn others_read_types_without_complaint() {
                 (LIBDWARF, &["-i", path]),
             ] {
                 let Some(ran) = tool.run(arguments) else { continue };
-                let said = ran.clean();
+                let output = ran.clean();
                 for complaint in ["warning", "corrupt", "unknown", "invalid", "truncated", "???", "error:"] {
-                    let is_clean = !said.to_lowercase().contains(complaint);
-                    assert!(is_clean, "{name}, DWARF {version}, {arguments:?}: {said}");
+                    let is_clean = !output.to_lowercase().contains(complaint);
+                    assert!(is_clean, "{name}, DWARF {version}, {arguments:?}: {output}");
                 }
             }
         }
@@ -319,12 +319,12 @@ fn static_members_are_what_the_version_has() {
         let mut consumer = Consumer::dwarf5();
         consumer.version = version;
         let folder = Folder::new();
-        let written = lower(&module, &consumer, Policy::Strict).expect("everything can be said");
+        let written = lower(&module, &consumer, Policy::Strict).expect("the consumer can encode everything");
         let object = new_object(module.target(), &code(), &written.sections).expect("an object");
         let path = folder.file("types.o", object);
         let Some(ran) = DWARFDUMP.run(&["--name=total", path.to_str().expect("a path")]) else { return };
-        let said = ran.clean();
-        assert!(said.contains(tag), "{said}");
+        let output = ran.clean();
+        assert!(output.contains(tag), "{output}");
     }
 }
 
@@ -338,15 +338,15 @@ fn llvm_reads_how_objects_are_passed() {
         let folder = Folder::new();
         let path = folder.file("types.o", object(&module, &consumer));
         let Some(entries) = super::dump::entries(&path) else { return };
-        let said = |name: &str, attribute| {
+        let output = |name: &str, attribute| {
             let entry = entries.iter().find(|entry| entry.name() == Some(name)).expect("a type");
             entry.attribute(attribute)
         };
         let expected = |number| Some(number).filter(|_| version == 5);
-        assert_eq!(said("point", "calling_convention"), expected("DW_CC_pass_by_value"));
-        assert_eq!(said("shape", "calling_convention"), expected("DW_CC_pass_by_reference"));
-        assert_eq!(said("other", "calling_convention"), None);
-        assert_eq!(said("point", "decl_column"), Some("8"));
-        assert_eq!(said("shape", "decl_column"), None);
+        assert_eq!(output("point", "calling_convention"), expected("DW_CC_pass_by_value"));
+        assert_eq!(output("shape", "calling_convention"), expected("DW_CC_pass_by_reference"));
+        assert_eq!(output("other", "calling_convention"), None);
+        assert_eq!(output("point", "decl_column"), Some("8"));
+        assert_eq!(output("shape", "decl_column"), None);
     }
 }

@@ -14,8 +14,8 @@ fn is_clean(options: Options, consumer: &Consumer) {
     let linked = link(&folder, options.machine, &[&path]);
     for path in [Some(path), linked].into_iter().flatten() {
         let Some(ran) = DWARFDUMP.run(&["--verify".as_ref(), path.as_os_str()]) else { return };
-        let said = ran.clean();
-        assert!(said.contains("No errors.") && !said.contains("warning"), "{said}");
+        let output = ran.clean();
+        assert!(output.contains("No errors.") && !output.contains("warning"), "{output}");
     }
 }
 

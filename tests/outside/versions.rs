@@ -34,9 +34,9 @@ fn objects() -> impl Iterator<Item = (String, Consumer, Vec<u8>)> {
 }
 
 fn no_complaints(name: &str, ran: Ran) {
-    let said = ran.clean().to_lowercase();
-    let complaint = COMPLAINTS.iter().find(|complaint| said.contains(**complaint));
-    assert_eq!(complaint, None, "{name}: {said}");
+    let output = ran.clean().to_lowercase();
+    let complaint = COMPLAINTS.iter().find(|complaint| output.contains(**complaint));
+    assert_eq!(complaint, None, "{name}: {output}");
 }
 
 #[test]

@@ -268,7 +268,7 @@ impl<'a> Asked<'a> {
         if self.is_frame_base {
             return Err(Stop::Missing("a frame base that does not refer to itself"));
         }
-        let expr = match self.machine.frame_base(self.frame).map(|said| said.body) {
+        let expr = match self.machine.frame_base(self.frame).map(|base| base.body) {
             Some(Body::Expression(expr)) => expr,
             None | Some(Body::Nothing) => return Err(Stop::Missing("a frame base")),
             _ => return Err(Stop::Inexpressible("a frame base that is a list")),

@@ -12,8 +12,8 @@ use crate::compiled::{CLANG, GCC, compile, dumped, hex, sources};
 /// FDEs in the output of the tool: pcs, and a line for each row.
 fn frames_of_tool(path: &Path, section: FrameSection) -> Option<Vec<(u64, u64, Vec<String>)>> {
     // The tool also prints the other section.
-    let said = dumped("--debug-frame", path)?;
-    let (debug, eh) = said.split_once(".eh_frame contents:").unwrap();
+    let output = dumped("--debug-frame", path)?;
+    let (debug, eh) = output.split_once(".eh_frame contents:").unwrap();
     let mut all: Vec<(u64, u64, Vec<String>)> = Vec::new();
     let text = if section == FrameSection::Debug { debug } else { eh };
     for line in text.lines() {

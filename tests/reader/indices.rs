@@ -16,9 +16,9 @@ type Name = (Option<u64>, String, Vec<(u64, u64, String, Option<u64>, Option<u64
 
 /// Names of all indices, by index and number.
 fn names_of_tool(path: &Path) -> Option<Vec<Name>> {
-    let said = dumped("--debug-names", path)?;
+    let output = dumped("--debug-names", path)?;
     let mut names: Vec<Name> = Vec::new();
-    for line in said.lines() {
+    for line in output.lines() {
         let words: Vec<&str> = line.split_whitespace().collect();
         match words[..] {
             ["Name", _, "{"] => names.push((None, String::new(), Vec::new())),
@@ -171,8 +171,8 @@ fn address_ranges_and_public_names_are_those_that_llvm_reads() {
         let dwarf = Dwarf::read(&object).unwrap();
         let unit = &dwarf.units()[0];
 
-        let Some(said) = dumped("--debug-aranges", &path) else { return };
-        let expected: Vec<_> = said
+        let Some(output) = dumped("--debug-aranges", &path) else { return };
+        let expected: Vec<_> = output
             .lines()
             .filter_map(|line| line.strip_prefix('[')?.split_once(", "))
             .map(|(start, end)| (hex(start), hex(end)))
@@ -188,8 +188,8 @@ fn address_ranges_and_public_names_are_those_that_llvm_reads() {
         let mut count = 0;
         for section in PublicSection::ALL {
             let option = format!("--{}", section.name().trim_start_matches('.').replace('_', "-"));
-            let said = dumped(&option, &path).unwrap();
-            let expected: Vec<_> = said
+            let output = dumped(&option, &path).unwrap();
+            let expected: Vec<_> = output
                 .lines()
                 .filter(|line| line.starts_with("0x"))
                 .map(|line| {

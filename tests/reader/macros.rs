@@ -63,7 +63,7 @@ fn macros_are_those_that_llvm_reads() {
         (CLANG, "-c -fdebug-macro -gdwarf-5 --target=s390x-linux-gnu".into(), 100),
     ] {
         let Some(path) = compile(tool, folder.path(), "macros.c", &flags, "a.o") else { return };
-        let Some(said) = dumped("--debug-macro", &path) else { return };
+        let Some(output) = dumped("--debug-macro", &path) else { return };
         let bytes = std::fs::read(&path).unwrap();
         let object = Object::read(&bytes).unwrap();
         let dwarf = Dwarf::read(&object).unwrap();
@@ -71,7 +71,7 @@ fn macros_are_those_that_llvm_reads() {
         let is_info = flags.contains("strict") || flags.contains("macro -gdwarf-4");
         assert_eq!(first.version.is_none(), is_info, "{flags}");
         let mut found = 0;
-        for list in said.split("\n0x").skip(1) {
+        for list in output.split("\n0x").skip(1) {
             let (offset, rest) = list.split_once(":\n").unwrap();
             let expected: Vec<String> =
                 rest.lines().filter(|l| l.contains("DW_")).map(|l| l.trim_start().into()).collect();

@@ -40,10 +40,10 @@ fn consumers() -> [Consumer; 2] {
 }
 
 /// Report for sections lowered from `written`, with code from `code`.
-fn report(written: &Module, said: &Module, consumer: &Consumer, code: &Code) -> Report {
-    let sections = lower(written, consumer, Policy::Strict).expect("it can be said").sections;
-    let object = new_object(said.target(), code, &sections).expect("an object");
-    eitri::check(said, consumer, &[], &object).expect("it can be read")
+fn report(written: &Module, described: &Module, consumer: &Consumer, code: &Code) -> Report {
+    let sections = lower(written, consumer, Policy::Strict).expect("the consumer can encode it").sections;
+    let object = new_object(described.target(), code, &sections).expect("an object");
+    eitri::check(described, consumer, &[], &object).expect("it can be read")
 }
 
 /// Identical code folding and function merging leave one copy of identical code, for which each function has an entry
@@ -65,11 +65,11 @@ fn functions_may_be_at_one_place() {
 fn what_is_elsewhere_is_found() {
     let apart = Code::text(vec![0; 64]).with_function("f", 16, 8).with_function("g", 24, 8);
     let folded = Code::text(vec![0; 64]).with_function("f", 16, 8).with_function("g", 16, 8);
-    let said = two(true, [8, 8]);
+    let described = two(true, [8, 8]);
     for consumer in consumers() {
         // The written entry has 12 bytes for `g`, four more than `g` has.
         for code in [&apart, &folded] {
-            let report = report(&two(true, [8, 12]), &said, &consumer, code);
+            let report = report(&two(true, [8, 12]), &described, &consumer, code);
             let is_found = |finding: &eitri::check::Finding| {
                 finding.kind == Kind::Code && finding.at.function.as_deref() == Some("g")
             };
@@ -87,7 +87,7 @@ fn what_is_elsewhere_is_found() {
 fn code_is_in_its_section() {
     let module = two(true, [8, 0x30]);
     let consumer = Consumer::dwarf5();
-    let sections = lower(&module, &consumer, Policy::Strict).expect("it can be said").sections;
+    let sections = lower(&module, &consumer, Policy::Strict).expect("the consumer can encode it").sections;
     // Sizes of symbols are not compared.
     let right = Code::text(vec![0; 64]).with_function("f", 0, 4).with_function("g", 16, 0x28);
     let object = new_object(module.target(), &right, &sections).expect("an object");

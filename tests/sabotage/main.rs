@@ -13,7 +13,7 @@ mod headers;
 mod lanes;
 mod omitted;
 mod operations;
-mod others;
+mod overlapping;
 mod patched;
 mod patches;
 mod places;

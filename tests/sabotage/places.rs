@@ -20,7 +20,7 @@ struct Scene {
 }
 
 type Live = Vec<(Range<u64>, Vec<Loc>)>;
-type Said = fn(&mut Scene) -> Live;
+type Describe = fn(&mut Scene) -> Live;
 
 impl Scene {
     fn v(&self, n: u16) -> Reg {
@@ -55,8 +55,8 @@ fn gpu(name: &str) -> Target {
     Target::named(name).unwrap()
 }
 
-/// Module in which `x`, of `bits` bits, has the locations from `said`.
-fn module(target: Target, bits: u64, said: Said) -> Module {
+/// Module in which `x`, of `bits` bits, has the locations from `describe`.
+fn module(target: Target, bits: u64, describe: Describe) -> Module {
     let mut m = Builder::new(target);
     let unit = m.unit("a.cl");
     let ty = m.base_type(unit, "number", BaseEncoding::Unsigned, bits).unwrap();
@@ -73,7 +73,7 @@ fn module(target: Target, bits: u64, said: Said) -> Module {
     let a = m.variable(kernel, "a", int).unwrap().id();
     let b = m.variable(kernel, "b", int).unwrap().id();
     let mut scene = Scene { m, unit, a, b };
-    let live = said(&mut scene);
+    let live = describe(&mut scene);
     let mut m = scene.m;
     let mut x = m.variable(kernel, "x", ty).unwrap();
     for (pcs, locs) in live {
@@ -86,8 +86,8 @@ struct Row {
     fault: &'static str,
     target: &'static str,
     bits: u64,
-    truth: Said,
-    said: Said,
+    truth: Describe,
+    wrong: Describe,
     kind: Kind,
     pc: u64,
     lane: u32,
@@ -96,9 +96,9 @@ struct Row {
 const W32: &str = "amdgpu-gfx1030-wave32";
 const W64: &str = "amdgpu-gfx90a-wave64";
 
-macro_rules! rows { ($($fault:literal, $target:ident, $bits:literal, $truth:expr => $said:expr, $kind:ident at $pc:literal lane $lane:literal;)*) => {
+macro_rules! rows { ($($fault:literal, $target:ident, $bits:literal, $truth:expr => $wrong:expr, $kind:ident at $pc:literal lane $lane:literal;)*) => {
     &[$(Row {
-        fault: $fault, target: $target, bits: $bits, truth: $truth, said: $said, kind: $kind, pc: $pc, lane: $lane,
+        fault: $fault, target: $target, bits: $bits, truth: $truth, wrong: $wrong, kind: $kind, pc: $pc, lane: $lane,
     }),*]
 } }
 
@@ -276,9 +276,9 @@ fn wrong_places_are_found() {
     let consumer = Consumer::llvm();
     let all = ROWS.iter().map(|row| {
         let truth = module(gpu(row.target), row.bits, row.truth);
-        let said = module(gpu(row.target), row.bits, row.said);
+        let wrong = module(gpu(row.target), row.bits, row.wrong);
         let fault = Expected { kind: row.kind, variable: Some("x"), pc: Some(row.pc), lane: Some(row.lane) };
-        (row.fault, missed(&truth, &consumer, &sections(&said, &consumer), &fault))
+        (row.fault, missed(&truth, &consumer, &sections(&wrong, &consumer), &fault))
     });
     all_found("places", all.collect());
 }
@@ -287,7 +287,7 @@ fn wrong_places_are_found() {
 #[test]
 fn operations_that_the_consumer_does_not_have_are_found() {
     const X86: &str = "x86_64";
-    type Pair = (&'static str, u64, Said, Said);
+    type Pair = (&'static str, u64, Describe, Describe);
     let rows: [Pair; 4] = [
         // A vendor operation.
         (
@@ -323,10 +323,10 @@ fn operations_that_the_consumer_does_not_have_are_found() {
     let consumer = Consumer::dwarf5();
     let mut vendor = Consumer::dwarf5();
     vendor.dialect = Dialect::Llvm;
-    let all = rows.into_iter().map(|(fault, bits, truth, said)| {
-        let (truth, said) = (module(gpu(X86), bits, truth), module(gpu(X86), bits, said));
+    let all = rows.into_iter().map(|(fault, bits, truth, wrong)| {
+        let (truth, wrong) = (module(gpu(X86), bits, truth), module(gpu(X86), bits, wrong));
         let fault_at = Expected { kind: Evaluation, variable: Some("x"), pc: None, lane: None };
-        (fault, missed(&truth, &consumer, &sections(&said, &vendor), &fault_at))
+        (fault, missed(&truth, &consumer, &sections(&wrong, &vendor), &fault_at))
     });
     all_found("plain", all.collect());
 }

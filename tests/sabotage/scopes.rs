@@ -13,7 +13,7 @@ use crate::{Expected, all_found, missed, sections};
 
 /// Contents of a module that faults change.
 #[derive(Clone)]
-struct Said {
+struct Contents {
     language: Language,
     language_version: Option<u32>,
     producer: Option<&'static str>,
@@ -85,7 +85,7 @@ fn register(name: &str) -> Val {
     Val::register(reg(name))
 }
 
-impl Said {
+impl Contents {
     fn truth() -> Self {
         Self {
             language: Language::CPP17,
@@ -338,10 +338,10 @@ impl Said {
 
 /// Module with everything that a scope can have.
 pub fn truth() -> Module {
-    Said::truth().module()
+    Contents::truth().module()
 }
 
-type Change = fn(&mut Said);
+type Change = fn(&mut Contents);
 
 #[rustfmt::skip]
 const FAULTS: &[(&str, Change, Kind, Option<&str>)] = &[
@@ -372,7 +372,7 @@ const FAULTS: &[(&str, Change, Kind, Option<&str>)] = &[
     ("a member function missing", |s| s.has_member = false, MissingEntry, None),
     ("where it is instead", |s| s.has_member = false, Extra, None),
     ("everybody may call", |s| s.access = Some(Accessibility::Public), Attribute, None),
-    ("nothing said of who may call", |s| s.access = None, Attribute, None),
+    ("no accessibility", |s| s.access = None, Attribute, None),
     ("pure", |s| s.virtuality = Some(Virtuality::Pure), Attribute, None),
     ("not virtual", |s| s.virtuality = None, Attribute, None),
     ("made outside of the class", |s| s.defaulted = Some(Defaulted::OutOfClass), Attribute, None),
@@ -447,9 +447,9 @@ fn wrong_scopes_are_found() {
     old.version = 4;
     let truth = truth();
     let all = FAULTS.iter().flat_map(|&(fault, change, kind, variable)| {
-        let mut said = Said::truth();
-        change(&mut said);
-        let module = said.module();
+        let mut contents = Contents::truth();
+        change(&mut contents);
+        let module = contents.module();
         let expected = Expected { kind, variable, pc: None, lane: None };
         // GNU's attributes encode a single pc.
         let is_said = !fault.starts_with("a call elsewhere") && !fault.starts_with("a call without");

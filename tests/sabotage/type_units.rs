@@ -10,31 +10,31 @@ use eitri::target::Target;
 use crate::{Expected, all_found, missed, object, sections};
 
 /// Two types in a namespace, and a variable of one type, which contains the other.
-pub fn module(change: fn(&mut Said)) -> Module {
-    let mut said =
-        Said { offset: 4, line: 3, namespace: "ns", language: Language::CPP14, name: "a", more: false };
-    change(&mut said);
+pub fn module(change: fn(&mut Contents)) -> Module {
+    let mut contents =
+        Contents { offset: 4, line: 3, namespace: "ns", language: Language::CPP14, name: "a", more: false };
+    change(&mut contents);
     let mut m = Builder::new(Target::x86_64());
     let unit = m.unit("a.cpp");
-    m.describe_unit(unit).unwrap().language(said.language);
+    m.describe_unit(unit).unwrap().language(contents.language);
     let file = m.primary_file(unit).unwrap();
     let int = m.base_type(unit, "int", BaseEncoding::Signed, 32).unwrap();
-    let ns = m.namespace(unit, said.namespace).unwrap();
+    let ns = m.namespace(unit, contents.namespace).unwrap();
     let pair = m.structure(unit, Some("pair"), 8).unwrap();
-    m.describe_type(pair).unwrap().declared(file, said.line).within(ns).unwrap();
-    m.member(pair, said.name, int, 0).unwrap().member(pair, "b", int, said.offset).unwrap();
+    m.describe_type(pair).unwrap().declared(file, contents.line).within(ns).unwrap();
+    m.member(pair, contents.name, int, 0).unwrap().member(pair, "b", int, contents.offset).unwrap();
     let node = m.structure(unit, Some("node"), 16).unwrap();
     let to_node = m.pointer(unit, Some(node)).unwrap();
     m.member(node, "next", to_node, 0).unwrap().member(node, "pair", pair, 8).unwrap();
     m.variable(unit, "list", node).unwrap();
-    if said.more {
+    if contents.more {
         m.structure(unit, Some("more"), 4).unwrap();
     }
     m.finish().unwrap()
 }
 
 /// Contents of the module that faults change.
-pub struct Said {
+pub struct Contents {
     offset: u64,
     line: u32,
     namespace: &'static str,
@@ -52,7 +52,7 @@ pub fn consumers() -> [Consumer; 2] {
 }
 
 /// Type units of a changed module, with the signatures and the order of the original one.
-fn with_types_of(consumer: &Consumer, change: fn(&mut Said)) -> Vec<Section> {
+fn with_types_of(consumer: &Consumer, change: fn(&mut Contents)) -> Vec<Section> {
     let truth = sections(&module(|_| ()), consumer);
     let mut sections = sections(&module(change), consumer);
     let signatures: Vec<u64> = truth.iter().filter_map(|section| section.group).collect();
@@ -112,18 +112,18 @@ const FAULTS: &[Fault] = &[
         }
         sections
     }),
-    ("a member is elsewhere", Type, |consumer| with_types_of(consumer, |said| said.offset = 3)),
-    ("a member has another name", Type, |consumer| with_types_of(consumer, |said| said.name = "c")),
-    ("a type is declared elsewhere", Type, |consumer| with_types_of(consumer, |said| said.line = 4)),
-    ("a type is in another namespace", Type, |consumer| with_types_of(consumer, |said| said.namespace = "no")),
-    ("a type of another language", Type, |consumer| with_types_of(consumer, |said| said.language = Language::C11)),
+    ("a member is elsewhere", Type, |consumer| with_types_of(consumer, |contents| contents.offset = 3)),
+    ("a member has another name", Type, |consumer| with_types_of(consumer, |contents| contents.name = "c")),
+    ("a type is declared elsewhere", Type, |consumer| with_types_of(consumer, |contents| contents.line = 4)),
+    ("a type is in another namespace", Type, |consumer| with_types_of(consumer, |contents| contents.namespace = "no")),
+    ("a type of another language", Type, |consumer| with_types_of(consumer, |contents| contents.language = Language::C11)),
     ("a type unit is missing", Type, |consumer| {
         let mut sections = sections(&module(|_| ()), consumer);
         let signature = units(&mut sections)[0].group;
         sections.retain(|section| section.group != signature);
         sections
     }),
-    ("a type unit more", Extra, |consumer| sections(&module(|said| said.more = true), consumer)),
+    ("a type unit more", Extra, |consumer| sections(&module(|contents| contents.more = true), consumer)),
     ("a type unit twice", Extra, |consumer| {
         let mut sections = sections(&module(|_| ()), consumer);
         let mut unit = units(&mut sections)[0].clone();
@@ -157,7 +157,7 @@ fn types_that_stayed_in_their_compile_unit_are_found() {
         without.has_type_units = false;
         for (truth, expected) in [
             (module(|_| ()), ["pair", "node"]),
-            (module(|said| said.more = true), ["node", "more"]),
+            (module(|contents| contents.more = true), ["node", "more"]),
             (two_units(), ["node", "node"]),
         ] {
             let written = object(&truth, &sections(&truth, &without));

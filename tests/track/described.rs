@@ -172,13 +172,19 @@ fn wrong_statements_are_refused_with_their_place() {
     let refused = |code: &str| locate(around(code), Keep::All).expect_err("refused").to_string();
     let cases = [
         (r#""edges": [[0, 1]]"#, "block 1 of this code"),
-        (r#""assign": [{"at": 0, "variable": "x", "value": "a"}]"#, "value `a` of this code"),
+        (
+            r#""assign": [{"at": 0, "variable": "x", "value": "a"}]"#,
+            "no value of this code has the id or name `a`",
+        ),
         (r#""assign": [{"at": 0, "variable": "y"}]"#, "`y`"),
         (r#""instructions": [{"pcs": [0, 4], "clobber": [{}]}]"#, "a place has one of the keys"),
-        (r#""instructions": [{"pcs": [0, 4], "clobber": [{"own": "p"}]}]"#, "place `p` of this code"),
+        (
+            r#""instructions": [{"pcs": [0, 4], "clobber": [{"own": "p"}]}]"#,
+            "no place of this code has the id or name `p`",
+        ),
         (r#""instructions": [{"pcs": [0, 8]}, {"pcs": [4, 8]}]"#, "pc 0x4..0x8: instructions do not overlap"),
         (r#""values": [{"id": "a"}]"#, "a value has a number of `bits`"),
-        (r#""values": [{"id": "a", "bits": 1}, {"id": "a", "bits": 1}]"#, "another value has the id `a`"),
+        (r#""values": [{"id": "a", "bits": 1}, {"id": "a", "bits": 1}]"#, "two entities have the name `a`"),
         (r#""values": [{"id": "a", "bits": 64}], "entry": [["a", [{"register": "s4"}]]]"#, "the value in s4"),
         (r#""exec": [[0, 4, {"and": "m"}]]"#, "mask"),
         (r#""homes": [[4, 4, "x", {"stack_slot": 0}]]"#, "pc 0x4..0x4"),

@@ -71,22 +71,22 @@ fn ask(folder: &Folder, program: &Path) -> Option<Asked> {
     let arguments = ["-batch", "-nx"].map(String::from).into_iter();
     let arguments = arguments.chain(commands.into_iter().flat_map(|command| ["-ex".into(), command]));
     let arguments: Vec<String> = arguments.chain([program.to_str().expect("a path").into()]).collect();
-    let said = GDB.run(&arguments)?;
-    if said.errors.contains("ptrace") {
+    let output = GDB.run(&arguments)?;
+    if output.errors.contains("ptrace") {
         skip("gdb may not trace programs here");
         return None;
     }
-    assert!(said.succeeded, "{said}");
+    assert!(output.succeeded, "{output}");
     let mut frames = Vec::new();
-    for line in said.out.lines() {
+    for line in output.out.lines() {
         if let Some(numbers) = line.strip_prefix("REGISTERS ") {
             let registers = numbers.split_whitespace().map(hex).collect();
             frames.push(Known { registers, ..Known::default() });
         }
     }
-    let outermost = said.out.lines().find_map(|line| line.strip_prefix("OUTERMOST ")).map(hex);
+    let outermost = output.out.lines().find_map(|line| line.strip_prefix("OUTERMOST ")).map(hex);
     let mut number = 0;
-    for line in said.out.lines() {
+    for line in output.out.lines() {
         if let Some((level, cfa)) =
             line.strip_prefix("Stack level ").and_then(|line| line.split_once(", frame at "))
         {
@@ -102,7 +102,7 @@ fn ask(folder: &Folder, program: &Path) -> Option<Asked> {
             }
         }
     }
-    assert!(frames.len() > 10, "{said}");
+    assert!(frames.len() > 10, "{output}");
     let stack = std::fs::read(stack).expect("the stack");
     Some(Asked { frames, stack, outermost: outermost.expect("an address") })
 }
@@ -123,8 +123,8 @@ fn compare(program: &Path, asked: &Asked, what: &str) {
     let object = Object::read(&bytes).expect("an object");
     let mut sections = Sections::of(&object);
     // Difference between the loaded address and that in the file.
-    let said = object.symbol_address("outermost").expect("the variable");
-    sections.eh_frame_address += asked.outermost - said;
+    let output = object.symbol_address("outermost").expect("the variable");
+    sections.eh_frame_address += asked.outermost - output;
     let encoding = Encoding::new(8, Dialect::Dwarf5);
     let frames = [FrameSection::Debug, FrameSection::Eh]
         .map(|section| Frames::read(&sections, section, encoding).expect("call frame information"));

@@ -84,7 +84,7 @@ pub fn answer(question: &Question, is_drawn: bool) -> Result<Answer, Failure> {
 }
 
 /// Maximum size of the printed result in bytes; the result of reading a large object is at most a few times smaller.
-const MOST_TOLD: usize = 1 << 28;
+const LONGEST_TEXT: usize = 1 << 28;
 
 struct Asked<'a> {
     body: Body<'a>,
@@ -102,21 +102,24 @@ impl Asked<'_> {
         context: &Context<'_>,
         target: &Target,
     ) -> Answer {
-        let mut told = steps(self.body, machine, context, target.built_in());
-        if let (Some(space), Ok(Element::Location(location))) = (self.space, &mut told.result) {
+        let mut trace = steps(self.body, machine, context, target.built_in());
+        if let (Some(space), Ok(Element::Location(location))) = (self.space, &mut trace.result) {
             let layout = eval::SpaceLayout { address_bits: space.address_bits, per: space.per };
             *location =
                 location.in_space(space.id, layout, machine.lane().and_then(|lane| lane.try_into().ok()));
         }
-        let read = match (&told.result, self.bits) {
+        let read = match (&trace.result, self.bits) {
             (Ok(Element::Location(location)), Some(bits @ 1..)) => Some(Read::at(location, bits, machine)),
             _ => None,
         };
-        let figure = self.is_drawn.then(|| figure(&told, machine, target, self.bits));
-        let steps = told.to_string();
-        let is_result = told.result.is_ok() && read.as_ref().is_none_or(|read| read.is_ok());
-        let found =
-            Found { result: told.result, read, written: None }.to_text_in_names(snapshot, MOST_TOLD, target);
+        let figure = self.is_drawn.then(|| figure(&trace, machine, target, self.bits));
+        let steps = trace.to_string();
+        let is_result = trace.result.is_ok() && read.as_ref().is_none_or(|read| read.is_ok());
+        let found = Found { result: trace.result, read, written: None }.to_text_in_names(
+            snapshot,
+            LONGEST_TEXT,
+            target,
+        );
         Answer { steps, found, is_result, figure }
     }
 }

@@ -301,9 +301,9 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Explain { question, lanes, function, svg } => {
             let (text, is_result, figure) = match lanes {
                 true => {
-                    let told = lanes::positions(&question, function.as_deref())?;
-                    let is_known = told.stops.iter().all(|stop| stop.lanes.is_ok());
-                    (told.to_string(), is_known, svg.is_some().then(|| lane_chart(&told)))
+                    let positions = lanes::positions(&question, function.as_deref())?;
+                    let is_known = positions.stops.iter().all(|stop| stop.lanes.is_ok());
+                    (positions.to_string(), is_known, svg.is_some().then(|| lane_chart(&positions)))
                 }
                 false => {
                     let Answer { steps, found, is_result, figure } =

@@ -160,15 +160,15 @@ impl<'m> Frame<'m> {
             return Err(self.error(kind, rule.column, rule.pcs()).into());
         }
         for column in [Column::Cfa, Column::Register(frames.return_register)] {
-            let mut said = 0;
+            let mut end = 0;
             for rule in by_column.iter().filter(|rule| rule.column == column) {
-                if rule.pcs().start > said && needed(column) {
-                    return Err(self.missing_rule(column, said..rule.pcs().start).into());
+                if rule.pcs().start > end && needed(column) {
+                    return Err(self.missing_rule(column, end..rule.pcs().start).into());
                 }
-                said = rule.pcs().end;
+                end = rule.pcs().end;
             }
-            if said < size && needed(column) {
-                return Err(self.missing_rule(column, said..size).into());
+            if end < size && needed(column) {
+                return Err(self.missing_rule(column, end..size).into());
             }
         }
         Ok(())

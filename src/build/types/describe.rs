@@ -3,7 +3,7 @@
 use crate::build::properties::methods;
 use crate::build::{Builder, InScope};
 use crate::error::{Count, Error, ErrorKind, Result};
-use crate::model::entities::member_properties;
+use crate::model::entities::{member_properties, type_properties};
 use crate::model::{Accessibility, FileId, Member, Passed, ScopeId, SourceLine, Type, TypeId, TypeKind};
 
 /// A member of a structure, class, union or variant, for [`Builder::data_member`]. DWARF 5 section 5.7.6.
@@ -25,21 +25,10 @@ impl<'a> DataMember<'a> {
     pub fn bit_field(name: &'a str, ty: TypeId, offset_bits: u64, bits: u64) -> Self {
         Self { name, member: Member::new(None, ty, offset_bits, Some(bits)) }
     }
-
-    /// Sets the file and line of the declaration. Lines count from 1.
-    #[must_use]
-    pub fn declared(self, file: FileId, line: u32) -> Self {
-        self.declared_at(SourceLine { file, line, column: 0 })
-    }
-
-    /// Sets the file, line and column of the declaration.
-    #[must_use]
-    pub fn declared_at(self, line: SourceLine) -> Self {
-        Self { member: Member { line: Some(line), ..self.member }, ..self }
-    }
 }
 
 member_properties! { methods (value) DataMember; }
+type_properties! { methods (self) TypeBuilder; }
 
 /// Describes further properties of a type. Made by [`Builder::describe_type`].
 #[derive(Debug)]
@@ -66,17 +55,6 @@ impl TypeBuilder<'_> {
     /// Returns the type's id.
     pub fn id(&self) -> TypeId {
         self.id
-    }
-
-    /// Sets the file and line of the declaration. Lines count from 1.
-    pub fn declared(&mut self, file: FileId, line: u32) -> &mut Self {
-        self.declared_at(SourceLine { file, line, column: 0 })
-    }
-
-    /// Sets the file, line and column of the declaration.
-    pub fn declared_at(&mut self, line: SourceLine) -> &mut Self {
-        self.data().line = Some(line);
-        self
     }
 
     /// Sets how objects of a structure, class or union are passed to functions. DWARF 5 section 5.7.1.1; earlier

@@ -29,8 +29,8 @@ impl Evaluator {
         machine: &dyn Machine,
         context: &Context<'_>,
     ) -> Result<Location, Fault> {
-        let said = Entry { body: frame_base, unit: context.unit, encoding: None };
-        self.run(machine, &without_object(context, Kind::Location), None, |run| run.frame_base_of(&said))
+        let entry = Entry { body: frame_base, unit: context.unit, encoding: None };
+        self.run(machine, &without_object(context, Kind::Location), None, |run| run.frame_base_of(&entry))
     }
 
     /// Evaluates the canonical frame address of the enclosing subprogram's frame: `DW_AT_static_link` (A.3.3.5).

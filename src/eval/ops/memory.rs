@@ -124,21 +124,21 @@ impl Run<'_, '_> {
 
     /// Returns the frame base of the current frame (A.3.3.5).
     fn frame_base(&mut self) -> Result<Location, Fault> {
-        let said = self.machine.frame_base(self.scope.frame);
-        self.frame_base_of(&said.ok_or_else(no_frame_base)?)
+        let base = self.machine.frame_base(self.scope.frame);
+        self.frame_base_of(&base.ok_or_else(no_frame_base)?)
     }
 
     /// Returns the frame base of a subprogram.
-    pub(in super::super) fn frame_base_of(&mut self, said: &Entry<'_>) -> Result<Location, Fault> {
-        let scope = self.scope.of_frame_base(said);
-        if let Body::Expression(expr) = said.body {
+    pub(in super::super) fn frame_base_of(&mut self, base: &Entry<'_>) -> Result<Location, Fault> {
+        let scope = self.scope.of_frame_base(base);
+        if let Body::Expression(expr) = base.body {
             self.charge(expr.len() as u64 / 64)?;
             if has_fbreg(expr, scope.encoding) {
                 return Err(ill_formed("a frame base cannot refer to the frame base (A.3.3.5)"));
             }
         }
         self.last_register = None;
-        let base = self.body(scope, said.body)?.ok_or_else(no_frame_base)?;
+        let base = self.body(scope, base.body)?.ok_or_else(no_frame_base)?;
         // A register of an outer frame can be saved in memory; that memory contains the frame base, and is not the
         // frame base itself.
         if let (Some(reg), Some(_)) = (self.last_register, base.single()) {

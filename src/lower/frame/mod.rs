@@ -169,9 +169,9 @@ impl<'m> Frames<'m> {
         {
             let FrameForm { aspace_cfa, def_cfa_resets_space, .. } = self.consumer.frames;
             // If `DW_CFA_def_cfa` keeps the space, the default space is set explicitly, too.
-            let is_said = !def_cfa_resets_space && self.module.target.lanes() > 1;
+            let is_encoded = !def_cfa_resets_space && self.module.target.lanes() > 1;
             let is_sayable = match (space, aspace_cfa) {
-                (SpaceId::DEFAULT, AspaceCfa::Unsigned) if is_said => offset >= 0,
+                (SpaceId::DEFAULT, AspaceCfa::Unsigned) if is_encoded => offset >= 0,
                 (SpaceId::DEFAULT, _) | (_, AspaceCfa::Signed) => {
                     offset >= 0 || self.format.is_factored(offset)
                 }

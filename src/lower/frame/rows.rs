@@ -28,7 +28,7 @@ pub(super) struct Rows {
     /// Ranges from a remembered row to the row that restores it; none of these is within another.
     outermost: Vec<Range<usize>>,
     /// Instructions of each row.
-    said: Program,
+    instructions: Program,
     mark: usize,
 }
 
@@ -54,7 +54,7 @@ struct Change {
 #[derive(Debug)]
 struct Row {
     pc: u32,
-    said: Range<usize>,
+    instructions: Range<usize>,
     changes: Range<usize>,
     /// Number of times that the row is remembered.
     remembered: u32,
@@ -119,7 +119,7 @@ impl Rows {
         self.rows.clear();
         self.latest.clear();
         self.outermost.clear();
-        self.said.clear();
+        self.instructions.clear();
         self.mark = 0;
     }
 
@@ -134,7 +134,7 @@ impl Rows {
     fn row(&mut self, pc: u32, hash: &mut u64, format: FrameFormat, keeps: Keeps, exprs: &Exprs) {
         self.touched.sort_unstable();
         self.touched.dedup();
-        let (said, changes) = (self.said.bytes.len(), self.changes.len());
+        let (instructions, changes) = (self.instructions.bytes.len(), self.changes.len());
         let is_first = self.rows.is_empty();
         for &index in &self.touched {
             let State { column, rule, before, first, .. } = &mut self.columns[index];
@@ -144,13 +144,13 @@ impl Rows {
             self.changes.push(Change { column: index, before: *before });
             *hash ^= hash_of(index, *before) ^ hash_of(index, *rule);
             match *column {
-                Column::Cfa => format.cfa(*rule, *before, keeps, exprs, &mut self.said),
+                Column::Cfa => format.cfa(*rule, *before, keeps, exprs, &mut self.instructions),
                 // The first row goes into the common entry, where `DW_CFA_restore` has no meaning yet.
                 Column::Register(reg) if is_first => {
-                    format.rule(reg, *rule, Rule::Default, exprs, &mut self.said);
+                    format.rule(reg, *rule, Rule::Default, exprs, &mut self.instructions);
                     *first = *rule;
                 }
-                Column::Register(reg) => format.rule(reg, *rule, *first, exprs, &mut self.said),
+                Column::Register(reg) => format.rule(reg, *rule, *first, exprs, &mut self.instructions),
             }
             *before = *rule;
         }
@@ -159,11 +159,11 @@ impl Rows {
             return;
         }
         let at = self.rows.len();
-        let said = said..self.said.bytes.len();
+        let instructions = instructions..self.instructions.bytes.len();
         // Remembering and restoring take one byte each.
-        let is_long = said.len() > 2;
+        let is_long = instructions.len() > 2;
         let changes = changes..self.changes.len();
-        self.rows.push(Row { pc, said, changes, remembered: 0, is_restored: false });
+        self.rows.push(Row { pc, instructions, changes, remembered: 0, is_restored: false });
         if let Some(earlier) = self.latest.insert(*hash, at)
             && is_long
             && self.is_same(earlier, at)
@@ -206,7 +206,7 @@ impl Rows {
             pc = row.pc;
             match row.is_restored {
                 true => FrameFormat::restore(&mut out.bytes),
-                false => out.append(&self.said, row.said.clone()),
+                false => out.append(&self.instructions, row.instructions.clone()),
             }
             if index == 0 {
                 middle = out.bytes.len();

@@ -267,12 +267,12 @@ impl<'m> Lowering<'m> {
     pub(super) fn choose(&mut self, part: &Part, from_bytes: u32, sink: &mut Sink<'_>) -> bool {
         let times = self.shared.times(part);
         let start = sink.out.len();
-        let is_said = times > 1 && self.part(part, sink).is_ok();
+        let is_encoded = times > 1 && self.part(part, sink).is_ok();
         let bytes = (sink.out.len() - start) as u64;
         sink.out.truncate(start);
         self.pending.clear();
         // A call takes up to five bytes; the entry takes its code and the length of the expression.
-        if !is_said || bytes < from_bytes.into() || 5 * times + bytes + 2 >= bytes * times {
+        if !is_encoded || bytes < from_bytes.into() || 5 * times + bytes + 2 >= bytes * times {
             self.shared.forget(part);
             return false;
         }

@@ -68,9 +68,10 @@ impl Qualifier {
 }
 
 /// Kind of a pointer type. DWARF 5 section 5.3.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum PointerKind {
     /// A pointer.
+    #[default]
     Pointer,
     /// A C++ reference, `T &`.
     Reference,

@@ -101,8 +101,8 @@ impl Projection<'_, '_> {
             match *what {
                 Macro::File { line, .. } => is_known.push(line != 0),
                 Macro::EndFile => {
-                    let is_lost = is_known.pop() == Some(false);
-                    self.unless_omitted(subject, &[(is_lost, Property::MacroFile)]);
+                    let is_unencodable = is_known.pop() == Some(false);
+                    self.unless_omitted(subject, &[(is_unencodable, Property::MacroFile)]);
                 }
                 Macro::Undefine { .. } if self.omissions.has(subject, Property::MacroUndefinition) => {}
                 Macro::Define { .. } | Macro::Undefine { .. } => {
@@ -239,8 +239,8 @@ impl Projection<'_, '_> {
         }
         if is_instance {
             let has_own = self.mode.has(Feature::InlinedVariables) && !self.is_global(of);
-            let is_lost = !has_own && !self.in_code.contains(&id);
-            self.unless_omitted(subject, &[(is_lost, Property::Entity)]);
+            let is_unencodable = !has_own && !self.in_code.contains(&id);
+            self.unless_omitted(subject, &[(is_unencodable, Property::Entity)]);
         }
         if !is_instance && self.omissions.has(subject, Property::Entity) {
             return;
@@ -296,14 +296,14 @@ impl Projection<'_, '_> {
             let has_line = origin.is_some_and(|of| scope.line.is_some() && scope.line != of.line);
             let is_inline = matches!(scope.kind, ScopeKind::Namespace { name: Some(_), is_inline: true });
             // An instance without an origin is encoded as the enclosing scope.
-            let is_lost = is_inlined && (!is_call && origin.is_none() || !is_used[id]);
+            let is_unencodable = is_inlined && (!is_call && origin.is_none() || !is_used[id]);
             let all = [
                 (is_inline, Property::InlineNamespace),
                 (place.is_some_and(|call| call.column != 0), Property::Column),
                 (is_elsewhere, Property::CallFile),
                 (is_beside && has_other, Property::Discriminator),
                 (has_line, Property::Line),
-                (is_lost, Property::Entity),
+                (is_unencodable, Property::Entity),
             ];
             self.unless_omitted(subject, &all);
         }

@@ -2,10 +2,7 @@
 
 use crate::model::Accessibility;
 use crate::omission::Unimported;
-pub(super) use crate::spirv::names::flags::{
-    ARTIFICIAL, DEFINITION, ENUM_CLASS, EXPLICIT, FWD_DECL, LOCAL, LVALUE_REFERENCE, OBJECT_POINTER,
-    OPTIMIZED, PASS_BY_REFERENCE, PASS_BY_VALUE, PROTOTYPED, RVALUE_REFERENCE, STATIC_MEMBER,
-};
+pub(super) use crate::spirv::names::flags::*;
 
 /// The flags of an instruction that are not imported yet.
 #[derive(Debug, Clone, Copy)]

@@ -170,7 +170,7 @@ impl<'a> Importer<'_, 'a> {
                     open = of;
                 }
             }
-            let made = self.macro_said(&fact, unit, line);
+            let made = self.import_macro(&fact, unit, line);
             self.made(&fact, made);
         }
         self.end_file(open);
@@ -193,7 +193,7 @@ impl<'a> Importer<'_, 'a> {
         }
     }
 
-    fn macro_said(&mut self, fact: &Fact<'a>, unit: UnitId, line: u32) -> Made<()> {
+    fn import_macro(&mut self, fact: &Fact<'a>, unit: UnitId, line: u32) -> Made<()> {
         let mut macros_of = |text: Result<&str, &str>| {
             let mut macros = self.m.macros(unit).map_err(refused)?;
             match text {

@@ -14,7 +14,7 @@ pub enum Debugger {
 
 /// Output of a debugger.
 #[derive(Debug)]
-pub struct Said {
+pub struct Answers {
     /// Output of the commands before the first question.
     pub before: String,
     /// Answers to the questions.
@@ -25,24 +25,30 @@ pub struct Said {
 
 impl Debugger {
     /// Runs a program with commands and questions; `None` without the debugger, or without permission to run programs.
-    pub fn ask(self, folder: &Folder, program: &Path, commands: &[&str], questions: &[&str]) -> Option<Said> {
+    pub fn ask(
+        self,
+        folder: &Folder,
+        program: &Path,
+        commands: &[&str],
+        questions: &[&str],
+    ) -> Option<Answers> {
         let (tool, arguments) = match self {
             Self::Gdb => (GDB, Self::gdb(commands, questions)),
             Self::Lldb => (LLDB, Self::lldb(folder, commands, questions)),
         };
-        let said = Self::run(tool, arguments, program)?;
+        let output = Self::run(tool, arguments, program)?;
         let mark = match self {
             Self::Gdb => MARK,
             Self::Lldb => "(lldb) ",
         };
         // Each question is echoed before its answer.
-        let parts: Vec<&str> = said.out.split(mark).collect();
-        assert!(parts.len() > questions.len(), "{said}");
+        let parts: Vec<&str> = output.out.split(mark).collect();
+        assert!(parts.len() > questions.len(), "{output}");
         let (before, answers) = parts.split_at(parts.len() - questions.len());
         let answers = answers.iter().zip(questions).map(|(answer, question)| {
-            answer.strip_prefix(question).unwrap_or_else(|| panic!("{question}: {said}")).to_owned()
+            answer.strip_prefix(question).unwrap_or_else(|| panic!("{question}: {output}")).to_owned()
         });
-        Some(Said { before: before.concat(), answers: answers.collect(), ran: said })
+        Some(Answers { before: before.concat(), answers: answers.collect(), ran: output })
     }
 
     fn run(tool: Tool, mut arguments: Vec<String>, program: &Path) -> Option<Ran> {

@@ -103,24 +103,24 @@ impl Written {
             Debugger::Gdb => (format!("tbreak *((char *) work + {STOP})"), "break work"),
             Debugger::Lldb => (format!("breakpoint set -a &work+{STOP}"), "breakpoint set -n work"),
         };
-        let said = debugger.ask(&folder, &program, &[first, "run", &second, "continue"], &words)?;
+        let output = debugger.ask(&folder, &program, &[first, "run", &second, "continue"], &words)?;
         // A line without other code.
-        assert!(said.before.contains("at work.c:11"), "{}", said.ran);
+        assert!(output.before.contains("at work.c:11"), "{}", output.ran);
         let wrong: Vec<String> = asked
             .iter()
-            .zip(&said.answers)
-            .filter(|((_, says), answer)| !says.is(answer, &said.ran.errors))
+            .zip(&output.answers)
+            .filter(|((_, says), answer)| !says.is(answer, &output.ran.errors))
             .map(|((question, says), answer)| format!("{question}: expected {says:?}, but: {answer}"))
             .collect();
-        assert!(wrong.is_empty(), "DWARF {version}:\n{}\n{}", wrong.join("\n"), said.ran);
+        assert!(wrong.is_empty(), "DWARF {version}:\n{}\n{}", wrong.join("\n"), output.ran);
         let known = |line: &&str| {
             let words = asked.iter().filter_map(|(_, says)| says.complaint());
             HARMLESS.iter().copied().chain(words).any(|words| line.contains(words))
         };
         let complaints =
-            said.ran.errors.lines().filter(|line| COMPLAINTS.iter().any(|word| line.contains(word)));
+            output.ran.errors.lines().filter(|line| COMPLAINTS.iter().any(|word| line.contains(word)));
         let unknown: Vec<&str> = complaints.filter(|line| !known(line)).collect();
-        assert!(unknown.is_empty(), "DWARF {version}: {unknown:?}\n{}", said.ran);
+        assert!(unknown.is_empty(), "DWARF {version}: {unknown:?}\n{}", output.ran);
         Some(())
     }
 }
@@ -172,11 +172,13 @@ fn lldb_prints_what_was_described() {
 fn lldb_does_not_know_64_bits() {
     let folder = Folder::new();
     let Some(program) = Written::dwarf64().program(&folder) else { return };
-    let Some(said) = Debugger::Lldb.ask(&folder, &program, &[], &["breakpoint set -n work"]) else { return };
+    let Some(output) = Debugger::Lldb.ask(&folder, &program, &[], &["breakpoint set -n work"]) else {
+        return;
+    };
     assert!(
-        said.answers[0].contains("`work, address") && !said.answers[0].contains("work.c"),
+        output.answers[0].contains("`work, address") && !output.answers[0].contains("work.c"),
         "{}",
-        said.ran
+        output.ran
     );
 }
 

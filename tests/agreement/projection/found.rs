@@ -1,4 +1,4 @@
-//! Sections as plain facts, read with gimli and nothing of this crate.
+//! Sections as tree facts, read with gimli and nothing of this crate.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use gimli::{
     AttributeValue, DebuggingInformationEntry, DwAt, DwTag, Dwarf, Endianity, Error, Reader, Section,
 };
 
-use super::{Plain, Told, What};
+use super::{Context, Tree, What};
 use crate::common::Slice;
 
 type Result<T> = std::result::Result<T, Error>;
@@ -16,7 +16,7 @@ type Result<T> = std::result::Result<T, Error>;
 pub(super) struct Found<'f, 'a> {
     dwarf: &'f Dwarf<Slice<'a>>,
     unit: &'f gimli::Unit<Slice<'a>>,
-    pub(super) told: Told<'f>,
+    pub(super) context: Context<'f>,
     pub(super) big_endian: bool,
     dies: BTreeMap<u64, Die<'a>>,
     /// Rows by the start address of their sequence.
@@ -30,8 +30,8 @@ pub(super) struct Die<'a> {
     pub(super) children: Vec<u64>,
 }
 
-pub(super) fn module(dwarf: &Dwarf<Slice<'_>>, told: Told<'_>) -> Result<Plain> {
-    let mut all = Plain::new("module", None);
+pub(super) fn module(dwarf: &Dwarf<Slice<'_>>, context: Context<'_>) -> Result<Tree> {
+    let mut all = Tree::new("module", None);
     let mut headers = dwarf.units();
     while let Some(header) = headers.next()? {
         let unit = dwarf.unit(header)?;
@@ -50,7 +50,7 @@ pub(super) fn module(dwarf: &Dwarf<Slice<'_>>, told: Told<'_>) -> Result<Plain> 
             dies.insert(id, Die { id, tag: entry.tag(), entry: entry.clone(), children: Vec::new() });
         }
         let big_endian = dwarf.debug_info.reader().endian().is_big_endian();
-        let mut found = Found { dwarf, unit: &unit, told, big_endian, dies, rows: BTreeMap::new() };
+        let mut found = Found { dwarf, unit: &unit, context, big_endian, dies, rows: BTreeMap::new() };
         found.read_rows()?;
         all.inside.push(found.unit(&found.dies[&root.expect("an entry")])?);
     }
@@ -58,23 +58,23 @@ pub(super) fn module(dwarf: &Dwarf<Slice<'_>>, told: Told<'_>) -> Result<Plain> 
 }
 
 impl<'f, 'a> Found<'f, 'a> {
-    fn unit(&self, root: &Die<'a>) -> Result<Plain> {
-        let mut plain = Plain::new("unit", None);
-        plain.may("name", self.text(root, dw::DW_AT_name)?);
-        plain.may("directory", self.text(root, dw::DW_AT_comp_dir)?);
-        plain.may("producer", self.text(root, dw::DW_AT_producer)?);
-        plain.may("language", self.number(root, dw::DW_AT_language));
+    fn unit(&self, root: &Die<'a>) -> Result<Tree> {
+        let mut tree = Tree::new("unit", None);
+        tree.may("name", self.text(root, dw::DW_AT_name)?);
+        tree.may("directory", self.text(root, dw::DW_AT_comp_dir)?);
+        tree.may("producer", self.text(root, dw::DW_AT_producer)?);
+        tree.may("language", self.number(root, dw::DW_AT_language));
         let mut code = self.ranges(root)?;
         code.sort_unstable();
-        plain.says("code", code);
+        tree.add("code", code);
         let program = self.unit.line_program.as_ref().map(|program| program.header());
         let first = u64::from(self.unit.encoding().version < 5);
         let count = program.map_or(0, |program| program.file_names().len()) as u64;
         let files = (first..first + count).map(|file| self.file(file)).collect::<Result<Vec<_>>>()?;
-        plain.may("files", program.map(|_| files));
-        plain.may("macros", self.macros(root)?);
-        self.in_scope(root, None, &mut plain)?;
-        Ok(plain)
+        tree.may("files", program.map(|_| files));
+        tree.may("macros", self.macros(root)?);
+        self.in_scope(root, None, &mut tree)?;
+        Ok(tree)
     }
 
     /// Actions of the preprocessor, each with a line and a text or a file's name.
@@ -162,7 +162,7 @@ impl<'f, 'a> Found<'f, 'a> {
     }
 
     /// Appends the contents of a scope. `start` is the address of the function's code, if any.
-    pub(super) fn in_scope(&self, die: &Die<'a>, start: Option<u64>, plain: &mut Plain) -> Result<()> {
+    pub(super) fn in_scope(&self, die: &Die<'a>, start: Option<u64>, tree: &mut Tree) -> Result<()> {
         // Functions whose code is in an entry of its own.
         let mut bodies = BTreeMap::new();
         for child in self.children(die).filter(|child| child.tag == dw::DW_TAG_subprogram) {
@@ -174,11 +174,11 @@ impl<'f, 'a> Found<'f, 'a> {
             let inner = match child.tag {
                 dw::DW_TAG_subprogram if own(child, dw::DW_AT_abstract_origin).is_some() => continue,
                 dw::DW_TAG_subprogram => {
-                    let mut plain = self.function(child)?;
+                    let mut tree = self.function(child)?;
                     if let Some(body) = bodies.remove(&Some(child.id)) {
-                        merge(&mut plain, self.function(body)?);
+                        merge(&mut tree, self.function(body)?);
                     }
-                    plain
+                    tree
                 }
                 dw::DW_TAG_dwarf_procedure => continue,
                 _ => match self.inner(child, start)? {
@@ -189,13 +189,13 @@ impl<'f, 'a> Found<'f, 'a> {
                     },
                 },
             };
-            plain.inside.push(inner);
+            tree.inside.push(inner);
         }
-        plain.inside.extend(bodies.values().map(|body| Plain::new("a body of nothing", Some(body.id))));
+        tree.inside.extend(bodies.values().map(|body| Tree::new("a body of nothing", Some(body.id))));
         Ok(())
     }
 
-    fn inner(&self, die: &Die<'a>, start: Option<u64>) -> Result<Option<Plain>> {
+    fn inner(&self, die: &Die<'a>, start: Option<u64>) -> Result<Option<Tree>> {
         let is_member = die.tag == dw::DW_TAG_member && own(die, dw::DW_AT_declaration).is_some();
         let kind = match die.tag {
             dw::DW_TAG_namespace => "namespace",
@@ -211,57 +211,57 @@ impl<'f, 'a> Found<'f, 'a> {
             dw::DW_TAG_constant => return self.variable("constant", die, start).map(Some),
             _ => return Ok(None),
         };
-        let mut plain = Plain::new(kind, Some(die.id));
+        let mut tree = Tree::new(kind, Some(die.id));
         let origin = own(die, dw::DW_AT_abstract_origin).and_then(|of| self.reference(of));
         match die.tag {
-            dw::DW_TAG_lexical_block => plain.to("origin", origin),
+            dw::DW_TAG_lexical_block => tree.to("origin", origin),
             dw::DW_TAG_inlined_subroutine => {
-                plain.to("origin", origin);
+                tree.to("origin", origin);
                 let names = [dw::DW_AT_call_file, dw::DW_AT_call_line, dw::DW_AT_call_column];
-                plain.may("line", self.line(die, names)?);
-                plain.may("discriminator", self.number(die, dw::DW_AT_GNU_discriminator));
+                tree.may("line", self.line(die, names)?);
+                tree.may("discriminator", self.number(die, dw::DW_AT_GNU_discriminator));
             }
             _ => {
-                plain.may("name", self.text(die, dw::DW_AT_name)?);
-                plain.may("line", self.declared(die)?);
+                tree.may("name", self.text(die, dw::DW_AT_name)?);
+                tree.may("line", self.declared(die)?);
             }
         }
-        plain.is("inline", self.flag(die, dw::DW_AT_export_symbols));
-        plain.is("all", die.tag == dw::DW_TAG_imported_module);
-        plain.to("what", self.to(die, dw::DW_AT_import));
+        tree.is("inline", self.flag(die, dw::DW_AT_export_symbols));
+        tree.is("all", die.tag == dw::DW_TAG_imported_module);
+        tree.to("what", self.to(die, dw::DW_AT_import));
         if die.tag == dw::DW_TAG_label {
-            plain.may("pc", self.pc(die, dw::DW_AT_low_pc, start)?);
+            tree.may("pc", self.pc(die, dw::DW_AT_low_pc, start)?);
         } else if start.is_some() {
             let ranges = self.ranges(die)?;
             let from = |pc: u64| pc.wrapping_sub(start.unwrap_or(0));
             let ranges: Vec<_> = ranges.into_iter().map(|(start, end)| (from(start), from(end))).collect();
-            plain.may("ranges", Some(ranges).filter(|ranges| !ranges.is_empty()));
-            plain.may("entry pc", self.pc(die, dw::DW_AT_entry_pc, start)?);
+            tree.may("ranges", Some(ranges).filter(|ranges| !ranges.is_empty()));
+            tree.may("entry pc", self.pc(die, dw::DW_AT_entry_pc, start)?);
         }
-        self.in_scope(die, start, &mut plain)?;
-        Ok(Some(plain))
+        self.in_scope(die, start, &mut tree)?;
+        Ok(Some(tree))
     }
 
-    fn call(&self, die: &Die<'a>, start: Option<u64>) -> Result<Plain> {
-        let mut plain = Plain::new("call", None);
+    fn call(&self, die: &Die<'a>, start: Option<u64>) -> Result<Tree> {
+        let mut tree = Tree::new("call", None);
         let is_five = die.tag == dw::DW_TAG_call_site;
         let of = |five, older| if is_five { five } else { older };
-        plain.may("return pc", self.pc(die, of(dw::DW_AT_call_return_pc, dw::DW_AT_low_pc), start)?);
-        plain.may("pc", self.pc(die, dw::DW_AT_call_pc, start)?);
+        tree.may("return pc", self.pc(die, of(dw::DW_AT_call_return_pc, dw::DW_AT_low_pc), start)?);
+        tree.may("pc", self.pc(die, dw::DW_AT_call_pc, start)?);
         let callee = of(dw::DW_AT_call_origin, dw::DW_AT_abstract_origin);
-        plain.to("callee", own(die, callee).and_then(|callee| self.reference(callee)));
+        tree.to("callee", own(die, callee).and_then(|callee| self.reference(callee)));
         let is_there = |die, at| own(die, at).is_some();
-        plain.is("tail", is_there(die, of(dw::DW_AT_call_tail_call, dw::DW_AT_GNU_tail_call)));
+        tree.is("tail", is_there(die, of(dw::DW_AT_call_tail_call, dw::DW_AT_GNU_tail_call)));
         let names = [dw::DW_AT_call_file, dw::DW_AT_call_line, dw::DW_AT_call_column];
-        plain.may("line", self.line(die, names)?);
-        if !self.told.has_calls {
-            return Ok(plain);
+        tree.may("line", self.line(die, names)?);
+        if !self.context.has_calls {
+            return Ok(tree);
         }
-        plain.is("target", is_there(die, of(dw::DW_AT_call_target, dw::DW_AT_GNU_call_site_target)));
+        tree.is("target", is_there(die, of(dw::DW_AT_call_target, dw::DW_AT_GNU_call_site_target)));
         let clobbered = of(dw::DW_AT_call_target_clobbered, dw::DW_AT_GNU_call_site_target_clobbered);
-        plain.is("clobbered", is_there(die, clobbered));
+        tree.is("clobbered", is_there(die, clobbered));
         for child in self.children(die) {
-            let mut inner = Plain::new("argument", None);
+            let mut inner = Tree::new("argument", None);
             let parameter = of(dw::DW_AT_call_parameter, dw::DW_AT_abstract_origin);
             inner.to("parameter", own(child, parameter).and_then(|of| self.reference(of)));
             inner.is("location", is_there(child, dw::DW_AT_location));
@@ -269,88 +269,88 @@ impl<'f, 'a> Found<'f, 'a> {
             inner.is("data location", is_there(child, dw::DW_AT_call_data_location));
             let data = of(dw::DW_AT_call_data_value, dw::DW_AT_GNU_call_site_data_value);
             inner.is("data value", is_there(child, data));
-            plain.inside.push(inner);
+            tree.inside.push(inner);
         }
-        Ok(plain)
+        Ok(tree)
     }
 
-    fn function(&self, die: &Die<'a>) -> Result<Plain> {
-        let mut plain = Plain::new("function", Some(die.id));
-        plain.may("name", self.text(die, dw::DW_AT_name)?);
-        plain.may("linkage name", self.linkage_name(die)?);
-        plain.may("line", self.declared(die)?);
-        plain.to("type", self.to(die, dw::DW_AT_type));
-        plain.to("definition of", own(die, dw::DW_AT_specification).and_then(|of| self.reference(of)));
-        plain.is("external", self.flag(die, dw::DW_AT_external));
-        plain.is("noreturn", self.flag(die, dw::DW_AT_noreturn));
-        plain.is("main", self.flag(die, dw::DW_AT_main_subprogram));
-        plain.is("explicit", self.flag(die, dw::DW_AT_explicit));
-        plain.is("deleted", self.flag(die, dw::DW_AT_deleted));
-        plain.is("declaration", own(die, dw::DW_AT_declaration).is_some());
-        plain.may("convention", self.number(die, dw::DW_AT_calling_convention));
-        plain.may("accessibility", self.number(die, dw::DW_AT_accessibility));
-        plain.may("virtuality", self.number(die, dw::DW_AT_virtuality));
-        plain.may("defaulted", self.number(die, dw::DW_AT_defaulted));
-        plain.to("object pointer", own(die, dw::DW_AT_object_pointer).and_then(|of| self.reference(of)));
+    fn function(&self, die: &Die<'a>) -> Result<Tree> {
+        let mut tree = Tree::new("function", Some(die.id));
+        tree.may("name", self.text(die, dw::DW_AT_name)?);
+        tree.may("linkage name", self.linkage_name(die)?);
+        tree.may("line", self.declared(die)?);
+        tree.to("type", self.to(die, dw::DW_AT_type));
+        tree.to("definition of", own(die, dw::DW_AT_specification).and_then(|of| self.reference(of)));
+        tree.is("external", self.flag(die, dw::DW_AT_external));
+        tree.is("noreturn", self.flag(die, dw::DW_AT_noreturn));
+        tree.is("main", self.flag(die, dw::DW_AT_main_subprogram));
+        tree.is("explicit", self.flag(die, dw::DW_AT_explicit));
+        tree.is("deleted", self.flag(die, dw::DW_AT_deleted));
+        tree.is("declaration", own(die, dw::DW_AT_declaration).is_some());
+        tree.may("convention", self.number(die, dw::DW_AT_calling_convention));
+        tree.may("accessibility", self.number(die, dw::DW_AT_accessibility));
+        tree.may("virtuality", self.number(die, dw::DW_AT_virtuality));
+        tree.may("defaulted", self.number(die, dw::DW_AT_defaulted));
+        tree.to("object pointer", own(die, dw::DW_AT_object_pointer).and_then(|of| self.reference(of)));
         let inline = own(die, dw::DW_AT_inline).and_then(|inline| inline.udata_value()).unwrap_or(0);
-        plain.is("inlined", inline & 1 != 0);
-        plain.is("declared inline", inline & 2 != 0);
+        tree.is("inlined", inline & 1 != 0);
+        tree.is("declared inline", inline & 2 != 0);
         let code = self.ranges(die)?;
         let start = code.first().map(|&(start, _)| start);
         if let [(start, end)] = code[..] {
-            plain.says("code", (start, end));
-            plain.may("entry pc", self.pc(die, dw::DW_AT_entry_pc, Some(start))?);
+            tree.add("code", (start, end));
+            tree.may("entry pc", self.pc(die, dw::DW_AT_entry_pc, Some(start))?);
             let all = [
                 (dw::DW_AT_call_all_tail_calls, dw::DW_AT_GNU_all_tail_call_sites),
                 (dw::DW_AT_call_all_calls, dw::DW_AT_GNU_all_call_sites),
                 (dw::DW_AT_call_all_source_calls, dw::DW_AT_GNU_all_source_call_sites),
             ];
-            let is_five = self.told.consumer.version >= 5;
+            let is_five = self.context.consumer.version >= 5;
             let has = |&(five, older): &_| own(die, if is_five { five } else { older }).is_some();
-            plain.may("describes", all.iter().position(has).map(|index| index as u64));
-            plain.may("lanes", self.told.consumer.lanes.and_then(|lanes| self.number(die, lanes)));
-            if self.told.has_calls {
-                plain.is("frame base", own(die, dw::DW_AT_frame_base).is_some());
-                plain.is("static link", own(die, dw::DW_AT_static_link).is_some());
+            tree.may("describes", all.iter().position(has).map(|index| index as u64));
+            tree.may("lanes", self.context.consumer.lanes.and_then(|lanes| self.number(die, lanes)));
+            if self.context.has_calls {
+                tree.is("frame base", own(die, dw::DW_AT_frame_base).is_some());
+                tree.is("static link", own(die, dw::DW_AT_static_link).is_some());
             }
             let mut rows: Vec<_> = self.rows.range(start..end).flat_map(|(_, rows)| rows.clone()).collect();
             if let Some(last) = rows.pop() {
                 assert_eq!(last, (end, "end".to_owned()));
                 let rows = rows.iter().map(|(pc, row)| format!("({:x}, {}", pc - start, &row[1..]));
-                plain.says("rows", rows.collect::<Vec<_>>());
+                tree.add("rows", rows.collect::<Vec<_>>());
             }
         }
-        self.in_scope(die, start, &mut plain)?;
-        Ok(plain)
+        self.in_scope(die, start, &mut tree)?;
+        Ok(tree)
     }
 
-    fn variable(&self, kind: &str, die: &Die<'a>, start: Option<u64>) -> Result<Plain> {
-        let mut plain = Plain::new(kind, Some(die.id));
-        plain.may("name", self.text(die, dw::DW_AT_name)?);
-        plain.may("linkage name", self.linkage_name(die)?);
-        plain.may("line", self.declared(die)?);
-        plain.to("type", self.to(die, dw::DW_AT_type));
-        plain.to("origin", own(die, dw::DW_AT_abstract_origin).and_then(|of| self.reference(of)));
-        plain.to("definition of", own(die, dw::DW_AT_specification).and_then(|of| self.reference(of)));
-        plain.is("external", self.flag(die, dw::DW_AT_external));
-        plain.is("artificial", self.flag(die, dw::DW_AT_artificial));
-        plain.is("declaration", own(die, dw::DW_AT_declaration).is_some());
-        plain.may("accessibility", self.number(die, dw::DW_AT_accessibility));
-        plain.may("memory", self.told.consumer.memory_space.and_then(|at| self.number(die, at)));
-        plain.may("value", self.value(die));
-        let Some(location) = own(die, dw::DW_AT_location) else { return Ok(plain) };
+    fn variable(&self, kind: &str, die: &Die<'a>, start: Option<u64>) -> Result<Tree> {
+        let mut tree = Tree::new(kind, Some(die.id));
+        tree.may("name", self.text(die, dw::DW_AT_name)?);
+        tree.may("linkage name", self.linkage_name(die)?);
+        tree.may("line", self.declared(die)?);
+        tree.to("type", self.to(die, dw::DW_AT_type));
+        tree.to("origin", own(die, dw::DW_AT_abstract_origin).and_then(|of| self.reference(of)));
+        tree.to("definition of", own(die, dw::DW_AT_specification).and_then(|of| self.reference(of)));
+        tree.is("external", self.flag(die, dw::DW_AT_external));
+        tree.is("artificial", self.flag(die, dw::DW_AT_artificial));
+        tree.is("declaration", own(die, dw::DW_AT_declaration).is_some());
+        tree.may("accessibility", self.number(die, dw::DW_AT_accessibility));
+        tree.may("memory", self.context.consumer.memory_space.and_then(|at| self.number(die, at)));
+        tree.may("value", self.value(die));
+        let Some(location) = own(die, dw::DW_AT_location) else { return Ok(tree) };
         match self.dwarf.attr_locations(self.unit, location.value())? {
-            None => plain.is("always", location.exprloc_value().is_some()),
+            None => tree.is("always", location.exprloc_value().is_some()),
             Some(mut list) => {
                 let mut places = Vec::new();
                 while let Some(place) = list.next()? {
                     let from = |pc: u64| pc.wrapping_sub(start.unwrap_or(0));
                     places.push((from(place.range.begin), from(place.range.end)));
                 }
-                plain.says("places", places);
+                tree.add("places", places);
             }
         }
-        Ok(plain)
+        Ok(tree)
     }
 
     /// Bytes of a constant, in memory order.
@@ -370,7 +370,7 @@ impl<'f, 'a> Found<'f, 'a> {
     }
 
     fn linkage_name(&self, die: &Die<'a>) -> Result<Option<String>> {
-        let is_old = self.told.consumer.version < 4;
+        let is_old = self.context.consumer.version < 4;
         self.text(die, if is_old { dw::DW_AT_MIPS_linkage_name } else { dw::DW_AT_linkage_name })
     }
 
@@ -431,24 +431,24 @@ pub(super) fn own<'d, 'a>(die: &'d Die<'a>, at: DwAt) -> Option<&'d gimli::Attri
 }
 
 /// Merges the facts of an entry with code into those of its abstract instance.
-fn merge(plain: &mut Plain, code: Plain) {
+fn merge(tree: &mut Tree, code: Tree) {
     let origin = code.facts.get("origin").cloned();
-    let is_itself = |of: &super::Fact| matches!(of, super::Fact::To(id) if plain.ids.contains(id));
+    let is_itself = |of: &super::Fact| matches!(of, super::Fact::To(id) if tree.ids.contains(id));
     let is_itself = origin.as_ref().is_some_and(is_itself);
     for (fact, what) in code.facts {
         if fact != "origin" || !is_itself {
-            plain.facts.insert(fact, what);
+            tree.facts.insert(fact, what);
         }
     }
-    plain.ids.extend(code.ids);
+    tree.ids.extend(code.ids);
     let mut taken = BTreeMap::<String, usize>::new();
     for inner in code.inside {
         let nth = taken.entry(inner.kind.clone()).or_default();
-        let same = plain.inside.iter_mut().filter(|of| of.kind == inner.kind).nth(*nth);
+        let same = tree.inside.iter_mut().filter(|of| of.kind == inner.kind).nth(*nth);
         *nth += 1;
         match same {
             Some(same) => merge(same, inner),
-            None => plain.inside.push(inner),
+            None => tree.inside.push(inner),
         }
     }
 }

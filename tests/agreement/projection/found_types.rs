@@ -1,16 +1,16 @@
-//! Types in the sections as plain facts.
+//! Types in the sections as tree facts.
 
 use gimli::constants as dw;
 use gimli::{AttributeValue, Error};
 
-use super::Plain;
+use super::Tree;
 use super::found::{Die, Found, own};
 
 type Result<T> = std::result::Result<T, Error>;
 
 impl<'a> Found<'_, 'a> {
     /// A type, or a part of one. `None` for base types that only expressions reference.
-    pub(super) fn part_of_type(&self, die: &Die<'a>) -> Result<Option<Plain>> {
+    pub(super) fn part_of_type(&self, die: &Die<'a>) -> Result<Option<Tree>> {
         let kind = match die.tag {
             dw::DW_TAG_base_type => "base type",
             dw::DW_TAG_unspecified_type => "unspecified type",
@@ -46,72 +46,72 @@ impl<'a> Found<'_, 'a> {
         if die.tag == dw::DW_TAG_base_type && is_of_expressions {
             return Ok(None);
         }
-        let mut plain = Plain::new(kind, Some(die.id));
-        plain.may("name", name);
-        plain.may("line", self.declared(die)?);
-        plain.may("alignment", self.number(die, dw::DW_AT_alignment));
-        plain.is("declaration", self.flag(die, dw::DW_AT_declaration));
-        plain.to("type", self.to(die, dw::DW_AT_type));
-        plain.may("accessibility", self.number(die, dw::DW_AT_accessibility));
+        let mut tree = Tree::new(kind, Some(die.id));
+        tree.may("name", name);
+        tree.may("line", self.declared(die)?);
+        tree.may("alignment", self.number(die, dw::DW_AT_alignment));
+        tree.is("declaration", self.flag(die, dw::DW_AT_declaration));
+        tree.to("type", self.to(die, dw::DW_AT_type));
+        tree.may("accessibility", self.number(die, dw::DW_AT_accessibility));
         let bytes = self.number(die, dw::DW_AT_byte_size);
         match die.tag {
             dw::DW_TAG_base_type => {
-                plain.may("encoding", self.number(die, dw::DW_AT_encoding));
-                plain.may("bytes", bytes);
-                plain.may("bits", self.number(die, dw::DW_AT_bit_size));
+                tree.may("encoding", self.number(die, dw::DW_AT_encoding));
+                tree.may("bytes", bytes);
+                tree.may("bits", self.number(die, dw::DW_AT_bit_size));
             }
             dw::DW_TAG_pointer_type | dw::DW_TAG_reference_type | dw::DW_TAG_rvalue_reference_type => {
                 // The default is the size of an address: 8 on every target of these tests.
-                plain.says("bytes", bytes.unwrap_or(8));
-                let consumer = self.told.consumer;
-                plain.may("space", consumer.address_space.and_then(|at| self.number(die, at)));
-                plain.may("memory", consumer.memory_space.and_then(|at| self.number(die, at)));
+                tree.add("bytes", bytes.unwrap_or(8));
+                let consumer = self.context.consumer;
+                tree.may("space", consumer.address_space.and_then(|at| self.number(die, at)));
+                tree.may("memory", consumer.memory_space.and_then(|at| self.number(die, at)));
             }
-            dw::DW_TAG_ptr_to_member_type => plain.to("class", self.to(die, dw::DW_AT_containing_type)),
+            dw::DW_TAG_ptr_to_member_type => tree.to("class", self.to(die, dw::DW_AT_containing_type)),
             dw::DW_TAG_array_type => {
-                plain.may("bytes", bytes);
-                plain.is("vector", self.flag(die, dw::DW_AT_GNU_vector));
+                tree.may("bytes", bytes);
+                tree.is("vector", self.flag(die, dw::DW_AT_GNU_vector));
                 let stride = self.number(die, dw::DW_AT_byte_stride).map(|bytes| 8 * bytes);
-                plain.may("stride", stride.or(self.number(die, dw::DW_AT_bit_stride)));
+                tree.may("stride", stride.or(self.number(die, dw::DW_AT_bit_stride)));
             }
             dw::DW_TAG_subrange_type => {
-                plain.ids.clear();
-                plain.may("lower", own(die, dw::DW_AT_lower_bound).and_then(|lower| lower.sdata_value()));
+                tree.ids.clear();
+                tree.may("lower", own(die, dw::DW_AT_lower_bound).and_then(|lower| lower.sdata_value()));
                 if let Some(count) = own(die, dw::DW_AT_count) {
                     match (self.reference(count), count.udata_value()) {
-                        (Some(variable), _) => plain.to("count", Some(variable)),
-                        (None, Some(count)) => plain.says("count", count),
-                        (None, None) => plain.says("count", "a number"),
+                        (Some(variable), _) => tree.to("count", Some(variable)),
+                        (None, Some(count)) => tree.add("count", count),
+                        (None, None) => tree.add("count", "a number"),
                     }
                 }
             }
             dw::DW_TAG_structure_type | dw::DW_TAG_class_type | dw::DW_TAG_union_type => {
-                plain.may("bytes", bytes);
-                plain.may("passed", self.number(die, dw::DW_AT_calling_convention));
+                tree.may("bytes", bytes);
+                tree.may("passed", self.number(die, dw::DW_AT_calling_convention));
             }
             dw::DW_TAG_enumeration_type => {
-                plain.may("bytes", bytes);
-                plain.is("enum class", self.flag(die, dw::DW_AT_enum_class));
+                tree.may("bytes", bytes);
+                tree.is("enum class", self.flag(die, dw::DW_AT_enum_class));
             }
-            dw::DW_TAG_enumerator => plain.may("value", own(die, dw::DW_AT_const_value).map(constant)),
+            dw::DW_TAG_enumerator => tree.may("value", own(die, dw::DW_AT_const_value).map(constant)),
             dw::DW_TAG_member => {
-                plain.says("bit", self.bit(die));
-                plain.may("bits", self.number(die, dw::DW_AT_bit_size));
-                plain.is("mutable", self.flag(die, dw::DW_AT_mutable));
-                plain.is("artificial", self.flag(die, dw::DW_AT_artificial));
+                tree.add("bit", self.bit(die));
+                tree.may("bits", self.number(die, dw::DW_AT_bit_size));
+                tree.is("mutable", self.flag(die, dw::DW_AT_mutable));
+                tree.is("artificial", self.flag(die, dw::DW_AT_artificial));
             }
             dw::DW_TAG_inheritance => {
-                plain.is("virtual", self.number(die, dw::DW_AT_virtuality) == Some(1));
+                tree.is("virtual", self.number(die, dw::DW_AT_virtuality) == Some(1));
                 match self.byte(die) {
-                    Some(byte) => plain.says("byte", byte),
-                    None => plain.may("offset", expression(die)),
+                    Some(byte) => tree.add("byte", byte),
+                    None => tree.may("offset", expression(die)),
                 }
             }
-            dw::DW_TAG_variant_part => plain.is("discriminant", self.is_first(die)),
-            dw::DW_TAG_variant => plain.says("values", self.values(die)),
+            dw::DW_TAG_variant_part => tree.is("discriminant", self.is_first(die)),
+            dw::DW_TAG_variant => tree.add("values", self.values(die)),
             _ if kind == "template parameter" => {
-                plain.is("default", self.flag(die, dw::DW_AT_default_value));
-                plain.says(
+                tree.is("default", self.flag(die, dw::DW_AT_default_value));
+                tree.add(
                     "of",
                     match die.tag {
                         dw::DW_TAG_template_type_parameter => "type",
@@ -120,13 +120,13 @@ impl<'a> Found<'_, 'a> {
                         _ => "pack",
                     },
                 );
-                plain.may("template", self.text(die, dw::DW_AT_GNU_template_name)?);
-                plain.may("value", self.value(die));
+                tree.may("template", self.text(die, dw::DW_AT_GNU_template_name)?);
+                tree.may("value", self.value(die));
             }
             _ => {}
         }
-        self.in_scope(die, None, &mut plain)?;
-        Ok(Some(plain))
+        self.in_scope(die, None, &mut tree)?;
+        Ok(Some(tree))
     }
 
     /// Whether the discriminant is the first member of the variant part.
@@ -140,7 +140,7 @@ impl<'a> Found<'_, 'a> {
     /// Offset in bytes from the start of the object: a constant, or in DWARF 2 the operand of `DW_OP_plus_uconst`.
     fn byte(&self, die: &Die<'a>) -> Option<u64> {
         let location = own(die, dw::DW_AT_data_member_location)?;
-        if self.told.consumer.version > 2 {
+        if self.context.consumer.version > 2 {
             return location.udata_value();
         }
         let bytes = expression(die)?;

@@ -75,15 +75,15 @@ fn module(change: Option<usize>, target: &Target) -> eitri::Result<Module> {
 #[test]
 fn each_difference_is_seen() -> eitri::Result<()> {
     for target in [Target::x86_64(), Target::s390x()] {
-        let plain = module(None, &target)?;
+        let tree = module(None, &target)?;
         for consumer in combinations() {
             let name = crate::named(&consumer);
-            let lowered = lower(&plain, &consumer, Policy::Strict)?;
-            assert_eq!(super::same(&plain, &consumer, &lowered), Ok(()), "{name}");
+            let lowered = lower(&tree, &consumer, Policy::Strict)?;
+            assert_eq!(super::compare(&tree, &consumer, &lowered), Ok(()), "{name}");
             // The last change, the passing of objects, needs DWARF 5.
             for change in 0..CHANGES - usize::from(consumer.version < 5) {
                 let changed = module(Some(change), &target)?;
-                let seen = super::same(&changed, &consumer, &lowered);
+                let seen = super::compare(&changed, &consumer, &lowered);
                 assert!(seen.is_err(), "change {change}: {name}");
             }
         }
@@ -106,7 +106,7 @@ fn a_constant_of_a_whole_function_is_a_value() -> eitri::Result<()> {
     let module = m.finish()?;
     for consumer in combinations() {
         let lowered = lower(&module, &consumer, Policy::Strict)?;
-        assert_eq!(super::same(&module, &consumer, &lowered), Ok(()), "{}", crate::named(&consumer));
+        assert_eq!(super::compare(&module, &consumer, &lowered), Ok(()), "{}", crate::named(&consumer));
     }
     Ok(())
 }
@@ -115,12 +115,12 @@ fn a_constant_of_a_whole_function_is_a_value() -> eitri::Result<()> {
 #[test]
 fn a_difference_is_what_differs_first_in_itself() {
     let tree = |inner: bool| {
-        let mut all = super::Plain::new("module", None);
-        let mut constant = super::Plain::new("constant", Some(1));
+        let mut all = super::Tree::new("module", None);
+        let mut constant = super::Tree::new("constant", Some(1));
         constant.to("type", Some(3));
-        let mut function = super::Plain::new("function", Some(2));
-        function.inside.extend(inner.then(|| super::Plain::new("inlined", None)));
-        all.inside = vec![constant, function, super::Plain::new("pointer", Some(3))];
+        let mut function = super::Tree::new("function", Some(2));
+        function.inside.extend(inner.then(|| super::Tree::new("inlined", None)));
+        all.inside = vec![constant, function, super::Tree::new("pointer", Some(3))];
         all.numbered()
     };
     let text = tree(true).difference(&tree(false));

@@ -1,4 +1,4 @@
-//! Comparison of a module with the emitted sections, as two equal trees of plain facts.
+//! Comparison of a module with the emitted sections, as two equal trees of tree facts.
 //!
 //! One half makes the tree of a module through its public interface; the other makes that of the sections with gimli
 //! and nothing of this crate. The trees are compared with `==`. These facts are not in both trees, or are normalised:
@@ -38,12 +38,12 @@ use crate::common;
 
 /// A described entity: facts by name, and nested entities.
 #[derive(Debug, Default, Clone, PartialEq)]
-struct Plain {
+struct Tree {
     kind: String,
     /// Ids that references use; the entity's index once [`numbered`](Self::numbered).
     ids: Vec<u64>,
     facts: BTreeMap<&'static str, Fact>,
-    inside: Vec<Plain>,
+    inside: Vec<Tree>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -53,24 +53,24 @@ enum Fact {
     To(u64),
 }
 
-impl Plain {
+impl Tree {
     fn new(kind: &str, id: Option<u64>) -> Self {
         Self { kind: kind.into(), ids: id.into_iter().collect(), ..Self::default() }
     }
 
-    fn says(&mut self, fact: &'static str, what: impl std::fmt::Debug) {
+    fn add(&mut self, fact: &'static str, what: impl std::fmt::Debug) {
         self.facts.insert(fact, Fact::Text(format!("{what:x?}")));
     }
 
     fn may(&mut self, fact: &'static str, what: Option<impl std::fmt::Debug>) {
         if let Some(what) = what {
-            self.says(fact, what);
+            self.add(fact, what);
         }
     }
 
     fn is(&mut self, fact: &'static str, is: bool) {
         if is {
-            self.says(fact, true);
+            self.add(fact, true);
         }
     }
 
@@ -113,10 +113,10 @@ impl Plain {
 
     fn without_references(&self) -> Self {
         let is_number = |what: &Fact| matches!(what, Fact::Text(text) if text.starts_with('#'));
-        let mut plain = self.clone();
-        plain.facts.retain(|_, what| !is_number(what));
-        plain.inside = self.inside.iter().map(Self::without_references).collect();
-        plain
+        let mut tree = self.clone();
+        tree.facts.retain(|_, what| !is_number(what));
+        tree.inside = self.inside.iter().map(Self::without_references).collect();
+        tree
     }
 
     fn differs(&self, other: &Self, path: &str) -> String {
@@ -124,7 +124,7 @@ impl Plain {
         if (&self.kind, &self.facts) != (&other.kind, &other.facts) {
             return format!("{path}:\n{:?}\n{} {:?}", self.facts, other.kind, other.facts);
         }
-        let kinds = |plain: &Self| plain.inside.iter().map(|inner| inner.kind.clone()).collect::<Vec<_>>();
+        let kinds = |tree: &Self| tree.inside.iter().map(|inner| inner.kind.clone()).collect::<Vec<_>>();
         if kinds(self) != kinds(other) {
             return format!("{path}: {:?}\n{:?}", kinds(self), kinds(other));
         }
@@ -138,7 +138,7 @@ type What = (&'static str, u64, String);
 
 /// Context of a tree: the consumer and the extent of the emission.
 #[derive(Clone, Copy)]
-struct Told<'a> {
+struct Context<'a> {
     consumer: &'a Consumer,
     /// Whether all frames and calls were emitted.
     has_calls: bool,
@@ -154,14 +154,14 @@ fn address(symbol: &str) -> u64 {
 }
 
 /// Compares the sections with the module; an error is the first difference.
-pub fn same(module: &Module, consumer: &Consumer, lowered: &Lowered) -> Result<(), String> {
+pub fn compare(module: &Module, consumer: &Consumer, lowered: &Lowered) -> Result<(), String> {
     let is_of_code =
         |subject| matches!(subject, Subject::Function(_) | Subject::Call(_) | Subject::Argument(..));
-    let has_calls = !lowered.omissions.iter().any(|left_out| is_of_code(left_out.subject));
-    let told = Told { consumer, has_calls };
-    let mut expected = described::Described::new(module, told, lowered).module().numbered();
+    let has_calls = !lowered.omissions.iter().any(|omission| is_of_code(omission.subject));
+    let context = Context { consumer, has_calls };
+    let mut expected = described::Described::new(module, context, lowered).module().numbered();
     let linked = common::link(&lowered.sections, module.target(), address);
-    let found = found::module(&common::reader(&linked), told).map_err(|error| error.to_string())?;
+    let found = found::module(&common::reader(&linked), context).map_err(|error| error.to_string())?;
     let found = found.numbered();
     for (expected, found) in expected.inside.iter_mut().zip(&found.inside) {
         if !found.facts.contains_key("files") {

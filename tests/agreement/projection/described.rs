@@ -1,4 +1,4 @@
-//! A module as plain facts.
+//! A module as tree facts.
 
 use eitri::lower::Lowered;
 use eitri::model::{
@@ -7,11 +7,11 @@ use eitri::model::{
 };
 use eitri::omission::{Omission, Subject};
 
-use super::{Plain, Told, What, address};
+use super::{Context, Tree, What, address};
 
 pub(super) struct Described<'m> {
     pub(super) module: &'m Module,
-    pub(super) told: Told<'m>,
+    pub(super) context: Context<'m>,
     omissions: &'m [Omission],
 }
 
@@ -39,32 +39,32 @@ fn scope_id(id: ScopeId) -> u64 {
 }
 
 impl<'m> Described<'m> {
-    pub(super) fn new(module: &'m Module, told: Told<'m>, lowered: &'m Lowered) -> Self {
-        Self { module, told, omissions: &lowered.omissions }
+    pub(super) fn new(module: &'m Module, context: Context<'m>, lowered: &'m Lowered) -> Self {
+        Self { module, context, omissions: &lowered.omissions }
     }
 
-    pub(super) fn module(&self) -> Plain {
-        let mut all = Plain::new("module", None);
+    pub(super) fn module(&self) -> Tree {
+        let mut all = Tree::new("module", None);
         all.inside = self.module.units().map(|(id, _)| self.unit(id)).collect();
         all
     }
 
-    fn unit(&self, id: UnitId) -> Plain {
+    fn unit(&self, id: UnitId) -> Tree {
         let module = self.module;
         let unit = module.unit(id);
-        let mut plain = Plain::new("unit", None);
+        let mut tree = Tree::new("unit", None);
         let text = |id| module.string(id).to_owned();
-        plain.says("name", text(unit.name));
-        plain.may("directory", unit.directory.map(text));
+        tree.add("name", text(unit.name));
+        tree.may("directory", unit.directory.map(text));
         let producer = unit.producer.map(text);
-        plain.may(
+        tree.may(
             "producer",
             match unit.command_line.map(text) {
                 Some(command_line) => Some(format!("{} {command_line}", producer.unwrap_or_default())),
                 None => producer,
             },
         );
-        plain.may("language", unit.language.map(|language| u64::from(language.0)));
+        tree.may("language", unit.language.map(|language| u64::from(language.0)));
         let in_unit = |scope: ScopeId| module.scope(scope).unit == id;
         let mut code: Vec<_> = module
             .functions()
@@ -73,19 +73,19 @@ impl<'m> Described<'m> {
             .map(|code| (code.start, code.start + code.bytes))
             .collect();
         code.sort_unstable();
-        plain.says("code", code);
+        tree.add("code", code);
         let files = module.files().filter(|(_, file)| file.unit == id);
-        plain.says("files", files.map(|(id, _)| self.file(id)).collect::<Vec<_>>());
-        plain.may("macros", Some(self.macros(id)).filter(|macros| !macros.is_empty()));
-        plain.inside = self.base_types(id);
-        self.scope(unit.scope, None, &mut plain);
-        plain
+        tree.add("files", files.map(|(id, _)| self.file(id)).collect::<Vec<_>>());
+        tree.may("macros", Some(self.macros(id)).filter(|macros| !macros.is_empty()));
+        tree.inside = self.base_types(id);
+        self.scope(unit.scope, None, &mut tree);
+        tree
     }
 
     fn file(&self, id: FileId) -> (String, String, Option<[u8; 16]>) {
         let file = self.module.file(id);
         let text = |id| self.module.string(id).to_owned();
-        let is_five = self.told.consumer.version >= 5;
+        let is_five = self.context.consumer.version >= 5;
         (file.directory.map_or(".".into(), text), text(file.name), file.md5.filter(|_| is_five))
     }
 
@@ -111,13 +111,13 @@ impl<'m> Described<'m> {
     }
 
     /// Appends the contents of a scope. `code` is that of its function, if any.
-    pub(super) fn in_scope(&self, id: ScopeId, plain: &mut Plain) {
-        self.scope(id, None, plain);
+    pub(super) fn in_scope(&self, id: ScopeId, tree: &mut Tree) {
+        self.scope(id, None, tree);
     }
 
-    fn scope(&self, id: ScopeId, code: Option<Code>, plain: &mut Plain) {
+    fn scope(&self, id: ScopeId, code: Option<Code>, tree: &mut Tree) {
         let module = self.module;
-        let all = &mut plain.inside;
+        let all = &mut tree.inside;
         let types = module.types().filter(|(_, ty)| ty.scope() == id);
         all.extend(types.filter_map(|(id, _)| self.ty(id)));
         let variables = module.variables().filter(|(_, variable)| variable.scope == id);
@@ -125,141 +125,141 @@ impl<'m> Described<'m> {
         let inner = module.scopes().filter(|(_, scope)| scope.parent == Some(id));
         all.extend(inner.filter_map(|(id, _)| self.inner(id, code)));
         for (_, import) in module.imports().filter(|(_, import)| import.scope == id) {
-            let mut plain = Plain::new("import", None);
-            plain.may("name", import.name.map(|name| module.string(name)));
-            plain.may("line", self.line(import.line));
-            plain.is("all", matches!(import.what, Imported::AllOf(_)));
+            let mut tree = Tree::new("import", None);
+            tree.may("name", import.name.map(|name| module.string(name)));
+            tree.may("line", self.line(import.line));
+            tree.is("all", matches!(import.what, Imported::AllOf(_)));
             let what = match import.what {
                 Imported::Function(id) => function_id(id),
                 Imported::Variable(id) => variable_id(id),
                 Imported::Type(id) => type_id(id),
                 Imported::Namespace(id) | Imported::AllOf(id) => scope_id(id),
             };
-            plain.to("what", Some(what));
-            all.push(plain);
+            tree.to("what", Some(what));
+            all.push(tree);
         }
         if code.is_none() {
             return;
         }
         for (_, label) in module.labels().filter(|(_, label)| label.scope == id) {
-            let mut plain = Plain::new("label", None);
-            plain.says("name", module.string(label.name));
-            plain.may("line", self.line(label.line));
-            plain.may("pc", label.pc);
-            all.push(plain);
+            let mut tree = Tree::new("label", None);
+            tree.add("name", module.string(label.name));
+            tree.may("line", self.line(label.line));
+            tree.may("pc", label.pc);
+            all.push(tree);
         }
         for (call, data) in module.calls().filter(|(_, call)| call.scope == id) {
-            let is_five = self.told.consumer.version >= 5;
-            let mut plain = Plain::new("call", None);
-            plain.may("return pc", data.return_pc.or(data.pc.filter(|_| !is_five)));
-            plain.may("pc", data.pc.filter(|_| is_five));
-            plain.to("callee", data.callee.map(function_id));
-            plain.is("tail", data.is_tail);
-            plain.may("line", self.line(data.line));
-            if self.told.has_calls {
-                plain.is("target", data.target.is_some());
-                plain.is("clobbered", data.clobbered_target.is_some());
-                plain.inside.extend(module.arguments(call).iter().map(|argument| {
-                    let mut plain = Plain::new("argument", None);
-                    plain.to("parameter", argument.parameter.map(variable_id));
-                    plain.is("location", true);
-                    plain.is("value", argument.value.is_some());
-                    plain.is("data location", is_five && argument.data_location.is_some());
-                    plain.is("data value", argument.data_value.is_some());
-                    plain
+            let is_five = self.context.consumer.version >= 5;
+            let mut tree = Tree::new("call", None);
+            tree.may("return pc", data.return_pc.or(data.pc.filter(|_| !is_five)));
+            tree.may("pc", data.pc.filter(|_| is_five));
+            tree.to("callee", data.callee.map(function_id));
+            tree.is("tail", data.is_tail);
+            tree.may("line", self.line(data.line));
+            if self.context.has_calls {
+                tree.is("target", data.target.is_some());
+                tree.is("clobbered", data.clobbered_target.is_some());
+                tree.inside.extend(module.arguments(call).iter().map(|argument| {
+                    let mut tree = Tree::new("argument", None);
+                    tree.to("parameter", argument.parameter.map(variable_id));
+                    tree.is("location", true);
+                    tree.is("value", argument.value.is_some());
+                    tree.is("data location", is_five && argument.data_location.is_some());
+                    tree.is("data value", argument.data_value.is_some());
+                    tree
                 }));
             }
-            all.push(plain);
+            all.push(tree);
         }
     }
 
-    fn inner(&self, id: ScopeId, code: Option<Code>) -> Option<Plain> {
+    fn inner(&self, id: ScopeId, code: Option<Code>) -> Option<Tree> {
         let module = self.module;
         let scope = module.scope(id);
-        let mut plain = match &scope.kind {
+        let mut tree = match &scope.kind {
             ScopeKind::Unit | ScopeKind::Type(_) => return None,
             ScopeKind::Function(function) => return Some(self.function(*function)),
             ScopeKind::Namespace { name, is_inline } => {
-                let mut plain = Plain::new("namespace", Some(scope_id(id)));
-                plain.may("name", name.map(|name| module.string(name)));
-                plain.is("inline", *is_inline);
-                plain.may("line", self.line(scope.line));
-                plain
+                let mut tree = Tree::new("namespace", Some(scope_id(id)));
+                tree.may("name", name.map(|name| module.string(name)));
+                tree.is("inline", *is_inline);
+                tree.may("line", self.line(scope.line));
+                tree
             }
             ScopeKind::Block => {
-                let mut plain = Plain::new("block", Some(scope_id(id)));
-                plain.to("origin", scope.origin.map(scope_id));
-                plain
+                let mut tree = Tree::new("block", Some(scope_id(id)));
+                tree.to("origin", scope.origin.map(scope_id));
+                tree
             }
             ScopeKind::Inlined { function, call } => {
-                let mut plain = Plain::new("inlined", None);
-                plain.to("origin", Some(function_id(*function)));
-                plain.may("line", self.line(Some(*call)));
-                plain.may("discriminator", Some(scope.discriminator).filter(|&number| number != 0));
-                plain
+                let mut tree = Tree::new("inlined", None);
+                tree.to("origin", Some(function_id(*function)));
+                tree.may("line", self.line(Some(*call)));
+                tree.may("discriminator", Some(scope.discriminator).filter(|&number| number != 0));
+                tree
             }
         };
         let ranges: Vec<_> = module.ranges(id).iter().map(|range| (range.start, range.end)).collect();
-        plain.may("ranges", code.map(|_| ranges).filter(|ranges| !ranges.is_empty()));
-        plain.may("entry pc", code.and(scope.entry_pc));
-        self.scope(id, code, &mut plain);
-        Some(plain)
+        tree.may("ranges", code.map(|_| ranges).filter(|ranges| !ranges.is_empty()));
+        tree.may("entry pc", code.and(scope.entry_pc));
+        self.scope(id, code, &mut tree);
+        Some(tree)
     }
 
-    fn function(&self, id: FunctionId) -> Plain {
+    fn function(&self, id: FunctionId) -> Tree {
         let module = self.module;
         let function = module.function(id);
         let declaration = function.specification.map(|id| module.function(id));
         let of = declaration.unwrap_or(function);
         let code = code(module, function);
-        let mut plain = Plain::new("function", Some(function_id(id)));
-        plain.says("name", module.string(of.name));
+        let mut tree = Tree::new("function", Some(function_id(id)));
+        tree.add("name", module.string(of.name));
         let linkage = function.linkage_name.or(of.linkage_name);
-        plain.may("linkage name", linkage.map(|name| module.string(name)));
-        plain.may("line", self.line(function.line.or(of.line)));
-        plain.to("type", of.returns.map(type_id));
-        plain.to("definition of", function.specification.map(function_id));
+        tree.may("linkage name", linkage.map(|name| module.string(name)));
+        tree.may("line", self.line(function.line.or(of.line)));
+        tree.to("type", of.returns.map(type_id));
+        tree.to("definition of", function.specification.map(function_id));
         let either = |is: fn(&Function) -> bool| is(function) || is(of);
-        plain.is("external", either(|function| function.is_external));
-        plain.is("noreturn", either(|function| function.is_noreturn));
-        plain.is("main", either(|function| function.is_main));
-        plain.is("explicit", either(|function| function.member.is_explicit));
-        plain.is("deleted", either(|function| function.member.is_deleted));
-        plain.is("declaration", function.is_declaration);
-        let kernel = self.told.consumer.kernel_convention.filter(|_| function.is_kernel && code.is_some());
+        tree.is("external", either(|function| function.is_external));
+        tree.is("noreturn", either(|function| function.is_noreturn));
+        tree.is("main", either(|function| function.is_main));
+        tree.is("explicit", either(|function| function.member.is_explicit));
+        tree.is("deleted", either(|function| function.member.is_deleted));
+        tree.is("declaration", function.is_declaration);
+        let kernel = self.context.consumer.kernel_convention.filter(|_| function.is_kernel && code.is_some());
         let convention = function.convention.or(kernel).or(of.convention);
-        plain.may("convention", convention.map(u64::from));
+        tree.may("convention", convention.map(u64::from));
         let (own, inherited) = (function.member, of.member);
         let access = own.accessibility.or(inherited.accessibility);
-        plain.may("accessibility", access.map(|access| access as u64 + 1));
+        tree.may("accessibility", access.map(|access| access as u64 + 1));
         let virtuality = own.virtuality.or(inherited.virtuality);
-        plain.may("virtuality", virtuality.map(|virtuality| virtuality as u64 + 1));
+        tree.may("virtuality", virtuality.map(|virtuality| virtuality as u64 + 1));
         let defaulted = own.defaulted.or(inherited.defaulted);
-        plain.may("defaulted", defaulted.map(|defaulted| defaulted as u64 + 1));
-        plain.to("object pointer", function.object_pointer.map(variable_id));
+        tree.may("defaulted", defaulted.map(|defaulted| defaulted as u64 + 1));
+        tree.to("object pointer", function.object_pointer.map(variable_id));
         let is_inlined = module
             .scopes()
             .any(|(_, scope)| matches!(scope.kind, ScopeKind::Inlined { function, .. } if function == id));
-        plain.is("inlined", is_inlined);
-        plain.is("declared inline", function.is_declared_inline && !function.is_declaration);
+        tree.is("inlined", is_inlined);
+        tree.is("declared inline", function.is_declared_inline && !function.is_declaration);
         if let Some(Code { start, bytes }) = code {
-            plain.says("code", (start, start + bytes));
-            plain.may("entry pc", module.scope(function.scope).entry_pc);
-            plain.may("describes", function.calls.map(|calls| calls as u64));
+            tree.add("code", (start, start + bytes));
+            tree.may("entry pc", module.scope(function.scope).entry_pc);
+            tree.may("describes", function.calls.map(|calls| calls as u64));
             let lanes = u64::from(module.target().lanes());
-            plain.may("lanes", self.told.consumer.lanes.filter(|_| lanes > 1).map(|_| lanes));
-            if self.told.has_calls {
-                plain.is("frame base", function.frame_base.is_some());
-                plain.is("static link", function.static_link.is_some());
+            tree.may("lanes", self.context.consumer.lanes.filter(|_| lanes > 1).map(|_| lanes));
+            if self.context.has_calls {
+                tree.is("frame base", function.frame_base.is_some());
+                tree.is("static link", function.static_link.is_some());
             }
-            plain.may("rows", Some(self.rows(id)).filter(|rows| !rows.is_empty()));
+            tree.may("rows", Some(self.rows(id)).filter(|rows| !rows.is_empty()));
         }
-        plain.inside.extend(function.templates.iter().map(|parameter| self.template(parameter)));
+        tree.inside.extend(function.templates.iter().map(|parameter| self.template(parameter)));
         if function.is_variadic {
-            plain.inside.push(Plain::new("more arguments", None));
+            tree.inside.push(Tree::new("more arguments", None));
         }
-        self.scope(function.scope, code, &mut plain);
-        plain
+        self.scope(function.scope, code, &mut tree);
+        tree
     }
 
     fn rows(&self, id: FunctionId) -> Vec<String> {
@@ -271,7 +271,7 @@ impl<'m> Described<'m> {
         rows.collect()
     }
 
-    fn variable(&self, id: VariableId, code: Option<Code>) -> Plain {
+    fn variable(&self, id: VariableId, code: Option<Code>) -> Tree {
         let module = self.module;
         let variable = module.variable(id);
         let mut of = variable;
@@ -285,30 +285,28 @@ impl<'m> Described<'m> {
             VariableKind::Constant if is_static => "variable",
             VariableKind::Constant => "constant",
         };
-        let mut plain = Plain::new(kind, Some(variable_id(id)));
+        let mut tree = Tree::new(kind, Some(variable_id(id)));
         // A definition can have properties that its declaration lacks.
         let own = Some(variable).filter(|variable| variable.origin.is_none());
         let linkage = own.and_then(|own| own.linkage_name).or(of.linkage_name);
-        plain.may("name", of.name.map(|name| module.string(name)));
-        plain.may("linkage name", linkage.map(|name| module.string(name)));
-        plain.may("line", self.line(own.and_then(|own| own.line).or(of.line)));
-        plain.to("type", Some(type_id(of.ty)));
-        plain.to("origin", variable.origin.map(variable_id));
-        plain.to("definition of", variable.specification.map(variable_id));
-        plain.is("external", of.is_external || own.is_some_and(|own| own.is_external));
-        plain.is("artificial", of.is_artificial || own.is_some_and(|own| own.is_artificial));
-        plain.is("declaration", is_static || variable.is_declaration);
-        plain.may("accessibility", of.accessibility.map(|access| access as u64 + 1));
-        let memory = self.told.consumer.memory_space.and(of.memory_space);
-        plain.may("memory", memory.map(|memory| memory as u64 + 1));
+        tree.may("name", of.name.map(|name| module.string(name)));
+        tree.may("linkage name", linkage.map(|name| module.string(name)));
+        tree.may("line", self.line(own.and_then(|own| own.line).or(of.line)));
+        tree.to("type", Some(type_id(of.ty)));
+        tree.to("origin", variable.origin.map(variable_id));
+        tree.to("definition of", variable.specification.map(variable_id));
+        tree.is("external", of.is_external || own.is_some_and(|own| own.is_external));
+        tree.is("artificial", of.is_artificial || own.is_some_and(|own| own.is_artificial));
+        tree.is("declaration", is_static || variable.is_declaration);
+        tree.may("accessibility", of.accessibility.map(|access| access as u64 + 1));
+        let memory = self.context.consumer.memory_space.and(of.memory_space);
+        tree.may("memory", memory.map(|memory| memory as u64 + 1));
         let is_constant = variable.is_constant || variable.kind == VariableKind::Constant || is_static;
         let function = module.function_of(variable.scope);
         let has_code = function.is_none_or(|id| code.is_some() || module.function(id).address.is_none());
         match module.always(id) {
-            Some(loc) if is_constant && self.constant(loc).is_some() => {
-                plain.may("value", self.constant(loc))
-            }
-            Some(_) => plain.is("always", has_code && self.omissions(id).next().is_none()),
+            Some(loc) if is_constant && self.constant(loc).is_some() => tree.may("value", self.constant(loc)),
+            Some(_) => tree.is("always", has_code && self.omissions(id).next().is_none()),
             None => {
                 let out: Vec<_> = self.omissions(id).filter_map(|one| one.pcs.clone()).collect();
                 let mut pcs: Vec<_> = module.live(id).iter().map(|live| live.pcs()).collect();
@@ -320,13 +318,13 @@ impl<'m> Described<'m> {
                 // A constant for the whole function is valid at every pc.
                 let value = module.live(id).first().filter(|_| is_whole && is_constant);
                 let value = value.and_then(|live| self.constant(live.loc));
-                plain.is("always", is_whole && !pcs.is_empty() && value.is_none());
-                plain.may("value", value);
+                tree.is("always", is_whole && !pcs.is_empty() && value.is_none());
+                tree.may("value", value);
                 let pcs: Vec<_> = pcs.into_iter().map(|pcs| (pcs.start, pcs.end)).collect();
-                plain.may("places", code.map(|_| pcs).filter(|pcs| !is_whole && !pcs.is_empty()));
+                tree.may("places", code.map(|_| pcs).filter(|pcs| !is_whole && !pcs.is_empty()));
             }
         }
-        plain
+        tree
     }
 
     fn omissions(&self, id: VariableId) -> impl Iterator<Item = &Omission> {

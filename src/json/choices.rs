@@ -1,0 +1,207 @@
+//! Choices: values of the model with several alternatives. A row describes an alternative in both directions: its keys or
+//! operands with their [kinds](super::kinds), the value of the model, and the value or call for the builder.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::ids::Known;
+use super::kinds::kind;
+use super::later::Later;
+use super::loc::{ExpressionAt, NumberAt, Place};
+use super::read::Reader;
+use super::schema::{self, HasSchema, Schemas};
+use super::shape::shaped;
+use super::statement::{self, Base, Code, ExtentOf, ImportFacts, Loc, MemberFacts, Packed, Ref, VariantPart};
+use super::values::{Number, Signed, Text};
+use crate::build::{DataMember, Extent, Template};
+use crate::error::{Error, Result};
+use crate::model::{
+    self, Accessibility, Address, BaseOffset, Count, Discriminant, Entity, FunctionId, Imported, Macro,
+    TypeId, UnitId, VariantPartId,
+};
+
+/// The type of a choice: an object whose key selects the alternative, with an operand or a list of several; or the key
+/// alone.
+macro_rules! choice { (
+    $(#[$doc:meta])*
+    $name:ident $text:literal { $($variant:ident $key:literal $(($($operand:ty),*))?;)* }
+) => {
+    $(#[$doc])*
+    #[derive(Debug, Serialize, Deserialize)]
+    #[serde(remote = "Self", rename = $text, bound(deserialize = "'de: 'a"))]
+    pub(super) enum $name<'a> { $(
+        #[serde(rename = $key)]
+        $variant $(($($operand),*))?,
+    )* }
+    shaped! { $name<'a> }
+
+    impl<'a> HasSchema for $name<'a> {
+        fn schema(to: &mut Schemas) -> Value {
+            to.named(stringify!($name), |to| schema::choice([
+                $(($key, [$($(<$operand>::schema(to)),*)?].into())),*
+            ]))
+        }
+    }
+} }
+
+/// Choices between the keys of an object of its own, each with the value of the model and that for the builder.
+macro_rules! choices { ($(
+    $(#[$doc:meta])*
+    $name:ident $text:literal, |$reader:ident, $unit:ident $(, $extra:ident: $extra_type:ty)*| $model:ty => $made:ty {
+        $($variant:ident $key:literal $(($($operand:ident: $kind:tt),*))?: $pattern:pat => $make:expr;)*
+    }
+)*) => { $(
+    choice! { $(#[$doc])* $name $text { $($variant $key $(($(kind!(type $kind)),*))?;)* } }
+
+    impl<'a> $name<'a> {
+        /// Makes the value for the builder.
+        pub fn read<'s>(
+            &'s self,
+            $reader: &mut Reader<'a>,
+            $unit: UnitId,
+            $($extra: $extra_type,)*
+        ) -> Result<$made> {
+            Ok(match self { $(
+                Self::$variant $(($($operand),*))? => {
+                    $($(let $operand = kind!(read $kind $reader $unit (*$operand));)*)?
+                    $make
+                }
+            )* })
+        }
+
+        /// Converts a value of the model to JSON.
+        pub fn write(known: &'a Known<'a>, value: &'a $model) -> Self {
+            match value { $($pattern => Self::$variant $(($(kind!(write $kind known (*$operand))),*))?,)* }
+        }
+    }
+)* } }
+
+/// Choices between keys of an object that has further ones: each alternative has required keys, optional ones after a
+/// semicolon, the value of the model, and that for the builder.
+macro_rules! alternatives { ($(
+    $object:ident $(<$life:lifetime>)?, |$reader:ident, $unit:ident $(, $extra:ident: $extra_type:ty)*| $model:ty => $made:ty,
+        $error:literal {
+        $({ $($key:ident: $kind:tt),* $(; $may:ident: $may_kind:tt)? } $pattern:pat => $make:expr;)*
+    }
+)*) => { $(
+    impl<'a> $object<'a> {
+        /// Takes the keys of the alternative, and makes the value for the builder.
+        #[allow(unused, reason = "not every object has keys of each kind")]
+        pub fn choose $(<$life>)? (
+            &mut self,
+            $reader: &mut Reader<'a>,
+            $unit: UnitId,
+            $($extra: $extra_type,)*
+        ) -> Result<$made> {
+            let present = 0 $($(+ usize::from(self.$key.is_some()))* $(+ usize::from(self.$may.is_some()))?)*;
+            $(
+                let of_this = 0 $(+ usize::from(self.$key.is_some()))* $(+ usize::from(self.$may.is_some()))?;
+                if of_this == present $(&& let Some(mut $key) = self.$key.take())* {
+                    $(let $key = kind!(read $kind $reader $unit $key);)*
+                    $(let $may = kind!(may_read $may_kind $reader $unit self.$may.take());)?
+                    return Ok($make);
+                }
+            )*
+            Err(Error::bad_argument($error))
+        }
+
+        /// Sets the keys of a value of the model.
+        #[allow(unused, reason = "a number needs no names")]
+        pub fn chosen(mut self, known: &'a Known<'a>, value: &'a $model) -> Self {
+            match value { $($pattern => {
+                $(self.$key = Some(kind!(write $kind known (*$key)));)*
+                $(self.$may = kind!(may $may_kind known (*$may));)?
+            })* }
+            self
+        }
+    }
+)* } }
+
+choices! {
+    /// Argument of a template parameter.
+    TemplateArgument "an argument of a template", |reader, unit, name: &'s str| model::TemplateArgument => Template<'s> {
+        Type "type" (ty: [optional type]): model::TemplateArgument::Type(ty) => Template::ty(name, ty);
+        Value "value" (ty: [type], value: [loc]):
+            model::TemplateArgument::Value { ty, value } => Template::value_at(name, ty, value.clone());
+        Template "template" (template: [text]):
+            model::TemplateArgument::Template(template) => Template::named(name, template);
+        Pack "pack" (pack: [pack]): model::TemplateArgument::Pack(pack) => Template::pack(name, pack);
+    }
+    /// [`Entity`].
+    EntityRef "an entity", |reader, unit| Entity => Entity {
+        Variable "variable" (id: [variable]): Entity::Variable(id) => Entity::Variable(id);
+        Type "type" (id: [type]): Entity::Type(id) => Entity::Type(id);
+        Procedure "procedure" (id: [procedure]): Entity::Procedure(id) => Entity::Procedure(id);
+        Symbol "symbol" (symbol: [symbol], by: [signed]): Entity::Symbol(symbol, by) => Entity::Symbol(symbol, by);
+    }
+    /// [`Macro`].
+    MacroStep "a macro", |reader, unit| Macro => () {
+        Define "define" (line: [number u32], text: [text]):
+            Macro::Define { line, text } => reader.builder.macros(unit)?.define(line, text).map(drop)?;
+        Undefine "undefine" (line: [number u32], name: [text]):
+            Macro::Undefine { line, name } => reader.builder.macros(unit)?.undefine(line, name).map(drop)?;
+        File "file" (line: [number u32], file: [file]):
+            Macro::File { line, file } => reader.builder.macros(unit)?.file(line, file).map(drop)?;
+        EndFile "end_file": Macro::EndFile => reader.builder.macros(unit)?.end_file().map(drop)?;
+    }
+}
+
+choice! {
+    /// [`ExecWrite`](crate::build::ExecWrite).
+    ExecOf "an effect on EXEC" {
+        Save "save" (Text<'a>);
+        And "and" (Text<'a>);
+        AndNot "and_not" (Text<'a>);
+        Else "else" (Text<'a>);
+        Restore "restore" (Text<'a>);
+    }
+}
+
+alternatives! {
+    ImportFacts, |reader, unit| Imported => Imported,
+        "imported is a `function`, `variable`, `type` or `namespace`, or `all_of` a namespace" {
+        { function: [scoped function] } Imported::Function(function) => Imported::Function(function);
+        { variable: [variable] } Imported::Variable(variable) => Imported::Variable(variable);
+        { r#type: [type] } Imported::Type(r#type) => Imported::Type(r#type);
+        { namespace: [scope] } Imported::Namespace(namespace) => Imported::Namespace(namespace);
+        { all_of: [scope] } Imported::AllOf(all_of) => Imported::AllOf(all_of);
+    }
+    Code, |reader, unit, id: FunctionId, bytes: u64| Address => (),
+        "code is at a `symbol`, with or without an `offset`, or at an `address`" {
+        { symbol: [symbol_name]; offset: [zero_long] } Address::Symbol(symbol, offset) => {
+            reader.builder.describe_function(id)?.code_behind(symbol, offset, bytes);
+        };
+        { address: [long] } Address::Constant(address) => {
+            reader.builder.describe_function(id)?.address(Address::Constant(address), bytes);
+        };
+    }
+    ExtentOf, |reader, unit| Count => Extent, "a dimension has one of `count`, `variable`, `value`" {
+        {} Count::Unknown => Extent::unknown();
+        { count: [long] } Count::Fixed(count) => Extent::fixed(count);
+        { variable: [variable] } Count::Variable(variable) => Extent::variable(variable);
+        { value: [val] } Count::Value(value) => Extent::value(value);
+    }
+    Base, |reader, unit, of: TypeId, ty: TypeId, accessibility: Option<Accessibility>| BaseOffset => (),
+        "a base class is at an `offset`, or `virtual`" {
+        { offset: [long] } BaseOffset::Bytes(offset) => {
+            reader.builder.base(of, ty, offset, accessibility)?;
+        };
+        { r#virtual: [expression] } BaseOffset::Expr(r#virtual) => {
+            reader.builder.virtual_base(of, ty, r#virtual, accessibility)?;
+        };
+    }
+    MemberFacts<'s>, |reader, unit, name: &'s str, ty: TypeId| model::Member => DataMember<'s>,
+        "a member has an `offset`, or is a bit field with `offset_bits` and `bits`" {
+        { offset: [bytes] } model::Member { offset_bits: offset, bits: None, .. } => DataMember::new(name, ty, offset);
+        { offset_bits: [long], bits: [long] } model::Member { offset_bits, bits: Some(bits), .. } => {
+            DataMember::bit_field(name, ty, offset_bits, bits)
+        };
+    }
+    VariantPart, |reader, unit, of: TypeId| Discriminant => VariantPartId,
+        "a variant part has a `discriminant`, or is `untagged`" {
+        { discriminant: [member] } Discriminant::Member(discriminant) => {
+            reader.builder.variant_part(of, discriminant)?
+        };
+        { untagged: [type] } Discriminant::Type(untagged) => reader.builder.untagged_variant_part(of, untagged)?;
+    }
+}
