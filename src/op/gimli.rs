@@ -3,7 +3,9 @@
 use gimli::{DwOp, Register, write};
 
 use super::{Encoding, Expr, Op, Slot};
-use crate::error::{Error, ErrorKind, Result};
+#[cfg(doc)]
+use crate::error::ErrorKind;
+use crate::error::{Error, Result};
 
 impl Expr {
     /// Converts the expression for a tree of `gimli::write`.
@@ -15,7 +17,7 @@ impl Expr {
     /// target operations, and in units before DWARF 5 operations with references have GNU's opcodes.
     ///
     /// # Errors
-    /// The errors of [`Decoder`], if the expression has fixups and operations unknown in `encoding`;
+    /// The errors of [`Decoder`](super::Decoder), if the expression has fixups and operations unknown in `encoding`;
     /// [`ErrorKind::BadArgument`] where a target does not fit the operation, or gimli cannot reference it from this
     /// operation (`call2`, `GNU_parameter_ref`), or a branch does not go to an operation.
     pub fn to_gimli(
