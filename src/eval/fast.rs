@@ -66,6 +66,8 @@ pub(super) struct Fast<'f> {
     pub machine: &'f dyn Machine,
     pub target: &'f dyn Architecture,
     pub encoding: &'f Encoding,
+    /// Mask of the generic type's bits, of 64; 0 if it has another size.
+    pub mask: u64,
     pub frame: u32,
     pub place: Where,
     pub is_frame_base: bool,
@@ -81,17 +83,23 @@ pub(super) struct Fast<'f> {
     pub pieces: usize,
 }
 
-impl Fast<'_> {
-    pub fn address_bits(&self) -> u32 {
-        u32::from(self.encoding.address_bytes) * 8
+impl<'f> Fast<'f> {
+    /// Returns the inputs with another encoding.
+    #[inline(always)]
+    fn with(self, encoding: &'f Encoding) -> Self {
+        Self { encoding, mask: mask(encoding), ..self }
     }
 
-    /// Returns the mask of the generic type's bits, of 64. `None` if the type has another size.
-    #[inline(always)]
-    fn mask(&self) -> Option<u64> {
-        let bits = self.address_bits();
-        (1..=64).contains(&bits).then(|| u64::MAX >> (64 - bits))
+    fn address_bits(&self) -> u32 {
+        u32::from(self.encoding.address_bytes) * 8
     }
+}
+
+/// Returns the mask of the generic type's bits, of 64; 0 if the type has another size.
+#[inline(always)]
+pub(super) fn mask(encoding: &Encoding) -> u64 {
+    let bits = u32::from(encoding.address_bytes) * 8;
+    if (1..=64).contains(&bits) { u64::MAX >> (64 - bits) } else { 0 }
 }
 
 /// Returns the register, if the expression is a single register operation.

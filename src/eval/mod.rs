@@ -335,6 +335,7 @@ impl Evaluator {
             machine,
             target: context.target,
             encoding: &context.encoding,
+            mask: fast::mask(&context.encoding),
             frame: context.frame,
             place: context.place,
             is_frame_base: false,

@@ -1,6 +1,6 @@
 //! One evaluation: the stack, and the loop over operations.
 
-use super::fast::{Bytes, Fast, Progress, Slots};
+use super::fast::{self, Bytes, Fast, Progress, Slots};
 use super::fault::{Fault, error, ill_formed};
 use super::integer::signed_like_generic;
 use super::location::{Location, memory_bits};
@@ -184,6 +184,7 @@ impl<'r, 't> Run<'r, 't> {
             machine: self.machine,
             target: self.target,
             encoding,
+            mask: fast::mask(encoding),
             frame: self.scope.frame,
             place: self.place,
             is_frame_base: self.scope.is_frame_base,

@@ -99,7 +99,7 @@ impl Evaluator {
         match expr.single()? {
             Single::Register(reg) => self.register(reg, context),
             Single::FrameBase(by) if context.initial.is_empty() => {
-                let fast = Fast { encoding: expr.encoding_ref(), ..self.fast(machine, context) };
+                let fast = self.fast(machine, context).with(expr.encoding_ref());
                 fast.based_on_frame(&mut self.slots, by)
             }
             Single::FrameBase(_) => None,
@@ -117,7 +117,7 @@ impl Evaluator {
         then: impl FnOnce(&Fast<'_>, Found, &mut Slots, &mut Location) -> Option<T>,
     ) -> Option<T> {
         let program = expr.program()?;
-        let fast = Fast { encoding: expr.encoding_ref(), ..self.fast(machine, context) };
+        let fast = self.fast(machine, context).with(expr.encoding_ref());
         let is_allowed = context.initial.is_empty()
             && context.frame == 0
             && (context.place == Where::Location || program.is_for_cfi)

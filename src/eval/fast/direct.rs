@@ -95,7 +95,10 @@ impl Fast<'_> {
         let steps = self.max_steps.saturating_sub(progress.steps);
         let at = Position { code, top: Top { height: 0, number: 0, left: steps }, kind: Kind::Nothing };
         let most = self.room.min(HEIGHT - 1);
-        let (fast, mask) = (*self, self.mask()?);
+        let (fast, mask) = (*self, self.mask);
+        if mask == 0 {
+            return None;
+        }
         let mut direct =
             Direct { fast, at, level, inner, parts, most, mask, is_flat: false, register_end: usize::MAX };
         let is_done = direct.operations(&mut progress.branches);

@@ -50,7 +50,7 @@ impl Fast<'_> {
                 self.register_bits(Reg(one.small.into()))?;
                 0
             }
-            Code::Address => one.operand.wrapping_add(self.machine.load_bias()) & self.mask()?,
+            Code::Address => one.operand.wrapping_add(self.machine.load_bias()) & self.mask,
             Code::FrameBase => self.frame_base_plus(one, top, inner, !parts.is_empty())?,
             Code::Cfa => self.cfa()?,
             Code::Deref => {
@@ -75,7 +75,7 @@ impl Fast<'_> {
         let number = top.number;
         match one.code {
             Code::Lane => {
-                let lane = self.lane()? & self.mask()?;
+                let lane = self.lane()? & self.mask;
                 top.push(numbers, lane);
             }
             Code::ReadAt => top.number = self.read(one, number)?,
@@ -148,13 +148,13 @@ impl Fast<'_> {
     /// Returns the address in a register plus an offset.
     #[inline(always)]
     pub(super) fn based(&self, one: &Instruction, by: u64) -> Option<u64> {
-        Some(self.contents(Reg(one.small.into()))?.wrapping_add(by) & self.mask()?)
+        Some(self.contents(Reg(one.small.into()))?.wrapping_add(by) & self.mask)
     }
 
     /// Returns the number in `bytes` bytes of the flat default space, of 1 up to the size of an address.
     #[inline(always)]
     pub(super) fn word(&self, address: u64, bytes: u8) -> Option<u64> {
-        let mask = self.mask()?;
+        let mask = self.mask;
         if address > mask - u64::from(bytes - 1) {
             return None;
         }
@@ -207,8 +207,8 @@ impl Fast<'_> {
     /// Returns the location at an offset from the frame base, for an expression of that operation alone.
     #[inline(always)]
     pub(super) fn based_on_frame(&self, slots: &mut Slots, by: i64) -> Option<Location> {
-        let mask = self.mask()?;
-        if self.max_steps == 0 || !self.is_flat() {
+        let mask = self.mask;
+        if mask == 0 || self.max_steps == 0 || !self.is_flat() {
             return None;
         }
         let mut steps = self.max_steps;
@@ -232,7 +232,7 @@ impl Fast<'_> {
         let base = self.frame_base(inner?, room, &mut steps)?;
         let left = steps.checked_sub(1)?;
         // A location outside its storage is a fault; the address does not wrap around.
-        let mask = self.mask()?;
+        let mask = self.mask;
         let address = base.checked_add_signed(one.operand as i64).filter(|&address| address <= mask)?;
         top.left = left;
         Some(address)
@@ -286,7 +286,7 @@ impl Fast<'_> {
 
     /// Returns an address moved by a number of bytes.
     fn moved(&self, one: &Instruction, address: u64, by: u64) -> Option<u64> {
-        let mask = self.mask()?;
+        let mask = self.mask;
         let last = match SpaceId(one.small) {
             SpaceId::DEFAULT => mask,
             space => self.space(space)?.last(),
@@ -298,7 +298,7 @@ impl Fast<'_> {
     /// Returns a bit of a register moved by a number of units.
     fn moved_in_register(&self, one: &Instruction, from: u64, by: u64) -> Option<u64> {
         let size = self.register_bits(Reg(one.small.into()))?;
-        let by = generic::signed(self.mask()?.leading_zeros(), by).checked_mul(one.bytes.into())?;
+        let by = generic::signed(self.mask.leading_zeros(), by).checked_mul(one.bytes.into())?;
         from.checked_add_signed(by).filter(|&bit| bit < size.into())
     }
 
@@ -315,7 +315,7 @@ impl Fast<'_> {
     /// Adds memory of the default space as a piece of `bits` bits.
     #[inline(always)]
     pub(super) fn memory_piece(&self, bits: u64, address: u64, parts: &mut Parts) -> Option<()> {
-        if !fits(bits, address, self.mask()?) {
+        if !fits(bits, address, self.mask) {
             return None;
         }
         parts.add(bits, Location::memory(SpaceId::DEFAULT, self.address_bits(), address));
