@@ -53,7 +53,39 @@ fn eitri_tree(object: &Object<'_>) -> Count {
     (tags.count(), 0)
 }
 
+/// Visits each entry and takes the value of each attribute; strings and indices stay unresolved.
 fn gimli(object: &Object<'_>) -> Count {
+    walk(object, |_, _, _| {})
+}
+
+/// The same, with strings, addresses and lists resolved, as `eitri` resolves them.
+fn gimli_resolved(object: &Object<'_>) -> Count {
+    walk(object, |dwarf, unit, value| match value {
+        gimli::AttributeValue::DebugAddrIndex(index) => {
+            black_box(dwarf.address(unit, index).expect("an address"));
+        }
+        gimli::AttributeValue::DebugLocListsIndex(index) => {
+            black_box(dwarf.locations_offset(unit, index).expect("a list"));
+        }
+        gimli::AttributeValue::DebugRngListsIndex(index) => {
+            black_box(dwarf.ranges_offset(unit, index).expect("a list"));
+        }
+        gimli::AttributeValue::String(_)
+        | gimli::AttributeValue::DebugStrRef(_)
+        | gimli::AttributeValue::DebugLineStrRef(_)
+        | gimli::AttributeValue::DebugStrOffsetsIndex(_) => {
+            black_box(dwarf.attr_string(unit, value).expect("a string"));
+        }
+        _ => {}
+    })
+}
+
+type Slice<'o> = gimli::EndianSlice<'o, gimli::LittleEndian>;
+
+fn walk<'o>(
+    object: &'o Object<'_>,
+    resolve: impl Fn(&gimli::Dwarf<Slice<'o>>, &gimli::Unit<Slice<'o>>, gimli::AttributeValue<Slice<'o>>),
+) -> Count {
     let section = |id: gimli::SectionId| {
         let bytes = object.section(id.name()).map_or(&[][..], |section| &section.data);
         Ok::<_, gimli::Error>(gimli::EndianSlice::new(bytes, gimli::LittleEndian))
@@ -68,7 +100,8 @@ fn gimli(object: &Object<'_>) -> Count {
             black_box(entry.tag());
             entries += 1;
             for attribute in entry.attrs() {
-                black_box(attribute.value());
+                let value = black_box(attribute.value());
+                resolve(&dwarf, &unit, value);
                 attributes += 1;
             }
         }
@@ -89,7 +122,8 @@ fn main() {
     let is_debug = |name: &str| name.starts_with(".debug_");
     let debug: u64 =
         object.sections().iter().filter(|one| is_debug(&one.name)).map(|one| one.data.len() as u64).sum();
-    let sides: [Side; 3] = [("eitri", eitri), ("eitri_tree", eitri_tree), ("gimli", gimli)];
+    let sides: [Side; 4] =
+        [("eitri", eitri), ("eitri_tree", eitri_tree), ("gimli", gimli), ("gimli_resolved", gimli_resolved)];
     if let Some(once) = std::env::var_os("EITRI_BENCH_ONCE") {
         for (name, side) in sides.iter().filter(|(name, _)| once == *name) {
             println!("{name}: {:?}", side(&object));
@@ -114,6 +148,7 @@ fn main() {
         println!("| {name} | {:.1} | {:.3} |", time * 1e3, peak / debug as f64);
     }
     println!("ratio reading_walk {:.2}", times[2] / times[0]);
+    println!("ratio reading_walk_resolved {:.2}", times[3] / times[0]);
     println!("ratio reading_tree {:.2}", times[2] / times[1]);
     println!("ratio reading_peak_memory {:.2}", debug as f64 / peaks[0]);
 

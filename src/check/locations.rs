@@ -229,6 +229,11 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
                 },
             }
         }
+        if let (Ok(found), [one]) = (&found, &expected[..])
+            && eval::are_equal(one, found)
+        {
+            return Verdict::Same;
+        }
         let has_one = self.described.consumer.variable_space.is_some();
         if has_one
             && expected.len() > 1

@@ -44,7 +44,6 @@
 mod arith;
 pub mod attributes;
 mod branch;
-mod compiled;
 pub mod composite;
 mod context;
 mod debug_info;
@@ -74,10 +73,10 @@ mod wide;
 pub mod write;
 
 pub use attributes::{MemberLocation, Property};
-pub use compiled::Compiled;
 pub use composite::{Composite, Part};
 pub use context::{Context, CurrentObject, Kind, Where};
 pub use debug_info::{DebugInfo, WithDebugInfo};
+pub use fast::Compiled;
 pub use fault::{Class, Fault};
 pub use lists::EncodedList;
 pub use location::{ImplicitBits, ImplicitPointer, Location, SingleLocation, Storage};
@@ -94,8 +93,7 @@ pub use wave::{InLane, WaveOutcome};
 pub use write::{MachineMut, write_bits};
 
 use crate::op::{Op, Reg};
-use compiled::Stack;
-use fast::{Bytes, Fast, Progress, Slots};
+use fast::{Bytes, Fast, Found, Progress, Slots};
 use run::Run;
 
 /// Result of an evaluation.
@@ -120,7 +118,6 @@ pub struct Step<'a> {
 pub struct Evaluator {
     stack: Vec<Element>,
     slots: Slots,
-    numbers: Stack,
     /// Result of the last [`locate`](Self::locate).
     kept: Location,
     limits: Limits,
@@ -155,9 +152,9 @@ impl Default for Evaluator {
 impl Evaluator {
     /// Returns an evaluator with the default [`Limits`].
     pub fn new() -> Self {
-        let (stack, slots, numbers) = (Vec::with_capacity(16), Slots::new(), Stack::new());
+        let (stack, slots) = (Vec::with_capacity(16), Slots::new());
         let (kept, limits) = (Location::undefined(), Limits::default());
-        Self { stack, slots, numbers, kept, limits, all_places: false }
+        Self { stack, slots, kept, limits, all_places: false }
     }
 
     /// Sets the limits.
@@ -224,12 +221,13 @@ impl Evaluator {
         machine: &dyn Machine,
         context: &Context<'_>,
     ) -> Result<Location, Fault> {
-        let alone = fast::alone(expr).and_then(|reg| self.register(reg, context));
+        let alone = fast::alone(expr, &context.encoding).and_then(|reg| self.register(reg, context));
         if let Some(location) = alone {
             return Ok(location);
         }
-        let (is_done, mut progress) = self.fast_part(expr, machine, context);
-        if is_done && let Some(location) = self.fast(machine, context).location(&mut self.slots) {
+        let (found, mut progress) = self.fast_part(expr, machine, context);
+        let fast = self.fast(machine, context);
+        if let Some(location) = found.and_then(|found| fast.location(found, &mut self.slots)) {
             return Ok(location);
         }
         self.go_on(machine, context, expr, &mut progress, |run| run.finish_location())
@@ -255,11 +253,14 @@ impl Evaluator {
         machine: &dyn Machine,
         context: &Context<'_>,
     ) -> Result<&Location, Fault> {
-        if let Some(location) = fast::alone(expr).and_then(|reg| self.register(reg, context)) {
+        if let Some(location) =
+            fast::alone(expr, &context.encoding).and_then(|reg| self.register(reg, context))
+        {
             return Ok(self.keep(location));
         }
-        let (is_done, mut progress) = self.fast_part(expr, machine, context);
-        if is_done && self.fast(machine, context).locate(&mut self.slots, &mut self.kept).is_some() {
+        let (found, mut progress) = self.fast_part(expr, machine, context);
+        let fast = self.fast(machine, context);
+        if found.and_then(|found| fast.locate(found, &mut self.slots, &mut self.kept)).is_some() {
             return Ok(&self.kept);
         }
         let location = self.go_on(machine, context, expr, &mut progress, |run| run.finish_location())?;
@@ -283,8 +284,8 @@ impl Evaluator {
         machine: &dyn Machine,
         context: &Context<'_>,
     ) -> Result<Value, Fault> {
-        let (is_done, mut progress) = self.fast_part(expr, machine, context);
-        if is_done && let Some(value) = self.fast(machine, context).value(&self.slots) {
+        let (found, mut progress) = self.fast_part(expr, machine, context);
+        if let Some(value) = found.and_then(|found| self.fast(machine, context).value(found)) {
             return Ok(value);
         }
         self.go_on(machine, context, expr, &mut progress, |run| run.finish_value())
@@ -334,9 +335,11 @@ impl Evaluator {
             machine,
             target: context.target,
             encoding: &context.encoding,
+            mask: fast::mask(&context.encoding),
             frame: context.frame,
             place: context.place,
             is_frame_base: false,
+            asks_lane: true,
             depth: self.limits.depth,
             max_steps: self.limits.steps,
             room: self.limits.stack as usize,
@@ -344,14 +347,22 @@ impl Evaluator {
         }
     }
 
-    /// Executes the operations that the fast evaluator supports. Returns whether the expression is done.
+    /// Executes the operations that the fast evaluator supports. Returns the result, if the expression is done.
     #[inline(always)]
-    fn fast_part(&mut self, expr: &[u8], machine: &dyn Machine, context: &Context<'_>) -> (bool, Progress) {
+    fn fast_part(
+        &mut self,
+        expr: &[u8],
+        machine: &dyn Machine,
+        context: &Context<'_>,
+    ) -> (Option<Found>, Progress) {
         self.slots.clear();
         let mut progress = Progress::after(0, None);
-        let is_done = context.initial.is_empty()
-            && self.fast(machine, context).run(Bytes::new(expr, 0), &mut self.slots, &mut progress);
-        (is_done, progress)
+        if !context.initial.is_empty() {
+            return (None, progress);
+        }
+        let code = Bytes::new(expr, &context.encoding, 0);
+        let (_, found) = self.fast(machine, context).run(code, &mut self.slots, &mut progress);
+        (found, progress)
     }
 
     fn run<T>(

@@ -1,6 +1,6 @@
 //! One evaluation: the stack, and the loop over operations.
 
-use super::fast::{Bytes, Fast, Progress, Slots};
+use super::fast::{self, Bytes, Fast, Progress, Slots};
 use super::fault::{Fault, error, ill_formed};
 use super::integer::signed_like_generic;
 use super::location::{Location, memory_bits};
@@ -87,7 +87,7 @@ impl<'r, 't> Run<'r, 't> {
         let encoding = self.scope.encoding;
         let mut decoder = Decoder::new(expr, encoding);
         loop {
-            if self.trace.is_none() && self.fast_part(expr, progress) {
+            if self.trace.is_none() && self.fast_part(expr, progress, true) {
                 return Ok(());
             }
             let offset = progress.at;
@@ -164,11 +164,13 @@ impl<'r, 't> Run<'r, 't> {
         Ok(())
     }
 
-    /// Executes the operations that the fast evaluator supports. Returns whether the expression is done.
-    pub fn fast_part(&mut self, expr: &[u8], progress: &mut Progress) -> bool {
+    /// Executes the operations that the fast evaluator supports. Returns whether the expression is done. `asks_lane` is
+    /// whether it may ask the machine for the lane.
+    pub fn fast_part(&mut self, expr: &[u8], progress: &mut Progress, asks_lane: bool) -> bool {
         (progress.steps, progress.register) = (self.steps, self.last_register);
         let encoding = self.scope.encoding;
-        let is_done = self.fast(&encoding).run(Bytes::new(expr, progress.at), self.slots, progress);
+        let fast = Fast { asks_lane, ..self.fast(&encoding) };
+        let (is_done, _) = fast.run(Bytes::new(expr, &encoding, progress.at), self.slots, progress);
         (self.steps, self.last_register) = (progress.steps, progress.register);
         self.fetch();
         is_done
@@ -182,9 +184,11 @@ impl<'r, 't> Run<'r, 't> {
             machine: self.machine,
             target: self.target,
             encoding,
+            mask: fast::mask(encoding),
             frame: self.scope.frame,
             place: self.place,
             is_frame_base: self.scope.is_frame_base,
+            asks_lane: true,
             depth: self.limits.depth.saturating_sub(self.scope.depth),
             max_steps: self.limits.steps,
             room: (self.limits.stack as usize).saturating_sub(self.stack.len()),
@@ -199,10 +203,7 @@ impl<'r, 't> Run<'r, 't> {
         }
         let encoding = self.scope.encoding;
         let fast = self.fast(&encoding);
-        if let Some(composite) = fast.composite(self.slots) {
-            self.stack.push(Element::Location(composite.into()));
-        }
-        self.stack.extend(self.slots.elements().iter().map(|slot| fast.element(*slot)));
+        self.stack.extend(fast.elements(self.slots));
         self.slots.clear();
     }
 

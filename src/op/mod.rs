@@ -23,6 +23,8 @@ mod compact;
 mod decode;
 mod encode;
 mod expr;
+#[cfg(feature = "write")]
+mod gimli;
 mod leb;
 mod operand;
 mod table;
@@ -32,7 +34,9 @@ pub use compact::{COMPACT, Compact, Form};
 pub(crate) use decode::opcode;
 pub use decode::{Decoded, Decoder, Spelling};
 pub use encode::Encoder;
-pub use expr::{Expr, ExprBuilder, Fixup, FixupKind, GimliTarget, Label, Ops, Slot};
+pub use expr::{Expr, ExprBuilder, Fixup, FixupKind, Label, Ops, Slot};
+#[cfg(feature = "write")]
+pub use gimli::GimliTarget;
 pub(crate) use leb::{
     read_sleb, read_uleb, sleb_len, uleb_len, write_byte_uleb, write_byte_ulebs_0, write_sleb, write_uleb,
 };

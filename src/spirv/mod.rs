@@ -37,10 +37,13 @@ mod attach;
 mod attached;
 mod binding;
 mod build;
+#[cfg(feature = "read")]
 mod check;
 mod describe;
 mod dominance;
+#[cfg(feature = "read")]
 mod evaluate;
+mod expression;
 mod ids;
 mod languages;
 mod layout;
@@ -66,8 +69,10 @@ pub use attach::attach;
 pub use attached::Attached;
 pub use binding::{Binding, Position, Statement};
 pub use build::{ModuleBuilder, Part};
+#[cfg(feature = "read")]
 pub use check::{Checked, Difference, check};
 pub use describe::{DescribedModule, Source, describe};
+#[cfg(feature = "read")]
 pub use evaluate::{Evaluated, Initial, evaluate};
 pub use ids::Ids;
 pub use import::{ImportedModule, import};

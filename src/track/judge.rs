@@ -10,7 +10,6 @@ use super::history::{Blocks, History};
 use super::place::{Place, Storage};
 use super::ranges::PlaceRange;
 use super::tracked::Tracked;
-use crate::check::{Finding, Kind};
 use crate::error::At;
 use crate::model::Storage as Spanned;
 use crate::model::{Contents, FunctionId, Loc, LocId, Module, NoMeaning, Node, Span, VariableId};
@@ -94,7 +93,7 @@ impl Report {
 
 impl Stale {
     /// Returns what happened to the place, and where the variable is.
-    fn history(&self) -> String {
+    pub(super) fn history(&self) -> String {
         let place = &self.place;
         let happened = match (self.overwritten, &self.with, self.wave) {
             (Some(pc), Some(with), Some(wave)) => format!(
@@ -114,21 +113,6 @@ impl Stale {
 impl fmt::Display for Stale {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "stale: {}: {}", self.at, self.history())
-    }
-}
-
-impl From<&Stale> for Finding {
-    /// Returns a finding of [`Kind::Stale`], with the path of blocks as its trace.
-    fn from(stale: &Stale) -> Self {
-        let block = |pcs: &Range<u64>| format!("block {:#x}..{:#x}", pcs.start, pcs.end);
-        Self {
-            kind: Kind::Stale,
-            at: stale.at.clone(),
-            lane: None,
-            expected: format!("the variable in {}", stale.place),
-            found: stale.history(),
-            trace: stale.path.iter().map(block).collect(),
-        }
     }
 }
 

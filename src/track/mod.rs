@@ -66,6 +66,8 @@ mod code;
 mod division;
 mod extent;
 mod facts;
+#[cfg(feature = "check")]
+mod finding;
 mod graph;
 mod history;
 mod instruction;

@@ -1,12 +1,13 @@
 //! Position of the fast evaluator in the bytes of an expression.
 
 use super::super::branch::Branches;
-use crate::op::{Encoding, Reg};
+use crate::op::{Decoder, Encoding, Op, Reg};
 
 /// Position in the bytes of an expression. Numbers of more than 63 bits, including padding, are not supported.
 #[derive(Clone, Copy)]
 pub(in super::super) struct Bytes<'l> {
     expr: &'l [u8],
+    encoding: &'l Encoding,
     /// Offset in bytes of the operation.
     at: usize,
     /// Offset in bytes of the next operand or operation.
@@ -15,8 +16,8 @@ pub(in super::super) struct Bytes<'l> {
 
 impl<'l> Bytes<'l> {
     #[inline(always)]
-    pub fn new(expr: &'l [u8], at: usize) -> Self {
-        Self { expr, at, next: at }
+    pub fn new(expr: &'l [u8], encoding: &'l Encoding, at: usize) -> Self {
+        Self { expr, encoding, at, next: at }
     }
 
     /// Returns a number and the number of bits in its encoding.
@@ -38,17 +39,14 @@ impl<'l> Bytes<'l> {
     #[inline(always)]
     fn bytes<T, const LEN: usize>(
         &mut self,
-        encoding: &Encoding,
         little: fn([u8; LEN]) -> T,
         big: fn([u8; LEN]) -> T,
     ) -> Option<T> {
         let bytes = *self.expr.get(self.next..)?.first_chunk()?;
         self.next += LEN;
-        Some(if encoding.big_endian { big(bytes) } else { little(bytes) })
+        Some(if self.encoding.big_endian { big(bytes) } else { little(bytes) })
     }
-}
 
-impl Bytes<'_> {
     #[inline(always)]
     pub fn opcode(&mut self) -> Option<u8> {
         let code = *self.expr.get(self.at)?;
@@ -56,9 +54,18 @@ impl Bytes<'_> {
         Some(code)
     }
 
+    /// Decodes the operation with its operands.
+    pub fn decode(&mut self) -> Option<Op<'l>> {
+        let mut decoder = Decoder::new(self.expr, *self.encoding);
+        decoder.seek(self.at);
+        let op = decoder.next()?.ok()?.op;
+        self.next = decoder.offset();
+        Some(op)
+    }
+
     #[inline(always)]
-    pub fn position(&self) -> usize {
-        self.at
+    pub fn encoding(&self) -> &'l Encoding {
+        self.encoding
     }
 
     #[inline(always)]
@@ -104,30 +111,24 @@ impl Bytes<'_> {
     }
 
     #[inline(always)]
-    pub fn fixed(&mut self, encoding: &Encoding, bytes: u8) -> Option<u64> {
+    pub fn fixed(&mut self, bytes: u8) -> Option<u64> {
         match bytes {
             1 => self.byte().map(u64::from),
-            2 => self.bytes(encoding, u16::from_le_bytes, u16::from_be_bytes).map(u64::from),
-            4 => self.bytes(encoding, u32::from_le_bytes, u32::from_be_bytes).map(u64::from),
-            8 => self.bytes(encoding, u64::from_le_bytes, u64::from_be_bytes),
+            2 => self.bytes(u16::from_le_bytes, u16::from_be_bytes).map(u64::from),
+            4 => self.bytes(u32::from_le_bytes, u32::from_be_bytes).map(u64::from),
+            8 => self.bytes(u64::from_le_bytes, u64::from_be_bytes),
             _ => None,
         }
     }
 
     #[inline(always)]
-    pub fn distance(&mut self, encoding: &Encoding) -> Option<i16> {
-        self.bytes(encoding, i16::from_le_bytes, i16::from_be_bytes)
+    pub fn distance(&mut self) -> Option<i16> {
+        self.bytes(i16::from_le_bytes, i16::from_be_bytes)
     }
 
     #[inline(always)]
-    pub fn branch(
-        &mut self,
-        by: i16,
-        encoding: &Encoding,
-        branches: &mut Branches,
-        left: u64,
-    ) -> Option<u64> {
-        let (to, steps) = branches.target_within(self.expr, encoding, self.next, by, left)?;
+    pub fn branch(&mut self, by: i16, branches: &mut Branches, left: u64) -> Option<u64> {
+        let (to, steps) = branches.target_within(self.expr, self.encoding, self.next, by, left)?;
         self.next = to;
         Some(steps)
     }

@@ -1,8 +1,7 @@
 //! Parts of the composite under construction in the fast evaluator.
 
 use super::super::composite::{Composite, Part};
-use super::super::location::{ImplicitBits, Location, Storage};
-use super::Fast;
+use super::super::location::Location;
 
 /// Parts, each constructed in place. Their memory is reused from one composite to the next.
 #[derive(Debug, Default)]
@@ -11,8 +10,6 @@ pub(in super::super) struct Parts {
     all: Vec<Part>,
     /// Number of parts of the composite.
     len: usize,
-    /// Maximum number of parts.
-    pub most: usize,
     /// Total size in bits.
     bits: u128,
 }
@@ -66,16 +63,6 @@ impl Parts {
                 *location = composite.into();
             }
         }
-    }
-}
-
-impl Fast<'_> {
-    /// Returns the implicit location of a value of the generic type.
-    #[inline(always)]
-    pub fn implicit(&self, number: u64) -> Location {
-        let bytes = self.encoding.address_bytes;
-        let bits = ImplicitBits::number(number, bytes.min(8), self.machine.is_big_endian());
-        Storage::Implicit(bits).into()
     }
 }
 

@@ -68,7 +68,7 @@ impl<'r, 't> WaveRun<'r, 't> {
             if lanes.is_power_of_two() {
                 return self.part(lanes, self.progress(progress));
             }
-            if self.run.fast_part(self.expr, &mut progress) {
+            if self.run.fast_part(self.expr, &mut progress, false) {
                 return self.finish(lanes);
             }
             let offset = progress.at;

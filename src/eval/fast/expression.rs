@@ -69,7 +69,7 @@ impl<'e> Compiled<'e> {
             Op::FbReg { by } => Some(Single::FrameBase(by)),
             _ => None,
         });
-        let program = compile(&expr, encoding);
+        let program = compile(&expr, &encoding);
         Self { expr, encoding, program, single }
     }
 

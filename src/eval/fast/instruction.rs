@@ -1,6 +1,6 @@
 //! Instructions of compiled expressions.
 
-use super::super::arith::{Binary, Compare};
+use super::super::arith::{Binary, Compare, Unary};
 
 macro_rules! codes {
     (
@@ -21,8 +21,17 @@ macro_rules! codes {
                 match op { $(Binary::$binary => Self::$binary,)* }
             }
 
+            pub fn unary(op: Unary) -> Self {
+                match op { Unary::Abs => Self::Abs, Unary::Neg => Self::Neg, Unary::Not => Self::Not }
+            }
+
             pub fn compare(op: Compare) -> Self {
                 match op { $(Compare::$compare => Self::$compare,)* }
+            }
+
+            /// Whether the instruction is one that the direct evaluation executes too, with the machine or the target.
+            pub fn is_query(self) -> bool {
+                (self as u8) >= Self::Address as u8 && (self as u8) < Self::BasedDeref as u8
             }
 
             /// Returns the code for a constant in place of the top element.
@@ -51,6 +60,7 @@ codes! {
         /// Jumps if the top is not 0, which remains.
         JumpIfTop
 
+        // Queries of the machine or the target.
         /// An address of the file.
         Address
         /// A register's contents and an offset.
@@ -58,14 +68,8 @@ codes! {
         FrameBase Cfa
         /// Reads the default space, at the top element.
         Deref
-        /// Adds a constant, and reads.
-        PlusDeref
-        /// Reads at a register's contents and an offset.
-        BasedDeref
         /// Reads another space, at the top element.
         DerefSpace
-        /// Reads a register from bit 0.
-        Read
         /// Reads a register from the bit on top.
         ReadAt
         Register Lane
@@ -75,8 +79,15 @@ codes! {
         Offset OffsetConst
         /// Moves a bit of a register by a number of bits.
         RegisterOffset RegisterOffsetConst
-
         PieceNothing PieceMemory PieceSpace PieceKnown PieceRegister
+
+        // Fused ones.
+        /// Reads at a register's contents and an offset.
+        BasedDeref
+        /// Adds a constant, and reads.
+        PlusDeref
+        /// Reads a register from bit 0.
+        Read
         /// A constant as a piece.
         ConstPiece
         /// A register and its piece.

@@ -1,0 +1,99 @@
+//! Results of the fast evaluation as elements of the full one.
+
+use super::super::composite::Composite;
+use super::super::location::Location;
+use super::super::stack::Element;
+use super::super::value::Value;
+use super::Fast;
+use super::kinds::Kind;
+use super::query::register;
+use super::stack::Slots;
+use crate::op::Reg;
+use crate::target::SpaceId;
+
+/// Result of a finished expression.
+#[derive(Debug, Clone, Copy)]
+pub(in super::super) enum Found {
+    /// The top element. The default space is known to be flat if `is_flat`.
+    Top { kind: Kind, number: u64, is_flat: bool },
+    /// The composite in the slots.
+    Parts,
+}
+
+impl Fast<'_> {
+    /// Returns the resulting location.
+    #[inline(always)]
+    pub fn location(&self, found: Found, slots: &mut Slots) -> Option<Location> {
+        match found {
+            Found::Top { kind, number, is_flat } => self.top_location(kind, number, is_flat),
+            Found::Parts => Some(slots.composite_location()),
+        }
+    }
+
+    /// Makes `kept` the resulting location. `None` if only the full evaluator can find it; `kept` is then unchanged.
+    #[inline(always)]
+    pub fn locate(&self, found: Found, slots: &mut Slots, kept: &mut Location) -> Option<()> {
+        match found {
+            Found::Top { kind, number, is_flat } => {
+                *kept = self.top_location(kind, number, is_flat)?;
+                slots.forget_kept();
+            }
+            Found::Parts => slots.keep_parts(kept),
+        }
+        Some(())
+    }
+
+    /// Returns the resulting value.
+    #[inline(always)]
+    pub fn value(&self, found: Found) -> Option<Value> {
+        match found {
+            Found::Top { kind, number, .. } if kind.is_number() => Some(self.generic(number)),
+            _ => None,
+        }
+    }
+
+    /// Returns the resulting element of either kind.
+    pub fn any(&self, found: Found, slots: &mut Slots) -> Option<Element> {
+        match found {
+            Found::Top { kind: Kind::Value, number, .. } => Some(Element::Value(self.generic(number))),
+            _ => self.location(found, slots).map(Element::Location),
+        }
+    }
+
+    /// Returns the elements at which the direct evaluation stopped, with the composite below, bottom first.
+    pub fn elements(&self, slots: &Slots) -> impl Iterator<Item = Element> {
+        let composite =
+            slots.parts.composite().map(|composite: Composite| Element::Location(composite.into()));
+        composite.into_iter().chain(slots.elements().map(|(kind, number)| match kind {
+            Kind::Value => Element::Value(self.generic(number)),
+            kind => Element::Location(self.top_location(kind, number, true).unwrap_or(Location::undefined())),
+        }))
+    }
+
+    #[inline(always)]
+    fn generic(&self, number: u64) -> Value {
+        Value::generic(number, self.encoding.address_bytes)
+    }
+
+    #[inline(always)]
+    fn top_location(&self, kind: Kind, number: u64, is_flat: bool) -> Option<Location> {
+        match kind {
+            Kind::Value if !is_flat && !self.is_flat() => None,
+            // Constructed in place: copying a location is slower.
+            Kind::Value | Kind::Memory(SpaceId::DEFAULT) => {
+                Some(Location::memory(SpaceId::DEFAULT, self.address_bits(), number))
+            }
+            kind => self.other_location(kind, number),
+        }
+    }
+
+    #[inline(never)]
+    fn other_location(&self, kind: Kind, number: u64) -> Option<Location> {
+        match kind {
+            Kind::Memory(space) => Some(self.space(space)?.location(number)),
+            Kind::Register(reg) => Some(register(reg, self.register_bits(Reg(reg.into()))?, number)),
+            Kind::Known => Some(self.implicit(number)),
+            Kind::Value | Kind::Nothing => None,
+        }
+    }
+}

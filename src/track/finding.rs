@@ -1,0 +1,21 @@
+//! Stale claims as findings of a check.
+
+use core::ops::Range;
+
+use super::judge::Stale;
+use crate::check::{Finding, Kind};
+
+impl From<&Stale> for Finding {
+    /// Returns a finding of [`Kind::Stale`], with the path of blocks as its trace.
+    fn from(stale: &Stale) -> Self {
+        let block = |pcs: &Range<u64>| format!("block {:#x}..{:#x}", pcs.start, pcs.end);
+        Self {
+            kind: Kind::Stale,
+            at: stale.at.clone(),
+            lane: None,
+            expected: format!("the variable in {}", stale.place),
+            found: stale.history(),
+            trace: stale.path.iter().map(block).collect(),
+        }
+    }
+}
