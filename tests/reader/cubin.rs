@@ -308,12 +308,12 @@ fn a_tool_reads_the_same_entries_and_lists() {
     let path = folder.path().join("k.cubin");
     std::fs::write(&path, cubin()).expect("a file");
     let Some(ran) = CUOBJDUMP.run(&["-elf", path.to_str().expect("a path")]) else { return };
-    // The name of a register of the processor, and pieces in lists, are not printed.
+    // Every number of a register is printed as ASCII, and pieces in lists not at all.
     for part in [
         "DW_AT_producer   \ttyped by hand\n",
         "DW_AT_location   \t  9 byte block:  3 60  1  0  0  0  0  0  0 (DW_OP_addr: 0x160)\n",
         "(DW_OP_fbreg: -16; DW_OP_nop; DW_OP_nop; DW_OP_nop; DW_OP_nop; DW_OP_nop; DW_OP_nop; DW_OP_nop)\n",
-        "  2 byte block: 90  4 (DW_OP_regx: )\n",
+        "  2 byte block: 90  4 (DW_OP_regx: \u{4})\n",
         "DW_AT_NV_general_flags   \t0x1f\n",
         "DW_AT_PGI_lbase   \t  2 byte block: 70  8 (DW_OP_breg0 8)\n",
         ".debug_loc + 0:\n\t0x0\t\t0x0\t\tDW_OP_regx: %rd12\n\t0x0\t\t0x0\t\tDW_OP_regx: %f1\n",
