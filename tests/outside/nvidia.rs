@@ -303,12 +303,15 @@ fn ptxas_takes_texts_with_debug_information() {
         let lists = lists_of_tool(&text);
         let expressions: Vec<&str> = lists.iter().map(|(_, _, expression)| expression.as_str()).collect();
         // The locations of the description, in the order of the variables: i, was, now, element, x, by, y.
-        let registers = ["%r2", "%f2", "%f2", "%f5", "%f4", "%rd4", "%f2", "%f1", "%f3"];
+        let registers = ["%r2", "%f2", "%f2", "depot", "%f5", "%f4", "%rd4", "%f2", "%f1", "%f3"];
         assert_eq!(expressions.len(), registers.len(), "{processor}: {lists:?}");
         for (expression, register) in expressions.iter().zip(registers) {
-            let is_memory = register == "%rd4";
-            let expected =
-                if is_memory { "DW_OP_bregx: %rd4 0x0".into() } else { format!("DW_OP_regx: {register}") };
+            let expected = match register {
+                "%rd4" => "DW_OP_bregx: %rd4 0x0".into(),
+                // ptxas puts the frame in place of the symbol, 8 bytes below the canonical frame address.
+                "depot" => format!("DW_OP_fbreg: -8; {}DW_OP_plus_uconst: 4", "DW_OP_nop; ".repeat(7)),
+                _ => format!("DW_OP_regx: {register}"),
+            };
             assert_eq!(*expression, expected, "{processor}");
         }
         // From sm_90 on, relocations have addends of their own: the tool prints fields that ptxas does not update, and

@@ -4,9 +4,10 @@
 use std::collections::BTreeSet;
 
 use eitri::build::Builder;
+use eitri::consumer::Operations;
 use eitri::emit::ptx::{self, Attach};
 use eitri::emit::{Relocation, RelocationTarget, Section};
-use eitri::lower::{Consumer, Operations, Policy, lower};
+use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::{BaseEncoding, Loc};
 use eitri::target::{Sm, Target};
 use pretty_assertions::assert_eq;
