@@ -2,7 +2,7 @@
 //! with `cuobjdump`.
 //!
 //! A kernel has 100,000 instructions and 20,000 variables in blocks of five instructions. With `ptxas`, a tenth of it
-//! becomes the cubin; `EITRI_BENCH_FILE` names another one. The last lines are `ratio NAME VALUE`: the peer's number
+//! becomes a cubin; `EITRI_BENCH_FILE` names another one. `nvlink` merges 1,000 kernels of 40 instructions. The last lines are `ratio NAME VALUE`: the peer's number
 //! divided by ours, so that larger is better for us. See `README.md` here.
 
 #[path = "emission/memory.rs"]
@@ -33,13 +33,16 @@ const RUNS: usize = 7;
 /// Number of registers that the variables are in.
 const REGISTERS: u64 = 200;
 
+/// Name of the kernel. In the objects to merge, other digits take the place of these.
+const NAME: &str = "k00000";
+
 /// The text of a kernel. Each instruction computes a register from two others.
 fn text(instructions: u64) -> String {
-    let mut text = String::from(
-        ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(\n.param .u64 k_param_0)\n{\n",
+    let mut text = format!(
+        ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry {NAME}(\n.param .u64 {NAME}_param_0)\n{{\n",
     );
     writeln!(text, ".reg .b32 %r<{REGISTERS}>;\n.reg .b64 %rd<3>;").expect("memory");
-    text += "ld.param.u64 %rd1, [k_param_0];\nld.global.u32 %r0, [%rd1];\n";
+    writeln!(text, "ld.param.u64 %rd1, [{NAME}_param_0];\nld.global.u32 %r0, [%rd1];").expect("memory");
     for index in 2..instructions - 2 {
         let [to, one, two] = [index, index + 7, index + 13].map(|number| number % REGISTERS);
         writeln!(text, "mad.lo.s32 %r{to}, %r{one}, %r{two}, {index};").expect("memory");
@@ -53,7 +56,7 @@ fn module(target: &Target, instructions: u64) -> eitri::Result<Module> {
     let unit = m.unit("k.cu");
     let file = m.primary_file(unit)?;
     let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
-    let kernel = m.function(unit, "k")?.code("k", instructions).kernel().declared(file, 1).id();
+    let kernel = m.function(unit, NAME)?.code(NAME, instructions).kernel().declared(file, 1).id();
     for number in 0..instructions / 5 {
         let pcs = 5 * number..5 * number + 5;
         let block = m.block(kernel, std::slice::from_ref(&pcs))?;
@@ -80,7 +83,7 @@ fn object(text: &str, module: &Module, instructions: u64) -> (Vec<u8>, String) {
     let mut consumer = Consumer::cuda_gdb();
     consumer.has_line_directives = false;
     let written = lower(module, &consumer, Policy::Strict).expect("sections");
-    let code = Code::text(vec![0; instructions as usize]).with_function("k", 0, instructions);
+    let code = Code::text(vec![0; instructions as usize]).with_function(NAME, 0, instructions);
     (new_object(module.target(), &code, &written.sections).expect("an object"), text.to_owned())
 }
 
@@ -102,9 +105,64 @@ fn cubin(folder: &Path, target: &Target) -> Option<PathBuf> {
     ptxas.status().is_ok_and(|status| status.success()).then_some(out)
 }
 
+/// 1,000 small kernels, merged by nvlink; `None` without it. One is assembled; the others differ in the name.
+fn merged(folder: &Path, target: &Target) -> Option<PathBuf> {
+    let count = 40;
+    let [source, object, out] = ["k.ptx", "k.o", "merged.cubin"].map(|name| folder.join(name));
+    std::fs::write(&source, attached(&text(count), &module(target, count).expect("a module"))).ok()?;
+    let mut ptxas = Command::new("ptxas");
+    ptxas.args(["-arch=sm_80", "-g", "-c"]).arg(&source).arg("-o").arg(&object).stderr(Stdio::null());
+    ptxas.status().ok().filter(|status| status.success())?;
+    let bytes = std::fs::read(&object).ok()?;
+    let mut nvlink = Command::new("nvlink");
+    nvlink.args(["-g", "-arch=sm_80", "-o"]).arg(&out).stderr(Stdio::null());
+    for number in 0..1000 {
+        let name = format!("k{number:05}");
+        let path = folder.join(format!("{name}.o"));
+        let mut one = bytes.clone();
+        for at in 0..one.len() - NAME.len() {
+            if one[at..].starts_with(NAME.as_bytes()) {
+                one[at..at + NAME.len()].copy_from_slice(name.as_bytes());
+            }
+        }
+        std::fs::write(&path, one).ok()?;
+        nvlink.arg(path);
+    }
+    nvlink.status().is_ok_and(|status| status.success()).then_some(out)
+}
+
 fn print(bytes: &[u8]) {
     print_to(&mut std::io::sink(), bytes, None, None, Dialect::Dwarf5, DumpOptions::default())
         .expect("a dump");
+}
+
+/// Measures the time to print a cubin, and that of `cuobjdump`.
+fn compare(name: &str, file: Option<PathBuf>) {
+    let Some(file) = file else { return println!("NVIDIA's tools are missing: no {name}") };
+    let bytes = std::fs::read(&file).expect("the cubin");
+    let mut taken = [Vec::new(), Vec::new()];
+    for _ in 0..3 {
+        let start = Instant::now();
+        print(&bytes);
+        taken[0].push(start.elapsed());
+        let start = Instant::now();
+        let mut peer = Command::new("cuobjdump");
+        peer.arg("-elf").arg(&file).stdout(Stdio::null()).stderr(Stdio::null());
+        if peer.status().is_ok_and(|status| status.success()) {
+            taken[1].push(start.elapsed());
+        }
+    }
+    if taken[1].is_empty() {
+        return println!("cuobjdump is missing, or does not print the file: no {name}");
+    }
+    let [ours, peer] = taken.map(median);
+    println!(
+        "{name}, cubin of {} bytes: eitri {:.1} ms, cuobjdump {:.1} ms",
+        bytes.len(),
+        ours * 1e3,
+        peer * 1e3
+    );
+    println!("ratio {name} {:.2}", peer / ours);
 }
 
 fn main() {
@@ -134,35 +192,7 @@ fn main() {
 
     let folder = std::env::temp_dir().join(format!("eitri-bench-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder");
-    if let Some(file) = cubin(&folder, &target) {
-        let bytes = std::fs::read(&file).expect("the cubin");
-        let mut taken = [Vec::new(), Vec::new()];
-        for _ in 0..3 {
-            let start = Instant::now();
-            print(&bytes);
-            taken[0].push(start.elapsed());
-            let start = Instant::now();
-            let mut peer = Command::new("cuobjdump");
-            peer.arg("-elf").arg(&file).stdout(Stdio::null()).stderr(Stdio::null());
-            if peer.status().is_ok() {
-                taken[1].push(start.elapsed());
-            }
-        }
-        match taken[1].is_empty() {
-            true => println!("cuobjdump is missing: no ratio of printing"),
-            false => {
-                let [ours, peer] = taken.map(median);
-                println!(
-                    "cubin of {} bytes: eitri {:.1} ms, cuobjdump {:.1} ms",
-                    bytes.len(),
-                    ours * 1e3,
-                    peer * 1e3
-                );
-                println!("ratio cubin_dump {:.2}", peer / ours);
-            }
-        }
-    } else {
-        println!("ptxas is missing: no cubin to print");
-    }
+    compare("cubin_dump", cubin(&folder, &target));
+    compare("merged_dump", merged(&folder, &target));
     let _ = std::fs::remove_dir_all(&folder);
 }

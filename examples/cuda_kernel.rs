@@ -87,12 +87,13 @@ fn describe(gpu: &Target) -> eitri::Result<Module> {
     m.variable(scale, "i", unsigned)?.declared(file, 11).live(4..SIZE, Loc::per_lane(reg("%r2")?))?;
     let body = m.block(scale, &[6..21])?;
     let depot = m.symbol("depot");
-    // In a register until it is spilled, and in both places while the register keeps it.
+    // In a register and in the slot while the register is read, then in the slot alone, and in another register.
     let slot = Loc::memory(local, Val::address(depot, 4));
     m.variable(body, "was", float)?
         .declared(file, 13)
         .live(10..11, Loc::per_lane(reg("%f2")?))?
-        .live_in(11..18, &[Loc::per_lane(reg("%f2")?), slot])?
+        .live_in(11..12, &[Loc::per_lane(reg("%f2")?), slot.clone()])?
+        .live(12..18, slot)?
         .live(18..21, Loc::per_lane(reg("%f5")?))?;
     m.variable(body, "now", float)?.declared(file, 14).live(13..21, Loc::per_lane(reg("%f4")?))?;
 

@@ -1,7 +1,8 @@
 //! The promise: a damaged cubin gives an error or an answer, in time and memory that its size bounds. Nothing panics.
 //!
 //! Each truncation and each change of one byte is read, printed, evaluated, judged, measured and compared with its
-//! description. The ordinary test takes a part of them; `EITRI_SWEEP=all` takes all positions with eight values each.
+//! description. The ordinary test takes two other values of each seventh byte; `EITRI_SWEEP=all` takes all 255 of each byte,
+//! which lasts hours without optimization (`cargo test --release`).
 
 #[path = "common/cubin.rs"]
 mod cubin;
@@ -67,7 +68,7 @@ fn damaged_cubins_are_used_or_refused() {
     use_up(&bytes, &module, &mut uses);
     assert_eq!(uses, [1; 6], "the cubin itself can be used");
     let is_all = std::env::var_os("EITRI_SWEEP").is_some_and(|value| value == "all");
-    let (step, values) = if is_all { (1, 8) } else { (7, 2) };
+    let step = if is_all { 1 } else { 7 };
     let (mut count, mut longest) = (0, (0, String::new()));
     let mut timed = |what: String, bytes: &[u8]| {
         let start = Instant::now();
@@ -81,9 +82,8 @@ fn damaged_cubins_are_used_or_refused() {
     let mut damaged = bytes.clone();
     for at in (0..bytes.len()).step_by(step) {
         let old = bytes[at];
-        let each =
-            [!old, old ^ 0x80, old ^ 1, old.wrapping_add(1), 0, 0xff, old ^ 0x10, old.wrapping_mul(31)];
-        for value in each.into_iter().take(values).filter(|&value| value != old) {
+        let changes = if is_all { 1..=0xff } else { 0x7f..=0x80 };
+        for value in changes.map(|change: u8| old ^ change) {
             damaged[at] = value;
             timed(format!("{value:#x} at {at:#x}"), &damaged);
         }

@@ -8,7 +8,7 @@ use eitri::check::Report;
 use eitri::emit::ptx::{self, Attach, Existing};
 use eitri::error::{Construct, ErrorKind};
 use eitri::lower::{Consumer, Lowered, Policy, lower};
-use eitri::model::{BaseEncoding, Loc, Module, Row, SourceLine, Val};
+use eitri::model::{BaseEncoding, Loc, Module, Row, SourceLine, UnitId, Val, VariableId};
 use eitri::omission::Reason;
 use eitri::target::{Sm, Target};
 use pretty_assertions::assert_eq;
@@ -371,6 +371,121 @@ fn what_cannot_be_expressed_is_refused_or_listed() {
         let report = check(&written, &module, &lowered).expect("a report");
         assert!(report.is_clean(), "{report}");
     }
+}
+
+/// Locations that no expression of DWARF 2 to 4 in ptxas's operations has, each with what is refused.
+#[test]
+fn choices_calls_and_pointers_are_refused_or_listed() {
+    type Make = fn(&mut Builder, UnitId, VariableId) -> Loc;
+    fn lane(name: &str) -> Loc {
+        Loc::per_lane(target().register_named(name).expect("a register"))
+    }
+    let cases: [(&str, Make, &str); 5] = [
+        (
+            "select",
+            |_, _, _| Loc::select(lane("%r1").read(32), lane("%r2"), lane("%r3"), 1, 32),
+            "a choice by a mask",
+        ),
+        (
+            "overlay",
+            |_, _, _| lane("%r1").overlay(lane("%r2"), lane("%r3").read(32), Val::constant(8)),
+            "an overlay whose place is known at run time",
+        ),
+        ("pointer", |_, _, other| Loc::pointer_to(other, 0), "operation `implicit_pointer`"),
+        ("bits", |_, _, _| Loc::parts([(lane("%r1"), 3), (lane("%r2"), 29)]), "operation `bit_piece`"),
+        (
+            "run time",
+            |_, _, _| lane("%r1").bit_offset_by(lane("%r2").read(32)),
+            "an offset known at run time",
+        ),
+    ];
+    for (what, make, expected) in cases {
+        let mut m = Builder::new(target());
+        let unit = m.unit("a.cu");
+        let int = m.base_type(unit, "int", BaseEncoding::Unsigned, 32).expect("a type");
+        let kernel = m.function(unit, "k").expect("a function").code("k", 12).kernel().id();
+        let mut of_register = m.variable(kernel, "other", int).expect("a variable");
+        let other = of_register.live(1..9, lane("%r9")).expect("a location").id();
+        let loc = make(&mut m, unit, other);
+        m.variable(kernel, "v", int).expect("a variable").live(2..9, loc).expect(what);
+        let module = m.finish().expect("a module");
+        let error = lower(&module, &Consumer::cuda_gdb(), Policy::Strict).expect_err(what);
+        assert!(matches!(error.kind(), ErrorKind::Inexpressible { .. }), "{error}");
+        assert_eq!(error.kind().to_string(), format!("CUDA-GDB cannot express {expected}"), "{what}");
+        let (written, lowered) = attached(&text(12, 2), &module, Policy::Partial).expect("a text");
+        assert!(!lowered.omissions.is_empty(), "{what}");
+        let report = check(&written, &module, &lowered).expect("a report");
+        assert!(report.is_clean(), "{what}: {report}");
+        // The other variable keeps its location.
+        assert!(written.contains(".debug_loc"), "{what}: {written}");
+    }
+}
+
+/// ptxas would read the operand of a call as operations: the location of the procedure takes its place.
+#[test]
+fn calls_are_replaced_by_the_location() {
+    let gpu = target();
+    let global = gpu.space_named("global").expect("a space").id;
+    let memory = Loc::memory(global, Loc::per_lane(gpu.register_named("%rd1").expect("a register")).read(64));
+    let mut m = Builder::new(gpu);
+    let unit = m.unit("a.cu");
+    let int = m.base_type(unit, "int", BaseEncoding::Signed, 32).expect("a type");
+    let kernel = m.function(unit, "k").expect("a function").code("k", 12).kernel().id();
+    let procedure = m.procedure(unit, &memory).expect("a procedure");
+    for (name, loc) in [("called", Loc::call(procedure)), ("direct", memory)] {
+        m.variable(kernel, name, int).expect("a variable").live(2..9, loc).expect("a location");
+    }
+    let module = m.finish().expect("a module");
+    let (written, lowered) = attached(&text(12, 2), &module, Policy::Strict).expect("a text");
+    assert!(check(&written, &module, &lowered).expect("a report").is_clean());
+    // Both lists have the same entry, and the procedure has no location: it would be read at all pcs.
+    let dump = eitri::dump::print(written.as_bytes(), None).expect("a dump");
+    assert_eq!(dump.matches("[0x10002, 0x10009): bregx %rd1 0\n").count(), 2, "{dump}");
+    assert!(dump.contains("DW_TAG_dwarf_procedure 0\n  DW_TAG_subprogram"), "{dump}");
+}
+
+/// The debugger fails where it reads a register that has no home: the contents of registers are read at pcs alone.
+#[test]
+fn registers_are_read_where_the_value_lives() {
+    let gpu = target();
+    let global = gpu.space_named("global").expect("a space").id;
+    let memory = Loc::memory(global, Loc::per_lane(gpu.register_named("%rd1").expect("a register")).read(64));
+    let module = |is_always: bool| {
+        let mut m = Builder::new(gpu.clone());
+        let unit = m.unit("a.cu");
+        let int = m.base_type(unit, "int", BaseEncoding::Signed, 32).expect("a type");
+        let kernel = m.function(unit, "k").expect("a function").code("k", 12).kernel().id();
+        let mut variable = m.variable(kernel, "v", int).expect("a variable");
+        match is_always {
+            true => variable.always(memory.clone()),
+            false => variable.live(0..12, memory.clone()),
+        }
+        .expect("a location");
+        m.finish().expect("a module")
+    };
+    // The caller states that the register has the value at all pcs.
+    assert!(lower(&module(false), &Consumer::cuda_gdb(), Policy::Strict).is_ok());
+    let always = module(true);
+    let error = lower(&always, &Consumer::cuda_gdb(), Policy::Strict).expect_err("a register");
+    let ErrorKind::Inexpressible { what, .. } = error.kind() else { panic!("{error}") };
+    assert_eq!(*what, Construct::RegisterAtAllPcs("%rd1".into()));
+    let (written, lowered) = attached(&text(12, 2), &always, Policy::Partial).expect("a text");
+    assert_eq!(lowered.omissions.len(), 1);
+    assert!(check(&written, &always, &lowered).expect("a report").is_clean());
+}
+
+/// A text of 1 MB in one line with 20,000 labels: time that grows with the square of a line would not end.
+#[test]
+fn a_long_line_is_written_and_restored() {
+    let count = 40_000;
+    let plain = text(1, 2).replace("add.s64 %rd1, %rd2, %rd3;", &"add.s64 %rd1, %rd2, %rd3;".repeat(count));
+    assert!(plain.len() > 1_000_000 && plain.lines().count() < 20);
+    let places: Vec<Place> = (0..10_000).map(|n| (0, n as u8, 0, 4 * n + 1, 4 * n + 3)).collect();
+    let module = module(count as u64, &places, &[(0, 2, false), (39_999, 3, false)]).expect("a module");
+    let (written, _) = attached(&plain, &module, Policy::Strict).expect("a text");
+    // Two for each variable, and that of the function's start.
+    assert_eq!(written.matches(": add.s64").count(), 20_001);
+    assert_eq!(ptx::detach(&written).expect("PTX"), plain);
 }
 
 #[test]

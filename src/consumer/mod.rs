@@ -59,6 +59,9 @@ pub struct Consumer {
     pub variable_space: Option<DwAt>,
     /// Operations of expressions.
     pub operations: Operations,
+    /// Whether expressions without pcs read registers, such as that of a variable's whole life or of an array's bound. A
+    /// reader can fail where a register has no value: then only locations at pcs read registers.
+    pub has_registers_at_all_pcs: bool,
     /// Form of entries.
     pub entries: EntryForm,
     /// Whether bounds in location lists are addresses, each with its relocation, and units begin at address 0 without

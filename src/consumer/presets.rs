@@ -74,6 +74,7 @@ impl Consumer {
             variable_space: None,
             operations: Operations::All,
             entries: EntryForm::STANDARD,
+            has_registers_at_all_pcs: true,
             has_absolute_lists: false,
             has_line_directives: false,
             lanes: None,
@@ -101,6 +102,7 @@ impl Consumer {
             variable_space: Some(gimli::DW_AT_address_class),
             operations: nvidia::OPERATIONS,
             entries: nvidia::ENTRIES,
+            has_registers_at_all_pcs: false,
             has_absolute_lists: true,
             has_line_directives: true,
             // ptxas makes the frames.

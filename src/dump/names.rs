@@ -26,6 +26,7 @@ pub(crate) fn attribute(name: DwAt, value: &Value<'_>) -> Cow<'static, str> {
     let vendor = match (name.0, has_location) {
         (0x3e08, true) => Some("DW_AT_LLVM_active_lane"),
         (0x3e0b, true) => Some("DW_AT_LLVM_lane_pc"),
+        (0x2703, _) => Some("DW_AT_NV_general_flags"),
         (number, _) => {
             let index = usize::from(number.wrapping_sub(0x3e00));
             LLVM.get(index).copied()

@@ -49,6 +49,7 @@ constructs! {
     PerLaneRegister "the current lane of a register";
     CurrentLane "the current lane";
     RegisterValue(register: String) "the contents of register {register}";
+    RegisterAtAllPcs(register: String) "the contents of register {register} at all pcs";
     RegisterPart(register: String) "a number in a part of register {register}";
     Memory(space: Option<String>)
         "memory in {}", space.as_ref().map_or_else(|| "a space".into(), |space| format!("space {space}"));

@@ -90,7 +90,10 @@ impl<'u> Expressions<'u> {
         stack: Stack,
     ) -> Result<bool> {
         self.lowering.has_address = false;
-        match self.encode(stack, |lowering, sink| lowering.lower(loc, bits, false, sink)) {
+        self.lowering.has_pcs = pcs.is_some();
+        let encoded = self.encode(stack, |lowering, sink| lowering.lower(loc, bits, false, sink));
+        self.lowering.has_pcs = false;
+        match encoded {
             Ok(()) => Ok(true),
             Err(error) => {
                 let subject = Subject::Variable(variable);
@@ -161,11 +164,16 @@ impl<'u> Expressions<'u> {
         };
         let pcs = |live: &Live| live.start..live.end;
         let all = self.module.live(variable);
-        if self.consumer.variable_space.is_some() && all.windows(2).any(|two| pcs(&two[0]) == pcs(&two[1])) {
+        self.lowering.has_pcs = true;
+        let has_several = all.windows(2).any(|two| pcs(&two[0]) == pcs(&two[1]));
+        let written = if has_several && self.consumer.variable_space.is_some() {
             let first = self.first_places(all, bits, stack);
-            return self.list_of(&first, pcs, stack, base, encode, omit);
-        }
-        self.list_of(all, pcs, stack, base, encode, omit)
+            self.list_of(&first, pcs, stack, base, encode, omit)
+        } else {
+            self.list_of(all, pcs, stack, base, encode, omit)
+        };
+        self.lowering.has_pcs = false;
+        written
     }
 
     /// Returns, of several places at once, the first that the consumer can express, or else the first.

@@ -73,11 +73,43 @@ impl<'t> Lexer<'t> {
     /// Moves on if the next token is this character. Returns whether it is.
     pub(super) fn take(&mut self, symbol: u8) -> Result<bool> {
         let mut ahead = *self;
-        let is_next = ahead.next()?.is_some_and(|token| token.kind == Kind::Symbol(symbol));
+        ahead.skip_blanks()?;
+        let is_next = self.text.as_bytes().get(ahead.at) == Some(&symbol);
         if is_next {
-            *self = ahead;
+            self.at = ahead.at + 1;
         }
         Ok(is_next)
+    }
+
+    /// Moves behind the next `;`, `{` or `}`, and returns it; `None` at the end of the text. Tokens before it are not
+    /// told apart: most of a text are operands.
+    ///
+    /// # Errors
+    /// As for [`Lexer::next`].
+    pub(super) fn next_delimiter(&mut self) -> Result<Option<u8>> {
+        let bytes = self.text.as_bytes();
+        loop {
+            let rest = &bytes[self.at..];
+            let length = rest.iter().position(|&byte| !IS_OPERAND[usize::from(byte)]);
+            self.at += length.unwrap_or(rest.len());
+            match bytes.get(self.at) {
+                None => return Ok(None),
+                Some(&byte @ (b';' | b'{' | b'}')) => {
+                    self.at += 1;
+                    return Ok(Some(byte));
+                }
+                Some(b'/' | b'#') => {
+                    let start = self.at;
+                    self.skip_blanks()?;
+                    // A slash that begins no comment.
+                    self.at = self.at.max(start + 1);
+                }
+                // A string, or a character that PTX does not have.
+                Some(_) => {
+                    self.next()?;
+                }
+            }
+        }
     }
 
     /// Returns the next token, which is of this kind.
@@ -151,6 +183,18 @@ pub(super) fn number(word: &str) -> Option<u64> {
     }
 }
 
-fn is_word(byte: u8) -> bool {
+const fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'%' | b'.')
 }
+
+/// Bytes, by value, that neither end a part of a statement nor begin a comment or a string.
+static IS_OPERAND: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0u8;
+    while byte < 0x80 {
+        let is_delimiter = matches!(byte, b';' | b'{' | b'}' | b'"' | b'/' | b'#');
+        table[byte as usize] = !is_delimiter && (byte.is_ascii_whitespace() || byte.is_ascii_graphic());
+        byte += 1;
+    }
+    table
+};

@@ -294,11 +294,11 @@ fn keyword(from: &mut Lexer<'_>, word: &str, rule: &str) -> Result<()> {
 fn skip(from: &mut Lexer<'_>, first: Token<'_>) -> Result<()> {
     let mut depth = 0u32;
     loop {
-        match from.next()?.map(|token| token.kind) {
-            Some(Kind::Symbol(b'{')) => depth += 1,
-            Some(Kind::Symbol(b'}')) if depth > 0 => depth -= 1,
-            Some(Kind::Symbol(b';')) if depth == 0 => return Ok(()),
-            None | Some(Kind::Symbol(b'}')) => {
+        match from.next_delimiter()? {
+            Some(b'{') => depth += 1,
+            Some(b'}') if depth > 0 => depth -= 1,
+            Some(b';') if depth == 0 => return Ok(()),
+            None | Some(b'}') => {
                 return Err(from.error(first.span.start, "a statement ends with `;`"));
             }
             Some(_) => {}

@@ -20,6 +20,7 @@ mod frames;
 mod gnu;
 mod link;
 mod nvidia;
+mod nvidia_tables;
 mod scopes;
 mod source;
 mod split;

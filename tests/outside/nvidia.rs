@@ -256,6 +256,20 @@ fn lists_of_tool(text: &str) -> Vec<(u64, u64, String)> {
     lists.filter(|(_, _, expression)| expression.starts_with("DW_OP_")).collect()
 }
 
+/// Addends of a relocation section as `cuobjdump` prints it, by ascending offset.
+fn addends_of_tool(text: &str, section: &str) -> Vec<u64> {
+    let Some((_, rest)) = text.split_once(&format!(".section {section}\t")) else { return Vec::new() };
+    let rows = rest.lines().skip(1).take_while(|line| line.starts_with("0x"));
+    let mut rows: Vec<(u64, u64)> = rows
+        .map(|line| {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            (hex(words[0]), hex(words[words.len() - 1]))
+        })
+        .collect();
+    rows.sort_unstable();
+    rows.into_iter().map(|(_, addend)| addend).collect()
+}
+
 #[test]
 fn ptxas_takes_texts_with_debug_information() {
     let folder = Folder::new();
@@ -289,16 +303,26 @@ fn ptxas_takes_texts_with_debug_information() {
         let lists = lists_of_tool(&text);
         let expressions: Vec<&str> = lists.iter().map(|(_, _, expression)| expression.as_str()).collect();
         // The locations of the description, in the order of the variables: i, was, now, element, x, by, y.
-        let registers = ["%r2", "%f2", "%f2", "%f5", "%f4", "%rd4", "%f2", "%f1", "%f3"];
+        let registers = ["%r2", "%f2", "%f2", "depot", "%f5", "%f4", "%rd4", "%f2", "%f1", "%f3"];
         assert_eq!(expressions.len(), registers.len(), "{processor}: {lists:?}");
         for (expression, register) in expressions.iter().zip(registers) {
-            let is_memory = register == "%rd4";
-            let expected =
-                if is_memory { "DW_OP_bregx: %rd4 0x0".into() } else { format!("DW_OP_regx: {register}") };
+            let expected = match register {
+                "%rd4" => "DW_OP_bregx: %rd4 0x0".into(),
+                // ptxas puts the frame in place of the symbol, 8 bytes below the canonical frame address.
+                "depot" => format!("DW_OP_fbreg: -8; {}DW_OP_plus_uconst: 4", "DW_OP_nop; ".repeat(7)),
+                _ => format!("DW_OP_regx: {register}"),
+            };
             assert_eq!(*expression, expected, "{processor}");
         }
-        // From sm_90 on, relocations have addends of their own: the tool prints the fields, which ptxas does not update.
-        for (start, end, expression) in lists.iter().filter(|_| processor == "sm_80") {
+        // From sm_90 on, relocations have addends of their own: the tool prints fields that ptxas does not update, and
+        // the addends behind the lists.
+        let addends = addends_of_tool(&text, ".rela.debug_loc");
+        let bounds = match processor {
+            "sm_80" => lists.iter().map(|(start, end, _)| (*start, *end)).collect::<Vec<_>>(),
+            _ => addends.chunks(2).map(|pair| (pair[0], pair[1])).collect(),
+        };
+        assert_eq!(bounds.len(), lists.len(), "{processor}: {bounds:x?}");
+        for ((start, end), (.., expression)) in bounds.into_iter().zip(&lists) {
             let register = expression.split(' ').nth(1).expect("a register");
             let bounds = format!("[{:#x}, {:#x}): ", base + start, base + end);
             assert!(

@@ -3,10 +3,13 @@
 
 mod broken;
 mod bytes;
+#[path = "../common/mod.rs"]
+mod common;
 mod compare;
 mod compiled;
 #[cfg(feature = "compress")]
 mod compressed;
+mod cubin;
 mod ends;
 mod frames;
 mod hand;

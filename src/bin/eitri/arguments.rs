@@ -12,6 +12,7 @@ use eitri::lower::{Consumer, Policy};
 use eitri::model::WarningKind;
 use eitri::op;
 use eitri::schema::Schema;
+use eitri::target::Target;
 use eitri::track;
 
 use super::lint::LintArguments;
@@ -398,12 +399,15 @@ impl From<Kind> for eval::Kind {
     }
 }
 
+/// ELF machine of NVIDIA's processors.
+const EM_CUDA: u16 = 190;
+
 /// Consumer of the object.
 #[derive(Debug, Args)]
 pub struct Reader {
-    /// Consumer of the object.
-    #[arg(long = "for", value_name = "CONSUMER", default_value = "llvm", value_parser = Consumer::NAMES)]
-    name: String,
+    /// Consumer of the object. The default is `cuda-gdb` on NVIDIA's targets, and `llvm` on all others.
+    #[arg(long = "for", value_name = "CONSUMER", value_parser = Consumer::NAMES)]
+    name: Option<String>,
     /// Use the 64-bit DWARF format.
     #[arg(long)]
     dwarf64: bool,
@@ -426,9 +430,10 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// Returns the consumer.
-    pub fn consumer(&self) -> eitri::Result<Consumer> {
-        let mut consumer = Consumer::named(&self.name)?;
+    /// Returns the consumer of an object for a target.
+    pub fn consumer(&self, target: &Target) -> eitri::Result<Consumer> {
+        let default = if target.elf().machine == EM_CUDA { "cuda-gdb" } else { "llvm" };
+        let mut consumer = Consumer::named(self.name.as_deref().unwrap_or(default))?;
         if self.dwarf64 {
             consumer.format = eitri::gimli::Format::Dwarf64;
         }

@@ -29,7 +29,7 @@ use eitri::emit::ptx;
 use eitri::error::ErrorKind;
 use eitri::json::locate;
 use eitri::lower::lower;
-use eitri::model::Module;
+use eitri::model::{Module, WarningKind};
 use eitri::read::{Dwarf, Object};
 use eitri::schema::Schema;
 #[cfg(feature = "spirv")]
@@ -80,8 +80,8 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
     match command {
         Command::Emit { description, object, reader, partial, allow, replace, compression, output } => {
             let compression = compression.into();
-            let consumer = reader.consumer()?;
             let mut module = describe(&description)?;
+            let consumer = reader.consumer(module.target())?;
             if consumer.is_split {
                 module.name_split_units(&file_name(&output)?)?;
             }
@@ -105,8 +105,12 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
                     attach_with(&bytes, target, sections, &how).map_err(hints::if_there(file))?
                 }
             };
+            // Without a section for them, frames come from somewhere else: for PTX, from ptxas.
+            let has_frames = consumer.frames.debug_frame;
             for warning in module.warnings() {
-                if !allow.iter().any(|kind| kind == warning.kind().name()) {
+                let kind = warning.kind();
+                let is_of_object = has_frames || kind != WarningKind::NoFrame;
+                if is_of_object && !allow.iter().any(|allowed| allowed == kind.name()) {
                     eprintln!("{warning}");
                 }
             }
@@ -145,7 +149,6 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
         #[cfg(not(feature = "spirv"))]
         Command::Check { object: None, .. } => Err(Failure("there is no object to compare with".into())),
         Command::Check { description, object: Some(object), reader, partial, allow, code } => {
-            let consumer = reader.consumer()?;
             let progress = Progress::begin("check", &object);
             let (text, bytes) = (input(&description)?, input(&object)?);
             if hints::is_elf(&text) && hints::is_json(&bytes) {
@@ -157,6 +160,7 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
                 true => track::Code::from_json(&text).map_err(of(&description))?,
                 false => (described(&description, &text)?, Vec::new()),
             };
+            let consumer = reader.consumer(module.target())?;
             if consumer.has_line_directives && !ptx::is_ptx(&bytes) {
                 let coverage = check::coverage(&module, &consumer, &bytes).map_err(of(&object))?;
                 print(format!("{coverage}\n").as_bytes())?;

@@ -1,15 +1,14 @@
 //! Insertion of labels, line directives and debug sections into a text.
 
-use core::ops::Range;
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::fmt::Write;
 
+use hashbrown::HashMap;
 use smallvec::SmallVec;
 
-use super::lines::{FunctionLines, Lines, SourcePlace};
+use super::lines::{FunctionLines, LineRow, Lines, SourcePlace};
 use super::sections::Writer;
-use super::{Existing, check_target, detach};
+use super::{Existing, check_target, decimal, detach, digits};
 use crate::emit::{RelocationTarget, Section};
 use crate::error::{Count, Error, ErrorKind, Result};
 use crate::ptx::{Function, LABEL, Text};
@@ -57,31 +56,28 @@ pub fn attach(text: &str, target: &Target, sections: &[Section], how: &Attach<'_
         return Err(Error::bad_argument("a text of PTX has the directive `.target`"));
     };
     let labels = Labels::new(&read, sections)?;
-    let mut edits = Edits { text: &read, labels, written: String::new(), insertions: Vec::new() };
+    let lines_of = lines_of(&read, &labels, how.lines)?;
+    let lengths = sections.iter().map(|section| super::sections::length(section, 0));
+    let rows = lines_of.iter().flatten().map(|lines| lines.length());
+    let added: usize = lengths.chain(rows).sum::<usize>() + labels.length();
+    let mut written = Written {
+        text: &text,
+        out: String::with_capacity(text.len() + added + 256),
+        done: 0,
+        option: (!sections.is_empty()).then_some(end_of_target),
+    };
     let mut strings = Strings::default();
-    if let Some(lines) = how.lines {
-        edits.rows(lines, &mut strings)?;
+    for ((function, labels), parts) in read.functions.iter().zip(&labels.functions).zip(&lines_of) {
+        let rows = how.lines.map(|lines| (lines, &parts[..]));
+        written.function(function, labels, rows, &mut strings)?;
     }
     if !strings.bytes.is_empty() && read.version < INLINED_SINCE {
         let (major, minor) = read.version;
         let what = format!("inlined calls in `.loc` came with PTX 7.2: the version is {major}.{minor}");
         return Err(Error::bad_argument(what));
     }
-    edits.labels();
-    if !sections.is_empty() {
-        edits.push(end_of_target, |out| out.push_str(", debug"));
-    }
-    // Stable: at one place, rows come before the label.
-    edits.insertions.sort_by_key(|insertion| insertion.at);
-    let added = edits.written.len() + sections.iter().map(super::sections::length).sum::<usize>();
-    let mut out = String::with_capacity(text.len() + added + strings.bytes.len() * 4 + 256);
-    let mut done = 0;
-    for Insertion { at, written } in &edits.insertions {
-        out.push_str(&text[done..*at]);
-        out.push_str(&edits.written[written.clone()]);
-        done = *at;
-    }
-    out.push_str(&text[done..]);
+    written.copy(text.len());
+    let mut out = written.out;
     let has_newline = text.is_empty() || text.ends_with('\n');
     if !has_newline {
         out.push('\n');
@@ -94,7 +90,7 @@ pub fn attach(text: &str, target: &Target, sections: &[Section], how: &Attach<'_
         }
         let _ = writeln!(out, ".file\t{number} \"{name}\"");
     }
-    let mut writer = Writer { out: &mut out, labels: &edits.labels, text: &read };
+    let mut writer = Writer { out: &mut out, labels: &labels, text: &read };
     for section in sections {
         writer.section(section, (section.name == DEBUG_STR).then_some(&strings.bytes))?;
     }
@@ -124,8 +120,9 @@ fn refuse_existing(text: &Text<'_>) -> Result<()> {
 /// Labels of positions to which sections refer, and what else they can refer to.
 #[derive(Debug)]
 pub(super) struct Labels<'t> {
-    /// Index of the first label of each function, and its positions in ascending order.
-    functions: Vec<(usize, Vec<u64>)>,
+    /// For each position of a function, the number of its label, counted from 1; 0 for none. Empty without labels.
+    functions: Vec<Vec<u32>>,
+    count: u32,
     by_name: HashMap<&'t str, usize>,
     /// Number of variables and parameters of each name.
     symbols: HashMap<&'t str, usize>,
@@ -139,35 +136,62 @@ impl<'t> Labels<'t> {
         for symbol in &text.symbols {
             *symbols.entry(symbol.name).or_default() += 1;
         }
-        let mut functions: Vec<(usize, Vec<u64>)> = vec![(0, Vec::new()); text.functions.len()];
+        let mut functions: Vec<Vec<u32>> = vec![Vec::new(); text.functions.len()];
         for relocation in sections.iter().flat_map(|section| &section.relocations) {
             if let RelocationTarget::Symbol(name) = &relocation.target
                 && let Some(&index) = by_name.get(&**name)
             {
-                position(&text.functions[index], relocation.addend)?;
-                functions[index].1.push(relocation.addend);
+                let function = &text.functions[index];
+                position(function, relocation.addend)?;
+                let labels = &mut functions[index];
+                if labels.is_empty() {
+                    labels.resize(function.instructions.len() + 1, 0);
+                }
+                labels[relocation.addend as usize] = 1;
             }
         }
-        let mut next = 0;
-        for (first, positions) in &mut functions {
-            positions.sort_unstable();
-            positions.dedup();
-            *first = next;
-            next += positions.len();
+        let mut count = 0;
+        for label in functions.iter_mut().flatten().filter(|label| **label != 0) {
+            count += 1;
+            *label = count;
         }
-        Ok(Self { functions, by_name, symbols })
+        Ok(Self { functions, count, by_name, symbols })
     }
 
     /// Returns the number of the label of a position, if the symbol is a function.
-    pub(super) fn number(&self, function: &str, position: u64) -> Option<usize> {
-        let (first, positions) = &self.functions[*self.by_name.get(function)?];
-        Some(first + positions.binary_search(&position).ok()?)
+    pub(super) fn number(&self, function: &str, position: u64) -> Option<u32> {
+        let labels = &self.functions[*self.by_name.get(function)?];
+        labels.get(usize::try_from(position).ok()?)?.checked_sub(1)
     }
 
     /// Returns the number of variables and parameters of a name.
     pub(super) fn variables(&self, name: &str) -> usize {
         self.symbols.get(name).copied().unwrap_or(0)
     }
+
+    /// Length of all labels, or a little more.
+    fn length(&self) -> usize {
+        self.count as usize * (LABEL.len() + digits(self.count.into()) + 2)
+    }
+}
+
+/// Returns the rows of each function of the text, in parts with ascending positions: a function can have several
+/// descriptions.
+fn lines_of<'l>(
+    text: &Text<'_>,
+    labels: &Labels<'_>,
+    lines: Option<&'l Lines>,
+) -> Result<Vec<Vec<&'l FunctionLines>>> {
+    let mut all = vec![Vec::new(); text.functions.len()];
+    for lines in lines.iter().flat_map(|lines| &lines.functions) {
+        let index = labels.by_name.get(&*lines.symbol);
+        let index = index.ok_or_else(|| super::sections::unknown(text, &lines.symbol))?;
+        all[*index].push(lines);
+    }
+    for parts in &mut all {
+        parts.sort_by_key(|part: &&FunctionLines| part.rows.first().map(|row| row.pc));
+    }
+    Ok(all)
 }
 
 /// Returns the place of a position: an instruction, or the end of the body.
@@ -203,117 +227,121 @@ impl<'l> Strings<'l> {
 /// Places of `.loc` at an instruction, each with its innermost inlined call.
 type Directives = SmallVec<[(SourcePlace, Option<usize>); 2]>;
 
-/// Text to insert.
-struct Insertion {
-    /// Offset in the text.
-    at: usize,
-    /// Range in [`Edits::written`].
-    written: Range<usize>,
+/// A text with what is inserted so far.
+struct Written<'t> {
+    text: &'t str,
+    out: String,
+    /// Offset to which the text is copied.
+    done: usize,
+    /// Place of the option `debug`, until it is written.
+    option: Option<usize>,
 }
 
-/// Insertions into a text.
-struct Edits<'t> {
-    text: &'t Text<'t>,
-    labels: Labels<'t>,
-    /// What is inserted, one after the other.
-    written: String,
-    insertions: Vec<Insertion>,
-}
+impl Written<'_> {
+    /// Copies the text up to an offset.
+    fn copy(&mut self, end: usize) {
+        if let Some(at) = self.option.take_if(|at| *at <= end) {
+            self.out.push_str(&self.text[self.done..at]);
+            self.out.push_str(", debug");
+            self.done = at;
+        }
+        self.out.push_str(&self.text[self.done..end]);
+        self.done = end;
+    }
 
-impl Edits<'_> {
-    fn labels(&mut self) {
-        let labels = core::mem::take(&mut self.labels.functions);
-        for (function, (first, positions)) in self.text.functions.iter().zip(&labels) {
-            for (number, &at) in (*first..).zip(positions) {
-                let at = function.instructions.get(at as usize).copied().unwrap_or(function.end);
+    /// Copies the text up to a statement, and inserts another one in front of it: on a line of its own, if the statement
+    /// begins its line.
+    fn insert(&mut self, at: usize, indent: &str, statement: impl FnOnce(&mut String)) {
+        let line = line_start(self.text, at);
+        self.copy(line.unwrap_or(at));
+        self.out.push_str(line.map_or("", |_| indent));
+        statement(&mut self.out);
+        self.out.push(line.map_or(' ', |_| '\n'));
+    }
+
+    /// Writes the rows and labels of a function, in the order of positions: at one position, rows come before the label.
+    fn function<'l>(
+        &mut self,
+        function: &Function<'_>,
+        labels: &[u32],
+        lines: Option<(&'l Lines, &[&'l FunctionLines])>,
+        strings: &mut Strings<'l>,
+    ) -> Result<()> {
+        let parts = lines.map_or(&[][..], |(_, parts)| parts);
+        let mut rows = parts.iter().flat_map(|part| &part.rows).peekable();
+        if labels.is_empty() && rows.peek().is_none() {
+            return Ok(());
+        }
+        let mut last = HashMap::new();
+        for pc in 0..=function.instructions.len() as u64 {
+            let at = position(function, pc)?;
+            while let Some((row, (lines, _))) = rows.next_if(|row| row.pc == pc).zip(lines) {
+                self.row(at, row, lines, &mut last, strings)?;
+            }
+            if let Some(label) = labels.get(pc as usize).and_then(|label| label.checked_sub(1)) {
                 self.insert(at, "", |out| {
                     out.push_str(LABEL);
-                    decimal(out, number);
+                    decimal(out, label.into());
                     out.push(':');
                 });
             }
         }
-        self.labels.functions = labels;
+        let Some(row) = rows.next() else { return Ok(()) };
+        position(function, row.pc)?;
+        let what = format!("rows of a function have ascending positions: {} in `{}`", row.pc, function.name);
+        Err(Error::bad_argument(what))
     }
 
-    fn rows<'l>(&mut self, lines: &'l Lines, strings: &mut Strings<'l>) -> Result<()> {
-        for function in &lines.functions {
-            let index = self.labels.by_name.get(&*function.symbol).copied();
-            let index = index.ok_or_else(|| super::sections::unknown(self.text, &function.symbol))?;
-            self.rows_of(index, function, lines, strings)?;
-        }
-        Ok(())
-    }
-
-    fn rows_of<'l>(
+    /// Writes a row, after those of the calls that it needs.
+    fn row<'l>(
         &mut self,
-        index: usize,
-        rows: &FunctionLines,
+        at: usize,
+        row: &LineRow,
         lines: &'l Lines,
+        last: &mut HashMap<SourcePlace, Option<usize>>,
         strings: &mut Strings<'l>,
     ) -> Result<()> {
-        let function = &self.text.functions[index];
-        let mut last = HashMap::new();
-        for row in &rows.rows {
-            let at = position(function, row.pc)?;
-            let mut directives = Directives::new();
-            // Without calls, no row is looked up.
-            if !lines.calls.is_empty() || row.inlined.is_some() {
-                call(lines, row.inlined, &mut last, &mut directives)?;
-                last.insert(row.place, row.inlined);
-            }
-            directives.push((row.place, row.inlined));
-            for (place, inlined) in directives {
-                let call = inlined.map(|call| &lines.calls[call]);
-                let name = call.map(|call| strings.offset(&call.function));
-                self.insert(at, "\t", |out| {
-                    out.push_str(".loc\t");
-                    source_place(out, place);
-                    if let Some((call, name)) = call.zip(name) {
-                        out.push_str(", function_name ");
-                        out.push_str(LABEL);
-                        out.push_str("names+");
-                        decimal(out, name);
-                        out.push_str(", inlined_at ");
-                        source_place(out, call.at);
-                    }
-                });
-            }
+        let mut directives = Directives::new();
+        // Without calls, no row is looked up.
+        if !lines.calls.is_empty() || row.inlined.is_some() {
+            call(lines, row.inlined, last, &mut directives)?;
+            last.insert(row.place, row.inlined);
+        }
+        directives.push((row.place, row.inlined));
+        for (place, inlined) in directives {
+            let call = inlined.map(|call| &lines.calls[call]);
+            let name = call.map(|call| strings.offset(&call.function));
+            self.insert(at, "\t", |out| {
+                out.push_str(".loc\t");
+                source_place(out, place);
+                if let Some((call, name)) = call.zip(name) {
+                    out.push_str(", function_name ");
+                    out.push_str(LABEL);
+                    out.push_str("names+");
+                    decimal(out, name as u64);
+                    out.push_str(", inlined_at ");
+                    source_place(out, call.at);
+                }
+            });
         }
         Ok(())
     }
+}
 
-    /// Inserts a statement in front of another one: on a line of its own, if the other one begins its line.
-    fn insert(&mut self, at: usize, indent: &str, statement: impl FnOnce(&mut String)) {
-        let before = &self.text.text[..at];
-        let line = before.rfind('\n').map_or(0, |newline| newline + 1);
-        let is_line = before[line..].trim().is_empty();
-        self.push(if is_line { line } else { at }, |out| {
-            out.push_str(if is_line { indent } else { "" });
-            statement(out);
-            out.push(if is_line { '\n' } else { ' ' });
-        });
-    }
-
-    fn push(&mut self, at: usize, write: impl FnOnce(&mut String)) {
-        let start = self.written.len();
-        write(&mut self.written);
-        self.insertions.push(Insertion { at, written: start..self.written.len() });
-    }
+/// Returns the start of a line if only blanks are between it and an offset. The search does not leave the blanks: a text
+/// can be one long line.
+pub(super) fn line_start(text: &str, at: usize) -> Option<usize> {
+    let before = text[..at].trim_end_matches([' ', '\t', '\r', '\x0c']);
+    (before.is_empty() || before.ends_with('\n')).then_some(before.len())
 }
 
 /// Writes file, line and column.
 fn source_place(out: &mut String, SourcePlace { file, line, column }: SourcePlace) {
-    decimal(out, file as usize);
+    decimal(out, file.into());
     out.push(' ');
-    decimal(out, line as usize);
+    decimal(out, line.into());
     out.push(' ');
-    decimal(out, column as usize);
-}
-
-/// Writes a number.
-pub(super) fn decimal(out: &mut String, number: usize) {
-    out.push_str(itoa::Buffer::new().format(number));
+    decimal(out, column.into());
 }
 
 /// Adds the row of a call unless the last row of that place is of it: to ptxas, `inlined_at` is the last row before it

@@ -1,5 +1,6 @@
 //! Removal of debug information from a text.
 
+use super::attach::line_start;
 use crate::error::Result;
 use crate::ptx::{LABEL, Span, Text};
 
@@ -48,12 +49,14 @@ pub fn detach(text: &str) -> Result<String> {
 
 /// Extends a statement to its line if it is alone there, else by the blank after it.
 fn with_line(text: &str, Span { start, end }: Span) -> Span {
-    let line = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
-    let newline = text[end..].find('\n').map(|length| end + length);
-    let after = newline.unwrap_or(text.len());
-    if !text[line..start].trim().is_empty() || !text[end..after].trim().is_empty() {
-        let end = if text[end..].starts_with(' ') { end + 1 } else { end };
-        return Span { start, end };
+    let rest = text[end..].trim_start_matches([' ', '\t', '\r', '\x0c']);
+    let newline = match rest.strip_prefix('\n') {
+        Some(_) => Some(text.len() - rest.len() + 1),
+        None => rest.is_empty().then_some(text.len()),
+    };
+    match line_start(text, start).zip(newline) {
+        Some((start, end)) => Span { start, end },
+        None if text[end..].starts_with(' ') => Span { start, end: end + 1 },
+        None => Span { start, end },
     }
-    Span { start: line, end: newline.map_or(text.len(), |newline| newline + 1) }
 }

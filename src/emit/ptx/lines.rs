@@ -20,6 +20,15 @@ pub struct FunctionLines {
     pub rows: Vec<LineRow>,
 }
 
+impl FunctionLines {
+    /// Length of the rows outside of inlined calls as directives, or a little more.
+    pub(super) fn length(&self) -> usize {
+        let number = |number: u32| super::digits(number.into()) + 1;
+        let row = |row: &LineRow| number(row.place.file) + number(row.place.line) + number(row.place.column);
+        self.rows.iter().map(|one| "\t.loc\t".len() + row(one)).sum()
+    }
+}
+
 /// A row: the instructions from a pc on belong to a place in the source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LineRow {

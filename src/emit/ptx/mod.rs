@@ -24,6 +24,21 @@ use crate::target::Target;
 /// `EM_CUDA`.
 const CUDA: u16 = 190;
 
+/// Writes a number. Formatting would take most of the time of a section.
+fn decimal(out: &mut String, number: u64) {
+    out.push_str(itoa::Buffer::new().format(number));
+}
+
+/// Number of decimal digits.
+const fn digits(number: u64) -> usize {
+    match number {
+        0..10 => 1,
+        10..100 => 2,
+        100..1000 => 3,
+        _ => 3 + digits(number / 1000),
+    }
+}
+
 /// Refuses a target whose code is not PTX.
 fn check_target(target: &Target) -> Result<()> {
     if target.elf().machine == CUDA {

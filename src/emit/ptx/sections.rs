@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use super::attach::{Labels, decimal};
+use super::attach::Labels;
+use super::{decimal, digits};
 use crate::emit::{Relocation, RelocationTarget, Section};
 use crate::error::{Error, ErrorKind, Named, Result};
 use crate::near::nearest;
@@ -65,12 +66,16 @@ impl Writer<'_> {
 
     fn bytes(&mut self, bytes: &[u8]) {
         for line in bytes.chunks(IN_LINE) {
-            self.out.push_str(".b8\t");
+            let mut numbers = [0; 4 * IN_LINE];
+            let mut end = 0;
             for &byte in line {
-                self.out.push_str(itoa::Buffer::new().format(byte));
-                self.out.push(',');
+                numbers[end..end + 4].copy_from_slice(&NUMBERS[usize::from(byte)]);
+                end += digits(byte.into()) + 1;
             }
-            self.out.pop();
+            self.out.push_str(".b8\t");
+            // Without the last comma.
+            self.out
+                .push_str(core::str::from_utf8(&numbers[..end - 1]).expect("digits and commas are ASCII"));
             self.out.push('\n');
         }
     }
@@ -81,54 +86,83 @@ impl Writer<'_> {
             8 => ".b64",
             _ => return Err(Error::bad_argument(format!("a reference has 4 or 8 bytes: {bytes}"))),
         };
-        let _ = match target {
-            RelocationTarget::Section(name) if *addend == 0 => writeln!(self.out, "{directive}\t{name}"),
-            RelocationTarget::Section(name) => writeln!(self.out, "{directive}\t{name}+{addend}"),
+        self.out.push_str(directive);
+        self.out.push('\t');
+        match target {
+            RelocationTarget::Section(name) => {
+                self.out.push_str(name);
+                if *addend != 0 {
+                    self.out.push('+');
+                    decimal(self.out, *addend);
+                }
+            }
             RelocationTarget::Symbol(name) => {
                 if let Some(label) = self.labels.number(name, *addend) {
-                    for part in [directive, "\t", LABEL] {
-                        self.out.push_str(part);
-                    }
-                    decimal(self.out, label);
-                    self.out.push('\n');
-                    Ok(())
+                    self.out.push_str(LABEL);
+                    decimal(self.out, label.into());
                 } else {
-                    match self.labels.variables(name) {
-                        0 => return Err(unknown(self.text, name)),
-                        1 => {}
-                        _ => {
-                            let (of, name, candidates) = (Named::Symbol, name.to_string(), Vec::new());
-                            return Err(ErrorKind::AmbiguousName { of, name, candidates }.into());
-                        }
-                    }
-                    if *addend != 0 {
-                        // ptxas ignores it in `.local` symbols.
-                        let what =
-                            format!("a reference to a variable of PTX has no addend: `{name}` + {addend}");
-                        return Err(Error::bad_argument(what));
-                    }
-                    writeln!(self.out, "{directive}\t{name}")
+                    self.variable(name, *addend)?;
                 }
             }
             RelocationTarget::Distance(name) => {
                 let what = format!("sections of PTX have no distances: that to `{name}`");
                 return Err(Error::bad_argument(what));
             }
-        };
+        }
+        self.out.push('\n');
+        Ok(())
+    }
+
+    /// Writes the name of a variable or parameter.
+    fn variable(&mut self, name: &str, addend: u64) -> Result<()> {
+        match self.labels.variables(name) {
+            0 => return Err(unknown(self.text, name)),
+            1 => {}
+            _ => {
+                let (of, name, candidates) = (Named::Symbol, name.to_string(), Vec::new());
+                return Err(ErrorKind::AmbiguousName { of, name, candidates }.into());
+            }
+        }
+        if addend != 0 {
+            // ptxas ignores it in `.local` symbols.
+            let what = format!("a reference to a variable of PTX has no addend: `{name}` + {addend}");
+            return Err(Error::bad_argument(what));
+        }
+        self.out.push_str(name);
         Ok(())
     }
 }
 
-/// Maximum length of a section as directives.
-pub(super) fn length(section: &Section) -> usize {
-    let digits = |&byte: &u8| match byte {
-        0..10 => 2,
-        10..100 => 3,
-        100.. => 4,
+/// Each byte as a number followed by a comma, in the first characters.
+static NUMBERS: [[u8; 4]; 256] = {
+    let mut numbers = [[0; 4]; 256];
+    let mut number = 0;
+    while number < 256 {
+        let length = digits(number as u64);
+        let (mut at, mut rest) = (length, number);
+        numbers[number][at] = b',';
+        while at > 0 {
+            at -= 1;
+            numbers[number][at] = b'0' + (rest % 10) as u8;
+            rest /= 10;
+        }
+        number += 1;
+    }
+    numbers
+};
+
+/// Length of a section as directives, or a little more. `names` is the number of bytes of names of inlined functions.
+pub(super) fn length(section: &Section, names: usize) -> usize {
+    let bytes: usize = section.bytes.iter().map(|&byte| digits(byte.into()) + 1).sum();
+    let reference = |Relocation { target, addend, .. }: &Relocation| match target {
+        RelocationTarget::Section(name) => name.len() + 1 + digits(*addend),
+        // A label has a number of up to as many digits as its position, or a few more.
+        RelocationTarget::Symbol(name) => name.len().max(LABEL.len() + digits(*addend) + 2),
+        RelocationTarget::Distance(_) => 0,
     };
-    let bytes: usize = section.bytes.iter().map(digits).sum();
-    // A reference takes a line of its own, and begins another one.
-    bytes + (section.bytes.len() / IN_LINE + 2) * 4 + 32 * (section.relocations.len() + 1)
+    // A reference has a line, and begins another one of bytes.
+    let references: usize = section.relocations.iter().map(|one| 6 + reference(one) + 4).sum();
+    bytes + (section.bytes.len() / IN_LINE + 1) * 4 + references + 4 * names + section.name.len() + 64
 }
 
 /// Error for a name that the text does not declare.

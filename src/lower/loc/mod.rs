@@ -64,6 +64,8 @@ pub(super) struct Lowering<'m> {
     pub(super) space: Option<SpaceId>,
     /// Whether the consumer reads some operations only.
     is_restricted: bool,
+    /// Whether the location is one at some pcs.
+    pub(super) has_pcs: bool,
     /// Whether the expressions are those of call frame information, which refer to no other section.
     is_call_frame: bool,
 }
@@ -110,7 +112,10 @@ impl<'m> Lowering<'m> {
             pending: Vec::new(),
             has_address: false,
             space: None,
-            is_restricted: consumer.operations != Operations::All || consumer.variable_space.is_some(),
+            is_restricted: consumer.operations != Operations::All
+                || consumer.variable_space.is_some()
+                || !consumer.has_registers_at_all_pcs,
+            has_pcs: false,
             is_call_frame: false,
         }
     }
@@ -184,7 +189,7 @@ impl<'m> Lowering<'m> {
         let (start, space) = (sink.out.len(), self.space);
         let written = self.write_tree(root, what, sink);
         let written = written.and_then(|()| match self.is_restricted {
-            true => operations::restrict(self.consumer, self.encoding, sink.out, start, &mut self.pending),
+            true => self.restrict(start, sink.out),
             false => Ok(()),
         });
         if written.is_err() {
