@@ -1,11 +1,14 @@
-//! History of storage: the nearest instruction that writes a place, or assignment, along the wave's edges.
+//! History of storage as a lane sees it: the nearest instruction that writes a place, or assignment, along the lane's
+//! graph; and the first one in a stretch while lanes wait.
 
 use core::ops::Range;
 use std::collections::VecDeque;
 
 use super::code::Code;
 use super::facts::{Effect, EffectKind};
-use super::place::Storage;
+use super::graph::{Graphs, Wait};
+use super::place::{Place, Storage};
+use crate::error::Result;
 
 /// The nearest write of storage, or assignment to a variable.
 #[derive(Debug, Clone)]
@@ -18,87 +21,126 @@ pub(super) struct Event {
     pub(super) path: Vec<Range<u64>>,
 }
 
-/// The blocks of the code, with the wave's edges in both directions.
-pub(super) struct Blocks<'c> {
+/// Storage, its first bit, and a number of bits.
+pub(super) type Bits = (Storage, i64, i64);
+
+/// The lane's graph, backwards.
+pub(super) struct Paths<'c> {
     code: &'c Code,
-    /// First pc of each block, sorted.
-    starts: Vec<(u64, usize)>,
-    next: Vec<Vec<usize>>,
-    before: Vec<Vec<usize>>,
+    graphs: Graphs,
+    /// For each node, the nodes before it, with the skip between.
+    before: Vec<Vec<(u32, Option<u32>)>>,
 }
 
-impl<'c> Blocks<'c> {
-    pub(super) fn new(code: &'c Code) -> Self {
-        let blocks = &code.flow.blocks;
-        let mut starts: Vec<(u64, usize)> =
-            blocks.iter().enumerate().map(|(at, pcs)| (pcs.start, at)).collect();
-        starts.sort_unstable();
-        let (mut next, mut before) = (vec![Vec::new(); blocks.len()], vec![Vec::new(); blocks.len()]);
-        for &(from, to) in &code.flow.edges {
-            next[from].push(to);
-            before[to].push(from);
+impl<'c> Paths<'c> {
+    pub(super) fn new(code: &'c Code) -> Result<Self> {
+        let graphs = Graphs::new(code)?;
+        let mut before = vec![Vec::new(); graphs.segments.len() + 1];
+        graphs.lanes.iter().for_each(|&(from, to)| before[to as usize].push((from, None)));
+        for (index, skip) in (0..).zip(&graphs.skips) {
+            before[skip.to as usize].push((skip.from, Some(index)));
         }
-        Self { code, starts, next, before }
+        Ok(Self { code, graphs, before })
     }
 
-    fn at(&self, pc: u64) -> Option<usize> {
-        let after = self.starts.partition_point(|&(start, _)| start <= pc);
-        let (_, block) = *self.starts[..after].last()?;
-        self.code.flow.blocks[block].contains(&pc).then_some(block)
+    fn block(&self, node: u32) -> Option<usize> {
+        let segment = self.graphs.segments.get((node as usize).checked_sub(1)?)?;
+        Some(segment.block as usize)
+    }
+
+    /// Returns the pcs of the blocks of nodes, each block once in a row.
+    fn blocks(&self, nodes: impl Iterator<Item = u32>) -> Vec<Range<u64>> {
+        let mut blocks: Vec<usize> = nodes.filter_map(|node| self.block(node)).collect();
+        blocks.dedup();
+        blocks.into_iter().map(|block| self.code.flow.blocks[block].clone()).collect()
+    }
+
+    /// Returns the nodes that the wave runs while lanes wait.
+    fn stretch(&self, wait: &Wait) -> &[u32] {
+        self.graphs.stretch(&wait.stretch)
     }
 }
 
-/// Events of one storage and variable, in the order of their ends.
-pub(super) struct History(Vec<Event>);
+/// Events of one storage and variable, by node, in the order of their ends.
+pub(super) struct History(Vec<Recorded>);
+
+struct Recorded {
+    node: u32,
+    event: Event,
+    /// Whether lanes that wait keep what they have.
+    is_masked: bool,
+}
 
 impl History {
-    pub(super) fn new(code: &Code, claimed: &[Storage], variable: Option<usize>) -> Self {
-        let is_claimed = |of: Storage| claimed.iter().any(|&one| is_shared(one, of));
-        let mut events = Vec::new();
+    /// Returns the history of claimed bits: storage, first bit, bits.
+    pub(super) fn new(paths: &Paths<'_>, claimed: &[Bits], variable: Option<usize>) -> Self {
+        let (code, graphs) = (paths.code, &paths.graphs);
+        let is_masked = |of: Storage| of.is_row() && !matches!(of, Storage::Bits(_));
+        let mut all = Vec::new();
         for one in &code.instructions {
             let effects = &code.effects[one.effects.0 as usize..one.effects.1 as usize];
-            let writes = |effect: &&Effect| {
+            let written = |effect: &Effect| {
                 let to = &code.places[effect.to.0 as usize..effect.to.1 as usize];
-                to.iter().any(|place| is_claimed(place.of))
+                let is_claimed = |place: &&Place| claimed.iter().any(|one| is_shared(one, place));
+                to.iter().find(is_claimed).map(|place| place.of)
             };
             // The last effect is the one that remains.
-            if let Some(effect) = effects.iter().rfind(writes) {
-                let (pc, end) = (one.pcs.0.into(), one.pcs.1.into());
-                events.push(Event { pc, end, with: Some(text(code, effect)), path: Vec::new() });
-            }
+            let last = effects.iter().rev().find_map(|effect| Some((effect, written(effect)?)));
+            let Some(((effect, of), node)) = last.zip(graphs.of_instruction(one.pcs.0)) else { continue };
+            let is_masked = is_masked(of) && !one.all_lanes && claimed.iter().all(|one| is_masked(one.0));
+            let (pc, end) = (one.pcs.0.into(), one.pcs.1.into());
+            let event = Event { pc, end, with: Some(text(code, effect)), path: Vec::new() };
+            all.push(Recorded { node, event, is_masked });
         }
         for one in code.assigned.iter().filter(|one| Some(one.variable as usize) == variable) {
-            events.push(Event { pc: one.pc.into(), end: one.pc.into(), with: None, path: Vec::new() });
+            let Some(node) = graphs.of_assignment(one.pc) else { continue };
+            let event = Event { pc: one.pc.into(), end: one.pc.into(), with: None, path: Vec::new() };
+            all.push(Recorded { node, event, is_masked: true });
         }
         // An assignment behind an instruction assigns the value that the instruction wrote.
-        events.sort_by_key(|event| (event.end, event.with.is_some(), event.pc));
-        Self(events)
+        all.sort_by_key(|one| (one.node, one.event.end, one.event.with.is_some(), one.event.pc));
+        Self(all)
     }
 
-    /// Returns the last event before a pc.
-    pub(super) fn before(&self, blocks: &Blocks<'_>, pc: u64) -> Option<Event> {
-        let all = &blocks.code.flow.blocks;
-        let last = |pcs: Range<u64>| {
-            let ended = self.0.partition_point(|event| event.end <= pcs.end);
-            self.0[..ended].last().filter(|event| pcs.start <= event.pc)
+    fn of(&self, node: u32) -> &[Recorded] {
+        let start = self.0.partition_point(|one| one.node < node);
+        let end = self.0.partition_point(|one| one.node <= node);
+        &self.0[start..end]
+    }
+
+    /// Returns the last event before a pc on a path of a lane.
+    pub(super) fn before(&self, paths: &Paths<'_>, pc: u64) -> Option<Event> {
+        let start = paths.graphs.of_instruction(u32::try_from(pc).ok()?)?;
+        let mut to: Vec<Option<u32>> = vec![None; paths.before.len()];
+        let found = |from: u32, one: &Recorded, to: &[Option<u32>]| {
+            let next = |&at: &u32| if at == start { None } else { to[at as usize] };
+            // The first node may be the last one, too, around a loop.
+            let nodes = [one.node, from].into_iter().chain(core::iter::successors(to[from as usize], next));
+            Some(Event { path: paths.blocks(nodes), ..one.event.clone() })
         };
-        let start = blocks.at(pc)?;
-        if let Some(event) = last(all[start].start..pc) {
-            return Some(Event { path: vec![all[start].clone()], ..event.clone() });
+        if let Some(one) = self.of(start).iter().rfind(|one| one.event.end <= pc) {
+            return found(start, one, &to);
         }
-        let mut to: Vec<Option<usize>> = vec![None; all.len()];
-        let mut open: VecDeque<usize> = [start].into();
-        while let Some(block) = open.pop_front() {
-            for &from in &blocks.before[block] {
-                if to[from].is_some() {
+        let mut open: VecDeque<u32> = [start].into();
+        while let Some(node) = open.pop_front() {
+            for &(from, skip) in &paths.before[node as usize] {
+                if to[from as usize].is_some() {
                     continue;
                 }
-                to[from] = Some(block);
-                if let Some(event) = last(all[from].clone()) {
-                    let next = |&at: &usize| if at == start { None } else { to[at] };
-                    // The first block may be the last one, too, around a loop.
-                    let path = core::iter::once(from).chain(core::iter::successors(to[from], next));
-                    return Some(Event { path: path.map(|at| all[at].clone()).collect(), ..event.clone() });
+                to[from as usize] = Some(node);
+                let skipped = skip.map(|skip| &paths.graphs.skips[skip as usize]);
+                let missed = skipped.and_then(|skip| {
+                    let wait = &paths.graphs.waits[skip.wait as usize];
+                    let nodes = skip.end.into_iter().chain(paths.stretch(wait).iter().rev().copied());
+                    nodes.flat_map(|node| self.of(node).iter().rev()).find(|one| !one.is_masked)
+                });
+                if let Some(one) = missed {
+                    let mut event = found(from, one, &to)?;
+                    event.with = event.with.map(|with| format!("{with}, while the lane waited"));
+                    return Some(event);
+                }
+                if let Some(one) = self.of(from).last() {
+                    return found(from, one, &to);
                 }
                 open.push_back(from);
             }
@@ -106,45 +148,32 @@ impl History {
         None
     }
 
-    /// Returns the first write from a pc on.
-    pub(super) fn ahead(&self, blocks: &Blocks<'_>, pc: u64) -> Option<Event> {
-        let all = &blocks.code.flow.blocks;
-        let first = |pcs: Range<u64>| {
-            let rest = &self.0[self.0.partition_point(|event| event.end <= pcs.start)..];
-            let mut here = rest.iter().take_while(|event| event.pc < pcs.end);
-            here.find(|event| event.with.is_some() && pcs.start <= event.pc)
-        };
-        let start = blocks.at(pc)?;
-        let mut from: Vec<Option<usize>> = vec![None; all.len()];
-        let mut open: VecDeque<usize> = [start].into();
-        while let Some(block) = open.pop_front() {
-            let pcs = all[block].start.max(if block == start { pc } else { 0 })..all[block].end;
-            if let Some(event) = first(pcs) {
-                let back = |&at: &usize| if at == start { None } else { from[at] };
-                let mut path: Vec<usize> = core::iter::successors(Some(block), back).collect();
-                path.reverse();
-                return Some(Event {
-                    path: path.into_iter().map(|at| all[at].clone()).collect(),
-                    ..event.clone()
-                });
-            }
-            for &next in &blocks.next[block] {
-                if next != start && from[next].is_none() {
-                    from[next] = Some(block);
-                    open.push_back(next);
-                }
-            }
-        }
-        None
+    /// Returns the first write for lanes that wait at a pc.
+    pub(super) fn meanwhile(&self, paths: &Paths<'_>, pc: u64) -> Option<Event> {
+        let waits = paths.graphs.waits.iter().filter(|wait| u64::from(wait.pc) == pc);
+        waits.into_iter().find_map(|wait| {
+            let nodes = wait.since.iter().chain(paths.stretch(wait));
+            let since = |node: &&u32| wait.since.contains(node);
+            let of = |node: &u32| self.of(*node).iter();
+            let mut events = nodes.flat_map(|node| of(node).map(move |one| (node, one)));
+            let (node, one) = events.find(|(node, one)| {
+                // Until the narrowing, these lanes run themselves.
+                !one.is_masked || since(node) && one.event.with.is_some()
+            })?;
+            Some(Event { path: paths.blocks([wait.from, *node].into_iter()), ..one.event.clone() })
+        })
     }
 }
 
-/// Whether a write of one storage changes another.
-fn is_shared(one: Storage, other: Storage) -> bool {
-    match (one, other) {
+/// Whether a write of a place changes bits of a storage.
+fn is_shared(&(one, from, bits): &Bits, place: &Place) -> bool {
+    match (one, place.of) {
         (Storage::Row(a), Storage::Lane(b, _)) | (Storage::Lane(a, _), Storage::Row(b)) => a == b,
         (Storage::Bits(a), Storage::Register(b)) | (Storage::Register(a), Storage::Bits(b)) => a == b,
-        _ => one == other,
+        (one, other) => {
+            let end = place.from.saturating_add(place.bits.unwrap_or(32).into());
+            one == other && from < end && place.from < from.saturating_add(bits)
+        }
     }
 }
 

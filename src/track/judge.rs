@@ -6,7 +6,7 @@ use core::ops::Range;
 use hashbrown::{HashMap, HashSet};
 
 use super::facts::Instructed;
-use super::history::{Blocks, History};
+use super::history::{Bits, History, Paths};
 use super::place::{Place, Storage};
 use super::ranges::PlaceRange;
 use super::tracked::Tracked;
@@ -100,7 +100,9 @@ impl Stale {
                 "{place} is overwritten at {pc:#x}, {with}, while lanes wait and the wave is at {wave:#x}"
             ),
             (Some(pc), Some(with), None) => format!("{place} was overwritten at {pc:#x}, {with}"),
-            (Some(pc), None, _) => format!("{place} is of before {pc:#x}, where the variable changes"),
+            (Some(pc), None, _) => {
+                format!("{place} is not written from {pc:#x} on, where the variable is assigned")
+            }
             (None, ..) => format!("{place} does not have it"),
         };
         match &self.places[..] {
@@ -168,6 +170,34 @@ impl Contents for Stopped {
 /// Bits that a location claims, for each kind of lane.
 type Claim = Result<HashSet<Vec<Wanted>>, String>;
 
+/// Returns what all lanes find in the same storage, or else what each finds.
+fn common(mut lanes: Vec<Vec<Wanted>>) -> HashSet<Vec<Wanted>> {
+    let Some(first) = lanes.first() else { return HashSet::new() };
+    let mut shared = first.clone();
+    for lane in &lanes {
+        let is_alike = |(a, b): (&Wanted, &Wanted)| (a.from, a.bits) == (b.from, b.bits);
+        if lane.len() != shared.len() || !lane.iter().zip(&shared).all(is_alike) {
+            return lanes.drain(..).collect();
+        }
+        for (one, other) in shared.iter_mut().zip(lane) {
+            match (&mut one.found, &other.found) {
+                (Found::Stored(all), Found::Stored(here)) if all.iter().any(|of| here.contains(of)) => {
+                    all.retain(|of| here.contains(of));
+                }
+                (one, other) if one == other => {}
+                _ => return lanes.drain(..).collect(),
+            }
+        }
+    }
+    HashSet::from_iter([shared])
+}
+
+/// The text of a constant, from its bytes in memory.
+pub(super) fn constant_text(bytes: &[u8]) -> String {
+    let digits: String = bytes.iter().rev().map(|byte| format!("{byte:02x}")).collect();
+    format!("constant 0x{digits}")
+}
+
 struct Judge<'t, 'm> {
     tracked: &'t Tracked<'t>,
     module: &'m Module,
@@ -176,9 +206,9 @@ struct Judge<'t, 'm> {
     stops: Vec<(u64, u64)>,
     /// Parts of each storage.
     stored: HashMap<Storage, Vec<(u32, i64, i64)>>,
-    /// For stale claims: blocks, and what happened to the storage of a claim or to a variable.
-    blocks: Option<Blocks<'t>>,
-    histories: HashMap<(Option<usize>, Vec<Storage>), History>,
+    /// For stale claims: paths of lanes, and what happened to the storage of a claim or to a variable.
+    paths: Option<Paths<'t>>,
+    histories: HashMap<(Option<usize>, Vec<Bits>), History>,
     report: Report,
 }
 
@@ -221,8 +251,8 @@ impl Tracked<'_> {
             stored.entry(of).or_default().push((part, from, bits));
         }
         let (claims, report) = (HashMap::new(), Report::default());
-        let (blocks, histories, stops) = (None, HashMap::new(), self.stops(module));
-        let mut judge = Judge { tracked: self, module, claims, stops, stored, blocks, histories, report };
+        let (paths, histories, stops) = (None, HashMap::new(), self.stops(module));
+        let mut judge = Judge { tracked: self, module, claims, stops, stored, paths, histories, report };
         for (index, &variable) in self.code.variables.keys().enumerate() {
             judge.variable(index, variable);
         }
@@ -397,10 +427,11 @@ impl Judge<'_, '_> {
         let tracked = self.tracked;
         let place = match &wanted.found {
             Found::Stored(stored) => stored.first().map_or_else(
-                || "a place that no instruction writes".into(),
+                || "storage of another space".into(),
                 |&(of, from)| tracked.code.text(Place { of, from, bits: None }),
             ),
-            _ => "the constant".into(),
+            Found::Constant(bytes) => constant_text(bytes),
+            Found::Nothing => "nothing".into(),
         };
         let bits = wanted.from as u64..(wanted.from + wanted.bits) as u64;
         self.report.claimed += 1;
@@ -414,18 +445,25 @@ impl Judge<'_, '_> {
             return;
         }
         let waits = tracked.waits.binary_search(&(pc as u32)).is_ok();
-        let claimed: Vec<Storage> = match &wanted.found {
-            Found::Stored(stored) => stored.iter().map(|(of, _)| *of).collect(),
+        let claimed: Vec<Bits> = match &wanted.found {
+            Found::Stored(stored) => stored.iter().map(|&(of, from)| (of, from, wanted.bits)).collect(),
             _ => Vec::new(),
         };
+        // Storage that no instruction writes has no history.
+        let is_known = claimed.iter().any(|(of, ..)| self.stored.contains_key(of));
         let code = tracked.code;
-        let blocks = self.blocks.get_or_insert_with(|| Blocks::new(code));
-        let index = code.variables.get_index_of(&variable);
-        let history = self.histories.entry((index, claimed));
-        let history = history.or_insert_with_key(|(index, claimed)| History::new(code, claimed, *index));
-        let ahead = if waits { history.ahead(blocks, pc) } else { None };
-        let event = ahead.clone().or_else(|| history.before(blocks, pc));
-        let wave = ahead.map(|event| event.end);
+        if is_known && self.paths.is_none() {
+            self.paths = Paths::new(code).ok();
+        }
+        let (mut event, mut wave) = (None, None);
+        if let Some(paths) = self.paths.as_ref().filter(|_| is_known) {
+            let index = code.variables.get_index_of(&variable);
+            let history = self.histories.entry((index, claimed));
+            let history = history.or_insert_with_key(|(index, claimed)| History::new(paths, claimed, *index));
+            let ahead = if waits { history.meanwhile(paths, pc) } else { None };
+            wave = ahead.as_ref().map(|event| event.end);
+            event = ahead.or_else(|| history.before(paths, pc));
+        }
         let places = tracked.at(part, pc).into_iter().map(|place| tracked.text(place)).collect();
         let pcs = pc..end;
         let at = self.module.at_variable(variable, Some(pcs.clone()));
@@ -453,7 +491,7 @@ impl Judge<'_, '_> {
             return Err(NoMeaning::Raw.to_string());
         }
         let base = function.and_then(|function| module.function(function).stack.base);
-        let mut claim = HashSet::new();
+        let mut claim: Vec<Vec<Wanted>> = Vec::new();
         for lane in 0..module.target().lanes() {
             let spans = module.denote(function, loc, bits, &Stopped { lane, base });
             let spans = spans.map_err(|why| why.to_string())?;
@@ -464,9 +502,9 @@ impl Judge<'_, '_> {
                 from += span.bits as i64;
                 wanted
             });
-            claim.insert(wanted.collect());
+            claim.push(wanted.collect());
         }
-        Ok(claim)
+        Ok(common(claim))
     }
 
     fn found(&self, span: &Span, lane: u32) -> Found {
@@ -495,7 +533,6 @@ impl Judge<'_, '_> {
             }
             Spanned::Memory(..) | Spanned::Pointer(..) => Vec::new(),
         };
-        // Storage that no instruction writes has no part.
-        Found::Stored(stored.into_iter().filter(|(of, _)| self.stored.contains_key(of)).collect::<Vec<_>>())
+        Found::Stored(stored)
     }
 }

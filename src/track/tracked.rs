@@ -6,6 +6,7 @@ use core::ops::Range;
 use super::code::Code;
 use super::division::{Cuts, Whole};
 use super::graph::Graphs;
+use super::judge::constant_text;
 use super::lower::Lower;
 use super::place::{self, Place, Storage};
 use super::ranges::{PlaceRange, Ranges};
@@ -273,11 +274,7 @@ impl<'c> Tracked<'c> {
     /// Returns the name of a part of storage or of a constant.
     pub(super) fn text(&self, place: u32) -> String {
         match place.checked_sub(self.places) {
-            Some(constant) => {
-                let bytes = &self.constants[constant as usize].1;
-                let digits: String = bytes.iter().rev().map(|byte| format!("{byte:02x}")).collect();
-                format!("constant 0x{digits}")
-            }
+            Some(constant) => constant_text(&self.constants[constant as usize].1),
             None => {
                 let (of, from, bits) = self.stored[place as usize];
                 self.code.text(Place { of, from, bits: Some(bits as u32) })

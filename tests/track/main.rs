@@ -8,6 +8,8 @@ mod copied;
 mod dense;
 #[cfg(feature = "json")]
 mod described;
+mod listed;
+mod misdescribed;
 mod program;
 mod random;
 mod refused;

@@ -7,7 +7,7 @@ use super::program::{Op, Program, Told};
 use super::random;
 
 /// A kernel with most constructs of a compiler.
-const KERNEL: &str = "
+pub const KERNEL: &str = "
     define v3 a
     assign x value a
     define s4 n

@@ -1,7 +1,7 @@
 //! All debug information of the compiler, through eitri: types, lines, scopes, variables, lanes, and locations, which
 //! are derived from what the instructions do.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 
 use eitri::build::{BlockId, Builder, ControlFlow, ExecWrite};
@@ -37,38 +37,43 @@ pub fn target() -> eitri::Result<Target> {
     Target::amdgpu(Gfx::GFX1100, Wave::W32)
 }
 
-/// Describes a kernel, and writes what is described.
-pub fn describe(source: &Source, lowered: &Lowered<'_>, machine: &Machine) -> eitri::Result<Debug> {
-    let gpu = target()?;
-    let mut m = Builder::new(gpu.clone());
+/// Returns the effects of a kernel's instructions, and what its variables are assigned.
+pub fn code(source: &Source, lowered: &Lowered<'_>, machine: &Machine) -> eitri::Result<track::Code> {
+    Ok(begin(source, lowered, machine)?.2)
+}
+
+/// Describes all but locations.
+fn begin<'a>(
+    source: &'a Source,
+    lowered: &'a Lowered<'_>,
+    machine: &'a Machine,
+) -> eitri::Result<(Describe<'a>, ControlFlow, track::Code)> {
+    let mut m = Builder::new(target()?);
     let unit = m.unit(&source.name);
     let file = m.primary_file(unit)?;
     m.describe_unit(unit)?.directory(".").producer("wgsl-gfx").language(Language::GLSL);
     let entry = &source.module.entry_points[0];
     let kernel = m.function(unit, &entry.name)?.code(&entry.name, machine.bytes.len() as u64).kernel().id();
     m.frame(kernel)?.entry_function()?;
-    let mut debug = Describe {
-        source,
-        lowered,
-        machine,
-        m,
-        unit,
-        file,
-        kernel,
-        types: HashMap::new(),
-        described: Vec::new(),
-    };
+    let (types, described) = (HashMap::new(), Vec::new());
+    let mut debug = Describe { source, lowered, machine, m, unit, file, kernel, types, described };
     debug.lines()?;
     let scopes = debug.scopes()?;
     let variables = debug.variables(&scopes)?;
     let flow = debug.control_flow()?;
     let code = debug.code(&flow, &variables)?;
+    Ok((debug, flow, code))
+}
+
+/// Describes a kernel, and writes what is described.
+pub fn describe(source: &Source, lowered: &Lowered<'_>, machine: &Machine) -> eitri::Result<Debug> {
+    let (mut debug, flow, code) = begin(source, lowered, machine)?;
     let tracked = code.track()?;
     tracked.describe(&mut debug.m, Keep::All)?;
     let unproven = tracked.unproven().len();
-    let mut lanes = debug.m.lanes(kernel)?;
+    let mut lanes = debug.m.lanes(debug.kernel)?;
     lanes.control_flow(&flow)?;
-    let saved = Loc::register(gpu.sgpr(SAVED as u16)?);
+    let saved = Loc::register(target()?.sgpr(SAVED as u16)?);
     for (pcs, fact) in &machine.facts {
         if *fact == Fact::WholeWave {
             lanes.whole_wave(pcs.clone(), &saved)?;
@@ -197,10 +202,8 @@ impl Describe<'_> {
             let id = self.variable(named, scope, ty)?;
             match &named.home {
                 Home::Slots(slots) => variables.extend(slots.iter().map(|&(at, slot)| (slot, (id, 8 * at)))),
-                Home::Scratch(at) => {
-                    self.m.describe_variable(id)?.always(Loc::stack_slot((*at).into()))?;
-                }
-                Home::Local(at) => _ = self.m.describe_variable(id)?.always(Loc::local(*at))?,
+                &Home::Scratch(at) => _ = self.m.describe_variable(id)?.always(Loc::stack_slot(at.into()))?,
+                &Home::Local(at) => _ = self.m.describe_variable(id)?.always(Loc::local(at))?,
             }
         }
         Ok(variables)
@@ -286,7 +289,7 @@ impl Describe<'_> {
     /// restores it.
     fn control_flow(&self) -> eitri::Result<ControlFlow> {
         let mut flow = ControlFlow::new();
-        let mut ends: HashMap<usize, (u64, u64)> = HashMap::new();
+        let mut ends: BTreeMap<usize, (u64, u64)> = BTreeMap::new();
         for (pcs, fact) in &self.machine.facts {
             match *fact {
                 Fact::Exec(Change::Save | Change::SaveAnd, mask) => _ = ends.insert(mask, (pcs.end, pcs.end)),
@@ -295,10 +298,7 @@ impl Describe<'_> {
             }
         }
         let mut masks = HashMap::new();
-        let mut numbers: Vec<usize> = ends.keys().copied().collect();
-        numbers.sort_unstable();
-        for number in numbers {
-            let (start, end) = ends[&number];
+        for (&number, &(start, end)) in &ends {
             let register = self.m.target().sgpr(self.lowered.code.masks[number] as u16)?;
             masks.insert(number, flow.mask(&[(start..end.max(start + 4), Loc::register(register))]));
         }

@@ -75,7 +75,7 @@ struct Body {
 pub type Edge = (usize, usize, bool);
 
 /// Machine code of a kernel.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct Machine {
     pub bytes: Vec<u8>,
     pub facts: Vec<(Range<u64>, Fact)>,

@@ -7,6 +7,7 @@
 pub mod alloc;
 pub mod debug;
 pub mod diverge;
+pub mod draw;
 pub mod emit;
 pub mod expr;
 pub mod front;
@@ -20,6 +21,7 @@ pub mod object;
 pub mod prove;
 pub mod sim;
 pub mod ssa;
+pub mod trace;
 
 use std::time::{Duration, Instant};
 

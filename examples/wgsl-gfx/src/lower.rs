@@ -536,7 +536,18 @@ impl<'m> Lower<'m> {
             };
             let ty = &typed.module.types[argument.ty].inner;
             let of = (self.instances[id].path, Which::Argument(n as u32));
-            self.name(argument.name.as_deref(), ty, &leaves, &values, of);
+            let slots = self.name(argument.name.as_deref(), ty, &leaves, &values, of);
+            // From here on, the argument is read from this variable: its code is before all that reads it.
+            let named = values.iter().enumerate().map(|(at, &part)| match slots.get(at) {
+                Some(&slot) => Part { from: Some((slot, self.now)), ..part },
+                None => part,
+            });
+            let named: Parts = named.collect();
+            for (handle, expression) in typed.function.expressions.iter() {
+                if matches!(expression, Expression::FunctionArgument(of) if *of == n as u32) {
+                    self.instances[id].values.insert(handle, named.clone());
+                }
+            }
         }
         Ok(())
     }

@@ -6,20 +6,27 @@ use std::process::ExitCode;
 use wgsl_gfx::alloc::Registers;
 use wgsl_gfx::front::Source;
 use wgsl_gfx::prove::{Input, prove};
-use wgsl_gfx::{check, compile, generate};
+use wgsl_gfx::{check, compile, draw, generate, trace};
 
 #[derive(Default)]
 struct Arguments {
     shader: Option<PathBuf>,
     output: Option<PathBuf>,
     registers: Registers,
-    runs: bool,
+    runs: Option<u64>,
     json: bool,
+    /// The lane whose variables are printed.
+    trace: Option<u32>,
+    /// Where a picture is written.
+    svg: Option<PathBuf>,
     generate: Option<usize>,
+    statements: Option<usize>,
 }
 
 const USAGE: &str =
-    "usage: wgsl-gfx SHADER.wgsl [-o OBJECT] [--run] [--json] [--generate SEED] [--scalars N] [--vectors N]";
+    "usage: wgsl-gfx SHADER.wgsl [-o OBJECT] [--run | --runs N] [--json] [--trace lane=N] [--svg FILE] [--scalars N] \
+     [--vectors N]
+       wgsl-gfx --generate SEED [--statements N]";
 
 fn arguments() -> Result<Arguments, String> {
     let mut all = std::env::args_os().skip(1);
@@ -32,8 +39,16 @@ fn arguments() -> Result<Arguments, String> {
         match next.to_str() {
             Some("-o") => found.output = Some(value()?.into()),
             Some("--generate") => found.generate = Some(number(value()?)?),
-            Some("--run") => found.runs = true,
+            Some("--statements") => found.statements = Some(number(value()?)?),
+            Some("--run") => found.runs = found.runs.or(Some(4)),
+            Some("--runs") => found.runs = Some(number(value()?)? as u64),
             Some("--json") => found.json = true,
+            Some("--svg") => found.svg = Some(value()?.into()),
+            Some("--trace") => {
+                let lane = value()?;
+                let lane = lane.to_str().and_then(|text| text.strip_prefix("lane="));
+                found.trace = Some(lane.and_then(|lane| lane.parse().ok()).ok_or_else(|| USAGE.to_string())?);
+            }
             Some("--scalars") => found.registers.scalar = number(value()?)?,
             Some("--vectors") => found.registers.vector = number(value()?)?,
             Some(text) if text.starts_with('-') => return Err(USAGE.into()),
@@ -46,7 +61,8 @@ fn arguments() -> Result<Arguments, String> {
 fn run() -> Result<bool, Box<dyn std::error::Error>> {
     let arguments = arguments()?;
     if let Some(seed) = arguments.generate {
-        print!("{}", generate::shader(seed as u64, 8 + seed as u32 % 12));
+        let statements = arguments.statements.unwrap_or(8 + seed % 12);
+        print!("{}", generate::shader(seed as u64, statements as u32));
         return Ok(true);
     }
     let path = arguments.shader.ok_or(USAGE)?;
@@ -57,8 +73,16 @@ fn run() -> Result<bool, Box<dyn std::error::Error>> {
     if let (true, Some(output)) = (report.is_clean(), &arguments.output) {
         eitri::emit::elf::write_file(output, &compiled.object)?;
     }
-    if arguments.runs || arguments.json {
-        let inputs: Vec<Input> = (1..=4).map(|seed| Input::random(&source, &compiled, seed)).collect();
+    if let Some(path) = &arguments.svg {
+        std::fs::write(path, draw::draw(&source, &compiled)?)?;
+    }
+    if let Some(lane) = arguments.trace {
+        print!("{}", trace::trace(&source, &compiled, lane)?);
+        return Ok(report.is_clean());
+    }
+    if arguments.runs.is_some() || arguments.json {
+        let runs = arguments.runs.unwrap_or(4);
+        let inputs: Vec<Input> = (1..=runs).map(|seed| Input::random(&source, &compiled, seed)).collect();
         let proof = prove(&source, &compiled, &inputs);
         if arguments.json {
             println!("{}", proof.json());

@@ -4,10 +4,11 @@
 //! value that was assigned last in that lane. At each statement, the bits are compared with the interpreter's.
 
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
-use eitri::eval::{CallStack, Context, DebugInfo, Evaluator, Snapshot, Storage, spans};
+use eitri::eval::{CallStack, Context, DebugInfo, Evaluator, Snapshot, Storage, WithDebugInfo, spans};
 use eitri::gimli;
-use eitri::op::{Dialect, Encoding};
+use eitri::op::Encoding;
 use eitri::read::{Dwarf, Object};
 use eitri::target::{SpaceId, Target};
 use naga::Handle;
@@ -30,8 +31,13 @@ pub enum Place {
     Constant(u32),
 }
 
-/// Claim about a component: pcs, and the place.
-type Claims = HashMap<Slot, Vec<(u64, u64, Place)>>;
+/// Claims of the object about each component: pcs, and the place.
+#[derive(Debug, Default)]
+struct Claims {
+    places: HashMap<Slot, Vec<(u64, u64, Place)>>,
+    /// The pcs of the scope of each component's variable.
+    scopes: HashMap<Slot, Vec<Range<u64>>>,
+}
 
 /// Results. Claims are counted by component of a variable, pc and place.
 #[derive(Debug, Default, Clone)]
@@ -114,30 +120,47 @@ impl Input {
 /// Runs a shader on inputs, and compares.
 pub fn prove(source: &Source, compiled: &Compiled<'_>, inputs: &[Input]) -> Proof {
     let mut proof = Proof::default();
-    match Prover::new(source, compiled) {
-        Ok(mut prover) => {
-            for input in inputs {
-                if let Err(error) = prover.run(input) {
-                    prover.wrong.push(error);
-                }
+    let run = |info: &DebugInfo<'_, '_>| {
+        let mut prover = Prover::new(source, compiled, info)?;
+        for input in inputs {
+            if let Err(error) = prover.run(input) {
+                prover.wrong.push(error);
             }
-            prover.finish(&mut proof);
         }
-        Err(error) => proof.wrong.push(error),
+        prover.finish(&mut proof);
+        Ok(())
+    };
+    if let Err(error) = with_debug_info(compiled, run) {
+        proof.wrong.push(error);
     }
     proof
 }
 
-/// The claims of the object's DWARF for each component.
-fn claims(source: &Source, compiled: &Compiled<'_>, gpu: &Target) -> Result<Claims, String> {
+/// Calls `run` with the debug information of the object.
+pub(crate) fn with_debug_info<T>(
+    compiled: &Compiled<'_>,
+    run: impl FnOnce(&DebugInfo<'_, '_>) -> Result<T, String>,
+) -> Result<T, String> {
     let text = |error: eitri::Error| error.to_string();
     let object = Object::read(&compiled.object).map_err(text)?;
-    let dwarf = Dwarf::read_as(&object, compiled.debug.consumer.dialect, eitri::op::DraftCodes::NONE)
-        .map_err(text)?;
-    let base = start(source, &object)?;
+    let dialect = compiled.debug.consumer.dialect;
+    let dwarf = Dwarf::read_as(&object, dialect, eitri::op::DraftCodes::NONE).map_err(text)?;
+    run(&DebugInfo::new(&dwarf))
+}
+
+/// The claims of the object's DWARF for each component.
+fn claims(
+    source: &Source,
+    compiled: &Compiled<'_>,
+    gpu: &Target,
+    info: &DebugInfo<'_, '_>,
+    base: u64,
+) -> Result<Claims, String> {
+    let text = |error: eitri::Error| error.to_string();
+    let dwarf = info.dwarf();
     let encoding = Encoding::new(8, compiled.debug.consumer.dialect);
     let context = Context::new(encoding, gpu);
-    let mut found = Claims::new();
+    let mut found = Claims::default();
     // Variables of one name and place in the source are in the order in which the compiler made them.
     let mut entries: HashMap<(String, u64, u64), Vec<eitri::read::Entry<'_, '_>>> = HashMap::new();
     for entry in dwarf.entries() {
@@ -157,6 +180,9 @@ fn claims(source: &Source, compiled: &Compiled<'_>, gpu: &Target) -> Result<Clai
             return Err(format!("{}: the object does not have the variable", named.name));
         };
         let Home::Slots(slots) = &named.home else { continue };
+        let scope = entry.parent().map_or(Ok(Vec::new()), |parent| parent.ranges()).map_err(text)?;
+        let scope: Vec<Range<u64>> = scope.iter().map(|pcs| pcs.start - base..pcs.end - base).collect();
+        found.scopes.extend(slots.iter().map(|&(_, slot)| (slot, scope.clone())));
         let Some(list) = entry.locations(gimli::DW_AT_location).map_err(text)? else { continue };
         let end = slots.last().map_or(0, |last| last.0 + 4);
         for one in &list {
@@ -165,6 +191,7 @@ fn claims(source: &Source, compiled: &Compiled<'_>, gpu: &Target) -> Result<Clai
             let mut of_lanes: Vec<Vec<(u32, Vec<eitri::eval::SingleLocation>)>> = Vec::new();
             for lane in [0, 13] {
                 let machine = Snapshot { lane: Some(lane), lanes: Some(32), ..Snapshot::default() };
+                let machine = WithDebugInfo::new(info, &machine, context);
                 let place = Evaluator::new().location(one.expr, &machine, &context);
                 let place = place.map_err(|fault| format!("{}: {fault}", named.name))?;
                 // A variable in several places has an entry for each, or one with several.
@@ -190,7 +217,7 @@ fn claims(source: &Source, compiled: &Compiled<'_>, gpu: &Target) -> Result<Clai
                 let (Some(first), Some(other)) = (of(0), of(1)) else { continue };
                 for (first, other) in first.iter().zip(other) {
                     if let Some(place) = place(first, other)? {
-                        found.entry(slot).or_default().push((from, to, place));
+                        found.places.entry(slot).or_default().push((from, to, place));
                     }
                 }
             }
@@ -226,25 +253,28 @@ fn place(
     }))
 }
 
-struct Prover<'a> {
+/// An object, its claims, and what runs have shown of them.
+pub(crate) struct Prover<'a> {
     source: &'a Source,
     compiled: &'a Compiled<'a>,
+    info: &'a DebugInfo<'a, 'a>,
+    /// The address of the kernel.
+    base: u64,
     gpu: Target,
     program: Program,
     /// Claims by pc in words, sorted by slot.
     claims: Vec<Vec<(Slot, Place)>>,
+    /// Components of the variables in scope, by pc in words, sorted.
+    scopes: Vec<Vec<Slot>>,
     /// Facts by pc in words: statements and assignments; definitions by the end of their instruction.
     marks: Vec<Vec<&'a Fact>>,
     defines: Vec<Vec<(u64, &'a Effect)>>,
     whole: Vec<bool>,
     names: HashMap<Slot, (interp::Name, usize)>,
-    /// Whether a claim was right each time.
-    held: HashMap<(u64, Slot, Place), bool>,
-    /// Places that had the value each time; `None` where a lane had none.
-    candidates: HashMap<(u64, Slot), Vec<Place>>,
-    valueless: HashSet<(u64, Slot)>,
-    /// Where a value was seen that is no constant.
-    varied: HashSet<(u64, Slot)>,
+    /// Whether each claim was right each time; `None` if no lane stood there.
+    held: Vec<Vec<Option<bool>>>,
+    /// What runs have shown of each component in scope.
+    shown: Vec<Vec<Shown>>,
     pcs: HashMap<(u64, u32, [u32; 24]), [Option<u64>; 32]>,
     seen: u64,
     compared: u64,
@@ -252,10 +282,21 @@ struct Prover<'a> {
     wrong: Vec<String>,
 }
 
+/// What lanes that stood at a pc have shown of a component.
+#[derive(Debug, Default, Clone)]
+struct Shown {
+    /// Whether a lane had no value, and whether one had a value that is no constant.
+    is_valueless: bool,
+    is_varied: bool,
+    /// Places that had the value each time.
+    places: Option<Vec<Place>>,
+}
+
 /// State of a wave in the proof.
 struct Watch {
     first: usize,
-    current: HashMap<Slot, [u64; 32]>,
+    /// The tags of each component's value.
+    current: Vec<[u64; 32]>,
     last: HashMap<usize, [u64; 32]>,
     events: [usize; 32],
     stands: [Option<u64>; 32],
@@ -270,33 +311,71 @@ impl Watch {
         let from = match given {
             Given::Defined(vreg) => self.last.get(&vreg.vreg()).copied().unwrap_or_default(),
             Given::Const(bits) => [Cell::constant(bits).tag; 32],
-            Given::Of(other) => self.current.get(&other).copied().unwrap_or_default(),
+            Given::Of(other) => self.current[other as usize],
             Given::Nothing => [0; 32],
         };
-        let into = self.current.entry(slot).or_default();
+        let into = &mut self.current[slot as usize];
         lanes.for_each(|lane| into[lane] = from[lane]);
     }
 }
 
 impl<'a> Prover<'a> {
-    fn new(source: &'a Source, compiled: &'a Compiled<'a>) -> Result<Self, String> {
+    pub(crate) fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// Claims at a pc in words, by component.
+    pub(crate) fn claimed(&self, word: usize) -> &[(Slot, Place)] {
+        &self.claims[word]
+    }
+
+    /// The name of a component of a variable.
+    pub(crate) fn title(&self, slot: Slot) -> String {
+        let named = self.compiled.lowered.named.iter().find_map(|named| match &named.home {
+            Home::Slots(slots) => slots.iter().position(|of| of.1 == slot).map(|at| (named, at, slots.len())),
+            _ => None,
+        });
+        match named {
+            Some((named, _, 1)) => named.name.clone(),
+            Some((named, at, _)) => format!("{}.{at}", named.name),
+            None => String::new(),
+        }
+    }
+
+    /// The pcs at which the compiler placed a source line, with the line.
+    pub(crate) fn statements(&self) -> Vec<(u64, u32)> {
+        let facts = self.compiled.machine.facts.iter();
+        let lines = facts.filter_map(|(pcs, fact)| match fact {
+            Fact::Source(at) => Some((pcs.start, self.source.line(at.offset).0)),
+            _ => None,
+        });
+        lines.collect()
+    }
+
+    pub(crate) fn new(
+        source: &'a Source,
+        compiled: &'a Compiled<'a>,
+        info: &'a DebugInfo<'a, 'a>,
+    ) -> Result<Self, String> {
         let gpu = crate::debug::target().map_err(|error| error.to_string())?;
         let words = compiled.machine.bytes.len() / 4;
         let object = Object::read(&compiled.object).map_err(|error| error.to_string())?;
         let text = &object.section(".text").ok_or("no code")?.data;
+        let base = start(source, &object)?;
         let mut this = Self {
+            info,
+            base,
             source,
             compiled,
             program: Program::new(text)?,
             claims: vec![Vec::new(); words],
+            scopes: vec![Vec::new(); words],
             marks: vec![Vec::new(); words + 1],
             defines: vec![Vec::new(); words + 1],
             whole: vec![false; words + 1],
             names: HashMap::new(),
-            held: HashMap::new(),
-            candidates: HashMap::new(),
-            valueless: HashSet::new(),
-            varied: HashSet::new(),
+            held: Vec::new(),
+            shown: Vec::new(),
             pcs: HashMap::new(),
             seen: 0,
             compared: 0,
@@ -304,7 +383,13 @@ impl<'a> Prover<'a> {
             wrong: Vec::new(),
             gpu,
         };
-        for (slot, all) in claims(source, compiled, &this.gpu)? {
+        let claims = claims(source, compiled, &this.gpu, info, base)?;
+        for (slot, pcs) in claims.scopes {
+            let words = pcs.into_iter().flat_map(|pcs| pcs.start / 4..(pcs.end / 4).min(words as u64));
+            words.for_each(|word| this.scopes[word as usize].push(slot));
+        }
+        this.scopes.iter_mut().for_each(|slots| slots.sort_unstable());
+        for (slot, all) in claims.places {
             for (from, to, place) in all {
                 for word in from / 4..(to / 4).min(words as u64) {
                     this.claims[word as usize].push((slot, place));
@@ -315,6 +400,8 @@ impl<'a> Prover<'a> {
             claims.sort_unstable();
             claims.dedup();
         }
+        this.held = this.claims.iter().map(|claims| vec![None; claims.len()]).collect();
+        this.shown = this.scopes.iter().map(|slots| vec![Shown::default(); slots.len()]).collect();
         for (pcs, fact) in &compiled.machine.facts {
             match fact {
                 Fact::Assign(..) | Fact::Statement(_) => this.marks[pcs.start as usize / 4].push(fact),
@@ -338,17 +425,7 @@ impl<'a> Prover<'a> {
     }
 
     fn run(&mut self, input: &Input) -> Result<(), String> {
-        let module = &self.source.module;
-        let lengths: Vec<u32> = self
-            .compiled
-            .lowered
-            .buffers
-            .iter()
-            .zip(&input.buffers)
-            .map(|(&handle, dwords)| runtime_length(module, handle, 4 * dwords.len() as u32))
-            .collect();
-        let mut shared =
-            Group::new(input.buffers.clone(), &lengths, input.groups, self.compiled.lowered.local as usize);
+        let mut shared = shared(self.source, self.compiled, input);
         let mut buffers: HashMap<_, _> =
             self.compiled.lowered.buffers.iter().copied().zip(input.buffers.iter().cloned()).collect();
         for x in 0..input.groups[0] {
@@ -381,14 +458,13 @@ impl<'a> Prover<'a> {
         group: [u32; 3],
         events: &[Vec<interp::Event>],
     ) -> Result<(), String> {
-        let [x, y, z] = self.source.module.entry_points[0].workgroup_size;
-        let items: Vec<[u32; 3]> = (0..x * y * z).map(|n| [n % x, n / x % y, n / (x * y)]).collect();
+        let items = items(self.source);
         let mut waves: Vec<(Wave, Watch)> = Vec::new();
         for (n, items) in items.chunks(32).enumerate() {
             let wave = Wave::new(items, group, shared);
             let watch = Watch {
                 first: 32 * n,
-                current: HashMap::new(),
+                current: vec![[0; 32]; self.compiled.lowered.code.slots.len()],
                 last: HashMap::new(),
                 events: [0; 32],
                 stands: [None; 32],
@@ -553,18 +629,19 @@ impl<'a> Prover<'a> {
             Place::Constant(bits) => Cell::constant(bits),
         };
         let word = at as usize / 4;
-        for &(slot, place) in self.claims.get(word).map_or(&[][..], |claims| claims) {
-            let tag = watch.current.get(&slot).map_or(0, |tags| tags[lane]);
+        if word >= self.claims.len() {
+            return;
+        }
+        for (&(slot, place), held) in self.claims[word].iter().zip(&mut self.held[word]) {
+            let tag = watch.current[slot as usize][lane];
             let found = cell(place);
             let right = tag != 0 && found.tag == tag;
             self.seen += 1;
-            let held = self.held.entry((at, slot, place)).or_insert(true);
-            if *held && !right {
+            if held.replace(held.unwrap_or(true) && right).unwrap_or(true) && !right {
                 let name = self.names.get(&slot);
                 self.wrong
                     .push(format!("pc {at:#x} (wave at {:#x}), lane {lane}: {place:?} of {name:?}", wave.pc));
             }
-            *held &= right;
             let Some(event) = event else { continue };
             let Some((name, part)) = self.names.get(&slot).filter(|_| !fresh.contains(&slot)) else {
                 continue;
@@ -578,21 +655,15 @@ impl<'a> Prover<'a> {
                 ));
             }
         }
-        for &slot in self.names.keys() {
-            let tag = watch.current.get(&slot).map_or(0, |tags| tags[lane]);
-            if tag == 0 {
-                self.valueless.insert((at, slot));
+        for (&slot, shown) in self.scopes[word].iter().zip(&mut self.shown[word]) {
+            let tag = watch.current[slot as usize][lane];
+            shown.is_valueless |= tag == 0;
+            if shown.is_valueless {
                 continue;
             }
-            let key = (at, slot);
-            if self.valueless.contains(&key) {
-                continue;
-            }
-            if !Cell::is_constant(tag) {
-                self.varied.insert(key);
-            }
+            shown.is_varied |= !Cell::is_constant(tag);
             let has = |place: &Place| cell(*place).tag == tag;
-            match self.candidates.get_mut(&key) {
+            match &mut shown.places {
                 Some(known) => known.retain(has),
                 None => {
                     let vectors = self.compiled.machine.vectors;
@@ -601,15 +672,14 @@ impl<'a> Prover<'a> {
                     let lanes = (64..vectors).flat_map(|n| (0..32).map(move |lane| Place::Lane(n, lane)));
                     let first = self.compiled.lowered.scratch.div_ceil(4);
                     let scratch = (first..self.compiled.machine.scratch / 4).map(Place::Scratch);
-                    let found = all.chain(lanes).chain(scratch).filter(has).collect();
-                    self.candidates.insert(key, found);
+                    shown.places = Some(all.chain(lanes).chain(scratch).filter(has).collect());
                 }
             }
         }
     }
 
     /// The pcs of all lanes, by the object's DWARF.
-    fn lane_pcs(&mut self, wave: &Wave) -> Result<[Option<u64>; 32], String> {
+    pub(crate) fn lane_pcs(&mut self, wave: &Wave) -> Result<[Option<u64>; 32], String> {
         let mut masks = [0; 24];
         for (n, mask) in masks.iter_mut().enumerate() {
             *mask = wave.scalars[64 + n].bits;
@@ -619,12 +689,7 @@ impl<'a> Prover<'a> {
         if let Some(known) = self.pcs.get(&key) {
             return Ok(*known);
         }
-        let text = |error: eitri::Error| error.to_string();
-        let object = Object::read(&self.compiled.object).map_err(text)?;
-        let dialect: Dialect = self.compiled.debug.consumer.dialect;
-        let dwarf = Dwarf::read_as(&object, dialect, eitri::op::DraftCodes::NONE).map_err(text)?;
-        let info = DebugInfo::new(&dwarf);
-        let base = start(self.source, &object)?;
+        let base = self.base;
         let mut machine = Snapshot { pc: Some(base + wave.pc), lanes: Some(32), ..Snapshot::default() };
         let mut put = |name: &str, bytes: Vec<u8>| {
             if let Ok(register) = self.gpu.register_named(name) {
@@ -636,7 +701,7 @@ impl<'a> Prover<'a> {
         for n in 64..104 {
             put(&format!("s{n}"), wave.scalars[n].bits.to_le_bytes().into());
         }
-        let stack = CallStack::new(&machine, &[], &self.gpu).with_debug_info(&info);
+        let stack = CallStack::new(&machine, &[], &self.gpu).with_debug_info(self.info);
         let frame = stack.innermost().map_err(|fault| fault.to_string())?;
         let mut found = [None; 32];
         for (lane, at) in found.iter_mut().enumerate() {
@@ -650,23 +715,28 @@ impl<'a> Prover<'a> {
     fn finish(self, proof: &mut Proof) {
         proof.wrong = self.wrong;
         (proof.seen, proof.compared, proof.steps) = (self.seen, self.compared, self.steps);
-        proof.claimed = self.held.len() as u64;
-        proof.right = self.held.values().filter(|&&held| held).count() as u64;
-        let constants =
-            self.held.iter().filter(|((.., place), held)| **held && matches!(place, Place::Constant(_)));
-        proof.recoverable = constants.count() as u64;
-        for ((pc, slot), places) in &self.candidates {
-            if self.valueless.contains(&(*pc, *slot)) {
-                continue;
-            }
-            proof.in_scope += 1;
-            // Places that have an equal constant by chance, in the runs that there were, are not counted.
-            let is_claimed = |place: &&Place| self.held.contains_key(&(*pc, *slot, **place));
-            let varied = self.varied.contains(&(*pc, *slot));
-            proof.recoverable += places.iter().filter(|place| varied || is_claimed(place)).count() as u64;
-            for place in places.iter().filter(|_| varied) {
-                if !self.held.contains_key(&(*pc, *slot, *place)) {
-                    proof.missed.push(format!("pc {pc:#x}: {place:?} of {:?}", self.names.get(slot)));
+        for (word, shown) in self.shown.iter().enumerate() {
+            let claims = self.claims[word].iter().zip(&self.held[word]);
+            // A claim outside of the variable's scope has to be right, and is not counted.
+            let seen = claims.filter_map(|(&claim, held)| Some((claim, (*held)?)));
+            let seen = seen.filter(|((slot, _), _)| self.scopes[word].binary_search(slot).is_ok());
+            let seen: HashMap<(Slot, Place), bool> = seen.collect();
+            proof.claimed += seen.len() as u64;
+            proof.right += seen.values().filter(|&&held| held).count() as u64;
+            let is_constant = |place: Place| matches!(place, Place::Constant(_));
+            proof.recoverable +=
+                seen.iter().filter(|((_, place), held)| **held && is_constant(*place)).count() as u64;
+            for (slot, shown) in self.scopes[word].iter().zip(shown) {
+                let Some(places) = shown.places.as_ref().filter(|_| !shown.is_valueless) else { continue };
+                proof.in_scope += 1;
+                for &place in places {
+                    let is_claimed = seen.contains_key(&(*slot, place));
+                    // Places that have an equal constant by chance, in the runs that there were, are not counted.
+                    proof.recoverable += u64::from(shown.is_varied || is_claimed);
+                    if shown.is_varied && !is_claimed {
+                        let (pc, name) = (4 * word, self.names.get(slot));
+                        proof.missed.push(format!("pc {pc:#x}: {place:?} of {name:?}"));
+                    }
                 }
             }
         }
@@ -674,8 +744,23 @@ impl<'a> Prover<'a> {
     }
 }
 
+/// The memory of a group.
+pub(crate) fn shared(source: &Source, compiled: &Compiled<'_>, input: &Input) -> Group {
+    let buffers = compiled.lowered.buffers.iter().zip(&input.buffers);
+    let length =
+        |(&handle, dwords): (&_, &Vec<u32>)| runtime_length(&source.module, handle, 4 * dwords.len() as u32);
+    let lengths: Vec<u32> = buffers.map(length).collect();
+    Group::new(input.buffers.clone(), &lengths, input.groups, compiled.lowered.local as usize)
+}
+
+/// The local ids of the items of a group.
+pub(crate) fn items(source: &Source) -> Vec<[u32; 3]> {
+    let [x, y, z] = source.module.entry_points[0].workgroup_size;
+    (0..x * y * z).map(|n| [n % x, n / x % y, n / (x * y)]).collect()
+}
+
 /// The address of the kernel: sections of an object that is not linked have made-up addresses.
-fn start(source: &Source, object: &Object<'_>) -> Result<u64, String> {
+pub(crate) fn start(source: &Source, object: &Object<'_>) -> Result<u64, String> {
     let name = &source.module.entry_points[0].name;
     object.symbol_address(name).ok_or_else(|| format!("{name}: no such symbol"))
 }

@@ -142,7 +142,11 @@ impl Wave {
         self.scc = match one.op {
             Op::SAdd => sa.checked_add(sb).is_none(),
             Op::SSub => sa.checked_sub(sb).is_none(),
-            Op::SMinI | Op::SMinU | Op::SMaxI | Op::SMaxU => bits == a,
+            // Whether the first operand is chosen, by the manual.
+            Op::SMinI => sa < sb,
+            Op::SMinU => a < b,
+            Op::SMaxI => sa >= sb,
+            Op::SMaxU => a >= b,
             Op::SSelect | Op::SMul | Op::SFindFirst => self.scc,
             _ => next.unwrap_or(bits) != 0,
         };

@@ -1,0 +1,192 @@
+//! What a debugger would show of one lane, line by line: from the object's DWARF and the machine's storage alone.
+
+use std::fmt::Write;
+
+use eitri::eval::{Context, DebugInfo, Evaluator, Snapshot, WithDebugInfo, read_bits};
+use eitri::gimli;
+use eitri::op::Encoding;
+use eitri::read::{Dwarf, Entry, Object};
+use eitri::target::{SpaceId, Target};
+
+use crate::Compiled;
+use crate::front::Source;
+use crate::prove::{Input, Prover, shared, start};
+use crate::sim::{State, Wave};
+
+/// Statements and calls of the lane that are printed at most.
+const MOST_LINES: usize = 400;
+
+/// Runs the first group, and returns the lines that a lane comes to, with its variables there.
+///
+/// # Errors
+/// A lane that the group does not have, and debug information that cannot be read.
+pub fn trace(source: &Source, compiled: &Compiled<'_>, lane: u32) -> Result<String, String> {
+    let text = |error: eitri::Error| error.to_string();
+    let object = Object::read(&compiled.object).map_err(text)?;
+    let dialect = compiled.debug.consumer.dialect;
+    let dwarf = Dwarf::read_as(&object, dialect, eitri::op::DraftCodes::NONE).map_err(text)?;
+    let base = start(source, &object)?;
+    let info = DebugInfo::new(&dwarf);
+    let mut prover = Prover::new(source, compiled, &info)?;
+    let gpu = crate::debug::target().map_err(text)?;
+    // The line at each pc at which a statement begins.
+    let mut lines: Vec<(u64, u64)> = Vec::new();
+    for unit in dwarf.units() {
+        let Some(program) = dwarf.lines(unit).map_err(text)? else { continue };
+        for row in program.rows() {
+            let row = row.map_err(text)?;
+            if row.is_stmt && !row.end_sequence && row.line > 0 {
+                lines.push((row.address - base, row.line));
+            }
+        }
+    }
+    lines.sort_unstable();
+    let input = Input::random(source, compiled, 1);
+    let (mut shared, items) = (shared(source, compiled, &input), crate::prove::items(source));
+    let mut waves: Vec<Wave> = items.chunks(32).map(|items| Wave::new(items, [0; 3], &mut shared)).collect();
+    let (of, within) = (lane as usize / 32, lane as usize % 32);
+    if lane as usize >= items.len() {
+        return Err(format!("a group has {} lanes: lane {lane}", items.len()));
+    }
+    let look = Look { dwarf: &dwarf, info: &info, gpu: &gpu, base, lane: within as u32 };
+    let (mut out, mut last, mut count) = (String::new(), None, 0);
+    while waves.iter().any(|wave| wave.state != State::Ended) && count < MOST_LINES {
+        for (n, wave) in waves.iter_mut().enumerate() {
+            if wave.state == State::Waits {
+                wave.state = State::Runs;
+            }
+            while wave.state == State::Runs && count < MOST_LINES {
+                let at = if n == of { prover.lane_pcs(wave)?[within] } else { None };
+                // A lane that waits stays where it is.
+                if let Some(at) = at.filter(|at| last != Some(*at)) {
+                    last = Some(at);
+                    if let Ok(row) = lines.binary_search_by_key(&at, |line| line.0) {
+                        let line = lines[row].1;
+                        let text = source.text.lines().nth(line as usize - 1).unwrap_or("").trim();
+                        _ = writeln!(out, "{line:>4} {at:#06x}  {text}");
+                        look.variables(wave, at, &mut out)?;
+                        count += 1;
+                    }
+                }
+                wave.step(prover.program(), &mut shared)?;
+            }
+        }
+    }
+    Ok(out)
+}
+
+/// A debugger that is stopped in one lane.
+struct Look<'a> {
+    dwarf: &'a Dwarf<'a>,
+    info: &'a DebugInfo<'a, 'a>,
+    gpu: &'a Target,
+    base: u64,
+    lane: u32,
+}
+
+impl Look<'_> {
+    fn machine(&self, wave: &Wave, at: u64) -> Snapshot {
+        let pc = Some(self.base + at);
+        let mut machine =
+            Snapshot { pc, lane: Some(self.lane.into()), lanes: Some(32), ..Snapshot::default() };
+        for n in 0..104u16 {
+            if let Ok(register) = self.gpu.sgpr(n) {
+                machine.registers.insert(register, wave.scalars[n as usize].bits.to_le_bytes().into());
+            }
+        }
+        for n in 0..wave.vectors.len() as u16 {
+            if let Ok(register) = self.gpu.vgpr(n) {
+                let row = wave.vectors[n as usize].iter().flat_map(|cell| cell.bits.to_le_bytes());
+                machine.registers.insert(register, row.collect());
+            }
+        }
+        let bytes: Vec<u8> =
+            wave.scratch.iter().flat_map(|row| row[self.lane as usize].bits.to_le_bytes()).collect();
+        machine.store(SpaceId::PRIVATE_LANE, Some(self.lane), 0, &bytes);
+        machine
+    }
+
+    /// The variables in scope at a pc, and their values.
+    fn variables(&self, wave: &Wave, at: u64, out: &mut String) -> Result<(), String> {
+        let machine = self.machine(wave, at);
+        let mut shown = Vec::new();
+        for entry in self.dwarf.entries() {
+            let is_variable = matches!(entry.tag(), gimli::DW_TAG_variable | gimli::DW_TAG_formal_parameter);
+            if !is_variable || !self.is_in_scope(entry, self.base + at)? {
+                continue;
+            }
+            let (Some(name), Some(ty)) = (entry.name(), entry.ty()) else { continue };
+            shown.push(match self.value(&machine, entry, ty, self.base + at)? {
+                Some(bytes) => format!("{name} = {}", show(ty, &bytes)),
+                None => format!("{name} = ?"),
+            });
+        }
+        if !shown.is_empty() {
+            _ = writeln!(out, "             {}", shown.join("  "));
+        }
+        Ok(())
+    }
+
+    fn is_in_scope(&self, entry: Entry<'_, '_>, pc: u64) -> Result<bool, String> {
+        let Some(parent) = entry.parent() else { return Ok(false) };
+        let ranges = parent.ranges().map_err(|error| error.to_string())?;
+        Ok(ranges.iter().any(|range| range.contains(&pc)))
+    }
+
+    fn value(
+        &self,
+        machine: &Snapshot,
+        entry: Entry<'_, '_>,
+        ty: Entry<'_, '_>,
+        pc: u64,
+    ) -> Result<Option<Vec<u8>>, String> {
+        let text = |error: eitri::Error| error.to_string();
+        let Some(list) = entry.locations(gimli::DW_AT_location).map_err(text)? else { return Ok(None) };
+        let bits = ty.size_bits().unwrap_or(0);
+        let encoding = Encoding::new(8, entry.unit().encoding.dialect);
+        let context = Context { unit: entry.unit().offset, ..Context::new(encoding, self.gpu) };
+        let whole = WithDebugInfo::new(self.info, machine, context);
+        for one in list.iter().filter(|one| one.is_default() || (one.start..one.end).contains(&pc)) {
+            let place = Evaluator::new().location(one.expr, &whole, &context);
+            let place = place.map_err(|fault| fault.to_string())?;
+            let read = read_bits(&place, bits, &whole);
+            // Memory that the lanes share is not of the wave.
+            let Ok(read) = read else { continue };
+            return Ok(read.defined.iter().any(|&byte| byte != 0).then_some(read.bytes));
+        }
+        Ok(None)
+    }
+}
+
+/// The text of a value.
+fn show(ty: Entry<'_, '_>, bytes: &[u8]) -> String {
+    let size = |ty: Entry<'_, '_>| ty.size_bits().unwrap_or(0) as usize / 8;
+    let part = |at: usize, ty: Entry<'_, '_>| match bytes.get(at..at + size(ty)) {
+        Some(bytes) => show(ty, bytes),
+        None => "?".into(),
+    };
+    match ty.tag() {
+        gimli::DW_TAG_structure_type => {
+            let members = ty.children().filter_map(|member| {
+                let at = member.number(gimli::DW_AT_data_member_location).unwrap_or(0) as usize;
+                Some(format!("{}: {}", member.name()?, part(at, member.ty()?)))
+            });
+            format!("{{{}}}", members.collect::<Vec<_>>().join(", "))
+        }
+        gimli::DW_TAG_array_type => {
+            let Some(of) = ty.ty() else { return "?".into() };
+            let step = ty.number(gimli::DW_AT_byte_stride).map_or(size(of), |step| step as usize).max(1);
+            let all: Vec<String> = (0..bytes.len() / step).map(|n| part(n * step, of)).collect();
+            format!("[{}]", all.join(", "))
+        }
+        _ => {
+            let word = bytes.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
+            match ty.number(gimli::DW_AT_encoding).map(|number| gimli::DwAte(number as u8)) {
+                Some(gimli::DW_ATE_float) => format!("{:?}", f32::from_bits(word)),
+                Some(gimli::DW_ATE_signed) => (word as i32).to_string(),
+                Some(gimli::DW_ATE_boolean) => (word != 0).to_string(),
+                _ => word.to_string(),
+            }
+        }
+    }
+}

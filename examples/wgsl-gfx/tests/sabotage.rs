@@ -1,0 +1,374 @@
+//! Mistakes in the compiler: in what the allocator's adapter, the lowering and the emission state. Running the object
+//! finds what its DWARF then claims wrongly, and judgement by the right statements finds the same without running.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::Path;
+
+use wgsl_gfx::alloc::Registers;
+use wgsl_gfx::emit::{Change, Effect, Fact, Machine, Place};
+use wgsl_gfx::front::Source;
+use wgsl_gfx::prove::{Input, Proof, prove};
+use wgsl_gfx::ssa::Given;
+use wgsl_gfx::{Compiled, compile, debug};
+
+/// Makes the mistake at one fact. Returns whether there is something to get wrong.
+type Mistake = fn(&mut Machine, usize) -> bool;
+
+fn next(place: Place) -> Place {
+    match place {
+        Place::Scalar(n) => Place::Scalar(if n < 60 { n + 1 } else { n - 1 }),
+        Place::Vector(n) => Place::Vector(if n < 60 { n + 1 } else { n - 1 }),
+        Place::Lane(n, lane) => Place::Lane(n, (lane + 1) % 32),
+        Place::Scratch(at) => Place::Scratch(at + 4),
+    }
+}
+
+/// Changes the first effect for which `change` has another one.
+fn effect(m: &mut Machine, at: usize, change: impl Fn(Effect) -> Option<Effect>) -> bool {
+    let (pcs, Fact::Step(effects, _)) = &mut m.facts[at] else { return false };
+    if pcs.is_empty() {
+        return false;
+    }
+    let changed = effects.iter_mut().find_map(|effect| Some((change(*effect)?, effect)));
+    changed.map(|(other, effect)| *effect = other).is_some()
+}
+
+fn forget(m: &mut Machine, at: usize, is_it: impl Fn(&Effect) -> bool) -> bool {
+    let (pcs, Fact::Step(effects, _)) = &mut m.facts[at] else { return false };
+    let before = effects.len();
+    effects.retain(|effect| !is_it(effect));
+    !pcs.is_empty() && effects.len() < before
+}
+
+fn is_spill(effect: &Effect, of: fn(&Place) -> bool) -> bool {
+    matches!(effect, Effect::Copy(from, to) if of(from) != of(to))
+}
+
+fn is_lane(place: &Place) -> bool {
+    matches!(place, Place::Lane(..))
+}
+
+fn is_scratch(place: &Place) -> bool {
+    matches!(place, Place::Scratch(_))
+}
+
+fn all_lanes(m: &mut Machine, at: usize, from: bool) -> bool {
+    let (pcs, Fact::Step(effects, all)) = &mut m.facts[at] else { return false };
+    let is_row = |effect: &Effect| {
+        let (Effect::Define(_, to) | Effect::Constant(_, to) | Effect::Copy(_, to) | Effect::Clobber(to)) =
+            effect;
+        matches!(to, Place::Vector(_) | Place::Scratch(_))
+    };
+    let applies = !pcs.is_empty() && *all == from && effects.iter().any(is_row);
+    if applies {
+        *all = !from;
+    }
+    applies
+}
+
+fn moved(m: &mut Machine, at: usize, by: i64) -> bool {
+    let end = m.bytes.len() as u64;
+    let (pcs, Fact::Assign(..)) = &mut m.facts[at] else { return false };
+    let to = pcs.start.wrapping_add_signed(by);
+    let fits = to < end;
+    if fits {
+        *pcs = to..to;
+    }
+    fits
+}
+
+fn given(m: &mut Machine, at: usize, change: impl Fn(Given) -> Option<Given>) -> bool {
+    let (_, Fact::Assign(_, given)) = &mut m.facts[at] else { return false };
+    change(*given).map(|other| *given = other).is_some()
+}
+
+/// Another definition before a fact.
+fn earlier(m: &Machine, at: usize, not: regalloc2::VReg) -> Option<regalloc2::VReg> {
+    m.facts[..at].iter().rev().find_map(|(_, fact)| match fact {
+        Fact::Step(effects, _) => effects.iter().find_map(|effect| match *effect {
+            Effect::Define(vreg, _) if vreg != not => Some(vreg),
+            _ => None,
+        }),
+        _ => None,
+    })
+}
+
+fn exec(m: &mut Machine, at: usize, from: Change, to: Option<Change>) -> bool {
+    let (_, fact) = &mut m.facts[at];
+    let Fact::Exec(change, _) = fact else { return false };
+    if *change != from {
+        return false;
+    }
+    match to {
+        Some(to) => *change = to,
+        None => *fact = Fact::Step(Vec::new(), false),
+    }
+    true
+}
+
+/// The effects of an instruction are stated at the next one, and the other way round.
+fn swapped(m: &mut Machine, at: usize) -> bool {
+    let is_step = |one: &(Range<u64>, Fact)| {
+        !one.0.is_empty() && matches!(&one.1, Fact::Step(all, _) if !all.is_empty())
+    };
+    let Some(other) = (at + 1..m.facts.len().min(at + 6)).find(|&other| is_step(&m.facts[other])) else {
+        return false;
+    };
+    if !is_step(&m.facts[at]) || m.facts[at].0.end != m.facts[other].0.start {
+        return false;
+    }
+    let (first, second) = (m.facts[at].1.clone(), m.facts[other].1.clone());
+    (m.facts[at].1, m.facts[other].1) = (second, first);
+    true
+}
+
+/// The allocator's adapter.
+const ADAPTER: &[(&str, Mistake)] = &[
+    ("a move is forgotten", |m, at| forget(m, at, |effect| matches!(effect, Effect::Copy(..)))),
+    ("a move has another target", |m, at| {
+        effect(m, at, |effect| match effect {
+            Effect::Copy(from, to) => Some(Effect::Copy(from, next(to))),
+            _ => None,
+        })
+    }),
+    ("a move has another source", |m, at| {
+        effect(m, at, |effect| match effect {
+            Effect::Copy(from, to) => Some(Effect::Copy(next(from), to)),
+            _ => None,
+        })
+    }),
+    ("a move has its sides swapped", |m, at| {
+        effect(m, at, |effect| match effect {
+            Effect::Copy(
+                from @ (Place::Vector(_) | Place::Scratch(_)),
+                to @ (Place::Vector(_) | Place::Scratch(_)),
+            )
+            | Effect::Copy(
+                from @ (Place::Scalar(_) | Place::Lane(..)),
+                to @ (Place::Scalar(_) | Place::Lane(..)),
+            ) => Some(Effect::Copy(to, from)),
+            _ => None,
+        })
+    }),
+    ("a spill to a lane is forgotten", |m, at| forget(m, at, |effect| is_spill(effect, is_lane))),
+    ("a spill to scratch memory is forgotten", |m, at| forget(m, at, |effect| is_spill(effect, is_scratch))),
+    ("a lane index is off by one", |m, at| {
+        effect(m, at, |effect| match effect {
+            Effect::Copy(from, to) if is_lane(&to) => Some(Effect::Copy(from, next(to))),
+            Effect::Copy(from, to) if is_lane(&from) => Some(Effect::Copy(next(from), to)),
+            _ => None,
+        })
+    }),
+    ("a slot is off by one", |m, at| {
+        effect(m, at, |effect| match effect {
+            Effect::Copy(from, to) if is_scratch(&to) => Some(Effect::Copy(from, next(to))),
+            Effect::Copy(from, to) if is_scratch(&from) => Some(Effect::Copy(next(from), to)),
+            _ => None,
+        })
+    }),
+    ("a result is in another register", |m, at| {
+        effect(m, at, |effect| match effect {
+            Effect::Define(vreg, to) => Some(Effect::Define(vreg, next(to))),
+            _ => None,
+        })
+    }),
+    ("a result is no result", |m, at| {
+        effect(m, at, |effect| match effect {
+            Effect::Define(vreg, to @ (Place::Scalar(_) | Place::Vector(_))) => Some(Effect::Define(
+                vreg,
+                if let Place::Scalar(_) = to { Place::Scalar(61) } else { Place::Vector(61) },
+            )),
+            _ => None,
+        })
+    }),
+];
+
+/// Lowering.
+const LOWERING: &[(&str, Mistake)] = &[
+    ("an assignment is one instruction early", |m, at| moved(m, at, -4)),
+    ("an assignment is one instruction late", |m, at| moved(m, at, 4)),
+    ("an assignment is forgotten", |m, at| {
+        let applies = matches!(m.facts[at].1, Fact::Assign(..));
+        if applies {
+            m.facts[at].1 = Fact::Step(Vec::new(), false);
+        }
+        applies
+    }),
+    ("an assigned value is another one", |m, at| {
+        let (_, Fact::Assign(_, Given::Defined(vreg))) = m.facts[at] else { return false };
+        let other = earlier(m, at, vreg);
+        given(m, at, |_| other.map(Given::Defined))
+    }),
+    ("an assigned constant is another one", |m, at| {
+        given(m, at, |given| if let Given::Const(bits) = given { Some(Given::Const(bits ^ 1)) } else { None })
+    }),
+    ("the value of another variable is assigned", |m, at| {
+        given(m, at, |given| match given {
+            Given::Of(slot) => Some(Given::Of(if slot > 0 { slot - 1 } else { slot + 1 })),
+            _ => None,
+        })
+    }),
+    ("a value is assigned to another variable", |m, at| {
+        let (_, Fact::Assign(slot, _)) = &mut m.facts[at] else { return false };
+        *slot = if *slot > 0 { *slot - 1 } else { *slot + 1 };
+        true
+    }),
+    ("the narrowing at an `if` is forgotten", |m, at| exec(m, at, Change::SaveAnd, Some(Change::Save))),
+    ("the other side of an `if` is forgotten", |m, at| exec(m, at, Change::Else, None)),
+    ("lanes that leave a loop are forgotten", |m, at| exec(m, at, Change::AndNot, None)),
+];
+
+/// Emission.
+const EMISSION: &[(&str, Mistake)] = &[
+    ("a masked write is stated for all lanes", |m, at| all_lanes(m, at, false)),
+    ("a write for all lanes is stated as masked", |m, at| all_lanes(m, at, true)),
+    ("effects of two instructions are swapped", swapped),
+    ("a constant is another one", |m, at| {
+        effect(m, at, |effect| match effect {
+            Effect::Constant(bits, to) => Some(Effect::Constant(bits ^ 1, to)),
+            _ => None,
+        })
+    }),
+    ("a constant is in another register", |m, at| {
+        effect(m, at, |effect| match effect {
+            Effect::Constant(bits, to) => Some(Effect::Constant(bits, next(to))),
+            _ => None,
+        })
+    }),
+    ("an overwritten register is left out", |m, at| {
+        forget(m, at, |effect| matches!(effect, Effect::Clobber(_)))
+    }),
+    ("a constant is no write", |m, at| forget(m, at, |effect| matches!(effect, Effect::Constant(..)))),
+    ("a computed result is stated as a move", |m, at| {
+        effect(m, at, |effect| match effect {
+            Effect::Define(_, to @ Place::Vector(_)) => Some(Effect::Copy(next(to), to)),
+            _ => None,
+        })
+    }),
+    ("a move is stated as an overwrite", |m, at| {
+        effect(m, at, |effect| match effect {
+            Effect::Copy(_, to) => Some(Effect::Clobber(to)),
+            _ => None,
+        })
+    }),
+    ("two results have their registers swapped", |m, at| {
+        let of = |m: &Machine, at: usize| match &m.facts.get(at)?.1 {
+            Fact::Step(effects, _) => match effects[..] {
+                [Effect::Define(vreg, to @ Place::Vector(_))] => Some((vreg, to)),
+                _ => None,
+            },
+            _ => None,
+        };
+        let Some(first) = of(m, at) else { return false };
+        let Some((other, second)) = (at + 1..m.facts.len().min(at + 8)).find_map(|n| Some((n, of(m, n)?)))
+        else {
+            return false;
+        };
+        let is_same = first.1 == second.1;
+        for (at, (vreg, to)) in [(at, (first.0, second.1)), (other, (second.0, first.1))] {
+            if let Fact::Step(effects, _) = &mut m.facts[at].1 {
+                effects[0] = Effect::Define(vreg, to);
+            }
+        }
+        !is_same
+    }),
+];
+
+#[derive(Debug, Default, Clone, Copy)]
+struct Found {
+    tried: u32,
+    /// By claims that are wrong; by places that are lost.
+    ran: u32,
+    judged: u32,
+    ran_lost: u32,
+    judged_lost: u32,
+}
+
+impl Found {
+    fn is_found(&self) -> bool {
+        self.ran + self.ran_lost > 0 && self.judged + self.judged_lost > 0
+    }
+}
+
+/// Positions of a mistake that are tried until one shows.
+const MOST: usize = 12;
+
+fn run(source: &Source, compiled: &Compiled<'_>) -> Proof {
+    let inputs: Vec<Input> = (1..=2).map(|seed| Input::random(source, compiled, seed)).collect();
+    prove(source, compiled, &inputs)
+}
+
+/// Positions that are tried of each mistake in each shader.
+fn positions() -> usize {
+    let given = std::env::var("WGSL_GFX_MISTAKES").ok();
+    given.map_or(1, |given| given.parse().expect("a number of positions"))
+}
+
+fn sabotage(name: &str, found: &mut BTreeMap<&'static str, Found>) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("shaders").join(name);
+    let text = std::fs::read_to_string(path).expect("a shader");
+    let source = Source::new(name, &text).expect("a shader");
+    let mut compiled = compile(&source, Registers { scalar: 8, vector: 8 }).expect("it is compiled");
+    let right = run(&source, &compiled);
+    assert!(right.wrong.is_empty(), "{name}: {:?}", right.wrong);
+    for &(kind, mistake) in ADAPTER.iter().chain(LOWERING).chain(EMISSION) {
+        let total = found.entry(kind).or_default();
+        let places =
+            (0..compiled.machine.facts.len()).filter(|&at| mistake(&mut compiled.machine.clone(), at));
+        let places: Vec<usize> = places.collect();
+        let step = (places.len() / MOST).max(1);
+        // Some positions show nothing, as nobody uses what is wrong there.
+        for (n, &at) in places.iter().skip(step / 2).step_by(step).take(MOST.max(positions())).enumerate() {
+            if n >= positions() && total.is_found() {
+                break;
+            }
+            let mut machine = compiled.machine.clone();
+            mistake(&mut machine, at);
+            total.tried += 1;
+            let wrong = debug::describe(&source, &compiled.lowered, &machine).expect("statements that fit");
+            let code =
+                debug::code(&source, &compiled.lowered, &compiled.machine).expect("the right statements");
+            let report = code.track().expect("the code fits").judge(&wrong.module);
+            let before = report.recoverable;
+            let text = wgsl_gfx::object::object(&source, &compiled.lowered, &compiled.machine);
+            let object = eitri::emit::elf::new_object(wrong.module.target(), &text, &wrong.written.sections);
+            let object = std::mem::replace(&mut compiled.object, object.expect("an object"));
+            let debug = std::mem::replace(&mut compiled.debug, wrong);
+            let proof = run(&source, &compiled);
+            (compiled.object, compiled.debug) = (object, debug);
+            let (ran, judged) = (!proof.wrong.is_empty(), !report.is_sound());
+            total.ran += u32::from(ran);
+            total.judged += u32::from(judged);
+            total.ran_lost += u32::from(!ran && proof.right < right.right);
+            total.judged_lost += u32::from(!judged && report.right < before);
+            // Judgement is of places; where lanes wait, running alone shows.
+            let of_place = proof.wrong.iter().find(|wrong| wrong.contains("(wave at"));
+            assert!(judged || of_place.is_none(), "{name}, {kind}, fact {at}: running finds {of_place:?}");
+        }
+    }
+}
+
+#[test]
+fn mistakes_of_the_compiler_are_found() {
+    let mut found = BTreeMap::new();
+    for name in ["pressure.wgsl", "branches.wgsl", "vote.wgsl", "loops.wgsl"] {
+        sabotage(name, &mut found);
+    }
+    let total = |of: fn(&Found) -> u32| found.values().map(of).sum::<u32>();
+    println!(
+        "{} mistakes of {} kinds: wrong claims of {} by running, of {} by judgement; places lost of {} and {}",
+        total(|one| one.tried),
+        found.len(),
+        total(|one| one.ran),
+        total(|one| one.judged),
+        total(|one| one.ran_lost),
+        total(|one| one.judged_lost)
+    );
+    for (kind, one) in &found {
+        println!("{kind}: {one:?}");
+    }
+    assert_eq!(found.len(), 30);
+    let missing: Vec<_> = found.iter().filter(|(_, one)| !one.is_found()).collect();
+    assert!(missing.is_empty(), "not found by running, or not by judgement: {missing:?}");
+}
