@@ -30,6 +30,7 @@ pub mod omission;
 pub mod op;
 mod ptx;
 pub mod read;
+pub mod report;
 #[cfg(feature = "json")]
 pub mod schema;
 #[cfg(feature = "spirv")]

@@ -62,6 +62,8 @@ pub struct Finding {
     pub section: &'static str,
     /// Offset of the mistake in the section, in bytes.
     pub offset: u64,
+    /// Offset of the entry of the variable, or else of the function, in bytes.
+    pub entry: Option<u64>,
     /// The expression.
     pub expression: Option<Expression>,
     /// Meaning of the information as written.

@@ -25,7 +25,7 @@ mod finding;
 mod functions;
 mod lists;
 mod places;
-mod shape;
+pub(crate) mod shape;
 mod walk;
 
 pub use codes::{Code, Page};

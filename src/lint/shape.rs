@@ -6,7 +6,7 @@ use crate::op::{Decoder, Encoding, Op, Reg};
 
 /// A number on the stack, by its origin.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Number {
+pub(crate) enum Number {
     /// A constant.
     Known(u64),
     /// The contents of a register plus a number of bytes.
@@ -29,7 +29,7 @@ pub(super) enum Number {
 
 /// Lane of a vector register that a place selects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Selected {
+pub(crate) enum Selected {
     /// None: the place is the start of the register.
     Nothing,
     /// A fixed offset in bits.
@@ -42,7 +42,7 @@ pub(super) enum Selected {
 
 /// A place.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Place {
+pub(crate) enum Place {
     /// Not available.
     Nothing,
     /// A register.
@@ -59,22 +59,22 @@ pub(super) enum Place {
 
 /// A part of an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Part {
-    pub(super) place: Place,
+pub(crate) struct Part {
+    pub(crate) place: Place,
     /// Size in bits; `None` for an object of one part.
-    pub(super) bits: Option<u64>,
+    pub(crate) bits: Option<u64>,
     /// Bytes of the operations that make the place.
-    pub(super) operations: Range<usize>,
+    pub(crate) operations: Range<usize>,
 }
 
 /// Shape of an expression.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Shape {
-    pub(super) parts: Vec<Part>,
+pub(crate) struct Shape {
+    pub(crate) parts: Vec<Part>,
     /// Whether it depends on the frame base.
-    pub(super) uses_frame_base: bool,
+    pub(crate) uses_frame_base: bool,
     /// Broken rule, with the offset of the operation in bytes.
-    pub(super) error: Option<(usize, String)>,
+    pub(crate) error: Option<(usize, String)>,
 }
 
 #[derive(Debug, Clone)]
@@ -92,7 +92,7 @@ struct Stack<'a> {
 }
 
 /// Returns the shape of an expression; `address` resolves addresses by index.
-pub(super) fn of(expr: &[u8], encoding: Encoding, address: &dyn Fn(u64) -> Option<u64>) -> Shape {
+pub(crate) fn of(expr: &[u8], encoding: Encoding, address: &dyn Fn(u64) -> Option<u64>) -> Shape {
     let mut shape = Shape::default();
     let mut stack = Stack { items: Vec::new(), address };
     let (mut start, mut last) = (0, 0);
@@ -363,7 +363,7 @@ impl Stack<'_> {
 
 impl Number {
     /// Returns the first number for which `is` holds, in this one and those that it is made of.
-    pub(super) fn find(&self, is: &dyn Fn(&Number) -> bool) -> Option<&Number> {
+    pub(crate) fn find(&self, is: &dyn Fn(&Number) -> bool) -> Option<&Number> {
         if is(self) {
             return Some(self);
         }

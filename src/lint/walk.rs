@@ -275,6 +275,7 @@ impl<'r> Walk<'_, 'r, '_> {
             pcs: None,
             section,
             offset,
+            entry: variable.or_else(|| around.map(|around| around.function.entry)).map(Entry::offset),
             expression: None,
             written: judged.written,
             meant: judged.meant,

@@ -17,12 +17,14 @@ mod coverage;
 mod lines;
 mod numbers;
 mod origins;
+mod variable_lines;
 mod walk;
 
 use std::collections::HashSet;
 
 pub use coverage::{Coverage, FunctionCoverage, Group, HISTOGRAM, VariableCoverage};
 pub use lines::LineCounts;
+pub use variable_lines::{BaseLines, VariableLines, variable_lines};
 
 use crate::error::Result;
 use crate::lint::{self, Level};
@@ -76,8 +78,7 @@ pub fn stats(bytes: &[u8], options: &Options) -> Result<Statistics> {
         let wrong = report.findings.iter().filter(|finding| finding.level == Level::Error);
         errors.extend(wrong.map(|finding| (finding.section, finding.offset)));
     }
-    let mut found = Statistics::default();
-    walk::walk(&dwarf, &errors, &mut found);
+    let mut found = coverage(&dwarf, &errors);
     found.lines = lines::count(&dwarf);
     for section in object.sections() {
         if section.is_code() {
@@ -92,4 +93,11 @@ pub fn stats(bytes: &[u8], options: &Options) -> Result<Statistics> {
         }
     }
     Ok(found)
+}
+
+/// Measures coverage alone. `errors` are the places of entries in which `lint` finds an error.
+pub(crate) fn coverage(dwarf: &Dwarf<'_>, errors: &HashSet<(&'static str, u64)>) -> Statistics {
+    let mut found = Statistics::default();
+    walk::walk(dwarf, errors, &mut found);
+    found
 }

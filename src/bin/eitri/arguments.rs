@@ -15,6 +15,7 @@ use eitri::schema::Schema;
 use eitri::track;
 
 use super::lint::LintArguments;
+use super::report::ReportArguments;
 use super::stats::StatsArguments;
 
 /// Write, check, print and explain the debug information of GPU code.
@@ -188,6 +189,16 @@ pub enum Command {
     Stats {
         #[command(flatten)]
         stats: StatsArguments,
+    },
+    /// Write a page that shows the debug information of an object file.
+    ///
+    /// The page is one HTML file without references to others: for each function a timeline of its variables, with the
+    /// expressions, their steps, and the findings of `lint`.
+    #[command(after_help = "Example: eitri report kernel.hsaco -o report.html\n\
+                            Example: eitri report kernel.hsaco --disassembly kernel.s --source src -o report.html")]
+    Report {
+        #[command(flatten)]
+        report: ReportArguments,
     },
     /// Run conformance vectors with the built-in evaluator.
     ///

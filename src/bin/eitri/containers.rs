@@ -42,6 +42,22 @@ pub fn each<T>(
     failures
 }
 
+/// Returns the name and contents of the only object of a file.
+pub fn one(command: &str, file: &Path, member: Option<&str>) -> Result<(String, Vec<u8>), Failure> {
+    let _progress = Progress::begin(command, file);
+    let mut all = objects(file, member)?;
+    match (all.pop(), all.as_slice()) {
+        (Some(Inside { name, bytes }), []) => Ok((name, bytes)),
+        (None, _) => Err(Failure(format!("{}: there is no object in it", file.display()))),
+        (Some(last), _) => {
+            let names: Vec<_> = all.iter().chain([&last]).map(|one| format!("  {}", one.name)).collect();
+            let count = names.len();
+            let what = format!("{}: one object is expected, and {count} are in it", file.display());
+            Err(Failure(what).and(&format!("{}\n--member chooses one of them", names.join("\n"))))
+        }
+    }
+}
+
 /// Returns the objects of a file whose names contain a text: the file itself if it is not a container. A host object is
 /// an object too.
 fn objects(file: &Path, member: Option<&str>) -> Result<Vec<Inside>, Failure> {

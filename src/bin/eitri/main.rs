@@ -11,6 +11,7 @@ mod lint;
 #[cfg(feature = "spirv")]
 mod modules;
 mod progress;
+mod report;
 mod stats;
 mod targets;
 
@@ -280,6 +281,10 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
                 eprintln!("eitri: {what}");
             }
             Ok(if failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(UNUSABLE) })
+        }
+        Command::Report { report } => {
+            output_bytes(&report.output, report.run()?.as_bytes())?;
+            Ok(ExitCode::SUCCESS)
         }
         Command::Conform { files, json, only } => {
             let read = |path: &PathBuf| File::from_json(input(path)?).map_err(of(path));
