@@ -96,22 +96,22 @@ fn names_of_the_object_are_text() {
     // The columns are those of the description: x, the hostile name, count.
     let keys: Vec<&str> =
         found["by keys"].as_array().expect("answers").iter().map(|one| one.as_str().expect("text")).collect();
-    assert!(keys[2].starts_with(HOSTILE) && keys[2].ends_with("regx s5"), "{keys:?}");
+    assert!(keys[1].starts_with(HOSTILE) && keys[1].ends_with("regx s5"), "{keys:?}");
 }
 
 #[test]
 fn locations_are_chosen_by_mouse_and_by_keys() {
     let Some(found) = asked(&made_page("kernel"), "#f=0", "tour") else { return };
     assert_eq!(found["by mouse"], "regx v3; push_lane; lit4; mul; offset");
-    assert_eq!(found["hash"], "#f=0&v=0&pc=0x0");
+    assert_eq!(found["hash"], "#f=0&v=0&pc=0x10000");
     let expected = [
-        "x, vector register v4, 0x10 to 0x20, regx v4; push_lane; lit4; mul; offset",
-        "kernel, scalar register s5, 0x10 to 0x20, regx s5",
-        "count, constant -8, 0x10 to 0x20, consts -8; stack_value",
+        "x, vector register v4, 0x10010 to 0x10020, regx v4; push_lane; lit4; mul; offset",
+        "kernel, scalar register s5, 0x10010 to 0x10020, regx s5",
+        "count, constant -8, 0x10010 to 0x10020, consts -8; stack_value",
         // The last variable stays.
-        "count, constant -8, 0x10 to 0x20, consts -8; stack_value",
-        "count, constant 7, 0x0 to 0x10, consts 7; stack_value",
-        "kernel, scalar register s4, 0x0 to 0x10, regx s4",
+        "count, constant -8, 0x10010 to 0x10020, consts -8; stack_value",
+        "count, constant 7, 0x10000 to 0x10010, consts 7; stack_value",
+        "kernel, scalar register s4, 0x10000 to 0x10010, regx s4",
     ];
     assert_eq!(found["by keys"], Value::from(expected.map(Value::from).to_vec()));
     assert_eq!(found["active"], "e2");
@@ -126,7 +126,7 @@ fn locations_are_chosen_by_mouse_and_by_keys() {
 
 #[test]
 fn the_lane_changes_the_place_of_each_lane() {
-    let Some(found) = asked(&made_page("kernel"), "#f=0&v=0&pc=0x4", "lanes") else { return };
+    let Some(found) = asked(&made_page("kernel"), "#f=0&v=0&pc=0x10004", "lanes") else { return };
     let places = &found["places"];
     assert_eq!(
         (&places[0][0], &places[1][0]),
@@ -135,7 +135,7 @@ fn the_lane_changes_the_place_of_each_lane() {
     );
     assert_eq!((&places[0][1], &places[1][1]), (&"vv3[0]".into(), &"vv3[5]".into()));
     assert!(places[1][2].as_str().expect("steps").contains("lane: 5"), "{found}");
-    assert_eq!(found["hash"], "#f=0&v=0&pc=0x4&lane=5");
+    assert_eq!(found["hash"], "#f=0&v=0&pc=0x10004&lane=5");
 }
 
 #[test]
@@ -143,14 +143,14 @@ fn names_are_searched_and_findings_filtered() {
     let Some(found) = asked(&page("llvm19/k04_diverge.gfx1100.O2.hsaco"), "", "search") else { return };
     assert_eq!(found["focus"], "search");
     assert!(found["results"].as_array().expect("results").len() > 1, "{found}");
-    assert_eq!(found["details"], "k04_diverge".replace("k04_", ""), "{found}");
-    assert!(found["filters"].as_array().expect("codes").len() > 3, "{found}");
+    assert_eq!(found["details"], "diverge", "{found}");
+    assert!(found["filters"].as_array().expect("codes").len() > 2, "{found}");
     assert!(found["filtered"].as_u64() < found["columns"].as_u64(), "{found}");
 }
 
 #[test]
 fn the_page_is_light_dark_and_printable() {
-    let Some(found) = asked(&page("llvm19/k14_spill.gfx1030.O2.hsaco"), "", "looks") else { return };
+    let Some(found) = asked(&page("llvm19/k14_spill.gfx1030.O2.hsaco"), "#f=2", "looks") else { return };
     assert_ne!(found["light"], found["dark"]);
     // Each kind has a colour and a pattern of its own.
     assert_eq!(found["kinds"], 11);
@@ -168,14 +168,14 @@ fn large(variables: u64, entries: u64) -> Vec<u8> {
     let function = m.function(unit, "kernel").expect("a function").code("f", size).id();
     let each = entries / variables;
     for number in 0..variables {
-        let mut variable = m.variable(function, format!("variable{number}"), ty).expect("a variable");
+        let mut variable = m.variable(function, &format!("variable{number}"), ty).expect("a variable");
         for index in 0..each {
             let start = 4 * (number * each + index) % (size - 400);
             let target = Target::named("amdgpu-gfx1030-wave32").expect("a target");
             let name = if index % 2 == 0 { "v" } else { "s" };
             let reg =
                 target.register_named(&format!("{name}{}", (number + index) % 100)).expect("a register");
-            let place = if index % 2 == 0 { Loc::per_lane(reg) } else { Loc::reg(reg) };
+            let place = if index % 2 == 0 { Loc::per_lane(reg) } else { Loc::register(reg) };
             variable.live(start + 40 * index..start + 40 * index + 40, place).expect("a range");
         }
     }

@@ -81,6 +81,8 @@ pub struct Report {
     pub findings: Vec<Finding>,
     /// Number of functions with code.
     pub functions: usize,
+    /// Functions of [`Options::only`](super::Options::only) that the file has.
+    pub named: Vec<String>,
     /// Number of location entries of variables: expressions, and entries of location lists.
     pub entries: usize,
 }

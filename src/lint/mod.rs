@@ -23,8 +23,10 @@ mod entries;
 mod file;
 mod finding;
 mod functions;
+mod kernels;
 mod lists;
 mod places;
+mod recoverable;
 pub(crate) mod shape;
 mod walk;
 

@@ -19,8 +19,8 @@ pub(crate) enum Number {
     Cfa(i64),
     /// Memory at an address, in the space given to `xderef`, or in the default one.
     Loaded { space: Option<Box<Number>>, from: Box<Number> },
-    /// The current lane.
-    Lane,
+    /// The current lane, times a factor.
+    Lane(u64),
     /// The result of arithmetic.
     Computed(Vec<Number>),
     /// A number from a caller, another entry, or a thread.
@@ -36,6 +36,8 @@ pub(crate) enum Selected {
     Bits(u64),
     /// The offset in bits of a piece, of a number of bits.
     Piece(u64, u64),
+    /// The current lane's element, at a number of bits for each lane.
+    Lane(u64),
     /// A computed offset, or an operation over lanes.
     Computed,
 }
@@ -215,6 +217,16 @@ impl Stack<'_> {
             self.push(Number::Known(value));
             return Ok(());
         }
+        if let (Op::Mul { .. }, Number::Lane(by), Number::Known(factor))
+        | (Op::Mul { .. }, Number::Known(factor), Number::Lane(by)) = (op, &first, &second)
+        {
+            self.push(Number::Lane(by.wrapping_mul(*factor)));
+            return Ok(());
+        }
+        if let (Op::Shl { .. }, Number::Lane(by), Number::Known(bits @ 0..64)) = (op, &first, &second) {
+            self.push(Number::Lane(by << bits));
+            return Ok(());
+        }
         let by = match (op, &first, &second) {
             (Op::Plus { .. }, _, Number::Known(by)) => Some((first.clone(), *by as i64)),
             (Op::Minus { .. }, _, Number::Known(by)) => Some((first.clone(), (*by as i64).wrapping_neg())),
@@ -240,8 +252,8 @@ impl Stack<'_> {
         Ok(())
     }
 
-    /// Moves a place by a number of bits.
-    fn offset(&mut self, bits: Option<u64>) {
+    /// Moves a place by a number of bits, or by the number of bits that is times the lane.
+    fn offset(&mut self, bits: Option<u64>, of_lane: Option<u64>) {
         let Some(Item::Place(place)) = self.items.pop() else {
             self.place(Place::Other);
             return;
@@ -252,6 +264,9 @@ impl Stack<'_> {
             }
             (Place::Register(reg, Selected::Bits(old)), Some(bits)) => {
                 Place::Register(reg, Selected::Bits(old.saturating_add(bits)))
+            }
+            (Place::Register(reg, Selected::Nothing), None) => {
+                Place::Register(reg, of_lane.map_or(Selected::Computed, Selected::Lane))
             }
             (Place::Register(reg, _), None) => Place::Register(reg, Selected::Computed),
             (Place::Memory { space, address }, _) => {
@@ -276,7 +291,7 @@ impl Stack<'_> {
             Op::RegvalType { reg, .. } => self.push(Number::Register(reg, 0)),
             Op::FbReg { by } => self.push(Number::Frame(by)),
             Op::CallFrameCfa { .. } => self.push(Number::Cfa(0)),
-            Op::PushLane { .. } => self.push(Number::Lane),
+            Op::PushLane { .. } => self.push(Number::Lane(1)),
             Op::Deref { .. } | Op::DerefSize { .. } | Op::DerefType { .. } => self.load(false)?,
             Op::Xderef { .. } | Op::XderefSize { .. } | Op::XderefType { .. } => self.load(true)?,
             Op::FormAspaceAddress { .. } => {
@@ -337,14 +352,14 @@ impl Stack<'_> {
             }
             Op::ImplicitValue { bytes } => self.place(Place::Implicit(bytes.to_vec())),
             Op::Undefined { .. } => self.place(Place::Nothing),
-            Op::OffsetUconst { bytes } => self.offset(Some(bytes.saturating_mul(8))),
+            Op::OffsetUconst { bytes } => self.offset(Some(bytes.saturating_mul(8)), None),
             Op::Offset { .. } | Op::BitOffset { .. } => {
                 let factor = if matches!(op, Op::Offset { .. }) { 8 } else { 1 };
-                let bits = match self.number()? {
-                    Number::Known(by) => Some(by.saturating_mul(factor)),
-                    _ => None,
-                };
-                self.offset(bits);
+                match self.number()? {
+                    Number::Known(by) => self.offset(Some(by.saturating_mul(factor)), None),
+                    Number::Lane(by) => self.offset(None, Some(by.saturating_mul(factor))),
+                    _ => self.offset(None, None),
+                }
             }
             // Values of callers, and operations over lanes and parts: the result is not followed.
             _ => {

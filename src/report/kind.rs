@@ -129,7 +129,11 @@ impl Names<'_> {
         let lane_bits = u64::from(register.lane_bits()).max(1);
         let is_implied = self.target.is_some_and(Target::has_lane_expressions);
         let (label, meaning) = match selected {
-            Selected::Computed => (name.clone(), format!("the element of {name} of the current lane")),
+            Selected::Lane(bits) if bits == lane_bits => {
+                (name.clone(), format!("the element of {name} of the current lane"))
+            }
+            Selected::Lane(bits) => (name.clone(), format!("{name} from bit {bits} times the lane on")),
+            Selected::Computed => (name.clone(), format!("a computed part of {name}")),
             Selected::Nothing if is_implied => {
                 (name.clone(), format!("the element of {name} of the current lane"))
             }
@@ -191,7 +195,8 @@ impl Names<'_> {
                 let space = known.map_or_else(String::new, |space| format!(" in the space {}", space.name));
                 format!("what is stored at {}{space}", self.number(from))
             }
-            Number::Lane => "the lane".into(),
+            Number::Lane(1) => "the lane".into(),
+            Number::Lane(by) => format!("{by} times the lane"),
             Number::Computed(of) if of.len() < 4 => {
                 let of: Vec<String> = of.iter().map(|one| self.number(one)).collect();
                 match of.is_empty() {
@@ -222,7 +227,7 @@ impl Names<'_> {
             Number::Frame(by) => format!("fb{by:+}"),
             Number::Cfa(by) => format!("cfa{by:+}"),
             Number::Loaded { from, .. } => format!("*{}", self.short(from)),
-            Number::Lane => "lane".into(),
+            Number::Lane(_) => "lane".into(),
             Number::Computed(_) | Number::Other => "…".into(),
         }
     }

@@ -13,17 +13,21 @@
 //! # }
 //! ```
 
+mod compare;
 mod coverage;
 mod lines;
 mod numbers;
 mod origins;
+mod sizes;
 mod variable_lines;
 mod walk;
 
 use std::collections::HashSet;
 
+pub use compare::{Change, compare};
 pub use coverage::{Coverage, FunctionCoverage, Group, HISTOGRAM, VariableCoverage};
 pub use lines::LineCounts;
+pub use sizes::{Contents, Repeated};
 pub use variable_lines::{BaseLines, VariableLines, variable_lines};
 
 use crate::error::Result;
@@ -60,6 +64,8 @@ pub struct Statistics {
     pub sections: Vec<(String, u64)>,
     /// Bytes of loaded code.
     pub code: u64,
+    /// Contents of the sections: what is there twice, and what is used.
+    pub contents: Contents,
     pub(crate) counts: numbers::Counts,
     /// Inlined instances with an abstract instance that version 9 does not find.
     pub unresolved: u64,
@@ -80,6 +86,7 @@ pub fn stats(bytes: &[u8], options: &Options) -> Result<Statistics> {
     }
     let mut found = coverage(&dwarf, &errors);
     found.lines = lines::count(&dwarf);
+    found.contents = sizes::contents(&dwarf);
     for section in object.sections() {
         if section.is_code() {
             found.code += section.size;

@@ -8,9 +8,11 @@ use super::progress::Progress;
 use super::{Failure, input, of};
 
 /// An object of a file.
-struct Inside {
-    name: String,
-    bytes: Vec<u8>,
+pub struct Inside {
+    /// Name of the file, or `outer(member)`.
+    pub name: String,
+    /// Contents.
+    pub bytes: Vec<u8>,
 }
 
 /// Maximum depth of containers in containers.
@@ -61,7 +63,11 @@ pub fn one(command: &str, file: &Path, member: Option<&str>) -> Result<(String, 
 /// Returns the objects of a file whose names contain a text: the file itself if it is not a container. A host object is
 /// an object too.
 fn objects(file: &Path, member: Option<&str>) -> Result<Vec<Inside>, Failure> {
-    let bytes = input(file)?;
+    inside(file, input(file)?, member)
+}
+
+/// Returns the objects of a file with these contents.
+pub fn inside(file: &Path, bytes: Vec<u8>, member: Option<&str>) -> Result<Vec<Inside>, Failure> {
     let name = if file.as_os_str() == "-" { "standard input".into() } else { file.display().to_string() };
     let mut all = Vec::new();
     expand(file, name, bytes, DEEPEST, &mut all)?;
