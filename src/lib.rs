@@ -46,6 +46,7 @@ pub mod op;
 mod ptx;
 #[cfg(feature = "read")]
 pub mod read;
+pub mod report;
 #[cfg(feature = "json")]
 pub mod schema;
 #[cfg(feature = "spirv")]

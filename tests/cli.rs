@@ -25,6 +25,8 @@ mod near;
 mod places;
 #[path = "cli/ptx.rs"]
 mod ptx;
+#[path = "cli/stats.rs"]
+mod stats;
 #[path = "cli/targets.rs"]
 mod targets;
 #[path = "common/tools.rs"]

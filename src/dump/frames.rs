@@ -83,8 +83,17 @@ impl<'d> Dump<'_, 'd, '_> {
             }
         }
         let mut rows = frames.rows(fde);
+        // Nearly all registers of a cubin have rules, which seldom change.
+        let is_short = self.object.is_cubin() && !self.verbose;
+        let mut before: Vec<(Reg, Rule<'_>)> = Vec::new();
         loop {
             match rows.next_row() {
+                Ok(Some(row)) if is_short => {
+                    let is_new = |rule: &&(Reg, Rule<'_>)| !before.contains(rule);
+                    let changed = row.rules.iter().filter(is_new).copied().collect();
+                    self.frame_row(cie.encoding, &FrameRow { rules: changed, ..*row })?;
+                    before.clone_from(&row.rules);
+                }
                 Ok(Some(row)) => self.frame_row(cie.encoding, row)?,
                 Ok(None) => return Ok(()),
                 Err(error) => return writeln!(self.out, "  <{error}>"),

@@ -192,6 +192,24 @@ impl<'t> Steps<'t> {
         Self { expressions, initial, steps, more: 0, asked, result, words }
     }
 
+    /// The operation, the stack after it (top first) and the queries of each step, as text.
+    pub fn texts(&self) -> impl Iterator<Item = (&str, Vec<String>, Vec<String>)> {
+        let words = self.words;
+        self.steps.iter().map(move |step| {
+            let stack = step.stack.iter().rev().take(MOST_ELEMENTS).map(|one| words.element(one)).collect();
+            let asked = step.asked.iter().map(|one| words.asked(one)).collect();
+            (&*step.operation, stack, asked)
+        })
+    }
+
+    /// The result as text, or the fault.
+    pub fn result_text(&self) -> String {
+        match &self.result {
+            Ok(element) => self.words.element(element),
+            Err(fault) => self.words.fault(fault),
+        }
+    }
+
     /// Size in bits of the object at the topmost location after a step, if known. A composite: its remaining size. Any
     /// other location: the size that the next operation on this stack position uses, to make a part or to read; if the
     /// location stays to the end, the size of the whole object, if that is given.

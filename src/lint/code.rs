@@ -51,6 +51,34 @@ impl Code {
         self.all.get(index as usize)
     }
 
+    /// Returns the first instruction at or after a pc that writes one of `count` registers.
+    pub(super) fn next_setter(&self, kind: RegisterKind, first: u16, count: u16, from: u64) -> Option<u64> {
+        let numbers = first..first.saturating_add(count);
+        let next = numbers.filter_map(|number| {
+            let writers = self.writers.get(&(kind, number))?;
+            let at = writers.partition_point(|&index| self.all[index as usize].0 < from);
+            Some(self.all[*writers.get(at)? as usize].0)
+        });
+        next.min()
+    }
+
+    /// Returns the scalar loads from an address in two scalar registers, each with the offset in bytes, and the pc behind
+    /// it.
+    pub(super) fn loads(&self, base: u16) -> impl Iterator<Item = (&(u64, Instruction), u64, u64)> {
+        self.all.iter().filter_map(move |at| {
+            let (pc, one) = at;
+            let is_load = one.name.is_some_and(|name| name.starts_with("s_load_"));
+            let is_of = one.source == Some(Source::Register(RegisterKind::Scalar, base));
+            let Some(Source::Constant(offset)) = one.second.filter(|_| is_load && is_of) else { return None };
+            Some((at, u64::try_from(offset).ok()?, pc + u64::from(one.bytes)))
+        })
+    }
+
+    /// Returns the end of the decoded instructions.
+    pub(super) fn end(&self) -> u64 {
+        self.all.last().map_or(0, |(pc, one)| pc + u64::from(one.bytes))
+    }
+
     /// Whether a vector register is used as an address in scratch within a range.
     pub(super) fn is_scratch_address(&self, number: u16, pcs: &Range<u64>) -> bool {
         self.addresses.get(&number).is_some_and(|all| all.iter().any(|pc| pcs.contains(pc)))

@@ -80,6 +80,13 @@ codes! {
         "`stack_value` after the constant, from DWARF 4 on; before, `DW_AT_const_value` if the variable has one value everywhere, or else no entry.";
         "DWARF 5 section 2.6.1.1.2 (memory locations) and section 2.6.1.1.4."
     }
+    ConstantForComputed "constant-for-computed" Warning {
+        "a constant, where the code has computed another value";
+        "The entry has a constant, and the next entry of the variable is a register that no instruction between them sets. The register had the value already: the constant is that of an earlier time, or of another path.";
+        "LLVM at -O2: `consts 0; stack_value` up to 0x40, and then `regx v3`, which an instruction at 0x20 sets to a sum.";
+        "The register, from the instruction that sets it on.";
+        "DWARF 5 section 2.6.2."
+    }
     SlotWaveScaled "slot-wave-scaled" Error {
         "a stack slot counted in bytes of the wave is used as an address of a lane";
         "With swizzled scratch (gfx9, gfx10), s32 and s33 count bytes of all lanes of the wave. An address of a lane is that number divided by the number of lanes. In every function but a kernel, the register is not 0.";
@@ -163,6 +170,13 @@ codes! {
         "clang 19: `s_and_saveexec_b32` in a function without the attribute.";
         "`DW_AT_LLVM_lane_pc` of the function.";
         "AMDGPU back end user guide, DW_AT_LLVM_lane_pc."
+    }
+    RecoverableUnlocated "recoverable-unlocated" Note {
+        "a parameter without a location, whose value the kernel still has";
+        "A debugger shows the parameter as optimised out. Its value is in the kernarg segment, whose address is in scalar registers, and after the load in scalar registers too.";
+        "clang 19 at -O2: no location for `n` of a kernel that loads it with `s_load_dword s4, s[6:7], 0x10`.";
+        "The register from the load on, until an instruction sets it; before, memory at the kernarg pointer.";
+        "AMDGPU back end user guide, Kernel Argument and Initial Kernel Execution State; DWARF 5 section 2.6."
     }
     UnknownRegister "unknown-register" Error {
         "a register that the target does not have";

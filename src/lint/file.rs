@@ -6,6 +6,7 @@ use std::ops::Range;
 use gimli::constants as dw;
 
 use super::code::Code;
+use super::kernels::{self, Kernel};
 use crate::error::Result;
 use crate::op::Reg;
 use crate::read::nvidia::RegisterMap;
@@ -38,8 +39,8 @@ pub(super) struct File<'r, 'o> {
     code: Vec<Range<u64>>,
     /// Function symbols by address: address, size.
     symbols: Vec<(u64, u64)>,
-    /// Kernel descriptors: address of the kernel's code symbol, bytes of scratch.
-    kernels: Vec<(u64, u32)>,
+    /// Kernels by address.
+    kernels: Vec<Kernel>,
     /// Ranges of all functions, sorted by start.
     extents: Vec<Range<u64>>,
     /// Whether any code is in the file.
@@ -109,6 +110,7 @@ impl<'r, 'o> File<'r, 'o> {
         let set = object.gfx().and_then(|gfx| InstructionSet::of(gfx, wave));
         let has_code = !code.is_empty();
         let extents = Vec::new();
+        let kernels = if kind == Kind::Amd { kernels::read(object) } else { Vec::new() };
         let mut file = Self {
             object,
             dwarf,
@@ -119,11 +121,10 @@ impl<'r, 'o> File<'r, 'o> {
             set,
             code,
             symbols,
-            kernels: Vec::new(),
+            kernels,
             extents,
             has_code,
         };
-        file.kernels = file.descriptors();
         for entry in dwarf.entries().filter(|entry| entry.tag() == dw::DW_TAG_subprogram) {
             file.extents.extend(entry.ranges()?.into_iter().filter(|range| range.start < range.end));
         }
@@ -131,24 +132,15 @@ impl<'r, 'o> File<'r, 'o> {
         Ok(file)
     }
 
-    /// Reads the kernel descriptors: symbols that end in `.kd`, with 64 bytes each.
-    fn descriptors(&self) -> Vec<(u64, u32)> {
-        let kernels = self.object.symbols().iter().filter_map(|symbol| {
-            let kernel = self.object.symbol_address(symbol.name.strip_suffix(".kd")?)?;
-            let section = self.object.sections().get(symbol.section?)?;
-            let at = usize::try_from(symbol.address.checked_sub(section.address)?).ok()?;
-            let bytes = section.data.get(at..at.checked_add(64)?)?;
-            Some((kernel, u32::from_le_bytes(bytes[4..8].try_into().ok()?)))
-        });
-        let mut kernels: Vec<_> = kernels.collect();
-        kernels.sort_unstable();
-        kernels
+    /// Returns the kernel whose code is at an address.
+    pub(super) fn kernel(&self, address: u64) -> Option<&Kernel> {
+        let index = self.kernels.binary_search_by_key(&address, |kernel| kernel.address).ok()?;
+        self.kernels.get(index)
     }
 
     /// Returns the bytes of scratch of a kernel, by the address of its code; `None` if it is not a kernel.
     pub(super) fn scratch_bytes(&self, address: u64) -> Option<u32> {
-        let index = self.kernels.binary_search_by_key(&address, |kernel| kernel.0).ok()?;
-        Some(self.kernels[index].1)
+        Some(self.kernel(address)?.scratch_bytes)
     }
 
     pub(super) fn is_code(&self, address: u64) -> bool {

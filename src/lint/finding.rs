@@ -62,6 +62,8 @@ pub struct Finding {
     pub section: &'static str,
     /// Offset of the mistake in the section, in bytes.
     pub offset: u64,
+    /// Offset of the entry of the variable, or else of the function, in bytes.
+    pub entry: Option<u64>,
     /// The expression.
     pub expression: Option<Expression>,
     /// Meaning of the information as written.
@@ -79,6 +81,8 @@ pub struct Report {
     pub findings: Vec<Finding>,
     /// Number of functions with code.
     pub functions: usize,
+    /// Functions of [`Options::only`](super::Options::only) that the file has.
+    pub named: Vec<String>,
     /// Number of location entries of variables: expressions, and entries of location lists.
     pub entries: usize,
 }

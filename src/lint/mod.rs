@@ -23,9 +23,11 @@ mod entries;
 mod file;
 mod finding;
 mod functions;
+mod kernels;
 mod lists;
 mod places;
-mod shape;
+mod recoverable;
+pub(crate) mod shape;
 mod walk;
 
 pub use codes::{Code, Page};

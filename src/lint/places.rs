@@ -121,10 +121,18 @@ impl Located<'_, '_, '_> {
                 self.loaded(part, space, from)
             }
             (Place::Memory { space: None, address }, None) => self.memory(part, address),
+            (Place::Memory { space: Some(Number::Known(space)), address }, None)
+                if *space == u64::from(SpaceId::PRIVATE_LANE.0) =>
+            {
+                let slot = self.slot(address).filter(|slot| self.is_frame_register(slot.register))?;
+                let name = self.file.name(slot.register);
+                let written = format!("scratch of the lane at {name}{:+}", slot.offset);
+                self.scaled(part, &slot, &written)
+            }
             (Place::Value(number), None) => {
                 let is_vector =
                     |number: &Number| matches!(number, Number::Register(reg, _) if self.is_vector(*reg));
-                let has_lane = number.find(&|number| *number == Number::Lane).is_some();
+                let has_lane = number.find(&|number| matches!(number, Number::Lane(_))).is_some();
                 match number.find(&is_vector) {
                     Some(Number::Register(reg, _)) if !has_lane => self.lane(part, *reg),
                     _ => None,
@@ -393,6 +401,22 @@ impl Located<'_, '_, '_> {
                 finding.evidence = vec![format!("the wave has {}", Count(register.lanes, "lane"))];
                 Some(finding)
             }
+            // The last lane's element is beyond the register.
+            Selected::Lane(bits)
+                if register.lanes > 1
+                    && bits.saturating_mul(u64::from(register.lanes) - 1) >= u64::from(register.bits) =>
+            {
+                let last = register.lanes - 1;
+                let written = format!(
+                    "bit {} of {} in lane {last}, which has {}",
+                    bits.saturating_mul(last.into()),
+                    register.name(),
+                    Count(register.bits, "bit")
+                );
+                let mut finding = self.judged(Code::LaneBeyondWave, &part.operations, written);
+                finding.evidence = vec![format!("each lane has {}", Count(register.lane_bits(), "bit"))];
+                Some(finding)
+            }
             Selected::Piece(offset, bits) if offset.saturating_add(bits) > u64::from(register.bits) => {
                 let written =
                     format!("bit {offset} of {}, which has {}", register.name(), Count(register.bits, "bit"));
@@ -448,8 +472,10 @@ impl Located<'_, '_, '_> {
         let Some(ty) = self.variable.ty().and_then(Entry::unqualified) else { return all };
         let bits = ty.size_bits();
         let parts = &self.shape.parts;
-        let is_stored =
-            |part: &Part| matches!(part.place, Place::Register(..) | Place::Memory { .. } | Place::Value(_));
+        let is_stored = |part: &Part| {
+            let place = &part.place;
+            matches!(place, Place::Register(..) | Place::Memory { .. } | Place::Value(_) | Place::Implicit(_))
+        };
         let end = parts.last().map_or(0, |part| part.operations.end);
         if ty.tag() == dw::DW_TAG_base_type && bits == Some(0) {
             let is_register = |part: &Part| match &part.place {
@@ -495,12 +521,22 @@ impl Located<'_, '_, '_> {
                             number.find(&|number| matches!(number, Number::Computed(_) | Number::Other));
                         is_typed.is_none().then(|| u64::from(self.encoding.address_bytes) * 8)
                     }
+                    Some(Place::Implicit(bytes)) => Some(bytes.len() as u64 * 8),
                     Some(Place::Register(reg, Selected::Nothing)) => target
                         .and_then(|target| target.register(*reg))
                         .map(|register| u64::from(register.bits)),
                     _ => None,
                 };
-                let is_scalar = self.file.kind == Kind::Cpu || !matches!(place, Some(Place::Register(..)));
+                // Registers of PTX have sizes of their own, which the target does not have.
+                let is_known = |reg: Reg| {
+                    let register = target.and_then(|target| target.register(reg));
+                    self.file.kind == Kind::Cpu
+                        || self.file.kind == Kind::Amd && register.is_some_and(|one| !one.is_vector())
+                };
+                let is_scalar = match place {
+                    Some(Place::Register(reg, _)) => is_known(*reg),
+                    _ => true,
+                };
                 if let Some(has) = has.filter(|has| *has < bits && is_scalar) {
                     let mut finding = self.judged(
                         Code::StorageTooShort,

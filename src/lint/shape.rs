@@ -6,7 +6,7 @@ use crate::op::{Decoder, Encoding, Op, Reg};
 
 /// A number on the stack, by its origin.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Number {
+pub(crate) enum Number {
     /// A constant.
     Known(u64),
     /// The contents of a register plus a number of bytes.
@@ -19,8 +19,8 @@ pub(super) enum Number {
     Cfa(i64),
     /// Memory at an address, in the space given to `xderef`, or in the default one.
     Loaded { space: Option<Box<Number>>, from: Box<Number> },
-    /// The current lane.
-    Lane,
+    /// The current lane, times a factor.
+    Lane(u64),
     /// The result of arithmetic.
     Computed(Vec<Number>),
     /// A number from a caller, another entry, or a thread.
@@ -29,20 +29,22 @@ pub(super) enum Number {
 
 /// Lane of a vector register that a place selects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Selected {
+pub(crate) enum Selected {
     /// None: the place is the start of the register.
     Nothing,
     /// A fixed offset in bits.
     Bits(u64),
     /// The offset in bits of a piece, of a number of bits.
     Piece(u64, u64),
+    /// The current lane's element, at a number of bits for each lane.
+    Lane(u64),
     /// A computed offset, or an operation over lanes.
     Computed,
 }
 
 /// A place.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Place {
+pub(crate) enum Place {
     /// Not available.
     Nothing,
     /// A register.
@@ -59,22 +61,22 @@ pub(super) enum Place {
 
 /// A part of an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Part {
-    pub(super) place: Place,
+pub(crate) struct Part {
+    pub(crate) place: Place,
     /// Size in bits; `None` for an object of one part.
-    pub(super) bits: Option<u64>,
+    pub(crate) bits: Option<u64>,
     /// Bytes of the operations that make the place.
-    pub(super) operations: Range<usize>,
+    pub(crate) operations: Range<usize>,
 }
 
 /// Shape of an expression.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Shape {
-    pub(super) parts: Vec<Part>,
+pub(crate) struct Shape {
+    pub(crate) parts: Vec<Part>,
     /// Whether it depends on the frame base.
-    pub(super) uses_frame_base: bool,
+    pub(crate) uses_frame_base: bool,
     /// Broken rule, with the offset of the operation in bytes.
-    pub(super) error: Option<(usize, String)>,
+    pub(crate) error: Option<(usize, String)>,
 }
 
 #[derive(Debug, Clone)]
@@ -92,7 +94,7 @@ struct Stack<'a> {
 }
 
 /// Returns the shape of an expression; `address` resolves addresses by index.
-pub(super) fn of(expr: &[u8], encoding: Encoding, address: &dyn Fn(u64) -> Option<u64>) -> Shape {
+pub(crate) fn of(expr: &[u8], encoding: Encoding, address: &dyn Fn(u64) -> Option<u64>) -> Shape {
     let mut shape = Shape::default();
     let mut stack = Stack { items: Vec::new(), address };
     let (mut start, mut last) = (0, 0);
@@ -215,6 +217,16 @@ impl Stack<'_> {
             self.push(Number::Known(value));
             return Ok(());
         }
+        if let (Op::Mul { .. }, Number::Lane(by), Number::Known(factor))
+        | (Op::Mul { .. }, Number::Known(factor), Number::Lane(by)) = (op, &first, &second)
+        {
+            self.push(Number::Lane(by.wrapping_mul(*factor)));
+            return Ok(());
+        }
+        if let (Op::Shl { .. }, Number::Lane(by), Number::Known(bits @ 0..64)) = (op, &first, &second) {
+            self.push(Number::Lane(by << bits));
+            return Ok(());
+        }
         let by = match (op, &first, &second) {
             (Op::Plus { .. }, _, Number::Known(by)) => Some((first.clone(), *by as i64)),
             (Op::Minus { .. }, _, Number::Known(by)) => Some((first.clone(), (*by as i64).wrapping_neg())),
@@ -240,8 +252,8 @@ impl Stack<'_> {
         Ok(())
     }
 
-    /// Moves a place by a number of bits.
-    fn offset(&mut self, bits: Option<u64>) {
+    /// Moves a place by a number of bits, or by the number of bits that is times the lane.
+    fn offset(&mut self, bits: Option<u64>, of_lane: Option<u64>) {
         let Some(Item::Place(place)) = self.items.pop() else {
             self.place(Place::Other);
             return;
@@ -252,6 +264,9 @@ impl Stack<'_> {
             }
             (Place::Register(reg, Selected::Bits(old)), Some(bits)) => {
                 Place::Register(reg, Selected::Bits(old.saturating_add(bits)))
+            }
+            (Place::Register(reg, Selected::Nothing), None) => {
+                Place::Register(reg, of_lane.map_or(Selected::Computed, Selected::Lane))
             }
             (Place::Register(reg, _), None) => Place::Register(reg, Selected::Computed),
             (Place::Memory { space, address }, _) => {
@@ -276,7 +291,7 @@ impl Stack<'_> {
             Op::RegvalType { reg, .. } => self.push(Number::Register(reg, 0)),
             Op::FbReg { by } => self.push(Number::Frame(by)),
             Op::CallFrameCfa { .. } => self.push(Number::Cfa(0)),
-            Op::PushLane { .. } => self.push(Number::Lane),
+            Op::PushLane { .. } => self.push(Number::Lane(1)),
             Op::Deref { .. } | Op::DerefSize { .. } | Op::DerefType { .. } => self.load(false)?,
             Op::Xderef { .. } | Op::XderefSize { .. } | Op::XderefType { .. } => self.load(true)?,
             Op::FormAspaceAddress { .. } => {
@@ -337,14 +352,14 @@ impl Stack<'_> {
             }
             Op::ImplicitValue { bytes } => self.place(Place::Implicit(bytes.to_vec())),
             Op::Undefined { .. } => self.place(Place::Nothing),
-            Op::OffsetUconst { bytes } => self.offset(Some(bytes.saturating_mul(8))),
+            Op::OffsetUconst { bytes } => self.offset(Some(bytes.saturating_mul(8)), None),
             Op::Offset { .. } | Op::BitOffset { .. } => {
                 let factor = if matches!(op, Op::Offset { .. }) { 8 } else { 1 };
-                let bits = match self.number()? {
-                    Number::Known(by) => Some(by.saturating_mul(factor)),
-                    _ => None,
-                };
-                self.offset(bits);
+                match self.number()? {
+                    Number::Known(by) => self.offset(Some(by.saturating_mul(factor)), None),
+                    Number::Lane(by) => self.offset(None, Some(by.saturating_mul(factor))),
+                    _ => self.offset(None, None),
+                }
             }
             // Values of callers, and operations over lanes and parts: the result is not followed.
             _ => {
@@ -363,7 +378,7 @@ impl Stack<'_> {
 
 impl Number {
     /// Returns the first number for which `is` holds, in this one and those that it is made of.
-    pub(super) fn find(&self, is: &dyn Fn(&Number) -> bool) -> Option<&Number> {
+    pub(crate) fn find(&self, is: &dyn Fn(&Number) -> bool) -> Option<&Number> {
         if is(self) {
             return Some(self);
         }

@@ -10,10 +10,10 @@ use super::file::{File, Function};
 use super::finding::{Expression, Finding, Report};
 use super::places::{Judged, Located};
 use super::shape::{self, Place, Shape};
-use super::{Options, entries, functions, lists};
+use super::{Options, entries, functions, lists, recoverable};
 use crate::error::Result;
 use crate::op::{Decoder, text};
-use crate::read::{Dwarf, Entry, Object, Unit, Value};
+use crate::read::{Dwarf, Entry, ListEntry, Object, Unit, Value};
 
 /// Maximum number of variables of one name that a variable is compared with.
 const MOST_SAME: usize = 64;
@@ -33,6 +33,8 @@ struct Scope<'r> {
     inlined: Option<String>,
     /// Variables of this scope with places.
     variables: Vec<Variable<'r>>,
+    /// Number of parameters so far.
+    parameters: usize,
 }
 
 struct Variable<'r> {
@@ -117,7 +119,13 @@ impl<'r> Walk<'_, 'r, '_> {
                 let finding = self.finding(judged, is_variable.then_some(entry), around.as_deref(), place);
                 self.add(finding, around.as_deref());
             }
-            self.scopes.push(Scope { index: entry.index(), around, inlined, variables: Vec::new() });
+            self.scopes.push(Scope {
+                index: entry.index(),
+                around,
+                inlined,
+                variables: Vec::new(),
+                parameters: 0,
+            });
         }
         while !self.scopes.is_empty() {
             self.leave();
@@ -140,8 +148,10 @@ impl<'r> Walk<'_, 'r, '_> {
         let name = entry.name().map(String::from);
         let linkage = entry.inherited(dw::DW_AT_linkage_name).and_then(|name| name.text());
         let only = &self.options.only;
-        let is_named = |name: Option<&str>| name.is_some_and(|name| only.iter().any(|one| one == name));
-        let is_wanted = only.is_empty() || is_named(name.as_deref()) || is_named(linkage.as_deref());
+        let is_named = |one: &&String| [name.as_deref(), linkage.as_deref()].contains(&Some(one.as_str()));
+        let named = only.iter().find(is_named);
+        let is_wanted = only.is_empty() || named.is_some();
+        self.report.named.extend(named.filter(|one| !self.report.named.contains(one)).cloned());
         Ok(Some(Rc::new(Around { function, frame_base, name, is_wanted })))
     }
 
@@ -172,11 +182,29 @@ impl<'r> Walk<'_, 'r, '_> {
         if entry.attr(dw::DW_AT_declaration).is_some() {
             return Ok(());
         }
-        let Some(list) = entry.locations(dw::DW_AT_location)? else { return Ok(()) };
+        let number =
+            self.scopes.last_mut().filter(|_| entry.tag() == dw::DW_TAG_formal_parameter).map(|scope| {
+                scope.parameters += 1;
+                scope.parameters - 1
+            });
+        let list = entry.locations(dw::DW_AT_location)?.unwrap_or_default();
         let function = around.map(|around| &around.function);
+        let is_located = list.iter().any(|one| !one.expr.is_empty()) || entry.has(dw::DW_AT_const_value);
+        if !is_located
+            && let (Some(number), Some(function)) = (number, function)
+            && function.is_live
+            && entry.parent() == Some(function.entry)
+            && let Some((judged, pcs)) = recoverable::parameter(self.file, function, number)
+        {
+            let place = entry.dwarf().place(entry.offset());
+            let mut finding = self.finding(judged, Some(entry), around, place);
+            finding.pcs = Some(pcs);
+            self.add(finding, around);
+        }
         // The functions and lists of a discarded section are not in the file.
         let is_discarded = function.is_some_and(|function| !function.is_live);
         let mut seen: Vec<(Range<u64>, Shape)> = Vec::new();
+        let mut last: Option<&ListEntry<'_>> = None;
         let mut variable = Variable { entry, pcs: Vec::new() };
         for one in &list {
             self.report.entries += 1;
@@ -199,13 +227,22 @@ impl<'r> Walk<'_, 'r, '_> {
                 );
             }
             all.extend(lists::register(self.file, function, &shape, pcs.as_ref()));
+            let lists = if self.unit.encoding.version >= 5 { ".debug_loclists" } else { ".debug_loc" };
             let section = match one.is_default() && list.len() == 1 {
                 true => entry.dwarf().place(one.offset),
-                false => (
-                    if self.unit.encoding.version >= 5 { ".debug_loclists" } else { ".debug_loc" },
-                    one.offset,
-                ),
+                false => (lists, one.offset),
             };
+            if let (Some(pcs), Some((before, known)), Some(constant)) = (&pcs, seen.last(), last)
+                && let Some(judged) =
+                    recoverable::constant(self.file, function, (before, known), (pcs, &shape))
+            {
+                let operations = judged.operations.clone();
+                let mut finding = self.finding(judged, Some(entry), around, (lists, constant.offset));
+                finding.pcs = Some(before.clone());
+                finding.expression = Some(self.expression(constant.expr, &operations));
+                self.add(finding, around);
+            }
+            last = Some(one);
             for judged in all {
                 let operations = judged.operations.clone();
                 let mut finding = self.finding(judged, Some(entry), around, section);
@@ -275,6 +312,7 @@ impl<'r> Walk<'_, 'r, '_> {
             pcs: None,
             section,
             offset,
+            entry: variable.or_else(|| around.map(|around| around.function.entry)).map(Entry::offset),
             expression: None,
             written: judged.written,
             meant: judged.meant,

@@ -55,6 +55,15 @@ impl<'r, 'o> Entry<'r, 'o> {
         self.unit().offset + u64::from(self.node().offset)
     }
 
+    /// Returns the size in bytes, with the descendants.
+    pub fn bytes(self) -> u64 {
+        let next = self.dwarf.nodes.get(self.node().end as usize);
+        let is_inside = self.unit().entries.contains(&self.node().end);
+        let end =
+            next.filter(|_| is_inside).map_or(self.unit().bytes.len() as u64, |next| next.offset.into());
+        end.saturating_sub(self.node().offset.into())
+    }
+
     /// Returns the code of the abbreviation. DWARF 5 section 7.5.2.
     pub fn abbreviation(self) -> u64 {
         self.node().code.into()

@@ -83,6 +83,12 @@ pub struct VariableCoverage {
     pub is_parameter: bool,
     /// Bytes of its scope.
     pub coverage: Coverage,
+    /// Bytes of its entry, with those of its children.
+    pub entry_bytes: u64,
+    /// Entries of its location list.
+    pub locations: u64,
+    /// Bytes of the pcs and expressions of its location list, without their encoding.
+    pub list_bytes: u64,
 }
 
 /// Coverage of the variables of a function, including those of its inlined calls.

@@ -13,16 +13,22 @@
 //! # }
 //! ```
 
+mod compare;
 mod coverage;
 mod lines;
 mod numbers;
 mod origins;
+mod sizes;
+mod variable_lines;
 mod walk;
 
 use std::collections::HashSet;
 
+pub use compare::{Change, compare};
 pub use coverage::{Coverage, FunctionCoverage, Group, HISTOGRAM, VariableCoverage};
 pub use lines::LineCounts;
+pub use sizes::{Contents, Repeated};
+pub use variable_lines::{BaseLines, VariableLines, variable_lines};
 
 use crate::error::Result;
 use crate::lint::{self, Level};
@@ -58,6 +64,8 @@ pub struct Statistics {
     pub sections: Vec<(String, u64)>,
     /// Bytes of loaded code.
     pub code: u64,
+    /// Contents of the sections: what is there twice, and what is used.
+    pub contents: Contents,
     pub(crate) counts: numbers::Counts,
     /// Inlined instances with an abstract instance that version 9 does not find.
     pub unresolved: u64,
@@ -76,9 +84,9 @@ pub fn stats(bytes: &[u8], options: &Options) -> Result<Statistics> {
         let wrong = report.findings.iter().filter(|finding| finding.level == Level::Error);
         errors.extend(wrong.map(|finding| (finding.section, finding.offset)));
     }
-    let mut found = Statistics::default();
-    walk::walk(&dwarf, &errors, &mut found);
+    let mut found = coverage(&dwarf, &errors);
     found.lines = lines::count(&dwarf);
+    found.contents = sizes::contents(&dwarf);
     for section in object.sections() {
         if section.is_code() {
             found.code += section.size;
@@ -92,4 +100,11 @@ pub fn stats(bytes: &[u8], options: &Options) -> Result<Statistics> {
         }
     }
     Ok(found)
+}
+
+/// Measures coverage alone. `errors` are the places of entries in which `lint` finds an error.
+pub(crate) fn coverage(dwarf: &Dwarf<'_>, errors: &HashSet<(&'static str, u64)>) -> Statistics {
+    let mut found = Statistics::default();
+    walk::walk(dwarf, errors, &mut found);
+    found
 }

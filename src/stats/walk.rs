@@ -9,7 +9,7 @@ use super::coverage::{Coverage, FunctionCoverage, VariableCoverage};
 use super::origins::{self, Abstract, Origins};
 use super::{Group, Statistics, lines};
 use crate::op::{Decoder, Op};
-use crate::read::{Dwarf, Entry, ListEntry, Unit};
+use crate::read::{Dwarf, Entry, ListEntry, Unit, Value};
 
 /// Place of a list entry or of an expression.
 pub(super) type Errors = HashSet<(&'static str, u64)>;
@@ -366,7 +366,20 @@ impl Walk<'_, '_> {
             let function = &mut self.found.functions[function];
             function.coverage += coverage;
             let name = entry.name().map(String::from).unwrap_or_default();
-            function.variables.push(VariableCoverage { name, is_parameter: is_param, coverage });
+            let list = match entry.attr(dw::DW_AT_location) {
+                Some(Value::LocList(_)) => {
+                    entry.locations(dw::DW_AT_location).ok().flatten().unwrap_or_default()
+                }
+                _ => Vec::new(),
+            };
+            function.variables.push(VariableCoverage {
+                name,
+                is_parameter: is_param,
+                coverage,
+                entry_bytes: entry.bytes(),
+                locations: list.len() as u64,
+                list_bytes: list_bytes(&list) as u64,
+            });
         }
     }
 
@@ -444,6 +457,11 @@ impl Scope {
         let Self { named, path, bytes, inlined, tracked, function, .. } = *self;
         Self { named, path, bytes, inlined, tracked, function, ..Self::root(end) }
     }
+}
+
+/// Bytes of the pcs and expressions of a location list.
+pub(super) fn list_bytes(list: &[ListEntry<'_>]) -> usize {
+    list.iter().map(|one| 16 + one.expr.len()).sum()
 }
 
 /// Returns the linkage name, or else the name, of an entry.

@@ -6,7 +6,7 @@ use pretty_assertions::assert_eq;
 
 use super::run;
 
-const COMMANDS: [&str; 14] = [
+const COMMANDS: [&str; 15] = [
     "emit",
     "check",
     "dump",
@@ -14,6 +14,7 @@ const COMMANDS: [&str; 14] = [
     "strip",
     "lint",
     "stats",
+    "report",
     "conform",
     "eval",
     "explain",

@@ -166,7 +166,21 @@ pub fn lint(data: &[u8]) {
             // The part at fault is a part of the text.
             assert!(finding.expression.as_ref().is_none_or(|one| one.text.get(one.fault.clone()).is_some()));
         }
+        let _ = eitri::stats::stats(data, &eitri::stats::Options::default());
+        let _ = eitri::stats::variable_lines(data, Some(data), true);
+        let _ = eitri::report::report(data, &eitri::report::Options::default());
     }
+}
+
+/// Takes containers apart, with those in them.
+pub fn containers(data: &[u8]) {
+    fn open(data: &[u8], depth: u32) {
+        let Ok(Some(all)) = eitri::read::containers::members(data) else { return };
+        for bytes in all.iter().filter_map(|member| member.bytes.as_deref()).filter(|_| depth > 0) {
+            open(bytes, depth - 1);
+        }
+    }
+    open(data, 4);
 }
 
 /// Unwinds with random call frame information: arbitrary bytes, or instructions in valid entries.

@@ -22,6 +22,7 @@ pub const ROOMS: &[(&str, &str)] = &[
     // Judging what others wrote.
     ("lint", "error op read tags target work"),
     ("stats", "error lint op read work"),
+    ("report", "dump error eval lint op read stats tags target work"),
     // Describing and writing.
     ("model", "error op::Expr op::Reg target work"),
     ("build", "error model op target work"),
@@ -76,6 +77,6 @@ pub const ROOMS: &[(&str, &str)] = &[
         spirv::table spirv::validate spirv::words target"),
     // Pages, and the command.
     ("guide", ""),
-    ("bin", "check conform consumer dump emit error eval json lint lower model omission op read schema spirv::check spirv::describe \
+    ("bin", "check conform consumer dump emit error eval json lint lower model omission op read report schema spirv::check spirv::describe \
         spirv::mode spirv::words stats target track"),
 ];

@@ -37,6 +37,20 @@ fn codes(object: &[u8]) -> Vec<&'static str> {
     report.findings.iter().filter(|one| one.variable.is_some()).map(|one| one.code.name()).collect()
 }
 
+/// Codes of an object whose entries have these ranges in its bytes, also those that no description has.
+pub fn codes_of_ranges(target: &str, bits: u64, ranges: &[(u64, u64, &[u8])]) -> Vec<&'static str> {
+    let placed: Vec<_> = ranges.iter().zip(0..).map(|(one, at)| (4 * at, 4 * at + 4, one.2)).collect();
+    let mut object = object(target, bits, &placed);
+    for ((start, end, expr), (from, to, _)) in ranges.iter().zip(&placed) {
+        // DW_LLE_offset_pair, start, end, length of the expression.
+        let entry = |start: u64, end: u64| [&[4, start as u8, end as u8, expr.len() as u8], *expr].concat();
+        if (start, end) != (from, to) {
+            object = replaced(&object, &entry(*from, *to), &entry(*start, *end));
+        }
+    }
+    codes(&object)
+}
+
 const AMD: &str = "amdgpu-gfx1030-wave32";
 
 /// Target, bits of the type, expression with the mistake, code, expression without it.

@@ -4,11 +4,14 @@ use std::collections::BTreeMap;
 
 use eitri::build::Builder;
 use eitri::emit::elf::{Code as Text, new_object};
-use eitri::lint::{Options, lint};
+use eitri::lint::{Code, Options, lint};
 use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::{BaseEncoding, Loc, Val};
+use eitri::op::{Dialect, Encoding, text};
 use eitri::read::Object;
 use eitri::target::{SpaceId, Target};
+
+use super::made::codes_of_ranges;
 
 /// An object with two functions with frames, and variables in scalar and vector registers, in memory and in pieces.
 fn clean() -> Vec<u8> {
@@ -96,4 +99,250 @@ fn one_changed_bit_is_found() {
     for code in codes {
         assert!(found.contains_key(code), "{code}: {found:?}");
     }
+}
+
+/// Outcome of a change in one fact.
+enum Expected {
+    /// It is found.
+    Found(Code),
+    /// The object alone cannot show it, for this reason.
+    Hidden(&'static str),
+}
+use Expected::{Found, Hidden};
+
+/// Facts of the variable `x` of a function of 0x20 bytes for gfx1030: bits of the type, and entries.
+type Facts = (u64, &'static [(u64, u64, &'static str)]);
+
+const LANE: Facts = (32, &[(0, 0x10, "regx v3; push_lane; lit4; mul; offset")]);
+const SCALAR: Facts = (32, &[(0, 0x10, "regx s4")]);
+const PIECES: Facts = (64, &[(0, 0x10, "regx s4; piece 4; regx s5; piece 4")]);
+const SLOT: Facts = (32, &[(0, 0x10, "bregx s33 8; lit6; form_aspace_address")]);
+const SHARED: Facts = (32, &[(0, 0x10, "lit16; lit3; form_aspace_address")]);
+const CONSTANT: Facts = (32, &[(0, 0x10, "consts 7; stack_value")]);
+const TWO: Facts = (32, &[(0, 0x10, "consts 7; stack_value"), (0x10, 0x20, "consts 8; stack_value")]);
+
+/// Changes of one fact: what changes, the right facts, the changed ones, and whether that is found.
+const CHANGES: &[(&str, Facts, Facts, Expected)] = &[
+    ("register: a number that is none", SCALAR, (32, &[(0, 0x10, "regx 600")]), Found(Code::UnknownRegister)),
+    ("register: a vector for a scalar one", SCALAR, (32, &[(0, 0x10, "regx v4")]), Found(Code::NoLane)),
+    (
+        "register: another scalar one",
+        SCALAR,
+        (32, &[(0, 0x10, "regx s6")]),
+        Hidden("any scalar register can have the value"),
+    ),
+    (
+        "register: another vector one",
+        LANE,
+        (32, &[(0, 0x10, "regx v9; push_lane; lit4; mul; offset")]),
+        Hidden("any vector register can have the value"),
+    ),
+    (
+        "register: its number in a piece",
+        PIECES,
+        (64, &[(0, 0x10, "regx s4; piece 4; regx 600; piece 4")]),
+        Found(Code::UnknownRegister),
+    ),
+    ("lane: none", LANE, (32, &[(0, 0x10, "regx v3")]), Found(Code::NoLane)),
+    (
+        "lane: beyond the wave",
+        LANE,
+        (32, &[(0, 0x10, "regx v3; offset_uconst 160")]),
+        Found(Code::LaneBeyondWave),
+    ),
+    (
+        "lane: twice its size",
+        LANE,
+        (32, &[(0, 0x10, "regx v3; push_lane; lit8; mul; offset")]),
+        Found(Code::LaneBeyondWave),
+    ),
+    (
+        "lane: in bytes for bits",
+        LANE,
+        (32, &[(0, 0x10, "regx v3; push_lane; constu 32; mul; offset")]),
+        Found(Code::LaneBeyondWave),
+    ),
+    (
+        "lane: a fixed one",
+        LANE,
+        (32, &[(0, 0x10, "regx v3; offset_uconst 20")]),
+        Hidden("a value of one lane can be meant"),
+    ),
+    (
+        "lane: half its size",
+        LANE,
+        (32, &[(0, 0x10, "regx v3; push_lane; lit2; mul; offset")]),
+        Hidden("values of 16 bits can be packed"),
+    ),
+    (
+        "space: none that the target has",
+        SHARED,
+        (32, &[(0, 0x10, "lit16; lit9; form_aspace_address")]),
+        Found(Code::UnknownSpace),
+    ),
+    ("space: none at all", SHARED, (32, &[(0, 0x10, "lit16")]), Found(Code::ConstantAsAddress)),
+    ("space: lost for a slot", SLOT, (32, &[(0, 0x10, "bregx s33 8")]), Found(Code::SlotSpaceLost)),
+    (
+        "space: that of the lane for a slot of the wave",
+        SLOT,
+        (32, &[(0, 0x10, "bregx s33 8; lit5; form_aspace_address")]),
+        Found(Code::SlotWaveScaled),
+    ),
+    (
+        "space: an operand of xderef",
+        SLOT,
+        (32, &[(0, 0x10, "bregx s33 8; lit5; swap; xderef")]),
+        Found(Code::SlotWaveScaled),
+    ),
+    (
+        "space: scratch for local memory",
+        SHARED,
+        (32, &[(0, 0x10, "lit16; lit5; form_aspace_address")]),
+        Hidden("both spaces have the address"),
+    ),
+    (
+        "offset: another slot",
+        SLOT,
+        (32, &[(0, 0x10, "bregx s33 12; lit6; form_aspace_address")]),
+        Hidden("any slot can be meant"),
+    ),
+    (
+        "offset: in a register",
+        SCALAR,
+        (32, &[(0, 0x10, "regx s4; offset_uconst 4")]),
+        Found(Code::LaneBeyondWave),
+    ),
+    ("range: reversed", SCALAR, (32, &[(0x10, 4, "regx s4")]), Found(Code::ReversedRange)),
+    (
+        "range: behind the function",
+        SCALAR,
+        (32, &[(0x40, 0x50, "regx s4")]),
+        Found(Code::RangeOutsideFunctions),
+    ),
+    (
+        "range: longer than the function",
+        SCALAR,
+        (32, &[(0, 0x60, "regx s4")]),
+        Hidden("nobody asks for the variable outside of its scope"),
+    ),
+    (
+        "range: later by an instruction",
+        SCALAR,
+        (32, &[(4, 0x14, "regx s4")]),
+        Hidden("the register can have the value there"),
+    ),
+    (
+        "range: overlapping",
+        TWO,
+        (32, &[(0, 0x14, "consts 7; stack_value"), (0x10, 0x20, "consts 8; stack_value")]),
+        Found(Code::ContradictingOverlap),
+    ),
+    ("range: empty", SCALAR, (32, &[(8, 8, "regx s4")]), Hidden("location views are empty ranges")),
+    (
+        "type: larger than its pieces' place",
+        SCALAR,
+        (64, &[(0, 0x10, "regx s4")]),
+        Found(Code::StorageTooShort),
+    ),
+    (
+        "type: smaller than its pieces",
+        PIECES,
+        (32, &[(0, 0x10, "regx s4; piece 4; regx s5; piece 4")]),
+        Found(Code::PiecesBeyondType),
+    ),
+    (
+        "type: larger than its value",
+        CONSTANT,
+        (128, &[(0, 0x10, "consts 7; stack_value")]),
+        Found(Code::StorageTooShort),
+    ),
+    (
+        "type: larger than its bytes",
+        (32, &[(0, 0x10, "implicit_value 01 02 03 04")]),
+        (64, &[(0, 0x10, "implicit_value 01 02 03 04")]),
+        Found(Code::StorageTooShort),
+    ),
+    (
+        "type: smaller than its register",
+        SCALAR,
+        (16, &[(0, 0x10, "regx s4")]),
+        Hidden("the low part is meant"),
+    ),
+    (
+        "type: larger than all pieces",
+        PIECES,
+        (128, &[(0, 0x10, "regx s4; piece 4; regx s5; piece 4")]),
+        Hidden("the rest can be optimised out"),
+    ),
+    ("value: no stack_value", CONSTANT, (32, &[(0, 0x10, "consts 7")]), Found(Code::ConstantAsAddress)),
+    (
+        "value: read from an address",
+        CONSTANT,
+        (32, &[(0, 0x10, "consts 7; lit1; swap; xderef; stack_value")]),
+        Found(Code::ConstantDereferenced),
+    ),
+    (
+        "value: another one",
+        CONSTANT,
+        (32, &[(0, 0x10, "consts 9; stack_value")]),
+        Hidden("any constant can be the value"),
+    ),
+    (
+        "place: memory at the value",
+        SCALAR,
+        (32, &[(0, 0x10, "bregx v3 0; lit1; swap; xderef")]),
+        Found(Code::RegisterAsMemory),
+    ),
+    (
+        "place: a removed symbol",
+        SHARED,
+        (32, &[(0, 0x10, "addr 0; lit3; swap; xderef")]),
+        Found(Code::RemovedSymbol),
+    ),
+    ("base: none", SLOT, (32, &[(0, 0x10, "fbreg 8")]), Found(Code::NoFrameBase)),
+    ("operation: without operands", SCALAR, (32, &[(0, 0x10, "swap")]), Found(Code::IllFormed)),
+    (
+        "operation: one too many",
+        CONSTANT,
+        (32, &[(0, 0x10, "consts 7; plus; stack_value")]),
+        Found(Code::IllFormed),
+    ),
+    (
+        "operation: a piece lost",
+        PIECES,
+        (64, &[(0, 0x10, "regx s4; piece 4")]),
+        Hidden("the rest can be optimised out"),
+    ),
+];
+
+#[test]
+fn a_change_of_one_fact_is_found_or_cannot_be() {
+    let target = Target::named("amdgpu-gfx1030-wave32").expect("a target");
+    let encoding = Encoding::new(8, Dialect::Llvm);
+    let codes = |(bits, entries): &Facts| {
+        let parsed: Vec<_> = entries
+            .iter()
+            .map(|(start, end, expr)| {
+                let expr = text::parse(expr, encoding, Some(&target))
+                    .unwrap_or_else(|error| panic!("{expr}: {error}"));
+                (*start, *end, expr.bytes().to_vec())
+            })
+            .collect();
+        let parsed: Vec<_> =
+            parsed.iter().map(|(start, end, expr)| (*start, *end, expr.as_slice())).collect();
+        codes_of_ranges("amdgpu-gfx1030-wave32", *bits, &parsed)
+    };
+    let mut found = 0;
+    for (what, right, changed, expected) in CHANGES {
+        assert!(codes(right).is_empty(), "{what}: {:?} in the right object", codes(right));
+        let codes = codes(changed);
+        match expected {
+            Found(code) => {
+                assert_eq!(codes, [code.name()], "{what}");
+                found += 1;
+            }
+            Hidden(why) => assert!(codes.is_empty() && !why.is_empty(), "{what}: {codes:?}"),
+        }
+    }
+    assert!(found >= 25 && CHANGES.len() >= 40, "{found} of {}", CHANGES.len());
 }

@@ -16,6 +16,7 @@ use eitri::target::Target;
 use eitri::track;
 
 use super::lint::LintArguments;
+use super::report::ReportArguments;
 use super::stats::StatsArguments;
 
 /// Write, check, print and explain the debug information of GPU code.
@@ -114,8 +115,11 @@ pub enum Command {
     /// printed first.
     #[command(after_help = "Example: eitri dump scale.o\nExample: eitri dump kernel.spv")]
     Dump {
-        /// Object file or SPIR-V module; `-` is standard input.
+        /// Object file, archive or offload bundle of object files, or SPIR-V module; `-` is standard input.
         file: PathBuf,
+        /// Print only members of archives and bundles whose name contains this text.
+        #[arg(long, value_name = "TEXT")]
+        member: Option<String>,
         /// Also print section offsets, forms and encodings; for a module, the word at which each instruction begins.
         #[arg(short, long)]
         verbose: bool,
@@ -185,10 +189,22 @@ pub enum Command {
     /// `sound` omits the locations in which `lint` finds an error. JSON has the numbers of the statistics of
     /// llvm-dwarfdump, version 9, under the same names.
     #[command(after_help = "Example: eitri stats kernel.hsaco\n\
-                            Example: eitri stats *.hsaco --format json")]
+                            Example: eitri stats *.hsaco --format json\n\
+                            Example: eitri stats new.hsaco --against old.hsaco --fail-below 98\n\
+                            Example: eitri stats O2.hsaco --lines --against O0.hsaco")]
     Stats {
         #[command(flatten)]
         stats: StatsArguments,
+    },
+    /// Write a page that shows the debug information of an object file.
+    ///
+    /// The page is one HTML file without references to others: for each function a timeline of its variables, with the
+    /// expressions, their steps, and the findings of `lint`.
+    #[command(after_help = "Example: eitri report kernel.hsaco -o report.html\n\
+                            Example: eitri report kernel.hsaco --disassembly kernel.s --source src -o report.html")]
+    Report {
+        #[command(flatten)]
+        report: ReportArguments,
     },
     /// Run conformance vectors with the built-in evaluator.
     ///
@@ -199,8 +215,11 @@ pub enum Command {
         /// Files of vectors; `-` is standard input.
         #[arg(required = true, value_name = "FILE")]
         files: Vec<PathBuf>,
-        /// Print one JSON object per vector and line, with `name`, `outcome` and `found`.
-        #[arg(long)]
+        /// Format of the output. `text` is for people and can change.
+        #[arg(long, value_enum, default_value_t = Format::Text)]
+        format: Format,
+        /// The same as `--format json`.
+        #[arg(long, hide = true)]
         json: bool,
         /// Run only vectors whose name contains this text.
         #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
@@ -300,6 +319,9 @@ pub struct Question {
     /// Variable of the file: this name in the innermost scope at the pc.
     #[arg(long, value_name = "NAME", conflicts_with_all = ["kind", "initial"])]
     pub var: Option<String>,
+    /// Choose the member of an archive or bundle whose name contains this text.
+    #[arg(long, value_name = "TEXT")]
+    pub member: Option<String>,
     /// Program location of the frame, instead of the machine's: an address, or a function of the file and an offset in
     /// bytes (`scale+0x8`).
     #[arg(long, value_name = "ADDRESS")]
@@ -506,6 +528,15 @@ impl From<Dialect> for op::Dialect {
             Dialect::Dwarf6 => Self::Dwarf6,
         }
     }
+}
+
+/// Format of the output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// Vectors that fail, and the counts.
+    Text,
+    /// One JSON object per vector and line, with `name`, `outcome` and `found`.
+    Json,
 }
 
 /// Locations of a variable that are kept.

@@ -8,9 +8,11 @@ use super::progress::Progress;
 use super::{Failure, input, of};
 
 /// An object of a file.
-struct Inside {
-    name: String,
-    bytes: Vec<u8>,
+pub struct Inside {
+    /// Name of the file, or `outer(member)`.
+    pub name: String,
+    /// Contents.
+    pub bytes: Vec<u8>,
 }
 
 /// Maximum depth of containers in containers.
@@ -42,10 +44,30 @@ pub fn each<T>(
     failures
 }
 
+/// Returns the name and contents of the only object of a file.
+pub fn one(command: &str, file: &Path, member: Option<&str>) -> Result<(String, Vec<u8>), Failure> {
+    let _progress = Progress::begin(command, file);
+    let mut all = objects(file, member)?;
+    match (all.pop(), all.as_slice()) {
+        (Some(Inside { name, bytes }), []) => Ok((name, bytes)),
+        (None, _) => Err(Failure(format!("{}: there is no object in it", file.display()))),
+        (Some(last), _) => {
+            let names: Vec<_> = all.iter().chain([&last]).map(|one| format!("  {}", one.name)).collect();
+            let count = names.len();
+            let what = format!("{}: one object is expected, and {count} are in it", file.display());
+            Err(Failure(what).and(&format!("{}\n--member chooses one of them", names.join("\n"))))
+        }
+    }
+}
+
 /// Returns the objects of a file whose names contain a text: the file itself if it is not a container. A host object is
 /// an object too.
 fn objects(file: &Path, member: Option<&str>) -> Result<Vec<Inside>, Failure> {
-    let bytes = input(file)?;
+    inside(file, input(file)?, member)
+}
+
+/// Returns the objects of a file with these contents.
+pub fn inside(file: &Path, bytes: Vec<u8>, member: Option<&str>) -> Result<Vec<Inside>, Failure> {
     let name = if file.as_os_str() == "-" { "standard input".into() } else { file.display().to_string() };
     let mut all = Vec::new();
     expand(file, name, bytes, DEEPEST, &mut all)?;

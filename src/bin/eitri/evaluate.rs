@@ -15,7 +15,7 @@ use eitri::target::{Space, Wave};
 use eitri::{Result, target};
 
 use super::arguments::{Pc, Question};
-use super::{Failure, input, of, targets};
+use super::{Failure, containers, input, of, targets};
 
 /// Result of a question.
 pub struct Answer {
@@ -43,7 +43,7 @@ pub fn answer(question: &Question, is_drawn: bool) -> Result<Answer, Failure> {
         return Ok(asked.answer(&machine.snapshot, &machine.snapshot, &context, &target));
     };
     let file = Path::new(subject);
-    let bytes = input(file)?;
+    let (_, bytes) = containers::one("explain", file, question.member.as_deref())?;
     let object = match question.target.as_deref().map(targets::named).transpose()? {
         Some(target) => Object::read_for(&bytes, &target),
         None => Object::read(&bytes),

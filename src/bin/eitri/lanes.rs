@@ -9,12 +9,12 @@ use eitri::read::{Dwarf, Object};
 
 use super::arguments::Question;
 use super::evaluate::{dialect, stops, target_of};
-use super::{Failure, input, of};
+use super::{Failure, containers, of};
 
 /// Finds the requested positions of lanes.
 pub fn positions(question: &Question, function: Option<&str>) -> Result<Lanes, Failure> {
     let file = Path::new(&question.subject);
-    let bytes = input(file)?;
+    let (_, bytes) = containers::one("explain", file, question.member.as_deref())?;
     let object = Object::read(&bytes).map_err(of(file))?;
     let dwarf = Dwarf::read_as(&object, dialect(question)?, DraftCodes::NONE).map_err(of(file))?;
     let info = DebugInfo::new(&dwarf);

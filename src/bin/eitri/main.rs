@@ -11,6 +11,7 @@ mod lint;
 #[cfg(feature = "spirv")]
 mod modules;
 mod progress;
+mod report;
 mod stats;
 mod targets;
 
@@ -18,8 +19,9 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use arguments::{Arguments, Command, policy};
+use arguments::{Arguments, Command, Format, policy};
 use clap::{CommandFactory, Parser};
+use containers::Inside;
 use eitri::Error;
 use eitri::check::{self, Finding, Kind, check_code, check_split};
 use eitri::conform::{File, Report};
@@ -207,7 +209,7 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
             output_bytes(&output, located.text.as_bytes())?;
             Ok(ExitCode::SUCCESS)
         }
-        Command::Dump { file, verbose, split, target, dialect } => {
+        Command::Dump { file, member, verbose, split, target, dialect } => {
             let target = target.as_deref().map(targets::named).transpose()?;
             let (target, dialect, options) = (target.as_ref(), dialect.into(), DumpOptions { verbose });
             let _progress = Progress::beside_output("dump", &file);
@@ -231,12 +233,23 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
                 return Err(of(&file)(ErrorKind::BadArgument(what.into()).into()));
             }
             let dwo = split.as_deref().map(input).transpose()?;
+            let objects = containers::inside(&file, bytes, member.as_deref())?;
             let mut out = io::stdout().lock();
-            match print_to(&mut out, &bytes, dwo.as_deref(), target, dialect, options) {
-                // The reader of the output has seen enough.
-                Err(error)
-                    if matches!(error.kind(), ErrorKind::Io { kind: io::ErrorKind::BrokenPipe, .. }) => {}
-                printed => printed.map_err(of(&file))?,
+            for Inside { name, bytes } in &objects {
+                let heading = if objects.len() > 1 { format!("{name}:\n") } else { String::new() };
+                let printed = out
+                    .write_all(heading.as_bytes())
+                    .map_err(Error::from)
+                    .and_then(|()| print_to(&mut out, bytes, dwo.as_deref(), target, dialect, options));
+                match printed {
+                    // The reader of the output has seen enough.
+                    Err(error)
+                        if matches!(error.kind(), ErrorKind::Io { kind: io::ErrorKind::BrokenPipe, .. }) =>
+                    {
+                        break;
+                    }
+                    printed => printed.map_err(of(Path::new(name)))?,
+                }
             }
             Ok(ExitCode::SUCCESS)
         }
@@ -267,25 +280,18 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
         }
         Command::Lint { lint } => {
             let (text, fails, failures) = lint.run()?;
-            print(text.as_bytes())?;
-            for Failure(what) in &failures {
-                eprintln!("eitri: {what}");
-            }
-            Ok(match (failures.is_empty(), fails) {
-                (false, _) => ExitCode::from(UNUSABLE),
-                (true, true) => ExitCode::from(FINDINGS),
-                (true, false) => ExitCode::SUCCESS,
-            })
+            judged(&text, fails, &failures)
         }
         Command::Stats { stats } => {
-            let (text, failures) = stats.run();
-            print(text.as_bytes())?;
-            for Failure(what) in &failures {
-                eprintln!("eitri: {what}");
-            }
-            Ok(if failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(UNUSABLE) })
+            let (text, fails, failures) = stats.run()?;
+            judged(&text, fails, &failures)
         }
-        Command::Conform { files, json, only } => {
+        Command::Report { report } => {
+            output_bytes(&report.output, report.run()?.as_bytes())?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Conform { files, format, json, only } => {
+            let json = json || format == Format::Json;
             let read = |path: &PathBuf| File::from_json(input(path)?).map_err(of(path));
             let read = files.iter().map(read).collect::<Result<Vec<_>, Failure>>()?;
             let mut report = Report::default();
@@ -345,6 +351,19 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
             Ok(ExitCode::SUCCESS)
         }
     }
+}
+
+/// Prints the result for several files, and the failures.
+fn judged(text: &str, fails: bool, failures: &[Failure]) -> Result<ExitCode, Failure> {
+    print(text.as_bytes())?;
+    for Failure(what) in failures {
+        eprintln!("eitri: {what}");
+    }
+    Ok(match (failures.is_empty(), fails) {
+        (false, _) => ExitCode::from(UNUSABLE),
+        (true, true) => ExitCode::from(FINDINGS),
+        (true, false) => ExitCode::SUCCESS,
+    })
 }
 
 /// Writes a file, or standard output.

@@ -1,13 +1,15 @@
 //! `stats`: formats.
 
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use eitri::stats::{Coverage, Options, Statistics, stats};
+use eitri::stats::{
+    Change, Coverage, Options, Repeated, Statistics, VariableLines, compare, stats, variable_lines,
+};
 use serde_json::{Map, Value, json};
 
-use super::{Failure, containers};
+use super::{Failure, containers, of};
 
 /// Arguments of `stats`.
 #[derive(Debug, Args)]
@@ -18,6 +20,21 @@ pub struct StatsArguments {
     /// Read only members of archives and bundles whose name contains this text.
     #[arg(long, value_name = "TEXT")]
     member: Option<String>,
+    /// Print the source lines of each variable in place of bytes: those of its scope that have code, and those at which
+    /// it has a location.
+    #[arg(long)]
+    lines: bool,
+    /// Sum the instances of inlined functions.
+    #[arg(long, requires = "lines")]
+    combine_instances: bool,
+    /// Compare with another build: the coverage of each function, matched by name; with --lines, the lines at which an
+    /// unoptimised build has the variable.
+    #[arg(long, value_name = "FILE")]
+    against: Option<PathBuf>,
+    /// Exit with code 1 if the sound part of all scopes is below this; with --against, if that of all variables, or of
+    /// a function, is below this part of the other build's.
+    #[arg(long, value_name = "PERCENT", conflicts_with = "lines")]
+    fail_below: Option<f64>,
     /// Format of the output. `text` is for people and can change.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -32,18 +49,134 @@ enum Format {
 }
 
 impl StatsArguments {
-    /// Returns the output, and the files that cannot be read.
-    pub fn run(&self) -> (String, Vec<Failure>) {
+    /// Returns the output, whether a number is below the one of `--fail-below`, and the files that cannot be read.
+    pub fn run(&self) -> Result<(String, bool, Vec<Failure>), Failure> {
         let mut out = String::new();
-        let read = |bytes: &[u8]| stats(bytes, &Options::default());
-        let failures = containers::each("stats", &self.files, self.member.as_deref(), read, |name, found| {
-            match self.format {
-                Format::Json => out += &format!("{}\n", object(&name, &found)),
-                Format::Text => out += &text(&name, &found),
-            }
-        });
-        (out, failures)
+        let mut fails = false;
+        let member = self.member.as_deref();
+        let base = match &self.against {
+            Some(file) => Some(containers::one("stats", file, member)?),
+            None => None,
+        };
+        let options = Options::default();
+        let failures = if self.lines {
+            let base = base.as_ref().map(|base| &base.1[..]);
+            let read = |bytes: &[u8]| variable_lines(bytes, base, self.combine_instances);
+            containers::each("stats", &self.files, member, read, |name, found| match self.format {
+                Format::Json => found.iter().for_each(|one| out += &format!("{}\n", line_object(&name, one))),
+                Format::Text => out += &line_text(&name, &found, base.is_some()),
+            })
+        } else {
+            let base = match &base {
+                Some((name, bytes)) => Some((name, stats(bytes, &options).map_err(of(Path::new(name)))?)),
+                None => None,
+            };
+            let read = |bytes: &[u8]| stats(bytes, &options);
+            containers::each("stats", &self.files, member, read, |name, found| match &base {
+                None => {
+                    let sound = percent(found.variables.coverage.sound, found.variables.coverage.scope);
+                    fails |= self.fail_below.is_some_and(|least| sound.is_some_and(|sound| sound < least));
+                    match self.format {
+                        Format::Json => out += &format!("{}\n", object(&name, &found)),
+                        Format::Text => out += &text(&name, &found),
+                    }
+                }
+                Some((old, base)) => {
+                    let changes = compare(base, &found);
+                    let is_below = |one: &Change| {
+                        self.fail_below.zip(one.percent()).is_some_and(|(least, percent)| percent < least)
+                    };
+                    fails |= changes.iter().any(is_below);
+                    match self.format {
+                        Format::Json => out += &format!("{}\n", change_object(&name, old, &changes)),
+                        Format::Text => out += &change_text(&name, old, &changes),
+                    }
+                }
+            })
+        };
+        Ok((out, fails, failures))
     }
+}
+
+fn percent(bytes: u64, of: u64) -> Option<f64> {
+    (of > 0).then(|| 100.0 * bytes as f64 / of as f64)
+}
+
+/// A part in percent, as text.
+fn part(bytes: u64, of: u64) -> String {
+    percent(bytes, of).map_or_else(|| "-".into(), |percent| format!("{percent:.1} %"))
+}
+
+/// Names are the file's: control characters are escaped.
+fn escaped(name: &str) -> String {
+    name.chars().flat_map(|char| char.escape_debug()).collect()
+}
+
+fn change_text(name: &str, old: &str, changes: &[Change]) -> String {
+    let mut out = format!("{name}\n  against {old}\n  {:>8} {:>8} {:>8}\n", "old", "new", "ratio");
+    let sound = |one: Option<Coverage>| one.map_or_else(|| "-".into(), |one| part(one.sound, one.scope));
+    for one in changes.iter().skip(1).chain(&changes[..1]) {
+        let ratio = one.percent().map_or_else(|| "-".into(), |percent| format!("{percent:.1} %"));
+        let name = one.function.as_deref().map_or_else(|| "all".into(), escaped);
+        let _ = writeln!(out, "  {:>8} {:>8} {ratio:>8}  {name}", sound(one.old), sound(one.new));
+    }
+    out
+}
+
+fn change_object(name: &str, old: &str, changes: &[Change]) -> Value {
+    let one = |one: &Change| {
+        json!({
+            "name": one.function, "old": one.old.map(coverage), "new": one.new.map(coverage),
+            "percent": one.percent(),
+        })
+    };
+    json!({"file": name, "against": old, "functions": changes.iter().map(one).collect::<Vec<_>>()})
+}
+
+fn line_text(name: &str, found: &[VariableLines], has_base: bool) -> String {
+    let mut out = format!("{name}\n  {:>6} {:>8}", "scope", "located");
+    if has_base {
+        let _ = write!(out, " {:>6} {:>8} {:>8}", "base", "ratio", "present");
+    }
+    out.push('\n');
+    for one in found {
+        let _ = write!(out, "  {:>6} {:>8}", one.scope, one.located);
+        match one.base.filter(|_| has_base) {
+            Some(base) => {
+                let ratio = part(one.located, base.located);
+                let present = part(base.present, base.located);
+                let _ = write!(out, " {:>6} {ratio:>8} {present:>8}", base.located);
+            }
+            None if has_base => {
+                let _ = write!(out, " {:>6} {:>8} {:>8}", "-", "-", "-");
+            }
+            None => {}
+        }
+        let _ = write!(out, "  {}: {}", escaped(&one.function), escaped(&one.name));
+        if one.instances > 1 {
+            let _ = write!(out, ", {} instances", one.instances);
+        }
+        for (file, line) in &one.calls {
+            let _ = write!(out, ", inlined at {}:{line}", escaped(file));
+        }
+        out.push('\n');
+    }
+    out
+}
+
+fn line_object(name: &str, one: &VariableLines) -> Value {
+    let at = |(file, line): &(String, u64)| json!({"file": file, "line": line});
+    json!({
+        "file": name,
+        "function": one.function,
+        "calls": one.calls.iter().map(at).collect::<Vec<_>>(),
+        "name": one.name,
+        "declared": at(&one.declared),
+        "instances": one.instances,
+        "scope": one.scope,
+        "located": one.located,
+        "base": one.base.map(|base| json!({"located": base.located, "present": base.present})),
+    })
 }
 
 fn object(name: &str, found: &Statistics) -> Value {
@@ -56,6 +189,11 @@ fn object(name: &str, found: &Statistics) -> Value {
         all.insert(key, group.coverage.sound.into());
     }
     all.insert("#bytes of code".into(), found.code.into());
+    let repeated = |one: Repeated| json!({"copies": one.copies, "bytes": one.bytes});
+    all.insert("repeated strings".into(), repeated(found.contents.strings));
+    all.insert("repeated lists".into(), repeated(found.contents.lists));
+    all.insert("operations".into(), json!(found.contents.operations));
+    all.insert("forms".into(), json!(found.contents.forms));
     all.insert("functions".into(), found.functions.iter().map(function).collect());
     Value::Object(all)
 }
@@ -65,7 +203,10 @@ fn function(one: &eitri::stats::FunctionCoverage) -> Value {
         .variables
         .iter()
         .map(|one| {
-            json!({"name": one.name, "parameter": one.is_parameter, "coverage": coverage(one.coverage)})
+            json!({
+                "name": one.name, "parameter": one.is_parameter, "coverage": coverage(one.coverage),
+                "#bytes of entry": one.entry_bytes, "#locations": one.locations, "#bytes of list": one.list_bytes,
+            })
         })
         .collect();
     json!({"unit": one.unit, "name": one.name, "coverage": coverage(one.coverage), "variables": variables})
@@ -89,15 +230,22 @@ fn text(name: &str, found: &Statistics) -> String {
     for (name, group) in groups {
         line(&mut out, group.coverage, name);
     }
+    for (section, bytes) in &found.sections {
+        let _ = writeln!(out, "  {bytes:>10} {:>17}  {section}", part(*bytes, found.code));
+    }
+    let _ = writeln!(out, "  {:>10} {:>17}  code", found.code, "");
+    let contents = &found.contents;
+    for (name, one) in [("strings", contents.strings), ("lists", contents.lists)] {
+        let _ =
+            writeln!(out, "  {:>10} {:>17}  {} of {name} that are there twice", one.bytes, "", one.copies);
+    }
+    let lines = &found.lines;
+    let _ =
+        writeln!(out, "  {:>10} {:>17}  code without a line", lines.line_0, part(lines.line_0, lines.bytes));
     out
 }
 
 fn line(out: &mut String, one: Coverage, name: &str) {
-    let part = |bytes: u64| match one.scope {
-        0 => "-".into(),
-        scope => format!("{:.1} %", 100.0 * bytes as f64 / scope as f64),
-    };
-    // Names are the file's: control characters are escaped.
-    let name: String = name.chars().flat_map(|char| char.escape_debug()).collect();
+    let (part, name) = (|bytes| part(bytes, one.scope), escaped(name));
     let _ = writeln!(out, "  {:>10} {:>8} {:>8}  {name}", one.scope, part(one.located), part(one.sound));
 }

@@ -17,9 +17,9 @@ pub struct Instruction {
     pub writes: Option<SmallVec<[Written; 2]>>,
     /// Vector register with an address in scratch, which it reads or writes.
     pub scratch_address: Option<u16>,
-    /// First source operand, of scalar and vector arithmetic.
+    /// First source operand, of scalar and vector arithmetic; the base of a scalar load.
     pub source: Option<Source>,
-    /// Second source operand, of the same.
+    /// Second source operand, of the same; the offset of a scalar load in bytes.
     pub second: Option<Source>,
 }
 
@@ -73,6 +73,8 @@ struct Fields {
     is_unknown: bool,
     scratch_address: Option<u16>,
     sources: [Option<u32>; 2],
+    /// Offset of a scalar load in bytes.
+    offset: Option<i64>,
     /// Word with the literal, if a source has one.
     literal: usize,
 }
@@ -93,6 +95,7 @@ impl Fields {
             is_unknown: false,
             scratch_address: None,
             sources: [None; 2],
+            offset: None,
             literal: 1,
         }
     }
@@ -121,7 +124,7 @@ impl InstructionSet {
                 Some((Format::SopK, _)) => Some(Source::Constant(i64::from(first as u16 as i16))),
                 _ => source(fields.sources[0]),
             },
-            second: source(fields.sources[1]),
+            second: fields.offset.map(Source::Constant).or_else(|| source(fields.sources[1])),
         })
     }
 
@@ -211,6 +214,14 @@ impl InstructionSet {
             (0b110000, Gfx9) | (0b111101, Gfx10 | Gfx11) => {
                 let mut fields = Fields::new(2, Format::Smem, words.field(18, 8), words.field(6, 7));
                 fields.returns = first >> if generation == Gfx11 { 14 } else { 16 } & 1 != 0;
+                // Base registers and an offset in the instruction, without one in a register.
+                let is_plain = match generation {
+                    Gfx9 => words.field(17, 1) == 1 && words.field(14, 1) == 0,
+                    Gfx10 => second >> 25 == 125,
+                    Gfx11 => second >> 25 == 124,
+                };
+                fields.sources[0] = Some(words.field(0, 6) << 1);
+                fields.offset = is_plain.then_some(i64::from((second << 11) as i32 >> 11));
                 fields
             }
             (0b110100, Gfx9) if first >> 23 == 0b1_1010_0111 => self.packed(words, second),

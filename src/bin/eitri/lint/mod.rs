@@ -12,6 +12,7 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use eitri::lint::{Code, Finding, Level, Options, Report};
+use eitri::read::{Dwarf, Object};
 
 use super::{Failure, containers, input};
 
@@ -129,14 +130,28 @@ impl LintArguments {
         let mut known = self.baseline()?;
         let options = Options { only: self.only.clone() };
         let mut all = Vec::new();
-        let read = |bytes: &[u8]| eitri::lint::lint(bytes, &options);
+        let mut unknown: Vec<&String> = self.only.iter().collect();
+        let mut nearest = Vec::new();
+        let read = |bytes: &[u8]| {
+            let report = eitri::lint::lint(bytes, &options)?;
+            let missing = self.only.iter().filter(|name| !report.named.contains(name));
+            let near =
+                missing.filter_map(|name| Some((name, unknown_function(bytes, name)?))).collect::<Vec<_>>();
+            Ok((report, near))
+        };
         let member = self.member.as_deref();
-        let failures = containers::each("lint", &self.files, member, read, |name, mut report| {
+        let mut failures = containers::each("lint", &self.files, member, read, |name, (mut report, near)| {
+            unknown.retain(|name| !report.named.contains(name));
+            nearest.extend(near);
             report.findings.retain_mut(|finding| self.keeps(finding));
             report.findings.retain(|finding| !is_known(&mut known, finding));
             let shown = self.max.unwrap_or(usize::MAX).min(report.findings.len());
             all.push(Judged { name, report, shown });
         });
+        // A function that no file has is a wrong argument.
+        for name in unknown.iter().filter(|_| !all.is_empty()) {
+            failures.extend(nearest.iter().find(|near| near.0 == *name).map(|near| Failure(near.1.clone())));
+        }
         let fails = all.iter().any(|one| one.report.worst().is_some_and(|worst| worst >= self.fail_on));
         let out = match self.format {
             Format::Text => text::print(&all, self.is_coloured()),
@@ -189,6 +204,13 @@ impl LintArguments {
             Color::Auto => std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none(),
         }
     }
+}
+
+/// Returns the message for a function that a file does not have, with the nearest names.
+fn unknown_function(bytes: &[u8], name: &str) -> Option<String> {
+    let object = Object::read(bytes).ok()?;
+    let dwarf = Dwarf::read(&object).ok()?;
+    dwarf.address_in(name, 0).err().map(|error| format!("--only: {error}"))
 }
 
 /// Whether the baseline has the finding; it is then removed from the baseline.

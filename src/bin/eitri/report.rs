@@ -1,0 +1,54 @@
+//! `report`: files of the page.
+
+use std::path::{Component, Path, PathBuf};
+
+use clap::Args;
+use eitri::report::{Options, report};
+
+use super::{Failure, containers, input, of};
+
+/// Arguments of `report`.
+#[derive(Debug, Args)]
+pub struct ReportArguments {
+    /// Object file, or an archive or bundle with one chosen member; `-` is standard input.
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Choose the member of an archive or bundle whose name contains this text.
+    #[arg(long, value_name = "TEXT")]
+    member: Option<String>,
+    /// Output of a disassembler, such as `llvm-objdump -d` or `nvdisasm`: its instructions are shown at their pcs.
+    #[arg(long, value_name = "FILE")]
+    disassembly: Option<PathBuf>,
+    /// Folder with the sources, which are found by the end of their path. Can be repeated.
+    #[arg(long, value_name = "DIR")]
+    source: Vec<PathBuf>,
+    /// Output file; `-` is standard output.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+}
+
+impl ReportArguments {
+    /// Returns the page.
+    pub fn run(&self) -> Result<String, Failure> {
+        let disassembly = match &self.disassembly {
+            Some(file) => Some(String::from_utf8_lossy(&input(file)?).into_owned()),
+            None => None,
+        };
+        let source = |path: &str| self.source.iter().find_map(|folder| text(folder, path));
+        let (name, bytes) = containers::one("report", &self.file, self.member.as_deref())?;
+        let options = Options { name: &name, disassembly: disassembly.as_deref(), source: Some(&source) };
+        report(&bytes, &options).map_err(of(Path::new(&name)))
+    }
+}
+
+/// Returns the text of a file in a folder, by the longest end of a path that exists there. The path is the object's: it
+/// does not lead out of the folder.
+fn text(folder: &Path, path: &str) -> Option<String> {
+    let parts: Vec<_> = Path::new(path).components().collect();
+    let first = parts.iter().rposition(|part| !matches!(part, Component::Normal(_))).map_or(0, |at| at + 1);
+    let found = (first..parts.len()).find_map(|from| {
+        let file = folder.join(parts[from..].iter().collect::<PathBuf>());
+        std::fs::read(file).ok()
+    });
+    found.map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+}

@@ -1,0 +1,103 @@
+//! Findings about values that the code has and the locations do not: parameters of kernels, and constants in place of
+//! computed values.
+
+use std::ops::Range;
+
+use super::code::described;
+use super::codes::Code;
+use super::file::{File, Function, Kind};
+use super::places::Judged;
+use super::shape::{Number, Place, Shape};
+use crate::op::Reg;
+use crate::target::code::{RegisterKind, Source};
+
+/// Returns the finding about a parameter without a location, by its number among those of the kernel, and its pcs.
+pub(super) fn parameter(
+    file: &File<'_, '_>,
+    function: &Function<'_, '_>,
+    number: usize,
+) -> Option<(Judged, Range<u64>)> {
+    let kernel = file.kernel(function.start())?;
+    let (base, &(offset, bytes)) = (kernel.kernarg?, kernel.arguments.get(number)?);
+    let code = function.code(file);
+    let (start, end) = (function.start(), code.end());
+    if bytes == 0 || !offset.is_multiple_of(4) || end <= start {
+        return None;
+    }
+    // The kernarg pointer, as long as no instruction sets it.
+    let kept = code.next_setter(RegisterKind::Scalar, base, 2, start).unwrap_or(end);
+    let pointer = format!("s[{base}:{}]", base + 1);
+    let mut evidence = vec![format!(
+        "the kernel argument at {offset:#x}, of {bytes} bytes, is in memory at {pointer} until {kept:#x}"
+    )];
+    let load = code.loads(base).take_while(|(at, ..)| at.0 <= kept).find_map(|(at, from, after)| {
+        let write = at.1.writes.as_ref()?.first()?;
+        let is_whole = from <= offset && offset + bytes <= from + 4 * u64::from(write.count);
+        let skipped = u16::try_from(offset.checked_sub(from)? / 4).ok()?;
+        is_whole.then(|| (at, write.first + skipped, bytes.div_ceil(4) as u16, after))
+    });
+    let mut meant = format!("memory at {pointer}{offset:+}");
+    let mut pcs = start..kept;
+    if let Some((at, first, count, after)) = load {
+        let until = code.next_setter(RegisterKind::Scalar, first, count, after).unwrap_or(end);
+        let name = match count {
+            1 => format!("s{first}"),
+            _ => format!("s[{first}:{}]", first + count - 1),
+        };
+        evidence.push(format!("{} loads it from {pointer}{offset:+}", described(at)));
+        evidence.push(format!("{name} has it until {until:#x}"));
+        meant = format!("{name} from {after:#x} to {until:#x}");
+        pcs.end = kept.max(until);
+    }
+    let written = "no location".into();
+    let judged =
+        Judged { code: Code::RecoverableUnlocated, operations: 0..0, written, meant: Some(meant), evidence };
+    Some((judged, pcs))
+}
+
+/// Returns the finding about a constant before an entry in a register that had its value at the same pcs.
+pub(super) fn constant(
+    file: &File<'_, '_>,
+    function: Option<&Function<'_, '_>>,
+    (before, first): (&Range<u64>, &Shape),
+    (after, second): (&Range<u64>, &Shape),
+) -> Option<Judged> {
+    let function = function.filter(|_| file.kind == Kind::Amd && before.end == after.start)?;
+    let ([constant], [place]) = (&first.parts[..], &second.parts[..]) else { return None };
+    let Place::Value(Number::Known(value)) = constant.place else { return None };
+    let reg = register(&place.place)?;
+    let (kind, number) = file.operand(reg)?;
+    let code = function.code(file);
+    let setter = code.setter(kind, number, after.start)?;
+    // A setter within the range is where the value changes; a moved constant can be this one.
+    let is_moved = matches!(setter.1.source, Some(Source::Constant(_))) && setter.1.second.is_none();
+    if setter.0 >= before.start || is_moved {
+        return None;
+    }
+    let name = file.name(reg);
+    Some(Judged {
+        code: Code::ConstantForComputed,
+        operations: constant.operations.clone(),
+        written: format!("the value {}", value as i64),
+        meant: Some(format!("the value in {name}")),
+        evidence: vec![
+            format!("{} sets {name}", described(setter)),
+            format!(
+                "{name} is the place of the variable from {:#x} on, and nothing sets it between",
+                after.start
+            ),
+        ],
+    })
+}
+
+/// Returns the register of a place: itself, or as LLVM writes it, memory at the address in it.
+fn register(place: &Place) -> Option<Reg> {
+    match place {
+        Place::Register(reg, _) | Place::Value(Number::Register(reg, 0)) => Some(*reg),
+        Place::Memory { address: Number::Loaded { from, .. }, .. } => match **from {
+            Number::Register(reg, 0) => Some(reg),
+            _ => None,
+        },
+        _ => None,
+    }
+}

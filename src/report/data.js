@@ -1,0 +1,86 @@
+// Data of the page: tables of numbers, and texts. `block.rs` has the format.
+
+const KINDS = [
+  ["nowhere", "–"], ["scalar register", "s"], ["vector register", "v"], ["scratch or stack", "m"],
+  ["LDS or shared memory", "L"], ["global memory", "g"], ["constant", "c"], ["computed value", "="],
+  ["several places", "*"], ["unknown", "?"], ["rule of frame or lanes", "f"],
+].map(([name, letter]) => ({ name, letter }));
+const LEVELS = ["note", "warning", "error"];
+const NONE = 0xffffffff;
+
+async function unpacked(element) {
+  const bytes = Uint8Array.from(atob(element.textContent), (char) => char.charCodeAt(0));
+  if (element.dataset.packing === "none") return bytes.buffer;
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return new Response(stream).arrayBuffer();
+}
+
+// Tables in the order of the block, each with its fields.
+const FIELDS = {
+  page: ["name", "target", "lanes", "width"],
+  functions: ["name", "unit", "low", "high", "size", "variables", "lines", "calls", "instructions", "findings",
+    "scope", "located", "sound"],
+  variables: ["column", "name", "type", "file", "line", "inlined", "from", "to", "entries"],
+  entries: ["start", "end", "place"],
+  lines: ["pc", "file", "line"],
+  calls: ["start", "end", "depth", "name", "line"],
+  instructions: ["pc", "text"],
+  findings: ["code", "level", "variable", "entry", "written", "meant", "evidence", "from", "to"],
+  files: ["path", "text"],
+  codes: ["name", "title"],
+  others: ["code", "level", "variable", "entry", "written", "meant", "evidence", "from", "to"],
+  places: ["kind", "label", "expression", "meaning", "result", "steps"],
+  steps: ["operation", "stack", "asked"],
+};
+
+class Table {
+  constructor(words, fields) {
+    this.words = words;
+    this.fields = fields;
+    this.length = words.length / fields.length;
+  }
+  get(index, field) {
+    return this.words[index * this.fields.length + this.fields.indexOf(field)];
+  }
+  row(index) {
+    const at = index * this.fields.length;
+    return Object.fromEntries(this.fields.map((field, place) => [field, this.words[at + place]]));
+  }
+}
+
+function read(buffer) {
+  const words = new Uint32Array(buffer, 0, buffer.byteLength >> 2);
+  const names = Object.keys(FIELDS), data = {};
+  let at = 1 + words[0];
+  names.forEach((name, index) => {
+    const length = words[1 + index];
+    data[name] = new Table(words.subarray(at, at + length), FIELDS[name]);
+    at += length;
+  });
+  data.texts = new TextDecoder().decode(new Uint8Array(buffer, 4 * at)).split("\0");
+  data.text = (number) => data.texts[number] ?? "";
+  data.start = (f) => BigInt(data.functions.get(f, "high")) << 32n | BigInt(data.functions.get(f, "low"));
+  data.hex = (f, pc) => "0x" + (data.start(f) + BigInt(pc)).toString(16);
+  // First and end of the rows of a function, or of another record.
+  data.range = (table, index, field) => [data[table].get(index, field), data[table].get(index + 1, field)];
+  data.count = data.functions.length - 1;
+  return data;
+}
+
+// Text with the numbers of a lane: marks are base, step, radix.
+function inLane(text, lane) {
+  return text.replace(/\x01(-?\d+),(-?\d+),(\d+)\x02/g, (_, base, step, radix) => {
+    const number = BigInt(base) + BigInt(step) * BigInt(lane);
+    return (radix === "16" ? "0x" : "") + number.toString(Number(radix));
+  });
+}
+
+// First index at which a sorted array has at least a value.
+function bound(array, value) {
+  let low = 0, high = array.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (array[middle] < value) low = middle + 1; else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,619 @@
+//! Walk over an object: functions with their variables, location entries, lines, inlined calls and findings.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use gimli::{DwAt, constants as dw};
+
+use super::block::Strings;
+use super::disassembly::Disassembly;
+use super::kind::{Kind, Names, Words};
+use super::place::{In, PLACE, PlaceId, Places};
+use super::witness::Witness;
+use super::{Options, frames, types};
+use crate::error::Result;
+use crate::eval::{self, Body, DebugInfo};
+use crate::lint::shape::{self, Shape};
+use crate::lint::{self, Code};
+use crate::read::{self, Dwarf, FrameSection, Frames, Object, Unit, Value};
+use crate::stats::FunctionCoverage;
+use crate::target::{Target, Wave};
+
+/// A location entry: pcs in bytes from the start of the function, and its place.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Entry {
+    pub(super) start: u32,
+    pub(super) end: u32,
+    pub(super) place: PlaceId,
+}
+
+/// Origin of a column of the timeline.
+#[derive(Debug, Clone, Copy)]
+#[repr(u32)]
+enum Column {
+    Variable,
+    Parameter,
+    Frame,
+    Lanes,
+}
+
+#[derive(Debug)]
+struct Variable {
+    column: Column,
+    name: u32,
+    ty: u32,
+    file: u32,
+    line: u32,
+    /// Names of the inlined calls around it.
+    inlined: u32,
+    /// Pcs of its scope.
+    scope: (u32, u32),
+    entries: Vec<Entry>,
+}
+
+/// A finding: its number among those of `lint`, the variable's number in the function, and the entry's number in it.
+#[derive(Debug, Clone, Copy)]
+struct Found {
+    finding: usize,
+    variable: u32,
+    entry: u32,
+}
+
+const NONE: u32 = u32::MAX;
+
+#[derive(Debug, Default)]
+struct Function {
+    name: String,
+    unit: u32,
+    start: u64,
+    size: u32,
+    frame_base: Option<Shape>,
+    base: Vec<u8>,
+    base_body: Option<(Vec<u8>, u64)>,
+    variables: Vec<Variable>,
+    found: Vec<Found>,
+    /// Pc, file, line.
+    lines: Vec<[u32; 3]>,
+    /// Start, end, depth, name, line of the call.
+    calls: Vec<[u32; 5]>,
+    /// Pc, text.
+    instructions: Vec<[u32; 2]>,
+    coverage: [u32; 3],
+}
+
+/// A scope around entries.
+#[derive(Debug, Clone)]
+struct Scope {
+    index: usize,
+    function: Option<usize>,
+    inlined: String,
+    depth: u32,
+    pcs: (u32, u32),
+}
+
+/// Facts of a page.
+pub(super) struct Gathered<'a> {
+    findings: &'a [lint::Finding],
+    /// Findings by the place of a location entry, and by the entry of a variable or function.
+    by_place: HashMap<(&'static str, u64), Vec<usize>>,
+    by_entry: HashMap<u64, Vec<usize>>,
+    is_shown: Vec<bool>,
+    disassembly: Option<Disassembly<'a>>,
+    functions: Vec<Function>,
+    places: Places,
+    /// Numbers of files by path.
+    files: HashMap<String, u32>,
+    paths: Vec<String>,
+    /// Sources in the line tables, by number of the file.
+    sources: HashMap<u32, String>,
+    lanes: u32,
+    target: String,
+}
+
+/// Numbers of `DW_AT_LLVM_lane_pc`: the registry's, and that of AMD's documents.
+const LANE_PC: [DwAt; 2] = [DwAt(0x3e12), DwAt(0x3e0b)];
+
+impl<'a> Gathered<'a> {
+    pub(super) fn new(options: &Options<'a>, findings: &'a [lint::Finding]) -> Self {
+        let (mut by_place, mut by_entry) = (HashMap::<_, Vec<_>>::new(), HashMap::<_, Vec<_>>::new());
+        for (index, finding) in findings.iter().enumerate() {
+            if finding.expression.is_some() {
+                by_place.entry((finding.section, finding.offset)).or_default().push(index);
+            } else if let Some(entry) = finding.entry {
+                by_entry.entry(entry).or_default().push(index);
+            }
+        }
+        Self {
+            findings,
+            by_place,
+            by_entry,
+            is_shown: vec![false; findings.len()],
+            disassembly: options.disassembly.map(Disassembly::parse),
+            functions: Vec::new(),
+            places: Places::default(),
+            files: HashMap::new(),
+            paths: vec![String::new()],
+            sources: HashMap::new(),
+            lanes: 0,
+            target: String::new(),
+        }
+    }
+
+    fn file(&mut self, path: &str) -> u32 {
+        if let Some(number) = self.files.get(path) {
+            return *number;
+        }
+        let number = self.paths.len() as u32;
+        self.paths.push(path.into());
+        self.files.insert(path.into(), number);
+        number
+    }
+
+    /// Adds the coverage of the functions, which are in the same order.
+    pub(super) fn measure(&mut self, all: &[FunctionCoverage]) {
+        let mut rest = all.iter();
+        for function in &mut self.functions {
+            if let Some(one) = rest.by_ref().find(|one| one.name == function.name) {
+                let coverage = [one.coverage.scope, one.coverage.located, one.coverage.sound];
+                function.coverage = coverage.map(|bytes| u32::try_from(bytes).unwrap_or(u32::MAX));
+            }
+        }
+    }
+}
+
+/// Facts of a file during the walk.
+struct File<'r, 'o> {
+    dwarf: &'r Dwarf<'o>,
+    info: DebugInfo<'r, 'o>,
+    frames: Vec<Frames<'r>>,
+    target: Option<Target>,
+    is_cpu: bool,
+    code: Vec<Range<u64>>,
+}
+
+pub(super) fn gather<'r, 'o>(
+    object: &'r Object<'o>,
+    dwarf: &'r Dwarf<'o>,
+    gathered: &mut Gathered<'_>,
+    strings: &mut Strings,
+) -> Result<()> {
+    let info = DebugInfo::new(dwarf);
+    let lanes = info.lanes_of_all();
+    let wave = [Wave::W32, Wave::W64].into_iter().find(|wave| lanes == Some(wave.lanes().into()));
+    let target = object.target(object.wave().or(wave)).or_else(|| object.target(Some(Wave::W32)));
+    let mut all = Vec::new();
+    for (section, bytes) in
+        [(FrameSection::Debug, dwarf.sections().debug_frame), (FrameSection::Eh, dwarf.sections().eh_frame)]
+    {
+        if !bytes.is_empty() {
+            all.push(dwarf.frames(section)?);
+        }
+    }
+    let sections = object.sections().iter().filter(|section| section.is_code());
+    let code = sections.map(|one| one.address..one.address.saturating_add(one.size)).collect();
+    if let Some(target) = &target {
+        gathered.lanes = if object.gfx().is_some() || object.sm().is_some() { target.lanes() } else { 0 };
+        gathered.target = target.name().into();
+    }
+    let is_cpu = object.gfx().is_none() && object.machine() != 190 && !object.is_ptx();
+    let file = File { dwarf, info, frames: all, target, is_cpu, code };
+    for unit in dwarf.units() {
+        Walk { file: &file, unit, gathered, strings, scopes: Vec::new(), paths: Vec::new(), first: 0 }
+            .run()?;
+    }
+    Ok(())
+}
+
+struct Walk<'w, 'a, 'r, 'o> {
+    file: &'w File<'r, 'o>,
+    unit: &'r Unit<'o>,
+    gathered: &'w mut Gathered<'a>,
+    strings: &'w mut Strings,
+    scopes: Vec<Scope>,
+    /// Numbers of the unit's files.
+    paths: Vec<u32>,
+    /// First function of the unit.
+    first: usize,
+}
+
+impl<'r, 'o> Walk<'_, '_, 'r, 'o> {
+    fn run(mut self) -> Result<()> {
+        let lines = self.file.dwarf.lines(self.unit).ok().flatten();
+        if let Some(program) = &lines {
+            for number in 0..=program.files.len() as u64 {
+                let path = program.path(number).unwrap_or_default();
+                let folder = self.unit.comp_dir.as_deref();
+                let path = match folder.filter(|_| !path.starts_with('/') && !path.is_empty()) {
+                    Some(folder) => format!("{folder}/{path}"),
+                    None => path.into_owned(),
+                };
+                let number = if path.is_empty() { 0 } else { self.gathered.file(&path) };
+                if let Some(source) = program.file(self.paths.len() as u64).and_then(|file| file.source) {
+                    let text = String::from_utf8_lossy(source).into_owned();
+                    self.gathered.sources.insert(number, text);
+                }
+                self.paths.push(number);
+            }
+        }
+        self.first = self.gathered.functions.len();
+        for entry in self.file.dwarf.entries_of(self.unit) {
+            crate::work::step();
+            let parent = entry.parent().map(read::Entry::index);
+            while self.scopes.last().is_some_and(|scope| Some(scope.index) != parent) {
+                self.scopes.pop();
+            }
+            let scope = self.enter(entry)?;
+            self.scopes.push(scope);
+        }
+        if let Some(program) = &lines {
+            self.rows(program);
+        }
+        Ok(())
+    }
+
+    /// Returns the scope of an entry, after adding what it describes.
+    fn enter(&mut self, entry: read::Entry<'r, 'o>) -> Result<Scope> {
+        let outer = self.scopes.last().cloned().unwrap_or(Scope {
+            index: 0,
+            function: None,
+            inlined: String::new(),
+            depth: 0,
+            pcs: (0, 0),
+        });
+        let mut scope = Scope { index: entry.index(), ..outer };
+        match entry.tag() {
+            dw::DW_TAG_subprogram => {
+                scope.function = self.function(entry)?;
+                (scope.inlined, scope.depth) = (String::new(), 0);
+                if let Some(function) = scope.function {
+                    scope.pcs = (0, self.gathered.functions[function].size);
+                }
+            }
+            dw::DW_TAG_inlined_subroutine | dw::DW_TAG_lexical_block => {
+                let Some(index) = scope.function else { return Ok(scope) };
+                let is_call = entry.tag() == dw::DW_TAG_inlined_subroutine;
+                let name = entry.name().unwrap_or_default();
+                let ranges: Vec<_> =
+                    entry.ranges()?.iter().filter_map(|range| self.within(index, range)).collect();
+                let text = self.strings.add(&name);
+                let line = entry.number(dw::DW_AT_call_line).unwrap_or(0) as u32;
+                for (start, end) in ranges.iter().filter(|_| is_call) {
+                    let call = [*start, *end, scope.depth, text, line];
+                    self.gathered.functions[index].calls.push(call);
+                }
+                if let (Some(first), Some(last)) =
+                    (ranges.iter().map(|pcs| pcs.0).min(), ranges.iter().map(|pcs| pcs.1).max())
+                {
+                    scope.pcs = (first, last);
+                }
+                if is_call {
+                    let join = if scope.inlined.is_empty() { "" } else { " › " };
+                    scope.inlined += &format!("{join}{name}");
+                    scope.depth += 1;
+                }
+            }
+            dw::DW_TAG_variable | dw::DW_TAG_formal_parameter => self.variable(entry, &scope)?,
+            _ => {}
+        }
+        Ok(scope)
+    }
+
+    /// Returns a range in bytes from the start of a function, cut at its ends.
+    fn within(&self, index: usize, range: &Range<u64>) -> Option<(u32, u32)> {
+        let function = &self.gathered.functions[index];
+        let end = function.start.saturating_add(function.size.into());
+        let (start, end) = (range.start.max(function.start), range.end.min(end));
+        (start < end).then(|| ((start - function.start) as u32, (end - function.start) as u32))
+    }
+
+    fn function(&mut self, entry: read::Entry<'r, 'o>) -> Result<Option<usize>> {
+        let ranges = entry.ranges()?;
+        let Some(start) =
+            ranges.iter().filter(|range| range.start < range.end).map(|range| range.start).min()
+        else {
+            return Ok(None);
+        };
+        let code = &self.file.code;
+        // A linker moves functions that it discards to 0 or 1.
+        if !code.is_empty() && !code.iter().any(|code| code.contains(&start)) {
+            return Ok(None);
+        }
+        let end = ranges.iter().map(|range| range.end).max().unwrap_or(start);
+        let size = u32::try_from(end - start).unwrap_or(u32::MAX);
+        let name = entry.name().map_or_else(String::new, |name| name.into_owned());
+        let unit = self.strings.add(self.unit.name.as_deref().unwrap_or_default());
+        let base = match entry.attr(dw::DW_AT_frame_base) {
+            Some(Value::Expr(expr)) => Some(expr),
+            _ => None,
+        };
+        let mut function = Function { name, unit, start, size, ..Function::default() };
+        function.frame_base = base.map(|expr| self.shape(expr));
+        function.base_body = base.map(|expr| (expr.to_vec(), self.unit.offset));
+        function.base = base.unwrap_or_default().to_vec();
+        if let Some(disassembly) = &self.gathered.disassembly {
+            let linkage = entry.inherited(dw::DW_AT_linkage_name).and_then(|name| name.text());
+            let mut all = disassembly.of(linkage.as_deref().unwrap_or(&function.name), start, size.into());
+            if all.is_empty() {
+                all = disassembly.of(&function.name, start, size.into());
+            }
+            function.instructions = all
+                .into_iter()
+                .map(|(pc, text)| [pc as u32, self.strings.add(&text.replace('\t', " "))])
+                .collect();
+        }
+        let index = self.gathered.functions.len();
+        self.gathered.functions.push(function);
+        let target = self.file.target.as_ref();
+        let rows =
+            frames::rows(&self.file.frames, (start, size), target, &mut self.gathered.places, self.strings);
+        if !rows.is_empty() {
+            self.column(index, Column::Frame, "frame", rows);
+        }
+        let lanes: Vec<_> = LANE_PC.iter().filter_map(|name| entry.locations(*name).ok().flatten()).collect();
+        if let Some(list) = lanes.first() {
+            let mut rows = Vec::new();
+            for one in list {
+                let pcs = if one.is_default() {
+                    Some((0, size))
+                } else {
+                    self.within(index, &(one.start..one.end))
+                };
+                let Some((start, end)) = pcs else { continue };
+                let place = self.place(one.expr, index, None);
+                let words = Words::new(Kind::Rule, "lanes", "pcs of the lanes, active or waiting");
+                let place = self.gathered.places.renamed(place, &words, self.strings);
+                rows.push(Entry { start, end, place });
+            }
+            self.column(index, Column::Lanes, "lane pc", rows);
+        }
+        self.found(index, entry.offset(), NONE);
+        Ok(Some(index))
+    }
+
+    fn column(&mut self, index: usize, column: Column, name: &str, entries: Vec<Entry>) {
+        let function = &mut self.gathered.functions[index];
+        let name = self.strings.add(name);
+        let scope = (0, function.size);
+        let rest = Variable { column, name, ty: 0, file: 0, line: 0, inlined: 0, scope, entries };
+        function.variables.push(rest);
+    }
+
+    fn shape(&self, expr: &[u8]) -> Shape {
+        shape::of(expr, self.unit.encoding, &|index| self.file.dwarf.address(self.unit, index).ok())
+    }
+
+    fn place(&mut self, expr: &[u8], index: usize, class: Option<u64>) -> PlaceId {
+        let shape = self.shape(expr);
+        let (file, function) = (self.file, &self.gathered.functions[index]);
+        let target = file.target.as_ref();
+        let space = class.zip(target).and_then(|(class, target)| target.space_of_class(class));
+        let names = Names {
+            target,
+            frame_base: function.frame_base.as_ref(),
+            space: space.map(|space| space.id),
+            is_cpu: file.is_cpu,
+        };
+        let frame_base = function.base_body.as_ref().map(|(expr, unit)| eval::Entry {
+            body: Body::Expression(expr),
+            unit: *unit,
+            encoding: Some(self.unit.encoding),
+        });
+        let witness = target.map(|target| Witness {
+            info: &file.info,
+            frame_base,
+            pc: function.start,
+            lane: None,
+            lanes: target.lanes().into(),
+            target,
+        });
+        let within = In { unit: self.unit, names, witness, frame_base: Some(&function.base) };
+        self.gathered.places.of_expr(expr, &shape, &within, self.strings)
+    }
+
+    fn variable(&mut self, entry: read::Entry<'r, 'o>, scope: &Scope) -> Result<()> {
+        let Some(index) = scope.function else { return Ok(()) };
+        if entry.has(dw::DW_AT_declaration) {
+            return Ok(());
+        }
+        let mut entries = Vec::new();
+        let mut found = Vec::new();
+        let class = entry.number(dw::DW_AT_address_class).filter(|_| !self.file.is_cpu);
+        let number = self.gathered.functions[index].variables.len() as u32;
+        let list = entry.locations(dw::DW_AT_location)?.unwrap_or_default();
+        for one in &list {
+            let pcs = match one.is_default() {
+                true => Some(scope.pcs),
+                false => self.within(index, &(one.start..one.end)),
+            };
+            let section = match one.is_default() && list.len() == 1 {
+                true => entry.dwarf().place(one.offset),
+                false if self.unit.encoding.version >= 5 => (".debug_loclists", one.offset),
+                false => (".debug_loc", one.offset),
+            };
+            let own = self.gathered.by_place.get(&section).cloned().unwrap_or_default();
+            let at = match pcs {
+                Some((start, end)) => {
+                    let place = self.place(one.expr, index, class);
+                    entries.push(Entry { start, end, place });
+                    entries.len() as u32 - 1
+                }
+                None => NONE,
+            };
+            found.extend(own.into_iter().map(|finding| Found { finding, variable: number, entry: at }));
+        }
+        if let Some(value) = entry.attr(dw::DW_AT_const_value).filter(|_| list.is_empty()) {
+            let value = match value {
+                Value::Block(bytes) => {
+                    bytes.iter().take(16).map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" ")
+                }
+                Value::String(text) => String::from_utf8_lossy(text).into_owned(),
+                Value::Signed(value) => value.to_string(),
+                value => value.unsigned().map_or_else(String::new, |value| (value as i64).to_string()),
+            };
+            let words = Words::new(Kind::Constant, value.clone(), format!("the constant {value}"));
+            let place =
+                self.gathered.places.of_text(&words, &format!("DW_AT_const_value {value}"), self.strings);
+            entries.push(Entry { start: scope.pcs.0, end: scope.pcs.1, place });
+        }
+        // Entries are drawn in the order of their pcs; findings follow them.
+        let mut order: Vec<usize> = (0..entries.len()).collect();
+        order.sort_by_key(|&at| (entries[at].start, entries[at].end));
+        let mut place = vec![NONE; entries.len()];
+        order.iter().enumerate().for_each(|(new, &old)| place[old] = new as u32);
+        for one in &mut found {
+            one.entry = place.get(one.entry as usize).copied().unwrap_or(NONE);
+        }
+        let declared = |name| entry.inherited(name).and_then(|value| value.unsigned());
+        let file = declared(dw::DW_AT_decl_file).and_then(|file| self.paths.get(file as usize).copied());
+        let is_parameter = entry.tag() == dw::DW_TAG_formal_parameter;
+        let variable = Variable {
+            column: if is_parameter { Column::Parameter } else { Column::Variable },
+            name: self.strings.add(entry.name().as_deref().unwrap_or("(no name)")),
+            ty: self.strings.add(&types::name(entry)),
+            file: file.unwrap_or(0),
+            line: declared(dw::DW_AT_decl_line).unwrap_or(0) as u32,
+            inlined: self.strings.add(&scope.inlined),
+            scope: scope.pcs,
+            entries: order.into_iter().map(|at| entries[at]).collect(),
+        };
+        for one in &found {
+            self.gathered.is_shown[one.finding] = true;
+        }
+        let function = &mut self.gathered.functions[index];
+        function.variables.push(variable);
+        function.found.extend(found);
+        self.found(index, entry.offset(), number);
+        Ok(())
+    }
+
+    /// Adds the findings about a variable or function as a whole.
+    fn found(&mut self, index: usize, offset: u64, variable: u32) {
+        for finding in self.gathered.by_entry.get(&offset).cloned().unwrap_or_default() {
+            self.gathered.is_shown[finding] = true;
+            self.gathered.functions[index].found.push(Found { finding, variable, entry: NONE });
+        }
+    }
+
+    /// Adds the rows of the line table to the functions of the unit.
+    fn rows(&mut self, program: &read::LineProgram<'_>) {
+        let functions = &mut self.gathered.functions[self.first..];
+        let mut order: Vec<usize> = (0..functions.len()).collect();
+        order.sort_by_key(|&index| functions[index].start);
+        for row in program.rows().map_while(Result::ok).filter(|row| !row.end_sequence) {
+            let count = order.partition_point(|&index| functions[index].start <= row.address);
+            let Some(function) = count.checked_sub(1).map(|at| &mut functions[order[at]]) else { continue };
+            let pc = row.address - function.start;
+            if pc >= function.size.into() {
+                continue;
+            }
+            let file = usize::try_from(row.file).ok().and_then(|file| self.paths.get(file));
+            let one = [pc as u32, file.copied().unwrap_or(0), u32::try_from(row.line).unwrap_or(0)];
+            match function.lines.last_mut() {
+                Some(last) if last[0] == one[0] => *last = one,
+                Some(last) if last[1..] == one[1..] => {}
+                _ => function.lines.push(one),
+            }
+        }
+        functions.iter_mut().for_each(|function| function.lines.sort_by_key(|line| line[0]));
+    }
+}
+
+impl Gathered<'_> {
+    /// Returns the tables in the order in which the script reads them.
+    pub(super) fn finish(
+        self,
+        object: &Object<'_>,
+        options: &Options<'_>,
+        mut strings: Strings,
+    ) -> (Strings, Vec<Vec<u32>>) {
+        let mut tables: [Vec<u32>; 11] = Default::default();
+        let [page, functions, variables, entries, lines, calls, instructions, findings, files, codes, others] =
+            &mut tables;
+        let width = if object.address_bytes() == 8 { 8 } else { 4 };
+        page.extend([strings.add(options.name), strings.add(&self.target), self.lanes, width]);
+        for function in &self.functions {
+            let counts = [
+                variables.len() / 9,
+                lines.len() / 3,
+                calls.len() / 5,
+                instructions.len() / 2,
+                findings.len() / 9,
+            ];
+            functions.extend([strings.add(&function.name), function.unit]);
+            functions.extend([function.start as u32, (function.start >> 32) as u32, function.size]);
+            functions.extend(counts.map(|count| count as u32));
+            functions.extend(function.coverage);
+            let first = variables.len() as u32 / 9;
+            let mut firsts = Vec::new();
+            for one in &function.variables {
+                firsts.push(entries.len() as u32 / 3);
+                variables.extend([one.column as u32, one.name, one.ty, one.file, one.line, one.inlined]);
+                variables.extend([one.scope.0, one.scope.1, entries.len() as u32 / 3]);
+                entries.extend(one.entries.iter().flat_map(|entry| [entry.start, entry.end, entry.place]));
+            }
+            lines.extend(function.lines.iter().flatten());
+            calls.extend(function.calls.iter().flatten());
+            instructions.extend(function.instructions.iter().flatten());
+            for one in &function.found {
+                let is_of_variable = one.variable != NONE;
+                let variable = if is_of_variable { first + one.variable } else { NONE };
+                let entry = match (is_of_variable, one.entry) {
+                    (true, at) if at != NONE => firsts[one.variable as usize] + at,
+                    _ => NONE,
+                };
+                findings.extend(record(&self.findings[one.finding], variable, entry, &mut strings));
+            }
+        }
+        // A record behind the last one has the ends.
+        let ends = [
+            variables.len() / 9,
+            lines.len() / 3,
+            calls.len() / 5,
+            instructions.len() / 2,
+            findings.len() / 9,
+        ];
+        functions.extend([0, 0, 0, 0, 0]);
+        functions.extend(ends.map(|end| end as u32));
+        functions.extend([0, 0, 0]);
+        variables.extend([0, 0, 0, 0, 0, 0, 0, 0, entries.len() as u32 / 3]);
+        let rest = self.findings.iter().zip(&self.is_shown).filter(|(_, is_shown)| !**is_shown);
+        for (finding, _) in rest {
+            others.extend(record(finding, NONE, NONE, &mut strings));
+        }
+        for (number, path) in self.paths.iter().enumerate() {
+            let own = self.sources.get(&(number as u32)).cloned();
+            let text = own.or_else(|| options.source.filter(|_| !path.is_empty())?(path));
+            files.extend([strings.add(path), strings.add(text.as_deref().unwrap_or_default())]);
+        }
+        for code in Code::ALL {
+            codes.extend([strings.add(code.name()), strings.add(code.page().title)]);
+        }
+        let (places, steps) = self.places.finish();
+        debug_assert_eq!(places.len() % PLACE, 0);
+        let mut all = Vec::from(tables);
+        all.extend([places, steps]);
+        (strings, all)
+    }
+}
+
+/// Record of a finding: code, level, variable, entry, meaning as written, intended one, evidence, part at fault.
+fn record(finding: &lint::Finding, variable: u32, entry: u32, strings: &mut Strings) -> [u32; 9] {
+    let code = Code::ALL.iter().position(|code| *code == finding.code).unwrap_or(0) as u32;
+    let fault = finding.expression.as_ref().map_or(0..0, |expression| expression.fault.clone());
+    // The script counts UTF-16 units; expressions are ASCII but for names.
+    let units = |end: usize| {
+        let text = finding.expression.as_ref().and_then(|expression| expression.text.get(..end));
+        text.map_or(0, |text| text.encode_utf16().count()) as u32
+    };
+    [
+        code,
+        finding.level as u32,
+        variable,
+        entry,
+        strings.add(&finding.written),
+        strings.add(finding.meant.as_deref().unwrap_or_default()),
+        strings.add(&finding.evidence.join("\n")),
+        units(fault.start),
+        units(fault.end),
+    ]
+}

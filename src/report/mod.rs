@@ -1,0 +1,113 @@
+//! Page that shows the debug information of an object: for each function a timeline of its variables, with sources,
+//! expressions, their steps, and the findings of [`lint`](crate::lint).
+//!
+//! The page is one HTML file without references to others. The data is a block of numbers and texts; the script draws the
+//! part of it that is seen. Everything of the object is text, and never markup.
+//!
+//! ```
+//! # fn main() -> eitri::Result<()> {
+//! # let bytes = include_bytes!("../../examples/data/uspill.o");
+//! let page = eitri::report::report(bytes, &eitri::report::Options { name: "uspill.o", ..Default::default() })?;
+//! assert!(page.starts_with("<!doctype html>"));
+//! # Ok(())
+//! # }
+//! ```
+
+mod block;
+mod disassembly;
+mod frames;
+mod gather;
+mod kind;
+mod place;
+mod types;
+mod witness;
+
+use core::fmt;
+
+use crate::error::Result;
+use crate::lint::{self, Level};
+use crate::read::{Dwarf, Object, Placing};
+use crate::stats;
+
+use block::{Block, Strings};
+
+/// Choices of a page.
+#[derive(Clone, Copy, Default)]
+pub struct Options<'a> {
+    /// Name of the object, for the title.
+    pub name: &'a str,
+    /// Text of a disassembler, such as `llvm-objdump -d` or `nvdisasm`, whose instructions are shown at their pcs.
+    pub disassembly: Option<&'a str>,
+    /// Returns the text of a source file by its path in the line table.
+    pub source: Option<&'a dyn Fn(&str) -> Option<String>>,
+}
+
+impl fmt::Debug for Options<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Options").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// Script of the page: data, timeline, panels.
+const SCRIPT: &str =
+    concat!(include_str!("data.js"), "\n", include_str!("timeline.js"), "\n", include_str!("page.js"));
+
+/// Makes the page of an object file of any producer.
+///
+/// # Errors
+/// The errors of [`Object::read`] and [`Dwarf::read`], and those of [`lint()`](lint::lint()).
+pub fn report(bytes: &[u8], options: &Options<'_>) -> Result<String> {
+    let (strings, tables) = tables(bytes, options)?;
+    let block = Block::new(&tables, &strings);
+    let page = include_str!("page.html");
+    let parts = [
+        ("<!--title-->", escaped(options.name)),
+        ("/*style*/", include_str!("page.css").into()),
+        ("<!--data-->", block.element()),
+        ("/*script*/", SCRIPT.into()),
+    ];
+    let mut out = String::with_capacity(page.len() + parts.iter().map(|part| part.1.len()).sum::<usize>());
+    let mut rest = page;
+    for (mark, text) in &parts {
+        let (before, after) = rest.split_once(mark).expect("the page has each mark, in this order");
+        out.push_str(before);
+        out.push_str(text);
+        rest = after;
+    }
+    out.push_str(rest);
+    Ok(out)
+}
+
+/// Returns the texts and tables of a page: a table for each kind of record, with a fixed number of words each.
+fn tables(bytes: &[u8], options: &Options<'_>) -> Result<(Strings, Vec<Vec<u32>>)> {
+    let object = Object::read_placed(bytes, Placing::Stored, None)?;
+    let dwarf = Dwarf::read(&object)?;
+    let findings = lint::lint(bytes, &lint::Options::default())?;
+    let errors = findings.findings.iter().filter(|finding| finding.level == Level::Error);
+    let coverage = stats::coverage(&dwarf, &errors.map(|one| (one.section, one.offset)).collect());
+    let mut strings = Strings::default();
+    let mut gathered = gather::Gathered::new(options, &findings.findings);
+    gather::gather(&object, &dwarf, &mut gathered, &mut strings)?;
+    let split = Dwarf::read_split(&dwarf, &object)?;
+    if !dwarf.sections().is_split && !split.units().is_empty() {
+        gather::gather(&object, &split, &mut gathered, &mut strings)?;
+    }
+    gathered.measure(&coverage.functions);
+    Ok(gathered.finish(&object, options, strings))
+}
+
+/// Escapes text for HTML.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for char in text.chars() {
+        match char {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            char => out.push(char),
+        }
+    }
+    out
+}

@@ -1,0 +1,259 @@
+//! Source lines at which variables have a location.
+//!
+//! The numbers are those of `llvm-dwarfdump --show-variable-coverage`: a line counts for a variable if a row of the line
+//! table is in a range of its location, in its scope, and in the function without the calls inlined into it.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
+
+use gimli::constants as dw;
+
+use super::lines;
+use crate::error::Result;
+use crate::read::{Dwarf, Entry, Object, Placing, Unit};
+
+/// A file, by number, and a line.
+type Line = (u32, u64);
+/// Lines in order, each once.
+type Lines = Vec<Line>;
+
+/// Source lines of a variable, of one instance or summed over several.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VariableLines {
+    /// Linkage name of the function or inlined function, or else its name.
+    pub function: String,
+    /// Files and lines of the calls by which the function was inlined, the innermost first; empty for a sum.
+    pub calls: Vec<(String, u64)>,
+    /// Name.
+    pub name: String,
+    /// File and line of the declaration.
+    pub declared: (String, u64),
+    /// Number of instances.
+    pub instances: u64,
+    /// Lines of the scope that have code.
+    pub scope: u64,
+    /// Lines of the scope at which the variable has a location.
+    pub located: u64,
+    /// Lines of the base, if it has the variable.
+    pub base: Option<BaseLines>,
+}
+
+/// Source lines of a variable in an unoptimised build.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BaseLines {
+    /// Lines at which the variable has a location there.
+    pub located: u64,
+    /// Those of them that have code here.
+    pub present: u64,
+}
+
+/// Name of a variable across builds: function, variable, file and line of the declaration.
+type Key = (String, String, String, u64);
+
+struct Instance {
+    key: Key,
+    calls: Vec<(String, u64)>,
+    scope: Lines,
+    located: Lines,
+    function: Lines,
+}
+
+/// Returns the source lines of each variable of an object file, beside those of an unoptimised build of the same source.
+/// Variables are matched by function, name and declaration. With `combine`, the instances of inlined functions are
+/// summed.
+///
+/// # Errors
+/// The errors of [`Object::read`] and [`Dwarf::read`].
+pub fn variable_lines(bytes: &[u8], base: Option<&[u8]>, combine: bool) -> Result<Vec<VariableLines>> {
+    let mut files = HashMap::new();
+    let mut known: BTreeMap<Key, Lines> = BTreeMap::new();
+    if let Some(base) = base {
+        for one in instances(base, &mut files)? {
+            let all = known.entry(one.key).or_default();
+            all.extend(one.located);
+            all.sort_unstable();
+            all.dedup();
+        }
+    }
+    let mut all: Vec<VariableLines> = Vec::new();
+    for one in instances(bytes, &mut files)? {
+        let base = known.get(&one.key).map(|lines| BaseLines {
+            located: lines.len() as u64,
+            present: lines.iter().filter(|line| one.function.binary_search(line).is_ok()).count() as u64,
+        });
+        let (function, name, file, line) = one.key;
+        let (scope, located) = (one.scope.len() as u64, one.located.len() as u64);
+        let (calls, declared, instances) = (one.calls, (file, line), 1);
+        all.push(VariableLines { function, calls, name, declared, instances, scope, located, base });
+    }
+    all.sort_by(|a, b| {
+        let key = |one: &VariableLines| (one.function.clone(), one.name.clone(), one.declared.clone());
+        key(a).cmp(&key(b))
+    });
+    if combine {
+        all.dedup_by(|next, sum| {
+            let is_same =
+                (&next.function, &next.name, &next.declared) == (&sum.function, &sum.name, &sum.declared);
+            if is_same {
+                sum.calls.clear();
+                sum.instances += 1;
+                sum.scope += next.scope;
+                sum.located += next.located;
+                if let (Some(sum), Some(next)) = (&mut sum.base, next.base) {
+                    sum.located += next.located;
+                    sum.present += next.present;
+                }
+            }
+            is_same
+        });
+        all.iter_mut().for_each(|one| one.calls.clear());
+    }
+    Ok(all)
+}
+
+/// Rows of a unit: address, and file and line.
+struct Rows {
+    rows: Vec<(u64, Line)>,
+    paths: Vec<Option<String>>,
+}
+
+impl Rows {
+    fn read(dwarf: &Dwarf<'_>, unit: &Unit<'_>, files: &mut HashMap<String, u32>) -> Self {
+        let Some(program) = dwarf.lines(unit).ok().flatten() else {
+            return Self { rows: Vec::new(), paths: Vec::new() };
+        };
+        let paths = lines::paths(&program, unit);
+        let numbers: Vec<u32> = paths
+            .iter()
+            .map(|path| {
+                let next = files.len() as u32;
+                *files.entry(path.clone().unwrap_or_default()).or_insert(next)
+            })
+            .collect();
+        let mut rows = Vec::new();
+        for row in program.rows().map_while(Result::ok) {
+            crate::work::step();
+            let file = usize::try_from(row.file).ok().and_then(|file| numbers.get(file));
+            if let Some(file) = file.filter(|_| row.line != 0 && !row.end_sequence) {
+                rows.push((row.address, (*file, row.line)));
+            }
+        }
+        rows.sort_unstable();
+        Self { rows, paths }
+    }
+
+    fn add(&self, range: &Range<u64>, all: &mut Lines) {
+        let from = self.rows.partition_point(|row| row.0 < range.start);
+        all.extend(self.rows[from..].iter().take_while(|row| row.0 < range.end).map(|row| row.1));
+    }
+
+    fn of<'a>(&self, ranges: impl IntoIterator<Item = &'a Range<u64>>) -> Lines {
+        let mut all = Lines::new();
+        ranges.into_iter().for_each(|range| self.add(range, &mut all));
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    fn path(&self, file: Option<u64>) -> String {
+        let path = file.and_then(|file| self.paths.get(usize::try_from(file).ok()?)?.clone());
+        path.unwrap_or_default()
+    }
+}
+
+/// Returns the lines of a function without those of the calls inlined into it.
+fn function_lines(function: Entry<'_, '_>, rows: &Rows) -> Result<Lines> {
+    let mut all = rows.of(&function.ranges()?);
+    let mut inlined = Vec::new();
+    let mut scopes = vec![function];
+    while let Some(scope) = scopes.pop() {
+        for child in scope.children() {
+            match child.tag() {
+                dw::DW_TAG_inlined_subroutine => inlined.extend(child.ranges()?),
+                _ => scopes.push(child),
+            }
+        }
+    }
+    let inlined = rows.of(&inlined);
+    all.retain(|line| inlined.binary_search(line).is_err());
+    Ok(all)
+}
+
+fn instances(bytes: &[u8], files: &mut HashMap<String, u32>) -> Result<Vec<Instance>> {
+    let object = Object::read_placed(bytes, Placing::Stored, None)?;
+    let dwarf = Dwarf::read(&object)?;
+    let mut all = Vec::new();
+    for unit in dwarf.units() {
+        let rows = Rows::read(&dwarf, unit, files);
+        let mut last: Option<(usize, Lines)> = None;
+        for entry in dwarf.entries_of(unit) {
+            crate::work::step();
+            if !matches!(entry.tag(), dw::DW_TAG_variable | dw::DW_TAG_formal_parameter) {
+                continue;
+            }
+            let functions = around(entry);
+            let Some(function) = functions.first().copied() else { continue };
+            let (Some(name), Some(own)) = (entry.name(), linkage_name(function)) else { continue };
+            if last.as_ref().is_none_or(|last| last.0 != function.index()) {
+                last = Some((function.index(), function_lines(function, &rows)?));
+            }
+            let lines = last.as_ref().map(|last| &last.1[..]).unwrap_or_default();
+            let ranges = entry.parent().map(Entry::ranges).transpose()?.unwrap_or_default();
+            let is_of = |line: &Line| lines.binary_search(line).is_ok();
+            let mut scope = rows.of(&ranges);
+            scope.retain(is_of);
+            let number = |name| entry.inherited(name).and_then(|value| value.unsigned());
+            let file = rows.path(number(dw::DW_AT_decl_file));
+            let calls =
+                functions.iter().filter(|one| one.tag() == dw::DW_TAG_inlined_subroutine).map(|one| {
+                    (rows.path(one.number(dw::DW_AT_call_file)), one.number(dw::DW_AT_call_line).unwrap_or(0))
+                });
+            all.push(Instance {
+                key: (own, name.into_owned(), file, number(dw::DW_AT_decl_line).unwrap_or(0)),
+                calls: calls.collect(),
+                located: located(entry, &scope, &rows)?,
+                scope,
+                function: lines.to_vec(),
+            });
+        }
+    }
+    Ok(all)
+}
+
+/// Returns the lines of a scope at which a variable has a location.
+fn located(variable: Entry<'_, '_>, scope: &Lines, rows: &Rows) -> Result<Lines> {
+    if variable.has(dw::DW_AT_const_value) {
+        return Ok(scope.clone());
+    }
+    let Some(list) = variable.locations(dw::DW_AT_location)? else { return Ok(Lines::new()) };
+    if list.iter().any(|one| one.is_default() && !one.expr.is_empty()) {
+        return Ok(scope.clone());
+    }
+    let ranges: Vec<_> =
+        list.iter().filter(|one| !one.expr.is_empty()).map(|one| one.start..one.end).collect();
+    let mut all = rows.of(&ranges);
+    all.retain(|line| scope.binary_search(line).is_ok());
+    Ok(all)
+}
+
+/// Returns the inlined calls around an entry, the innermost first, and the function.
+fn around<'r, 'o>(entry: Entry<'r, 'o>) -> Vec<Entry<'r, 'o>> {
+    let mut all = Vec::new();
+    for one in std::iter::successors(entry.parent(), |entry| entry.parent()) {
+        match one.tag() {
+            dw::DW_TAG_inlined_subroutine => all.push(one),
+            dw::DW_TAG_subprogram => {
+                all.push(one);
+                break;
+            }
+            _ => {}
+        }
+    }
+    // Without the function, the entry is in none.
+    if all.last().is_none_or(|last| last.tag() != dw::DW_TAG_subprogram) { Vec::new() } else { all }
+}
+
+fn linkage_name(function: Entry<'_, '_>) -> Option<String> {
+    let name = function.inherited(dw::DW_AT_linkage_name).and_then(|name| name.text());
+    name.or_else(|| function.name()).map(|name| name.into_owned())
+}

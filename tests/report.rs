@@ -1,0 +1,199 @@
+//! The promise: `report` makes one page that shows each location, its meaning and its findings, in a browser that is
+//! driven by mouse and keys. The page sends no request, prints no message, and takes every name as text.
+
+#[path = "common/tools.rs"]
+#[allow(dead_code, reason = "a part is used")]
+mod tools;
+
+use std::path::Path;
+
+use eitri::build::Builder;
+use eitri::emit::elf::{Code, new_object};
+use eitri::lower::{Consumer, Policy, lower};
+use eitri::model::{BaseEncoding, Loc, Module};
+use eitri::op::{Dialect, Encoding, Expr, text};
+use eitri::report::{Options, report};
+use eitri::target::Target;
+use serde_json::Value;
+use tools::{Folder, Tool};
+
+const CHROMIUM: Tool = Tool::new("chromium", "chromium");
+const PYTHON: Tool = Tool::new("python3", "python3");
+
+fn object(name: &str) -> Vec<u8> {
+    std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/objects").join(name)).expect("an object")
+}
+
+fn page(name: &str) -> String {
+    report(&object(name), &Options { name, ..Options::default() }).expect("a page")
+}
+
+/// Asks the browser about a page; `None` without a browser. It has no message and sends no request.
+fn asked(page: &str, hash: &str, question: &str) -> Option<Value> {
+    CHROMIUM.run(&["--version"])?;
+    let folder = Folder::new();
+    let file = folder.file("page.html", page);
+    let url = format!("file://{}{hash}", file.display());
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/report/browser.py");
+    let ran = PYTHON.run(&[script.as_os_str(), url.as_ref(), question.as_ref()])?.clean();
+    let mut found: Value = serde_json::from_str(&ran).expect("JSON");
+    assert_eq!(found["messages"], Value::Array(vec![]), "messages of the console");
+    assert_eq!(found["requests"], Value::Array(vec![]), "requests");
+    Some(found["answer"].take())
+}
+
+/// Name that would run code if it were markup.
+const HOSTILE: &str = r#"</script><img src=x onerror="window.hasRun=1"><!--"#;
+
+/// A kernel for gfx1030 with a variable in a lane of v3, one in s4 and a constant, in two ranges each.
+fn made(name: &str) -> Module {
+    let target = Target::named("amdgpu-gfx1030-wave32").expect("a target");
+    let mut m = Builder::new(target);
+    let unit = m.unit("a.cl");
+    let ty = m.base_type(unit, name, BaseEncoding::Unsigned, 32).expect("a type");
+    let function = m.function(unit, name).expect("a function").code("f", 0x20).id();
+    let encoding = Encoding::new(8, Dialect::Llvm);
+    for (name, first, second) in [
+        ("x", "regx v3; push_lane; lit4; mul; offset", "regx v4; push_lane; lit4; mul; offset"),
+        (name, "regx s4", "regx s5"),
+        ("count", "consts 7; stack_value", "consts -8; stack_value"),
+    ] {
+        let parsed = [first, second].map(|expr| {
+            text::parse(expr, encoding, None).or_else(|_| {
+                text::parse(expr, encoding, Target::named("amdgpu-gfx1030-wave32").ok().as_ref())
+            })
+        });
+        let exprs = parsed.map(|expr| {
+            let bytes = expr.expect("an expression").bytes().to_vec();
+            m.expr(Expr::raw(bytes), &[]).expect("an expression")
+        });
+        let mut variable = m.variable(function, name, ty).expect("a variable");
+        for (pcs, expr) in [0..0x10, 0x10..0x20].into_iter().zip(exprs) {
+            variable.live(pcs, Loc::expr(expr)).expect("a range");
+        }
+    }
+    m.finish().expect("a module")
+}
+
+fn made_page(name: &str) -> String {
+    let module = made(name);
+    let written = lower(&module, &Consumer::llvm(), Policy::Partial).expect("it is lowered");
+    let code = Code::text([0, 0, 0x80, 0xbf].repeat(8)).with_function("f", 0, 0x20);
+    let object = new_object(module.target(), &code, &written.sections).expect("an object");
+    report(&object, &Options { name, ..Options::default() }).expect("a page")
+}
+
+/// No byte of a name is markup, in the file or after the script has run.
+#[test]
+fn names_of_the_object_are_text() {
+    let page = made_page(HOSTILE);
+    assert!(!page.contains("<img"), "a name is markup");
+    // The data, the policy of the page and the style and script are all that is beside the frame.
+    assert_eq!(page.matches("<script").count(), 2);
+    let Some(found) = asked(&page, "#f=0", "tour") else { return };
+    assert_eq!((&found["markup"], &found["has run"]), (&0.into(), &"undefined".into()));
+    assert!(found["functions"].as_str().expect("text").contains(HOSTILE), "{found}");
+    // The columns are those of the description: x, the hostile name, count.
+    let keys: Vec<&str> =
+        found["by keys"].as_array().expect("answers").iter().map(|one| one.as_str().expect("text")).collect();
+    assert!(keys[1].starts_with(HOSTILE) && keys[1].ends_with("regx s5"), "{keys:?}");
+}
+
+#[test]
+fn locations_are_chosen_by_mouse_and_by_keys() {
+    let Some(found) = asked(&made_page("kernel"), "#f=0", "tour") else { return };
+    assert_eq!(found["by mouse"], "regx v3; push_lane; lit4; mul; offset");
+    assert_eq!(found["hash"], "#f=0&v=0&pc=0x10000");
+    let expected = [
+        "x, vector register v4, 0x10010 to 0x10020, regx v4; push_lane; lit4; mul; offset",
+        "kernel, scalar register s5, 0x10010 to 0x10020, regx s5",
+        "count, constant -8, 0x10010 to 0x10020, consts -8; stack_value",
+        // The last variable stays.
+        "count, constant -8, 0x10010 to 0x10020, consts -8; stack_value",
+        "count, constant 7, 0x10000 to 0x10010, consts 7; stack_value",
+        "kernel, scalar register s4, 0x10000 to 0x10010, regx s4",
+    ];
+    assert_eq!(found["by keys"], Value::from(expected.map(Value::from).to_vec()));
+    assert_eq!(found["active"], "e2");
+    assert_eq!(
+        (&found["focus after Enter"], &found["focus after Escape"]),
+        (&"details".into(), &"timeline".into())
+    );
+    assert_eq!(found["selection after Escape"], 0);
+    assert_eq!(found["roles"], "grid gridcell presentation row status");
+    assert_eq!(found["unnamed"], 0);
+}
+
+#[test]
+fn the_lane_changes_the_place_of_each_lane() {
+    let Some(found) = asked(&made_page("kernel"), "#f=0&v=0&pc=0x10004", "lanes") else { return };
+    let places = &found["places"];
+    assert_eq!(
+        (&places[0][0], &places[1][0]),
+        (&"v3 (lane 0)".into(), &"v3 + 20 bytes (lane 5)".into()),
+        "{found}"
+    );
+    assert_eq!((&places[0][1], &places[1][1]), (&"vv3[0]".into(), &"vv3[5]".into()));
+    assert!(places[1][2].as_str().expect("steps").contains("lane: 5"), "{found}");
+    assert_eq!(found["hash"], "#f=0&v=0&pc=0x10004&lane=5");
+}
+
+#[test]
+fn names_are_searched_and_findings_filtered() {
+    let Some(found) = asked(&page("llvm19/k04_diverge.gfx1100.O2.hsaco"), "", "search") else { return };
+    assert_eq!(found["focus"], "search");
+    assert!(found["results"].as_array().expect("results").len() > 1, "{found}");
+    assert_eq!(found["details"], "diverge", "{found}");
+    assert!(found["filters"].as_array().expect("codes").len() > 2, "{found}");
+    assert!(found["filtered"].as_u64() < found["columns"].as_u64(), "{found}");
+}
+
+#[test]
+fn the_page_is_light_dark_and_printable() {
+    let Some(found) = asked(&page("llvm19/k14_spill.gfx1030.O2.hsaco"), "#f=2", "looks") else { return };
+    assert_ne!(found["light"], found["dark"]);
+    // Each kind has a colour and a pattern of its own.
+    assert_eq!(found["kinds"], 11);
+    assert!(found["pages"].as_u64() >= Some(2), "{found}");
+    assert!(found["printed"].as_u64() > Some(20) && found["hidden"] == "none", "{found}");
+}
+
+/// A kernel with many variables and entries.
+fn large(variables: u64, entries: u64) -> Vec<u8> {
+    let target = Target::named("amdgpu-gfx1030-wave32").expect("a target");
+    let mut m = Builder::new(target);
+    let unit = m.unit("a.cl");
+    let ty = m.base_type(unit, "uint", BaseEncoding::Unsigned, 32).expect("a type");
+    let size = 4 * entries;
+    let function = m.function(unit, "kernel").expect("a function").code("f", size).id();
+    let each = entries / variables;
+    for number in 0..variables {
+        let mut variable = m.variable(function, &format!("variable{number}"), ty).expect("a variable");
+        for index in 0..each {
+            let start = 4 * (number * each + index) % (size - 400);
+            let target = Target::named("amdgpu-gfx1030-wave32").expect("a target");
+            let name = if index % 2 == 0 { "v" } else { "s" };
+            let reg =
+                target.register_named(&format!("{name}{}", (number + index) % 100)).expect("a register");
+            let place = if index % 2 == 0 { Loc::per_lane(reg) } else { Loc::register(reg) };
+            variable.live(start + 40 * index..start + 40 * index + 40, place).expect("a range");
+        }
+    }
+    let module = m.finish().expect("a module");
+    let written = lower(&module, &Consumer::llvm(), Policy::Partial).expect("it is lowered");
+    let code = Code::text([0, 0, 0x80, 0xbf].repeat(entries as usize)).with_function("f", 0, size);
+    new_object(module.target(), &code, &written.sections).expect("an object")
+}
+
+#[test]
+fn a_large_kernel_has_a_small_page_of_which_the_seen_part_is_drawn() {
+    let object = large(2000, 20_000);
+    let page = report(&object, &Options { name: "large", ..Options::default() }).expect("a page");
+    let read = eitri::read::Object::read(&object).expect("an object");
+    let debug: u64 =
+        read.sections().iter().filter(|one| one.name.starts_with(".debug")).map(|one| one.size).sum();
+    assert!(page.len() as u64 <= 2 * debug, "{} of {debug} bytes", page.len());
+    let Some(found) = asked(&page, "#f=0", "scroll") else { return };
+    println!("{found}");
+    assert!(found["most"].as_u64() < Some(5000), "{found}");
+}
