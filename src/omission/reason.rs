@@ -84,6 +84,8 @@ reasons! {
     InPack "a template in a pack";
     NoBitPiece(id: u32, mode: &'static str)
         "it is a part of %{id}: the {mode} mode has no BitPiece, and no value is bound to it";
+    NoOperation(id: u32, operation: &'static str, set: &'static str)
+        "it is computed from %{id} by {operation}: {set} has no such operation";
     RunTimeIndex(id: u32, index: u32, mode: &'static str)
         "%{id} is the element %{index} of it: the {mode} mode has no index known at run time";
     NoIndexes(id: u32, mode: &'static str)
@@ -147,7 +149,7 @@ impl Reason {
             | Self::VariableCountCycle(variable) => module.name_of(variable).unwrap_or_default().into(),
             Self::AsStorageClass(space, class) => {
                 let name = module.target.space(space).map_or("", |space| &*space.name);
-                let class = crate::spirv::Enumeration::StorageClass.text(class);
+                let class = crate::spirv::Enumeration::StorageClass.text(class, crate::spirv::Set::Shader);
                 format!("`{name}` is encoded as {class}")
             }
             _ => String::new(),

@@ -2,7 +2,7 @@
 
 use super::reason::reasons;
 use crate::error::{Count, ErrorKind};
-use crate::spirv::Enumeration;
+use crate::spirv::{Enumeration, Set};
 
 reasons! {
     /// Reason why an import omits or changes what debug instructions encode.
@@ -17,7 +17,7 @@ reasons! {
     UnknownConstant(id: u32) "the value of %{id} is unknown";
     UnsizedConstant(id: u32) "the type of the constant %{id} has no size, or a large one";
     Refused(why: ErrorKind) "{why}";
-    Flags(flags: u32) "{} is not imported", Enumeration::Flags.text(*flags);
+    Flags(flags: u32) "{} is not imported", Enumeration::Flags.text(*flags, Set::Shader200);
     NotDebug(operand: &'static str, id: u32) "its {operand} %{id} is not a debug instruction";
     Duplicate "another instruction has the same operands";
     InFunction "it is inside of a function";
@@ -34,6 +34,7 @@ reasons! {
     SecondMetadata "the module has one already";
     NoPath "its path is not a string";
     NotBuildIdentifier "it is not 32 or more lowercase hexadecimal digits";
+    Checksum "its checksum is not an MD5, and is omitted";
     OtherText "another source has the same name and another text";
     PartialChecksums "its checksum is omitted: other files of the unit have none";
     ColumnWithoutLine(column: u32) "column {column} is not imported: it has no line";
@@ -46,7 +47,7 @@ reasons! {
     NotTypeInstruction(instruction: &'static str) "{instruction} is not a type";
     Qualifier "its qualifier is not in the list of the set";
     Tag "it is not a class, structure or union";
-    Format(format: u32) "only its name is imported, not its format {}", Enumeration::FpEncoding.text(*format);
+    Format(format: u32) "only its name is imported, not its format {}", Enumeration::FpEncoding.text(*format, Set::Shader101);
     NameOnly(bits: u64) "only its name is imported, not its size of {}", Count(*bits, "bit");
     OpaqueNameOnly "only its name is imported";
     CooperativeMatrix "it is imported as a type without contents: the elements of each invocation are unknown";
@@ -54,6 +55,11 @@ reasons! {
     NoParameterType "a parameter has no type";
     StorageClass "its storage class is not imported";
     UnknownCount(id: u32) "the count %{id} is unknown";
+    Bound(operand: &'static str, id: u32) "its {operand} %{id} is not a known number, and is omitted";
+    NoSubrange(id: u32) "%{id} is not a DebugTypeSubrange";
+    OtherStride "its strides differ from those of an array, and are omitted";
+    Descriptor(operand: &'static str) "its {operand} is not imported";
+    StringType "only its name is imported: the length of a string is not a part of its type";
     NoUnderlyingType(bits: u64) "its values are imported as unsigned numbers of {}", Count(*bits, "bit");
     UnderlyingSize(bits: u64, size: u64)
         "its size is imported as {}, that of its values, in place of {size}", Count(*bits, "bit");
@@ -110,6 +116,9 @@ reasons! {
     LineRange "a range of lines is imported as its first line";
     OtherVariable "the variable is neither of the function nor of a function inlined here";
     NoBlock "it is in no block";
+
+    ModuleNamespace "it is imported as a namespace";
+    TargetFunction "the function that it calls is not imported";
 
     // Imports and macros.
     ImportColumn "its column is not imported: it has no line";

@@ -2,10 +2,11 @@
 
 use core::ops::Range;
 
+use super::operations::OPERATIONS;
 use super::provider::DebugOperation;
 use crate::error::{At, Count, Error, Result};
 use crate::eval::{Architecture, Context, Element, Evaluator, Kind, Location, Machine};
-use crate::op::{Dialect, Encoder, Encoding, Op};
+use crate::op::{Dialect, Encoder, Encoding, Op, Reg};
 use crate::target::SpaceId;
 
 /// The initial stack, which has one entry.
@@ -38,6 +39,9 @@ pub struct Evaluated {
 ///
 /// Indexes of the `DebugValue` or `DebugDeclare` select a part: "the variable" then means that part.
 ///
+/// An operation that version 200 adds is the DWARF operation of its name. Some cannot be evaluated, as no text states what
+/// their operands count or reference: branches, calls, types, references to entries, `Fbreg` and `Arg`.
+///
 /// ```
 /// use eitri::eval::{Element, Snapshot, Value};
 /// use eitri::spirv::{DebugOperation, Initial, evaluate};
@@ -53,7 +57,7 @@ pub struct Evaluated {
 ///
 /// # Errors
 /// With the operation: errors of the evaluator, such as a stack underflow; a `Fragment` that is not the last
-/// operation, or differs in size from the preceding piece.
+/// operation, or differs in size from the preceding piece; an operation that cannot be evaluated.
 pub fn evaluate(
     operations: &[DebugOperation],
     initial: &Initial,
@@ -70,9 +74,9 @@ pub fn evaluate(
     let mut last = None;
     for (index, &operation) in operations.iter().enumerate() {
         let next = operations.get(index + 1);
-        let is_end = next.is_none_or(|next| matches!(next, DebugOperation::BitPiece { .. }));
+        let is_end = next.is_none_or(|next| next.is_piece());
         encoded.starts.push(encoded.bytes.len());
-        if matches!(operation, DebugOperation::BitPiece { .. }) {
+        if operation.is_piece() {
             if index == 0 {
                 encoded.finish(None, initial, encoding)?;
             }
@@ -85,9 +89,9 @@ pub fn evaluate(
             (DebugOperation::Xderef, Initial::Value(_), true) => {
                 encoded.write(&[Op::Swap {}, Op::FormAspaceAddress {}], encoding)?;
             }
-            _ => encoded.write(&[op(operation)], encoding)?,
+            _ => encoded.write(&[op(operation).map_err(|what| wrong(index, operation, what))?], encoding)?,
         }
-        if is_end && !matches!(operation, DebugOperation::BitPiece { .. }) {
+        if is_end && !operation.is_piece() {
             encoded.finish(last, initial, encoding)?;
         }
     }
@@ -129,7 +133,7 @@ fn fragment(operations: &[DebugOperation]) -> Result<(&[DebugOperation], Option<
 }
 
 fn wrong(index: usize, operation: DebugOperation, what: &str) -> Error {
-    let name = super::OPERATIONS[operation.number() as usize].name;
+    let name = OPERATIONS[operation.number() as usize].name;
     Error::malformed(format!("{name}: {what}")).or_at(At { operation: Some(index), ..At::default() })
 }
 
@@ -154,14 +158,74 @@ impl Encoded {
         match (last, initial) {
             (_, Initial::Address(_)) | (None, Initial::Value(Element::Location(_))) => Ok(()),
             (Some(Deref | Xderef | StackValue), _) => Ok(()),
+            (Some(last), _) if is_register(last) => Ok(()),
             (_, Initial::Value(_)) => self.write(&[Op::StackValue {}], encoding),
         }
     }
 }
 
-/// The equivalent DWARF operation.
-fn op(operation: DebugOperation) -> Op<'static> {
-    match operation {
+/// Whether the operation is the location of a register.
+fn is_register(operation: DebugOperation) -> bool {
+    matches!(operation.number(), REG0..BREG0 | REGX)
+}
+
+/// Numbers of the first operations of families, and of `Regx`.
+const LIT0: u32 = 46;
+const REG0: u32 = 78;
+const BREG0: u32 = 110;
+const REGX: u32 = 142;
+
+/// The equivalent DWARF operation, or why there is none.
+fn op(operation: DebugOperation) -> core::result::Result<Op<'static>, &'static str> {
+    let operands = operation.operands();
+    let first = operands.first().copied().unwrap_or_default();
+    // Constants of 32 bits.
+    let signed = |word: u32| i64::from(word as i32);
+    Ok(match operation {
+        DebugOperation::Extended(extended) => match (extended.name(), operation.number()) {
+            ("Addr", _) => Op::Addr { address: first.into() },
+            ("Const1u" | "Const2u" | "Const4u" | "Const8u", _) => Op::ConstU { value: first.into() },
+            ("Const1s" | "Const2s" | "Const4s" | "Const8s" | "Consts", _) => {
+                Op::ConstS { value: signed(first) }
+            }
+            ("Dup", _) => Op::Pick { index: 0 },
+            ("Over", _) => Op::Pick { index: 1 },
+            ("Pick", _) => Op::Pick { index: u8::try_from(first).map_err(|_| "its index is more than 255")? },
+            ("Drop", _) => Op::Drop {},
+            ("Rot", _) => Op::Rot {},
+            ("Abs", _) => Op::Abs {},
+            ("And", _) => Op::And {},
+            ("Div", _) => Op::Div {},
+            ("Mod", _) => Op::Mod {},
+            ("Mul", _) => Op::Mul {},
+            ("Neg", _) => Op::Neg {},
+            ("Not", _) => Op::Not {},
+            ("Or", _) => Op::Or {},
+            ("Shl", _) => Op::Shl {},
+            ("Shr", _) => Op::Shr {},
+            ("Shra", _) => Op::Shra {},
+            ("Xor", _) => Op::Xor {},
+            ("Eq", _) => Op::Eq {},
+            ("Ge", _) => Op::Ge {},
+            ("Gt", _) => Op::Gt {},
+            ("Le", _) => Op::Le {},
+            ("Lt", _) => Op::Lt {},
+            ("Ne", _) => Op::Ne {},
+            (_, number @ LIT0..REG0) => Op::ConstU { value: (number - LIT0).into() },
+            (_, number @ REG0..BREG0) => Op::RegX { reg: Reg((number - REG0).into()) },
+            (_, number @ BREG0..REGX) => Op::BregX { reg: Reg((number - BREG0).into()), by: signed(first) },
+            ("Regx", _) => Op::RegX { reg: Reg(first.into()) },
+            ("Bregx", _) => Op::BregX { reg: Reg(first.into()), by: signed(operands[1]) },
+            ("Piece", _) => Op::Piece { bytes: first.into() },
+            ("DerefSize", _) => Op::DerefSize { bytes: byte(first)? },
+            ("XderefSize", _) => Op::XderefSize { bytes: byte(first)? },
+            // A tag of the memory does not change the location.
+            ("Nop" | "TagOffset", _) => Op::Nop {},
+            ("PushObjectAddress", _) => Op::PushObjectAddress {},
+            ("FormTlsAddress", _) => Op::FormTlsAddress {},
+            ("CallFrameCfa", _) => Op::CallFrameCfa {},
+            _ => return Err("it cannot be evaluated"),
+        },
         DebugOperation::Deref => Op::Deref {},
         DebugOperation::Plus => Op::Plus {},
         DebugOperation::Minus => Op::Minus {},
@@ -175,5 +239,9 @@ fn op(operation: DebugOperation) -> Op<'static> {
         DebugOperation::StackValue => Op::StackValue {},
         DebugOperation::Constu(value) => Op::ConstU { value: value.into() },
         DebugOperation::Fragment { .. } => Op::Nop {},
-    }
+    })
+}
+
+fn byte(word: u32) -> core::result::Result<u8, &'static str> {
+    u8::try_from(word).map_err(|_| "its size is more than 255")
 }

@@ -3,6 +3,7 @@
 use smallvec::SmallVec;
 
 use super::operand::Field;
+use super::operations::operations;
 use super::provider::DebugOperation;
 use super::read::Facts;
 use super::table::Name;
@@ -13,16 +14,22 @@ impl Facts<'_> {
     /// The operations of a `DebugExpression`.
     ///
     /// # Errors
-    /// With the instruction, if the id is not a `DebugExpression`, or an operation is not one of the ten with its
-    /// operands.
+    /// With the instruction, if the id is not a `DebugExpression`, or an operation is not one of the set with its
+    /// operands of 32 bits.
     pub fn operations(&self, expression: Id) -> Result<SmallVec<[DebugOperation; 4]>> {
         let fact = self.get(expression).filter(|fact| fact.name() == Some(Name::Expression));
         let fact = fact.ok_or_else(|| Error::malformed(format!("{expression} is not a DebugExpression")))?;
-        let word = |number: Option<u64>| number.and_then(|number| u32::try_from(number).ok());
+        let set = fact.set.name();
+        // A signed number of 32 bits is extended.
+        let word = |number: Option<u64>| {
+            let number = number?;
+            u32::try_from(number).ok().or_else(|| Some(i32::try_from(number as i64).ok()? as u32))
+        };
         let operation = |id: Id| {
             let fact = self.get(id).filter(|fact| fact.name() == Some(Name::Operation));
             let operation = fact.and_then(|fact| {
                 let number = word(self.number(&fact, Field::Operation))?;
+                operations(fact.set).get(number as usize)?;
                 let operands =
                     fact.operands().skip(1).map(|operand| match operand.row?.kind.is_literal(fact.set) {
                         true => Some(operand.word),
@@ -31,7 +38,7 @@ impl Facts<'_> {
                 let operands: SmallVec<[u32; 2]> = operands.collect::<Option<_>>()?;
                 DebugOperation::new(number, &operands)
             });
-            operation.ok_or_else(|| Error::malformed(format!("{id} is none of the ten operations")))
+            operation.ok_or_else(|| Error::malformed(format!("{id} is not an operation of {set}")))
         };
         let all: Result<_> = fact.ids(Field::Operation).map(operation).collect();
         all.map_err(|error| error.or_at(fact.place()))

@@ -173,7 +173,7 @@ impl<'a> Layout<'a> {
     }
 
     /// Unknown imported sets of debug instructions: a part of the name between dots is `DebugInfo` or `debug`, as in
-    /// `NonSemantic.Shader.DebugInfo.200` and `SPIRV.debug`. Each with its id, its name, and the number of its
+    /// `NonSemantic.Shader.DebugInfo.102` and `SPIRV.debug`. Each with its id, its name, and the number of its
     /// instructions in the module; sets without instructions are omitted.
     pub fn unknown_sets(&self) -> impl Iterator<Item = (Id, &str, usize)> {
         let mut counts: HashMap<Id, usize> = HashMap::new();

@@ -1,5 +1,5 @@
-//! SPIR-V debug instructions: `OpenCL.DebugInfo.100` and `NonSemantic.Shader.DebugInfo`, versions 100 and 101, of any
-//! producer.
+//! SPIR-V debug instructions: `OpenCL.DebugInfo.100` and `NonSemantic.Shader.DebugInfo`, versions 100, 101 and 200,
+//! of any producer.
 //!
 //! One [table](mod@table) lists for every instruction of these sets its operands, the instructions that each operand
 //! may refer to, and its place in a module. [`read`], [`print`](print()) and [`validate`] are based on it.
@@ -56,6 +56,7 @@ mod mode;
 mod names;
 mod opcodes;
 mod operand;
+mod operations;
 mod read;
 #[cfg(feature = "rspirv")]
 pub mod rspirv;
@@ -71,6 +72,8 @@ pub use binding::{Binding, Position, Statement};
 pub use build::{ModuleBuilder, Part};
 #[cfg(feature = "read")]
 pub use check::{Checked, Difference, check};
+#[cfg(feature = "json")]
+pub(crate) use describe::names_of_ids;
 pub use describe::{DescribedModule, Source, describe};
 #[cfg(feature = "read")]
 pub use evaluate::{Evaluated, Initial, evaluate};
@@ -78,9 +81,10 @@ pub use ids::Ids;
 pub use import::{ImportedModule, import};
 pub use layout::{Constant, Function, Layout};
 pub use mode::Mode;
-pub use names::{Enumeration, OPERATIONS, Operation};
+pub use names::Enumeration;
 pub use operand::{Core, Field, Kind, Names, OperandRow, Place, Repeat, Section, Width};
-pub use provider::{DebugOperation, Index, Provider};
+pub use operations::{OPERATIONS, Operation, operations};
+pub use provider::{DebugOperation, ExtendedOperation, Index, Provider};
 pub use read::{Fact, Facts, Operand, read};
 pub use strip::strip;
 pub use table::{Name, Row, Set};

@@ -150,7 +150,8 @@ impl Features {
 
 impl Mode {
     /// Names that [`named`](Self::named) takes.
-    pub const NAMES: [&'static str; 5] = ["opencl", "vulkan", "translator", "validating", "exact"];
+    pub const NAMES: [&'static str; 6] =
+        ["opencl", "vulkan", "translator", "translator200", "validating", "exact"];
 
     /// The preset for OpenCL drivers: `spirv-val` accepts the output, and LLVM's SPIR-V translator reads it.
     pub fn opencl() -> Self {
@@ -181,6 +182,15 @@ impl Mode {
         }
         .without(&TRANSLATOR_LACKS)
         .with(Feature::EmptyTexts, true)
+    }
+
+    /// The preset that LLVM's SPIR-V translator reads back for `NonSemantic.Shader.DebugInfo.200`, the default of Intel's
+    /// translator and of HIP. The set keeps what the other one loses: columns of calls, bit fields, bounds and strides of
+    /// arrays, checksums, the producer.
+    pub fn translator200() -> Self {
+        Self { name: "translator200", set: Set::Shader200, last_language: u32::MAX, ..Self::translator() }
+            .with(Feature::DebugLines, true)
+            .with(Feature::EmptyTexts, false)
     }
 
     /// The preset for everything that the specification allows, for either set.
@@ -225,6 +235,7 @@ impl Mode {
             "opencl" => Self::opencl(),
             "vulkan" => Self::vulkan(),
             "translator" => Self::translator(),
+            "translator200" => Self::translator200(),
             "validating" => Self::validating(Set::Shader),
             "exact" => Self::exact(Set::Shader),
             _ => {

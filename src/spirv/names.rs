@@ -3,7 +3,7 @@
 //! Names are those of the grammars, which tools print. The text of `OpenCL.DebugInfo.100` spells some flags
 //! differently: `FlagsProtected` is `FlagIsProtected`.
 
-use super::Set;
+use super::{Set, operations};
 
 /// An enumeration of named numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -28,39 +28,9 @@ pub enum Enumeration {
     Flags,
     /// Build identifier flags: bits. `NonSemantic.Shader.DebugInfo` has them.
     BuildFlags,
+    /// Algorithms of checksums. Version 200 of `NonSemantic.Shader.DebugInfo` has them.
+    ChecksumKind,
 }
-
-/// A debug operation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Operation {
-    /// Name of the operation.
-    pub name: &'static str,
-    /// Number of operands.
-    pub operands: usize,
-    /// Number of stack entries that it needs. The text does not define this number for `BitPiece` and `Fragment`,
-    /// which describe the part that the preceding location has.
-    pub takes: usize,
-    /// Number of stack entries that it pushes in their place.
-    pub leaves: usize,
-}
-
-const fn operation(name: &'static str, operands: usize, takes: usize, leaves: usize) -> Operation {
-    Operation { name, operands, takes, leaves }
-}
-
-/// The debug operations by their numbers.
-pub const OPERATIONS: [Operation; 10] = [
-    operation("Deref", 0, 1, 1),
-    operation("Plus", 0, 2, 1),
-    operation("Minus", 0, 2, 1),
-    operation("PlusUconst", 1, 1, 1),
-    operation("BitPiece", 2, 0, 0),
-    operation("Swap", 0, 2, 2),
-    operation("Xderef", 0, 2, 1),
-    operation("StackValue", 0, 1, 1),
-    operation("Constu", 1, 0, 1),
-    operation("Fragment", 2, 0, 0),
-];
 
 const ENCODINGS: &[(u32, &str)] = &[
     (0, "Unspecified"),
@@ -72,6 +42,17 @@ const ENCODINGS: &[(u32, &str)] = &[
     (6, "Unsigned"),
     (7, "UnsignedChar"),
 ];
+
+/// Encodings that version 200 adds.
+const LATER_ENCODINGS: &[(u32, &str)] = &[(COMPLEX, "Complex")];
+
+/// Encoding of complex numbers in version 200.
+pub(crate) const COMPLEX: u32 = 8;
+
+const CHECKSUM_KINDS: &[(u32, &str)] = &[(MD5, "MD5"), (1, "SHA1"), (2, "SHA256")];
+
+/// Number of the checksum algorithm MD5.
+pub(crate) const MD5: u32 = 0;
 
 const COMPOSITE_TAGS: &[(u32, &str)] = &[(0, "Class"), (1, "Structure"), (2, "Union")];
 
@@ -95,6 +76,31 @@ const LANGUAGES: &[(u32, &str)] = &[
     (11, "Slang"),
     (12, "Zig"),
     (13, "Rust"),
+];
+
+/// Languages that version 200 adds. The proposal numbers some of them from 101 to 116; these are the numbers that LLVM's
+/// translator writes and reads.
+const LATER_LANGUAGES: &[(u32, &str)] = &[
+    (200, "Python"),
+    (201, "Julia"),
+    (202, "Rust"),
+    (203, "D"),
+    (204, "Fortran77"),
+    (205, "Fortran90"),
+    (206, "Fortran95"),
+    (207, "Fortran2003"),
+    (208, "Fortran2008"),
+    (209, "Fortran2018"),
+    (210, "C"),
+    (211, "C99"),
+    (212, "C11"),
+    (213, "C17"),
+    (214, "CPP"),
+    (215, "CPP03"),
+    (216, "CPP11"),
+    (217, "CPP14"),
+    (218, "CPP17"),
+    (219, "CPP20"),
 ];
 
 const STORAGE_CLASSES: &[(u32, &str)] = &[
@@ -163,10 +169,20 @@ flags! {
     PASS_BY_VALUE 1 << 15, "FlagTypePassByValue";
     PASS_BY_REFERENCE 1 << 16, "FlagTypePassByReference";
     UNKNOWN_LAYOUT 1 << 17, "FlagUnknownPhysicalLayout";
+    BIT_FIELD 1 << 18, "FlagBitField";
 }
 
 /// A flag of `NonSemantic.Shader.DebugInfo` only.
 pub(crate) const UNKNOWN_LAYOUT: u32 = flags::UNKNOWN_LAYOUT;
+
+/// Flags that a set lacks.
+const fn foreign_flags(set: Set) -> u32 {
+    match set {
+        Set::OpenCl => UNKNOWN_LAYOUT | flags::BIT_FIELD,
+        Set::Shader | Set::Shader101 => flags::BIT_FIELD,
+        Set::Shader200 => 0,
+    }
+}
 
 /// Flag of a build identifier that different sources may share.
 pub(crate) const POSSIBLE_DUPLICATES: u32 = 1;
@@ -179,11 +195,23 @@ pub(crate) fn is_build_identifier(text: &str) -> bool {
 }
 
 impl Enumeration {
-    /// Numbers and names; for flags, bits and names.
-    pub fn entries(self) -> impl Iterator<Item = (u32, &'static str)> {
-        let operations = if self == Self::Operation { &OPERATIONS[..] } else { &[] };
+    /// Numbers and names in a set; for flags, bits and names.
+    pub fn entries(self, set: Set) -> impl Iterator<Item = (u32, &'static str)> {
+        let operations = if self == Self::Operation { operations(set) } else { &[] };
         let operations = (0..).zip(operations.iter().map(|operation| operation.name));
-        self.list().iter().copied().chain(operations)
+        let later = if set.includes(Set::Shader200) { self.later() } else { &[] };
+        let foreign = if self == Self::Flags { foreign_flags(set) } else { 0 };
+        let listed = self.list().iter().chain(later).copied().filter(move |(bits, _)| bits & foreign == 0);
+        listed.chain(operations)
+    }
+
+    /// Numbers and names that version 200 adds.
+    const fn later(self) -> &'static [(u32, &'static str)] {
+        match self {
+            Self::Encoding => LATER_ENCODINGS,
+            Self::Language => LATER_LANGUAGES,
+            _ => &[],
+        }
     }
 
     /// Numbers and names of every enumeration except operations.
@@ -199,6 +227,7 @@ impl Enumeration {
             Self::FpEncoding => FP_ENCODINGS,
             Self::Flags => FLAGS,
             Self::BuildFlags => BUILD_FLAGS,
+            Self::ChecksumKind => CHECKSUM_KINDS,
         }
     }
 
@@ -210,25 +239,23 @@ impl Enumeration {
     /// Whether the set defines the number, or every bit of the mask.
     pub fn has(self, value: u32, set: Set) -> bool {
         if !self.is_mask() {
-            return self.name(value).is_some();
+            return self.name(value, set).is_some();
         }
-        let known = self.list().iter().fold(0, |known, (bit, _)| known | bit);
-        let foreign = if set == Set::OpenCl { UNKNOWN_LAYOUT } else { 0 };
-        value & !(known & !foreign) == 0
+        value & !self.entries(set).fold(0, |known, (bit, _)| known | bit) == 0
     }
 
     /// Name of a number in an enumeration that is not a mask.
-    pub fn name(self, value: u32) -> Option<&'static str> {
+    pub fn name(self, value: u32, set: Set) -> Option<&'static str> {
         if self.is_mask() {
             return None;
         }
-        self.entries().find(|&(number, _)| number == value).map(|(_, name)| name)
+        self.entries(set).find(|&(number, _)| number == value).map(|(_, name)| name)
     }
 
     /// The number as text: names joined with `|`, `None` without any flag, and the number itself if it is unnamed.
-    pub fn text(self, value: u32) -> String {
+    pub fn text(self, value: u32, set: Set) -> String {
         if !self.is_mask() {
-            return self.name(value).map_or_else(|| value.to_string(), String::from);
+            return self.name(value, set).map_or_else(|| value.to_string(), String::from);
         }
         let (mut left, mut text) = (value, String::new());
         for &(bits, name) in self.list() {

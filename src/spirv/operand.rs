@@ -12,6 +12,8 @@ pub struct OperandRow {
     pub kind: Kind,
     /// The only set with this operand, later versions included; `None` for an operand of all sets.
     pub only: Option<Set>,
+    /// The first set without this operand, later versions included.
+    pub until: Option<Set>,
     /// Number of repetitions.
     pub repeat: Repeat,
     /// Whether the text permits a `DebugInfoNone`.
@@ -22,14 +24,15 @@ pub struct OperandRow {
 
 impl OperandRow {
     pub(super) const fn new(field: Field, kind: Kind) -> Self {
-        Self { field, kind, only: None, repeat: Repeat::Once, none: false, forward: false }
+        Self { field, kind, only: None, until: None, repeat: Repeat::Once, none: false, forward: false }
     }
 
     /// Whether the set has the operand.
     pub const fn is_in(&self, set: Set) -> bool {
-        match self.only {
-            None => true,
-            Some(only) => set.includes(only),
+        match (self.only, self.until) {
+            (_, Some(until)) if set.includes(until) => false,
+            (None, _) => true,
+            (Some(only), _) => set.includes(only),
         }
     }
 
@@ -43,6 +46,14 @@ impl OperandRow {
 
     pub(super) const fn shader101(self) -> Self {
         Self { only: Some(Set::Shader101), ..self }
+    }
+
+    pub(super) const fn shader200(self) -> Self {
+        Self { only: Some(Set::Shader200), ..self }
+    }
+
+    pub(super) const fn until200(self) -> Self {
+        Self { until: Some(Set::Shader200), ..self }
     }
 
     pub(super) const fn optional(self) -> Self {
@@ -138,22 +149,27 @@ named! {
     /// Field of an operand. The "scope" of an entity in `OpenCL.DebugInfo.100` is its "parent" in
     /// `NonSemantic.Shader.DebugInfo.100`.
     Field;
-    ActualType "Actual Type", ArgNumber "ArgNumber", BaseType "Base Type", Child "Child", Column "Column",
+    ActualType "Actual Type", Allocated "Allocated", ArgNumber "ArgNumber", Associated "Associated",
+    BaseType "Base Type", Checksum "Checksum", ChecksumKind "Checksum Kind", Child "Child", Column "Column",
     ColumnEnd "Column End", ColumnMajor "Column Major", ColumnStart "Column Start", Columns "Columns",
     CommandLine "Command-line Arguments", CompilationUnit "Compilation Unit",
     CompilerSignature "Compiler Signature", ComponentCount "Component Count", ComponentType "Component Type",
+    ConfigurationMacros "ConfigurationMacros", Count "Count", DataLocation "Data Location",
     Declaration "Declaration", Definition "Definition", Discriminator "Discriminator",
     DwarfVersion "DWARF Version", Encoding "Encoding", Entity "Entity", EntryPoint "Entry Point",
     EnumeratorName "Name", Expression "Expression", File "File", Flags "Flags", FpEncoding "FPEncoding",
-    Function "Function", Identifier "Identifier", Index "Indexes", Inlined "Inlined", Language "Language",
+    Function "Function", Identifier "Identifier", IncludePath "IncludePath", Index "Indexes", Inlined "Inlined",
+    InlineNamespace "Inline Namespace", IsDeclaration "IsDeclaration", Language "Language",
+    LengthAddress "LengthAddr", LengthSize "LengthSize",
     Line "Line", LineEnd "Line End", LineStart "Line Start", LinkageName "Linkage Name",
-    LocalVariable "Local Variable", Macro "Macro", MatrixScope "Scope", Member "Members",
-    MemberType "Member Type", Name "Name", Offset "Offset", Operand "Operands", Operation "Operation",
+    LocalVariable "Local Variable", LowerBound "Lower Bound", Macro "Macro", MatrixScope "Scope", Member "Members",
+    MemberType "Member Type", Name "Name", NotesFile "APINotesFile", Offset "Offset", Operand "Operands", Operation "Operation",
     Parameter "Parameters", ParameterType "Parameter Types", Parent "Parent", Path "Path",
-    Qualifier "Type Qualifier", ReturnType "Return Type", Rows "Rows", Scope "Scope", ScopeLine "Scope Line",
+    Producer "Producer", Qualifier "Type Qualifier", Rank "Rank", ReturnType "Return Type", Rows "Rows", Scope "Scope", ScopeLine "Scope Line",
     Size "Size", Source "Source", StaticMember "Static Member Declaration", StorageClass "Storage Class",
-    Tag "Tag", Target "Target", TemplateName "Template Name", Text "Text", Type "Type",
-    UnderlyingType "Underlying Type", Use "Use", Value "Value", Variable "Variable", VectorCount "Vector Count",
+    Stride "Stride", Subrange "Subranges", Tag "Tag", Target "Target", TargetFunction "Target Function",
+    TemplateName "Template Name", Text "Text", Type "Type",
+    UnderlyingType "Underlying Type", UpperBound "Upper Bound", Use "Use", Value "Value", Variable "Variable", VectorCount "Vector Count",
     VectorType "Vector Type", Version "Version",
 }
 
@@ -231,6 +247,7 @@ pub(super) const NUMBER: Kind = Kind::Number;
 pub(super) const ANY_NUMBER: Kind = Kind::AnyNumber;
 pub(super) const LANGUAGE: Kind = Kind::Of(Enumeration::Language);
 pub(super) const ENCODING: Kind = Kind::Of(Enumeration::Encoding);
+pub(super) const CHECKSUM_KIND: Kind = Kind::Of(Enumeration::ChecksumKind);
 pub(super) const FP_ENCODING: Kind = Kind::Of(Enumeration::FpEncoding);
 pub(super) const STORAGE_CLASS: Kind = Kind::Of(Enumeration::StorageClass);
 pub(super) const QUALIFIER: Kind = Kind::Of(Enumeration::Qualifier);
@@ -247,6 +264,8 @@ const TYPES: &[Name] = &[
     Name::TypePointer,
     Name::TypeQualifier,
     Name::TypeArray,
+    Name::TypeArrayDynamic,
+    Name::TypeString,
     Name::TypeVector,
     Name::TypeMatrix,
     Name::TypeVectorId,
@@ -268,8 +287,15 @@ ids! {
     STRING "an OpString" [] [Core::String];
     SOURCE "a DebugSource" [Source] [];
     UNIT "a DebugCompilationUnit" [CompilationUnit] [];
-    SCOPE "a lexical scope" [CompilationUnit Function LexicalBlock TypeComposite] [];
+    SCOPE "a lexical scope" [CompilationUnit Function LexicalBlock TypeComposite Module] [];
     VECTOR "a DebugTypeVector" [TypeVector] [];
+    BASIC "a DebugTypeBasic" [TypeBasic] [];
+    SUBRANGE "a DebugTypeSubrange" [TypeSubrange] [];
+    BOUND "an OpConstant of 32 or 64 bits, a variable or a DebugExpression"
+        [GlobalVariable LocalVariable Expression] [Core::Constant(Width::Bits32Or64)];
+    ELEMENTS "an OpConstant of 32 or 64 bits, or a variable"
+        [GlobalVariable LocalVariable] [Core::Constant(Width::Bits32Or64)];
+    DESCRIPTOR "a variable or a DebugExpression" [GlobalVariable LocalVariable Expression] [];
     COMPOSITE "a DebugTypeComposite" [TypeComposite] [];
     FUNCTION_TYPE "a DebugTypeFunction" [TypeFunction] [];
     MEMBER "a DebugTypeMember, DebugFunction or DebugTypeInheritance" [TypeMember Function TypeInheritance] [];
@@ -286,8 +312,8 @@ ids! {
     EXPRESSION "a DebugExpression" [Expression] [];
     MACRO "a DebugMacroDef" [MacroDef] [];
     ENTITY "a namespace or a declaration" [
-        LexicalBlock ImportedEntity TypeBasic TypePointer TypeQualifier TypeArray TypeVector TypeMatrix
-        TypeVectorId TypeCooperativeMatrix Typedef TypeFunction TypeEnum TypeComposite TypeMember TypePtrToMember TypeTemplate GlobalVariable
+        LexicalBlock Module ImportedEntity TypeBasic TypePointer TypeQualifier TypeArray TypeArrayDynamic TypeString
+        TypeVector TypeMatrix TypeVectorId TypeCooperativeMatrix Typedef TypeFunction TypeEnum TypeComposite TypeMember TypePtrToMember TypeTemplate GlobalVariable
         FunctionDeclaration Function LocalVariable
     ] [];
     COUNT "an OpConstant of 32 or 64 bits, or a variable"

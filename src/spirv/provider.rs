@@ -5,6 +5,7 @@ use core::ops::Range;
 
 use smallvec::SmallVec;
 
+use super::operations::OPERATIONS;
 use super::words::Id;
 use crate::error::Result;
 use crate::model::{Module, Part, TypeId};
@@ -43,6 +44,22 @@ pub enum DebugOperation {
         /// Number of bits.
         size: u32,
     },
+    /// An operation that version 200 of `NonSemantic.Shader.DebugInfo` adds.
+    Extended(ExtendedOperation),
+}
+
+/// An operation that version 200 of `NonSemantic.Shader.DebugInfo` adds: see [`DebugOperation::new`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ExtendedOperation {
+    number: u8,
+    operands: [u32; 3],
+}
+
+impl ExtendedOperation {
+    /// The name: that of a DWARF operation, without `DW_OP_`.
+    pub const fn name(self) -> &'static str {
+        OPERATIONS[self.number as usize].name
+    }
 }
 
 impl DebugOperation {
@@ -59,6 +76,7 @@ impl DebugOperation {
             Self::StackValue => 7,
             Self::Constu(_) => 8,
             Self::Fragment { .. } => 9,
+            Self::Extended(operation) => operation.number as u32,
         }
     }
 
@@ -67,11 +85,14 @@ impl DebugOperation {
         match self {
             Self::PlusUconst(number) | Self::Constu(number) => [number].into_iter().collect(),
             Self::BitPiece { offset, size } | Self::Fragment { offset, size } => [offset, size].into(),
+            Self::Extended(ExtendedOperation { number, operands }) => {
+                SmallVec::from_slice(&operands[..OPERATIONS[usize::from(number)].operands])
+            }
             _ => SmallVec::new(),
         }
     }
 
-    /// The operation with this number and these operands.
+    /// The operation with this number and these operands: one of [`OPERATIONS`](super::OPERATIONS).
     pub fn new(number: u32, operands: &[u32]) -> Option<Self> {
         Some(match (number, operands) {
             (0, []) => Self::Deref,
@@ -84,10 +105,27 @@ impl DebugOperation {
             (7, []) => Self::StackValue,
             (8, &[number]) => Self::Constu(number),
             (9, &[offset, size]) => Self::Fragment { offset, size },
+            (10.., all) if OPERATIONS.get(number as usize).is_some_and(|it| it.operands == all.len()) => {
+                let mut operands = [0; 3];
+                operands[..all.len()].copy_from_slice(all);
+                Self::Extended(ExtendedOperation { number: number as u8, operands })
+            }
             _ => return None,
         })
     }
+
+    /// Whether the operation selects a part of the location computed before.
+    pub(crate) const fn is_piece(self) -> bool {
+        match self {
+            Self::BitPiece { .. } => true,
+            Self::Extended(operation) => operation.number == PIECE,
+            _ => false,
+        }
+    }
 }
+
+/// Number of the operation `Piece`.
+const PIECE: u8 = 145;
 
 /// An id that provides a variable or a part of it, and the operations from the id to the variable.
 ///

@@ -4,8 +4,8 @@
 use core::ops::Range;
 
 use super::layout::Layout;
-use super::names::{OPERATIONS, Operation};
 use super::opcodes as op;
+use super::operations::{OPERATIONS, Operation};
 use super::provider::{DebugOperation, Provider};
 use super::words::{Id, Instruction};
 use crate::error::{Count, Error, ErrorKind, Result};

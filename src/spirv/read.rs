@@ -146,9 +146,9 @@ impl Fact<'_> {
 
     /// Operands, in order.
     pub fn operands(&self) -> impl Iterator<Item = Operand> {
-        let (row, set) = (self.name().map(Name::row), self.set);
+        let (row, set, count) = (self.name().map(Name::row), self.set, self.operands.len());
         self.operands.iter().enumerate().map(move |(index, &word)| {
-            let row = row.and_then(|row| row.operand(set, index));
+            let row = row.and_then(|row| row.operand(set, index, count));
             Operand { row, index, word }
         })
     }

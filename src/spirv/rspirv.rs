@@ -101,8 +101,11 @@ fn instruction(it: Instruction<'_>, set: Set) -> Result<dr::Instruction> {
         }
         (op::EXT_INST | op::EXT_INST_FORWARD, &[import, number, ref operands @ ..]) => {
             let row = Name::numbered(set, number).map(Name::row);
-            let is_literal =
-                |index| row.and_then(|row| row.operand(set, index)).is_some_and(|of| of.kind.is_literal(set));
+            let count = operands.len();
+            let is_literal = |index| {
+                let row = row.and_then(|row| row.operand(set, index, count));
+                row.is_some_and(|of| of.kind.is_literal(set))
+            };
             let operand = |(index, &word)| match is_literal(index) {
                 true => Operand::LiteralBit32(word),
                 false => Operand::IdRef(word),

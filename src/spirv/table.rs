@@ -8,10 +8,11 @@
 //! | place | before the functions, or in a function |
 //! | operands | in order: [field](Field), [kind](Kind), and properties in brackets |
 //!
-//! A number after `101:` exists from version 101 on.
+//! A number after `101:` exists from version 101 on; one after `200:` in version 200, which is a proposal and lacks what
+//! version 101 adds.
 //!
-//! Properties: `opencl` or `shader`, the only set in which the operand exists or has this kind; `shader101`, the same
-//! from version 101 on; `optional`, at most once; `many`, any number of times; `some`, at least once; `pairs`,
+//! Properties: `opencl` or `shader`, the only set in which the operand exists or has this kind; `shader101` and
+//! `shader200`, the same for these versions; `until200`, an operand that version 200 lacks; `optional`, at most once; `many`, any number of times; `some`, at least once; `pairs`,
 //! alternating with the other `pairs` operand; `none`, the text of the operand permits a `DebugInfoNone`; `forward`,
 //! forward references are permitted.
 
@@ -22,8 +23,10 @@ macro_rules! for_each_instruction { ($use:ident) => { $use! {
     InfoNone            "DebugInfoNone"              0 0 Missing Globals {};
 
     CompilationUnit     "DebugCompilationUnit"       1 1 Units Globals {
-        Version: NUMBER, DwarfVersion: NUMBER, Source: SOURCE, Language: LANGUAGE };
-    Source              "DebugSource"                35 35 Units Globals { File: STRING, Text: STRING [optional] };
+        Version: NUMBER, DwarfVersion: NUMBER, Source: SOURCE, Language: LANGUAGE, Producer: STRING [shader200] };
+    Source              "DebugSource"                35 35 Units Globals {
+        File: STRING, ChecksumKind: CHECKSUM_KIND [shader200 optional none], Checksum: STRING [shader200 optional none],
+        Text: STRING [optional] };
     SourceContinued     "DebugSourceContinued"       _ 102 Units Globals { Text: STRING };
     EntryPoint          "DebugEntryPoint"            _ 107 Units Globals {
         EntryPoint: FUNCTION, CompilationUnit: UNIT, CompilerSignature: STRING, CommandLine: STRING };
@@ -38,7 +41,8 @@ macro_rules! for_each_instruction { ($use:ident) => { $use! {
         BaseType: TYPE, StorageClass: STORAGE_CLASS, Flags: FLAGS };
     TypeQualifier       "DebugTypeQualifier"         4 4 Types Globals { BaseType: TYPE, Qualifier: QUALIFIER };
     TypeArray           "DebugTypeArray"             5 5 Types Globals {
-        BaseType: TYPE, ComponentCount: COUNT [opencl some], ComponentCount: ANY_COUNT [shader some] };
+        BaseType: TYPE, ComponentCount: COUNT [opencl some], ComponentCount: ANY_COUNT [shader until200 some],
+        Subrange: SUBRANGE [shader200 some] };
     TypeVector          "DebugTypeVector"            6 6 Types Globals { BaseType: TYPE, ComponentCount: NUMBER };
     TypeMatrix          "DebugTypeMatrix"            _ 108 Types Globals {
         VectorType: VECTOR, VectorCount: ANY_NUMBER, ColumnMajor: BOOLEAN };
@@ -46,6 +50,14 @@ macro_rules! for_each_instruction { ($use:ident) => { $use! {
         ComponentType: TYPE, ComponentCount: ANY_INTEGER };
     TypeCooperativeMatrix "DebugTypeCooperativeMatrixKHR" _ (101: 110) Types Globals {
         ComponentType: TYPE, MatrixScope: ANY_INTEGER, Rows: ANY_INTEGER, Columns: ANY_INTEGER, Use: ANY_INTEGER };
+    TypeSubrange        "DebugTypeSubrange"          _ (200: 201) Types Globals {
+        LowerBound: BOUND [none], UpperBound: BOUND [none], Count: ELEMENTS [none], Stride: ELEMENTS [optional none] };
+    TypeArrayDynamic    "DebugTypeArrayDynamic"      _ (200: 202) Types Globals {
+        BaseType: TYPE, DataLocation: DESCRIPTOR [none], Associated: BOUND [none], Allocated: BOUND [none],
+        Rank: BOUND [none], Subrange: SUBRANGE [some] };
+    TypeString          "DebugTypeString"            _ (200: 203) Types Globals {
+        Name: STRING, BaseType: BASIC [none], DataLocation: DESCRIPTOR [none], Size: SIZE, LengthAddress: DESCRIPTOR [none],
+        LengthSize: SIZE [optional none] };
     Typedef             "DebugTypedef"               7 7 Types Globals {
         Name: STRING, BaseType: TYPE, Source: SOURCE, Line: NUMBER, Column: NUMBER, Scope: SCOPE };
     TypeFunction        "DebugTypeFunction"          8 8 Types Globals {
@@ -87,18 +99,20 @@ macro_rules! for_each_instruction { ($use:ident) => { $use! {
     Function            "DebugFunction"              20 20 Functions Globals {
         Name: STRING, Type: FUNCTION_TYPE, Source: SOURCE, Line: NUMBER, Column: NUMBER, Scope: SCOPE,
         LinkageName: STRING, Flags: FLAGS, ScopeLine: NUMBER, Function: OP_FUNCTION [opencl none forward],
-        Declaration: DECLARATION [optional] };
+        Declaration: DECLARATION [until200 optional], Declaration: DECLARATION [shader200 optional none],
+        TargetFunction: STRING [shader200 optional none] };
     FunctionDefinition  "DebugFunctionDefinition"    _ 101 Functions Body { Function: FUNCTION, Definition: OP_FUNCTION };
 
     LexicalBlock        "DebugLexicalBlock"          21 21 Locations Globals {
-        Source: SOURCE, Line: NUMBER, Column: NUMBER, Scope: SCOPE, Name: STRING [optional] };
+        Source: SOURCE, Line: NUMBER, Column: NUMBER, Scope: SCOPE, Name: STRING [optional],
+        InlineNamespace: BOOLEAN [shader200 optional] };
     LexicalBlockDiscriminator "DebugLexicalBlockDiscriminator" 22 22 Locations Globals {
         Source: SOURCE, Discriminator: NUMBER, Scope: SCOPE };
     Scope               "DebugScope"                 23 23 Locations Body {
         Scope: SCOPE, Inlined: INLINED_AT [optional] };
     NoScope             "DebugNoScope"               24 24 Locations Body {};
     InlinedAt           "DebugInlinedAt"             25 25 Locations Globals {
-        Line: NUMBER, Scope: SCOPE, Inlined: INLINED_AT [optional] };
+        Line: NUMBER, Column: NUMBER [shader200], Scope: SCOPE, Inlined: INLINED_AT [optional] };
     Line                "DebugLine"                  _ 103 Locations Body {
         Source: SOURCE, LineStart: NUMBER, LineEnd: NUMBER, ColumnStart: NUMBER, ColumnEnd: NUMBER };
     NoLine              "DebugNoLine"                _ 104 Locations Body {};
@@ -120,6 +134,9 @@ macro_rules! for_each_instruction { ($use:ident) => { $use! {
         Source: STRING, Line: NUMBER, Name: STRING, Value: STRING [optional] };
     MacroUndef          "DebugMacroUndef"            33 33 Macros Globals { Source: STRING, Line: NUMBER, Macro: MACRO };
 
+    Module              "DebugModule"                _ (200: 200) ImportedEntities Globals {
+        Name: STRING, Source: SOURCE, Line: NUMBER, Scope: SCOPE, ConfigurationMacros: STRING, IncludePath: STRING,
+        NotesFile: STRING, IsDeclaration: NUMBER };
     ImportedEntity      "DebugImportedEntity"        34 34 ImportedEntities Globals {
         Name: STRING, Tag: IMPORTED_ENTITY, Source: SOURCE, Entity: ENTITY, Line: NUMBER, Column: NUMBER,
         Scope: SCOPE };
@@ -134,11 +151,14 @@ pub enum Set {
     Shader,
     /// `NonSemantic.Shader.DebugInfo.101`: version 100, and types of cooperative vectors and matrices.
     Shader101,
+    /// `NonSemantic.Shader.DebugInfo.200`, a proposal: version 100, with subranges of arrays, modules, strings, and more
+    /// operands and operations. LLVM's translator writes it, and where it differs from the proposal, its form is meant.
+    Shader200,
 }
 
 impl Set {
     /// All sets.
-    pub const ALL: [Self; 3] = [Self::OpenCl, Self::Shader, Self::Shader101];
+    pub const ALL: [Self; 4] = [Self::OpenCl, Self::Shader, Self::Shader101, Self::Shader200];
 
     /// Name of the set in an `OpExtInstImport`.
     pub const fn name(self) -> &'static str {
@@ -146,6 +166,7 @@ impl Set {
             Self::OpenCl => "OpenCL.DebugInfo.100",
             Self::Shader => "NonSemantic.Shader.DebugInfo.100",
             Self::Shader101 => "NonSemantic.Shader.DebugInfo.101",
+            Self::Shader200 => "NonSemantic.Shader.DebugInfo.200",
         }
     }
 
@@ -154,13 +175,21 @@ impl Set {
         !matches!(self, Self::OpenCl)
     }
 
-    /// Whether the set has all instructions of the other: it is the same set, or a later version.
+    /// Whether the set has all instructions of the other: it is the same set, or a version that is based on it. Versions
+    /// 101 and 200 are both based on version 100.
     pub const fn includes(self, other: Self) -> bool {
         match other {
             Self::OpenCl => matches!(self, Self::OpenCl),
             Self::Shader => self.is_shader(),
             Self::Shader101 => matches!(self, Self::Shader101),
+            Self::Shader200 => matches!(self, Self::Shader200),
         }
+    }
+
+    /// Whether an instruction of the set has the operand.
+    pub(crate) fn has_operand(self, name: Name, field: Field) -> bool {
+        let row = name.row();
+        row.number(self).is_some() && row.operands(self).any(|operand| operand.field == field)
     }
 }
 
@@ -192,7 +221,7 @@ macro_rules! number {
     ($number:literal) => {
         Some($number)
     };
-    ((101: $number:literal)) => {
+    (($version:literal: $number:literal)) => {
         Some($number)
     };
 }
@@ -200,6 +229,9 @@ macro_rules! number {
 macro_rules! since {
     ((101: $number:literal)) => {
         Set::Shader101
+    };
+    ((200: $number:literal)) => {
+        Set::Shader200
     };
     ($number:tt) => {
         Set::Shader
@@ -262,8 +294,11 @@ impl Row {
         self.all_operands.iter().filter(move |operand| operand.is_in(set))
     }
 
-    /// The operand at this index, counted from 0.
-    pub fn operand(&self, set: Set, index: usize) -> Option<&'static OperandRow> {
+    /// The operand at this index, counted from 0, of an instruction with `count` operands.
+    pub fn operand(&self, set: Set, index: usize, count: usize) -> Option<&'static OperandRow> {
+        // Version 200 has a checksum of two operands before the text; a single operand is the text of version 100.
+        let is_short = matches!((self.name, set, count), (Name::Source, Set::Shader200, 2));
+        let set = if is_short { Set::Shader } else { set };
         let fixed = self.operands(set).filter(|operand| !operand.repeat.is_many()).count();
         if index < fixed {
             return self.operands(set).nth(index);

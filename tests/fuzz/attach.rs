@@ -68,10 +68,11 @@ fn attached(words: &[u32], module: &Module, binding: &Binding, mode: &Mode) -> O
 }
 
 fn mode(choices: &mut Choices<'_>) -> Mode {
-    let set = Set::ALL[choices.below(3)];
+    let set = Set::ALL[choices.below(4)];
     match choices.below(3) {
         0 => Mode::exact(set),
         1 => Mode::validating(set),
+        _ if set == Set::Shader200 => Mode::translator200(),
         _ => Mode::translator(),
     }
 }

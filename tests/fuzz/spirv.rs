@@ -31,26 +31,30 @@ fn made(data: &[u8]) -> Vec<u32> {
         let name = name.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word));
         instruction(&mut module, 11, [id].into_iter().chain(name));
     }
-    instruction(&mut module, 19, [4]); // OpTypeVoid
-    instruction(&mut module, 21, [5, 32, 0]); // OpTypeInt
-    instruction(&mut module, 7, [6, 0x61]); // OpString
+    instruction(&mut module, 19, [5]); // OpTypeVoid
+    instruction(&mut module, 21, [6, 32, 0]); // OpTypeInt
+    instruction(&mut module, 7, [7, 0x61]); // OpString
     let mut bytes = data.iter().map(|&byte| u32::from(byte));
-    for id in 7.. {
+    for id in 8.. {
         let (Some(what), Some(count)) = (bytes.next(), bytes.next()) else { break };
         let operands: Vec<u32> = bytes.by_ref().take(count as usize % 16).collect();
         match what {
-            // Numbers of debug instructions are 0 to 35, and from 101 on.
+            // Numbers of debug instructions are 0 to 35, and from 101 and from 200 on.
             0..=79 => {
-                let number = if what / 2 < 36 { what / 2 } else { what / 2 + 65 };
-                let set = if number > 100 { 2 + count % 2 } else { 1 + what % 3 };
-                instruction(&mut module, 12, [4, id, set, number].into_iter().chain(operands));
+                let number = match what / 2 {
+                    number @ ..36 => number,
+                    number if count % 3 == 2 => number + 164,
+                    number => number + 65,
+                };
+                let set = if number > 100 { 2 + count % 3 } else { 1 + what % 4 };
+                instruction(&mut module, 12, [5, id, set, number].into_iter().chain(operands));
             }
-            80..=99 => instruction(&mut module, 43, [5, id, what - 80]),
-            100..=109 => instruction(&mut module, 54, [4, id, 0, 4]),
+            80..=99 => instruction(&mut module, 43, [6, id, what - 80]),
+            100..=109 => instruction(&mut module, 54, [5, id, 0, 5]),
             110..=119 => instruction(&mut module, 248, [id]),
             120..=129 => instruction(&mut module, 56, []),
             130..=139 => instruction(&mut module, 7, [id, 0x400a_6120 + what, 0]),
-            _ => instruction(&mut module, what as u16, [id, 5].into_iter().chain(operands)),
+            _ => instruction(&mut module, what as u16, [id, 6].into_iter().chain(operands)),
         }
     }
     module

@@ -15,7 +15,7 @@ pub use bind::all;
 pub use outside::complaints;
 
 /// All modes.
-pub fn modes() -> [Mode; 7] {
+pub fn modes() -> [Mode; 10] {
     let [exact, validating] = [Mode::exact, Mode::validating];
     [
         exact(Set::OpenCl),
@@ -25,6 +25,9 @@ pub fn modes() -> [Mode; 7] {
         validating(Set::Shader),
         Mode::opencl(),
         Mode::vulkan(),
+        exact(Set::Shader200),
+        validating(Set::Shader200),
+        Mode::translator200(),
     ]
 }
 

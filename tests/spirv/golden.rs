@@ -10,7 +10,7 @@ use rspirv::grammar::{INSTRUCTION_TABLE, OperandKind};
 
 use crate::assemble::assemble;
 use crate::common::check_golden;
-use crate::{OPENCL, SHADER, shader101};
+use crate::{OPENCL, SHADER, shader101, shader200};
 
 const LISTING: &str = include_str!("../../goldens/spirv/instructions.txt");
 
@@ -45,6 +45,7 @@ fn enumeration(text: &str) -> Option<Enumeration> {
         "Storage Class" => Enumeration::StorageClass,
         "FP Encoding" => Enumeration::FpEncoding,
         "Build Identifier Flags" => Enumeration::BuildFlags,
+        "Checksum Kinds" => Enumeration::ChecksumKind,
         _ => return None,
     })
 }
@@ -54,7 +55,8 @@ fn kind(operand: &OperandRow, set: Set) -> String {
     let kind = match operand.kind {
         Kind::Of(enumeration) => {
             let sections = ["3.2", "3.3", "3.4", "3.5", "3.6", "3.7", "Source Language", "Storage Class"];
-            let mut all = sections.into_iter().chain(["FP Encoding", "Build Identifier Flags"]);
+            let mut all =
+                sections.into_iter().chain(["FP Encoding", "Build Identifier Flags", "Checksum Kinds"]);
             all.find(|section| self::enumeration(section) == Some(enumeration)).expect("a section").into()
         }
         Kind::Number | Kind::AnyNumber if set == Set::OpenCl => "literal".into(),
@@ -69,6 +71,9 @@ fn kind(operand: &OperandRow, set: Set) -> String {
             "an OpConstant of 32 bits" => "OpConstant 32".into(),
             "an OpConstant of 32 or 64 bits, or a variable" => "size or variable".into(),
             "a constant of 32 or 64 bits, or a variable" => "constant of 32 or 64 bits or variable".into(),
+            "an OpConstant of 32 or 64 bits, a variable or a DebugExpression" => {
+                "size or variable or DebugExpression".into()
+            }
             "an OpVariable, a constant or a DebugExpression" => {
                 "OpVariable or constant or DebugExpression".into()
             }
@@ -125,10 +130,14 @@ fn the_table_is_the_specifications() {
 
 #[test]
 fn enumerations_are_the_specifications() {
-    for line in part("enumerations") {
+    let parts = [("enumerations", Set::Shader), ("enumerations of 200", Set::Shader200)];
+    for (line, set) in parts.into_iter().flat_map(|(name, set)| part(name).map(move |line| (line, set))) {
         let (section, list) = line.split_once(" | ").expect("two columns");
         let found = enumeration(section).expect("a section");
-        let mut entries: Vec<_> = found.entries().collect();
+        let mut entries: Vec<_> = found.entries(set).collect();
+        if set == Set::Shader200 && found != Enumeration::ChecksumKind {
+            entries.retain(|entry| found.entries(Set::Shader).all(|other| other != *entry));
+        }
         entries.sort_unstable();
         let text = entries.iter().map(|&(number, name)| match found {
             Enumeration::Operation => format!("{number} {name} {}", OPERATIONS[number as usize].operands),
@@ -167,11 +176,11 @@ fn core_enumerations_are_the_grammars() {
     for number in 0..10_000 {
         let name = |text: Option<String>| text.unwrap_or_default();
         let language = rspirv::spirv::SourceLanguage::from_u32(number).map(|it| format!("{it:?}"));
-        assert_eq!(Enumeration::Language.name(number).unwrap_or_default(), name(language));
+        assert_eq!(Enumeration::Language.name(number, Set::Shader).unwrap_or_default(), name(language));
         let class = rspirv::spirv::StorageClass::from_u32(number).map(|it| format!("{it:?}"));
-        assert_eq!(Enumeration::StorageClass.name(number).unwrap_or_default(), name(class));
+        assert_eq!(Enumeration::StorageClass.name(number, Set::Shader).unwrap_or_default(), name(class));
         let format = rspirv::spirv::FPEncoding::from_u32(number).map(|it| format!("{it:?}"));
-        assert_eq!(Enumeration::FpEncoding.name(number).unwrap_or_default(), name(format));
+        assert_eq!(Enumeration::FpEncoding.name(number, Set::Shader).unwrap_or_default(), name(format));
     }
 }
 
@@ -194,4 +203,23 @@ fn every_instruction_is_printed() {
     };
     let new: String = text.lines().filter(is_new).map(|line| format!("{line}\n")).collect();
     check_golden("spirv/shader101.txt", &new);
+    let words = assemble(&shader200()).words;
+    let facts = read(&words).expect("reads");
+    for row in Name::ALL.iter().map(|name| name.row()).filter(|row| row.number(Set::Shader200).is_some()) {
+        assert!(facts.iter().any(|fact| fact.name() == Some(row.name)), "the module has no {}", row.text);
+    }
+    let text = eitri::spirv::print(&facts, Default::default());
+    let before = eitri::spirv::print(&read(&assemble(SHADER).words).expect("reads"), Default::default());
+    // Ids differ.
+    let form = |line: &str| line.split_once(" = ").map(|(_, rest)| without_ids(rest));
+    let known: std::collections::HashSet<_> = before.lines().filter_map(form).collect();
+    let is_new = |line: &&str| form(line).is_none_or(|form| !known.contains(&form));
+    let new: String = text.lines().filter(is_new).map(|line| format!("{line}\n")).collect();
+    check_golden("spirv/shader200.txt", &new);
+}
+
+/// Text without the numbers of ids.
+fn without_ids(text: &str) -> String {
+    let word = |word: &str| if word.starts_with('%') { "%".to_owned() } else { word.to_owned() };
+    text.split(' ').map(word).collect::<Vec<_>>().join(" ")
 }

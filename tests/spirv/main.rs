@@ -53,6 +53,57 @@ fn shader101() -> String {
     edits.iter().fold(SHADER.to_owned(), |text, (find, replace)| text.replacen(find, replace, 1))
 }
 
+/// The module of version 200, with its additions.
+fn shader200() -> String {
+    let edits = [
+        ("NonSemantic.Shader.DebugInfo.100", "NonSemantic.Shader.DebugInfo.200"),
+        ("%n_build = ", "%n_sum = OpString \"313db1b2d20fbb203ed251545745787c\"\n%n_build = "),
+        ("%fntype = ", "%l100 = OpConstant %ulong 100\n%ubits = OpConstant %uint 262146\n%fntype = "),
+        ("DebugSource %more", "DebugSource %more %u0 %n_sum"),
+        ("DebugSource %file %text", "DebugSource %file %none %none %text"),
+        ("DebugCompilationUnit %u1 %u4 %source %u5", "DebugCompilationUnit %u1 %u4 %source %u5 %n_name"),
+        (
+            "DebugTypeArray %int %u4 %length",
+            "DebugTypeArray %int %rows %columns\n\
+             %expression = OpExtInst %void %dbg DebugExpression\n\
+             %dynamic = OpExtInst %void %dbg DebugTypeArrayDynamic %int %expression %none %length %u1 %columns\n\
+             %string = OpExtInst %void %dbg DebugTypeString %n_name %none %length %u96 %expression %u32\n\
+             %complex = OpExtInst %void %dbg DebugTypeBasic %n_name %u32 %u8 %u0",
+        ),
+        (
+            "%array = ",
+            "%rows = OpExtInst %void %dbg DebugTypeSubrange %u1 %u5 %none\n\
+             %columns = OpExtInst %void %dbg DebugTypeSubrange %none %none %length %u4\n\
+             %array = ",
+        ),
+        (
+            "DebugTypeMember %n_name %int %source %u4 %u2 %u32 %u32 %u2",
+            "DebugTypeMember %n_name %int %source %u4 %u2 %u32 %u3 %ubits",
+        ),
+        (
+            "DebugFunction %n_other %function %source %u5 %u1 %unit %n_other %u8 %u6",
+            "DebugFunction %n_other %function %source %u5 %u1 %unit %n_other %u8 %u6 %none %n_name",
+        ),
+        (
+            "DebugLexicalBlock %source %u6 %u1 %unit %n_name",
+            "DebugLexicalBlock %source %u6 %u1 %unit %n_name %true\n\
+             %module = OpExtInst %void %dbg DebugModule %n_name %source %u6 %unit %empty %n_path %empty %u0",
+        ),
+        ("DebugInlinedAt %u7 %caller", "DebugInlinedAt %u7 %u5 %caller"),
+        ("DebugInlinedAt %u7 %block %outer", "DebugInlinedAt %u7 %u0 %block %outer"),
+        (
+            "%plain = ",
+            "%constant = OpExtInst %void %dbg DebugOperation %u10 %u32 %u4\n\
+             %shifted = OpExtInst %void %dbg DebugOperation %u96\n\
+             %other_value = OpExtInst %void %dbg DebugExpression %constant %stack\n%plain = ",
+        ),
+    ];
+    edits.iter().fold(SHADER.to_owned(), |text, (find, replace)| {
+        assert!(text.contains(find), "{find}");
+        text.replacen(find, replace, 1)
+    })
+}
+
 const SPIRV_AS: Tool = Tool::new("spirv-as", "spirv-tools");
 const SPIRV_DIS: Tool = Tool::new("spirv-dis", "spirv-tools");
 const SPIRV_VAL: Tool = Tool::new("spirv-val", "spirv-tools");

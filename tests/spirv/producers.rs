@@ -1,7 +1,7 @@
 //! Modules of several producers: imported, attached again in each mode, and compared.
 
 use eitri::omission::Omission;
-use eitri::spirv::{Mode, Set, attach, from_bytes, import, read, strip};
+use eitri::spirv::{attach, from_bytes, import, read, strip};
 use eitri::target::Target;
 use pretty_assertions::assert_eq;
 
@@ -13,7 +13,7 @@ macro_rules! modules { ($($name:literal),* $(,)?) => {
     [$(($name, include_bytes!(concat!("foreign/", $name, ".spv")) as &[u8])),*]
 } }
 
-const MODULES: [(&str, &[u8]); 10] = modules![
+const MODULES: [(&str, &[u8]); 12] = modules![
     "glslang",
     "glslang.opt",
     "slang",
@@ -24,6 +24,8 @@ const MODULES: [(&str, &[u8]); 10] = modules![
     "intel.opencl.O2",
     "intel.shader.O0",
     "intel.shader.O2",
+    "intel.200.O0",
+    "intel.200.O2",
 ];
 
 fn target(name: &str) -> Target {
@@ -91,23 +93,4 @@ fn deviations_are_listed() {
         }
     }
     check_golden("spirv/producers.txt", &text);
-}
-
-/// Set 200 of Intel's translator is not read: the module is reported, stripped and described like any other.
-#[test]
-fn a_later_set_is_stripped() {
-    let later: [(&str, &[u8]); 2] = modules!["intel.200.O0", "intel.200.O2"];
-    for (name, bytes) in later {
-        let words = from_bytes(bytes).expect("is a module");
-        let facts = read(&words).expect("reads");
-        let (_, set, count) = facts.layout().unknown_sets().next().expect("is there");
-        assert_eq!(set, "NonSemantic.Shader.DebugInfo.200", "{name}");
-        assert!(count > 50, "{name}: {count}");
-        let plain = strip(&words).expect("is a module");
-        assert_eq!(read(&plain).expect("reads").layout().unknown_sets().count(), 0, "{name}");
-        let described = eitri::spirv::describe(&words, &Default::default()).expect("is a module");
-        let mode = Mode::exact(Set::OpenCl);
-        let attached = attach(&plain, &described.module, &described.binding, &mode).expect("is attached");
-        assert!(attached.check(&described.module, &described.binding, &mode).expect("reads").is_clean());
-    }
 }

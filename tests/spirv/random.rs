@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use eitri::spirv::{
     Core, Enumeration, Field, Kind, MAGIC, Name, OPERATIONS, OperandRow, Place, Repeat, Set, Width,
+    operations,
 };
 
 /// A pseudo-random generator (xorshift64*).
@@ -261,7 +262,8 @@ impl Maker {
             operands[place] = value;
             self.push(name, member, &operands);
         }
-        if name == Name::Source && set.is_shader() && operands.len() == 2 && random.below(2) == 0 {
+        if name == Name::Source && set.is_shader() && [2, 4].contains(&operands.len()) && random.below(2) == 0
+        {
             let id = self.fresh();
             self.push(Name::SourceContinued, id, &[TEXT_ID]);
         }
@@ -291,7 +293,7 @@ impl Maker {
     fn operands(&mut self, name: Name, random: &mut Random) -> Option<Vec<u32>> {
         match name {
             Name::Operation => {
-                let number = random.below(OPERATIONS.len());
+                let number = random.below(operations(self.set).len());
                 let mut all = vec![self.value(|it| it == number as u32, random)?];
                 for _ in 0..OPERATIONS[number].operands {
                     all.push(self.value(|_| true, random)?);
@@ -333,6 +335,11 @@ impl Maker {
         let is_macro = name == Name::MacroDef;
         let rows: Vec<&OperandRow> = name.row().operands(self.set).collect();
         for row in rows.iter().filter(|row| row.repeat != Repeat::Pairs) {
+            // Optional operands follow each other.
+            let index = rows.iter().position(|it| it == row).expect("is there");
+            if row.repeat == Repeat::Optional && all.len() < index {
+                break;
+            }
             let count = match row.repeat {
                 Repeat::Once => 1,
                 Repeat::Optional => random.below(2),
@@ -354,6 +361,10 @@ impl Maker {
             for row in rows.iter().filter(|row| row.repeat == Repeat::Pairs) {
                 all.push(self.operand(row, random)?);
             }
+        }
+        // A single operand is a text.
+        if name == Name::Source && all.len() == 2 {
+            all[1] = TEXT_ID;
         }
         // Only floating-point types have an encoding operand.
         if name == Name::TypeBasic && all.len() == 5 {
@@ -384,7 +395,7 @@ impl Maker {
                     all.extend(self.debug(&[Name::InfoNone]).first());
                 }
                 match field {
-                    Field::ComponentCount => {
+                    Field::ComponentCount | Field::Count | Field::Stride => {
                         all.retain(|id| {
                             !matches!(self.things[id], Thing::Debug(_)) || self.countable.contains(id)
                         });
@@ -427,7 +438,10 @@ impl Maker {
             Name::GlobalVariable | Name::LocalVariable if self.countable_types.contains(&operands[1]) => {
                 self.countable.push(id);
             }
-            Name::LexicalBlock if Some(operands.len() - 1) == field(Field::Name) => self.namespaces.push(id),
+            Name::LexicalBlock if field(Field::Name).is_some_and(|name| name < operands.len()) => {
+                self.namespaces.push(id);
+            }
+            Name::Module => self.namespaces.push(id),
             Name::LexicalBlock => self.blocks.push(id),
             Name::ImportedEntity => self.namespaces.push(id),
             Name::Operation => self.operations.push((id, value(0) as usize)),

@@ -25,7 +25,7 @@ fn module(set: &str) -> Vec<u32> {
 /// Sets from the SPIR-V registry, LLVM's translator and proposals, and whether they are debug instruction sets:
 /// `DebugPrintf` and `DebugBreak` are not.
 const SETS: [(&str, bool); 13] = [
-    ("NonSemantic.Shader.DebugInfo.200", true),
+    ("NonSemantic.Shader.DebugInfo.300", true),
     ("NonSemantic.Shader.DebugInfo.102", true),
     ("NonSemantic.Kernel.DebugInfo.100", true),
     ("NonSemantic.Graph.DebugInfo.1", true),

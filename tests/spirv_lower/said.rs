@@ -271,8 +271,10 @@ pub fn line(facts: &Facts<'_>, fact: &Fact<'_>) -> String {
             let constant = facts.layout().constant(Id(operand.word)).and_then(|constant| constant.value);
             if row.kind.is_literal(fact.set) { operand.word } else { constant.expect("a number") as u32 }
         };
+        let is_none = !row.kind.is_literal(fact.set) && facts.get(Id(operand.word)).is_some();
         let text = match row.kind {
-            Kind::Of(enumeration) => enumeration.text(number()),
+            Kind::Of(_) if is_none => named(facts, Id(operand.word)),
+            Kind::Of(enumeration) => enumeration.text(number(), fact.set),
             Kind::Number | Kind::AnyNumber => number().to_string(),
             Kind::Id(_) => named(facts, Id(operand.word)),
         };

@@ -6,6 +6,7 @@ use crate::model::{
     Accessibility, BaseOffset, Composite, Passed, TemplateArgument, TemplateParameter, TypeId,
 };
 use crate::omission::{Property, Reason, Subject, TemplateOwner};
+use crate::spirv::names::{Enumeration, flags};
 
 impl Projection<'_, '_> {
     pub(super) fn composite(&mut self, id: TypeId, composite: &Composite, all: &mut Vec<(String, Shape)>) {
@@ -75,7 +76,9 @@ impl Projection<'_, '_> {
             let (of, is_sized) = self.element(subject, member.ty);
             let is_sized = of_type.is_some() && is_sized;
             // A member as large as its type is not a bit field.
-            let bits = member.bits.filter(|&bits| is_sized && Some(bits) < of_type).unwrap_or_default();
+            let has_flag = self.has_bit_fields();
+            let bits = member.bits.filter(|&bits| is_sized && (Some(bits) < of_type || has_flag));
+            let bits = bits.unwrap_or_default();
             let bits = encoded_bits.unwrap_or(bits);
             let access = self.access(member.accessibility);
             let line = self.line(member.line, subject, Property::Line);
@@ -87,6 +90,11 @@ impl Projection<'_, '_> {
             index += 1;
         }
         self.templates(TemplateOwner::Type(id), &composite.templates, all);
+    }
+
+    /// Whether a flag marks bit fields, so that one as large as its type differs from another member.
+    pub(super) fn has_bit_fields(&self) -> bool {
+        Enumeration::Flags.has(flags::BIT_FIELD, self.mode.set)
     }
 
     /// Expects an instruction that is not imported because its number replaces a larger one.

@@ -182,7 +182,7 @@ impl<'m, 's> Projection<'m, 's> {
             let subject = Subject::Unit(id);
             let is_omitted = |property| self.omissions.has(subject, property);
             let language = unit.language.filter(|_| !is_omitted(Property::Language));
-            let number = language.and_then(languages::number);
+            let number = language.and_then(|language| languages::number(language, self.mode.set));
             let bound = self.binding.language_number(id).filter(|_| !is_omitted(Property::Language));
             let language = match (language, number) {
                 _ if bound.is_some() => shape!(self.shapes; u64::from(bound.unwrap_or_default())),

@@ -5,6 +5,8 @@ use super::shapes::{Shape, shape};
 use super::unencodable::is_absolute;
 use crate::model::{FileId, ScopeId, ScopeKind, SourceLine};
 use crate::omission::{Property, Subject};
+use crate::spirv::operand::Field;
+use crate::spirv::table::Name;
 use crate::spirv::words::Id;
 
 impl Projection<'_, '_> {
@@ -32,6 +34,11 @@ impl Projection<'_, '_> {
             if let Some(text) = text.filter(|_| !self.omissions.has(Subject::File(id), Property::SourceText))
             {
                 all.push(("text".into(), shape!(self.shapes; text.to_owned())));
+            }
+            let has_checksums = self.mode.set.has_operand(Name::Source, Field::Checksum);
+            if let Some(md5) = file.md5.filter(|_| has_checksums) {
+                let number = u128::from_be_bytes(md5);
+                all.push(("checksum".into(), shape!(self.shapes; format!("{number:032x}"))));
             }
             let key = shape!(self.shapes; "file", path);
             self.record(key, Subject::File(id), all, true);

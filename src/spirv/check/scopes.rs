@@ -5,7 +5,8 @@ use super::shapes::{Shape, shape};
 use crate::model::{FunctionId, ScopeId, ScopeKind, SourceLine};
 use crate::omission::{Property, Subject};
 use crate::spirv::mode::Discriminators;
-use crate::spirv::table::Set;
+use crate::spirv::operand::Field;
+use crate::spirv::table::{Name, Set};
 
 impl Projection<'_, '_> {
     /// The key of a scope.
@@ -69,7 +70,9 @@ impl Projection<'_, '_> {
                 let subject = Subject::Scope(id);
                 let callee = known(self, Some(self.module.function(function).scope)).unwrap_or(nothing);
                 let file = data.parent.map_or(call.file, |around| self.file_of(around));
-                let line = Some(SourceLine { file, column: 0, ..call });
+                let has_column = self.mode.set.has_operand(Name::InlinedAt, Field::Column);
+                let column = if has_column { call.column } else { 0 };
+                let line = Some(SourceLine { file, column, ..call });
                 let line = self.line(line, subject, Property::CallLine);
                 let number = self.discriminator(id).unwrap_or_default();
                 shape!(self.shapes; parent, "call in line", line, number, "of", callee)
@@ -160,8 +163,10 @@ impl Projection<'_, '_> {
         let data = self.module.scope(id);
         let mut all = Vec::new();
         match kind {
-            ScopeKind::Namespace { .. } => {
+            &ScopeKind::Namespace { name, is_inline } => {
                 all.push(("line".into(), self.line(data.line, Subject::Scope(id), Property::Line)));
+                let has_flag = self.mode.set.has_operand(Name::LexicalBlock, Field::InlineNamespace);
+                self.yes(&mut all, has_flag && is_inline && name.is_some(), "inline");
             }
             ScopeKind::Block if self.call(id).is_none() => {
                 if data.discriminator != 0 && self.mode.discriminators == Discriminators::Beside {

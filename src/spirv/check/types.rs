@@ -3,9 +3,11 @@
 use super::described::Projection;
 use super::shapes::{Part, Shape, shape};
 use crate::model::{
-    BaseEncoding, CompositeKind, Count, MemorySpace, PointerKind, Qualifier, TypeId, TypeKind,
+    BaseEncoding, CompositeKind, Count, Dimension, MemorySpace, PointerKind, Qualifier, TypeId, TypeKind,
 };
 use crate::omission::{Property, Subject};
+use crate::spirv::operand::Field;
+use crate::spirv::table::Name;
 use crate::target::SpaceId;
 
 /// The encoding of a type.
@@ -142,12 +144,14 @@ impl Projection<'_, '_> {
                 let (to, _) = self.element(subject, to);
                 sized(shape!(self.shapes; "pointer to member of", class, "which is", to))
             }
-            TypeKind::Array { of, dimensions, .. } => {
+            TypeKind::Array { of, dimensions, stride_bits } => {
                 let (of, is_sized) = self.element(subject, *of);
                 let mut parts = vec![Part::from("array of"), of.into()];
                 let room = self.omissions.room(subject, Property::Dimensions);
+                let strides = self.strides(subject, dimensions, *stride_bits);
                 for (index, dimension) in (0..).zip(dimensions).take(room) {
-                    parts.push(self.count(Subject::Dimension(id, index), dimension.count));
+                    let stride = strides.as_ref().map(|strides| strides[index as usize]);
+                    parts.push(self.dimension(Subject::Dimension(id, index), dimension, stride));
                 }
                 if dimensions.is_empty() && self.omissions.has(subject, Property::Dimensions) {
                     parts.push("unknown".into());
@@ -220,6 +224,48 @@ impl Projection<'_, '_> {
         let shape = self.shapes.of(parts.clone());
         self.arrays.insert(shape, parts);
         shape
+    }
+
+    /// Whether dimensions are encoded as subranges.
+    pub(super) fn has_subranges(&self) -> bool {
+        self.mode.set.has_operand(Name::TypeArray, Field::Subrange)
+    }
+
+    /// Strides of the dimensions of an array in bytes: a stride of whole bytes, and those of its rows, whose numbers of
+    /// elements are fixed. `None` if they cannot be encoded.
+    pub(super) fn strides(
+        &self,
+        array: Subject,
+        all: &[Dimension],
+        stride_bits: Option<u64>,
+    ) -> Option<Vec<u64>> {
+        let bits =
+            stride_bits.filter(|_| self.has_subranges() && !self.omissions.has(array, Property::Stride))?;
+        let mut strides = vec![0; all.len()];
+        let mut bytes = if bits % 8 == 0 { bits / 8 } else { return None };
+        for (place, dimension) in all.iter().enumerate().rev() {
+            strides[place] = bytes;
+            match dimension.count {
+                _ if place == 0 => {}
+                Count::Fixed(count) if count > 0 => bytes = bytes.checked_mul(count)?,
+                _ => return None,
+            }
+        }
+        Some(strides)
+    }
+
+    /// A dimension: its number of elements, its lower bound and its stride, as far as the set has them.
+    fn dimension(&mut self, subject: Subject, dimension: &Dimension, stride: Option<u64>) -> Part {
+        let count = self.count(subject, dimension.count);
+        let is_encoded = self.has_subranges() && !self.omissions.has(subject, Property::FirstIndex);
+        let lower = dimension.lower.filter(|_| is_encoded);
+        let stride = self.omissions.number(subject, Property::Stride).or(stride);
+        if lower.is_none() && stride.is_none() {
+            return count;
+        }
+        let lower = lower.map_or(Part::from("default"), |lower| Part::Number(lower.into()));
+        let stride = stride.map_or(Part::from("packed"), Part::from);
+        self.shapes.of(vec![count, "from".into(), lower, "every".into(), stride]).into()
     }
 
     fn count(&mut self, dimension: Subject, count: Count) -> Part {

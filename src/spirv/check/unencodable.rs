@@ -12,6 +12,8 @@ use crate::model::{
 use crate::omission::{Property, Reason, Subject, TemplateOwner};
 use crate::spirv::binding::Statement;
 use crate::spirv::mode::{Discriminators, Feature};
+use crate::spirv::operand::Field;
+use crate::spirv::table::Name;
 
 impl Projection<'_, '_> {
     /// Adds a record for each described property that no instruction encodes, unless the property is omitted.
@@ -25,8 +27,12 @@ impl Projection<'_, '_> {
             self.unless_omitted(Subject::Unit(id), &all);
             self.files_of_macros(id);
         }
+        let has_checksums = self.mode.set.has_operand(Name::Source, Field::Checksum);
         for (id, file) in module.files() {
-            self.unless_omitted(Subject::File(id), &[(file.md5.is_some(), Property::Checksum)]);
+            self.unless_omitted(
+                Subject::File(id),
+                &[(file.md5.is_some() && !has_checksums, Property::Checksum)],
+            );
             let unit = module.unit(file.unit);
             let (unit_directory, is_primary) = (unit.directory, unit.file == id);
             let parts = [unit_directory, file.directory, Some(file.name)];
@@ -132,10 +138,13 @@ impl Projection<'_, '_> {
         self.unless_omitted(subject, &all);
         match ty.kind() {
             TypeKind::Array { dimensions, stride_bits, .. } => {
-                self.unless_omitted(subject, &[(stride_bits.is_some(), Property::Stride)]);
+                let has_subranges = self.has_subranges();
+                let is_lost =
+                    stride_bits.is_some() && self.strides(subject, dimensions, *stride_bits).is_none();
+                self.unless_omitted(subject, &[(is_lost, Property::Stride)]);
                 for (index, dimension) in (0..).zip(dimensions) {
                     let all = [
-                        (dimension.lower.is_some(), Property::FirstIndex),
+                        (dimension.lower.is_some() && !has_subranges, Property::FirstIndex),
                         (dimension.index.is_some(), Property::IndexType),
                     ];
                     self.unless_omitted(Subject::Dimension(id, index), &all);
@@ -150,6 +159,7 @@ impl Projection<'_, '_> {
                 self.unless_omitted(subject, &[(has_parts, Property::VariantParts)]);
                 for (index, member) in (0..).zip(&composite.members) {
                     let is_whole = member.bits.is_some() && member.bits == module.ty(member.ty).bits();
+                    let is_whole = is_whole && !self.has_bit_fields();
                     let all = [(member.is_mutable, Property::Mutable), (is_whole, Property::BitField)];
                     self.unless_omitted(Subject::Member(id, index), &all);
                 }
@@ -295,11 +305,14 @@ impl Projection<'_, '_> {
                 scope.parent.zip(place).is_some_and(|(of, call)| self.file_of(of) != call.file);
             let has_line = origin.is_some_and(|of| scope.line.is_some() && scope.line != of.line);
             let is_inline = matches!(scope.kind, ScopeKind::Namespace { name: Some(_), is_inline: true });
+            let is_inline =
+                is_inline && !self.mode.set.has_operand(Name::LexicalBlock, Field::InlineNamespace);
+            let has_column = self.mode.set.has_operand(Name::InlinedAt, Field::Column);
             // An instance without an origin is encoded as the enclosing scope.
             let is_unencodable = is_inlined && (!is_call && origin.is_none() || !is_used[id]);
             let all = [
                 (is_inline, Property::InlineNamespace),
-                (place.is_some_and(|call| call.column != 0), Property::Column),
+                (place.is_some_and(|call| call.column != 0 && !has_column), Property::Column),
                 (is_elsewhere, Property::CallFile),
                 (is_beside && has_other, Property::Discriminator),
                 (has_line, Property::Line),

@@ -15,8 +15,12 @@ mod names;
 mod scopes;
 mod types;
 
+#[cfg(feature = "json")]
+pub(crate) use names::names_of_ids;
+
 use hashbrown::HashMap;
 
+use super::Set;
 use super::binding::Binding;
 use super::languages;
 use super::layout::Layout;
@@ -145,7 +149,7 @@ impl Describer<'_, '_> {
             self.m.file_source(primary, &text)?;
         }
         let number = given.language.or(language).unwrap_or_default();
-        match languages::language(number) {
+        match languages::language(number, Set::Shader) {
             Some(language) => drop(self.m.describe_unit(self.unit)?.language(language)),
             None if number != 0 => drop(self.binding.language(self.unit, number)),
             None => {}

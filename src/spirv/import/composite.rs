@@ -132,11 +132,14 @@ impl<'a> Importer<'_, 'a> {
         // A vector of three elements as the last member may have no padding for a fourth one.
         let has = self.m.described().ty(of).bits();
         let has_room = |bits: u64| has.is_none_or(|has| offset.saturating_add(bits) <= has);
-        let is_whole = is_larger
-            || bits.is_none()
-            || whole.is_none()
-            || bits == whole
-            || bits == of_values && whole.is_none_or(has_room);
+        let mut flags = Flags(self.word(fact, Field::Flags));
+        let is_bit_field = flags.take(flags::BIT_FIELD) && bits.is_some_and(|bits| bits > 0) && !is_larger;
+        let is_whole = !is_bit_field
+            && (is_larger
+                || bits.is_none()
+                || whole.is_none()
+                || bits == whole
+                || bits == of_values && whole.is_none_or(has_room));
         let mut member = match is_whole && offset.is_multiple_of(8) {
             true => DataMember::new(&name, ty, offset / 8),
             false => DataMember::bit_field(
@@ -146,7 +149,6 @@ impl<'a> Importer<'_, 'a> {
                 bits.filter(|_| !is_whole).or(whole).unwrap_or_default(),
             ),
         };
-        let mut flags = Flags(self.word(fact, Field::Flags));
         if let Some(access) = flags.access() {
             member = member.accessibility(access);
         }

@@ -201,6 +201,9 @@ impl<'a> Importer<'_, 'a> {
         let code = fact.id(Field::Function).filter(|&code| !self.is_nothing(code));
         let is_declaration = fact.name() == Some(Name::FunctionDeclaration)
             || !is_definition && code.is_none() && !self.with_body.contains(&id);
+        if fact.id(Field::TargetFunction).is_some_and(|id| !self.is_nothing(id)) {
+            self.omit(fact, Unimported::TargetFunction);
+        }
         let declaration = fact.id(Field::Declaration).filter(|&id| !self.is_nothing(id));
         let declaration = declaration.and_then(|id| match self.functions.get(&id) {
             Some(&declaration) => Some(declaration),

@@ -130,7 +130,7 @@ impl<'a> Importer<'_, 'a> {
         let source = scope.and_then(|scope| scope.id(Field::Source));
         let file = source.and_then(|source| self.file(source, unit));
         let file = file.unwrap_or_else(|| self.m.described().unit(unit).file);
-        SourceLine { file, line: self.word(at, Field::Line), column: 0 }
+        SourceLine { file, line: self.word(at, Field::Line), column: self.word(at, Field::Column) }
     }
 
     /// The instance of a variable in an inlined call.

@@ -21,6 +21,7 @@ mod order;
 mod providers;
 mod scopes;
 mod sources;
+mod subranges;
 mod types;
 mod variables;
 
@@ -60,6 +61,8 @@ pub struct ImportedModule {
 /// | a type used in several units | one type per unit |
 /// | a basic type that is `Unspecified` or without a size | an unspecified type |
 /// | a floating-point number that is not IEEE 754's, a cooperative matrix | an unspecified type |
+/// | a dynamic array, a string of version 200 | an array without a descriptor; an unspecified type |
+/// | a module of version 200 | a namespace |
 /// | a vector whose length is an id | a vector, if the number is known |
 /// | a structure with members and the size 0, as all of glslang's | a structure with its members one after the other |
 /// | an enumeration without an underlying type | an enumeration of unsigned numbers of its size |
@@ -221,7 +224,8 @@ impl<'f, 'a> Importer<'f, 'a> {
                     Name::Function
                     | Name::FunctionDeclaration
                     | Name::LexicalBlock
-                    | Name::LexicalBlockDiscriminator,
+                    | Name::LexicalBlockDiscriminator
+                    | Name::Module,
                 ) => self.want(Node::Scope(id))?,
                 Some(Name::GlobalVariable) => self.want(Node::Variable(id))?,
                 Some(Name::LocalVariable) if !self.slots.contains_key(&id) => {
@@ -260,6 +264,8 @@ impl<'f, 'a> Importer<'f, 'a> {
                         | Name::TypePointer
                         | Name::TypeQualifier
                         | Name::TypeArray
+                        | Name::TypeArrayDynamic
+                        | Name::TypeString
                         | Name::TypeVector
                         | Name::TypeMatrix
                         | Name::TypeVectorId

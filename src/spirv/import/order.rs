@@ -69,7 +69,7 @@ impl Importer<'_, '_> {
             (Node::Type(_, unit), name) => {
                 let fields: &[Field] = match name {
                     Some(Name::TypePointer | Name::TypeQualifier | Name::Typedef) => &[Field::BaseType],
-                    Some(Name::TypeArray | Name::TypeVector) => &[Field::BaseType],
+                    Some(Name::TypeArray | Name::TypeArrayDynamic | Name::TypeVector) => &[Field::BaseType],
                     Some(Name::TypeMatrix) => &[Field::VectorType],
                     Some(Name::TypeVectorId) => &[Field::ComponentType],
                     Some(Name::TypeFunction) => &[Field::ReturnType, Field::ParameterType],
@@ -85,17 +85,16 @@ impl Importer<'_, '_> {
                 for &field in fields {
                     needs.extend(fact.ids(field).map(|ty| Node::Type(ty, unit)));
                 }
-                if name == Some(Name::TypeArray) {
-                    needs.extend(
-                        fact.ids(Field::ComponentCount).filter_map(|count| self.variable_node(count)),
-                    );
+                if matches!(name, Some(Name::TypeArray | Name::TypeArrayDynamic)) {
+                    let counts = self.counted_by(&fact);
+                    needs.extend(counts.into_iter().filter_map(|count| self.variable_node(count)));
                 }
             }
             (Node::Scope(_), Some(Name::Function | Name::FunctionDeclaration)) => {
                 needs.extend(fact.id(Field::Scope).map(|scope| self.scope_node(scope)));
                 needs.extend(fact.id(Field::Declaration).map(Node::Scope));
             }
-            (Node::Scope(_), Some(Name::LexicalBlock | Name::LexicalBlockDiscriminator)) => {
+            (Node::Scope(_), Some(Name::LexicalBlock | Name::LexicalBlockDiscriminator | Name::Module)) => {
                 needs.extend(fact.id(Field::Scope).map(|scope| self.scope_node(scope)));
             }
             (Node::Scope(_), Some(Name::TypeComposite)) => {

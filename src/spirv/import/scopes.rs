@@ -16,6 +16,7 @@ impl<'a> Importer<'_, 'a> {
         let made = match fact.name() {
             Some(Name::Function | Name::FunctionDeclaration) => self.function(&fact),
             Some(Name::LexicalBlock) => self.block(&fact),
+            Some(Name::Module) => self.module(&fact),
             Some(Name::LexicalBlockDiscriminator) => self.discriminator(&fact),
             // Units and types are made, or listed as omissions, elsewhere.
             _ => return,
@@ -35,9 +36,11 @@ impl<'a> Importer<'_, 'a> {
         let unit = self.m.described().scope(parent).unit;
         let line = self.line(fact, unit);
         let name = fact.operand(Field::Name).map(|_| self.text(fact, Field::Name));
+        let is_inline = self.number(fact, Field::InlineNamespace) == Some(1);
         let kind = &self.m.described().scope(parent).kind;
         let scope = match name.as_deref() {
             Some("") => self.m.anonymous_namespace(parent),
+            Some(name) if is_inline => self.m.inline_namespace(parent, name),
             Some(name) => self.m.namespace(parent, name),
             None if matches!(kind, ScopeKind::Unit | ScopeKind::Namespace { .. }) => {
                 self.omit(fact, Unimported::BlockOfNoFunction);
@@ -48,6 +51,18 @@ impl<'a> Importer<'_, 'a> {
         };
         let scope = scope.map_err(refused)?;
         self.scopes.insert(fact.result, scope);
+        line.map_or(Ok(()), |line| self.m.begins(scope, line)).map_err(refused)
+    }
+
+    /// Imports a module of a language as a namespace.
+    fn module(&mut self, fact: &Fact<'a>) -> Made<()> {
+        let parent = self.parent(fact)?;
+        let name = self.text(fact, Field::Name);
+        let scope = self.m.namespace(parent, &name).map_err(refused)?;
+        self.omit(fact, Unimported::ModuleNamespace);
+        self.scopes.insert(fact.result, scope);
+        let unit = self.m.described().scope(parent).unit;
+        let line = self.line(fact, unit);
         line.map_or(Ok(()), |line| self.m.begins(scope, line)).map_err(refused)
     }
 

@@ -6,7 +6,7 @@ use super::Importer;
 use crate::model::{SourceLine, UnitId};
 use crate::omission::Unimported;
 use crate::spirv::languages;
-use crate::spirv::names::Enumeration;
+use crate::spirv::names::{self, Enumeration};
 use crate::spirv::operand::Field;
 use crate::spirv::read::Fact;
 use crate::spirv::table::Name;
@@ -32,7 +32,8 @@ impl<'a> Importer<'_, 'a> {
             match fact.name() {
                 Some(Name::Source) => {
                     let (path, text) = (self.text(&fact, Field::File), self.facts.text(&fact, Field::Text));
-                    self.sources.insert(fact.result, Source { path, text, md5: None });
+                    let md5 = self.checksum(&fact);
+                    self.sources.insert(fact.result, Source { path, text, md5 });
                     last = Some(fact.result);
                 }
                 Some(Name::SourceContinued) => {
@@ -46,10 +47,11 @@ impl<'a> Importer<'_, 'a> {
             }
         }
         for source in self.sources.values_mut() {
-            source.md5 = source.text.as_deref().and_then(|text| text.strip_prefix(MD5)).and_then(md5);
-            if source.md5.is_some() || source.text.as_deref() == Some("") {
+            let as_text = source.text.as_deref().and_then(|text| text.strip_prefix(MD5)).and_then(md5);
+            if as_text.is_some() || source.text.as_deref() == Some("") {
                 source.text = None;
             }
+            source.md5 = source.md5.or(as_text);
         }
         for fact in self.iter().filter(|fact| fact.name() == Some(Name::CompilationUnit)) {
             let source = self.named(&fact, Field::Source, Name::Source);
@@ -59,20 +61,37 @@ impl<'a> Importer<'_, 'a> {
             let scope = self.m.described().unit(unit).scope;
             self.scopes.insert(fact.result, scope);
             let language = self.word(&fact, Field::Language);
-            match languages::language(language) {
+            let producer = self.text(&fact, Field::Producer);
+            if !producer.is_empty()
+                && let Ok(mut of) = self.m.describe_unit(unit)
+            {
+                of.producer(&producer);
+            }
+            match languages::language(language, fact.set) {
                 Some(language) => {
                     if let Ok(mut of) = self.m.describe_unit(unit) {
                         of.language(language);
                     }
                 }
                 _ if language == 0 => {}
-                _ if Enumeration::Language.name(language).is_none() => {
+                _ if Enumeration::Language.name(language, fact.set).is_none() => {
                     self.omit(&fact, Unimported::Language(language));
                 }
                 // The binding has the languages that DWARF does not number.
                 _ => drop(self.binding.language(unit, language)),
             }
         }
+    }
+
+    /// The checksum of a source, which version 200 has.
+    fn checksum(&mut self, fact: &Fact<'a>) -> Option<[u8; 16]> {
+        let digits = self.facts.text(fact, Field::Checksum)?;
+        let kind = self.number(fact, Field::ChecksumKind);
+        let md5 = md5(&digits).filter(|_| kind == Some(names::MD5.into()) && digits.len() == 32);
+        if md5.is_none() {
+            self.omit(fact, Unimported::Checksum);
+        }
+        md5
     }
 
     /// The file of a source in a unit.

@@ -7,6 +7,7 @@ use crate::model::{
     BaseEncoding, CompositeKind, MemorySpace, Passed, PointerKind, Qualifier, TypeId, UnitId,
 };
 use crate::omission::Unimported;
+use crate::spirv::names::Enumeration;
 use crate::spirv::operand::Field;
 use crate::spirv::read::Fact;
 use crate::spirv::table::Name;
@@ -14,7 +15,7 @@ use crate::spirv::words::Id;
 use crate::target::SpaceId;
 
 /// Encodings by their numbers: section 3.3. `Unspecified` is no encoding.
-const ENCODINGS: [Option<BaseEncoding>; 8] = [
+const ENCODINGS: [Option<BaseEncoding>; 9] = [
     None,
     Some(BaseEncoding::Address),
     Some(BaseEncoding::Boolean),
@@ -23,6 +24,8 @@ const ENCODINGS: [Option<BaseEncoding>; 8] = [
     Some(BaseEncoding::SignedChar),
     Some(BaseEncoding::Unsigned),
     Some(BaseEncoding::UnsignedChar),
+    // Of version 200.
+    Some(BaseEncoding::ComplexFloat),
 ];
 
 /// Storage classes, with their memory and the name of the target's address space for each.
@@ -65,6 +68,20 @@ impl<'a> Importer<'_, 'a> {
                     _ => return Err(Unimported::Qualifier),
                 };
                 self.m.qualified(unit, qualifier, of).map_err(refused)
+            }
+            Name::TypeArray if fact.operand(Field::Subrange).is_some() => self.subranges(fact, unit),
+            Name::TypeArrayDynamic => {
+                for field in [Field::DataLocation, Field::Associated, Field::Allocated, Field::Rank] {
+                    if fact.id(field).is_some_and(|id| !self.is_nothing(id)) {
+                        self.omit(fact, Unimported::Descriptor(field.text()));
+                    }
+                }
+                self.subranges(fact, unit)
+            }
+            Name::TypeString => {
+                self.omit(fact, Unimported::StringType);
+                let name = self.text(fact, Field::Name);
+                self.m.unspecified_type(unit, &name).map_err(refused)
             }
             Name::TypeArray => self.array(fact, unit),
             Name::TypeVector => {
@@ -160,7 +177,10 @@ impl<'a> Importer<'_, 'a> {
         let name = self.text(fact, Field::Name);
         let (bits, number) = (self.number(fact, Field::Size), self.number(fact, Field::Encoding));
         self.rest(fact, Flags(self.word(fact, Field::Flags)));
-        let encoding = number.and_then(|number| *ENCODINGS.get(usize::try_from(number).ok()?)?);
+        let known = number.filter(|&number| {
+            u32::try_from(number).is_ok_and(|number| Enumeration::Encoding.has(number, fact.set))
+        });
+        let encoding = known.and_then(|number| *ENCODINGS.get(usize::try_from(number).ok()?)?);
         if fact.operand(Field::FpEncoding).is_some() {
             let number = self.word(fact, Field::FpEncoding);
             self.omit(fact, Unimported::Format(number));

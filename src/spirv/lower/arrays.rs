@@ -1,6 +1,6 @@
 //! Arrays: section 4.3.
 
-use super::entities::Globals;
+use super::entities::{Globals, Operands};
 use super::order::{Item, State};
 use super::writer::Word;
 use crate::error::Result;
@@ -18,12 +18,13 @@ impl Globals<'_, '_, '_> {
         dimensions: &[Dimension],
         stride_bits: Option<u64>,
     ) -> Result<()> {
-        if stride_bits.is_some() {
+        let strides = self.has_subranges().then(|| row_strides(dimensions, stride_bits)).flatten();
+        if stride_bits.is_some() && strides.is_none() {
             self.omit(Subject::Type(id), Property::Stride, Reason::NoOperand);
         }
         for (index, dimension) in (0..).zip(dimensions) {
             let subject = Subject::Dimension(id, index);
-            if dimension.lower.is_some() {
+            if dimension.lower.is_some() && !self.has_subranges() {
                 self.omit(subject, Property::FirstIndex, Reason::NoOperand);
             }
             if dimension.index.is_some() {
@@ -33,24 +34,66 @@ impl Globals<'_, '_, '_> {
         let mut base = self.type_word(Some(of), Subject::Type(id))?;
         let mut counts = Vec::with_capacity(dimensions.len());
         for (index, dimension) in (0..).zip(dimensions) {
-            counts.push(self.count(Subject::Dimension(id, index), dimension.count)?);
+            let subject = Subject::Dimension(id, index);
+            let count = self.count(subject, dimension.count)?;
+            let stride = strides.as_ref().and_then(|strides| strides.get(index as usize).copied());
+            counts.push(self.elements(subject, count, dimension.lower, stride)?);
         }
         if counts.is_empty() {
             self.omit(Subject::Type(id), Property::Dimensions, Reason::NoDimension);
-            counts.push(self.unknown_count()?);
+            let count = self.unknown_count()?;
+            counts.push(self.elements(Subject::Dimension(id, 0), count, None, None)?);
         }
         if self.writer.mode.dimensions == Dimensions::Nested {
             // The innermost array is the element type of the others.
             for &count in counts[1..].iter().rev() {
-                let operands = [(Field::BaseType, base), (Field::ComponentCount, count)];
+                let operands = [(Field::BaseType, base), count];
                 base = self.writer.instruction(Name::TypeArray, &operands)?.into();
             }
             counts.truncate(1);
         }
         let counts = self.room(&counts, 6, 1, Subject::Type(id), Property::Dimensions);
         let mut operands = vec![(Field::BaseType, base)];
-        operands.extend(counts.iter().map(|&count| (Field::ComponentCount, count)));
+        operands.extend(counts);
         self.define(id, Name::TypeArray, &operands)
+    }
+
+    /// Whether dimensions are subranges rather than numbers of elements.
+    fn has_subranges(&self) -> bool {
+        self.writer.mode.set.has_operand(Name::TypeArray, Field::Subrange)
+    }
+
+    /// The operand for a dimension: the number of elements, or a subrange with that number, the lower bound, and the stride
+    /// in bytes.
+    pub(super) fn elements(
+        &mut self,
+        dimension: Subject,
+        count: Word,
+        lower: Option<i64>,
+        stride: Option<u64>,
+    ) -> Result<(Field, Word)> {
+        if !self.has_subranges() {
+            return Ok((Field::ComponentCount, count));
+        }
+        let none = self.none()?;
+        let lower = match lower {
+            // A negative number as 64 bits, in two's complement.
+            Some(lower) if self.writer.has_room(lower as u64) => {
+                Word::Id(self.writer.constant(lower as u64)?)
+            }
+            Some(_) => {
+                self.omit(dimension, Property::FirstIndex, Reason::NoOperand);
+                none
+            }
+            None => none,
+        };
+        let mut operands = Operands::new();
+        operands.extend([(Field::LowerBound, lower), (Field::UpperBound, none), (Field::Count, count)]);
+        if let Some(stride) = stride {
+            operands.push((Field::Stride, self.number(stride, dimension, Property::Stride)?));
+        }
+        let subrange = self.shared(Name::TypeSubrange, operands)?;
+        Ok((Field::Subrange, subrange.into()))
     }
 
     /// The operand for the number of elements of a dimension.
@@ -125,4 +168,16 @@ impl Globals<'_, '_, '_> {
         };
         self.writer.constant(number).map(Word::Id)
     }
+}
+
+/// Strides of all dimensions in bytes, from that of the elements: `None` without one, for a stride that is not whole bytes,
+/// and for rows of unknown size.
+fn row_strides(dimensions: &[Dimension], stride_bits: Option<u64>) -> Option<Vec<u64>> {
+    let mut strides = vec![stride_bits.filter(|bits| bits.is_multiple_of(8))? / 8];
+    for dimension in dimensions.iter().skip(1).rev() {
+        let Count::Fixed(count @ 1..) = dimension.count else { return None };
+        strides.push(strides.last()?.checked_mul(count)?);
+    }
+    strides.reverse();
+    Some(strides)
 }

@@ -11,7 +11,7 @@ use crate::model::{
 };
 use crate::omission::{Property, Reason, Subject};
 use crate::spirv::mode::Feature;
-use crate::spirv::names::flags;
+use crate::spirv::names::{Enumeration, flags};
 use crate::spirv::operand::Field;
 use crate::spirv::table::Name;
 use crate::spirv::words::Id;
@@ -158,7 +158,8 @@ impl<'m> Globals<'_, '_, 'm> {
         if member.is_mutable {
             self.omit(subject, Property::Mutable, Reason::NoOperand);
         }
-        if member.bits.is_some() && member.bits == module.types[member.ty].bits {
+        let has_flag = Enumeration::Flags.has(flags::BIT_FIELD, self.writer.mode.set);
+        if member.bits.is_some() && member.bits == module.types[member.ty].bits && !has_flag {
             self.omit(subject, Property::BitField, Reason::WholeType);
         }
         let mut operands = Operands::new();
@@ -170,7 +171,8 @@ impl<'m> Globals<'_, '_, 'm> {
         let bits = member.bits.or(module.types[member.ty].bits).unwrap_or(0);
         operands.push((Field::Size, self.number(bits, subject, Property::Size)?));
         let artificial = if member.is_artificial { flags::ARTIFICIAL } else { 0 };
-        operands.push((Field::Flags, (access(member.accessibility) | artificial).into()));
+        let bit_field = if member.bits.is_some() && has_flag { flags::BIT_FIELD } else { 0 };
+        operands.push((Field::Flags, (access(member.accessibility) | artificial | bit_field).into()));
         self.writer.define(result, Name::TypeMember, &operands)
     }
 

@@ -28,7 +28,7 @@ pub(super) struct Form {
     pub operands: Vec<Operand>,
 }
 
-static ALL: LazyLock<[Forms; 3]> = LazyLock::new(|| Set::ALL.map(Forms::new));
+static ALL: LazyLock<[Forms; 4]> = LazyLock::new(|| Set::ALL.map(Forms::new));
 
 impl Forms {
     fn new(set: Set) -> Self {

@@ -108,10 +108,11 @@ impl Globals<'_, '_, '_> {
         let data = &module.scopes[id];
         let name = match data.kind {
             ScopeKind::Namespace { name, is_inline } => {
-                if is_inline && name.is_some() {
+                let is_encoded = self.writer.mode.set.has_operand(Name::LexicalBlock, Field::InlineNamespace);
+                if is_inline && name.is_some() && !is_encoded {
                     self.omit(Subject::Scope(id), Property::InlineNamespace, Reason::NoOperand);
                 }
-                Some(name)
+                Some((name, is_inline && name.is_some() && is_encoded))
             }
             _ => None,
         };
@@ -124,8 +125,11 @@ impl Globals<'_, '_, '_> {
         let mut operands =
             Operands::from_iter(self.place(data.line.or(Some(line)), data.unit, subject, Property::Line));
         operands.push((Field::Scope, self.scope(self.parent(id), subject)?));
-        if let Some(name) = name {
+        if let Some((name, is_inline)) = name {
             operands.push((Field::Name, self.name(name)?));
+            if is_inline {
+                operands.push((Field::InlineNamespace, self.writer.boolean(true)?.into()));
+            }
         }
         let result = self.id(Item::Scope(id))?;
         self.writer.define(result, Name::LexicalBlock, &operands)
@@ -221,7 +225,8 @@ impl Globals<'_, '_, '_> {
                 }
             }
         }
-        if call.column != 0 {
+        let has_column = self.writer.mode.set.has_operand(Name::InlinedAt, Field::Column);
+        if call.column != 0 && !has_column {
             self.omit(subject, Property::Column, Reason::NoOperand);
         }
         // The line of the call counts in the file of the enclosing scope.
@@ -229,13 +234,15 @@ impl Globals<'_, '_, '_> {
         if file != call.file {
             self.omit(subject, Property::CallFile, Reason::OtherFile);
         }
-        let (SourceLine { line, .. }, fault) =
-            self.described.texts.fit(SourceLine { file, column: 0, ..call });
+        let at = if has_column { call.column } else { 0 };
+        let (SourceLine { line, column, .. }, fault) =
+            self.described.texts.fit(SourceLine { file, column: at, ..call });
         if let Some(fault) = fault {
             self.omit(subject, Property::CallLine, fault);
         }
         let mut operands = Operands::new();
         operands.push((Field::Line, line.into()));
+        operands.push((Field::Column, column.into()));
         operands.push((Field::Scope, scope.into()));
         let next = self.described.relations.inlined[around].and_then(|call| calls[call]);
         operands.extend(next.map(|next| (Field::Inlined, next.into())));

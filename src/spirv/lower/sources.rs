@@ -3,7 +3,7 @@
 use cranelift_entity::SecondaryMap;
 use hashbrown::HashSet;
 
-use super::entities::Globals;
+use super::entities::{Globals, Operands};
 use super::lines::is_encoded;
 use super::order::Item;
 use super::writer::Writer;
@@ -14,6 +14,7 @@ use crate::spirv::binding::Binding;
 use crate::spirv::languages;
 use crate::spirv::layout::Layout;
 use crate::spirv::mode::Feature;
+use crate::spirv::names::MD5;
 use crate::spirv::opcodes as op;
 use crate::spirv::operand::Field;
 use crate::spirv::table::Name;
@@ -34,7 +35,8 @@ impl Globals<'_, '_, '_> {
             for directory in omitted.filter(|&one| id == unit.file || Some(one) != unit.directory) {
                 self.omit(subject, Property::Directory, Reason::NoFullPath(directory));
             }
-            if file.md5.is_some() {
+            let has_checksums = self.writer.mode.set.has_operand(Name::Source, Field::Checksum);
+            if file.md5.is_some() && !has_checksums {
                 self.omit(subject, Property::Checksum, Reason::NoOperand);
             }
             let mut text = file.source.map(|text| module.string(text));
@@ -47,6 +49,19 @@ impl Globals<'_, '_, '_> {
             }
             let mut operands = vec![(Field::File, path)];
             let mut rest = "";
+            match file.md5.filter(|_| has_checksums) {
+                Some(md5) => {
+                    let digits = format!("{:032x}", u128::from_be_bytes(md5));
+                    operands.push((Field::ChecksumKind, MD5.into()));
+                    operands.push((Field::Checksum, self.text(&digits)?));
+                }
+                // The operands precede the text.
+                None if has_checksums && text.is_some() => {
+                    let none = self.none()?;
+                    operands.extend([(Field::ChecksumKind, none), (Field::Checksum, none)]);
+                }
+                None => {}
+            }
             if let Some(text) = text {
                 let (first, more) = text.split_at(text.floor_char_boundary(Writer::most_text()));
                 operands.push((Field::Text, self.text(first)?));
@@ -69,20 +84,24 @@ impl Globals<'_, '_, '_> {
         for function in self.module.functions.values().filter(|function| !function.is_declaration) {
             has_code[self.module.scopes[function.scope].unit] = true;
         }
+        let has_producer = self.writer.mode.set.has_operand(Name::CompilationUnit, Field::Producer);
         for (id, unit) in &self.module.units {
             let source = self.files.source(unit.file);
             let language = self.language(id);
             let mode = self.writer.mode;
-            let operands = [
+            let mut operands = Operands::from_iter([
                 (Field::Version, mode.version.into()),
                 (Field::DwarfVersion, mode.dwarf_version.into()),
                 source,
                 (Field::Language, language.into()),
-            ];
+            ]);
+            if has_producer {
+                operands.push((Field::Producer, self.name(unit.producer)?));
+            }
             self.files.units[id] = Some(self.writer.instruction(Name::CompilationUnit, &operands)?);
             let subject = Subject::Unit(id);
             if !self.writer.is_shader() {
-                self.omit_compiler(id, Reason::NoOperand);
+                self.omit_compiler(id, true, Reason::NoOperand);
             }
             if unit.language_version.is_some() {
                 self.omit(subject, Property::LanguageVersion, Reason::NoOperand);
@@ -97,10 +116,10 @@ impl Globals<'_, '_, '_> {
         Ok(())
     }
 
-    fn omit_compiler(&mut self, id: UnitId, reason: Reason) {
+    fn omit_compiler(&mut self, id: UnitId, is_producer: bool, reason: Reason) {
         let unit = &self.module.units[id];
         let all = [
-            (unit.producer.is_some(), Property::Producer, &reason),
+            (unit.producer.is_some() && is_producer, Property::Producer, &reason),
             (unit.command_line.is_some(), Property::CommandLine, &reason),
         ];
         self.omit_all(Subject::Unit(id), &all);
@@ -109,7 +128,7 @@ impl Globals<'_, '_, '_> {
     fn language(&mut self, id: UnitId) -> u32 {
         let (mode, bound) = (self.writer.mode, self.described.binding.language_number(id));
         let described = self.module.units[id].language;
-        match bound.or(described.and_then(languages::number)) {
+        match bound.or(described.and_then(|language| languages::number(language, mode.set))) {
             Some(number) if number <= mode.last_language => number,
             Some(number) => {
                 self.omit(Subject::Unit(id), Property::Language, Reason::LanguageMode(number, mode.name));
@@ -150,8 +169,9 @@ impl Globals<'_, '_, '_> {
             self.writer.instruction(Name::EntryPoint, &operands)?;
             encoded.insert(unit);
         }
+        let has_producer = self.writer.mode.set.has_operand(Name::CompilationUnit, Field::Producer);
         for id in module.units.keys().filter(|id| !encoded.contains(id)) {
-            self.omit_compiler(id, Reason::NoEntryPoint);
+            self.omit_compiler(id, !has_producer, Reason::NoEntryPoint);
         }
         Ok(())
     }

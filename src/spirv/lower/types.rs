@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::model::{BaseEncoding, Count, Module, PointerKind, Qualifier, ScopeKind, Type, TypeId, TypeKind};
 use crate::omission::{Property, Reason, Subject};
 use crate::spirv::mode::{BaseTypes, Feature};
-use crate::spirv::names::flags;
+use crate::spirv::names::{COMPLEX, Enumeration, flags};
 use crate::spirv::operand::Field;
 use crate::spirv::table::Name;
 use crate::spirv::words::Id;
@@ -144,7 +144,7 @@ impl Globals<'_, '_, '_> {
     }
 
     /// Writes an instruction once, however often it is referred to.
-    fn shared(&mut self, name: Name, operands: Operands) -> Result<Id> {
+    pub(super) fn shared(&mut self, name: Name, operands: Operands) -> Result<Id> {
         if let Some(&id) = self.reused.types.get(&operands) {
             return Ok(id);
         }
@@ -291,6 +291,7 @@ impl Globals<'_, '_, '_> {
             BaseEncoding::SignedChar => 5,
             BaseEncoding::Unsigned => 6,
             BaseEncoding::UnsignedChar => 7,
+            BaseEncoding::ComplexFloat if Enumeration::Encoding.has(COMPLEX, self.writer.mode.set) => COMPLEX,
             _ => {
                 self.omit(Subject::Type(id), Property::Encoding, Reason::AsUnspecified(encoding));
                 UNSPECIFIED

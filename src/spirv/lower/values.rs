@@ -174,7 +174,11 @@ impl VariableWriter<'_, '_> {
             Index::Id(id) if !self.is_known(index) => Some(id.0),
             _ => None,
         });
-        let reason = if !self.writer.mode.has(Feature::BitPieces) && provider.has_bit_piece() {
+        let foreign =
+            operations.iter().find(|it| it.number() as usize >= super::super::operations(set).len());
+        let reason = if let Some(&DebugOperation::Extended(operation)) = foreign {
+            Reason::NoOperation(id, operation.name(), set.name())
+        } else if !self.writer.mode.has(Feature::BitPieces) && provider.has_bit_piece() {
             Reason::NoBitPiece(id, mode)
         } else if provider.indexes().is_empty() {
             return Ok(Some((operations, SmallVec::new())));

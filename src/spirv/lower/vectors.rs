@@ -65,7 +65,8 @@ impl Globals<'_, '_, '_> {
         self.omit(Subject::Type(id), Property::Kind, reason);
         let base = self.type_word(Some(of), Subject::Type(id))?;
         let count = self.fixed_count(Subject::Dimension(id, 0), count)?;
-        let operands = [(Field::BaseType, base), (Field::ComponentCount, count)];
+        let operands =
+            [(Field::BaseType, base), self.elements(Subject::Dimension(id, 0), count, None, None)?];
         self.define(id, Name::TypeArray, &operands)
     }
 }

@@ -73,7 +73,7 @@ impl<'a> Check<'_, 'a> {
         match fact.name() {
             Some(Name::TypeBasic) => self.fp_encoding(fact),
             Some(Name::TypePointer) => self.storage_class(fact),
-            Some(Name::TypeArray) => self.counts(fact),
+            Some(Name::TypeArray | Name::TypeSubrange) => self.counts(fact),
             Some(Name::TypeComposite) => {
                 self.opaque(fact);
                 self.unknown_layout(fact);
@@ -104,7 +104,7 @@ impl<'a> Check<'_, 'a> {
     /// Rules about the encoding of floating-point numbers.
     fn fp_encoding(&mut self, fact: &Fact<'a>) {
         let encoding = self.facts.number(fact, Field::Encoding).and_then(|number| u32::try_from(number).ok());
-        let encoding = encoding.and_then(|number| Enumeration::Encoding.name(number));
+        let encoding = encoding.and_then(|number| Enumeration::Encoding.name(number, fact.set));
         if fact.operand(Field::FpEncoding).is_some() && encoding != Some("Float") {
             self.find_of(Rule::FpEncoding, fact, Field::FpEncoding, "the encoding of the type is not Float");
         }
@@ -118,21 +118,29 @@ impl<'a> Check<'_, 'a> {
         };
         let bounds: Vec<bool> = fact.ids(Field::ComponentCount).map(is_bound).collect();
         let (counts, bounds) = bounds.split_at(bounds.len() / 2);
-        if counts.len() == bounds.len() && !counts.contains(&true) && !bounds.contains(&false) {
+        if !bounds.is_empty()
+            && counts.len() == bounds.len()
+            && !counts.contains(&true)
+            && !bounds.contains(&false)
+        {
             let what =
                 format!("the last {} are lower bounds, as the LLVM translator writes them", bounds.len());
             self.find_of(Rule::LowerBounds, fact, Field::ComponentCount, what);
         }
-        for id in fact.ids(Field::ComponentCount) {
+        let counts =
+            fact.ids(Field::ComponentCount).chain(fact.ids(Field::Count)).chain(fact.ids(Field::Stride));
+        for id in counts {
+            let field =
+                if fact.name() == Some(Name::TypeArray) { Field::ComponentCount } else { Field::Count };
             let variable = self.facts.get(id).filter(|variable| variable.set == fact.set);
             let Some(variable) = variable.filter(|it| it.name() != Some(Name::InfoNone)) else { continue };
             let ty = self.facts.named(&variable, Field::Type).filter(|ty| ty.name() == Some(Name::TypeBasic));
             let number = |field| ty.and_then(|ty| self.facts.number(&ty, field));
             let encoding = number(Field::Encoding).and_then(|number| u32::try_from(number).ok());
-            let encoding = encoding.and_then(|number| Enumeration::Encoding.name(number));
+            let encoding = encoding.and_then(|number| Enumeration::Encoding.name(number, fact.set));
             if !matches!(number(Field::Size), Some(32 | 64)) || encoding != Some("Unsigned") {
                 let what = format!("the type of {id} is not a DebugTypeBasic of 32 or 64 bits, Unsigned");
-                self.find_of(Rule::CountVariable, fact, Field::ComponentCount, what);
+                self.find_of(Rule::CountVariable, fact, field, what);
             }
         }
     }
@@ -186,7 +194,7 @@ impl<'a> Check<'_, 'a> {
         let named = self.facts.named(fact, field).filter(|it| it.name() == Some(Name::TypeComposite));
         let tag = named.and_then(|named| self.facts.number(&named, Field::Tag));
         let tag = tag.and_then(|tag| u32::try_from(tag).ok());
-        if tag.and_then(|tag| Enumeration::CompositeTag.name(tag)) == Some("Union") {
+        if tag.and_then(|tag| Enumeration::CompositeTag.name(tag, fact.set)) == Some("Union") {
             self.find_of(Rule::ClassOrStructure, fact, field, "it is a union");
         }
     }
@@ -209,12 +217,12 @@ impl<'a> Check<'_, 'a> {
         let is_namespace = match entity.name() {
             Some(Name::LexicalBlock) => entity.operand(Field::Name).is_some(),
             // An alias is checked at the imported entity.
-            Some(Name::ImportedEntity | Name::InfoNone) => true,
+            Some(Name::ImportedEntity | Name::Module | Name::InfoNone) => true,
             _ => false,
         };
         let is_block = entity.name() == Some(Name::LexicalBlock);
         let tag = self.facts.number(fact, Field::Tag).and_then(|tag| u32::try_from(tag).ok());
-        let tag = tag.and_then(|tag| Enumeration::ImportedEntity.name(tag));
+        let tag = tag.and_then(|tag| Enumeration::ImportedEntity.name(tag, fact.set));
         if !is_namespace && (is_block || tag == Some("ImportedModule")) {
             let what = format!("{} is not a namespace", self.describe(entity.result));
             self.find_of(Rule::Namespace, fact, Field::Entity, what);

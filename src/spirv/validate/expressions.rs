@@ -2,8 +2,8 @@
 
 use super::{Check, Rule};
 use crate::error::Count;
-use crate::spirv::names::{OPERATIONS, Operation};
 use crate::spirv::operand::Field;
+use crate::spirv::operations::{Operation, operations};
 use crate::spirv::read::Fact;
 use crate::spirv::table::Name;
 
@@ -25,7 +25,7 @@ impl<'a> Check<'_, 'a> {
 
     fn operation(&self, fact: &Fact<'a>) -> Option<&'static Operation> {
         let number = self.facts.number(fact, Field::Operation)?;
-        OPERATIONS.get(usize::try_from(number).ok()?)
+        operations(fact.set).get(usize::try_from(number).ok()?)
     }
 
     /// Checks the stack, which has one entry at first: the address or the value of the variable.

@@ -31,7 +31,7 @@ impl<'a> Check<'_, 'a> {
         }
         let before = self.report.findings.len();
         for (index, &word) in fact.operands.iter().enumerate() {
-            if let Some(row) = row.operand(fact.set, index) {
+            if let Some(row) = row.operand(fact.set, index, count) {
                 self.operand(Spot { fact, row, index }, word);
             }
         }
@@ -102,8 +102,9 @@ impl<'a> Check<'_, 'a> {
                 format!("{value} is none of the list; the LLVM translator has more operations of its own"),
             ),
             _ if enumeration.is_mask() => {
-                let (text, set) = (enumeration.text(value), spot.fact.set.name());
-                (Rule::Flags, format!("{text} has flags that {set} does not know"))
+                let set = spot.fact.set;
+                let text = enumeration.text(value, set);
+                (Rule::Flags, format!("{text} has flags that {} does not know", set.name()))
             }
             _ => (Rule::Enumerant, format!("{value} is none of the list")),
         };
@@ -152,6 +153,11 @@ impl<'a> Check<'_, 'a> {
 
     /// The description of the permitted instructions, if the operand refers to another one.
     fn unlike(&mut self, spot: Spot<'_, 'a>, id: Id, defined: Instruction<'a>) -> Option<&'static str> {
+        let named = self.facts.fact(defined).filter(|named| named.set == spot.fact.set);
+        let named = named.and_then(|named| named.name());
+        if spot.row.none && named == Some(Name::InfoNone) {
+            return None;
+        }
         let names = match spot.row.kind {
             Kind::Id(names) => names,
             kind => {
@@ -180,10 +186,8 @@ impl<'a> Check<'_, 'a> {
             self.find_at_operand(Rule::DeclaredParameter, spot, what);
             return None;
         }
-        let named = self.facts.fact(defined).filter(|named| named.set == spot.fact.set);
-        match named.and_then(|named| named.name()) {
+        match named {
             Some(name) if debug.contains(&name) => None,
-            Some(Name::InfoNone) if spot.row.none => None,
             _ => self.unless_removed(spot, id, defined, text),
         }
     }

@@ -102,10 +102,10 @@ impl<'a> Check<'_, 'a> {
             _ if is_scope && before.was_block && !before.in_block => {
                 self.find(Rule::AfterBlock, &fact, "it is behind the end of a block");
             }
-            Set::Shader | Set::Shader101 if !before.in_block => {
+            _ if fact.set.is_shader() && !before.in_block => {
                 self.find(Rule::PlaceBlock, &fact, "it is in no block")
             }
-            Set::Shader | Set::Shader101 => before.facts.push(fact),
+            Set::Shader | Set::Shader101 | Set::Shader200 => before.facts.push(fact),
             Set::OpenCl if !before.was_block => {
                 self.find(Rule::BeforeLabel, &fact, "readers of the LLVM translator fail on it");
             }

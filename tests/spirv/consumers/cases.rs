@@ -74,6 +74,10 @@ impl Case {
     const fn shader101(self) -> Self {
         Self { only: Some(Set::Shader101), ..self }
     }
+
+    const fn shader200(self) -> Self {
+        Self { only: Some(Set::Shader200), ..self }
+    }
 }
 
 /// A case for an operation, in a value that is an address or a number.
@@ -107,6 +111,17 @@ pub const CASES: &[Case] = &[
     case(TypeBasic, "of its own format", "").shader101().of_type("%t = DebugTypeBasic %n_s %u32 #3 #0"),
     case(TypeVectorId, "", "").shader101().of_type("%t = DebugTypeVectorIdEXT %int %u4"),
     case(TypeCooperativeMatrix, "", "").shader101().of_type("%t = DebugTypeCooperativeMatrixKHR %int #3 %u4 %u4 #2"),
+    case(TypeSubrange, "", "").shader200().of_type("%none = DebugInfoNone
+        %range = DebugTypeSubrange %u1 %none %u4
+        %t = DebugTypeArray %int %range"),
+    case(TypeArrayDynamic, "", "").shader200().of_type("%none = DebugInfoNone
+        %place = DebugExpression
+        %range = DebugTypeSubrange %place %place %none %u4
+        %t = DebugTypeArrayDynamic %int %place %none %none %none %range"),
+    case(TypeString, "", "").shader200().of_type("%none = DebugInfoNone
+        %t = DebugTypeString %n_s %none %none %u32 %none"),
+    case(Module, "", "").shader200().behind("%m = DebugModule %n_s %source #3 %unit %empty %empty %empty #0
+        %using = DebugImportedEntity %empty #1 %source %m #4 #1 %unit"),
     case(TypePointer, "", "pointer:64 of space 1 to int:32 signed").of_type("%t = DebugTypePointer %int #5 #0"),
     case(TypePointer, "to a pointer", "pointer:64 of space 1 to pointer:64 of space 1 to int:32 signed")
         .of_type("%p = DebugTypePointer %int #5 #0

@@ -1,0 +1,92 @@
+//! Arrays with subranges, which version 200 of `NonSemantic.Shader.DebugInfo` has: the proposal's "Type instructions".
+
+use super::{Importer, Made, refused};
+use crate::build::Extent;
+use crate::model::{TypeId, UnitId};
+use crate::omission::Unimported;
+use crate::spirv::operand::Field;
+use crate::spirv::read::Fact;
+use crate::spirv::table::Name;
+use crate::spirv::words::Id;
+
+/// A dimension: its elements, their number if it is constant, and the distance between them in bytes.
+struct Dimension {
+    extent: Extent,
+    count: Option<u64>,
+    stride: Option<u64>,
+}
+
+impl<'a> Importer<'_, 'a> {
+    pub(super) fn subranges(&mut self, fact: &Fact<'a>, unit: UnitId) -> Made<TypeId> {
+        let of = self.ty(fact, Field::BaseType, unit)?;
+        let mut dimensions = Vec::new();
+        for id in fact.ids(Field::Subrange) {
+            let subrange = self.get(id).filter(|it| it.name() == Some(Name::TypeSubrange));
+            let subrange = subrange.ok_or(Unimported::NoSubrange(id.0))?;
+            dimensions.push(self.subrange(&subrange));
+        }
+        let stride = self.stride(fact, &dimensions);
+        let extents: Vec<Extent> = dimensions.into_iter().map(|dimension| dimension.extent).collect();
+        self.m.array_of(unit, of, &extents, stride).map_err(refused)
+    }
+
+    fn subrange(&mut self, fact: &Fact<'a>) -> Dimension {
+        let lower = self.bound(fact, Field::LowerBound).map(|lower| lower as i64);
+        let upper = self.bound(fact, Field::UpperBound).map(|upper| upper as i64);
+        let count = fact.id(Field::Count).filter(|&id| !self.is_nothing(id));
+        let variable = count.and_then(|id| self.variables.get(&id).copied());
+        let number = count.filter(|_| variable.is_none()).and_then(|_| self.bound(fact, Field::Count));
+        // The count is that of the last index if it is not given. 0 is an unknown count.
+        let of_bounds = upper.filter(|_| count.is_none()).and_then(|upper| {
+            let first = i128::from(lower.unwrap_or_default());
+            u64::try_from(i128::from(upper) - first + 1).ok()
+        });
+        // LLVM has -1 for an unknown count.
+        let number = number.or(of_bounds).filter(|&number| number != 0 && number != u64::MAX);
+        let extent = match (variable, number) {
+            (Some(variable), _) => Extent::variable(variable),
+            (None, Some(number)) => Extent::fixed(number),
+            (None, None) => Extent::unknown(),
+        };
+        let extent = match lower {
+            Some(lower) => extent.from(lower),
+            None => extent,
+        };
+        Dimension { extent, count: number, stride: self.bound(fact, Field::Stride) }
+    }
+
+    /// The constant of an operand that is not a `DebugInfoNone`; another operand is listed.
+    fn bound(&mut self, fact: &Fact<'a>, field: Field) -> Option<u64> {
+        let id = fact.id(field).filter(|&id| !self.is_nothing(id))?;
+        let number = self.facts.layout().constant(id).and_then(|constant| constant.value);
+        if number.is_none() {
+            self.omit(fact, Unimported::Bound(field.text(), id.0));
+        }
+        number
+    }
+
+    /// The stride of an array in bits: that of the last dimension, if the others are those of its rows.
+    fn stride(&mut self, fact: &Fact<'a>, dimensions: &[Dimension]) -> Option<u64> {
+        let mut expected = dimensions.last()?.stride?;
+        let bits = expected.checked_mul(8);
+        for pair in dimensions.windows(2).rev() {
+            let [outer, inner] = pair else { continue };
+            let row = inner.count.and_then(|count| expected.checked_mul(count));
+            match (outer.stride, row) {
+                (Some(stride), Some(row)) if stride == row => expected = row,
+                _ => {
+                    self.omit(fact, Unimported::OtherStride);
+                    return None;
+                }
+            }
+        }
+        bits
+    }
+
+    /// Variables that give numbers of elements of an array.
+    pub(super) fn counted_by(&self, array: &Fact<'a>) -> Vec<Id> {
+        let subranges = array.ids(Field::Subrange).filter_map(|id| self.get(id));
+        let counts = subranges.flat_map(|subrange| subrange.id(Field::Count));
+        array.ids(Field::ComponentCount).chain(counts).collect()
+    }
+}
