@@ -177,6 +177,8 @@ pub enum ErrorKind {
         /// Size of the function in bytes.
         size: u64,
     },
+    /// A pc range is outside the code of the enclosing scope.
+    OutsideScope(&'static str),
     /// An object is larger than the rest of its storage.
     DoesNotFit {
         /// Description of the object.
@@ -570,6 +572,7 @@ impl fmt::Display for ErrorKind {
                     size = Count(*size, "byte")
                 )
             }
+            Self::OutsideScope(what) => f.write_str(what),
             Self::DoesNotFit { what, needs, has } => {
                 write!(f, "{what} needs {}, but there are {has}", Count(*needs, "bit"))
             }

@@ -3,6 +3,7 @@
 use eitri::Result;
 use eitri::build::{Builder, Template};
 use eitri::emit::elf::{Code, new_object};
+use eitri::error::ErrorKind;
 use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::{BaseEncoding, Imported, Loc, Module, SourceLine, Val};
 use eitri::op::Reg;
@@ -163,7 +164,9 @@ fn scopes_can_be_nested_deeply() -> Result<()> {
         m.inlined_variable(inner, v)?;
     }
     // All are in the code of the first block, and in that of the call.
-    let outside = m.block(inner, &[0x10..0x19]).expect_err("is refused").to_string();
+    let outside = m.block(inner, &[0x10..0x19]).expect_err("is refused");
+    assert!(matches!(outside.kind(), ErrorKind::OutsideScope(_)), "{outside:?}");
+    let outside = outside.to_string();
     assert!(outside.contains("the range is outside of the code of the enclosing scope"), "{outside}");
     m.block(inner, &[0x10..0x18])?;
     m.inlined_variable(scope, v)?;

@@ -178,8 +178,8 @@ impl LanesBuilder<'_> {
     ///
     /// # Errors
     /// [`ErrorKind::EmptyRange`]; [`ErrorKind::OutsideFunction`] where `pcs` or `waits_at` is outside the function;
-    /// [`ErrorKind::BadArgument`] where `pcs`, `waits_at` or the range of a mask is not at instruction boundaries,
-    /// where `pcs` is not within the enclosing region or inlined call, where the mask has no location or two at one of
+    /// [`ErrorKind::OutsideScope`] where `pcs` is not within the inlined call; [`ErrorKind::BadArgument`] where `pcs`,
+    /// `waits_at` or the range of a mask is not at instruction boundaries, where `pcs` is not within the enclosing region, where the mask has no location or two at one of
     /// the pcs, or a location that differs between lanes; and the errors of
     /// [`VariableBuilder::live`](super::VariableBuilder::live) for the locations.
     pub fn region(
@@ -264,7 +264,7 @@ impl LanesBuilder<'_> {
         if code.is_empty() || code.iter().any(is_in) {
             return Ok(());
         }
-        Err(Error::bad_argument("the range is outside of the code of the inlined call"))
+        Err(ErrorKind::OutsideScope("the range is outside of the code of the inlined call").into())
     }
 
     /// Checks and adds a mask, for pcs within the function.

@@ -111,8 +111,8 @@ impl Builder {
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`] where the parent scope does not exist; [`ErrorKind::EmptyRange`];
-    /// [`ErrorKind::OutsideFunction`]; [`ErrorKind::BadArgument`] where two ranges overlap, or a range begins or ends
-    /// inside an instruction or is outside the code of the parent scope.
+    /// [`ErrorKind::OutsideFunction`]; [`ErrorKind::OutsideScope`] where a range is outside the code of the parent scope;
+    /// [`ErrorKind::BadArgument`] where two ranges overlap, or a range begins or ends inside an instruction.
     pub fn block(&mut self, parent: impl InScope, pcs: &[Range<u64>]) -> Result<ScopeId> {
         self.code_scope(parent, ScopeKind::Block, pcs)
     }
@@ -188,14 +188,16 @@ impl Builder {
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`] where the scope does not exist; [`ErrorKind::OutsideFunction`];
-    /// [`ErrorKind::BadArgument`] where the scope has no code, or the pc is outside the scope's code or inside an
-    /// instruction.
+    /// [`ErrorKind::OutsideScope`] where the pc is outside the scope's code; [`ErrorKind::BadArgument`] where the scope has
+    /// no code, or the pc is inside an instruction.
     pub fn entry_pc(&mut self, scope: impl InScope, pc: u64) -> Result<()> {
         let scope = scope.scope(&self.module)?;
         self.code_pc(scope, pc, false)?;
         let own = self.module.ranges(scope);
         if !own.is_empty() && !own.iter().any(|range| range.contains(&pc)) {
-            let error = crate::Error::bad_argument("the entry pc is outside of the code of its scope");
+            let error = crate::Error::new(ErrorKind::OutsideScope(
+                "the entry pc is outside of the code of its scope",
+            ));
             return Err(
                 error.or_at(At { pcs: Some(pc..pc.saturating_add(1)), ..self.module.at_scope(scope) })
             );
@@ -288,7 +290,7 @@ impl Builder {
                     format!("the range overlaps {:#x}..{:#x} of the same scope", other.start, other.end);
                 Error::bad_argument(text)
             } else if !is_inside {
-                Error::bad_argument("the range is outside of the code of the enclosing scope")
+                ErrorKind::OutsideScope("the range is outside of the code of the enclosing scope").into()
             } else {
                 continue;
             };

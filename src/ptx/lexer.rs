@@ -82,10 +82,10 @@ impl<'t> Lexer<'t> {
     }
 
     /// Moves behind the next `;`, `{` or `}`, and returns it; `None` at the end of the text. Tokens before it are not
-    /// told apart: most of a text are operands.
+    /// distinguished: most of a text are operands.
     ///
     /// # Errors
-    /// As for [`Lexer::next`].
+    /// The errors of [`Lexer::next`].
     pub(super) fn next_delimiter(&mut self) -> Result<Option<u8>> {
         let bytes = self.text.as_bytes();
         loop {

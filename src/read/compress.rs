@@ -93,15 +93,17 @@ fn contents(section: &mut Section<'_>, is_flagged: bool, file: File, budget: &mu
 fn run(method: Method, data: &[u8], size: u64) -> Result<Vec<u8>> {
     use std::io::Read;
     let mut out = Vec::new();
-    let failed = |error: String| Error::malformed(format!("the section cannot be decompressed: {error}"));
+    let failed = |error: std::io::Error| {
+        Error::malformed(format!("the section cannot be decompressed: {error}")).caused_by(error)
+    };
     let result = match method {
         Method::Zlib => flate2::read::ZlibDecoder::new(data).take(size + 1).read_to_end(&mut out),
         Method::Zstd => {
             let decoder = zstd::stream::read::Decoder::with_buffer(data);
-            decoder.map_err(|error| failed(error.to_string()))?.take(size + 1).read_to_end(&mut out)
+            decoder.map_err(failed)?.take(size + 1).read_to_end(&mut out)
         }
     };
-    result.map_err(|error| failed(error.to_string()))?;
+    result.map_err(failed)?;
     Ok(out)
 }
 

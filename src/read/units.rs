@@ -490,5 +490,5 @@ fn broken(error: gimli::Error, what: &str, section: &str, offset: u64) -> Error 
         }
         _ => ErrorKind::Malformed(format!("{what}: {error}")),
     };
-    Error::new(kind).in_section(section).at_offset(offset)
+    Error::new(kind).in_section(section).at_offset(offset).caused_by(error)
 }

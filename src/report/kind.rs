@@ -49,7 +49,7 @@ impl Words {
     }
 }
 
-/// What words depend on beside the expression.
+/// Facts beside the expression on which words depend.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Names<'a> {
     pub(super) target: Option<&'a Target>,

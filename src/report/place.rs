@@ -166,11 +166,11 @@ fn run(
         object: CurrentObject::Unspecified,
         ..Context::new(unit.encoding, target)
     };
-    let told = steps(Body::Expression(expr), &machine, &context, Some(target));
-    let all = told.texts().take(MOST_STEPS);
+    let trace = steps(Body::Expression(expr), &machine, &context, Some(target));
+    let all = trace.texts().take(MOST_STEPS);
     let all = all.map(|(operation, stack, asked)| [operation.into(), stack.join("\n"), asked.join("\n")]);
     let steps = all.collect();
-    (told.result_text(), steps)
+    (trace.result_text(), steps)
 }
 
 /// Returns the text of lane 0 with marks at the numbers that change with the lane, if they do so by a constant step.

@@ -175,7 +175,7 @@ const REG0: u32 = 78;
 const BREG0: u32 = 110;
 const REGX: u32 = 142;
 
-/// The equivalent DWARF operation, or why there is none.
+/// The equivalent DWARF operation, or the reason why it is missing.
 fn op(operation: DebugOperation) -> core::result::Result<Op<'static>, &'static str> {
     let operands = operation.operands();
     let first = operands.first().copied().unwrap_or_default();

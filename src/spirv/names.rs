@@ -201,8 +201,8 @@ impl Enumeration {
         let operations = (0..).zip(operations.iter().map(|operation| operation.name));
         let later = if set.includes(Set::Shader200) { self.later() } else { &[] };
         let foreign = if self == Self::Flags { foreign_flags(set) } else { 0 };
-        let listed = self.list().iter().chain(later).copied().filter(move |(bits, _)| bits & foreign == 0);
-        listed.chain(operations)
+        let names = self.list().iter().chain(later).copied().filter(move |(bits, _)| bits & foreign == 0);
+        names.chain(operations)
     }
 
     /// Numbers and names that version 200 adds.

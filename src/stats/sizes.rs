@@ -1,4 +1,4 @@
-//! Bytes of debug information: what is there twice, and what operations and forms are used.
+//! Bytes of debug information: repeated parts, and forms and operations in use.
 
 use std::collections::{BTreeMap, HashMap};
 

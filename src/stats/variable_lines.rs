@@ -43,7 +43,7 @@ pub struct VariableLines {
 pub struct BaseLines {
     /// Lines at which the variable has a location there.
     pub located: u64,
-    /// Those of them that have code here.
+    /// Located lines that have code in the optimised build.
     pub present: u64,
 }
 

@@ -11,7 +11,7 @@ fn ptx_is_written_checked_and_printed() {
     let json = described(REGISTERS).expect("a module").to_json();
     let (description, plain, out) =
         (folder.file("d.json", json), folder.file("k.ptx", TEXT), folder.path("out.ptx"));
-    // Of NVIDIA's targets, CUDA-GDB is the consumer by default, and ptxas makes the frames: no warning.
+    // CUDA-GDB is the default consumer for NVIDIA's targets, and ptxas makes the frames: no warning.
     let emit = ["emit", &description, "--object", &plain, "-o", &out];
     let ran = run(&emit);
     assert_eq!((ran.code, &*ran.errors, ran.text()), (0, "", String::new()));

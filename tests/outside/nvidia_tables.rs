@@ -1,4 +1,4 @@
-//! Tables of what NVIDIA's readers know, against the readers themselves: attributes, tags, and the operands over which
+//! Tables of NVIDIA's readers, against the readers themselves: attributes, tags, and the operands over which
 //! they step.
 
 use std::collections::BTreeSet;

@@ -62,7 +62,7 @@ fn abbreviations() -> Bytes {
 /// Entries, whose lists start at these offsets. DWARF 2.
 fn entries(lists: [u64; 3]) -> Section {
     let (mut out, mut relocations) = (Bytes::default(), Vec::new());
-    // Offsets count from the length, of which 4 bytes come first, and the rest of the header has 7.
+    // Offsets count from the length, whose 4 bytes come first; the rest of the header has 7.
     out.u32(0).u16(2);
     relocations.push(offset_in(out.len(), ".debug_abbrev", 0));
     out.u32(0).u8s([8]);

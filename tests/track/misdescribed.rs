@@ -9,8 +9,8 @@ use eitri::model::Module;
 use super::program::{At, Program, Told};
 use super::sabotage::KERNEL;
 
-/// A mistake, a variable, a place, pcs that are claimed, pcs that are refuted or missed, the pc of what overwrote the
-/// place or assigned the variable, and the places at the first refuted pc.
+/// A mistake, a variable, a place, pcs that are claimed, pcs that are refuted or missed, the pc of the instruction that
+/// overwrote the place or assigned the variable, and the places at the first refuted pc.
 const MISTAKES: &str = "
     a range begins before the value is assigned | x | v3 | 00-08 | 00-04 | - |
     a range ends one instruction late | i | s4 | 24-2c | 28-2c | 24 | v40.3

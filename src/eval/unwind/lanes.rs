@@ -20,8 +20,8 @@ pub(super) struct LanePcs {
 impl Frame<'_, '_, '_> {
     /// Returns the number of lanes of the frame's subprogram.
     pub fn lanes(&self) -> u64 {
-        let said = self.stack.info.and_then(|info| info.lanes(self.pc()));
-        said.unwrap_or_else(|| self.stack.machine.lanes())
+        let lanes = self.stack.info.and_then(|info| info.lanes(self.pc()));
+        lanes.unwrap_or_else(|| self.stack.machine.lanes())
     }
 
     /// Returns the pc of a lane in this frame, from `DW_AT_LLVM_lane_pc` of its subprogram. For an active lane, and for
@@ -49,24 +49,25 @@ impl Frame<'_, '_, '_> {
     /// # Errors
     /// An attribute that cannot be evaluated or read.
     pub fn active_lanes(&self) -> Result<Option<Value>> {
-        let said = self.stack.info.and_then(|info| info.active_lane(self.pc()));
+        let attribute = self.stack.info.and_then(|info| info.active_lane(self.pc()));
         let active = |body: Body<'_>, machine: &dyn Machine, context: &Context<'_>| {
             self.stack.with_evaluator(|evaluator| evaluator.active_lanes(body, machine, context))
         };
-        self.attribute(said, active).map_err(|fault| self.level.fault(None, fault))
+        self.attribute(attribute, active).map_err(|fault| self.level.fault(None, fault))
     }
 
     /// Evaluates an attribute of the subprogram in this frame.
     fn attribute<T>(
         &self,
-        said: Option<Entry<'_>>,
+        attribute: Option<Entry<'_>>,
         evaluate: impl FnOnce(Body<'_>, &dyn Machine, &Context<'_>) -> Result<T, Fault>,
     ) -> Result<Option<T>, Fault> {
-        let said = said.and_then(|said| Some((self.stack.info?, said.encoding?, said)));
-        let Some((info, encoding, said)) = said else { return Ok(None) };
-        let context = Context { unit: said.unit, ..self.context(encoding) };
+        let attribute =
+            attribute.and_then(|attribute| Some((self.stack.info?, attribute.encoding?, attribute)));
+        let Some((info, encoding, attribute)) = attribute else { return Ok(None) };
+        let context = Context { unit: attribute.unit, ..self.context(encoding) };
         let machine = WithDebugInfo::new(info, self.stack, context);
-        evaluate(said.body, &machine, &context).map(Some)
+        evaluate(attribute.body, &machine, &context).map(Some)
     }
 
     fn find_lane_pc(&self, lane: u32) -> Result<Option<u64>, Fault> {
@@ -95,8 +96,8 @@ impl Frame<'_, '_, '_> {
     }
 
     fn find_lane_pcs(&self) -> Result<Option<LanePcs>, Fault> {
-        let said = self.stack.info.and_then(|info| info.lane_pc(self.pc()));
-        self.attribute(said, |body, machine, context| {
+        let attribute = self.stack.info.and_then(|info| info.lane_pc(self.pc()));
+        self.attribute(attribute, |body, machine, context| {
             let pcs = self.stack.with_evaluator(|evaluator| evaluator.lane_pcs(body, machine, context))?;
             Ok(LanePcs { pcs, address_bytes: context.encoding.address_bytes })
         })
