@@ -32,7 +32,7 @@ use super::Where;
 use super::branch::Branches;
 use super::machine::{Architecture, Machine};
 use crate::op::{Encoding, Reg};
-use opcode::{REG0, REG31, REGX};
+use opcode::{FBREG, REG0, REG31, REGX};
 
 pub(super) use code::Bytes;
 pub use expression::Compiled;
@@ -102,16 +102,25 @@ pub(super) fn mask(encoding: &Encoding) -> u64 {
     if (1..=64).contains(&bits) { u64::MAX >> (64 - bits) } else { 0 }
 }
 
-/// Returns the register, if the expression is a single register operation.
-#[inline(always)]
-pub(super) fn alone(expr: &[u8], encoding: &Encoding) -> Option<Reg> {
-    match *expr {
-        [code @ REG0..=REG31] => Some(Reg(u64::from(code - REG0))),
-        [REGX, ..] => {
-            let mut code = Bytes::new(expr, encoding, 0);
-            code.opcode()?;
-            code.register().filter(|_| code.next() == expr.len())
-        }
-        _ => None,
+/// The operation of an expression that needs no stack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Single {
+    Register(Reg),
+    /// An offset from the frame base.
+    FrameBase(i64),
+}
+
+impl Single {
+    /// Returns the operation, if the expression has no other one.
+    #[inline(always)]
+    pub fn of(expr: &[u8], encoding: &Encoding) -> Option<Self> {
+        let mut code = Bytes::new(expr, encoding, 0);
+        let single = match code.opcode()? {
+            code @ REG0..=REG31 => Self::Register(Reg(u64::from(code - REG0))),
+            REGX => Self::Register(code.register()?),
+            FBREG => Self::FrameBase(code.sleb()?),
+            _ => return None,
+        };
+        (code.next() == expr.len()).then_some(single)
     }
 }

@@ -92,8 +92,8 @@ pub use value::{BaseType, TypeEncoding, Value};
 pub use wave::{InLane, WaveOutcome};
 pub use write::{MachineMut, write_bits};
 
-use crate::op::{Op, Reg};
-use fast::{Bytes, Fast, Found, Progress, Slots};
+use crate::op::Op;
+use fast::{Bytes, Fast, Found, Progress, Single, Slots};
 use run::Run;
 
 /// Result of an evaluation.
@@ -221,25 +221,32 @@ impl Evaluator {
         machine: &dyn Machine,
         context: &Context<'_>,
     ) -> Result<Location, Fault> {
-        let alone = fast::alone(expr, &context.encoding).and_then(|reg| self.register(reg, context));
-        if let Some(location) = alone {
+        let fast = self.fast(machine, context);
+        let single = Single::of(expr, fast.encoding).and_then(|single| self.single(single, &fast, context));
+        if let Some(location) = single {
             return Ok(location);
         }
-        let (found, mut progress) = self.fast_part(expr, machine, context);
-        let fast = self.fast(machine, context);
+        let (found, mut progress) = self.fast_part(expr, &fast, context);
         if let Some(location) = found.and_then(|found| fast.location(found, &mut self.slots)) {
             return Ok(location);
         }
         self.go_on(machine, context, expr, &mut progress, |run| run.finish_location())
     }
 
-    /// Returns the register of an expression that is a single register operation.
+    /// Returns the location of an expression of a single operation, where that needs no stack.
     #[inline(always)]
-    fn register(&self, reg: Reg, context: &Context<'_>) -> Option<Location> {
-        let bits = context.target.whole_register_bits(reg)?;
-        let is_innermost = (context.frame, context.initial.len()) == (0, 0);
-        let has_room = self.limits.steps.min(self.limits.stack.into()) > 0;
-        (is_innermost && has_room).then(|| Location::register(reg, bits))
+    fn single(&mut self, single: Single, fast: &Fast<'_>, context: &Context<'_>) -> Option<Location> {
+        if !context.initial.is_empty() {
+            return None;
+        }
+        match single {
+            Single::Register(reg) => {
+                let bits = context.target.whole_register_bits(reg)?;
+                let has_room = self.limits.steps.min(self.limits.stack.into()) > 0;
+                (context.frame == 0 && has_room).then(|| Location::register(reg, bits))
+            }
+            Single::FrameBase(by) => fast.based_on_frame(&mut self.slots, by),
+        }
     }
 
     /// Evaluates as [`location`](Self::location) does, and keeps the result until the next call to reuse its memory: a
@@ -253,13 +260,12 @@ impl Evaluator {
         machine: &dyn Machine,
         context: &Context<'_>,
     ) -> Result<&Location, Fault> {
-        if let Some(location) =
-            fast::alone(expr, &context.encoding).and_then(|reg| self.register(reg, context))
-        {
+        let fast = self.fast(machine, context);
+        let single = Single::of(expr, fast.encoding).and_then(|single| self.single(single, &fast, context));
+        if let Some(location) = single {
             return Ok(self.keep(location));
         }
-        let (found, mut progress) = self.fast_part(expr, machine, context);
-        let fast = self.fast(machine, context);
+        let (found, mut progress) = self.fast_part(expr, &fast, context);
         if found.and_then(|found| fast.locate(found, &mut self.slots, &mut self.kept)).is_some() {
             return Ok(&self.kept);
         }
@@ -284,8 +290,9 @@ impl Evaluator {
         machine: &dyn Machine,
         context: &Context<'_>,
     ) -> Result<Value, Fault> {
-        let (found, mut progress) = self.fast_part(expr, machine, context);
-        if let Some(value) = found.and_then(|found| self.fast(machine, context).value(found)) {
+        let fast = self.fast(machine, context);
+        let (found, mut progress) = self.fast_part(expr, &fast, context);
+        if let Some(value) = found.and_then(|found| fast.value(found)) {
             return Ok(value);
         }
         self.go_on(machine, context, expr, &mut progress, |run| run.finish_value())
@@ -352,7 +359,7 @@ impl Evaluator {
     fn fast_part(
         &mut self,
         expr: &[u8],
-        machine: &dyn Machine,
+        fast: &Fast<'_>,
         context: &Context<'_>,
     ) -> (Option<Found>, Progress) {
         self.slots.clear();
@@ -360,8 +367,7 @@ impl Evaluator {
         if !context.initial.is_empty() {
             return (None, progress);
         }
-        let code = Bytes::new(expr, &context.encoding, 0);
-        let (_, found) = self.fast(machine, context).run(code, &mut self.slots, &mut progress);
+        let (_, found) = fast.run(Bytes::new(expr, fast.encoding, 0), &mut self.slots, &mut progress);
         (found, progress)
     }
 

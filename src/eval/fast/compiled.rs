@@ -3,9 +3,8 @@
 use super::super::location::Location;
 use super::super::value::Value;
 use super::super::{Context, Element, Evaluator, Fault, Kind as Wanted, Machine, Outcome, Where};
-use super::expression::{Compiled, Single};
 use super::program::Execution;
-use super::{Fast, Found, Slots};
+use super::{Compiled, Fast, Found, Slots};
 
 impl Evaluator {
     /// Evaluates a compiled expression, as [`evaluate`](Self::evaluate) does its bytes.
@@ -40,7 +39,8 @@ impl Evaluator {
         machine: &dyn Machine,
         context: &Context<'_>,
     ) -> Result<Location, Fault> {
-        let found = match self.single(expr, machine, context) {
+        let fast = self.fast(machine, context).with(expr.encoding_ref());
+        let found = match expr.single().and_then(|single| self.single(single, &fast, context)) {
             Some(location) => Some(location),
             None => self.execute(expr, machine, context, |fast, found, slots, _| fast.location(found, slots)),
         };
@@ -61,7 +61,8 @@ impl Evaluator {
         machine: &dyn Machine,
         context: &Context<'_>,
     ) -> Result<&Location, Fault> {
-        if let Some(location) = self.single(expr, machine, context) {
+        let fast = self.fast(machine, context).with(expr.encoding_ref());
+        if let Some(location) = expr.single().and_then(|single| self.single(single, &fast, context)) {
             return Ok(self.keep(location));
         }
         let keep =
@@ -85,24 +86,6 @@ impl Evaluator {
         match self.execute(expr, machine, context, |fast, found, _, _| fast.value(found)) {
             Some(value) => Ok(value),
             None => self.value(expr.bytes(), machine, &context_of(expr, context)),
-        }
-    }
-
-    /// Returns the location of an expression of a single operation, where that needs no stack.
-    #[inline(always)]
-    fn single(
-        &mut self,
-        expr: &Compiled<'_>,
-        machine: &dyn Machine,
-        context: &Context<'_>,
-    ) -> Option<Location> {
-        match expr.single()? {
-            Single::Register(reg) => self.register(reg, context),
-            Single::FrameBase(by) if context.initial.is_empty() => {
-                let fast = self.fast(machine, context).with(expr.encoding_ref());
-                fast.based_on_frame(&mut self.slots, by)
-            }
-            Single::FrameBase(_) => None,
         }
     }
 

@@ -1,4 +1,4 @@
-//! Direct evaluation: each instruction is executed as soon as it is translated.
+//! Direct evaluation: instructions are executed one by one, without a program.
 
 use super::super::arith::{Binary, Compare, Unary};
 use super::super::branch::Branches;
@@ -25,7 +25,7 @@ struct Position<'c> {
 
 /// Evaluation of one expression.
 struct Direct<'d, 'c> {
-    fast: Fast<'d>,
+    fast: &'d Fast<'d>,
     at: Position<'c>,
     level: &'d mut Level,
     /// Stack for the frame base.
@@ -95,12 +95,21 @@ impl Fast<'_> {
         let steps = self.max_steps.saturating_sub(progress.steps);
         let at = Position { code, top: Top { height: 0, number: 0, left: steps }, kind: Kind::Nothing };
         let most = self.room.min(HEIGHT - 1);
-        let (fast, mask) = (*self, self.mask);
+        let mask = self.mask;
         if mask == 0 {
             return None;
         }
-        let mut direct =
-            Direct { fast, at, level, inner, parts, most, mask, is_flat: false, register_end: usize::MAX };
+        let mut direct = Direct {
+            fast: self,
+            at,
+            level,
+            inner,
+            parts,
+            most,
+            mask,
+            is_flat: false,
+            register_end: usize::MAX,
+        };
         let is_done = direct.operations(&mut progress.branches);
         let Direct { at: Position { code, top, kind }, is_flat, register_end, .. } = direct;
         if top.left != steps {
@@ -235,9 +244,11 @@ impl<'c> Query<'c> for Direct<'_, 'c> {
     }
 
     fn modulo_floor(&mut self) -> Option<()> {
-        let Self { at, level, most, mask, .. } = self;
-        let mut unused = Branches::default();
-        Calculation { at, level, most: *most, mask: *mask, branches: &mut unused }.binary(Binary::ModFloor)
+        let (at, most, mask) = (self.at, self.most, self.mask);
+        let mut to = Calculation { at, level: self.level, most, mask, branches: &mut Branches::default() };
+        to.binary(Binary::ModFloor)?;
+        self.at = to.at;
+        Some(())
     }
 
     #[inline(always)]
@@ -265,13 +276,13 @@ impl<'c> Query<'c> for Direct<'_, 'c> {
 /// stays in registers.
 #[inline(never)]
 fn calculate<'c>(
-    mut at: Position<'c>,
+    at: Position<'c>,
     level: &mut Level,
     most: usize,
     mask: u64,
     branches: &mut Branches,
 ) -> Position<'c> {
-    let mut to = Calculation { at: &mut at, level, most, mask, branches };
+    let mut to = Calculation { at, level, most, mask, branches };
     while let Some(code) = to.at.code.opcode()
         && to.at.top.left > 0
     {
@@ -281,11 +292,11 @@ fn calculate<'c>(
         to.at.code.advance();
         to.at.top.left -= 1;
     }
-    at
+    to.at
 }
 
 struct Calculation<'s, 'c> {
-    at: &'s mut Position<'c>,
+    at: Position<'c>,
     level: &'s mut Level,
     most: usize,
     mask: u64,

@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
+use super::Single;
 use super::compile::{Program, compile};
-use crate::op::{Decoder, Encoding, Op, Reg};
+use crate::op::Encoding;
 
 /// An expression with decoded operations, for evaluation on many machines: at every stop of a debugger, at every pc, in
 /// every lane.
@@ -19,7 +20,7 @@ use crate::op::{Decoder, Encoding, Op, Reg};
 ///   evaluator evaluates the bytes of an expression with other operations or without a proof, and at a possible fault.
 /// * The encoding is that of the compiled expression; [`Context::encoding`](crate::eval::Context) is ignored.
 ///
-/// Compiling takes 40 to 900 ns (`benches/README.md`): an expression that is evaluated a few times is evaluated faster
+/// Compiling takes 90 to 550 ns (`benches/README.md`): an expression that is evaluated a few times is evaluated faster
 /// from its bytes.
 ///
 /// ```
@@ -50,25 +51,11 @@ pub struct Compiled<'e> {
     single: Option<Single>,
 }
 
-/// The operation of an expression that needs no stack.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Single {
-    Register(Reg),
-    /// An offset from the frame base.
-    FrameBase(i64),
-}
-
 impl<'e> Compiled<'e> {
     /// Compiles an expression.
     pub fn new(expr: impl Into<Cow<'e, [u8]>>, encoding: Encoding) -> Self {
         let expr = expr.into();
-        let mut decoder = Decoder::new(&expr, encoding);
-        let first = decoder.next().and_then(Result::ok).filter(|_| decoder.is_at_end());
-        let single = first.and_then(|first| match first.op {
-            Op::RegX { reg } => Some(Single::Register(reg)),
-            Op::FbReg { by } => Some(Single::FrameBase(by)),
-            _ => None,
-        });
+        let single = Single::of(&expr, &encoding);
         let program = compile(&expr, &encoding);
         Self { expr, encoding, program, single }
     }

@@ -8,7 +8,7 @@ use super::instruction::{Code, Instruction};
 use super::opcode::FBREG;
 use super::parts::Parts;
 use super::stack::{Level, Numbers, Slots, Top, slot};
-use super::{Fast, alone};
+use super::{Fast, Single};
 use crate::op::{Name, Reg};
 use crate::target::{Per, SpaceId};
 
@@ -206,7 +206,7 @@ impl Fast<'_> {
 
     /// Returns the location at an offset from the frame base, for an expression of that operation alone.
     #[inline(always)]
-    pub(super) fn based_on_frame(&self, slots: &mut Slots, by: i64) -> Option<Location> {
+    pub fn based_on_frame(&self, slots: &mut Slots, by: i64) -> Option<Location> {
         let mask = self.mask;
         if mask == 0 || self.max_steps == 0 || !self.is_flat() {
             return None;
@@ -253,7 +253,10 @@ impl Fast<'_> {
         }
         // One step is for the operation itself.
         let max_steps = *steps - 1;
-        if let Some(reg) = alone(expr, self.encoding).filter(|_| max_steps > 0 && room > 0) {
+        if let Some(Single::Register(reg)) = Single::of(expr, self.encoding)
+            && max_steps > 0
+            && room > 0
+        {
             *steps -= 1;
             return self.contents(reg);
         }
