@@ -47,7 +47,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// The unit, its types, the kernel with its variables, and the lines. Positions are numbers of instructions: a value is
-/// in a register from the position after the instruction that writes it.
+/// in a register from the position after the instruction that writes it to that of the last one that reads it.
 fn describe(gpu: &Target) -> eitri::Result<Module> {
     let mut m = Builder::new(gpu.clone());
     let unit = m.unit("cuda_kernel.cu");
@@ -84,7 +84,7 @@ fn describe(gpu: &Target) -> eitri::Result<Module> {
         m.parameter(scale, name, ty)?.declared(file, 9).live(0..SIZE, memory(param, symbol))?;
     }
     m.variable(scale, "step", const_int)?.declared(file, 10).always(Loc::implicit(&[1, 0, 0, 0]))?;
-    m.variable(scale, "i", unsigned)?.declared(file, 11).live(4..SIZE, Loc::per_lane(reg("%r2")?))?;
+    m.variable(scale, "i", unsigned)?.declared(file, 11).live(4..15, Loc::per_lane(reg("%r2")?))?;
     let body = m.block(scale, &[6..21])?;
     let depot = m.symbol("depot");
     // In a register and in the slot while the register is read, then in the slot alone, and in another register.
@@ -94,16 +94,18 @@ fn describe(gpu: &Target) -> eitri::Result<Module> {
         .live(10..11, Loc::per_lane(reg("%f2")?))?
         .live_in(11..12, &[Loc::per_lane(reg("%f2")?), slot.clone()])?
         .live(12..18, slot)?
-        .live(18..21, Loc::per_lane(reg("%f5")?))?;
-    m.variable(body, "now", float)?.declared(file, 14).live(13..21, Loc::per_lane(reg("%f4")?))?;
+        .live(18..19, Loc::per_lane(reg("%f5")?))?;
+    m.variable(body, "now", float)?.declared(file, 14).live(13..19, Loc::per_lane(reg("%f4")?))?;
 
     let call = m.inlined(body, grown, &[11..13], at(14, 17))?;
     m.inlined_variable(call, x)?.live(11..13, Loc::per_lane(reg("%f2")?))?;
     m.inlined_variable(call, by)?.live(11..13, Loc::per_lane(reg("%f1")?))?;
     m.inlined_variable(call, y)?.live(12..13, Loc::per_lane(reg("%f3")?))?;
-    // The element that the kernel changes: memory at an address in a register.
+    // The element that the kernel changes: memory at an address in a register. The debugger reads the register, so the
+    // range ends in front of the last instruction that reads it: several instructions of the processor take its place,
+    // and the register has a home up to the one that reads it.
     let element = element(global, reg("%rd4")?);
-    m.variable(body, "element", float)?.declared(file, 16).artificial().live(9..21, element)?;
+    m.variable(body, "element", float)?.declared(file, 16).artificial().live(9..19, element)?;
 
     for (pc, line, column) in [
         (0, 9, 0),

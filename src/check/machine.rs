@@ -141,12 +141,9 @@ impl Machine for Stopped<'_, '_> {
 
     fn cfa(&self, frame: u32) -> Option<Location> {
         let (space, address) = witness::cfa(self.target);
+        // On NVIDIA's processors it is a number: the class of the variable names the space.
+        let space = if self.target.has_lane_expressions() { SpaceId::DEFAULT } else { space };
         let bits = self.target.space(space)?.address_bits;
-        if self.target.has_lane_expressions() {
-            let storage =
-                Storage::Memory { space, address_bits: bits, lane: self.lane().map(|lane| lane as u32) };
-            return (frame == 0).then(|| SingleLocation { storage, offset: 8 * u128::from(address) }.into());
-        }
         (frame == 0).then(|| Location::memory(space, bits, address))
     }
 
