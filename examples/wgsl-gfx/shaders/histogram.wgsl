@@ -14,7 +14,7 @@ fn histogram(@builtin(local_invocation_index) tid: u32, @builtin(workgroup_id) g
         let bin = value & 15u;
         if (value > 2u) {
             let seen = atomicAdd(&counts[bin], 1u);
-            if (seen > 40u) {
+            if (seen > 2u) {
                 break;
             }
         }

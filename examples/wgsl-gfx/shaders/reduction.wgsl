@@ -8,11 +8,10 @@ fn reduction(
     @builtin(local_invocation_index) tid: u32,
     @builtin(global_invocation_id) id: vec3<u32>,
     @builtin(workgroup_id) group: vec3<u32>,
-    @builtin(num_workgroups) groups: vec3<u32>,
 ) {
     var acc = 0.0;
-    let stride = groups.x * 128u;
-    for (var i = id.x; i < arrayLength(&input); i += stride) {
+    let stride = 16u;
+    for (var i = id.x & 15u; i < arrayLength(&input); i += stride) {
         let v = input[i];
         acc += v;
     }

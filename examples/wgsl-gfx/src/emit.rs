@@ -379,22 +379,21 @@ impl Emitter<'_> {
                 body.plain(Op::VLeU, Reg::S(COMPARED), &[Reg::Const(by), lane]);
             }
         };
-        let keep = |body: &mut Body| {
-            body.written(Op::VSelect, other, &[Reg::Const(neutral), other, Reg::S(COMPARED)]);
+        let keep = |body: &mut Body, into: Reg| {
+            body.written(Op::VSelect, into, &[Reg::Const(neutral), other, Reg::S(COMPARED)]);
         };
         for by in [1, 2, 4, 8, 16] {
             if how == How::All {
                 fetch(body, Op::VXor, by);
             } else {
                 fetch(body, Op::VSub, by);
-                keep(body);
+                keep(body, other);
             }
             body.written(op, dst, &[dst, other]);
         }
         if how == How::Before {
             fetch(body, Op::VSub, 1);
-            keep(body);
-            body.written(Op::VMov, dst, &[other]);
+            keep(body, dst);
         }
         let last = body.bytes.len();
         self.whole(body, false);

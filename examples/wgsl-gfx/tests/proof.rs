@@ -39,13 +39,14 @@ fn written() -> Vec<(String, String)> {
 #[test]
 fn claims_of_written_shaders_are_right() {
     let mut all = Proof::default();
+    assert!(written().len() >= 20);
     for (name, text) in written() {
         for registers in [Registers::default(), FEW] {
             all.add(proof(&name, &text, registers, 4));
         }
     }
     assert!(all.claimed > 1_000 && all.compared > 10_000, "{}", all.json());
-    assert!(all.right * 100 >= all.recoverable * 90, "{}", all.json());
+    assert!(all.right * 100 >= all.recoverable * 98, "{}", all.json());
 }
 
 /// A number of generated shaders, which the environment can raise.
