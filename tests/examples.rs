@@ -14,6 +14,9 @@ const PRINTS_ONLY: &str = "minimal";
 /// The example that needs the feature `regalloc2`.
 const ALLOCATED: &str = "allocated";
 
+/// The example that needs the feature `rspirv`.
+const RSPIRV: &str = "rspirv_shader";
+
 /// Names of the examples, one per file.
 fn names() -> Vec<String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
@@ -21,8 +24,9 @@ fn names() -> Vec<String> {
     let sources = files.filter(|path| path.extension().is_some_and(|extension| extension == "rs"));
     let mut names: Vec<String> =
         sources.filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned())).collect();
-    // One needs a feature that is not a default one.
+    // Two need features that are not default ones.
     names.retain(|name| cfg!(feature = "regalloc2") || name != ALLOCATED);
+    names.retain(|name| cfg!(feature = "rspirv") || name != RSPIRV);
     names.sort();
     names
 }

@@ -18,6 +18,8 @@ pub(crate) mod place;
 mod read;
 pub(crate) mod schema;
 mod shape;
+#[cfg(feature = "spirv")]
+mod spirv;
 mod statement;
 mod target;
 mod types;

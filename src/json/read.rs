@@ -62,7 +62,7 @@ pub(super) fn read<'a>(text: &'a str, blame: Option<&'a Blame>) -> Result<Reader
     }
 }
 
-/// The document: `eitri`, `target`, `describe`.
+/// The document: `eitri`, `target`, `describe`, and perhaps `spirv`.
 struct Document<'a> {
     text: &'a str,
     blame: Option<&'a Blame>,
@@ -79,7 +79,7 @@ impl<'a> Visitor<'a> for &mut Document<'a> {
     }
 
     fn visit_map<A: MapAccess<'a>>(self, mut map: A) -> Result<(), A::Error> {
-        let (mut version, mut is_described, mut waiting) = (None, false, None);
+        let (mut version, mut is_described, mut waiting, mut spirv) = (None, false, None, None);
         while let Some(key) = map.next_key::<Text<'_>>()? {
             match &*key {
                 "eitri" if version.is_none() => {
@@ -106,19 +106,25 @@ impl<'a> Visitor<'a> for &mut Document<'a> {
                         false => waiting = Some(map.next_value::<&RawValue>()?),
                     }
                 }
+                // Read by those who have the module.
+                "spirv" if spirv.is_none() => spirv = Some(map.next_value::<&RawValue>()?),
                 // For editors only.
                 "$schema" => drop(map.next_value::<Text<'_>>()?),
-                "eitri" | "target" | "describe" => {
+                "eitri" | "target" | "describe" | "spirv" => {
                     return Err(de::Error::custom(format!("duplicate field `{}`", &*key)));
                 }
-                _ => return Err(de::Error::unknown_field(&key, &["eitri", "target", "describe"])),
+                _ => return Err(de::Error::unknown_field(&key, &["eitri", "target", "describe", "spirv"])),
             }
         }
         let missing = match (version, &self.reader, is_described) {
             (None, ..) => "eitri",
             (_, None, _) => "target",
             (_, _, false) => "describe",
-            _ => return waiting.map_or(Ok(()), |list| self.describe(list)),
+            _ => {
+                waiting.map_or(Ok(()), |list| self.describe(list))?;
+                self.reader.iter_mut().for_each(|reader| reader.spirv = spirv);
+                return Ok(());
+            }
         };
         Err(de::Error::missing_field(missing))
     }
@@ -198,6 +204,9 @@ pub(super) struct Reader<'a> {
     pub names: Names<'a>,
     /// Statements about code.
     pub coded: Vec<Coded<'a>>,
+    /// Ids and positions of a SPIR-V module.
+    #[cfg_attr(not(feature = "spirv"), expect(dead_code))]
+    pub spirv: Option<&'a RawValue>,
     /// The number of the statement that is read.
     pub index: usize,
     /// Registers resolved before.
@@ -215,7 +224,7 @@ impl<'a> Reader<'a> {
         let builder = Builder::new(target);
         let (names, registers) = (Names::new(text), HashMap::new());
         let coded = Vec::new();
-        Self { text, builder, names, coded, index: 0, registers, error: None, key: None, blame }
+        Self { text, builder, names, coded, spirv: None, index: 0, registers, error: None, key: None, blame }
     }
 
     /// Passes a result on, and attributes its error to a key of the statement.

@@ -90,7 +90,7 @@ reasons! {
     UntypedParameter(number: u32) "parameter {number} has no type, and is not imported";
     NotFunctionType "its type is not that of a function, and is not imported";
     NoDeclaration(id: u32) "its declaration %{id} is not imported";
-    AsFunctionDeclared "its name or accessibility is imported as in its declaration";
+    AsFunctionDeclared "its name is imported as in its declaration";
     BodyWithoutLine "the line of its body is not imported: it has no line itself";
     NotFunction(id: u32) "%{id} is not an OpFunction";
     OtherFunction(id: u32) "another function has %{id} already";

@@ -63,3 +63,27 @@ fn the_source_can_be_given() {
     let ran = run(&["attach", module, "--for", "vulcan", "-o", &out]);
     assert!(ran.code == 2 && ran.errors.contains("vulkan"), "{}", ran.errors);
 }
+
+#[test]
+fn a_description_with_its_binding_is_attached() {
+    let folder = Folder::new("binding");
+    let page = std::fs::read_to_string(root("docs/description.md")).expect("the page");
+    let (_, section) = page.split_once("# SPIR-V modules\n").expect("the section");
+    let example = section.split("```json\n").nth(1).and_then(|rest| rest.split("```").next());
+    let description = folder.file("saxpy.json", example.expect("an example"));
+    let module = root("tests/spirv/kernels/saxpy.O2.spv");
+    let (module, out) = (module.to_str().expect("a path that is text"), folder.path("debug.spv"));
+    let ran = run(&["emit", &description, "--spirv", module, "--partial", "-o", &out]);
+    assert_eq!(ran.code, 0, "{}", ran.errors);
+    assert_eq!(run(&["check", &out]).code, 0);
+    assert!(run(&["dump", &out]).text().contains("\"xi\""));
+
+    // An omission is an error without `--partial`.
+    let vulkan = ["emit", &description, "--spirv", module, "--spirv-for", "vulkan", "-o", &out];
+    let ran = run(&vulkan);
+    assert!(ran.code == 2 && ran.errors.contains("--partial leaves it out"), "{} {}", ran.code, ran.errors);
+    // A module with debug instructions is none to add those of a description to.
+    let debug = folder.path("again.spv");
+    let twice = run(&["emit", &description, "--spirv", &out, "--partial", "-o", &debug]);
+    assert!(twice.code == 2 && twice.errors.contains("debug.spv"), "{} {}", twice.code, twice.errors);
+}

@@ -232,7 +232,7 @@ fn modules_of_other_producers_are_taken_with_changes() {
         include_bytes!("../spirv/foreign/glslang.g.spv"),
         include_bytes!("../spirv/foreign/slang.opt.spv"),
         include_bytes!("../spirv/foreign/llvm15.O0.spv"),
-        include_bytes!("../spirv/foreign/intel.opencl.O2.spv"),
+        include_bytes!("../spirv/foreign/intel.200.O0.spv"),
         include_bytes!("../spirv/foreign/intel.shader.O0.spv"),
     ];
     let count = std::env::var("EITRI_FUZZ").ok().and_then(|count| count.parse().ok()).unwrap_or(600);

@@ -13,18 +13,33 @@ macro_rules! modules { ($($name:literal),* $(,)?) => {
     [$(($name, include_bytes!(concat!("foreign/", $name, ".spv")) as &[u8])),*]
 } }
 
-const MODULES: [(&str, &[u8]); 12] = modules![
+const MODULES: [(&str, &[u8]); 27] = modules![
     "glslang",
     "glslang.opt",
+    "glslang.gV",
+    "glslang.gV.opt",
+    "glslang.sort",
+    "glslang.sort.opt",
+    "glslang.sort.gV",
+    "glslang.sort.gV.opt",
     "slang",
     "slang.opt",
+    "slang.sort",
+    "slang.sort.opt",
+    "slang.generic",
+    "slang.generic.opt",
     "llvm15.O0",
+    "llvm15.O0.opt",
     "llvm15.O2",
+    "llvm15.O2.opt",
     "intel.opencl.O0",
     "intel.opencl.O2",
     "intel.shader.O0",
+    "intel.shader.O0.opt",
     "intel.shader.O2",
+    "intel.shader.O2.opt",
     "intel.200.O0",
+    "intel.200.O0.opt",
     "intel.200.O2",
 ];
 

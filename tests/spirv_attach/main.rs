@@ -7,6 +7,8 @@ mod built;
 #[path = "../common/mod.rs"]
 mod common;
 mod detached;
+#[cfg(feature = "json")]
+mod json;
 mod kernels;
 mod metadata;
 mod outside;

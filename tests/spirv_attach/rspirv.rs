@@ -73,7 +73,7 @@ fn operands_have_their_kinds() {
             };
             let row = Name::numbered(set, number).expect("is known").row();
             for (index, operand) in instruction.operands[2..].iter().enumerate() {
-                let row = row.operand(set, index).expect("there is one");
+                let row = row.operand(set, index, instruction.operands.len() - 2).expect("there is one");
                 let is_id = matches!(row.kind, Kind::Id(_)) || set.is_shader();
                 literals += u32::from(row.field == Field::Line && !is_id);
                 let expected = if is_id {

@@ -299,7 +299,7 @@ impl Shown<'_, '_> {
     fn value(&self, set: Set, word: u32) -> u64 {
         match set {
             Set::OpenCl => word.into(),
-            Set::Shader | Set::Shader101 => {
+            Set::Shader | Set::Shader101 | Set::Shader200 => {
                 self.facts.layout().constant(Id(word)).and_then(|it| it.value).expect("a constant")
             }
         }

@@ -11,6 +11,7 @@ mod idle;
 mod listed;
 mod meaning;
 mod moves;
+mod own;
 #[path = "../common/random.rs"]
 mod random;
 mod round;

@@ -10,6 +10,7 @@ mod composites;
 mod functions;
 #[path = "../common/idle.rs"]
 mod idle;
+mod later;
 mod limits;
 mod lines;
 mod modes;

@@ -46,6 +46,15 @@ pub enum Command {
         /// undefined symbols.
         #[arg(long, value_name = "FILE")]
         object: Option<PathBuf>,
+        /// SPIR-V module without debug instructions, to which those of the description are added: its key `spirv` has the
+        /// ids and positions.
+        #[cfg(feature = "spirv")]
+        #[arg(long, value_name = "MODULE", conflicts_with_all = ["object", "replace"])]
+        spirv: Option<PathBuf>,
+        /// Reader of the SPIR-V module. The default is `vulkan` for a shader, otherwise `opencl`.
+        #[cfg(feature = "spirv")]
+        #[arg(long, value_name = "READER", requires = "spirv", value_parser = eitri::spirv::Mode::NAMES)]
+        spirv_for: Option<String>,
         #[command(flatten)]
         reader: Reader,
         /// Omit information that the consumer's format cannot express, and list it on standard error.

@@ -80,7 +80,18 @@ impl From<Error> for Failure {
 
 fn run(command: Command) -> Result<ExitCode, Failure> {
     match command {
-        Command::Emit { description, object, reader, partial, allow, replace, compression, output } => {
+        #[cfg(feature = "spirv")]
+        Command::Emit { description, spirv: Some(module), spirv_for, partial, output, .. } => {
+            let attached = modules::emit(&description, &module, spirv_for.as_deref())?;
+            if let Some(first) = attached.omissions.first().filter(|_| !partial) {
+                let what = Failure(format!("{}: omitted: {first}", description.display()));
+                return Err(what.and("--partial leaves it out, and lists it"));
+            }
+            finish_module(&attached, &output)
+        }
+        Command::Emit {
+            description, object, reader, partial, allow, replace, compression, output, ..
+        } => {
             let compression = compression.into();
             let mut module = describe(&description)?;
             let consumer = reader.consumer(module.target())?;
@@ -262,15 +273,7 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
                 language,
                 replace,
             })?;
-            for omission in &attached.omissions {
-                eprintln!("omitted: {omission}");
-            }
-            if !attached.checked.is_clean() {
-                eprintln!("{}", attached.checked);
-                return Ok(ExitCode::from(FINDINGS));
-            }
-            output_bytes(&output, &attached.bytes)?;
-            Ok(ExitCode::SUCCESS)
+            finish_module(&attached, &output)
         }
         #[cfg(feature = "spirv")]
         Command::Strip { module, output } => {
@@ -403,6 +406,20 @@ fn page(name: Option<&str>) -> Result<Vec<u8>, Failure> {
     clap_mangen::Man::new(command).source(source).render(&mut page).map_err(Error::from)?;
     page.push(b'\n');
     Ok(page)
+}
+
+/// Lists what a module with debug instructions lacks, and writes the module if it was read back as described.
+#[cfg(feature = "spirv")]
+fn finish_module(attached: &modules::Attached, output: &Path) -> Result<ExitCode, Failure> {
+    for omission in &attached.omissions {
+        eprintln!("omitted: {omission}");
+    }
+    if !attached.checked.is_clean() {
+        eprintln!("{}", attached.checked);
+        return Ok(ExitCode::from(FINDINGS));
+    }
+    output_bytes(output, &attached.bytes)?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// The words of a SPIR-V module, the only input that is checked without a description.

@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use eitri::error::ErrorKind;
+use eitri::model::Module;
 use eitri::omission::Omission;
-use eitri::spirv::{self, Checked, Mode, Source};
+use eitri::spirv::{self, Binding, Checked, Mode, Source};
 
 use super::{Failure, input, of};
 
@@ -46,15 +47,30 @@ pub fn attach(request: &Request<'_>) -> Result<Attached, Failure> {
         language: request.language,
     };
     let described = spirv::describe(&words, &source).map_err(of(file))?;
-    let mode = match request.reader {
-        Some(name) => Mode::named(name)?,
-        None if described.module.target().is_shader() => Mode::vulkan(),
-        None => Mode::opencl(),
-    };
+    let mode = mode(request.reader, &described.module)?;
     let attached = spirv::attach(&described.words, &described.module, &described.binding, &mode);
     let attached = attached.map_err(of(file))?;
     let checked = attached.check(&described.module, &described.binding, &mode).map_err(of(file))?;
     Ok(Attached { bytes: bytes(&attached.words), omissions: attached.omissions, checked })
+}
+
+/// Attaches a description with its binding to a module.
+pub fn emit(description: &Path, module: &Path, reader: Option<&str>) -> Result<Attached, Failure> {
+    let words = words(module)?;
+    let (described, binding) = Binding::from_json(input(description)?, &words).map_err(of(description))?;
+    let mode = mode(reader, &described)?;
+    let attached = spirv::attach(&words, &described, &binding, &mode).map_err(of(module))?;
+    let checked = attached.check(&described, &binding, &mode).map_err(of(module))?;
+    Ok(Attached { bytes: bytes(&attached.words), omissions: attached.omissions, checked })
+}
+
+/// The mode of a reader; without one, that of the target.
+fn mode(reader: Option<&str>, described: &Module) -> Result<Mode, Failure> {
+    Ok(match reader {
+        Some(name) => Mode::named(name)?,
+        None if described.target().is_shader() => Mode::vulkan(),
+        None => Mode::opencl(),
+    })
 }
 
 /// The words of the module in a file.

@@ -250,10 +250,13 @@ impl<'a> Importer<'_, 'a> {
         if let Some(of) = otherwise.map(|of| module.function(of)) {
             let declared_linkage = of.linkage_name.map_or(module.string(of.name), |name| module.string(name));
             let is_renamed = !linkage.is_empty() && linkage != declared_linkage;
-            let is_same =
-                module.string(of.name) == name && (access.is_none() || access == of.member.accessibility);
+            let is_same = module.string(of.name) == name;
+            let access = access.filter(|_| access != of.member.accessibility);
             if is_renamed && let Ok(mut function) = self.m.describe_function(function_id) {
                 function.linkage_name(&linkage);
+            }
+            if let (Some(access), Ok(mut function)) = (access, self.m.describe_function(function_id)) {
+                function.accessibility(access);
             }
             if !is_same {
                 self.omit(fact, Unimported::AsFunctionDeclared);

@@ -24,7 +24,7 @@ const ENCODINGS: [Option<BaseEncoding>; 9] = [
     Some(BaseEncoding::SignedChar),
     Some(BaseEncoding::Unsigned),
     Some(BaseEncoding::UnsignedChar),
-    // Encodings of version 200.
+    // Version 200 has this encoding.
     Some(BaseEncoding::ComplexFloat),
 ];
 

