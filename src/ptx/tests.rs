@@ -131,7 +131,7 @@ fn errors_have_a_line_and_a_column() {
     }
 }
 
-/// What ends a statement does not end it within a comment or a string.
+/// A statement does not end within a comment or a string.
 #[test]
 fn operands_have_comments_and_strings() {
     let body = "ld.u32 /* ; } */ %r1, [a/b]; // ; {\n#line ; }\ncall (%r2), \"f;{\", {%r1, %r3}; { ret; }";
