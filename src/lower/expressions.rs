@@ -165,8 +165,9 @@ impl<'u> Expressions<'u> {
         let pcs = |live: &Live| live.start..live.end;
         let all = self.module.live(variable);
         self.lowering.has_pcs = true;
-        let has_several = all.windows(2).any(|two| pcs(&two[0]) == pcs(&two[1]));
-        let written = if has_several && self.consumer.variable_space.is_some() {
+        let is_one_of_several =
+            self.consumer.variable_space.is_some() && all.windows(2).any(|two| pcs(&two[0]) == pcs(&two[1]));
+        let written = if is_one_of_several {
             let first = self.first_places(all, bits, stack);
             self.list_of(&first, pcs, stack, base, encode, omit)
         } else {

@@ -116,6 +116,12 @@ fn errors_have_a_line_and_a_column() {
             "line 1, column 30: a number, or a name with a number added, is expected: the end",
         ),
         ("ä", "line 1, column 1: characters outside of comments and strings are ASCII: `ä`"),
+        (
+            ".entry k() { add ä; }",
+            "line 1, column 18: characters outside of comments and strings are ASCII: `ä; }`",
+        ),
+        (".entry k() { add /* x; }", "line 1, column 18: a comment ends with `*/`: `/* x; }`"),
+        (".entry k() { add \"x; }", "line 1, column 18: a string ends on its line: `\"x; }`"),
         (".entry k() { .loc 1 2; }", "line 1, column 22: a place is a file, a line and a column: `; }`"),
     ];
     for (text, expected) in cases {
@@ -123,6 +129,17 @@ fn errors_have_a_line_and_a_column() {
         assert!(matches!(error.kind(), ErrorKind::Syntax(_)), "{error}");
         assert_eq!(error.to_string(), expected, "{text}");
     }
+}
+
+/// A statement does not end within a comment or a string.
+#[test]
+fn operands_have_comments_and_strings() {
+    let body = "ld.u32 /* ; } */ %r1, [a/b]; // ; {\n#line ; }\ncall (%r2), \"f;{\", {%r1, %r3}; { ret; }";
+    let text = format!(".entry k() {{ {body} }}");
+    let read = Text::read(&text).expect("a text");
+    let [function] = &read.functions[..] else { panic!("{read:?}") };
+    let starts: Vec<&str> = function.instructions.iter().map(|&at| &text[at..at + 3]).collect();
+    assert_eq!(starts, ["ld.", "cal", "ret"]);
 }
 
 #[test]

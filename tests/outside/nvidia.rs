@@ -278,6 +278,13 @@ fn ptxas_takes_texts_with_debug_information() {
         .output()
         .expect("it runs");
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    // The example goes on to the cubins: every location that is described is there, and equal.
+    let printed = String::from_utf8_lossy(&ran.stdout);
+    let is_covered = |line: &&str| {
+        line.starts_with("0 findings, 11 variables at ") && line.contains(" described, 100.0 % located, 9")
+    };
+    let covered = printed.lines().filter(is_covered).count();
+    assert!(covered == 4 || printed.contains("there is no ptxas"), "{printed}");
     let text = folder.path().join("cuda_kernel.debug.ptx");
     for processor in ["sm_80", "sm_90", "sm_100", "sm_120"] {
         let path = folder.path().join(format!("{processor}.cubin"));
