@@ -183,7 +183,7 @@ function details() {
   if (e !== null) {
     const { start, end, place } = data.entries.row(e), one = data.places.row(place);
     const pcs = `${data.hex(f, start)} to ${data.hex(f, end)}`, kind = KINDS[one.kind].name;
-    const result = inLane(data.text(one.result), state.lane), isOfLane = data.text(one.result).includes("\x01");
+    const result = inLane(data.text(one.result), state.lane), isOfLane = /[\x01\x03]/.test(data.text(one.result));
     const rows = [["pcs", pcs], ["kind", kind], ["expression", expression(data.text(one.expression), findings)],
       ["meaning", data.text(one.meaning)],
       ["result", el("span", { id: "result" }, isOfLane ? `${result} (lane ${state.lane})` : result)]];
