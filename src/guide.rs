@@ -11,6 +11,7 @@ macro_rules! pages { ($($name:ident $page:literal $($picture:literal)?;)*) => { 
         "[spirv]: crate::guide::spirv\n",
         "[compiler]: crate::guide::compiler\n",
         "[lint]: crate::guide::lint\n",
+        "[report]: crate::guide::report\n",
         "[ptx]: crate::guide::ptx\n",
         "[consumers]: crate::guide::consumers\n",
         "[debuggers]: crate::guide::debuggers\n",
@@ -32,6 +33,7 @@ pages! {
     locations "../docs/locations.md" "../docs/two-graphs.svg";
     compiler "../docs/compiler.md";
     lint "../docs/lint.md";
+    report "../docs/report.md";
     spirv "../docs/spirv.md";
     ptx "../docs/ptx.md";
     consumers "../docs/consumers.md";

@@ -39,6 +39,7 @@ fn asked(page: &str, hash: &str, question: &str) -> Option<Value> {
     let mut found: Value = serde_json::from_str(&ran).expect("JSON");
     assert_eq!(found["messages"], Value::Array(vec![]), "messages of the console");
     assert_eq!(found["requests"], Value::Array(vec![]), "requests");
+    println!("{question}: the page is ready after {} s", found["seconds"]);
     Some(found["answer"].take())
 }
 
@@ -102,6 +103,7 @@ fn names_of_the_object_are_text() {
 #[test]
 fn locations_are_chosen_by_mouse_and_by_keys() {
     let Some(found) = asked(&made_page("kernel"), "#f=0", "tour") else { return };
+    assert_eq!(found["selected"], Value::from(vec!["v0", "e0"]));
     assert_eq!(found["by mouse"], "regx v3; push_lane; lit4; mul; offset");
     assert_eq!(found["hash"], "#f=0&v=0&pc=0x10000");
     let expected = [

@@ -14,6 +14,10 @@ pub(super) struct Code {
     writers: HashMap<(RegisterKind, u16), Vec<u32>>,
     /// Pcs at which a vector register contains an address in scratch.
     addresses: HashMap<u16, Vec<u64>>,
+    /// Branches: pc and target.
+    branches: Vec<(u64, u64)>,
+    /// Pcs of calls and of jumps to an address in registers.
+    calls: Vec<u64>,
 }
 
 /// Maximum number of instructions of a function that are decoded.
@@ -36,6 +40,12 @@ impl Code {
             if let Some(register) = one.scratch_address {
                 code.addresses.entry(register).or_default().push(pc);
             }
+            let name = one.name.unwrap_or_default();
+            if let Some(Source::Constant(words)) = one.source.filter(|_| is_branch(name)) {
+                code.branches.push((pc, pc.wrapping_add_signed(4 + 4 * words)));
+            } else if ["s_swappc_b64", "s_setpc_b64", "s_call_b64"].contains(&name) {
+                code.calls.push(pc);
+            }
             code.all.push((pc, one));
             bytes = &bytes[size..];
             pc = pc.wrapping_add(size as u64);
@@ -51,15 +61,32 @@ impl Code {
         self.all.get(index as usize)
     }
 
-    /// Returns the first instruction at or after a pc that writes one of `count` registers.
-    pub(super) fn next_setter(&self, kind: RegisterKind, first: u16, count: u16, from: u64) -> Option<u64> {
+    /// Returns the end of the pcs from `from` on at which `count` registers have what the instruction at `from`, or an
+    /// earlier one, put there: where an instruction sets one of them, where a call can do so, or where code from outside
+    /// of these pcs continues.
+    pub(super) fn lasting(
+        &self,
+        kind: RegisterKind,
+        (first, count): (u16, u16),
+        from: u64,
+        after: u64,
+    ) -> u64 {
         let numbers = first..first.saturating_add(count);
         let next = numbers.filter_map(|number| {
             let writers = self.writers.get(&(kind, number))?;
-            let at = writers.partition_point(|&index| self.all[index as usize].0 < from);
+            let at = writers.partition_point(|&index| self.all[index as usize].0 < after);
             Some(self.all[*writers.get(at)? as usize].0)
         });
-        next.min()
+        let call = self.calls.iter().copied().find(|pc| *pc >= after);
+        let mut end = next.chain(call).min().unwrap_or_else(|| self.end());
+        // An instruction that sets the register still has the old value before it; a branch behind that has the new one.
+        loop {
+            let enters = |(pc, to): &&(u64, u64)| !(from..end).contains(pc) && (after..end).contains(to);
+            match self.branches.iter().filter(enters).map(|branch| branch.1).min() {
+                Some(to) => end = to,
+                None => return end,
+            }
+        }
     }
 
     /// Returns the scalar loads from an address in two scalar registers, each with the offset in bytes, and the pc behind
@@ -178,6 +205,10 @@ impl Code {
             }
         })
     }
+}
+
+fn is_branch(name: &str) -> bool {
+    name == "s_branch" || name.starts_with("s_cbranch_")
 }
 
 /// Describes an instruction: its pc, name and destinations.

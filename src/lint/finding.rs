@@ -93,6 +93,18 @@ impl Report {
         self.findings.iter().filter(|finding| finding.code == code).count()
     }
 
+    /// Appends the report of later units.
+    pub(super) fn append(&mut self, later: Self) {
+        self.findings.extend(later.findings);
+        self.functions += later.functions;
+        self.entries += later.entries;
+        for name in later.named {
+            if !self.named.contains(&name) {
+                self.named.push(name);
+            }
+        }
+    }
+
     /// Returns the heaviest level of the findings.
     pub fn worst(&self) -> Option<Level> {
         self.findings.iter().map(|finding| finding.level).max()

@@ -42,6 +42,8 @@ pub struct Options {
     /// Functions whose findings are reported, by name or linkage name; all if it is empty. Findings outside of functions
     /// are then omitted.
     pub only: Vec<String>,
+    /// Number of threads that judge units; 0 and 1 are one. The report does not depend on it.
+    pub threads: usize,
 }
 
 /// Judges the debug information of an object file.

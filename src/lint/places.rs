@@ -158,8 +158,7 @@ impl Located<'_, '_, '_> {
             Number::Known(value) => {
                 let mut finding = judged(Code::ConstantDereferenced, written(&format!("{:#x}", *value)));
                 finding.meant = Some(format!("the value {}", *value as i64));
-                finding.evidence =
-                    vec![format!("the constant {} is the address, space {space}", *value as i64)];
+                finding.evidence = vec![format!("the constant {} is the address, in {space}", *value as i64)];
                 Some(finding)
             }
             Number::Symbol(address) => Some(

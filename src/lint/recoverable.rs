@@ -25,21 +25,22 @@ pub(super) fn parameter(
         return None;
     }
     // The kernarg pointer, as long as no instruction sets it.
-    let kept = code.next_setter(RegisterKind::Scalar, base, 2, start).unwrap_or(end);
+    let kept = code.lasting(RegisterKind::Scalar, (base, 2), start, start);
     let pointer = format!("s[{base}:{}]", base + 1);
     let mut evidence = vec![format!(
         "the kernel argument at {offset:#x}, of {bytes} bytes, is in memory at {pointer} until {kept:#x}"
     )];
-    let load = code.loads(base).take_while(|(at, ..)| at.0 <= kept).find_map(|(at, from, after)| {
-        let write = at.1.writes.as_ref()?.first()?;
-        let is_whole = from <= offset && offset + bytes <= from + 4 * u64::from(write.count);
-        let skipped = u16::try_from(offset.checked_sub(from)? / 4).ok()?;
-        is_whole.then(|| (at, write.first + skipped, bytes.div_ceil(4) as u16, after))
-    });
+    let load =
+        code.loads(base).take_while(|(at, ..)| at.0 <= kept && at.0 < end).find_map(|(at, from, after)| {
+            let write = at.1.writes.as_ref()?.first()?;
+            let is_whole = from <= offset && offset + bytes <= from + 4 * u64::from(write.count);
+            let skipped = u16::try_from(offset.checked_sub(from)? / 4).ok()?;
+            is_whole.then(|| (at, write.first + skipped, bytes.div_ceil(4) as u16, after))
+        });
     let mut meant = format!("memory at {pointer}{offset:+}");
     let mut pcs = start..kept;
     if let Some((at, first, count, after)) = load {
-        let until = code.next_setter(RegisterKind::Scalar, first, count, after).unwrap_or(end);
+        let until = code.lasting(RegisterKind::Scalar, (first, count), at.0, after);
         let name = match count {
             1 => format!("s{first}"),
             _ => format!("s[{first}:{}]", first + count - 1),

@@ -59,19 +59,56 @@ pub(super) fn walk<'r, 'o>(
     report: &mut Report,
 ) -> Result<()> {
     let file = File::new(object, dwarf)?;
-    for unit in dwarf.units() {
-        let mut walk = Walk {
-            file: &file,
-            options,
-            report,
-            unit,
-            unit_name: unit.name.as_deref().map(String::from),
-            files: files(dwarf, unit),
-            scopes: Vec::new(),
-        };
-        walk.run(dwarf)?;
+    let units = |units: &'r [Unit<'r>]| -> Result<Report> {
+        let mut report = Report::default();
+        for unit in units {
+            let mut walk = Walk {
+                file: &file,
+                options,
+                report: &mut report,
+                unit,
+                unit_name: unit.name.as_deref().map(String::from),
+                files: files(dwarf, unit),
+                scopes: Vec::new(),
+            };
+            walk.run(dwarf)?;
+        }
+        Ok(report)
+    };
+    let all = match options.threads {
+        0 | 1 => vec![units(dwarf.units())],
+        threads => std::thread::scope(|scope| {
+            let units = &units;
+            let start = |chunk| scope.spawn(move || units(chunk));
+            let started: Vec<_> = chunks(dwarf.units(), threads).map(start).collect();
+            let finish = |one: std::thread::ScopedJoinHandle<'_, _>| {
+                one.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            };
+            started.into_iter().map(finish).collect()
+        }),
+    };
+    // The units are in the order of the file, whatever the number of threads.
+    for one in all {
+        report.append(one?);
     }
     Ok(())
+}
+
+/// Divides units into consecutive chunks of about the same number of entries.
+fn chunks<'r>(mut units: &'r [Unit<'r>], threads: usize) -> impl Iterator<Item = &'r [Unit<'r>]> {
+    let bytes = |units: &[Unit<'_>]| units.iter().map(|unit| unit.end - unit.offset).sum::<u64>();
+    let each = bytes(units) / threads as u64 + 1;
+    std::iter::from_fn(move || {
+        let mut sum = 0;
+        let count = units.iter().take_while(|unit| {
+            let is_first = sum < each;
+            sum += unit.end - unit.offset;
+            is_first
+        });
+        let (chunk, rest) = units.split_at(count.count());
+        units = rest;
+        (!chunk.is_empty()).then_some(chunk)
+    })
 }
 
 /// Returns the names of a unit's files, by number.

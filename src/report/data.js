@@ -67,8 +67,9 @@ function read(buffer) {
   return data;
 }
 
-// Text with the numbers of a lane: marks are base, step, radix.
+// Text with the numbers of a lane: marks are base, step, radix. Lanes 0 and 1 can have texts of their own.
 function inLane(text, lane) {
+  if (text[0] === "\x03") text = text.split("\x03")[Math.min(lane, 2) + 1];
   return text.replace(/\x01(-?\d+),(-?\d+),(\d+)\x02/g, (_, base, step, radix) => {
     const number = BigInt(base) + BigInt(step) * BigInt(lane);
     return (radix === "16" ? "0x" : "") + number.toString(Number(radix));

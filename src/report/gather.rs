@@ -1,6 +1,6 @@
 //! Walk over an object: functions with their variables, location entries, lines, inlined calls and findings.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 
 use gimli::{DwAt, constants as dw};
@@ -149,11 +149,14 @@ impl<'a> Gathered<'a> {
         number
     }
 
-    /// Adds the coverage of the functions, which are in the same order.
+    /// Adds the coverage of the functions. Those of one name are in the same order.
     pub(super) fn measure(&mut self, all: &[FunctionCoverage]) {
-        let mut rest = all.iter();
+        let mut by_name: HashMap<&str, VecDeque<&FunctionCoverage>> = HashMap::new();
+        for one in all {
+            by_name.entry(&one.name).or_default().push_back(one);
+        }
         for function in &mut self.functions {
-            if let Some(one) = rest.by_ref().find(|one| one.name == function.name) {
+            if let Some(one) = by_name.get_mut(function.name.as_str()).and_then(VecDeque::pop_front) {
                 let coverage = [one.coverage.scope, one.coverage.located, one.coverage.sound];
                 function.coverage = coverage.map(|bytes| u32::try_from(bytes).unwrap_or(u32::MAX));
             }
@@ -190,7 +193,8 @@ pub(super) fn gather<'r, 'o>(
         }
     }
     let sections = object.sections().iter().filter(|section| section.is_code());
-    let code = sections.map(|one| one.address..one.address.saturating_add(one.size)).collect();
+    let mut code: Vec<_> = sections.map(|one| one.address..one.address.saturating_add(one.size)).collect();
+    code.sort_unstable_by_key(|code| code.start);
     if let Some(target) = &target {
         gathered.lanes = if object.gfx().is_some() || object.sm().is_some() { target.lanes() } else { 0 };
         gathered.target = target.name().into();
@@ -314,8 +318,9 @@ impl<'r, 'o> Walk<'_, '_, 'r, 'o> {
             return Ok(None);
         };
         let code = &self.file.code;
+        let before = code.partition_point(|code| code.start <= start).checked_sub(1);
         // A linker moves functions that it discards to 0 or 1.
-        if !code.is_empty() && !code.iter().any(|code| code.contains(&start)) {
+        if !code.is_empty() && before.is_none_or(|at| !code[at].contains(&start)) {
             return Ok(None);
         }
         let end = ranges.iter().map(|range| range.end).max().unwrap_or(start);

@@ -104,6 +104,7 @@ impl Names<'_> {
             }
             Place::Value(number) => {
                 let text = self.number(number);
+                let text = text.strip_prefix("what is ").unwrap_or(&text);
                 Words::new(Kind::Computed, format!("={}", self.short(number)), format!("the value {text}"))
             }
             Place::Implicit(bytes) => {

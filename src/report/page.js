@@ -183,12 +183,12 @@ function details() {
   if (e !== null) {
     const { start, end, place } = data.entries.row(e), one = data.places.row(place);
     const pcs = `${data.hex(f, start)} to ${data.hex(f, end)}`, kind = KINDS[one.kind].name;
-    const result = inLane(data.text(one.result), state.lane), isOfLane = data.text(one.result).includes("\x01");
+    const result = inLane(data.text(one.result), state.lane), isOfLane = /[\x01\x03]/.test(data.text(one.result));
     const rows = [["pcs", pcs], ["kind", kind], ["expression", expression(data.text(one.expression), findings)],
       ["meaning", data.text(one.meaning)],
       ["result", el("span", { id: "result" }, isOfLane ? `${result} (lane ${state.lane})` : result)]];
     const full = rows.filter(([, value]) => value.textContent ?? value);
-    parts.push(el("dl", {}, ...full.flatMap(([key, value]) => [el("dt", {}, key), el("dd", {}, value)])), steps(place));
+    parts.push(el("dl", {}, ...full.flatMap(([key, value]) => [el("dt", {}, key), el("dd", {}, value)])));
     say(`${data.text(variable.name)}, ${kind} ${data.text(one.label)}, ${pcs}, ${data.text(one.expression)}`);
   } else {
     const [from, to] = data.range("variables", v, "entries");
@@ -198,6 +198,7 @@ function details() {
   }
   const whole = shown.of(`v${v}`).filter((index) => data.findings.get(index, "entry") === NONE);
   parts.push(el("ul", {}, ...[...findings, ...whole].map((index) => finding(data.findings, index))));
+  if (e !== null) parts.push(steps(data.entries.get(e, "place")));
   panel.replaceChildren(...parts);
 }
 

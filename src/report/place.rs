@@ -44,6 +44,8 @@ const MOST_STEPS: usize = 48;
 /// Mark before and after a number that depends on the lane: base and step, as `\u{1}base,step,radix\u{2}`.
 const OPEN: char = '\u{1}';
 const CLOSE: char = '\u{2}';
+/// Mark before the texts of lanes 0 and 1, and of the others, where they have other words.
+const FIRST: char = '\u{3}';
 
 /// Context of an expression.
 pub(super) struct In<'a, 'o> {
@@ -129,7 +131,8 @@ impl Places {
             return first;
         }
         let last = witness.lanes - 1;
-        let others = [1, last / 2, last].map(|lane| (lane, run(expr, within.unit, witness, target, lane)));
+        let others = [1, 2.min(last), last / 2, last]
+            .map(|lane| (lane, run(expr, within.unit, witness, target, lane)));
         let marked = |text: &str, of: &dyn Fn(&(String, Vec<[String; 3]>)) -> Option<String>| {
             let others: Option<Vec<_>> = others.iter().map(|(lane, run)| Some((*lane, of(run)?))).collect();
             others.and_then(|others| by_lane(text, &others))
@@ -173,24 +176,38 @@ fn run(
     (trace.result_text(), steps)
 }
 
-/// Returns the text of lane 0 with marks at the numbers that change with the lane, if they do so by a constant step.
-fn by_lane(text: &str, others: &[(u64, String)]) -> Option<String> {
-    let first = pieces(text);
-    let rest: Vec<_> = others.iter().map(|(lane, text)| (*lane, pieces(text))).collect();
-    if rest.iter().any(|(_, other)| other.len() != first.len()) {
+/// Returns the text of lane 0 with marks at the numbers that change with the lane, if they do so by a constant step. The
+/// texts of lanes 0 and 1 can have other words, as `v3` beside `v3 + 8 bytes`: they then precede the marked text.
+fn by_lane(first: &str, others: &[(u64, String)]) -> Option<String> {
+    let (second, rest) = others.split_first()?;
+    let all: Vec<_> =
+        [(0, first), (1, &*second.1)].into_iter().chain(rest.iter().map(|one| (one.0, &*one.1))).collect();
+    if let Some(marked) = linear(&all) {
+        return Some(marked);
+    }
+    let marked = linear(&all[2..])?;
+    Some(format!("{FIRST}{first}{FIRST}{}{FIRST}{marked}", second.1))
+}
+
+/// Returns the text of some lanes with marks at the numbers that change with the lane.
+fn linear(all: &[(u64, &str)]) -> Option<String> {
+    let all: Vec<_> = all.iter().map(|(lane, text)| (*lane as i64, pieces(text))).collect();
+    let ((lane, first), last) = (all.first()?, all.last()?);
+    if all.iter().any(|(_, other)| other.len() != first.len()) {
         return None;
     }
-    let mut out = String::with_capacity(text.len());
+    let mut out = String::new();
     for (index, piece) in first.iter().enumerate() {
-        if rest.iter().all(|(_, other)| other[index] == *piece) {
+        if all.iter().all(|(_, other)| other[index] == *piece) {
             out.push_str(piece);
             continue;
         }
-        let (base, radix) = number(piece)?;
+        let (value, radix) = number(piece)?;
         let of = |piece: &str| number(piece).filter(|one| one.1 == radix).map(|one| one.0);
-        let step = of(rest.first()?.1[index])?.checked_sub(base)?;
-        let is_linear = rest.iter().all(|(lane, other)| {
-            of(other[index]) == step.checked_mul(*lane as i64).and_then(|by| base.checked_add(by))
+        let step = of(last.1[index])?.checked_sub(value)?.checked_div(last.0 - lane)?;
+        let base = value.checked_sub(step.checked_mul(*lane)?)?;
+        let is_linear = all.iter().all(|(lane, other)| {
+            of(other[index]) == step.checked_mul(*lane).and_then(|by| base.checked_add(by))
         });
         if !is_linear {
             return None;
@@ -229,9 +246,12 @@ mod tests {
 
     #[test]
     fn numbers_that_change_with_the_lane_are_marked() {
-        let others = |of: fn(u64) -> String| [1, 15, 31].map(|lane| (lane, of(lane)));
+        let others = |of: fn(u64) -> String| [1, 2, 15, 31].map(|lane| (lane, of(lane)));
         let marked = by_lane("v3 + 0 bytes", &others(|lane| format!("v3 + {} bytes", 4 * lane)));
         assert_eq!(marked.as_deref(), Some("v3 + \u{1}0,4,10\u{2} bytes"));
+        let marked = by_lane("v3", &others(|lane| format!("v3 + {} bytes", 4 * lane)));
+        let expected = "\u{3}v3\u{3}v3 + 4 bytes\u{3}v3 + \u{1}0,4,10\u{2} bytes";
+        assert_eq!(marked.as_deref(), Some(expected));
         let marked = by_lane("0x10", &others(|lane| format!("{:#x}", 16 + lane)));
         assert_eq!(marked.as_deref(), Some("\u{1}16,1,16\u{2}"));
         assert_eq!(by_lane("0", &others(|lane| (lane * lane).to_string())), None);

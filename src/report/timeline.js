@@ -7,7 +7,7 @@ function el(tag, attributes = {}, ...children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (name === "style") Object.assign(element.style, value);
     else if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
-    else if (value !== undefined && value !== false) element.setAttribute(name, value === true ? "" : value);
+    else if (value !== undefined && value !== false) element.setAttribute(name, value);
   }
   element.append(...children);
   return element;
@@ -206,7 +206,7 @@ class Timeline {
   // Label of a place, with the lane where it is one of each lane.
   label(place) {
     const { data } = this.shown, { kind, label, result } = data.places.row(place), text = data.text(label);
-    return kind === 2 && data.text(result).includes("\x01") ? `${text}[${this.lane}]` : text;
+    return kind === 2 && /[\x01\x03]/.test(data.text(result)) ? `${text}[${this.lane}]` : text;
   }
 
   margin(top, bottom) {

@@ -39,11 +39,13 @@ use crate::read::{Dwarf, Object, Placing};
 pub struct Options {
     /// Whether [`Coverage::sound`] is measured. Without it, `sound` equals `located`.
     pub sound: bool,
+    /// Number of threads that judge units for [`Coverage::sound`]; 0 and 1 are one.
+    pub threads: usize,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { sound: true }
+        Self { sound: true, threads: 1 }
     }
 }
 
@@ -80,7 +82,7 @@ pub fn stats(bytes: &[u8], options: &Options) -> Result<Statistics> {
     let dwarf = Dwarf::read(&object)?;
     let mut errors = HashSet::new();
     if options.sound {
-        let report = lint::lint(bytes, &lint::Options::default())?;
+        let report = lint::lint(bytes, &lint::Options { threads: options.threads, ..Default::default() })?;
         let wrong = report.findings.iter().filter(|finding| finding.level == Level::Error);
         errors.extend(wrong.map(|finding| (finding.section, finding.offset)));
     }

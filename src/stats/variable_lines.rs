@@ -193,6 +193,10 @@ fn instances(bytes: &[u8], files: &mut HashMap<String, u32>) -> Result<Vec<Insta
             }
             let functions = around(entry);
             let Some(function) = functions.first().copied() else { continue };
+            // An abstract instance has no code.
+            if !function.has(dw::DW_AT_low_pc) && !function.has(dw::DW_AT_ranges) {
+                continue;
+            }
             let (Some(name), Some(own)) = (entry.name(), linkage_name(function)) else { continue };
             if last.as_ref().is_none_or(|last| last.0 != function.index()) {
                 last = Some((function.index(), function_lines(function, &rows)?));

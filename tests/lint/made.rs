@@ -8,8 +8,13 @@ use eitri::model::{BaseEncoding, Loc};
 use eitri::op::{Dialect, Encoding, Expr, text};
 use eitri::target::Target;
 
-/// An object with one function, and a variable of `bits` bits with these expressions in ranges of four bytes.
+/// An object with one function, and a variable of `bits` bits with these expressions in ranges.
 fn object(target: &str, bits: u64, ranges: &[(u64, u64, &[u8])]) -> Vec<u8> {
+    // `s_nop 0` everywhere.
+    object_with(target, bits, ranges, &[0, 0, 0x80, 0xbf].repeat(8))
+}
+
+fn object_with(target: &str, bits: u64, ranges: &[(u64, u64, &[u8])], code: &[u8]) -> Vec<u8> {
     let target = Target::named(target).expect("a target");
     let consumer = if target.gfx().is_some() { Consumer::llvm() } else { Consumer::dwarf5() };
     let mut m = Builder::new(target.clone());
@@ -26,8 +31,7 @@ fn object(target: &str, bits: u64, ranges: &[(u64, u64, &[u8])]) -> Vec<u8> {
     }
     let module = m.finish().expect("a module");
     let written = lower(&module, &consumer, Policy::Partial).expect("it is lowered");
-    // `s_nop 0` everywhere.
-    let code = Text::text([0, 0, 0x80, 0xbf].repeat(8)).with_function("f", 0, 0x20);
+    let code = Text::text(code.to_vec()).with_function("f", 0, 0x20);
     new_object(module.target(), &code, &written.sections).expect("an object")
 }
 
@@ -156,6 +160,28 @@ fn bytes_that_are_no_expression_are_found() {
     for wrong in [[0x41, 0x31, 0x22, 0x02], [0x41, 0x31, 0x22, 0x03], [0x41, 0x22, 0x22, 0x9f]] {
         assert_eq!(codes(&replaced(&object, &right, &wrong)), ["ill-formed"], "{wrong:x?}");
     }
+}
+
+/// The constant of an earlier time, and a constant up to the instruction that sets the register.
+#[test]
+fn a_constant_for_a_computed_value_is_found() {
+    let target = Target::named(AMD).expect("a target");
+    let encoding = Encoding::new(8, Dialect::Llvm);
+    let bytes = |expr| text::parse(expr, encoding, Some(&target)).expect("an expression").bytes().to_vec();
+    let (constant, register) =
+        (bytes("consts 0; stack_value"), bytes("regx v3; push_lane; lit4; mul; offset"));
+    let ranges: [(u64, u64, &[u8]); 2] = [(4, 0x10, &constant), (0x10, 0x20, &register)];
+    // `v_add_nc_u32_e32 v3, v1, v2` at a pc among `s_nop 0`.
+    let codes_with = |pc: usize, instruction: u32| {
+        let mut code = [0, 0, 0x80, 0xbf].repeat(8);
+        code[pc..pc + 4].copy_from_slice(&instruction.to_le_bytes());
+        codes(&object_with(AMD, 32, &ranges, &code))
+    };
+    assert_eq!(codes_with(0, 0x4a06_0501), ["constant-for-computed"]);
+    // It sets the register where the constant ends.
+    assert!(codes_with(8, 0x4a06_0501).is_empty());
+    // `v_mov_b32_e32 v3, 0`: the register has the constant.
+    assert!(codes_with(0, 0x7e06_0280).is_empty());
 }
 
 /// Bounds of two entries of a list, changed by hand: offsets from the start of the unit.

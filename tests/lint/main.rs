@@ -14,3 +14,4 @@ mod counts;
 mod made;
 mod mutations;
 mod pages;
+mod threads;

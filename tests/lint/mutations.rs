@@ -258,8 +258,8 @@ const CHANGES: &[(&str, Facts, Facts, Expected)] = &[
     ),
     (
         "type: larger than its bytes",
-        (32, &[(0, 0x10, "implicit_value 01 02 03 04")]),
-        (64, &[(0, 0x10, "implicit_value 01 02 03 04")]),
+        (32, &[(0, 0x10, "implicit_value {01 02 03 04}")]),
+        (64, &[(0, 0x10, "implicit_value {01 02 03 04}")]),
         Found(Code::StorageTooShort),
     ),
     (

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use eitri::read::{Dwarf, Object};
-use eitri::stats::{Options, stats};
+use eitri::stats::{Options, stats, variable_lines};
 use serde_json::Value;
 use source::SOURCE;
 use tools::{Folder, Tool};
@@ -22,7 +22,7 @@ fn differences(file: &Path) -> Option<Vec<String>> {
     let text = PEER.run(&["--statistics".as_ref(), file.as_os_str()])?.clean();
     let expected: BTreeMap<String, Value> = serde_json::from_str(&text).expect("JSON");
     let bytes = std::fs::read(file).expect("the file");
-    let found = stats(&bytes, &Options { sound: false }).expect("it is read").numbers();
+    let found = stats(&bytes, &Options { sound: false, ..Options::default() }).expect("it is read").numbers();
     let found: BTreeMap<_, _> = found.into_iter().collect();
     let numbers = expected.iter().filter_map(|(name, value)| Some((name, value.as_u64()?)));
     let mut all: Vec<String> = numbers
@@ -100,8 +100,60 @@ fn sound_coverage_omits_entries_with_errors() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/objects/llvm19/k02_reduce.gfx1030.O2.o");
     let bytes = std::fs::read(file).expect("the file");
     let with = stats(&bytes, &Options::default()).expect("it is read").variables.coverage;
-    let without = stats(&bytes, &Options { sound: false }).expect("it is read").variables.coverage;
+    let without = stats(&bytes, &Options { sound: false, ..Options::default() })
+        .expect("it is read")
+        .variables
+        .coverage;
     assert_eq!((with.scope, with.located), (without.scope, without.located));
     assert_eq!(without.sound, without.located);
     assert!(with.sound < with.located, "{with:?}");
+}
+
+const LOOP: &str = "int f(int n) {
+  int s = 0;
+  for (int i = 0; i < n; i++)
+    s += i;
+  return s;
+}
+static inline __attribute__((always_inline)) int twice(int v) {
+  int w = v * 2;
+  return w;
+}
+int g(int n) { return twice(n) + twice(n + 1); }
+";
+
+/// Lines by hand: without optimisation, each variable has a place at all lines of its scope; the loop's variable at those
+/// of the loop, and the variables of an inlined function at those of its body.
+#[test]
+fn source_lines_are_those_of_the_scopes() {
+    let folder = Folder::new();
+    let source = folder.file("a.c", LOOP).display().to_string();
+    for tool in [Tool::new("gcc", "gcc"), Tool::new("clang-19", "clang-19")] {
+        let object = |level: &str| {
+            let output = folder.path().join(format!("{}{level}.o", tool.name));
+            let ran = tool.run(&["-g", level, "-c", &source, "-o", &output.display().to_string()])?;
+            assert!(ran.succeeded, "{ran}");
+            Some(std::fs::read(output).expect("an object"))
+        };
+        let (Some(base), Some(optimised)) = (object("-O0"), object("-O2")) else { return };
+        let all = variable_lines(&base, None, false).expect("it is read");
+        let numbers = |function: &str, name: &str| -> Vec<(u64, u64)> {
+            let found = all.iter().filter(|one| one.function == function && one.name == name);
+            found.map(|one| (one.scope, one.located)).collect()
+        };
+        assert_eq!(numbers("f", "s"), [(6, 6)], "{}", tool.name);
+        assert_eq!(numbers("f", "n"), [(6, 6)], "{}", tool.name);
+        assert_eq!(numbers("f", "i"), [(2, 2)], "{}", tool.name);
+        // Two instances of an inlined function, with lines 8 and 9 of its body.
+        assert_eq!(numbers("twice", "w"), [(2, 2), (2, 2)], "{}", tool.name);
+        let combined = variable_lines(&base, Some(&base), true).expect("it is read");
+        let w = combined.iter().find(|one| one.name == "w").expect("the variable");
+        assert_eq!((w.instances, w.scope, w.located), (2, 4, 4), "{}", tool.name);
+        assert_eq!(w.base.map(|base| (base.located, base.present)), Some((4, 4)), "{}", tool.name);
+        // An optimised build has no line at which the other lacks the variable.
+        for one in variable_lines(&optimised, Some(&base), false).expect("it is read") {
+            let base = one.base.expect("the base has the variable");
+            assert!(one.located <= one.scope && base.present <= base.located, "{one:?}");
+        }
+    }
 }

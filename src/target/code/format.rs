@@ -121,7 +121,9 @@ impl InstructionSet {
             scratch_address: fields.scratch_address,
             source: match fields.format {
                 // A number of 16 bits in the instruction.
-                Some((Format::SopK, _)) => Some(Source::Constant(i64::from(first as u16 as i16))),
+                Some((Format::SopK | Format::SopP, _)) => {
+                    Some(Source::Constant(i64::from(first as u16 as i16)))
+                }
                 _ => source(fields.sources[0]),
             },
             second: fields.offset.map(Source::Constant).or_else(|| source(fields.sources[1])),

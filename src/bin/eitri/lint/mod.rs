@@ -128,7 +128,8 @@ impl LintArguments {
             return Ok((text::codes(), false, Vec::new()));
         }
         let mut known = self.baseline()?;
-        let options = Options { only: self.only.clone() };
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let options = Options { only: self.only.clone(), threads };
         let mut all = Vec::new();
         let mut unknown: Vec<&String> = self.only.iter().collect();
         let mut nearest = Vec::new();

@@ -1,0 +1,39 @@
+//! The report does not depend on the number of threads.
+
+use eitri::build::Builder;
+use eitri::emit::elf::{Code as Text, new_object};
+use eitri::lint::{Options, lint};
+use eitri::lower::{Consumer, Policy, lower};
+use eitri::model::{BaseEncoding, Loc};
+use eitri::op::{Dialect, Encoding, Expr, text};
+use eitri::target::Target;
+
+#[test]
+fn units_have_their_order_on_any_number_of_threads() {
+    let target = Target::named("amdgpu-gfx1030-wave32").expect("a target");
+    let mut m = Builder::new(target.clone());
+    let count = 23;
+    let mut code = Text::text([0, 0, 0x80, 0xbf].repeat(8 * count));
+    for number in 0..count {
+        let unit = m.unit(&format!("{number}.cl"));
+        let ty = m.base_type(unit, "int", BaseEncoding::Signed, 32).expect("a type");
+        let name = format!("f{number}");
+        let function = m.function(unit, &name).expect("a function").code(&name, 0x20).id();
+        let v3 =
+            text::parse("regx v3", Encoding::new(8, Dialect::Llvm), Some(&target)).expect("an expression");
+        let v3 = m.expr(Expr::raw(v3.bytes().to_vec()), &[]).expect("an expression");
+        let mut variable = m.variable(function, "x", ty).expect("a variable");
+        variable.live(0..0x10, Loc::expr(v3)).expect("a range");
+        code = code.with_function(&name, 0x20 * number as u64, 0x20);
+    }
+    let module = m.finish().expect("a module");
+    let written = lower(&module, &Consumer::llvm(), Policy::Partial).expect("it is lowered");
+    let object = new_object(module.target(), &code, &written.sections).expect("an object");
+    let report = |threads| lint(&object, &Options { threads, ..Options::default() }).expect("it is read");
+    let one = report(1);
+    // A finding of the vector register without a lane, and one of the frame, in each function.
+    assert_eq!((one.functions, one.entries, one.findings.len()), (count, count, 2 * count));
+    for threads in [0, 2, 3, 22, 64] {
+        assert_eq!(report(threads), one, "{threads} threads");
+    }
+}
