@@ -1,6 +1,6 @@
 //! Debug instructions for a compiler that builds its SPIR-V with the crate `rspirv`.
 //!
-//! The compiler knows its source while it builds, so that it keeps the ids of what it names: the variables, the lines and
+//! The compiler knows its source while it builds, and keeps the ids of its names: the variables, the lines and
 //! the scope of each instruction are bound by these ids. Copy `debug`. CubeCL builds with `tracel-rspirv`, a fork with
 //! types of its own: there, assemble the module and call `eitri::spirv::attach` with the words, as for any other compiler.
 //!

@@ -205,7 +205,6 @@ pub(super) struct Reader<'a> {
     /// Statements about code.
     pub coded: Vec<Coded<'a>>,
     /// Ids and positions of a SPIR-V module.
-    #[cfg_attr(not(feature = "spirv"), expect(dead_code))]
     pub spirv: Option<&'a RawValue>,
     /// The number of the statement that is read.
     pub index: usize,

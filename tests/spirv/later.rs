@@ -27,7 +27,7 @@ fn translated(words: &[u32]) -> Option<String> {
     Some(LLVM_DIS.run(&[bitcode.as_os_str(), "-o".as_ref(), "-".as_ref()])?.clean())
 }
 
-/// What version 200 encodes and the other sets do not, in LLVM's metadata. The metadata was typed by hand.
+/// Properties that version 200 alone encodes, in the metadata of LLVM, which was typed by hand.
 #[test]
 fn intels_translator_reads_what_version_200_adds() -> eitri::Result<()> {
     let words = from_bytes(include_bytes!("kernels/saxpy.O2.spv"))?;

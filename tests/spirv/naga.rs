@@ -46,7 +46,7 @@ pub fn without_language(words: &[u32]) -> Vec<u32> {
     all
 }
 
-/// Description, attachment, and import of it: each is what was described.
+/// A module is described, attached and imported, with the same meaning each time.
 #[test]
 fn every_module_is_attached_in_every_mode() {
     let (mut wrong, mut variables, mut lines) = (Vec::new(), 0, 0);
@@ -65,7 +65,7 @@ fn every_module_is_attached_in_every_mode() {
             assert_eq!(attached.detach().expect("is whole"), described.words, "{at}");
             let facts = read(&attached.words).expect("reads");
             lines += facts.iter().filter(|fact| fact.number == 103).count();
-            // What is imported is attached again, and means the same.
+            // The import is attached again, and means the same.
             let imported = import(&facts, &Target::shader()).expect("can be described");
             let plain = strip(&attached.words).expect("is a module");
             let again = attach(&plain, &imported.module, &imported.binding, &mode);
