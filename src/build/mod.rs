@@ -74,7 +74,7 @@ pub use types::{DataMember, Extent, HasMembers, Template, TypeBuilder, VariantId
 pub use units::UnitBuilder;
 pub use variables::VariableBuilder;
 
-use cranelift_entity::{EntitySet, SecondaryMap};
+use cranelift_entity::{PrimaryMap, SecondaryMap};
 use hashbrown::DefaultHashBuilder;
 use indexmap::IndexMap;
 
@@ -97,12 +97,8 @@ pub struct Builder {
     files: IndexMap<(UnitId, Option<StringId>, StringId), FileId, DefaultHashBuilder>,
     /// The unit of each macro.
     macro_units: Vec<UnitId>,
-    /// Innermost code scope and body of each scope.
-    around: SecondaryMap<crate::model::ScopeId, scopes::Around>,
-    /// Inlined calls, and the scopes in them.
-    in_calls: EntitySet<crate::model::ScopeId>,
-    /// Scopes that contain other scopes.
-    with_scopes: EntitySet<crate::model::ScopeId>,
+    /// Surroundings of each scope.
+    around: PrimaryMap<crate::model::ScopeId, scopes::Around>,
     preprocessors: SecondaryMap<UnitId, macros::Preprocessor>,
     /// Checked facts of each procedure's location.
     procedures: loc::Procedures,
@@ -150,9 +146,7 @@ impl Builder {
             row_functions: Vec::new(),
             files: Default::default(),
             macro_units: Vec::new(),
-            around: SecondaryMap::new(),
-            in_calls: EntitySet::new(),
-            with_scopes: EntitySet::new(),
+            around: PrimaryMap::new(),
             preprocessors: SecondaryMap::new(),
             procedures: SecondaryMap::new(),
             recent: Default::default(),
@@ -351,6 +345,7 @@ fn entity_text(module: &Module, entity: Entity) -> String {
 }
 
 /// Refuses an id that does not exist.
+#[inline]
 fn known(is_there: bool, name: impl FnOnce() -> String) -> Result<()> {
     if is_there { Ok(()) } else { Err(ErrorKind::UnknownId(name()).into()) }
 }

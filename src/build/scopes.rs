@@ -3,8 +3,6 @@
 use core::ops::Range;
 use std::collections::BTreeMap;
 
-use smallvec::SmallVec;
-
 use super::{Builder, known, pcs};
 use crate::error::{At, Error, ErrorKind, Result};
 use crate::model::{FunctionId, Module, Scope, ScopeId, ScopeKind, SourceLine, TypeId, UnitId};
@@ -35,6 +33,7 @@ impl InScope for UnitId {
 }
 
 impl InScope for FunctionId {
+    #[inline]
     fn scope(self, module: &Module) -> Result<ScopeId> {
         let missing = || ErrorKind::UnknownId(self.to_string()).into();
         module.functions.get(self).map(|function| function.scope).ok_or_else(missing)
@@ -53,6 +52,7 @@ impl InScope for TypeId {
 }
 
 impl InScope for ScopeId {
+    #[inline]
     fn scope(self, module: &Module) -> Result<ScopeId> {
         known(module.scopes.is_valid(self), || self.to_string())?;
         Ok(self)
@@ -66,6 +66,10 @@ pub(super) struct Around {
     body: Option<ScopeId>,
     /// Innermost scope with pc ranges of its own within the function; `None` for the whole function.
     code: Option<ScopeId>,
+    /// Whether the scope is an inlined call, or in one.
+    pub(super) is_in_call: bool,
+    /// Whether the scope contains other scopes.
+    pub(super) has_scopes: bool,
 }
 
 impl Builder {
@@ -274,9 +278,15 @@ impl Builder {
         let size =
             self.module.function_of(parent).map_or(0, |function| self.module.functions[function].bytes);
         let around = self.around[parent].code.map_or(&[][..], |scope| self.module.ranges(scope));
-        // The ranges of a scope are disjoint.
-        let mut outer: SmallVec<[Range<u64>; 4]> = around.iter().cloned().collect();
-        outer.sort_unstable_by_key(|range| range.start);
+        // The ranges of a scope are disjoint, and mostly sorted.
+        let mut sorted = Vec::new();
+        let outer = if around.is_sorted_by_key(|range| range.start) {
+            around
+        } else {
+            sorted.extend_from_slice(around);
+            sorted.sort_unstable_by_key(|range| range.start);
+            &sorted
+        };
         let met = first_overlap(ranges);
         for (index, range) in ranges.iter().enumerate() {
             crate::work::step();
@@ -318,21 +328,26 @@ impl Builder {
     }
 
     pub(super) fn scope(&mut self, parent: ScopeId, kind: ScopeKind) -> ScopeId {
-        let (id, around) = (self.module.scopes.next_key(), self.around[parent]);
-        self.around[id] = match kind {
-            ScopeKind::Function(_) => Around { body: Some(id), code: None },
-            ScopeKind::Inlined { .. } => Around { body: Some(id), ..around },
+        let id = self.module.scopes.next_key();
+        self.around[parent].has_scopes = true;
+        let around = Around { has_scopes: false, ..self.around[parent] };
+        let around = match kind {
+            ScopeKind::Function(_) => Around { body: Some(id), code: None, ..around },
+            ScopeKind::Inlined { .. } => Around { body: Some(id), is_in_call: true, ..around },
             _ => around,
         };
-        if matches!(kind, ScopeKind::Inlined { .. }) || self.in_calls.contains(parent) {
-            self.in_calls.insert(id);
-        }
-        self.with_scopes.insert(parent);
         let function = match kind {
             ScopeKind::Function(function) => Some(function),
             _ => self.module.function_of(parent),
         };
-        self.module.scopes.push(Scope::new(self.module.scopes[parent].unit, Some(parent), kind, function))
+        let unit = self.module.scopes[parent].unit;
+        self.push_scope(Scope::new(unit, Some(parent), kind, function), around)
+    }
+
+    /// Adds a scope with its surroundings.
+    pub(super) fn push_scope(&mut self, scope: Scope, around: Around) -> ScopeId {
+        self.around.push(around);
+        self.module.scopes.push(scope)
     }
 }
 

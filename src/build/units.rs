@@ -1,6 +1,7 @@
 //! Units and their files: DWARF 5 sections 3.1 and 6.2.4.
 
 use super::properties::methods;
+use super::scopes::Around;
 use super::{Builder, known};
 use crate::error::{At, Error, ErrorKind, Result};
 use crate::model::entities::unit_properties;
@@ -65,7 +66,7 @@ impl Builder {
     pub fn unit(&mut self, name: &str) -> UnitId {
         let name = self.string(name, |_| At::default());
         let id = self.module.units.next_key();
-        let scope = self.module.scopes.push(Scope::new(id, None, ScopeKind::Unit, None));
+        let scope = self.push_scope(Scope::new(id, None, ScopeKind::Unit, None), Around::default());
         let file = self.module.files.push(File::new(id, name, None));
         self.files.insert((id, None, name), file);
         self.module.units.push(Unit::new(name, scope, file))

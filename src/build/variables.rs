@@ -236,8 +236,7 @@ impl VariableBuilder<'_> {
     /// frame has no known base.
     #[inline]
     pub fn live(&mut self, pcs: Range<u64>, loc: Loc) -> Result<&mut Self> {
-        let (start, end) = self.range(&pcs)?;
-        self.live_at(&pcs, start, end, &loc)?;
+        self.live_at(&pcs, &loc)?;
         Ok(self)
     }
 
@@ -246,7 +245,7 @@ impl VariableBuilder<'_> {
     /// # Errors
     /// The errors of [`live`](Self::live); and if `locs` is empty, or one of several locations is undefined.
     pub fn live_in(&mut self, pcs: Range<u64>, locs: &[Loc]) -> Result<&mut Self> {
-        let (start, end) = self.range(&pcs)?;
+        self.range(&pcs)?;
         if locs.is_empty() {
             return Err(
                 self.error(crate::Error::bad_argument("a live range needs at least one location"), Some(pcs))
@@ -258,22 +257,23 @@ impl VariableBuilder<'_> {
             return Err(self.error(crate::Error::bad_argument(what), Some(pcs)));
         }
         for loc in locs {
-            self.live_at(&pcs, start, end, loc)?;
+            self.live_at(&pcs, loc)?;
         }
         Ok(self)
     }
 
-    /// Returns the pcs in stored form, if they are within the function.
-    #[inline]
-    fn range(&self, pcs: &Range<u64>) -> Result<(u32, u32)> {
-        match pcs::range(&self.builder.module.target, self.code_bytes, pcs) {
-            Ok(()) => Ok((pcs.start as u32, pcs.end as u32)),
-            Err(error) => Err(self.error(error, Some(pcs.clone()))),
-        }
+    /// Refuses pcs that are not within the function, whose size fits the stored form.
+    #[inline(always)]
+    fn range(&self, pcs: &Range<u64>) -> Result<()> {
+        pcs::range(&self.builder.module.target, self.code_bytes, pcs)
+            .map_err(|error| self.error(error, Some(pcs.clone())))
     }
 
-    fn live_at(&mut self, pcs: &Range<u64>, start: u32, end: u32, loc: &Loc) -> Result<()> {
+    #[inline(never)]
+    fn live_at(&mut self, pcs: &Range<u64>, loc: &Loc) -> Result<()> {
+        self.range(pcs)?;
         let loc = self.place(loc, Some(pcs))?;
+        let (start, end) = (pcs.start as u32, pcs.end as u32);
         self.builder.module.live.push(Live { variable: self.id, start, end, loc });
         Ok(())
     }

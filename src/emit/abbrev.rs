@@ -18,28 +18,17 @@ pub(crate) struct Abbreviations {
     ends: Vec<u32>,
     /// Number of entries that use each abbreviation.
     uses: Vec<u32>,
-    /// Range of `words` that equals the current description so far. It lies in the abbreviation of the last entry with
-    /// the same tag, as most entries repeat it. If the end is [`OTHER`], the description differs and is in `current`.
-    like: (usize, usize),
+    /// Words of the entry that is described.
     current: Vec<u32>,
     seen: HashTable<u32>,
     hasher: DefaultHashBuilder,
-    /// Abbreviation of the last entry with each tag, indexed by the low bits of the tag.
-    last: [Last; TAGS],
+    /// A recent abbreviation for each [slot](slot) of its words. Most entries repeat one of few.
+    recent: [u32; SLOTS],
 }
 
-/// An abbreviation and the position of its first word.
-#[derive(Debug, Clone, Copy, Default)]
-struct Last {
-    index: u32,
-    start: u32,
-}
-
-const TAGS: usize = 64;
+const SLOTS: usize = 128;
 /// Abbreviations of a small unit.
 const FEW: usize = 28;
-/// Beyond every position in `words`.
-const OTHER: usize = usize::MAX;
 
 impl Default for Abbreviations {
     fn default() -> Self {
@@ -48,11 +37,10 @@ impl Default for Abbreviations {
             words: Vec::with_capacity(8 * FEW),
             ends: Vec::with_capacity(FEW),
             uses: Vec::with_capacity(FEW),
-            like: (0, OTHER),
             current: Vec::with_capacity(FEW),
             seen: HashTable::with_capacity(FEW),
             hasher: DefaultHashBuilder::default(),
-            last: [Last::default(); TAGS],
+            recent: [0; SLOTS],
         }
     }
 }
@@ -64,61 +52,32 @@ impl Abbreviations {
     /// Begins the description of an entry.
     #[inline]
     pub(crate) fn begin(&mut self, tag: DwTag, has_children: bool) {
-        let start = self.last[usize::from(tag.0) % TAGS].start as usize;
-        self.like = (start, start);
-        self.word(u32::from(tag.0) << 16 | u32::from(has_children));
+        self.current.clear();
+        self.current.push(u32::from(tag.0) << 16 | u32::from(has_children));
     }
 
     /// Adds an attribute to the described entry.
     #[inline]
     pub(crate) fn attribute(&mut self, at: DwAt, form: DwForm) {
-        self.word(u32::from(at.0) << 16 | u32::from(form.0));
+        self.current.push(u32::from(at.0) << 16 | u32::from(form.0));
     }
 
     /// Adds an attribute whose value is in the abbreviation: `DW_FORM_implicit_const`.
     #[inline]
     pub(crate) fn implicit(&mut self, at: DwAt, value: i64) {
-        self.attribute(at, gimli::DW_FORM_implicit_const);
-        self.word(value as u32);
-        self.word((value >> 32) as u32);
-    }
-
-    #[inline]
-    fn word(&mut self, word: u32) {
-        match self.words.get(self.like.1) {
-            Some(&same) if same == word => self.like.1 += 1,
-            _ => self.other(word),
-        }
-    }
-
-    #[inline(never)]
-    fn other(&mut self, word: u32) {
-        let (start, end) = self.like;
-        if end != OTHER {
-            self.current.clear();
-            self.current.extend_from_slice(&self.words[start..end]);
-            self.like.1 = OTHER;
-        }
-        self.current.push(word);
-    }
-
-    /// Words of the described entry.
-    fn described(&self) -> &[u32] {
-        match self.like {
-            (_, OTHER) => &self.current,
-            (start, end) => &self.words[start..end],
-        }
+        let attribute = u32::from(at.0) << 16 | u32::from(gimli::DW_FORM_implicit_const.0);
+        self.current.extend_from_slice(&[attribute, value as u32, (value >> 32) as u32]);
     }
 
     /// Tag of the described entry, and whether the entry has children.
     pub(crate) fn tag(&self) -> (DwTag, bool) {
-        let first = self.described()[0];
+        let first = self.current[0];
         (DwTag((first >> 16) as u16), first & 1 != 0)
     }
 
     /// Whether the described entry has an attribute.
     pub(crate) fn has(&self, at: DwAt) -> bool {
-        let mut words = self.described()[1..].iter();
+        let mut words = self.current[1..].iter();
         while let Some(word) = words.next() {
             if word >> 16 == u32::from(at.0) {
                 return true;
@@ -133,30 +92,17 @@ impl Abbreviations {
     /// Ends the description and returns its code.
     #[inline]
     pub(crate) fn code(&mut self) -> u64 {
-        let (start, end) = self.like;
-        let index = match self.words.get(end) {
-            Some(0) => self.last[(self.words[start] >> 16) as usize % TAGS].index,
-            _ => self.new_code(),
-        };
+        let slot = slot(&self.current);
+        let mut index = self.recent[slot];
+        if index as usize >= self.ends.len() || self.get(index) != self.current {
+            index = self.find();
+            self.recent[slot] = index;
+        }
         self.uses[index as usize] += 1;
         u64::from(index) + 1
     }
 
-    /// The index of a description that differs from that of the last entry with its tag.
     #[inline(never)]
-    fn new_code(&mut self) -> u32 {
-        if let (start, end) = self.like
-            && end != OTHER
-        {
-            self.current.clear();
-            self.current.extend_from_slice(&self.words[start..end]);
-        }
-        let index = self.find();
-        let start = start(&self.ends, index) as u32;
-        self.last[(self.current[0] >> 16) as usize % TAGS] = Last { index, start };
-        index
-    }
-
     fn find(&mut self) -> u32 {
         let hash = self.hasher.hash_one(&self.current);
         let (words, ends) = (&self.words, &self.ends);
@@ -173,6 +119,7 @@ impl Abbreviations {
         index
     }
 
+    #[inline]
     fn get(&self, index: u32) -> &[u32] {
         slice(&self.words, &self.ends, index)
     }
@@ -221,9 +168,13 @@ impl Abbreviations {
             write_uleb(out, (first >> 16).into());
             out.push(*first as u8);
             while let Some(word) = words.next() {
-                let form = word & 0xffff;
-                write_uleb(out, (word >> 16).into());
-                write_uleb(out, form.into());
+                let (at, form) = (word >> 16, word & 0xffff);
+                if (at | form) < 0x80 {
+                    out.extend_from_slice(&[at as u8, form as u8]);
+                } else {
+                    write_uleb(out, at.into());
+                    write_uleb(out, form.into());
+                }
                 if form == u32::from(gimli::DW_FORM_implicit_const.0)
                     && let (Some(&low), Some(&high)) = (words.next(), words.next())
                 {
@@ -236,11 +187,68 @@ impl Abbreviations {
     }
 }
 
+#[inline]
 fn slice<'a>(words: &'a [u32], ends: &[u32], index: u32) -> &'a [u32] {
     &words[start(ends, index)..ends[index as usize] as usize]
 }
 
+/// Slot of an abbreviation in the table of recent ones.
+#[inline]
+fn slot(words: &[u32]) -> usize {
+    let (pairs, last) = words.as_chunks();
+    let mix = |hash: u64, &[one, other]: &[u32; 2]| {
+        let both = u64::from(one) | u64::from(other) << 32;
+        (hash.rotate_left(20) ^ both).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    };
+    let last = last.first().map_or(0, |&last| last);
+    (mix(pairs.iter().fold(0, mix), &[last, 0]) >> (u64::BITS - SLOTS.ilog2())) as usize
+}
+
 /// Position of the first word of an abbreviation.
+#[inline]
 fn start(ends: &[u32], index: u32) -> usize {
     if index == 0 { 0 } else { ends[index as usize - 1] as usize + 1 }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// A description: tag, children flag, attributes with a value for those in the abbreviation.
+    type Description = (u16, bool, Vec<(u16, Option<i64>)>);
+
+    fn code(all: &mut Abbreviations, (tag, has_children, attributes): &Description) -> u64 {
+        all.begin(DwTag(*tag), *has_children);
+        for &(at, value) in attributes {
+            match value {
+                Some(value) => all.implicit(DwAt(at), value),
+                None => all.attribute(DwAt(at), gimli::DW_FORM_udata),
+            }
+        }
+        all.code()
+    }
+
+    fn descriptions() -> impl Strategy<Value = Vec<Description>> {
+        let attribute = (0..9u16, proptest::option::weighted(0.2, prop_oneof![-2..2i64, any::<i64>()]));
+        let one = (0..4u16, any::<bool>(), proptest::collection::vec(attribute, 0..4));
+        proptest::collection::vec(one, 1..600)
+    }
+
+    proptest! {
+        #[test]
+        fn codes_count_in_the_order_of_first_use(all in descriptions()) {
+            let (mut abbreviations, mut known) = (Abbreviations::default(), Vec::new());
+            // Each description recurs, when others have taken its slot and when none have.
+            for one in all.iter().chain(&all).flat_map(|one| [one, one]) {
+                let place = known.iter().position(|other| *other == one).unwrap_or_else(|| {
+                    known.push(one);
+                    known.len() - 1
+                });
+                prop_assert_eq!(code(&mut abbreviations, one), place as u64 + 1);
+            }
+            prop_assert_eq!(abbreviations.len(), known.len());
+        }
+    }
 }

@@ -47,7 +47,7 @@ impl Dies<'_> {
     }
 
     /// Writes the entry of a call, in an instance with code.
-    pub(super) fn call(&mut self, id: CallId, instance: Option<Instance>) -> Result<()> {
+    pub(super) fn call(&mut self, id: CallId, instance: Option<&Instance>) -> Result<()> {
         let Some(instance) = instance else { return Ok(()) };
         let module = self.module;
         let call = &module.calls[id];

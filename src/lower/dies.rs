@@ -284,7 +284,7 @@ impl<'u> Dies<'u> {
             }
             [id] => {
                 let function = &module.functions[id];
-                let code = self.code(function);
+                let code = self.code(function.address);
                 self.code_range(function, code);
             }
             _ => {
@@ -295,7 +295,7 @@ impl<'u> Dies<'u> {
                 let code: Vec<(Code, u64)> = has
                     .code
                     .iter()
-                    .map(|&id| (self.code(&module.functions[id]), module.functions[id].bytes))
+                    .map(|&id| (self.code(module.functions[id].address), module.functions[id].bytes))
                     .collect();
                 let list = self.function_list(&code);
                 self.ranges(list);
@@ -404,9 +404,9 @@ impl<'u> Dies<'u> {
         }
     }
 
-    /// Returns a function's address.
-    pub(super) fn code(&mut self, function: &Function) -> Code {
-        let key = match function.address {
+    /// Returns the start address of code.
+    pub(super) fn code(&mut self, address: Option<Address>) -> Code {
+        let key = match address {
             Some(Address::Symbol(symbol, addend)) => AddressKey { symbol: Some(symbol.0.as_u32()), addend },
             Some(Address::Constant(addend)) => AddressKey { symbol: None, addend },
             None => ABSOLUTE,

@@ -47,7 +47,7 @@ impl Dies<'_> {
         if function.address.is_none() {
             return Ok(None);
         }
-        let code = self.code(function);
+        let code = self.code(function.address);
         let instance = Instance {
             base: if is_one { Base::Unit } else { Base::Address(code) },
             code,
@@ -58,8 +58,8 @@ impl Dies<'_> {
         // Omissions decide the attributes.
         let frame_base = self.expressions.frame_place(id, Property::Frame, function.frame_base)?;
         let static_link = self.expressions.frame_place(id, Property::StaticLink, function.static_link)?;
-        let lanes = self.lane_attributes(function.scope, instance)?;
-        let has_children = self.has_children(function.scope, Some(instance));
+        let lanes = self.lane_attributes(function.scope, &instance)?;
+        let has_children = self.has_children(function.scope, Some(&instance));
         let is = (!function.is_inlined).then(|| self.expressions.entries.function(id));
         self.info.begin_entry(gimli::DW_TAG_subprogram, has_children, is);
         if function.is_inlined {
@@ -71,7 +71,7 @@ impl Dies<'_> {
             }
         }
         self.code_range(function, code);
-        self.entry_pc(function.scope, Some(instance));
+        self.entry_pc(function.scope, Some(&instance));
         if let (Some(convention), true, None) =
             (self.consumer.kernel_convention, function.is_kernel, function.convention)
         {
@@ -110,7 +110,7 @@ impl Dies<'_> {
             });
         }
         self.info.end_entry();
-        has_children.then(|| self.open(function.scope, Some(instance))).transpose()
+        has_children.then(|| self.open(function.scope, Some(&instance))).transpose()
     }
 
     /// Writes the attributes that do not depend on code, without those of the declaration.
@@ -168,7 +168,7 @@ impl Dies<'_> {
     pub(super) fn more_arguments(
         &self,
         scope: ScopeId,
-        instance: Option<Instance>,
+        instance: Option<&Instance>,
     ) -> Option<Option<VariableId>> {
         let module = self.module;
         let ScopeKind::Function(function) = module.scopes[scope].kind else { return None };

@@ -88,19 +88,19 @@ struct Whole {
 
 impl Whole {
     /// Appends a part. Returns its offset, and the index of its first relocation.
-    fn append(&mut self, part: Part) -> (u64, usize) {
+    fn append(&mut self, part: Part, progress: Progress) -> (u64, usize) {
         let (start, first) = (self.bytes.len() as u64, self.relocations.len());
         if start == 0 {
             // The first part is moved, not copied.
             self.bytes = part.bytes;
         } else {
-            reserve(&mut self.bytes, part.bytes.len());
+            reserve(&mut self.bytes, part.bytes.len(), progress);
             self.bytes.extend_from_slice(&part.bytes);
         }
         if first == 0 {
             self.relocations = part.relocations;
         } else {
-            reserve(&mut self.relocations, part.relocations.len());
+            reserve(&mut self.relocations, part.relocations.len(), progress);
             self.relocations.extend(part.relocations);
         }
         for relocation in &mut self.relocations[first..] {
@@ -111,10 +111,20 @@ impl Whole {
     }
 }
 
-/// Reserves room for more elements: an eighth of the elements at least, as sections are most of the memory in use.
-fn reserve<T>(all: &mut Vec<T>, more: usize) {
+/// Units that are appended to the sections, and units known to follow.
+#[derive(Clone, Copy, Default)]
+struct Progress {
+    done: usize,
+    left: usize,
+}
+
+/// Reserves room for more elements. Sections are most of the memory in use: the elements of the units to come are
+/// estimated, and memory grows by at most the same again, and by at least an eighth.
+fn reserve<T>(all: &mut Vec<T>, more: usize, Progress { done, left }: Progress) {
     if all.capacity() - all.len() < more {
-        all.reserve_exact(more.max(all.len() / 8));
+        let others = (all.len() + more).saturating_mul(left) / (done + 1);
+        let others = others.clamp(all.len() / 8, all.len());
+        all.reserve_exact(more + others);
     }
 }
 
@@ -182,22 +192,26 @@ impl Linker {
             relocations: lists.relocations,
             elsewhere: lists.elsewhere,
         };
+        let done = self.starts.len();
+        let left = (self.of_module.first + units.module.units.len()).saturating_sub(done + 1);
+        let progress = Progress { done, left };
         let bases = Bases { str_offsets: self.str_offsets.bytes.len() as u64, ..Bases::default() };
         // The strings of a skeleton are in the split file, except those that it refers to by index.
         if self.format.version >= 5 && !(unit.split.is_some() && unit.strings.is_empty()) {
             let strings = &mut self.strings;
             let offset = |number| strings.offset(number, &text(units, number));
             let out = &mut self.str_offsets;
-            reserve(&mut out.relocations, unit.strings.len());
+            reserve(&mut out.relocations, unit.strings.len(), progress);
+            reserve(&mut out.bytes, unit.strings.len() * usize::from(self.format.offset_bytes), progress);
             StringIndices::write(&unit.strings, self.format, offset, &mut out.bytes, &mut out.relocations);
         }
         let bytes = unit.info.bytes.len() as u64;
-        let (info, first_info) = self.info.append(unit.info);
-        let (loclists, first_loclists) = self.loclists.append(lists(unit.loclists));
-        let (rnglists, _) = self.rnglists.append(lists(unit.rnglists));
-        let (addr, _) = self.addr.append(unit.addresses);
-        let (line, first_line) = self.line.append(unit.line);
-        let (macros, first_macro) = self.macros.append(unit.macros);
+        let (info, first_info) = self.info.append(unit.info, progress);
+        let (loclists, first_loclists) = self.loclists.append(lists(unit.loclists), progress);
+        let (rnglists, _) = self.rnglists.append(lists(unit.rnglists), progress);
+        let (addr, _) = self.addr.append(unit.addresses, progress);
+        let (line, first_line) = self.line.append(unit.line, progress);
+        let (macros, first_macro) = self.macros.append(unit.macros, progress);
         let bases = Bases { info, loclists, rnglists, addr, line, macros, ..bases };
         for (section, first) in [
             (&mut self.info, first_info),

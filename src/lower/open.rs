@@ -27,14 +27,14 @@ enum Next {
 impl Dies<'_> {
     /// Starts the children of a scope. The unit's types precede all other entries; a function's are in its abstract
     /// instance, if it has one.
-    pub(super) fn open(&mut self, scope: ScopeId, instance: Option<Instance>) -> Result<Open> {
+    pub(super) fn open(&mut self, scope: ScopeId, instance: Option<&Instance>) -> Result<Open> {
         let has_types = is_first(instance) && self.module.scopes[scope].parent.is_some();
         if has_types && let ScopeKind::Function(function) = self.module.scopes[scope].kind {
             let templates = &self.module.functions[function].templates;
             self.template_parameters(Subject::Function(function), templates)?;
         }
         let first = if has_types { self.units.children.first_type(scope) } else { None };
-        Ok(Open { scope, instance, next: Next::Type(first) })
+        Ok(Open { scope, instance: instance.copied(), next: Next::Type(first) })
     }
 
     /// Writes the children of a scope with all entries below them, and the end of the children. `is_one` tells that
@@ -42,34 +42,37 @@ impl Dies<'_> {
     pub(super) fn children(&mut self, open: Open, is_one: bool) -> Result<()> {
         let mut around = SmallVec::<[Open; 4]>::new();
         around.push(open);
-        while let Some(open) = around.last_mut() {
-            let &mut Open { scope, instance, .. } = open;
-            let inner = match open.next {
+        while let Some(Open { scope, instance, next }) = around.last_mut() {
+            let (scope, instance) = (*scope, instance.as_ref());
+            let inner = match *next {
                 Next::Type(Some(ty)) => {
-                    open.next = Next::Type(self.units.children.next_type(ty));
+                    *next = Next::Type(self.units.children.next_type(ty));
                     if self.has_entry(ty) { self.ty(ty)? } else { None }
                 }
                 Next::Type(None) => {
-                    open.next = Next::Scope(self.units.children.first_scope(scope));
+                    *next = Next::Scope(self.units.children.first_scope(scope));
                     self.variables(scope, instance)?;
-                    None
+                    continue;
                 }
                 Next::Scope(Some(inner)) => {
-                    open.next = Next::Scope(self.units.children.next_scope(inner));
+                    *next = Next::Scope(self.units.children.next_scope(inner));
                     self.scope(inner, instance, is_one)?
                 }
                 Next::Scope(None) => {
                     self.after_scopes(scope, instance)?;
                     self.info.end_children();
+                    let is_abstract = instance.is_none();
                     around.pop();
                     match self.module.scopes[scope].kind {
                         // The code of an inlined function follows its abstract instance.
-                        ScopeKind::Function(id) if instance.is_none() => self.code_of_function(id, is_one)?,
+                        ScopeKind::Function(id) if is_abstract => self.code_of_function(id, is_one)?,
                         _ => None,
                     }
                 }
             };
-            around.extend(inner);
+            if let Some(inner) = inner {
+                around.push(inner);
+            }
         }
         Ok(())
     }

@@ -49,7 +49,7 @@ pub(super) fn has_lines(module: &Module, unit: UnitId) -> bool {
 
 impl Dies<'_> {
     /// Writes an import, in the abstract instance of a function if there is one.
-    pub(super) fn import(&mut self, id: ImportId, instance: Option<Instance>) {
+    pub(super) fn import(&mut self, id: ImportId, instance: Option<&Instance>) {
         if !is_first(instance) {
             return;
         }
@@ -74,7 +74,7 @@ impl Dies<'_> {
     }
 
     /// Writes a label, in an instance with code.
-    pub(super) fn label(&mut self, id: LabelId, instance: Option<Instance>) {
+    pub(super) fn label(&mut self, id: LabelId, instance: Option<&Instance>) {
         if instance.is_none() {
             return;
         }

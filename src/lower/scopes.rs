@@ -36,13 +36,13 @@ pub(super) struct Instance {
 }
 
 /// Returns whether this instance has the entries that a function has once: the abstract instance, if there is one.
-pub(super) fn is_first(instance: Option<Instance>) -> bool {
+pub(super) fn is_first(instance: Option<&Instance>) -> bool {
     !instance.is_some_and(|instance| instance.has_abstract)
 }
 
 impl Dies<'_> {
     /// Writes the variables of a scope. `instance` is that of the function around it.
-    pub(super) fn variables(&mut self, scope: ScopeId, instance: Option<Instance>) -> Result<()> {
+    pub(super) fn variables(&mut self, scope: ScopeId, instance: Option<&Instance>) -> Result<()> {
         // The entry for further arguments follows the parameters.
         let mut more_after = self.more_arguments(scope, instance);
         if more_after == Some(None) {
@@ -61,7 +61,7 @@ impl Dies<'_> {
     }
 
     /// Writes the children of a scope that follow its scopes.
-    pub(super) fn after_scopes(&mut self, scope: ScopeId, instance: Option<Instance>) -> Result<()> {
+    pub(super) fn after_scopes(&mut self, scope: ScopeId, instance: Option<&Instance>) -> Result<()> {
         for at in self.units.scope_items.range(scope) {
             match self.units.scope_items.get(at) {
                 ScopeItem::Import(import) => self.import(import, instance),
@@ -73,7 +73,7 @@ impl Dies<'_> {
     }
 
     /// Returns whether the entry of a scope has children.
-    pub(super) fn has_children(&self, scope: ScopeId, instance: Option<Instance>) -> bool {
+    pub(super) fn has_children(&self, scope: ScopeId, instance: Option<&Instance>) -> bool {
         if self.units.children.first_variable(scope).is_some()
             || self.more_arguments(scope, instance).is_some()
         {
@@ -103,7 +103,7 @@ impl Dies<'_> {
     }
 
     /// Returns whether a scope has an entry among the children of the scope around it.
-    fn is_written(&self, scope: ScopeId, instance: Option<Instance>) -> bool {
+    fn is_written(&self, scope: ScopeId, instance: Option<&Instance>) -> bool {
         match self.module.scopes[scope].kind {
             // The entry of a type has its own scope.
             ScopeKind::Unit | ScopeKind::Type(_) => false,
@@ -117,7 +117,7 @@ impl Dies<'_> {
     pub(super) fn scope(
         &mut self,
         id: ScopeId,
-        instance: Option<Instance>,
+        instance: Option<&Instance>,
         is_one: bool,
     ) -> Result<Option<Open>> {
         let module = self.module;
@@ -168,7 +168,7 @@ impl Dies<'_> {
         has_children.then(|| self.open(id, instance)).transpose()
     }
 
-    pub(super) fn scope_range(&mut self, ranges: &[Range<u64>], instance: Option<Instance>) {
+    pub(super) fn scope_range(&mut self, ranges: &[Range<u64>], instance: Option<&Instance>) {
         let Some(instance) = instance else { return };
         match ranges {
             [] => {}
@@ -202,10 +202,11 @@ impl Dies<'_> {
     }
 
     /// Writes the pc at which a scope is entered, if it is not its lowest.
-    pub(super) fn entry_pc(&mut self, scope: ScopeId, instance: Option<Instance>) {
+    pub(super) fn entry_pc(&mut self, scope: ScopeId, instance: Option<&Instance>) {
         let module = self.module;
-        let function = module.function_of(scope).filter(|_| instance.is_some());
-        if let (Some(pc), Some(function)) = (module.scopes[scope].entry_pc, function) {
+        if let (Some(pc), Some(_)) = (module.scopes[scope].entry_pc, instance)
+            && let Some(function) = module.function_of(scope)
+        {
             self.pc(gimli::DW_AT_entry_pc, &module.functions[function], pc);
         }
     }
@@ -216,7 +217,7 @@ impl Dies<'_> {
             Address::Symbol(symbol, by) => Address::Symbol(symbol, by.wrapping_add(pc)),
             Address::Constant(address) => Address::Constant(address.wrapping_add(pc)),
         });
-        let code = self.code(&Function { address, ..function.clone() });
+        let code = self.code(address);
         self.low_pc(at, code);
     }
 

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::model::{Stack, Variable, VariableId, VariableKind};
 
 impl<'u> Dies<'u> {
-    pub(super) fn variable(&mut self, id: VariableId, instance: Option<Instance>) -> Result<()> {
+    pub(super) fn variable(&mut self, id: VariableId, instance: Option<&Instance>) -> Result<()> {
         let module = self.module;
         let variable = &module.variables[id];
         if module.is_static_member(id) {
@@ -129,7 +129,7 @@ impl<'u> Dies<'u> {
     }
 
     /// Lowers the location of a variable.
-    fn place(&mut self, id: VariableId, instance: Option<Instance>) -> Result<Place<'u>> {
+    fn place(&mut self, id: VariableId, instance: Option<&Instance>) -> Result<Place<'u>> {
         let module = self.module;
         let variable = &module.variables[id];
         let bits = module.types[variable.ty].value_bits;

@@ -1,6 +1,7 @@
 //! Structures, classes and unions, with their bases and members.
 
 use super::describe::DataMember;
+use crate::build::scopes::Around;
 use crate::build::{Builder, VariableBuilder, loc};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{
@@ -286,7 +287,7 @@ impl Builder {
         let name = name.map(|name| self.name_in(unit, name)).transpose()?;
         let id = self.module.types.next_key();
         let parent = Some(self.module.units[unit].scope);
-        let scope = self.module.scopes.push(Scope::new(unit, parent, ScopeKind::Type(id), None));
+        let scope = self.push_scope(Scope::new(unit, parent, ScopeKind::Type(id), None), Around::default());
         let composite = Composite {
             kind,
             name,

@@ -109,7 +109,7 @@ impl TypeBuilder<'_> {
         }
         // A scope without inner scopes encloses no other scope.
         let mut around =
-            own.filter(|&own| own == scope || self.builder.with_scopes.contains(own)).and(Some(scope));
+            own.filter(|&own| own == scope || self.builder.around[own].has_scopes).and(Some(scope));
         while let Some(one) = around {
             crate::work::step();
             if Some(one) == own {
@@ -120,7 +120,7 @@ impl TypeBuilder<'_> {
             around = module.scopes[one].parent;
         }
         // A type is never in an inlined call, so checking the scope itself suffices.
-        if self.builder.in_calls.contains(scope) {
+        if self.builder.around[scope].is_in_call {
             return Err(self.refused(|name| format!("a type cannot be in an inlined call: {name}")));
         }
         self.put(scope, own);
@@ -131,7 +131,7 @@ impl TypeBuilder<'_> {
         self.data().scope = scope;
         if let Some(own) = own {
             self.builder.module.scopes[own].parent = Some(scope);
-            self.builder.with_scopes.insert(scope);
+            self.builder.around[scope].has_scopes = true;
         }
     }
 

@@ -63,9 +63,12 @@ enum Lanes {
 
 impl Dies<'_> {
     /// Encodes the attributes for the lanes of a function or inlined call.
-    pub(super) fn lane_attributes(&mut self, scope: ScopeId, instance: Instance) -> Result<LaneAttributes> {
+    pub(super) fn lane_attributes(&mut self, scope: ScopeId, instance: &Instance) -> Result<LaneAttributes> {
         let module = self.module;
         let mut attributes = LaneAttributes::default();
+        if self.lanes.pieces.is_empty() {
+            return Ok(attributes);
+        }
         let Some(function) =
             module.function_of(scope).filter(|function| self.lanes.pieces.contains_key(function))
         else {
@@ -100,7 +103,7 @@ impl Dies<'_> {
         }
     }
 
-    fn lane_pc(&mut self, scope: ScopeId, instance: Instance, pieces: &[Piece]) -> Result<Option<Lanes>> {
+    fn lane_pc(&mut self, scope: ScopeId, instance: &Instance, pieces: &[Piece]) -> Result<Option<Lanes>> {
         let mut entries: Vec<(Piece, Vec<u64>)> = Vec::with_capacity(pieces.len());
         for &piece in pieces {
             match self.calls(scope, piece) {
@@ -139,7 +142,12 @@ impl Dies<'_> {
         Ok([nobody].into_iter().chain(regions.into_iter().rev()).chain([active]).collect())
     }
 
-    fn active_lane(&mut self, scope: ScopeId, instance: Instance, pieces: &[Piece]) -> Result<Option<Lanes>> {
+    fn active_lane(
+        &mut self,
+        scope: ScopeId,
+        instance: &Instance,
+        pieces: &[Piece],
+    ) -> Result<Option<Lanes>> {
         let module = self.module;
         let bits = u64::from(module.target.lanes());
         if self.consumer.active_lane.is_none() {
@@ -177,7 +185,7 @@ impl Dies<'_> {
     fn lane_expression<T>(
         &mut self,
         scope: ScopeId,
-        instance: Instance,
+        instance: &Instance,
         pieces: &[Piece],
         entries: &[T],
         piece_of: impl Fn(&T) -> Piece,

@@ -106,7 +106,7 @@ impl Dies<'_> {
             Some(Ok(around)) => Some(around),
             None => None,
         };
-        let code = self.code(function);
+        let code = self.code(function.address);
         let masks = module.masks(id);
         let named = |error: Error| error.or_at(At { region: Some(module.region_text(id)), ..At::default() });
         let moving = match masks.iter().all(|mask| mask.loc == masks[0].loc) {
