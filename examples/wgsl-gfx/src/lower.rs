@@ -168,7 +168,7 @@ impl<'m> Lower<'m> {
     pub fn run(source: &'m Source) -> Result<Lowered<'m>> {
         let known = Divergence::new(source);
         let mut code = Code::default();
-        // What precedes the first statement is of the function's line.
+        // Code before the first statement has the function's line.
         let name = format!("fn {}", source.module.entry_points[0].name);
         let at = At { offset: source.text.find(&name).unwrap_or(0) as u32, ..At::default() };
         let kernel = Kernel { ids: code.vreg(VECTOR), group: [(); 3].map(|()| code.vreg(SCALAR)) };

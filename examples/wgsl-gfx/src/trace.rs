@@ -1,4 +1,4 @@
-//! What a debugger would show of one lane, line by line: from the object's DWARF and the machine's storage alone.
+//! Variables of one lane, line by line, as a debugger shows them: from the object's DWARF and the machine's storage alone.
 
 use std::fmt::Write;
 

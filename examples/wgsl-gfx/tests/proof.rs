@@ -79,7 +79,7 @@ fn refusals_have_a_place() {
     assert_eq!(none, "a.wgsl: a file has one compute shader");
 }
 
-/// What the command prints of a lane, and the picture.
+/// Output of the command for a lane, and the picture.
 #[test]
 fn a_lane_is_traced_and_places_are_drawn() {
     let text = "@group(0) @binding(0) var<storage, read_write> output: array<u32, 32>;\n\
