@@ -5,7 +5,7 @@ use std::fmt::Write;
 use eitri::eval::{Context, DebugInfo, Evaluator, Snapshot, WithDebugInfo, read_bits};
 use eitri::gimli;
 use eitri::op::Encoding;
-use eitri::read::{Dwarf, Entry, Object};
+use eitri::read::{Dwarf, Entry, ListEntry, Object};
 use eitri::target::{SpaceId, Target};
 
 use crate::Compiled;
@@ -146,20 +146,19 @@ impl Look<'_> {
         let encoding = Encoding::new(8, entry.unit().encoding.dialect);
         let context = Context { unit: entry.unit().offset, ..Context::new(encoding, self.gpu) };
         let whole = WithDebugInfo::new(self.info, machine, context);
-        for one in list.iter().filter(|one| one.is_default() || (one.start..one.end).contains(&pc)) {
-            let place = Evaluator::new().location(one.expr, &whole, &context);
-            let place = place.map_err(|fault| fault.to_string())?;
-            // Each dword by itself: some may be nowhere, and memory that lanes share is not the wave's.
-            let dwords = (0..bits.div_ceil(32)).map(|n| {
-                let read = place.clone().moved(32 * i128::from(n)).and_then(|at| read_bits(&at, 32, &whole));
-                read.ok().filter(|read| read.defined.iter().all(|&byte| byte == 0xff)).map(|read| read.bytes)
-            });
-            let bytes: Vec<Option<u8>> = dwords
-                .flat_map(|dword| (0..4).map(move |n| dword.as_ref().and_then(|bytes| bytes.get(n).copied())))
-                .collect();
-            return Ok(bytes.iter().any(Option::is_some).then_some(bytes));
-        }
-        Ok(None)
+        let here = |one: &&ListEntry<'_>| one.is_default() || (one.start..one.end).contains(&pc);
+        let Some(one) = list.iter().find(here) else { return Ok(None) };
+        let place = Evaluator::new().location(one.expr, &whole, &context);
+        let place = place.map_err(|fault| fault.to_string())?;
+        // Each dword by itself: some may be nowhere, and memory that lanes share is not the wave's.
+        let dwords = (0..bits.div_ceil(32)).map(|n| {
+            let read = place.clone().moved(32 * i128::from(n)).and_then(|at| read_bits(&at, 32, &whole));
+            read.ok().filter(|read| read.defined.iter().all(|&byte| byte == 0xff)).map(|read| read.bytes)
+        });
+        let bytes: Vec<Option<u8>> = dwords
+            .flat_map(|dword| (0..4).map(move |n| dword.as_ref().and_then(|bytes| bytes.get(n).copied())))
+            .collect();
+        Ok(bytes.iter().any(Option::is_some).then_some(bytes))
     }
 }
 
