@@ -83,8 +83,8 @@ impl Shader {
             1 => format!("helper({a}, {b})"),
             2 => format!("select({a}, {b}, {})", self.condition()),
             3 => format!("min({a}, {b})"),
-            // WGSL refuses the number 0 as divisor, and no variable that is 0.
-            4 => format!("{a} / {}", if b == "0" { "3" } else { &b }),
+            // WGSL refuses a divisor that is 0 by its constants; others can be 0.
+            4 => format!("{a} / ({b} | (n & 8))"),
             5 => format!("i32(f32({a}) * 0.5 + f32({b}))"),
             6 => format!("subgroupAdd({a})"),
             _ => {

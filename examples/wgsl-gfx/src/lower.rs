@@ -168,6 +168,9 @@ impl<'m> Lower<'m> {
     pub fn run(source: &'m Source) -> Result<Lowered<'m>> {
         let known = Divergence::new(source);
         let mut code = Code::default();
+        // Code before the first statement has the function's line.
+        let name = format!("fn {}", source.module.entry_points[0].name);
+        let at = At { offset: source.text.find(&name).unwrap_or(0) as u32, ..At::default() };
         let kernel = Kernel { ids: code.vreg(VECTOR), group: [(); 3].map(|()| code.vreg(SCALAR)) };
         let mut this = Self {
             source,
@@ -185,7 +188,7 @@ impl<'m> Lower<'m> {
             instances: Vec::new(),
             open: Vec::new(),
             depth: 0,
-            at: At::default(),
+            at,
             outermost: usize::MAX,
             now: 0,
             assigned: HashMap::new(),

@@ -273,7 +273,7 @@ pub(crate) struct Prover<'a> {
     names: HashMap<Slot, (interp::Name, usize)>,
     /// Whether each claim was right each time; `None` if no lane stood there.
     held: Vec<Vec<Option<bool>>>,
-    /// Evidence of runs for each component in scope.
+    /// Results of the runs for each component in scope.
     shown: Vec<Vec<Shown>>,
     pcs: HashMap<(u64, u32, [u32; 24]), [Option<u64>; 32]>,
     seen: u64,
@@ -282,7 +282,7 @@ pub(crate) struct Prover<'a> {
     wrong: Vec<String>,
 }
 
-/// Evidence of lanes at a pc for a component.
+/// Observations of one component by the lanes that stood at a pc.
 #[derive(Debug, Default, Clone)]
 struct Shown {
     /// Whether a lane had no value, and whether one had a value that is no constant.

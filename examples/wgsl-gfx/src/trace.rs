@@ -1,11 +1,11 @@
-//! The view of a debugger on one lane, line by line: from the object's DWARF and the machine's storage alone.
+//! Variables of one lane, line by line, as a debugger shows them: from the object's DWARF and the machine's storage alone.
 
 use std::fmt::Write;
 
 use eitri::eval::{Context, DebugInfo, Evaluator, Snapshot, WithDebugInfo, read_bits};
 use eitri::gimli;
 use eitri::op::Encoding;
-use eitri::read::{Dwarf, Entry, Object};
+use eitri::read::{Dwarf, Entry, ListEntry, Object};
 use eitri::target::{SpaceId, Target};
 
 use crate::Compiled;
@@ -139,27 +139,31 @@ impl Look<'_> {
         entry: Entry<'_, '_>,
         ty: Entry<'_, '_>,
         pc: u64,
-    ) -> Result<Option<Vec<u8>>, String> {
+    ) -> Result<Option<Vec<Option<u8>>>, String> {
         let text = |error: eitri::Error| error.to_string();
         let Some(list) = entry.locations(gimli::DW_AT_location).map_err(text)? else { return Ok(None) };
         let bits = ty.size_bits().unwrap_or(0);
         let encoding = Encoding::new(8, entry.unit().encoding.dialect);
         let context = Context { unit: entry.unit().offset, ..Context::new(encoding, self.gpu) };
         let whole = WithDebugInfo::new(self.info, machine, context);
-        for one in list.iter().filter(|one| one.is_default() || (one.start..one.end).contains(&pc)) {
-            let place = Evaluator::new().location(one.expr, &whole, &context);
-            let place = place.map_err(|fault| fault.to_string())?;
-            let read = read_bits(&place, bits, &whole);
-            // Memory that the lanes share is not of the wave.
-            let Ok(read) = read else { continue };
-            return Ok(read.defined.iter().any(|&byte| byte != 0).then_some(read.bytes));
-        }
-        Ok(None)
+        let here = |one: &&ListEntry<'_>| one.is_default() || (one.start..one.end).contains(&pc);
+        let Some(one) = list.iter().find(here) else { return Ok(None) };
+        let place = Evaluator::new().location(one.expr, &whole, &context);
+        let place = place.map_err(|fault| fault.to_string())?;
+        // Each dword by itself: some may be nowhere, and memory that lanes share is not the wave's.
+        let dwords = (0..bits.div_ceil(32)).map(|n| {
+            let read = place.clone().moved(32 * i128::from(n)).and_then(|at| read_bits(&at, 32, &whole));
+            read.ok().filter(|read| read.defined.iter().all(|&byte| byte == 0xff)).map(|read| read.bytes)
+        });
+        let bytes: Vec<Option<u8>> = dwords
+            .flat_map(|dword| (0..4).map(move |n| dword.as_ref().and_then(|bytes| bytes.get(n).copied())))
+            .collect();
+        Ok(bytes.iter().any(Option::is_some).then_some(bytes))
     }
 }
 
 /// The text of a value.
-fn show(ty: Entry<'_, '_>, bytes: &[u8]) -> String {
+fn show(ty: Entry<'_, '_>, bytes: &[Option<u8>]) -> String {
     let size = |ty: Entry<'_, '_>| ty.size_bits().unwrap_or(0) as usize / 8;
     let part = |at: usize, ty: Entry<'_, '_>| match bytes.get(at..at + size(ty)) {
         Some(bytes) => show(ty, bytes),
@@ -180,7 +184,10 @@ fn show(ty: Entry<'_, '_>, bytes: &[u8]) -> String {
             format!("[{}]", all.join(", "))
         }
         _ => {
-            let word = bytes.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
+            let Some(word) = bytes.first_chunk().and_then(|&[a, b, c, d]| Some([a?, b?, c?, d?])) else {
+                return "?".into();
+            };
+            let word = u32::from_le_bytes(word);
             match ty.number(gimli::DW_AT_encoding).map(|number| gimli::DwAte(number as u8)) {
                 Some(gimli::DW_ATE_float) => format!("{:?}", f32::from_bits(word)),
                 Some(gimli::DW_ATE_signed) => (word as i32).to_string(),

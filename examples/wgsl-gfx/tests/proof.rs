@@ -78,3 +78,27 @@ fn refusals_have_a_place() {
     let none = refused("fn helper() {}");
     assert_eq!(none, "a.wgsl: a file has one compute shader");
 }
+
+/// Output of the command for a lane, and the picture.
+#[test]
+fn a_lane_is_traced_and_places_are_drawn() {
+    let text = "@group(0) @binding(0) var<storage, read_write> output: array<u32, 32>;\n\
+        @compute @workgroup_size(32)\nfn main(@builtin(local_invocation_index) lane: u32) {\n    \
+        var x = lane * 3u;\n    if (lane > 3u) {\n        x = x + 100u;\n    }\n    output[lane] = x;\n}\n";
+    let source = Source::new("a.wgsl", text).expect("a shader");
+    let compiled = compile(&source, Registers::default()).expect("it is compiled");
+    let trace = |lane: u32| wgsl_gfx::trace::trace(&source, &compiled, lane).expect("a trace");
+    // The values by hand: 5 * 3 + 100, and 2 * 3.
+    let last = |trace: String| trace.lines().last().expect("variables").trim().to_string();
+    let lines = trace(5);
+    assert!(lines.contains("x = x + 100u;") && lines.contains("x = 15"), "{lines}");
+    assert!(last(lines.clone()).contains("x = 115"), "{lines}");
+    let lines = trace(2);
+    assert!(!lines.contains("x = x + 100u;"), "{lines}");
+    assert!(last(lines.clone()).contains("x = 6"), "{lines}");
+    assert!(wgsl_gfx::trace::trace(&source, &compiled, 32).is_err_and(|error| error.contains("lane 32")));
+    let picture = wgsl_gfx::draw::draw(&source, &compiled).expect("a picture");
+    assert!(
+        picture.starts_with("<svg ") && picture.contains(">x</text>") && picture.contains("lanes 0 to 31")
+    );
+}

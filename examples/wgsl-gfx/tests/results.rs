@@ -148,7 +148,7 @@ fn text(op: Op) -> Option<String> {
         Op::VToU => Some("%r = call i32 @llvm.fptoui.sat.i32.f32(float %x)".into()),
         Op::VToI => Some("%r = call i32 @llvm.fptosi.sat.i32.f32(float %x)".into()),
         op => atomic(op).map(|name| {
-            // Contents of the memory behind it.
+            // The contents of memory afterwards.
             format!(
                 "%m = alloca i32, addrspace(5)\nstore i32 %a, ptr addrspace(5) %m\n\
                  %o = atomicrmw {name} ptr addrspace(5) %m, i32 %b seq_cst\n%r = load i32, ptr addrspace(5) %m"
@@ -287,7 +287,7 @@ fn functions(name: &str, op: Op, text: &str, sets: &[[u32; 3]]) -> String {
     all
 }
 
-/// Number to which LLVM folds each function.
+/// Constants to which LLVM folds the functions.
 fn folded(text: &str) -> Option<BTreeMap<String, u32>> {
     let passes = "--passes=lower-atomic,sroa,instcombine<no-verify-fixpoint>,instsimplify";
     let arguments = ["-mtriple=amdgcn-amd-amdhsa", "-mcpu=gfx1100", passes, "-S"];
@@ -306,7 +306,7 @@ fn folded(text: &str) -> Option<BTreeMap<String, u32>> {
             name = rest.split(['@', '(']).nth(1).expect("a name");
         }
         if let Some(value) = line.trim().strip_prefix("ret i32 ") {
-            // An expression that LLVM does not fold is not a number.
+            // Without folding, a register is returned.
             if let Ok(value) = value.parse::<i64>() {
                 found.insert(name.to_string(), value as u32);
             }
