@@ -94,6 +94,35 @@ fn objects_of_c_compilers_have_the_numbers_of_llvm_dwarfdump() {
     assert!(wrong.is_empty(), "{} numbers\n{}", wrong.len(), wrong.join("\n"));
 }
 
+const RUST: &str = "
+use std::collections::BTreeMap;
+pub fn totals(all: &[(String, u32)]) -> BTreeMap<&str, u64> {
+    let mut sums = BTreeMap::new();
+    for (name, count) in all {
+        *sums.entry(name.as_str()).or_insert(0) += u64::from(*count);
+    }
+    sums.retain(|name, sum| !name.is_empty() && *sum > 3);
+    sums
+}
+";
+
+#[test]
+fn objects_of_rustc_have_the_numbers_of_llvm_dwarfdump() {
+    let folder = Folder::new();
+    let source = folder.file("a.rs", RUST).display().to_string();
+    let object = folder.path().join("a.o");
+    let output = object.display().to_string();
+    for level in ["opt-level=0", "opt-level=1", "opt-level=3"] {
+        let options =
+            ["--crate-type", "lib", "--edition", "2021", "-g", "-C", level, "-C", "codegen-units=1"];
+        let all: Vec<&str> = options.into_iter().chain(["--emit", "obj", &source, "-o", &output]).collect();
+        let Some(ran) = Tool::new("rustc", "rustc").run(&all) else { return };
+        assert!(ran.succeeded, "{ran}");
+        let Some(wrong) = differences(&object) else { return };
+        assert!(wrong.is_empty(), "{level}: {} numbers\n{}", wrong.len(), wrong.join("\n"));
+    }
+}
+
 /// An object of clang 19 for gfx1030 has errors at `-O2`: sound coverage omits the entries with errors.
 #[test]
 fn sound_coverage_omits_entries_with_errors() {
