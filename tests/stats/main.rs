@@ -157,7 +157,9 @@ int g(int n) { return twice(n) + twice(n + 1); }
 fn source_lines_are_those_of_the_scopes() {
     let folder = Folder::new();
     let source = folder.file("a.c", LOOP).display().to_string();
-    for tool in [Tool::new("gcc", "gcc"), Tool::new("clang-19", "clang-19")] {
+    // clang has no row of the line with the closing brace, and in the second inlined call none of its `return`.
+    for (tool, lines, second) in [(Tool::new("gcc", "gcc"), 6, 2), (Tool::new("clang-19", "clang-19"), 5, 1)]
+    {
         let object = |level: &str| {
             let output = folder.path().join(format!("{}{level}.o", tool.name));
             let ran = tool.run(&["-g", level, "-c", &source, "-o", &output.display().to_string()])?;
@@ -170,15 +172,15 @@ fn source_lines_are_those_of_the_scopes() {
             let found = all.iter().filter(|one| one.function == function && one.name == name);
             found.map(|one| (one.scope, one.located)).collect()
         };
-        assert_eq!(numbers("f", "s"), [(6, 6)], "{}", tool.name);
-        assert_eq!(numbers("f", "n"), [(6, 6)], "{}", tool.name);
+        assert_eq!(numbers("f", "s"), [(lines, lines)], "{}", tool.name);
+        assert_eq!(numbers("f", "n"), [(lines, lines)], "{}", tool.name);
         assert_eq!(numbers("f", "i"), [(2, 2)], "{}", tool.name);
         // Two instances of an inlined function, with lines 8 and 9 of its body.
-        assert_eq!(numbers("twice", "w"), [(2, 2), (2, 2)], "{}", tool.name);
+        assert_eq!(numbers("twice", "w"), [(2, 2), (second, second)], "{}", tool.name);
         let combined = variable_lines(&base, Some(&base), true).expect("it is read");
         let w = combined.iter().find(|one| one.name == "w").expect("the variable");
-        assert_eq!((w.instances, w.scope, w.located), (2, 4, 4), "{}", tool.name);
-        assert_eq!(w.base.map(|base| (base.located, base.present)), Some((4, 4)), "{}", tool.name);
+        assert_eq!((w.instances, w.scope, w.located), (2, 2 + second, 2 + second), "{}", tool.name);
+        assert_eq!(w.base.map(|base| (base.located, base.present)), Some((4, 2 + second)), "{}", tool.name);
         // An optimised build has no line at which the other lacks the variable.
         for one in variable_lines(&optimised, Some(&base), false).expect("it is read") {
             let base = one.base.expect("the base has the variable");
