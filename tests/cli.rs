@@ -365,7 +365,7 @@ fn vectors_are_run_and_those_that_fail_are_printed() {
 
 #[test]
 fn vectors_are_printed_as_json() {
-    let ran = run_with(VECTORS.as_bytes(), &["conform", "-", "--json"]);
+    let ran = run_with(VECTORS.as_bytes(), &["conform", "-", "--format", "json"]);
     let found = "error evaluation (division by zero; operation 2, offset 0x2)";
     // Results as JSON, for another program to judge.
     let bytes = r#""answer":{"bytes":"01 02","location":"reg:0"}"#;

@@ -45,3 +45,19 @@ fn variables_in_the_frame_are_in_the_local_memory_of_their_lane() {
         assert_eq!((ran.code, &*ran.errors, ran.text()), (0, "", expected));
     }
 }
+
+/// Nearly all of 300 registers are undefined in each row: after the first one, the changes are printed.
+#[test]
+fn rows_of_a_cubin_have_what_changes() {
+    let rows = |arguments: &[&str]| -> Vec<String> {
+        let all: Vec<&str> =
+            ["dump", "tests/objects/triton/add.sm_90.cubin"].iter().chain(arguments).copied().collect();
+        let out = run(&all).text();
+        out.lines().filter(|line| line.contains(" cfa=R1+0")).map(String::from).collect()
+    };
+    let (short, whole) = (rows(&[]), rows(&["-v"]));
+    assert_eq!((short.len(), whole.len()), (3, 3));
+    assert_eq!(short[0], whole[0]);
+    assert_eq!(short[1].trim_start(), "0x10020      cfa=R1+0");
+    assert!(whole[1].contains("R2-R254=undefined"), "{}", whole[1]);
+}

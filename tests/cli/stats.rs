@@ -51,3 +51,15 @@ fn a_page_is_written_for_one_object() {
     assert_eq!(run(&["report", BUNDLE, "--member", "gfx900", "-o", &page]).code, 0);
     assert_eq!(run(&["report", "Cargo.toml", "-o", "-"]).code, 2);
 }
+
+#[test]
+fn members_of_containers_are_printed() {
+    let all = run(&["dump", BUNDLE]).text();
+    for gfx in ["gfx900", "gfx1030"] {
+        let heading = format!("{BUNDLE}(hipv4-amdgcn-amd-amdhsa--{gfx}):\n");
+        assert_eq!(all.matches(&heading).count(), 1, "{heading}");
+        let one = run(&["dump", BUNDLE, "--member", gfx]).text();
+        assert!(!one.contains("hipv4") && all.contains(&one), "{gfx}");
+    }
+    assert_eq!(run(&["dump", BUNDLE, "--member", "gfx11"]).code, 2);
+}

@@ -126,6 +126,20 @@ fn objects_are_judged_with_changes() {
 }
 
 #[test]
+fn containers_are_taken_apart_with_changes() {
+    let mut random = Random(0x510e_527f_ade6_82d1);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/objects/containers");
+    for name in ["k06.hipfb", "k01_k06.a", "host_with_hip_fatbin.o"] {
+        let object = std::fs::read(folder.join(name)).expect("a container");
+        for _ in 0..3_000 {
+            let mut changed = object.clone();
+            random.mutate(&mut changed);
+            harness::containers(&changed);
+        }
+    }
+}
+
+#[test]
 fn expressions_of_vectors_are_decoded_and_evaluated_with_changes() {
     let expressions: Vec<_> = vectors().iter().filter_map(expression).collect();
     assert!(!expressions.is_empty());

@@ -46,6 +46,45 @@ fn c_of_gcc_and_clang_has_no_findings() {
     assert!(wrong.is_empty(), "{} findings\n{}", wrong.len(), wrong.join("\n"));
 }
 
+const PROGRAM: &str = "
+#include <stdio.h>
+static int unused(int a) { int b = a * 3; return b + 1; }
+int left_out(int a) { return unused(a) - 1; }
+static int twice(int v) { int w = v * 2; return w; }
+int main(int count, char **names) {
+    int sum = 0;
+    for (int i = 0; i < count; i++) sum += twice(names[i][0]);
+    printf(\"%d\\n\", sum);
+    return sum & 1;
+}
+";
+
+/// Programs from which the linker removed sections, and programs of link-time optimization.
+#[test]
+fn linked_programs_have_no_findings() {
+    let folder = Folder::new();
+    let source = folder.file("a.c", PROGRAM).display().to_string();
+    let program = folder.path().join("a");
+    let output = program.display().to_string();
+    for (tool, linker) in
+        [(Tool::new("gcc", "gcc"), None), (Tool::new("clang-19", "clang-19"), Some("-fuse-ld=lld"))]
+    {
+        for more in [&["-ffunction-sections", "-Wl,--gc-sections"][..], &["-flto"]] {
+            let arguments: Vec<&str> = ["-g", "-O2", &source, "-o", &output]
+                .into_iter()
+                .chain(more.iter().copied())
+                .chain(linker)
+                .collect();
+            let Some(ran) = tool.run(&arguments) else { return };
+            assert!(ran.succeeded, "{ran}");
+            let report = lint(&std::fs::read(&program).expect("a program"), &Options::default());
+            let report = report.expect("it is read");
+            let above: Vec<_> = report.findings.iter().filter(|one| one.level > Level::Note).collect();
+            assert!(report.functions > 0 && above.is_empty(), "{} {more:?}: {above:?}", tool.name);
+        }
+    }
+}
+
 const CPP: &str = r#"
 #include <map>
 #include <string>
@@ -97,7 +136,7 @@ fn main() {
 #[test]
 fn rust_has_no_findings() {
     const RUSTC: Tool = Tool::new("rustc", "rustc");
-    for level in ["0", "2"] {
+    for level in ["0", "1", "3"] {
         let folder = Folder::new();
         let source = folder.file("a.rs", RUST).display().to_string();
         let program = folder.path().join("a");

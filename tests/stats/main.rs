@@ -94,6 +94,35 @@ fn objects_of_c_compilers_have_the_numbers_of_llvm_dwarfdump() {
     assert!(wrong.is_empty(), "{} numbers\n{}", wrong.len(), wrong.join("\n"));
 }
 
+const RUST: &str = "
+use std::collections::BTreeMap;
+pub fn totals(all: &[(String, u32)]) -> BTreeMap<&str, u64> {
+    let mut sums = BTreeMap::new();
+    for (name, count) in all {
+        *sums.entry(name.as_str()).or_insert(0) += u64::from(*count);
+    }
+    sums.retain(|name, sum| !name.is_empty() && *sum > 3);
+    sums
+}
+";
+
+#[test]
+fn objects_of_rustc_have_the_numbers_of_llvm_dwarfdump() {
+    let folder = Folder::new();
+    let source = folder.file("a.rs", RUST).display().to_string();
+    let object = folder.path().join("a.o");
+    let output = object.display().to_string();
+    for level in ["opt-level=0", "opt-level=1", "opt-level=3"] {
+        let options =
+            ["--crate-type", "lib", "--edition", "2021", "-g", "-C", level, "-C", "codegen-units=1"];
+        let all: Vec<&str> = options.into_iter().chain(["--emit", "obj", &source, "-o", &output]).collect();
+        let Some(ran) = Tool::new("rustc", "rustc").run(&all) else { return };
+        assert!(ran.succeeded, "{ran}");
+        let Some(wrong) = differences(&object) else { return };
+        assert!(wrong.is_empty(), "{level}: {} numbers\n{}", wrong.len(), wrong.join("\n"));
+    }
+}
+
 /// An object of clang 19 for gfx1030 has errors at `-O2`: sound coverage omits the entries with errors.
 #[test]
 fn sound_coverage_omits_entries_with_errors() {
@@ -128,7 +157,9 @@ int g(int n) { return twice(n) + twice(n + 1); }
 fn source_lines_are_those_of_the_scopes() {
     let folder = Folder::new();
     let source = folder.file("a.c", LOOP).display().to_string();
-    for tool in [Tool::new("gcc", "gcc"), Tool::new("clang-19", "clang-19")] {
+    // clang has no row of the line with the closing brace, and in the second inlined call none of its `return`.
+    for (tool, lines, second) in [(Tool::new("gcc", "gcc"), 6, 2), (Tool::new("clang-19", "clang-19"), 5, 1)]
+    {
         let object = |level: &str| {
             let output = folder.path().join(format!("{}{level}.o", tool.name));
             let ran = tool.run(&["-g", level, "-c", &source, "-o", &output.display().to_string()])?;
@@ -141,15 +172,15 @@ fn source_lines_are_those_of_the_scopes() {
             let found = all.iter().filter(|one| one.function == function && one.name == name);
             found.map(|one| (one.scope, one.located)).collect()
         };
-        assert_eq!(numbers("f", "s"), [(6, 6)], "{}", tool.name);
-        assert_eq!(numbers("f", "n"), [(6, 6)], "{}", tool.name);
+        assert_eq!(numbers("f", "s"), [(lines, lines)], "{}", tool.name);
+        assert_eq!(numbers("f", "n"), [(lines, lines)], "{}", tool.name);
         assert_eq!(numbers("f", "i"), [(2, 2)], "{}", tool.name);
         // Two instances of an inlined function, with lines 8 and 9 of its body.
-        assert_eq!(numbers("twice", "w"), [(2, 2), (2, 2)], "{}", tool.name);
+        assert_eq!(numbers("twice", "w"), [(2, 2), (second, second)], "{}", tool.name);
         let combined = variable_lines(&base, Some(&base), true).expect("it is read");
         let w = combined.iter().find(|one| one.name == "w").expect("the variable");
-        assert_eq!((w.instances, w.scope, w.located), (2, 4, 4), "{}", tool.name);
-        assert_eq!(w.base.map(|base| (base.located, base.present)), Some((4, 4)), "{}", tool.name);
+        assert_eq!((w.instances, w.scope, w.located), (2, 2 + second, 2 + second), "{}", tool.name);
+        assert_eq!(w.base.map(|base| (base.located, base.present)), Some((4, 2 + second)), "{}", tool.name);
         // An optimised build has no line at which the other lacks the variable.
         for one in variable_lines(&optimised, Some(&base), false).expect("it is read") {
             let base = one.base.expect("the base has the variable");

@@ -216,6 +216,9 @@ fn unknown_function(bytes: &[u8], name: &str) -> Option<String> {
 
 /// Whether the baseline has the finding; it is then removed from the baseline.
 fn is_known(known: &mut HashMap<u64, usize>, finding: &Finding) -> bool {
+    if known.is_empty() {
+        return false;
+    }
     let Some(count) = known.get_mut(&finding.fingerprint()).filter(|count| **count > 0) else { return false };
     *count -= 1;
     true
