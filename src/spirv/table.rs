@@ -267,6 +267,23 @@ macro_rules! make_instructions { ($(
 } }
 for_each_instruction!(make_instructions);
 
+/// Instructions by set and number.
+static NUMBERED: [[Option<Name>; 256]; Set::ALL.len()] = {
+    let mut numbered = [[None; 256]; Set::ALL.len()];
+    let mut set = 0;
+    while set < Set::ALL.len() {
+        let mut row = 0;
+        while row < ROWS.len() {
+            if let Some(number) = ROWS[row].number(Set::ALL[set]) {
+                numbered[Set::ALL[set] as usize][number as usize] = Some(ROWS[row].name);
+            }
+            row += 1;
+        }
+        set += 1;
+    }
+    numbered
+};
+
 impl Name {
     /// Row of the instruction.
     pub fn row(self) -> &'static Row {
@@ -275,7 +292,7 @@ impl Name {
 
     /// The instruction with this number in the set.
     pub fn numbered(set: Set, number: u32) -> Option<Self> {
-        ROWS.iter().find(|row| row.number(set) == Some(number)).map(|row| row.name)
+        *NUMBERED[set as usize].get(number as usize)?
     }
 }
 

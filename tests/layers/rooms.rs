@@ -28,38 +28,39 @@ pub const ROOMS: &[(&str, &str)] = &[
     ("build", "error model op target work"),
     ("emit", "cfi error near op ptx tags target"),
     ("consumer", "error near op target"),
-    ("spirv::names spirv::operand spirv::table", ""),
-    ("omission", "error model spirv::names target"),
+    ("spirv::names spirv::operand spirv::operations spirv::table", ""),
+    ("omission", "error model spirv::names spirv::table target"),
     ("lower", "build consumer emit error model omission op target work"),
     // Comparing.
     ("check", "consumer dump::names error eval model omission op ptx read target work"),
     ("track", "build check::Finding check::Kind error model op::Reg target"),
-    // Descriptions and vectors as files.
-    ("json", "build error model near op target track"),
-    ("conform", "error eval json near op read target"),
-    ("schema", "conform json"),
     // SPIR-V: finding debug instructions, and judging them.
     ("spirv::opcodes", ""),
-    ("spirv::languages", "model"),
+    ("spirv::languages", "spirv::table model"),
     ("spirv::words", "error spirv::opcodes"),
     ("spirv::dominance", "spirv::opcodes spirv::words"),
     ("spirv::layout", "error spirv::dominance spirv::opcodes spirv::table spirv::words"),
     ("spirv::read", "error spirv::layout spirv::opcodes spirv::operand spirv::table spirv::words"),
     ("spirv::text", "error spirv::layout spirv::opcodes spirv::operand spirv::read spirv::words"),
-    ("spirv::validate", "error spirv::layout spirv::names spirv::opcodes spirv::operand spirv::read spirv::table \
+    ("spirv::validate", "spirv::operations error spirv::layout spirv::names spirv::opcodes spirv::operand spirv::read spirv::table \
         spirv::text spirv::words"),
     // Binding a description to instructions, and consumers.
-    ("spirv::provider", "error model spirv::words"),
+    ("spirv::provider", "spirv::operations error model spirv::words"),
     ("spirv::binding", "model spirv::provider spirv::words"),
-    ("spirv::provider_rules", "error model spirv::provider spirv::layout spirv::names spirv::opcodes spirv::words"),
+    ("spirv::provider_rules", "spirv::operations error model spirv::provider spirv::layout spirv::names spirv::opcodes spirv::words"),
     ("spirv::mode", "error near spirv::table"),
     ("spirv::ids", "error spirv::words"),
     ("spirv::attached", "error omission"),
     ("spirv::strip", "error spirv::layout spirv::opcodes spirv::words"),
-    ("spirv::describe", "build error model spirv::binding spirv::languages spirv::layout spirv::opcodes spirv::provider spirv::strip \
+    ("spirv::describe", "spirv::table build error model spirv::binding spirv::languages spirv::layout spirv::opcodes spirv::provider spirv::strip \
         spirv::words target"),
+    // Descriptions and vectors as files; a description has ids of a SPIR-V module.
+    ("json", "build error model near op spirv::binding spirv::describe spirv::operations spirv::provider spirv::read spirv::words \
+        target track"),
+    ("conform", "error eval json near op read target"),
+    ("schema", "conform json"),
     // Writing.
-    ("spirv::lower", "error model omission spirv::attached spirv::binding spirv::provider spirv::provider_rules spirv::ids \
+    ("spirv::lower", "spirv::operations error model omission spirv::attached spirv::binding spirv::provider spirv::provider_rules spirv::ids \
         spirv::languages spirv::layout spirv::mode spirv::names spirv::opcodes spirv::operand spirv::table spirv::words target"),
     ("spirv::attach", "error model spirv::attached spirv::binding spirv::layout spirv::lower spirv::mode spirv::read \
         spirv::words"),
@@ -68,8 +69,8 @@ pub const ROOMS: &[(&str, &str)] = &[
     ("spirv::rspirv", "error model omission spirv::attach spirv::attached spirv::binding spirv::mode \
         spirv::opcodes spirv::table spirv::words"),
     // Reading back, and comparing.
-    ("spirv::expression", "error spirv::operand spirv::provider spirv::read spirv::table spirv::words"),
-    ("spirv::evaluate", "error eval op spirv::names spirv::provider target"),
+    ("spirv::expression", "error spirv::operand spirv::operations spirv::provider spirv::read spirv::table spirv::words"),
+    ("spirv::evaluate", "error eval op spirv::names spirv::operations spirv::provider target"),
     ("spirv::import", "build error model omission spirv::binding spirv::provider spirv::provider_rules spirv::languages spirv::layout \
         spirv::names spirv::opcodes spirv::operand spirv::read spirv::table spirv::words target"),
     ("spirv::check", "error eval model omission op spirv::attached spirv::binding spirv::evaluate spirv::provider \
@@ -77,6 +78,6 @@ pub const ROOMS: &[(&str, &str)] = &[
         spirv::table spirv::validate spirv::words target"),
     // Pages, and the command.
     ("guide", ""),
-    ("bin", "check conform consumer dump emit error eval json lint lower model omission op read report schema spirv::check spirv::describe \
-        spirv::mode spirv::words stats target track"),
+    ("bin", "check conform consumer dump emit error eval json lint lower model omission op read report schema spirv::binding \
+        spirv::check spirv::describe spirv::mode spirv::words stats target track"),
 ];
