@@ -221,11 +221,11 @@ impl Evaluator {
         machine: &dyn Machine,
         context: &Context<'_>,
     ) -> Result<Location, Fault> {
-        let fast = self.fast(machine, context);
-        let single = Single::of(expr, fast.encoding).and_then(|single| self.single(single, &fast, context));
-        if let Some(location) = single {
+        let single = Single::of(expr, &context.encoding);
+        if let Some(location) = single.and_then(|single| self.single(single, machine, context)) {
             return Ok(location);
         }
+        let fast = self.fast(machine, context);
         let (found, mut progress) = self.fast_part(expr, &fast, context);
         if let Some(location) = found.and_then(|found| fast.location(found, &mut self.slots)) {
             return Ok(location);
@@ -235,7 +235,7 @@ impl Evaluator {
 
     /// Returns the location of an expression of a single operation, where that needs no stack.
     #[inline(always)]
-    fn single(&mut self, single: Single, fast: &Fast<'_>, context: &Context<'_>) -> Option<Location> {
+    fn single(&mut self, single: Single, machine: &dyn Machine, context: &Context<'_>) -> Option<Location> {
         if !context.initial.is_empty() {
             return None;
         }
@@ -245,7 +245,7 @@ impl Evaluator {
                 let has_room = self.limits.steps.min(self.limits.stack.into()) > 0;
                 (context.frame == 0 && has_room).then(|| Location::register(reg, bits))
             }
-            Single::FrameBase(by) => fast.based_on_frame(&mut self.slots, by),
+            Single::FrameBase(by) => self.fast(machine, context).based_on_frame(&mut self.slots, by),
         }
     }
 
@@ -260,11 +260,11 @@ impl Evaluator {
         machine: &dyn Machine,
         context: &Context<'_>,
     ) -> Result<&Location, Fault> {
-        let fast = self.fast(machine, context);
-        let single = Single::of(expr, fast.encoding).and_then(|single| self.single(single, &fast, context));
-        if let Some(location) = single {
+        let single = Single::of(expr, &context.encoding);
+        if let Some(location) = single.and_then(|single| self.single(single, machine, context)) {
             return Ok(self.keep(location));
         }
+        let fast = self.fast(machine, context);
         let (found, mut progress) = self.fast_part(expr, &fast, context);
         if found.and_then(|found| fast.locate(found, &mut self.slots, &mut self.kept)).is_some() {
             return Ok(&self.kept);

@@ -39,8 +39,8 @@ impl Evaluator {
         machine: &dyn Machine,
         context: &Context<'_>,
     ) -> Result<Location, Fault> {
-        let fast = self.fast(machine, context).with(expr.encoding_ref());
-        let found = match expr.single().and_then(|single| self.single(single, &fast, context)) {
+        let single = expr.single();
+        let found = match single.and_then(|single| self.single(single, machine, &context_of(expr, context))) {
             Some(location) => Some(location),
             None => self.execute(expr, machine, context, |fast, found, slots, _| fast.location(found, slots)),
         };
@@ -61,8 +61,10 @@ impl Evaluator {
         machine: &dyn Machine,
         context: &Context<'_>,
     ) -> Result<&Location, Fault> {
-        let fast = self.fast(machine, context).with(expr.encoding_ref());
-        if let Some(location) = expr.single().and_then(|single| self.single(single, &fast, context)) {
+        let single = expr.single();
+        if let Some(location) =
+            single.and_then(|single| self.single(single, machine, &context_of(expr, context)))
+        {
             return Ok(self.keep(location));
         }
         let keep =

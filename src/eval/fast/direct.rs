@@ -5,7 +5,7 @@ use super::super::branch::Branches;
 use super::super::generic;
 use super::code::Bytes;
 use super::instruction::{Code, Instruction};
-use super::kinds::Kind;
+use super::kinds::{Kind, Packed};
 use super::opcode::{LIT0, LIT31, PLUS_UCONST};
 use super::parts::Parts;
 use super::results::Found;
@@ -20,7 +20,7 @@ use crate::target::SpaceId;
 struct Position<'c> {
     code: Bytes<'c>,
     top: Top,
-    kind: Kind,
+    kind: Packed,
 }
 
 /// Evaluation of one expression.
@@ -44,8 +44,8 @@ struct Direct<'d, 'c> {
 pub(super) struct End {
     /// Whether it reached the end of the expression.
     is_done: bool,
-    pub top: Top,
-    pub kind: Kind,
+    top: Top,
+    kind: Packed,
     is_flat: bool,
 }
 
@@ -59,7 +59,7 @@ impl Fast<'_> {
             return (false, None);
         };
         slots.store(end.top, end.kind);
-        let found = match end.kind {
+        let found = match end.kind.kind() {
             _ if !end.is_done => None,
             Kind::Nothing if slots.parts.is_empty() => None,
             Kind::Nothing => Some(Found::Parts),
@@ -80,7 +80,7 @@ impl Fast<'_> {
         *steps -= progress.steps;
         match progress.register {
             Some(reg) => self.contents(reg),
-            None => end.kind.number().map(|_| end.top.number),
+            None => end.kind.number().map(|()| end.top.number),
         }
     }
 
@@ -93,7 +93,7 @@ impl Fast<'_> {
         progress: &mut Progress,
     ) -> Option<End> {
         let steps = self.max_steps.saturating_sub(progress.steps);
-        let at = Position { code, top: Top { height: 0, number: 0, left: steps }, kind: Kind::Nothing };
+        let at = Position { code, top: Top { height: 0, number: 0, left: steps }, kind: Packed::NOTHING };
         let most = self.room.min(HEIGHT - 1);
         let mask = self.mask;
         if mask == 0 {
@@ -113,7 +113,7 @@ impl Fast<'_> {
         let is_done = direct.operations(&mut progress.branches);
         let Direct { at: Position { code, top, kind }, is_flat, register_end, .. } = direct;
         if top.left != steps {
-            progress.register = match kind {
+            progress.register = match kind.kind() {
                 Kind::Register(reg) if register_end == code.offset() => Some(Reg(reg.into())),
                 _ => None,
             };
@@ -163,12 +163,12 @@ impl<'c> Direct<'_, 'c> {
     #[inline(always)]
     fn ask(&mut self, code: u8) -> Option<()> {
         match code {
-            LIT0..=LIT31 => self.push(u64::from(code - LIT0) & self.mask, Kind::Value),
+            LIT0..=LIT31 => self.push(u64::from(code - LIT0) & self.mask, Packed::VALUE),
             PLUS_UCONST => {
                 let number = self.at.code.uleb()?;
                 self.at.kind.number()?;
                 self.at.top.number = self.at.top.number.wrapping_add(number) & self.mask;
-                self.at.kind = Kind::Value;
+                self.at.kind = Packed::VALUE;
                 Some(())
             }
             _ => query(code, self),
@@ -176,7 +176,7 @@ impl<'c> Direct<'_, 'c> {
     }
 
     #[inline(always)]
-    fn push(&mut self, number: u64, kind: Kind) -> Option<()> {
+    fn push(&mut self, number: u64, kind: Packed) -> Option<()> {
         if self.at.top.height == self.most {
             return None;
         }
@@ -200,15 +200,17 @@ impl<'c> Query<'c> for Direct<'_, 'c> {
     #[inline(always)]
     fn kind(&self, index: usize) -> Kind {
         match index {
-            0 => self.at.kind,
-            index if index < self.at.top.height => self.level.kinds[(self.at.top.height - index) % HEIGHT],
+            0 => self.at.kind.kind(),
+            index if index < self.at.top.height => {
+                self.level.kinds[(self.at.top.height - index) % HEIGHT].kind()
+            }
             _ => Kind::Nothing,
         }
     }
 
     #[inline(always)]
     fn set_kind(&mut self, kind: Kind) {
-        self.at.kind = kind;
+        self.at.kind = Packed::of(kind);
     }
 
     #[inline(always)]
@@ -239,7 +241,7 @@ impl<'c> Query<'c> for Direct<'_, 'c> {
         };
         self.at.top.pop(&mut self.level.numbers);
         self.at.top.number &= last;
-        self.at.kind = Kind::Memory(space);
+        self.at.kind = Packed::of(Kind::Memory(space));
         Some(())
     }
 
@@ -263,8 +265,10 @@ impl<'c> Query<'c> for Direct<'_, 'c> {
             self.register_end = at.code.next();
         }
         match (pops, pushed) {
-            (0, Some(kind)) => *slot(&mut level.kinds, height, 0) = core::mem::replace(&mut at.kind, kind),
-            (_, Some(kind)) => at.kind = kind,
+            (0, Some(kind)) => {
+                *slot(&mut level.kinds, height, 0) = core::mem::replace(&mut at.kind, Packed::of(kind))
+            }
+            (_, Some(kind)) => at.kind = Packed::of(kind),
             (0, None) => {}
             (_, None) => at.kind = *slot(&mut level.kinds, at.top.height, 0),
         }
@@ -305,7 +309,7 @@ struct Calculation<'s, 'c> {
 
 impl Calculation<'_, '_> {
     #[inline(always)]
-    fn push(&mut self, number: u64, kind: Kind) -> Option<()> {
+    fn push(&mut self, number: u64, kind: Packed) -> Option<()> {
         if self.at.top.height == self.most {
             return None;
         }
@@ -329,7 +333,7 @@ impl Calculation<'_, '_> {
         self.level.kinds[below % HEIGHT].number()?;
         let left = self.level.numbers[below % HEIGHT];
         self.at.top.number = calculate(self.unused(), left, self.at.top.number)? & self.mask;
-        (self.at.top.height, self.at.kind) = (below, Kind::Value);
+        (self.at.top.height, self.at.kind) = (below, Packed::VALUE);
         Some(())
     }
 }
@@ -342,7 +346,7 @@ impl<'c> Calculate<'c> for Calculation<'_, 'c> {
 
     #[inline(always)]
     fn constant(&mut self, number: u64) -> Option<()> {
-        self.push(number & self.mask, Kind::Value)
+        self.push(number & self.mask, Packed::VALUE)
     }
 
     #[inline(always)]
@@ -394,7 +398,7 @@ impl<'c> Calculate<'c> for Calculation<'_, 'c> {
     fn unary(&mut self, op: Unary) -> Option<()> {
         self.at.kind.number()?;
         self.at.top.number = generic::unary(op, self.unused(), self.at.top.number) & self.mask;
-        self.at.kind = Kind::Value;
+        self.at.kind = Packed::VALUE;
         Some(())
     }
 
@@ -412,7 +416,7 @@ impl<'c> Calculate<'c> for Calculation<'_, 'c> {
     fn add(&mut self, number: u64) -> Option<()> {
         self.at.kind.number()?;
         self.at.top.number = self.at.top.number.wrapping_add(number) & self.mask;
-        self.at.kind = Kind::Value;
+        self.at.kind = Packed::VALUE;
         Some(())
     }
 

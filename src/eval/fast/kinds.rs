@@ -30,3 +30,40 @@ impl Kind {
         self.is_number().then_some(self)
     }
 }
+
+/// A kind in one word, which is read as it was written: with two halves, a read waits for both writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Packed(u64);
+
+impl Packed {
+    pub const VALUE: Self = Self::of(Kind::Value);
+    pub const NOTHING: Self = Self::of(Kind::Nothing);
+
+    #[inline(always)]
+    pub const fn of(kind: Kind) -> Self {
+        Self(match kind {
+            Kind::Value => 0,
+            Kind::Memory(SpaceId(space)) => 1 << 32 | space as u64,
+            Kind::Register(reg) => 2 << 32 | reg as u64,
+            Kind::Known => 3 << 32,
+            Kind::Nothing => 4 << 32,
+        })
+    }
+
+    #[inline(always)]
+    pub fn kind(self) -> Kind {
+        match self.0 >> 32 {
+            0 => Kind::Value,
+            1 => Kind::Memory(SpaceId(self.0 as u32)),
+            2 => Kind::Register(self.0 as u32),
+            3 => Kind::Known,
+            _ => Kind::Nothing,
+        }
+    }
+
+    /// Requires the kind of a number.
+    #[inline(always)]
+    pub fn number(self) -> Option<()> {
+        (self == Self::VALUE || self == Self::of(Kind::Memory(SpaceId::DEFAULT))).then_some(())
+    }
+}

@@ -1,7 +1,7 @@
 //! Stack of the fast evaluation: numbers, and their kinds beside them.
 
 use super::super::location::Location;
-use super::kinds::Kind;
+use super::kinds::{Kind, Packed};
 use super::parts::Parts;
 
 /// Size of the stack, which has fewer elements. The slot at the number of elements is that of the top.
@@ -13,7 +13,7 @@ pub(super) type Numbers = [u64; HEIGHT];
 #[derive(Debug)]
 pub(super) struct Level {
     pub numbers: Numbers,
-    pub kinds: [Kind; HEIGHT],
+    pub kinds: [Packed; HEIGHT],
 }
 
 /// Number of elements, and the top, which is not stored in its slot.
@@ -61,7 +61,7 @@ pub(in super::super) struct Slots {
 
 impl Slots {
     pub fn new() -> Self {
-        let level = || Level { numbers: [0; HEIGHT], kinds: [Kind::Nothing; HEIGHT] };
+        let level = || Level { numbers: [0; HEIGHT], kinds: [Packed::NOTHING; HEIGHT] };
         let levels = Box::new([level(), level()]);
         Self { levels, height: 0, parts: Parts::default(), kept_is_ours: false }
     }
@@ -77,7 +77,7 @@ impl Slots {
 
     /// Stores the top where the direct evaluation stopped.
     #[inline(always)]
-    pub(super) fn store(&mut self, top: Top, kind: Kind) {
+    pub(super) fn store(&mut self, top: Top, kind: Packed) {
         let [level, _] = &mut *self.levels;
         *slot(&mut level.numbers, top.height, 0) = top.number;
         *slot(&mut level.kinds, top.height, 0) = kind;
@@ -87,7 +87,7 @@ impl Slots {
     /// Returns the kinds and numbers of the elements, bottom first.
     pub(super) fn elements(&self) -> impl Iterator<Item = (Kind, u64)> {
         let [level, _] = &*self.levels;
-        level.kinds.iter().copied().zip(level.numbers).take(self.height + 1).skip(1)
+        level.kinds.iter().map(|kind| kind.kind()).zip(level.numbers).take(self.height + 1).skip(1)
     }
 
     /// Records that the kept location was not made here.
