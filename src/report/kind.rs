@@ -49,7 +49,7 @@ impl Words {
     }
 }
 
-/// What words depend on beside the expression.
+/// Context of words, beside the expression.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Names<'a> {
     pub(super) target: Option<&'a Target>,

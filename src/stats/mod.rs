@@ -66,7 +66,7 @@ pub struct Statistics {
     pub sections: Vec<(String, u64)>,
     /// Bytes of loaded code.
     pub code: u64,
-    /// Contents of the sections: what is there twice, and what is used.
+    /// Contents of the sections: repeated ones, operations and forms.
     pub contents: Contents,
     pub(crate) counts: numbers::Counts,
     /// Inlined instances with an abstract instance that version 9 does not find.

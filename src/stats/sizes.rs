@@ -1,4 +1,4 @@
-//! Bytes of debug information: what is there twice, and what operations and forms are used.
+//! Contents of debug sections: repeated strings and lists, operations, forms.
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -43,7 +43,7 @@ pub struct VariableLines {
 pub struct BaseLines {
     /// Lines at which the variable has a location there.
     pub located: u64,
-    /// Those of them that have code here.
+    /// Lines of `located` that have code here.
     pub present: u64,
 }
 
