@@ -31,6 +31,9 @@ use crate::stats;
 
 use block::{Block, Strings};
 
+/// Function that returns the text of a source file by its path.
+pub type Source<'a> = dyn Fn(&str) -> Option<String> + 'a;
+
 /// Choices of a page.
 #[derive(Clone, Copy, Default)]
 pub struct Options<'a> {
@@ -39,7 +42,7 @@ pub struct Options<'a> {
     /// Text of a disassembler, such as `llvm-objdump -d` or `nvdisasm`, whose instructions are shown at their pcs.
     pub disassembly: Option<&'a str>,
     /// Returns the text of a source file by its path in the line table.
-    pub source: Option<&'a dyn Fn(&str) -> Option<String>>,
+    pub source: Option<&'a Source<'a>>,
 }
 
 impl fmt::Debug for Options<'_> {

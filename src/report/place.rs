@@ -15,6 +15,9 @@ use crate::target::Target;
 /// Number of a place.
 pub(super) type PlaceId = u32;
 
+/// Result of an evaluation, and its steps: operation, stack, queries.
+type Run = (String, Vec<[String; 3]>);
+
 /// Facts that decide a place.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Key {
@@ -121,7 +124,7 @@ impl Places {
     }
 
     /// Returns the result and the steps of an expression, with marks where a number depends on the lane.
-    fn evaluated(&self, expr: &[u8], within: &In<'_, '_>) -> (String, Vec<[String; 3]>) {
+    fn evaluated(&self, expr: &[u8], within: &In<'_, '_>) -> Run {
         let (Some(witness), Some(target)) = (&within.witness, within.names.target) else {
             return (String::new(), Vec::new());
         };
@@ -133,14 +136,14 @@ impl Places {
         let last = witness.lanes - 1;
         let others = [1, 2.min(last), last / 2, last]
             .map(|lane| (lane, run(expr, within.unit, witness, target, lane)));
-        let marked = |text: &str, of: &dyn Fn(&(String, Vec<[String; 3]>)) -> Option<String>| {
+        let marked = |text: &str, of: &dyn Fn(&Run) -> Option<String>| {
             let others: Option<Vec<_>> = others.iter().map(|(lane, run)| Some((*lane, of(run)?))).collect();
             others.and_then(|others| by_lane(text, &others))
         };
         let result = marked(&first.0, &|run| Some(run.0.clone())).unwrap_or_else(|| first.0.clone());
         let steps = first.1.iter().enumerate().map(|(index, step)| {
             core::array::from_fn(|column| {
-                let of = |run: &(String, Vec<[String; 3]>)| Some(run.1.get(index)?[column].clone());
+                let of = |run: &Run| Some(run.1.get(index)?[column].clone());
                 marked(&step[column], &of).unwrap_or_else(|| step[column].clone())
             })
         });
@@ -156,13 +159,7 @@ impl Places {
 }
 
 /// Evaluates an expression in a lane.
-fn run(
-    expr: &[u8],
-    unit: &Unit<'_>,
-    witness: &Witness<'_, '_>,
-    target: &Target,
-    lane: u64,
-) -> (String, Vec<[String; 3]>) {
+fn run(expr: &[u8], unit: &Unit<'_>, witness: &Witness<'_, '_>, target: &Target, lane: u64) -> Run {
     let machine = Witness { lane: Some(lane), ..*witness };
     let context = Context {
         unit: unit.offset,
