@@ -223,11 +223,22 @@ fn the_lock_names_what_the_library_needs() {
         let (_, after) = text.split_once(first).expect("the part begins");
         after.split_once(end).expect("the part ends").0.to_owned()
     };
-    let is_of_feature = |line: &str| line.starts_with("serde");
+    // The features that the targets enable, and those of the features.
+    let mut enabled = vec!["json".to_owned(), "spirv".to_owned()];
+    let features = between(&manifest, "\n[features]\n", "\n[dependencies]\n");
+    let mut next = 0;
+    while let Some(feature) = enabled.get(next) {
+        let line = features.lines().find_map(|line| line.strip_prefix(&format!("{feature} = [")));
+        let parts =
+            line.unwrap_or_default().trim_end_matches(']').split(", ").map(|part| part.trim_matches('"'));
+        enabled.extend(parts.map(str::to_owned).collect::<Vec<_>>());
+        next += 1;
+    }
+    let name = |line: &str| line.split(' ').next().unwrap_or_default().to_owned();
     let needed: Vec<String> = between(&manifest, "\n[dependencies]\n", "\n\n")
         .lines()
-        .filter(|line| !line.contains("optional = true") || is_of_feature(line))
-        .map(|line| line.split(' ').next().unwrap_or_default().to_owned())
+        .filter(|line| !line.contains("optional = true") || enabled.contains(&format!("dep:{}", name(line))))
+        .map(name)
         .collect();
     let locked: Vec<String> =
         between(&lock, "name = \"eitri\"\nversion = \"0.1.0\"\ndependencies = [\n", "]")
