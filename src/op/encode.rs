@@ -57,6 +57,12 @@ impl<'b> Encoder<'b> {
         self.out.len()
     }
 
+    /// Returns whether an operation could not be encoded: the error that [`finish`](Self::finish) returns.
+    #[inline]
+    pub(crate) fn has_failed(&self) -> bool {
+        self.failed.is_some()
+    }
+
     /// Ends the expression.
     ///
     /// # Errors
@@ -129,9 +135,12 @@ impl<'b> Encoder<'b> {
             self.out.push(code);
             return true;
         }
+        if let (Dialect::Llvm, Some(code)) = (self.encoding.dialect, user.get()) {
+            self.out.extend_from_slice(&[LLVM_USER, code]);
+            return true;
+        }
         let vendor = match self.encoding.dialect {
-            Dialect::Dwarf5 => None,
-            Dialect::Llvm => user.get().inspect(|_| self.out.push(LLVM_USER)),
+            Dialect::Dwarf5 | Dialect::Llvm => None,
             Dialect::Legacy => legacy.get(),
             Dialect::Dwarf6 => match six {
                 Code::Is(code) => Some(code),

@@ -207,7 +207,11 @@ impl<'t> Register<'t> {
 
     /// Returns the size of one lane in bits.
     pub fn lane_bits(&self) -> u32 {
-        self.bits / self.lanes
+        // A division takes long. Most numbers of lanes are powers of two.
+        match self.lanes.is_power_of_two() {
+            true => self.bits >> self.lanes.trailing_zeros(),
+            false => self.bits / self.lanes,
+        }
     }
 
     /// Whether the register has more than one lane.

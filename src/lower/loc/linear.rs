@@ -171,7 +171,7 @@ impl Lowering<'_> {
                 _ => return None,
             }
         }
-        encoder.finish().ok()
+        (!encoder.has_failed()).then_some(())
     }
 
     /// Writes the offset from the storage on top, `by` bits and those of the next nodes. Returns the offset instead if

@@ -30,7 +30,8 @@ impl Key {
     /// Returns the key of a small location in a consumer's expression. `bits` is the size of the object.
     #[inline]
     pub(super) fn new(loc: LocId, nodes: &Nodes<'_>, bits: Option<u64>, stack: Stack) -> Option<Self> {
-        if nodes.at_most() > SMALL {
+        // A single node is encoded as fast as it is looked up.
+        if !(2..=SMALL).contains(&nodes.at_most()) {
             return None;
         }
         let bits = if nodes.ends_in_parts() { u32::try_from(bits.unwrap_or(0)).ok()? } else { 0 };

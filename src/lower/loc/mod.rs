@@ -128,33 +128,27 @@ impl<'m> Lowering<'m> {
         sink: &mut Sink<'_>,
     ) -> Result<()> {
         let nodes = self.module.nodes(loc);
-        if self.is_restricted {
-            return self.by_tree(nodes, Request::Location { bits, is_called }, sink);
+        if !self.is_restricted && bits != Some(0) {
+            if let Some((reg, by)) = nodes.memory_at_register()
+                && self.holds_address(reg)
+            {
+                Encoder::new(sink.out, self.encoding).bregx(reg, by);
+                return Ok(());
+            }
+            let is_alone = self.shared.is_empty() || nodes.at_most() < shared::WORDS;
+            let key = if is_called || !is_alone { None } else { Key::new(loc, &nodes, bits, sink.stack) };
+            if key.is_some_and(|key| self.memo.append(key, sink.out)) {
+                return Ok(());
+            }
+            let start = sink.out.len();
+            if is_alone && self.linear(nodes, bits, is_called, sink.stack, sink.out) {
+                if let Some(key) = key {
+                    self.memo.add(key, &sink.out[start..]);
+                }
+                return Ok(());
+            }
         }
-        if bits != Some(0)
-            && let Some((reg, by)) = nodes.memory_at_register()
-            && self.holds_address(reg)
-        {
-            Encoder::new(sink.out, self.encoding).bregx(reg, by);
-            return Ok(());
-        }
-        let what = Request::Location { bits, is_called };
-        let is_alone = self.shared.is_empty() || nodes.at_most() < shared::WORDS;
-        if bits == Some(0) || !is_alone {
-            return self.by_tree(nodes, what, sink);
-        }
-        let key = if is_called { None } else { Key::new(loc, &nodes, bits, sink.stack) };
-        if key.is_some_and(|key| self.memo.append(key, sink.out)) {
-            return Ok(());
-        }
-        let start = sink.out.len();
-        if !self.linear(nodes.clone(), bits, is_called, sink.stack, sink.out) {
-            return self.by_tree(nodes, what, sink);
-        }
-        if let Some(key) = key {
-            self.memo.add(key, &sink.out[start..]);
-        }
-        Ok(())
+        self.by_tree(self.module.nodes(loc), Request::Location { bits, is_called }, sink)
     }
 
     /// Appends the expression of the number of a [value](crate::model::Loc::value). The expression leaves the number
