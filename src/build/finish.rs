@@ -389,6 +389,10 @@ fn check_types(module: &Module) -> Result<()> {
             check_line(module, Some(line), ty.scope).map_err(|error| error.or_at(module.at_type(id)))?;
         }
     }
+    // Most types contain earlier types only.
+    if module.types.iter().all(|(id, ty)| ty.contains_earlier_only(module, id)) {
+        return Ok(());
+    }
     // State of each type: not visited, being visited, or found not to contain itself.
     let mut seen = vec![Seen::No; module.types.len()];
     // An explicit stack, as types may be nested deeply: open types, and types inside them that are still to be visited.

@@ -1,6 +1,7 @@
 //! The strings of a module, each stored once.
 
 use core::hash::{BuildHasher, Hasher};
+use core::ops::Range;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
@@ -26,15 +27,13 @@ impl Strings {
     /// A string.
     #[inline]
     pub(crate) fn get(&self, number: u32) -> Option<&str> {
-        get(&self.text, &self.ends, number)
+        self.text.get(range(&self.ends, number)?)
     }
 
     /// Size of a string in bytes; 0 for an unknown number.
     #[inline]
     pub(crate) fn bytes(&self, number: u32) -> usize {
-        let number = number as usize;
-        let start = if number == 0 { Some(&0) } else { self.ends.get(number - 1) };
-        start.zip(self.ends.get(number)).map_or(0, |(start, end)| end - start)
+        range(&self.ends, number).map_or(0, |range| range.len())
     }
 
     /// The number of a string, if it is stored.
@@ -57,7 +56,8 @@ impl Strings {
 
     #[inline]
     fn find(&self, hash: u64, text: &str) -> Option<u32> {
-        self.numbers.find(hash, |&number| self.get(number) == Some(text)).copied()
+        let bytes = |&number: &u32| self.text.as_bytes().get(range(&self.ends, number)?);
+        self.numbers.find(hash, |number| bytes(number) == Some(text.as_bytes())).copied()
     }
 
     #[inline(never)]
@@ -67,7 +67,8 @@ impl Strings {
         self.text.push_str(text);
         self.ends.push(self.text.len());
         let (texts, ends, hasher) = (&self.text, &self.ends, &self.hasher);
-        let rehash = |&number: &u32| hash_of(hasher, get(texts, ends, number).unwrap_or_default());
+        let text = |number: u32| texts.get(range(ends, number)?);
+        let rehash = |&number: &u32| hash_of(hasher, text(number).unwrap_or_default());
         self.numbers.insert_unique(hash, number, rehash);
         number
     }
@@ -85,11 +86,12 @@ impl PartialEq for Strings {
     }
 }
 
+/// Range of a string in the text, in bytes.
 #[inline]
-fn get<'s>(text: &'s str, ends: &[usize], number: u32) -> Option<&'s str> {
+fn range(ends: &[usize], number: u32) -> Option<Range<usize>> {
     let number = number as usize;
     let start = if number == 0 { 0 } else { *ends.get(number - 1)? };
-    text.get(start..*ends.get(number)?)
+    Some(start..*ends.get(number)?)
 }
 
 #[inline]

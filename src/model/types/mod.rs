@@ -281,6 +281,13 @@ impl Type {
         }
     }
 
+    /// Whether all types contained in this one have smaller ids.
+    pub(crate) fn contains_earlier_only(&self, module: &Module, id: TypeId) -> bool {
+        let mut is_earlier = true;
+        self.contained(module, |inner| is_earlier &= inner < id);
+        is_earlier
+    }
+
     /// Calls `each` with every type that this one references.
     pub(crate) fn referred(&self, module: &Module, mut each: impl FnMut(TypeId)) {
         match &self.kind {
