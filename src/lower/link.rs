@@ -118,13 +118,12 @@ struct Progress {
     left: usize,
 }
 
-/// Reserves room for more elements. Sections are most of the memory in use: the elements of the units to come are
-/// estimated, and memory grows by at most the same again, and by at least an eighth.
+/// Reserves room for more elements, and for those of the units to come by estimate: at most as many again. Sections are
+/// most of the memory in use.
 fn reserve<T>(all: &mut Vec<T>, more: usize, Progress { done, left }: Progress) {
     if all.capacity() - all.len() < more {
         let others = (all.len() + more).saturating_mul(left) / (done + 1);
-        let others = others.clamp(all.len() / 8, all.len());
-        all.reserve_exact(more + others);
+        all.reserve_exact((more + others.min(all.len())).max(all.len() / 8));
     }
 }
 
