@@ -156,7 +156,8 @@ fn a_remembered_expression_is_that_of_a_new_lowering() {
         let mut runner = TestRunner::deterministic();
         let (mut builder, mut locs) = (Builder::new(target), Vec::new());
         let unit = builder.unit("u");
-        let random = locations(scalars.clone(), vectors);
+        let value = (0..40u64).prop_map(|number| Loc::value(Val::constant(number)));
+        let random = prop_oneof![3 => locations(scalars.clone(), vectors), 1 => value];
         while locs.len() < 100 {
             let loc = random.new_tree(&mut runner).expect("a location").current();
             if loc.postfix().small().is_some() {
