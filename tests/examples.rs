@@ -88,7 +88,7 @@ fn objects_of_examples_say_what_was_reviewed() {
     ];
     let objects = objects.into_iter().filter(|(name, _)| cfg!(feature = "regalloc2") || *name != ALLOCATED);
     let objects: Vec<_> = objects.collect();
-    let with_object: Vec<&str> = objects.iter().map(|(name, _)| *name).chain([PRINTS_ONLY]).collect();
+    let with_object: Vec<&str> = objects.iter().map(|(name, _)| *name).chain([PRINTS_ONLY, RSPIRV]).collect();
     assert!(names().iter().all(|name| with_object.contains(&name.as_str())), "each example has a golden");
     for (name, object) in objects {
         let (_, files) = run(name, 3);
@@ -102,12 +102,19 @@ fn objects_of_examples_say_what_was_reviewed() {
 #[cfg(feature = "spirv")]
 #[test]
 fn modules_of_examples_say_what_was_reviewed() {
+    let print = |bytes: &[u8]| {
+        let words = eitri::spirv::from_bytes(bytes).expect("words");
+        let facts = eitri::spirv::read(&words).expect("a module");
+        eitri::spirv::print(&facts, Default::default())
+    };
     let (_, files) = run("spirv_kernel", 5);
     for name in ["debug", "vulkan"] {
-        let words = eitri::spirv::from_bytes(&files[&format!("saxpy.{name}.spv")]).expect("words");
-        let facts = eitri::spirv::read(&words).expect("a module");
-        let text = eitri::spirv::print(&facts, Default::default());
+        let text = print(&files[&format!("saxpy.{name}.spv")]);
         common::check_golden(&format!("examples/spirv_kernel.{name}.txt"), &text);
+    }
+    if cfg!(feature = "rspirv") {
+        let (_, files) = run(RSPIRV, 6);
+        common::check_golden("examples/rspirv_shader.txt", &print(&files["scale.spv"]));
     }
 }
 
