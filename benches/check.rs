@@ -67,7 +67,7 @@ impl Input {
         };
         let mix = Mix::new(shape);
         let module = mix::described(&mix);
-        let written = lower(&module, &consumer, Policy::Strict).expect("it is told");
+        let written = lower(&module, &consumer, Policy::Strict).expect("it is expressible");
         let code = Code::text(vec![0; 4]);
         let object = new_object(module.target(), &code, &written.sections).expect("an object");
         Self { mix, module, consumer, object }

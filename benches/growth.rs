@@ -72,7 +72,7 @@ fn stages(name: &str, count: u64, describe: fn(u64) -> (Module, Code)) -> f64 {
     for _ in 0..RUNS {
         let ((module, code), described) = time(|| describe(count));
         let (object, written) = time(|| {
-            let lowered = lower(&module, &consumer, Policy::Strict).expect("it is told");
+            let lowered = lower(&module, &consumer, Policy::Strict).expect("it is expressible");
             new_object(module.target(), &code, &lowered.sections).expect("an object")
         });
         let (report, checked) = time(|| eitri::check(&module, &consumer, &[], &object).expect("it is read"));

@@ -61,7 +61,7 @@ fn module(count: u64, is_nested: bool) -> Module {
 
 /// Size in bytes of all debug sections, of the entries, and of the lists.
 fn sizes(module: &Module) -> [usize; 3] {
-    let written = lower(module, &Consumer::rocgdb(), Policy::Strict).expect("it can be said");
+    let written = lower(module, &Consumer::rocgdb(), Policy::Strict).expect("it is expressible");
     let of = |names: &[&str]| {
         let is_named = |name: &str| names.is_empty() || names.contains(&name);
         let sections = written.sections.iter().filter(|section| is_named(section.name));

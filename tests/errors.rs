@@ -906,7 +906,7 @@ fn what_is_left_out_is_listed() -> Result<()> {
     }
     // Under the other policy, the first omission is the error; consumers that can express everything have no
     // omissions.
-    let error = lower(&module, &Consumer::dwarf5(), Policy::Strict).expect_err("cannot be told");
+    let error = lower(&module, &Consumer::dwarf5(), Policy::Strict).expect_err("it is inexpressible");
     assert_eq!(Some(error), lowered.omissions[0].error());
     for consumer in [Consumer::llvm(), Consumer::rocgdb(), Consumer::rocgdb_legacy()] {
         assert_eq!(lower(&module, &consumer, Policy::Strict)?.omissions, []);

@@ -120,13 +120,13 @@ fn no_expression_takes_more_than_memory_has() {
     // Stacks of large values, recorded after each step.
     machine.types.insert((0, 0x10), BaseType::new(TypeEncoding::Unsigned, 1 << 16));
     let expr = bytes(&format!("lit1; convert @0x10{}", "; dup".repeat(900)));
-    let (told, most) = peak(|| steps(Body::Expression(&expr), &machine, &context, Some(&target)));
+    let (taken, most) = peak(|| steps(Body::Expression(&expr), &machine, &context, Some(&target)));
     assert!(
-        told.more > 700 && told.steps.len() + told.more == 902,
+        taken.more > 700 && taken.steps.len() + taken.more == 902,
         "{} and {} more",
-        told.steps.len(),
-        told.more
+        taken.steps.len(),
+        taken.more
     );
-    assert!(matches!(told.result, Err(_) | Ok(Element::Value(_))));
+    assert!(matches!(taken.result, Err(_) | Ok(Element::Value(_))));
     assert!(most < 128 * MIB, "{most} bytes");
 }

@@ -265,7 +265,7 @@ proptest! {
         let module = module(&choices, &targets()[target]);
         let mut vary = Choices::new(&vary);
         for consumer in consumers().map(|consumer| varied(&consumer, |count| vary.below(count))) {
-            let lowered = lower(&module, &consumer, Policy::Partial).expect("what cannot be told is left out");
+            let lowered = lower(&module, &consumer, Policy::Partial).expect("the inexpressible is omitted");
             for left_out in &lowered.omissions {
                 prop_assert!(matches!(left_out.reason, Reason::Inexpressible(_)), "{}", left_out);
             }

@@ -21,14 +21,14 @@ const STRUCTURE_BYTES: u64 = 24;
 /// Sections written by eitri.
 pub fn eitri(content: &Content, consumer: &Consumer) -> Vec<Section> {
     let lowered = describe(content).and_then(|module| lower(&module, consumer, Policy::Strict));
-    lowered.expect("the content can be said").sections
+    lowered.expect("the content is expressible").sections
 }
 
 /// Sections written by eitri, with two threads that write units.
 pub fn eitri_threads(content: &Content) -> Vec<Section> {
-    let module = describe(content).expect("the content can be said");
+    let module = describe(content).expect("the content is expressible");
     let consumer = Consumer::dwarf5();
-    on_two_threads(&module, &consumer).expect("the content can be said")
+    on_two_threads(&module, &consumer).expect("the content is expressible")
 }
 
 fn on_two_threads(module: &model::Module, consumer: &Consumer) -> eitri::Result<Vec<Section>> {
@@ -112,7 +112,7 @@ pub fn gimli(content: &Content) -> Vec<Section> {
 /// Writes the units and returns the sections.
 pub fn gimli_sections(dwarf: &mut write::Dwarf) -> Vec<Section> {
     let mut sections = write::Sections::new(write::EndianVec::new(gimli::LittleEndian));
-    dwarf.write(&mut sections).expect("the content can be said");
+    dwarf.write(&mut sections).expect("the content is expressible");
     let mut written = Vec::new();
     let each: Result<(), Infallible> = sections.for_each_mut(|id, section| {
         let (name, bytes) = (id.name(), section.take());

@@ -116,30 +116,30 @@ impl Facts {
             let in_type = entry.parent().is_some_and(|parent| parent.tag() == dw::DW_TAG_subroutine_type);
             let is_variable = matches!(entry.tag(), dw::DW_TAG_variable | dw::DW_TAG_formal_parameter);
             facts.variables += usize::from(is_variable && !in_type);
-            let mut said = Vec::new();
+            let mut texts = Vec::new();
             for attribute in entry.attributes() {
                 if let Some(why) = exception(entry, &attribute) {
                     *facts.excepted.entry(why).or_default() += 1;
                 } else if !MEANS.contains(&attribute.name) {
-                    said.push(format!("{}={}", attribute.name, files.value(entry, &attribute)?));
+                    texts.push(format!("{}={}", attribute.name, files.value(entry, &attribute)?));
                 }
             }
             let mut ranges = entry.ranges()?;
             if !ranges.is_empty() {
                 ranges.sort_by_key(|range| range.start);
-                said.push(format!("pcs={ranges:x?}"));
+                texts.push(format!("pcs={ranges:x?}"));
             } else if let Some(pc) = entry.low_pc().filter(|_| entry.tag() == dw::DW_TAG_label) {
-                said.push(format!("pc={pc:x}"));
+                texts.push(format!("pc={pc:x}"));
             }
-            facts.attributes += said.len();
-            said.sort();
+            facts.attributes += texts.len();
+            texts.sort();
             let mut text = String::new();
             let mut around = entry.parent();
             while let Some(one) = around {
                 let _ = write!(text, "{} < ", head(one)?);
                 around = one.parent();
             }
-            facts.entries.push(format!("{} {} in {text}", entry.tag(), said.join(" ")));
+            facts.entries.push(format!("{} {} in {text}", entry.tag(), texts.join(" ")));
         }
         facts.entries.sort();
         for row in files.lines.rows() {

@@ -8,6 +8,7 @@ use super::codes::Code;
 use super::file::{File, Function, Kind};
 use super::places::Judged;
 use super::shape::{Number, Place, Shape};
+use crate::error::Count;
 use crate::op::Reg;
 use crate::target::code::{RegisterKind, Source};
 
@@ -28,7 +29,8 @@ pub(super) fn parameter(
     let kept = code.lasting(RegisterKind::Scalar, (base, 2), start, start);
     let pointer = format!("s[{base}:{}]", base + 1);
     let mut evidence = vec![format!(
-        "the kernel argument at {offset:#x}, of {bytes} bytes, is in memory at {pointer} until {kept:#x}"
+        "the kernel argument at {offset:#x}, of {}, is in memory at {pointer} until {kept:#x}",
+        Count(bytes, "byte")
     )];
     let load =
         code.loads(base).take_while(|(at, ..)| at.0 <= kept && at.0 < end).find_map(|(at, from, after)| {

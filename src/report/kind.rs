@@ -133,7 +133,7 @@ impl Names<'_> {
             Selected::Lane(bits) if bits == lane_bits => {
                 (name.clone(), format!("the element of {name} of the current lane"))
             }
-            Selected::Lane(bits) => (name.clone(), format!("{name} from bit {bits} times the lane on")),
+            Selected::Lane(bits) => (name.clone(), format!("{name} from bit {bits} × lane on")),
             Selected::Computed => (name.clone(), format!("a computed part of {name}")),
             Selected::Nothing if is_implied => {
                 (name.clone(), format!("the element of {name} of the current lane"))
@@ -197,7 +197,7 @@ impl Names<'_> {
                 format!("what is stored at {}{space}", self.number(from))
             }
             Number::Lane(1) => "the lane".into(),
-            Number::Lane(by) => format!("{by} times the lane"),
+            Number::Lane(by) => format!("{by} × lane"),
             Number::Computed(of) if of.len() < 4 => {
                 let of: Vec<String> = of.iter().map(|one| self.number(one)).collect();
                 match of.is_empty() {

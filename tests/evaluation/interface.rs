@@ -162,12 +162,12 @@ fn a_fault_says_where_and_why() {
     let mut machine = machine();
     machine.frame_base = Some((OwnedBody::Expression(vec![0x31, 0x30, 0x1b]), 0));
     let target = Target::x86_64();
-    let told = |expr| outcome(expr, Kind::Value, &machine, LLVM).unwrap_err().to_string();
+    let message = |expr| outcome(expr, Kind::Value, &machine, LLVM).unwrap_err().to_string();
     let inner = "operation 2, offset 0x2: division by zero";
     let expected = format!("operation 1, offset 0x1: evaluation error: in the frame base, {inner}");
-    assert_eq!(told("lit1; fbreg 0"), expected);
+    assert_eq!(message("lit1; fbreg 0"), expected);
     let expected = format!("operation 1, offset 0x1: evaluation error: in the calling frame, {inner}");
-    assert_eq!(told("lit1; entry_value (lit1; lit0; div)"), expected);
+    assert_eq!(message("lit1; entry_value (lit1; lit0; div)"), expected);
     let list = [entry(Some((0, u64::MAX)), &[0x50]), entry(Some((0, u64::MAX)), &[0x31, 0x30, 0x1b])];
     let fault = Evaluator::new().list(&list, &machine, &Context::new(LLVM, &target)).unwrap_err();
     assert_eq!(fault.to_string(), format!("evaluation error: in entry 1 of the location list, {inner}"));

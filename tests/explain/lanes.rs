@@ -51,14 +51,14 @@ fn charts_are_as_reviewed() {
 /// Not all consumers know the active lanes where they differ from EXEC.
 #[test]
 fn lanes_are_the_same_for_all_who_are_told() {
-    let told = |consumer, dialect| {
-        let walk = walk("told", consumer);
+    let printed = |consumer, dialect| {
+        let walk = walk("lanes", consumer);
         eitri(&["explain", "--lanes", path(&walk), "--dialect", dialect, "--machine", WALK_STOPS])
     };
-    let first = told("rocgdb", "llvm");
+    let first = printed("rocgdb", "llvm");
     assert_eq!((first.0, &*first.2), (0, ""));
-    assert_eq!(told("llvm", "llvm"), first);
-    assert_eq!(told("rocgdb-legacy", "legacy"), first);
+    assert_eq!(printed("llvm", "llvm"), first);
+    assert_eq!(printed("rocgdb-legacy", "legacy"), first);
 }
 
 /// Several files, each with one or more machines, are consecutive stops.

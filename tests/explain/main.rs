@@ -314,18 +314,19 @@ fn difference(expr: &str, edit: impl Fn(String) -> String) -> Option<String> {
     let mut machine = Snapshot { lane: Some(2), lanes: Some(32), ..Snapshot::default() };
     machine.store(SpaceId::DEFAULT, None, 0x1000, &[7; 64]);
     let context = Context::new(encoding, &target);
-    let told = steps(Body::Expression(bytes.bytes()), &machine, &context, Some(&target));
+    let taken = steps(Body::Expression(bytes.bytes()), &machine, &context, Some(&target));
     let object = Some(40);
-    let svg = edit(figure(&told, &machine, &target, object));
+    let svg = edit(figure(&taken, &machine, &target, object));
     let panels: Vec<&str> = svg.split("<g class=\"panel\"").skip(1).collect();
-    for (index, step) in told.steps.iter().enumerate() {
+    for (index, step) in taken.steps.iter().enumerate() {
         let (filled, visible) = match seen(panels[index]) {
             Ok(seen) => seen,
             Err(what) => return Some(format!("panel {index}: {what}")),
         };
         let mut expected = Bits::new();
         let mut undefined = 0;
-        if let (Some(Element::Location(top)), Some(bits)) = (step.stack.last(), told.bits_at(index, object)) {
+        if let (Some(Element::Location(top)), Some(bits)) = (step.stack.last(), taken.bits_at(index, object))
+        {
             for span in spans(top, bits).expect("it has these bits") {
                 for place in &span.places {
                     let name = name(&place.storage, &target);

@@ -154,7 +154,7 @@ const FAULTS: &[Fault] = &[
     ("an instruction too late", |f, _| f.from = 12, Kind::Frame, Some("s33"), Some(8)),
     ("an instruction too early", |f, _| f.from = 4, Kind::Frame, Some("s33"), Some(4)),
     ("rules that go on", |f, _| f.to = 0x3c, Kind::Frame, Some("s33"), Some(0x38)),
-    ("a register that is lost and is said to be there", |f, _| f.lost = false, Kind::Frame, Some("v43"), Some(8)),
+    ("a register that is lost and has a rule", |f, _| f.lost = false, Kind::Frame, Some("v43"), Some(8)),
     ("a frame that does not move", |f, _| f.later = f.cfa.clone(), Kind::Frame, Some("the CFA"), Some(8)),
 ];
 
@@ -232,7 +232,7 @@ fn what_cannot_be_told_is_listed() -> eitri::Result<()> {
     let code = Code::text(vec![0; 0x40]).with_function("k", 0, 0x40);
     for (module, subject, pcs) in [cpu, gpu] {
         let consumer = Consumer::dwarf5();
-        let refused = lower(&module, &consumer, Policy::Strict).expect_err("it cannot be told");
+        let refused = lower(&module, &consumer, Policy::Strict).expect_err("it is inexpressible");
         assert!(matches!(refused.kind(), ErrorKind::Inexpressible { .. }), "{refused}");
         let lowered = lower(&module, &consumer, Policy::Partial)?;
         let [left] = &lowered.omissions[..] else { panic!("{:?}", lowered.omissions) };

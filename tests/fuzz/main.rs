@@ -228,10 +228,11 @@ fn the_lock_names_what_the_library_needs() {
     let features = between(&manifest, "\n[features]\n", "\n[dependencies]\n");
     let mut next = 0;
     while let Some(feature) = enabled.get(next) {
-        let line = features.lines().find_map(|line| line.strip_prefix(&format!("{feature} = [")));
-        let parts =
-            line.unwrap_or_default().trim_end_matches(']').split(", ").map(|part| part.trim_matches('"'));
-        enabled.extend(parts.map(str::to_owned).collect::<Vec<_>>());
+        // A dependency, `dep:NAME`, is not a feature.
+        if let Some(line) = features.lines().find_map(|line| line.strip_prefix(&format!("{feature} = ["))) {
+            let parts = line.trim_end_matches(']').split(", ").map(|part| part.trim_matches('"').to_owned());
+            enabled.extend(parts.filter(|part| !part.is_empty()).collect::<Vec<_>>());
+        }
         next += 1;
     }
     let name = |line: &str| line.split(' ').next().unwrap_or_default().to_owned();

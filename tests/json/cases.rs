@@ -287,7 +287,7 @@ pub const ELSEWHERE: &[(&str, &[&str])] = &[
     ("each fixup comes with its entity", &["an expression without its entity"]),
     ("what is no scope has no name as one", &["a type in a number", "a static member of a number"]),
     ("the reader counts levels as it goes: tests/json/text.rs", &["a location of 200 levels"]),
-    ("it is the consumer that cannot be told: a description has none", &[
+    ("it is the consumer has numbers, and a description none", &[
         "the current lane, in plain DWARF 5", "the same for a whole function", "the same for a global variable",
         "as many elements as the lane, in plain DWARF 5", "a template parameter in a lane, in plain DWARF 5",
         "the frame of a wave, in plain DWARF 5", "what the caller had, in plain DWARF 5",

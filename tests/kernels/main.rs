@@ -46,7 +46,7 @@ struct Attached {
 
 /// Attaches the description to a code object, and also links it if a linker is installed. Each result is checked.
 fn attached(object: &[u8], module: &Module, consumer: &Consumer) -> Vec<Attached> {
-    let written = lower(module, consumer, Policy::Strict).expect("everything can be told");
+    let written = lower(module, consumer, Policy::Strict).expect("everything is expressible");
     let object = elf::attach(object, module.target(), &written.sections).expect("an object");
     let folder = Folder::new();
     let path = folder.file("kernel.o", &object);

@@ -142,9 +142,9 @@ pub fn check(attached: &Attached, case: &Case) {
         assert_eq!(frame.lane_pc(5).expect("a lane"), Some(frame.resumes_at()), "{frame:?}, {case:x?}");
         assert_eq!(frame.lane_pc(25).expect("a lane"), None, "{frame:?}, {case:x?}");
         // The chart of a function shows its frame.
-        let told = lanes(&info, Some(function), &[&wave], &gpu).expect("the function is on the stack");
-        let standing = told.stops[0].lanes.as_ref().expect("a frame");
-        assert_eq!((told.stops[0].pc, standing[5]), (frame.resumes_at(), Standing::Active), "{case:x?}");
+        let listing = lanes(&info, Some(function), &[&wave], &gpu).expect("the function is on the stack");
+        let standing = listing.stops[0].lanes.as_ref().expect("a frame");
+        assert_eq!((listing.stops[0].pc, standing[5]), (frame.resumes_at(), Standing::Active), "{case:x?}");
         assert_eq!(standing[25], Standing::Nowhere, "{case:x?}");
     }
     for &(number, name, expected) in case.finds {

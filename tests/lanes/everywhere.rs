@@ -34,8 +34,7 @@ fn random_regions_are_written_as_they_were_described() {
         }
         regions += module.regions().count();
         for consumer in [Consumer::llvm(), Consumer::rocgdb(), Consumer::rocgdb_legacy()] {
-            let written =
-                lower(&module, &consumer, Policy::Partial).expect("what cannot be told is left out");
+            let written = lower(&module, &consumer, Policy::Partial).expect("the inexpressible is omitted");
             let object = new_object(module.target(), &code(&module), &written.sections).expect("an object");
             let report =
                 eitri::check(&module, &consumer, &written.omissions, &object).expect("it can be read");
@@ -59,7 +58,7 @@ fn a_mask_that_is_left_out_and_means_nothing_is_no_finding() {
     lanes.loop_(8..32, 32, &[(0..64, mask)]).expect("a region");
     let module = m.finish().expect("it is right");
     let consumer = Consumer::rocgdb();
-    let written = lower(&module, &consumer, Policy::Partial).expect("what cannot be told is left out");
+    let written = lower(&module, &consumer, Policy::Partial).expect("the inexpressible is omitted");
     assert_eq!(written.omissions.len(), 1);
     let object = new_object(target, &code(&module), &written.sections).expect("an object");
     let report = eitri::check(&module, &consumer, &written.omissions, &object).expect("it can be read");
@@ -87,7 +86,7 @@ fn a_mask_in_the_pc_has_the_bits_of_the_pc() {
             let module = m.finish().expect("it is right");
             for consumer in [Consumer::llvm(), Consumer::rocgdb(), Consumer::rocgdb_legacy()] {
                 let written =
-                    lower(&module, &consumer, Policy::Partial).expect("what cannot be told is left out");
+                    lower(&module, &consumer, Policy::Partial).expect("the inexpressible is omitted");
                 let object = new_object(target, &code(&module), &written.sections).expect("an object");
                 let report =
                     eitri::check(&module, &consumer, &written.omissions, &object).expect("it can be read");
@@ -109,7 +108,7 @@ fn whole_wave_code_throughout_has_no_procedure_that_nothing_calls() {
     m.lanes(kernel).expect("a function").whole_wave(0..64, &mask).expect("whole-wave code");
     let module = m.finish().expect("it is right");
     for consumer in [Consumer::rocgdb(), Consumer::rocgdb_legacy()] {
-        let written = lower(&module, &consumer, Policy::Strict).expect("it can be told");
+        let written = lower(&module, &consumer, Policy::Strict).expect("it is expressible");
         let object = new_object(target, &code(&module), &written.sections).expect("an object");
         let report = eitri::check(&module, &consumer, &[], &object).expect("it can be read");
         assert!(report.is_clean(), "{report}");

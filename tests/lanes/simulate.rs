@@ -184,7 +184,7 @@ impl<'a, 'o> Function<'a, 'o> {
             id,
             pcs,
             entry,
-            lane_pc: values(entry, consumer.lane_pc.expect("it is told"), start),
+            lane_pc: values(entry, consumer.lane_pc.expect("there is one"), start),
             active_lane: consumer.active_lane.map(|at| values(entry, at, start)).unwrap_or_default(),
         };
         let mut scopes = vec![scope(FUNCTION, 0..code.bytes(), entry)];

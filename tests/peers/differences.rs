@@ -140,7 +140,7 @@ pub const DIFFERENCES: &[Difference] = &[
     },
     Difference {
         gimli: "floating point that an integer cannot hold is converted to the nearest that it can",
-        rule: "DWARF 5, 2.5.1.6: no number is said that it would be; an evaluation error (decision)",
+        rule: "DWARF 5, 2.5.1.6: the result has no number; an evaluation error (decision)",
         example: "const_type @0x18 {00 00 80 bf}; convert @0x11; convert @0",
         applies: |seen| matches!(seen.op, Some(Op::Convert { .. })) && seen.is_float(0) && seen.after.is_none(),
     },

@@ -222,7 +222,7 @@ pub const SHADER: &[Case] = &[
     right("every other instruction", &[], Accepts),
     right("an array of nothing", &[("%int %u4 %length", "%int %u0 %length")], Accepts),
     right("an expression as a variable", &[("%n_other %global", "%n_other %plain"), ("%plain = OpExtInst %void %dbg DebugExpression\n", "\n"), ("%none = ", "%plain = OpExtInst %void %dbg DebugExpression\n%none = ")], Rejects),
-    right("members that come later, where that is said", &[("%record = OpExtInst ", "%record = OpExtInstWithForwardRefsKHR "), ("     %static = OpExtInst %void %dbg DebugTypeMember %n_other %int %source %u4 %u2 %u0 %u32 %u3 %u1\n", "\n"), ("     %opaque = ", "     %static = OpExtInst %void %dbg DebugTypeMember %n_other %int %source %u4 %u2 %u0 %u32 %u3 %u1\n     %opaque = ")], Rejects),
+    right("members that come later, where that is declared", &[("%record = OpExtInst ", "%record = OpExtInstWithForwardRefsKHR "), ("     %static = OpExtInst %void %dbg DebugTypeMember %n_other %int %source %u4 %u2 %u0 %u32 %u3 %u1\n", "\n"), ("     %opaque = ", "     %static = OpExtInst %void %dbg DebugTypeMember %n_other %int %source %u4 %u2 %u0 %u32 %u3 %u1\n     %opaque = ")], Rejects),
     right("a specialization constant as an offset", &[("%u4 %u2 %u32 %u32 %u2", "%u4 %u2 %spec %u32 %u2"), ("%l128 = ", "%spec = OpSpecConstant %uint 32\n%l128 = ")], Rejects),
 ];
 

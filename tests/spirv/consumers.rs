@@ -167,19 +167,19 @@ fn number(case: &Case, set: Set) -> Option<u32> {
 /// Result of a program for a module, and its message.
 struct Outcome {
     is: String,
-    said: Option<String>,
+    output: Option<String>,
 }
 
 impl Outcome {
     fn new(is: impl Into<String>) -> Self {
-        Self { is: is.into(), said: None }
+        Self { is: is.into(), output: None }
     }
 
     /// A complaint, without set, instruction and ids.
     fn complaint(is: &str, ran: &Ran) -> Self {
         let line = ran.errors.lines().find(|line| !line.is_empty()).unwrap_or("nothing");
-        let said = line.rsplit(": ").next().unwrap_or(line);
-        Self { is: is.into(), said: Some(said.trim().into()) }
+        let output = line.rsplit(": ").next().unwrap_or(line);
+        Self { is: is.into(), output: Some(output.trim().into()) }
     }
 }
 
@@ -211,7 +211,7 @@ fn optimized(case: &Case, words: &[u32]) -> Option<Outcome> {
         _ => "kept",
     };
     let now = validated(&optimized)?;
-    Some(if now.said.is_none() {
+    Some(if now.output.is_none() {
         Outcome::new(outcome)
     } else {
         Outcome { is: format!("{outcome}, wrong"), ..now }
@@ -235,7 +235,7 @@ fn translated_to(case: &Case, words: &[u32]) -> Option<Outcome> {
         return Some(Outcome::new(if is_read { "read" } else { "lost" }));
     }
     assert!(facts.contains(case.instead), "{:?} {}: {facts}", case.of, case.form);
-    Some(Outcome { is: "otherwise".into(), said: Some(format!("{}, and not {}", case.instead, case.read)) })
+    Some(Outcome { is: "otherwise".into(), output: Some(format!("{}, and not {}", case.instead, case.read)) })
 }
 
 #[test]
@@ -245,7 +245,7 @@ fn consumers_are_as_the_table_says() {
         let (last, line) = if set == Set::OpenCl { (" `llvm-spirv -r` |", "---|") } else { ("", "") };
         table += &format!("\n## {}\n\n| | instruction | `spirv-val` | `spirv-opt -O` |{last}\n", set.name());
         table += &format!("|---|---|---|---|{line}\n");
-        let mut said = String::new();
+        let mut output = String::new();
         let mut cases: Vec<_> = CASES.iter().filter_map(|case| Some((number(case, set)?, case))).collect();
         cases.sort_by_key(|(number, _)| *number);
         for (number, case) in cases {
@@ -260,7 +260,7 @@ fn consumers_are_as_the_table_says() {
             }
             let Some(kernel_is) = validated(&kernel) else { return };
             let Some(shader_is) = validated(&shader) else { return };
-            assert_eq!(kernel_is.said, shader_is.said, "{what}");
+            assert_eq!(kernel_is.output, shader_is.output, "{what}");
             let own = if set == Set::OpenCl { &kernel } else { &shader };
             let Some(optimized) = optimized(case, own) else { return };
             let mut outcomes = vec![("spirv-val", kernel_is), ("spirv-opt", optimized)];
@@ -269,18 +269,18 @@ fn consumers_are_as_the_table_says() {
                 outcomes.push(("llvm-spirv", translated));
             }
             table += &format!("| {number} | {what} |");
-            let by_validator = outcomes[0].1.said.clone();
+            let by_validator = outcomes[0].1.output.clone();
             for (program, outcome) in outcomes {
                 table += &format!(" {} |", outcome.is);
                 // spirv-opt validates first, with the same message.
-                let is_again = program == "spirv-opt" && outcome.said == by_validator;
-                if let Some(text) = outcome.said.filter(|_| !is_again) {
-                    said += &format!("* {what}: `{program}`: {text}\n");
+                let is_again = program == "spirv-opt" && outcome.output == by_validator;
+                if let Some(text) = outcome.output.filter(|_| !is_again) {
+                    output += &format!("* {what}: `{program}`: {text}\n");
                 }
             }
             table.push('\n');
         }
-        table += &format!("\n{said}");
+        table += &format!("\n{output}");
     }
     check_golden("spirv/consumers.md", &table);
 }
@@ -302,8 +302,8 @@ fn every_instruction_has_a_module() {
 #[test]
 fn the_translator_takes_no_set_for_shaders() {
     let case = CASES.iter().find(|case| case.of == Name::Declare).expect("a case");
-    let Some(said) = translated(&case.words(Set::Shader, Machine::Kernel)) else { return };
-    let ran = said.expect_err("the extension is not known");
+    let Some(output) = translated(&case.words(Set::Shader, Machine::Kernel)) else { return };
+    let ran = output.expect_err("the extension is not known");
     assert!(!ran.succeeded && ran.errors.contains("SPV_KHR_non_semantic_info"), "{ran}");
 }
 

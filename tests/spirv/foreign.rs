@@ -111,8 +111,8 @@ impl Foreign {
             let checked = attached.check(&imported.module, &imported.binding, &mode).expect("reads");
             assert!(checked.is_clean(), "{}: {checked}", self.name);
             // `DebugDeclare` requires an OpVariable: the target of a parameter is a value.
-            let said = |line: &&str| line.replace("at %38", "= %38 Deref");
-            let expected: Vec<_> = self.held.iter().map(said).collect();
+            let line = |text: &&str| text.replace("at %38", "= %38 Deref");
+            let expected: Vec<_> = self.held.iter().map(line).collect();
             assert_eq!(held(&self::imported(&facts)), expected, "{}, again", self.name);
             if let Some(ran) = tool_says(&attached.words) {
                 ran.clean();

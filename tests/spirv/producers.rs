@@ -83,8 +83,8 @@ fn the_validator_takes_imported_modules() {
         let Some(expected) = complaints(&plain) else { return };
         for mode in validated() {
             let Ok(attached) = attach(&plain, &imported.module, &imported.binding, &mode) else { continue };
-            let said = complaints(&attached.words).expect("spirv-val is there");
-            assert_eq!(said, expected, "{name}, {} {}", mode.name(), mode.set().name());
+            let output = complaints(&attached.words).expect("spirv-val is there");
+            assert_eq!(output, expected, "{name}, {} {}", mode.name(), mode.set().name());
         }
     }
 }

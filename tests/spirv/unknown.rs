@@ -47,15 +47,15 @@ fn what_is_not_known_is_found() {
         let facts = read(&words).expect("reads");
         let report = validate(&facts).to_string();
         let printed = print(&facts, TextOptions::default());
-        let (mut found, mut said) = (String::new(), String::new());
+        let (mut found, mut output) = (String::new(), String::new());
         if is_debug {
             let what = format!("\"{set}\": a set that is not known, with 2 debug instructions");
             found = format!("unknown-set (2 Binary Form): word 5: {what}\n");
-            said = format!("%1 = {what}\n");
+            output = format!("%1 = {what}\n");
         }
         let count = if is_debug { "1 finding" } else { "0 findings" };
         assert_eq!(report, format!("{found}{count}, 0 notes; 0 debug instructions"));
-        assert_eq!(printed, format!("SPIR-V 1.6, ids below 10\n{said}"));
+        assert_eq!(printed, format!("SPIR-V 1.6, ids below 10\n{output}"));
         let left = import(&facts, &Target::x86_64()).expect("can be described").omissions;
         let left: String = left.iter().map(|left| left.to_string() + "\n").collect();
         let expected = found.replace("unknown-set (2 Binary Form): ", "").replace('\n', ": not imported\n");

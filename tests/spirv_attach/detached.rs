@@ -13,11 +13,11 @@ use crate::support::Case;
 #[derive(Debug, Clone, Copy)]
 struct Random {
     position: (u8, u8, u8),
-    said: (u8, u8, u8),
+    word: (u8, u8, u8),
 }
 
 fn random() -> impl Strategy<Value = Random> {
-    any::<((u8, u8, u8), (u8, u8, u8))>().prop_map(|(position, said)| Random { position, said })
+    any::<((u8, u8, u8), (u8, u8, u8))>().prop_map(|(position, word)| Random { position, word })
 }
 
 impl Random {
@@ -34,7 +34,7 @@ impl Random {
             1 | 2 => Position::before(function, block, u32::from(index % 7)),
             _ => Position::after(any_id(which)),
         };
-        let (what, id, more) = self.said;
+        let (what, id, more) = self.word;
         let variables = [case.n, case.sum, case.inner, case.pair, case.v];
         let variable = variables[usize::from(more) % variables.len()];
         let held = Provider::value(any_id(id));
@@ -162,7 +162,7 @@ fn most_that_is_said_is_said() {
     let mut count = 0;
     for number in 0..=255_u8 {
         let random =
-            Random { position: (number, number / 4, number / 16), said: (number / 3, number, number / 5) };
+            Random { position: (number, number / 4, number / 16), word: (number / 3, number, number / 5) };
         let mut binding = case.bound();
         random.say(&case, &mut binding);
         count += u32::from(checked(&case, &binding, &Mode::exact(Set::OpenCl)).is_some());

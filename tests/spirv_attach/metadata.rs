@@ -7,7 +7,7 @@ use crate::support::Case;
 
 const DIGITS: &str = "00112233445566778899aabbccddeeff0";
 
-fn said(case: &Case, may_be_shared: bool) -> Binding {
+fn bound_with(case: &Case, may_be_shared: bool) -> Binding {
     let mut binding = case.bound();
     binding.build_identifier(DIGITS, may_be_shared).storage_path("debug/a.spv");
     binding
@@ -17,7 +17,7 @@ fn said(case: &Case, may_be_shared: bool) -> Binding {
 fn where_the_set_has_instructions_for_it_they_are_written_and_read_back() {
     let case = Case::new();
     for may_be_shared in [false, true] {
-        let attached = case.attach(&said(&case, may_be_shared), &Mode::exact(Set::Shader));
+        let attached = case.attach(&bound_with(&case, may_be_shared), &Mode::exact(Set::Shader));
         assert_eq!(attached.detach().expect("is whole"), case.words);
         let facts = read(&attached.words).expect("reads");
         assert!(validate(&facts).is_clean());
@@ -29,12 +29,13 @@ fn where_the_set_has_instructions_for_it_they_are_written_and_read_back() {
         assert!(is_there("DebugStoragePath", "\"debug/a.spv\""), "{text}");
         assert!(
             attached
-                .check(&case.module, &said(&case, may_be_shared), &Mode::exact(Set::Shader))
+                .check(&case.module, &bound_with(&case, may_be_shared), &Mode::exact(Set::Shader))
                 .expect("is read")
                 .differences
                 .is_empty()
         );
-        let other = attached.check(&case.module, &said(&case, !may_be_shared), &Mode::exact(Set::Shader));
+        let other =
+            attached.check(&case.module, &bound_with(&case, !may_be_shared), &Mode::exact(Set::Shader));
         assert_eq!(other.expect("is read").differences.len(), 1);
         let imported = import(&facts, case.module.target()).expect("is imported");
         assert_eq!(imported.binding.build_id(), Some((DIGITS, may_be_shared)));
@@ -49,7 +50,7 @@ fn where_the_set_has_none_it_is_listed() {
         let attached = case.attach(binding, &Mode::exact(Set::OpenCl));
         attached.omissions.iter().map(|left| left.to_string()).collect()
     };
-    let (before, mut after) = (left(&case.bound()), left(&said(&case, false)));
+    let (before, mut after) = (left(&case.bound()), left(&bound_with(&case, false)));
     after.retain(|what| !before.contains(what));
     let expected = [
         "the module: build identifier: no operand encodes this",

@@ -343,7 +343,7 @@ fn results_that_are_no_values() {
     let original = case.attach(&case.bound(), &Mode::exact(Set::Shader)).words;
     let mut words = original.clone();
     let facts = read(&original).expect("reads");
-    let unit = facts.iter().find(|it| it.name() == Some(Name::CompilationUnit)).expect("is said").result;
+    let unit = facts.iter().find(|it| it.name() == Some(Name::CompilationUnit)).expect("is emitted").result;
     // A set of another name: `.` is `_`.
     let import = facts.layout().sets().next().expect("is imported").0;
     let at = facts.layout().definition(import).expect("is defined").at;

@@ -7,7 +7,7 @@ use eitri::target::Target;
 
 use crate::described::{Code, Core};
 use crate::idle::idle;
-use crate::listed::modes;
+use crate::omissions::modes;
 use crate::random::{Choices, fixed_choices, targets};
 
 /// A module with one function, to be described.

@@ -8,9 +8,9 @@ mod described;
 mod equal;
 #[path = "../common/idle.rs"]
 mod idle;
-mod listed;
 mod meaning;
 mod moves;
+mod omissions;
 mod own;
 #[path = "../common/random.rs"]
 mod random;

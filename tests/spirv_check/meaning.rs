@@ -63,8 +63,8 @@ impl Meaning {
                         LABEL => (is_open, blocks) = (true, blocks + 1),
                         _ if !is_open || begins_block(it) => {}
                         _ => {
-                            let said = scope.map(|(scope, at)| [Some(scope), at].map(|id| text(facts, id)));
-                            all.instructions.push([said.unwrap_or_default().concat(), line.clone()]);
+                            let place = scope.map(|(scope, at)| [Some(scope), at].map(|id| text(facts, id)));
+                            all.instructions.push([place.unwrap_or_default().concat(), line.clone()]);
                             count += 1;
                         }
                     }

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use eitri::spirv::{Mode, Set, read};
 
-use crate::listed::{modes, tangled};
 use crate::moves;
+use crate::omissions::{modes, tangled};
 use crate::random::targets;
 use crate::sabotage::{Written, others};
 

@@ -6,7 +6,7 @@ use eitri::model::{Accessibility, CompositeKind, Passed};
 use eitri::op::Expr;
 use eitri::spirv::{Mode, Name, Set};
 
-use crate::said::{Case, TABLE};
+use crate::case::{Case, TABLE};
 
 #[test]
 fn members() {
@@ -24,7 +24,7 @@ fn members() {
     case.m.member(either, "z", int, 0).unwrap();
     let described = case.finish();
     described
-        .said(&Mode::exact(Set::OpenCl))
+        .emitted(&Mode::exact(Set::OpenCl))
         .has(r#"TypeComposite "pair" Structure </src/a.cl> 3 8 unit "" 64 FlagTypePassByValue x y "#)
         .has(r#"TypeMember "x" int </src/a.cl> 4 7 pair 0 32 FlagIsPrivate"#)
         .has(r#"TypeMember "y" int </src/a.cl> 0 0 pair 37 3 None"#)
@@ -36,7 +36,7 @@ fn members() {
         .lacks(&[]);
     // Members come first, and do not refer to their type.
     described
-        .said(&Mode::exact(Set::Shader))
+        .emitted(&Mode::exact(Set::Shader))
         .has(r#"TypeComposite "pair" Structure </src/a.cl> 3 8 unit "" 64 FlagTypePassByValue x y "#)
         .has(r#"TypeMember "x" int </src/a.cl> 4 7 0 32 FlagIsPrivate"#)
         .has(r#"TypeMember "y" int </src/a.cl> 0 0 37 3 None"#)
@@ -51,8 +51,8 @@ fn what_is_not_said_of_members() {
     let s = case.m.structure(unit, Some("S"), 8).unwrap();
     case.m.data_member(s, DataMember::new("x", int, 0).mutable()).unwrap();
     case.m.untagged_variant_part(s, int).unwrap();
-    let said = case.exact();
-    said.has(r#"TypeComposite "S" Structure </src/a.cl> 0 0 unit "" 64 None x"#).lacks(&[
+    let emitted = case.exact();
+    emitted.has(r#"TypeComposite "S" Structure </src/a.cl> 0 0 unit "" 64 None x"#).lacks(&[
         "unit `a.cl`: type `S`: variant parts: no operand encodes this",
         "unit `a.cl`: member `x` of type `S`: mutable flag: no operand encodes this",
     ]);
@@ -78,13 +78,13 @@ fn base_classes() {
         "unit `a.cl`: a base class of type `D`: type: type `C` is encoded as its class",
     ];
     described
-        .said(&Mode::exact(Set::OpenCl))
+        .emitted(&Mode::exact(Set::OpenCl))
         .has(r#"TypeComposite "D" Structure </src/a.cl> 0 0 unit "" 128 None base:B base:B x"#)
         .has("TypeInheritance D B 0 32 FlagIsPublic")
         .has("TypeInheritance D B 32 32 FlagIsProtected")
         .lacks(&left);
     described
-        .said(&Mode::exact(Set::Shader))
+        .emitted(&Mode::exact(Set::Shader))
         .has(r#"TypeComposite "D" Structure </src/a.cl> 0 0 unit "" 128 None base:B base:B x"#)
         .has("TypeInheritance B 0 32 FlagIsPublic")
         .has("TypeInheritance B 32 32 FlagIsProtected")
@@ -112,7 +112,7 @@ fn static_members() {
     let global =
         r#"GlobalVariable "count" int </src/a.cl> 0 0 unit "_ZN1C5countE" %table FlagIsDefinition count"#;
     described
-        .said(&Mode::exact(Set::OpenCl))
+        .emitted(&Mode::exact(Set::OpenCl))
         .has(r#"TypeComposite "C" Class </src/a.cl> 0 0 unit "" 32 None count limit"#)
         .has(r#"TypeMember "count" int </src/a.cl> 0 0 C 0 32 FlagIsPublic|FlagStaticMember"#)
         .has(r#"TypeMember "limit" int </src/a.cl> 9 3 C 0 32 FlagStaticMember 4294967295"#)
@@ -120,7 +120,7 @@ fn static_members() {
         .is_before(r#"TypeMember "count""#, "GlobalVariable")
         .lacks(&[]);
     described
-        .said(&Mode::exact(Set::Shader))
+        .emitted(&Mode::exact(Set::Shader))
         .has(r#"TypeMember "count" int </src/a.cl> 0 0 0 32 FlagIsPublic|FlagStaticMember"#)
         .has(global)
         .is_before(r#"TypeMember "limit""#, "TypeComposite")
@@ -135,8 +135,9 @@ fn incomplete_types() {
     case.m.static_member(class, "n", int).unwrap();
     let described = case.finish();
     for set in Set::ALL {
-        let said = described.said(&Mode::exact(set));
-        said.has(r#"TypeComposite "@C" Class </src/a.cl> 0 0 unit "" none FlagFwdDecl"#)
+        let emitted = described.emitted(&Mode::exact(set));
+        emitted
+            .has(r#"TypeComposite "@C" Class </src/a.cl> 0 0 unit "" none FlagFwdDecl"#)
             .has_no(Name::TypeMember)
             .lacks(&["unit `a.cl`, variable `n`: the type has no members, or no room for the static member"]);
     }
@@ -154,20 +155,20 @@ fn nested_types() {
     case.m.member(outer, "inner", inner, 0).unwrap();
     let described = case.finish();
     described
-        .said(&Mode::exact(Set::OpenCl))
+        .emitted(&Mode::exact(Set::OpenCl))
         .has(r#"TypeComposite "Inner" Structure </src/a.cl> 0 0 Outer "" 32 None i"#)
         .has(r#"TypeMember "inner" Inner </src/a.cl> 0 0 Outer 0 32 None"#)
         .lacks(&[]);
     // The member precedes the type that is the scope of its own type: a cycle that cannot be encoded.
     described
-        .said(&Mode::exact(Set::Shader))
+        .emitted(&Mode::exact(Set::Shader))
         .has(r#"TypeComposite "Inner" Structure </src/a.cl> 0 0 unit "" 32 None i"#)
         .has(r#"TypeMember "inner" Inner </src/a.cl> 0 0 0 32 None"#)
         .lacks(&["unit `a.cl`: type `Inner`: scope: the scope references the entity; the unit is encoded"]);
     // With forward references, it can.
     let mode = Mode::exact(Set::Shader).forward_references(true);
     described
-        .said(&mode)
+        .emitted(&mode)
         .has(r#"TypeComposite forward "Inner" Structure </src/a.cl> 0 0 Outer "" 32 None i"#)
         .lacks(&[]);
 }

@@ -4,7 +4,7 @@ use eitri::build::Template;
 use eitri::model::{Accessibility, CompositeKind, FunctionId, Language, MemorySpace, SourceLine};
 use eitri::spirv::{Mode, Name, Set, check};
 
-use crate::said::{Case, Described, MAIN, TABLE};
+use crate::case::{Case, Described, MAIN, TABLE};
 
 #[test]
 fn functions() {
@@ -21,7 +21,7 @@ fn functions() {
     let described = case.finish();
     let flags = "FlagIsDefinition|FlagPrototyped|FlagIsOptimized";
     described
-        .said(&Mode::exact(Set::OpenCl))
+        .emitted(&Mode::exact(Set::OpenCl))
         .has("TypeFunction None int int int")
         .has(&format!(r#"Function "main" int(int,int) </src/a.cl> 5 6 unit "_main" {flags} 7 %main"#))
         .has(&format!(r#"Function "gone" void() </src/a.cl> 0 0 unit "" FlagIsLocal|{flags} 0 none"#))
@@ -29,7 +29,7 @@ fn functions() {
         .has(r#"LocalVariable "y" int </src/a.cl> 0 0 main FlagArtificial 2"#)
         .lacks(&[]);
     described
-        .said(&Mode::exact(Set::Shader))
+        .emitted(&Mode::exact(Set::Shader))
         .has(&format!(r#"Function "main" int(int,int) </src/a.cl> 5 6 unit "_main" {flags} 7"#))
         .has(&format!(r#"Function "gone" void() </src/a.cl> 0 0 unit "" FlagIsLocal|{flags} 0"#))
         .lacks(&[]);
@@ -45,7 +45,7 @@ fn declarations() {
     let described = case.finish();
     for set in Set::ALL {
         described
-            .said(&Mode::exact(set))
+            .emitted(&Mode::exact(set))
             .has(r#"FunctionDeclaration "far" void(int) </src/a.cl> 3 5 unit "" None"#)
             .has_no(Name::Function)
             .lacks(&[
@@ -80,7 +80,7 @@ fn member_functions() {
     let outside =
         r#""outside" void() </src/a.cl> 0 0 unit "_ZN1C7outsideEv" FlagIsProtected|FlagIsDefinition"#;
     described
-        .said(&Mode::exact(Set::OpenCl))
+        .emitted(&Mode::exact(Set::OpenCl))
         .has(r#"TypeComposite "C" Class </src/a.cl> 0 0 unit "" 32 None x inside elsewhere"#)
         .has(
             r#"Function "inside" void(C*) </src/a.cl> 0 0 C "" FlagIsPublic|FlagIsLocal|FlagIsDefinition|FlagExplicit 0 none"#,
@@ -93,7 +93,7 @@ fn member_functions() {
         .lacks(&[]);
     // The other set has no forward references: a function refers to its class, but not the reverse.
     described
-        .said(&Mode::exact(Set::Shader))
+        .emitted(&Mode::exact(Set::Shader))
         .has(r#"TypeComposite "C" Class </src/a.cl> 0 0 unit "" 32 None x"#)
         .has(
             r#"Function "inside" void(C*) </src/a.cl> 0 0 C "" FlagIsPublic|FlagIsLocal|FlagIsDefinition|FlagExplicit 0"#,
@@ -123,7 +123,7 @@ fn global_variables() {
     let described = case.finish();
     for set in Set::ALL {
         described
-            .said(&Mode::exact(set))
+            .emitted(&Mode::exact(set))
             .has(r#"GlobalVariable "table" int </src/a.cl> 2 11 unit "_table" %table FlagIsDefinition"#)
             .has(r#"GlobalVariable "gone" int </src/a.cl> 0 0 unit "" none FlagIsLocal|FlagIsDefinition"#)
             .has(r#"GlobalVariable "five" int </src/a.cl> 0 0 unit "" 5 FlagIsLocal|FlagIsDefinition"#)
@@ -224,12 +224,12 @@ fn what_declarations_have() {
                 check(module, binding, &mode, &[], words).unwrap().is_clean()
             };
             let bare = describe(|_, _| {});
-            let words = bare.said(&mode).words;
+            let words = bare.emitted(&mode).words;
             let is_function = kind == 0 && set == Set::OpenCl;
             let in_functions = if is_function { IN_FUNCTIONS } else { &[] };
             for &(name, say) in OF_DECLARATIONS.iter().chain(in_functions) {
                 let described = describe(say);
-                let with = described.said(&mode).words;
+                let with = described.emitted(&mode).words;
                 assert_eq!(is_function && name != "nothing", with != words, "{name}, {kind}, {set:?}");
                 if with != words {
                     assert!(!is_clean(&bare, &with), "{name} is not found");

@@ -5,7 +5,7 @@ use eitri::build::{DataMember, Extent};
 use eitri::model::{BaseEncoding, Language};
 use eitri::spirv::{DebugOperation, Mode, Position, Provider, Set, evaluate};
 
-use crate::said::{Case, MAIN, SUM};
+use crate::case::{Case, MAIN, SUM};
 
 fn exact() -> Mode {
     Mode::exact(Set::Shader200)
@@ -19,12 +19,13 @@ fn units_and_sources() {
     case.m.file_md5(file, [0x31; 16]).unwrap();
     case.m.file_source(file, "a text").unwrap();
     let described = case.finish();
-    let said = described.said(&exact());
-    said.has(r#"Source "/src/a.cl" MD5 "31313131313131313131313131313131" "a text""#)
+    let emitted = described.emitted(&exact());
+    emitted
+        .has(r#"Source "/src/a.cl" MD5 "31313131313131313131313131313131" "a text""#)
         // 217 is C++14 in the translator's list; the proposal has 114.
         .has(r#"CompilationUnit 1 5 </src/a.cl> CPP14 "a compiler""#)
         .lacks(&[]);
-    let others = described.said(&Mode::exact(Set::Shader));
+    let others = described.emitted(&Mode::exact(Set::Shader));
     assert_eq!(others.left().len(), 3, "{:?}", others.left());
 }
 
@@ -33,7 +34,7 @@ fn a_text_without_a_checksum_is_the_fourth_operand() {
     let mut case = Case::new();
     let file = case.file;
     case.m.file_source(file, "a text").unwrap();
-    case.said(&exact()).has(r#"Source "/src/a.cl" none none "a text""#).lacks(&[]);
+    case.emitted(&exact()).has(r#"Source "/src/a.cl" none none "a text""#).lacks(&[]);
 }
 
 #[test]
@@ -49,15 +50,17 @@ fn arrays_have_bounds_and_strides() {
         case.m.variable(unit, name, ty).unwrap();
     }
     let described = case.finish();
-    let said = described.said(&exact());
-    said.has("TypeSubrange none none 3")
+    let emitted = described.emitted(&exact());
+    emitted
+        .has("TypeSubrange none none 3")
         // Strides are bytes.
         .has("TypeSubrange 1 none 4 8")
         // A row has 2 elements of 6 bytes.
         .has("TypeSubrange none none 5 12")
         // A negative bound is 64 bits, which the module lacks.
         .has("TypeSubrange none none 2 6");
-    let left: Vec<_> = said.left().iter().map(|left| left.rsplit(": ").nth(1).expect("a property")).collect();
+    let left: Vec<_> =
+        emitted.left().iter().map(|left| left.rsplit(": ").nth(1).expect("a property")).collect();
     // The size of a row of `unknown` is unknown, and so is its stride.
     assert_eq!(left, ["lower bound", "stride"]);
 }
@@ -71,7 +74,7 @@ fn bit_fields_and_complex_numbers() {
     case.m.data_member(s, DataMember::bit_field("low", int, 0, 3)).unwrap();
     case.m.data_member(s, DataMember::bit_field("whole", int, 32, 32)).unwrap();
     case.m.data_member(s, DataMember::new("plain", complex, 8)).unwrap();
-    case.said(&exact())
+    case.emitted(&exact())
         .has(r#"TypeBasic "float complex" 64 Complex None"#)
         .has(r#"TypeMember "low" int </src/a.cl> 0 0 0 3 FlagBitField"#)
         .has(r#"TypeMember "whole" int </src/a.cl> 0 0 32 32 FlagBitField"#)
@@ -91,11 +94,11 @@ fn operations() {
     let v = case.m.variable(f, "v", int).unwrap().id();
     case.binding.function(f, MAIN).value(Position::after(SUM), v, &[Provider::expression(SUM, &all)]);
     let described = case.finish();
-    let said = described.said(&exact());
-    said.has("Operation Lit12").has("Operation Mul").lacks(&[]);
+    let emitted = described.emitted(&exact());
+    emitted.has("Operation Lit12").has("Operation Mul").lacks(&[]);
     for set in [Set::OpenCl, Set::Shader, Set::Shader101] {
-        let said = described.said(&Mode::exact(set));
-        let left = said.left();
+        let emitted = described.emitted(&Mode::exact(set));
+        let left = emitted.left();
         assert_eq!(left.len(), 1, "{left:?}");
         let why = format!("it is computed from %9 by Lit12: {} has no such operation", set.name());
         assert!(left[0].ends_with(&why), "{left:?}");

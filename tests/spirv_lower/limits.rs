@@ -4,7 +4,7 @@ use eitri::build::DataMember;
 use eitri::error::ErrorKind;
 use eitri::spirv::{Id, Mode, Name, Set};
 
-use crate::said::{Case, TABLE};
+use crate::case::{Case, TABLE};
 
 const DEEP: usize = 100_000;
 
@@ -102,11 +102,11 @@ fn many_members() {
         "unit `a.cl`, variable `lost`: declaration that it completes: no operand encodes this",
         "unit `a.cl`, variable `lost`: the type has no members, or no room for the static member",
     ];
-    let said = described.said(&Mode::exact(Set::OpenCl));
-    said.lacks(&left_out);
-    assert_eq!(said.all(Name::TypeMember).len(), 65521);
+    let emitted = described.emitted(&Mode::exact(Set::OpenCl));
+    emitted.lacks(&left_out);
+    assert_eq!(emitted.all(Name::TypeMember).len(), 65521);
     // The function still refers to its class.
-    said.has(r#"Function "f" void() </src/a.cl> 0 0 S "" FlagIsLocal|FlagIsDefinition 0 none"#);
+    emitted.has(r#"Function "f" void() </src/a.cl> 0 0 S "" FlagIsLocal|FlagIsDefinition 0 none"#);
 }
 
 #[test]
@@ -127,13 +127,13 @@ fn large_numbers() {
     case.m.member(s, "x", int, 1 << 39).unwrap();
     let described = case.finish();
     described
-        .said(&Mode::exact(Set::OpenCl))
+        .emitted(&Mode::exact(Set::OpenCl))
         .has(r#"TypeComposite "S" Structure </src/a.cl> 0 0 unit "" 8796093022208 None x"#)
         .has(r#"TypeMember "x" int </src/a.cl> 0 0 S 4398046511104 32 None"#)
         .lacks(&[]);
     // Without 64-bit integers in the module, such constants are not available.
     described
-        .said_narrow(&Mode::exact(Set::OpenCl))
+        .emitted_narrow(&Mode::exact(Set::OpenCl))
         .has(r#"TypeComposite "S" Structure </src/a.cl> 0 0 unit "" 4294967295 None x"#)
         .lacks(&[
             "unit `a.cl`: type `S`: size: 8796093022208 needs Int64, which the module lacks; 4294967295 is encoded",

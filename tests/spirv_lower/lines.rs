@@ -4,7 +4,7 @@ use eitri::build::DataMember;
 use eitri::model::SourceLine;
 use eitri::spirv::{Mode, Position, Set};
 
-use crate::said::{Case, Described, ENTRY, KERNEL, MAIN, SUM};
+use crate::case::{Case, Described, ENTRY, KERNEL, MAIN, SUM};
 
 /// Two lines of three bytes, and an empty one after the last newline.
 const TEXT: &str = "one\ntwo\n";
@@ -43,13 +43,14 @@ fn what_is_not_in_the_text_is_listed() {
     case.binding.function(f, MAIN).scope(Position::after(SUM), call);
     let described = case.finish();
     for mode in [Mode::exact(Set::OpenCl), Mode::exact(Set::Shader), Mode::translator()] {
-        let said = described.said(&mode);
-        said.has(r#"LocalVariable "there" int </src/a.cl> 1 4 f None"#)
+        let emitted = described.emitted(&mode);
+        emitted
+            .has(r#"LocalVariable "there" int </src/a.cl> 1 4 f None"#)
             .has(r#"LocalVariable "gone" int </src/a.cl> 0 0 f None"#)
             .has("LexicalBlock </src/a.cl> 0 0 f")
             .has("InlinedAt 0 f");
         let places = |name: &str| {
-            let all = said.all(eitri::spirv::Name::Function);
+            let all = emitted.all(eitri::spirv::Name::Function);
             let line = all.iter().find(|line| line.contains(&format!(r#"Function "{name}""#))).unwrap();
             let words: Vec<&str> = line.split(' ').collect();
             // Line, column, and line of the body, which follows the flags.
@@ -57,7 +58,7 @@ fn what_is_not_in_the_text_is_listed() {
         };
         assert_eq!(places("g"), ["2", "4", "3"]);
         assert_eq!(places("f"), ["2", "0", "0"]);
-        let mut left: Vec<&str> = said.left().iter().map(String::as_str).collect();
+        let mut left: Vec<&str> = emitted.left().iter().map(String::as_str).collect();
         left.sort_unstable();
         assert_eq!(
             left,
@@ -88,9 +89,9 @@ fn texts_that_lines_are_not_of() {
         case.m.describe_function(f).unwrap().declared_at(at);
         case.binding.function(f, MAIN).line(Position::start(MAIN, ENTRY), at);
         let described = case.finish();
-        let said = described.said(&Mode::exact(Set::OpenCl));
-        assert!(said.all(eitri::spirv::Name::Function)[0].contains("</src/a.cl> 300000 9 "));
-        assert_eq!(said.left().iter().filter(|left| left.contains("not in")).count(), 0);
+        let emitted = described.emitted(&Mode::exact(Set::OpenCl));
+        assert!(emitted.all(eitri::spirv::Name::Function)[0].contains("</src/a.cl> 300000 9 "));
+        assert_eq!(emitted.left().iter().filter(|left| left.contains("not in")).count(), 0);
         is_clean(&described, &Mode::exact(Set::OpenCl));
     }
     // The other set encodes it in several strings.
@@ -100,7 +101,7 @@ fn texts_that_lines_are_not_of() {
     case.m.variable(case.unit, "last", int).unwrap().declared_at(last);
     case.m.variable(case.unit, "behind", int).unwrap().declared_at(behind);
     let described = case.finish();
-    described.said(&Mode::exact(Set::Shader)).lacks(&[
+    described.emitted(&Mode::exact(Set::Shader)).lacks(&[
         "unit `a.cl`, variable `behind`: line: line 262134 is beyond the text of `a.cl`, which has 262133 lines",
     ]);
     is_clean(&described, &Mode::exact(Set::Shader));
@@ -169,7 +170,7 @@ fn a_block_without_a_line_is_of_the_file_of_its_function() {
     for set in Set::ALL {
         let mode = Mode::exact(set);
         described
-            .said(&mode)
+            .emitted(&mode)
             .has("LexicalBlock </src/b.h> 0 0 f")
             .has("LexicalBlock </src/b.h> 0 0 block:0")
             .has("LexicalBlockDiscriminator </src/b.h> 3 block:0")

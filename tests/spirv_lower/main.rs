@@ -4,6 +4,7 @@
 
 #[path = "../spirv/assemble.rs"]
 mod assemble;
+mod case;
 #[path = "../common/mod.rs"]
 mod common;
 mod composites;
@@ -15,9 +16,9 @@ mod limits;
 mod lines;
 mod modes;
 mod names;
+mod omitted;
 mod order;
 mod outside;
-mod said;
 mod scopes;
 mod silence;
 mod templates;
@@ -25,4 +26,3 @@ mod templates;
 mod tools;
 mod types;
 mod units;
-mod unsaid;

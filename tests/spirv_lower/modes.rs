@@ -4,7 +4,7 @@ use eitri::model::{PointerKind, Qualifier};
 use eitri::spirv::{Mode, Name, Set};
 use eitri::target::SpaceId;
 
-use crate::said::Case;
+use crate::case::Case;
 
 /// Pointers to basic types, and typedefs of basic types; otherwise addresses, and the types themselves.
 #[test]
@@ -33,9 +33,10 @@ fn pointers_to_basic_types() {
     for set in Set::ALL {
         let mode = Mode::exact(set).targets_of_any_type(false);
         let flags = if set == Set::OpenCl { "" } else { " None" };
-        let said = described.said(&mode);
+        let emitted = described.emitted(&mode);
         // `const number` is a qualified typedef of int; a pointer to it becomes a pointer to int.
-        said.has("TypePointer int CrossWorkgroup None")
+        emitted
+            .has("TypePointer int CrossWorkgroup None")
             .has(r#"Typedef "number" int </src/a.cl> 0 0 unit"#)
             .has(r#"LocalVariable "a" int* </src/a.cl> 0 0 f None"#)
             // A pointer to a pointer is an address, and a pointer to that points to a basic type.
@@ -48,8 +49,8 @@ fn pointers_to_basic_types() {
             .has("TypeQualifier S * ConstType")
             // Typedefs and qualifiers of other types are replaced by the types.
             .has(r#"LocalVariable "g" S </src/a.cl> 0 0 f None"#);
-        assert_eq!(said.all(Name::Typedef).len(), 1);
-        assert_eq!(said.left().len(), 8, "{:#?}", said.left());
+        assert_eq!(emitted.all(Name::Typedef).len(), 1);
+        assert_eq!(emitted.left().len(), 8, "{:#?}", emitted.left());
     }
 }
 
@@ -61,10 +62,10 @@ fn names_of_addresses() {
     for _ in 0..40 {
         ty = case.m.pointer(case.unit, Some(ty)).unwrap();
     }
-    let said = case.said(&Mode::validating(Set::OpenCl));
-    said.has(r#"TypeBasic "S ***************" 64 Address"#);
-    assert_eq!(said.all(Name::TypeBasic).len(), 20);
-    assert!(said.all(Name::TypeBasic).contains(&r#"TypeBasic "" 64 Address"#));
+    let emitted = case.emitted(&Mode::validating(Set::OpenCl));
+    emitted.has(r#"TypeBasic "S ***************" 64 Address"#);
+    assert_eq!(emitted.all(Name::TypeBasic).len(), 20);
+    assert!(emitted.all(Name::TypeBasic).contains(&r#"TypeBasic "" 64 Address"#));
 }
 
 /// A literal storage class requires its capability in every mode.
@@ -75,14 +76,14 @@ fn storage_classes_without_capability() {
     let pointer = case.m.pointer_into(unit, Some(int), SpaceId(1)).unwrap();
     let described = case.finish();
     for mode in [Mode::exact(Set::OpenCl), Mode::validating(Set::OpenCl)] {
-        described.said(&mode).has("TypePointer int CrossWorkgroup None").lacks(&[&format!(
+        described.emitted(&mode).has("TypePointer int CrossWorkgroup None").lacks(&[&format!(
             "unit `a.cl`: {pointer}: storage class: the module lacks GenericPointer; CrossWorkgroup is encoded"
         )]);
-        described.said_with("GenericPointer", &mode).has("TypePointer int Generic None").lacks(&[]);
+        described.emitted_with("GenericPointer", &mode).has("TypePointer int Generic None").lacks(&[]);
     }
     // In this set it is a constant, without that requirement.
     for mode in [Mode::exact(Set::Shader), Mode::validating(Set::Shader)] {
-        described.said(&mode).has("TypePointer int Generic None").lacks(&[]);
+        described.emitted(&mode).has("TypePointer int Generic None").lacks(&[]);
     }
 }
 
@@ -91,9 +92,9 @@ fn arrays_without_elements() {
     let mut case = Case::new();
     let int = case.int();
     let array = case.m.array(case.unit, int, &[Some(0), Some(2)]).unwrap();
-    case.said(&Mode::validating(Set::OpenCl)).has("TypeArray int 18446744073709551615 2").lacks(&[&format!(
-        "unit `a.cl`: {array}: count of elements: 0 elements; an unknown count is encoded"
-    )]);
+    case.emitted(&Mode::validating(Set::OpenCl)).has("TypeArray int 18446744073709551615 2").lacks(&[
+        &format!("unit `a.cl`: {array}: count of elements: 0 elements; an unknown count is encoded"),
+    ]);
 }
 
 /// Types that cannot be encoded, and missing types.
@@ -106,12 +107,12 @@ fn types_that_are_none() {
     case.m.template(class, eitri::build::Template::ty("T", None)).unwrap();
     let described = case.finish();
     described
-        .said(&Mode::exact(Set::Shader))
+        .emitted(&Mode::exact(Set::Shader))
         .has(r#"TypeMember "only" none </src/a.cl> 0 0 0 128 FlagStaticMember"#)
         .has(r#"TypeTemplateParameter "T" none none </src/a.cl> 0 0"#);
     let mode = Mode::exact(Set::Shader).none_types(false);
     described
-        .said(&mode)
+        .emitted(&mode)
         .has(r#"TypeBasic "C" 0 Unspecified None"#)
         .has(r#"TypeMember "only" C </src/a.cl> 0 0 0 128 FlagStaticMember"#)
         .has(r#"TypeBasic "void" 0 Unspecified None"#)
@@ -129,9 +130,9 @@ fn base_classes_that_are_left_out() {
     case.m.base(derived, base, 0, None).unwrap();
     case.m.member(derived, "x", int, 4).unwrap();
     let described = case.finish();
-    described.said(&Mode::validating(Set::OpenCl)).has("TypeInheritance D B 0 32 None").lacks(&[]);
+    described.emitted(&Mode::validating(Set::OpenCl)).has("TypeInheritance D B 0 32 None").lacks(&[]);
     described
-        .said(&Mode::validating(Set::Shader))
+        .emitted(&Mode::validating(Set::Shader))
         .has(r#"TypeComposite "D" Structure </src/a.cl> 0 0 unit "" 64 None x"#)
         .has_no(Name::TypeInheritance)
         .lacks(&["unit `a.cl`: a base class of type `D`: the validating mode cannot encode this"]);

@@ -3,7 +3,7 @@
 use eitri::model::Imported;
 use eitri::spirv::{Mode, Name, Set};
 
-use crate::said::Case;
+use crate::case::Case;
 
 #[test]
 fn imports() {
@@ -25,7 +25,7 @@ fn imports() {
     let described = case.finish();
     for set in Set::ALL {
         described
-            .said(&Mode::exact(set))
+            .emitted(&Mode::exact(set))
             .has(r#"ImportedEntity "" ImportedModule </src/a.cl> namespace:space 7 9 unit"#)
             .has(r#"ImportedEntity "alias" ImportedDeclaration </src/a.cl> namespace:space 0 0 unit"#)
             .has(r#"ImportedEntity "" ImportedDeclaration </src/a.cl> S 0 0 block:0"#)
@@ -33,10 +33,10 @@ fn imports() {
             .has(r#"ImportedEntity "" ImportedDeclaration </src/a.cl> declared:far 0 0 unit"#)
             .lacks(&[]);
     }
-    let said = described.said(&Mode::translator());
-    said.has_no(Name::ImportedEntity);
+    let emitted = described.emitted(&Mode::translator());
+    emitted.has_no(Name::ImportedEntity);
     assert_eq!(
-        said.left()[2],
+        emitted.left()[2],
         "unit `a.cl`, function `f`: the import of type `S`: the translator mode cannot encode this"
     );
 }

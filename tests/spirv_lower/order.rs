@@ -4,7 +4,7 @@
 use eitri::build::Extent;
 use eitri::spirv::{Mode, Name, Position, Set};
 
-use crate::said::{Case, ENTRY, MAIN};
+use crate::case::{Case, ENTRY, MAIN};
 
 /// struct node { node *next; };
 #[test]
@@ -16,22 +16,23 @@ fn a_structure_that_points_to_itself() {
     case.m.member(node, "next", pointer, 0).unwrap();
     let described = case.finish();
     described
-        .said(&Mode::exact(Set::OpenCl))
+        .emitted(&Mode::exact(Set::OpenCl))
         .has(r#"TypeComposite "node" Structure </src/a.cl> 0 0 unit "" 64 None next"#)
         .has("TypePointer node CrossWorkgroup None")
         .has(r#"TypeMember "next" node* </src/a.cl> 0 0 node 0 64 None"#)
         .lacks(&[]);
     // Members come first in the other set: the pointer has no target type.
-    let said = described.said(&Mode::exact(Set::Shader));
-    said.has(r#"TypeComposite "node" Structure </src/a.cl> 0 0 unit "" 64 None next"#)
+    let emitted = described.emitted(&Mode::exact(Set::Shader));
+    emitted
+        .has(r#"TypeComposite "node" Structure </src/a.cl> 0 0 unit "" 64 None next"#)
         .has("TypePointer none CrossWorkgroup None");
     assert_eq!(
-        said.left(),
+        emitted.left(),
         [format!("unit `a.cl`: {pointer}: type: a reference to type `node` would be a cycle")]
     );
     // With forward references, it has.
     let mode = Mode::exact(Set::Shader).forward_references(true);
-    described.said(&mode).has("TypePointer forward node CrossWorkgroup None").lacks(&[]);
+    described.emitted(&mode).has("TypePointer forward node CrossWorkgroup None").lacks(&[]);
 }
 
 /// Two structures that point to each other, reached from a typedef of a pointer.
@@ -49,16 +50,17 @@ fn structures_that_point_to_each_other() {
     case.m.member(b, "n", int, 8).unwrap();
     let described = case.finish();
     described
-        .said(&Mode::exact(Set::OpenCl))
+        .emitted(&Mode::exact(Set::OpenCl))
         .has(r#"TypeMember "b" B* </src/a.cl> 0 0 A 0 64 None"#)
         .has(r#"TypeMember "a" a_ptr </src/a.cl> 0 0 B 0 64 None"#)
         .lacks(&[]);
-    let said = described.said(&Mode::exact(Set::Shader));
+    let emitted = described.emitted(&Mode::exact(Set::Shader));
     // The types are the same, except that one pointer has no target type.
-    said.has(r#"TypeMember "b" B* </src/a.cl> 0 0 0 64 None"#)
+    emitted
+        .has(r#"TypeMember "b" B* </src/a.cl> 0 0 0 64 None"#)
         .has(r#"TypeMember "a" a_ptr </src/a.cl> 0 0 0 64 None"#)
         .has("TypePointer none CrossWorkgroup None");
-    assert_eq!(said.left().len(), 1);
+    assert_eq!(emitted.left().len(), 1);
 }
 
 /// S f() { struct S {}; }: as with `auto` and lambdas.
@@ -80,7 +82,7 @@ fn a_local_class_that_its_function_returns() {
         for set in Set::ALL {
             let members = if set == Set::OpenCl { "x operator()" } else { "x" };
             described
-                .said(&Mode::exact(set))
+                .emitted(&Mode::exact(set))
                 .has(&format!(
                     r#"TypeComposite "S" Structure </src/a.cl> 0 0 namespace:space "" 32 None {members}"#
                 ))
@@ -91,7 +93,7 @@ fn a_local_class_that_its_function_returns() {
         }
         let mode = Mode::exact(Set::Shader).forward_references(true);
         described
-            .said(&mode)
+            .emitted(&mode)
             .has(r#"TypeComposite forward "S" Structure </src/a.cl> 0 0 f "" 32 None x"#)
             .lacks(&[]);
     }
@@ -110,7 +112,7 @@ fn a_local_class() {
     let described = case.finish();
     for set in Set::ALL {
         described
-            .said(&Mode::exact(set))
+            .emitted(&Mode::exact(set))
             .has(r#"TypeComposite "S" Structure </src/a.cl> 0 0 block:0 "" 32 None x"#)
             .lacks(&[]);
     }
@@ -135,7 +137,7 @@ fn an_array_that_a_parameter_counts() {
     );
     for (set, unknown) in [(Set::OpenCl, "18446744073709551615"), (Set::Shader, "0")] {
         described
-            .said(&Mode::exact(set))
+            .emitted(&Mode::exact(set))
             .has(&format!("TypeArray int {unknown}"))
             .has("TypeArray uint n")
             .has(&format!(r#"Function "f" void(uint,int[{unknown}]*) </src/a.cl> 0 0 unit "" FlagIsLocal|FlagIsDefinition 0{}"#,
@@ -143,7 +145,7 @@ fn an_array_that_a_parameter_counts() {
             .lacks(&[&left]);
     }
     let mode = Mode::exact(Set::Shader).forward_references(true);
-    described.said(&mode).has("TypeArray forward int n").lacks(&[]);
+    described.emitted(&mode).has("TypeArray forward int n").lacks(&[]);
 }
 
 /// Functions whose types refer to structures with pointers to the types of these functions.
@@ -160,14 +162,14 @@ fn types_of_functions_in_structures() {
     case.m.parameter(f, "t", to_table).unwrap();
     let described = case.finish();
     described
-        .said(&Mode::exact(Set::OpenCl))
+        .emitted(&Mode::exact(Set::OpenCl))
         .has("TypeFunction None table* table* table")
         .has(r#"TypeMember "call" table*(table*,table)* </src/a.cl> 0 0 table 0 64 None"#)
         .lacks(&[]);
-    let said = described.said(&Mode::exact(Set::Shader));
-    assert!(!said.left().is_empty());
+    let emitted = described.emitted(&Mode::exact(Set::Shader));
+    assert!(!emitted.left().is_empty());
     let mode = Mode::exact(Set::Shader).forward_references(true);
-    described.said(&mode).lacks(&[]);
+    described.emitted(&mode).lacks(&[]);
 }
 
 /// Functions that call each other, inlined into each other.
@@ -185,7 +187,7 @@ fn functions_that_are_inlined_into_each_other() {
     let described = case.finish();
     for set in Set::ALL {
         described
-            .said(&Mode::exact(set))
+            .emitted(&Mode::exact(set))
             .has(if set == Set::Shader200 { "InlinedAt 1 0 f" } else { "InlinedAt 1 f" })
             .has(if set == Set::Shader200 { "InlinedAt 2 0 g call:1" } else { "InlinedAt 2 g call:1" })
             .has(if set == Set::Shader200 { "InlinedAt 2 0 g" } else { "InlinedAt 2 g" })
@@ -210,19 +212,20 @@ fn a_class_in_its_own_base() {
     case.m.static_member(class, "only", class).unwrap();
     let described = case.finish();
     described
-        .said(&Mode::exact(Set::OpenCl))
+        .emitted(&Mode::exact(Set::OpenCl))
         .has("TypeInheritance C B<C> 0 64 None")
         .has(r#"TypeMember "self" C* </src/a.cl> 0 0 B<C> 0 64 None"#)
         .has(r#"TypeMember "only" C </src/a.cl> 0 0 C 0 128 FlagStaticMember"#)
         .has("TypeTemplate B<C> T")
         .lacks(&[]);
-    let said = described.said(&Mode::exact(Set::Shader));
-    said.has("TypeInheritance B<C> 0 64 None")
+    let emitted = described.emitted(&Mode::exact(Set::Shader));
+    emitted
+        .has("TypeInheritance B<C> 0 64 None")
         .has(r#"TypeMember "only" none </src/a.cl> 0 0 0 128 FlagStaticMember"#)
         .has("TypePointer none CrossWorkgroup None");
-    assert_eq!(said.left().len(), 2, "{:?}", said.left());
+    assert_eq!(emitted.left().len(), 2, "{:?}", emitted.left());
     let mode = Mode::exact(Set::Shader).forward_references(true);
-    described.said(&mode).lacks(&[]);
+    described.emitted(&mode).lacks(&[]);
 }
 
 /// The type of a function is emitted once.
@@ -235,8 +238,8 @@ fn types_that_are_the_same() {
         case.m.parameter(function, "x", int).unwrap();
     }
     case.m.subroutine(case.unit, None, &[int]).unwrap();
-    let said = case.exact();
-    assert_eq!(said.all(Name::TypeFunction), ["TypeFunction None void int"]);
+    let emitted = case.exact();
+    assert_eq!(emitted.all(Name::TypeFunction), ["TypeFunction None void int"]);
 }
 
 /// The output depends on the description only.
@@ -270,6 +273,6 @@ fn a_pointer_to_a_member_of_what_is_made_of_it() {
     case.m.member(s, "call", pointer, 0).unwrap();
     let described = case.finish();
     for mode in [Mode::exact(Set::Shader), Mode::validating(Set::Shader)] {
-        assert_eq!(described.said(&mode).all(Name::TypePtrToMember), ["TypePtrToMember void() none"]);
+        assert_eq!(described.emitted(&mode).all(Name::TypePtrToMember), ["TypePtrToMember void() none"]);
     }
 }

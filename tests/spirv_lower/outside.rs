@@ -9,7 +9,7 @@ use eitri::model::{
 use eitri::spirv::{Mode, Position, Set};
 use eitri::target::SpaceId;
 
-use crate::said::{Case, Described, ENTRY, MAIN, TABLE};
+use crate::case::{Case, Described, ENTRY, MAIN, TABLE};
 use crate::tools::{Folder, Tool};
 
 const SPIRV_VAL: Tool = Tool::new("spirv-val", "spirv-tools");
@@ -137,8 +137,8 @@ fn spirv_val_takes_all_of_it() {
     let described = everything();
     let folder = Folder::new();
     for set in Set::ALL {
-        let said = described.said(&Mode::validating(set));
-        let file = folder.file("module.spv", bytes(&said.words));
+        let emitted = described.emitted(&Mode::validating(set));
+        let file = folder.file("module.spv", bytes(&emitted.words));
         let Some(ran) = SPIRV_VAL.run(&[&file]) else { return };
         ran.clean();
     }

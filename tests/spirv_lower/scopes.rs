@@ -5,7 +5,7 @@ use eitri::omission::{Omission, Reason, Unimported};
 use eitri::spirv::{Attached, Fact, Facts, Field, Mode, Name, Position, Set};
 use eitri::spirv::{check, import, read};
 
-use crate::said::{Case, ENTRY, MAIN};
+use crate::case::{Case, ENTRY, MAIN};
 
 #[test]
 fn blocks_and_namespaces() {
@@ -24,7 +24,7 @@ fn blocks_and_namespaces() {
     let described = case.finish();
     for set in Set::ALL {
         described
-            .said(&Mode::exact(set))
+            .emitted(&Mode::exact(set))
             .has(r#"LexicalBlock </src/a.cl> 1 1 unit "outer""#)
             .has(match set {
                 Set::Shader200 => r#"LexicalBlock </src/a.cl> 0 0 namespace:outer "inner" 1"#,
@@ -52,9 +52,9 @@ fn discriminators() {
     case.binding.scope(Position::start(MAIN, ENTRY), block);
     let described = case.finish();
     for set in Set::ALL {
-        let said = described.said(&Mode::exact(set));
-        said.has("LexicalBlockDiscriminator </src/a.cl> 3 block:0").lacks(&[]);
-        assert_eq!(scope(&said.words), "DebugLexicalBlock");
+        let emitted = described.emitted(&Mode::exact(set));
+        emitted.has("LexicalBlockDiscriminator </src/a.cl> 3 block:0").lacks(&[]);
+        assert_eq!(scope(&emitted.words), "DebugLexicalBlock");
     }
     let mode = Mode::exact(Set::OpenCl).discriminators_as_scopes(true);
     let words = described.attached(&mode).unwrap().words;
@@ -94,7 +94,7 @@ fn inlined_calls() {
     let own =
         "unit `a.cl`, function `f`, variable `z`: inlined call of the scope: function `leaf` is encoded";
     for set in Set::ALL {
-        let said = described.said(&Mode::exact(set));
+        let emitted = described.emitted(&Mode::exact(set));
         let has_column = set == Set::Shader200;
         let discriminator = format!("{call} discriminator: no operand encodes this");
         let column = format!("{call} column: no operand encodes this");
@@ -102,7 +102,8 @@ fn inlined_calls() {
         if !has_column {
             left.insert(1, &column);
         }
-        said.has(if has_column { "InlinedAt 20 0 f" } else { "InlinedAt 20 f" })
+        emitted
+            .has(if has_column { "InlinedAt 20 0 f" } else { "InlinedAt 20 f" })
             .has(if has_column { "InlinedAt 30 7 middle call:20" } else { "InlinedAt 30 middle call:20" })
             .has("InlinedVariable x call:30")
             .has("InlinedVariable y call:30")
@@ -111,8 +112,8 @@ fn inlined_calls() {
             // It belongs to the inlined function.
             .has(r#"LocalVariable "z" int </src/a.cl> 0 0 leaf None"#)
             .lacks(&left);
-        assert_eq!(said.all(Name::LexicalBlock), ["LexicalBlock </src/a.cl> 0 0 leaf"]);
-        assert_eq!(said.all(Name::LocalVariable).len(), 3);
+        assert_eq!(emitted.all(Name::LexicalBlock), ["LexicalBlock </src/a.cl> 0 0 leaf"]);
+        assert_eq!(emitted.all(Name::LocalVariable).len(), 3);
     }
     // The translator's mode has the call in a block with a discriminator.
     let attached = described.attached(&Mode::translator()).unwrap();
@@ -144,7 +145,7 @@ fn inlined_calls() {
     let names: Vec<_> = facts.iter().filter_map(|fact| fact.name()).collect();
     assert!(!names.contains(&Name::InlinedVariable));
     assert_eq!(names.iter().filter(|&&name| name == Name::LexicalBlockDiscriminator).count(), 1);
-    described.said_as(&Mode::translator());
+    described.emitted_as(&Mode::translator());
 }
 
 /// Where discriminators are scopes, that of a call is its scope.
@@ -184,7 +185,7 @@ fn discriminators_of_calls() {
     let described = case.finish();
     let mode = Mode::translator();
     described
-        .said_as(&mode)
+        .emitted_as(&mode)
         .has("InlinedAt 20 discriminator:5")
         .has("InlinedAt 21 discriminator:6")
         .has("InlinedAt 22 discriminator:3")
@@ -237,7 +238,7 @@ fn discriminators_of_instances() {
     }
     let described = case.finish();
     let mode = Mode::translator();
-    let words = described.said_as(&mode).words;
+    let words = described.emitted_as(&mode).words;
     let imported = import(&read(&words).unwrap(), described.module.target()).unwrap();
     let scopes = imported.module.scopes().filter(|(_, scope)| scope.kind == ScopeKind::Block);
     let mut numbers: Vec<_> =

@@ -4,7 +4,7 @@ use eitri::build::Template;
 use eitri::model::{BaseEncoding, Loc};
 use eitri::spirv::{Mode, Name, Set};
 
-use crate::said::Case;
+use crate::case::Case;
 
 #[test]
 fn parameters() {
@@ -20,19 +20,19 @@ fn parameters() {
     case.m.describe_function(f).unwrap().template(Template::ty("T", Some(int)).default()).unwrap();
     let described = case.finish();
     for set in Set::ALL {
-        let said = described.said(&Mode::exact(set));
-        said.has("TypeTemplate vector<int, 4> T N A")
+        let emitted = described.emitted(&Mode::exact(set));
+        emitted.has("TypeTemplate vector<int, 4> T N A")
             .has(r#"TypeTemplateParameter "N" int 4 </src/a.cl> 0 0"#)
             .has(r#"TypeTemplateTemplateParameter "A" "std::allocator" </src/a.cl> 0 0"#)
             .has("TypeTemplate f<int> T")
             .is_before(r#"TypeComposite "vector<int, 4>""#, "TypeTemplate")
             .lacks(&["unit `a.cl`, function `f<int>`: template parameter `T`: default flag: no operand encodes this"]);
-        assert_eq!(said.all(Name::TypeTemplateParameter).len(), 3);
+        assert_eq!(emitted.all(Name::TypeTemplateParameter).len(), 3);
     }
-    let said = described.said(&Mode::translator());
-    said.has("TypeTemplate vector<int, 4> T N").has_no(Name::TypeTemplateTemplateParameter);
+    let emitted = described.emitted(&Mode::translator());
+    emitted.has("TypeTemplate vector<int, 4> T N").has_no(Name::TypeTemplateTemplateParameter);
     assert_eq!(
-        said.left()[0],
+        emitted.left()[0],
         "unit `a.cl`: type `vector<int, 4>`: template parameter `A`: the translator mode cannot encode this"
     );
 }
@@ -46,13 +46,15 @@ fn packs() {
     case.m.template(tuple, Template::pack("T", inner)).unwrap();
     case.m.template(tuple, Template::pack("U", [])).unwrap();
     let described = case.finish();
-    let said = described.said(&Mode::exact(Set::OpenCl));
-    said.has("TypeTemplate tuple T...").has(r#"TypeTemplateParameterPack "T" </src/a.cl> 0 0  "#).lacks(&[
-        "unit `a.cl`: type `tuple`: template parameter ``: a template in a pack",
-        "unit `a.cl`: type `tuple`: template parameter `U`: the pack is empty",
-    ]);
+    let emitted = described.emitted(&Mode::exact(Set::OpenCl));
+    emitted.has("TypeTemplate tuple T...").has(r#"TypeTemplateParameterPack "T" </src/a.cl> 0 0  "#).lacks(
+        &[
+            "unit `a.cl`: type `tuple`: template parameter ``: a template in a pack",
+            "unit `a.cl`: type `tuple`: template parameter `U`: the pack is empty",
+        ],
+    );
     assert_eq!(
-        said.all(Name::TypeTemplateParameter),
+        emitted.all(Name::TypeTemplateParameter),
         [
             r#"TypeTemplateParameter "" int none </src/a.cl> 0 0"#,
             r#"TypeTemplateParameter "" uint none </src/a.cl> 0 0"#
@@ -60,7 +62,7 @@ fn packs() {
     );
     // The validator does not support packs: each parameter is emitted separately.
     described
-        .said(&Mode::validating(Set::OpenCl))
+        .emitted(&Mode::validating(Set::OpenCl))
         .has_no(Name::TypeTemplateParameterPack)
         .has(r#"TypeTemplateParameter "" uint none </src/a.cl> 0 0"#)
         .has(r#"TypeTemplateTemplateParameter "" "list" </src/a.cl> 0 0"#)
@@ -97,13 +99,13 @@ fn void_arguments() {
     case.m.template(s, Template::ty("V", Some(nothing))).unwrap();
     let described = case.finish();
     described
-        .said(&Mode::exact(Set::OpenCl))
+        .emitted(&Mode::exact(Set::OpenCl))
         .has("TypeTemplate S T U V")
         .has(r#"TypeTemplateParameter "T" none none </src/a.cl> 0 0"#);
     for set in Set::ALL {
         let mode = Mode::validating(set);
         described
-            .said(&mode)
+            .emitted(&mode)
             .has("TypeTemplate S T U V")
             .has(r#"TypeTemplateParameter "T" void none </src/a.cl> 0 0"#)
             .lacks(&[
@@ -126,11 +128,11 @@ fn numbers_of_64_bits() {
     case.m.template(s, Template::value("B", long, &0xffff_ffffi64.to_le_bytes())).unwrap();
     let described = case.finish();
     described
-        .said(&Mode::exact(Set::OpenCl))
+        .emitted(&Mode::exact(Set::OpenCl))
         .has(r#"TypeTemplateParameter "A" long 18446744073709551615 </src/a.cl> 0 0"#)
         .has(r#"TypeTemplateParameter "B" long 4294967295 </src/a.cl> 0 0"#);
     described
-        .said_narrow(&Mode::exact(Set::OpenCl))
+        .emitted_narrow(&Mode::exact(Set::OpenCl))
         .has("TypeTemplate S B")
         .lacks(&["unit `a.cl`: type `S`: template parameter `A`: its value is not a known integer"]);
 }

@@ -5,7 +5,7 @@ use eitri::model::{BaseEncoding, MemorySpace, PointerKind, Qualifier, Val};
 use eitri::spirv::{Mode, Name, Set};
 use eitri::target::SpaceId;
 
-use crate::said::Case;
+use crate::case::Case;
 
 #[test]
 fn basic_types() {
@@ -22,8 +22,11 @@ fn basic_types() {
         let mut case = Case::new();
         case.m.base_type(case.unit, "t", encoding, 24).unwrap();
         let described = case.finish();
-        described.said(&Mode::exact(Set::OpenCl)).has(&format!(r#"TypeBasic "t" 24 {name}"#)).lacks(&[]);
-        described.said(&Mode::exact(Set::Shader)).has(&format!(r#"TypeBasic "t" 24 {name} None"#)).lacks(&[]);
+        described.emitted(&Mode::exact(Set::OpenCl)).has(&format!(r#"TypeBasic "t" 24 {name}"#)).lacks(&[]);
+        described
+            .emitted(&Mode::exact(Set::Shader))
+            .has(&format!(r#"TypeBasic "t" 24 {name} None"#))
+            .lacks(&[]);
     }
     let mut case = Case::new();
     case.m.base_type(case.unit, "complex", BaseEncoding::ComplexFloat, 64).unwrap();
@@ -44,12 +47,13 @@ fn pointers() {
         m.pointer_of(unit, PointerKind::Pointer, Some(int), SpaceId(1), Some(memory)).unwrap();
     }
     case.m.pointer_into(unit, Some(int), SpaceId(2)).unwrap();
-    let said = case.finish().said_with("GenericPointer", &Mode::exact(Set::OpenCl));
-    said.has("TypePointer int Function FlagLValueReference")
+    let emitted = case.finish().emitted_with("GenericPointer", &Mode::exact(Set::OpenCl));
+    emitted
+        .has("TypePointer int Function FlagLValueReference")
         .has("TypePointer int Generic FlagRValueReference")
         .has("TypePointer none Workgroup None");
     assert_eq!(
-        said.all(Name::TypePointer)[3..],
+        emitted.all(Name::TypePointer)[3..],
         [
             "TypePointer int CrossWorkgroup None",
             "TypePointer int UniformConstant None",
@@ -69,7 +73,7 @@ fn pointers() {
         space(7, "generic", "Function"),
         space(8, "region", "CrossWorkgroup"),
     ];
-    assert_eq!(said.left(), left);
+    assert_eq!(emitted.left(), left);
 }
 
 #[test]
@@ -86,9 +90,9 @@ fn qualified_types_and_names() {
     case.m.typedef(unit, "nothing", None).unwrap();
     let described = case.finish();
     for set in Set::ALL {
-        let said = described.said(&Mode::exact(set));
+        let emitted = described.emitted(&Mode::exact(set));
         assert_eq!(
-            said.all(Name::TypeQualifier),
+            emitted.all(Name::TypeQualifier),
             [
                 "TypeQualifier int ConstType",
                 "TypeQualifier int VolatileType",
@@ -97,7 +101,8 @@ fn qualified_types_and_names() {
                 "TypeQualifier none ConstType",
             ]
         );
-        said.has(r#"Typedef "number" int </src/a.cl> 4 9 unit"#)
+        emitted
+            .has(r#"Typedef "number" int </src/a.cl> 4 9 unit"#)
             .has(r#"Typedef "nothing" none </src/a.cl> 0 0 unit"#)
             .lacks(&[]);
     }
@@ -114,22 +119,22 @@ fn arrays() {
     let left = "unit `a.cl`: type5: count of elements: 0 elements; an unknown count is encoded";
     let _ = left;
     described
-        .said(&Mode::exact(Set::OpenCl))
+        .emitted(&Mode::exact(Set::OpenCl))
         .has("TypeArray int 4 1 32")
         .has("TypeArray int 18446744073709551615")
         .has("TypeArray int 0")
         .lacks(&[]);
     // Producers of this set write 0 for an unknown number.
-    let said = described.said(&Mode::exact(Set::Shader));
-    said.has("TypeArray int 4 1 32");
-    assert_eq!(said.all(Name::TypeArray)[1..], ["TypeArray int 0", "TypeArray int 0"]);
-    assert!(said.left()[0].ends_with("count of elements: 0 elements; an unknown count is encoded"));
+    let emitted = described.emitted(&Mode::exact(Set::Shader));
+    emitted.has("TypeArray int 4 1 32");
+    assert_eq!(emitted.all(Name::TypeArray)[1..], ["TypeArray int 0", "TypeArray int 0"]);
+    assert!(emitted.left()[0].ends_with("count of elements: 0 elements; an unknown count is encoded"));
     // An array for each dimension, the last one innermost.
-    let said = described.said(&Mode::translator());
-    said.has("TypeArray int 32").has("TypeArray int[32] 1").has("TypeArray int[32][1] 4");
-    assert!(said.left()[0].ends_with("count of elements: 0 elements; an unknown count is encoded"));
+    let emitted = described.emitted(&Mode::translator());
+    emitted.has("TypeArray int 32").has("TypeArray int[32] 1").has("TypeArray int[32][1] 4");
+    assert!(emitted.left()[0].ends_with("count of elements: 0 elements; an unknown count is encoded"));
     // Without 64-bit integers, all ones are 32 bits.
-    described.said_narrow(&Mode::exact(Set::OpenCl)).has("TypeArray int 4294967295");
+    described.emitted_narrow(&Mode::exact(Set::OpenCl)).has("TypeArray int 4294967295");
 }
 
 #[test]
@@ -138,9 +143,9 @@ fn what_is_not_said_of_arrays() {
     let (int, unit) = (case.int(), case.unit);
     let extent = Extent::fixed(8).from(1).index(int);
     case.m.array_of(unit, int, &[extent, Extent::value(Val::constant(3))], Some(64)).unwrap();
-    let said = case.exact();
-    said.has("TypeArray int 8 18446744073709551615");
-    let left: Vec<_> = said.left().iter().map(|left| left.splitn(3, ": ").nth(2).unwrap()).collect();
+    let emitted = case.exact();
+    emitted.has("TypeArray int 8 18446744073709551615");
+    let left: Vec<_> = emitted.left().iter().map(|left| left.splitn(3, ": ").nth(2).unwrap()).collect();
     assert_eq!(
         left,
         [
@@ -168,26 +173,30 @@ fn numbers_of_elements_by_variables() {
         case.m.variable(f, name, ty).unwrap();
     }
     let described = case.finish();
-    let said = described.said(&Mode::exact(Set::Shader200));
-    said.has("TypeSubrange none none n").has("TypeSubrange none none count").has("TypeSubrange none none 0");
-    assert_eq!(said.left().len(), 1);
+    let emitted = described.emitted(&Mode::exact(Set::Shader200));
+    emitted
+        .has("TypeSubrange none none n")
+        .has("TypeSubrange none none count")
+        .has("TypeSubrange none none 0");
+    assert_eq!(emitted.left().len(), 1);
     for set in [Set::OpenCl, Set::Shader, Set::Shader101] {
         let unknown = if set == Set::OpenCl { "18446744073709551615" } else { "0" };
-        let said = described.said(&Mode::exact(set));
-        said.has("TypeArray int n")
+        let emitted = described.emitted(&Mode::exact(set));
+        emitted
+            .has("TypeArray int n")
             .has("TypeArray int count")
             .has(&format!("TypeArray int {unknown}"))
             .is_before(r#"LocalVariable "n""#, "TypeArray int n");
-        assert_eq!(said.left().len(), 1);
+        assert_eq!(emitted.left().len(), 1);
         assert!(
-            said.left()[0].ends_with(
+            emitted.left()[0].ends_with(
                 "count of elements: `signed` is not a variable of an unsigned type of 32 or 64 bits"
             )
         );
     }
-    let said = described.said(&Mode::translator());
-    assert_eq!(said.all(Name::TypeArray), ["TypeArray int 18446744073709551615"; 3]);
-    assert!(said.left()[0].ends_with(
+    let emitted = described.emitted(&Mode::translator());
+    assert_eq!(emitted.all(Name::TypeArray), ["TypeArray int 18446744073709551615"; 3]);
+    assert!(emitted.left()[0].ends_with(
         "count of elements: it is the variable `n`; the translator mode has constant counts only"
     ));
 }
@@ -203,9 +212,9 @@ fn matrices() {
     case.m.matrix(unit, short, 1 << 32, true).unwrap();
     let described = case.finish();
     for mode in [Mode::exact(Set::OpenCl), Mode::validating(Set::OpenCl), Mode::translator()] {
-        let said = described.said(&mode);
-        assert!(said.all(Name::TypeMatrix).is_empty());
-        let left = said.left().iter().filter(|left| left.contains("a matrix of"));
+        let emitted = described.emitted(&mode);
+        assert!(emitted.all(Name::TypeMatrix).is_empty());
+        let left = emitted.left().iter().filter(|left| left.contains("a matrix of"));
         let left: Vec<_> = left.map(|left| left.split(": ").last().expect("a text")).collect();
         assert_eq!(
             left,
@@ -217,10 +226,10 @@ fn matrices() {
         );
     }
     let all = ["TypeMatrix intx4 3 1", "TypeMatrix intx16 2 0"];
-    let exact = described.said(&Mode::exact(Set::Shader));
+    let exact = described.emitted(&Mode::exact(Set::Shader));
     assert_eq!(exact.all(Name::TypeMatrix), all);
     // A vector of 16 is an array there.
-    let validating = described.said(&Mode::validating(Set::Shader));
+    let validating = described.emitted(&Mode::validating(Set::Shader));
     assert_eq!(validating.all(Name::TypeMatrix), all[..1]);
     assert_eq!(validating.left().iter().filter(|left| left.contains("a matrix of 2 rows")).count(), 1);
 }
@@ -236,17 +245,17 @@ fn vectors() {
     let pointer = case.m.pointer(unit, Some(int)).unwrap();
     case.m.vector(unit, pointer, 2).unwrap();
     let described = case.finish();
-    let said = described.said(&Mode::exact(Set::OpenCl));
+    let emitted = described.emitted(&Mode::exact(Set::OpenCl));
     assert_eq!(
-        said.all(Name::TypeVector),
+        emitted.all(Name::TypeVector),
         ["TypeVector int 3", "TypeVector int 16", "TypeVector number 4", "TypeVector int* 2"]
     );
-    said.lacks(&[]);
+    emitted.lacks(&[]);
     // Vectors of one to four elements of a basic type; typedefs of a basic type are skipped.
-    let said = described.said(&Mode::validating(Set::OpenCl));
-    assert_eq!(said.all(Name::TypeVector), ["TypeVector int 3", "TypeVector int 4"]);
-    said.has("TypeArray int 16").has("TypeArray int* 2");
-    let left: Vec<_> = said.left().iter().map(|left| left.rsplit(": ").next().unwrap()).collect();
+    let emitted = described.emitted(&Mode::validating(Set::OpenCl));
+    assert_eq!(emitted.all(Name::TypeVector), ["TypeVector int 3", "TypeVector int 4"]);
+    emitted.has("TypeArray int 16").has("TypeArray int* 2");
+    let left: Vec<_> = emitted.left().iter().map(|left| left.rsplit(": ").next().unwrap()).collect();
     assert_eq!(
         left,
         [
@@ -272,7 +281,7 @@ fn enumerations() {
     let described = case.finish();
     for set in Set::ALL {
         described
-            .said(&Mode::exact(set))
+            .emitted(&Mode::exact(set))
             .has(r#"TypeEnum "color" int </src/a.cl> 2 6 unit 32 None 0 "A" 4294967295 "B" 2147483647 "C""#)
             .has(r#"TypeEnum "big" long </src/a.cl> 0 0 unit 64 FlagIsEnumClass 1 "NEAR" 4294967295 "NEXT""#)
             .has(r#"TypeEnum "" int </src/a.cl> 0 0 unit 32 None"#)
@@ -299,14 +308,15 @@ fn types_of_functions_and_of_members() {
     case.m.member_pointer(unit, either, int).unwrap();
     let described = case.finish();
     for set in Set::ALL {
-        let said = described.said(&Mode::exact(set));
-        said.has("TypeFunction None void")
+        let emitted = described.emitted(&Mode::exact(set));
+        emitted
+            .has("TypeFunction None void")
             .has("TypeFunction None int int int")
             .has("TypePointer int(int,int) CrossWorkgroup None")
             .has("TypePtrToMember int C")
             .has("TypePtrToMember int none");
-        assert_eq!(said.left().len(), 1);
-        assert!(said.left()[0].ends_with("type `U` is not a class or structure"));
+        assert_eq!(emitted.left().len(), 1);
+        assert!(emitted.left()[0].ends_with("type `U` is not a class or structure"));
     }
 }
 
@@ -317,7 +327,7 @@ fn types_of_which_nothing_is_known() {
     let described = case.finish();
     for set in Set::ALL {
         described
-            .said(&Mode::exact(set))
+            .emitted(&Mode::exact(set))
             .has(r#"TypeComposite "@image2d_t" Structure </src/a.cl> 0 0 unit "" none None"#)
             .lacks(&[]);
     }

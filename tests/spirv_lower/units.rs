@@ -3,7 +3,7 @@
 use eitri::model::{Language, VariableKind};
 use eitri::spirv::{Mode, Name, Set};
 
-use crate::said::{Case, MAIN};
+use crate::case::{Case, MAIN};
 
 #[test]
 fn units_and_sources() {
@@ -16,7 +16,7 @@ fn units_and_sources() {
     let described = case.finish();
     for (set, language) in [(Set::OpenCl, "OpenCL_C"), (Set::Shader, "OpenCL_C")] {
         described
-            .said(&Mode::exact(set))
+            .emitted(&Mode::exact(set))
             .has(r#"Source "/src/a.cl""#)
             .has(r#"Source "/src/include/b.h" "int b;\n""#)
             .has(r#"Source "/usr/c.h""#)
@@ -27,7 +27,7 @@ fn units_and_sources() {
     }
     // For the translator, an unknown text is empty.
     described
-        .said(&Mode::translator())
+        .emitted(&Mode::translator())
         .has(r#"Source "/src/a.cl" """#)
         .has("CompilationUnit 65536 5 </src/a.cl> OpenCL_C");
 }
@@ -53,7 +53,7 @@ fn languages() {
     // SPIRV-Tools 2023.1 knows languages up to 7, and rejects modules with others.
     let mut case = Case::new();
     case.m.describe_unit(case.unit).unwrap().language(Language::RUST);
-    case.said(&Mode::validating(Set::OpenCl))
+    case.emitted(&Mode::validating(Set::OpenCl))
         .has("CompilationUnit 1 5 </src/a.cl> Unknown")
         .lacks(&["unit `a.cl`: language: the validating mode has no number 13"]);
 }
@@ -65,13 +65,13 @@ fn producers() {
     let main = case.m.function(case.unit, "main").unwrap().kernel().id();
     case.binding.function(main, MAIN);
     let described = case.finish();
-    described.said(&Mode::exact(Set::OpenCl)).has_no(Name::EntryPoint).lacks(&[
+    described.emitted(&Mode::exact(Set::OpenCl)).has_no(Name::EntryPoint).lacks(&[
         "unit `a.cl`: producer: no operand encodes this",
         "unit `a.cl`: command line: no operand encodes this",
     ]);
     // In the other set, a function definition links the entry point.
     described
-        .said(&Mode::exact(Set::Shader))
+        .emitted(&Mode::exact(Set::Shader))
         .has(r#"EntryPoint main unit "compiler 1" "-O2 a.cl""#)
         .lacks(&[]);
 
@@ -89,17 +89,17 @@ fn long_texts() {
     let file = case.file;
     case.m.file_source(file, &text).unwrap();
     let described = case.finish();
-    let said = described.said(&Mode::exact(Set::Shader));
+    let emitted = described.emitted(&Mode::exact(Set::Shader));
     // The odd character is not split: the first string ends a byte early.
-    let [source] = said.all(Name::Source)[..] else { panic!() };
-    let [continued] = said.all(Name::SourceContinued)[..] else { panic!() };
+    let [source] = emitted.all(Name::Source)[..] else { panic!() };
+    let [continued] = emitted.all(Name::SourceContinued)[..] else { panic!() };
     assert_eq!(source.len(), r#"Source "/src/a.cl" """#.len() + MOST - 1);
     assert_eq!(continued, r#"SourceContinued "é""#);
     described
-        .said(&Mode::exact(Set::OpenCl))
+        .emitted(&Mode::exact(Set::OpenCl))
         .has(r#"Source "/src/a.cl""#)
         .lacks(&["unit `a.cl`: file `a.cl`: source text: an instruction has no room for it"]);
-    described.said(&Mode::translator()).has(r#"Source "/src/a.cl" """#);
+    described.emitted(&Mode::translator()).has(r#"Source "/src/a.cl" """#);
 }
 
 #[test]
@@ -131,7 +131,7 @@ fn macros() {
     let described = case.finish();
     for set in Set::ALL {
         described
-            .said(&Mode::exact(set))
+            .emitted(&Mode::exact(set))
             .has(r#"MacroDef "/src/a.cl" 0 "FAST" "1""#)
             .has(r#"MacroDef "/src/a.cl" 2 "MAX(a,b)" "((a) > (b) ? (a) : (b))""#)
             .has(r#"MacroDef "/src/b.h" 1 "EMPTY""#)
@@ -142,14 +142,14 @@ fn macros() {
             ]);
     }
     described
-        .said(&Mode::translator())
+        .emitted(&Mode::translator())
         .has_no(Name::MacroDef)
         .lacks(&["unit `a.cl`: macros: the translator mode cannot encode this"]);
 }
 
 /// Properties that neither set can encode.
 #[test]
-fn unsaid() {
+fn omitted() {
     let mut case = Case::new();
     let int = case.int();
     let f = case.function("f");

@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 use eitri::model::Loc;
 use serde_json::Value;
 
-use super::program::{At, BYTES, Program, Told};
+use super::program::{At, BYTES, Program, Stated};
 
 /// Compares the places at each pc. What is recoverable and not derived by the usual analysis may be found or not.
 fn differences(case: &Value) -> Vec<String> {
     let name = case["name"].as_str().expect("a name");
     let program = Program::parse(case);
-    let told = Told::new(&program);
-    let tracked = told.code.track().unwrap_or_else(|error| panic!("{name}: {error}"));
+    let stated = Stated::new(&program);
+    let tracked = stated.code.track().unwrap_or_else(|error| panic!("{name}: {error}"));
     let listed = |of: &Value, pc: u64| -> BTreeSet<At> {
         let ranges = of.as_array().map_or(&[][..], |ranges| ranges);
         let here = ranges.iter().filter(|range| {
@@ -23,13 +23,13 @@ fn differences(case: &Value) -> Vec<String> {
         places.map(|place| At::parse(place.as_str().expect("a place"))).collect()
     };
     let mut wrong = Vec::new();
-    for (variable, &id) in &told.variables {
+    for (variable, &id) in &stated.variables {
         for pc in (0..program.pc()).step_by(BYTES as usize) {
             let expected = listed(&case["expect"][variable], pc);
             let further = listed(&case["recoverable_but_not_derived"][variable], pc);
             let found = tracked.places_at(id, pc).expect("the code names it");
-            let loc = |at: &At| at.loc(&told.gpu);
-            let is_known = |loc: &Loc| expected.iter().chain(&further).any(|at| at.loc(&told.gpu) == *loc);
+            let loc = |at: &At| at.loc(&stated.gpu);
+            let is_known = |loc: &Loc| expected.iter().chain(&further).any(|at| at.loc(&stated.gpu) == *loc);
             let missing = expected.iter().any(|at| !found.contains(&loc(at)));
             if missing || !found.iter().all(is_known) {
                 wrong.push(format!("{name}: {variable} at {pc:#x}: expected {expected:?}, found {found:?}"));
@@ -37,7 +37,7 @@ fn differences(case: &Value) -> Vec<String> {
         }
     }
     for variable in case["expect"].as_object().expect("variables").keys() {
-        assert!(told.variables.contains_key(variable), "{name}: nothing is assigned to {variable}");
+        assert!(stated.variables.contains_key(variable), "{name}: nothing is assigned to {variable}");
     }
     wrong
 }
@@ -71,20 +71,20 @@ fn descriptions_of_cases_are_judged() {
     let mut judged = 0;
     for case in file["cases"].as_array().expect("cases").iter().filter(|case| case["described"].is_object()) {
         let program = Program::parse(case);
-        let mut told = Told::new(&program);
+        let mut stated = Stated::new(&program);
         for (variable, ranges) in case["described"].as_object().expect("variables") {
             for range in ranges.as_array().expect("ranges") {
                 let pc = |at: usize| range[at].as_u64().expect("a pc");
-                let loc = At::parse(range[2].as_str().expect("a place")).loc(&told.gpu);
-                let id = told.variables[variable];
-                let mut variable = told.builder.describe_variable(id).expect("a variable");
+                let loc = At::parse(range[2].as_str().expect("a place")).loc(&stated.gpu);
+                let id = stated.variables[variable];
+                let mut variable = stated.builder.describe_variable(id).expect("a variable");
                 variable.live(pc(0)..pc(1), loc).expect("a location");
             }
         }
-        let module = told.builder.finish().expect("a module");
-        let report = told.code.track().expect("the code fits").judge(&module);
+        let module = stated.builder.finish().expect("a module");
+        let report = stated.code.track().expect("the code fits").judge(&module);
         let found = |pcs: &std::ops::Range<u64>, variable, place: &str| -> Vec<(String, u64, String)> {
-            let name = told.variables.iter().find(|(_, id)| **id == variable).expect("a variable").0;
+            let name = stated.variables.iter().find(|(_, id)| **id == variable).expect("a variable").0;
             let pcs = pcs.clone().step_by(BYTES as usize);
             pcs.map(|pc| (name.clone(), pc, place.to_owned())).collect()
         };

@@ -477,16 +477,16 @@ fn sparse_and_dense_agree() {
     for seed in 0..count {
         let program = random::program(seed ^ 0x5eed_0000_0000, 2 + (seed % 6) as usize);
         let dense = Dense::new(&program);
-        let told = super::program::Told::new(&program);
-        let tracked = told.code.track().unwrap_or_else(|error| panic!("seed {seed}: {error}"));
-        for (name, &id) in &told.variables {
+        let stated = super::program::Stated::new(&program);
+        let tracked = stated.code.track().unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        for (name, &id) in &stated.variables {
             for pc in (0..program.pc()).step_by(BYTES as usize) {
                 let locs = tracked.places_at(id, pc).expect("known");
                 let Some(expected) = dense.places_at(name, pc) else {
                     assert_eq!(locs, [], "seed {seed}: {name} at {pc:#x}: no lane comes there");
                     continue;
                 };
-                let known: Vec<_> = expected.iter().map(|at| at.loc(&told.gpu)).collect();
+                let known: Vec<_> = expected.iter().map(|at| at.loc(&stated.gpu)).collect();
                 for loc in &locs {
                     assert!(known.contains(loc), "seed {seed}: {name} at {pc:#x} in {loc:?}: {expected:?}");
                 }

@@ -5,7 +5,7 @@ use eitri::model::Module;
 use eitri::track::{Code, Keep};
 use serde_json::{Value, json};
 
-use super::program::{At, BYTES, Op, Program, Source, Told, blocks};
+use super::program::{At, BYTES, Op, Program, Source, Stated, blocks};
 use super::random;
 
 fn place(at: At) -> Value {
@@ -97,11 +97,11 @@ fn statements_in_json_are_the_calls() {
     for seed in 0..120 {
         let program = random::program(seed, 5);
         let text = described(&program);
-        let mut told = Told::new(&program);
+        let mut stated = Stated::new(&program);
         let (module, all) = Code::from_json(&text).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
         let [code] = &all[..] else { panic!("one statement") };
-        let (one, two) = (code.track().expect("the code fits"), told.code.track().expect("the code fits"));
-        for (name, &id) in &told.variables {
+        let (one, two) = (code.track().expect("the code fits"), stated.code.track().expect("the code fits"));
+        for (name, &id) in &stated.variables {
             for pc in (0..program.pc()).step_by(BYTES as usize) {
                 let (one, two) = (one.places_at(id, pc), two.places_at(id, pc));
                 assert_eq!(one.expect("known"), two.expect("known"), "seed {seed}: {name} at {pc:#x}");
@@ -109,10 +109,10 @@ fn statements_in_json_are_the_calls() {
         }
         assert_eq!(one.judge(&module).claimed, 0);
         // The locations are those of the calls.
-        two.describe(&mut told.builder, Keep::All).expect("locations");
+        two.describe(&mut stated.builder, Keep::All).expect("locations");
         let located = locate(&text, Keep::All).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
         let module = Module::from_json(&located.text).expect("a description");
-        assert_eq!(module, told.builder.finish().expect("a module"), "seed {seed}");
+        assert_eq!(module, stated.builder.finish().expect("a module"), "seed {seed}");
         let (_, again) = Code::from_json(&located.text).expect("a description");
         let report = again[0].track().expect("the code fits").judge(&module);
         assert!(report.is_sound() && report.missed.is_empty(), "seed {seed}: {report}");

@@ -8,7 +8,7 @@ mod copied;
 mod dense;
 #[cfg(feature = "json")]
 mod described;
-mod listed;
+mod further;
 mod misdescribed;
 mod program;
 mod random;

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use eitri::model::Module;
 
-use super::program::{At, Program, Told};
+use super::program::{At, Program, Stated};
 use super::sabotage::KERNEL;
 
 /// A mistake, a variable, a place, pcs that are claimed, pcs that are refuted or missed, the pc of the instruction that
@@ -96,13 +96,13 @@ fn mistakes() -> impl Iterator<Item = Mistake<'static>> {
 
 /// The kernel with one variable's claims.
 fn described(program: &Program, mistake: &Mistake<'_>) -> Module {
-    let mut told = Told::new(program);
-    let id = told.variables[mistake.variable];
+    let mut stated = Stated::new(program);
+    let id = stated.variables[mistake.variable];
     for pcs in &mistake.claimed {
-        let mut variable = told.builder.describe_variable(id).expect("a variable");
-        variable.live(pcs.clone(), mistake.place.loc(&told.gpu)).expect("a location");
+        let mut variable = stated.builder.describe_variable(id).expect("a variable");
+        variable.live(pcs.clone(), mistake.place.loc(&stated.gpu)).expect("a location");
     }
-    told.builder.finish().expect("a module")
+    stated.builder.finish().expect("a module")
 }
 
 /// The name of a place in a finding.
@@ -124,9 +124,9 @@ fn each_mistake_is_found_with_its_reason() {
     for mistake in mistakes() {
         assert!(names.insert(mistake.name), "two mistakes: {}", mistake.name);
         let module = described(&program, &mistake);
-        let told = Told::new(&program);
-        let id = told.variables[mistake.variable];
-        let report = told.code.track().expect("the code fits").judge(&module);
+        let stated = Stated::new(&program);
+        let id = stated.variables[mistake.variable];
+        let report = stated.code.track().expect("the code fits").judge(&module);
         let mut check = |what: &str, is_right: bool| {
             if !is_right {
                 wrong.push(format!("{}: {what}: {:#?}", mistake.name, report.stale));

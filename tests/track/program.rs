@@ -293,14 +293,14 @@ impl Program {
 }
 
 /// A program as a compiler tells it.
-pub struct Told {
+pub struct Stated {
     pub gpu: Target,
     pub builder: Builder,
     pub variables: BTreeMap<String, VariableId>,
     pub code: Code,
 }
 
-impl Told {
+impl Stated {
     pub fn new(program: &Program) -> Self {
         let gpu = Target::amdgpu(Gfx::GFX1030, Wave::W32).expect("the processor runs such waves");
         let mut builder = Builder::new(gpu.clone());
@@ -374,7 +374,7 @@ fn tell(program: &Program, gpu: &Target, code: &mut Code, variables: &BTreeMap<S
     let place = |at: &At| at.place(gpu);
     let places = |all: &[At]| -> Vec<Place> { all.iter().map(place).collect() };
     let mut defined = Vec::new();
-    let told = "the instruction fits";
+    let stated = "the instruction fits";
     for ((pc, (op, more)), is_whole) in
         (0..).step_by(BYTES as usize).zip(&program.code).zip(program.is_whole())
     {
@@ -387,7 +387,7 @@ fn tell(program: &Program, gpu: &Target, code: &mut Code, variables: &BTreeMap<S
                     true => at.redefine(id, &places(to)),
                     false => at.define(id, &places(to)),
                 }
-                .expect(told);
+                .expect(stated);
                 defined.push(name.clone());
                 if is_whole {
                     at.all_lanes();
@@ -400,7 +400,7 @@ fn tell(program: &Program, gpu: &Target, code: &mut Code, variables: &BTreeMap<S
                     _ => panic!("a value"),
                 };
                 let mut at = code.instruction(pcs);
-                at.redefine(id, &[place(to)]).expect(told);
+                at.redefine(id, &[place(to)]).expect(stated);
                 if is_whole {
                     at.all_lanes();
                 }
@@ -411,20 +411,20 @@ fn tell(program: &Program, gpu: &Target, code: &mut Code, variables: &BTreeMap<S
                     true => at.copy_uniform(&[place(from)], &[place(to)]),
                     false => at.copy(&[place(from)], &[place(to)]),
                 }
-                .expect(told);
+                .expect(stated);
                 if is_whole {
                     at.all_lanes();
                 }
             }
             Op::Clobber(to) => {
                 let mut at = code.instruction(pcs);
-                at.call(&places(to)).expect(told);
+                at.call(&places(to)).expect(stated);
                 if is_whole {
                     at.all_lanes();
                 }
             }
             _ if !more.is_empty() => {
-                code.instruction(pcs).clobber(&places(more)).expect(told);
+                code.instruction(pcs).clobber(&places(more)).expect(stated);
             }
             _ => {}
         }
@@ -443,6 +443,6 @@ fn tell(program: &Program, gpu: &Target, code: &mut Code, variables: &BTreeMap<S
             Source::Contents(at) => code.assign_contents(*pc, variable, &[place(at)]),
             Source::Nothing => code.unassign(*pc, variable),
         }
-        .expect(told);
+        .expect(stated);
     }
 }

@@ -21,8 +21,8 @@ fn error(flow: ControlFlow, tell: impl FnOnce(&mut Code, [Place; 3]) -> eitri::R
     let s4 = Place::register(gpu.sgpr(4).expect("known"));
     let [v3, pair] = [Place::per_lane(gpu.vgpr(3).expect("known")), Place::stack_slot(0).bits(64)];
     let mut code = Code::new(&gpu, flow);
-    let told = tell(&mut code, [s4, v3, pair]);
-    told.and_then(|()| code.track().map(drop)).expect_err("refused").to_string()
+    let stated = tell(&mut code, [s4, v3, pair]);
+    stated.and_then(|()| code.track().map(drop)).expect_err("refused").to_string()
 }
 
 #[test]

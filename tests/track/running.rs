@@ -1,6 +1,6 @@
 //! Random programs that run: what is derived is true whenever a lane stands there, and is nearly all that is.
 
-use super::program::{At, BYTES, Program, Told};
+use super::program::{At, BYTES, Program, Stated};
 use super::random;
 use super::simulate::{self, Seen, VARIABLES};
 
@@ -27,12 +27,12 @@ fn compare(seed: u64, size: usize, runs: u64, totals: &mut Totals) {
     for run in 0..runs {
         simulate::run(&program, &places, seed.wrapping_mul(31).wrapping_add(run), &mut seen);
     }
-    let told = Told::new(&program);
-    let tracked = told.code.track().unwrap_or_else(|error| panic!("seed {seed}: {error}"));
-    let locs: Vec<_> = places.iter().map(|place| place.loc(&told.gpu)).collect();
+    let stated = Stated::new(&program);
+    let tracked = stated.code.track().unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+    let locs: Vec<_> = places.iter().map(|place| place.loc(&stated.gpu)).collect();
     for (pc, seen) in (0..).step_by(BYTES as usize).zip(&seen) {
         for (name, seen) in VARIABLES.iter().zip(seen) {
-            let Some(&id) = told.variables.get(*name) else { continue };
+            let Some(&id) = stated.variables.get(*name) else { continue };
             let claimed = tracked.places_at(id, pc).expect("the code names it");
             let Some(seen) = seen else { continue };
             for ((place, loc), &is_true) in places.iter().zip(&locs).zip(seen) {

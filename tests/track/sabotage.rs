@@ -3,7 +3,7 @@
 use eitri::model::{Loc, Module};
 use eitri::track::{Keep, Report};
 
-use super::program::{Op, Program, Told};
+use super::program::{Op, Program, Stated};
 use super::random;
 
 /// A kernel with most constructs of a compiler.
@@ -81,9 +81,9 @@ const MISTAKES: &str = "
     a spill slot is shared | copy v7 v3 | copy p0 v3
     a fill is from another slot | copy v3 p0 | copy v3 p1
     a spill is forgotten | copy p0 v3 | other
-    a masked copy is told as whole | other; copy v7 v3; other | whole_wave_begin; copy v7 v3; whole_wave_end
+    a masked copy is stated as whole | other; copy v7 v3; other | whole_wave_begin; copy v7 v3; whole_wave_end
     a copy has its sides swapped | copy v5 v3 | copy v3 v5
-    the sides of the `if` are told without the flip | exec_else m; copy v8 v5 | other; copy v8 v5
+    the sides of the `if` are stated without the flip | exec_else m; copy v8 v5 | other; copy v8 v5
     an assignment is one instruction late | assign x value b; copy p0 v3 | copy p0 v3; assign x value b
     an assignment is one instruction early | define v5 c; assign x value c | assign x value a; define v5 c
     an assignment is forgotten | assign x value c |
@@ -93,13 +93,13 @@ const MISTAKES: &str = "
     a copy's target is the wrong register | copy s9 s8 | copy s10 s8
     a scalar overwrites a lane of a row | copy v8 v5 | copy v3.2 s4
     a move is forgotten | copy s8 s4 | other
-    a restore of EXEC's scalar is told early | define s8 d; assign y value d; copy s9 s8 | copy s9 s8; define s8 d; assign y value d
+    a restore of EXEC's scalar is stated early | define s8 d; assign y value d; copy s9 s8 | copy s9 s8; define s8 d; assign y value d
     a whole-wave restore is forgotten | copy v9 v10 | other
-    a whole-wave write is told for another register | define v9 w | define v8 w
-    a tied operand is told as another register | define v3 b | define v2 b
+    a whole-wave write is stated for another register | define v9 w | define v8 w
+    a tied operand is stated as another register | define v3 b | define v2 b
     a move on an edge is forgotten | copy s12 s13 | other
-    a move on an edge is told one instruction early | other; copy s12 s13 | copy s12 s13; other
-    moves on an edge are told in the wrong order | copy s12 s13; define s13 scratch | define s13 scratch; copy s12 s13
+    a move on an edge is stated one instruction early | other; copy s12 s13 | copy s12 s13; other
+    moves on an edge are stated in the wrong order | copy s12 s13; define s13 scratch | define s13 scratch; copy s12 s13
     a caller-saved register is kept across a call | call s30 s31 v9 | call s31 v9
     a callee-saved register is restored too early | call s30 s31 v9; copy s30 v41.0 | copy s30 v41.0; call s30 s31 v9
     a register is saved to the wrong lane | copy v41.0 s30 | copy v41.1 s30
@@ -118,13 +118,13 @@ fn mistakes() -> impl Iterator<Item = [String; 3]> {
 
 /// Returns the module that is described by the places of a program.
 fn described(program: &Program, keep: Keep) -> Module {
-    let mut told = Told::new(program);
-    told.code.track().expect("the code fits").describe(&mut told.builder, keep).expect("locations");
-    told.builder.finish().expect("a module")
+    let mut stated = Stated::new(program);
+    stated.code.track().expect("the code fits").describe(&mut stated.builder, keep).expect("locations");
+    stated.builder.finish().expect("a module")
 }
 
 fn judged(program: &Program, module: &Module) -> Report {
-    Told::new(program).code.track().expect("the code fits").judge(module)
+    Stated::new(program).code.track().expect("the code fits").judge(module)
 }
 
 #[test]
@@ -155,13 +155,13 @@ fn mistakes_in_what_is_told_are_found() {
 fn mistakes_in_a_description_are_found() {
     let right = Program::text(KERNEL);
     let mut found = [0; 4];
-    let tracked = Told::new(&right);
+    let tracked = Stated::new(&right);
     let tracked = tracked.code.track().expect("the code fits");
-    for (name, variable) in Told::new(&right).variables {
+    for (name, variable) in Stated::new(&right).variables {
         let module = described(&right, Keep::All);
         for live in module.live(variable) {
             let loc = |pc: u64| tracked.places_at(variable, pc).expect("known");
-            let other = Loc::per_lane(Told::new(&right).gpu.vgpr(2).expect("known"));
+            let other = Loc::per_lane(Stated::new(&right).gpu.vgpr(2).expect("known"));
             let pcs = live.pcs();
             let here =
                 loc(pcs.start).into_iter().find(|loc| loc.nodes().eq(module.nodes(live.loc))).expect("known");
@@ -180,10 +180,10 @@ fn mistakes_in_a_description_are_found() {
                 if pcs.is_empty() || pcs.end > right.pc() || all_true {
                     continue;
                 }
-                let mut told = Told::new(&right);
-                let mut builder = told.builder.describe_variable(variable).expect("a variable");
+                let mut stated = Stated::new(&right);
+                let mut builder = stated.builder.describe_variable(variable).expect("a variable");
                 builder.live(pcs.clone(), place.clone()).expect("a location");
-                let module = told.builder.finish().expect("a module");
+                let module = stated.builder.finish().expect("a module");
                 let report = judged(&right, &module);
                 assert!(!report.is_sound(), "{name}, {pcs:x?} in {place:?}");
                 found[kind] += 1;

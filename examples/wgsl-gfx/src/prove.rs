@@ -594,14 +594,14 @@ impl<'a> Prover<'a> {
         for (lane, at) in stands.iter().enumerate() {
             let runs = active >> lane & 1 == 1;
             if runs && *at != Some(pc) {
-                return Err(format!("pc {pc:#x}: active lane {lane} is said to be at {at:x?}"));
+                return Err(format!("pc {pc:#x}: active lane {lane} is described at {at:x?}"));
             }
             // A lane resumes at its described pc, or waited at the instruction that it ran last.
             let waited = watch.stands[lane];
             if runs && watch.active >> lane & 1 == 0 && waited != Some(pc) && waited != Some(watch.ran[lane])
             {
                 return Err(format!(
-                    "pc {pc:#x}: lane {lane} goes on here, and was said to wait at {waited:x?}"
+                    "pc {pc:#x}: lane {lane} goes on here, and is described as waiting at {waited:x?}"
                 ));
             }
             let Some(at) = *at else { continue };

@@ -52,7 +52,7 @@ impl<'a, 'o> Entries<'a, 'o> {
     }
 
     /// Returns the variables of the function at an address, in the module's order, each with its entry. A variable has
-    /// none if the object has more or fewer entries of its name in its scopes: they cannot be told apart.
+    /// none if the object has more or fewer entries of its name in its scopes: they are indistinguishable.
     pub(super) fn of(&self, function: FunctionId, address: u64) -> Vec<(VariableId, Option<Entry<'a, 'o>>)> {
         let mut paths = Paths::default();
         let mut found: HashMap<(u32, Cow<'a, str>), Vec<Entry<'a, 'o>>> = HashMap::new();

@@ -51,16 +51,16 @@ fn listed(list: &Listed, described: &Described) -> Binding {
     for function in &list.functions {
         binding.function(described.functions[&function.name], function.id);
         // A function starts in its own scope.
-        let mut said = None;
+        let mut last = None;
         for block in &function.blocks {
             let mut instruction = 0;
             for entry in &block.entries {
                 let here = Position::before(function.id, block.id, instruction);
                 match entry {
                     Entry::Instruction { at, .. } => {
-                        if said != Some(at.as_ref()) {
+                        if last != Some(at.as_ref()) {
                             say(&mut binding, here, at.as_ref(), described);
-                            said = Some(at.as_ref());
+                            last = Some(at.as_ref());
                         }
                         instruction += 1;
                     }

@@ -351,8 +351,8 @@ fn tools_take_what_is_for_them() {
     let everything = everything();
     for mode in validated() {
         let words = everything.attached(&mode).words;
-        let Some(said) = complaints(&words) else { return };
-        assert_eq!(said, "", "{:?}", mode.set());
+        let Some(output) = complaints(&words) else { return };
+        assert_eq!(output, "", "{:?}", mode.set());
         let Some(words) = optimized(&words) else { return };
         assert_eq!(complaints(&words.expect("is optimized")), Some(String::new()));
     }

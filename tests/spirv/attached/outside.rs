@@ -16,9 +16,9 @@ const SPIRV_OPT: Tool = Tool::new("spirv-opt", "spirv-tools");
 pub fn complaints(words: &[u32]) -> Option<String> {
     let folder = Folder::new();
     let module = folder.file("a.spv", bytes(words));
-    let mut all = said(&SPIRV_VAL.run(&[&module])?);
+    let mut all = output(&SPIRV_VAL.run(&[&module])?);
     if let Some(newer) = newer() {
-        all += &said(&newer.run(&[&module])?);
+        all += &output(&newer.run(&[&module])?);
     }
     Some(all)
 }
@@ -45,22 +45,22 @@ pub fn optimized(words: &[u32]) -> Option<Result<Vec<u32>, String>> {
     let folder = Folder::new();
     let (module, out) = (folder.file("a.spv", bytes(words)), folder.path().join("out.spv"));
     let ran = SPIRV_OPT.run(&["-O".as_ref(), module.as_os_str(), "-o".as_ref(), out.as_os_str()])?;
-    let said = said(&ran);
-    if !said.is_empty() {
-        return Some(Err(said));
+    let output = output(&ran);
+    if !output.is_empty() {
+        return Some(Err(output));
     }
     Some(Ok(from_bytes(&std::fs::read(out).expect("it is written")).expect("is a module")))
 }
 
 /// Output of a program, without line numbers.
-fn said(ran: &Ran) -> String {
-    let said = ran.errors.lines().map(|line| match line.strip_prefix("error: line ") {
-        Some(line) => line.split_once(": ").map_or(line, |(_, said)| said),
+fn output(ran: &Ran) -> String {
+    let output = ran.errors.lines().map(|line| match line.strip_prefix("error: line ") {
+        Some(line) => line.split_once(": ").map_or(line, |(_, output)| output),
         None => line,
     });
-    let said: Vec<_> = said.collect();
-    assert_eq!(ran.succeeded, said.is_empty(), "{ran}");
-    said.join("\n")
+    let output: Vec<_> = output.collect();
+    assert_eq!(ran.succeeded, output.is_empty(), "{ran}");
+    output.join("\n")
 }
 
 /// A module that the validator rejects without debug instructions gets the same complaint with them.

@@ -15,7 +15,7 @@ use crate::metadata::{disassembled, read_back};
 use crate::tools::Folder;
 
 /// clang's debug information of the source.
-fn said_by_clang(bound: &Bound) -> Option<Program> {
+fn of_clang(bound: &Bound) -> Option<Program> {
     let folder = Folder::new();
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(bound.kernel.source);
     let bitcode = bitcode(&folder, &source, &["-g", bound.level])?;
@@ -37,20 +37,20 @@ fn described(function: &facts::Function, only_parameters: bool) -> String {
 #[test]
 fn functions_and_variables_are_read_back() {
     for bound in all() {
-        let Some(said) = said_by_clang(&bound) else { return };
+        let Some(expected) = of_clang(&bound) else { return };
         let words = bound.attached(&Mode::translator()).words;
         let Some(back) = read_back(&words) else { return };
         let file = format!("/src/{}.cl", bound.kernel.name);
         assert_eq!(back.units, [format!("DW_LANG_OpenCL {file}")], "{}", bound.name);
         let is_listed = bound.list.is_some();
         let names: Vec<String> = match is_listed {
-            true => said.functions.iter().map(|it| it.name.clone()).collect(),
+            true => expected.functions.iter().map(|it| it.name.clone()).collect(),
             false => functions(&words).into_iter().map(|it| it.1).collect(),
         };
         assert_eq!(back.functions.len(), names.len(), "{}: {back}", bound.name);
         for name in names {
-            let (said, back) = (said.function(&name), back.function(&name));
-            assert_eq!(described(back, !is_listed), described(said, !is_listed), "{} {name}", bound.name);
+            let (expected, back) = (expected.function(&name), back.function(&name));
+            assert_eq!(described(back, !is_listed), described(expected, !is_listed), "{} {name}", bound.name);
             assert_eq!(back.file, file);
         }
         if is_listed {
@@ -62,7 +62,7 @@ fn functions_and_variables_are_read_back() {
                 })
                 .collect()
             };
-            assert_eq!(globals(&back), globals(&said), "{}", bound.name);
+            assert_eq!(globals(&back), globals(&expected), "{}", bound.name);
         }
     }
 }

@@ -10,7 +10,7 @@ use super::{Entry, Listed, in_functions, is_listed, operation};
 
 /// A statement that an id provides a variable of a scope, from an instruction of a function on.
 #[derive(Debug, PartialEq)]
-struct Said {
+struct Provision {
     function: usize,
     /// Number of preceding instructions of the function.
     instruction: usize,
@@ -24,7 +24,7 @@ struct Said {
 type Places = HashMap<(usize, usize), (String, Option<(u32, u32)>)>;
 
 /// Statements of a list.
-fn said_here(list: &Listed, words: &[u32]) -> (Places, Vec<Said>) {
+fn provisions(list: &Listed, words: &[u32]) -> (Places, Vec<Provision>) {
     let facts = read(words).expect("reads");
     let (mut places, mut all) = (Places::new(), Vec::new());
     for (function, it) in list.functions.iter().enumerate() {
@@ -45,7 +45,7 @@ fn said_here(list: &Listed, words: &[u32]) -> (Places, Vec<Said>) {
                             let (by, bits) = (shown(&facts, piece.id), piece.bits.clone());
                             // clang describes variables in memory from the start of the function.
                             let instruction = if bits.is_some() { usize::MAX } else { instruction };
-                            all.push(Said { function, instruction, variable, scope, by, bits });
+                            all.push(Provision { function, instruction, variable, scope, by, bits });
                         }
                     }
                 }
@@ -68,7 +68,7 @@ fn shown(facts: &Facts<'_>, id: Id) -> String {
 }
 
 /// Statements of clang and the translator for a module with the same code, with the ids of the list's module.
-fn said_by_clang(words: &[u32], plain: &[u32]) -> (Places, Vec<Said>) {
+fn provisions_of_clang(words: &[u32], plain: &[u32]) -> (Places, Vec<Provision>) {
     let facts = read(words).expect("reads");
     let (mut places, mut all, mut ids) = (Places::new(), Vec::new(), HashMap::new());
     let without = read(plain).expect("reads");
@@ -97,7 +97,7 @@ fn said_by_clang(words: &[u32], plain: &[u32]) -> (Places, Vec<Said>) {
                     let call = scope.as_deref().and_then(|it: &str| it.split_once(" at ")).map(|it| it.1);
                     let bits =
                         fragment(&facts, facts.named(&fact, Field::Expression).expect("an expression"));
-                    all.push(Said {
+                    all.push(Provision {
                         function,
                         instruction: if bits.is_some() { usize::MAX } else { instruction },
                         variable: facts.text(&variable, Field::Name).expect("a name"),
@@ -166,8 +166,8 @@ fn the_lists_agree_with_clang() {
         let at = format!("{} {}", list.kernel.name, list.level);
         let Some(words) = list.kernel.compiled(&["-g", list.level]) else { return };
         let plain = list.kernel.words(list.level);
-        let ((places, said), (clang_places, clang_said)) =
-            (said_here(&list, &plain), said_by_clang(&words, &plain));
+        let ((places, ours), (clang_places, clang_provisions)) =
+            (provisions(&list, &plain), provisions_of_clang(&words, &plain));
         for (place, expected) in &clang_places {
             let found = places.get(place);
             let is_same = found.is_some_and(|found| {
@@ -175,15 +175,15 @@ fn the_lists_agree_with_clang() {
             });
             assert!(is_same, "{at} {place:?}: {found:?}, not {expected:?}");
         }
-        assert!(clang_places.len() > 50 && clang_said.len() > 10, "{at}");
+        assert!(clang_places.len() > 50 && clang_provisions.len() > 10, "{at}");
         for (variable, scope) in variables(&words) {
             let is_listed = list.held().any(|(held, of)| {
                 held == variable && list.described(of).split(" at ").next() == Some(&scope)
             });
             assert!(is_listed, "{at}: {variable} of {scope}");
         }
-        for expected in clang_said.iter().filter(|said| said.by != "undefined") {
-            assert!(said.contains(expected), "{at}: {expected:?}");
+        for expected in clang_provisions.iter().filter(|ours| ours.by != "undefined") {
+            assert!(ours.contains(expected), "{at}: {expected:?}");
         }
     }
 }

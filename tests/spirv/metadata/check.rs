@@ -191,15 +191,15 @@ fn what_is_read_back_is_what_clang_said() {
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(kernel.source);
         let Some(bitcode) = bitcode(&folder, &source, &["-g", "-O0"]) else { return };
         let Some(ran) = disassembled(&bitcode) else { return };
-        let mut said = Program::read(&ran.clean());
+        let mut expected = Program::read(&ran.clean());
         let Some(words) = compiled(&source, &["-g", "-O0"]) else { return };
         let Some(read) = read_back(&words) else { return };
         // For global variables no expression is written.
-        said.globals.iter_mut().for_each(|global| global.expression.clear());
+        expected.globals.iter_mut().for_each(|global| global.expression.clear());
         // A member without access becomes public; an enumeration with a type becomes an `enum class`.
         let plain =
             |program: &Program| program.to_string().replace("public ", "").replace("enum class", "enum");
-        assert_eq!(plain(&read), plain(&said), "{}", kernel.name);
+        assert_eq!(plain(&read), plain(&expected), "{}", kernel.name);
         assert!(read.functions.iter().any(|it| it.held.len() > 1));
     }
 }

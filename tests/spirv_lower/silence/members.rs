@@ -7,7 +7,7 @@ use eitri::op::Expr;
 
 use super::functions::access;
 use super::{Call, Owner, nothing_is_lost};
-use crate::said::Case;
+use crate::case::Case;
 
 const OWNERS: &[Owner<TypeId>] = &[
     Owner::new("a base type", Case::int),

@@ -29,8 +29,8 @@ mod variables;
 use eitri::Result;
 use eitri::spirv::{Mode, Set, read};
 
+use crate::case::{Case, Described, line, lines};
 use crate::idle::idle;
-use crate::said::{Case, Described, line, lines};
 
 /// A call in several variants; variant 0 omits the call.
 pub struct Call<T> {
@@ -103,16 +103,16 @@ impl Outcome {
         let mut globals = lines(&facts);
         globals.sort_unstable();
         let end = facts.layout().globals_end();
-        let mut said: Vec<_> =
+        let mut emitted: Vec<_> =
             facts.iter().filter(|it| it.at >= end).map(|it| (it.at, line(&facts, &it))).collect();
         // The module's own instructions are unchanged, and lines have no ids.
         let own = facts.layout().words().instructions().filter(|it| it.at >= end && it.opcode() != 12);
-        said.extend(own.map(|it| match it.opcode() {
+        emitted.extend(own.map(|it| match it.opcode() {
             opcode @ (8 | 317) => (it.at, format!("{opcode} {:?}", &it.operands().get(1..))),
             opcode => (it.at, opcode.to_string()),
         }));
-        said.sort_unstable();
-        Self { globals, body: said.into_iter().map(|(_, line)| line).collect(), left }
+        emitted.sort_unstable();
+        Self { globals, body: emitted.into_iter().map(|(_, line)| line).collect(), left }
     }
 
     fn lists(&self, whole: Option<&str>) -> bool {

@@ -3,7 +3,7 @@
 use eitri::model::{Language, UnitId};
 
 use super::{Call, NOTHING, Owner, nothing_is_lost};
-use crate::said::MAIN;
+use crate::case::MAIN;
 
 const OWNERS: &[Owner<UnitId>] = &[
     Owner::new("a unit", |case| case.unit),

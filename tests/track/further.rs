@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use eitri::model::Loc;
 
-use super::program::{At, BYTES, Program, Told};
+use super::program::{At, BYTES, Program, Stated};
 
 /// The rule shown, a program, and every place of each variable by pc: `x 04-10 v3, 10-18 v3 v5`.
 const CASES: &[(&str, &str, &str)] = &[
@@ -433,8 +433,8 @@ const CASES: &[(&str, &str, &str)] = &[
 fn cases_by_hand_have_every_place() {
     for (name, text, expected) in CASES {
         let program = Program::text(text);
-        let told = Told::new(&program);
-        let tracked = told.code.track().unwrap_or_else(|error| panic!("{name}: {error}"));
+        let stated = Stated::new(&program);
+        let tracked = stated.code.track().unwrap_or_else(|error| panic!("{name}: {error}"));
         for of in expected.split("; ") {
             let (variable, ranges) = of.split_once(' ').expect("a variable");
             for pc in (0..program.pc()).step_by(BYTES as usize) {
@@ -445,8 +445,8 @@ fn cases_by_hand_have_every_place() {
                     (number(start)..number(end)).contains(&pc).then_some(places)
                 });
                 let listed: BTreeSet<At> = here.flat_map(|places| places.split(' ')).map(At::parse).collect();
-                let found = tracked.places_at(told.variables[variable], pc).expect("known");
-                let is_listed = |loc: &Loc| listed.iter().any(|at| at.loc(&told.gpu) == *loc);
+                let found = tracked.places_at(stated.variables[variable], pc).expect("known");
+                let is_listed = |loc: &Loc| listed.iter().any(|at| at.loc(&stated.gpu) == *loc);
                 let is_same = found.len() == listed.len() && found.iter().all(is_listed);
                 assert!(is_same, "{name}: {variable} at {pc:#x}: expected {listed:?}, found {found:?}");
             }

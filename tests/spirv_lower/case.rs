@@ -102,18 +102,18 @@ impl Case {
     }
 
     /// Instructions for a mode.
-    pub fn said(self, mode: &Mode) -> Said {
-        self.finish().said(mode)
+    pub fn emitted(self, mode: &Mode) -> Emitted {
+        self.finish().emitted(mode)
     }
 
     /// Instructions for [`Mode::exact`] of `OpenCL.DebugInfo.100`.
-    pub fn exact(self) -> Said {
-        self.said(&Mode::exact(Set::OpenCl))
+    pub fn exact(self) -> Emitted {
+        self.emitted(&Mode::exact(Set::OpenCl))
     }
 
     /// Instructions for [`Mode::exact`] of `NonSemantic.Shader.DebugInfo.100`.
-    pub fn shader(self) -> Said {
-        self.said(&Mode::exact(Set::Shader))
+    pub fn shader(self) -> Emitted {
+        self.emitted(&Mode::exact(Set::Shader))
     }
 }
 
@@ -135,7 +135,7 @@ impl Described {
     }
 
     /// Instructions for a mode; they are valid, and can be detached.
-    pub fn said(&self, mode: &Mode) -> Said {
+    pub fn emitted(&self, mode: &Mode) -> Emitted {
         let attached = self.attached(mode).expect("is attached");
         let text = if mode.set() == Set::OpenCl { KERNEL } else { COMPUTE };
         assert_eq!(attached.detach().expect("is whole"), assemble(text).words);
@@ -143,28 +143,28 @@ impl Described {
     }
 
     /// Instructions for a module without `Int64`.
-    pub fn said_narrow(&self, mode: &Mode) -> Said {
+    pub fn emitted_narrow(&self, mode: &Mode) -> Emitted {
         let text = KERNEL.replace("OpCapability Int64", "");
         self.checked(self.attached_to(&text, mode).expect("is attached"), mode)
     }
 
     /// Instructions for a module with one more capability.
-    pub fn said_with(&self, capability: &str, mode: &Mode) -> Said {
+    pub fn emitted_with(&self, capability: &str, mode: &Mode) -> Emitted {
         let text =
             KERNEL.replace("OpCapability Int64", &format!("OpCapability Int64\nOpCapability {capability}"));
         self.checked(self.attached_to(&text, mode).expect("is attached"), mode)
     }
 
     /// Instructions for a mode with deviations that the validator reports.
-    pub fn said_as(&self, mode: &Mode) -> Said {
+    pub fn emitted_as(&self, mode: &Mode) -> Emitted {
         let attached = self.attached(mode).expect("is attached");
         let checked = attached.check(&self.module, &self.binding, mode).expect("is a module");
         assert!(checked.is_clean(), "{}, {:?}: {checked}", mode.name(), mode.set());
-        Said::read(attached)
+        Emitted::read(attached)
     }
 
     /// Checks that the instructions match the description, apart from the listed omissions.
-    fn checked(&self, attached: Attached, mode: &Mode) -> Said {
+    fn checked(&self, attached: Attached, mode: &Mode) -> Emitted {
         let checked = attached.check(&self.module, &self.binding, mode).expect("is a module");
         let left: Vec<String> = attached.omissions.iter().map(ToString::to_string).collect();
         assert!(
@@ -174,18 +174,18 @@ impl Described {
             mode.set(),
             left.join("\n")
         );
-        Said::new(attached)
+        Emitted::new(attached)
     }
 }
 
 /// Emitted instructions.
-pub struct Said {
+pub struct Emitted {
     pub words: Vec<u32>,
     lines: Vec<String>,
     left: Vec<String>,
 }
 
-impl Said {
+impl Emitted {
     fn new(attached: Attached) -> Self {
         let facts = read(&attached.words).expect("reads");
         let report = validate(&facts);

@@ -4,7 +4,7 @@ use eitri::model::{Accessibility, SourceLine};
 use eitri::omission::{Omission, Property};
 use eitri::spirv::{Field, Id, Mode, Name, Set, check, read};
 
-use crate::said::{COMPUTE, Case, KERNEL, MAIN, TABLE};
+use crate::case::{COMPUTE, Case, KERNEL, MAIN, TABLE};
 
 #[test]
 fn what_is_said_nowhere() {
@@ -50,13 +50,13 @@ fn kernels() {
     let f = "unit `a.cl`, function `f`";
     for set in Set::ALL {
         let mode = Mode::exact(set);
-        kernel(true, true).said(&mode).lacks(&[]);
-        kernel(false, false).said(&mode).lacks(&[]);
+        kernel(true, true).emitted(&mode).lacks(&[]);
+        kernel(false, false).emitted(&mode).lacks(&[]);
         kernel(true, false)
-            .said(&mode)
+            .emitted(&mode)
             .lacks(&[&format!("{f}: kernel flag: it is not an entry point of the module")]);
         kernel(false, true)
-            .said(&mode)
+            .emitted(&mode)
             .lacks(&[&format!("{f}: absent kernel flag: it is an entry point of the module")]);
     }
 }
@@ -80,9 +80,9 @@ fn declarations() {
         "unit `a.cl`, variable `own`: external flag: it is not visible outside of its unit",
     );
     let optimized = "unit `a.cl`: optimized flag: only functions have it, and the unit has no function";
-    described.said(&Mode::exact(Set::OpenCl)).lacks(&[optimized, &format!("{f}: {kernel}"), own]);
+    described.emitted(&Mode::exact(Set::OpenCl)).lacks(&[optimized, &format!("{f}: {kernel}"), own]);
     let parameter = format!("{f}, variable `this`: a parameter of a declaration; only its type is encoded");
-    described.said(&Mode::exact(Set::Shader)).lacks(&[
+    described.emitted(&Mode::exact(Set::Shader)).lacks(&[
         optimized,
         &format!("{f}: {kernel}"),
         &format!("{f}: OpFunction: the definition has it"),
