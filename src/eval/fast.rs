@@ -30,8 +30,10 @@ mod translate;
 
 use super::Where;
 use super::branch::Branches;
+use super::location::Location;
 use super::machine::{Architecture, Machine};
 use crate::op::{Encoding, Reg};
+use crate::target::SpaceId;
 use opcode::{FBREG, REG0, REG31, REGX};
 
 pub(super) use code::Bytes;
@@ -71,7 +73,7 @@ pub(super) struct Fast<'f> {
     pub frame: u32,
     pub place: Where,
     pub is_frame_base: bool,
-    /// Whether the machine may be asked for its lane.
+    /// Whether the machine may be asked for its lane. Otherwise, operations that mostly depend on it are not supported.
     pub asks_lane: bool,
     /// Number of further nested calls allowed.
     pub depth: u32,
@@ -86,7 +88,7 @@ pub(super) struct Fast<'f> {
 impl<'f> Fast<'f> {
     /// Returns the inputs with another encoding.
     #[inline(always)]
-    fn with(self, encoding: &'f Encoding) -> Self {
+    pub fn with(self, encoding: &'f Encoding) -> Self {
         Self { encoding, mask: mask(encoding), ..self }
     }
 
@@ -100,6 +102,27 @@ impl<'f> Fast<'f> {
 pub(super) fn mask(encoding: &Encoding) -> u64 {
     let bits = u32::from(encoding.address_bytes) * 8;
     if (1..=64).contains(&bits) { u64::MAX >> (64 - bits) } else { 0 }
+}
+
+/// Location of an expression of a single operation.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Whole {
+    /// The start of a register of the innermost frame.
+    Register { reg: Reg, bits: u32 },
+    /// A byte of the default space.
+    Memory { address_bits: u32, address: u64 },
+}
+
+impl Whole {
+    #[inline(always)]
+    pub fn location(self) -> Location {
+        match self {
+            Self::Register { reg, bits } => Location::register(reg, bits),
+            Self::Memory { address_bits, address } => {
+                Location::memory(SpaceId::DEFAULT, address_bits, address)
+            }
+        }
+    }
 }
 
 /// The operation of an expression that needs no stack.

@@ -92,8 +92,9 @@ pub use value::{BaseType, TypeEncoding, Value};
 pub use wave::{InLane, WaveOutcome};
 pub use write::{MachineMut, write_bits};
 
-use crate::op::Op;
-use fast::{Bytes, Fast, Found, Progress, Single, Slots};
+use crate::op::{Encoding, Op};
+use crate::target::SpaceId;
+use fast::{Bytes, Fast, Found, Progress, Single, Slots, Whole};
 use run::Run;
 
 /// Result of an evaluation.
@@ -222,8 +223,10 @@ impl Evaluator {
         context: &Context<'_>,
     ) -> Result<Location, Fault> {
         let single = Single::of(expr, &context.encoding);
-        if let Some(location) = single.and_then(|single| self.single(single, machine, context)) {
-            return Ok(location);
+        if let Some(whole) =
+            single.and_then(|single| self.single(single, &context.encoding, machine, context))
+        {
+            return Ok(whole.location());
         }
         let fast = self.fast(machine, context);
         let (found, mut progress) = self.fast_part(expr, &fast, context);
@@ -235,7 +238,13 @@ impl Evaluator {
 
     /// Returns the location of an expression of a single operation, where that needs no stack.
     #[inline(always)]
-    fn single(&mut self, single: Single, machine: &dyn Machine, context: &Context<'_>) -> Option<Location> {
+    fn single(
+        &mut self,
+        single: Single,
+        encoding: &Encoding,
+        machine: &dyn Machine,
+        context: &Context<'_>,
+    ) -> Option<Whole> {
         if !context.initial.is_empty() {
             return None;
         }
@@ -243,9 +252,11 @@ impl Evaluator {
             Single::Register(reg) => {
                 let bits = context.target.whole_register_bits(reg)?;
                 let has_room = self.limits.steps.min(self.limits.stack.into()) > 0;
-                (context.frame == 0 && has_room).then(|| Location::register(reg, bits))
+                (context.frame == 0 && has_room).then_some(Whole::Register { reg, bits })
             }
-            Single::FrameBase(by) => self.fast(machine, context).based_on_frame(&mut self.slots, by),
+            Single::FrameBase(by) => {
+                self.fast(machine, context).with(encoding).based_on_frame(&mut self.slots, by)
+            }
         }
     }
 
@@ -261,8 +272,10 @@ impl Evaluator {
         context: &Context<'_>,
     ) -> Result<&Location, Fault> {
         let single = Single::of(expr, &context.encoding);
-        if let Some(location) = single.and_then(|single| self.single(single, machine, context)) {
-            return Ok(self.keep(location));
+        if let Some(whole) =
+            single.and_then(|single| self.single(single, &context.encoding, machine, context))
+        {
+            return Ok(self.keep_whole(whole));
         }
         let fast = self.fast(machine, context);
         let (found, mut progress) = self.fast_part(expr, &fast, context);
@@ -278,6 +291,17 @@ impl Evaluator {
         self.slots.forget_kept();
         self.kept = location;
         &self.kept
+    }
+
+    /// Keeps a location, which is constructed in its place: copying one is slower.
+    #[inline(always)]
+    fn keep_whole(&mut self, whole: Whole) -> &Location {
+        match whole {
+            Whole::Register { reg, bits } => self.keep(Location::register(reg, bits)),
+            Whole::Memory { address_bits, address } => {
+                self.keep(Location::memory(SpaceId::DEFAULT, address_bits, address))
+            }
+        }
     }
 
     /// Evaluates an expression to a value, regardless of the context's kind.

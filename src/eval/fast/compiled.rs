@@ -40,8 +40,9 @@ impl Evaluator {
         context: &Context<'_>,
     ) -> Result<Location, Fault> {
         let single = expr.single();
-        let found = match single.and_then(|single| self.single(single, machine, &context_of(expr, context))) {
-            Some(location) => Some(location),
+        let whole = single.and_then(|single| self.single(single, expr.encoding_ref(), machine, context));
+        let found = match whole {
+            Some(whole) => Some(whole.location()),
             None => self.execute(expr, machine, context, |fast, found, slots, _| fast.location(found, slots)),
         };
         match found {
@@ -62,10 +63,10 @@ impl Evaluator {
         context: &Context<'_>,
     ) -> Result<&Location, Fault> {
         let single = expr.single();
-        if let Some(location) =
-            single.and_then(|single| self.single(single, machine, &context_of(expr, context)))
+        if let Some(whole) =
+            single.and_then(|single| self.single(single, expr.encoding_ref(), machine, context))
         {
-            return Ok(self.keep(location));
+            return Ok(self.keep_whole(whole));
         }
         let keep =
             |fast: &Fast<'_>, found, slots: &mut Slots, kept: &mut Location| fast.locate(found, slots, kept);
@@ -113,7 +114,7 @@ impl Evaluator {
             return None;
         }
         self.slots.clear();
-        let found = Execution { fast, program }.run(&mut self.slots)?;
+        let found = Execution { fast: &fast, program }.run(&mut self.slots)?;
         then(&fast, found, &mut self.slots, &mut self.kept)
     }
 }

@@ -6,8 +6,9 @@ use super::super::generic;
 use super::code::Bytes;
 use super::instruction::{Code, Instruction};
 use super::kinds::{Kind, Packed};
-use super::opcode::{LIT0, LIT31, PLUS_UCONST};
+use super::opcode::{CONST1U, LIT0, LIT31, PLUS_UCONST};
 use super::parts::Parts;
+use super::query::add_register;
 use super::results::Found;
 use super::stack::{HEIGHT, Level, Slots, Top, slot};
 use super::translate::{Calculate, Query, calculation, query, vendor};
@@ -31,13 +32,12 @@ struct Direct<'d, 'c> {
     /// Stack for the frame base.
     inner: Option<&'d mut Level>,
     parts: &'d mut Parts,
-    /// Maximum number of elements.
-    most: usize,
-    mask: u64,
-    /// Whether the default space is known to be flat.
+    /// Whether the default space is flat.
     is_flat: bool,
     /// Offset after the last operation that named a register, in bytes.
     register_end: usize,
+    /// Size of that register in bits.
+    register_bits: u32,
 }
 
 /// State in which an evaluation stopped.
@@ -94,23 +94,20 @@ impl Fast<'_> {
     ) -> Option<End> {
         let steps = self.max_steps.saturating_sub(progress.steps);
         let at = Position { code, top: Top { height: 0, number: 0, left: steps }, kind: Packed::NOTHING };
-        let most = self.room.min(HEIGHT - 1);
-        let mask = self.mask;
-        if mask == 0 {
+        if self.mask == 0 {
             return None;
         }
-        let mut direct = Direct {
+        let direct = Direct {
             fast: self,
             at,
             level,
             inner,
             parts,
-            most,
-            mask,
-            is_flat: false,
+            is_flat: self.is_flat(),
             register_end: usize::MAX,
+            register_bits: 0,
         };
-        let is_done = direct.operations(&mut progress.branches);
+        let (direct, is_done) = direct.operations(&mut progress.branches);
         let Direct { at: Position { code, top, kind }, is_flat, register_end, .. } = direct;
         if top.left != steps {
             progress.register = match kind.kind() {
@@ -125,25 +122,43 @@ impl Fast<'_> {
 }
 
 impl<'c> Direct<'_, 'c> {
-    /// Executes as many operations as possible. Returns whether the expression is done.
+    /// Executes as many operations as possible. Also returns whether the expression is done. All functions that are not
+    /// inlined take the state by value, so that it stays in registers between the calls.
     #[inline(always)]
-    fn operations(&mut self, branches: &mut Branches) -> bool {
+    fn operations(mut self, branches: &mut Branches) -> (Self, bool) {
         loop {
             if self.at.code.is_at_end() {
-                return true;
+                return (self, true);
             }
             if self.at.top.left == 0 {
-                return false;
+                return (self, false);
             }
             if self.counted(Self::ask).is_some() {
                 continue;
             }
             let before = self.at.top.left;
-            self.at = calculate(self.at, self.level, self.most, self.mask, branches);
-            if self.at.top.left == before && self.counted(|direct, _| vendor(direct)).is_none() {
-                return false;
+            if let Some(CONST1U..=LIT31) = self.at.code.opcode() {
+                self.at = calculate(self.at, self.level, self.most(), self.fast.mask, branches);
+            } else if self.fast.asks_lane {
+                self = self.other();
+            }
+            if self.at.top.left == before {
+                return (self, false);
             }
         }
+    }
+
+    /// Executes a less frequent operation, if it is supported.
+    #[inline(never)]
+    fn other(mut self) -> Self {
+        self.counted(|direct, _| vendor(direct));
+        self
+    }
+
+    /// Returns the maximum number of elements.
+    #[inline(always)]
+    fn most(&self) -> usize {
+        self.fast.room.min(HEIGHT - 1)
     }
 
     /// Executes an operation and counts its step.
@@ -163,11 +178,11 @@ impl<'c> Direct<'_, 'c> {
     #[inline(always)]
     fn ask(&mut self, code: u8) -> Option<()> {
         match code {
-            LIT0..=LIT31 => self.push(u64::from(code - LIT0) & self.mask, Packed::VALUE),
+            LIT0..=LIT31 => self.push(u64::from(code - LIT0) & self.fast.mask, Packed::VALUE),
             PLUS_UCONST => {
                 let number = self.at.code.uleb()?;
                 self.at.kind.number()?;
-                self.at.top.number = self.at.top.number.wrapping_add(number) & self.mask;
+                self.at.top.number = self.at.top.number.wrapping_add(number) & self.fast.mask;
                 self.at.kind = Packed::VALUE;
                 Some(())
             }
@@ -177,7 +192,7 @@ impl<'c> Direct<'_, 'c> {
 
     #[inline(always)]
     fn push(&mut self, number: u64, kind: Packed) -> Option<()> {
-        if self.at.top.height == self.most {
+        if self.at.top.height == self.most() {
             return None;
         }
         *slot(&mut self.level.kinds, self.at.top.height, 0) = core::mem::replace(&mut self.at.kind, kind);
@@ -220,7 +235,6 @@ impl<'c> Query<'c> for Direct<'_, 'c> {
 
     #[inline(always)]
     fn flat(&mut self) -> Option<()> {
-        self.is_flat = self.is_flat || self.fast.is_flat();
         self.is_flat.then_some(())
     }
 
@@ -246,7 +260,7 @@ impl<'c> Query<'c> for Direct<'_, 'c> {
     }
 
     fn modulo_floor(&mut self) -> Option<()> {
-        let (at, most, mask) = (self.at, self.most, self.mask);
+        let (at, most, mask) = (self.at, self.most(), self.fast.mask);
         let mut to = Calculation { at, level: self.level, most, mask, branches: &mut Branches::default() };
         to.binary(Binary::ModFloor)?;
         self.at = to.at;
@@ -255,14 +269,26 @@ impl<'c> Query<'c> for Direct<'_, 'c> {
 
     #[inline(always)]
     fn emit(&mut self, one: Instruction, pops: usize, pushed: Option<Kind>) -> Option<()> {
-        let Self { at, level, inner, parts, .. } = self;
-        let height = at.top.height;
-        if pops == 0 && pushed.is_some() && height == self.most {
+        let height = self.at.top.height;
+        if pops == 0 && pushed.is_some() && height == self.most() {
             return None;
         }
-        self.fast.query(&one, &mut at.top, &mut level.numbers, inner.as_deref_mut(), parts)?;
-        if let Code::Register = one.code {
-            self.register_end = at.code.next();
+        let Self { at, level, inner, parts, .. } = self;
+        match one.code {
+            Code::Register => {
+                self.register_bits = self.fast.register_bits(Reg(one.small.into()))?;
+                self.register_end = at.code.next();
+                at.top.push(&mut level.numbers, 0);
+            }
+            // A piece leaves no element, so no branch leads here with another register.
+            Code::PieceRegister if self.register_end == at.code.offset() => {
+                add_register(&one, self.register_bits, at.top.number, parts)?;
+                at.top.pop(&mut level.numbers);
+            }
+            _ => {
+                let inner = inner.as_deref_mut();
+                at.top = self.fast.query(&one, at.top, &mut level.numbers, inner, parts)?;
+            }
         }
         match (pops, pushed) {
             (0, Some(kind)) => {

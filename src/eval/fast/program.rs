@@ -12,7 +12,7 @@ use super::stack::{Numbers, Slots, Top, slot};
 
 /// Execution of a program.
 pub(super) struct Execution<'v> {
-    pub fast: Fast<'v>,
+    pub fast: &'v Fast<'v>,
     pub program: &'v Program,
 }
 
@@ -52,9 +52,9 @@ impl Execution<'_> {
                     fast.memory_piece(one.operand >> 32, address, parts)?;
                 }
                 Code::ConstPiece => fast.known_piece(one.small.into(), one.operand, parts),
-                code if code.is_query() => fast.query(one, &mut top, numbers, Some(inner), parts)?,
+                code if code.is_query() => top = fast.query(one, top, numbers, Some(inner), parts)?,
                 _ => {
-                    at = self.calculate(numbers, at, &mut top)?;
+                    (at, top) = self.calculate(numbers, at, top)?;
                     continue;
                 }
             }
@@ -63,12 +63,12 @@ impl Execution<'_> {
     }
 
     /// Executes as many instructions as possible that only move elements or calculate. Returns the index of the next
-    /// one. The loop makes no calls, so its state stays in registers.
+    /// one, and the top. The loop makes no calls, so its state stays in registers.
     #[inline(never)]
-    fn calculate(&self, numbers: &mut Numbers, mut at: usize, found: &mut Top) -> Option<usize> {
+    fn calculate(&self, numbers: &mut Numbers, mut at: usize, top: Top) -> Option<(usize, Top)> {
         let (all, mask) = (&self.program.all[..], self.program.mask);
         let unused = mask.leading_zeros();
-        let Top { mut height, number: mut top, mut left } = *found;
+        let Top { mut height, number: mut top, mut left } = top;
         macro_rules! binary {
             ($op:ident) => {{
                 height -= 1;
@@ -176,7 +176,6 @@ impl Execution<'_> {
             }
             at += 1;
         }
-        *found = Top { height, number: top, left };
-        Some(at)
+        Some((at, Top { height, number: top, left }))
     }
 }

@@ -8,7 +8,7 @@ use super::instruction::{Code, Instruction};
 use super::opcode::FBREG;
 use super::parts::Parts;
 use super::stack::{Level, Numbers, Slots, Top, slot};
-use super::{Fast, Single};
+use super::{Fast, Single, Whole};
 use crate::op::{Name, Reg};
 use crate::target::{Per, SpaceId};
 
@@ -34,16 +34,17 @@ impl Space {
 }
 
 impl Fast<'_> {
-    /// Executes an instruction that queries the machine or the target. `inner` is the stack for a frame base.
+    /// Executes an instruction that queries the machine or the target. `inner` is the stack for a frame base. The top is
+    /// passed by value, here and below, so that it stays in the caller's registers.
     #[inline(always)]
     pub(super) fn query(
         &self,
         one: &Instruction,
-        top: &mut Top,
+        mut top: Top,
         numbers: &mut Numbers,
         inner: Option<&mut Level>,
         parts: &mut Parts,
-    ) -> Option<()> {
+    ) -> Option<Top> {
         let pushed = match one.code {
             Code::Based => self.based(one, one.operand)?,
             Code::Register => {
@@ -51,16 +52,25 @@ impl Fast<'_> {
                 0
             }
             Code::Address => one.operand.wrapping_add(self.machine.load_bias()) & self.mask,
-            Code::FrameBase => self.frame_base_plus(one, top, inner, !parts.is_empty())?,
+            Code::FrameBase => {
+                let (address, left) = self.frame_base_plus(one, top, inner, !parts.is_empty())?;
+                top.left = left;
+                address
+            }
             Code::Cfa => self.cfa()?,
             Code::Deref => {
                 top.number = self.word(top.number, one.bytes)?;
-                return Some(());
+                return Some(top);
+            }
+            Code::PieceMemory | Code::PieceSpace | Code::PieceRegister | Code::PieceKnown => {
+                self.piece(one, top.number, parts)?;
+                top.pop(numbers);
+                return Some(top);
             }
             _ => return self.other(one, top, numbers, parts),
         };
         top.push(numbers, pushed);
-        Some(())
+        Some(top)
     }
 
     /// Executes a less frequent instruction.
@@ -68,10 +78,10 @@ impl Fast<'_> {
     fn other(
         &self,
         one: &Instruction,
-        top: &mut Top,
+        mut top: Top,
         numbers: &mut Numbers,
         parts: &mut Parts,
-    ) -> Option<()> {
+    ) -> Option<Top> {
         let number = top.number;
         match one.code {
             Code::Lane => {
@@ -92,25 +102,24 @@ impl Fast<'_> {
                 top.height -= 1;
             }
             Code::PieceNothing => parts.add(one.operand, Location::undefined()),
-            Code::PieceMemory => {
-                self.memory_piece(one.operand, number, parts)?;
-                top.pop(numbers);
-            }
-            Code::PieceSpace => {
-                self.space_piece(one, number, parts)?;
-                top.pop(numbers);
-            }
-            Code::PieceRegister => {
-                self.register_piece(one, number, parts)?;
-                top.pop(numbers);
-            }
-            Code::PieceKnown => {
-                self.known_piece(one.operand, number, parts);
-                top.pop(numbers);
-            }
             _ => return None,
         }
-        Some(())
+        Some(top)
+    }
+
+    /// Makes the top element a piece.
+    #[inline(never)]
+    fn piece(&self, one: &Instruction, number: u64, parts: &mut Parts) -> Option<()> {
+        match one.code {
+            Code::PieceMemory => self.memory_piece(one.operand, number, parts),
+            Code::PieceSpace => self.space_piece(one, number, parts),
+            Code::PieceRegister => self.register_piece(one, number, parts),
+            Code::PieceKnown => {
+                self.known_piece(one.operand, number, parts);
+                Some(())
+            }
+            _ => None,
+        }
     }
 
     /// Checks that an operation is allowed at the expression's position.
@@ -206,7 +215,7 @@ impl Fast<'_> {
 
     /// Returns the location at an offset from the frame base, for an expression of that operation alone.
     #[inline(always)]
-    pub fn based_on_frame(&self, slots: &mut Slots, by: i64) -> Option<Location> {
+    pub fn based_on_frame(&self, slots: &mut Slots, by: i64) -> Option<Whole> {
         let mask = self.mask;
         if mask == 0 || self.max_steps == 0 || !self.is_flat() {
             return None;
@@ -214,18 +223,18 @@ impl Fast<'_> {
         let mut steps = self.max_steps;
         let base = self.frame_base(&mut slots.levels[1], self.room, &mut steps)?;
         let address = base.checked_add_signed(by).filter(|&address| address <= mask)?;
-        Some(Location::memory(SpaceId::DEFAULT, self.address_bits(), address))
+        Some(Whole::Memory { address_bits: self.address_bits(), address })
     }
 
-    /// Returns the address at an offset from the frame base.
+    /// Returns the address at an offset from the frame base, and the number of steps left.
     #[inline(never)]
     fn frame_base_plus(
         &self,
         one: &Instruction,
-        top: &mut Top,
+        top: Top,
         inner: Option<&mut Level>,
         is_above_composite: bool,
-    ) -> Option<u64> {
+    ) -> Option<(u64, u64)> {
         let room = self.room.checked_sub(top.height + usize::from(is_above_composite))?;
         // One step is for the operation itself, which is counted.
         let mut steps = top.left.checked_add(1)?;
@@ -234,8 +243,7 @@ impl Fast<'_> {
         // A location outside its storage is a fault; the address does not wrap around.
         let mask = self.mask;
         let address = base.checked_add_signed(one.operand as i64).filter(|&address| address <= mask)?;
-        top.left = left;
-        Some(address)
+        Some((address, left))
     }
 
     /// Returns the address of the frame base. `level` is the stack for its expression.
@@ -307,12 +315,7 @@ impl Fast<'_> {
 
     #[inline(always)]
     pub(super) fn register_piece(&self, one: &Instruction, from: u64, parts: &mut Parts) -> Option<()> {
-        let size = self.register_bits(Reg(one.small.into()))?;
-        if one.operand > u64::from(size).checked_sub(from)? {
-            return None;
-        }
-        parts.add(one.operand, register(one.small, size, from));
-        Some(())
+        add_register(one, self.register_bits(Reg(one.small.into()))?, from, parts)
     }
 
     /// Adds memory of the default space as a piece of `bits` bits.
@@ -347,6 +350,16 @@ impl Fast<'_> {
         let bits = ImplicitBits::number(number, bytes.min(8), self.machine.is_big_endian());
         Storage::Implicit(bits).into()
     }
+}
+
+/// Adds a piece of a register of `size` bits, from a bit on.
+#[inline(always)]
+pub(super) fn add_register(one: &Instruction, size: u32, from: u64, parts: &mut Parts) -> Option<()> {
+    if one.operand > u64::from(size).checked_sub(from)? {
+        return None;
+    }
+    parts.add(one.operand, register(one.small, size, from));
+    Some(())
 }
 
 /// Returns a bit of a register.

@@ -35,7 +35,11 @@ impl Fast<'_> {
     pub fn locate(&self, found: Found, slots: &mut Slots, kept: &mut Location) -> Option<()> {
         match found {
             Found::Top { kind, number, is_flat } => {
-                *kept = self.top_location(kind, number, is_flat)?;
+                // Constructed in place: copying a location is slower.
+                match self.is_memory(kind, is_flat)? {
+                    true => *kept = self.memory(number),
+                    false => self.keep_other(kind, number, kept)?,
+                }
                 slots.forget_kept();
             }
             Found::Parts => slots.keep_parts(kept),
@@ -77,14 +81,30 @@ impl Fast<'_> {
 
     #[inline(always)]
     fn top_location(&self, kind: Kind, number: u64, is_flat: bool) -> Option<Location> {
-        match kind {
-            Kind::Value if !is_flat && !self.is_flat() => None,
-            // Constructed in place: copying a location is slower.
-            Kind::Value | Kind::Memory(SpaceId::DEFAULT) => {
-                Some(Location::memory(SpaceId::DEFAULT, self.address_bits(), number))
-            }
-            kind => self.other_location(kind, number),
+        match self.is_memory(kind, is_flat)? {
+            true => Some(self.memory(number)),
+            false => self.other_location(kind, number),
         }
+    }
+
+    /// Whether an element is, or converts to, a byte of the default space. `None` if its address has another size.
+    #[inline(always)]
+    fn is_memory(&self, kind: Kind, is_flat: bool) -> Option<bool> {
+        match kind {
+            Kind::Value => (is_flat || self.is_flat()).then_some(true),
+            kind => Some(kind == Kind::Memory(SpaceId::DEFAULT)),
+        }
+    }
+
+    #[inline(always)]
+    fn memory(&self, address: u64) -> Location {
+        Location::memory(SpaceId::DEFAULT, self.address_bits(), address)
+    }
+
+    #[inline(never)]
+    fn keep_other(&self, kind: Kind, number: u64, kept: &mut Location) -> Option<()> {
+        *kept = self.other_location(kind, number)?;
+        Some(())
     }
 
     #[inline(never)]

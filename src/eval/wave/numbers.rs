@@ -98,6 +98,8 @@ impl WaveRun<'_, '_> {
             Op::Lt {} => self.compare(Compare::Lt),
             Op::Ne {} => self.compare(Compare::Ne),
 
+            Op::Deref {} => self.deref(lanes, self.run.scope.encoding.address_bytes),
+            Op::DerefSize { bytes } => self.deref(lanes, bytes),
             Op::Offset {} => self.offset(lanes, 8),
             Op::BitOffset {} => self.offset(lanes, 1),
             Op::OffsetUconst { bytes } => {
@@ -288,6 +290,36 @@ impl WaveRun<'_, '_> {
         }
         let offsets = addresses.map(|address| (address & mask).wrapping_mul(8));
         Places::Along { storage, is_of_lane, offsets }.into_location(lanes)
+    }
+
+    /// Replaces an address that differs between lanes by the number in `bytes` bytes at it.
+    fn deref(&mut self, lanes: u64, bytes: u8) -> Option<()> {
+        let mask = u64::MAX >> self.unused()?;
+        if bytes == 0 || u32::from(bytes) * 8 > self.run.generic_type().bits {
+            return None;
+        }
+        let of_numbers = match self.number(0) {
+            Some(Number::Lanes(numbers)) => Some(Element::Location(self.places(lanes, 0, numbers)?)),
+            _ => None,
+        };
+        let Element::Location(location) = of_numbers.as_ref().or(self.run.peek(0))? else { return None };
+        let place = location.single().filter(|_| !location.is_incomplete())?;
+        let Storage::Composite(composite) = &place.storage else { return None };
+        let Places::Along { storage, is_of_lane, offsets } = composite.places()? else { return None };
+        let Storage::Memory { space, address_bits, lane: common } = *storage else { return None };
+        let last = (u64::MAX >> (64 - address_bits.clamp(1, 64))).checked_sub(u64::from(bytes) - 1)?;
+        let from = u64::try_from(place.offset).ok().filter(|&from| from < SMALL)?;
+        let mut numbers = [0; 64];
+        for lane in lanes_of(lanes) {
+            let bit = offsets[lane as usize].checked_add(from)?;
+            let address = Some(bit / 8).filter(|&address| bit.is_multiple_of(8) && address <= last)?;
+            let lane_of_memory = if *is_of_lane { Some(lane) } else { common };
+            let number = self.machine.memory_word(space, lane_of_memory, address, bytes).ok()?;
+            numbers[lane as usize] = number & mask;
+        }
+        self.run.stack.pop();
+        self.push_numbers(numbers);
+        Some(())
     }
 
     /// Converts a number on top of the stack to a location, if that succeeds in all lanes.
