@@ -10,7 +10,7 @@ use super::facts::{Assigned, Effect, EffectKind, Instructed, Source, ValueId, Va
 use super::graph::{Graphs, block_text};
 use super::place::Storage;
 use crate::build::{BlockId, ExecWrite};
-use crate::error::{At, Count, Error, ErrorKind, Result};
+use crate::error::{Count, Error, ErrorKind, Result};
 
 /// Target of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -141,9 +141,8 @@ impl<'c> Lower<'c> {
         self.instructions()?;
         for assigned in &code.assigned {
             let Some(node) = self.graphs.of_assignment(assigned.pc) else {
-                let pcs = Some(assigned.pc.into()..u64::from(assigned.pc) + 1);
                 let what = format!("an assignment is at an instruction of a block: {:#x}", assigned.pc);
-                return Err(Error::bad_argument(what).or_at(At { pcs, ..At::default() }));
+                return Err(Error::bad_argument(what).or_at(code.at_pc(assigned.pc.into())));
             };
             let start = self.program.ops.len() as u32;
             self.assign(assigned);
@@ -194,15 +193,11 @@ impl<'c> Lower<'c> {
             let instructed @ Instructed { pcs: (start, end), effects, all_lanes, .. } =
                 code.instructions[index as usize];
             let error = |error: Error| {
-                let block = self.graphs.of_instruction(start).map(|node| self.graphs.segment(node).block);
-                let block = block.map(|block| block_text(code, BlockId(block as usize)));
-                let error = match (error.kind(), block) {
-                    (ErrorKind::BadArgument(what), Some(block)) => {
-                        Error::bad_argument(format!("{what} ({block})"))
-                    }
-                    _ => error,
-                };
-                error.or_at(At { pcs: Some(start.into()..end.into()), ..At::default() })
+                let first =
+                    code.effects.get(effects.0 as usize..effects.1 as usize).unwrap_or_default().first();
+                let to = first.map_or((0, 0), |effect| effect.to);
+                let places = &code.places[to.0 as usize..to.1 as usize];
+                error.or_at(code.at_places(places)).or_at(code.at(start.into()..end.into()))
             };
             let step = u32::from(code.target.min_instruction_bytes());
             if start >= end {
@@ -450,8 +445,7 @@ impl<'c> Lower<'c> {
                     "what comes in to a block comes from one that leads there: {} does not",
                     block_text(code, from)
                 );
-                let pcs = code.flow.blocks[to.0].clone();
-                return Err(Error::bad_argument(what).or_at(At { pcs: Some(pcs), ..At::default() }));
+                return Err(Error::bad_argument(what).or_at(code.at(code.flow.blocks[to.0].clone())));
             }
             let known = *given.entry((from, parameter)).or_insert(value);
             if known != value {
@@ -463,8 +457,7 @@ impl<'c> Lower<'c> {
                     value.0,
                     block_text(code, from)
                 );
-                let pcs = code.flow.blocks[to.0].clone();
-                return Err(Error::bad_argument(what).or_at(At { pcs: Some(pcs), ..At::default() }));
+                return Err(Error::bad_argument(what).or_at(code.at(code.flow.blocks[to.0].clone())));
             }
             let start = self.program.ops.len() as u32;
             self.incoming(index, value);
