@@ -61,6 +61,11 @@ pub struct At {
     pub column: Option<String>,
     /// Half-open pc range, in bytes from the start of the function.
     pub pcs: Option<Range<u64>>,
+    /// Half-open pc range of the block of the [control flow](crate::build::ControlFlow), in bytes from the start of the
+    /// function.
+    pub block: Option<Range<u64>>,
+    /// [Places](crate::track::Place) of the code: `v40 lane 7`, `v3 to s4`.
+    pub place: Option<String>,
     /// Index of the operation in its expression, counted from 0.
     pub operation: Option<usize>,
     /// Section of the object file.
@@ -292,6 +297,8 @@ impl Error {
         at.region = at.region.take().or(outer.region);
         at.column = at.column.take().or(outer.column);
         at.pcs = at.pcs.take().or(outer.pcs);
+        at.block = at.block.take().or(outer.block);
+        at.place = at.place.take().or(outer.place);
         at.operation = at.operation.or(outer.operation);
         at.section = at.section.take().or(outer.section);
         at.offset = at.offset.or(outer.offset);
@@ -389,6 +396,8 @@ impl fmt::Display for At {
         parts.extend(self.region.clone());
         parts.extend(self.column.as_ref().map(|column| format!("rule of {column}")));
         parts.extend(self.pcs.as_ref().map(|pcs| format!("pc {:#x}..{:#x}", pcs.start, pcs.end)));
+        parts.extend(self.block.as_ref().map(|pcs| format!("block {:#x}..{:#x}", pcs.start, pcs.end)));
+        parts.extend(self.place.clone());
         parts.extend(self.section.as_ref().map(|section| format!("section {section}")));
         parts.extend(self.operation.map(|operation| format!("operation {operation}")));
         parts.extend(self.offset.map(|offset| format!("offset {offset:#x}")));

@@ -46,6 +46,7 @@ pub mod op;
 mod ptx;
 #[cfg(feature = "read")]
 pub mod read;
+#[cfg(feature = "read")]
 pub mod report;
 #[cfg(feature = "json")]
 pub mod schema;

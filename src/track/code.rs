@@ -89,15 +89,22 @@ impl Code {
     /// [`ErrorKind::UnknownId`]; [`ErrorKind::BadArgument`] where `parameter` is not a block parameter; and
     /// [`ErrorKind::DoesNotFit`] where the sizes differ.
     pub fn incoming(&mut self, from: BlockId, parameter: ValueId, value: ValueId) -> Result<()> {
+        self.checked_incoming(parameter, value).map_err(|error| {
+            let pcs = self.flow.blocks.get(from.0).cloned();
+            error.or_at(At { pcs: pcs.clone(), block: pcs, ..At::default() })
+        })?;
+        self.incoming.push((from, parameter, value));
+        Ok(())
+    }
+
+    fn checked_incoming(&self, parameter: ValueId, value: ValueId) -> Result<()> {
         let (to, bits) = (self.data(parameter)?, self.data(value)?.bits);
         let ValueKind::Merged(_) = to.kind else {
             let what =
                 format!("a value that comes in is of a block parameter: value {} is none", parameter.0);
             return Err(Error::bad_argument(what));
         };
-        same_size("the block parameter", to.bits.into(), bits.into())?;
-        self.incoming.push((from, parameter, value));
-        Ok(())
+        same_size("the block parameter", to.bits.into(), bits.into())
     }
 
     /// Adds a place of the compiler's own, of 32 bits: memory that nobody else writes. Each lane has one if the
@@ -121,7 +128,10 @@ impl Code {
     /// # Errors
     /// The errors of [`Instruction::define`].
     pub fn entry(&mut self, value: ValueId, places: &[Place]) -> Result<()> {
-        let effect = self.define(value, places)?;
+        let effect = self.define(value, places).map_err(|error| {
+            let first = self.flow.blocks.first().map(|block| self.at_pc(block.start));
+            error.or_at(self.at_places(places)).or_at(first.unwrap_or_default())
+        })?;
         self.entries.push(effect);
         Ok(())
     }
@@ -152,7 +162,7 @@ impl Code {
     /// # Errors
     /// [`ErrorKind::UnknownId`].
     pub fn assign(&mut self, pc: u64, variable: VariableId, value: ValueId) -> Result<()> {
-        let bits = self.data(value)?.bits;
+        let bits = self.data(value).map_err(|error| error.or_at(self.at_pc(pc)))?.bits;
         self.add_assigned(pc, variable, None, bits, Source::Value(value))
     }
 
@@ -168,12 +178,12 @@ impl Code {
         bits: Range<u32>,
         value: ValueId,
     ) -> Result<()> {
-        let at = |error: Error| error.or_at(at_pc(pc));
+        let at = |error: Error| error.or_at(self.at_pc(pc));
         if bits.is_empty() {
             return Err(at(ErrorKind::EmptyRange.into()));
         }
         let len = bits.end - bits.start;
-        let size = self.data(value)?.bits;
+        let size = self.data(value).map_err(at)?.bits;
         same_size("the bits of the variable", len.into(), size.into()).map_err(at)?;
         self.add_assigned(pc, variable, Some((bits.start, len)), bits.end, Source::Value(value))
     }
@@ -184,7 +194,8 @@ impl Code {
     /// # Errors
     /// The errors of [`Instruction::define`].
     pub fn assign_contents(&mut self, pc: u64, variable: VariableId, places: &[Place]) -> Result<()> {
-        let (places, bits) = self.add_places(places).map_err(|error| error.or_at(at_pc(pc)))?;
+        let added = self.add_places(places);
+        let (places, bits) = added.map_err(|error| error.or_at(self.at_pc(pc)))?;
         let bits = u32::try_from(bits).unwrap_or(u32::MAX);
         self.add_assigned(pc, variable, None, bits, Source::Contents(places))
     }
@@ -203,7 +214,7 @@ impl Code {
         first: u32,
     ) -> Result<()> {
         if bits.is_empty() {
-            return Err(Error::from(ErrorKind::EmptyRange).or_at(at_pc(pc)));
+            return Err(Error::from(ErrorKind::EmptyRange).or_at(self.at_pc(pc)));
         }
         let len = bits.end - bits.start;
         let from = self.variable(from, first.saturating_add(len));
@@ -225,7 +236,7 @@ impl Code {
     /// [`ErrorKind::EmptyRange`].
     pub fn home(&mut self, pcs: Range<u64>, variable: VariableId, loc: &Loc) -> Result<()> {
         if pcs.is_empty() {
-            return Err(Error::from(ErrorKind::EmptyRange).or_at(At { pcs: Some(pcs), ..At::default() }));
+            return Err(Error::from(ErrorKind::EmptyRange).or_at(self.at(pcs)));
         }
         let variable = self.variable(variable, 0);
         self.homes.push(Home { pcs, variable, loc: loc.clone() });
@@ -243,7 +254,7 @@ impl Code {
     /// * an assignment is inside of an instruction;
     /// * a value comes in to a block from one that does not lead there, or two values from one block.
     pub fn track(&self) -> Result<Tracked<'_>> {
-        Tracked::new(self)
+        Tracked::new(self).map_err(|error| self.in_block(error))
     }
 
     fn add_assigned(
@@ -255,7 +266,9 @@ impl Code {
         source: Source,
     ) -> Result<()> {
         let Ok(at) = u32::try_from(pc) else {
-            return Err(Error::from(ErrorKind::OutsideFunction { size: u32::MAX.into() }).or_at(at_pc(pc)));
+            return Err(
+                Error::from(ErrorKind::OutsideFunction { size: u32::MAX.into() }).or_at(self.at_pc(pc))
+            );
         };
         let variable = self.variable(variable, end);
         self.assigned.push(Assigned { pc: at, variable, bits, source });
@@ -293,7 +306,7 @@ impl Code {
     pub(super) fn effect(&mut self, kind: EffectKind, places: &[Place], bits: u32) -> Result<Effect> {
         let (to, has) = self.add_places(places)?;
         if u64::from(bits) > has && !places.is_empty() {
-            let what = format!("the value in {}", self.text(places[0]));
+            let what = "the value".into();
             return Err(ErrorKind::DoesNotFit { what, needs: bits.into(), has }.into());
         }
         Ok(Effect { kind, from: (0, 0), to })
@@ -303,16 +316,16 @@ impl Code {
     pub(super) fn copied(&mut self, kind: EffectKind, from: &[Place], to: &[Place]) -> Result<Effect> {
         let (first, bits) = self.add_places(from)?;
         let (second, has) = self.add_places(to)?;
-        same_size("the copy", has, bits)?;
-        let row = from.iter().find(|place| place.of.is_row());
-        let wave = to.iter().find(|place| !place.of.is_row());
-        if let (EffectKind::Copy | EffectKind::Move(_), Some(&row), Some(&wave)) = (kind, row, wave) {
-            let what = format!(
-                "lanes are copied to the wave where all have the same (`copy_uniform`): {} to {}",
-                self.text(row),
-                self.text(wave)
-            );
-            return Err(Error::bad_argument(what));
+        let both = |error: Error| {
+            let place = Some(format!("{} to {}", self.texts(from), self.texts(to)));
+            error.or_at(At { place, ..At::default() })
+        };
+        same_size("the copy", has, bits).map_err(both)?;
+        let is_row = |place: &Place| place.of.is_row();
+        let is_mixed = from.iter().any(is_row) && !to.iter().all(is_row);
+        if is_mixed && matches!(kind, EffectKind::Copy | EffectKind::Move(_)) {
+            let what = "lanes are copied to the wave where all have the same (`copy_uniform`)";
+            return Err(both(Error::bad_argument(what)));
         }
         Ok(Effect { kind, from: first, to: second })
     }
@@ -340,8 +353,4 @@ fn same_size(what: &str, has: u64, needs: u64) -> Result<()> {
         true => Ok(()),
         false => Err(ErrorKind::DoesNotFit { what: what.into(), needs, has }.into()),
     }
-}
-
-fn at_pc(pc: u64) -> At {
-    At { pcs: Some(pc..pc.saturating_add(1)), ..At::default() }
 }

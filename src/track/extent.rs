@@ -1,8 +1,10 @@
 //! Size and name of a place, which exists in the target or in the code.
 
+use core::ops::Range;
+
 use super::code::Code;
 use super::place::{Place, Storage};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{At, Error, ErrorKind, Result};
 use crate::op::Reg;
 
 impl Code {
@@ -20,6 +22,32 @@ impl Code {
 
     /// Returns the bits of a place that exists.
     pub(super) fn size(&self, place: Place) -> Result<u32> {
+        self.known_size(place).map_err(|error| error.or_at(self.at_places(&[place])))
+    }
+
+    /// Returns the pcs and their block as part of an error.
+    pub(super) fn at(&self, pcs: Range<u64>) -> At {
+        let block = self.flow.blocks.iter().find(|block| block.contains(&pcs.start)).cloned();
+        At { pcs: Some(pcs), block, ..At::default() }
+    }
+
+    /// Returns a pc and its block as part of an error.
+    pub(super) fn at_pc(&self, pc: u64) -> At {
+        self.at(pc..pc.saturating_add(1))
+    }
+
+    /// Adds the block of its pcs to an error.
+    pub(super) fn in_block(&self, error: Error) -> Error {
+        let at = error.at().pcs.clone().map(|pcs| self.at(pcs));
+        error.or_at(at.unwrap_or_default())
+    }
+
+    /// Returns places as part of an error.
+    pub(super) fn at_places(&self, places: &[Place]) -> At {
+        At { place: (!places.is_empty()).then(|| self.texts(places)), ..At::default() }
+    }
+
+    fn known_size(&self, place: Place) -> Result<u32> {
         let target = &self.target;
         let register = |reg: Reg| target.register(reg).ok_or_else(|| target.unknown_register(reg));
         let has = match place.of {
@@ -65,9 +93,14 @@ impl Code {
         let end = place.from.saturating_add(bits.into());
         if bits == 0 || place.from < 0 || end > has.into() {
             let needs = end.max(0) as u64;
-            return Err(ErrorKind::DoesNotFit { what: self.text(place), needs, has: has.into() }.into());
+            return Err(ErrorKind::DoesNotFit { what: "the place".into(), needs, has: has.into() }.into());
         }
         Ok(bits)
+    }
+
+    /// Returns the names of places that form one.
+    pub(super) fn texts(&self, places: &[Place]) -> String {
+        places.iter().map(|&place| self.text(place)).collect::<Vec<_>>().join(" and ")
     }
 
     /// Returns the name of a place: `s4`, `v3`, `v40 lane 7`, `stack slot 16`.

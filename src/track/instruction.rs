@@ -5,7 +5,7 @@ use super::facts::{Effect, EffectKind, ValueId};
 use super::place::Place;
 #[cfg(doc)]
 use crate::error::ErrorKind;
-use crate::error::{At, Result};
+use crate::error::Result;
 
 /// The effects of one instruction, which reads all places before it writes. Made by [`Code::instruction`] and
 /// [`Code::instructions`].
@@ -24,7 +24,7 @@ impl Instruction<'_> {
     /// value is defined already.
     pub fn define(&mut self, value: ValueId, places: &[Place]) -> Result<&mut Self> {
         let effect = self.code.define(value, places);
-        self.add(effect)
+        self.add(effect, places)
     }
 
     /// Recomputes the value that the lane has seen last, in further places.
@@ -34,7 +34,7 @@ impl Instruction<'_> {
     pub fn redefine(&mut self, value: ValueId, places: &[Place]) -> Result<&mut Self> {
         let bits = self.code.data(value).map(|data| data.bits);
         let effect = bits.and_then(|bits| self.code.effect(EffectKind::Redefine(value), places, bits));
-        self.add(effect)
+        self.add(effect, places)
     }
 
     /// Copies places to other places: of the wave to those of the wave or of lanes, of lanes to those of lanes.
@@ -61,7 +61,7 @@ impl Instruction<'_> {
     /// The errors of [`copy`](Self::copy) and of [`define`](Self::define).
     pub fn define_copy(&mut self, value: ValueId, from: &[Place], to: &[Place]) -> Result<&mut Self> {
         let effect = self.code.define_copy(value, from, to);
-        self.add(effect)
+        self.add(effect, to)
     }
 
     /// Overwrites places with contents that nobody describes.
@@ -70,7 +70,7 @@ impl Instruction<'_> {
     /// The errors of [`define`](Self::define) for places.
     pub fn clobber(&mut self, places: &[Place]) -> Result<&mut Self> {
         let effect = self.code.effect(EffectKind::Clobber, places, 0);
-        self.add(effect)
+        self.add(effect, places)
     }
 
     /// Calls a function that overwrites places. Registers that it preserves are not among them; a place of lanes is
@@ -90,10 +90,10 @@ impl Instruction<'_> {
 
     fn copied(&mut self, kind: EffectKind, from: &[Place], to: &[Place]) -> Result<&mut Self> {
         let effect = self.code.copied(kind, from, to);
-        self.add(effect)
+        self.add(effect, to)
     }
 
-    fn add(&mut self, effect: Result<Effect>) -> Result<&mut Self> {
+    fn add(&mut self, effect: Result<Effect>, to: &[Place]) -> Result<&mut Self> {
         let instruction = &mut self.code.instructions[self.index];
         match effect {
             Ok(effect) => {
@@ -102,8 +102,9 @@ impl Instruction<'_> {
                 Ok(self)
             }
             Err(error) => {
-                let pcs = Some(instruction.pcs.0.into()..instruction.pcs.1.into());
-                Err(error.or_at(At { pcs, ..At::default() }))
+                let (start, end) = instruction.pcs;
+                let code = &*self.code;
+                Err(error.or_at(code.at_places(to)).or_at(code.at(start.into()..end.into())))
             }
         }
     }

@@ -10,7 +10,7 @@ use super::facts::{Assigned, Effect, EffectKind, Instructed, Source, ValueId, Va
 use super::graph::{Graphs, block_text};
 use super::place::Storage;
 use crate::build::{BlockId, ExecWrite};
-use crate::error::{At, Count, Error, ErrorKind, Result};
+use crate::error::{Count, Error, ErrorKind, Result};
 
 /// Target of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,13 +35,53 @@ pub(super) enum From {
     Nothing,
 }
 
-/// Write of one part.
+/// Write of one part. The tags of target and source share a byte: code has several operations for each instruction.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Op {
-    pub(super) to: To,
-    pub(super) from: From,
+    to: u32,
+    from: u32,
+    /// The source's kind, and the flags of the target.
+    tag: u8,
+}
+
+impl Op {
+    const SOURCE: u8 = 7;
+    const TO_VALUE: u8 = 8;
+    const MASKED: u8 = 16;
+
+    pub(super) fn new(to: To, from: From, is_masked: bool) -> Self {
+        let (to, target) = match to {
+            To::Place(place) => (place, 0),
+            To::Value(part) => (part, Self::TO_VALUE),
+        };
+        let (from, source) = match from {
+            From::Nothing => (0, 0),
+            From::Place(place) => (place, 1),
+            From::Value(part) => (part, 2),
+            From::Constant(constant) => (constant, 3),
+            From::New(number) => (number, 4),
+        };
+        Self { to, from, tag: source | target | if is_masked { Self::MASKED } else { 0 } }
+    }
+
+    pub(super) fn to(self) -> To {
+        if self.tag & Self::TO_VALUE == 0 { To::Place(self.to) } else { To::Value(self.to) }
+    }
+
+    pub(super) fn from(self) -> From {
+        match self.tag & Self::SOURCE {
+            0 => From::Nothing,
+            1 => From::Place(self.from),
+            2 => From::Value(self.from),
+            3 => From::Constant(self.from),
+            _ => From::New(self.from),
+        }
+    }
+
     /// Whether other lanes of the place keep what they have.
-    pub(super) is_masked: bool,
+    pub(super) fn is_masked(self) -> bool {
+        self.tag & Self::MASKED != 0
+    }
 }
 
 /// Kinds of groups, in their order at one pc.
@@ -62,11 +102,21 @@ pub(super) enum Kind {
 pub(super) struct Group {
     pub(super) node: u32,
     pub(super) start: u32,
-    /// The pc up to which places have what they had before.
-    pub(super) until: u32,
     pub(super) end: u32,
-    pub(super) kind: Kind,
     pub(super) ops: Range<u32>,
+    pub(super) kind: Kind,
+    /// The bytes of the first of several instructions; zero for a single one.
+    pub(super) step: u8,
+}
+
+impl Group {
+    /// Returns the pc up to which places have what they had before.
+    pub(super) fn until(&self) -> u32 {
+        match self.step {
+            0 => self.end,
+            step => self.start.saturating_add(step.into()).min(self.end),
+        }
+    }
 }
 
 /// The numbers of places: first parts of storage, then what comes in to block parameters and what these are, then parts
@@ -141,9 +191,8 @@ impl<'c> Lower<'c> {
         self.instructions()?;
         for assigned in &code.assigned {
             let Some(node) = self.graphs.of_assignment(assigned.pc) else {
-                let pcs = Some(assigned.pc.into()..u64::from(assigned.pc) + 1);
                 let what = format!("an assignment is at an instruction of a block: {:#x}", assigned.pc);
-                return Err(Error::bad_argument(what).or_at(At { pcs, ..At::default() }));
+                return Err(Error::bad_argument(what).or_at(code.at_pc(assigned.pc.into())));
             };
             let start = self.program.ops.len() as u32;
             self.assign(assigned);
@@ -154,7 +203,7 @@ impl<'c> Lower<'c> {
             if let Some(node) = self.graphs.of_instruction(wait.pc) {
                 let ops = index as u32..index as u32;
                 let (start, end) = (wait.pc, self.end_of(wait.pc));
-                self.program.groups.push(Group { node, start, until: start, end, kind: Kind::Wait, ops });
+                self.program.groups.push(Group { node, start, end, ops, kind: Kind::Wait, step: 0 });
             }
         }
         // Stable: assignments at one pc are in the order of the calls.
@@ -191,18 +240,14 @@ impl<'c> Lower<'c> {
         order.sort_by_key(|&index| code.instructions[index as usize].pcs);
         let mut last = 0;
         for index in order {
-            let instructed @ Instructed { pcs: (start, end), effects, all_lanes, .. } =
+            let Instructed { pcs: (start, end), effects, all_lanes, is_several } =
                 code.instructions[index as usize];
             let error = |error: Error| {
-                let block = self.graphs.of_instruction(start).map(|node| self.graphs.segment(node).block);
-                let block = block.map(|block| block_text(code, BlockId(block as usize)));
-                let error = match (error.kind(), block) {
-                    (ErrorKind::BadArgument(what), Some(block)) => {
-                        Error::bad_argument(format!("{what} ({block})"))
-                    }
-                    _ => error,
-                };
-                error.or_at(At { pcs: Some(start.into()..end.into()), ..At::default() })
+                let first =
+                    code.effects.get(effects.0 as usize..effects.1 as usize).unwrap_or_default().first();
+                let to = first.map_or((0, 0), |effect| effect.to);
+                let places = &code.places[to.0 as usize..to.1 as usize];
+                error.or_at(code.at_places(places)).or_at(code.at(start.into()..end.into()))
             };
             let step = u32::from(code.target.min_instruction_bytes());
             if start >= end {
@@ -241,8 +286,8 @@ impl<'c> Lower<'c> {
             }
             let ops = first..self.program.ops.len() as u32;
             if !ops.is_empty() {
-                let until = instructed.until(step);
-                self.program.groups.push(Group { node, start, until, end, kind: Kind::Instruction, ops });
+                let step = if is_several { code.target.min_instruction_bytes() } else { 0 };
+                self.program.groups.push(Group { node, start, end, ops, kind: Kind::Instruction, step });
             }
         }
         Ok(())
@@ -251,7 +296,7 @@ impl<'c> Lower<'c> {
     fn group(&mut self, node: u32, start: u32, end: u32, kind: Kind, first: u32) {
         let ops = first..self.program.ops.len() as u32;
         if !ops.is_empty() {
-            self.program.groups.push(Group { node, start, until: end, end, kind, ops });
+            self.program.groups.push(Group { node, start, end, ops, kind, step: 0 });
         }
     }
 
@@ -262,7 +307,7 @@ impl<'c> Lower<'c> {
                 let all = whole(self.code, value);
                 for part in self.cuts.parts(all) {
                     let new = From::New(self.program.ops.len() as u32);
-                    self.program.ops.push(Op { to: To::Value(part), from: new, is_masked: false });
+                    self.program.ops.push(Op::new(To::Value(part), new, false));
                 }
                 // The operations that define the parts are the last ones.
                 let parts = self.cuts.parts(all);
@@ -287,7 +332,7 @@ impl<'c> Lower<'c> {
                 each_pair(&[whole(self.code, value)], &from, |value, from| {
                     for (part, place) in self.cuts.parts(value).zip(self.cuts.parts(from)) {
                         let (to, from) = (To::Value(part), From::Place(place));
-                        self.program.ops.push(Op { to, from, is_masked: false });
+                        self.program.ops.push(Op::new(to, from, false));
                     }
                 });
                 self.pairs(&to, &from, all_lanes, |_, part| From::Place(part));
@@ -324,7 +369,7 @@ impl<'c> Lower<'c> {
         let is_bits = matches!(self.cuts.storages[storage as usize], Storage::Bits(_));
         let is_masked = is_row && !all_lanes && !is_bits;
         let new = from.unwrap_or_else(|| next(self));
-        self.program.ops.push(Op { to: To::Place(place), from: new, is_masked });
+        self.program.ops.push(Op::new(To::Place(place), new, is_masked));
         let Some(overlaps) = self.overlaps.get(&storage) else { return };
         for other in overlaps.clone() {
             // A lane's cell receives what all lanes do.
@@ -342,7 +387,7 @@ impl<'c> Lower<'c> {
                     Some(from) if is_row && is_cell && all_lanes && of_wave && is_alike => from,
                     _ => next(self),
                 };
-                self.program.ops.push(Op { to: To::Place(part), from, is_masked: false });
+                self.program.ops.push(Op::new(To::Place(part), from, false));
             }
         }
     }
@@ -390,7 +435,7 @@ impl<'c> Lower<'c> {
         let first = self.program.first_variable;
         let mut ops = Vec::new();
         let mut push = |part: u32, from: From| {
-            ops.push(Op { to: To::Place(first + part), from, is_masked: false });
+            ops.push(Op::new(To::Place(first + part), from, false));
         };
         let given = match assigned.source {
             Source::Value(value) => {
@@ -450,8 +495,7 @@ impl<'c> Lower<'c> {
                     "what comes in to a block comes from one that leads there: {} does not",
                     block_text(code, from)
                 );
-                let pcs = code.flow.blocks[to.0].clone();
-                return Err(Error::bad_argument(what).or_at(At { pcs: Some(pcs), ..At::default() }));
+                return Err(Error::bad_argument(what).or_at(code.at(code.flow.blocks[to.0].clone())));
             }
             let known = *given.entry((from, parameter)).or_insert(value);
             if known != value {
@@ -463,8 +507,7 @@ impl<'c> Lower<'c> {
                     value.0,
                     block_text(code, from)
                 );
-                let pcs = code.flow.blocks[to.0].clone();
-                return Err(Error::bad_argument(what).or_at(At { pcs: Some(pcs), ..At::default() }));
+                return Err(Error::bad_argument(what).or_at(code.at(code.flow.blocks[to.0].clone())));
             }
             let start = self.program.ops.len() as u32;
             self.incoming(index, value);
@@ -502,8 +545,8 @@ impl<'c> Lower<'c> {
         let (first, parts) = self.merged[index];
         for part in first..first + parts {
             let (to, from) = (To::Place(part + parts), From::Place(part));
-            self.program.ops.push(Op { to, from, is_masked: false });
-            self.program.ops.push(Op { to: To::Place(part), from: From::Nothing, is_masked: false });
+            self.program.ops.push(Op::new(to, from, false));
+            self.program.ops.push(Op::new(To::Place(part), From::Nothing, false));
         }
     }
 
@@ -511,7 +554,7 @@ impl<'c> Lower<'c> {
         let parts = self.value(value, self.code.values[value.0 as usize].kind);
         let (first, _) = self.merged[index as usize];
         for (place, from) in (first..).zip(parts) {
-            self.program.ops.push(Op { to: To::Place(place), from, is_masked: false });
+            self.program.ops.push(Op::new(To::Place(place), from, false));
         }
     }
 

@@ -210,7 +210,7 @@ impl Visit for Ranges<'_, '_> {
         let (start, end) = (group.start, group.end);
         self.change = match group.kind {
             // Between the instructions of one step, nothing is known about what they write.
-            Kind::Instruction if self.is_segment(group.node) => (group.until, end),
+            Kind::Instruction if self.is_segment(group.node) => (group.until(), end),
             _ if self.is_segment(group.node) => (start, start),
             _ => (self.at, self.at),
         };
@@ -220,7 +220,7 @@ impl Visit for Ranges<'_, '_> {
                     self.contents = (start, Vec::new());
                 }
                 for op in &self.program.ops[group.ops.start as usize..group.ops.end as usize] {
-                    if let (To::Place(to), From::Place(from)) = (op.to, op.from) {
+                    if let (To::Place(to), From::Place(from)) = (op.to(), op.from()) {
                         self.contents.1.push((to, from));
                     }
                 }
@@ -255,7 +255,7 @@ impl Visit for Ranges<'_, '_> {
     }
 
     fn unproven(&mut self, group: &Group, op: &Op) {
-        if let (Kind::Assign, To::Place(place)) = (group.kind, op.to) {
+        if let (Kind::Assign, To::Place(place)) = (group.kind, op.to()) {
             self.undefined.push(Undefined { pc: group.start, part: place - self.program.first_variable });
         }
     }

@@ -90,6 +90,15 @@ pub fn add(
     output: &Output,
     machine: &impl Machine,
 ) -> Result<Values> {
+    add_all(code, function, output, machine).map_err(|error| code.in_block(error))
+}
+
+fn add_all(
+    code: &mut Code,
+    function: &impl Function,
+    output: &Output,
+    machine: &impl Machine,
+) -> Result<Values> {
     let blocks = Blocks::new(code, function, output, machine);
     let bits = bits(code, function, output, machine)?;
     let edges = Edges { function, blocks: &blocks };

@@ -37,13 +37,13 @@ pub(super) fn add(lower: &mut Lower<'_>, graphs: &Graphs) -> Vec<Vec<u32>> {
                 Effect::Is(from) => from,
                 Effect::New(name) => From::New(*new.entry(name).or_insert(program.ops.len() as u32)),
             };
-            program.ops.push(Op { to: To::Place(place), from, is_masked: false });
+            program.ops.push(Op::new(To::Place(place), from, false));
         }
         let written = start..program.ops.len() as u32;
         let groups = program.groups.len() as u32;
         let kinds = [(Kind::Instruction, written), (Kind::Leave, incoming), (Kind::Merge, received)];
         for (kind, ops) in kinds.into_iter().filter(|(_, ops)| !ops.is_empty()) {
-            program.groups.push(Group { node, start: 0, until: 0, end: 0, kind, ops });
+            program.groups.push(Group { node, start: 0, end: 0, ops, kind, step: 0 });
         }
         program.of_node.push(groups..program.groups.len() as u32);
     }
@@ -195,10 +195,11 @@ impl<'a> Stretch<'a> {
     }
 
     fn op(&mut self, index: u32) {
-        let Op { to: To::Place(to), from, is_masked: false } = self.of.ops[index as usize] else { return };
+        let op = self.of.ops[index as usize];
+        let (To::Place(to), false) = (op.to(), op.is_masked()) else { return };
         let own = self.program.ops.len() as u32;
         let is_row = |place: u32| self.of.is_row[place as usize];
-        let from = match from {
+        let from = match op.from() {
             // Block parameters are not followed, and the lane's part of a row is not what other lanes read.
             From::Place(from) if from >= self.of.stored || is_row(from) && !is_row(to) => From::New(own),
             From::Place(from) => From::Place(self.place(false, from)),
@@ -210,7 +211,7 @@ impl<'a> Stretch<'a> {
         };
         let to = self.place(false, to);
         self.written.push(to);
-        self.program.ops.push(Op { to: To::Place(to), from, is_masked: false });
+        self.program.ops.push(Op::new(To::Place(to), from, false));
     }
 }
 
@@ -258,7 +259,7 @@ fn since(program: &Program, wait: &Wait, unknown: &mut Vec<u32>) {
         let groups = &program.groups[groups.start as usize..groups.end as usize];
         for group in groups.iter().filter(|group| matches!(group.kind, Kind::Instruction | Kind::Assign)) {
             let ops = &program.ops[group.ops.start as usize..group.ops.end as usize];
-            unknown.extend(ops.iter().filter_map(|op| match op.to {
+            unknown.extend(ops.iter().filter_map(|op| match op.to() {
                 To::Place(place) => Some(place),
                 To::Value(_) => None,
             }));

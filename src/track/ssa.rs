@@ -142,7 +142,7 @@ impl<'p> Ssa<'p> {
             let start = written.len();
             for group in self.groups(node).iter().filter(|group| group.kind != Kind::Wait) {
                 for op in &self.program.ops[group.ops.start as usize..group.ops.end as usize] {
-                    if let To::Place(place) = op.to {
+                    if let To::Place(place) = op.to() {
                         written.push((place, node));
                     }
                 }
@@ -219,7 +219,7 @@ impl<'p> Ssa<'p> {
             phis: &self.phis,
             of_node: &self.of_node,
             operands_of: &self.operands_of,
-            operands: self.operands.clone(),
+            operands: core::mem::take(&mut self.operands),
         };
         self.walk(&mut fill);
         self.operands = fill.operands;
@@ -278,6 +278,8 @@ impl<'p> Ssa<'p> {
                 break;
             }
         }
+        // The walks that follow read names alone.
+        (self.operands, self.operands_of) = (Vec::new(), Vec::new());
         // A phi that no known name reaches is in no code that runs.
         for (index, same) in (0..).zip(&mut self.same) {
             if *same == NONE {
@@ -334,11 +336,11 @@ impl<'p> Ssa<'p> {
                 read.clear();
                 for index in group.ops.clone() {
                     let op = &self.program.ops[index as usize];
-                    let name = self.read(op.from, &names, &values);
-                    if let (From::Value(_), NOTHING) = (op.from, name) {
+                    let name = self.read(op.from(), &names, &values);
+                    if let (From::Value(_), NOTHING) = (op.from(), name) {
                         visit.unproven(group, op);
                     }
-                    read.push((op.to, name));
+                    read.push((op.to(), name));
                 }
                 for &(to, name) in &read {
                     let (known, what) = match to {

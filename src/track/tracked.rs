@@ -71,7 +71,9 @@ impl<'c> Tracked<'c> {
         let cuts = Cuts::new(code);
         let mut lower = Lower::new(code, &cuts, &graphs)?;
         let unknown = skips::add(&mut lower, &graphs);
-        let program = lower.program;
+        let mut program = lower.program;
+        program.ops.shrink_to_fit();
+        program.groups.shrink_to_fit();
         let segments = graphs.segments.len() as u32;
         let mut edges = graphs.lanes.clone();
         for (node, skip) in (segments + 1..).zip(&graphs.skips) {

@@ -224,7 +224,9 @@ fn block_parameters_receive_one_value_from_a_block() -> eitri::Result<()> {
     code.incoming(start, merged, b)?;
     let error = code.track().expect_err("two values").to_string();
     assert!(
-        error.starts_with("pc 0x8..0x40: a block parameter receives one value from each block"),
+        error.starts_with(
+            "pc 0x8..0x40, block 0x8..0x40: a block parameter receives one value from each block"
+        ),
         "{error}"
     );
     Ok(())

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use eitri::model::Loc;
 use serde_json::Value;
 
-use super::program::{At, BYTES, Program, Stated};
+use super::program::{At, BYTES, Program, Source, Stated};
 
 /// Compares the places at each pc. What is recoverable and not derived by the usual analysis may be found or not.
 fn differences(case: &Value) -> Vec<String> {
@@ -13,6 +13,15 @@ fn differences(case: &Value) -> Vec<String> {
     let program = Program::parse(case);
     let stated = Stated::new(&program);
     let tracked = stated.code.track().unwrap_or_else(|error| panic!("{name}: {error}"));
+    let mut places = program.places();
+    places.extend(program.assigns.iter().filter_map(|(_, _, source)| match source {
+        Source::Constant(value) => Some(At::Constant(*value)),
+        _ => None,
+    }));
+    let list = |names: &mut dyn Iterator<Item = String>| match names.collect::<Vec<_>>().join(" ") {
+        none if none.is_empty() => "no place".to_owned(),
+        some => some,
+    };
     let listed = |of: &Value, pc: u64| -> BTreeSet<At> {
         let ranges = of.as_array().map_or(&[][..], |ranges| ranges);
         let here = ranges.iter().filter(|range| {
@@ -32,7 +41,11 @@ fn differences(case: &Value) -> Vec<String> {
             let is_known = |loc: &Loc| expected.iter().chain(&further).any(|at| at.loc(&stated.gpu) == *loc);
             let missing = expected.iter().any(|at| !found.contains(&loc(at)));
             if missing || !found.iter().all(is_known) {
-                wrong.push(format!("{name}: {variable} at {pc:#x}: expected {expected:?}, found {found:?}"));
+                let named = |of: &Loc| places.iter().find(|at| loc(at) == *of).map(At::to_string);
+                let mut found = found.iter().map(|of| named(of).unwrap_or_else(|| format!("{of:?}")));
+                let (expected, found) = (list(&mut expected.iter().map(At::to_string)), list(&mut found));
+                wrong
+                    .push(format!("{name}: {variable} at {pc:#x}: expected in {expected}, found in {found}"));
             }
         }
     }
@@ -42,25 +55,27 @@ fn differences(case: &Value) -> Vec<String> {
     wrong
 }
 
-fn all(text: &str) {
-    let file: Value = serde_json::from_str(text).expect("JSON");
+fn all(path: &str, text: &str) {
+    let file: Value = serde_json::from_str(text).unwrap_or_else(|error| panic!("{path}: {error}"));
     assert_eq!(file["format"], "eitri location cases 1");
     let cases = file["cases"].as_array().expect("cases");
-    assert!(!cases.is_empty());
+    assert!(!cases.is_empty(), "{path} has no cases");
     let wrong: Vec<String> = cases.iter().flat_map(differences).collect();
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(wrong.is_empty(), "{path}:\n{}", wrong.join("\n"));
 }
 
 #[test]
 fn cases_have_every_place() {
-    all(include_str!("cases.json"));
+    all("cases.json", include_str!("cases.json"));
 }
 
 /// The same for a file that the environment names.
 #[test]
 fn cases_of_another_file() {
     if let Some(path) = std::env::var_os("EITRI_LOCATION_CASES") {
-        all(&std::fs::read_to_string(path).expect("a file of cases"));
+        let path = path.to_string_lossy();
+        let text = std::fs::read_to_string(&*path).unwrap_or_else(|error| panic!("{path}: {error}"));
+        all(&path, &text);
     }
 }
 

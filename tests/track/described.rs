@@ -182,13 +182,19 @@ fn wrong_statements_are_refused_with_their_place() {
             r#""instructions": [{"pcs": [0, 4], "clobber": [{"own": "p"}]}]"#,
             "no place of this code has the id or name `p`",
         ),
-        (r#""instructions": [{"pcs": [0, 8]}, {"pcs": [4, 8]}]"#, "pc 0x4..0x8: instructions do not overlap"),
+        (
+            r#""instructions": [{"pcs": [0, 8]}, {"pcs": [4, 8]}]"#,
+            "pc 0x4..0x8, block 0x0..0x20: instructions do not overlap",
+        ),
         (r#""values": [{"id": "a"}]"#, "a value has a number of `bits`"),
         (
             r#""values": [{"id": "a", "bits": 1}, {"id": "a", "bits": 1}]"#,
             "another value of this code has the id `a`",
         ),
-        (r#""values": [{"id": "a", "bits": 64}], "entry": [["a", [{"register": "s4"}]]]"#, "the value in s4"),
+        (
+            r#""values": [{"id": "a", "bits": 64}], "entry": [["a", [{"register": "s4"}]]]"#,
+            "block 0x0..0x20, s4: the value",
+        ),
         (r#""exec": [[0, 4, {"and": "m"}]]"#, "mask"),
         (r#""homes": [[4, 4, "x", {"stack_slot": 0}]]"#, "pc 0x4..0x4"),
     ];

@@ -1,6 +1,7 @@
 //! The small language of the cases: instructions of 4 bytes, and assignments.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::ops::Range;
 
 use eitri::build::{Builder, ControlFlow, ExecWrite, MaskId};
@@ -64,6 +65,18 @@ impl At {
             Self::Slot(n) => Loc::stack_slot(4 * i64::from(n)),
             Self::Lane(n, lane) => Loc::lane(gpu.vgpr(n).expect(known), lane),
             Self::Constant(value) => Loc::implicit(&value.to_le_bytes()),
+        }
+    }
+}
+
+impl fmt::Display for At {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Scalar(n) => write!(f, "s{n}"),
+            Self::Row(n) => write!(f, "v{n}"),
+            Self::Slot(n) => write!(f, "p{n}"),
+            Self::Lane(n, lane) => write!(f, "v{n}.{lane}"),
+            Self::Constant(value) => write!(f, "#{value}"),
         }
     }
 }

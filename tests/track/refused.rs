@@ -1,9 +1,10 @@
 //! Statements that contradict each other or the control flow.
 
-use eitri::build::{ControlFlow, ExecWrite};
-use eitri::model::Loc;
+use eitri::build::{Builder, ControlFlow, ExecWrite};
+use eitri::model::{BaseEncoding, Half, Loc, VariableId};
+use eitri::op::Reg;
 use eitri::target::{Gfx, Target, Wave};
-use eitri::track::{Code, Place};
+use eitri::track::{Code, Place, ValueId};
 
 fn gpu() -> Target {
     Target::amdgpu(Gfx::GFX1030, Wave::W32).expect("the processor runs such waves")
@@ -35,38 +36,106 @@ fn instructions_that_do_not_fit_are_refused() {
             Ok(())
         })
     };
-    assert!(
-        at(&[(0, 8), (4, 8)]).starts_with("pc 0x4..0x8: instructions do not overlap: one before ends at 0x8")
-    );
-    assert!(at(&[(0, 8), (4, 8)]).ends_with("(block 0x0..0x20)"));
-    assert!(at(&[(0x20, 0x24)]).starts_with("pc 0x20..0x24: an instruction is in a block"));
-    assert!(at(&[(0x1c, 0x24)]).starts_with("pc 0x1c..0x24: an instruction is inside of a block"));
-    assert!(at(&[(2, 4)]).contains("begins at a multiple of 4 bytes"));
-    assert!(at(&[(8, 8)]).starts_with("pc 0x8..0x8: "));
+    let overlap = "pc 0x4..0x8, block 0x0..0x20, s4: instructions do not overlap: one before ends at 0x8";
+    assert_eq!(at(&[(0, 8), (4, 8)]), overlap);
+    // No block contains the pcs.
+    assert!(at(&[(0x20, 0x24)]).starts_with("pc 0x20..0x24, s4: an instruction is in a block"));
+    let beyond = "pc 0x1c..0x24, block 0x0..0x20, s4: an instruction is inside of a block";
+    assert!(at(&[(0x1c, 0x24)]).starts_with(beyond));
+    let step = "pc 0x2..0x4, block 0x0..0x20, s4: an instruction begins at a multiple of 4 bytes";
+    assert_eq!(at(&[(2, 4)]), step);
+    assert!(at(&[(8, 8)]).starts_with("pc 0x8..0x8, block 0x0..0x20, s4: "));
 }
 
 #[test]
 fn places_that_do_not_fit_are_refused() {
     let copied = error(one_block(), |code, [s4, v3, _]| code.instruction(0..4).copy(&[v3], &[s4]).map(drop));
-    assert!(copied.starts_with("pc 0x0..0x4: ") && copied.ends_with("v3 to s4"), "{copied}");
+    assert!(copied.starts_with("pc 0x0..0x4, block 0x0..0x20, v3 to s4: lanes are copied"), "{copied}");
     let sizes =
         error(one_block(), |code, [_, v3, pair]| code.instruction(0..4).copy(&[v3], &[pair]).map(drop));
-    assert!(sizes.starts_with("pc 0x0..0x4: "), "{sizes}");
+    assert!(sizes.starts_with("pc 0x0..0x4, block 0x0..0x20, v3 to stack slot 0: the copy"), "{sizes}");
     let small = error(one_block(), |code, [s4, ..]| {
         let value = code.value(64);
         code.instruction(0..4).define(value, &[s4]).map(drop)
     });
-    assert!(small.contains("the value in s4"), "{small}");
+    assert!(small.starts_with("pc 0x0..0x4, block 0x0..0x20, s4: the value"), "{small}");
     let twice = error(one_block(), |code, [s4, v3, _]| {
         let value = code.value(32);
         code.instruction(0..4).define(value, &[s4])?;
         code.instruction(4..8).define(value, &[v3]).map(drop)
     });
-    assert!(twice.starts_with("pc 0x4..0x8: a value has one definition"), "{twice}");
+    assert!(twice.starts_with("pc 0x4..0x8, block 0x0..0x20, v3: a value has one definition"), "{twice}");
     let lane = error(one_block(), |code, _| {
         code.instruction(0..4).clobber(&[Place::lane(gpu().vgpr(40)?, 32)]).map(drop)
     });
-    assert!(lane.contains("lane 32 is not in a wave of 32"), "{lane}");
+    assert_eq!(lane, "pc 0x0..0x4, block 0x0..0x20, v40 lane 32: lane 32 is not in a wave of 32");
+}
+
+/// Every call that can be refused, at a pc of the second block or for its parameters.
+#[test]
+fn refusals_name_pc_block_and_place() {
+    let gpu = gpu();
+    let [s4, v3] =
+        [Place::register(gpu.sgpr(4).expect("known")), Place::per_lane(gpu.vgpr(3).expect("known"))];
+    let [s300, half] = [Place::register(Reg(9999)), s4.half(Half::High).bits(24)];
+    let mut flow = ControlFlow::new();
+    let [start, end] = [0x00..0x08, 0x08..0x20].map(|pcs| flow.block(pcs));
+    flow.edge(start, end);
+    type Tell<'a> = &'a dyn Fn(&mut Code, ValueId, VariableId) -> eitri::Result<()>;
+    let instruction = "pc 0x10..0x14, block 0x8..0x20";
+    let assignment = "pc 0x10..0x11, block 0x8..0x20";
+    let entry = "pc 0x0..0x1, block 0x0..0x8";
+    let refused: &[(&str, &str, Tell<'_>)] = &[
+        (instruction, "register 9999", &|code, _, _| code.instruction(0x10..0x14).clobber(&[s300]).map(drop)),
+        (instruction, "register 9999", &|code, _, _| {
+            code.instruction(0x10..0x14).call(&[s4, s300]).map(drop)
+        }),
+        (instruction, "s4 from bit 16", &|code, _, _| {
+            code.instruction(0x10..0x14).clobber(&[half]).map(drop)
+        }),
+        (instruction, "s4", &|code, value, _| code.instruction(0x10..0x14).define(value, &[s4]).map(drop)),
+        (instruction, "s4 and v3", &|code, _, _| {
+            let wide = code.value(96);
+            code.instruction(0x10..0x14).redefine(wide, &[s4, v3]).map(drop)
+        }),
+        (instruction, "v3 to s4", &|code, _, _| code.instruction(0x10..0x14).copy(&[v3], &[s4]).map(drop)),
+        (instruction, "v3 and v3 to s4", &|code, _, _| {
+            code.instruction(0x10..0x14).copy_uniform(&[v3, v3], &[s4]).map(drop)
+        }),
+        (instruction, "v3", &|code, value, _| {
+            code.instruction(0x10..0x14).define_copy(value, &[s4], &[v3]).map(drop)
+        }),
+        (instruction, "s4", &|code, _, _| {
+            code.instruction(0x10..0x14).clobber(&[s4])?;
+            code.instruction(0x10..0x14).clobber(&[s4])?;
+            code.track().map(drop)
+        }),
+        (entry, "s4", &|code, value, _| code.entry(value, &[s4])),
+        (assignment, "", &|code, value, variable| code.assign_bits(0x10, variable, 0..4, value)),
+        (assignment, "", &|code, value, variable| code.assign_bits(0x10, variable, 4..4, value)),
+        (assignment, "register 9999", &|code, _, variable| code.assign_contents(0x10, variable, &[s300])),
+        (assignment, "", &|code, _, variable| code.assign_variable(0x10, variable, 8..8, variable, 0)),
+        ("pc 0x10..0x10, block 0x8..0x20", "", &|code, _, variable| {
+            code.home(0x10..0x10, variable, &Loc::stack_slot(0))
+        }),
+        ("pc 0x8..0x20, block 0x8..0x20", "", &|code, value, _| {
+            let narrow = code.merged(end, 16);
+            code.incoming(end, narrow, value)
+        }),
+    ];
+    let mut builder = Builder::new(gpu.clone());
+    let unit = builder.unit("a.cl");
+    let int = builder.base_type(unit, "int", BaseEncoding::Signed, 32).expect("a type");
+    let kernel = builder.function(unit, "k").expect("a unit").code("k", 0x20).kernel().id();
+    let variable = builder.variable(kernel, "x", int).expect("a scope and a type").id();
+    for (at, (pcs, place, tell)) in refused.iter().enumerate() {
+        let mut code = Code::new(&gpu, flow.clone());
+        let value = code.value(32);
+        code.instruction(0..4).define(value, &[v3]).expect("it fits");
+        let error = tell(&mut code, value, variable).expect_err("refused").to_string();
+        let place = if place.is_empty() { String::new() } else { format!(", {place}") };
+        assert!(error.starts_with(&format!("{pcs}{place}: ")), "{at}: {error}");
+    }
 }
 
 #[test]
@@ -86,5 +155,5 @@ fn graphs_that_are_no_control_flow_are_refused() {
         let [value, parameter] = [code.value(32), code.merged(end, 32)];
         code.incoming(end, parameter, value)
     });
-    assert!(comes.starts_with("pc 0x8..0x10: what comes in to a block"), "{comes}");
+    assert!(comes.starts_with("pc 0x8..0x10, block 0x8..0x10: what comes in to a block"), "{comes}");
 }

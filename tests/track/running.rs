@@ -59,6 +59,7 @@ fn derived_places_are_never_stale() {
     for seed in 0..programs() {
         compare(seed, 3 + (seed % 8) as usize, 6, &mut totals);
     }
+    println!("{} of {} claims are stale in {} programs", totals.stale.len(), totals.claimed, programs());
     let stale: Vec<&String> = totals.stale.iter().take(20).collect();
     assert!(stale.is_empty(), "{} of {} are stale: {stale:#?}", totals.stale.len(), totals.claimed);
     assert!(totals.claimed > 10_000, "{totals:?}");
