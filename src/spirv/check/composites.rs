@@ -7,9 +7,15 @@ use crate::model::{
 };
 use crate::omission::{Property, Reason, Subject, TemplateOwner};
 use crate::spirv::names::{Enumeration, flags};
+use std::borrow::Cow;
 
 impl Projection<'_, '_> {
-    pub(super) fn composite(&mut self, id: TypeId, composite: &Composite, all: &mut Vec<(String, Shape)>) {
+    pub(super) fn composite(
+        &mut self,
+        id: TypeId,
+        composite: &Composite,
+        all: &mut Vec<(Cow<'static, str>, Shape)>,
+    ) {
         let module = self.module;
         let ty = module.ty(id);
         let size = match ty.bits().filter(|_| !ty.is_declaration()) {
@@ -51,7 +57,7 @@ impl Projection<'_, '_> {
                 BaseOffset::Expr(_) => shape!(self.shapes; "computed"),
             };
             let base = shape!(self.shapes; class, "at", offset, access);
-            all.push((format!("base class {index}"), base));
+            all.push((format!("base class {index}").into(), base));
         }
         let room = self.omissions.room(Subject::Type(id), Property::Members);
         let whole =
@@ -86,7 +92,7 @@ impl Projection<'_, '_> {
             let value = shape!(
                 self.shapes; name.clone(), "of", of, "at bit", offset, "of", bits, access, made, line
             );
-            all.push((format!("member {index} `{name}`"), value));
+            all.push((format!("member {index} `{name}`").into(), value));
             index += 1;
         }
         self.templates(TemplateOwner::Type(id), &composite.templates, all);
@@ -121,7 +127,7 @@ impl Projection<'_, '_> {
         &mut self,
         owner: TemplateOwner,
         parameters: &[TemplateParameter],
-        all: &mut Vec<(String, Shape)>,
+        all: &mut Vec<(Cow<'static, str>, Shape)>,
     ) {
         let whole = match owner {
             TemplateOwner::Type(id) => Subject::Type(id),
@@ -160,7 +166,7 @@ impl Projection<'_, '_> {
             encoded
                 .into_iter()
                 .enumerate()
-                .map(|(index, shape)| (format!("template parameter {index}"), shape)),
+                .map(|(index, shape)| (format!("template parameter {index}").into(), shape)),
         );
     }
 

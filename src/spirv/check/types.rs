@@ -9,6 +9,7 @@ use crate::omission::{Property, Subject};
 use crate::spirv::operand::Field;
 use crate::spirv::table::Name;
 use crate::target::SpaceId;
+use std::borrow::Cow;
 
 /// The encoding of a type.
 #[derive(Debug, Clone, Copy)]
@@ -337,7 +338,7 @@ impl Projection<'_, '_> {
     fn type_record(&mut self, id: TypeId) {
         let ty = self.module.ty(id);
         let subject = Subject::Type(id);
-        let mut all: Vec<(String, Shape)> = Vec::new();
+        let mut all: Vec<(Cow<'static, str>, Shape)> = Vec::new();
         match ty.kind() {
             // Encoded as an unspecified type, which has a line.
             TypeKind::Base { .. } if self.omissions.has(subject, Property::Encoding) => {
@@ -366,7 +367,7 @@ impl Projection<'_, '_> {
                 for (index, (name, value)) in encoded.into_iter().enumerate() {
                     let name = self.module.string(name).to_owned();
                     let value = shape!(self.shapes; name, Part::Number(value));
-                    all.push((format!("enumerator {index}"), value));
+                    all.push((format!("enumerator {index}").into(), value));
                 }
             }
             TypeKind::Composite(composite) => self.composite(id, composite, &mut all),
