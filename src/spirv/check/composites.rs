@@ -1,21 +1,15 @@
 //! Structures, classes and unions, and template parameters.
 
-use super::described::Projection;
+use super::described::{Projection, Properties};
 use super::shapes::{Part, Shape, shape};
 use crate::model::{
     Accessibility, BaseOffset, Composite, Passed, TemplateArgument, TemplateParameter, TypeId,
 };
 use crate::omission::{Property, Reason, Subject, TemplateOwner};
 use crate::spirv::names::{Enumeration, flags};
-use std::borrow::Cow;
 
 impl Projection<'_, '_> {
-    pub(super) fn composite(
-        &mut self,
-        id: TypeId,
-        composite: &Composite,
-        all: &mut Vec<(Cow<'static, str>, Shape)>,
-    ) {
+    pub(super) fn composite(&mut self, id: TypeId, composite: &Composite, all: &mut Properties) {
         let module = self.module;
         let ty = module.ty(id);
         let size = match ty.bits().filter(|_| !ty.is_declaration()) {
@@ -127,7 +121,7 @@ impl Projection<'_, '_> {
         &mut self,
         owner: TemplateOwner,
         parameters: &[TemplateParameter],
-        all: &mut Vec<(Cow<'static, str>, Shape)>,
+        all: &mut Properties,
     ) {
         let whole = match owner {
             TemplateOwner::Type(id) => Subject::Type(id),

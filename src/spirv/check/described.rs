@@ -24,10 +24,13 @@ use crate::spirv::words::{HEADER, Id};
 pub(super) struct Record {
     pub key: Shape,
     pub subject: Subject,
-    pub properties: Vec<(Cow<'static, str>, Shape)>,
+    pub properties: Properties,
     /// Whether equal records are one record.
     pub is_once: bool,
 }
+
+/// Names and values of the properties of an entity.
+pub(super) type Properties = Vec<(Cow<'static, str>, Shape)>;
 
 /// All records of a module.
 #[derive(Debug, Default)]
@@ -65,7 +68,7 @@ pub(super) struct Projection<'m, 's> {
     pub with_body: HashSet<FunctionId>,
     pub described: Description,
     /// Keys and properties of the records that are made once.
-    once: HashSet<(Shape, Vec<(Cow<'static, str>, Shape)>)>,
+    once: HashSet<(Shape, Properties)>,
 }
 
 impl<'m, 's> Projection<'m, 's> {
@@ -140,13 +143,7 @@ impl<'m, 's> Projection<'m, 's> {
         self
     }
 
-    pub fn record(
-        &mut self,
-        key: Shape,
-        subject: Subject,
-        properties: Vec<(Cow<'static, str>, Shape)>,
-        is_once: bool,
-    ) {
+    pub fn record(&mut self, key: Shape, subject: Subject, properties: Properties, is_once: bool) {
         if !is_once || self.once.insert((key, properties.clone())) {
             self.described.records.push(Record { key, subject, properties, is_once });
         }
@@ -158,7 +155,7 @@ impl<'m, 's> Projection<'m, 's> {
         is_set && matches!(instruction.opcode(), op::EXT_INST | op::EXT_INST_FORWARD)
     }
 
-    pub fn yes(&mut self, all: &mut Vec<(Cow<'static, str>, Shape)>, is: bool, name: &'static str) {
+    pub fn yes(&mut self, all: &mut Properties, is: bool, name: &'static str) {
         if is {
             all.push((name.into(), shape!(self.shapes; "yes")));
         }
@@ -213,7 +210,7 @@ impl<'m, 's> Projection<'m, 's> {
     }
 
     /// Macro definitions in order, those of the command line first.
-    fn macros(&mut self, id: crate::model::UnitId) -> Vec<(Cow<'static, str>, Shape)> {
+    fn macros(&mut self, id: crate::model::UnitId) -> Properties {
         let (mut files, mut macros, mut defined) = (Vec::new(), Vec::new(), HashSet::new());
         for (index, what) in (0..).zip(self.module.macros(id)) {
             let is_omitted = |property| self.omissions.has(Subject::Macro(id, index), property);

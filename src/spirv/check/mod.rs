@@ -25,7 +25,6 @@ mod unimported;
 
 use core::fmt;
 use core::ops::Range;
-use std::borrow::Cow;
 
 use hashbrown::{HashMap, HashSet};
 use indexmap::IndexMap;
@@ -41,7 +40,7 @@ use super::validate::{Finding, Report, Rule, validate};
 use crate::error::{At, Count, Result};
 use crate::model::Module;
 use crate::omission::Omission;
-use described::{Description, Projection};
+use described::{Description, Projection, Properties};
 use omissions::Omissions;
 use shapes::{Shape, Shapes};
 
@@ -205,7 +204,7 @@ fn discriminated(facts: &Facts<'_>) -> HashSet<usize> {
 /// A comparison: the differences so far, and the number of compared records.
 struct Compare<'c> {
     shapes: &'c Shapes,
-    /// The description, and what was read back.
+    /// The description, and the imported module.
     modules: [&'c Module; 2],
     found: Vec<Difference>,
     compared: usize,
@@ -224,7 +223,7 @@ impl Compare<'_> {
             let all_theirs = theirs.clone();
             self.compared += ours.len();
             // Equal records are paired first, the others in order.
-            let mut equal: HashMap<&Vec<(Cow<'static, str>, Shape)>, Vec<usize>> = HashMap::new();
+            let mut equal: HashMap<&Properties, Vec<usize>> = HashMap::new();
             for &index in &theirs {
                 equal.entry(&read_back.records[index].properties).or_default().push(index);
             }

@@ -1,6 +1,6 @@
 //! Types, as the mode encodes them.
 
-use super::described::Projection;
+use super::described::{Projection, Properties};
 use super::shapes::{Part, Shape, shape};
 use crate::model::{
     BaseEncoding, CompositeKind, Count, Dimension, MemorySpace, PointerKind, Qualifier, TypeId, TypeKind,
@@ -9,7 +9,6 @@ use crate::omission::{Property, Subject};
 use crate::spirv::operand::Field;
 use crate::spirv::table::Name;
 use crate::target::SpaceId;
-use std::borrow::Cow;
 
 /// The encoding of a type.
 #[derive(Debug, Clone, Copy)]
@@ -338,7 +337,7 @@ impl Projection<'_, '_> {
     fn type_record(&mut self, id: TypeId) {
         let ty = self.module.ty(id);
         let subject = Subject::Type(id);
-        let mut all: Vec<(Cow<'static, str>, Shape)> = Vec::new();
+        let mut all: Properties = Vec::new();
         match ty.kind() {
             // Encoded as an unspecified type, which has a line.
             TypeKind::Base { .. } if self.omissions.has(subject, Property::Encoding) => {
