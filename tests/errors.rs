@@ -424,6 +424,10 @@ const CASES: &[Case] = &[
     ("an array of a foreign type", || of(|a, f| a.m.array(a.unit, f.ty, &[Some(4)]).map(drop))),
     ("a matrix of numbers", || of(|a, _| a.m.matrix(a.unit, a.int, 4, true).map(drop))),
     ("a matrix of another unit's type", || of(|a, _| a.m.matrix(a.unit, a.other_int, 4, true).map(drop))),
+    ("a matrix whose columns overlap", || of(|a, _| {
+        let vector = a.m.vector(a.unit, a.int, 4)?;
+        a.m.matrix_of(a.unit, vector, 4, true, Some(96)).map(drop)
+    })),
     ("a vector of another unit's type", || of(|a, _| a.m.vector(a.unit, a.other_int, 4).map(drop))),
     ("another name for a foreign type", || of(|a, f| a.m.typedef(a.unit, "t", Some(f.ty)).map(drop))),
     ("a constant foreign type", || of(|a, f| a.m.qualified(a.unit, Qualifier::Const, Some(f.ty)).map(drop))),
@@ -1022,7 +1026,8 @@ fn throw(c: &mut Choices<'_>, ids: &Ids, m: &mut Builder) -> Result<()> {
         3 => drop(m.array(unit, ty, &[Some(c.number()), None, Some(c.number())])?),
         4 => {
             let vector = m.vector(unit, ty, c.number())?;
-            m.matrix(unit, c.one(&[vector, ty]), c.number(), c.below(2) == 0)?;
+            let stride = Some(c.number()).filter(|_| c.below(2) == 0);
+            m.matrix_of(unit, c.one(&[vector, ty]), c.number(), c.below(2) == 0, stride)?;
         }
         5 => drop(m.structure(unit, Some(name), c.number())?),
         6 => drop(m.member(ty, name, c.one(&ids.types), c.number())?),

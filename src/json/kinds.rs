@@ -80,6 +80,10 @@ macro_rules! kind {
     (may_read [zero_long] $reader:ident $unit:ident $json:expr) => { $json.map_or(0, |Number(number)| number) };
     (may [zero_long] $known:ident $field:expr) => { Some(Number($field)).filter(|&Number(number)| number != 0) };
 
+    (type [maybe_long]) => { Number };
+    (may_read [maybe_long] $reader:ident $unit:ident $json:expr) => { $json.map(|Number(number)| number) };
+    (may [maybe_long] $known:ident $field:expr) => { $field.map(Number) };
+
     (type [signed]) => { Signed };
     (read [signed] $reader:ident $unit:ident $json:expr) => { $json.0 };
     (write [signed] $known:ident $value:expr) => { Signed($value) };

@@ -137,8 +137,9 @@ plain_types! { {
     MemberPointer { class: [type], to: [type] } {} TypeKind::MemberPointer { class, to } => member_pointer(class, to);
     UnspecifiedType { name: [text] } {} TypeKind::Unspecified { name } => unspecified_type(name) named by name;
     Vector { of: [type], count: [long] } {} TypeKind::Vector { of, count } => vector(of, count);
-    Matrix { of: [type], count: [long] } { column_major: [flag] }
-        TypeKind::Matrix { of, count, is_column_major: column_major } => matrix(of, count, column_major);
+    Matrix { of: [type], count: [long] } { column_major: [flag], stride_bits: [maybe_long] }
+        TypeKind::Matrix { of, count, is_column_major: column_major, stride_bits }
+            => matrix_of(of, count, column_major, stride_bits);
     Typedef { name: [text] } { of: [type] } TypeKind::Typedef { name, of } => typedef(name, of) named by name;
     Qualified { qualifier: [word Qualifier] } { of: [type] } TypeKind::Qualified { qualifier, of } => qualified(qualifier, of);
     Subroutine { parameters: [types] } { returns: [type] }

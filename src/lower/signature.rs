@@ -210,11 +210,7 @@ impl<'m> Signatures<'m> {
             }
             TypeKind::Array { of, dimensions, stride_bits } => {
                 self.alignment(ty);
-                match *stride_bits {
-                    None => {}
-                    Some(bits) if bits.is_multiple_of(8) => self.number(gimli::DW_AT_byte_stride, bits / 8),
-                    Some(bits) => self.number(gimli::DW_AT_bit_stride, bits),
-                }
+                self.stride(*stride_bits);
                 self.refer_later(Some(*of));
                 self.tasks.extend(dimensions.iter().map(Task::Dimension));
             }
@@ -225,8 +221,9 @@ impl<'m> Signatures<'m> {
                 self.refer_later(Some(*of));
                 self.tasks.push(Task::Elements(*count));
             }
-            TypeKind::Matrix { of, count, is_column_major: _ } => {
+            TypeKind::Matrix { of, count, is_column_major: _, stride_bits } => {
                 self.alignment(ty);
+                self.stride(*stride_bits);
                 self.refer_later(Some(*of));
                 self.tasks.push(Task::Elements(*count));
             }
@@ -506,6 +503,14 @@ impl<'m> Signatures<'m> {
     fn alignment(&mut self, ty: &Type) {
         if let Some(bytes) = ty.alignment {
             self.number(gimli::DW_AT_alignment, bytes);
+        }
+    }
+
+    fn stride(&mut self, bits: Option<u64>) {
+        match bits {
+            None => {}
+            Some(bits) if bits.is_multiple_of(8) => self.number(gimli::DW_AT_byte_stride, bits / 8),
+            Some(bits) => self.number(gimli::DW_AT_bit_stride, bits),
         }
     }
 

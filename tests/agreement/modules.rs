@@ -305,7 +305,12 @@ impl Maker<'_, '_> {
                 let bits = bits * if count == 3 { 4 } else { count };
                 let vector = self.m.vector(unit, of, count).unwrap();
                 match self.c.below(3) {
-                    0 => (self.m.matrix(unit, vector, 2, self.c.is(2)).unwrap(), 2 * bits),
+                    0 => {
+                        let is_column_major = self.c.is(2);
+                        let stride = self.c.of(&[None, Some(bits), Some(bits + 24)]);
+                        let matrix = self.m.matrix_of(unit, vector, 2, is_column_major, stride).unwrap();
+                        (matrix, 2 * stride.unwrap_or(bits))
+                    }
                     _ => (vector, bits),
                 }
             }

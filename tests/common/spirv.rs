@@ -379,8 +379,9 @@ impl Making<'_> {
                     match self.c.below(3) {
                         0 => {
                             let is_column_major = self.c.maybe();
-                            let matrix = m.matrix(unit, vector, 2, is_column_major).expect("a type");
-                            (matrix, bits.map(|bits| bits * 2))
+                            let stride = bits.filter(|_| self.c.maybe()).map(|bits| bits + 64);
+                            let matrix = m.matrix_of(unit, vector, 2, is_column_major, stride);
+                            (matrix.expect("a type"), stride.or(bits).map(|bits| bits * 2))
                         }
                         _ => (vector, bits),
                     }

@@ -261,7 +261,7 @@ fn modules_of_other_producers_are_taken_with_changes() {
         include_bytes!("../spirv/foreign/intel.200.O0.spv"),
         include_bytes!("../spirv/foreign/intel.shader.O0.spv"),
     ];
-    let count = std::env::var("EITRI_FUZZ").ok().and_then(|count| count.parse().ok()).unwrap_or(600);
+    let count = std::env::var("EITRI_FUZZ").ok().and_then(|count| count.parse().ok()).unwrap_or(240);
     let (mut random, mut taken) = (Random(0x510e_527f_ade6_82d1), 0);
     for number in 0..count {
         let mut bytes = all[number % all.len()].to_vec();

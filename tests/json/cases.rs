@@ -101,6 +101,7 @@ pub const STATEMENTS: &[(&str, &str)] = &[
     ("a pointer into space 4", r#"{"pointer": {"unit": "saxpy.cl", "space": 4}}"#),
     ("a matrix of numbers", r#"{"matrix": {"unit": "saxpy.cl", "of": "int", "count": 4}}"#),
     ("a matrix of another unit's type", r#"{"matrix": {"unit": "saxpy.cl", "of": "other int", "count": 4}}"#),
+    ("a matrix whose columns overlap", r#"{"vector": {"unit": "saxpy.cl", "of": "int", "count": 4, "id": "int4"}}, {"matrix": {"unit": "saxpy.cl", "of": "int4", "count": 4, "stride_bits": 96}}"#),
     ("a vector of another unit's type", r#"{"vector": {"unit": "saxpy.cl", "of": "other int", "count": 4}}"#),
     ("a member of another unit's type", r#"{"structure": {"unit": "saxpy.cl", "name": "point", "bytes": 8}}, {"member": {"unit": "saxpy.cl", "of": "point", "name": "x", "type": "other int", "offset": 0}}"#),
     ("a member of no structure", r#"{"member": {"unit": "saxpy.cl", "of": "int", "name": "x", "type": "int", "offset": 0}}"#),

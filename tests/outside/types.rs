@@ -93,6 +93,8 @@ fn cpp() -> eitri::Result<Module> {
     let flexible = m.array(unit, int, &[None])?;
     m.member(tail, "n", int, 0)?.member(tail, "data", flexible, 4)?;
     let fortran = m.array_of(unit, int, &[Extent::fixed(3).from(-1).index(int)], Some(64))?;
+    let pair = m.vector(unit, int, 2)?;
+    let pairs = m.matrix_of(unit, pair, 3, true, Some(128))?;
     m.pointer_of(unit, PointerKind::Pointer, Some(int), SpaceId::DEFAULT, Some(MemorySpace::Group))?;
 
     let data = m.symbol("data");
@@ -110,6 +112,7 @@ fn cpp() -> eitri::Result<Module> {
         ("a_grid", grid),
         ("a_tail", tail),
         ("from_minus_one", fortran),
+        ("some_pairs", pairs),
         ("a_point", point),
         ("a_count", count),
         ("to_hidden", to_hidden),
@@ -228,6 +231,8 @@ const CPP: &[Answer] = &[
     ("print shape::total", "= 77"),
     ("print from_minus_one", "= {1, 0, 6}"),
     ("print sizeof(from_minus_one)", "= 24"),
+    ("ptype some_pairs", "type = int [3] __attribute__ ((vector_size(2)))"),
+    ("print sizeof(some_pairs)", "= 48"),
 ];
 
 #[rustfmt::skip] // A table.
@@ -279,6 +284,17 @@ fn gdb_prints_types_of_rust() {
         (consumer.version, consumer.has_type_units) = (version, has_type_units);
         gdb_says(&rust().expect("a module"), &consumer, "rust", RUST);
     }
+}
+
+/// Columns of 8 bytes that are 16 bytes apart.
+#[test]
+fn llvm_prints_the_stride_of_a_matrix() {
+    let folder = Folder::new();
+    let path = folder.file("types.o", object(&cpp().expect("a module"), &Consumer::dwarf5()));
+    let Some(ran) = DWARFDUMP.run(&["--debug-info", path.to_str().expect("a path")]) else { return };
+    let mut entries = ran.out.split("\n\n").filter(|entry| entry.contains("DW_TAG_array_type"));
+    let is_matrix = |entry: &str| entry.contains("\"int[2]\"") && entry.contains("DW_AT_byte_stride\t(16)");
+    assert!(entries.any(is_matrix), "{ran}");
 }
 
 /// Every reader, every version.

@@ -26,6 +26,7 @@ pub struct Spec {
     pub second_count: Option<u64>,
     pub elements: u64,
     pub columns: u64,
+    pub column_stride: Option<u64>,
     pub enumerators: Vec<(&'static str, i128)>,
     pub space: SpaceId,
     pub is_pointer: bool,
@@ -104,6 +105,7 @@ impl Spec {
             second_count: Some(2),
             elements: 4,
             columns: 2,
+            column_stride: Some(384),
             enumerators: vec![("off", 0), ("on", 1)],
             space: SpaceId::LOCAL,
             is_pointer: true,
@@ -183,7 +185,7 @@ impl Spec {
         let element = if bits % 8 == 0 { int } else { long };
         let array = m.array(unit, element, &[self.count, self.second_count]).unwrap();
         let vector = m.vector(unit, element, self.elements).unwrap();
-        let matrix = m.matrix(unit, vector, self.columns, true).unwrap();
+        let matrix = m.matrix_of(unit, vector, self.columns, true, self.column_stride).unwrap();
         let enumeration = m.enumeration(unit, Some("e"), int, &self.enumerators).unwrap();
         let local = m.pointer_into(unit, Some(structure), self.space).unwrap();
         let takes = vec![int; self.parameters];

@@ -19,6 +19,7 @@ mod later;
 mod lavapipe;
 mod listed;
 mod listing;
+mod matrices;
 mod metadata;
 mod naga;
 mod printed;

@@ -3,7 +3,7 @@
 
 use eitri::build::{DataMember, Extent};
 use eitri::model::{BaseEncoding, Language};
-use eitri::spirv::{DebugOperation, Mode, Position, Provider, Set, evaluate};
+use eitri::spirv::{DebugOperation, Mode, Name, Position, Provider, Set, evaluate};
 
 use crate::case::{Case, MAIN, SUM};
 
@@ -63,6 +63,36 @@ fn arrays_have_bounds_and_strides() {
         emitted.left().iter().map(|left| left.rsplit(": ").nth(1).expect("a property")).collect();
     // The size of a row of `unknown` is unknown, and so is its stride.
     assert_eq!(left, ["lower bound", "stride"]);
+}
+
+/// Version 200 has no matrix with a stride, but an array has one; a stride of some bits is in no set.
+#[test]
+fn matrices_have_strides() {
+    for (stride, is_kept) in [(192, true), (132, false)] {
+        let mut case = Case::new();
+        let (int, unit) = (case.int(), case.unit);
+        let short = case.m.vector(unit, int, 4).unwrap();
+        let long = case.m.vector(unit, int, 16).unwrap();
+        case.m.matrix_of(unit, short, 3, true, Some(stride)).unwrap();
+        case.m.matrix_of(unit, long, 2, false, Some(stride + 384)).unwrap();
+        let described = case.finish();
+        let of = |mode: &Mode| {
+            let said = described.said(mode);
+            let strides = said.left().into_iter().filter(|left| left.contains(": stride: "));
+            let subranges: Vec<_> = said.all(Name::TypeSubrange).into_iter().map(str::to_owned).collect();
+            (said.all(Name::TypeMatrix).len(), subranges, strides.count())
+        };
+        // A vector of 16 elements is an array in the modes that validate, and so is its matrix.
+        for set in [Set::OpenCl, Set::Shader] {
+            let matrices = if set == Set::Shader { 2 } else { 0 };
+            assert_eq!(of(&Mode::exact(set)), (matrices, vec![], 2));
+        }
+        assert_eq!(of(&exact()), (2, vec![], 2));
+        let (matrices, subranges, left) = of(&Mode::validating(Set::Shader200));
+        // 576 bits are 72 bytes.
+        let has_stride = subranges.iter().any(|one| one == "TypeSubrange none none 2 72");
+        assert_eq!((matrices, has_stride, left), (1, is_kept, if is_kept { 1 } else { 2 }), "{subranges:?}");
+    }
 }
 
 #[test]

@@ -131,11 +131,7 @@ impl Builder {
         }
         let element = self.module.types[of].bits.unwrap_or(0);
         if let Some(stride) = stride_bits.filter(|&stride| stride == 0 || stride < element) {
-            return Err(Error::bad_argument(format!(
-                "the stride of an array is at least the size of an element, {element}: {stride}",
-                element = Counted(element, "bit"),
-                stride = Counted(stride, "bit"),
-            )));
+            return Err(short_stride("an array", "an element", element, stride));
         }
         let mut all = Vec::with_capacity(extents.len());
         for extent in extents {
@@ -187,7 +183,7 @@ impl Builder {
     }
 
     /// Adds a matrix of `count` vectors: its columns, or its rows. Each vector takes its usual room, so one of three
-    /// elements takes that of four.
+    /// elements takes that of four; in a [shader](crate::target::Target::shader), of three.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`](crate::error::ErrorKind::UnknownId);
@@ -199,6 +195,38 @@ impl Builder {
         count: u64,
         is_column_major: bool,
     ) -> Result<TypeId> {
+        self.matrix_of(unit, vector, count, is_column_major, None)
+    }
+
+    /// Adds a matrix of `count` vectors: its columns, or its rows. `stride_bits` is the distance in bits from one vector
+    /// to the next, where it is not the size of a vector: SPIR-V's `MatrixStride`.
+    ///
+    /// ```
+    /// # use eitri::build::Builder;
+    /// # use eitri::model::BaseEncoding;
+    /// # use eitri::target::Target;
+    /// # let mut m = Builder::new(Target::shader());
+    /// # let unit = m.unit("a.frag");
+    /// # let float = m.base_type(unit, "float", BaseEncoding::Float, 32)?;
+    /// let vec3 = m.vector(unit, float, 3)?;
+    /// // GLSL's `mat3` in the layout std140: 48 bytes, and not 36.
+    /// let mat3 = m.matrix_of(unit, vec3, 3, true, Some(128))?;
+    /// assert_eq!(m.described().ty(mat3).bits(), Some(384));
+    /// # Ok::<(), eitri::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`](crate::error::ErrorKind::UnknownId);
+    /// [`ErrorKind::BadArgument`](crate::error::ErrorKind::BadArgument) if `vector` is not a vector, or if the stride is
+    /// less than a vector.
+    pub fn matrix_of(
+        &mut self,
+        unit: UnitId,
+        vector: TypeId,
+        count: u64,
+        is_column_major: bool,
+        stride_bits: Option<u64>,
+    ) -> Result<TypeId> {
         self.known_types(unit, [vector])?;
         self.known_unit(unit)?;
         let of = &self.module.types[vector];
@@ -209,8 +237,13 @@ impl Builder {
             );
             return Err(Error::bad_argument(what).or_at(self.module.at_unit(unit)));
         }
-        let bits = of.bits.and_then(|bits| bits.checked_mul(count));
-        Ok(self.intern(unit, TypeKind::Matrix { of: vector, count, is_column_major }, bits))
+        let room = of.bits.unwrap_or(0);
+        if let Some(stride) = stride_bits.filter(|&stride| stride == 0 || stride < room) {
+            let error = short_stride("a matrix", "a vector", room, stride);
+            return Err(error.or_at(self.module.at_unit(unit)));
+        }
+        let bits = stride_bits.or(of.bits).and_then(|bits| bits.checked_mul(count));
+        Ok(self.intern(unit, TypeKind::Matrix { of: vector, count, is_column_major, stride_bits }, bits))
     }
 
     /// Refuses elements that are not whole bytes: DWARF would place consecutive elements differently.
@@ -223,4 +256,13 @@ impl Builder {
             _ => Ok(()),
         }
     }
+}
+
+/// The error for parts that overlap.
+fn short_stride(whole: &str, part: &str, room: u64, stride: u64) -> Error {
+    Error::bad_argument(format!(
+        "the stride of {whole} is at least the size of {part}, {room}: {stride}",
+        room = Counted(room, "bit"),
+        stride = Counted(stride, "bit"),
+    ))
 }

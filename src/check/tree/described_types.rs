@@ -52,6 +52,9 @@ impl<'a> Described<'a> {
             }
             TypeKind::Vector { of: element, count } | TypeKind::Matrix { of: element, count, .. } => {
                 let is_vector = matches!(ty.kind, TypeKind::Vector { .. });
+                if let TypeKind::Matrix { stride_bits, .. } = ty.kind {
+                    node = node.number(dw::DW_AT_bit_stride, stride_bits);
+                }
                 node.parts.push(Node::dimension().number(dw::DW_AT_count, Some(*count)));
                 node = node.number(bytes, size.filter(|_| is_vector)).entry(type_, of(*element));
                 node.flag(dw::DW_AT_GNU_vector, is_vector)

@@ -15,13 +15,7 @@ impl Dies<'_> {
     ) -> Result<()> {
         self.info.begin_entry(gimli::DW_TAG_array_type, true, Some(self.expressions.entries.ty(id)));
         self.type_of(Some(of));
-        match stride_bits {
-            None => {}
-            Some(bits) if bits.is_multiple_of(8) => {
-                self.info.unsigned(gimli::DW_AT_byte_stride, bits / 8);
-            }
-            Some(bits) => self.info.unsigned(gimli::DW_AT_bit_stride, bits),
-        }
+        self.stride(stride_bits);
         self.described(&self.module.types[id]);
         self.info.end_entry();
         for dimension in dimensions {
@@ -29,6 +23,17 @@ impl Dies<'_> {
         }
         self.info.end_children();
         Ok(())
+    }
+
+    /// Writes the distance between elements, if it is not the size of an element.
+    pub(super) fn stride(&mut self, bits: Option<u64>) {
+        match bits {
+            None => {}
+            Some(bits) if bits.is_multiple_of(8) => {
+                self.info.unsigned(gimli::DW_AT_byte_stride, bits / 8);
+            }
+            Some(bits) => self.info.unsigned(gimli::DW_AT_bit_stride, bits),
+        }
     }
 
     /// Writes a dimension of a constant number of elements.

@@ -64,9 +64,10 @@ impl Dies<'_> {
                 self.info.flag(gimli::DW_AT_GNU_vector);
                 self.byte_size(ty);
             }
-            TypeKind::Matrix { of, .. } => {
+            TypeKind::Matrix { of, stride_bits, .. } => {
                 self.info.begin_entry(gimli::DW_TAG_array_type, true, is);
                 self.type_of(Some(*of));
+                self.stride(*stride_bits);
             }
             TypeKind::Enum { name, of, enumerators, is_class } => {
                 self.info.begin_entry(gimli::DW_TAG_enumeration_type, !enumerators.is_empty(), is);

@@ -99,6 +99,8 @@ pub enum TypeKind {
         count: u64,
         /// Whether the vectors are columns; otherwise they are rows.
         is_column_major: bool,
+        /// Distance between the vectors in bits, where it differs from the size of a vector.
+        stride_bits: Option<u64>,
     },
     /// A structure, class or union.
     Composite(Composite),

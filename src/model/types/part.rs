@@ -70,7 +70,7 @@ impl Part {
                 if has == 1 { "element" } else { "elements" }
             )))
         };
-        let (of, count) = match module.ty(self.ty).kind() {
+        let (of, count, stride) = match module.ty(self.ty).kind() {
             TypeKind::Unspecified { .. } => return Ok(None),
             TypeKind::Composite(composite) => {
                 let is_known = composite.bases.is_empty() && composite.variant_parts.is_empty();
@@ -102,7 +102,8 @@ impl Part {
                 }
                 return Ok(Some(Self { offset_bits: self.offset_bits(module), ..Self::whole(*of) }));
             }
-            TypeKind::Vector { of, count } | TypeKind::Matrix { of, count, .. } => (*of, *count),
+            TypeKind::Vector { of, count } => (*of, *count, None),
+            TypeKind::Matrix { of, count, stride_bits, .. } => (*of, *count, *stride_bits),
             _ => {
                 let what = format!("{} has no members or elements", module.called(self.ty));
                 return Err(Error::bad_argument(what));
@@ -111,7 +112,7 @@ impl Part {
         if let Some(index) = index.filter(|&index| index >= count) {
             return missing(count, index);
         }
-        let offset_bits = self.offset_bits.zip(index).zip(module.ty(of).bits());
+        let offset_bits = self.offset_bits.zip(index).zip(stride.or(module.ty(of).bits()));
         let offset_bits =
             offset_bits.and_then(|((offset, index), bits)| offset.checked_add(index.checked_mul(bits)?));
         Ok(Some(Self { offset_bits, ..Self::whole(of) }))

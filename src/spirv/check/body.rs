@@ -24,7 +24,7 @@ pub(super) struct Body {
     instructions: Vec<(usize, Shape, Shape)>,
     /// Declarations and values: index of the first instruction they apply to, variable, its place for messages,
     /// location.
-    values: Vec<(usize, Shape, At, Shape)>,
+    values: Vec<(usize, Shape, VariableId, Shape)>,
 }
 
 /// An instruction that is not debug information.
@@ -256,17 +256,17 @@ struct Now {
 
 fn value(
     projection: &mut Projection<'_, '_>,
-    values: &mut Vec<(usize, Shape, At, Shape)>,
+    values: &mut Vec<(usize, Shape, VariableId, Shape)>,
     index: usize,
     variable: VariableId,
     (first, all): (u32, &[crate::spirv::Provider]),
     is_declaration: bool,
 ) {
-    let (key, at) = (projection.value_key(variable), projection.module.at_variable(variable, None));
+    let key = projection.value_key(variable);
     let ty = projection.module.variable(variable).ty;
     if all.is_empty() {
         let nothing = shape!(projection.shapes; "nothing");
-        values.push((index, key, at.clone(), nothing));
+        values.push((index, key, variable, nothing));
     }
     for (place, provider) in (first..).zip(all) {
         let is_omitted = projection.omissions.has(Subject::Provider(variable, place), Property::Entity);
@@ -276,7 +276,7 @@ fn value(
             true => projection.nothing_around(provider, ty),
             false => projection.holding(provider, ty, is_declaration),
         };
-        values.push((index, key, at.clone(), shape));
+        values.push((index, key, variable, shape));
     }
 }
 
@@ -312,14 +312,14 @@ impl Compare<'_> {
             }
         }
         let mut by_place: indexmap::IndexMap<(usize, Shape), [Vec<Shape>; 2]> = indexmap::IndexMap::new();
-        let mut places: HashMap<Shape, At> = HashMap::new();
+        let mut variables: HashMap<Shape, (usize, VariableId)> = HashMap::new();
         for (side, body) in [ours, theirs].into_iter().enumerate() {
-            for (index, variable, at, shape) in &body.values {
-                by_place.entry((*index, *variable)).or_default()[side].push(*shape);
-                places.entry(*variable).or_insert_with(|| at.clone());
+            for &(index, key, variable, shape) in &body.values {
+                by_place.entry((index, key)).or_default()[side].push(shape);
+                variables.entry(key).or_insert((side, variable));
             }
         }
-        for ((index, variable), [ours_here, theirs_here]) in by_place {
+        for ((index, key), [ours_here, theirs_here]) in by_place {
             if ours_here == theirs_here {
                 continue;
             }
@@ -333,7 +333,8 @@ impl Compare<'_> {
                 list(&ours_here),
                 list(&theirs_here)
             );
-            let at = places.get(&variable).cloned().unwrap_or_default();
+            let variable = variables.get(&key).map(|&(side, id)| self.modules[side].at_variable(id, None));
+            let at = variable.unwrap_or_default();
             found.push(Difference { at: At { word, ..at }, what });
         }
         self.found.extend(found);

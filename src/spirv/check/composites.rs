@@ -1,6 +1,6 @@
 //! Structures, classes and unions, and template parameters.
 
-use super::described::Projection;
+use super::described::{Projection, Properties};
 use super::shapes::{Part, Shape, shape};
 use crate::model::{
     Accessibility, BaseOffset, Composite, Passed, TemplateArgument, TemplateParameter, TypeId,
@@ -9,7 +9,7 @@ use crate::omission::{Property, Reason, Subject, TemplateOwner};
 use crate::spirv::names::{Enumeration, flags};
 
 impl Projection<'_, '_> {
-    pub(super) fn composite(&mut self, id: TypeId, composite: &Composite, all: &mut Vec<(String, Shape)>) {
+    pub(super) fn composite(&mut self, id: TypeId, composite: &Composite, all: &mut Properties) {
         let module = self.module;
         let ty = module.ty(id);
         let size = match ty.bits().filter(|_| !ty.is_declaration()) {
@@ -51,7 +51,7 @@ impl Projection<'_, '_> {
                 BaseOffset::Expr(_) => shape!(self.shapes; "computed"),
             };
             let base = shape!(self.shapes; class, "at", offset, access);
-            all.push((format!("base class {index}"), base));
+            all.push((format!("base class {index}").into(), base));
         }
         let room = self.omissions.room(Subject::Type(id), Property::Members);
         let whole =
@@ -86,7 +86,7 @@ impl Projection<'_, '_> {
             let value = shape!(
                 self.shapes; name.clone(), "of", of, "at bit", offset, "of", bits, access, made, line
             );
-            all.push((format!("member {index} `{name}`"), value));
+            all.push((format!("member {index} `{name}`").into(), value));
             index += 1;
         }
         self.templates(TemplateOwner::Type(id), &composite.templates, all);
@@ -121,7 +121,7 @@ impl Projection<'_, '_> {
         &mut self,
         owner: TemplateOwner,
         parameters: &[TemplateParameter],
-        all: &mut Vec<(String, Shape)>,
+        all: &mut Properties,
     ) {
         let whole = match owner {
             TemplateOwner::Type(id) => Subject::Type(id),
@@ -160,7 +160,7 @@ impl Projection<'_, '_> {
             encoded
                 .into_iter()
                 .enumerate()
-                .map(|(index, shape)| (format!("template parameter {index}"), shape)),
+                .map(|(index, shape)| (format!("template parameter {index}").into(), shape)),
         );
     }
 

@@ -1,6 +1,7 @@
 //! Records of a described module, as the mode encodes it: all entities but types.
 
 use core::ops::Range;
+use std::borrow::Cow;
 
 use cranelift_entity::SecondaryMap;
 use hashbrown::{HashMap, HashSet};
@@ -9,7 +10,6 @@ use super::body::Body;
 use super::omissions::Omissions;
 use super::shapes::{Part, Shape, Shapes, shape};
 use super::types::EncodedType;
-use crate::error::At;
 use crate::model::{FunctionId, Imported, Macro, Module, ScopeId, ScopeKind, VariableId, VariableKind};
 use crate::omission::{Property, Subject};
 use crate::spirv::binding::Binding;
@@ -23,11 +23,14 @@ use crate::spirv::words::{HEADER, Id};
 #[derive(Debug)]
 pub(super) struct Record {
     pub key: Shape,
-    pub at: At,
-    pub properties: Vec<(String, Shape)>,
+    pub subject: Subject,
+    pub properties: Properties,
     /// Whether equal records are one record.
     pub is_once: bool,
 }
+
+/// Names and values of the properties of an entity.
+pub(super) type Properties = Vec<(Cow<'static, str>, Shape)>;
 
 /// All records of a module.
 #[derive(Debug, Default)]
@@ -65,7 +68,7 @@ pub(super) struct Projection<'m, 's> {
     pub with_body: HashSet<FunctionId>,
     pub described: Description,
     /// Keys and properties of the records that are made once.
-    once: HashSet<(Shape, Vec<(String, Shape)>)>,
+    once: HashSet<(Shape, Properties)>,
 }
 
 impl<'m, 's> Projection<'m, 's> {
@@ -140,10 +143,9 @@ impl<'m, 's> Projection<'m, 's> {
         self
     }
 
-    pub fn record(&mut self, key: Shape, subject: Subject, properties: Vec<(String, Shape)>, is_once: bool) {
+    pub fn record(&mut self, key: Shape, subject: Subject, properties: Properties, is_once: bool) {
         if !is_once || self.once.insert((key, properties.clone())) {
-            let at = subject.at(self.module);
-            self.described.records.push(Record { key, at, properties, is_once });
+            self.described.records.push(Record { key, subject, properties, is_once });
         }
     }
 
@@ -153,7 +155,7 @@ impl<'m, 's> Projection<'m, 's> {
         is_set && matches!(instruction.opcode(), op::EXT_INST | op::EXT_INST_FORWARD)
     }
 
-    pub fn yes(&mut self, all: &mut Vec<(String, Shape)>, is: bool, name: &str) {
+    pub fn yes(&mut self, all: &mut Properties, is: bool, name: &'static str) {
         if is {
             all.push((name.into(), shape!(self.shapes; "yes")));
         }
@@ -208,7 +210,7 @@ impl<'m, 's> Projection<'m, 's> {
     }
 
     /// Macro definitions in order, those of the command line first.
-    fn macros(&mut self, id: crate::model::UnitId) -> Vec<(String, Shape)> {
+    fn macros(&mut self, id: crate::model::UnitId) -> Properties {
         let (mut files, mut macros, mut defined) = (Vec::new(), Vec::new(), HashSet::new());
         for (index, what) in (0..).zip(self.module.macros(id)) {
             let is_omitted = |property| self.omissions.has(Subject::Macro(id, index), property);
@@ -238,7 +240,11 @@ impl<'m, 's> Projection<'m, 's> {
             }
         }
         macros.sort_by_key(|(line, _)| *line != 0);
-        macros.into_iter().enumerate().map(|(index, (_, shape))| (format!("macro {index}"), shape)).collect()
+        macros
+            .into_iter()
+            .enumerate()
+            .map(|(index, (_, shape))| (format!("macro {index}").into(), shape))
+            .collect()
     }
 
     fn imports(&mut self) {

@@ -22,7 +22,7 @@ impl Projection<'_, '_> {
         }
         for (index, parameter) in parameters.into_iter().enumerate() {
             let ty = self.ty(module.variable(parameter).ty);
-            all.push((format!("type of parameter {index}"), ty));
+            all.push((format!("type of parameter {index}").into(), ty));
         }
         let line = function.line.or_else(|| declared?.line);
         all.push(("line".into(), self.line(line, subject, Property::Line)));

@@ -40,7 +40,7 @@ use super::validate::{Finding, Report, Rule, validate};
 use crate::error::{At, Count, Result};
 use crate::model::Module;
 use crate::omission::Omission;
-use described::{Description, Projection};
+use described::{Description, Projection, Properties};
 use omissions::Omissions;
 use shapes::{Shape, Shapes};
 
@@ -136,14 +136,15 @@ fn checked(
     let described = Projection::new(module, binding, mode, facts.layout(), &mut shapes, &by_subject)
         .describe(added)
         .unencodable();
-    let mut read_back =
+    let mut found_there =
         Projection::new(&read_back, &read_binding, &exact, facts.layout(), &mut shapes, &nothing)
             .describe(&[]);
-    let found = read_back.unimported(&facts, &types, &unimported, described.unimported.clone());
-    let read_back = read_back.described;
-    let mut compare = Compare { shapes: &shapes, found: Vec::new(), compared: 0 };
-    compare.records(&described, &read_back);
-    compare.bodies(&described, &read_back);
+    let found = found_there.unimported(&facts, &types, &unimported, described.unimported.clone());
+    let found_there = found_there.described;
+    let modules = [module, &read_back];
+    let mut compare = Compare { shapes: &shapes, modules, found: Vec::new(), compared: 0 };
+    compare.records(&described, &found_there);
+    compare.bodies(&described, &found_there);
     compare.found.extend(found);
     let Compare { found, compared, .. } = compare;
     let mut valid = validate(&facts);
@@ -203,6 +204,8 @@ fn discriminated(facts: &Facts<'_>) -> HashSet<usize> {
 /// A comparison: the differences so far, and the number of compared records.
 struct Compare<'c> {
     shapes: &'c Shapes,
+    /// The description, and the imported module.
+    modules: [&'c Module; 2],
     found: Vec<Difference>,
     compared: usize,
 }
@@ -220,7 +223,7 @@ impl Compare<'_> {
             let all_theirs = theirs.clone();
             self.compared += ours.len();
             // Equal records are paired first, the others in order.
-            let mut equal: HashMap<&Vec<(String, Shape)>, Vec<usize>> = HashMap::new();
+            let mut equal: HashMap<&Properties, Vec<usize>> = HashMap::new();
             for &index in &theirs {
                 equal.entry(&read_back.records[index].properties).or_default().push(index);
             }
@@ -248,7 +251,7 @@ impl Compare<'_> {
                                     let (value, other) = (text(*value), text(*other));
                                     let what =
                                         format!("{}: {name}: expected {value}, found {other}", text(key));
-                                    new.push((our, what));
+                                    new.push((0, our, what));
                                 }
                                 None => {
                                     let what = format!(
@@ -256,7 +259,7 @@ impl Compare<'_> {
                                         text(key),
                                         text(*value)
                                     );
-                                    new.push((our, what));
+                                    new.push((0, our, what));
                                 }
                             }
                         }
@@ -264,24 +267,24 @@ impl Compare<'_> {
                             if !our.properties.iter().any(|(other, _)| other == name) {
                                 let what =
                                     format!("{}: {name}: expected none, found {}", text(key), text(*value));
-                                new.push((our, what));
+                                new.push((0, our, what));
                             }
                         }
                     }
                     (Some(our), None) => {
-                        new.push((our, format!("expected {}, found none", text(key))));
+                        new.push((0, our, format!("expected {}, found none", text(key))));
                     }
                     (None, Some(their))
                         if described.own_files.contains(&key) && their.properties.is_empty() => {}
                     (None, Some(their)) => {
                         let what = format!("expected none, found {}", text(key));
-                        new.push((their, what));
+                        new.push((1, their, what));
                     }
                     (None, None) => {}
                 }
             }
-            for (record, what) in new {
-                self.found.push(Difference { at: record.at.clone(), what });
+            for (side, record, what) in new {
+                self.found.push(Difference { at: record.subject.at(self.modules[side]), what });
             }
         }
     }

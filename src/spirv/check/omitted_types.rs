@@ -61,7 +61,7 @@ impl Projection<'_, '_> {
         let (nowhere, size) = (self.line_shape(None), shape!(self.shapes; "incomplete"));
         let key = shape!(self.shapes; unit, "struct", "with", String::new(), nowhere, 0u64);
         let all = [("size", size), ("scope", unit), ("line", nowhere)];
-        let all = all.map(|(name, shape)| (name.to_owned(), shape)).into();
+        let all = all.map(|(name, shape)| (name.into(), shape)).into();
         self.record(key, Subject::Type(id), all, true);
         key
     }

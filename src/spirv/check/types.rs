@@ -1,6 +1,6 @@
 //! Types, as the mode encodes them.
 
-use super::described::Projection;
+use super::described::{Projection, Properties};
 use super::shapes::{Part, Shape, shape};
 use crate::model::{
     BaseEncoding, CompositeKind, Count, Dimension, MemorySpace, PointerKind, Qualifier, TypeId, TypeKind,
@@ -162,16 +162,16 @@ impl Projection<'_, '_> {
                 let basic = self.omissions.basic(subject, Property::ElementType);
                 let (element, is_sized) = self.element(subject, basic.unwrap_or(of));
                 let shape = match self.omissions.has(subject, Property::Kind) {
-                    true => self.elements(id, element, count),
+                    true => self.elements(id, element, count, None),
                     false => shape!(self.shapes; "vector of", element, count),
                 };
                 EncodedType { is_sized, shape }
             }
-            &TypeKind::Matrix { of, count, is_column_major } => {
+            &TypeKind::Matrix { of, count, is_column_major, stride_bits } => {
                 let (element, is_sized) = self.element(subject, of);
                 let vectors = if is_column_major { "columns" } else { "rows" };
                 let shape = match self.omissions.has(subject, Property::Kind) {
-                    true => self.elements(id, element, count),
+                    true => self.elements(id, element, count, stride_bits),
                     false => shape!(self.shapes; "matrix of", vectors, element, count),
                 };
                 EncodedType { is_sized, shape }
@@ -202,8 +202,11 @@ impl Projection<'_, '_> {
     }
 
     /// The array that is encoded in place of a vector or matrix.
-    fn elements(&mut self, id: TypeId, element: Shape, count: u64) -> Shape {
-        let count = self.count(Subject::Dimension(id, 0), Count::Fixed(count));
+    fn elements(&mut self, id: TypeId, element: Shape, count: u64, stride_bits: Option<u64>) -> Shape {
+        let dimension = Dimension { count: Count::Fixed(count), lower: None, index: None };
+        let strides = self.strides(Subject::Type(id), std::slice::from_ref(&dimension), stride_bits);
+        let stride = strides.map(|strides| strides[0]);
+        let count = self.dimension(Subject::Dimension(id, 0), &dimension, stride);
         self.array(vec!["array of".into(), element.into(), count])
     }
 
@@ -334,7 +337,7 @@ impl Projection<'_, '_> {
     fn type_record(&mut self, id: TypeId) {
         let ty = self.module.ty(id);
         let subject = Subject::Type(id);
-        let mut all: Vec<(String, Shape)> = Vec::new();
+        let mut all: Properties = Vec::new();
         match ty.kind() {
             // Encoded as an unspecified type, which has a line.
             TypeKind::Base { .. } if self.omissions.has(subject, Property::Encoding) => {
@@ -363,7 +366,7 @@ impl Projection<'_, '_> {
                 for (index, (name, value)) in encoded.into_iter().enumerate() {
                     let name = self.module.string(name).to_owned();
                     let value = shape!(self.shapes; name, Part::Number(value));
-                    all.push((format!("enumerator {index}"), value));
+                    all.push((format!("enumerator {index}").into(), value));
                 }
             }
             TypeKind::Composite(composite) => self.composite(id, composite, &mut all),

@@ -150,6 +150,11 @@ impl Projection<'_, '_> {
                     self.unless_omitted(Subject::Dimension(id, index), &all);
                 }
             }
+            TypeKind::Matrix { stride_bits: Some(bits), .. } => {
+                let is_array = self.omissions.has(subject, Property::Kind);
+                let is_encoded = is_array && self.has_subranges() && bits.is_multiple_of(8);
+                self.unless_omitted(subject, &[(!is_encoded, Property::Stride)]);
+            }
             TypeKind::Enum { .. } => {
                 let is_unsized = ty.bits().unwrap_or_default() == 0;
                 self.unless_omitted(subject, &[(is_unsized, Property::Size)]);

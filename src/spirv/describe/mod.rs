@@ -11,6 +11,7 @@
 //! | `OpSelectionMerge`, `OpLoopMerge` | blocks, if variables are used in them alone |
 
 mod code;
+mod members;
 mod names;
 mod scopes;
 mod types;

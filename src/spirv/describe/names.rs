@@ -1,12 +1,14 @@
 //! Names and decorations.
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 use crate::spirv::layout::Layout;
 use crate::spirv::opcodes as op;
 use crate::spirv::words::{HEADER, Id, string_bytes};
 
+const ROW_MAJOR: u32 = 4;
 const ARRAY_STRIDE: u32 = 6;
+const MATRIX_STRIDE: u32 = 7;
 const OFFSET: u32 = 35;
 
 /// Names and layouts that a module gives to ids and to members of structures.
@@ -18,6 +20,10 @@ pub(super) struct Names {
     pub strides: HashMap<Id, u32>,
     /// Offset in bytes, by structure and member.
     pub offsets: HashMap<(Id, u32), u32>,
+    /// Distance between rows or columns in bytes, by structure and member: a matrix, or an array of matrices.
+    pub matrix_strides: HashMap<(Id, u32), u32>,
+    /// Members whose matrices are rows in memory, by structure and member.
+    pub row_major: HashSet<(Id, u32)>,
     /// Entry points, with their names.
     pub entry_points: HashMap<Id, String>,
 }
@@ -42,6 +48,12 @@ impl Names {
                 }
                 (op::MEMBER_DECORATE, &[id, member, OFFSET, offset]) => {
                     names.offsets.insert((Id(id), member), offset);
+                }
+                (op::MEMBER_DECORATE, &[id, member, MATRIX_STRIDE, stride]) => {
+                    names.matrix_strides.insert((Id(id), member), stride);
+                }
+                (op::MEMBER_DECORATE, &[id, member, ROW_MAJOR]) => {
+                    names.row_major.insert((Id(id), member));
                 }
                 (op::ENTRY_POINT, &[_, id, ref name @ ..]) => {
                     names.entry_points.entry(Id(id)).or_insert_with(|| text(name));

@@ -180,29 +180,9 @@ impl<'a> Describer<'_, 'a> {
             Some(Some(count)) => Extent::fixed(count),
             _ => Extent::unknown(),
         };
-        let bits = self.m.described().ty(element).bits();
         let stride = self.names.strides.get(&id).map(|&bytes| u64::from(bytes) * 8);
-        let stride = stride.filter(|&stride| bits.is_none_or(|bits| bits < stride));
+        let stride = stride.filter(|&stride| self.is_wider(stride, element));
         self.m.array_of(self.unit, element, &[extent], stride)
-    }
-
-    /// A structure; one with an opaque or unsized member has the members before it.
-    fn structure(&mut self, id: Id, members: &[u32]) -> Result<TypeId> {
-        let mut placed = Vec::new();
-        let mut end = 0u64;
-        for (index, &member) in (0..).zip(members) {
-            let offset = self.names.offsets.get(&(id, index)).map_or(end, |&offset| offset.into());
-            let Some(ty) = self.ty(Id(member))? else { continue };
-            let bytes = self.m.described().ty(ty).bits().unwrap_or_default().div_ceil(8);
-            end = end.max(offset.saturating_add(bytes));
-            placed.push((self.names.member(id, index), ty, offset));
-        }
-        let name = self.names.get(id).map(str::to_owned);
-        let structure = self.m.structure(self.unit, name.as_deref(), end)?;
-        for (name, ty, offset) in placed {
-            self.m.member(structure, &name, ty, offset)?;
-        }
-        Ok(structure)
     }
 }
 

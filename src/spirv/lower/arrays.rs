@@ -59,7 +59,7 @@ impl Globals<'_, '_, '_> {
     }
 
     /// Whether dimensions are subranges rather than numbers of elements.
-    fn has_subranges(&self) -> bool {
+    pub(super) fn has_subranges(&self) -> bool {
         self.writer.mode.set.has_operand(Name::TypeArray, Field::Subrange)
     }
 

@@ -218,7 +218,9 @@ impl Globals<'_, '_, '_> {
             }
             TypeKind::Array { of, dimensions, stride_bits } => self.array(id, *of, dimensions, *stride_bits),
             &TypeKind::Vector { of, count } => self.vector(id, of, count),
-            &TypeKind::Matrix { of, count, is_column_major } => self.matrix(id, of, count, is_column_major),
+            &TypeKind::Matrix { of, count, is_column_major, stride_bits } => {
+                self.matrix(id, of, count, is_column_major, stride_bits)
+            }
             TypeKind::Composite(composite) => self.composite(id, composite),
             TypeKind::Enum { name, of, enumerators, is_class } => {
                 self.enumeration(id, *name, *of, enumerators, *is_class)

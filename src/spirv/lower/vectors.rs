@@ -31,7 +31,7 @@ impl Globals<'_, '_, '_> {
                 let operands = [(Field::BaseType, base), (Field::ComponentCount, literal.into())];
                 self.define(id, Name::TypeVector, &operands)
             }
-            None => self.as_array(id, of, count, Reason::AsArray(count)),
+            None => self.as_array(id, of, count, None, Reason::AsArray(count)),
         }
     }
 
@@ -42,6 +42,7 @@ impl Globals<'_, '_, '_> {
         vector: TypeId,
         count: u64,
         is_column_major: bool,
+        stride_bits: Option<u64>,
     ) -> Result<()> {
         let is_vector = match self.module.types[vector].kind {
             TypeKind::Vector { of, count } => self.as_vector(of, count).is_some(),
@@ -49,6 +50,9 @@ impl Globals<'_, '_, '_> {
         };
         match u32::try_from(count) {
             Ok(literal) if is_vector && self.writer.is_shader() => {
+                if stride_bits.is_some() {
+                    self.omit(Subject::Type(id), Property::Stride, Reason::NoOperand);
+                }
                 let operands = [
                     (Field::VectorType, self.type_word(Some(vector), Subject::Type(id))?),
                     (Field::VectorCount, literal.into()),
@@ -56,17 +60,31 @@ impl Globals<'_, '_, '_> {
                 ];
                 self.define(id, Name::TypeMatrix, &operands)
             }
-            _ => self.as_array(id, vector, count, Reason::MatrixAsArray(count, is_column_major)),
+            _ => {
+                let reason = Reason::MatrixAsArray(count, is_column_major);
+                self.as_array(id, vector, count, stride_bits, reason)
+            }
         }
     }
 
     /// Writes a type of `count` elements as an array.
-    fn as_array(&mut self, id: TypeId, of: TypeId, count: u64, reason: Reason) -> Result<()> {
+    fn as_array(
+        &mut self,
+        id: TypeId,
+        of: TypeId,
+        count: u64,
+        stride_bits: Option<u64>,
+        reason: Reason,
+    ) -> Result<()> {
         self.omit(Subject::Type(id), Property::Kind, reason);
+        let stride = stride_bits.filter(|bits| self.has_subranges() && bits.is_multiple_of(8));
+        if stride_bits.is_some() && stride.is_none() {
+            self.omit(Subject::Type(id), Property::Stride, Reason::NoOperand);
+        }
         let base = self.type_word(Some(of), Subject::Type(id))?;
-        let count = self.fixed_count(Subject::Dimension(id, 0), count)?;
-        let operands =
-            [(Field::BaseType, base), self.elements(Subject::Dimension(id, 0), count, None, None)?];
-        self.define(id, Name::TypeArray, &operands)
+        let dimension = Subject::Dimension(id, 0);
+        let count = self.fixed_count(dimension, count)?;
+        let elements = self.elements(dimension, count, None, stride.map(|bits| bits / 8))?;
+        self.define(id, Name::TypeArray, &[(Field::BaseType, base), elements])
     }
 }

@@ -120,8 +120,9 @@ impl Described<'_> {
                 inner.add("count", *count);
                 tree.inside.push(inner);
             }
-            TypeKind::Matrix { of, count, .. } => {
+            TypeKind::Matrix { of, count, stride_bits, .. } => {
                 tree.to("type", Some(type_id(*of)));
+                tree.may("stride", *stride_bits);
                 let mut inner = Tree::new("dimension", None);
                 inner.add("count", *count);
                 tree.inside.push(inner);

@@ -72,7 +72,11 @@ fn properties(all: &mut BTreeSet<String>) {
                 format!("{}{rest}Builder", first.to_uppercase())
             };
         }
-        // Rows with `by` name a method of the builder's files.
+        // The line of a declaration has two methods.
+        if line.starts_with("    [line] ") && line.contains(" by declared_at;") {
+            all.extend([format!("{of}::declared"), format!("{of}::declared_at")]);
+        }
+        // Other rows with `by` name a method of the builder's files.
         let plain = line.strip_prefix("    [").filter(|row| row.contains(" => ") && !row.contains(" by "));
         // The name follows the version.
         let name =

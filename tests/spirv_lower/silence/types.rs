@@ -256,6 +256,13 @@ const KINDS: &[Call<()>] = &[
         };
         Ok(())
     }),
+    Call::new("Builder::matrix_of", 2, |case, (), way| {
+        let int = case.int();
+        let vector = case.m.vector(case.unit, int, 2)?;
+        case.m.matrix_of(case.unit, vector, 4, true, [None, Some(128), Some(192)][way])?;
+        Ok(())
+    })
+    .of(": stride: "),
 ];
 
 const ENCODINGS: [BaseEncoding; 18] = {
