@@ -315,6 +315,25 @@ impl Location {
         }
     }
 
+    /// Replaces the location by a new one, which is constructed in its place. Most locations own no memory, so that
+    /// nothing needs to be dropped.
+    #[inline(always)]
+    pub(super) fn replace(&mut self, new: impl FnOnce() -> Self) {
+        let owns_memory = match &self.0 {
+            Places::One(place) => matches!(place.storage, Storage::Implicit(_) | Storage::Composite(_)),
+            Places::Several(_) => true,
+        };
+        if owns_memory {
+            self.release();
+        }
+        core::mem::forget(core::mem::replace(self, new()));
+    }
+
+    #[inline(never)]
+    fn release(&mut self) {
+        *self = Self::undefined();
+    }
+
     /// Returns the composite that starts at this location, if it is the only place and not shared.
     #[inline]
     pub(super) fn own_composite(&mut self) -> Option<&mut Composite> {

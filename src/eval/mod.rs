@@ -296,12 +296,14 @@ impl Evaluator {
     /// Keeps a location, which is constructed in its place: copying one is slower.
     #[inline(always)]
     fn keep_whole(&mut self, whole: Whole) -> &Location {
+        self.slots.forget_kept();
         match whole {
-            Whole::Register { reg, bits } => self.keep(Location::register(reg, bits)),
+            Whole::Register { reg, bits } => self.kept.replace(|| Location::register(reg, bits)),
             Whole::Memory { address_bits, address } => {
-                self.keep(Location::memory(SpaceId::DEFAULT, address_bits, address))
+                self.kept.replace(|| Location::memory(SpaceId::DEFAULT, address_bits, address));
             }
         }
+        &self.kept
     }
 
     /// Evaluates an expression to a value, regardless of the context's kind.

@@ -37,7 +37,7 @@ impl Fast<'_> {
             Found::Top { kind, number, is_flat } => {
                 // Constructed in place: copying a location is slower.
                 match self.is_memory(kind, is_flat)? {
-                    true => *kept = self.memory(number),
+                    true => kept.replace(|| self.memory(number)),
                     false => self.keep_other(kind, number, kept)?,
                 }
                 slots.forget_kept();
