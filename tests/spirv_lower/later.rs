@@ -77,10 +77,10 @@ fn matrices_have_strides() {
         case.m.matrix_of(unit, long, 2, false, Some(stride + 384)).unwrap();
         let described = case.finish();
         let of = |mode: &Mode| {
-            let said = described.said(mode);
-            let strides = said.left().into_iter().filter(|left| left.contains(": stride: "));
-            let subranges: Vec<_> = said.all(Name::TypeSubrange).into_iter().map(str::to_owned).collect();
-            (said.all(Name::TypeMatrix).len(), subranges, strides.count())
+            let emitted = described.emitted(mode);
+            let strides = emitted.left().into_iter().filter(|left| left.contains(": stride: "));
+            let subranges: Vec<_> = emitted.all(Name::TypeSubrange).into_iter().map(str::to_owned).collect();
+            (emitted.all(Name::TypeMatrix).len(), subranges, strides.count())
         };
         // A vector of 16 elements is an array in the modes that validate, and so is its matrix.
         for set in [Set::OpenCl, Set::Shader] {
