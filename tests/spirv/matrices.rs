@@ -23,8 +23,11 @@ fn matrix(module: &Module, ty: &Type) -> Option<Matrix> {
     Some((count, elements, stride_bits.or(module.ty(of).bits())? / 8, is_column_major))
 }
 
-/// A structure by its name, and its members: name, offset and size in bytes, matrix or matrix of an array.
-fn members(module: &Module, name: &str) -> (TypeId, Vec<(String, u64, u64, Option<Matrix>)>) {
+/// Name, offset and size in bytes, matrix or matrix of an array.
+type Member = (String, u64, u64, Option<Matrix>);
+
+/// A structure by its name, and its members.
+fn members(module: &Module, name: &str) -> (TypeId, Vec<Member>) {
     let is_it = |(_, ty): &(TypeId, &Type)| ty.name().is_some_and(|of| module.string(of) == name);
     let (id, ty) = module.types().find(is_it).expect("a structure");
     let TypeKind::Composite(composite) = ty.kind() else { panic!("{name} is a structure") };
