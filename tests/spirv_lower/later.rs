@@ -78,7 +78,7 @@ fn matrices_have_strides() {
         let described = case.finish();
         let of = |mode: &Mode| {
             let emitted = described.emitted(mode);
-            let strides = emitted.left().into_iter().filter(|left| left.contains(": stride: "));
+            let strides = emitted.left().iter().filter(|left| left.contains(": stride: "));
             let subranges: Vec<_> = emitted.all(Name::TypeSubrange).into_iter().map(str::to_owned).collect();
             (emitted.all(Name::TypeMatrix).len(), subranges, strides.count())
         };
