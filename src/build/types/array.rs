@@ -211,7 +211,7 @@ impl Builder {
     /// let vec3 = m.vector(unit, float, 3)?;
     /// // GLSL's `mat3` in the layout std140: 48 bytes, and not 36.
     /// let mat3 = m.matrix_of(unit, vec3, 3, true, Some(128))?;
-    /// assert_eq!(m.described().ty(mat3).bits(), Some(384));
+    /// assert_eq!(m.finish()?.ty(mat3).bits(), Some(384));
     /// # Ok::<(), eitri::Error>(())
     /// ```
     ///
