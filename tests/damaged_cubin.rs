@@ -62,11 +62,16 @@ fn evaluated(object: &Object<'_>, dwarf: &Dwarf<'_>, module: &Module) -> Option<
 #[test]
 fn damaged_cubins_are_used_or_refused() {
     let module = cubin::described(cubin::REGISTERS).expect("a module");
-    let Some(bytes) = cubin::cubin("sm_80") else { return };
+    let (bytes, is_of_description) = match cubin::cubin("sm_80") {
+        Some(bytes) => (bytes, true),
+        // Without ptxas: a cubin typed by hand, whose variables are others.
+        None => (include_bytes!("objects/typed.cubin").to_vec(), false),
+    };
     assert!(bytes.len() < 12 << 10, "the cubin has {} bytes", bytes.len());
     let mut uses = Uses::default();
     use_up(&bytes, &module, &mut uses);
-    assert_eq!(uses, [1; 6], "the cubin itself can be used");
+    let needed = if is_of_description { 6 } else { 5 };
+    assert_eq!(uses[..needed], [1; 6][..needed], "the cubin itself can be used");
     let is_all = std::env::var_os("EITRI_SWEEP").is_some_and(|value| value == "all");
     let step = if is_all { 1 } else { 7 };
     let (mut count, mut longest) = (0, (0, String::new()));
@@ -93,5 +98,5 @@ fn damaged_cubins_are_used_or_refused() {
         "{count} files of {} bytes; uses without an error: {uses:?}; longest: {longest:?} µs",
         bytes.len()
     );
-    assert!(uses.iter().all(|&used| used > 1), "{uses:?}");
+    assert!(uses[..needed].iter().all(|&used| used > 1), "{uses:?}");
 }

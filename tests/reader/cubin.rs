@@ -289,6 +289,16 @@ fn cubin() -> Vec<u8> {
     new_object(&target, &code, &sections).expect("an object")
 }
 
+/// `tests/damaged_cubin.rs` damages the committed file where there is no ptxas.
+#[test]
+fn the_committed_cubin_is_the_typed_one() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/objects/typed.cubin");
+    if std::env::var_os("EITRI_BLESS").is_some() {
+        std::fs::write(path, cubin()).expect("the file is written");
+    }
+    assert!(std::fs::read(path).expect("a file") == cubin(), "`EITRI_BLESS=1` rewrites the file");
+}
+
 #[test]
 fn a_cubin_is_printed_to_the_character() {
     let bytes = cubin();
