@@ -308,8 +308,9 @@ impl Maker<'_, '_> {
                     0 => {
                         let is_column_major = self.c.is(2);
                         let stride = self.c.of(&[None, Some(bits), Some(bits + 24)]);
-                        let matrix = self.m.matrix_of(unit, vector, 2, is_column_major, stride).unwrap();
-                        (matrix, 2 * stride.unwrap_or(bits))
+                        // The builder refuses vectors that overlap, because their type is larger than assumed.
+                        let matrix = self.m.matrix_of(unit, vector, 2, is_column_major, stride);
+                        matrix.map_or((vector, bits), |matrix| (matrix, 2 * stride.unwrap_or(bits)))
                     }
                     _ => (vector, bits),
                 }
