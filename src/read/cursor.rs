@@ -92,12 +92,12 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Reads all remaining bytes.
-    /// The bytes that are left.
+    /// Returns the remaining bytes, without reading them.
     pub(crate) fn rest(&self) -> &'a [u8] {
         self.clone().take_rest()
     }
 
+    /// Reads all remaining bytes.
     pub(crate) fn take_rest(&mut self) -> &'a [u8] {
         let rest = self.bytes.get(self.at..).unwrap_or_default();
         self.at = self.bytes.len();
@@ -172,7 +172,7 @@ impl<'a> Cursor<'a> {
     /// Reads a string up to its zero byte, which is not part of the result.
     pub(crate) fn string(&mut self, what: &str) -> Result<&'a [u8]> {
         let rest = self.bytes.get(self.at..).unwrap_or_default();
-        let Some(len) = rest.iter().position(|&byte| byte == 0) else { return Err(self.truncated(what)) };
+        let Some(len) = memchr::memchr(0, rest) else { return Err(self.truncated(what)) };
         self.at += len + 1;
         Ok(&rest[..len])
     }

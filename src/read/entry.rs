@@ -5,8 +5,8 @@ use std::fmt;
 use std::ops::Range;
 
 use gimli::{
-    Abbreviation, AttributeSpecification, DwAt, DwTag, EndianSlice, Format, RunTimeEndian, UnitOffset,
-    constants as dw,
+    Abbreviation, AttributeSpecification, DwAt, DwTag, EndianSlice, Format, Reader, RunTimeEndian,
+    UnitOffset, constants as dw,
 };
 
 use super::dwarf::{Dwarf, Node, Unit};
@@ -130,11 +130,11 @@ impl<'r, 'o> Entry<'r, 'o> {
             format: if encoding.offset_bytes == 8 { Format::Dwarf64 } else { Format::Dwarf32 },
             version: encoding.version,
         };
-        let rest = EndianSlice::new(bytes.get(offset..)?, endian);
+        let mut rest = EndianSlice::new(bytes.get(offset..)?, endian);
+        // The code of the abbreviation.
+        rest.skip_leb128().ok()?;
         let table = &self.dwarf.tables[*table as usize];
-        let mut raw = Raw::new(rest, encoding, table, UnitOffset(offset));
-        raw.read_abbreviation().ok()?;
-        Some(raw)
+        Some(Raw::new(rest, encoding, table, UnitOffset(offset)))
     }
 
     /// Returns the value of the first attribute of this name.
@@ -279,10 +279,12 @@ pub struct Attributes<'r, 'o> {
 impl<'o> Iterator for Attributes<'_, 'o> {
     type Item = Attribute<'o>;
 
+    #[inline]
     fn next(&mut self) -> Option<Attribute<'o>> {
         let (&spec, rest) = self.specs.split_first()?;
         self.specs = rest;
-        let raw = self.raw.as_mut()?.read_attribute(spec).ok()?;
+        // Inlined, the match on the form and the match on the decoded value become one.
+        let raw = self.raw.as_mut()?.read_attribute_inline(spec).ok()?;
         let value = resolve(self.entry.dwarf, self.entry.unit(), spec.name(), raw.raw_value()).ok()?;
         Some(Attribute { name: spec.name(), form: raw.form(), value })
     }

@@ -138,6 +138,7 @@ fn has_loclist(name: DwAt) -> bool {
 }
 
 /// Resolves the value of a form.
+#[inline]
 pub(super) fn resolve<'o>(
     dwarf: &Dwarf<'o>,
     unit: &Unit<'o>,

@@ -191,8 +191,8 @@ fn mistakes_are_of_an_operation() {
 fn the_size_of_an_address_is_the_targets() {
     let gpu = Target::named("amdgpu-gfx1030-wave32").unwrap();
     let lane = gpu.space_named("private_lane").unwrap().id;
-    let held = Initial::Value(number(0x40));
+    let initial = Initial::Value(number(0x40));
     let machine = Snapshot { lane: Some(2), lanes: Some(32), ..Snapshot::default() };
-    let found = evaluate(&[Constu(lane.0), Swap, Xderef], &held, &machine, &gpu).unwrap();
+    let found = evaluate(&[Constu(lane.0), Swap, Xderef], &initial, &machine, &gpu).unwrap();
     assert_eq!(found.location.to_string(), format!("mem:{}:0x40@2", lane.0));
 }

@@ -30,7 +30,7 @@ impl Key {
     /// Returns the key of a small location in a consumer's expression. `bits` is the size of the object.
     #[inline]
     pub(super) fn new(loc: LocId, nodes: &Nodes<'_>, bits: Option<u64>, stack: Stack) -> Option<Self> {
-        // A single node is encoded as fast as it is looked up.
+        // Looking up a single node takes as long as encoding it.
         if !(2..=SMALL).contains(&nodes.at_most()) {
             return None;
         }

@@ -69,8 +69,8 @@ fn listed(list: &Listed, described: &Described) -> Binding {
                         if *is_declared {
                             binding.declare(here, variable, Provider::value(pieces[0].id));
                         } else {
-                            let held: Vec<_> = pieces.iter().map(held).collect();
-                            binding.value(here, variable, &held);
+                            let providers: Vec<_> = pieces.iter().map(provider).collect();
+                            binding.value(here, variable, &providers);
                         }
                     }
                 }
@@ -92,17 +92,17 @@ fn say(binding: &mut Binding, here: Position, at: Option<&At>, described: &Descr
     };
 }
 
-fn held(piece: &Piece) -> Provider {
+fn provider(piece: &Piece) -> Provider {
     let of = if piece.is_memory { Provider::pointer(piece.id) } else { Provider::value(piece.id) };
     // An element of the vector with the id; all elements have 32 bits.
-    let held = match piece.indexes[..] {
+    let provider = match piece.indexes[..] {
         [] => of,
         [index] => of.taken(32 * index..32 * (index + 1)),
         _ => panic!("{piece:?}"),
     };
     match &piece.bits {
-        Some(bits) => held.bits(bits.start as u32..bits.end as u32),
-        None => held,
+        Some(bits) => provider.bits(bits.start as u32..bits.end as u32),
+        None => provider,
     }
 }
 

@@ -128,8 +128,8 @@ impl Code {
         for step in code {
             match step {
                 Step::Block(label) => lines.push(format!("%{label}:")),
-                Step::Provider(held) => {
-                    let facts::Provider { variable, scope, is_declared, value, expression } = held;
+                Step::Provider(provider) => {
+                    let facts::Provider { variable, scope, is_declared, value, expression } = provider;
                     let value = value.rsplit(' ').next().expect("a value");
                     // A value made by the translator.
                     let is_number = value.starts_with('%') && value[1..].parse::<u32>().is_ok();
@@ -187,7 +187,7 @@ impl Code {
                         for piece in pieces {
                             // The parameter is a pointer to the variable rather than an `OpVariable`.
                             let is_value = !is_declared || is_a(facts, piece.id, Op::FunctionParameter);
-                            let (value, expression) = self.held(facts, piece, !is_value);
+                            let (value, expression) = self.provider(facts, piece, !is_value);
                             lines.push(line_of(variable, &scope, !is_value, &value, &expression));
                         }
                     }
@@ -197,7 +197,7 @@ impl Code {
         lines
     }
 
-    fn held(&self, facts: &Facts<'_>, piece: &Piece, is_declared: bool) -> (String, String) {
+    fn provider(&self, facts: &Facts<'_>, piece: &Piece, is_declared: bool) -> (String, String) {
         let mut operations = Vec::new();
         if piece.is_memory && !is_declared {
             operations.push("deref".into());

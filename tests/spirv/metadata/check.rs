@@ -124,9 +124,9 @@ fn what_clang_says_of_a_source_is_read() {
         place(22, 3, "helper"),
         place(23, 1, "helper")
     ]));
-    let held: Vec<_> = helper.held.iter().map(|it| (&it.variable[..], it.is_declared)).collect();
-    assert_eq!(held, [("left", true), ("v", true), ("i", true), ("twice", true)]);
-    assert_eq!(helper.held[2].value, "i32* %6");
+    let providers: Vec<_> = helper.providers.iter().map(|it| (&it.variable[..], it.is_declared)).collect();
+    assert_eq!(providers, [("left", true), ("v", true), ("i", true), ("twice", true)]);
+    assert_eq!(helper.providers[2].value, "i32* %6");
 
     let color = "enum class geo::Color:8 { Red = 0, Green = 4 } of unsigned char:8 unsigned_char";
     let pun =
@@ -169,17 +169,20 @@ fn what_is_optimized_is_read() {
     let fractal = program.function("fractal");
     let multiply = "cmul at 14 in block 13:22 in mandel at 28 in fractal";
     assert!(fractal.places.contains(&Place { line: 6, column: 24, scope: multiply.into() }));
-    let held = |variable: &str, scope: &str, value: &str| Provider {
+    let provider = |variable: &str, scope: &str, value: &str| Provider {
         variable: variable.into(),
         scope: scope.into(),
         is_declared: false,
         value: value.into(),
         expression: "constu 0, swap, xderef".into(),
     };
-    assert!(fractal.held.contains(&held("lo", "clampf at 26 in fractal", "float -2.000000e+00")));
-    assert!(fractal.held.contains(&held("re", multiply, "float undef")));
+    assert!(fractal.providers.contains(&provider("lo", "clampf at 26 in fractal", "float -2.000000e+00")));
+    assert!(fractal.providers.contains(&provider("re", multiply, "float undef")));
     assert!(
-        fractal.held.iter().any(|it| it.variable == "a" && it.scope == multiply && it.value.contains('%'))
+        fractal
+            .providers
+            .iter()
+            .any(|it| it.variable == "a" && it.scope == multiply && it.value.contains('%'))
     );
 }
 
@@ -200,6 +203,6 @@ fn what_is_read_back_is_what_clang_said() {
         let plain =
             |program: &Program| program.to_string().replace("public ", "").replace("enum class", "enum");
         assert_eq!(plain(&read), plain(&expected), "{}", kernel.name);
-        assert!(read.functions.iter().any(|it| it.held.len() > 1));
+        assert!(read.functions.iter().any(|it| it.providers.len() > 1));
     }
 }

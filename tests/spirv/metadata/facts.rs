@@ -47,7 +47,7 @@ pub struct Function {
     /// Variables, by argument number, then by line.
     pub variables: Vec<Variable>,
     /// Values of variables in the function, in order.
-    pub held: Vec<Provider>,
+    pub providers: Vec<Provider>,
     /// Locations of instructions, in order; equal consecutive ones are merged.
     pub places: Vec<Place>,
     /// Lines of the code.
@@ -59,7 +59,7 @@ pub struct Function {
 pub enum Step {
     /// Start of a block, with its name.
     Block(String),
-    /// The next element of [`Function::held`].
+    /// The next element of [`Function::providers`].
     Provider(Provider),
     /// An instruction in LLVM's notation, and its location.
     Instruction(String, Option<Place>),
@@ -194,9 +194,9 @@ fn function(nodes: &Nodes, number: u32, node: &Node, text: &str) -> Function {
     function.variables.sort_by(|a, b| (is_local(a), a).partial_cmp(&(is_local(b), b)).expect("an order"));
     for line in body(text, number) {
         let location = attached(line).map(|number| nodes.get(number));
-        if let Some(held) = held(nodes, line, location) {
-            function.held.push(held.clone());
-            function.code.push(Step::Provider(held));
+        if let Some(provider) = provider(nodes, line, location) {
+            function.providers.push(provider.clone());
+            function.code.push(Step::Provider(provider));
         } else if line.starts_with(' ') {
             let place = location.map(|location| Place {
                 line: location.number("line"),
@@ -229,7 +229,7 @@ fn attached(line: &str) -> Option<u32> {
 }
 
 /// Parses `call void @llvm.dbg.declare(metadata i32* %1, metadata !12, metadata !DIExpression()), !dbg !13`.
-fn held(nodes: &Nodes, line: &str, location: Option<&Node>) -> Option<Provider> {
+fn provider(nodes: &Nodes, line: &str, location: Option<&Node>) -> Option<Provider> {
     let declared = line.split_once("@llvm.dbg.declare");
     let (_, arguments) = declared.or_else(|| line.split_once("@llvm.dbg.value"))?;
     let arguments = Cursor(arguments).fields();
@@ -330,7 +330,7 @@ impl fmt::Display for Program {
                 let what = if *argument > 0 { format!("parameter {argument}") } else { "variable".into() };
                 writeln!(f, "  {what} {name} line {line} of {scope}: {ty}")?;
             }
-            for Provider { variable, scope, is_declared, value, expression } in &it.held {
+            for Provider { variable, scope, is_declared, value, expression } in &it.providers {
                 let how = if *is_declared { "declare" } else { "value" };
                 writeln!(f, "  {how} {variable} of {scope} = {value}, {expression}")?;
             }
