@@ -105,7 +105,7 @@ fn locations_are_chosen_by_mouse_and_by_keys() {
     let Some(found) = asked(&made_page("kernel"), "#f=0", "tour") else { return };
     assert_eq!(found["selected"], Value::from(vec!["v0", "e0"]));
     assert_eq!(found["by mouse"], "regx v3; push_lane; lit4; mul; offset");
-    assert_eq!(found["hash"], "#f=0&v=0&pc=0x10000");
+    assert_eq!(found["hash"], "#f=0&v=9&pc=0x10510");
     let expected = [
         "x, vector register v4, 0x10010 to 0x10020, regx v4; push_lane; lit4; mul; offset",
         "kernel, scalar register s5, 0x10010 to 0x10020, regx s5",
@@ -128,7 +128,7 @@ fn locations_are_chosen_by_mouse_and_by_keys() {
 
 #[test]
 fn the_lane_changes_the_place_of_each_lane() {
-    let Some(found) = asked(&made_page("kernel"), "#f=0&v=0&pc=0x10004", "lanes") else { return };
+    let Some(found) = asked(&made_page("kernel"), "#f=0&v=9&pc=0x10510", "lanes") else { return };
     let places = &found["places"];
     assert_eq!(
         (&places[0][0], &places[1][0]),
@@ -137,7 +137,34 @@ fn the_lane_changes_the_place_of_each_lane() {
     );
     assert_eq!((&places[0][1], &places[1][1]), (&"vv3[0]".into(), &"vv3[5]".into()));
     assert!(places[1][2].as_str().expect("steps").contains("lane: 5"), "{found}");
-    assert_eq!(found["hash"], "#f=0&v=0&pc=0x10004&lane=5");
+    assert_eq!(found["hash"], "#f=0&v=9&pc=0x10510&lane=5");
+}
+
+/// A PTX register is shown where the map of the cubin has it. `cuobjdump -elf` prints of the map:
+///
+/// ```text
+/// (reg: %rd4) 0x5000000, 0x480, 0xb40
+/// (reg: %rd3) 0x5000008, 0x450, 0x4f0
+/// (reg: %rd3) 0x5000009, 0x460, 0x500
+/// (reg: %rd4) 0x500000a, 0x470, 0xb40
+/// ```
+///
+/// Class 5 is the general registers, and the last pc is that of an instruction of 16 bytes; the lower word is written
+/// first. The list has %rd3 at [0x510, 0x570) and %rd4 at [0x570, 0xe50).
+#[test]
+fn a_ptx_register_is_shown_by_its_homes() {
+    let Some(found) = asked(&page("triton/add.sm_90.cubin"), "#f=0&v=9&pc=0x10510", "column") else { return };
+    let expected = [
+        "x, nowhere, 0x10510 to 0x10570, regx %rd3",
+        "x, scalar register R10 R0, 0x10570 to 0x10b50, regx %rd4",
+        "x, nowhere, 0x10b50 to 0x10e50, regx %rd4",
+    ];
+    assert_eq!(found["seen"], Value::from(expected.map(Value::from).to_vec()), "{found}");
+    let meaning = found["meaning"].as_str().expect("text");
+    assert!(
+        meaning.contains("the PTX register %rd4, which no machine register has at these pcs"),
+        "{meaning}"
+    );
 }
 
 #[test]

@@ -7,6 +7,7 @@ use gimli::{DwAt, constants as dw};
 
 use super::block::Strings;
 use super::disassembly::Disassembly;
+use super::homes::{self, Homes};
 use super::kind::{Kind, Names, Words};
 use super::place::{In, PLACE, PlaceId, Places};
 use super::witness::Witness;
@@ -15,6 +16,7 @@ use crate::error::Result;
 use crate::eval::{self, Body, DebugInfo};
 use crate::lint::shape::{self, Shape};
 use crate::lint::{self, Code};
+use crate::read::nvidia::RegisterMap;
 use crate::read::{self, Dwarf, FrameSection, Frames, Object, Unit, Value};
 use crate::stats::FunctionCoverage;
 use crate::target::{Target, Wave};
@@ -169,6 +171,8 @@ struct File<'r, 'o> {
     dwarf: &'r Dwarf<'o>,
     info: DebugInfo<'r, 'o>,
     frames: Vec<Frames<'r>>,
+    /// Homes of PTX registers.
+    registers: RegisterMap<'r>,
     target: Option<Target>,
     is_cpu: bool,
     code: Vec<Range<u64>>,
@@ -200,7 +204,8 @@ pub(super) fn gather<'r, 'o>(
         gathered.target = target.name().into();
     }
     let is_cpu = object.gfx().is_none() && object.machine() != 190 && !object.is_ptx();
-    let file = File { dwarf, info, frames: all, target, is_cpu, code };
+    let registers = if object.sm().is_some() { RegisterMap::read(object)? } else { RegisterMap::default() };
+    let file = File { dwarf, info, frames: all, registers, target, is_cpu, code };
     for unit in dwarf.units() {
         Walk { file: &file, unit, gathered, strings, scopes: Vec::new(), paths: Vec::new(), first: 0 }
             .run()?;
@@ -364,7 +369,7 @@ impl<'r, 'o> Walk<'_, '_, 'r, 'o> {
                     self.within(index, &(one.start..one.end))
                 };
                 let Some((start, end)) = pcs else { continue };
-                let place = self.place(one.expr, index, None);
+                let place = self.place(one.expr, index, None, None);
                 let words = Words::new(Kind::Rule, "lanes", "pcs of the lanes, active or waiting");
                 let place = self.gathered.places.renamed(place, &words, self.strings);
                 rows.push(Entry { start, end, place });
@@ -387,7 +392,34 @@ impl<'r, 'o> Walk<'_, '_, 'r, 'o> {
         shape::of(expr, self.unit.encoding, &|index| self.file.dwarf.address(self.unit, index).ok())
     }
 
-    fn place(&mut self, expr: &[u8], index: usize, class: Option<u64>) -> PlaceId {
+    /// Adds the entries of an expression at some pcs: one for each home of a PTX register, and one otherwise.
+    fn entries(
+        &mut self,
+        expr: &[u8],
+        index: usize,
+        class: Option<u64>,
+        pcs: (u32, u32),
+        entries: &mut Vec<Entry>,
+    ) {
+        let map = self.file.registers.function_at(self.gathered.functions[index].start);
+        let register = map.and_then(|_| homes::register(&self.shape(expr), self.file.target.as_ref()));
+        let Some((map, register)) = map.zip(register) else {
+            let place = self.place(expr, index, class, None);
+            return entries.push(Entry { start: pcs.0, end: pcs.1, place });
+        };
+        for homes in homes::cut(map, &register, pcs) {
+            let place = self.place(expr, index, class, Some((&register, &homes)));
+            entries.push(Entry { start: homes.pcs.0, end: homes.pcs.1, place });
+        }
+    }
+
+    fn place(
+        &mut self,
+        expr: &[u8],
+        index: usize,
+        class: Option<u64>,
+        homes: Option<(&str, &Homes)>,
+    ) -> PlaceId {
         let shape = self.shape(expr);
         let (file, function) = (self.file, &self.gathered.functions[index]);
         let target = file.target.as_ref();
@@ -411,7 +443,8 @@ impl<'r, 'o> Walk<'_, '_, 'r, 'o> {
             lanes: target.lanes().into(),
             target,
         });
-        let within = In { unit: self.unit, names, witness, frame_base: Some(&function.base) };
+        let words = homes.map(|(register, homes)| homes.words(register));
+        let within = In { unit: self.unit, names, witness, frame_base: Some(&function.base), words };
         self.gathered.places.of_expr(expr, &shape, &within, self.strings)
     }
 
@@ -437,10 +470,10 @@ impl<'r, 'o> Walk<'_, '_, 'r, 'o> {
             };
             let own = self.gathered.by_place.get(&section).cloned().unwrap_or_default();
             let at = match pcs {
-                Some((start, end)) => {
-                    let place = self.place(one.expr, index, class);
-                    entries.push(Entry { start, end, place });
-                    entries.len() as u32 - 1
+                Some(pcs) => {
+                    let first = entries.len() as u32;
+                    self.entries(one.expr, index, class, pcs, &mut entries);
+                    first
                 }
                 None => NONE,
             };

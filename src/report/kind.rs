@@ -34,7 +34,7 @@ pub(super) enum Kind {
 }
 
 /// A place in words.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Words {
     pub(super) kind: Kind,
     /// A few characters, for a cell of the timeline.

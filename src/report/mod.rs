@@ -17,6 +17,7 @@ mod block;
 mod disassembly;
 mod frames;
 mod gather;
+mod homes;
 mod kind;
 mod place;
 mod types;

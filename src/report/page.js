@@ -189,7 +189,7 @@ function details() {
       ["result", el("span", { id: "result" }, isOfLane ? `${result} (lane ${state.lane})` : result)]];
     const full = rows.filter(([, value]) => value.textContent ?? value);
     parts.push(el("dl", {}, ...full.flatMap(([key, value]) => [el("dt", {}, key), el("dd", {}, value)])));
-    say(`${data.text(variable.name)}, ${kind} ${data.text(one.label)}, ${pcs}, ${data.text(one.expression)}`);
+    say([data.text(variable.name), `${kind} ${data.text(one.label)}`.trim(), pcs, data.text(one.expression)].join(", "));
   } else {
     const [from, to] = data.range("variables", v, "entries");
     const where = to === from ? "in this object" : `at ${data.hex(f, state.pc ?? 0)}`;

@@ -26,6 +26,8 @@ struct Key {
     /// Frame base, if the expression uses it.
     frame_base: Option<Vec<u8>>,
     space: Option<u32>,
+    /// Label of the homes of a PTX register.
+    homes: Option<String>,
 }
 
 /// Places and their steps as tables.
@@ -56,6 +58,8 @@ pub(super) struct In<'a, 'o> {
     pub(super) names: Names<'a>,
     pub(super) witness: Option<Witness<'a, 'o>>,
     pub(super) frame_base: Option<&'a [u8]>,
+    /// Words in place of those of the expression: homes of a PTX register.
+    pub(super) words: Option<Words>,
 }
 
 impl Places {
@@ -104,11 +108,12 @@ impl Places {
             unit: within.unit.offset,
             frame_base: within.frame_base.filter(|_| shape.uses_frame_base).map(<[u8]>::to_vec),
             space: within.names.space.map(|space| space.0),
+            homes: within.words.as_ref().map(|words| words.label.clone()),
         };
         if let Some(id) = self.known.get(&key) {
             return *id;
         }
-        let words = within.names.words(shape);
+        let words = within.words.clone().unwrap_or_else(|| within.names.words(shape));
         let (result, steps) = self.evaluated(expr, within);
         let id = self.push(
             &words,

@@ -147,6 +147,16 @@ def tour(browser):
     return found
 
 
+def column(browser):
+    """The locations of the selected variable, from the first one on."""
+    browser.value("document.getElementById('timeline').focus()")
+    seen = [browser.value("document.getElementById('status').textContent")]
+    while len(seen) < 2 or seen[-1] != seen[-2]:
+        browser.key("ArrowDown")
+        seen.append(browser.value("document.getElementById('status').textContent"))
+    return {"seen": seen[:-1], "meaning": text(browser, "#details dl")}
+
+
 def lanes(browser):
     """The place of a variable for two lanes; the first argument's hash chooses it."""
     places = []
@@ -217,7 +227,7 @@ def scroll(browser):
     return found
 
 
-QUESTIONS = {"tour": tour, "lanes": lanes, "search": search, "looks": looks, "scroll": scroll, "picture": lambda _: {}}
+QUESTIONS = {"tour": tour, "column": column, "lanes": lanes, "search": search, "looks": looks, "scroll": scroll, "picture": lambda _: {}}
 
 
 def main():

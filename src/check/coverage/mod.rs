@@ -22,11 +22,8 @@ use crate::error::{At, Count, Error, Result};
 use crate::eval::{self, Context, DebugInfo, Evaluator, PtxRegisters, SpaceLayout, Storage, WithDebugInfo};
 use crate::model::{FunctionId, Module, Node, VariableId};
 use crate::ptx::Text;
-use crate::read::nvidia::{PtxText, RegisterMap, ptx_lines};
+use crate::read::nvidia::{INSTRUCTION_BYTES, PtxText, RegisterMap, ptx_lines};
 use crate::read::{Dwarf, Entry, Object, Symbol};
-
-/// Size of an instruction of NVIDIA's processors from sm_70 on, in bytes.
-const INSTRUCTION: usize = 16;
 
 /// Coverage of the variables of a description in a cubin.
 #[derive(Debug, Clone, Default)]
@@ -125,7 +122,7 @@ pub fn coverage(module: &Module, consumer: &Consumer, bytes: &[u8]) -> Result<Co
         let Some(symbol) = object.symbol(name) else { continue };
         let positions = positions(&text, read);
         let pcs: Vec<(u64, u64)> = code(&object, symbol)
-            .step_by(INSTRUCTION)
+            .step_by(INSTRUCTION_BYTES as usize)
             .filter_map(|pc| {
                 let (_, line) = rows.range(..=pc).next_back()?;
                 Some((pc, positions.get(line.as_ref()?)?.checked_sub(by)?))

@@ -71,7 +71,7 @@ pub trait Contents {
     /// The address of a symbol in the file.
     fn symbol(&self, name: &str) -> Option<u64>;
 
-    /// Difference in bytes between addresses in memory and in the file, in
+    /// Difference in bytes between addresses in memory and in the file.
     fn load_bias(&self) -> u64 {
         0
     }

@@ -10,3 +10,6 @@ pub use lines::{lines, ptx_lines};
 pub use ptx_text::PtxText;
 pub use register_map::{Home, MappedFunction, RegisterHome, RegisterMap};
 pub use register_types::RegisterTypes;
+
+/// Size in bytes of an instruction of NVIDIA's processors from sm_70 on.
+pub const INSTRUCTION_BYTES: u32 = 16;

@@ -63,6 +63,11 @@ impl Home {
         (self.0 >> 24) as u8
     }
 
+    /// Whether the home is memory: local memory, or a spill slot.
+    pub fn is_memory(self) -> bool {
+        matches!(self.class(), class::LOCAL | class::SPILL)
+    }
+
     /// Returns the number within the class.
     pub fn number(self) -> u32 {
         self.0 & 0xff_ffff
@@ -175,11 +180,11 @@ impl<'o> MappedFunction<'o> {
     }
 
     /// Returns the home of a word of a PTX register at a pc, in bytes from the start of the function; `None` without
-    /// one, or with two.
+    /// one, or with two that differ.
     pub fn home(&self, register: &[u8], word: u32, pc: u64) -> Option<Home> {
         let mut found = self.homes_of(register, word).filter(|home| home.contains(pc));
         let home = found.next()?.home;
-        found.next().is_none().then_some(home)
+        found.all(|other| other.home == home).then_some(home)
     }
 }
 
