@@ -38,18 +38,18 @@ pub(super) fn cut(map: &MappedFunction<'_>, register: &str, pcs: (u32, u32)) -> 
         }
     }
     events.sort_unstable_by_key(|&(pc, word, home, begins)| (pc, word, home.0, begins));
-    let mut current: Vec<Vec<Home>> = Vec::new();
+    let count = events.iter().map(|event| event.1 as usize + 1).max().unwrap_or(0);
+    let mut current: Vec<Vec<Home>> = vec![Vec::new(); count];
     let mut all: Vec<Homes> = Vec::new();
     let (mut from, mut rest) = (pcs.0, &events[..]);
     loop {
         let here = rest.iter().take_while(|event| event.0 == from).count();
         for &(_, word, home, begins) in &rest[..here] {
-            let word = word as usize;
-            current.resize(current.len().max(word + 1), Vec::new());
+            let current = &mut current[word as usize];
             if begins {
-                current[word].push(home);
-            } else if let Some(at) = current[word].iter().position(|one| *one == home) {
-                current[word].swap_remove(at);
+                current.push(home);
+            } else if let Some(at) = current.iter().position(|one| *one == home) {
+                current.swap_remove(at);
             }
         }
         rest = &rest[here..];
@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn pcs_are_cut_where_a_home_begins_or_ends() {
         let homes = vec![
-            home(1, R5, 0x20, 0x30),
+            home(1, R5, 0x24, 0x30),
             home(1, R5, 0x30, 0x40),
             home(0, R4, 0x20, 0x30),
             home(0, R5, 0x30, 0x30),
@@ -113,7 +113,8 @@ mod tests {
         // Two different homes of a word at once are not a place. Equal ones are joined.
         let expected = [
             one((0, 0x20), &[]),
-            one((0x20, 0x30), &[Some(R4), Some(R5)]),
+            one((0x20, 0x24), &[Some(R4), None]),
+            one((0x24, 0x30), &[Some(R4), Some(R5)]),
             one((0x30, 0x50), &[None, Some(R5)]),
             one((0x50, 0x100), &[]),
         ];
