@@ -100,17 +100,42 @@ fn units_on_threads_for_everyone() {
     }
 }
 
+/// A module with one unit of [`large`].
+fn module_of(unit: usize) -> Result<Module> {
+    let mut m = Builder::new(gpu()?);
+    // Strings have other numbers in each module.
+    for other in 0..unit {
+        m.symbol(&format!("other_{other}"));
+    }
+    large_unit(&mut m, unit)?;
+    m.finish()
+}
+
 /// One module for each unit of [`large`], lowered one after the other.
 fn streamed(consumer: &Consumer) -> Result<Vec<Section>> {
     let mut stream = Stream::new(consumer, Policy::Partial);
     for unit in 0..3 {
-        let mut m = Builder::new(gpu()?);
-        // Strings have other numbers in each module.
-        for other in 0..unit {
-            m.symbol(&format!("other_{other}"));
-        }
-        large_unit(&mut m, unit)?;
-        stream.push(&m.finish()?)?;
+        stream.push(&module_of(unit)?)?;
+    }
+    stream.finish()
+}
+
+/// The same, each module described and lowered on a thread of its own.
+fn streamed_from_threads(consumer: &Consumer) -> Result<Vec<Section>> {
+    let lowered = std::thread::scope(|scope| {
+        let threads = [0, 1, 2].map(|unit| {
+            scope.spawn(move || {
+                let module = module_of(unit)?;
+                let units = Stream::lower(&module, consumer, Policy::Partial)?;
+                Ok::<_, eitri::Error>((module, units))
+            })
+        });
+        threads.map(|thread| thread.join().expect("no panic"))
+    });
+    let mut stream = Stream::new(consumer, Policy::Partial);
+    for one in lowered {
+        let (module, units) = one?;
+        stream.append(&module, units)?;
     }
     stream.finish()
 }
@@ -125,6 +150,7 @@ fn units_in_modules_of_their_own_for_everyone() -> Result<()> {
         for consumer in [plain, with_tables] {
             let whole = lower(&large, &consumer, Policy::Partial)?.sections;
             let streamed = streamed(&consumer)?;
+            assert!(streamed_from_threads(&consumer)? == streamed, "{}", named(&consumer));
             if consumer.tables.names {
                 // The names are in another order in `.debug_str`.
                 let size = |section: &Section| (section.name, section.bytes.len(), section.relocations.len());
@@ -146,6 +172,10 @@ fn modules_of_a_stream_have_one_target() -> Result<()> {
     let consumer = Consumer::dwarf5();
     let mut stream = Stream::new(&consumer, Policy::Strict);
     stream.push(&Builder::new(Target::x86_64()).finish()?)?;
+    let mut m = Builder::new(Target::x86_64());
+    m.unit("a.c");
+    let error = stream.append(&m.finish()?, Vec::new()).expect_err("a unit is missing");
+    assert!(error.to_string().contains("each unit once"), "{error}");
     let error = stream.push(&Builder::new(Target::aarch64()).finish()?).expect_err("another target");
     assert!(error.to_string().contains("x86_64 and aarch64"), "{error}");
     assert_eq!(Stream::new(&consumer, Policy::Strict).finish()?, []);

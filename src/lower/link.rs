@@ -322,6 +322,19 @@ impl Linker {
         self.end_module(units)
     }
 
+    /// Appends all units of a module, in any order.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`] where a unit is missing or occurs twice.
+    pub(super) fn append_all(&mut self, units: &Units<'_>, mut lowered: Vec<LoweredUnit>) -> Result<()> {
+        lowered.sort_by_key(|unit| unit.unit);
+        if !lowered.iter().map(|unit| unit.unit).eq(units.module.units.keys()) {
+            return Err(ErrorKind::UnknownId("each unit once".into()).into());
+        }
+        lowered.into_iter().try_for_each(|unit| self.push(units, unit))?;
+        self.end_module(units)
+    }
+
     /// Returns the omissions of the units since the last call.
     pub(super) fn take_omissions(&mut self) -> Vec<Omission> {
         core::mem::take(&mut self.omissions)

@@ -2,7 +2,7 @@
 
 use super::Units;
 use super::link::Linker;
-use super::units::invalid;
+use super::units::{LoweredUnit, invalid};
 use crate::consumer::{Consumer, Policy};
 use crate::emit::Section;
 use crate::error::{Error, Result};
@@ -64,30 +64,78 @@ impl<'c> Stream<'c> {
     /// [`ErrorKind::InvalidConsumer`](crate::error::ErrorKind::InvalidConsumer) for split units, whose file names are
     /// unique within a module only, and for line directives, whose numbers of files are. After an error the stream is incomplete.
     pub fn push(&mut self, module: &Module) -> Result<Vec<Omission>> {
-        if self.consumer.is_split {
-            return Err(invalid("split units are lowered from one module, which gives their files names"));
-        }
-        if self.consumer.has_line_directives {
-            return Err(invalid(
-                "line directives are lowered from one module, which gives its files numbers",
-            ));
-        }
-        let mut units = Units::new(module, self.consumer, self.policy)?;
-        units.has_others = true;
-        let linker = match &mut self.so_far {
-            Some((linker, target)) if target == module.target() => {
-                linker.begin_module();
-                linker
-            }
-            Some((_, target)) => {
-                let (one, other) = (target.name(), module.target().name());
-                let what = format!("the modules of a program have one target: {one} and {other}");
-                return Err(Error::bad_argument(what));
-            }
-            None => &mut self.so_far.insert((Linker::new(&units), module.target().clone())).0,
-        };
+        let units = units(module, self.consumer, self.policy)?;
+        let linker = self.linker(&units)?;
         linker.push_all(&units)?;
         Ok(linker.take_omissions())
+    }
+
+    /// Lowers the units of a module, to be [appended](Self::append): without a stream, so that threads can describe and
+    /// lower modules side by side.
+    ///
+    /// ```
+    /// # use eitri::{build::Builder, lower::{Consumer, Policy, Stream}, target::Target};
+    /// let consumer = &Consumer::dwarf5();
+    /// let lowered = std::thread::scope(|scope| {
+    ///     let threads = ["a.c", "b.c"].map(|name| {
+    ///         scope.spawn(move || {
+    ///             let mut m = Builder::new(Target::x86_64());
+    ///             m.unit(name);
+    ///             let module = m.finish()?;
+    ///             let units = Stream::lower(&module, consumer, Policy::Strict)?;
+    ///             Ok::<_, eitri::Error>((module, units))
+    ///         })
+    ///     });
+    ///     threads.map(|thread| thread.join().unwrap())
+    /// });
+    /// let mut stream = Stream::new(consumer, Policy::Strict);
+    /// for result in lowered {
+    ///     let (module, units) = result?;
+    ///     stream.append(&module, units)?;
+    /// }
+    /// assert!(!stream.finish()?.is_empty());
+    /// # Ok::<(), eitri::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The errors of [`push`](Self::push), but that of another target.
+    pub fn lower(module: &Module, consumer: &Consumer, policy: Policy) -> Result<Vec<LoweredUnit>> {
+        let units = units(module, consumer, policy)?;
+        module.units().map(|(id, _)| units.lower(id)).collect()
+    }
+
+    /// Appends the [lowered](Self::lower) units of a module, for the stream's consumer and policy. The bytes are those of
+    /// [`push`](Self::push). Returns the omissions of this module.
+    ///
+    /// # Errors
+    /// The errors of [`push`](Self::push); [`ErrorKind::UnknownId`](crate::error::ErrorKind::UnknownId) where a unit of
+    /// the module is missing.
+    pub fn append(&mut self, module: &Module, lowered: Vec<LoweredUnit>) -> Result<Vec<Omission>> {
+        let units = units(module, self.consumer, self.policy)?;
+        let linker = self.linker(&units)?;
+        linker.append_all(&units, lowered)?;
+        Ok(linker.take_omissions())
+    }
+
+    /// Returns the linker for the units of another module.
+    fn linker(&mut self, units: &Units<'_>) -> Result<&mut Linker> {
+        let target = &units.module.target;
+        let (linker, before) = match &mut self.so_far {
+            Some((linker, before)) => {
+                linker.begin_module();
+                (linker, &*before)
+            }
+            none => {
+                let (linker, before) = none.insert((Linker::new(units), target.clone()));
+                (linker, &*before)
+            }
+        };
+        if before != target {
+            let (one, other) = (before.name(), target.name());
+            let what = format!("the modules of a program have one target: {one} and {other}");
+            return Err(Error::bad_argument(what));
+        }
+        Ok(linker)
     }
 
     /// Returns the debug sections of all modules, with relocations; none without a module.
@@ -97,4 +145,17 @@ impl<'c> Stream<'c> {
     pub fn finish(self) -> Result<Vec<Section>> {
         self.so_far.map_or(Ok(Vec::new()), |(linker, _)| Ok(linker.finish()?.sections))
     }
+}
+
+/// Returns the units of a module among others.
+fn units<'m>(module: &'m Module, consumer: &'m Consumer, policy: Policy) -> Result<Units<'m>> {
+    if consumer.is_split {
+        return Err(invalid("split units are lowered from one module, which gives their files names"));
+    }
+    if consumer.has_line_directives {
+        return Err(invalid("line directives are lowered from one module, which gives its files numbers"));
+    }
+    let mut units = Units::new(module, consumer, policy)?;
+    units.has_others = true;
+    Ok(units)
 }

@@ -244,16 +244,9 @@ impl<'m> Units<'m> {
     /// # Errors
     /// [`ErrorKind::UnknownId`] where a unit is missing or occurs twice; [`ErrorKind::TooLarge`] where a section does
     /// not fit the 32-bit DWARF format.
-    pub fn link(&self, mut units: Vec<LoweredUnit>) -> Result<Lowered> {
-        units.sort_by_key(|unit| unit.unit);
-        if !units.iter().map(|unit| unit.unit).eq(self.module.units.keys()) {
-            return Err(ErrorKind::UnknownId("each unit once".into()).into());
-        }
+    pub fn link(&self, units: Vec<LoweredUnit>) -> Result<Lowered> {
         let mut linker = Linker::new(self);
-        for unit in units {
-            linker.push(self, unit)?;
-        }
-        linker.end_module(self)?;
+        linker.append_all(self, units)?;
         super::directives::added(self, linker.finish()?)
     }
 }

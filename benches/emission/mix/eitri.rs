@@ -1,8 +1,12 @@
 //! The mix, written by eitri.
 
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+
 use eitri::build::{Builder, DataMember};
 use eitri::emit::Section;
-use eitri::lower::{Stream, lower};
+use eitri::lower::{LoweredUnit, Stream, lower};
 use eitri::model::{
     self, Address, BaseEncoding, FileId, FunctionId, Loc, ScopeId, SourceLine, TypeId, UnitId, Val,
     VariableId,
@@ -35,6 +39,49 @@ fn unit_by_unit(mix: &Mix) -> eitri::Result<Vec<Section>> {
         stream.push(&m.finish()?)?;
     }
     stream.finish()
+}
+
+/// Describes and lowers the mix unit by unit on two threads. The calling thread appends the units in order.
+pub fn eitri_stream_threads(mix: &Mix) -> Vec<Section> {
+    on_two_threads(mix).expect("the consumer can express the mix")
+}
+
+fn on_two_threads(mix: &Mix) -> eitri::Result<Vec<Section>> {
+    let (target, consumer) = (&target(mix)?, &consumer(mix));
+    let next = &AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        let (sender, receiver) = mpsc::sync_channel(4);
+        for _ in 0..2 {
+            let sender = sender.clone();
+            scope.spawn(move || {
+                loop {
+                    let index = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(unit) = mix.units.get(index) else { break };
+                    let lowered = || -> eitri::Result<(model::Module, Vec<LoweredUnit>)> {
+                        let mut m = Builder::new(target.clone());
+                        describe_unit(&mut m, mix, unit)?;
+                        let module = m.finish()?;
+                        let units = Stream::lower(&module, consumer, Policy::Strict)?;
+                        Ok((module, units))
+                    };
+                    if sender.send((index, lowered())).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        let mut stream = Stream::new(consumer, Policy::Strict);
+        let (mut early, mut first) = (BTreeMap::new(), 0);
+        for (index, lowered) in receiver {
+            early.insert(index, lowered?);
+            while let Some((module, units)) = early.remove(&first) {
+                stream.append(&module, units)?;
+                first += 1;
+            }
+        }
+        stream.finish()
+    })
 }
 
 fn consumer(mix: &Mix) -> Consumer {

@@ -8,7 +8,7 @@ mod gimli;
 mod hand;
 
 pub use self::content::{GPU, Mix, ONE, SMALL, STD};
-pub use self::eitri::{eitri, eitri_stream};
+pub use self::eitri::{eitri, eitri_stream, eitri_stream_threads};
 pub use self::faults::assert_refused;
 pub use self::gimli::gimli;
 pub use self::hand::{hand, hand_checked};
