@@ -137,7 +137,31 @@ fn the_lane_changes_the_place_of_each_lane() {
     );
     assert_eq!((&places[0][1], &places[1][1]), (&"vv3[0]".into(), &"vv3[5]".into()));
     assert!(places[1][2].as_str().expect("steps").contains("lane: 5"), "{found}");
+    // The figure has 1, 2, 3, 2 and 1 elements of the stack.
+    assert_eq!(found["operations"], Value::from(vec!["regx v3", "push_lane", "lit4", "mul", "offset"]));
+    assert_eq!(found["cells"], 9, "{found}");
     assert_eq!(found["hash"], "#f=0&v=0&pc=0x10004&lane=5");
+}
+
+/// The registers of PTX have machine registers, which the dump of the cubin's map also has.
+#[test]
+fn registers_of_ptx_have_their_homes() {
+    let name = "triton/scan_limit.sm_90.cubin";
+    let Some(found) = asked(&page(name), "#f=0", "homes") else { return };
+    let all = found["homes"].as_array().expect("a list");
+    assert!(all.len() > 2, "{found}");
+    let bytes = object(name);
+    let read = eitri::read::Object::read(&bytes).expect("an object");
+    let dwarf = eitri::read::Dwarf::read(&read).expect("debug information");
+    let dumped = eitri::dump::dump(&read, &dwarf, None, eitri::dump::DumpOptions { verbose: true });
+    for one in all.iter().flat_map(|one| one.as_str().expect("text").split("; ")) {
+        let (register, rest) = one.split_once(" in ").expect("a register and its home");
+        let (home, _) = rest.split_once(", ").expect("a home and its pcs");
+        let is_of = |line: &str| {
+            line.contains(&format!("] {register} word ")) && line.contains(&format!(": {home} "))
+        };
+        assert!(dumped.lines().any(is_of), "{one}");
+    }
 }
 
 #[test]
