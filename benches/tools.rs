@@ -28,12 +28,15 @@ fn main() {
     let bytes = std::fs::read(&file).expect("the file");
     // Under `cargo test`, running it once is enough.
     let runs = if is_run { RUNS } else { 1 };
-    let two = |threads| lint::Options { threads, ..lint::Options::default() };
-    let sides: [(&str, &dyn Fn()); 5] = [
-        ("lint", &|| drop(black_box(lint::lint(&bytes, &two(1))))),
-        ("lint, two threads", &|| drop(black_box(lint::lint(&bytes, &two(2))))),
-        ("stats", &|| drop(black_box(stats::stats(&bytes, &stats::Options { sound: false, threads: 1 })))),
-        ("stats, sound", &|| drop(black_box(stats::stats(&bytes, &stats::Options::default())))),
+    // As the commands do it for text.
+    let folded = |threads| lint::Options { threads, fold: true, ..lint::Options::default() };
+    let whole = |sound| stats::Options { sound, threads: 1, variables: false };
+    let sides: [(&str, &dyn Fn()); 6] = [
+        ("lint", &|| drop(black_box(lint::lint(&bytes, &folded(1))))),
+        ("lint, two threads", &|| drop(black_box(lint::lint(&bytes, &folded(2))))),
+        ("lint, each finding", &|| drop(black_box(lint::lint(&bytes, &lint::Options::default())))),
+        ("stats", &|| drop(black_box(stats::stats(&bytes, &whole(false))))),
+        ("stats, sound", &|| drop(black_box(stats::stats(&bytes, &whole(true))))),
         ("report", &|| drop(black_box(report::report(&bytes, &report::Options::default())))),
     ];
     println!("{}, {} bytes", file.display(), bytes.len());

@@ -6,6 +6,8 @@ mod code;
 mod common;
 #[path = "cli/cubin.rs"]
 mod cubin;
+#[path = "cli/examples.rs"]
+mod examples;
 #[path = "cli/help.rs"]
 mod help;
 #[path = "cli/hints.rs"]

@@ -1,10 +1,16 @@
 //! The promise: objects in archives, bundles and host objects are found, and damaged containers are errors.
 
+#[path = "common/tools.rs"]
+#[allow(dead_code, reason = "a part is used")]
+mod tools;
+
 use std::borrow::Cow;
 use std::path::Path;
+use std::process::Command;
 
 use eitri::read::Object;
 use eitri::read::containers::{Member, members};
+use tools::{Folder, Tool};
 
 fn file(name: &str) -> Vec<u8> {
     std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/objects/containers").join(name))
@@ -140,4 +146,50 @@ fn damaged_containers_are_errors() {
             }
         }
     }
+}
+
+/// The cubins in the host object of nvcc are those that cuobjdump extracts from it. Compressed ones are not read.
+#[test]
+fn cubins_of_fat_binaries_are_those_that_cuobjdump_extracts() {
+    let (nvcc, cuobjdump) = (
+        Tool::new("nvcc", "nvidia-cuda-nvcc of PyPI"),
+        Tool::new("cuobjdump", "nvidia-cuda-cuobjdump of PyPI"),
+    );
+    let folder = Folder::new();
+    let source = "__global__ void k(int *p, int n) { int i = threadIdx.x; if (i < n) p[i] = i * n; }\n";
+    let source = folder.file("k.cu", source).display().to_string();
+    let object = folder.path().join("k.o").display().to_string();
+    let codes = ["-gencode=arch=compute_80,code=sm_80", "-gencode=arch=compute_90,code=sm_90"];
+    let compile = |more: &[&str]| {
+        let all: Vec<&str> =
+            codes.iter().chain(["-G", "-c", &source, "-o", &object].iter()).copied().collect();
+        Some(nvcc.run(&[&all, more].concat())?.clean())
+    };
+    if compile(&["--no-compress"]).is_none() {
+        return;
+    }
+    let bytes = std::fs::read(&object).expect("an object");
+    let all = members(&bytes).expect("it is read").expect("a container");
+    let names: Vec<&str> = all.iter().map(|one| one.name.as_str()).collect();
+    assert_eq!(names, ["sm_80", "sm_90"]);
+    for Member { name, bytes } in &all {
+        let bytes = bytes.as_deref().expect("contents");
+        let report = eitri::lint::lint(bytes, &eitri::lint::Options::default()).expect("it is read");
+        assert_eq!((report.functions, report.entries > 0), (1, true), "{name}");
+        let Some(listed) = cuobjdump.run(&["-lelf", &object]) else { return };
+        let listed = listed.clean();
+        let file = listed.split_whitespace().find(|word| word.ends_with(&format!("{name}.cubin")));
+        let file = file.unwrap_or_else(|| panic!("{name}: {listed}"));
+        // It extracts to the current folder.
+        let ran =
+            Command::new("cuobjdump").args(["-xelf", file, &object]).current_dir(folder.path()).output();
+        assert!(ran.expect("it is there").status.success(), "{file}");
+        let extracted = std::fs::read(folder.path().join(file)).expect("a cubin");
+        // Members are padded to eight bytes.
+        let padding = bytes.strip_prefix(&extracted[..]).expect("the bytes are those of cuobjdump");
+        assert!(padding.len() < 8 && padding.iter().all(|byte| *byte == 0), "{name}: {padding:?}");
+    }
+    compile(&[]).expect("the compiler is there");
+    let bytes = std::fs::read(&object).expect("an object");
+    assert_eq!(members(&bytes).expect("it is read"), None);
 }

@@ -105,7 +105,7 @@ fn locations_are_chosen_by_mouse_and_by_keys() {
     let Some(found) = asked(&made_page("kernel"), "#f=0", "tour") else { return };
     assert_eq!(found["selected"], Value::from(vec!["v0", "e0"]));
     assert_eq!(found["by mouse"], "regx v3; push_lane; lit4; mul; offset");
-    assert_eq!(found["hash"], "#f=0&v=9&pc=0x10510");
+    assert_eq!(found["hash"], "#f=0&v=0&pc=0x10000");
     let expected = [
         "x, vector register v4, 0x10010 to 0x10020, regx v4; push_lane; lit4; mul; offset",
         "kernel, scalar register s5, 0x10010 to 0x10020, regx s5",
@@ -128,7 +128,7 @@ fn locations_are_chosen_by_mouse_and_by_keys() {
 
 #[test]
 fn the_lane_changes_the_place_of_each_lane() {
-    let Some(found) = asked(&made_page("kernel"), "#f=0&v=9&pc=0x10510", "lanes") else { return };
+    let Some(found) = asked(&made_page("kernel"), "#f=0&v=0&pc=0x10004", "lanes") else { return };
     let places = &found["places"];
     assert_eq!(
         (&places[0][0], &places[1][0]),
@@ -137,7 +137,10 @@ fn the_lane_changes_the_place_of_each_lane() {
     );
     assert_eq!((&places[0][1], &places[1][1]), (&"vv3[0]".into(), &"vv3[5]".into()));
     assert!(places[1][2].as_str().expect("steps").contains("lane: 5"), "{found}");
-    assert_eq!(found["hash"], "#f=0&v=9&pc=0x10510&lane=5");
+    // The figure has 1, 2, 3, 2 and 1 elements of the stack.
+    assert_eq!(found["operations"], Value::from(vec!["regx v3", "push_lane", "lit4", "mul", "offset"]));
+    assert_eq!(found["cells"], 9, "{found}");
+    assert_eq!(found["hash"], "#f=0&v=0&pc=0x10004&lane=5");
 }
 
 /// A PTX register is shown where the map of the cubin has it. `cuobjdump -elf` prints of the map:
@@ -165,6 +168,27 @@ fn a_ptx_register_is_shown_by_its_homes() {
         meaning.contains("the PTX register %rd4, which no machine register has at these pcs"),
         "{meaning}"
     );
+}
+
+/// The registers of PTX have machine registers, which the dump of the cubin's map also has.
+#[test]
+fn registers_of_ptx_have_their_homes() {
+    let name = "triton/scan_limit.sm_90.cubin";
+    let Some(found) = asked(&page(name), "#f=0", "homes") else { return };
+    let all = found["homes"].as_array().expect("a list");
+    assert!(all.len() > 2, "{found}");
+    let bytes = object(name);
+    let read = eitri::read::Object::read(&bytes).expect("an object");
+    let dwarf = eitri::read::Dwarf::read(&read).expect("debug information");
+    let dumped = eitri::dump::dump(&read, &dwarf, None, eitri::dump::DumpOptions { verbose: true });
+    for one in all.iter().flat_map(|one| one.as_str().expect("text").split("; ")) {
+        let (register, rest) = one.split_once(" in ").expect("a register and its home");
+        let (home, _) = rest.split_once(", ").expect("a home and its pcs");
+        let is_of = |line: &str| {
+            line.contains(&format!("] {register} word ")) && line.contains(&format!(": {home} "))
+        };
+        assert!(dumped.lines().any(is_of), "{one}");
+    }
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Debug information that expressions refer to: a part of a [`Machine`], read from a file.
 
-use core::cell::OnceCell;
 use core::fmt;
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use gimli::{DwAt, constants as dw};
 
@@ -32,13 +32,13 @@ const VECTOR_SIZE: DwAt = DwAt(0x3e13);
 pub struct DebugInfo<'a, 'o> {
     dwarf: &'a Dwarf<'o>,
     /// Bytes of constants that are numbers, by entry; collected at the first request.
-    constants: OnceCell<BTreeMap<u64, Vec<u8>>>,
+    constants: OnceLock<BTreeMap<u64, Vec<u8>>>,
 }
 
 impl<'a, 'o> DebugInfo<'a, 'o> {
     /// Returns the debug information of a file that was read.
     pub fn new(dwarf: &'a Dwarf<'o>) -> Self {
-        Self { dwarf, constants: OnceCell::new() }
+        Self { dwarf, constants: OnceLock::new() }
     }
 
     /// Returns the file.

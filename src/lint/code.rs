@@ -1,64 +1,148 @@
 //! Instructions of a function as a witness: which of them sets a register, uses one as an address, or changes `exec`.
 
+use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::ops::Range;
 
-use crate::target::code::{EXEC, Instruction, InstructionSet, RegisterKind, Source};
+use crate::target::code::{EXEC, Flow, Instruction, InstructionSet, RegisterKind, Source};
 
-/// Instructions of a function.
+/// An instruction with its pc.
+pub(super) type At = (u64, Instruction);
+
+/// Instructions of a function. Their places are known, and each is decoded when it is needed.
 #[derive(Debug, Default)]
-pub(super) struct Code {
-    all: Vec<(u64, Instruction)>,
-    /// Instructions that write each register, by index.
-    writers: HashMap<(RegisterKind, u16), Vec<u32>>,
-    /// Pcs at which a vector register contains an address in scratch.
-    addresses: HashMap<u16, Vec<u64>>,
+pub(super) struct Code<'r> {
+    set: Option<InstructionSet>,
+    start: u64,
+    bytes: &'r [u8],
+    /// Offset of the first bytes that are not decoded.
+    size: u32,
+    /// Offsets of the instructions that write `exec`.
+    exec: Vec<u32>,
+    /// Offsets of those that copy `exec` to a scalar register.
+    copies: Vec<u32>,
+    /// Offsets at which a vector register contains an address in scratch, sorted by register.
+    addresses: Vec<(u16, u32)>,
     /// Branches: pc and target.
     branches: Vec<(u64, u64)>,
     /// Pcs of calls and of jumps to an address in registers.
     calls: Vec<u64>,
+    /// Offset of the last instruction that leaves the function.
+    leaves: Option<u32>,
+    writers: OnceCell<Writers>,
+    /// Vector registers with an answer of [`uniform`](Self::uniform), by number and depth.
+    uniform: RefCell<HashMap<(u16, u32), bool>>,
 }
 
-/// Maximum number of instructions of a function that are decoded.
-const MOST: usize = 1 << 22;
+/// Instructions that write each register, sorted: kind and number of the register, and offset, in one word.
+type Writers = Vec<u64>;
+
+/// Returns the word of a register and an offset.
+fn writer(kind: RegisterKind, number: u16, offset: u32) -> u64 {
+    (kind as u64) << 48 | u64::from(number) << 32 | u64::from(offset)
+}
+
+/// Maximum number of bytes of a function that are decoded.
+const MOST: usize = 1 << 25;
+/// Maximum number of instructions among which one that saves `exec` is looked for.
+const MOST_SAVES: usize = 64;
+/// Number of bytes of code that are decoded again to find a writer.
+const NEAR: u64 = 1 << 10;
 /// Maximum number of definitions that are followed.
 const DEEPEST: u32 = 8;
 
-impl Code {
-    /// Decodes the code from an address on. Ends at the first unknown encoding.
-    pub(super) fn decode(set: &InstructionSet, start: u64, mut bytes: &[u8]) -> Self {
-        let mut code = Self::default();
-        let mut pc = start;
-        while let Some(one) = set.decode(bytes).filter(|_| code.all.len() < MOST) {
-            let (size, index) = (usize::from(one.bytes), code.all.len() as u32);
-            for write in one.writes.iter().flatten() {
-                for number in write.first..write.first.saturating_add(write.count) {
-                    code.writers.entry((write.kind, number)).or_default().push(index);
-                }
+impl<'r> Code<'r> {
+    /// Scans the code from an address on. Ends at the first unknown encoding.
+    pub(super) fn scan(set: InstructionSet, start: u64, bytes: &'r [u8]) -> Self {
+        let bytes = &bytes[..bytes.len().min(MOST)];
+        let mut code = Self { set: Some(set), start, bytes, ..Self::default() };
+        let mut at = 0;
+        while let Some(one) = bytes.get(at..).and_then(|rest| set.outline(rest)) {
+            let (offset, pc) = (at as u32, start.wrapping_add(at as u64));
+            if one.writes_exec {
+                code.exec.push(offset);
+            }
+            if one.copies_exec.is_some() {
+                code.copies.push(offset);
             }
             if let Some(register) = one.scratch_address {
-                code.addresses.entry(register).or_default().push(pc);
+                code.addresses.push((register, offset));
             }
-            let name = one.name.unwrap_or_default();
-            if let Some(Source::Constant(words)) = one.source.filter(|_| is_branch(name)) {
-                code.branches.push((pc, pc.wrapping_add_signed(4 + 4 * words)));
-            } else if ["s_swappc_b64", "s_setpc_b64", "s_call_b64"].contains(&name) {
-                code.calls.push(pc);
+            match one.flow {
+                Flow::Branch => code.branches.extend(code.target(offset).map(|target| (pc, target))),
+                Flow::Call | Flow::Jump => code.calls.push(pc),
+                Flow::Next | Flow::End => {}
             }
-            code.all.push((pc, one));
-            bytes = &bytes[size..];
-            pc = pc.wrapping_add(size as u64);
+            if matches!(one.flow, Flow::Jump | Flow::End) {
+                code.leaves = Some(offset);
+            }
+            at += usize::from(one.bytes);
         }
+        code.size = at as u32;
+        code.addresses.sort_unstable();
         code
     }
 
+    fn target(&self, offset: u32) -> Option<u64> {
+        let (pc, one) = self.instruction(offset)?;
+        let Some(Source::Constant(words)) = one.source else { return None };
+        Some(pc.wrapping_add_signed(4 + 4 * words))
+    }
+
+    /// Decodes the instruction at an offset.
+    fn instruction(&self, offset: u32) -> Option<At> {
+        let one = self.set?.decode(self.bytes.get(offset as usize..)?)?;
+        Some((self.start.wrapping_add(offset.into()), one))
+    }
+
+    fn instructions(&self) -> impl Iterator<Item = (u32, At)> {
+        let mut next = 0;
+        std::iter::from_fn(move || {
+            let offset = next;
+            let at = (offset < self.size).then(|| self.instruction(offset))??;
+            next += u32::from(at.1.bytes);
+            Some((offset, at))
+        })
+    }
+
+    /// Returns the offsets of the instructions that write a register, in order.
+    fn writers(&self, kind: RegisterKind, number: u16) -> &[u64] {
+        let all = self.writers.get_or_init(|| {
+            let (mut all, mut at) = (Writers::new(), 0);
+            while at < self.size {
+                let rest = self.bytes.get(at as usize..);
+                let Some((size, writes)) = self.set.zip(rest).and_then(|(set, rest)| set.written(rest))
+                else {
+                    break;
+                };
+                for write in writes {
+                    let numbers = write.first..write.first.saturating_add(write.count);
+                    all.extend(numbers.map(|number| writer(write.kind, number, at)));
+                }
+                at += u32::from(size);
+            }
+            all.sort_unstable();
+            all
+        });
+        let first = all.partition_point(|one| *one < writer(kind, number, 0));
+        let count = all[first..].partition_point(|one| *one <= writer(kind, number, u32::MAX));
+        &all[first..first + count]
+    }
+
+    /// Returns the writers of a register before a pc, and those from it on.
+    fn writers_around(&self, kind: RegisterKind, number: u16, pc: u64) -> (&[u64], &[u64]) {
+        let all = self.writers(kind, number);
+        all.split_at(all.partition_point(|one| self.pc(*one as u32) < pc))
+    }
+
+    fn pc(&self, offset: u32) -> u64 {
+        self.start.wrapping_add(offset.into())
+    }
+
     /// Returns the last instruction before a pc that writes a register.
-    pub(super) fn setter(&self, kind: RegisterKind, number: u16, before: u64) -> Option<&(u64, Instruction)> {
-        let writers = self.writers.get(&(kind, number))?;
-        let count = writers.partition_point(|&index| self.all[index as usize].0 < before);
-        let index = *writers.get(count.checked_sub(1)?)?;
-        self.all.get(index as usize)
+    pub(super) fn setter(&self, kind: RegisterKind, number: u16, before: u64) -> Option<At> {
+        self.instruction(*self.writers_around(kind, number, before).0.last()? as u32)
     }
 
     /// Returns the end of the pcs from `from` on at which `count` registers have what the instruction at `from`, or an
@@ -72,11 +156,8 @@ impl Code {
         after: u64,
     ) -> u64 {
         let numbers = first..first.saturating_add(count);
-        let next = numbers.filter_map(|number| {
-            let writers = self.writers.get(&(kind, number))?;
-            let at = writers.partition_point(|&index| self.all[index as usize].0 < after);
-            Some(self.all[*writers.get(at)? as usize].0)
-        });
+        let next = numbers
+            .filter_map(|number| Some(self.pc(*self.writers_around(kind, number, after).1.first()? as u32)));
         let call = self.calls.iter().copied().find(|pc| *pc >= after);
         let mut end = next.chain(call).min().unwrap_or_else(|| self.end());
         // An instruction that sets the register still has the old value before it; a branch behind that has the new one.
@@ -91,24 +172,33 @@ impl Code {
 
     /// Returns the scalar loads from an address in two scalar registers, each with the offset in bytes, and the pc behind
     /// it.
-    pub(super) fn loads(&self, base: u16) -> impl Iterator<Item = (&(u64, Instruction), u64, u64)> {
-        self.all.iter().filter_map(move |at| {
-            let (pc, one) = at;
+    pub(super) fn loads(&self, base: u16) -> impl Iterator<Item = (At, u64, u64)> {
+        self.instructions().filter_map(move |(_, at)| {
+            let (pc, one) = &at;
             let is_load = one.name.is_some_and(|name| name.starts_with("s_load_"));
             let is_of = one.source == Some(Source::Register(RegisterKind::Scalar, base));
             let Some(Source::Constant(offset)) = one.second.filter(|_| is_load && is_of) else { return None };
-            Some((at, u64::try_from(offset).ok()?, pc + u64::from(one.bytes)))
+            let (offset, after) = (u64::try_from(offset).ok()?, pc + u64::from(one.bytes));
+            Some((at, offset, after))
         })
     }
 
     /// Returns the end of the decoded instructions.
     pub(super) fn end(&self) -> u64 {
-        self.all.last().map_or(0, |(pc, one)| pc + u64::from(one.bytes))
+        if self.size == 0 { 0 } else { self.pc(self.size) }
     }
 
     /// Whether a vector register is used as an address in scratch within a range.
     pub(super) fn is_scratch_address(&self, number: u16, pcs: &Range<u64>) -> bool {
-        self.addresses.get(&number).is_some_and(|all| all.iter().any(|pc| pcs.contains(pc)))
+        let first = self.addresses.partition_point(|one| (one.0, self.pc(one.1)) < (number, pcs.start));
+        self.addresses.get(first).is_some_and(|one| one.0 == number && self.pc(one.1) < pcs.end)
+    }
+
+    /// Whether each instruction that writes a vector register sets one lane: the lanes have scalars of the wave.
+    pub(super) fn has_scalars(&self, number: u16) -> bool {
+        let writers = self.writers(RegisterKind::Vector, number);
+        let mut names = writers.iter().map(|one| self.instruction(*one as u32).and_then(|(_, one)| one.name));
+        !writers.is_empty() && names.all(|name| name.is_some_and(|name| name.starts_with("v_writelane")))
     }
 
     /// Whether a vector register has the same value in all lanes, as far as the instructions show it: each of those that
@@ -118,9 +208,16 @@ impl Code {
     }
 
     fn uniform(&self, number: u16, depth: u32) -> bool {
-        let Some(writers) = self.writers.get(&(RegisterKind::Vector, number)).filter(|_| depth > 0) else {
-            return false;
-        };
+        if let Some(known) = self.uniform.borrow().get(&(number, depth)) {
+            return *known;
+        }
+        let is_uniform = depth > 0 && self.has_uniform_writers(number, depth);
+        self.uniform.borrow_mut().insert((number, depth), is_uniform);
+        is_uniform
+    }
+
+    fn has_uniform_writers(&self, number: u16, depth: u32) -> bool {
+        let writers = self.writers(RegisterKind::Vector, number);
         let same = [
             "v_mov_b32",
             "v_cvt_",
@@ -149,18 +246,19 @@ impl Code {
             Some(Source::Register(RegisterKind::Vector, number)) => self.uniform(number, depth - 1),
             Some(_) => false,
         };
-        writers.iter().map(|&index| &self.all[index as usize].1).all(|one| {
+        let is_uniform = |one: Instruction| {
             let is_simple = one.name.is_some_and(|name| same.iter().any(|start| name.starts_with(start)));
             is_simple && one.source.is_some() && is_same(one.source) && is_same(one.second)
-        })
+        };
+        let mut all = writers.iter().map(|one| self.instruction(*one as u32));
+        !writers.is_empty() && all.all(|one| one.is_some_and(|(_, one)| is_uniform(one)))
     }
 
     /// Returns the first instruction after which lanes wait: one that narrows `exec`. Code for all lanes of the wave,
     /// which sets `exec` to all ones and back, is not meant.
-    pub(super) fn diverges(&self) -> Option<&(u64, Instruction)> {
-        let exec = self.writers.get(&(RegisterKind::Scalar, EXEC))?;
+    pub(super) fn diverges(&self) -> Option<At> {
         let is_all = |one: &Instruction| one.source == Some(Source::Constant(-1));
-        exec.iter().map(|&index| &self.all[index as usize]).find(|(pc, one)| {
+        self.exec.iter().filter_map(|&offset| self.instruction(offset)).find(|(pc, one)| {
             let Some(name) = one.name else { return false };
             let narrows =
                 ["s_and_saveexec", "s_andn1", "s_andn2", "s_and_", "s_xor_", "s_nand", "s_nor", "v_cmpx"];
@@ -172,11 +270,10 @@ impl Code {
                 _ if !name.starts_with("s_mov_") => false,
                 Some(Source::Constant(value)) => value != -1,
                 Some(Source::Register(RegisterKind::Scalar, number)) => {
-                    let saved = self.setter(RegisterKind::Scalar, number, *pc);
-                    !saved.is_some_and(|(_, saved)| {
+                    !self.saver(number, *pc).is_some_and(|saved| {
                         let name = saved.name.unwrap_or_default();
                         let is_copy = saved.source == Some(Source::Register(RegisterKind::Scalar, EXEC));
-                        name.contains("saveexec") && is_all(saved) || name.starts_with("s_mov_") && is_copy
+                        name.contains("saveexec") && is_all(&saved) || name.starts_with("s_mov_") && is_copy
                     })
                 }
                 _ => true,
@@ -184,35 +281,61 @@ impl Code {
         })
     }
 
+    /// Returns the last instruction before a pc that writes a scalar register, if that uses `exec`.
+    fn saver(&self, number: u16, before: u64) -> Option<Instruction> {
+        let last = |all: &[u32]| {
+            let count = all.partition_point(|offset| self.pc(*offset) < before);
+            let mut all = all[..count].iter().rev().take(MOST_SAVES);
+            all.find_map(|&offset| {
+                let (pc, one) = self.instruction(offset)?;
+                let is_of =
+                    one.writes.iter().flatten().any(|write| write.contains(RegisterKind::Scalar, number));
+                is_of.then_some((pc, one))
+            })
+        };
+        let (pc, one) = last(&self.exec).into_iter().chain(last(&self.copies)).max_by_key(|one| one.0)?;
+        // Another instruction can write the register in between.
+        if before - pc > NEAR {
+            return self
+                .setter(RegisterKind::Scalar, number, before)
+                .filter(|setter| setter.0 == pc)
+                .map(|at| at.1);
+        }
+        let mut next = pc + u64::from(one.bytes);
+        while next < before {
+            let rest = self.bytes.get((next - self.start) as usize..)?;
+            let (size, writes) = self.set?.written(rest)?;
+            if writes.iter().any(|write| write.contains(RegisterKind::Scalar, number)) {
+                return None;
+            }
+            next += u64::from(size);
+        }
+        Some(one)
+    }
+
     /// Returns the last instruction that leaves the function.
-    pub(super) fn returns(&self) -> Option<&(u64, Instruction)> {
-        let leaves = ["s_setpc_b64", "s_endpgm", "s_swappc_b64"];
-        self.all.iter().rev().find(|(_, one)| one.name.is_some_and(|name| leaves.contains(&name)))
+    pub(super) fn returns(&self) -> Option<At> {
+        self.instruction(self.leaves?)
     }
 
     /// Returns the instructions that change a scalar register by a constant, each with the number of bytes.
-    pub(super) fn moves(&self, number: u16) -> impl Iterator<Item = (&(u64, Instruction), i64)> {
-        let writers = self.writers.get(&(RegisterKind::Scalar, number)).into_iter().flatten();
-        writers.map(|&index| &self.all[index as usize]).filter_map(move |at| {
+    pub(super) fn moves(&self, number: u16) -> impl Iterator<Item = (At, i64)> {
+        let writers = self.writers(RegisterKind::Scalar, number).iter();
+        writers.filter_map(|one| self.instruction(*one as u32)).filter_map(move |at| {
             let one = &at.1;
             let own = Some(Source::Register(RegisterKind::Scalar, number));
-            match (one.name?, one.source, one.second) {
-                ("s_add_i32" | "s_add_u32", source, Some(Source::Constant(by))) if source == own => {
-                    Some((at, by))
-                }
-                ("s_addk_i32", Some(Source::Constant(by)), _) => Some((at, by)),
-                _ => None,
-            }
+            let by = match (one.name?, one.source, one.second) {
+                ("s_add_i32" | "s_add_u32", source, Some(Source::Constant(by))) if source == own => by,
+                ("s_addk_i32", Some(Source::Constant(by)), _) => by,
+                _ => return None,
+            };
+            Some((at, by))
         })
     }
 }
 
-fn is_branch(name: &str) -> bool {
-    name == "s_branch" || name.starts_with("s_cbranch_")
-}
-
 /// Describes an instruction: its pc, name and destinations.
-pub(super) fn described((pc, one): &(u64, Instruction)) -> String {
+pub(super) fn described((pc, one): &At) -> String {
     let mut text = format!("{pc:#x}: {}", one.name.unwrap_or("an instruction"));
     for (index, write) in one.writes.iter().flatten().enumerate() {
         text.push_str(if index == 0 { " " } else { ", " });

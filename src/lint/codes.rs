@@ -201,8 +201,9 @@ codes! {
     }
     IllFormed "ill-formed" Error {
         "an expression that no machine can evaluate";
-        "The bytes are not operations, or an operation lacks its operands.";
-        "A made object: `swap` on an empty stack.";
+        "The bytes are not operations, an operation lacks its operands, or the evaluation fails on machines with different \
+         contents: a division by 0, a read beyond a storage.";
+        "Made objects: `swap` on an empty stack; `lit1; lit0; div`.";
         "A well-formed expression.";
         "DWARF 5 section 2.5."
     }

@@ -1,6 +1,6 @@
 //! Findings about entries: references, instances, attribute numbers.
 
-use gimli::{DwAt, constants as dw};
+use gimli::{DwAt, DwForm, constants as dw};
 
 use super::codes::Code;
 use crate::read::{Entry, Value};
@@ -22,19 +22,82 @@ const AMBIGUOUS: [(DwAt, &str, &str); 5] = [
     (DwAt(0x3e0c), "DW_AT_LLVM_vector_size", "DW_AT_LLVM_stmt_sequence"),
 ];
 
-pub(super) fn findings(entry: Entry<'_, '_>, out: &mut Vec<OfEntry>) {
+/// Attributes of an entry that findings about variables depend on.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Own<'r> {
+    pub(super) name: Option<&'r [u8]>,
+    pub(super) location: Option<Value<'r>>,
+    /// Offset of the type.
+    pub(super) ty: Option<u64>,
+    pub(super) is_declaration: bool,
+    pub(super) has_value: bool,
+    /// Whether other attributes can be those of an abstract instance or a declaration.
+    pub(super) has_origin: bool,
+}
+
+fn is_ambiguous(name: DwAt) -> bool {
+    (AMBIGUOUS[0].0.0..=AMBIGUOUS[4].0.0).contains(&name.0)
+}
+
+/// Whether an attribute is one of [`Own`], or can refer to another entry.
+fn is_judged(name: DwAt, form: DwForm) -> bool {
+    let is_own = matches!(
+        name,
+        dw::DW_AT_name
+            | dw::DW_AT_location
+            | dw::DW_AT_declaration
+            | dw::DW_AT_const_value
+            | dw::DW_AT_abstract_origin
+            | dw::DW_AT_specification
+    );
+    let is_reference = matches!(
+        form,
+        dw::DW_FORM_ref1
+            | dw::DW_FORM_ref2
+            | dw::DW_FORM_ref4
+            | dw::DW_FORM_ref8
+            | dw::DW_FORM_ref_udata
+            | dw::DW_FORM_ref_addr
+            | dw::DW_FORM_indirect
+    );
+    is_own || is_reference && name != dw::DW_AT_sibling || is_ambiguous(name)
+}
+
+/// Reads the attributes of an entry, and appends the findings about them. Types at offsets for which `is_known_type`
+/// holds are not looked up.
+pub(super) fn read<'r>(
+    entry: Entry<'r, 'r>,
+    is_known_type: impl Fn(u64) -> bool,
+    out: &mut Vec<OfEntry>,
+) -> Own<'r> {
     let dwarf = entry.dwarf();
-    for attribute in entry.attributes() {
-        if let Some((_, amd, llvm)) = AMBIGUOUS.iter().find(|one| one.0 == attribute.name) {
+    let mut own = Own::default();
+    for attribute in entry.attributes_if(is_judged) {
+        let ambiguous = Some(attribute.name).filter(|name| is_ambiguous(*name));
+        if let Some((_, amd, llvm)) = ambiguous.and_then(|name| AMBIGUOUS.iter().find(|one| one.0 == name)) {
             out.push(OfEntry {
                 code: Code::AmbiguousAttribute,
                 written: format!("attribute {:#x}", attribute.name.0),
                 evidence: vec![format!("AMD's debugger reads {amd}, LLVM's registry has {llvm}")],
             });
         }
+        match (attribute.name, attribute.value) {
+            (dw::DW_AT_name, Value::String(name)) => own.name = own.name.or(Some(name)),
+            (dw::DW_AT_location, value) => own.location = own.location.or(Some(value)),
+            (dw::DW_AT_declaration, _) => own.is_declaration = true,
+            (dw::DW_AT_const_value, _) => own.has_value = true,
+            (dw::DW_AT_abstract_origin | dw::DW_AT_specification, _) => own.has_origin = true,
+            _ => {}
+        }
         let Value::Reference(offset) = attribute.value else { continue };
         if attribute.name == dw::DW_AT_sibling {
             continue;
+        }
+        if attribute.name == dw::DW_AT_type {
+            own.ty = own.ty.or(Some(offset));
+            if is_known_type(offset) {
+                continue;
+            }
         }
         let Some(to) = dwarf.entry_at(offset) else {
             out.push(OfEntry {
@@ -52,6 +115,14 @@ pub(super) fn findings(entry: Entry<'_, '_>, out: &mut Vec<OfEntry>) {
             });
         }
     }
+    if own.has_origin {
+        instance(entry, out);
+    }
+    own
+}
+
+/// Appends the finding about an instance and its abstract instance.
+fn instance(entry: Entry<'_, '_>, out: &mut Vec<OfEntry>) {
     let Some(origin) = entry.reference(dw::DW_AT_abstract_origin) else { return };
     let (own, abstracted) = (entry.attr(dw::DW_AT_name), origin.inherited(dw::DW_AT_name));
     if let (Some(Value::String(own)), Some(Value::String(of_origin))) = (own, abstracted)

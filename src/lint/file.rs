@@ -8,6 +8,7 @@ use gimli::constants as dw;
 use super::code::Code;
 use super::kernels::{self, Kernel};
 use crate::error::Result;
+use crate::eval::DebugInfo;
 use crate::op::Reg;
 use crate::read::nvidia::RegisterMap;
 use crate::read::{Dwarf, Entry, FrameSection, Frames, Object, Symbol, SymbolKind};
@@ -30,6 +31,7 @@ pub(super) enum Kind {
 pub(super) struct File<'r, 'o> {
     pub(super) object: &'r Object<'o>,
     pub(super) dwarf: &'r Dwarf<'r>,
+    pub(super) info: DebugInfo<'r, 'r>,
     pub(super) target: Option<Target>,
     pub(super) kind: Kind,
     pub(super) frames: Vec<Frames<'r>>,
@@ -54,7 +56,7 @@ pub(super) struct Function<'r, 'o> {
     pub(super) ranges: Vec<Range<u64>>,
     /// Whether its code is in the file: a linker moves discarded functions to 0 or 1.
     pub(super) is_live: bool,
-    code: OnceCell<Code>,
+    code: OnceCell<Code<'r>>,
 }
 
 impl<'r, 'o> Function<'r, 'o> {
@@ -70,10 +72,10 @@ impl<'r, 'o> Function<'r, 'o> {
     }
 
     /// Returns the instructions of the function, on targets with known ones.
-    pub(super) fn code(&self, file: &File<'_, '_>) -> &Code {
+    pub(super) fn code(&self, file: &File<'r, '_>) -> &Code<'r> {
         self.code.get_or_init(|| {
-            let (Some(set), Some(range)) = (&file.set, self.ranges.first()) else { return Code::default() };
-            Code::decode(set, range.start, file.bytes_at(range))
+            let (Some(set), Some(range)) = (file.set, self.ranges.first()) else { return Code::default() };
+            Code::scan(set, range.start, file.bytes_at(range))
         })
     }
 }
@@ -114,6 +116,7 @@ impl<'r, 'o> File<'r, 'o> {
         let mut file = Self {
             object,
             dwarf,
+            info: DebugInfo::new(dwarf),
             target,
             kind,
             frames,
@@ -172,7 +175,7 @@ impl<'r, 'o> File<'r, 'o> {
         self.extents[..count].iter().rev().take(64).any(|range| range.contains(&pc))
     }
 
-    fn bytes_at(&self, range: &Range<u64>) -> &[u8] {
+    fn bytes_at(&self, range: &Range<u64>) -> &'r [u8] {
         let sections = self.object.sections().iter().filter(|section| section.is_code());
         for section in sections {
             let (Some(from), Some(to)) =

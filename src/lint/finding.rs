@@ -1,6 +1,7 @@
 //! Findings, and the report that has them.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::ops::Range;
 
 use super::codes::Code;
@@ -72,7 +73,13 @@ pub struct Finding {
     pub meant: Option<String>,
     /// Facts of the file that prove the finding.
     pub evidence: Vec<String>,
+    /// Number of findings that this one stands for: 1, unless [`Options::fold`](super::Options::fold) is set.
+    pub count: usize,
 }
+
+/// Code, unit, function and variable of a finding. Findings of one topic differ in pcs and expression; those about
+/// operations that every reader has to know are one topic in a unit.
+pub type Topic<'f> = (Code, Option<&'f str>, Option<&'f str>, Option<&'f str>);
 
 /// Findings about a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -90,7 +97,23 @@ pub struct Report {
 impl Report {
     /// Returns the number of findings of a code.
     pub fn count(&self, code: Code) -> usize {
-        self.findings.iter().filter(|finding| finding.code == code).count()
+        self.findings.iter().filter(|finding| finding.code == code).map(|finding| finding.count).sum()
+    }
+
+    /// Replaces the findings of each topic by the first of them, with their count.
+    pub fn fold(&mut self) {
+        let mut topics: HashMap<Topic<'_>, usize> = HashMap::new();
+        let mut counts: Vec<usize> = Vec::with_capacity(self.findings.len());
+        for finding in &self.findings {
+            let first = *topics.entry(finding.topic()).or_insert(counts.len());
+            counts.push(0);
+            counts[first] += finding.count;
+        }
+        let mut counts = counts.into_iter();
+        self.findings.retain_mut(|finding| {
+            finding.count = counts.next().unwrap_or(0);
+            finding.count > 0
+        });
     }
 
     /// Appends the report of later units.
@@ -112,6 +135,15 @@ impl Report {
 }
 
 impl Finding {
+    /// Returns what the finding is about.
+    pub fn topic(&self) -> Topic<'_> {
+        let unit = self.unit.as_deref();
+        match self.code {
+            Code::XderefAsLocation => (self.code, unit, None, None),
+            code => (code, unit, self.function.as_deref(), self.variable.as_deref()),
+        }
+    }
+
     /// Returns a number that identifies the finding in another build of the same source: it depends on names, code and
     /// expression, and not on addresses or offsets.
     pub fn fingerprint(&self) -> u64 {

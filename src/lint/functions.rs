@@ -19,7 +19,7 @@ pub(super) struct OfFunction {
 /// Numbers of `DW_AT_LLVM_lane_pc`: the registry's, and that of AMD's documents.
 const LANE_PC: [DwAt; 2] = [DwAt(0x3e12), DwAt(0x3e0b)];
 
-pub(super) fn findings(file: &File<'_, '_>, function: &Function<'_, '_>) -> Vec<OfFunction> {
+pub(super) fn findings<'r>(file: &File<'r, '_>, function: &Function<'r, '_>) -> Vec<OfFunction> {
     let mut all = Vec::new();
     all.extend(extent(file, function));
     if function.is_live {
@@ -73,11 +73,11 @@ fn extent(file: &File<'_, '_>, function: &Function<'_, '_>) -> Option<OfFunction
     )
 }
 
-fn frame(file: &File<'_, '_>, function: &Function<'_, '_>) -> Option<OfFunction> {
+fn frame<'r>(file: &File<'r, '_>, function: &Function<'r, '_>) -> Option<OfFunction> {
     let pc = function.start();
     let leaves = || {
         let code = function.code(file);
-        code.returns().map(|at| format!("the function leaves at {}", described(at)))
+        code.returns().map(|at| format!("the function leaves at {}", described(&at)))
     };
     let found = file.frames.iter().find_map(|frames| frames.fde_at(pc).map(|fde| (frames, fde)));
     let Some((frames, fde)) = found else {
@@ -125,7 +125,7 @@ fn frame(file: &File<'_, '_>, function: &Function<'_, '_>) -> Option<OfFunction>
     None
 }
 
-fn lanes(file: &File<'_, '_>, function: &Function<'_, '_>) -> Option<OfFunction> {
+fn lanes<'r>(file: &File<'r, '_>, function: &Function<'r, '_>) -> Option<OfFunction> {
     let entry = function.entry;
     let is_location =
         |value: Value<'_>| matches!(value, Value::Expr(_) | Value::LocList(_) | Value::Block(_));
@@ -135,7 +135,7 @@ fn lanes(file: &File<'_, '_>, function: &Function<'_, '_>) -> Option<OfFunction>
     }
     let at = function.code(file).diverges()?;
     let lanes = file.target.as_ref().map_or(0, |target| target.lanes());
-    let evidence = vec![format!("{} switches lanes off, of {}", described(at), Count(lanes, "lane"))];
+    let evidence = vec![format!("{} switches lanes off, of {}", described(&at), Count(lanes, "lane"))];
     let written = "all lanes are at the pc of the wave".into();
     Some(OfFunction { code: Code::NoLanePc, place: None, written, evidence })
 }

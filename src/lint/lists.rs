@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::codes::Code;
+use super::details::Details;
 use super::file::{File, Function, Kind};
 use super::places::Judged;
 use super::shape::{Number, Place, Shape};
@@ -14,12 +15,12 @@ pub(super) fn range(
     function: Option<&Function<'_, '_>>,
     (start, end): (u64, u64),
 ) -> Option<Judged> {
-    let judged = |code, evidence| {
-        let written = format!("pcs from {start:#x} to {end:#x}");
-        Some(Judged { code, operations: 0..0, written, meant: None, evidence })
+    let judged = |code, evidence: Option<String>| {
+        let details = Details::new(format!("pcs from {start:#x} to {end:#x}")).evidence(evidence);
+        Some(Judged::new(code, details))
     };
     if end < start {
-        return judged(Code::ReversedRange, vec![]);
+        return judged(Code::ReversedRange, None);
     }
     let function = function.filter(|function| function.is_live)?;
     let overlaps = |range: &Range<u64>| start < range.end && range.start < end;
@@ -30,7 +31,7 @@ pub(super) fn range(
         function.ranges.iter().map(|range| format!("[{:#x}, {:#x})", range.start, range.end)).collect();
     let own = format!("the function has {}", own.join(", "));
     let code = if file.is_described(start) { Code::ForeignRange } else { Code::RangeOutsideFunctions };
-    judged(code, vec![own])
+    judged(code, Some(own))
 }
 
 /// Returns the finding about two entries of a list that contradict each other.
@@ -47,12 +48,10 @@ pub(super) fn overlap(
     };
     let (start, end) = (first.start.max(second.start), first.end.min(second.end));
     let (one, other) = (constant(one)?, constant(other)?);
-    (start < end && one != other).then(|| Judged {
-        code: Code::ContradictingOverlap,
-        operations: 0..0,
-        written: format!("the values {} and {} at one pc", one as i64, other as i64),
-        meant: None,
-        evidence: vec![format!("both entries have the pcs [{start:#x}, {end:#x})")],
+    (start < end && one != other).then(|| {
+        let details = Details::new(format!("the values {} and {} at one pc", one as i64, other as i64))
+            .evidence([format!("both entries have the pcs [{start:#x}, {end:#x})")]);
+        Judged::new(Code::ContradictingOverlap, details)
     })
 }
 
@@ -99,12 +98,6 @@ pub(super) fn register(
     if evidence.is_empty() {
         evidence.push(format!("the map has no register for {name}"));
     }
-    let written = format!("the PTX register {name}");
-    Some(Judged {
-        code: Code::RegisterNotThere,
-        operations: part.operations.clone(),
-        written,
-        meant: None,
-        evidence,
-    })
+    let details = Details::new(format!("the PTX register {name}")).evidence(evidence);
+    Some(Judged { operations: part.operations.clone(), ..Judged::new(Code::RegisterNotThere, details) })
 }

@@ -19,6 +19,8 @@
 
 mod code;
 mod codes;
+mod collect;
+mod details;
 mod entries;
 mod file;
 mod finding;
@@ -29,9 +31,11 @@ mod places;
 mod recoverable;
 pub(crate) mod shape;
 mod walk;
+pub(crate) mod witness;
 
 pub use codes::{Code, Page};
-pub use finding::{Expression, Finding, Level, Report};
+pub(crate) use collect::Places;
+pub use finding::{Expression, Finding, Level, Report, Topic};
 
 use crate::error::Result;
 use crate::read::{Dwarf, Object, Placing};
@@ -44,6 +48,9 @@ pub struct Options {
     pub only: Vec<String>,
     /// Number of threads that judge units; 0 and 1 are one. The report does not depend on it.
     pub threads: usize,
+    /// Whether the first finding of each [topic](Finding::topic) stands for all of them. The others are counted, and have
+    /// no texts, which takes a fraction of the time and the memory.
+    pub fold: bool,
 }
 
 /// Judges the debug information of an object file.
@@ -52,12 +59,28 @@ pub struct Options {
 /// The errors of [`Object::read`] and [`Dwarf::read`], and of lists and frames that cannot be read.
 pub fn lint(bytes: &[u8], options: &Options) -> Result<Report> {
     let object = Object::read_placed(bytes, Placing::Stored, None)?;
-    let dwarf = Dwarf::read(&object)?;
-    let mut report = Report::default();
-    walk::walk(&object, &dwarf, options, &mut report)?;
-    let split = Dwarf::read_split(&dwarf, &object)?;
-    if !dwarf.sections().is_split && !split.units().is_empty() {
-        walk::walk(&object, &split, options, &mut report)?;
+    let dwarf = Dwarf::read_on(&object, options.threads)?;
+    let mut report = walk::report(&object, &dwarf, options)?;
+    if let Some(split) = split(&object, &dwarf)? {
+        report.append(walk::report(&object, &split, options)?);
+        if options.fold {
+            report.fold();
+        }
     }
     Ok(report)
+}
+
+/// Returns the places of the location entries with errors: section and offset.
+pub(crate) fn wrong_entries(object: &Object<'_>, dwarf: &Dwarf<'_>, threads: usize) -> Result<Places> {
+    let mut all = vec![walk::wrong_entries(object, dwarf, threads)?];
+    if let Some(split) = split(object, dwarf)? {
+        all.push(walk::wrong_entries(object, &split, threads)?);
+    }
+    Ok(Places::joined(all))
+}
+
+/// Returns the split units in an object that has units of its own.
+fn split<'o>(object: &'o Object<'_>, dwarf: &Dwarf<'o>) -> Result<Option<Dwarf<'o>>> {
+    let split = Dwarf::read_split(dwarf, object)?;
+    Ok(Some(split).filter(|split| !dwarf.sections().is_split && !split.units().is_empty()))
 }

@@ -3,11 +3,14 @@
 use std::ops::Range;
 
 use gimli::constants as dw;
+use smallvec::SmallVec;
 
 use super::code::described;
 use super::codes::Code;
+use super::details::Details;
 use super::file::{File, Function, Kind};
 use super::shape::{Number, Part, Place, Selected, Shape};
+use super::witness::{Difference, Witnessed};
 use crate::error::Count;
 use crate::op::{Encoding, Reg};
 use crate::read::Entry;
@@ -21,20 +24,53 @@ pub(super) struct Located<'a, 'r, 'o> {
     /// Frame base of the function; `None` without one.
     pub(super) frame_base: Option<&'a Shape>,
     pub(super) variable: Entry<'r, 'r>,
+    pub(super) ty: Option<Type<'r>>,
     pub(super) encoding: Encoding,
     pub(super) shape: &'a Shape,
+    /// The expression on machines of the target.
+    pub(super) witnessed: Option<Witnessed<'a, 'r>>,
+    /// Expression of the frame base.
+    pub(super) base: Option<&'a [u8]>,
     /// Pcs of the entry; `None` if it is for all pcs.
     pub(super) pcs: Option<Range<u64>>,
+    /// Whether the findings have texts.
+    pub(super) explains: bool,
+}
+
+/// Type of a variable without its qualifiers.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Type<'r> {
+    pub(super) entry: Entry<'r, 'r>,
+    pub(super) bits: Option<u64>,
+    pub(super) is_base: bool,
+}
+
+impl<'r> Type<'r> {
+    /// Returns the type at an entry, without its qualifiers.
+    pub(super) fn of(entry: Entry<'r, 'r>) -> Option<Self> {
+        let entry = entry.unqualified()?;
+        let is_base = entry.tag() == dw::DW_TAG_base_type;
+        Some(Self { entry, bits: entry.size_bits(), is_base })
+    }
 }
 
 /// A finding about a part of the location.
 pub(super) struct Judged {
     pub(super) code: Code,
     pub(super) operations: Range<usize>,
-    pub(super) written: String,
-    pub(super) meant: Option<String>,
-    pub(super) evidence: Vec<String>,
+    /// Its texts; `None` where they are not asked for.
+    pub(super) details: Option<Box<Details>>,
 }
+
+impl Judged {
+    /// Returns a finding that is not about operations.
+    pub(super) fn new(code: Code, details: Details) -> Self {
+        Self { code, operations: 0..0, details: Some(Box::new(details)) }
+    }
+}
+
+/// Findings about a location: most have one.
+pub(super) type Findings = SmallVec<[Judged; 2]>;
 
 /// Codes of places in the order in which the first that fits is reported.
 const ORDER: [Code; 7] = [
@@ -55,38 +91,39 @@ struct Slot {
 
 impl Located<'_, '_, '_> {
     /// Returns the findings: at most one of [`ORDER`], and the others.
-    pub(super) fn findings(&self) -> Vec<Judged> {
+    pub(super) fn findings(&self) -> Findings {
         if let Some((at, rule)) = &self.shape.error {
-            let written = format!("the expression cannot be evaluated: {rule}");
-            return vec![self.judged(Code::IllFormed, &(*at..*at), written)];
+            let details = || Details::new(format!("the expression cannot be evaluated: {rule}"));
+            return [self.judged(Code::IllFormed, &(*at..*at), details)].into_iter().collect();
         }
-        let mut all = Vec::new();
+        let mut all = Findings::new();
         for part in &self.shape.parts {
-            all.extend(self.part(part));
+            if let Some(found) = self.part(part) {
+                all.push(found);
+            }
         }
-        let order = |judged: &Judged| ORDER.iter().position(|code| *code == judged.code);
-        let first = all.iter().filter_map(order).min();
-        let mut has_first = false;
-        all.retain(|judged| match order(judged) {
-            None => true,
-            here => here == first && !std::mem::replace(&mut has_first, true),
-        });
-        let mut seen = Vec::new();
-        all.retain(|judged| {
-            let is_new = !seen.contains(&judged.code);
-            seen.push(judged.code);
-            is_new
-        });
-        all.extend(self.sizes());
+        if all.len() > 1 {
+            retain_first(&mut all);
+        }
+        self.sizes(&mut all);
+        if let Some((at, rule)) = self.shape.failure.as_ref().filter(|_| all.is_empty()) {
+            let details = || Details::new(format!("the expression fails on every machine: {rule}"));
+            all.push(self.judged(Code::IllFormed, &(*at..*at), details));
+        }
         all
     }
 
-    fn judged(&self, code: Code, operations: &Range<usize>, written: String) -> Judged {
-        Judged { code, operations: operations.clone(), written, meant: None, evidence: Vec::new() }
+    /// Describes the places at two witnesses that differ in one thing.
+    fn difference(&self, difference: Difference) -> Option<String> {
+        self.witnessed?.places(self.base.filter(|_| self.shape.uses_frame_base), difference)
+    }
+
+    fn judged(&self, code: Code, operations: &Range<usize>, details: impl FnOnce() -> Details) -> Judged {
+        let details = self.explains.then(|| Box::new(details()));
+        Judged { code, operations: operations.clone(), details }
     }
 
     fn part(&self, part: &Part) -> Option<Judged> {
-        let judged = |code, written| self.judged(code, &part.operations, written);
         let number = match &part.place {
             Place::Register(reg, selected) => return self.register(part, *reg, *selected),
             Place::Memory { space, address } => {
@@ -101,19 +138,18 @@ impl Located<'_, '_, '_> {
             _ => return None,
         };
         if let Some(reg) = self.unknown_register(number) {
-            return Some(judged(Code::UnknownRegister, format!("the target has no register {}", reg.0)));
+            let details = || Details::new(format!("the target has no register {}", reg.0));
+            return Some(self.judged(Code::UnknownRegister, &part.operations, details));
         }
         if number.find(&|number| matches!(number, Number::Frame(_))).is_some()
-            && self.function.is_some()
-            && self.frame_base.is_none()
+            && let (Some(function), None) = (self.function, self.frame_base)
         {
-            let mut finding = judged(
-                Code::NoFrameBase,
-                "an offset from a frame base that the function does not have".into(),
-            );
-            let name = self.function.and_then(|function| function.entry.name()).unwrap_or_default();
-            finding.evidence = vec![format!("`{name}` has no DW_AT_frame_base")];
-            return Some(finding);
+            let details = || {
+                let name = function.entry.name().unwrap_or_default();
+                Details::new("an offset from a frame base that the function does not have")
+                    .evidence([format!("`{name}` has no DW_AT_frame_base")])
+            };
+            return Some(self.judged(Code::NoFrameBase, &part.operations, details));
         }
         let is_load = |number: &Number| matches!(number, Number::Loaded { space: Some(_), .. });
         match (&part.place, number.find(&is_load)) {
@@ -125,9 +161,9 @@ impl Located<'_, '_, '_> {
                 if *space == u64::from(SpaceId::PRIVATE_LANE.0) =>
             {
                 let slot = self.slot(address).filter(|slot| self.is_frame_register(slot.register))?;
-                let name = self.file.name(slot.register);
-                let written = format!("scratch of the lane at {name}{:+}", slot.offset);
-                self.scaled(part, &slot, &written)
+                let written =
+                    || format!("scratch of the lane at {}{:+}", self.file.name(slot.register), slot.offset);
+                self.scaled(part, &slot, written)
             }
             (Place::Value(number), None) => {
                 let is_vector =
@@ -144,59 +180,65 @@ impl Located<'_, '_, '_> {
 
     /// Returns the finding about a load with `xderef`, which is written where a place is meant.
     fn loaded(&self, part: &Part, space: &Number, from: &Number) -> Option<Judged> {
-        let judged = |code, written| self.judged(code, &part.operations, written);
-        let space = match space {
-            Number::Known(space) => self.space_name(*space),
-            _ => "a computed space".into(),
+        let written = |address: String| {
+            let space = match space {
+                Number::Known(space) => self.space_name(*space),
+                _ => "a computed space".into(),
+            };
+            match part.place {
+                Place::Value(_) => format!("the value at {address} in {space}"),
+                _ => format!("memory at the address that is stored at {address} in {space}"),
+            }
         };
-        let is_value = matches!(part.place, Place::Value(_));
-        let written = |address: &str| match is_value {
-            true => format!("the value at {address} in {space}"),
-            false => format!("memory at the address that is stored at {address} in {space}"),
+        let xderef = |address: &dyn Fn() -> String| {
+            let details = || Details::new(written(address()));
+            Some(self.judged(Code::XderefAsLocation, &part.operations, details))
         };
         match from {
             Number::Known(value) => {
-                let mut finding = judged(Code::ConstantDereferenced, written(&format!("{:#x}", *value)));
-                finding.meant = Some(format!("the value {}", *value as i64));
-                finding.evidence = vec![format!("the constant {} is the address, in {space}", *value as i64)];
-                Some(finding)
+                let details = || {
+                    let space = match space {
+                        Number::Known(space) => self.space_name(*space),
+                        _ => "a computed space".into(),
+                    };
+                    let value = *value as i64;
+                    Details::new(written(format!("{value:#x}")))
+                        .meant(format!("the value {value}"))
+                        .evidence([format!("the constant {value} is the address, in {space}")])
+                        .evidence(self.difference(Difference::Registers))
+                };
+                Some(self.judged(Code::ConstantDereferenced, &part.operations, details))
             }
-            Number::Symbol(address) => Some(
-                self.removed(part, *address)
-                    .unwrap_or_else(|| judged(Code::XderefAsLocation, written(&format!("{address:#x}")))),
-            ),
+            Number::Symbol(address) => {
+                self.removed(part, *address).or_else(|| xderef(&|| format!("{address:#x}")))
+            }
             Number::Register(..) | Number::Frame(_) => {
                 let Some(slot) = self.slot(from) else {
-                    return Some(judged(Code::XderefAsLocation, written("an offset from the frame base")));
+                    return xderef(&|| "an offset from the frame base".into());
                 };
-                let name = self.file.name(slot.register);
-                let text = written(&format!("{name}{:+}", slot.offset));
+                let address = || format!("{}{:+}", self.file.name(slot.register), slot.offset);
                 if !self.is_frame_register(slot.register) {
-                    return Some(self.value_in_register(part, &slot, text));
+                    return Some(self.value_in_register(part, &slot, || written(address())));
                 }
-                Some(self.scaled(part, &slot, &text).unwrap_or_else(|| judged(Code::XderefAsLocation, text)))
+                self.scaled(part, &slot, || written(address())).or_else(|| xderef(&address))
             }
             Number::Computed(_) => {
                 let is_register = |number: &Number| matches!(number, Number::Register(reg, _) if !self.is_frame_register(*reg));
-                Some(match from.find(&is_register).and_then(|number| self.slot(number)) {
+                match from.find(&is_register).and_then(|number| self.slot(number)) {
                     Some(slot) => {
-                        let name = self.file.name(slot.register);
-                        self.value_in_register(
-                            part,
-                            &slot,
-                            written(&format!("an address computed from {name}")),
-                        )
+                        let address =
+                            || format!("an address computed from {}", self.file.name(slot.register));
+                        Some(self.value_in_register(part, &slot, || written(address())))
                     }
-                    None => judged(Code::XderefAsLocation, written("a computed address")),
-                })
+                    None => xderef(&|| "a computed address".into()),
+                }
             }
-            _ => Some(judged(Code::XderefAsLocation, written("a computed address"))),
+            _ => xderef(&|| "a computed address".into()),
         }
     }
 
     /// Returns the finding about a register that is taken as an address, and is none.
-    fn value_in_register(&self, part: &Part, slot: &Slot, written: String) -> Judged {
-        let name = self.file.name(slot.register);
+    fn value_in_register(&self, part: &Part, slot: &Slot, written: impl Fn() -> String) -> Judged {
         let is_address = self.file.operand(slot.register).is_some_and(|(kind, number)| {
             kind == RegisterKind::Vector
                 && self
@@ -205,65 +247,68 @@ impl Located<'_, '_, '_> {
                     .is_some_and(|(function, pcs)| function.code(self.file).is_scratch_address(number, pcs))
         });
         if is_address {
-            return self.judged(Code::XderefAsLocation, &part.operations, written);
+            return self.judged(Code::XderefAsLocation, &part.operations, || Details::new(written()));
         }
-        let mut finding = self.judged(Code::RegisterAsMemory, &part.operations, written);
-        finding.meant = Some(format!("the value in {name}"));
-        finding.evidence.extend(self.setter(slot.register));
-        match self.function.and_then(|function| self.file.scratch_bytes(function.start())) {
-            Some(0) => {
-                finding.evidence.push("private_segment_fixed_size is 0: the kernel has no scratch".into())
-            }
-            Some(bytes) => finding.evidence.push(format!(
-                "no instruction in the range uses {name} as an address in scratch, which has {}",
-                Count(bytes, "byte")
-            )),
-            None => finding
-                .evidence
-                .push(format!("no instruction in the range uses {name} as an address in scratch")),
-        }
-        finding
+        self.judged(Code::RegisterAsMemory, &part.operations, || {
+            let name = self.file.name(slot.register);
+            let scratch = match self.function.and_then(|function| self.file.scratch_bytes(function.start())) {
+                Some(0) => "private_segment_fixed_size is 0: the kernel has no scratch".into(),
+                Some(bytes) => format!(
+                    "no instruction in the range uses {name} as an address in scratch, which has {}",
+                    Count(bytes, "byte")
+                ),
+                None => format!("no instruction in the range uses {name} as an address in scratch"),
+            };
+            Details::new(written())
+                .meant(format!("the value in {name}"))
+                .evidence(self.setter(slot.register))
+                .evidence([scratch])
+                .evidence(self.difference(Difference::Register(slot.register, 8)))
+        })
     }
 
     /// Returns the finding about memory in the default space.
     fn memory(&self, part: &Part, address: &Number) -> Option<Judged> {
-        let judged = |code, written| self.judged(code, &part.operations, written);
         match address {
             Number::Known(value) => {
-                let mut finding = judged(
-                    Code::ConstantAsAddress,
-                    format!("memory at address {value:#x} of the default space"),
-                );
-                finding.meant = Some(format!("the value {}", *value as i64));
-                let version = self.encoding.version;
-                let has = if version < 4 { "does not have" } else { "has" };
-                finding.evidence =
-                    vec![format!("DWARF {version}, which {has} stack_value; constant {value}")];
-                Some(finding)
+                let details = || {
+                    let version = self.encoding.version;
+                    let has = if version < 4 { "does not have" } else { "has" };
+                    Details::new(format!("memory at address {value:#x} of the default space"))
+                        .meant(format!("the value {}", *value as i64))
+                        .evidence([format!("DWARF {version}, which {has} stack_value; constant {value}")])
+                        .evidence(self.difference(Difference::Registers))
+                };
+                Some(self.judged(Code::ConstantAsAddress, &part.operations, details))
             }
             Number::Symbol(address) if self.file.kind == Kind::Amd => self.removed(part, *address),
             Number::Register(..) | Number::Frame(_) if self.file.kind == Kind::Amd => {
                 let slot = self.slot(address)?;
-                let name = self.file.name(slot.register);
-                let written = format!("memory of the default space at {name}{:+}", slot.offset);
+                let written = || {
+                    let name = self.file.name(slot.register);
+                    format!("memory of the default space at {name}{:+}", slot.offset)
+                };
                 if !self.is_frame_register(slot.register) {
                     let (kind, _) = self.file.operand(slot.register)?;
                     let is_slot = kind == RegisterKind::Scalar;
                     return (!is_slot).then(|| self.value_in_register(part, &slot, written));
                 }
-                let mut finding = judged(Code::SlotSpaceLost, written);
-                finding.meant = Some(format!("scratch at {name}{:+}", slot.offset));
-                let base = if matches!(address, Number::Frame(_)) {
-                    "the frame base is"
-                } else {
-                    "the address is in"
-                };
-                finding.evidence = vec![
-                    format!("{base} {name}, of 32 bits; addresses of the default space have 64"),
-                    format!("scratch is in the space {}", self.space_name(SpaceId::PRIVATE_LANE.0.into())),
-                ];
-                finding.evidence.extend(self.stack_moves().into_iter().next());
-                Some(finding)
+                Some(self.judged(Code::SlotSpaceLost, &part.operations, || {
+                    let name = self.file.name(slot.register);
+                    let base = match address {
+                        Number::Frame(_) => "the frame base is",
+                        _ => "the address is in",
+                    };
+                    let scratch = self.space_name(SpaceId::PRIVATE_LANE.0.into());
+                    Details::new(written())
+                        .meant(format!("scratch at {name}{:+}", slot.offset))
+                        .evidence([
+                            format!("{base} {name}, of 32 bits; addresses of the default space have 64"),
+                            format!("scratch is in {scratch}"),
+                        ])
+                        .evidence(self.stack_move())
+                        .evidence(self.difference(Difference::Lane))
+                }))
             }
             _ => None,
         }
@@ -294,29 +339,28 @@ impl Located<'_, '_, '_> {
         matches!(self.file.operand(reg), Some((RegisterKind::Scalar, 32 | 33)))
     }
 
-    fn scaled(&self, part: &Part, slot: &Slot, written: &str) -> Option<Judged> {
+    fn scaled(&self, part: &Part, slot: &Slot, written: impl Fn() -> String) -> Option<Judged> {
         let target = self.file.target.as_ref().filter(|target| target.scaling() == Scaling::Wave)?;
         let function = self.function?;
         if self.file.scratch_bytes(function.start()).is_some() {
             // A kernel's frame begins at 0.
             return None;
         }
-        let mut finding = self.judged(Code::SlotWaveScaled, &part.operations, written.into());
-        let (name, lanes) = (self.file.name(slot.register), target.lanes());
-        finding.meant = Some(format!("scratch of the lane at {name} / {lanes} {:+}", slot.offset));
-        finding.evidence = self.stack_moves();
-        finding.evidence.push(format!("{name} counts bytes of the wave, of {}", Count(lanes, "lane")));
-        Some(finding)
+        Some(self.judged(Code::SlotWaveScaled, &part.operations, || {
+            let (name, lanes) = (self.file.name(slot.register), target.lanes());
+            Details::new(written())
+                .meant(format!("scratch of the lane at {name} / {lanes} {:+}", slot.offset))
+                .evidence(self.stack_move())
+                .evidence([format!("{name} counts bytes of the wave, of {}", Count(lanes, "lane"))])
+                .evidence(self.difference(Difference::Register(slot.register, lanes.into())))
+        }))
     }
 
     /// Describes the first instruction that moves the stack pointer.
-    fn stack_moves(&self) -> Vec<String> {
-        let Some(function) = self.function else { return Vec::new() };
-        let mut moves = function.code(self.file).moves(32);
-        let first = moves.next().map(|(at, by)| {
-            format!("{} moves the stack pointer by {}", described(at), Count(by.unsigned_abs(), "byte"))
-        });
-        first.into_iter().collect()
+    fn stack_move(&self) -> Option<String> {
+        let (at, by) = self.function?.code(self.file).moves(32).next()?;
+        let bytes = Count(by.unsigned_abs(), "byte");
+        Some(format!("{} moves the stack pointer by {bytes}", described(&at)))
     }
 
     /// Describes the instruction that set a register before the entry.
@@ -324,7 +368,7 @@ impl Located<'_, '_, '_> {
         let (kind, number) = self.file.operand(reg)?;
         let (function, pcs) = (self.function?, self.pcs.as_ref()?);
         match function.code(self.file).setter(kind, number, pcs.start) {
-            Some(at) => Some(format!("{} sets {}", described(at), self.file.name(reg))),
+            Some(at) => Some(format!("{} sets {}", described(&at), self.file.name(reg))),
             None => Some(format!("{} has its value from the caller or the dispatch", self.file.name(reg))),
         }
     }
@@ -334,19 +378,19 @@ impl Located<'_, '_, '_> {
         if address != 0 || !file.has_code || file.is_loaded(0) && !file.object.is_relocatable() {
             return None;
         }
-        let linkage = self.variable.inherited(dw::DW_AT_linkage_name).and_then(|name| name.text());
-        let name = linkage.or_else(|| self.variable.name()).unwrap_or_default();
-        let is_own = |symbol: &str| {
-            symbol == name || symbol.strip_suffix(&*name).is_some_and(|before| before.ends_with('.'))
-        };
-        let mut symbols = file.object.symbols().iter().filter(|symbol| !symbol.is_defined);
-        let symbol = symbols.find(|symbol| !name.is_empty() && is_own(&symbol.name));
-        let mut finding = self.judged(Code::RemovedSymbol, &part.operations, "the address 0".into());
-        finding.evidence = vec![match symbol {
-            Some(symbol) => format!("the symbol `{}` is undefined", symbol.name),
-            None => "no symbol and no loaded section is at address 0".into(),
-        }];
-        Some(finding)
+        Some(self.judged(Code::RemovedSymbol, &part.operations, || {
+            let linkage = self.variable.inherited(dw::DW_AT_linkage_name).and_then(|name| name.text());
+            let name = linkage.or_else(|| self.variable.name()).unwrap_or_default();
+            let is_own = |symbol: &str| {
+                symbol == name || symbol.strip_suffix(&*name).is_some_and(|before| before.ends_with('.'))
+            };
+            let mut symbols = file.object.symbols().iter().filter(|symbol| !symbol.is_defined);
+            let symbol = symbols.find(|symbol| !name.is_empty() && is_own(&symbol.name));
+            Details::new("the address 0").evidence([match symbol {
+                Some(symbol) => format!("the symbol `{}` is undefined", symbol.name),
+                None => "no symbol and no loaded section is at address 0".into(),
+            }])
+        }))
     }
 
     fn is_vector(&self, reg: Reg) -> bool {
@@ -368,12 +412,12 @@ impl Located<'_, '_, '_> {
         let target = self.file.target.as_ref()?;
         let is_known = u32::try_from(space).is_ok_and(|space| target.space(SpaceId(space)).is_some());
         (!is_known).then(|| {
-            let mut finding =
-                self.judged(Code::UnknownSpace, &part.operations, format!("memory in address space {space}"));
-            let names: Vec<_> =
-                target.spaces().iter().map(|one| format!("{} {}", one.id.0, one.name)).collect();
-            finding.evidence = vec![format!("{} has the spaces {}", target.name(), names.join(", "))];
-            finding
+            self.judged(Code::UnknownSpace, &part.operations, || {
+                let spaces = target.spaces().iter().map(|one| format!("{} {}", one.id.0, one.name));
+                let names = spaces.collect::<Vec<_>>().join(", ");
+                Details::new(format!("memory in address space {space}"))
+                    .evidence([format!("{} has the spaces {names}", target.name())])
+            })
         })
     }
 
@@ -387,39 +431,34 @@ impl Located<'_, '_, '_> {
     fn register(&self, part: &Part, reg: Reg, selected: Selected) -> Option<Judged> {
         let target = self.file.target.as_ref()?;
         let Some(register) = target.register(reg) else {
-            let written = format!("register {}", reg.0);
-            let mut finding = self.judged(Code::UnknownRegister, &part.operations, written);
-            finding.evidence = vec![format!("{} has no register with this number", target.name())];
-            return Some(finding);
+            let details = || {
+                Details::new(format!("register {}", reg.0))
+                    .evidence([format!("{} has no register with this number", target.name())])
+            };
+            return Some(self.judged(Code::UnknownRegister, &part.operations, details));
+        };
+        let (bits, lanes) = (u64::from(register.bits), u64::from(register.lanes));
+        let has = || format!("{}, which has {}", register.name(), Count(register.bits, "bit"));
+        let beyond = |details: &dyn Fn() -> Details| {
+            Some(self.judged(Code::LaneBeyondWave, &part.operations, details))
         };
         match selected {
-            Selected::Bits(bits) if bits >= u64::from(register.bits) => {
-                let written =
-                    format!("bit {bits} of {}, which has {}", register.name(), Count(register.bits, "bit"));
-                let mut finding = self.judged(Code::LaneBeyondWave, &part.operations, written);
-                finding.evidence = vec![format!("the wave has {}", Count(register.lanes, "lane"))];
-                Some(finding)
-            }
+            Selected::Bits(bit) if bit >= bits => beyond(&|| {
+                Details::new(format!("bit {bit} of {}", has()))
+                    .evidence([format!("the wave has {}", Count(lanes, "lane"))])
+            }),
             // The last lane's element is beyond the register.
-            Selected::Lane(bits)
-                if register.lanes > 1
-                    && bits.saturating_mul(u64::from(register.lanes) - 1) >= u64::from(register.bits) =>
-            {
-                let last = register.lanes - 1;
-                let written = format!(
-                    "bit {} of {} in lane {last}, which has {}",
-                    bits.saturating_mul(last.into()),
-                    register.name(),
+            Selected::Lane(step) if lanes > 1 && step.saturating_mul(lanes - 1) >= bits => beyond(&|| {
+                let (last, bit) = (lanes - 1, step.saturating_mul(lanes - 1));
+                let name = register.name();
+                Details::new(format!(
+                    "bit {bit} of {name} in lane {last}, which has {}",
                     Count(register.bits, "bit")
-                );
-                let mut finding = self.judged(Code::LaneBeyondWave, &part.operations, written);
-                finding.evidence = vec![format!("each lane has {}", Count(register.lane_bits(), "bit"))];
-                Some(finding)
-            }
-            Selected::Piece(offset, bits) if offset.saturating_add(bits) > u64::from(register.bits) => {
-                let written =
-                    format!("bit {offset} of {}, which has {}", register.name(), Count(register.bits, "bit"));
-                Some(self.judged(Code::LaneBeyondWave, &part.operations, written))
+                ))
+                .evidence([format!("each lane has {}", Count(register.lane_bits(), "bit"))])
+            }),
+            Selected::Piece(offset, size) if offset.saturating_add(size) > bits => {
+                beyond(&|| Details::new(format!("bit {offset} of {}", has())))
             }
             // A part of lane 0 is no choice of a lane.
             Selected::Piece(offset, bits)
@@ -436,7 +475,7 @@ impl Located<'_, '_, '_> {
     fn lane(&self, part: &Part, reg: Reg) -> Option<Judged> {
         let target = self.file.target.as_ref().filter(|_| self.file.kind == Kind::Amd)?;
         let register = target.register(reg)?;
-        let type_bits = self.variable.ty().and_then(Entry::size_bits);
+        let type_bits = self.ty.and_then(|ty| ty.bits);
         let is_whole = type_bits.is_some_and(|bits| bits >= u64::from(register.bits));
         if !register.is_vector() || is_whole {
             return None;
@@ -444,39 +483,39 @@ impl Located<'_, '_, '_> {
         let (kind, number) = self.file.operand(reg)?;
         if let Some(function) = self.function
             && kind == RegisterKind::Vector
-            && function.code(self.file).is_uniform(number)
+            && let code = function.code(self.file)
+            && (code.is_uniform(number) || code.has_scalars(number))
         {
             return None;
         }
-        let name = register.name();
-        let mut finding =
-            self.judged(Code::NoLane, &part.operations, format!("lane 0 of {name}, in every lane"));
-        finding.meant = Some(format!("the element of {name} of the current lane"));
-        let size = type_bits.map_or_else(
-            || "a type without a size".into(),
-            |bits| format!("a type of {}", Count(bits, "bit")),
-        );
-        finding.evidence = vec![format!(
-            "{size}, in a register of {} for each of {}",
-            Count(register.lane_bits(), "bit"),
-            Count(register.lanes, "lane")
-        )];
-        finding.evidence.extend(self.setter(reg));
-        Some(finding)
+        Some(self.judged(Code::NoLane, &part.operations, || {
+            let name = register.name();
+            let size = match type_bits {
+                Some(bits) => format!("a type of {}", Count(bits, "bit")),
+                None => "a type without a size".into(),
+            };
+            Details::new(format!("lane 0 of {name}, in every lane"))
+                .meant(format!("the element of {name} of the current lane"))
+                .evidence([format!(
+                    "{size}, in a register of {} for each of {}",
+                    Count(register.lane_bits(), "bit"),
+                    Count(register.lanes, "lane")
+                )])
+                .evidence(self.setter(reg))
+                .evidence(self.difference(Difference::Lane))
+        }))
     }
 
-    /// Returns findings about the size of the place.
-    fn sizes(&self) -> Vec<Judged> {
-        let mut all = Vec::new();
-        let Some(ty) = self.variable.ty().and_then(Entry::unqualified) else { return all };
-        let bits = ty.size_bits();
+    /// Appends findings about the size of the place.
+    fn sizes(&self, all: &mut Findings) {
+        let Some(Type { entry, bits, is_base }) = self.ty else { return };
         let parts = &self.shape.parts;
         let is_stored = |part: &Part| {
             let place = &part.place;
             matches!(place, Place::Register(..) | Place::Memory { .. } | Place::Value(_) | Place::Implicit(_))
         };
         let end = parts.last().map_or(0, |part| part.operations.end);
-        if ty.tag() == dw::DW_TAG_base_type && bits == Some(0) {
+        if is_base && bits == Some(0) {
             let is_register = |part: &Part| match &part.place {
                 Place::Register(..) => true,
                 Place::Value(number) => {
@@ -487,28 +526,24 @@ impl Located<'_, '_, '_> {
             };
             if parts.iter().any(is_register) {
                 let count: u64 = parts.iter().filter_map(|part| part.bits).sum();
-                let mut finding =
-                    self.judged(Code::ZeroSizeType, &(0..end), "a place for a value of 0 bytes".into());
-                let name = ty.name().unwrap_or_default();
-                finding.evidence = vec![format!("the base type `{name}` has 0 bytes")];
-                if count > 0 {
-                    finding.evidence.push(format!("the pieces have {}", Count(count / 8, "byte")));
-                }
-                all.push(finding);
+                all.push(self.judged(Code::ZeroSizeType, &(0..end), || {
+                    let name = entry.name().unwrap_or_default();
+                    let pieces = (count > 0).then(|| format!("the pieces have {}", Count(count / 8, "byte")));
+                    Details::new("a place for a value of 0 bytes")
+                        .evidence([format!("the base type `{name}` has 0 bytes")])
+                        .evidence(pieces)
+                }));
             }
-            return all;
+            return;
         }
-        let Some(bits) = bits.filter(|bits| *bits > 0) else { return all };
+        let Some(bits) = bits.filter(|bits| *bits > 0) else { return };
+        let size = || format!("the type has {}", Count(bits.div_ceil(8), "byte"));
         let pieces: Option<u64> = parts.iter().map(|part| part.bits).sum();
         match pieces {
             Some(pieces) if pieces > bits.next_multiple_of(8) => {
-                let mut finding = self.judged(
-                    Code::PiecesBeyondType,
-                    &(0..end),
-                    format!("pieces of {}", Count(pieces / 8, "byte")),
-                );
-                finding.evidence = vec![format!("the type has {}", Count(bits.div_ceil(8), "byte"))];
-                all.push(finding);
+                let written = || format!("pieces of {}", Count(pieces / 8, "byte"));
+                let details = || Details::new(written()).evidence([size()]);
+                all.push(self.judged(Code::PiecesBeyondType, &(0..end), details));
             }
             Some(_) => {}
             None => {
@@ -537,16 +572,28 @@ impl Located<'_, '_, '_> {
                     _ => true,
                 };
                 if let Some(has) = has.filter(|has| *has < bits && is_scalar) {
-                    let mut finding = self.judged(
-                        Code::StorageTooShort,
-                        &(0..end),
-                        format!("a place of {}", Count(has / 8, "byte")),
-                    );
-                    finding.evidence = vec![format!("the type has {}", Count(bits.div_ceil(8), "byte"))];
-                    all.push(finding);
+                    let written = || format!("a place of {}", Count(has / 8, "byte"));
+                    let details = || Details::new(written()).evidence([size()]);
+                    all.push(self.judged(Code::StorageTooShort, &(0..end), details));
                 }
             }
         }
-        all
     }
+}
+
+/// Retains one finding of each code, and of those of [`ORDER`] one of the first code.
+fn retain_first(all: &mut Findings) {
+    let order = |judged: &Judged| ORDER.iter().position(|code| *code == judged.code);
+    let first = all.iter().filter_map(order).min();
+    let mut has_first = false;
+    all.retain(|judged| match order(judged) {
+        None => true,
+        here => here == first && !std::mem::replace(&mut has_first, true),
+    });
+    let mut seen = SmallVec::<[Code; 4]>::new();
+    all.retain(|judged| {
+        let is_new = !seen.contains(&judged.code);
+        seen.push(judged.code);
+        is_new
+    });
 }

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::code::described;
 use super::codes::Code;
+use super::details::Details;
 use super::file::{File, Function, Kind};
 use super::places::Judged;
 use super::shape::{Number, Place, Shape};
@@ -13,9 +14,9 @@ use crate::op::Reg;
 use crate::target::code::{RegisterKind, Source};
 
 /// Returns the finding about a parameter without a location, by its number among those of the kernel, and its pcs.
-pub(super) fn parameter(
-    file: &File<'_, '_>,
-    function: &Function<'_, '_>,
+pub(super) fn parameter<'r>(
+    file: &File<'r, '_>,
+    function: &Function<'r, '_>,
     number: usize,
 ) -> Option<(Judged, Range<u64>)> {
     let kernel = file.kernel(function.start())?;
@@ -34,7 +35,7 @@ pub(super) fn parameter(
     )];
     let load =
         code.loads(base).take_while(|(at, ..)| at.0 <= kept && at.0 < end).find_map(|(at, from, after)| {
-            let write = at.1.writes.as_ref()?.first()?;
+            let write = *at.1.writes.as_ref()?.first()?;
             let is_whole = from <= offset && offset + bytes <= from + 4 * u64::from(write.count);
             let skipped = u16::try_from(offset.checked_sub(from)? / 4).ok()?;
             is_whole.then(|| (at, write.first + skipped, bytes.div_ceil(4) as u16, after))
@@ -47,21 +48,19 @@ pub(super) fn parameter(
             1 => format!("s{first}"),
             _ => format!("s[{first}:{}]", first + count - 1),
         };
-        evidence.push(format!("{} loads it from {pointer}{offset:+}", described(at)));
+        evidence.push(format!("{} loads it from {pointer}{offset:+}", described(&at)));
         evidence.push(format!("{name} has it until {until:#x}"));
         meant = format!("{name} from {after:#x} to {until:#x}");
         pcs.end = kept.max(until);
     }
-    let written = "no location".into();
-    let judged =
-        Judged { code: Code::RecoverableUnlocated, operations: 0..0, written, meant: Some(meant), evidence };
-    Some((judged, pcs))
+    let details = Details::new("no location").meant(meant).evidence(evidence);
+    Some((Judged::new(Code::RecoverableUnlocated, details), pcs))
 }
 
 /// Returns the finding about a constant before an entry in a register that had its value at the same pcs.
-pub(super) fn constant(
-    file: &File<'_, '_>,
-    function: Option<&Function<'_, '_>>,
+pub(super) fn constant<'r>(
+    file: &File<'r, '_>,
+    function: Option<&Function<'r, '_>>,
     (before, first): (&Range<u64>, &Shape),
     (after, second): (&Range<u64>, &Shape),
 ) -> Option<Judged> {
@@ -78,19 +77,16 @@ pub(super) fn constant(
         return None;
     }
     let name = file.name(reg);
-    Some(Judged {
-        code: Code::ConstantForComputed,
-        operations: constant.operations.clone(),
-        written: format!("the value {}", value as i64),
-        meant: Some(format!("the value in {name}")),
-        evidence: vec![
-            format!("{} sets {name}", described(setter)),
+    let details =
+        Details::new(format!("the value {}", value as i64)).meant(format!("the value in {name}")).evidence([
+            format!("{} sets {name}", described(&setter)),
             format!(
                 "{name} is the place of the variable from {:#x} on, and nothing sets it between",
                 after.start
             ),
-        ],
-    })
+        ]);
+    let operations = constant.operations.clone();
+    Some(Judged { operations, ..Judged::new(Code::ConstantForComputed, details) })
 }
 
 /// Returns the register of a place: itself, or as LLVM writes it, memory at the address in it.

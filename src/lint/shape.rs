@@ -77,6 +77,8 @@ pub(crate) struct Shape {
     pub(crate) uses_frame_base: bool,
     /// Broken rule, with the offset of the operation in bytes.
     pub(crate) error: Option<(usize, String)>,
+    /// The same of an expression that fails at every witness.
+    pub(crate) failure: Option<(usize, String)>,
 }
 
 #[derive(Debug, Clone)]

@@ -1,28 +1,39 @@
 //! Walk over the entries of a file.
 
+use std::cell::OnceCell;
 use std::ops::Range;
 use std::rc::Rc;
 
 use gimli::constants as dw;
+use hashbrown::HashMap;
 
 use super::codes::Code;
+use super::collect::{Collected, FunctionId, Places, Wanted};
+use super::details::Details;
+use super::entries::{self, Own};
 use super::file::{File, Function};
 use super::finding::{Expression, Finding, Report};
-use super::places::{Judged, Located};
-use super::shape::{self, Place, Shape};
-use super::{Options, entries, functions, lists, recoverable};
+use super::places::{Findings, Judged, Located, Type};
+use super::shape::{self, Place, Selected, Shape};
+use super::witness::{Known, Witnessed};
+use super::{Options, functions, lists, recoverable};
 use crate::error::Result;
-use crate::op::{Decoder, text};
-use crate::read::{Dwarf, Entry, ListEntry, Object, Unit, Value};
+use crate::op::{Decoder, text, write_uleb};
+use crate::read::{Dwarf, Entry, ListEntry, ListKind, Object, Unit, Value};
 
 /// Maximum number of variables of one name that a variable is compared with.
 const MOST_SAME: usize = 64;
+/// Maximum number of shapes that are kept.
+const MOST_SHAPES: usize = 1 << 12;
 
 /// A function around entries, with its frame base.
 struct Around<'r> {
     function: Function<'r, 'r>,
-    frame_base: Option<Shape>,
-    name: Option<String>,
+    frame_base: Option<Rc<Shape>>,
+    /// Expression of the frame base, with the contents of a bare register in place of the register.
+    base: Option<Vec<u8>>,
+    name: Option<&'r [u8]>,
+    id: FunctionId,
     is_wanted: bool,
 }
 
@@ -30,53 +41,85 @@ struct Around<'r> {
 struct Scope<'r> {
     index: usize,
     around: Option<Rc<Around<'r>>>,
-    inlined: Option<String>,
-    /// Variables of this scope with places.
-    variables: Vec<Variable<'r>>,
+    inlined: Option<Entry<'r, 'r>>,
+    /// Variables of this scope with names and places.
+    variables: Vec<(&'r [u8], Entry<'r, 'r>)>,
     /// Number of parameters so far.
     parameters: usize,
 }
 
-struct Variable<'r> {
-    entry: Entry<'r, 'r>,
-    pcs: Vec<Range<u64>>,
-}
-
 struct Walk<'a, 'r, 'o> {
     file: &'a File<'r, 'o>,
-    options: &'a Options,
-    report: &'a mut Report,
+    only: &'a [String],
+    collected: &'a mut Collected<'r>,
     unit: &'r Unit<'r>,
-    unit_name: Option<String>,
-    files: Vec<String>,
+    id: FunctionId,
+    files: OnceCell<Vec<String>>,
     scopes: Vec<Scope<'r>>,
+    shapes: HashMap<&'r [u8], Rc<Shape>>,
+    /// Places at witnesses.
+    places: &'a Known<'r>,
+    /// Types by the offset in an attribute.
+    types: HashMap<u64, Option<Type<'r>>>,
+    /// Entries of the location list that was read last.
+    list: Vec<ListEntry<'r>>,
 }
 
-pub(super) fn walk<'r, 'o>(
-    object: &'r Object<'o>,
+/// A place of a finding: section and offset.
+type At = (&'static str, u64);
+
+/// Returns the findings about a file.
+pub(super) fn report(object: &Object<'_>, dwarf: &Dwarf<'_>, options: &Options) -> Result<Report> {
+    let wanted = if options.fold { Wanted::Topics } else { Wanted::All };
+    let mut report = Report::default();
+    for one in walk(object, dwarf, options, wanted)? {
+        report.append(one.report);
+    }
+    if options.fold {
+        report.fold();
+    }
+    Ok(report)
+}
+
+/// Returns the places of the location entries with errors.
+pub(super) fn wrong_entries(object: &Object<'_>, dwarf: &Dwarf<'_>, threads: usize) -> Result<Places> {
+    let options = Options { threads, ..Options::default() };
+    let all = walk(object, dwarf, &options, Wanted::WrongEntries)?;
+    Ok(Places::joined(all.into_iter().map(|one| one.wrong)))
+}
+
+/// Collects the findings about chunks of units, in the order of the file.
+fn walk<'r>(
+    object: &'r Object<'_>,
     dwarf: &'r Dwarf<'r>,
     options: &Options,
-    report: &mut Report,
-) -> Result<()> {
+    wanted: Wanted,
+) -> Result<Vec<Collected<'r>>> {
     let file = File::new(object, dwarf)?;
-    let units = |units: &'r [Unit<'r>]| -> Result<Report> {
-        let mut report = Report::default();
+    let units = |units: &'r [Unit<'r>]| -> Result<Collected<'r>> {
+        let mut collected = Collected::new(wanted);
         for unit in units {
+            let places = Known::default();
+            let id = collected.function((unit.name.as_deref(), None));
             let mut walk = Walk {
                 file: &file,
-                options,
-                report: &mut report,
+                only: &options.only,
+                collected: &mut collected,
                 unit,
-                unit_name: unit.name.as_deref().map(String::from),
-                files: files(dwarf, unit),
+                id,
+                files: OnceCell::new(),
                 scopes: Vec::new(),
+                shapes: HashMap::new(),
+                places: &places,
+                types: HashMap::new(),
+                list: Vec::new(),
             };
             walk.run(dwarf)?;
         }
-        Ok(report)
+        Ok(collected)
     };
-    let all = match options.threads {
-        0 | 1 => vec![units(dwarf.units())],
+    match options.threads {
+        0 | 1 => Ok(vec![units(dwarf.units())?]),
         threads => std::thread::scope(|scope| {
             let units = &units;
             let start = |chunk| scope.spawn(move || units(chunk));
@@ -86,12 +129,7 @@ pub(super) fn walk<'r, 'o>(
             };
             started.into_iter().map(finish).collect()
         }),
-    };
-    // The units are in the order of the file, whatever the number of threads.
-    for one in all {
-        report.append(one?);
     }
-    Ok(())
 }
 
 /// Divides units into consecutive chunks of about the same number of entries.
@@ -111,14 +149,7 @@ fn chunks<'r>(mut units: &'r [Unit<'r>], threads: usize) -> impl Iterator<Item =
     })
 }
 
-/// Returns the names of a unit's files, by number.
-fn files(dwarf: &Dwarf<'_>, unit: &Unit<'_>) -> Vec<String> {
-    let Ok(Some(program)) = dwarf.lines(unit) else { return Vec::new() };
-    let count = program.files.len() as u64 + 1;
-    (0..count).map(|number| program.path(number).map_or_else(String::new, |path| path.into_owned())).collect()
-}
-
-impl<'r> Walk<'_, 'r, '_> {
+impl<'a, 'r> Walk<'a, 'r, '_> {
     fn run(&mut self, dwarf: &'r Dwarf<'r>) -> Result<()> {
         let mut of_entry = Vec::new();
         for entry in dwarf.entries_of(self.unit) {
@@ -127,42 +158,33 @@ impl<'r> Walk<'_, 'r, '_> {
             while self.scopes.last().is_some_and(|scope| Some(scope.index) != parent) {
                 self.leave();
             }
-            entries::findings(entry, &mut of_entry);
+            let own = entries::read(entry, |ty| self.types.contains_key(&ty), &mut of_entry);
+            let tag = entry.tag();
+            let is_variable = matches!(tag, dw::DW_TAG_variable | dw::DW_TAG_formal_parameter);
             let mut around = self.scopes.last().and_then(|scope| scope.around.clone());
-            let mut inlined = None;
-            match entry.tag() {
-                dw::DW_TAG_subprogram => {
-                    around = self.function(entry)?;
-                    if let Some(around) = &around {
-                        self.judge_function(around);
-                    }
+            if tag == dw::DW_TAG_subprogram {
+                around = self.function(entry, &own)?;
+                if let Some(around) = &around {
+                    self.judge_function(around);
                 }
-                dw::DW_TAG_inlined_subroutine => inlined = entry.name().map(String::from),
-                dw::DW_TAG_variable | dw::DW_TAG_formal_parameter => {
-                    self.variable(entry, around.as_deref())?
-                }
-                _ => {}
+            } else if is_variable {
+                self.variable(entry, &own, around.as_deref())?;
             }
             for one in of_entry.drain(..) {
-                let judged = Judged {
-                    code: one.code,
-                    operations: 0..0,
-                    written: one.written,
-                    meant: None,
-                    evidence: one.evidence,
-                };
-                let is_variable = matches!(entry.tag(), dw::DW_TAG_variable | dw::DW_TAG_formal_parameter);
+                let details = Details::new(one.written).evidence(one.evidence);
+                let judged = Judged::new(one.code, details);
                 let place = dwarf.place(entry.offset());
-                let finding = self.finding(judged, is_variable.then_some(entry), around.as_deref(), place);
-                self.add(finding, around.as_deref());
+                self.add(judged, is_variable.then_some(entry), around.as_deref(), place, |_, _| {});
             }
-            self.scopes.push(Scope {
-                index: entry.index(),
-                around,
-                inlined,
-                variables: Vec::new(),
-                parameters: 0,
-            });
+            if entry.descendants().size_hint().0 > 0 {
+                self.scopes.push(Scope {
+                    index: entry.index(),
+                    around,
+                    inlined: (tag == dw::DW_TAG_inlined_subroutine).then_some(entry),
+                    variables: Vec::new(),
+                    parameters: 0,
+                });
+            }
         }
         while !self.scopes.is_empty() {
             self.leave();
@@ -170,143 +192,221 @@ impl<'r> Walk<'_, 'r, '_> {
         Ok(())
     }
 
-    fn function(&mut self, entry: Entry<'r, 'r>) -> Result<Option<Rc<Around<'r>>>> {
+    fn function(&mut self, entry: Entry<'r, 'r>, own: &Own<'r>) -> Result<Option<Rc<Around<'r>>>> {
         let Some(function) = Function::new(self.file, entry)? else { return Ok(None) };
-        self.report.functions += 1;
+        self.collected.report.functions += 1;
         let frame_base = match entry.attr(dw::DW_AT_frame_base) {
             Some(Value::Expr(expr)) => Some(self.shape(expr)),
             // A list: its entries differ, and none of them is followed.
             Some(_) => {
                 let part = shape::Part { place: Place::Other, bits: None, operations: 0..0 };
-                Some(Shape { parts: vec![part], ..Shape::default() })
+                Some(Rc::new(Shape { parts: vec![part], ..Shape::default() }))
             }
             None => None,
         };
-        let name = entry.name().map(String::from);
+        let base = match (&frame_base, entry.attr(dw::DW_AT_frame_base)) {
+            (Some(shape), Some(Value::Expr(expr))) => Some(base(shape, expr)),
+            _ => None,
+        };
+        let name = name(entry, own);
+        let is_wanted = self.only.is_empty() || self.is_named(entry, name);
+        let id = self.collected.function((self.unit.name.as_deref(), name));
+        Ok(Some(Rc::new(Around { function, frame_base, base, name, id, is_wanted })))
+    }
+
+    /// Whether the caller asks for a function of this name.
+    fn is_named(&mut self, entry: Entry<'r, 'r>, name: Option<&[u8]>) -> bool {
         let linkage = entry.inherited(dw::DW_AT_linkage_name).and_then(|name| name.text());
-        let only = &self.options.only;
+        let name = name.map(String::from_utf8_lossy);
         let is_named = |one: &&String| [name.as_deref(), linkage.as_deref()].contains(&Some(one.as_str()));
-        let named = only.iter().find(is_named);
-        let is_wanted = only.is_empty() || named.is_some();
-        self.report.named.extend(named.filter(|one| !self.report.named.contains(one)).cloned());
-        Ok(Some(Rc::new(Around { function, frame_base, name, is_wanted })))
+        let Some(named) = self.only.iter().find(is_named) else { return false };
+        let known = &mut self.collected.report.named;
+        if !known.contains(named) {
+            known.push(named.clone());
+        }
+        true
     }
 
     fn judge_function(&mut self, around: &Around<'r>) {
         let function = &around.function;
         let place = function.entry.dwarf().place(function.entry.offset());
         for found in functions::findings(self.file, function) {
-            let judged = Judged {
-                code: found.code,
-                operations: 0..0,
-                written: found.written,
-                meant: None,
-                evidence: found.evidence,
-            };
-            let mut finding = self.finding(judged, None, Some(around), found.place.unwrap_or(place));
-            finding.pcs = function.ranges.first().cloned();
-            finding.declared = functions::declared(function.entry, &self.files);
-            self.add(finding, Some(around));
+            let details = Details::new(found.written).evidence(found.evidence);
+            let judged = Judged::new(found.code, details);
+            self.add(judged, None, Some(around), found.place.unwrap_or(place), |walk, finding| {
+                finding.pcs = function.ranges.first().cloned();
+                finding.declared = functions::declared(function.entry, walk.files());
+            });
         }
     }
 
-    fn shape(&self, expr: &[u8]) -> Shape {
-        let dwarf = self.file.dwarf;
-        shape::of(expr, self.unit.encoding, &|index| dwarf.address(self.unit, index).ok())
+    fn shape(&mut self, expr: &'r [u8]) -> Rc<Shape> {
+        if let Some(known) = self.shapes.get(expr) {
+            return known.clone();
+        }
+        let (dwarf, unit) = (self.file.dwarf, self.unit);
+        let mut shape = shape::of(expr, unit.encoding, &|index| dwarf.address(unit, index).ok());
+        if shape.error.is_none() && !expr.is_empty() {
+            let failure = self.witnessed(expr).and_then(|witnessed| witnessed.failure());
+            shape.failure = failure.map(|(offset, rule)| (offset, rule.into_owned()));
+        }
+        let shape = Rc::new(shape);
+        if self.shapes.len() == MOST_SHAPES {
+            self.shapes.clear();
+        }
+        self.shapes.insert(expr, shape.clone());
+        shape
     }
 
-    fn variable(&mut self, entry: Entry<'r, 'r>, around: Option<&Around<'r>>) -> Result<()> {
-        if entry.attr(dw::DW_AT_declaration).is_some() {
+    fn witnessed<'w>(&self, expr: &'r [u8]) -> Option<Witnessed<'w, 'r>>
+    where
+        'a: 'w,
+        'r: 'w,
+    {
+        let (target, info) = (self.file.target.as_ref()?, &self.file.info);
+        let (unit, encoding) = (self.unit.offset, self.unit.encoding);
+        Some(Witnessed { known: self.places, info, target, unit, encoding, expr })
+    }
+
+    /// Returns the type of a variable.
+    fn ty(&mut self, entry: Entry<'r, 'r>, own: &Own<'r>) -> Option<Type<'r>> {
+        let Some(offset) = own.ty else { return entry.ty().and_then(Type::of) };
+        *self.types.entry(offset).or_insert_with(|| entry.dwarf().entry_at(offset).and_then(Type::of))
+    }
+
+    /// Reads the location entries of a variable into the list.
+    fn read_locations(&mut self, entry: Entry<'r, 'r>, own: &Own<'r>) -> Result<()> {
+        self.list.clear();
+        match own.location {
+            Some(Value::LocList(offset)) => {
+                let list = self.file.dwarf.locations(self.unit, offset);
+                let read =
+                    list.and_then(|mut list| list.try_for_each(|one| one.map(|one| self.list.push(one))));
+                read.map_err(|error| error.or_at(entry.place()))
+            }
+            Some(Value::Expr(expr)) => {
+                let kind = ListKind::Default;
+                self.list.push(ListEntry { offset: entry.offset(), kind, start: 0, end: 0, expr });
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn variable(&mut self, entry: Entry<'r, 'r>, own: &Own<'r>, around: Option<&Around<'r>>) -> Result<()> {
+        if own.is_declaration {
             return Ok(());
         }
-        let number =
-            self.scopes.last_mut().filter(|_| entry.tag() == dw::DW_TAG_formal_parameter).map(|scope| {
-                scope.parameters += 1;
-                scope.parameters - 1
-            });
-        let list = entry.locations(dw::DW_AT_location)?.unwrap_or_default();
+        let is_parameter = entry.tag() == dw::DW_TAG_formal_parameter;
+        let number = self.scopes.last_mut().filter(|_| is_parameter).map(|scope| {
+            scope.parameters += 1;
+            scope.parameters - 1
+        });
+        self.read_locations(entry, own)?;
+        let list = std::mem::take(&mut self.list);
         let function = around.map(|around| &around.function);
-        let is_located = list.iter().any(|one| !one.expr.is_empty()) || entry.has(dw::DW_AT_const_value);
-        if !is_located
+        let is_somewhere = list.iter().any(|one| !one.expr.is_empty());
+        if !is_somewhere
+            && !own.has_value
             && let (Some(number), Some(function)) = (number, function)
             && function.is_live
             && entry.parent() == Some(function.entry)
             && let Some((judged, pcs)) = recoverable::parameter(self.file, function, number)
         {
             let place = entry.dwarf().place(entry.offset());
-            let mut finding = self.finding(judged, Some(entry), around, place);
-            finding.pcs = Some(pcs);
-            self.add(finding, around);
+            self.add(judged, Some(entry), around, place, |_, finding| finding.pcs = Some(pcs));
         }
         // The functions and lists of a discarded section are not in the file.
         let is_discarded = function.is_some_and(|function| !function.is_live);
-        let mut seen: Vec<(Range<u64>, Shape)> = Vec::new();
-        let mut last: Option<&ListEntry<'_>> = None;
-        let mut variable = Variable { entry, pcs: Vec::new() };
-        for one in &list {
-            self.report.entries += 1;
+        if !list.is_empty() {
+            let ty = self.ty(entry, own);
+            self.locations(entry, own, around, ty, is_discarded, &list);
+        }
+        self.list = list;
+        if is_somewhere
+            && !is_discarded
+            && around.is_some()
+            && let Some(name) = name(entry, own)
+            && let Some(scope) = self.scopes.last_mut()
+        {
+            scope.variables.push((name, entry));
+        }
+        Ok(())
+    }
+
+    /// Judges the location entries of a variable.
+    fn locations(
+        &mut self,
+        entry: Entry<'r, 'r>,
+        own: &Own<'r>,
+        around: Option<&Around<'r>>,
+        ty: Option<Type<'r>>,
+        is_discarded: bool,
+        list: &[ListEntry<'r>],
+    ) {
+        let (file, name) = (self.file, name(entry, own));
+        let function = around.map(|around| &around.function);
+        let mut seen: Vec<(Range<u64>, Rc<Shape>)> = Vec::new();
+        let mut last: Option<&ListEntry<'r>> = None;
+        let lists = if self.unit.encoding.version >= 5 { ".debug_loclists" } else { ".debug_loc" };
+        for one in list {
+            self.collected.report.entries += 1;
             let pcs = (!one.is_default()).then_some(one.start..one.end);
             let shape = self.shape(one.expr);
-            let located = Located {
-                file: self.file,
+            let mut located = Located {
+                file,
                 function,
-                frame_base: around.and_then(|around| around.frame_base.as_ref()),
+                frame_base: around.and_then(|around| around.frame_base.as_deref()),
                 variable: entry,
+                ty,
                 encoding: self.unit.encoding,
                 shape: &shape,
+                witnessed: self.witnessed(one.expr),
+                base: around.and_then(|around| around.base.as_deref()),
                 pcs: pcs.clone(),
+                explains: self.collected.wanted() == Wanted::All,
             };
-            let mut all = if is_discarded || one.expr.is_empty() { Vec::new() } else { located.findings() };
+            let mut all =
+                if is_discarded || one.expr.is_empty() { Findings::new() } else { located.findings() };
+            let count = all.len();
             if let Some(pcs) = &pcs {
-                all.extend(lists::range(self.file, function, (pcs.start, pcs.end)));
-                all.extend(
-                    seen.iter().find_map(|(other, known)| lists::overlap((other, known), (pcs, &shape))),
-                );
+                all.extend(lists::range(file, function, (pcs.start, pcs.end)));
+                let known =
+                    seen.iter().find_map(|(other, known)| lists::overlap((other, known), (pcs, &shape)));
+                all.extend(known);
             }
-            all.extend(lists::register(self.file, function, &shape, pcs.as_ref()));
-            let lists = if self.unit.encoding.version >= 5 { ".debug_loclists" } else { ".debug_loc" };
-            let section = match one.is_default() && list.len() == 1 {
+            all.extend(lists::register(file, function, &shape, pcs.as_ref()));
+            let place = match one.is_default() && list.len() == 1 {
                 true => entry.dwarf().place(one.offset),
                 false => (lists, one.offset),
             };
             if let (Some(pcs), Some((before, known)), Some(constant)) = (&pcs, seen.last(), last)
-                && let Some(judged) =
-                    recoverable::constant(self.file, function, (before, known), (pcs, &shape))
+                && let Some(judged) = recoverable::constant(file, function, (before, known), (pcs, &shape))
             {
-                let operations = judged.operations.clone();
-                let mut finding = self.finding(judged, Some(entry), around, (lists, constant.offset));
-                finding.pcs = Some(before.clone());
-                finding.expression = Some(self.expression(constant.expr, &operations));
-                self.add(finding, around);
+                let (before, operations) = (before.clone(), judged.operations.clone());
+                self.add(judged, Some(entry), around, (lists, constant.offset), |walk, finding| {
+                    finding.pcs = Some(before);
+                    finding.expression = Some(walk.expression(constant.expr, &operations));
+                });
             }
             last = Some(one);
-            for judged in all {
-                let operations = judged.operations.clone();
-                let mut finding = self.finding(judged, Some(entry), around, section);
-                finding.pcs = pcs.clone();
-                finding.expression = Some(self.expression(one.expr, &operations));
-                self.add(finding, around);
-            }
-            let is_somewhere = !one.expr.is_empty();
-            match pcs {
-                Some(pcs) => {
-                    if is_somewhere {
-                        variable.pcs.push(pcs.clone());
-                    }
-                    if seen.len() < 1024 {
-                        seen.push((pcs, shape));
-                    }
+            for (index, mut judged) in all.into_iter().enumerate() {
+                if !self.wants(judged.code, name, around, place) {
+                    continue;
                 }
-                None if is_somewhere => variable.pcs.push(0..u64::MAX),
-                None => {}
+                if index < count && !located.explains {
+                    located.explains = true;
+                    judged.details = located.findings().swap_remove(index).details;
+                    located.explains = false;
+                }
+                let expression = self.expression(one.expr, &judged.operations);
+                let finding = self.finding(judged, Some(entry), around, place);
+                self.collected.add(Finding { pcs: pcs.clone(), expression: Some(expression), ..finding });
+            }
+            if let Some(pcs) = pcs.filter(|_| list.len() > 1 && seen.len() < 1024) {
+                seen.push((pcs, shape));
             }
         }
-        let has_name = entry.name().is_some();
-        if let Some(scope) = self.scopes.last_mut().filter(|_| has_name && !is_discarded && around.is_some())
-        {
-            scope.variables.push(variable);
-        }
-        Ok(())
     }
 
     /// Returns the text of an expression, with the part at fault.
@@ -331,95 +431,153 @@ impl<'r> Walk<'_, 'r, '_> {
         Expression { text: whole, fault }
     }
 
+    /// Returns the names of the unit's files, by number.
+    fn files(&self) -> &[String] {
+        self.files.get_or_init(|| {
+            let Ok(Some(program)) = self.file.dwarf.lines(self.unit) else { return Vec::new() };
+            let count = program.files.len() as u64 + 1;
+            let path = |number| program.path(number).map_or_else(String::new, |path| path.into_owned());
+            (0..count).map(path).collect()
+        })
+    }
+
+    /// Counts a finding. Returns whether it is added with its texts.
+    fn wants(
+        &mut self,
+        code: Code,
+        variable: Option<&'r [u8]>,
+        around: Option<&Around<'r>>,
+        place: At,
+    ) -> bool {
+        self.collected.mark(code, place);
+        let is_wanted = around.map_or(self.only.is_empty(), |around| around.is_wanted);
+        let function = around.map_or(self.id, |around| around.id);
+        is_wanted && self.collected.wants(code, (self.id, function), variable)
+    }
+
     fn finding(
         &self,
         judged: Judged,
         variable: Option<Entry<'r, 'r>>,
         around: Option<&Around<'r>>,
-        (section, offset): (&'static str, u64),
+        (section, offset): At,
     ) -> Finding {
+        let Details { written, meant, evidence } =
+            judged.details.map_or_else(Details::default, |details| *details);
+        let text = |name: &[u8]| String::from_utf8_lossy(name).into_owned();
+        let names = |entry: Entry<'r, 'r>| entry.name().map(String::from);
         Finding {
             code: judged.code,
             level: judged.code.level(),
-            unit: self.unit_name.clone(),
-            function: around.and_then(|around| around.name.clone()),
-            inlined: self.scopes.iter().filter_map(|scope| scope.inlined.clone()).collect(),
-            variable: variable.and_then(Entry::name).map(String::from),
-            declared: variable.and_then(|entry| functions::declared(entry, &self.files)),
+            unit: self.unit.name.as_deref().map(String::from),
+            function: around.and_then(|around| around.name).map(text),
+            inlined: self.scopes.iter().filter_map(|scope| scope.inlined).filter_map(names).collect(),
+            variable: variable.and_then(names),
+            declared: variable.and_then(|entry| functions::declared(entry, self.files())),
             pcs: None,
             section,
             offset,
             entry: variable.or_else(|| around.map(|around| around.function.entry)).map(Entry::offset),
             expression: None,
-            written: judged.written,
-            meant: judged.meant,
-            evidence: judged.evidence,
+            written,
+            meant,
+            evidence,
+            count: 1,
         }
     }
 
-    fn add(&mut self, finding: Finding, around: Option<&Around<'r>>) {
-        if around.map_or(self.options.only.is_empty(), |around| around.is_wanted) {
-            self.report.findings.push(finding);
+    /// Adds a finding, if it is wanted, after a change.
+    fn add(
+        &mut self,
+        judged: Judged,
+        variable: Option<Entry<'r, 'r>>,
+        around: Option<&Around<'r>>,
+        place: At,
+        change: impl FnOnce(&Self, &mut Finding),
+    ) {
+        let name = variable.and_then(|entry| entry.inherited(dw::DW_AT_name)).and_then(bytes);
+        if self.wants(judged.code, name, around, place) {
+            let mut finding = self.finding(judged, variable, around, place);
+            change(self, &mut finding);
+            self.collected.add(finding);
         }
     }
 
     /// Leaves a scope, after comparing its variables.
     fn leave(&mut self) {
-        let Some(scope) = self.scopes.pop() else { return };
-        let mut variables = scope.variables;
-        if variables.len() < 2 {
-            return;
-        }
-        variables.sort_by_key(|variable| (variable.entry.name(), variable.entry.index()));
-        for (index, first) in variables.iter().enumerate() {
-            let name = first.entry.name();
-            let same = variables[index + 1..]
-                .iter()
-                .take(MOST_SAME)
-                .take_while(|second| second.entry.name() == name);
-            for second in same {
-                if let Some(judged) = two_types(first, second) {
-                    let place = second.entry.dwarf().place(second.entry.offset());
-                    let finding = self.finding(judged, Some(second.entry), scope.around.as_deref(), place);
-                    self.add(finding, scope.around.as_deref());
+        let Some(mut scope) = self.scopes.pop() else { return };
+        let variables = &mut scope.variables;
+        variables.sort_unstable_by_key(|(name, entry)| (*name, entry.index()));
+        for (index, (name, first)) in variables.iter().enumerate() {
+            let same = variables[index + 1..].iter().take(MOST_SAME).take_while(|second| second.0 == *name);
+            for (_, second) in same {
+                if let Some(judged) = two_types(*first, *second) {
+                    let place = second.dwarf().place(second.offset());
+                    self.add(judged, Some(*second), scope.around.as_deref(), place, |_, _| {});
                 }
             }
         }
     }
 }
 
+/// Returns the expression of a frame base. A bare register is, by convention, its contents.
+fn base(shape: &Shape, expr: &[u8]) -> Vec<u8> {
+    let register = match &shape.parts[..] {
+        [part] => match part.place {
+            Place::Register(reg, Selected::Nothing) => Some(reg),
+            _ => None,
+        },
+        _ => None,
+    };
+    let Some(reg) = register else { return expr.to_vec() };
+    let mut contents = vec![dw::DW_OP_bregx.0];
+    write_uleb(&mut contents, reg.0);
+    contents.push(0);
+    contents
+}
+
+/// Returns the name of an entry, its own or inherited.
+fn name<'r>(entry: Entry<'r, 'r>, own: &Own<'r>) -> Option<&'r [u8]> {
+    own.name.or_else(|| entry.inherited(dw::DW_AT_name).filter(|_| own.has_origin).and_then(bytes))
+}
+
+fn bytes(value: Value<'_>) -> Option<&[u8]> {
+    match value {
+        Value::String(bytes) => Some(bytes),
+        _ => None,
+    }
+}
+
 /// Returns the finding about two variables of one name in one scope.
-fn two_types(first: &Variable<'_>, second: &Variable<'_>) -> Option<Judged> {
-    let (one, other) = (first.entry.ty()?, second.entry.ty()?);
-    let is_parameter = |variable: &Variable<'_>| variable.entry.tag() == dw::DW_TAG_formal_parameter;
+fn two_types(first: Entry<'_, '_>, second: Entry<'_, '_>) -> Option<Judged> {
+    let (one, other) = (first.ty()?, second.ty()?);
+    let is_parameter = |variable: Entry<'_, '_>| variable.tag() == dw::DW_TAG_formal_parameter;
     // The parameters of a pack have one name.
     let is_same = one.offset() == other.offset()
         || one.tag() == other.tag() && one.name().is_some() && one.name() == other.name();
     if is_same || is_parameter(first) && is_parameter(second) {
         return None;
     }
-    let common = first.pcs.iter().find_map(|pcs| {
+    let pcs = |variable: Entry<'_, '_>| -> Vec<Range<u64>> {
+        let list = variable.locations(dw::DW_AT_location).ok().flatten().unwrap_or_default();
+        let located = list.into_iter().filter(|one| !one.expr.is_empty());
+        located.map(|one| if one.is_default() { 0..u64::MAX } else { one.start..one.end }).collect()
+    };
+    let (of_first, of_second) = (pcs(first), pcs(second));
+    let common = of_first.iter().find_map(|pcs| {
         let overlaps = |other: &&Range<u64>| other.start < pcs.end && pcs.start < other.end;
-        second.pcs.iter().find(overlaps).map(|other| other.start.max(pcs.start))
+        of_second.iter().find(overlaps).map(|other| other.start.max(pcs.start))
     })?;
     let name = |ty: Entry<'_, '_>| {
         ty.name().map_or_else(|| "a type without a name".into(), |name| format!("`{name}`"))
     };
-    Some(Judged {
-        code: Code::OneNameTwoTypes,
-        operations: 0..0,
-        written: format!("{} as {} and as {}", name_of(first), name(one), name(other)),
-        meant: None,
-        evidence: vec![
-            format!("the entries {:#x} and {:#x}", first.entry.offset(), second.entry.offset()),
-            match common {
-                0 => "both have a place at all pcs".into(),
-                pc => format!("both have a place at {pc:#x}"),
-            },
-        ],
-    })
-}
-
-fn name_of(variable: &Variable<'_>) -> String {
-    variable.entry.name().map_or_else(String::new, |name| format!("`{name}`"))
+    let own = first.name().map_or_else(String::new, |name| format!("`{name}`"));
+    let details = Details::new(format!("{own} as {} and as {}", name(one), name(other))).evidence([
+        format!("the entries {:#x} and {:#x}", first.offset(), second.offset()),
+        match common {
+            0 => "both have a place at all pcs".into(),
+            pc => format!("both have a place at {pc:#x}"),
+        },
+    ]);
+    Some(Judged::new(Code::OneNameTwoTypes, details))
 }

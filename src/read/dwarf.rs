@@ -133,6 +133,18 @@ impl<'o> Dwarf<'o> {
         Self::from_sections(main, dialect, draft)
     }
 
+    /// Reads an object as [`read`](Self::read) does, on several threads. The result does not depend on their number.
+    ///
+    /// # Errors
+    /// The errors of [`read`](Self::read).
+    pub fn read_on(object: &'o Object<'_>, threads: usize) -> Result<Self> {
+        let (sections, split) = (Sections::of(object), Sections::of_split(object));
+        if threads < 2 || sections.debug_info.is_empty() && !split.debug_info.is_empty() {
+            return Self::read(object);
+        }
+        Reader::new(sections, Dialect::Llvm, DraftCodes::NONE).read_on(threads)
+    }
+
     /// Reads split units: the `.dwo` sections of an object, together with `main`, the file with their skeletons, which
     /// has their addresses, bases and lines. Both can be one object. DWARF 5 sections 3.1.2 and 3.1.3, and GNU's
     /// predecessor in DWARF 4. A unit is matched to the skeleton with its [`dwo_id`](Unit::dwo_id); without one it is

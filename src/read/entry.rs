@@ -5,7 +5,7 @@ use std::fmt;
 use std::ops::Range;
 
 use gimli::{
-    Abbreviation, AttributeSpecification, DwAt, DwTag, EndianSlice, Format, Reader, RunTimeEndian,
+    Abbreviation, AttributeSpecification, DwAt, DwForm, DwTag, EndianSlice, Format, Reader, RunTimeEndian,
     UnitOffset, constants as dw,
 };
 
@@ -137,6 +137,23 @@ impl<'r, 'o> Entry<'r, 'o> {
         Some(Raw::new(rest, encoding, table, UnitOffset(offset)))
     }
 
+    /// Returns the attributes of which a predicate accepts the name and form, in order. The others are not decoded.
+    pub(crate) fn attributes_if(
+        self,
+        accepts: impl Fn(DwAt, DwForm) -> bool,
+    ) -> impl Iterator<Item = Attribute<'o>> {
+        let mut rest = self.attributes();
+        std::iter::from_fn(move || {
+            let skipped = rest.specs.iter().position(|spec| accepts(spec.name(), spec.form()))?;
+            let (before, specs) = rest.specs.split_at(skipped);
+            if !before.is_empty() {
+                rest.raw.as_mut()?.skip_attributes(before).ok()?;
+            }
+            rest.specs = specs;
+            rest.next()
+        })
+    }
+
     /// Returns the value of the first attribute of this name.
     pub fn attr(self, name: DwAt) -> Option<Value<'o>> {
         let specs = self.shape()?.attributes();
@@ -177,6 +194,31 @@ impl<'r, 'o> Entry<'r, 'o> {
             entry = origin.or_else(|| entry.reference(dw::DW_AT_specification))?;
         }
         None
+    }
+
+    /// Whether an attribute is the entry's own or [inherited](Self::inherited). The value is not decoded.
+    pub fn has_inherited(self, name: DwAt) -> bool {
+        let mut entry = self;
+        for _ in 0..MOST_STEPS {
+            if entry.has(name) {
+                return true;
+            }
+            let mut origins = [dw::DW_AT_abstract_origin, dw::DW_AT_specification].into_iter();
+            let origin = origins.find_map(|name| entry.has(name).then(|| entry.reference(name)).flatten());
+            let Some(origin) = origin else { return false };
+            entry = origin;
+        }
+        false
+    }
+
+    /// Returns the form of each attribute, in order.
+    pub(crate) fn forms(self) -> impl Iterator<Item = DwForm> + use<'r, 'o> {
+        self.shape().map_or(&[][..], Abbreviation::attributes).iter().map(AttributeSpecification::form)
+    }
+
+    /// Returns the table and the code of the abbreviation.
+    pub(crate) fn abbreviation_number(self) -> (u32, u32) {
+        (self.unit().table, self.node().code)
     }
 
     /// Returns the name, the entry's own or [inherited](Self::inherited).

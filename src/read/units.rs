@@ -79,6 +79,89 @@ impl<'m, 'o> Reader<'m, 'o> {
         self
     }
 
+    /// Reads the units of `.debug_info` in consecutive chunks of about one size, each on a thread, and joins them.
+    pub(super) fn read_on(self, threads: usize) -> Result<Dwarf<'o>> {
+        let sections = self.dwarf.sections;
+        let endian = if sections.big_endian { RunTimeEndian::Big } else { RunTimeEndian::Little };
+        let info = DebugInfo::from(EndianSlice::new(sections.debug_info, endian));
+        let mut ends = Vec::new();
+        let (mut headers, mut next) = (info.units(), 0);
+        while let Ok(Some(header)) = headers.next() {
+            let rest = sections.debug_info.get(next..).unwrap_or_default();
+            next += header.length_including_self().min(rest.len());
+            ends.push(next);
+        }
+        // One after the other, the first error is found; types refer to units before.
+        if next != sections.debug_info.len() || ends.len() < threads || !sections.debug_types.is_empty() {
+            return self.read();
+        }
+        let each = next / threads + 1;
+        let mut bounds: Vec<usize> = (1..threads).map(|number| number * each).collect();
+        bounds
+            .iter_mut()
+            .for_each(|bound| *bound = ends[ends.partition_point(|end| *end < *bound).min(ends.len() - 1)]);
+        bounds.push(next);
+        bounds.dedup();
+        let (dialect, draft) = (self.dialect, self.draft);
+        let parts: Vec<Result<Dwarf<'o>>> = std::thread::scope(|scope| {
+            let mut start = 0;
+            let read = |span: Range<usize>| {
+                let mut reader = Reader::new(sections, dialect, draft);
+                scope.spawn(move || reader.chunk(span).map(|()| reader.dwarf))
+            };
+            let spans = bounds.iter().map(|&end| std::mem::replace(&mut start, end)..end);
+            let started: Vec<_> = spans.map(read).collect();
+            let joined = started.into_iter().map(|one| one.join());
+            joined.map(|one| one.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+        });
+        let mut dwarf = self.dwarf;
+        for part in parts {
+            let part = part?;
+            let too_many =
+                || Error::new(ErrorKind::TooLarge("the file has more than 4294967294 entries".into()));
+            let node = u32::try_from(dwarf.nodes.len()).map_err(|_| too_many())?;
+            let table = dwarf.tables.len() as u32;
+            if u32::try_from(dwarf.nodes.len() + part.nodes.len()).is_err() {
+                return Err(too_many());
+            }
+            dwarf.nodes.extend(part.nodes.into_iter().map(|one| Node {
+                parent: one.parent + node,
+                end: one.end + node,
+                ..one
+            }));
+            dwarf.units.extend(part.units.into_iter().map(|mut unit| {
+                unit.entries = unit.entries.start + node..unit.entries.end + node;
+                unit.table += table;
+                unit
+            }));
+            dwarf.tables.extend(part.tables);
+        }
+        Ok(dwarf.with_signatures())
+    }
+
+    /// Reads the units within a span of `.debug_info`.
+    fn chunk(&mut self, span: Range<usize>) -> Result<()> {
+        let sections = self.dwarf.sections;
+        let endian = if sections.big_endian { RunTimeEndian::Big } else { RunTimeEndian::Little };
+        let info = DebugInfo::from(EndianSlice::new(sections.debug_info, endian));
+        let mut headers = info.units();
+        let mut at = 0;
+        while let Some(header) =
+            headers.next().map_err(|error| self.broken(error, "a unit header", at as u64))?
+        {
+            let rest = sections.debug_info.get(at..).unwrap_or_default();
+            let end = at + header.length_including_self().min(rest.len());
+            if at >= span.end {
+                break;
+            }
+            if at >= span.start {
+                self.unit(header, rest, at as u64)?;
+            }
+            at = end;
+        }
+        Ok(())
+    }
+
     pub(super) fn read(mut self) -> Result<Dwarf<'o>> {
         let sections = self.dwarf.sections;
         let endian = if sections.big_endian { RunTimeEndian::Big } else { RunTimeEndian::Little };
@@ -104,13 +187,7 @@ impl<'m, 'o> Reader<'m, 'o> {
             let rest = sections.debug_types.get(next as usize - before..).unwrap_or_default();
             next = self.unit(header, rest, next)?;
         }
-        let mut dwarf = self.dwarf;
-        let units = dwarf.units.iter().zip(0..);
-        dwarf.signatures = units.filter_map(|(unit, index)| Some((unit.signature?, index))).collect();
-        // A linker keeps the first unit of a signature.
-        dwarf.signatures.sort_by_key(|&(signature, _)| signature);
-        dwarf.signatures.dedup_by_key(|&mut (signature, _)| signature);
-        Ok(dwarf)
+        Ok(self.dwarf.with_signatures())
     }
 
     /// Reads the unit at `start`, and returns the offset after it.
@@ -327,6 +404,18 @@ impl<'m, 'o> Reader<'m, 'o> {
             count = Count(self.attributes, "attribute")
         );
         Err(self.place(Error::new(ErrorKind::TooLarge(text)), offset))
+    }
+}
+
+impl Dwarf<'_> {
+    /// Lists the signatures of the type units.
+    fn with_signatures(mut self) -> Self {
+        let units = self.units.iter().zip(0..);
+        self.signatures = units.filter_map(|(unit, index)| Some((unit.signature?, index))).collect();
+        // A linker keeps the first unit of a signature.
+        self.signatures.sort_by_key(|&(signature, _)| signature);
+        self.signatures.dedup_by_key(|&mut (signature, _)| signature);
+        self
     }
 }
 

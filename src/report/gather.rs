@@ -10,13 +10,13 @@ use super::disassembly::Disassembly;
 use super::homes::{self, Homes};
 use super::kind::{Kind, Names, Words};
 use super::place::{In, PLACE, PlaceId, Places};
-use super::witness::Witness;
 use super::{Options, frames, types};
 use crate::error::Result;
 use crate::eval::{self, Body, DebugInfo};
 use crate::lint::shape::{self, Shape};
+use crate::lint::witness::{Changed, Witness};
 use crate::lint::{self, Code};
-use crate::read::nvidia::RegisterMap;
+use crate::read::nvidia::{INSTRUCTION_BYTES, RegisterMap};
 use crate::read::{self, Dwarf, FrameSection, Frames, Object, Unit, Value};
 use crate::stats::FunctionCoverage;
 use crate::target::{Target, Wave};
@@ -80,6 +80,8 @@ struct Function {
     calls: Vec<[u32; 5]>,
     /// Pc, text.
     instructions: Vec<[u32; 2]>,
+    /// Homes of PTX registers: start, end, register, home.
+    homes: Vec<[u32; 4]>,
     coverage: [u32; 3],
 }
 
@@ -351,6 +353,12 @@ impl<'r, 'o> Walk<'_, '_, 'r, 'o> {
                 .map(|(pc, text)| [pc as u32, self.strings.add(&text.replace('\t', " "))])
                 .collect();
         }
+        for home in self.file.registers.function_at(start).into_iter().flat_map(|function| function.homes()) {
+            let register = self.strings.add(&String::from_utf8_lossy(home.register));
+            // The last pc is that of an instruction that reads the register.
+            let end = home.end.saturating_add(INSTRUCTION_BYTES).min(size);
+            function.homes.push([home.start, end, register, self.strings.add(&home.home.to_string())]);
+        }
         let index = self.gathered.functions.len();
         self.gathered.functions.push(function);
         let target = self.file.target.as_ref();
@@ -442,6 +450,7 @@ impl<'r, 'o> Walk<'_, '_, 'r, 'o> {
             lane: None,
             lanes: target.lanes().into(),
             target,
+            changed: Changed::None,
         });
         let words = homes.map(|(register, homes)| homes.words(register));
         let within = In { unit: self.unit, names, witness, frame_base: Some(&function.base), words };
@@ -564,9 +573,21 @@ impl Gathered<'_> {
         options: &Options<'_>,
         mut strings: Strings,
     ) -> (Strings, Vec<Vec<u32>>) {
-        let mut tables: [Vec<u32>; 11] = Default::default();
-        let [page, functions, variables, entries, lines, calls, instructions, findings, files, codes, others] =
-            &mut tables;
+        let mut tables: [Vec<u32>; 12] = Default::default();
+        let [
+            page,
+            functions,
+            variables,
+            entries,
+            lines,
+            calls,
+            instructions,
+            homes,
+            findings,
+            files,
+            codes,
+            others,
+        ] = &mut tables;
         let width = if object.address_bytes() == 8 { 8 } else { 4 };
         page.extend([strings.add(options.name), strings.add(&self.target), self.lanes, width]);
         for function in &self.functions {
@@ -575,6 +596,7 @@ impl Gathered<'_> {
                 lines.len() / 3,
                 calls.len() / 5,
                 instructions.len() / 2,
+                homes.len() / 4,
                 findings.len() / 9,
             ];
             functions.extend([strings.add(&function.name), function.unit]);
@@ -592,6 +614,7 @@ impl Gathered<'_> {
             lines.extend(function.lines.iter().flatten());
             calls.extend(function.calls.iter().flatten());
             instructions.extend(function.instructions.iter().flatten());
+            homes.extend(function.homes.iter().flatten());
             for one in &function.found {
                 let is_of_variable = one.variable != NONE;
                 let variable = if is_of_variable { first + one.variable } else { NONE };
@@ -608,6 +631,7 @@ impl Gathered<'_> {
             lines.len() / 3,
             calls.len() / 5,
             instructions.len() / 2,
+            homes.len() / 4,
             findings.len() / 9,
         ];
         functions.extend([0, 0, 0, 0, 0]);

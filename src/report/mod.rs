@@ -21,7 +21,6 @@ mod homes;
 mod kind;
 mod place;
 mod types;
-mod witness;
 
 use core::fmt;
 
@@ -88,7 +87,7 @@ fn tables(bytes: &[u8], options: &Options<'_>) -> Result<(Strings, Vec<Vec<u32>>
     let dwarf = Dwarf::read(&object)?;
     let findings = lint::lint(bytes, &lint::Options::default())?;
     let errors = findings.findings.iter().filter(|finding| finding.level == Level::Error);
-    let coverage = stats::coverage(&dwarf, &errors.map(|one| (one.section, one.offset)).collect());
+    let coverage = stats::coverage(&dwarf, &errors.map(|one| (one.section, one.offset)).collect(), true);
     let mut strings = Strings::default();
     let mut gathered = gather::Gathered::new(options, &findings.findings);
     gather::gather(&object, &dwarf, &mut gathered, &mut strings)?;

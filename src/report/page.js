@@ -146,20 +146,58 @@ function expression(value, findings) {
     el("mark", {}, value.slice(fault.from, fault.to)), value.slice(fault.to));
 }
 
+// Machine registers that have the PTX register of a place within pcs.
+function homes(f, place, start, end) {
+  const [from, to] = data.range("functions", f, "homes"), all = [];
+  const names = new Set(data.text(place.expression).match(/%\w+/g));
+  for (let index = from; index < to; index++) {
+    const one = data.homes.row(index), register = data.text(one.register);
+    if (names.has(register) && one.start < end && start < one.end)
+      all.push(`${register} in ${data.text(one.home)}, ${data.hex(f, one.start)} to ${data.hex(f, one.end)}`);
+  }
+  return all.join("; ");
+}
+
+function svg(name, attributes, ...children) {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  made.append(...children);
+  return made;
+}
+
+// Figure of an evaluation: for each operation, the stack behind it, which grows upwards.
+function figure(all) {
+  const wide = 150, high = 20, bottom = high * Math.max(...all.map(({ stack }) => stack.length));
+  const columns = all.flatMap(({ operation, stack }, number) => {
+    const x = number * wide;
+    const cells = stack.toReversed().map((one, place) => {
+      const y = bottom - high * (place + 1), top = place === stack.length - 1 ? "top" : "";
+      return svg("g", { class: top }, svg("title", {}, one), svg("rect", { x: x + 2, y: y + 1, width: wide - 6, height: high - 3 }),
+        svg("text", { x: x + 7, y: y + 14 }, one.length > 22 ? `${one.slice(0, 21)}…` : one));
+    });
+    return [...cells, svg("text", { x: x + 4, y: bottom + 16, class: "operation" }, operation)];
+  });
+  const size = { width: wide * all.length, height: bottom + 22 };
+  return el("div", { class: "figure", tabindex: 0 },
+    svg("svg", { ...size, role: "img", "aria-label": "The stack behind each operation; the table below has the same." }, ...columns));
+}
+
 // Steps of the evaluation: the stack after each operation.
 function steps(place) {
-  const [from, to] = data.range("places", place, "steps"), rows = [];
+  const [from, to] = data.range("places", place, "steps"), rows = [], all = [];
   for (let index = from; index < to; index++) {
     const { operation, stack, asked } = data.steps.row(index);
     const parts = (number) => inLane(data.text(number), state.lane).split("\n").filter(Boolean);
+    all.push({ operation: data.text(operation), stack: parts(stack) });
     rows.push(el("tr", {}, el("td", {}, el("code", {}, data.text(operation))),
       el("td", {}, ...parts(stack).map((one) => el("span", { class: "element" }, one))),
       el("td", {}, ...parts(asked).map((one) => el("span", { class: "asked" }, one)))));
   }
   if (!rows.length) return "";
-  return el("table", { class: "steps" }, el("caption", {}, "Steps, on a machine with made-up contents"),
+  const table = el("table", { class: "steps" }, el("caption", {}, "Steps, on a machine with made-up contents"),
     el("thead", {}, el("tr", {}, ...["operation", "stack, top first", "read"].map((name) => el("th", { scope: "col" }, name)))),
     el("tbody", {}, ...rows));
+  return el("div", {}, figure(all), table);
 }
 
 function details() {
@@ -185,7 +223,7 @@ function details() {
     const pcs = `${data.hex(f, start)} to ${data.hex(f, end)}`, kind = KINDS[one.kind].name;
     const result = inLane(data.text(one.result), state.lane), isOfLane = /[\x01\x03]/.test(data.text(one.result));
     const rows = [["pcs", pcs], ["kind", kind], ["expression", expression(data.text(one.expression), findings)],
-      ["meaning", data.text(one.meaning)],
+      ["meaning", data.text(one.meaning)], ["registers", homes(f, one, start, end)],
       ["result", el("span", { id: "result" }, isOfLane ? `${result} (lane ${state.lane})` : result)]];
     const full = rows.filter(([, value]) => value.textContent ?? value);
     parts.push(el("dl", {}, ...full.flatMap(([key, value]) => [el("dt", {}, key), el("dd", {}, value)])));

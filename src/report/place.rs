@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use super::block::Strings;
 use super::kind::{Kind, Names, Words};
-use super::witness::Witness;
 use crate::dump::steps;
 use crate::eval::{Body, Context, CurrentObject};
 use crate::lint::shape::Shape;
+use crate::lint::witness::Witness;
 use crate::op::text;
 use crate::read::Unit;
 use crate::target::Target;

@@ -1,6 +1,6 @@
 //! Rows of the line tables.
 
-use std::collections::{HashMap, HashSet};
+use hashbrown::{HashMap, HashSet};
 
 use crate::read::{Dwarf, LineProgram, LineRow, Unit};
 
@@ -49,16 +49,15 @@ pub(super) fn count(dwarf: &Dwarf<'_>) -> LineCounts {
                 path.map_or(0, |path| *files.entry(path).or_insert(next))
             })
             .collect();
-        let mut sequence: Vec<LineRow> = Vec::new();
+        let mut sequence: Vec<Row> = Vec::new();
         for row in program.rows().map_while(Result::ok) {
             crate::work::step();
-            sequence.push(row);
+            let LineRow { address, line, column, is_stmt, .. } = row;
+            let file =
+                usize::try_from(row.file).ok().and_then(|file| numbers.get(file)).copied().unwrap_or(0);
+            sequence.push(Row { address, position: (line, column, file), is_stmt });
             if row.end_sequence {
-                let file = |row: &LineRow| {
-                    let index = usize::try_from(row.file).ok();
-                    index.and_then(|index| numbers.get(index)).copied().unwrap_or(0)
-                };
-                add(&sequence, file, &mut counts, &mut unique);
+                add(&sequence, &mut counts, &mut unique);
                 sequence.clear();
             }
         }
@@ -68,13 +67,19 @@ pub(super) fn count(dwarf: &Dwarf<'_>) -> LineCounts {
     counts
 }
 
+/// A row, as far as it is counted.
+#[derive(Debug)]
+struct Row {
+    address: u64,
+    position: Position,
+    is_stmt: bool,
+}
+
+/// Line, column and number of the file.
+type Position = (u64, u64, u32);
+
 /// Adds a sequence, unless its code was removed or has no bytes.
-fn add(
-    sequence: &[LineRow],
-    file: impl Fn(&LineRow) -> u32,
-    counts: &mut LineCounts,
-    unique: &mut HashSet<(u64, u64, u32)>,
-) {
+fn add(sequence: &[Row], counts: &mut LineCounts, unique: &mut HashSet<Position>) {
     let [first, .., last] = sequence else { return };
     if first.address >= last.address {
         return;
@@ -84,8 +89,8 @@ fn add(
         let [row, next] = rows else { continue };
         counts.rows += 1;
         counts.is_stmt += u64::from(row.is_stmt);
-        unique.insert((row.line, row.column, file(row)));
-        if row.line == 0 {
+        unique.insert(row.position);
+        if row.position.0 == 0 {
             let bytes = next.address.saturating_sub(row.address);
             counts.line_0 = counts.line_0.saturating_add(bytes);
         }

@@ -22,8 +22,6 @@ mod sizes;
 mod variable_lines;
 mod walk;
 
-use std::collections::HashSet;
-
 pub use compare::{Change, compare};
 pub use coverage::{Coverage, FunctionCoverage, Group, HISTOGRAM, VariableCoverage};
 pub use lines::LineCounts;
@@ -31,7 +29,7 @@ pub use sizes::{Contents, Repeated};
 pub use variable_lines::{BaseLines, VariableLines, variable_lines};
 
 use crate::error::Result;
-use crate::lint::{self, Level};
+use crate::lint::{self, Places};
 use crate::read::{Dwarf, Object, Placing};
 
 /// Choices of a measurement.
@@ -41,11 +39,13 @@ pub struct Options {
     pub sound: bool,
     /// Number of threads that judge units for [`Coverage::sound`]; 0 and 1 are one.
     pub threads: usize,
+    /// Whether [`FunctionCoverage::variables`] are listed, which takes memory for each of them.
+    pub variables: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { sound: true, threads: 1 }
+        Self { sound: true, threads: 1, variables: true }
     }
 }
 
@@ -79,16 +79,25 @@ pub struct Statistics {
 /// The errors of [`Object::read`] and [`Dwarf::read`]; with [`Options::sound`], those of [`lint()`](lint::lint()).
 pub fn stats(bytes: &[u8], options: &Options) -> Result<Statistics> {
     let object = Object::read_placed(bytes, Placing::Stored, None)?;
-    let dwarf = Dwarf::read(&object)?;
-    let mut errors = HashSet::new();
-    if options.sound {
-        let report = lint::lint(bytes, &lint::Options { threads: options.threads, ..Default::default() })?;
-        let wrong = report.findings.iter().filter(|finding| finding.level == Level::Error);
-        errors.extend(wrong.map(|finding| (finding.section, finding.offset)));
-    }
-    let mut found = coverage(&dwarf, &errors);
-    found.lines = lines::count(&dwarf);
-    found.contents = sizes::contents(&dwarf);
+    let dwarf = Dwarf::read_on(&object, options.threads)?;
+    let measured = || (lines::count(&dwarf), sizes::contents(&dwarf));
+    let covered = || -> Result<Statistics> {
+        let errors = match options.sound {
+            true => lint::wrong_entries(&object, &dwarf, options.threads)?,
+            false => Places::default(),
+        };
+        Ok(coverage(&dwarf, &errors, options.variables))
+    };
+    let (covered, (lines, contents)) = match options.threads {
+        0 | 1 => (covered(), measured()),
+        _ => std::thread::scope(|scope| {
+            let measured = scope.spawn(measured);
+            let covered = covered();
+            (covered, measured.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+        }),
+    };
+    let mut found = covered?;
+    (found.lines, found.contents) = (lines, contents);
     for section in object.sections() {
         if section.is_code() {
             found.code += section.size;
@@ -104,9 +113,10 @@ pub fn stats(bytes: &[u8], options: &Options) -> Result<Statistics> {
     Ok(found)
 }
 
-/// Measures coverage alone. `errors` are the places of entries in which `lint` finds an error.
-pub(crate) fn coverage(dwarf: &Dwarf<'_>, errors: &HashSet<(&'static str, u64)>) -> Statistics {
+/// Measures coverage alone. `errors` are the places of entries in which `lint` finds an error; `lists` is
+/// [`Options::variables`].
+pub(crate) fn coverage<'r>(dwarf: &'r Dwarf<'r>, errors: &Places, lists: bool) -> Statistics {
     let mut found = Statistics::default();
-    walk::walk(dwarf, errors, &mut found);
+    walk::walk(dwarf, errors, lists, &mut found);
     found
 }

@@ -1,18 +1,16 @@
 //! Walk over scopes and variables.
 
-use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use gimli::constants as dw;
+use gimli::{DwAt, constants as dw};
+use hashbrown::{HashMap, HashSet};
 
 use super::coverage::{Coverage, FunctionCoverage, VariableCoverage};
 use super::origins::{self, Abstract, Origins};
 use super::{Group, Statistics, lines};
+use crate::lint::Places;
 use crate::op::{Decoder, Op};
 use crate::read::{Dwarf, Entry, ListEntry, Unit, Value};
-
-/// Place of a list entry or of an expression.
-pub(super) type Errors = HashSet<(&'static str, u64)>;
 
 /// Counts of the functions of one name.
 #[derive(Debug, Default)]
@@ -56,16 +54,17 @@ struct Scope {
 }
 
 /// Key of a variable, equal for all instances: function, path, name; file and line outside of functions.
-type Key = (usize, Path, String, Option<(String, u64)>);
+type Key<'r> = (usize, Path, &'r [u8], Option<(String, u64)>);
 
-struct Walk<'a, 'f> {
+struct Walk<'a, 'f, 'r> {
     found: &'a mut Statistics,
-    errors: &'a Errors,
+    errors: &'a Places,
+    lists_variables: bool,
     files: &'f [Option<String>],
     named: &'a mut Vec<Named>,
     names: &'a mut HashMap<String, usize>,
     paths: &'a mut HashMap<(Path, bool, u32), Path>,
-    known: &'a mut HashSet<Key>,
+    known: &'a mut HashSet<Key<'r>>,
     local: Origins,
     global: &'a mut Origins,
     tracked: Vec<Vec<Abstract>>,
@@ -74,7 +73,7 @@ struct Walk<'a, 'f> {
     scopes: Vec<Scope>,
 }
 
-pub(super) fn walk(dwarf: &Dwarf<'_>, errors: &Errors, found: &mut Statistics) {
+pub(super) fn walk<'r>(dwarf: &'r Dwarf<'r>, errors: &Places, lists_variables: bool, found: &mut Statistics) {
     let mut named = vec![Named::default()];
     let (mut names, mut paths, mut known) = (HashMap::new(), HashMap::new(), HashSet::new());
     let mut global = Origins::new();
@@ -86,6 +85,7 @@ pub(super) fn walk(dwarf: &Dwarf<'_>, errors: &Errors, found: &mut Statistics) {
         let mut walk = Walk {
             found,
             errors,
+            lists_variables,
             files: &files,
             named: &mut named,
             names: &mut names,
@@ -153,8 +153,8 @@ fn size(ranges: &[Range<u64>]) -> u64 {
     ranges.iter().fold(0, |sum: u64, range| sum.saturating_add(range.end.saturating_sub(range.start)))
 }
 
-impl Walk<'_, '_> {
-    fn unit(&mut self, dwarf: &Dwarf<'_>, unit: &Unit<'_>) {
+impl<'r> Walk<'_, '_, 'r> {
+    fn unit(&mut self, dwarf: &'r Dwarf<'r>, unit: &Unit<'r>) {
         let mut skipped = 0;
         for entry in dwarf.entries_of(unit) {
             crate::work::step();
@@ -200,7 +200,7 @@ impl Walk<'_, '_> {
     }
 
     /// Counts an entry. `None` if its descendants are not counted.
-    fn enter(&mut self, entry: Entry<'_, '_>, end: usize) -> Option<Scope> {
+    fn enter(&mut self, entry: Entry<'r, 'r>, end: usize) -> Option<Scope> {
         let tag = entry.tag();
         let path = self.path(entry);
         let mut scope = match self.scopes.last() {
@@ -274,7 +274,7 @@ impl Walk<'_, '_> {
     /// Returns the index of the functions with the name of this one.
     fn function(&mut self, entry: Entry<'_, '_>, is_inlined: bool) -> usize {
         let (file, line) = self.declared(entry);
-        let name = format!("{}:{file}:{line}", name_of(entry));
+        let name = format!("{}:{file}:{line}", String::from_utf8_lossy(name_of(entry)));
         let next = self.named.len();
         let index = *self.names.entry(name).or_insert(next);
         if index == next {
@@ -302,7 +302,7 @@ impl Walk<'_, '_> {
     }
 
     /// Counts a variable, a parameter, a constant member or a call site.
-    fn variable(&mut self, entry: Entry<'_, '_>, scope: &Scope) {
+    fn variable(&mut self, entry: Entry<'r, 'r>, scope: &Scope) {
         let counts = &mut self.found.counts;
         let (is_param, is_local) = match entry.tag() {
             dw::DW_TAG_call_site | dw::DW_TAG_GNU_call_site => {
@@ -338,6 +338,7 @@ impl Walk<'_, '_> {
         }
         let origin = entry.reference(dw::DW_AT_abstract_origin).unwrap_or(entry);
         let is_artificial = origin.has(dw::DW_AT_artificial);
+        let (is_declared, has_type) = (has_source(entry), entry.has_inherited(dw::DW_AT_type));
         for group in &mut groups {
             if scope.bytes > 0 {
                 group.coverage += coverage;
@@ -347,8 +348,8 @@ impl Walk<'_, '_> {
             }
             if !is_artificial && (is_param || is_local) {
                 group.count += 1;
-                group.with_source += u64::from(has_source(entry));
-                group.with_type += u64::from(entry.inherited(dw::DW_AT_type).is_some());
+                group.with_source += u64::from(is_declared);
+                group.with_type += u64::from(has_type);
                 group.with_location += u64::from(has_location);
             }
         }
@@ -365,7 +366,9 @@ impl Walk<'_, '_> {
         if let Some(function) = scope.function.filter(|_| scope.bytes > 0) {
             let function = &mut self.found.functions[function];
             function.coverage += coverage;
-            let name = entry.name().map(String::from).unwrap_or_default();
+            if !self.lists_variables {
+                return;
+            }
             let list = match entry.attr(dw::DW_AT_location) {
                 Some(Value::LocList(_)) => {
                     entry.locations(dw::DW_AT_location).ok().flatten().unwrap_or_default()
@@ -373,7 +376,7 @@ impl Walk<'_, '_> {
                 _ => Vec::new(),
             };
             function.variables.push(VariableCoverage {
-                name,
+                name: entry.name().map(String::from).unwrap_or_default(),
                 is_parameter: is_param,
                 coverage,
                 entry_bytes: entry.bytes(),
@@ -423,15 +426,12 @@ impl Walk<'_, '_> {
 
     /// Whether `lint` finds an error in an entry.
     fn is_wrong(&self, entry: Entry<'_, '_>, one: &ListEntry<'_>, count: usize) -> bool {
-        if self.errors.is_empty() {
-            return false;
-        }
         let place = match one.is_default() && count == 1 {
             true => entry.dwarf().place(one.offset),
             false if entry.unit().encoding.version >= 5 => (".debug_loclists", one.offset),
             false => (".debug_loc", one.offset),
         };
-        self.errors.contains(&place)
+        self.errors.contains(place)
     }
 }
 
@@ -464,19 +464,37 @@ pub(super) fn list_bytes(list: &[ListEntry<'_>]) -> usize {
     list.iter().map(|one| 16 + one.expr.len()).sum()
 }
 
+/// Attributes with the name of an entry, the first that it has is used.
+const NAMES: [DwAt; 3] = [dw::DW_AT_MIPS_linkage_name, dw::DW_AT_linkage_name, dw::DW_AT_name];
+
 /// Returns the linkage name, or else the name, of an entry.
-fn name_of(entry: Entry<'_, '_>) -> String {
-    let names = [dw::DW_AT_MIPS_linkage_name, dw::DW_AT_linkage_name, dw::DW_AT_name];
-    let name = names.into_iter().find_map(|name| entry.inherited(name)?.text());
-    name.map(String::from).unwrap_or_default()
+fn name_of<'r>(entry: Entry<'r, 'r>) -> &'r [u8] {
+    let text = |value| if let Value::String(name) = value { Some(name) } else { None };
+    let mut all = [None; 3];
+    if [dw::DW_AT_abstract_origin, dw::DW_AT_specification].into_iter().any(|origin| entry.has(origin)) {
+        all = NAMES.map(|name| entry.inherited(name).and_then(text));
+    } else {
+        for attribute in entry.attributes_if(|name, _| NAMES.contains(&name)) {
+            let place = NAMES.iter().position(|name| *name == attribute.name);
+            if let Some(own) = place.map(|place| &mut all[place]) {
+                *own = own.or(text(attribute.value));
+            }
+        }
+    }
+    all.into_iter().flatten().next().unwrap_or_default()
 }
 
 fn has_source(entry: Entry<'_, '_>) -> bool {
-    entry.inherited(dw::DW_AT_decl_file).is_some() && entry.inherited(dw::DW_AT_decl_line).is_some()
+    entry.has_inherited(dw::DW_AT_decl_file) && entry.has_inherited(dw::DW_AT_decl_line)
 }
 
 /// Whether an expression uses a value at the entry of the function.
 fn needs_entry_value(expr: &[u8], unit: &Unit<'_>) -> bool {
+    // The operation has one of two opcodes.
+    let opcodes = [dw::DW_OP_entry_value.0, dw::DW_OP_GNU_entry_value.0];
+    if !expr.iter().any(|byte| opcodes.contains(byte)) {
+        return false;
+    }
     let operations = Decoder::new(expr, unit.encoding).map_while(Result::ok);
     operations.into_iter().any(|one| matches!(one.op, Op::EntryValue { .. }))
 }

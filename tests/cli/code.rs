@@ -6,7 +6,7 @@ use pretty_assertions::assert_eq;
 use super::{Folder, run};
 
 /// The counter of a loop: moves of the back edge stand before the branch. `live` are the locations of the description.
-fn description(live: &str) -> String {
+pub fn description(live: &str) -> String {
     format!(
         r#"{{"eitri": 1, "target": "amdgpu-gfx1030-wave32", "describe": [
 {{"unit": {{"name": "a.cl"}}}},

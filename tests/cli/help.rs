@@ -6,9 +6,10 @@ use pretty_assertions::assert_eq;
 
 use super::run;
 
-const COMMANDS: [&str; 15] = [
+pub const COMMANDS: [&str; 16] = [
     "emit",
     "check",
+    "locate",
     "dump",
     "attach",
     "strip",

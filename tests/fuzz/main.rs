@@ -105,6 +105,11 @@ fn random_call_frame_information_is_followed() {
     }
 }
 
+/// Number of changed files of a test: that of the variable `EITRI_FUZZ`, or else the usual one.
+fn changes(usual: usize) -> usize {
+    std::env::var("EITRI_FUZZ").ok().and_then(|count| count.parse().ok()).unwrap_or(usual)
+}
+
 /// Objects and containers of other producers, each with a few changed bytes.
 #[test]
 fn objects_are_judged_with_changes() {
@@ -117,7 +122,7 @@ fn objects_are_judged_with_changes() {
         ("containers/k01_k06.a", 500),
     ] {
         let object = std::fs::read(folder.join(name)).expect("an object");
-        for _ in 0..count {
+        for _ in 0..changes(count) {
             let mut changed = object.clone();
             random.mutate(&mut changed);
             harness::lint(&changed);
@@ -131,7 +136,7 @@ fn containers_are_taken_apart_with_changes() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/objects/containers");
     for name in ["k06.hipfb", "k01_k06.a", "host_with_hip_fatbin.o"] {
         let object = std::fs::read(folder.join(name)).expect("a container");
-        for _ in 0..3_000 {
+        for _ in 0..changes(3_000) {
             let mut changed = object.clone();
             random.mutate(&mut changed);
             harness::containers(&changed);
@@ -249,7 +254,7 @@ fn the_lock_names_what_the_library_needs() {
     assert_eq!(locked, needed);
 }
 
-/// Modules of other producers with a changed byte, or cut off: `EITRI_FUZZ` is the number of changes.
+/// Modules of other producers with a changed byte, or cut off.
 #[cfg(feature = "spirv")]
 #[test]
 fn modules_of_other_producers_are_taken_with_changes() {
@@ -261,7 +266,7 @@ fn modules_of_other_producers_are_taken_with_changes() {
         include_bytes!("../spirv/foreign/intel.200.O0.spv"),
         include_bytes!("../spirv/foreign/intel.shader.O0.spv"),
     ];
-    let count = std::env::var("EITRI_FUZZ").ok().and_then(|count| count.parse().ok()).unwrap_or(240);
+    let count = changes(240);
     let (mut random, mut taken) = (Random(0x510e_527f_ade6_82d1), 0);
     for number in 0..count {
         let mut bytes = all[number % all.len()].to_vec();

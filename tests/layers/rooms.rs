@@ -20,7 +20,7 @@ pub const ROOMS: &[(&str, &str)] = &[
     ("eval::wave", "error eval op target work"),
     ("dump", "cfi error eval op read target"),
     // Judging what others wrote.
-    ("lint", "error op read tags target work"),
+    ("lint", "error eval op read tags target work"),
     ("stats", "error lint op read work"),
     ("report", "dump error eval lint op read stats tags target work"),
     // Describing and writing.

@@ -3,6 +3,8 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+#[path = "../common/consumers.rs"]
+mod consumers;
 #[path = "../common/source.rs"]
 mod source;
 #[path = "../common/tools.rs"]
@@ -13,5 +15,6 @@ mod compiled;
 mod counts;
 mod made;
 mod mutations;
+mod own;
 mod pages;
 mod threads;

@@ -164,7 +164,9 @@ def lanes(browser):
         browser.value(f"(() => {{ const one = document.getElementById('lane'); one.value = {lane};"
                       "one.dispatchEvent(new Event('input')); })()")
         places.append([text(browser, "#result"), text(browser, "#cells [aria-selected=true]"), text(browser, ".steps")])
-    return {"places": places, "hash": browser.value("location.hash")}
+    figure = """[...document.querySelectorAll('#details .figure .operation')].map((one) => one.textContent)"""
+    return {"places": places, "hash": browser.value("location.hash"), "operations": browser.value(figure),
+            "cells": browser.value("document.querySelectorAll('#details .figure rect').length")}
 
 
 def search(browser):
@@ -182,6 +184,18 @@ def search(browser):
     browser.settle()
     found["filtered"] = browser.value("document.querySelectorAll('#head .variable').length")
     return found
+
+
+def homes(browser):
+    """Machine registers of the locations of the function's variables."""
+    browser.value("document.getElementById('timeline').focus()")
+    script = """[...document.querySelectorAll('#details dt')]
+        .find((one) => one.textContent === 'registers')?.nextElementSibling.textContent ?? ''"""
+    found = []
+    for step in range(40):
+        browser.key("ArrowRight" if step % 4 == 0 else "ArrowDown")
+        found.append(browser.value(script))
+    return {"homes": sorted(set(found) - {""})}
 
 
 def looks(browser):
@@ -203,31 +217,33 @@ def looks(browser):
 
 
 def scroll(browser):
-    """Numbers of drawn elements, and the longest frame in milliseconds, while all of it is scrolled."""
-    script = """(async () => {
-      const root = document.getElementById("timeline"), end = root.scrollHeight;
-      let most = 0;
-      for (let step = 0; step < 60; step++) {
-        root.scrollTo(step * root.scrollWidth / 60, step * end / 60);
-        await new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)));
-        most = Math.max(most, root.querySelectorAll("*").length);
-      }
-      return { most, height: end };
-    })()"""
+    """Number of drawn elements, and milliseconds of a step of two frames, while all of it is scrolled in sixty steps."""
+    def step(number):
+        return f"""(async () => {{
+          const root = document.getElementById("timeline"), end = root.scrollHeight;
+          root.scrollTo({number} * root.scrollWidth / 60, {number} * end / 60);
+          await new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)));
+          return [root.querySelectorAll("*").length, end];
+        }})()"""
 
     def busy():
         metrics = browser.call("Performance.getMetrics")["metrics"]
-        return next(one["value"] for one in metrics if one["name"] == "TaskDuration")
+        return next(one["value"] for one in metrics if one["name"] == "TaskDuration") * 1000
 
     # Time of the thread: it does not count that of others on the machine.
     browser.call("Performance.enable", timeDomain="threadTicks")
-    before = busy()
-    found = browser.value(script)
-    found["ms of a step"] = (busy() - before) * 1000 / 60
-    return found
+    most, times, before = 0, [], busy()
+    for number in range(60):
+        drawn, height = browser.value(step(number))
+        most, now = max(most, drawn), busy()
+        times.append(now - before)
+        before = now
+    times.sort()
+    return {"most": most, "height": height, "ms of a step": times[30], "ms of the longest": times[-1]}
 
 
-QUESTIONS = {"tour": tour, "column": column, "lanes": lanes, "search": search, "looks": looks, "scroll": scroll, "picture": lambda _: {}}
+QUESTIONS = {"tour": tour, "column": column, "lanes": lanes, "search": search, "homes": homes, "looks": looks, "scroll": scroll,
+             "picture": lambda _: {}}
 
 
 def main():

@@ -15,6 +15,7 @@ use eitri::schema::Schema;
 use eitri::target::Target;
 use eitri::track;
 
+use super::color::Color;
 use super::lint::LintArguments;
 use super::report::ReportArguments;
 use super::stats::StatsArguments;
@@ -28,6 +29,9 @@ use super::stats::StatsArguments;
 pub struct Arguments {
     #[command(subcommand)]
     pub command: Command,
+    /// Use colours: `auto` uses them on a terminal, unless the variable `NO_COLOR` is set.
+    #[arg(long, value_enum, global = true, value_name = "WHEN", default_value_t = Color::Auto)]
+    pub color: Color,
 }
 
 #[derive(Debug, Subcommand)]
@@ -46,6 +50,9 @@ pub enum Command {
         /// undefined symbols.
         #[arg(long, value_name = "FILE")]
         object: Option<PathBuf>,
+        /// Choose the member of an archive or bundle whose name contains this text.
+        #[arg(long, requires = "object", value_name = "TEXT")]
+        member: Option<String>,
         /// SPIR-V module without debug instructions, to which those of the description are added: its key `spirv` has the
         /// ids and positions.
         #[cfg(feature = "spirv")]
@@ -90,6 +97,9 @@ pub enum Command {
         description: PathBuf,
         /// Object file, with a description; `-` is standard input.
         object: Option<PathBuf>,
+        /// Choose the member of an archive or bundle whose name contains this text.
+        #[arg(long, requires = "object", value_name = "TEXT")]
+        member: Option<String>,
         #[command(flatten)]
         reader: Reader,
         /// Accept omissions of --partial: information that the consumer's format cannot express may be missing.

@@ -72,7 +72,9 @@ pub fn inside(file: &Path, bytes: Vec<u8>, member: Option<&str>) -> Result<Vec<I
     let mut all = Vec::new();
     expand(file, name, bytes, DEEPEST, &mut all)?;
     if let Some(member) = member {
-        all.retain(|one| one.name.contains(member));
+        // The name of a host object is a part of its members' names: the whole name chooses it.
+        let is_whole = all.iter().any(|one| one.name == member);
+        all.retain(|one| if is_whole { one.name == member } else { one.name.contains(member) });
         if all.is_empty() {
             return Err(Failure(format!("{}: no member has `{member}` in its name", file.display())));
         }

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod arguments;
+mod color;
 mod containers;
 mod evaluate;
 mod hints;
@@ -21,6 +22,7 @@ use std::process::ExitCode;
 
 use arguments::{Arguments, Command, Format, policy};
 use clap::{CommandFactory, Parser};
+use color::{Paint, paint};
 use containers::Inside;
 use eitri::Error;
 use eitri::check::{self, Finding, Kind, check_code, check_split};
@@ -46,9 +48,10 @@ const FINDINGS: u8 = 1;
 const UNUSABLE: u8 = 2;
 
 fn main() -> ExitCode {
-    let Arguments { command } = Arguments::parse();
-    run(command).unwrap_or_else(|Failure(what)| {
-        eprintln!("eitri: {what}");
+    let Arguments { command, color } = Arguments::parse();
+    color.choose();
+    run(command).unwrap_or_else(|failure| {
+        failure.print();
         ExitCode::from(UNUSABLE)
     })
 }
@@ -57,6 +60,10 @@ fn main() -> ExitCode {
 struct Failure(String);
 
 impl Failure {
+    fn print(&self) {
+        eprintln!("{} {}", paint(&io::stderr(), Paint::Error, "eitri:"), self.0);
+    }
+
     /// Appends a hint, if there is one.
     fn and(self, hint: &str) -> Self {
         if hint.is_empty() { self } else { Self(format!("{}\n{hint}", self.0)) }
@@ -90,7 +97,16 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
             finish_module(&attached, &output)
         }
         Command::Emit {
-            description, object, reader, partial, allow, replace, compression, output, ..
+            description,
+            object,
+            member,
+            reader,
+            partial,
+            allow,
+            replace,
+            compression,
+            output,
+            ..
         } => {
             let compression = compression.into();
             let mut module = describe(&description)?;
@@ -112,7 +128,10 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
                 }
                 None => new_object_with(target, &Code::elsewhere(sections), sections, compression)?,
                 Some(file) => {
-                    let bytes = input(file)?;
+                    let bytes = match &member {
+                        Some(member) => containers::one("emit", file, Some(member))?.1,
+                        None => input(file)?,
+                    };
                     check_code(&module, &bytes).map_err(of(file))?;
                     let how = Attach { existing, compression };
                     attach_with(&bytes, target, sections, &how).map_err(hints::if_there(file))?
@@ -156,14 +175,15 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
             let words = module(&input(&file)?).map_err(of(&file))?;
             let report = spirv::validate(&spirv::read(&words).map_err(of(&file))?);
             drop(progress);
-            print(format!("{report}\n").as_bytes())?;
+            print(painted(&format!("{report}\n")).as_bytes())?;
             Ok(if report.is_clean() { ExitCode::SUCCESS } else { ExitCode::from(FINDINGS) })
         }
         #[cfg(not(feature = "spirv"))]
         Command::Check { object: None, .. } => Err(Failure("there is no object to compare with".into())),
-        Command::Check { description, object: Some(object), reader, partial, allow, code } => {
+        Command::Check { description, object: Some(object), member, reader, partial, allow, code } => {
+            let text = input(&description)?;
+            let bytes = containers::one("check", &object, member.as_deref())?.1;
             let progress = Progress::begin("check", &object);
-            let (text, bytes) = (input(&description)?, input(&object)?);
             if hints::is_elf(&text) && hints::is_json(&bytes) {
                 let (first, second) = (object.display(), description.display());
                 return Err(not_described(&description)
@@ -205,7 +225,7 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
             if code {
                 print(totals(&judged).as_bytes())?;
             }
-            print(format!("{report}\n").as_bytes())?;
+            print(painted(&format!("{report}\n")).as_bytes())?;
             Ok(if report.is_clean() { ExitCode::SUCCESS } else { ExitCode::from(FINDINGS) })
         }
         Command::Locate { description, keep, output } => {
@@ -303,7 +323,7 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
                 let name = (files.len() > 1).then(|| path.display().to_string());
                 file.run(&only, name.as_deref(), &mut report);
             }
-            print(if json { report.to_json() } else { format!("{report}\n") }.as_bytes())?;
+            print(if json { report.to_json() } else { painted(&format!("{report}\n")) }.as_bytes())?;
             Ok(if report.is_clean() { ExitCode::SUCCESS } else { ExitCode::from(FINDINGS) })
         }
         Command::Eval { question } => {
@@ -356,12 +376,19 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
     }
 }
 
+/// Colours the kind of each finding, at the start of its line.
+fn painted(report: &str) -> String {
+    let line = |line: &str| match line.split_once(": ").filter(|_| !line.starts_with(char::is_numeric)) {
+        Some((kind, rest)) => format!("{}: {rest}", paint(&io::stdout(), Paint::Error, kind)),
+        None => line.to_owned(),
+    };
+    report.split('\n').map(line).collect::<Vec<_>>().join("\n")
+}
+
 /// Prints the result for several files, and the failures.
 fn judged(text: &str, fails: bool, failures: &[Failure]) -> Result<ExitCode, Failure> {
     print(text.as_bytes())?;
-    for Failure(what) in failures {
-        eprintln!("eitri: {what}");
-    }
+    failures.iter().for_each(Failure::print);
     Ok(match (failures.is_empty(), fails) {
         (false, _) => ExitCode::from(UNUSABLE),
         (true, true) => ExitCode::from(FINDINGS),

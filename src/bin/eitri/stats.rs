@@ -58,7 +58,8 @@ impl StatsArguments {
             Some(file) => Some(containers::one("stats", file, member)?),
             None => None,
         };
-        let options = Options::default();
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let options = Options { sound: true, threads, variables: self.format == Format::Json };
         let failures = if self.lines {
             let base = base.as_ref().map(|base| &base.1[..]);
             let read = |bytes: &[u8]| variable_lines(bytes, base, self.combine_instances);

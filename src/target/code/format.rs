@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use super::table::{Destinations, Format, Generation, Row};
+use super::table::{Destinations, Flow, Format, Generation};
 use super::{EXEC, InstructionSet, RegisterKind, VCC, Written};
 use crate::target::Wave;
 
@@ -34,6 +34,19 @@ pub enum Source {
     Other,
 }
 
+/// An instruction as far as a scan of a function needs it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Outline {
+    /// Size in bytes.
+    pub(crate) bytes: u8,
+    pub(crate) flow: Flow,
+    pub(crate) writes_exec: bool,
+    /// Scalar register to which it copies `exec`.
+    pub(crate) copies_exec: Option<u16>,
+    /// Vector register with an address in scratch.
+    pub(crate) scratch_address: Option<u16>,
+}
+
 /// Operand code of a literal after the instruction.
 const LITERAL: u32 = 255;
 /// Operand codes of a second word with modifiers.
@@ -49,12 +62,14 @@ struct Words<'b> {
 
 impl Words<'_> {
     /// Returns a word by its number; `None` beyond the bytes.
+    #[inline(always)]
     fn word(&self, number: usize) -> Option<u32> {
         let bytes = self.bytes.get(4 * number..4 * number + 4)?;
         Some(u32::from_le_bytes(bytes.try_into().ok()?))
     }
 
     /// Returns `bits` bits of the first word.
+    #[inline(always)]
     fn field(&self, first: u32, bits: u32) -> u32 {
         self.first >> first & ((1 << bits) - 1)
     }
@@ -102,6 +117,58 @@ impl Fields {
 }
 
 impl InstructionSet {
+    /// Returns the size in bytes of the instruction at the start of the bytes, and the registers that it writes, as
+    /// [`decode`](Self::decode) returns them.
+    pub(crate) fn written(&self, bytes: &[u8]) -> Option<(u8, SmallVec<[Written; 2]>)> {
+        let first = u32::from_le_bytes(bytes.get(..4)?.try_into().ok()?);
+        let words = Words { bytes, first };
+        if let Some(dual) = self.dual(&words)? {
+            return Some((dual.bytes, dual.writes.unwrap_or_default()));
+        }
+        let fields = self.fields(&words)?;
+        let size = 4 * fields.words;
+        bytes.get(..usize::from(size))?;
+        let row = fields.format.and_then(|(format, opcode)| self.tables.row(format, opcode));
+        let to = row.and_then(|row| row.destinations).filter(|_| !fields.is_unknown);
+        Some((size, to.map(|to| self.destinations(to, &fields)).unwrap_or_default()))
+    }
+
+    /// Decodes the instruction at the start of the bytes without its operands. `None` where [`decode`](Self::decode)
+    /// returns `None`.
+    pub(crate) fn outline(&self, bytes: &[u8]) -> Option<Outline> {
+        let first = u32::from_le_bytes(bytes.get(..4)?.try_into().ok()?);
+        let words = Words { bytes, first };
+        let mut outline = Outline {
+            bytes: 0,
+            flow: Flow::Next,
+            writes_exec: false,
+            copies_exec: None,
+            scratch_address: None,
+        };
+        if let Some(dual) = self.dual(&words)? {
+            return Some(Outline { bytes: dual.bytes, ..outline });
+        }
+        let fields = self.fields(&words)?;
+        outline.bytes = 4 * fields.words;
+        bytes.get(..usize::from(outline.bytes))?;
+        outline.scratch_address = fields.scratch_address;
+        if let Some(row) = fields.format.and_then(|(format, opcode)| self.tables.row(format, opcode)) {
+            outline.flow = row.flow;
+            if fields.sources[0] == Some(EXEC.into()) && row.name.starts_with("s_mov_") {
+                outline.copies_exec = Some(fields.destination as u16);
+            }
+            outline.writes_exec = row.destinations.filter(|_| !fields.is_unknown).is_some_and(|to| {
+                let is_scalar = to.field.is_some_and(|field| field.0 == Some(RegisterKind::Scalar));
+                (is_scalar || to.mask || to.vcc || to.exec)
+                    && self
+                        .destinations(to, &fields)
+                        .iter()
+                        .any(|one| one.contains(RegisterKind::Scalar, EXEC))
+            });
+        }
+        Some(outline)
+    }
+
     /// Decodes the instruction at the start of the bytes. `None` if the bytes end within it, or its length is unknown.
     pub fn decode(&self, bytes: &[u8]) -> Option<Instruction> {
         let first = u32::from_le_bytes(bytes.get(..4)?.try_into().ok()?);
@@ -116,7 +183,7 @@ impl InstructionSet {
         let source = |code: Option<u32>| code.map(|code| self.source(code, words.word(fields.literal)));
         Some(Instruction {
             bytes: 4 * fields.words,
-            name: row.map(|row: Row| row.name),
+            name: row.map(|row| row.name),
             writes: writes.map(|to| self.destinations(to, &fields)),
             scratch_address: fields.scratch_address,
             source: match fields.format {
@@ -177,6 +244,7 @@ impl InstructionSet {
     }
 
     /// Decodes two operations in one instruction: format VOPD of gfx11. `Some(None)` if it is another format.
+    #[inline]
     fn dual(&self, words: &Words<'_>) -> Option<Option<Instruction>> {
         if self.generation != Generation::Gfx11 || words.field(26, 6) != 0b110010 {
             return Some(None);
@@ -202,6 +270,7 @@ impl InstructionSet {
         }))
     }
 
+    #[inline(always)]
     fn fields(&self, words: &Words<'_>) -> Option<Fields> {
         use Generation::{Gfx9, Gfx10, Gfx11};
         let (first, generation) = (words.first, self.generation);
@@ -273,16 +342,8 @@ impl InstructionSet {
                 fields
             }
         };
-        let has_literal = |format, opcode| {
-            let row = self.tables.row(format, opcode);
-            row.is_some_and(|row| {
-                row.name == "s_setreg_imm32_b32"
-                    || row.name.starts_with("s_fmaak")
-                    || row.name.starts_with("s_fmamk")
-            })
-        };
         if let Some((format @ (Format::SopK | Format::Sop2), opcode)) = fields.format
-            && has_literal(format, opcode)
+            && self.tables.row(format, opcode).is_some_and(|row| row.has_literal)
         {
             fields.words = 2;
         }
@@ -290,6 +351,7 @@ impl InstructionSet {
     }
 
     /// Formats VOP1, VOP2 and VOPC.
+    #[inline]
     fn vector(&self, words: &Words<'_>) -> Option<Fields> {
         let (opcode, source) = (words.field(25, 6), words.field(0, 9));
         let mut fields = match opcode {
@@ -311,11 +373,8 @@ impl InstructionSet {
             }
         }
         let row = fields.format.and_then(|(format, opcode)| self.tables.row(format, opcode));
-        let is_literal = |name: &str| {
-            ["v_madmk", "v_madak", "v_fmamk", "v_fmaak"].iter().any(|start| name.starts_with(start))
-        };
         let needs_literal =
-            matches!(fields.format, Some((Format::Vop2, _))) && row.is_some_and(|row| is_literal(row.name));
+            matches!(fields.format, Some((Format::Vop2, _))) && row.is_some_and(|row| row.has_literal);
         if source == LITERAL || has_modifiers || needs_literal {
             fields.words = 2;
         }
@@ -330,11 +389,13 @@ impl InstructionSet {
         Some(fields)
     }
 
+    #[inline]
     fn has_literal(&self, second: u32) -> bool {
         let is_literal = |from: u32| second >> from & 0x1ff == LITERAL;
         self.generation != Generation::Gfx9 && (is_literal(0) || is_literal(9) || is_literal(18))
     }
 
+    #[inline]
     fn vop3(&self, words: &Words<'_>, second: u32) -> Fields {
         let source = second & 0x1ff;
         let has_modifiers = self.generation == Generation::Gfx11 && (source == DPP || DPP8.contains(&source));

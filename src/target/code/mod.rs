@@ -9,6 +9,7 @@ mod table;
 
 use super::{Gfx, Wave};
 pub use format::{Instruction, Source};
+pub(crate) use table::Flow;
 use table::{Generation, Tables};
 
 /// Kind of a register in the operand of an instruction.

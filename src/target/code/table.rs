@@ -53,10 +53,28 @@ pub(super) struct Destinations {
     pub(super) exec: bool,
 }
 
+/// Effect of an instruction on the pc.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Flow {
+    /// None: the next instruction follows.
+    Next,
+    /// A branch by a number of words.
+    Branch,
+    /// A call by a number of words.
+    Call,
+    /// A call, a return or a jump to an address in registers.
+    Jump,
+    /// The end of the wave.
+    End,
+}
+
 /// An opcode.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Row {
     pub(super) name: &'static str,
+    pub(super) flow: Flow,
+    /// Whether a literal follows that no source operand names.
+    pub(super) has_literal: bool,
     /// `None` where the destination depends on the contents of registers.
     pub(super) destinations: Option<Destinations>,
 }
@@ -66,8 +84,9 @@ pub(super) struct Row {
 pub(super) struct Tables([Vec<Option<Row>>; NAMES.len()]);
 
 impl Tables {
-    pub(super) fn row(&self, format: Format, opcode: u32) -> Option<Row> {
-        self.0[format as usize].get(opcode as usize).copied().flatten()
+    #[inline]
+    pub(super) fn row(&self, format: Format, opcode: u32) -> Option<&Row> {
+        self.0[format as usize].get(opcode as usize)?.as_ref()
     }
 }
 
@@ -94,9 +113,26 @@ fn read(text: &'static str) -> Tables {
         let Ok(opcode) = first.parse::<usize>() else { continue };
         let rows: &mut Vec<Option<Row>> = &mut tables[format];
         rows.resize(rows.len().max(opcode + 1), None);
-        rows[opcode] = Some(Row { name, destinations: destinations(codes) });
+        let (flow, has_literal) = (flow(name), has_literal(name));
+        rows[opcode] = Some(Row { name, flow, has_literal, destinations: destinations(codes) });
     }
     Tables(tables)
+}
+
+fn flow(name: &str) -> Flow {
+    match name {
+        "s_branch" => Flow::Branch,
+        "s_call_b64" => Flow::Call,
+        "s_swappc_b64" | "s_setpc_b64" => Flow::Jump,
+        "s_endpgm" => Flow::End,
+        _ if name.starts_with("s_cbranch_") => Flow::Branch,
+        _ => Flow::Next,
+    }
+}
+
+fn has_literal(name: &str) -> bool {
+    let starts = ["s_setreg_imm32_b32", "s_fmaak", "s_fmamk", "v_madmk", "v_madak", "v_fmamk", "v_fmaak"];
+    starts.iter().any(|start| name.starts_with(start))
 }
 
 /// Reads the destinations of a line: `-` for none, `?` for unknown ones, or parts joined by `+`: `s2` for two scalar

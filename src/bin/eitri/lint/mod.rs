@@ -6,7 +6,6 @@ mod sarif;
 mod text;
 
 use std::collections::HashMap;
-use std::io::IsTerminal;
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -56,9 +55,6 @@ pub struct LintArguments {
     /// Format of the output. `text` is for people and can change.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
-    /// Use colours: `auto` uses them on a terminal, unless the variable `NO_COLOR` is set.
-    #[arg(long, value_enum, default_value_t = Color::Auto)]
-    color: Color,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -71,13 +67,6 @@ enum Format {
     Sarif,
     /// Workflow commands of GitHub.
     Github,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Color {
-    Auto,
-    Always,
-    Never,
 }
 
 /// Findings that an argument chooses.
@@ -129,7 +118,9 @@ impl LintArguments {
         }
         let mut known = self.baseline()?;
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        let options = Options { only: self.only.clone(), threads };
+        // Text shows the first finding of a topic; a baseline and a limit count each one.
+        let fold = self.format == Format::Text && self.baseline.is_none() && self.max.is_none();
+        let options = Options { only: self.only.clone(), threads, fold };
         let mut all = Vec::new();
         let mut unknown: Vec<&String> = self.only.iter().collect();
         let mut nearest = Vec::new();
@@ -155,7 +146,7 @@ impl LintArguments {
         }
         let fails = all.iter().any(|one| one.report.worst().is_some_and(|worst| worst >= self.fail_on));
         let out = match self.format {
-            Format::Text => text::print(&all, self.is_coloured()),
+            Format::Text => text::print(&all),
             Format::Json => json::print(&all),
             Format::Sarif => sarif::print(&all),
             Format::Github => github::print(&all),
@@ -196,14 +187,6 @@ impl LintArguments {
             *known.entry(fingerprint).or_default() += 1;
         }
         Ok(known)
-    }
-
-    fn is_coloured(&self) -> bool {
-        match self.color {
-            Color::Always => true,
-            Color::Never => false,
-            Color::Auto => std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none(),
-        }
     }
 }
 

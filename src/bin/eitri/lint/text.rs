@@ -2,11 +2,13 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
+use std::io::stdout;
 use std::path::Path;
 
 use eitri::lint::{Code, Finding, Level};
 
 use super::Judged;
+use crate::color::{Paint, paint};
 
 /// Returns the list of codes.
 pub fn codes() -> String {
@@ -62,26 +64,17 @@ fn counted(count: usize, noun: &str) -> String {
     }
 }
 
-/// Colours of the output, if it has any.
-struct Style(bool);
-
-impl Style {
-    fn paint(&self, code: &str, text: &str) -> String {
-        if self.0 { format!("\x1b[{code}m{text}\x1b[0m") } else { text.into() }
-    }
-
-    fn level(&self, level: Level, text: &str) -> String {
-        let code = match level {
-            Level::Error => "1;31",
-            Level::Warning => "1;33",
-            Level::Note => "1;36",
-        };
-        self.paint(code, text)
-    }
+/// Returns a text in the colour of a level.
+fn of_level(level: Level, text: &str) -> String {
+    let color = match level {
+        Level::Error => Paint::Error,
+        Level::Warning => Paint::Warning,
+        Level::Note => Paint::Note,
+    };
+    paint(&stdout(), color, text)
 }
 
-pub fn print(all: &[Judged], is_coloured: bool) -> String {
-    let style = Style(is_coloured);
+pub fn print(all: &[Judged]) -> String {
     let mut out = String::new();
     let mut counts = BTreeMap::<Code, (Level, usize)>::new();
     let (mut functions, mut entries) = (0, 0);
@@ -91,12 +84,12 @@ pub fn print(all: &[Judged], is_coloured: bool) -> String {
         entries += one.report.entries;
         for finding in &one.report.findings {
             let count = counts.entry(finding.code).or_insert((finding.level, 0));
-            count.1 += 1;
+            count.1 += finding.count;
         }
-        file(&mut out, one, &style, &mut sources);
+        file(&mut out, one, &mut sources);
     }
     for (code, (level, count)) in &counts {
-        let name = style.level(*level, &format!("{:22}", code.name()));
+        let name = of_level(*level, &format!("{:22}", code.name()));
         let _ = writeln!(out, "{name} {:8} {count:6}", level.name());
     }
     let count = |level| counts.values().filter(|count| count.0 == level).map(|count| count.1).sum::<usize>();
@@ -112,36 +105,23 @@ pub fn print(all: &[Judged], is_coloured: bool) -> String {
     out
 }
 
-/// Findings that are printed as one: of one code, and of one variable, or of a unit where the code says so.
-fn key(finding: &Finding) -> (Code, Option<&str>, Option<&str>, Option<&str>) {
-    let variable = finding.variable.as_deref();
-    match finding.code {
-        Code::XderefAsLocation => (finding.code, finding.unit.as_deref(), None, None),
-        _ => (finding.code, finding.unit.as_deref(), finding.function.as_deref(), variable),
-    }
-}
-
-fn file(out: &mut String, one: &Judged, style: &Style, sources: &mut HashMap<String, Option<Vec<String>>>) {
+fn file(out: &mut String, one: &Judged, sources: &mut HashMap<String, Option<Vec<String>>>) {
     let findings = &one.report.findings[..one.shown];
     let mut equal = HashMap::new();
-    for finding in findings {
-        *equal.entry(key(finding)).or_insert(0usize) += 1;
-    }
     let mut groups: Vec<(Option<&str>, Vec<&Finding>)> = Vec::new();
     let mut places = HashMap::new();
     for finding in findings {
-        let Some(count) = equal.get_mut(&key(finding)).filter(|count| **count > 0) else { continue };
+        let count = equal.entry(finding.topic()).or_insert(0usize);
+        *count += finding.count;
+        if *count > finding.count {
+            continue;
+        }
         let function = finding.function.as_deref();
         let place = *places.entry((function, finding.unit.as_deref())).or_insert_with(|| {
             groups.push((function, Vec::new()));
             groups.len() - 1
         });
         groups[place].1.push(finding);
-        *count = 0;
-    }
-    // The counts were used up while grouping.
-    for finding in findings {
-        *equal.entry(key(finding)).or_insert(0) += 1;
     }
     for (function, mut group) in groups {
         let unit = group.first().and_then(|finding| finding.unit.as_deref()).unwrap_or("no unit");
@@ -149,17 +129,16 @@ fn file(out: &mut String, one: &Judged, style: &Style, sources: &mut HashMap<Str
             Some(function) => format!("{}: {unit}: function `{function}`", one.name),
             None => format!("{}: {unit}", one.name),
         };
-        let _ = writeln!(out, "{}", style.paint("1", &head));
+        let _ = writeln!(out, "{}", paint(&stdout(), Paint::Heading, &head));
         group.sort_by_key(|finding| (std::cmp::Reverse(finding.level), finding.code));
         let mut last = None;
         for finding in group {
             if last.replace(finding.code) != Some(finding.code) {
                 let level = format!("{}[{}]", finding.level.name(), finding.code.name());
-                let _ =
-                    writeln!(out, "  {}: {}", style.level(finding.level, &level), finding.code.page().title);
+                let _ = writeln!(out, "  {}: {}", of_level(finding.level, &level), finding.code.page().title);
             }
-            let count = equal.get(&key(finding)).copied().unwrap_or(1);
-            print_one(out, finding, count, style, sources);
+            let count = equal.get(&finding.topic()).copied().unwrap_or(1);
+            print_one(out, finding, count, sources);
         }
         out.push('\n');
     }
@@ -173,7 +152,6 @@ fn print_one(
     out: &mut String,
     finding: &Finding,
     count: usize,
-    style: &Style,
     sources: &mut HashMap<String, Option<Vec<String>>>,
 ) {
     let mut head = finding.variable.clone().unwrap_or_else(|| "(the function)".into());
@@ -198,7 +176,7 @@ fn print_one(
         let before = expression.text.get(..expression.fault.start).map_or(0, |text| text.chars().count());
         let length = expression.text.get(expression.fault.clone()).map_or(1, |text| text.chars().count());
         let caret = "^".repeat(length.max(1));
-        let _ = writeln!(out, "      {}{}", " ".repeat(before), style.level(finding.level, &caret));
+        let _ = writeln!(out, "      {}{}", " ".repeat(before), of_level(finding.level, &caret));
     }
     let _ = writeln!(out, "      written: {}", finding.written);
     if let Some(meant) = &finding.meant {

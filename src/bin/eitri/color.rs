@@ -1,0 +1,48 @@
+//! Colours of text on a terminal.
+
+use std::io::IsTerminal;
+use std::sync::OnceLock;
+
+use clap::ValueEnum;
+
+/// Choice of the user.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    Auto,
+    Always,
+    Never,
+}
+
+static CHOICE: OnceLock<Color> = OnceLock::new();
+
+impl Color {
+    /// Makes the choice for all output of the program.
+    pub fn choose(self) {
+        let _ = CHOICE.set(self);
+    }
+}
+
+/// Colour of a part of the output.
+#[derive(Debug, Clone, Copy)]
+pub enum Paint {
+    Heading,
+    Error,
+    Warning,
+    Note,
+}
+
+/// Returns a text in a colour, if the stream that it is printed to has colours. ECMA-48, SGR.
+pub fn paint(to: &impl IsTerminal, paint: Paint, text: &str) -> String {
+    let is_coloured = match CHOICE.get() {
+        Some(Color::Always) => true,
+        Some(Color::Never) => false,
+        Some(Color::Auto) | None => to.is_terminal() && std::env::var_os("NO_COLOR").is_none(),
+    };
+    let code = match paint {
+        Paint::Heading => "1",
+        Paint::Error => "1;31",
+        Paint::Warning => "1;33",
+        Paint::Note => "1;36",
+    };
+    if is_coloured { format!("\x1b[{code}m{text}\x1b[0m") } else { text.into() }
+}

@@ -1,0 +1,271 @@
+//! Machines with made-up contents, on which expressions are evaluated. Two of them that differ in one thing show what an
+//! expression reads.
+
+use std::borrow::Cow;
+use std::cell::RefCell;
+
+use hashbrown::HashMap;
+
+use crate::eval::{
+    Architecture, BaseType, Body, Class, Context, DebugInfo, Entry, Evaluator, Limits, Location, Machine,
+    SpaceLayout, Unavailable,
+};
+use crate::op::{Decoder, Encoding, Op, Reg};
+use crate::target::{SpaceId, Target};
+
+/// Canonical frame address of the machine.
+const CFA: u64 = 0x7000;
+/// Address of the thread's storage.
+const TLS: u64 = 0x6000;
+/// Address of the object around the one that is located.
+const OBJECT: u64 = 0x5000;
+/// Difference of the contents of registers at two witnesses.
+const STEP: u64 = 0x10;
+/// Maximum number of operations of an evaluation.
+const MOST_STEPS: u64 = 10_000;
+/// Frame base for expressions of unknown functions: memory, by `const2u`.
+const FRAME_BASE: [u8; 3] = [0x0a, 0x00, 0x40];
+
+/// A machine stopped in a function. A register of number N contains N × 0x100, in each lane plus its number; memory
+/// contains the addresses.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Witness<'a, 'o> {
+    pub(crate) info: &'a DebugInfo<'a, 'o>,
+    pub(crate) frame_base: Option<Entry<'a>>,
+    pub(crate) pc: u64,
+    pub(crate) lane: Option<u64>,
+    pub(crate) lanes: u64,
+    pub(crate) target: &'a Target,
+    /// Registers with other contents than these.
+    pub(crate) changed: Changed,
+}
+
+/// Registers whose contents, of a vector register those of lane 0, are larger by a number.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Changed {
+    None,
+    One(Reg, u64),
+    All(u64),
+}
+
+impl Machine for Witness<'_, '_> {
+    fn register(&self, reg: Reg, _frame: u32, at: u32, into: &mut [u8]) -> Result<(), Unavailable> {
+        let is_vector = self.target.register(reg).is_some_and(|register| register.is_vector());
+        let by = match self.changed {
+            Changed::One(changed, by) if changed == reg => by,
+            Changed::All(by) => by,
+            _ => 0,
+        };
+        let number = (reg.0 & 0xfff) << 8;
+        for (byte, at) in into.iter_mut().zip(at..) {
+            let (word, at) = match is_vector {
+                true => (number + u64::from(at / 4) + if at < 4 { by } else { 0 }, at % 4),
+                false => (number + by, at),
+            };
+            *byte = word.to_le_bytes().get(at as usize).copied().unwrap_or(0);
+        }
+        Ok(())
+    }
+
+    fn memory(
+        &self,
+        _space: SpaceId,
+        _lane: Option<u32>,
+        address: u64,
+        into: &mut [u8],
+    ) -> Result<(), Unavailable> {
+        for (index, byte) in into.iter_mut().enumerate() {
+            let at = address.wrapping_add(index as u64);
+            *byte = (at & !7).to_le_bytes()[at as usize % 8];
+        }
+        Ok(())
+    }
+
+    fn lane(&self) -> Option<u64> {
+        self.lane
+    }
+
+    fn lanes(&self) -> u64 {
+        self.lanes
+    }
+
+    fn pc(&self, frame: u32) -> Option<u64> {
+        (frame == 0).then_some(self.pc)
+    }
+
+    fn cfa(&self, frame: u32) -> Option<Location> {
+        (frame == 0)
+            .then(|| Location::memory(SpaceId::DEFAULT, u32::from(self.target.address_bytes()) * 8, CFA))
+    }
+
+    fn frame_base(&self, frame: u32) -> Option<Entry<'_>> {
+        self.frame_base.filter(|_| frame == 0)
+    }
+
+    fn tls(&self) -> Option<u64> {
+        Some(TLS)
+    }
+
+    fn object(&self) -> Option<Location> {
+        Some(Location::memory(SpaceId::DEFAULT, u32::from(self.target.address_bytes()) * 8, OBJECT))
+    }
+
+    fn debug_addr(&self, unit: u64, index: u64) -> Option<u64> {
+        self.info.debug_addr(unit, index)
+    }
+
+    fn base_type(&self, unit: u64, offset: u64) -> Option<BaseType> {
+        self.info.base_type(unit, offset)
+    }
+
+    fn entry(&self, offset: u64) -> Option<Entry<'_>> {
+        self.info.entry(offset)
+    }
+}
+
+/// A target whose registers are extended by zeros to the size of an address, as debuggers read them.
+struct Extended<'a>(&'a Target);
+
+impl Architecture for Extended<'_> {
+    fn register_bits(&self, reg: Reg) -> Option<u32> {
+        let bits = Architecture::register_bits(self.0, reg)?;
+        Some(bits.max(u32::from(self.0.address_bytes()) * 8))
+    }
+
+    fn whole_register_bits(&self, reg: Reg) -> Option<u32> {
+        self.0.whole_register_bits(reg)
+    }
+
+    fn space(&self, space: SpaceId) -> Option<SpaceLayout> {
+        Architecture::space(self.0, space)
+    }
+
+    fn lane_bits(&self, reg: Reg) -> Option<u32> {
+        self.0.lane_bits(reg)
+    }
+
+    fn first_number(&self, reg: Reg) -> Reg {
+        self.0.first_number(reg)
+    }
+
+    fn largest_address_bits(&self) -> u32 {
+        self.0.largest_address_bits()
+    }
+}
+
+/// An expression in a unit.
+#[derive(Clone, Copy)]
+pub(super) struct Witnessed<'a, 'o> {
+    pub(super) known: &'a Known<'o>,
+    pub(super) info: &'a DebugInfo<'a, 'o>,
+    pub(super) target: &'a Target,
+    pub(super) unit: u64,
+    pub(super) encoding: Encoding,
+    pub(super) expr: &'o [u8],
+}
+
+/// Places of expressions that do not depend on a frame base, in one unit.
+pub(super) type Known<'o> = RefCell<HashMap<(&'o [u8], Difference), Option<String>>>;
+
+/// Things in which two witnesses differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Difference {
+    /// The lane in focus.
+    Lane,
+    /// The contents of a register, by a number.
+    Register(Reg, u64),
+    /// The contents of all registers.
+    Registers,
+}
+
+impl<'a, 'o> Witnessed<'a, 'o> {
+    /// Returns the rule by which the expression fails at every witness, with the offset of the operation.
+    pub(super) fn failure(&self) -> Option<(usize, Cow<'static, str>)> {
+        // Values of a caller and of other entries are not in the frame of a witness.
+        let needs_others = |op: Op<'_>| {
+            matches!(
+                op,
+                Op::EntryValue { .. }
+                    | Op::GnuParameterRef { .. }
+                    | Op::GnuVariableValue { .. }
+                    | Op::Call2 { .. }
+                    | Op::Call4 { .. }
+                    | Op::CallRef { .. }
+            )
+        };
+        if Decoder::new(self.expr, self.encoding).flatten().any(|one| needs_others(one.op)) {
+            return None;
+        }
+        let base = Entry { body: Body::Expression(&FRAME_BASE), unit: self.unit, encoding: None };
+        let machine = self.machine(Some(base));
+        let other = Witness { lane: Some(1), changed: Changed::All(STEP), ..machine };
+        let fault = self.evaluate(&machine).err()?;
+        let is_of_all = matches!(fault.class, Class::IllFormed | Class::Evaluation);
+        (is_of_all && self.evaluate(&other).is_err()).then(|| (fault.offset.unwrap_or(0), fault.rule))
+    }
+
+    /// Describes the places at two witnesses. `None` if the expression has no place there. `frame_base` is what the
+    /// expression depends on.
+    pub(super) fn places(&self, frame_base: Option<&'a [u8]>, difference: Difference) -> Option<String> {
+        if frame_base.is_some() {
+            return self.described(frame_base, difference);
+        }
+        if let Some(known) = self.known.borrow().get(&(self.expr, difference)) {
+            return known.clone();
+        }
+        let places = self.described(None, difference);
+        self.known.borrow_mut().insert((self.expr, difference), places.clone());
+        places
+    }
+
+    fn described(&self, frame_base: Option<&'a [u8]>, difference: Difference) -> Option<String> {
+        let base = frame_base.map(|expr| Entry {
+            body: Body::Expression(expr),
+            unit: self.unit,
+            encoding: Some(self.encoding),
+        });
+        let machine = self.machine(base);
+        let other = match difference {
+            Difference::Lane => Witness { lane: Some(1), ..machine },
+            Difference::Register(reg, by) => Witness { changed: Changed::One(reg, by), ..machine },
+            Difference::Registers => Witness { changed: Changed::All(STEP), ..machine },
+        };
+        let place = |machine: &Witness<'_, '_>| {
+            let location = self.evaluate(machine).ok()?;
+            Some(location.in_names(self.target).to_string())
+        };
+        let (first, second) = (place(&machine)?, place(&other)?);
+        let at = match first == second {
+            true => format!("at {first} in both"),
+            false => format!("at {first} and at {second}"),
+        };
+        Some(match difference {
+            Difference::Lane => format!("with lane 0 and lane 1 in focus, the place is {at}"),
+            Difference::Register(reg, by) => {
+                let register = self.target.register(reg)?;
+                let lane = if register.is_vector() { "lane 0 of " } else { "" };
+                format!("with {by:#x} more in {lane}{}, the place is {at}", register.name())
+            }
+            Difference::Registers => format!("with other contents of all registers, the place is {at}"),
+        })
+    }
+
+    fn machine(&self, frame_base: Option<Entry<'a>>) -> Witness<'a, 'o> {
+        Witness {
+            info: self.info,
+            frame_base,
+            pc: 0,
+            lane: Some(0),
+            lanes: self.target.lanes().into(),
+            target: self.target,
+            changed: Changed::None,
+        }
+    }
+
+    fn evaluate(&self, machine: &Witness<'_, '_>) -> Result<Location, crate::eval::Fault> {
+        let target = Extended(self.target);
+        let context = Context { unit: self.unit, ..Context::new(self.encoding, &target) };
+        let limits = Limits { steps: MOST_STEPS, ..Limits::default() };
+        Evaluator::new().with_limits(limits).location(self.expr, machine, &context)
+    }
+}

@@ -1,0 +1,65 @@
+//! What this crate writes has no finding above a note: the objects of the examples, and a description for each consumer.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use eitri::emit::elf::attach;
+use eitri::lint::{Code, Finding, Level, Options, lint};
+use eitri::lower::{Policy, lower};
+use eitri::model::{Module, WarningKind};
+use eitri::op::Dialect;
+
+use super::common::example;
+use super::consumers::{combinations, named};
+use super::tools::Folder;
+
+/// Findings above a note, as text. A function without frames has a finding, and had a warning when it was written.
+fn above_notes(name: &str, bytes: &[u8]) -> Vec<String> {
+    let report = lint(bytes, &Options::default()).unwrap_or_else(|error| panic!("{name}: {error}"));
+    // `uspill.o` of an example is the object without debug information.
+    assert!(report.functions > 0 || name.ends_with("/uspill.o"), "{name} has functions");
+    let is_frame = |one: &Finding| one.code == Code::NoCfa && one.written == "no call frame information";
+    let above = report.findings.iter().filter(|one| one.level > Level::Note && !is_frame(one));
+    above.map(|finding| format!("{name}: {finding:?}")).collect()
+}
+
+#[test]
+fn objects_of_the_examples() {
+    let folder = Folder::new();
+    let (mut wrong, mut objects) = (Vec::new(), Vec::<PathBuf>::new());
+    for name in ["quickstart", "attach", "frames", "diverged", "own_dwarf", "spirv_kernel", "allocated"] {
+        let out = folder.path().join(name);
+        if name == "allocated" && !cfg!(feature = "regalloc2") {
+            continue;
+        }
+        let ran = Command::new(example(name)).arg(&out).output().expect("the example runs");
+        assert!(ran.status.success(), "{name}: {}", String::from_utf8_lossy(&ran.stderr));
+        let files = std::fs::read_dir(&out).expect("the folder").map(|file| file.expect("a file").path());
+        objects.extend(files.filter(|file| file.extension().is_some_and(|end| end == "o")));
+    }
+    assert!(objects.len() >= 6, "{objects:?}");
+    for file in objects {
+        let bytes = std::fs::read(&file).expect("an object");
+        wrong.extend(above_notes(&file.display().to_string(), &bytes));
+    }
+    assert!(wrong.is_empty(), "{} findings\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn a_description_for_each_consumer() {
+    let own = |file: &str| std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).expect("a file");
+    let (module, code) = (own("examples/scale.json"), own("examples/data/scale_code.o"));
+    let module = Module::from_json(&module).expect("a description");
+    assert!(module.warnings().iter().any(|warning| warning.kind() == WarningKind::NoFrame));
+    let mut wrong = Vec::new();
+    let mut count = 0;
+    // A file does not name its dialect, and one-byte operations of AMD's older debuggers are unknown in LLVM's.
+    for consumer in combinations().filter(|one| one.dialect != Dialect::Legacy) {
+        let Ok(written) = lower(&module, &consumer, Policy::Partial) else { continue };
+        let object = attach(&code, module.target(), &written.sections).expect("an object");
+        wrong.extend(above_notes(&named(&consumer), &object));
+        count += 1;
+    }
+    assert!(count > 16, "{count} consumers");
+    assert!(wrong.is_empty(), "{} findings\n{}", wrong.len(), wrong.join("\n"));
+}
