@@ -1,23 +1,20 @@
 //! Bindings of descriptions to SPIR-V modules: the key `spirv`.
 
-use core::ops::Range;
+#[cfg(feature = "spirv")]
+mod read;
+#[cfg(feature = "spirv")]
+mod write;
 
-use hashbrown::HashMap;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use core::fmt;
 
-use super::place::{self, at, of_json};
-use super::read::{Reader, WHAT, finish};
+use serde::de::{self, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::{Value, json};
+
 use super::schema::{self, HasSchema, Schemas};
 use super::shape::shaped;
 use super::statement::{Ref, objects};
 use super::values::{Line, Named, Signed, Text};
-use crate::error::{Error, ErrorKind, Result};
-use crate::model::{Module, UnitId};
-use crate::near::suggestion;
-use crate::spirv::{
-    Binding, DebugOperation, Id, OPERATIONS, Position, Provider, names_of_ids, read as read_words,
-};
 
 objects! {
     /// Ids and positions of a SPIR-V module, for the entities of the description.
@@ -36,7 +33,11 @@ objects! {
         functions: Vec<BoundFunction<'a>>,
     }
     /// The `OpFunction` of a function, and statements about positions in it, in their order.
-    BoundFunction { function: Ref<'a>, id: Named<'a> } { at: Vec<BoundPosition<'a>> }
+    BoundFunction { id: Named<'a> } {
+        /// The described function. Without one, lines are in files of the first unit.
+        function: Ref<'a>,
+        at: Vec<BoundPosition<'a>>,
+    }
     /// A position: one of `start`, `before`, `after`. The other keys apply from there on.
     BoundPosition {} {
         /// The start of the block with this label.
@@ -64,12 +65,12 @@ objects! {
         pointer: bool,
         /// Storage class of the address.
         space: u32,
-        /// Number added to the value or the address.
-        plus: Signed,
+        /// Number added to the value or the address, or several.
+        plus: Sums,
         /// Exactly these operations: names, each with its operands.
         operations: Vec<(Text<'a>, Vec<u32>)>,
-        /// Indexes of the part of the variable.
-        part: Vec<u32>,
+        /// Indexes of the part of the variable: numbers, or ids whose values are the indexes.
+        part: Vec<IndexBy<'a>>,
         /// First bit and end of the bits of the value.
         taken: (u32, u32),
         /// First bit and end of the bits of the variable.
@@ -77,182 +78,97 @@ objects! {
     }
 }
 
-impl Binding {
-    /// Reads a [description](crate::json) with its key `spirv`, for the module in `words`. An id is a number, or the
-    /// `OpName` that the module gives to one id alone.
-    ///
-    /// # Errors
-    /// The errors of [`Module::from_json`], and those of [`read`](crate::spirv::read()).
-    /// [`ErrorKind::BadArgument`] without the key, and for a position that is none or several;
-    /// [`ErrorKind::UnknownName`] and [`ErrorKind::AmbiguousName`] for a name of no id, or of several.
-    pub fn from_json(text: impl AsRef<[u8]>, words: &[u32]) -> Result<(Module, Self)> {
-        let text = place::utf8(WHAT, text.as_ref())?;
-        let mut reader = super::read::read(text, None)?;
-        let Some(part) = reader.spirv.take() else {
-            let what =
-                "ids and positions of a SPIR-V module have the key `spirv`, and the description has none";
-            return Err(at(Error::bad_argument(what), place::of_key(text, "describe")));
-        };
-        let bound: Bound<'_> = serde_json::from_str(part.get()).map_err(|error| {
-            let start = part.get().as_ptr() as usize - text.as_ptr() as usize;
-            of_json(WHAT, text, start, part.get(), &error)
-        })?;
-        let facts = read_words(words)?;
-        let names = names_of_ids(facts.layout());
-        let binding = Binder { reader: &reader, text, names, binding: Self::new() }.bind(bound);
-        let binding = binding.map_err(|error| at(error, place::of_key(text, "spirv")))?;
-        Ok((finish(text, reader.builder)?, binding))
+/// One number to add, or a list of several.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Sums(pub Vec<Signed>);
+
+impl<'de> Deserialize<'de> for Sums {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct AsSums;
+        impl<'de> Visitor<'de> for AsSums {
+            type Value = Sums;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a signed number of 32 bits, or a list of them")
+            }
+            fn visit_i64<E: de::Error>(self, number: i64) -> Result<Sums, E> {
+                Ok(Sums(vec![Signed(number)]))
+            }
+            fn visit_u64<E: de::Error>(self, number: u64) -> Result<Sums, E> {
+                let number = i64::try_from(number);
+                number
+                    .map(|it| Sums(vec![Signed(it)]))
+                    .map_err(|_| E::custom("a number of more than 32 bits"))
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Sums, E> {
+                Signed::deserialize(de::value::StrDeserializer::new(text)).map(|it| Sums(vec![it]))
+            }
+            fn visit_seq<S: SeqAccess<'de>>(self, json: S) -> Result<Sums, S::Error> {
+                Vec::deserialize(de::value::SeqAccessDeserializer::new(json)).map(Sums)
+            }
+        }
+        from.deserialize_any(AsSums)
     }
 }
 
-/// State while a binding is read.
-struct Binder<'r, 'a> {
-    reader: &'r Reader<'a>,
-    text: &'a str,
-    names: HashMap<String, Vec<Id>>,
-    binding: Binding,
-}
-
-impl<'a> Binder<'_, 'a> {
-    fn bind(mut self, bound: Bound<'a>) -> Result<Binding> {
-        if let Some(digits) = bound.build_identifier {
-            self.binding.build_identifier(&digits, bound.shared_identifier == Some(true));
+impl Serialize for Sums {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match &self.0[..] {
+            [only] => only.serialize(to),
+            all => all.serialize(to),
         }
-        if let Some(path) = bound.storage_path {
-            self.binding.storage_path(&path);
-        }
-        for (unit, number) in bound.languages.unwrap_or_default() {
-            let unit = self.reader.unit(&unit)?;
-            self.binding.language(unit, number);
-        }
-        for (variable, id) in bound.globals.unwrap_or_default() {
-            let (variable, id) = (self.reader.names.variables.find((), &variable)?, self.id(&id)?);
-            self.binding.global(variable, id);
-        }
-        for function in bound.functions.unwrap_or_default() {
-            let (described, unit) = self.reader.function(&function.function)?;
-            let id = self.id(&function.id)?;
-            self.binding.function(described, id);
-            for position in function.at.unwrap_or_default() {
-                self.position(id, unit, position)?;
-            }
-        }
-        Ok(self.binding)
-    }
-
-    /// The id with a number or a name.
-    fn id(&self, named: &Named<'a>) -> Result<Id> {
-        let name = match named {
-            Named::Number(number) => {
-                let id =
-                    u32::try_from(*number).map_err(|_| Error::bad_argument(format!("{number} is not an id")));
-                return id.map(Id);
-            }
-            Named::Text(name) => name,
-        };
-        match self.names.get(&**name).map(|all| &all[..]) {
-            Some(&[id]) => Ok(id),
-            Some([one, other, ..]) => {
-                let what = format!("`{}` is the name of {one} and of {other}", &**name);
-                Err(place::at_part(Error::bad_argument(what), self.text, name))
-            }
-            _ => {
-                let mut names: Vec<&str> = self.names.keys().map(|name| &**name).collect();
-                names.sort_unstable();
-                let what =
-                    format!("`{}`, as no id of the module is named{}", &**name, suggestion(name, names));
-                Err(place::at_part(ErrorKind::UnknownId(what).into(), self.text, name))
-            }
-        }
-    }
-
-    fn position(&mut self, function: Id, unit: UnitId, bound: BoundPosition<'a>) -> Result<()> {
-        let position = match (&bound.start, &bound.before, &bound.after) {
-            (Some(label), None, None) => Position::start(function, self.id(label)?),
-            (None, Some((label, index)), None) => Position::before(function, self.id(label)?, *index),
-            (None, None, Some(id)) => Position::after(self.id(id)?),
-            _ => {
-                return Err(Error::bad_argument("a position has one of the keys `start`, `before`, `after`"));
-            }
-        };
-        if let Some(scope) = bound.scope {
-            self.binding.scope(position, self.reader.scope(&scope)?);
-        }
-        if bound.no_scope == Some(true) {
-            self.binding.no_scope(position);
-        }
-        if let Some(line) = bound.line {
-            self.binding.line(position, self.reader.line(unit, &line)?);
-        }
-        if bound.no_line == Some(true) {
-            self.binding.no_line(position);
-        }
-        if let Some((variable, by)) = bound.declare {
-            let variable = self.reader.names.variables.find((), &variable)?;
-            let provider = self.provider(by)?;
-            self.binding.declare(position, variable, provider);
-        }
-        if let Some((variable, by)) = bound.value {
-            let variable = self.reader.names.variables.find((), &variable)?;
-            let providers = by.into_iter().map(|by| self.provider(by)).collect::<Result<Vec<_>>>()?;
-            self.binding.value(position, variable, &providers);
-        }
-        Ok(())
-    }
-
-    fn provider(&self, by: ProvidedBy<'a>) -> Result<Provider> {
-        let id = self.id(&by.id)?;
-        let is_pointer = by.pointer == Some(true);
-        if by.operations.is_some()
-            && (is_pointer || by.plus.is_some() || by.space.is_some() || by.taken.is_some())
-        {
-            let what =
-                "`operations` are the whole expression: `pointer`, `space`, `plus` and `taken` are others";
-            return Err(Error::bad_argument(what));
-        }
-        let mut provider = match by.operations {
-            Some(operations) => {
-                let all = operations.iter().map(|(name, operands)| operation(name, operands));
-                Provider::expression(id, &all.collect::<Result<Vec<_>>>()?)
-            }
-            None if is_pointer => Provider::pointer(id),
-            None => Provider::value(id),
-        };
-        if let Some(space) = by.space {
-            provider = provider.in_space(space);
-        }
-        if let Some(Signed(plus)) = by.plus {
-            let plus =
-                i32::try_from(plus).map_err(|_| Error::bad_argument(format!("{plus} is not of 32 bits")))?;
-            provider = provider.plus(plus);
-        }
-        if let Some(taken) = by.taken {
-            provider = provider.taken(bits(taken)?);
-        }
-        for index in by.part.unwrap_or_default() {
-            provider = provider.part(index);
-        }
-        if let Some(selected) = by.bits {
-            provider = provider.bits(bits(selected)?);
-        }
-        Ok(provider)
     }
 }
 
-fn bits((start, end): (u32, u32)) -> Result<Range<u32>> {
-    match start < end {
-        true => Ok(start..end),
-        false => Err(Error::bad_argument(format!("bits end after their start: {start} to {end}"))),
+impl HasSchema for Sums {
+    fn schema(to: &mut Schemas) -> Value {
+        json!({"anyOf": [Signed::schema(to), Vec::<Signed>::schema(to)]})
     }
 }
 
-fn operation(name: &str, operands: &[u32]) -> Result<DebugOperation> {
-    let number = OPERATIONS.iter().position(|known| known.name == name).ok_or_else(|| {
-        let meant = suggestion(name, OPERATIONS.iter().map(|known| known.name));
-        Error::bad_argument(format!("`{name}` is not a debug operation{meant}"))
-    })?;
-    DebugOperation::new(number as u32, operands).ok_or_else(|| {
-        let wanted = crate::error::Count(OPERATIONS[number].operands, "operand");
-        Error::bad_argument(format!("{name} has {wanted}, and here {}", operands.len()))
-    })
+/// An index: a number, or the id whose value it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum IndexBy<'a> {
+    Number(u32),
+    Id(Named<'a>),
+}
+
+objects! {
+    /// The id of an index.
+    IndexId { id: Named<'a> } {}
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for IndexBy<'a> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct AsIndex;
+        impl<'de> Visitor<'de> for AsIndex {
+            type Value = IndexBy<'de>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a number of 32 bits, or an object with an `id`")
+            }
+            fn visit_u64<E: de::Error>(self, number: u64) -> Result<IndexBy<'de>, E> {
+                let wrong = |_| E::invalid_value(de::Unexpected::Unsigned(number), &self);
+                u32::try_from(number).map(IndexBy::Number).map_err(wrong)
+            }
+            fn visit_map<M: MapAccess<'de>>(self, json: M) -> Result<IndexBy<'de>, M::Error> {
+                let id = IndexId::deserialize(de::value::MapAccessDeserializer::new(json));
+                id.map(|it| IndexBy::Id(it.id))
+            }
+        }
+        from.deserialize_any(AsIndex)
+    }
+}
+
+impl Serialize for IndexBy<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Number(number) => number.serialize(to),
+            Self::Id(id) => IndexId::new(id.clone()).serialize(to),
+        }
+    }
+}
+
+impl HasSchema for IndexBy<'_> {
+    fn schema(to: &mut Schemas) -> Value {
+        json!({"anyOf": [u32::schema(to), IndexId::schema(to)]})
+    }
 }
