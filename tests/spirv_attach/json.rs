@@ -1,6 +1,6 @@
 //! Bindings as JSON: the binding that the calls make, and refusals with their positions.
 
-use eitri::model::{FunctionId, Module, SourceLine, VariableId};
+use eitri::model::{FunctionId, Module, ScopeId, SourceLine, VariableId};
 use eitri::spirv::{Binding, DebugOperation, Id, Mode, Position, Provider, attach, from_bytes};
 use pretty_assertions::assert_eq;
 use proptest::collection::vec;
@@ -102,6 +102,20 @@ fn indexes_by_id() {
     let named = with("[{\"id\": 26}]", r#"[{"id": 26, "part": [{"id": "saxpi"}]}]"#);
     let error = Binding::from_json(&named, &words).expect_err("is refused").to_string();
     assert!(error.contains("`saxpi`, as no id of the module is named"), "{error}");
+}
+
+#[test]
+fn entities_of_another_module_are_not_written() {
+    let (module, _) = Binding::from_json(example(), &saxpy()).expect("reads");
+    let position = Position::start(Id(11), Id(17));
+    let mut of_scope = Binding::new();
+    of_scope.scope(position, ScopeId::from_u32(99));
+    let mut of_variable = Binding::new();
+    of_variable.value(position, VariableId::from_u32(99), &[]);
+    for binding in [of_scope, of_variable] {
+        let error = binding.to_json(&module).expect_err("is refused").to_string();
+        assert!(error.contains("99"), "{error}");
+    }
 }
 
 #[test]

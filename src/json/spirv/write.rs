@@ -9,7 +9,7 @@ use super::super::ids::Known;
 use super::super::values::{Named, Signed, Text};
 use super::super::write;
 use super::{Bound, BoundFunction, BoundPosition, IndexBy, ProvidedBy, Sums};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::model::{FunctionId, Module, UnitId};
 use crate::spirv::{Binding, DebugOperation, Id, Index, Interpretation, Position, Provider, Statement};
 
@@ -19,7 +19,8 @@ impl Binding {
     ///
     /// # Errors
     /// [`ErrorKind::BadArgument`](crate::error::ErrorKind::BadArgument) for a line in a file of another unit than the
-    /// function's, and for bits that end at their start.
+    /// function's, and for bits that end at their start; [`ErrorKind::UnknownId`](crate::error::ErrorKind::UnknownId) for
+    /// an entity that the module lacks.
     pub fn to_json(&self, module: &Module) -> Result<String> {
         let mut out = Vec::new();
         self.write_json(module, &mut out)?;
@@ -31,6 +32,7 @@ impl Binding {
     /// # Errors
     /// The errors of [`to_json`](Self::to_json), and [`ErrorKind::Io`](crate::error::ErrorKind::Io).
     pub fn write_json(&self, module: &Module, to: impl Write) -> Result<()> {
+        self.statements().iter().try_for_each(|(_, statement)| is_of(module, statement))?;
         let statements = || self.statements().iter().map(|(_, statement)| statement);
         let globals = module.variables.keys().filter(|&id| self.global_id(id).is_some());
         let variables = statements().filter_map(|it| it.variable()).chain(globals);
@@ -41,6 +43,19 @@ impl Binding {
         let known = Known::new(module).referenced(variables, scopes);
         let bound = bound(self, &known)?;
         write::module(&known, Some(("spirv", &bound)), to)
+    }
+}
+
+/// Checks that the entities of a statement are the module's.
+fn is_of(module: &Module, statement: &Statement) -> Result<()> {
+    let unknown = |id: &dyn core::fmt::Display| Err(ErrorKind::UnknownId(id.to_string()).into());
+    match statement {
+        Statement::Scope(Some(scope)) if !module.scopes.is_valid(*scope) => unknown(scope),
+        Statement::Line(Some(line)) if !module.files.is_valid(line.file) => unknown(&line.file),
+        it => match it.variable() {
+            Some(variable) if !module.variables.is_valid(variable) => unknown(&variable),
+            _ => Ok(()),
+        },
     }
 }
 

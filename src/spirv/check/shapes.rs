@@ -98,11 +98,13 @@ const TAG: u32 = 3;
 /// Numbers below this one have no words of their own.
 const SHORT: i128 = 1 << (32 - TAG);
 
-/// Sequences, each of them once, one behind the other.
+/// Sequences, each of them once.
 #[derive(Debug)]
 struct Sequences<T> {
+    /// All sequences, one behind the other.
     items: Vec<T>,
-    ends: Vec<u32>,
+    /// End of each sequence.
+    ends: Vec<usize>,
     indices: HashTable<u32>,
     hasher: DefaultHashBuilder,
 }
@@ -114,26 +116,25 @@ impl<T> Default for Sequences<T> {
     }
 }
 
-fn sequence<'s, T>(items: &'s [T], ends: &[u32], index: u32) -> &'s [T] {
+fn sequence<'s, T>(items: &'s [T], ends: &[usize], index: u32) -> &'s [T] {
     let index = index as usize;
     let start = index.checked_sub(1).map_or(0, |before| ends[before]);
-    &items[start as usize..ends[index] as usize]
+    &items[start..ends[index]]
 }
 
 impl<T: Copy + Eq + Hash> Sequences<T> {
     /// The index of a sequence.
-    fn of(&mut self, sequence_of: &[T]) -> u32 {
+    fn of(&mut self, all: &[T]) -> u32 {
         let Self { items, ends, indices, hasher } = self;
-        let is_equal = |&index: &u32| sequence(items, ends, index) == sequence_of;
+        let is_equal = |&index: &u32| sequence(items, ends, index) == all;
         let hash_of = |&index: &u32| hasher.hash_one(sequence(items, ends, index));
-        match indices.entry(hasher.hash_one(sequence_of), is_equal, hash_of) {
+        match indices.entry(hasher.hash_one(all), is_equal, hash_of) {
             Entry::Occupied(entry) => *entry.get(),
             Entry::Vacant(entry) => {
-                // Each record has a few shapes, so that there are far less than 2^32 items.
                 let index = ends.len() as u32;
                 entry.insert(index);
-                items.extend_from_slice(sequence_of);
-                ends.push(items.len() as u32);
+                items.extend_from_slice(all);
+                ends.push(items.len());
                 index
             }
         }

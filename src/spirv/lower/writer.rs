@@ -267,7 +267,7 @@ impl<'a> Writer<'a> {
         let words = [value as u32, (value >> 32) as u32];
         let words = &words[..=index];
         self.out.constants.push((words.len() as u32 + 3) << 16 | u32::from(op::CONSTANT));
-        self.out.constants.extend([ty.0, id.0]);
+        self.out.constants.extend_from_slice(&[ty.0, id.0]);
         self.out.constants.extend_from_slice(words);
         self.constants.insert((is_long, value), id);
         Ok(id)
@@ -429,7 +429,7 @@ impl<'a> Writer<'a> {
     fn encode(&mut self, to: &mut Vec<u32>, id: Id, name: Name, operands: &[(Field, Word)]) -> Result<()> {
         let (set, start, form) = (self.mode.set, to.len(), &self.forms[name as usize]);
         let number = form.number.ok_or_else(|| self.unsupported(name))?;
-        to.extend([0, self.void.0, id.0, self.import.0, number]);
+        to.extend_from_slice(&[0, self.void.0, id.0, self.import.0, number]);
         let (mut at, mut is_forward) = (0, false);
         for &(field, word) in operands {
             let Some(operand) = form.next(field, &mut at) else { continue };
