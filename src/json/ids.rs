@@ -121,6 +121,18 @@ impl<'m> Known<'m> {
         }
     }
 
+    /// Adds variables and scopes that are referenced from elsewhere.
+    #[cfg(feature = "spirv")]
+    pub fn referenced(
+        mut self,
+        variables: impl IntoIterator<Item = VariableId>,
+        scopes: impl IntoIterator<Item = ScopeId>,
+    ) -> Self {
+        self.variables.extend(variables);
+        self.blocks.extend(scopes);
+        self
+    }
+
     pub fn text(&self, string: StringId) -> Text<'m> {
         self.module.string(string).into()
     }

@@ -18,7 +18,6 @@ pub(crate) mod place;
 mod read;
 pub(crate) mod schema;
 mod shape;
-#[cfg(feature = "spirv")]
 mod spirv;
 mod statement;
 mod target;
@@ -70,7 +69,7 @@ impl Module {
     /// # Errors
     /// [`ErrorKind::Io`](crate::error::ErrorKind::Io).
     pub fn write_json(&self, to: impl Write) -> Result<()> {
-        write::module(self, to)
+        write::module(&ids::Known::new(self), None::<(&str, &())>, to)
     }
 }
 

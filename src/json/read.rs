@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 use super::code::Coded;
 use super::names::Names;
 use super::place::{self, at, of_json};
+use super::spirv::Bound;
 use super::statement::Statement;
 use super::target::TargetText;
 use super::values::{Named, Text};
@@ -106,8 +107,8 @@ impl<'a> Visitor<'a> for &mut Document<'a> {
                         false => waiting = Some(map.next_value::<&RawValue>()?),
                     }
                 }
-                // Read by those who have the module.
-                "spirv" if spirv.is_none() => spirv = Some(map.next_value::<&RawValue>()?),
+                // Resolved by those who have the module.
+                "spirv" if spirv.is_none() => spirv = Some(map.next_value::<Bound<'a>>()?),
                 // For editors only.
                 "$schema" => drop(map.next_value::<Text<'_>>()?),
                 "eitri" | "target" | "describe" | "spirv" => {
@@ -122,7 +123,9 @@ impl<'a> Visitor<'a> for &mut Document<'a> {
             (_, _, false) => "describe",
             _ => {
                 waiting.map_or(Ok(()), |list| self.describe(list))?;
-                self.reader.iter_mut().for_each(|reader| reader.spirv = spirv);
+                if let Some(reader) = &mut self.reader {
+                    reader.spirv = spirv;
+                }
                 return Ok(());
             }
         };
@@ -205,7 +208,8 @@ pub(super) struct Reader<'a> {
     /// Statements about code.
     pub coded: Vec<Coded<'a>>,
     /// Ids and positions of a SPIR-V module.
-    pub spirv: Option<&'a RawValue>,
+    #[cfg_attr(not(feature = "spirv"), expect(dead_code, reason = "only its syntax is checked"))]
+    pub spirv: Option<Bound<'a>>,
     /// The number of the statement that is read.
     pub index: usize,
     /// Registers resolved before.

@@ -354,7 +354,6 @@ pub(crate) fn document_schema(to: &mut Schemas) -> Value {
         ("eitri", json!({"const": super::read::VERSION}), false),
         ("target", super::target::target_schema(to), false),
         ("describe", statements, false),
-        #[cfg(feature = "spirv")]
         ("spirv", super::spirv::Bound::schema(to), true),
     ])
 }

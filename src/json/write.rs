@@ -22,15 +22,24 @@ use crate::model::{
     Entity, FileId, LocId, Module, Node, ProcedureId, ScopeId, SourceLine, TypeId, VariableId,
 };
 
-/// Writes the description of a module.
-pub(super) fn module(module: &Module, to: impl Write) -> Result<()> {
-    let known = Known::new(module);
-    let mut writer = Writer { known: &known, module, out: to, counts: Counts::default(), later: Vec::new() };
+/// Writes the description of a module; `more` is a further key with its value.
+pub(super) fn module<'m>(
+    known: &'m Known<'m>,
+    more: Option<(&str, &impl Serialize)>,
+    to: impl Write,
+) -> Result<()> {
+    let module = known.module;
+    let mut writer = Writer { known, module, out: to, counts: Counts::default(), later: Vec::new() };
     write!(writer.out, "{{\"eitri\":{VERSION},\"target\":")?;
     writer.json(&Written(&module.target))?;
     writer.out.write_all(b",\"describe\":[")?;
     writer.all()?;
-    writer.out.write_all(b"\n]}\n")?;
+    writer.out.write_all(b"\n]")?;
+    if let Some((key, value)) = more {
+        write!(writer.out, ",\"{key}\":")?;
+        writer.json(value)?;
+    }
+    writer.out.write_all(b"}\n")?;
     writer.out.flush()?;
     Ok(())
 }

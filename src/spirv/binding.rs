@@ -233,6 +233,12 @@ impl Binding {
         &self.providers
     }
 
+    /// Frees the memory that more statements would need.
+    pub(crate) fn shrink(&mut self) {
+        self.statements.shrink_to_fit();
+        self.providers.shrink_to_fit();
+    }
+
     pub(crate) fn push(&mut self, position: Position, statement: Statement) -> &mut Self {
         let function = match position {
             Position::Start { function, .. } | Position::Before { function, .. } => Some(function),

@@ -25,7 +25,7 @@ pub struct Layout<'a> {
     globals_end: usize,
     highest: Id,
     /// Positions of extended instructions of all sets.
-    extended: Vec<usize>,
+    extended: Vec<u32>,
     /// Dominators by function, found where they are needed first.
     dominators: OnceLock<Vec<OnceLock<Dominators>>>,
 }
@@ -108,7 +108,10 @@ impl<'a> Layout<'a> {
             }
             match opcode {
                 op::STRING | op::EXT_INST_IMPORT | op::EXTENSION => layout.text(instruction)?,
-                op::EXT_INST | op::EXT_INST_FORWARD => layout.extended.push(at),
+                op::EXT_INST | op::EXT_INST_FORWARD => {
+                    let at = u32::try_from(at).map_err(|_| Error::malformed("more than 2^32 words"))?;
+                    layout.extended.push(at);
+                }
                 op::FUNCTION => {
                     let id = result.unwrap_or(Id(0));
                     // A function without an end extends to the next one.
@@ -190,7 +193,10 @@ impl<'a> Layout<'a> {
 
     /// The debug instruction set imported under this id.
     pub fn set(&self, id: Id) -> Option<Set> {
-        self.sets.get(&id).copied()
+        match self.sets.first() {
+            Some((&first, &set)) if first == id => Some(set),
+            _ => self.sets.get(&id).copied(),
+        }
     }
 
     /// Whether the module declares the capability with this number.
@@ -241,7 +247,7 @@ impl<'a> Layout<'a> {
 
     /// Extended instructions of all sets.
     pub(crate) fn extended(&self) -> impl Iterator<Item = Instruction<'a>> {
-        self.extended.iter().map(|&at| self.words.at(at))
+        self.extended.iter().map(|&at| self.words.at(at as usize))
     }
 
     /// The highest defined id; 0 without definitions.

@@ -44,6 +44,7 @@ mod dominance;
 #[cfg(feature = "read")]
 mod evaluate;
 mod expression;
+mod forms;
 mod ids;
 mod languages;
 mod layout;
@@ -84,6 +85,8 @@ pub use mode::Mode;
 pub use names::Enumeration;
 pub use operand::{Core, Field, Kind, Names, OperandRow, Place, Repeat, Section, Width};
 pub use operations::{OPERATIONS, Operation, operations};
+#[cfg(feature = "json")]
+pub(crate) use provider::Interpretation;
 pub use provider::{DebugOperation, ExtendedOperation, Index, Provider};
 pub use read::{Fact, Facts, Operand, read};
 pub use strip::strip;

@@ -191,8 +191,8 @@ pub enum Kind {
 
 impl Kind {
     /// Whether the operand is a literal word in the set.
-    pub fn is_literal(self, set: Set) -> bool {
-        set == Set::OpenCl && !matches!(self, Self::Id(_))
+    pub const fn is_literal(self, set: Set) -> bool {
+        matches!(set, Set::OpenCl) && !matches!(self, Self::Id(_))
     }
 }
 

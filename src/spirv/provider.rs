@@ -80,6 +80,11 @@ impl DebugOperation {
         }
     }
 
+    /// Name of the operation.
+    pub const fn name(self) -> &'static str {
+        OPERATIONS[self.number() as usize].name
+    }
+
     /// Operands of the operation.
     pub fn operands(self) -> SmallVec<[u32; 2]> {
         match self {
@@ -194,7 +199,7 @@ impl fmt::Display for Index {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Interpretation {
+pub(crate) enum Interpretation {
     /// The operations compute the value, or in a declaration the address.
     Value,
     /// The operations compute the address of the variable, in this address space.
@@ -212,7 +217,12 @@ impl Provider {
         self.more.get_or_insert_default()
     }
 
-    fn steps(&self) -> &[DebugOperation] {
+    pub(crate) fn interpretation(&self) -> Interpretation {
+        self.interpretation
+    }
+
+    /// The operations before those that follow from the interpretation and the selected bits.
+    pub(crate) fn steps(&self) -> &[DebugOperation] {
         self.more.as_ref().map_or(&[], |more| &more.steps)
     }
 

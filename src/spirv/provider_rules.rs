@@ -40,7 +40,7 @@ impl<'a> Layout<'a> {
     }
 
     /// Whether a definition precedes the spot, in the same function or outside of all functions.
-    #[inline]
+    #[inline(always)]
     pub(super) fn is_there(&self, defined: Instruction<'_>, spot: &Spot) -> bool {
         defined.at < spot.at && self.is_seen(defined, spot) && self.is_dominating(defined, spot)
     }

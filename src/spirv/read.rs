@@ -1,5 +1,6 @@
 //! Reads the debug instructions of a module, of any set and producer.
 
+use super::forms::Form;
 use super::layout::Layout;
 use super::opcodes as op;
 use super::operand::{Field, Kind, OperandRow};
@@ -14,17 +15,11 @@ use crate::error::{At, Error, Result};
 /// see [`validate`](super::validate()).
 pub fn read(words: &[u32]) -> Result<Facts<'_>> {
     let layout = Layout::unchecked(Words::with_header(words)?)?;
-    let mut at = Vec::new();
-    for instruction in layout.extended() {
-        let Some(&[set, _]) = instruction.operands().first_chunk() else {
-            let what = format!("an OpExtInst has at least 5 words, and this one {}", instruction.words.len());
-            return Err(Error::malformed(what).at_word(instruction.at));
-        };
-        if layout.set(Id(set)).is_some() {
-            at.push(u32::try_from(instruction.at).map_err(|_| Error::malformed("more than 2^32 words"))?);
-        }
+    if let Some(short) = layout.extended().find(|it| it.operands().len() < 2) {
+        let what = format!("an OpExtInst has at least 5 words, and this one {}", short.words.len());
+        return Err(Error::malformed(what).at_word(short.at));
     }
-    Ok(Facts { layout, at })
+    Ok(Facts { layout })
 }
 
 fn is_ext_inst(opcode: u16) -> bool {
@@ -35,7 +30,6 @@ fn is_ext_inst(opcode: u16) -> bool {
 #[derive(Debug, Clone)]
 pub struct Facts<'a> {
     layout: Layout<'a>,
-    at: Vec<u32>,
 }
 
 /// A debug instruction.
@@ -78,7 +72,7 @@ impl<'a> Facts<'a> {
 
     /// The debug instructions, in order.
     pub fn iter(&self) -> impl Iterator<Item = Fact<'a>> {
-        self.at.iter().filter_map(|&at| self.fact(self.layout.words().at(at as usize)))
+        self.layout.extended().filter_map(|it| self.fact(it))
     }
 
     /// The debug instruction that defines the id.
@@ -146,16 +140,24 @@ impl Fact<'_> {
 
     /// Operands, in order.
     pub fn operands(&self) -> impl Iterator<Item = Operand> {
-        let (row, set, count) = (self.name().map(Name::row), self.set, self.operands.len());
+        let form = self.form();
         self.operands.iter().enumerate().map(move |(index, &word)| {
-            let row = row.and_then(|row| row.operand(set, index, count));
+            let row = form.and_then(|(name, form)| Some(form.at(index)?.row(name)));
             Operand { row, index, word }
         })
     }
 
+    fn form(&self) -> Option<(Name, &'static Form)> {
+        let name = self.name()?;
+        Some((name, name.row().form(self.set, self.operands.len())))
+    }
+
     /// The first operand of this field.
     pub fn operand(&self, field: Field) -> Option<Operand> {
-        self.operands().find(|operand| operand.row.is_some_and(|row| row.field == field))
+        let (name, form) = self.form()?;
+        let index = form.operands().iter().position(|operand| operand.field == field)?;
+        let (operand, &word) = (form.operands()[index], self.operands.get(index)?);
+        Some(Operand { row: Some(operand.row(name)), index, word })
     }
 
     /// Id in the first operand of this field.

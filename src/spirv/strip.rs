@@ -38,7 +38,8 @@ pub fn strip(words: &[u32]) -> Result<Vec<u32>> {
             strings.extend(instruction.operands());
         }
     }
-    let mut kept = words.all()[..HEADER].to_vec();
+    let mut kept = Vec::with_capacity(words.all().len());
+    kept.extend_from_slice(&words.all()[..HEADER]);
     for instruction in words.instructions() {
         let is_kept = match instruction.opcode() {
             _ if is_dropped(&instruction) => false,
@@ -57,6 +58,9 @@ pub fn strip(words: &[u32]) -> Result<Vec<u32>> {
         if is_kept {
             kept.extend(instruction.words);
         }
+    }
+    if dropped.is_empty() {
+        return Ok(kept);
     }
     // Names and decorations follow the strings, and precede the other debug instructions.
     let (mut at, mut named) = (HEADER, kept[..HEADER].to_vec());

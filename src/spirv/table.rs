@@ -16,6 +16,7 @@
 //! alternating with the other `pairs` operand; `none`, the text of the operand permits a `DebugInfoNone`; `forward`,
 //! forward references are permitted.
 
+use super::forms::Form;
 use super::operand::*;
 
 /// Passes all rows to a macro.
@@ -254,7 +255,7 @@ macro_rules! make_instructions { ($(
         pub const ALL: &'static [Name] = &[$(Name::$variant),*];
     }
 
-    static ROWS: [Row; Name::ALL.len()] = [$(Row {
+    pub(super) static ROWS: [Row; Name::ALL.len()] = [$(Row {
         name: Name::$variant,
         text: $text,
         cl: number!($cl),
@@ -313,15 +314,14 @@ impl Row {
 
     /// The operand at this index, counted from 0, of an instruction with `count` operands.
     pub fn operand(&self, set: Set, index: usize, count: usize) -> Option<&'static OperandRow> {
+        Some(self.form(set, count).at(index)?.row(self.name))
+    }
+
+    /// Operands of an instruction with `count` operands.
+    pub(super) fn form(&self, set: Set, count: usize) -> &'static Form {
         // Version 200 has a checksum of two operands before the text; a single operand is the text of version 100.
         let is_short = matches!((self.name, set, count), (Name::Source, Set::Shader200, 2));
-        let set = if is_short { Set::Shader } else { set };
-        let fixed = self.operands(set).filter(|operand| !operand.repeat.is_many()).count();
-        if index < fixed {
-            return self.operands(set).nth(index);
-        }
-        let many = self.operands(set).count() - fixed;
-        if many == 0 { None } else { self.operands(set).nth(fixed + (index - fixed) % many) }
+        self.name.form(if is_short { Set::Shader } else { set })
     }
 
     /// Whether the instruction can have `count` operands.

@@ -28,7 +28,7 @@ pub const ROOMS: &[(&str, &str)] = &[
     ("build", "error model op target work"),
     ("emit", "cfi error near op ptx tags target"),
     ("consumer", "error near op target"),
-    ("spirv::names spirv::operand spirv::operations spirv::table", ""),
+    ("spirv::forms spirv::names spirv::operand spirv::operations spirv::table", ""),
     ("omission", "error model spirv::names spirv::table target"),
     ("lower", "build consumer emit error model omission op target work"),
     // Comparing.
@@ -40,7 +40,7 @@ pub const ROOMS: &[(&str, &str)] = &[
     ("spirv::words", "error spirv::opcodes"),
     ("spirv::dominance", "spirv::opcodes spirv::words"),
     ("spirv::layout", "error spirv::dominance spirv::opcodes spirv::table spirv::words"),
-    ("spirv::read", "error spirv::layout spirv::opcodes spirv::operand spirv::table spirv::words"),
+    ("spirv::read", "error spirv::forms spirv::layout spirv::opcodes spirv::operand spirv::table spirv::words"),
     ("spirv::text", "error spirv::layout spirv::opcodes spirv::operand spirv::read spirv::words"),
     ("spirv::validate", "spirv::operations error spirv::layout spirv::names spirv::opcodes spirv::operand spirv::read spirv::table \
         spirv::text spirv::words"),
@@ -60,7 +60,7 @@ pub const ROOMS: &[(&str, &str)] = &[
     ("conform", "error eval json near op read target"),
     ("schema", "conform json"),
     // Writing.
-    ("spirv::lower", "spirv::operations error model omission spirv::attached spirv::binding spirv::provider spirv::provider_rules spirv::ids \
+    ("spirv::lower", "spirv::forms spirv::operations error model omission spirv::attached spirv::binding spirv::provider spirv::provider_rules spirv::ids \
         spirv::languages spirv::layout spirv::mode spirv::names spirv::opcodes spirv::operand spirv::table spirv::words target"),
     ("spirv::attach", "error model spirv::attached spirv::binding spirv::layout spirv::lower spirv::mode spirv::read \
         spirv::words"),

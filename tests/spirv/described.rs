@@ -10,8 +10,11 @@ use crate::common::check_golden;
 
 /// Modules of other producers, without and with debug instructions.
 fn foreign() -> Vec<(&'static str, Vec<u32>)> {
-    let all: [(&str, &[u8]); 5] = [
+    let all: [(&str, &[u8]); 8] = [
         ("glslang.g", include_bytes!("foreign/glslang.g.spv")),
+        ("glslang.g.opt", include_bytes!("foreign/glslang.g.opt.spv")),
+        ("matrices", include_bytes!("foreign/matrices.spv")),
+        ("matrices.opt", include_bytes!("foreign/matrices.opt.spv")),
         ("glslang", include_bytes!("foreign/glslang.spv")),
         ("glslang.opt", include_bytes!("foreign/glslang.opt.spv")),
         ("slang", include_bytes!("foreign/slang.spv")),

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 
 use eitri::build::{Builder, DataMember, Extent};
 use eitri::model::{BaseEncoding, Language, SourceLine};
-use eitri::spirv::{Binding, Id, Mode, Position, Provider, attach, from_bytes, read, validate};
+use eitri::spirv::{Binding, Id, Mode, Name, Position, Provider, attach, from_bytes, import, read, validate};
 use eitri::target::Target;
 use pretty_assertions::assert_eq;
 
@@ -84,4 +84,26 @@ fn intels_translator_reads_what_version_200_adds() -> eitri::Result<()> {
         assert!(text.contains(expected), "{expected}: {text}");
     }
     Ok(())
+}
+
+/// Operations of ROCm's translator, numbered from 10000 on, are findings, and a value with one is listed.
+#[test]
+fn operations_of_rocm_are_not_read() {
+    let mut words = from_bytes(include_bytes!("foreign/intel.200.O0.spv")).expect("is a module");
+    let facts = read(&words).expect("reads");
+    let operation = facts.iter().find(|fact| fact.name() == Some(Name::Operation)).expect("is there");
+    let (at, number) = (operation.at, Id(operation.operands[0]));
+    // Another constant of 32 bits gets the number 10003.
+    let constants =
+        facts.layout().words().instructions().filter(|it| it.opcode() == 43 && it.words.len() == 4);
+    let other = constants.filter(|it| it.result() != Some(number)).last().expect("is there");
+    let (other, id) = (other.at, other.result().expect("is a constant"));
+    (words[other + 3], words[at + 5]) = (10_003, id.0);
+    let facts = read(&words).expect("reads");
+    let report = validate(&facts).to_string();
+    let found = "10003 is none of the list; ROCm's translator has operations of its own from 10000 on";
+    assert!(report.contains(found), "{report}");
+    let left = import(&facts, &Target::kernel()).expect("can be described").omissions;
+    let left: Vec<String> = left.iter().map(ToString::to_string).collect();
+    assert!(left.iter().any(|it| it.contains("is not an operation of")), "{left:#?}");
 }

@@ -13,9 +13,10 @@ macro_rules! modules { ($($name:literal),* $(,)?) => {
     [$(($name, include_bytes!(concat!("foreign/", $name, ".spv")) as &[u8])),*]
 } }
 
-const MODULES: [(&str, &[u8]); 27] = modules![
+const MODULES: [(&str, &[u8]); 30] = modules![
     "glslang",
     "glslang.opt",
+    "glslang.later.opt",
     "glslang.gV",
     "glslang.gV.opt",
     "glslang.sort",
@@ -33,7 +34,9 @@ const MODULES: [(&str, &[u8]); 27] = modules![
     "llvm15.O2",
     "llvm15.O2.opt",
     "intel.opencl.O0",
+    "intel.opencl.O0.opt",
     "intel.opencl.O2",
+    "intel.opencl.O2.opt",
     "intel.shader.O0",
     "intel.shader.O0.opt",
     "intel.shader.O2",
@@ -71,6 +74,20 @@ fn imported_modules_are_attached_again() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Description and binding, written as JSON, are read back as they were.
+#[cfg(feature = "json")]
+#[test]
+fn imported_modules_are_written_as_json() {
+    for (name, bytes) in MODULES {
+        let words = from_bytes(bytes).expect("is a module");
+        let imported = import(&read(&words).expect("reads"), &target(name)).expect("can be described");
+        let text = imported.binding.to_json(&imported.module).expect("is written");
+        let both = eitri::spirv::Binding::from_json(&text, &words);
+        let both = both.unwrap_or_else(|error| panic!("{name}: {error}\n{text}"));
+        assert_eq!(both, (imported.module, imported.binding), "{name}");
+    }
 }
 
 /// `spirv-val` has the complaints of the module without debug instructions, also where it rejects the original.

@@ -1,8 +1,11 @@
 //! Bindings as JSON: the binding that the calls make, and refusals with their positions.
 
-use eitri::model::{FunctionId, Module, SourceLine, VariableId};
+use eitri::model::{FunctionId, Module, ScopeId, SourceLine, VariableId};
 use eitri::spirv::{Binding, DebugOperation, Id, Mode, Position, Provider, attach, from_bytes};
 use pretty_assertions::assert_eq;
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
 
 const PAGE: &str = include_str!("../../docs/description.md");
 
@@ -85,6 +88,131 @@ fn providers_are_those_of_the_calls() {
         ),
     ] {
         assert_eq!(by(json), expected, "{json}");
+    }
+}
+
+/// The example's indexes, of which one is the value of an id; sums; and an index of a name.
+#[test]
+fn indexes_by_id() {
+    let words = saxpy();
+    let text = with("[{\"id\": 26}]", r#"[{"id": 26, "part": [1, {"id": 21}], "plus": [4, -1]}]"#);
+    let (_, binding) = Binding::from_json(&text, &words).expect("reads");
+    let expected = Provider::value(Id(26)).plus(4).plus(-1).part(1).part_by(Id(21));
+    assert_eq!(binding.providers()[1], expected);
+    let named = with("[{\"id\": 26}]", r#"[{"id": 26, "part": [{"id": "saxpi"}]}]"#);
+    let error = Binding::from_json(&named, &words).expect_err("is refused").to_string();
+    assert!(error.contains("`saxpi`, as no id of the module is named"), "{error}");
+}
+
+#[test]
+fn entities_of_another_module_are_not_written() {
+    let (module, _) = Binding::from_json(example(), &saxpy()).expect("reads");
+    let position = Position::start(Id(11), Id(17));
+    let mut of_scope = Binding::new();
+    of_scope.scope(position, ScopeId::from_u32(99));
+    let mut of_variable = Binding::new();
+    of_variable.value(position, VariableId::from_u32(99), &[]);
+    for binding in [of_scope, of_variable] {
+        let error = binding.to_json(&module).expect_err("is refused").to_string();
+        assert!(error.contains("99"), "{error}");
+    }
+}
+
+#[test]
+fn a_module_alone_refuses_unknown_keys_too() {
+    let text = with("\"storage_path\"", "\"storage_paht\"");
+    let error = Module::from_json(text).expect_err("is refused");
+    assert_eq!(error.at().json.as_ref().map(|at| at.path.as_str()), Some("spirv.storage_paht"));
+    let error = error.to_string();
+    assert!(error.contains("did you mean `storage_path`?"), "{error}");
+}
+
+/// Providers of every form that the calls make.
+fn providers() -> impl Strategy<Value = Provider> {
+    use DebugOperation as Op;
+    let bits = || option::of((0u32..1 << 31, 1u32..1 << 31));
+    let operation = prop_oneof![
+        Just(Op::Deref),
+        any::<u32>().prop_map(Op::PlusUconst),
+        (any::<u32>(), any::<u32>()).prop_map(|(offset, size)| Op::BitPiece { offset, size }),
+        (any::<u32>(), any::<u32>()).prop_map(|(offset, size)| Op::Fragment { offset, size }),
+        any::<u32>().prop_map(|value| Op::new(11, &[value]).expect("Addr has an operand")),
+    ];
+    let computed = (0..2u8, option::of(any::<u32>()), vec(any::<i32>(), 0..3), bits());
+    let computed = computed.prop_map(|(kind, space, sums, taken)| {
+        let provider = if kind == 0 { Provider::value(Id(26)) } else { Provider::pointer(Id(26)) };
+        let provider = space.into_iter().fold(provider, Provider::in_space);
+        let provider = sums.into_iter().fold(provider, Provider::plus);
+        taken.into_iter().fold(provider, |provider, (start, size)| provider.taken(start..start + size))
+    });
+    let expression = vec(operation, 0..4)
+        .prop_map(|all| Provider::expression(Id(26), &all))
+        .prop_filter("bits are not empty", |provider| {
+            !provider.operations(false).iter().any(|it| matches!(it, Op::Fragment { size: 0, .. }))
+        });
+    let parts = vec((any::<bool>(), any::<u32>()), 0..3);
+    (prop_oneof![computed, expression], parts, bits()).prop_map(|(provider, parts, bits)| {
+        let provider = parts.into_iter().fold(provider, |provider, (is_id, index)| match is_id {
+            true => provider.part_by(Id(index)),
+            false => provider.part(index),
+        });
+        bits.into_iter().fold(provider, |provider, (start, size)| provider.bits(start..start + size))
+    })
+}
+
+proptest! {
+    /// What is written is read back as it was.
+    #[test]
+    fn written_bindings_are_read_back(
+        statements in vec((0..3u8, 10u32..30, any::<u32>(), 0..7u8, vec(providers(), 0..3)), 0..12),
+        functions in vec((0..2usize, 10u32..14), 0..3),
+        identifier in option::of(("[0-9a-f]{32}", any::<bool>())),
+        path in option::of(".*"),
+        language in option::of(any::<u32>()),
+        global in option::of(any::<u32>()),
+    ) {
+        let mut builder = eitri::build::Builder::new(eitri::target::Target::kernel());
+        let unit = builder.unit("a.cl");
+        let file = builder.primary_file(unit).expect("a file");
+        let int = builder.base_type(unit, "int", eitri::model::BaseEncoding::Signed, 32).expect("a type");
+        let described = [0, 1].map(|_| builder.function(unit, "f").expect("a function").id());
+        let block = builder.block(described[0], &[]).expect("a block");
+        let variable = builder.variable(block, "x", int).expect("a variable").id();
+        let outside = builder.variable(unit, "y", int).expect("a variable").id();
+        let module = builder.finish().expect("is whole");
+
+        let mut binding = Binding::new();
+        for (index, id) in functions {
+            binding.function(described[index], Id(id));
+        }
+        for (kind, id, number, what, providers) in statements {
+            let (function, block_id) = (Id(10 + number % 4), Id(id));
+            let position = match kind {
+                0 => Position::start(function, block_id),
+                1 => Position::before(function, block_id, number),
+                _ => Position::after(block_id),
+            };
+            let first = providers.first().cloned().unwrap_or_else(|| Provider::value(Id(1)));
+            match what {
+                0 => binding.scope(position, block),
+                1 => binding.scope(position, module.function(described[1]).scope),
+                2 => binding.no_scope(position),
+                3 => binding.line(position, SourceLine { file, line: number, column: number % 3 }),
+                4 => binding.no_line(position),
+                5 => binding.declare(position, variable, first),
+                _ => binding.value(position, variable, &providers),
+            };
+        }
+        if let Some((digits, may_be_shared)) = identifier {
+            binding.build_identifier(&digits, may_be_shared);
+        }
+        path.map(|path| binding.storage_path(&path).global_id(variable));
+        language.map(|number| binding.language(unit, number).global_id(variable));
+        global.map(|id| binding.global(outside, Id(id)).global_id(variable));
+
+        let text = binding.to_json(&module).expect("is written");
+        let read = Binding::from_json(&text, &saxpy()).expect("reads");
+        prop_assert_eq!(read, (module, binding), "{}", text);
     }
 }
 

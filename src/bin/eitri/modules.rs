@@ -5,7 +5,7 @@ use std::path::Path;
 use eitri::error::ErrorKind;
 use eitri::model::Module;
 use eitri::omission::Omission;
-use eitri::spirv::{self, Binding, Checked, Mode, Source};
+use eitri::spirv::{self, Binding, Checked, DescribedModule, Mode, Source};
 
 use super::{Failure, input, of};
 
@@ -29,10 +29,7 @@ pub struct Attached {
 pub fn attach(request: &Request<'_>) -> Result<Attached, Failure> {
     let file = request.module;
     let words = words(file)?;
-    let facts = spirv::read(&words).map_err(of(file))?;
-    let unknown = facts.layout().unknown_sets().map(|(_, name, _)| name.to_owned()).next();
-    let known = facts.iter().next().map(|fact| fact.set.name().to_owned());
-    if let Some(name) = known.or(unknown).filter(|_| !request.replace) {
+    if let Some(name) = debug_set(&words).map_err(of(file))?.filter(|_| !request.replace) {
         let what = format!("the module has instructions of {name} already");
         let there = of(file)(ErrorKind::AlreadyPresent(what).into());
         return Err(there.and("--replace removes them first"));
@@ -47,11 +44,20 @@ pub fn attach(request: &Request<'_>) -> Result<Attached, Failure> {
         language: request.language,
     };
     let described = spirv::describe(&words, &source).map_err(of(file))?;
-    let mode = mode(request.reader, &described.module)?;
-    let attached = spirv::attach(&described.words, &described.module, &described.binding, &mode);
-    let attached = attached.map_err(of(file))?;
-    let checked = attached.check(&described.module, &described.binding, &mode).map_err(of(file))?;
+    drop(words);
+    let DescribedModule { words, module, binding, .. } = described;
+    let mode = mode(request.reader, &module)?;
+    let attached = spirv::attach(&words, &module, &binding, &mode).map_err(of(file))?;
+    drop(words);
+    let checked = attached.check(&module, &binding, &mode).map_err(of(file))?;
     Ok(Attached { bytes: bytes(&attached.words), omissions: attached.omissions, checked })
+}
+
+/// The name of a set of debug instructions, known or not, that a module has instructions of.
+fn debug_set(words: &[u32]) -> eitri::Result<Option<String>> {
+    let facts = spirv::read(words)?;
+    let known = facts.iter().next().map(|fact| fact.set.name().to_owned());
+    Ok(known.or_else(|| facts.layout().unknown_sets().map(|(_, name, _)| name.to_owned()).next()))
 }
 
 /// Attaches a description with its binding to a module.

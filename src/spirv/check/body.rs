@@ -4,7 +4,7 @@ use core::ops::Range;
 
 use hashbrown::HashMap;
 
-use super::described::{Description, Projection};
+use super::described::Projection;
 use super::shapes::{Shape, shape};
 use super::{Compare, Difference};
 use crate::error::{At, Count};
@@ -18,8 +18,7 @@ use crate::spirv::words::Id;
 /// The debug information of a function's code.
 #[derive(Debug)]
 pub(super) struct Body {
-    code: Id,
-    at: At,
+    owner: FunctionId,
     /// Word offset, scope and line of each instruction that can have them.
     instructions: Vec<(usize, Shape, Shape)>,
     /// Declarations and values: index of the first instruction they apply to, variable, its place for messages,
@@ -49,37 +48,47 @@ struct OwnLine {
     line: Option<(Id, u32, u32)>,
 }
 
-/// Bodies of all described functions with code.
-pub(super) fn bodies(projection: &mut Projection<'_, '_>, added: &[Range<usize>]) -> Vec<Body> {
-    let mut owners: HashMap<Id, FunctionId> = HashMap::new();
-    for (id, _) in projection.module.functions() {
-        if let Some(code) = projection.binding.function_id(id) {
-            owners.entry(code).or_insert(id);
-        }
-    }
-    let mut by_code: HashMap<Id, Vec<usize>> = HashMap::new();
-    for (index, (position, _)) in projection.binding.statements().iter().enumerate() {
-        let code = match *position {
-            Position::Start { function, .. } | Position::Before { function, .. } => Some(function),
-            Position::After(id) => {
-                let defined = projection.layout.definition(id);
-                defined.and_then(|it| projection.layout.function_at(it.at)).map(|function| function.id)
+/// Owners and statements of the functions with code.
+#[derive(Debug)]
+pub(super) struct Bodies {
+    owners: HashMap<Id, FunctionId>,
+    /// Word offsets of functions, each with the indices of consecutive statements in the function.
+    statements: Vec<(usize, Range<usize>)>,
+}
+
+impl Bodies {
+    pub fn new(projection: &Projection<'_>) -> Self {
+        let (binding, layout) = (projection.binding, projection.layout);
+        let mut owners: HashMap<Id, FunctionId> = HashMap::new();
+        for (id, _) in projection.module.functions() {
+            if let Some(code) = binding.function_id(id) {
+                owners.entry(code).or_insert(id);
             }
-        };
-        if let Some(code) = code {
-            by_code.entry(code).or_default().push(index);
         }
-    }
-    let functions = projection.layout.functions().to_vec();
-    let mut all = Vec::new();
-    for function in functions {
-        own_files(projection, &function, added);
-        if let Some(&owner) = owners.get(&function.id) {
-            let statements = by_code.remove(&function.id).unwrap_or_default();
-            all.push(body(projection, &function, owner, &statements, added));
+        let mut statements: Vec<(usize, Range<usize>)> = Vec::new();
+        for (index, (position, _)) in binding.statements().iter().enumerate() {
+            let function = match *position {
+                Position::Start { function, .. } | Position::Before { function, .. } => Some(function),
+                Position::After(id) => {
+                    layout.definition(id).and_then(|it| layout.function_at(it.at)).map(|it| it.id)
+                }
+            };
+            let Some(defined) = function.and_then(|function| layout.definition(function)) else { continue };
+            match statements.last_mut() {
+                Some((at, all)) if *at == defined.at && all.end == index => all.end += 1,
+                _ => statements.push((defined.at, index..index + 1)),
+            }
         }
+        statements.sort_by_key(|&(at, _)| at);
+        Self { owners, statements }
     }
-    all
+
+    /// Indices of the statements in a function.
+    fn of(&self, function: &Function) -> impl Iterator<Item = usize> {
+        let start = self.statements.partition_point(|&(at, _)| at < function.at.start);
+        let all = self.statements[start..].iter().take_while(|&&(at, _)| at == function.at.start);
+        all.flat_map(|(_, all)| all.clone())
+    }
 }
 
 /// Whether an instruction was added. Where the added words are not known, every instruction that can be debug
@@ -93,7 +102,7 @@ fn is_added(added: &[Range<usize>], at: usize, is_debug: bool) -> bool {
 }
 
 /// Collects the files of the `OpLine`s that were in a function already.
-fn own_files(projection: &mut Projection<'_, '_>, function: &Function, added: &[Range<usize>]) {
+pub(super) fn own_files(projection: &mut Projection<'_>, function: &Function, added: &[Range<usize>]) {
     for instruction in projection.layout.words().between(function.at.clone()) {
         if instruction.opcode() == op::LINE && !is_added(added, instruction.at, true) {
             let path = instruction.operands().first().and_then(|&file| projection.layout.string(Id(file)));
@@ -104,7 +113,7 @@ fn own_files(projection: &mut Projection<'_, '_>, function: &Function, added: &[
 }
 
 /// The instructions of a function that are not debug information.
-fn reals(projection: &Projection<'_, '_>, function: &Function, added: &[Range<usize>]) -> Vec<Real> {
+fn reals(projection: &Projection<'_>, function: &Function, added: &[Range<usize>]) -> Vec<Real> {
     let layout = projection.layout;
     let (mut all, mut block, mut counted, mut is_start, mut line) = (Vec::new(), None, 0, true, None);
     let (mut is_first, mut is_open) = (false, false);
@@ -136,14 +145,16 @@ fn reals(projection: &Projection<'_, '_>, function: &Function, added: &[Range<us
     all
 }
 
-fn body(
-    projection: &mut Projection<'_, '_>,
+/// The body of a described function. Positions do not count the words in `added`; if it is empty, they do not count any
+/// instruction that can be debug information.
+pub(super) fn body(
+    projection: &mut Projection<'_>,
+    bodies: &Bodies,
     function: &Function,
-    owner: FunctionId,
-    statements: &[usize],
     added: &[Range<usize>],
-) -> Body {
+) -> Option<Body> {
     let module = projection.module;
+    let owner = *bodies.owners.get(&function.id)?;
     let reals = reals(projection, function, added);
     let mut starts: HashMap<Id, usize> = HashMap::new();
     for (index, real) in reals.iter().enumerate() {
@@ -159,17 +170,14 @@ fn body(
         index
     };
     let mut placed = Vec::new();
-    for &statement in statements {
+    for statement in bodies.of(function) {
         let (position, _) = projection.binding.statements()[statement];
         let index = match position {
             Position::Start { block, .. } => starts.get(&block).copied().map(behind),
             Position::Before { block, instruction, .. } => starts.get(&block).and_then(|&start| {
-                let is_it = |real: &&Real| real.block == block && real.counted >= instruction;
-                let index = reals[start..]
-                    .iter()
-                    .take_while(|real| real.block == block)
-                    .position(|real| is_it(&real));
-                index.map(|index| behind(start + index))
+                let is_before = |real: &Real| real.block == block && real.counted < instruction;
+                let index = start + reals[start..].partition_point(is_before);
+                reals.get(index).filter(|real| real.block == block).map(|_| behind(index))
             }),
             Position::After(id) => {
                 let defined = projection.layout.definition(id);
@@ -215,12 +223,10 @@ fn body(
                     own_line = own_line.filter(|_| own.is_some_and(|own| counted <= own));
                 }
                 Statement::Declare { variable, provider } => {
-                    let all = [projection.binding.providers()[provider as usize].clone()];
-                    value(projection, &mut values, index, variable, (provider, &all), true);
+                    value(projection, &mut values, index, variable, provider..provider + 1, true);
                 }
                 Statement::Value { variable, provider, count } => {
-                    let all = projection.binding.providers()[provider as usize..][..count as usize].to_vec();
-                    value(projection, &mut values, index, variable, (provider, &all), false);
+                    value(projection, &mut values, index, variable, provider..provider + count, false);
                 }
             }
         }
@@ -245,7 +251,7 @@ fn body(
         };
         instructions.push((real.word, scope, line));
     }
-    Body { code: function.id, at: module.at_scope(own), instructions, values }
+    Some(Body { owner, instructions, values })
 }
 
 /// Scope and line in effect from an instruction on.
@@ -255,20 +261,22 @@ struct Now {
 }
 
 fn value(
-    projection: &mut Projection<'_, '_>,
+    projection: &mut Projection<'_>,
     values: &mut Vec<(usize, Shape, VariableId, Shape)>,
     index: usize,
     variable: VariableId,
-    (first, all): (u32, &[crate::spirv::Provider]),
+    places: Range<u32>,
     is_declaration: bool,
 ) {
     let key = projection.value_key(variable);
     let ty = projection.module.variable(variable).ty;
-    if all.is_empty() {
+    if places.is_empty() {
         let nothing = shape!(projection.shapes; "nothing");
         values.push((index, key, variable, nothing));
     }
-    for (place, provider) in (first..).zip(all) {
+    let providers = projection.binding.providers();
+    for place in places {
+        let provider = &providers[place as usize];
         let is_omitted = projection.omissions.has(Subject::Provider(variable, place), Property::Entity);
         let shape = match is_omitted {
             // An earlier declaration stays in effect.
@@ -281,20 +289,20 @@ fn value(
 }
 
 impl Compare<'_> {
-    pub(super) fn bodies(&mut self, described: &Description, read_back: &Description) {
-        let read_back: HashMap<Id, &Body> = read_back.bodies.iter().map(|body| (body.code, body)).collect();
-        for body in &described.bodies {
-            // The record of a function shows missing code.
-            if let Some(other) = read_back.get(&body.code) {
-                self.body(body, other);
-            }
+    /// Compares the bodies of a function. The record of a function shows missing code.
+    pub(super) fn body(&mut self, ours: &Body, theirs: &Body) {
+        self.compared += ours.instructions.len() + ours.values.len();
+        if ours.instructions != theirs.instructions {
+            self.instructions(ours, theirs);
+        }
+        let [our, their] = [ours, theirs].map(|body| body.values.iter().map(|it| (it.0, it.1, it.3)));
+        if !our.eq(their) {
+            self.values(ours, theirs);
         }
     }
 
-    fn body(&mut self, ours: &Body, theirs: &Body) {
+    fn instructions(&mut self, ours: &Body, theirs: &Body) {
         let text = |shape| self.shapes.text(shape);
-        let mut found: Vec<Difference> = Vec::new();
-        self.compared += ours.instructions.len() + ours.values.len();
         for (what, of) in [("scope", 0), ("line", 1)] {
             let pick = |one: &(usize, Shape, Shape)| if of == 0 { one.1 } else { one.2 };
             let pairs = || ours.instructions.iter().zip(&theirs.instructions);
@@ -307,10 +315,15 @@ impl Compare<'_> {
                     text(pick(other)),
                     Count(more, "more instruction")
                 );
-                let at = At { word: Some(one.0), ..ours.at.clone() };
-                found.push(Difference { at, what });
+                let own = self.modules[0].function(ours.owner).scope;
+                let at = At { word: Some(one.0), ..self.modules[0].at_scope(own) };
+                self.found.push(Difference { at, what });
             }
         }
+    }
+
+    fn values(&mut self, ours: &Body, theirs: &Body) {
+        let text = |shape| self.shapes.text(shape);
         let mut by_place: indexmap::IndexMap<(usize, Shape), [Vec<Shape>; 2]> = indexmap::IndexMap::new();
         let mut variables: HashMap<Shape, (usize, VariableId)> = HashMap::new();
         for (side, body) in [ours, theirs].into_iter().enumerate() {
@@ -335,8 +348,7 @@ impl Compare<'_> {
             );
             let variable = variables.get(&key).map(|&(side, id)| self.modules[side].at_variable(id, None));
             let at = variable.unwrap_or_default();
-            found.push(Difference { at: At { word, ..at }, what });
+            self.found.push(Difference { at: At { word, ..at }, what });
         }
-        self.found.extend(found);
     }
 }

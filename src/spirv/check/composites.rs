@@ -1,14 +1,14 @@
 //! Structures, classes and unions, and template parameters.
 
 use super::described::{Projection, Properties};
-use super::shapes::{Part, Shape, shape};
+use super::shapes::{Part, Quoted, Shape, shape};
 use crate::model::{
     Accessibility, BaseOffset, Composite, Passed, TemplateArgument, TemplateParameter, TypeId,
 };
 use crate::omission::{Property, Reason, Subject, TemplateOwner};
 use crate::spirv::names::{Enumeration, flags};
 
-impl Projection<'_, '_> {
+impl<'m> Projection<'m> {
     pub(super) fn composite(&mut self, id: TypeId, composite: &Composite, all: &mut Properties) {
         let module = self.module;
         let ty = module.ty(id);
@@ -60,14 +60,14 @@ impl Projection<'_, '_> {
         let mut index = 0;
         for (place, member) in (0..).zip(&composite.members).take(room) {
             let subject = Subject::Member(id, place);
-            let name = member.name.map_or("", |name| module.string(name)).to_owned();
+            let name = member.name.map_or("", |name| module.string(name));
             let of_type = module.ty(member.ty).bits();
             let number = |property| self.omissions.number(subject, property);
             let (encoded_offset, encoded_bits) = (number(Property::Offset), number(Property::Size));
             let offset = encoded_offset.unwrap_or(member.offset_bits);
             if encoded_offset.or(encoded_bits).is_some() {
                 let bits = encoded_bits.or(member.bits).or(of_type).unwrap_or_default();
-                self.unimported_layout(&name, offset, bits);
+                self.unimported_layout(name, offset, bits);
                 // A member that lies beyond the type, because its encoded offset is another number, is not imported.
                 if encoded_offset.is_some() && offset.saturating_add(bits) > whole {
                     continue;
@@ -84,7 +84,7 @@ impl Projection<'_, '_> {
             let line = self.line(member.line, subject, Property::Line);
             let made = if member.is_artificial { "artificial" } else { "" };
             let value = shape!(
-                self.shapes; name.clone(), "of", of, "at bit", offset, "of", bits, access, made, line
+                self.shapes; Quoted(name), "of", of, "at bit", offset, "of", bits, access, made, line
             );
             all.push((format!("member {index} `{name}`").into(), value));
             index += 1;
@@ -99,12 +99,12 @@ impl Projection<'_, '_> {
 
     /// Expects an instruction that is not imported because its number replaces a larger one.
     pub(super) fn unimported_layout(&mut self, name: &str, offset: u64, bits: u64) {
-        let layout = self.layout_shape(name.to_owned(), offset, bits);
+        let layout = self.layout_shape(name, offset, bits);
         *self.described.unimported.entry(layout).or_default() += 1;
     }
 
-    pub(super) fn layout_shape(&mut self, name: String, offset: u64, bits: u64) -> Shape {
-        shape!(self.shapes; name, "at bit", offset, "of", bits, "bits")
+    pub(super) fn layout_shape(&mut self, name: &str, offset: u64, bits: u64) -> Shape {
+        shape!(self.shapes; Quoted(name), "at bit", offset, "of", bits, "bits")
     }
 
     pub(super) fn access(&mut self, access: Option<Accessibility>) -> Shape {
@@ -153,7 +153,7 @@ impl Projection<'_, '_> {
             let name = self.parameter_name(parameter);
             let mut parts = vec![Part::from("pack"), name.into()];
             parts.extend(inner.into_iter().map(Part::from));
-            encoded.push(self.shapes.of(parts));
+            encoded.push(self.shapes.of(&parts));
         }
         encoded.truncate(self.omissions.room(whole, Property::TemplateParameters));
         all.extend(
@@ -164,8 +164,8 @@ impl Projection<'_, '_> {
         );
     }
 
-    pub(super) fn parameter_name(&self, parameter: &TemplateParameter) -> String {
-        parameter.name.map_or("", |name| self.module.string(name)).to_owned()
+    pub(super) fn parameter_name(&self, parameter: &TemplateParameter) -> Quoted<'m> {
+        Quoted(parameter.name.map_or("", |name| self.module.string(name)))
     }
 
     /// A parameter that is not a pack; `None` where it is omitted.
@@ -185,7 +185,7 @@ impl Projection<'_, '_> {
                 shape!(self.shapes; "value", name, self.ty(ty), number)
             }
             &TemplateArgument::Template(template) => {
-                shape!(self.shapes; "template", name, self.module.string(template).to_owned())
+                shape!(self.shapes; "template", name, Quoted(self.module.string(template)))
             }
             TemplateArgument::Pack(_) => return None,
         })

@@ -1,16 +1,17 @@
 //! Records of a described module, as the mode encodes it: all entities but types.
 
-use core::ops::Range;
 use std::borrow::Cow;
 
-use cranelift_entity::SecondaryMap;
+use cranelift_entity::{EntitySet, SecondaryMap};
 use hashbrown::{HashMap, HashSet};
+use smallvec::{SmallVec, smallvec};
 
-use super::body::Body;
 use super::omissions::Omissions;
-use super::shapes::{Part, Shape, Shapes, shape};
+use super::shapes::{Part, Quoted, Shape, Shapes, Text, shape};
 use super::types::EncodedType;
-use crate::model::{FunctionId, Imported, Macro, Module, ScopeId, ScopeKind, VariableId, VariableKind};
+use crate::model::{
+    FileId, FunctionId, Imported, Macro, Module, ScopeId, ScopeKind, VariableId, VariableKind,
+};
 use crate::omission::{Property, Subject};
 use crate::spirv::binding::Binding;
 use crate::spirv::languages;
@@ -23,44 +24,66 @@ use crate::spirv::words::{HEADER, Id};
 #[derive(Debug)]
 pub(super) struct Record {
     pub key: Shape,
-    pub subject: Subject,
-    pub properties: Properties,
+    subject: RecordSubject,
+    /// Names and values.
+    pub properties: Shape,
     /// Whether equal records are one record.
     pub is_once: bool,
 }
 
+/// A subject in a few bytes, as nearly all are variables.
+#[derive(Debug, Clone, Copy)]
+enum RecordSubject {
+    Variable(VariableId),
+    /// Index in [`Description::subjects`].
+    Other(u32),
+}
+
 /// Names and values of the properties of an entity.
-pub(super) type Properties = Vec<(Cow<'static, str>, Shape)>;
+pub(super) type Properties = SmallVec<[(Cow<'static, str>, Shape); 6]>;
 
 /// All records of a module.
 #[derive(Debug, Default)]
 pub(super) struct Description {
     pub records: Vec<Record>,
-    pub bodies: Vec<Body>,
+    /// Subjects of the records that are not variables.
+    subjects: Vec<Subject>,
     /// Files of the module's own `OpLine`s, which no described entity needs to reference.
     pub own_files: HashSet<Shape>,
     /// Number of instructions that an import lists as changed because of an omission, by type or layout.
     pub unimported: HashMap<Shape, usize>,
 }
 
+impl Description {
+    /// The subject of a record.
+    pub fn subject(&self, record: &Record) -> Subject {
+        match record.subject {
+            RecordSubject::Variable(id) => Subject::Variable(id),
+            RecordSubject::Other(index) => self.subjects[index as usize],
+        }
+    }
+}
+
 /// Makes the records of a module.
-pub(super) struct Projection<'m, 's> {
+pub(super) struct Projection<'m> {
     pub module: &'m Module,
     pub binding: &'m Binding,
     pub mode: &'m Mode,
     pub layout: &'m Layout<'m>,
-    pub shapes: &'s mut Shapes,
+    pub shapes: &'m Shapes,
     pub omissions: &'m Omissions<'m>,
     pub types: Vec<EncodedType>,
     /// The parts that each array was made of: element type and counts.
-    pub arrays: HashMap<Shape, Vec<Part>>,
+    pub arrays: HashMap<Shape, Vec<Part<'static>>>,
     /// Whether each dimension of an array is an array type of its own.
     pub is_nested: bool,
     pub scopes: SecondaryMap<ScopeId, Option<Shape>>,
+    /// Full paths of files.
+    pub paths: SecondaryMap<FileId, Option<Text>>,
     /// Parameters of functions, in order.
     pub parameters: SecondaryMap<FunctionId, Vec<VariableId>>,
     /// Variables with a `DebugDeclare` or `DebugValue`.
-    pub in_code: HashSet<VariableId>,
+    pub in_code: EntitySet<VariableId>,
     pub entry_points: HashSet<Id>,
     /// Declarations of functions that are defined elsewhere.
     pub defined: HashSet<FunctionId>,
@@ -68,16 +91,16 @@ pub(super) struct Projection<'m, 's> {
     pub with_body: HashSet<FunctionId>,
     pub described: Description,
     /// Keys and properties of the records that are made once.
-    once: HashSet<(Shape, Properties)>,
+    once: HashSet<(Shape, Shape)>,
 }
 
-impl<'m, 's> Projection<'m, 's> {
+impl<'m> Projection<'m> {
     pub fn new(
         module: &'m Module,
         binding: &'m Binding,
         mode: &'m Mode,
         layout: &'m Layout<'m>,
-        shapes: &'s mut Shapes,
+        shapes: &'m Shapes,
         omissions: &'m Omissions<'m>,
     ) -> Self {
         let mut parameters = SecondaryMap::<FunctionId, Vec<VariableId>>::new();
@@ -100,6 +123,10 @@ impl<'m, 's> Projection<'m, 's> {
             ScopeKind::Function(function) => Some(function),
             _ => None,
         });
+        let mut in_code = EntitySet::new();
+        for variable in binding.statements().iter().filter_map(|(_, statement)| statement.variable()) {
+            in_code.insert(variable);
+        }
         let with_body = module.functions.keys().filter(has_code).chain(with_blocks).collect();
         Self {
             module,
@@ -112,8 +139,9 @@ impl<'m, 's> Projection<'m, 's> {
             arrays: HashMap::new(),
             is_nested: mode.dimensions == Dimensions::Nested,
             scopes: SecondaryMap::new(),
+            paths: SecondaryMap::new(),
             parameters,
-            in_code: binding.statements().iter().filter_map(|(_, statement)| statement.variable()).collect(),
+            in_code,
             entry_points,
             defined: module.functions().filter_map(|(_, function)| function.specification).collect(),
             with_body,
@@ -122,9 +150,12 @@ impl<'m, 's> Projection<'m, 's> {
         }
     }
 
-    /// Makes the records. Positions do not count the words in `added`; if it is empty, they do not count any
-    /// instruction that can be debug information.
-    pub fn describe(mut self, added: &[Range<usize>]) -> Self {
+    /// Makes the records.
+    pub fn describe(mut self) -> Self {
+        let Module { types, files, scopes, functions, variables, .. } = self.module;
+        let most = [types.len(), files.len(), scopes.len(), functions.len(), variables.len()];
+        // One more is the module's.
+        self.described.records.reserve_exact(most.into_iter().sum::<usize>() + 1);
         self.metadata();
         self.types();
         self.units();
@@ -139,12 +170,20 @@ impl<'m, 's> Projection<'m, 's> {
             self.variable_record(id);
         }
         self.imports();
-        self.described.bodies = super::body::bodies(&mut self, added);
         self
     }
 
-    pub fn record(&mut self, key: Shape, subject: Subject, properties: Properties, is_once: bool) {
-        if !is_once || self.once.insert((key, properties.clone())) {
+    pub fn record(&mut self, key: Shape, subject: Subject, properties: &Properties, is_once: bool) {
+        let pairs = properties.iter().flat_map(|(name, value)| [Part::Word(name), Part::Shape(*value)]);
+        let properties = self.shapes.of(&pairs.collect::<SmallVec<[_; 12]>>());
+        if !is_once || self.once.insert((key, properties)) {
+            let subject = match subject {
+                Subject::Variable(id) => RecordSubject::Variable(id),
+                _ => {
+                    self.described.subjects.push(subject);
+                    RecordSubject::Other(self.described.subjects.len() as u32 - 1)
+                }
+            };
             self.described.records.push(Record { key, subject, properties, is_once });
         }
     }
@@ -163,24 +202,24 @@ impl<'m, 's> Projection<'m, 's> {
 
     /// Properties of the module rather than of its source: build identifier and storage path.
     fn metadata(&mut self) {
-        let mut all = Vec::new();
+        let mut all = Properties::new();
         let is_omitted = |property| self.omissions.has(Subject::Module, property);
         let build_id = self.binding.build_id().filter(|_| !is_omitted(Property::BuildIdentifier));
         let path = self.binding.stored_at().filter(|_| !is_omitted(Property::StoragePath));
         if let Some((digits, may_be_shared)) = build_id {
-            all.push(("build identifier".into(), shape!(self.shapes; digits.to_owned())));
+            all.push(("build identifier".into(), shape!(self.shapes; Quoted(digits))));
             self.yes(&mut all, may_be_shared, "shared");
         }
         if let Some(path) = path {
-            all.push(("storage path".into(), shape!(self.shapes; path.to_owned())));
+            all.push(("storage path".into(), shape!(self.shapes; Quoted(path))));
         }
         let key = shape!(self.shapes; "the module");
-        self.record(key, Subject::Module, all, false);
+        self.record(key, Subject::Module, &all, false);
     }
 
     fn units(&mut self) {
         for (id, unit) in self.module.units() {
-            let mut all = Vec::new();
+            let mut all = Properties::new();
             let subject = Subject::Unit(id);
             let is_omitted = |property| self.omissions.has(subject, property);
             let language = unit.language.filter(|_| !is_omitted(Property::Language));
@@ -198,14 +237,14 @@ impl<'m, 's> Projection<'m, 's> {
             for (property, text) in texts {
                 let text = text.map_or("", |text| self.module.string(text));
                 if !text.is_empty() && !is_omitted(property) {
-                    all.push((property.text().into(), shape!(self.shapes; text.to_owned())));
+                    all.push((property.text().into(), shape!(self.shapes; Quoted(text))));
                 }
             }
             if !is_omitted(Property::Macros) {
                 all.extend(self.macros(id));
             }
             let key = self.scope(unit.scope);
-            self.record(key, subject, all, false);
+            self.record(key, subject, &all, false);
         }
     }
 
@@ -219,7 +258,10 @@ impl<'m, 's> Projection<'m, 's> {
                 Macro::File { file, line } => {
                     files.push(file);
                     if line != 0 && !is_omitted(Property::MacroInclusion) {
-                        macros.push((line, shape!(self.shapes; "include", self.path(file), u64::from(line))));
+                        macros.push((
+                            line,
+                            shape!(self.shapes; "include", self.path_text(file), u64::from(line)),
+                        ));
                     }
                 }
                 Macro::EndFile => drop(files.pop()),
@@ -227,13 +269,13 @@ impl<'m, 's> Projection<'m, 's> {
                     let text = self.module.string(text).trim_end_matches(' ').to_owned();
                     let head = text.find(['(', ' ']).unwrap_or(text.len());
                     defined.insert(text[..head].to_owned());
-                    let path = if line == 0 { String::new() } else { self.path(file) };
+                    let path = if line == 0 { self.shapes.text_of("") } else { self.path_text(file) };
                     macros.push((line, shape!(self.shapes; "define", text, path, u64::from(line))));
                 }
                 Macro::Undefine { line, name } => {
                     let name = self.module.string(name).to_owned();
                     if defined.remove(&name) || !is_omitted(Property::MacroUndefinition) {
-                        let path = if line == 0 { String::new() } else { self.path(file) };
+                        let path = if line == 0 { self.shapes.text_of("") } else { self.path_text(file) };
                         macros.push((line, shape!(self.shapes; "undefine", name, path, u64::from(line))));
                     }
                 }
@@ -260,11 +302,12 @@ impl<'m, 's> Projection<'m, 's> {
                 Imported::Namespace(id) => ("of", self.scope(id)),
                 Imported::AllOf(id) => ("of all of", self.scope(id)),
             };
-            let name = import.name.map_or("", |name| module.string(name)).to_owned();
+            let name = Quoted(import.name.map_or("", |name| module.string(name)));
             let scope = self.scope(self.lexical(import.scope));
             let key = shape!(self.shapes; scope, "import", kind, what, name);
-            let all = vec![("line".into(), self.line(import.line, Subject::Import(id), Property::Line))];
-            self.record(key, Subject::Import(id), all, false);
+            let line = self.line(import.line, Subject::Import(id), Property::Line);
+            let all = smallvec![("line".into(), line)];
+            self.record(key, Subject::Import(id), &all, false);
         }
     }
 }

@@ -1,18 +1,18 @@
 //! Functions and variables.
 
-use super::described::Projection;
-use super::shapes::{Shape, shape};
+use super::described::{Projection, Properties};
+use super::shapes::{Quoted, Shape, shape};
 use crate::model::{Function, FunctionId, ScopeKind, SourceLine, VariableId, VariableKind};
 use crate::omission::{Property, Subject, TemplateOwner};
 use crate::spirv::mode::Feature;
 use crate::spirv::words::Id;
 
-impl Projection<'_, '_> {
+impl Projection<'_> {
     pub(super) fn function_record(&mut self, id: FunctionId) {
         let module = self.module;
         let function = module.function(id);
         let declared = function.specification.map(|of| module.function(of));
-        let mut all = Vec::new();
+        let mut all = Properties::new();
         let subject = Subject::Function(id);
         let result = self.pointee(Subject::Signature(id), function.returns);
         all.push(("result".into(), result));
@@ -52,14 +52,14 @@ impl Projection<'_, '_> {
         }
         self.templates(TemplateOwner::Function(id), &function.templates, &mut all);
         let key = self.scope(function.scope);
-        self.record(key, subject, all, false);
+        self.record(key, subject, &all, false);
     }
 
     /// The key of a variable: name and scope; for an instance also the inlined call.
     pub(super) fn variable_key(&mut self, id: VariableId) -> Shape {
         let module = self.module;
         let variable = module.variable(id);
-        let name = module.name_of(id).unwrap_or_default().to_owned();
+        let name = Quoted(module.name_of(id).unwrap_or_default());
         let of = module.variable(module.first_origin(id)).scope;
         match self.call(variable.scope).filter(|_| variable.origin.is_some()) {
             Some(call) => {
@@ -76,22 +76,22 @@ impl Projection<'_, '_> {
     /// The key of a variable in code. A variable that is declared in an inlined call only is encoded as one of the
     /// function, and its declarations and values as those of an instance.
     pub(super) fn value_key(&mut self, id: VariableId) -> Shape {
+        self.instance_key(id).unwrap_or_else(|| self.variable_key(id))
+    }
+
+    fn instance_key(&mut self, id: VariableId) -> Option<Shape> {
         let variable = self.module.variable(id);
-        match self.call(variable.scope).filter(|_| variable.origin.is_none()) {
-            Some(call) => {
-                let name = self.module.name_of(id).unwrap_or_default().to_owned();
-                let (call, of) = (self.scope(call), self.scope(self.lexical(variable.scope)));
-                shape!(self.shapes; call, "instance of", of, "variable", name)
-            }
-            None => self.variable_key(id),
-        }
+        let call = self.call(variable.scope).filter(|_| variable.origin.is_none())?;
+        let name = Quoted(self.module.name_of(id).unwrap_or_default());
+        let (call, of) = (self.scope(call), self.scope(self.lexical(variable.scope)));
+        Some(shape!(self.shapes; call, "instance of", of, "variable", name))
     }
 
     pub(super) fn variable_record(&mut self, id: VariableId) {
         let module = self.module;
         let variable = module.variable(id);
         let is_member = matches!(module.scope(variable.scope).kind, ScopeKind::Type(_));
-        let mut all = Vec::new();
+        let mut all = Properties::new();
         let subject = Subject::Variable(id);
         if self.omissions.has(subject, Property::Entity) {
             return;
@@ -134,9 +134,9 @@ impl Projection<'_, '_> {
                     variable.is_declaration && !self.omissions.has(subject, Property::Declaration);
                 self.yes(&mut all, is_declaration, "declaration");
                 let linkage = variable.linkage_name.or_else(|| declared?.linkage_name);
-                let linkage = linkage.map(|linkage| module.string(linkage).to_owned());
-                if let Some(linkage) = linkage.filter(|linkage| Some(&**linkage) != module.name_of(id)) {
-                    all.push(("linkage name".into(), shape!(self.shapes; linkage)));
+                let linkage = linkage.map(|linkage| module.string(linkage));
+                if let Some(linkage) = linkage.filter(|&linkage| Some(linkage) != module.name_of(id)) {
+                    all.push(("linkage name".into(), shape!(self.shapes; Quoted(linkage))));
                 }
                 if let Some(of) = variable.specification.filter(|&of| module.is_static_member(of))
                     && !self.omissions.has(subject, Property::Definition)
@@ -155,11 +155,13 @@ impl Projection<'_, '_> {
             }
         }
         let key = self.variable_key(id);
-        let instance = self.value_key(id);
-        if instance != key && self.mode.has(Feature::InlinedVariables) && self.in_code.contains(&id) {
-            self.record(instance, Subject::Variable(id), Vec::new(), false);
+        if let Some(instance) = self.instance_key(id)
+            && self.mode.has(Feature::InlinedVariables)
+            && self.in_code.contains(id)
+        {
+            self.record(instance, Subject::Variable(id), &Properties::new(), false);
         }
-        self.record(key, Subject::Variable(id), all, false);
+        self.record(key, Subject::Variable(id), &all, false);
     }
 
     /// The `OpVariable` of a variable, or its constant value.

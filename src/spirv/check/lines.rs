@@ -1,7 +1,7 @@
 //! Files, and lines and columns of them.
 
-use super::described::Projection;
-use super::shapes::{Shape, shape};
+use super::described::{Projection, Properties};
+use super::shapes::{Quoted, Shape, Text, shape};
 use super::unencodable::is_absolute;
 use crate::model::{FileId, ScopeId, ScopeKind, SourceLine};
 use crate::omission::{Property, Subject};
@@ -9,7 +9,12 @@ use crate::spirv::operand::Field;
 use crate::spirv::table::Name;
 use crate::spirv::words::Id;
 
-impl Projection<'_, '_> {
+impl Projection<'_> {
+    pub(super) fn path_text(&mut self, file: FileId) -> Text {
+        let text = self.paths[file].unwrap_or_else(|| self.shapes.text_of(&self.path(file)));
+        *self.paths[file].insert(text)
+    }
+
     pub(super) fn path(&self, file: FileId) -> String {
         let file = self.module.file(file);
         let directory = self.module.unit(file.unit).directory;
@@ -29,11 +34,11 @@ impl Projection<'_, '_> {
     pub(super) fn files(&mut self) {
         for (id, file) in self.module.files() {
             let path = self.path(id);
-            let mut all = Vec::new();
+            let mut all = Properties::new();
             let text = file.source.map(|text| self.module.string(text)).filter(|text| !text.is_empty());
             if let Some(text) = text.filter(|_| !self.omissions.has(Subject::File(id), Property::SourceText))
             {
-                all.push(("text".into(), shape!(self.shapes; text.to_owned())));
+                all.push(("text".into(), shape!(self.shapes; Quoted(text))));
             }
             let has_checksums = self.mode.set.has_operand(Name::Source, Field::Checksum);
             if let Some(md5) = file.md5.filter(|_| has_checksums) {
@@ -41,7 +46,7 @@ impl Projection<'_, '_> {
                 all.push(("checksum".into(), shape!(self.shapes; format!("{number:032x}"))));
             }
             let key = shape!(self.shapes; "file", path);
-            self.record(key, Subject::File(id), all, true);
+            self.record(key, Subject::File(id), &all, true);
         }
     }
 
@@ -78,7 +83,7 @@ impl Projection<'_, '_> {
     pub(super) fn line_shape(&mut self, line: Option<SourceLine>) -> Shape {
         match line.filter(|line| line.line != 0) {
             Some(SourceLine { file, line, column }) => {
-                let path = self.path(file);
+                let path = self.path_text(file);
                 shape!(self.shapes; path, u64::from(line), u64::from(column))
             }
             None => shape!(self.shapes; "no line"),

@@ -61,7 +61,7 @@ impl Architecture for Everywhere {
     }
 }
 
-impl Projection<'_, '_> {
+impl Projection<'_> {
     /// The shape of a location of a variable of type `ty`, or of a part of the variable.
     pub(super) fn holding(&mut self, provider: &Provider, ty: TypeId, is_declaration: bool) -> Shape {
         let id = provider.id();
@@ -86,19 +86,25 @@ impl Projection<'_, '_> {
         let initial = if is_variable { Initial::Address(number) } else { Initial::Value(number) };
         let mut parts = vec![if is_variable { "declare".into() } else { "value".into() }];
         parts.push(u64::from(id.0).into());
-        match evaluate(&operations, &initial, &Everywhere, &Everywhere) {
-            Ok(found) => parts.push(found.location.to_string().into()),
-            // Operations that cannot be evaluated are compared as they are.
-            Err(_) => parts.push(format!("{operations:?}").into()),
+        if !operations.is_empty() {
+            let of = |operations: &[DebugOperation]| evaluate(operations, &initial, &Everywhere, &Everywhere);
+            match of(&operations) {
+                // The location is that without operations.
+                Ok(found) if of(&[]).is_ok_and(|it| it.location == found.location) => {}
+                Ok(found) => parts.push(found.location.to_string().into()),
+                // Operations that cannot be evaluated are compared as they are.
+                Err(_) => parts.push(format!("{operations:?}").into()),
+            }
         }
         parts.extend(self.part(provider, ty, is_variable));
-        self.shapes.of(parts)
+        self.shapes.of(&parts)
     }
 
     /// The shape of a variable without a location, or of such a part of it.
     pub(super) fn nothing_holds(&mut self, provider: &Provider, ty: TypeId) -> Shape {
-        let parts = [Part::from("nothing")].into_iter().chain(self.part(provider, ty, false)).collect();
-        self.shapes.of(parts)
+        let parts = [Part::from("nothing")].into_iter().chain(self.part(provider, ty, false));
+        let parts: Vec<_> = parts.collect();
+        self.shapes.of(&parts)
     }
 
     /// The shape of a part without a location: the smallest part around it that the mode can encode.
@@ -112,7 +118,7 @@ impl Projection<'_, '_> {
     }
 
     /// The part of a variable: its indexes, or its bits in a mode without indexes.
-    fn part(&self, provider: &Provider, ty: TypeId, is_declaration: bool) -> Vec<Part> {
+    fn part(&self, provider: &Provider, ty: TypeId, is_declaration: bool) -> Vec<Part<'static>> {
         let bits = provider.selected_bits().map(|bits| bits.start.into()..bits.end.into());
         let (indexes, bits) = match self.has_indexes(is_declaration) || provider.indexes().is_empty() {
             true => (provider.indexes(), bits),

@@ -26,8 +26,7 @@ mod unimported;
 use core::fmt;
 use core::ops::Range;
 
-use hashbrown::{HashMap, HashSet};
-use indexmap::IndexMap;
+use hashbrown::HashSet;
 
 use super::Attached;
 use super::binding::Binding;
@@ -40,7 +39,8 @@ use super::validate::{Finding, Report, Rule, validate};
 use crate::error::{At, Count, Result};
 use crate::model::Module;
 use crate::omission::Omission;
-use described::{Description, Projection, Properties};
+use body::{Bodies, body, own_files};
+use described::{Description, Projection, Record};
 use omissions::Omissions;
 use shapes::{Shape, Shapes};
 
@@ -128,24 +128,32 @@ fn checked(
     let facts = read(words)?;
     let imported = import_set(&facts, module.target(), mode.set)?;
     let ImportedModule { module: read_back, binding: read_binding, omissions: unimported, types } = imported;
-    let mut shapes = Shapes::default();
+    let shapes = Shapes::default();
     let exact =
         Mode { dimensions: mode.dimensions, discriminators: mode.discriminators, ..Mode::exact(mode.set) }
             .with(Feature::InlinedVariables, mode.has(Feature::InlinedVariables));
     let (by_subject, nothing) = (Omissions::new(omissions), Omissions::default());
-    let described = Projection::new(module, binding, mode, facts.layout(), &mut shapes, &by_subject)
-        .describe(added)
-        .unencodable();
+    let mut described =
+        Projection::new(module, binding, mode, facts.layout(), &shapes, &by_subject).describe().unencodable();
     let mut found_there =
-        Projection::new(&read_back, &read_binding, &exact, facts.layout(), &mut shapes, &nothing)
-            .describe(&[]);
-    let found = found_there.unimported(&facts, &types, &unimported, described.unimported.clone());
-    let found_there = found_there.described;
+        Projection::new(&read_back, &read_binding, &exact, facts.layout(), &shapes, &nothing).describe();
     let modules = [module, &read_back];
     let mut compare = Compare { shapes: &shapes, modules, found: Vec::new(), compared: 0 };
-    compare.records(&described, &found_there);
-    compare.bodies(&described, &found_there);
-    compare.found.extend(found);
+    let bodies = [Bodies::new(&described), Bodies::new(&found_there)];
+    for function in facts.layout().functions() {
+        own_files(&mut described, function, added);
+        let ours = body(&mut described, &bodies[0], function, added);
+        let theirs = body(&mut found_there, &bodies[1], function, &[]);
+        if let Some((ours, theirs)) = ours.zip(theirs) {
+            compare.body(&ours, &theirs);
+        }
+    }
+    drop(bodies);
+    let of_bodies = core::mem::take(&mut compare.found);
+    compare.records(&described.described, &found_there.described);
+    compare.found.extend(of_bodies);
+    let expected = described.described.unimported;
+    compare.found.extend(found_there.unimported(&facts, &types, &unimported, expected));
     let Compare { found, compared, .. } = compare;
     let mut valid = validate(&facts);
     let discriminated = match mode.discriminators {
@@ -211,81 +219,98 @@ struct Compare<'c> {
 }
 
 impl Compare<'_> {
+    /// Compares the records with equal keys.
     fn records(&mut self, described: &Description, read_back: &Description) {
-        let mut by_key: IndexMap<Shape, [Vec<usize>; 2]> = IndexMap::new();
-        for (index, record) in described.records.iter().enumerate() {
-            by_key.entry(record.key).or_default()[0].push(index);
-        }
-        for (index, record) in read_back.records.iter().enumerate() {
-            by_key.entry(record.key).or_default()[1].push(index);
-        }
-        for (key, [mut ours, mut theirs]) in by_key {
-            let all_theirs = theirs.clone();
-            self.compared += ours.len();
-            // Equal records are paired first, the others in order.
-            let mut equal: HashMap<&Properties, Vec<usize>> = HashMap::new();
-            for &index in &theirs {
-                equal.entry(&read_back.records[index].properties).or_default().push(index);
-            }
-            let mut taken = HashSet::new();
-            ours.retain(|&index| {
-                let other = equal.get_mut(&described.records[index].properties).and_then(Vec::pop);
-                taken.extend(other);
-                other.is_none()
+        let [ours, theirs] = [described, read_back].map(|all| by_key(&all.records));
+        let (mut ours, mut theirs) = (&ours[..], &theirs[..]);
+        let mut different = Vec::new();
+        while let Some(key) = [ours.first(), theirs.first()].into_iter().flatten().map(|it| it.0).min() {
+            let [our, their] = [&mut ours, &mut theirs].map(|all| {
+                let (equal, rest) = all.split_at(all.partition_point(|it| it.0 == key));
+                *all = rest;
+                equal
             });
-            theirs.retain(|index| !taken.contains(index));
-            let text = |key| self.shapes.text(key);
-            let mut new = Vec::new();
+            self.compared += our.len();
+            if !our.iter().map(|it| it.1).eq(their.iter().map(|it| it.1)) {
+                // The described records come first, in their order.
+                let first = our.iter().map(|it| (0, it.2)).chain(their.iter().map(|it| (1, it.2))).min();
+                different.push((first, our, their));
+            }
+        }
+        different.sort_unstable_by_key(|&(first, ..)| first);
+        for (_, our, their) in different {
+            let (ours, theirs) = unequal(our, their);
+            let first = their.iter().map(|it| it.2).min();
             for pair in 0..ours.len().max(theirs.len()) {
-                let our = ours.get(pair);
+                let our = ours.get(pair).map(|&index| &described.records[index as usize]);
                 // Two types that differ only in omitted properties can have one instruction.
-                let is_once = our.is_some_and(|&at| described.records[at].is_once);
-                let their = theirs.get(pair).or_else(|| all_theirs.first().filter(|_| is_once));
-                match (our.map(|&at| &described.records[at]), their.map(|&at| &read_back.records[at])) {
-                    (Some(our), Some(their)) => {
-                        for (name, value) in &our.properties {
-                            let other = their.properties.iter().find(|(other, _)| other == name);
-                            match other {
-                                Some((_, other)) if other == value => {}
-                                Some((_, other)) => {
-                                    let (value, other) = (text(*value), text(*other));
-                                    let what =
-                                        format!("{}: {name}: expected {value}, found {other}", text(key));
-                                    new.push((0, our, what));
-                                }
-                                None => {
-                                    let what = format!(
-                                        "{}: {name}: expected {}, found none",
-                                        text(key),
-                                        text(*value)
-                                    );
-                                    new.push((0, our, what));
-                                }
-                            }
-                        }
-                        for (name, value) in &their.properties {
-                            if !our.properties.iter().any(|(other, _)| other == name) {
-                                let what =
-                                    format!("{}: {name}: expected none, found {}", text(key), text(*value));
-                                new.push((0, our, what));
-                            }
-                        }
-                    }
+                let is_once = our.is_some_and(|our| our.is_once);
+                let their = theirs.get(pair).or(first.as_ref().filter(|_| is_once));
+                match (our, their.map(|&index| &read_back.records[index as usize])) {
+                    (Some(our), Some(their)) => self.properties(described, our, their),
                     (Some(our), None) => {
-                        new.push((0, our, format!("expected {}, found none", text(key))));
+                        let what = format!("expected {}, found none", self.shapes.text(our.key));
+                        self.different(0, described, our, what);
                     }
                     (None, Some(their))
-                        if described.own_files.contains(&key) && their.properties.is_empty() => {}
+                        if described.own_files.contains(&their.key)
+                            && self.shapes.properties(their.properties).is_empty() => {}
                     (None, Some(their)) => {
-                        let what = format!("expected none, found {}", text(key));
-                        new.push((1, their, what));
+                        let what = format!("expected none, found {}", self.shapes.text(their.key));
+                        self.different(1, read_back, their, what);
                     }
                     (None, None) => {}
                 }
             }
-            for (side, record, what) in new {
-                self.found.push(Difference { at: record.subject.at(self.modules[side]), what });
+        }
+    }
+
+    /// Lists the differences of two records with one key.
+    fn properties(&mut self, described: &Description, our: &Record, their: &Record) {
+        let [ours, theirs] = [our, their].map(|record| self.shapes.properties(record.properties));
+        let value = |all: &[(String, Shape)], name: &str| all.iter().find(|it| it.0 == name).map(|it| it.1);
+        let new = theirs.iter().filter(|it| value(&ours, &it.0).is_none());
+        for (name, _) in ours.iter().chain(new) {
+            let both = [value(&ours, name), value(&theirs, name)];
+            if both[0] != both[1] {
+                let [ours, theirs] = both.map(|it| it.map_or("none".into(), |shape| self.shapes.text(shape)));
+                let key = self.shapes.text(our.key);
+                let what = format!("{key}: {name}: expected {ours}, found {theirs}");
+                self.different(0, described, our, what);
             }
         }
     }
+
+    fn different(&mut self, side: usize, of: &Description, record: &Record, what: String) {
+        self.found.push(Difference { at: of.subject(record).at(self.modules[side]), what });
+    }
+}
+
+/// Key, properties and index of a record.
+type Keyed = (Shape, Shape, u32);
+
+/// The records by key and properties.
+fn by_key(records: &[Record]) -> Vec<Keyed> {
+    let mut all: Vec<Keyed> =
+        (0..).zip(records).map(|(index, record)| (record.key, record.properties, index)).collect();
+    all.sort_unstable();
+    all
+}
+
+/// Indices of the records of either side without an equal one of the other, in order.
+fn unequal<'k>(mut ours: &'k [Keyed], mut theirs: &'k [Keyed]) -> (Vec<u32>, Vec<u32>) {
+    let (mut our, mut their) = (Vec::new(), Vec::new());
+    while let Some(next) = [ours.first(), theirs.first()].into_iter().flatten().map(|it| it.1).min() {
+        let [these, those] = [&mut ours, &mut theirs].map(|all| {
+            let (equal, rest) = all.split_at(all.partition_point(|it| it.1 == next));
+            *all = rest;
+            equal
+        });
+        let pairs = these.len().min(those.len());
+        our.extend(these[pairs..].iter().map(|it| it.2));
+        their.extend(those[..those.len() - pairs].iter().map(|it| it.2));
+    }
+    our.sort_unstable();
+    their.sort_unstable();
+    (our, their)
 }

@@ -1,11 +1,13 @@
 //! Types that are omitted from the types made of them.
 
+use smallvec::smallvec;
+
 use super::described::Projection;
-use super::shapes::{Shape, shape};
+use super::shapes::{Quoted, Shape, shape};
 use crate::model::{TypeId, TypeKind};
 use crate::omission::{Reason, Subject};
 
-impl Projection<'_, '_> {
+impl Projection<'_> {
     /// Whether the reference from one entity to a type is omitted; if so, whether `DebugInfoNone` is encoded there.
     pub(super) fn cut(&self, subject: Subject, of: TypeId) -> Option<bool> {
         self.omissions.cut(subject, self.stand_in(of))
@@ -48,10 +50,10 @@ impl Projection<'_, '_> {
     /// An unspecified type that stands for an omitted one, with its name unless it is a `DebugInfoNone`.
     fn unspecified(&mut self, of: TypeId, is_none: bool) -> Shape {
         let name = self.module.ty(of).name().filter(|_| !is_none);
-        let name = name.map_or("", |name| self.module.string(name)).to_owned();
+        let name = Quoted(name.map_or("", |name| self.module.string(name)));
         let key = shape!(self.shapes; "unspecified", name);
         let nowhere = self.line_shape(None);
-        self.record(key, Subject::Type(of), vec![("line".into(), nowhere)], true);
+        self.record(key, Subject::Type(of), &smallvec![("line".into(), nowhere)], true);
         key
     }
 
@@ -61,8 +63,8 @@ impl Projection<'_, '_> {
         let (nowhere, size) = (self.line_shape(None), shape!(self.shapes; "incomplete"));
         let key = shape!(self.shapes; unit, "struct", "with", String::new(), nowhere, 0u64);
         let all = [("size", size), ("scope", unit), ("line", nowhere)];
-        let all = all.map(|(name, shape)| (name.into(), shape)).into();
-        self.record(key, Subject::Type(id), all, true);
+        let all = all.map(|(name, shape)| (name.into(), shape)).into_iter().collect();
+        self.record(key, Subject::Type(id), &all, true);
         key
     }
 }

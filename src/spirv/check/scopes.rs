@@ -1,16 +1,19 @@
 //! Scopes: the key of each, and the scope that entities are encoded in.
 
-use super::described::Projection;
-use super::shapes::{Shape, shape};
+use super::described::{Projection, Properties};
+use super::shapes::{Quoted, Shape, shape};
 use crate::model::{FunctionId, ScopeId, ScopeKind, SourceLine};
 use crate::omission::{Property, Subject};
 use crate::spirv::mode::Discriminators;
 use crate::spirv::operand::Field;
 use crate::spirv::table::{Name, Set};
 
-impl Projection<'_, '_> {
+impl Projection<'_> {
     /// The key of a scope.
     pub(super) fn scope(&mut self, id: ScopeId) -> Shape {
+        if let Some(shape) = self.scopes[id] {
+            return shape;
+        }
         let mut open = vec![id];
         while let Some(&at) = open.last() {
             if self.scopes[at].is_some() {
@@ -46,11 +49,11 @@ impl Projection<'_, '_> {
         let known = |this: &Self, id: Option<ScopeId>| id.and_then(|id| this.scopes[id]);
         let nothing = shape!(self.shapes; "nothing");
         let parent = known(self, data.parent).unwrap_or(nothing);
-        let text = |id: crate::model::StringId| self.module.string(id).to_owned();
+        let text = |id: crate::model::StringId| self.module.string(id);
         match data.kind {
-            ScopeKind::Unit => shape!(self.shapes; "unit", self.path(self.module.unit(data.unit).file)),
+            ScopeKind::Unit => shape!(self.shapes; "unit", self.path_text(self.module.unit(data.unit).file)),
             ScopeKind::Namespace { name, .. } => {
-                shape!(self.shapes; parent, "namespace", name.map(text).unwrap_or_default())
+                shape!(self.shapes; parent, "namespace", Quoted(name.map(text).unwrap_or_default()))
             }
             ScopeKind::Function(function) => self.function_key(function, parent),
             ScopeKind::Type(ty) => self.type_key(ty),
@@ -84,11 +87,11 @@ impl Projection<'_, '_> {
         let function = self.module.function(id);
         let declared = function.specification.map(|of| self.module.function(of));
         let linkage = function.linkage_name.or_else(|| declared?.linkage_name);
-        let name = self.module.string(function.name).to_owned();
-        let linkage = linkage.map_or("", |linkage| self.module.string(linkage)).to_owned();
-        let linkage = if linkage == name { String::new() } else { linkage };
+        let name = self.module.string(function.name);
+        let linkage = linkage.map_or("", |linkage| self.module.string(linkage));
+        let linkage = if linkage == name { "" } else { linkage };
         let kind = if self.is_only_declared(id) { "declaration" } else { "function" };
-        shape!(self.shapes; parent, kind, name, linkage)
+        shape!(self.shapes; parent, kind, Quoted(name), Quoted(linkage))
     }
 
     /// The innermost inlined call that a scope is in.
@@ -161,7 +164,7 @@ impl Projection<'_, '_> {
 
     pub(super) fn scope_record(&mut self, id: ScopeId, kind: &ScopeKind) {
         let data = self.module.scope(id);
-        let mut all = Vec::new();
+        let mut all = Properties::new();
         match kind {
             &ScopeKind::Namespace { name, is_inline } => {
                 all.push(("line".into(), self.line(data.line, Subject::Scope(id), Property::Line)));
@@ -177,7 +180,7 @@ impl Projection<'_, '_> {
             _ => return,
         }
         let key = self.scope(id);
-        self.record(key, Subject::Scope(id), all, false);
+        self.record(key, Subject::Scope(id), &all, false);
     }
 
     /// Whether a function is read back as a declaration. A `DebugFunction` with code or blocks is read back as a

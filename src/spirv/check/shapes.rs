@@ -1,40 +1,65 @@
 //! Shapes: entities and values interned as numbers. Two with equal parts have the same number.
 
-use hashbrown::DefaultHashBuilder;
-use indexmap::IndexSet;
+use core::cell::RefCell;
+use core::hash::{BuildHasher, Hash};
+use std::borrow::Cow;
+
+use hashbrown::hash_table::Entry;
+use hashbrown::{DefaultHashBuilder, HashTable};
 
 /// An interned sequence of parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Shape(u32);
 
+/// An interned text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Text(u32);
+
+/// A text of the module, as opposed to a word of the comparison.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Quoted<'t>(pub &'t str);
+
 /// A part of a shape.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) enum Part {
-    Word(&'static str),
-    Text(String),
+#[derive(Debug, Clone)]
+pub(super) enum Part<'t> {
+    Word(&'t str),
+    Quoted(Cow<'t, str>),
+    Text(Text),
     Number(i128),
     Shape(Shape),
 }
 
-impl From<&'static str> for Part {
+impl From<&'static str> for Part<'_> {
     fn from(word: &'static str) -> Self {
         Self::Word(word)
     }
 }
 
-impl From<String> for Part {
+impl From<String> for Part<'_> {
     fn from(text: String) -> Self {
+        Self::Quoted(text.into())
+    }
+}
+
+impl<'t> From<Quoted<'t>> for Part<'t> {
+    fn from(text: Quoted<'t>) -> Self {
+        Self::Quoted(text.0.into())
+    }
+}
+
+impl From<Text> for Part<'_> {
+    fn from(text: Text) -> Self {
         Self::Text(text)
     }
 }
 
-impl From<u64> for Part {
+impl From<u64> for Part<'_> {
     fn from(number: u64) -> Self {
         Self::Number(number.into())
     }
 }
 
-impl From<Shape> for Part {
+impl From<Shape> for Part<'_> {
     fn from(shape: Shape) -> Self {
         Self::Shape(shape)
     }
@@ -42,13 +67,83 @@ impl From<Shape> for Part {
 
 /// Interns a shape of the given parts: `shape!(shapes; "word", text, number)`.
 macro_rules! shape { ($shapes:expr; $($part:expr),* $(,)?) => {
-    $shapes.of(vec![$($crate::spirv::check::shapes::Part::from($part)),*])
+    $shapes.of(&[$($crate::spirv::check::shapes::Part::from($part)),*])
 } }
 pub(super) use shape;
 
 /// All shapes of a comparison.
 #[derive(Debug, Default)]
-pub(super) struct Shapes(IndexSet<Vec<Part>, DefaultHashBuilder>);
+pub(super) struct Shapes(RefCell<Interned>);
+
+#[derive(Debug, Default)]
+struct Interned {
+    /// Shapes as words, mostly one for each part.
+    shapes: Sequences<u32>,
+    texts: Sequences<u8>,
+    /// Buffer for the words of the shape being looked up.
+    words: Vec<u32>,
+}
+
+/// Tags of parts, in the lowest bits of their first words. The other bits have an index, or a number.
+const WORD: u32 = 0;
+const TEXT: u32 = 1;
+const SHAPE: u32 = 2;
+const NUMBER: u32 = 3;
+/// A number whose 128 bits are the next words.
+const LONG: u32 = 4;
+
+/// Number of bits of a tag.
+const TAG: u32 = 3;
+
+/// Numbers below this one have no words of their own.
+const SHORT: i128 = 1 << (32 - TAG);
+
+/// Sequences, each of them once.
+#[derive(Debug)]
+struct Sequences<T> {
+    /// All sequences, one behind the other.
+    items: Vec<T>,
+    /// End of each sequence.
+    ends: Vec<usize>,
+    indices: HashTable<u32>,
+    hasher: DefaultHashBuilder,
+}
+
+impl<T> Default for Sequences<T> {
+    fn default() -> Self {
+        let hasher = DefaultHashBuilder::default();
+        Self { items: Vec::new(), ends: Vec::new(), indices: HashTable::new(), hasher }
+    }
+}
+
+fn sequence<'s, T>(items: &'s [T], ends: &[usize], index: u32) -> &'s [T] {
+    let index = index as usize;
+    let start = index.checked_sub(1).map_or(0, |before| ends[before]);
+    &items[start..ends[index]]
+}
+
+impl<T: Copy + Eq + Hash> Sequences<T> {
+    /// The index of a sequence.
+    fn of(&mut self, all: &[T]) -> u32 {
+        let Self { items, ends, indices, hasher } = self;
+        let is_equal = |&index: &u32| sequence(items, ends, index) == all;
+        let hash_of = |&index: &u32| hasher.hash_one(sequence(items, ends, index));
+        match indices.entry(hasher.hash_one(all), is_equal, hash_of) {
+            Entry::Occupied(entry) => *entry.get(),
+            Entry::Vacant(entry) => {
+                let index = ends.len() as u32;
+                entry.insert(index);
+                items.extend_from_slice(all);
+                ends.push(items.len());
+                index
+            }
+        }
+    }
+
+    fn get(&self, index: u32) -> &[T] {
+        sequence(&self.items, &self.ends, index)
+    }
+}
 
 /// Levels of nested shapes that a message shows.
 const DEPTH: usize = 4;
@@ -57,24 +152,91 @@ const DEPTH: usize = 4;
 const LENGTH: usize = 200;
 
 impl Shapes {
-    pub fn of(&mut self, parts: Vec<Part>) -> Shape {
-        // Each record has a few shapes, so that there are far less than 2^32.
-        Shape(self.0.insert_full(parts).0 as u32)
+    pub fn of(&self, parts: &[Part<'_>]) -> Shape {
+        let Interned { shapes, texts, words } = &mut *self.0.borrow_mut();
+        words.clear();
+        for part in parts {
+            // Each record has a few shapes and texts, so that their indices have less than 29 bits.
+            let word = match part {
+                Part::Word(word) => texts.of(word.as_bytes()) << TAG | WORD,
+                Part::Quoted(text) => texts.of(text.as_bytes()) << TAG | TEXT,
+                Part::Text(text) => text.0 << TAG | TEXT,
+                Part::Shape(shape) => shape.0 << TAG | SHAPE,
+                &Part::Number(number @ 0..SHORT) => (number as u32) << TAG | NUMBER,
+                &Part::Number(number) => {
+                    words.push(LONG);
+                    words.extend([0, 32, 64].map(|shift| (number >> shift) as u32));
+                    (number >> 96) as u32
+                }
+            };
+            words.push(word);
+        }
+        Shape(shapes.of(words))
+    }
+
+    pub fn text_of(&self, text: &str) -> Text {
+        Text(self.0.borrow_mut().texts.of(text.as_bytes()))
     }
 
     /// The shape as text.
     pub fn text(&self, shape: Shape) -> String {
         let mut text = String::new();
-        self.add(shape, DEPTH, &mut text);
+        self.0.borrow().add(shape, DEPTH, &mut text);
         text
     }
 
+    /// Names and values of the properties that a shape is made of.
+    pub fn properties(&self, shape: Shape) -> Vec<(String, Shape)> {
+        let interned = self.0.borrow();
+        let (mut all, mut last) = (Vec::new(), "");
+        for part in interned.parts(shape) {
+            match part {
+                Parsed::Word(name) => last = name,
+                Parsed::Shape(value) => all.push((last.to_owned(), value)),
+                Parsed::Quoted(_) | Parsed::Number(_) => {}
+            }
+        }
+        all
+    }
+}
+
+/// A part of an interned shape.
+enum Parsed<'s> {
+    Word(&'s str),
+    Quoted(&'s str),
+    Number(i128),
+    Shape(Shape),
+}
+
+impl Interned {
+    fn parts(&self, shape: Shape) -> impl Iterator<Item = Parsed<'_>> {
+        let mut rest = self.shapes.get(shape.0);
+        let text = |index| str::from_utf8(self.texts.get(index)).unwrap_or_default();
+        core::iter::from_fn(move || {
+            let (&first, more) = rest.split_first()?;
+            rest = more;
+            let value = first >> TAG;
+            Some(match first % (1 << TAG) {
+                WORD => Parsed::Word(text(value)),
+                TEXT => Parsed::Quoted(text(value)),
+                SHAPE => Parsed::Shape(Shape(value)),
+                NUMBER => Parsed::Number(value.into()),
+                _ => {
+                    let (words, more) = rest.split_first_chunk::<4>()?;
+                    rest = more;
+                    Parsed::Number(
+                        words.iter().rev().fold(0, |number, &word| number << 32 | i128::from(word)),
+                    )
+                }
+            })
+        })
+    }
+
     fn add(&self, shape: Shape, depth: usize, text: &mut String) {
-        let parts = self.0.get_index(shape.0 as usize).map_or(&[][..], |parts| parts);
         if depth == 0 {
             return text.push('…');
         }
-        for (index, part) in parts.iter().enumerate() {
+        for (index, part) in self.parts(shape).enumerate() {
             if text.len() > LENGTH {
                 return text.push('…');
             }
@@ -82,13 +244,13 @@ impl Shapes {
                 text.push(' ');
             }
             match part {
-                Part::Word(word) => text.push_str(word),
-                Part::Text(quoted) => {
+                Parsed::Word(word) => text.push_str(word),
+                Parsed::Quoted(quoted) => {
                     let end = quoted.floor_char_boundary(LENGTH);
                     text.push_str(&format!("`{}`", quoted[..end].escape_debug()));
                 }
-                Part::Number(number) => text.push_str(&number.to_string()),
-                Part::Shape(inner) => self.add(*inner, depth - 1, text),
+                Parsed::Number(number) => text.push_str(&number.to_string()),
+                Parsed::Shape(inner) => self.add(inner, depth - 1, text),
             }
         }
     }

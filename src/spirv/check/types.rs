@@ -1,7 +1,7 @@
 //! Types, as the mode encodes them.
 
 use super::described::{Projection, Properties};
-use super::shapes::{Part, Shape, shape};
+use super::shapes::{Part, Quoted, Shape, shape};
 use crate::model::{
     BaseEncoding, CompositeKind, Count, Dimension, MemorySpace, PointerKind, Qualifier, TypeId, TypeKind,
 };
@@ -21,7 +21,7 @@ pub(super) struct EncodedType {
 /// Storage classes of pointers that have an address space of their own, with the name of that space.
 const SPACES: [(u64, &str); 4] = [(4, "local"), (5, "global"), (7, "private_lane"), (8, "generic")];
 
-impl Projection<'_, '_> {
+impl Projection<'_> {
     /// Makes the records of all types. Types reference earlier types only, except in members.
     pub(super) fn types(&mut self) {
         for (id, ty) in self.module.types() {
@@ -67,7 +67,7 @@ impl Projection<'_, '_> {
         let sized = |shape| EncodedType { shape, is_sized: true };
         match kind {
             TypeKind::Base { name, encoding } => {
-                let name = self.module.string(*name).to_owned();
+                let name = Quoted(self.module.string(*name));
                 if self.omissions.has(subject, Property::Encoding) {
                     // Only the name can be read back.
                     let shape = shape!(self.shapes; "unspecified", name);
@@ -77,7 +77,7 @@ impl Projection<'_, '_> {
                 sized(shape!(self.shapes; format!("{encoding:?}"), name, bits, "bits"))
             }
             TypeKind::Unspecified { name } => {
-                sized(shape!(self.shapes; "unspecified", self.module.string(*name).to_owned()))
+                sized(shape!(self.shapes; "unspecified", Quoted(self.module.string(*name))))
             }
             &TypeKind::Pointer { kind, to, space, memory } => {
                 if self.omissions.has(subject, Property::Kind) {
@@ -188,7 +188,7 @@ impl Projection<'_, '_> {
                         parts.push(self.element(subject, ty).0.into());
                     }
                 }
-                sized(self.shapes.of(parts))
+                sized(self.shapes.of(&parts))
             }
         }
     }
@@ -211,7 +211,7 @@ impl Projection<'_, '_> {
     }
 
     /// The shape of an array. An array of arrays becomes one array with more dimensions.
-    fn array(&mut self, parts: Vec<Part>) -> Shape {
+    fn array(&mut self, parts: Vec<Part<'static>>) -> Shape {
         if let Some(Part::Shape(of)) = parts.get(1)
             && let Some(inner) = self.arrays.get(of)
         {
@@ -219,12 +219,12 @@ impl Projection<'_, '_> {
             all.extend_from_slice(&parts[2..]);
             all.extend_from_slice(&inner[2..]);
             if all.len() <= MOST_DIMENSIONS {
-                let shape = self.shapes.of(all.clone());
+                let shape = self.shapes.of(&all);
                 self.arrays.insert(shape, all);
                 return shape;
             }
         }
-        let shape = self.shapes.of(parts.clone());
+        let shape = self.shapes.of(&parts);
         self.arrays.insert(shape, parts);
         shape
     }
@@ -258,7 +258,7 @@ impl Projection<'_, '_> {
     }
 
     /// A dimension: its number of elements, its lower bound and its stride, as far as the set has them.
-    fn dimension(&mut self, subject: Subject, dimension: &Dimension, stride: Option<u64>) -> Part {
+    fn dimension(&mut self, subject: Subject, dimension: &Dimension, stride: Option<u64>) -> Part<'static> {
         let count = self.count(subject, dimension.count);
         let is_encoded = self.has_subranges() && !self.omissions.has(subject, Property::FirstIndex);
         let lower = dimension.lower.filter(|_| is_encoded);
@@ -268,10 +268,10 @@ impl Projection<'_, '_> {
         }
         let lower = lower.map_or(Part::from("default"), |lower| Part::Number(lower.into()));
         let stride = stride.map_or(Part::from("packed"), Part::from);
-        self.shapes.of(vec![count, "from".into(), lower, "every".into(), stride]).into()
+        shape!(self.shapes; count, "from", lower, "every", stride).into()
     }
 
-    fn count(&mut self, dimension: Subject, count: Count) -> Part {
+    fn count(&mut self, dimension: Subject, count: Count) -> Part<'static> {
         match count {
             _ if self.omissions.has(dimension, Property::Count) => "unknown".into(),
             Count::Unknown => "unknown".into(),
@@ -297,16 +297,18 @@ impl Projection<'_, '_> {
     pub(super) fn type_key(&mut self, id: TypeId) -> Shape {
         let ty = self.module.ty(id);
         let around = self.namespace(ty.scope());
-        let name = ty.name().map(|name| self.module.string(name).to_owned());
+        let name = ty.name().map(|name| self.module.string(name));
         match ty.kind() {
-            TypeKind::Typedef { .. } => shape!(self.shapes; around, "typedef", name.unwrap_or_default()),
+            TypeKind::Typedef { .. } => {
+                shape!(self.shapes; around, "typedef", Quoted(name.unwrap_or_default()))
+            }
             TypeKind::Enum { enumerators, .. } => match name {
-                Some(name) => shape!(self.shapes; around, "enum", name),
+                Some(name) => shape!(self.shapes; around, "enum", Quoted(name)),
                 None => {
                     let mut encoded = (0..).zip(enumerators).filter(|&(index, _)| self.is_encoded(id, index));
-                    let first = encoded.next().map(|(_, (name, _))| self.module.string(*name).to_owned());
+                    let first = encoded.next().map(|(_, (name, _))| self.module.string(*name));
                     let line = self.line(ty.line(), Subject::Type(id), Property::Line);
-                    shape!(self.shapes; around, "enum of", first.unwrap_or_default(), line)
+                    shape!(self.shapes; around, "enum of", Quoted(first.unwrap_or_default()), line)
                 }
             },
             TypeKind::Composite(composite) => {
@@ -316,11 +318,11 @@ impl Projection<'_, '_> {
                     CompositeKind::Union => "union",
                 };
                 match name.filter(|name| !name.is_empty()) {
-                    Some(name) => shape!(self.shapes; around, kind, name),
+                    Some(name) => shape!(self.shapes; around, kind, Quoted(name)),
                     None => {
                         let line = self.line(ty.line(), Subject::Type(id), Property::Line);
                         let first = composite.members.first().and_then(|member| member.name);
-                        let first = first.map_or("", |name| self.module.string(name)).to_owned();
+                        let first = Quoted(first.map_or("", |name| self.module.string(name)));
                         shape!(self.shapes; around, kind, "with", first, line, ty.bits().unwrap_or_default())
                     }
                 }
@@ -337,7 +339,7 @@ impl Projection<'_, '_> {
     fn type_record(&mut self, id: TypeId) {
         let ty = self.module.ty(id);
         let subject = Subject::Type(id);
-        let mut all: Properties = Vec::new();
+        let mut all = Properties::new();
         match ty.kind() {
             // Encoded as an unspecified type, which has a line.
             TypeKind::Base { .. } if self.omissions.has(subject, Property::Encoding) => {
@@ -364,7 +366,7 @@ impl Projection<'_, '_> {
                 let room = self.omissions.room(subject, Property::Enumerators);
                 let encoded: Vec<_> = encoded.map(|(_, &enumerator)| enumerator).take(room).collect();
                 for (index, (name, value)) in encoded.into_iter().enumerate() {
-                    let name = self.module.string(name).to_owned();
+                    let name = Quoted(self.module.string(name));
                     let value = shape!(self.shapes; name, Part::Number(value));
                     all.push((format!("enumerator {index}").into(), value));
                 }
@@ -376,8 +378,8 @@ impl Projection<'_, '_> {
                 let parts = self.arrays.get(&self.ty(id)).cloned().unwrap_or_default();
                 for inner in 3..parts.len() {
                     let parts = [&parts[..2], &parts[inner..]].concat();
-                    let inner = self.shapes.of(parts);
-                    self.record(inner, subject, Vec::new(), true);
+                    let inner = self.shapes.of(&parts);
+                    self.record(inner, subject, &Properties::new(), true);
                 }
             }
             TypeKind::Subroutine { .. } => return,
@@ -391,7 +393,7 @@ impl Projection<'_, '_> {
             all.push(("line".into(), self.line(ty.line(), subject, Property::Line)));
         }
         let key = if is_declared { self.type_key(id) } else { self.ty(id) };
-        self.record(key, subject, all, true);
+        self.record(key, subject, &all, true);
     }
 
     /// The integer in the bytes of a constant, zero-extended; `None` for other types and for more than 8 bytes.

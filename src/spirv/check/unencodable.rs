@@ -3,7 +3,7 @@
 use cranelift_entity::SecondaryMap;
 use hashbrown::HashSet;
 
-use super::described::{Description, Projection};
+use super::described::{Projection, Properties};
 use super::shapes::shape;
 use crate::model::{
     FunctionId, Macro, ScopeId, ScopeKind, StringId, TemplateArgument, TemplateParameter, TypeId, TypeKind,
@@ -15,9 +15,9 @@ use crate::spirv::mode::{Discriminators, Feature};
 use crate::spirv::operand::Field;
 use crate::spirv::table::Name;
 
-impl Projection<'_, '_> {
+impl Projection<'_> {
     /// Adds a record for each described property that no instruction encodes, unless the property is omitted.
-    pub(super) fn unencodable(mut self) -> Description {
+    pub(super) fn unencodable(mut self) -> Self {
         let module = self.module;
         for (id, unit) in module.units() {
             let all = [
@@ -78,7 +78,7 @@ impl Projection<'_, '_> {
             let subject = function.map_or(Subject::Scope(call.scope), Subject::Function);
             self.unless_omitted(subject, &[(true, Property::Calls)]);
         }
-        self.described
+        self
     }
 
     /// Adds a record for each described property that is not omitted.
@@ -92,7 +92,7 @@ impl Projection<'_, '_> {
 
     fn unencoded(&mut self, subject: Subject, property: Property) {
         let key = shape!(self.shapes; subject.name(self.module), property.text());
-        self.record(key, subject, Vec::new(), false);
+        self.record(key, subject, &Properties::new(), false);
     }
 
     /// Inclusions of files that no macro is in, at the start of the preprocessor's input.
@@ -254,7 +254,7 @@ impl Projection<'_, '_> {
         }
         if is_instance {
             let has_own = self.mode.has(Feature::InlinedVariables) && !self.is_global(of);
-            let is_unencodable = !has_own && !self.in_code.contains(&id);
+            let is_unencodable = !has_own && !self.in_code.contains(id);
             self.unless_omitted(subject, &[(is_unencodable, Property::Entity)]);
         }
         if !is_instance && self.omissions.has(subject, Property::Entity) {

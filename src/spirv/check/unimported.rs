@@ -11,7 +11,7 @@ use crate::spirv::operand::Field;
 use crate::spirv::read::{Fact, Facts};
 use crate::spirv::words::Id;
 
-impl Projection<'_, '_> {
+impl Projection<'_> {
     /// Differences for instructions that were not imported as they are. Exceptions: instructions whose records show the
     /// change, and as many instructions of a type or layout as omissions of the description make `expected`.
     pub(super) fn unimported(
@@ -56,6 +56,6 @@ impl Projection<'_, '_> {
     fn layout_of(&mut self, facts: &Facts<'_>, fact: &Fact<'_>) -> Option<Shape> {
         let bits = facts.number(fact, Field::Size)?;
         let offset = facts.number(fact, Field::Offset).unwrap_or_default();
-        Some(self.layout_shape(facts.text(fact, Field::Name).unwrap_or_default(), offset, bits))
+        Some(self.layout_shape(&facts.text(fact, Field::Name).unwrap_or_default(), offset, bits))
     }
 }

@@ -90,7 +90,8 @@ pub fn describe(words: &[u32], source: &Source) -> Result<DescribedModule> {
     for function in layout.functions() {
         describer.function(function)?;
     }
-    let Describer { m, binding, functions, variables, .. } = describer;
+    let Describer { m, mut binding, functions, variables, .. } = describer;
+    binding.shrink();
     Ok(DescribedModule { words: strip(words)?, module: m.finish()?, binding, functions, variables })
 }
 

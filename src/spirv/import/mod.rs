@@ -107,7 +107,8 @@ pub(super) fn import_set(facts: &Facts<'_>, target: &Target, set: Set) -> Result
     } else {
         importer.entities()?;
     }
-    let Importer { m, binding, mut omissions, types, .. } = importer;
+    let Importer { m, mut binding, mut omissions, types, .. } = importer;
+    binding.shrink();
     omissions.sort_by_key(|omission| omission.names.at.word);
     let types = types.into_iter().map(|((id, _), ty)| (id, ty)).collect();
     Ok(ImportedModule { module: m.finish()?, binding, omissions, types })

@@ -94,6 +94,7 @@ impl Blocks {
     }
 
     /// The block that contains the word.
+    #[inline]
     pub fn around(&self, at: usize) -> Option<&Block> {
         let next = self.all.partition_point(|block| block.label as usize <= at);
         self.all[..next].last().filter(|block| at < block.end as usize)

@@ -284,7 +284,7 @@ impl Body<'_, '_> {
         let missing = || Error::new(ErrorKind::UnknownId(file.to_string()));
         let source = all[file].ok_or_else(missing)?;
         if !has_debug_lines {
-            self.out.words.extend([4 << 16 | u32::from(op::LINE), source.0, line, column]);
+            self.out.words.extend_from_slice(&[4 << 16 | u32::from(op::LINE), source.0, line, column]);
             return Ok(());
         }
         let [line, column] = [line, column].map(Word::Number);

@@ -51,6 +51,7 @@ impl Entities {
     }
 
     /// Scope and type of a variable.
+    #[inline]
     pub fn of_variable(&self, module: &Module, id: VariableId) -> (ScopeId, TypeId) {
         self.of_variables[id].unwrap_or_else(|| {
             let variable = module.variable(id);

@@ -28,11 +28,16 @@ impl Expressions {
 
 impl Writer<'_> {
     /// The id of the `DebugExpression` with these operations.
+    #[inline]
     pub fn expression(&mut self, operations: &[DebugOperation]) -> Result<Id> {
-        let all = &self.expressions;
-        let existing =
-            if operations.is_empty() { all.empty } else { all.expressions.get(operations).copied() };
-        if let Some(id) = existing {
+        match self.expressions.empty.filter(|_| operations.is_empty()) {
+            Some(empty) => Ok(empty),
+            None => self.any_expression(operations),
+        }
+    }
+
+    fn any_expression(&mut self, operations: &[DebugOperation]) -> Result<Id> {
+        if let Some(&id) = self.expressions.expressions.get(operations) {
             return Ok(id);
         }
         let mut operands = Vec::with_capacity(operations.len());

@@ -7,7 +7,6 @@ mod composites;
 mod entities;
 mod enumerations;
 mod expressions;
-mod forms;
 mod functions;
 mod inverse;
 mod lines;

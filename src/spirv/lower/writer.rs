@@ -10,10 +10,10 @@ use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 
 use super::Preamble;
 use super::expressions::Expressions;
-use super::forms::Forms;
 use crate::error::{Count, Error, ErrorKind, Result};
 use crate::model::Module;
 use crate::omission::{Omission, Property, Reason, Subject};
+use crate::spirv::forms::{Forms, forms};
 use crate::spirv::ids::Ids;
 use crate::spirv::layout::Layout;
 use crate::spirv::mode::Mode;
@@ -101,7 +101,7 @@ impl<'a> Writer<'a> {
             layout,
             mode,
             out: Preamble::default(),
-            forms: Forms::for_set(mode.set),
+            forms: forms(mode.set),
             has_literals: !mode.set.is_shader(),
             ids: Ids::after(layout.words().bound()),
             import: Id(0),
@@ -267,7 +267,7 @@ impl<'a> Writer<'a> {
         let words = [value as u32, (value >> 32) as u32];
         let words = &words[..=index];
         self.out.constants.push((words.len() as u32 + 3) << 16 | u32::from(op::CONSTANT));
-        self.out.constants.extend([ty.0, id.0]);
+        self.out.constants.extend_from_slice(&[ty.0, id.0]);
         self.out.constants.extend_from_slice(words);
         self.constants.insert((is_long, value), id);
         Ok(id)
@@ -389,7 +389,7 @@ impl<'a> Writer<'a> {
         name: Name,
         operands: [Word; N],
     ) -> Result<()> {
-        let number = self.forms.get(name).number.ok_or_else(|| self.unsupported(name))?;
+        let number = self.forms[name as usize].number.ok_or_else(|| self.unsupported(name))?;
         debug_assert!(name.row().takes(self.mode.set, N), "{} with {}", name.row().text, Count(N, "operand"));
         const { assert!(N <= MOST_KNOWN) };
         let (mut words, mut is_forward) = ([0; 5 + MOST_KNOWN], false);
@@ -427,9 +427,9 @@ impl<'a> Writer<'a> {
     }
 
     fn encode(&mut self, to: &mut Vec<u32>, id: Id, name: Name, operands: &[(Field, Word)]) -> Result<()> {
-        let (set, start, form) = (self.mode.set, to.len(), self.forms.get(name));
+        let (set, start, form) = (self.mode.set, to.len(), &self.forms[name as usize]);
         let number = form.number.ok_or_else(|| self.unsupported(name))?;
-        to.extend([0, self.void.0, id.0, self.import.0, number]);
+        to.extend_from_slice(&[0, self.void.0, id.0, self.import.0, number]);
         let (mut at, mut is_forward) = (0, false);
         for &(field, word) in operands {
             let Some(operand) = form.next(field, &mut at) else { continue };

@@ -101,6 +101,10 @@ impl<'a> Check<'_, 'a> {
                 Rule::Enumerant,
                 format!("{value} is none of the list; the LLVM translator has more operations of its own"),
             ),
+            (Enumeration::Operation, 10_000..) if spot.fact.set == Set::Shader200 => (
+                Rule::Enumerant,
+                format!("{value} is none of the list; ROCm's translator has operations of its own from 10000 on"),
+            ),
             _ if enumeration.is_mask() => {
                 let set = spot.fact.set;
                 let text = enumeration.text(value, set);

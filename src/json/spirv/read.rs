@@ -1,81 +1,19 @@
-//! Bindings of descriptions to SPIR-V modules: the key `spirv`.
+//! Reads bindings: names become ids of the description and of the module.
 
 use core::ops::Range;
 
 use hashbrown::HashMap;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
-use super::place::{self, at, of_json};
-use super::read::{Reader, WHAT, finish};
-use super::schema::{self, HasSchema, Schemas};
-use super::shape::shaped;
-use super::statement::{Ref, objects};
-use super::values::{Line, Named, Signed, Text};
-use crate::error::{Error, ErrorKind, Result};
+use super::super::place::{self, at};
+use super::super::read::{Reader, WHAT, finish, read};
+use super::super::values::{Named, Signed};
+use super::{Bound, BoundPosition, IndexBy, ProvidedBy};
+use crate::error::{Count, Error, ErrorKind, Result};
 use crate::model::{Module, UnitId};
 use crate::near::suggestion;
 use crate::spirv::{
     Binding, DebugOperation, Id, OPERATIONS, Position, Provider, names_of_ids, read as read_words,
 };
-
-objects! {
-    /// Ids and positions of a SPIR-V module, for the entities of the description.
-    Bound {} {
-        /// Identifies the debug information of the module: 32 lowercase hexadecimal digits, or more.
-        build_identifier: Text<'a>,
-        /// Different sources may have the build identifier.
-        shared_identifier: bool,
-        /// Location of separate debug information.
-        storage_path: Text<'a>,
-        /// Units, each with the number of its language in SPIR-V.
-        languages: Vec<(Ref<'a>, u32)>,
-        /// Variables outside of functions, each with its `OpVariable` or constant.
-        globals: Vec<(Ref<'a>, Named<'a>)>,
-        /// Functions.
-        functions: Vec<BoundFunction<'a>>,
-    }
-    /// The `OpFunction` of a function, and statements about positions in it, in their order.
-    BoundFunction { function: Ref<'a>, id: Named<'a> } { at: Vec<BoundPosition<'a>> }
-    /// A position: one of `start`, `before`, `after`. The other keys apply from there on.
-    BoundPosition {} {
-        /// The start of the block with this label.
-        start: Named<'a>,
-        /// Before an instruction of a block: the label, and the index counted from 0.
-        before: (Named<'a>, u32),
-        /// After the instruction that defines the id.
-        after: Named<'a>,
-        /// The scope: a function, block or inlined call.
-        scope: Ref<'a>,
-        /// No scope.
-        no_scope: bool,
-        /// The line.
-        line: Line<'a>,
-        /// No line.
-        no_line: bool,
-        /// A variable in memory.
-        declare: (Ref<'a>, ProvidedBy<'a>),
-        /// Values of a variable; without any, the variable is unavailable.
-        value: (Ref<'a>, Vec<ProvidedBy<'a>>),
-    }
-    /// An id that provides a variable or a part of it.
-    ProvidedBy { id: Named<'a> } {
-        /// The id is the address of the variable.
-        pointer: bool,
-        /// Storage class of the address.
-        space: u32,
-        /// Number added to the value or the address.
-        plus: Signed,
-        /// Exactly these operations: names, each with its operands.
-        operations: Vec<(Text<'a>, Vec<u32>)>,
-        /// Indexes of the part of the variable.
-        part: Vec<u32>,
-        /// First bit and end of the bits of the value.
-        taken: (u32, u32),
-        /// First bit and end of the bits of the variable.
-        bits: (u32, u32),
-    }
-}
 
 impl Binding {
     /// Reads a [description](crate::json) with its key `spirv`, for the module in `words`. An id is a number, or the
@@ -87,16 +25,12 @@ impl Binding {
     /// [`ErrorKind::UnknownName`] and [`ErrorKind::AmbiguousName`] for a name of no id, or of several.
     pub fn from_json(text: impl AsRef<[u8]>, words: &[u32]) -> Result<(Module, Self)> {
         let text = place::utf8(WHAT, text.as_ref())?;
-        let mut reader = super::read::read(text, None)?;
-        let Some(part) = reader.spirv.take() else {
+        let mut reader = read(text, None)?;
+        let Some(bound) = reader.spirv.take() else {
             let what =
                 "ids and positions of a SPIR-V module have the key `spirv`, and the description has none";
             return Err(at(Error::bad_argument(what), place::of_key(text, "describe")));
         };
-        let bound: Bound<'_> = serde_json::from_str(part.get()).map_err(|error| {
-            let start = part.get().as_ptr() as usize - text.as_ptr() as usize;
-            of_json(WHAT, text, start, part.get(), &error)
-        })?;
         let facts = read_words(words)?;
         let names = names_of_ids(facts.layout());
         let binding = Binder { reader: &reader, text, names, binding: Self::new() }.bind(bound);
@@ -130,9 +64,15 @@ impl<'a> Binder<'_, 'a> {
             self.binding.global(variable, id);
         }
         for function in bound.functions.unwrap_or_default() {
-            let (described, unit) = self.reader.function(&function.function)?;
             let id = self.id(&function.id)?;
-            self.binding.function(described, id);
+            let unit = match function.function {
+                Some(function) => {
+                    let (described, unit) = self.reader.function(&function)?;
+                    self.binding.function(described, id);
+                    unit
+                }
+                None => UnitId::from_u32(0),
+            };
             for position in function.at.unwrap_or_default() {
                 self.position(id, unit, position)?;
             }
@@ -221,7 +161,7 @@ impl<'a> Binder<'_, 'a> {
         if let Some(space) = by.space {
             provider = provider.in_space(space);
         }
-        if let Some(Signed(plus)) = by.plus {
+        for Signed(plus) in by.plus.into_iter().flat_map(|it| it.0) {
             let plus =
                 i32::try_from(plus).map_err(|_| Error::bad_argument(format!("{plus} is not of 32 bits")))?;
             provider = provider.plus(plus);
@@ -230,7 +170,10 @@ impl<'a> Binder<'_, 'a> {
             provider = provider.taken(bits(taken)?);
         }
         for index in by.part.unwrap_or_default() {
-            provider = provider.part(index);
+            provider = match index {
+                IndexBy::Number(index) => provider.part(index),
+                IndexBy::Id(id) => provider.part_by(self.id(&id)?),
+            };
         }
         if let Some(selected) = by.bits {
             provider = provider.bits(bits(selected)?);
@@ -252,7 +195,7 @@ fn operation(name: &str, operands: &[u32]) -> Result<DebugOperation> {
         Error::bad_argument(format!("`{name}` is not a debug operation{meant}"))
     })?;
     DebugOperation::new(number as u32, operands).ok_or_else(|| {
-        let wanted = crate::error::Count(OPERATIONS[number].operands, "operand");
+        let wanted = Count(OPERATIONS[number].operands, "operand");
         Error::bad_argument(format!("{name} has {wanted}, and here {}", operands.len()))
     })
 }
