@@ -167,6 +167,21 @@ impl Contents for Stopped {
     }
 }
 
+/// Consecutive bits of a place of the compiler's own, as one lane finds them.
+struct OwnPlace {
+    of: Storage,
+    /// The first bit in the place.
+    first: i64,
+    span: Span,
+}
+
+impl OwnPlace {
+    fn contains(&self, span: &Span) -> bool {
+        let end = |span: &Span| span.from + u128::from(span.bits);
+        self.span.storage == span.storage && self.span.from <= span.from && end(span) <= end(&self.span)
+    }
+}
+
 /// Bits that a location claims, for each kind of lane.
 type Claim = Result<HashSet<Vec<Wanted>>, String>;
 
@@ -493,11 +508,12 @@ impl Judge<'_, '_> {
         let base = function.and_then(|function| module.function(function).stack.base);
         let mut claim: Vec<Vec<Wanted>> = Vec::new();
         for lane in 0..module.target().lanes() {
-            let spans = module.denote(function, loc, bits, &Stopped { lane, base });
-            let spans = spans.map_err(|why| why.to_string())?;
+            let stopped = Stopped { lane, base };
+            let spans = module.denote(function, loc, bits, &stopped).map_err(|why| why.to_string())?;
+            let own = self.own_places(function, &stopped);
             let mut from = 0;
-            let wanted = spans.iter().map(|span| {
-                let found = self.found(span, lane);
+            let wanted = spans.iter().flat_map(|span| self.divided(span, &own)).map(|span| {
+                let found = self.found(&span, lane, &own);
                 let wanted = Wanted { from, bits: span.bits as i64, found };
                 from += span.bits as i64;
                 wanted
@@ -507,9 +523,47 @@ impl Judge<'_, '_> {
         Ok(common(claim))
     }
 
-    fn found(&self, span: &Span, lane: u32) -> Found {
+    /// Returns where a lane finds the compiler's own places.
+    fn own_places(&self, function: Option<FunctionId>, lane: &Stopped) -> Vec<OwnPlace> {
+        let mut places = Vec::new();
+        for (&of, parts) in &self.stored {
+            let Storage::Own(index, _) = of else { continue };
+            let bits = parts.iter().map(|&(_, from, bits)| from + bits).max().unwrap_or(0);
+            let nodes = self.tracked.code.own[index as usize].nodes();
+            // Contents that cannot be read have no place; claims of them are not judged.
+            let spans = self.module.denote_nodes(function, nodes, bits as u64, lane).unwrap_or_default();
+            let mut first = 0;
+            for span in spans {
+                first += span.bits as i64;
+                places.push(OwnPlace { of, first: first - span.bits as i64, span });
+            }
+        }
+        places.sort_unstable_by_key(|place| (place.of, place.first));
+        places
+    }
+
+    /// Divides bits where lanes of a vector register end, and where places of the compiler's own begin or end.
+    fn divided(&self, span: &Span, own: &[OwnPlace]) -> Vec<Span> {
+        let (start, end) = (span.from, span.from + u128::from(span.bits));
+        let same = own.iter().map(|own| &own.span).filter(|own| own.storage == span.storage);
+        let mut cuts: Vec<u128> = same.flat_map(|own| [own.from, own.from + u128::from(own.bits)]).collect();
+        cuts.retain(|&cut| start < cut && cut < end);
+        if let Spanned::Register(reg) = span.storage
+            && let Some(register) = self.module.target().register(reg).filter(|register| register.is_vector())
+        {
+            let bits = u128::from(register.lane_bits());
+            cuts.extend((start / bits + 1..end.div_ceil(bits)).map(|lane| lane * bits));
+        }
+        cuts.extend([start, end]);
+        cuts.sort_unstable();
+        cuts.dedup();
+        let part = |pair: &[u128]| Span { from: pair[0], bits: (pair[1] - pair[0]) as u64, ..span.clone() };
+        cuts.windows(2).map(part).collect()
+    }
+
+    fn found(&self, span: &Span, lane: u32, own: &[OwnPlace]) -> Found {
         let from = span.from as i64;
-        let stored = match span.storage {
+        let mut stored = match span.storage {
             Spanned::Implicit(ref bytes) => return Found::Constant(bytes.clone()),
             Spanned::Undefined => return Found::Nothing,
             Spanned::Register(reg) => match self.module.target().register(reg) {
@@ -533,6 +587,8 @@ impl Judge<'_, '_> {
             }
             Spanned::Memory(..) | Spanned::Pointer(..) => Vec::new(),
         };
+        let own = own.iter().filter(|own| own.contains(span));
+        stored.extend(own.map(|own| (own.of, own.first + from - own.span.from as i64)));
         Found::Stored(stored)
     }
 }
