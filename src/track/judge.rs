@@ -512,7 +512,7 @@ impl Judge<'_, '_> {
             let spans = module.denote(function, loc, bits, &stopped).map_err(|why| why.to_string())?;
             let own = self.own_places(function, &stopped);
             let mut from = 0;
-            let wanted = spans.iter().flat_map(|span| self.divided(span, &own)).map(|span| {
+            let wanted = spans.iter().flat_map(|span| self.divided(span, lane, &own)).map(|span| {
                 let found = self.found(&span, lane, &own);
                 let wanted = Wanted { from, bits: span.bits as i64, found };
                 from += span.bits as i64;
@@ -528,12 +528,13 @@ impl Judge<'_, '_> {
         let mut places = Vec::new();
         for (&of, parts) in &self.stored {
             let Storage::Own(index, _) = of else { continue };
-            let bits = parts.iter().map(|&(_, from, bits)| from + bits).max().unwrap_or(0);
-            let nodes = self.tracked.code.own[index as usize].nodes();
-            // Contents that cannot be read have no place; claims of them are not judged.
-            let spans = self.module.denote_nodes(function, nodes, bits as u64, lane).unwrap_or_default();
+            let own = &self.tracked.code.own[index as usize];
+            let denote = |&(_, from, bits): &(u32, i64, i64)| {
+                self.module.denote_nodes(function, own.nodes(), (from + bits) as u64, lane).ok()
+            };
+            // Parts behind the end of the location have no place; nor has a location that cannot be read.
             let mut first = 0;
-            for span in spans {
+            for span in parts.iter().rev().find_map(denote).unwrap_or_default() {
                 first += span.bits as i64;
                 places.push(OwnPlace { of, first: first - span.bits as i64, span });
             }
@@ -542,18 +543,22 @@ impl Judge<'_, '_> {
         places
     }
 
-    /// Divides bits where lanes of a vector register end, and where places of the compiler's own begin or end.
-    fn divided(&self, span: &Span, own: &[OwnPlace]) -> Vec<Span> {
+    /// Divides bits where lanes of a vector register end, at the lane's bit of a mask, and where places of the compiler's
+    /// own begin or end.
+    fn divided(&self, span: &Span, lane: u32, own: &[OwnPlace]) -> Vec<Span> {
         let (start, end) = (span.from, span.from + u128::from(span.bits));
         let same = own.iter().map(|own| &own.span).filter(|own| own.storage == span.storage);
         let mut cuts: Vec<u128> = same.flat_map(|own| [own.from, own.from + u128::from(own.bits)]).collect();
-        cuts.retain(|&cut| start < cut && cut < end);
-        if let Spanned::Register(reg) = span.storage
-            && let Some(register) = self.module.target().register(reg).filter(|register| register.is_vector())
-        {
-            let bits = u128::from(register.lane_bits());
-            cuts.extend((start / bits + 1..end.div_ceil(bits)).map(|lane| lane * bits));
+        if let Spanned::Register(reg) = span.storage {
+            let register = self.module.target().register(reg).filter(|register| register.is_vector());
+            if let Some(bits) = register.map(|register| u128::from(register.lane_bits())) {
+                cuts.extend((start / bits + 1..end.div_ceil(bits)).map(|lane| lane * bits));
+            }
+            if self.stored.contains_key(&Storage::Bits(reg)) {
+                cuts.extend([lane, lane + 1].map(u128::from));
+            }
         }
+        cuts.retain(|&cut| start < cut && cut < end);
         cuts.extend([start, end]);
         cuts.sort_unstable();
         cuts.dedup();

@@ -179,6 +179,36 @@ fn bits_of_two_lanes_are_judged() -> eitri::Result<()> {
     Ok(())
 }
 
+/// The first bits of a variable are the low bits of a register, and the last one is the lane's bit of it: for lane 3, the
+/// bit behind the others.
+#[test]
+fn bits_of_a_mask_behind_others_are_judged() -> eitri::Result<()> {
+    let mut k = Kernel::new(4)?;
+    let mut code = Code::new(&k.gpu, one_block());
+    code.assign_contents(0x08, k.variable, &[k.scalar(4).bits(3), Place::lane_bit(k.gpu.sgpr(4)?)])?;
+    let tracked = code.track()?;
+    tracked.describe(&mut k.builder, Keep::All)?;
+    let report = tracked.judge(&k.builder.finish()?);
+    assert!(report.is_sound() && report.right > 0 && report.right == report.recoverable, "{report}");
+    Ok(())
+}
+
+/// A place of the compiler's own that is said to have more bits than its location has those of the location.
+#[test]
+fn own_places_that_are_too_large_are_judged() -> eitri::Result<()> {
+    let mut k = Kernel::new(16)?;
+    let mut code = Code::new(&k.gpu, one_block());
+    let own = code.place(&k.s(90))?;
+    code.instruction(0x00..0x04).clobber(&[own.bits(64)])?;
+    code.assign_contents(0x08, k.variable, &[own.half(Half::High)])?;
+    let tracked = code.track()?;
+    assert_eq!(tracked.places_at(k.variable, 0x08)?, [k.s(90).offset(2)]);
+    tracked.describe(&mut k.builder, Keep::All)?;
+    let report = tracked.judge(&k.builder.finish()?);
+    assert!(report.is_sound() && report.right == report.recoverable, "{report}");
+    Ok(())
+}
+
 /// A declared home stands beside the derived places. Memory is current again where the compiler declares it.
 #[test]
 fn homes_are_beside_derived_places() -> eitri::Result<()> {
