@@ -526,20 +526,22 @@ impl Judge<'_, '_> {
     /// Returns where a lane finds the compiler's own places.
     fn own_places(&self, function: Option<FunctionId>, lane: &Stopped) -> Vec<OwnPlace> {
         let mut places = Vec::new();
-        for (&of, parts) in &self.stored {
-            let Storage::Own(index, _) = of else { continue };
-            let own = &self.tracked.code.own[index as usize];
+        for (index, own) in (0..).zip(&self.tracked.code.own) {
+            let kinds = [false, true].map(|is_row| Storage::Own(index, is_row));
+            let Some((of, parts)) = kinds.iter().find_map(|&of| Some((of, self.stored.get(&of)?))) else {
+                continue;
+            };
             let denote = |&(_, from, bits): &(u32, i64, i64)| {
                 self.module.denote_nodes(function, own.nodes(), (from + bits) as u64, lane).ok()
             };
             // Parts behind the end of the location have no place; nor has a location that cannot be read.
             let mut first = 0;
             for span in parts.iter().rev().find_map(denote).unwrap_or_default() {
-                first += span.bits as i64;
-                places.push(OwnPlace { of, first: first - span.bits as i64, span });
+                let bits = span.bits as i64;
+                places.push(OwnPlace { of, first, span });
+                first += bits;
             }
         }
-        places.sort_unstable_by_key(|place| (place.of, place.first));
         places
     }
 
