@@ -224,7 +224,7 @@ impl Program {
         &self.groups[range.start as usize..range.end as usize]
     }
 
-    /// Returns the operations of a group. A wait has none.
+    /// Returns the operations of a group: an empty list for a wait.
     pub(super) fn ops_of(&self, group: &Group) -> &[Op] {
         if group.kind() == Kind::Wait {
             return &[];

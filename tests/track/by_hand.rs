@@ -193,7 +193,7 @@ fn bits_of_a_mask_behind_others_are_judged() -> eitri::Result<()> {
     Ok(())
 }
 
-/// A place of the compiler's own that is said to have more bits than its location has those of the location.
+/// A statement gives a place of the compiler's own more bits than its location has. Those of the location are judged.
 #[test]
 fn own_places_that_are_too_large_are_judged() -> eitri::Result<()> {
     let mut k = Kernel::new(16)?;
