@@ -44,6 +44,10 @@ impl Builder {
         module.rows.shrink_to_fit();
         module.frame_rules.shrink_to_fit();
         module.variables.shrink_to_fit();
+        module.scopes.shrink_to_fit();
+        module.functions.shrink_to_fit();
+        module.types.shrink_to_fit();
+        module.ranges.shrink_to_fit();
         check_functions(&module)?;
         check_calls(&module)?;
         if !is_disjoint {

@@ -331,7 +331,7 @@ impl FrameTable {
             None => address,
             Some(name) => {
                 let target = match is_eh {
-                    true => RelocationTarget::Distance(name),
+                    true => RelocationTarget::Distance(name.into()),
                     false => RelocationTarget::Symbol(name),
                 };
                 let offset = self.bytes.len() as u64;

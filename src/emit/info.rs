@@ -208,6 +208,7 @@ impl Info {
             self.settle(one, &mut bytes, &mut relocations, &mut elsewhere)?;
         }
         relocations.sort_by_key(|relocation| relocation.offset);
+        bytes.shrink_to_fit();
         (self.bytes, self.relocations, self.elsewhere) = (bytes, relocations, elsewhere);
         Ok(())
     }

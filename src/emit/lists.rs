@@ -154,6 +154,8 @@ impl Lists {
         }
         self.relocations.sort_by_key(|relocation| relocation.offset);
         let starts = self.starts.iter().map(|&start| start.wrapping_add_signed(moved as i32)).collect();
+        // The expectation of their size is larger than most lists.
+        self.bytes.shrink_to_fit();
         Ok(FinishedLists { bytes: self.bytes, relocations: self.relocations, elsewhere, starts })
     }
 }

@@ -40,5 +40,19 @@ pub enum RelocationTarget {
     /// A symbol of the object's code or data, by name.
     Symbol(Cow<'static, str>),
     /// Distance from the field to a symbol, in a loaded section. 4 bytes.
-    Distance(Cow<'static, str>),
+    Distance(Box<str>),
+}
+
+// Relocations take about as much memory as the bytes of small units.
+const _: () = assert!(size_of::<Relocation>() <= 48);
+
+impl RelocationTarget {
+    /// Returns the name of the symbol.
+    pub fn symbol(&self) -> Option<&str> {
+        match self {
+            Self::Section(_) => None,
+            Self::Symbol(name) => Some(name),
+            Self::Distance(name) => Some(name),
+        }
+    }
 }

@@ -24,7 +24,7 @@ use crate::omission::{Property, Subject};
 /// Approximate bytes of a list without its entries: its operations and its offset in the table of lists.
 const LIST_BYTES: usize = 8;
 /// Approximate bytes of an entry of a list.
-const ENTRY_BYTES: usize = 20;
+const ENTRY_BYTES: usize = 10;
 
 /// Writer of the debugging information entries of a unit.
 pub(super) struct Dies<'u> {

@@ -184,16 +184,16 @@ impl File<'_, '_> {
     /// part.
     fn push(&mut self, name: &'static str, mut bytes: Vec<u8>, relocations: &[Relocation]) -> Result<()> {
         for relocation in relocations {
+            if let Some(symbol) = relocation.target.symbol() {
+                let what = format!("the address of `{symbol}`, in a file that is not linked");
+                return Err(Error::bad_argument(what).in_section(name));
+            }
             let offset = match relocation.target {
                 RelocationTarget::Section(".debug_str") => {
                     let number = relocation.addend as u32;
                     self.strings.offset(number, &text(self.units, number))
                 }
-                RelocationTarget::Section(_) => relocation.addend,
-                RelocationTarget::Symbol(ref symbol) | RelocationTarget::Distance(ref symbol) => {
-                    let what = format!("the address of `{symbol}`, in a file that is not linked");
-                    return Err(Error::bad_argument(what).in_section(name));
-                }
+                _ => relocation.addend,
             };
             self.units.format.patch(&mut bytes, relocation.offset as usize, offset, relocation.bytes);
         }

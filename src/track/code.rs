@@ -252,7 +252,9 @@ impl Code {
     /// * instructions overlap, or overlap an instruction that writes EXEC;
     /// * an instruction or an assignment is in no block;
     /// * an assignment is inside of an instruction;
-    /// * a value comes in to a block from one that does not lead there, or two values from one block.
+    /// * a value comes in to a block from one that does not lead there, or two values from one block;
+    ///
+    /// and [`ErrorKind::TooLarge`] for 2^29 parts of storage and values, or writes.
     pub fn track(&self) -> Result<Tracked<'_>> {
         Tracked::new(self).map_err(|error| self.in_block(error))
     }

@@ -63,6 +63,12 @@ impl Cuts {
         cuts
     }
 
+    /// Returns the division of storage and variables alone, when values are lowered.
+    pub(super) fn without_values(mut self) -> Self {
+        self.first[1] = Vec::new();
+        self
+    }
+
     /// Returns the number of parts of storage, of values and of variables.
     pub(super) fn counts(&self) -> [u32; 3] {
         [0, 1, 2].map(|kind: usize| self.first[kind].last().copied().unwrap_or(0))

@@ -321,7 +321,7 @@ fn segments(code: &Code) -> (Vec<Segment>, Vec<(u32, u32)>) {
     let mut writes: Vec<&(Range<u64>, ExecWrite)> = flow.writes.iter().collect();
     writes.sort_by_key(|(pcs, _)| pcs.start);
     let mut writes = writes.into_iter().peekable();
-    let mut segments = Vec::new();
+    let mut segments = Vec::with_capacity(flow.blocks.len() + 2 * flow.writes.len());
     let mut blocks = vec![(0, 0); sorted.len()];
     for block in sorted {
         let pcs = &flow.blocks[block];

@@ -167,6 +167,21 @@ impl Contents for Stopped {
     }
 }
 
+/// Consecutive bits of a place of the compiler's own, as one lane finds them.
+struct OwnPlace {
+    of: Storage,
+    /// The first bit in the place.
+    first: i64,
+    span: Span,
+}
+
+impl OwnPlace {
+    fn contains(&self, span: &Span) -> bool {
+        let end = |span: &Span| span.from + u128::from(span.bits);
+        self.span.storage == span.storage && self.span.from <= span.from && end(span) <= end(&self.span)
+    }
+}
+
 /// Bits that a location claims, for each kind of lane.
 type Claim = Result<HashSet<Vec<Wanted>>, String>;
 
@@ -493,11 +508,12 @@ impl Judge<'_, '_> {
         let base = function.and_then(|function| module.function(function).stack.base);
         let mut claim: Vec<Vec<Wanted>> = Vec::new();
         for lane in 0..module.target().lanes() {
-            let spans = module.denote(function, loc, bits, &Stopped { lane, base });
-            let spans = spans.map_err(|why| why.to_string())?;
+            let stopped = Stopped { lane, base };
+            let spans = module.denote(function, loc, bits, &stopped).map_err(|why| why.to_string())?;
+            let own = self.own_places(function, &stopped);
             let mut from = 0;
-            let wanted = spans.iter().map(|span| {
-                let found = self.found(span, lane);
+            let wanted = spans.iter().flat_map(|span| self.divided(span, lane, &own)).map(|span| {
+                let found = self.found(&span, lane, &own);
                 let wanted = Wanted { from, bits: span.bits as i64, found };
                 from += span.bits as i64;
                 wanted
@@ -507,9 +523,54 @@ impl Judge<'_, '_> {
         Ok(common(claim))
     }
 
-    fn found(&self, span: &Span, lane: u32) -> Found {
+    /// Returns where a lane finds the compiler's own places.
+    fn own_places(&self, function: Option<FunctionId>, lane: &Stopped) -> Vec<OwnPlace> {
+        let mut places = Vec::new();
+        for (index, own) in (0..).zip(&self.tracked.code.own) {
+            let kinds = [false, true].map(|is_row| Storage::Own(index, is_row));
+            let Some((of, parts)) = kinds.iter().find_map(|&of| Some((of, self.stored.get(&of)?))) else {
+                continue;
+            };
+            let denote = |&(_, from, bits): &(u32, i64, i64)| {
+                self.module.denote_nodes(function, own.nodes(), (from + bits) as u64, lane).ok()
+            };
+            // Parts behind the end of the location have no place; nor has a location that cannot be read.
+            let mut first = 0;
+            for span in parts.iter().rev().find_map(denote).unwrap_or_default() {
+                let bits = span.bits as i64;
+                places.push(OwnPlace { of, first, span });
+                first += bits;
+            }
+        }
+        places
+    }
+
+    /// Divides bits where lanes of a vector register end, at the lane's bit of a mask, and where places of the compiler's
+    /// own begin or end.
+    fn divided(&self, span: &Span, lane: u32, own: &[OwnPlace]) -> Vec<Span> {
+        let (start, end) = (span.from, span.from + u128::from(span.bits));
+        let same = own.iter().map(|own| &own.span).filter(|own| own.storage == span.storage);
+        let mut cuts: Vec<u128> = same.flat_map(|own| [own.from, own.from + u128::from(own.bits)]).collect();
+        if let Spanned::Register(reg) = span.storage {
+            let register = self.module.target().register(reg).filter(|register| register.is_vector());
+            if let Some(bits) = register.map(|register| u128::from(register.lane_bits())) {
+                cuts.extend((start / bits + 1..end.div_ceil(bits)).map(|lane| lane * bits));
+            }
+            if self.stored.contains_key(&Storage::Bits(reg)) {
+                cuts.extend([lane, lane + 1].map(u128::from));
+            }
+        }
+        cuts.retain(|&cut| start < cut && cut < end);
+        cuts.extend([start, end]);
+        cuts.sort_unstable();
+        cuts.dedup();
+        let part = |pair: &[u128]| Span { from: pair[0], bits: (pair[1] - pair[0]) as u64, ..span.clone() };
+        cuts.windows(2).map(part).collect()
+    }
+
+    fn found(&self, span: &Span, lane: u32, own: &[OwnPlace]) -> Found {
         let from = span.from as i64;
-        let stored = match span.storage {
+        let mut stored = match span.storage {
             Spanned::Implicit(ref bytes) => return Found::Constant(bytes.clone()),
             Spanned::Undefined => return Found::Nothing,
             Spanned::Register(reg) => match self.module.target().register(reg) {
@@ -533,6 +594,8 @@ impl Judge<'_, '_> {
             }
             Spanned::Memory(..) | Spanned::Pointer(..) => Vec::new(),
         };
+        let own = own.iter().filter(|own| own.contains(span));
+        stored.extend(own.map(|own| (own.of, own.first + from - own.span.from as i64)));
         Found::Stored(stored)
     }
 }

@@ -9,133 +9,10 @@ use super::division::{Cuts, Piece, Whole, behind, each_pair, whole};
 use super::facts::{Assigned, Effect, EffectKind, Instructed, Source, ValueId, ValueKind};
 use super::graph::{Graphs, block_text};
 use super::place::Storage;
+use super::program::{From, Group, Kind, Op, Program, To, check};
+use super::skips;
 use crate::build::{BlockId, ExecWrite};
 use crate::error::{Count, Error, ErrorKind, Result};
-
-/// Target of an operation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum To {
-    /// A part of storage or a variable, by number.
-    Place(u32),
-    /// A part of a value.
-    Value(u32),
-}
-
-/// Source of an operation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum From {
-    /// The contents of another place.
-    Place(u32),
-    /// A part of a value.
-    Value(u32),
-    Constant(u32),
-    /// Something new, which other operations with the same number write, too.
-    New(u32),
-    /// No value.
-    Nothing,
-}
-
-/// Write of one part. The tags of target and source share a byte: code has several operations for each instruction.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Op {
-    to: u32,
-    from: u32,
-    /// The source's kind, and the flags of the target.
-    tag: u8,
-}
-
-impl Op {
-    const SOURCE: u8 = 7;
-    const TO_VALUE: u8 = 8;
-    const MASKED: u8 = 16;
-
-    pub(super) fn new(to: To, from: From, is_masked: bool) -> Self {
-        let (to, target) = match to {
-            To::Place(place) => (place, 0),
-            To::Value(part) => (part, Self::TO_VALUE),
-        };
-        let (from, source) = match from {
-            From::Nothing => (0, 0),
-            From::Place(place) => (place, 1),
-            From::Value(part) => (part, 2),
-            From::Constant(constant) => (constant, 3),
-            From::New(number) => (number, 4),
-        };
-        Self { to, from, tag: source | target | if is_masked { Self::MASKED } else { 0 } }
-    }
-
-    pub(super) fn to(self) -> To {
-        if self.tag & Self::TO_VALUE == 0 { To::Place(self.to) } else { To::Value(self.to) }
-    }
-
-    pub(super) fn from(self) -> From {
-        match self.tag & Self::SOURCE {
-            0 => From::Nothing,
-            1 => From::Place(self.from),
-            2 => From::Value(self.from),
-            3 => From::Constant(self.from),
-            _ => From::New(self.from),
-        }
-    }
-
-    /// Whether other lanes of the place keep what they have.
-    pub(super) fn is_masked(self) -> bool {
-        self.tag & Self::MASKED != 0
-    }
-}
-
-/// Kinds of groups, in their order at one pc.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Kind {
-    /// Block parameters receive what comes in.
-    Merge,
-    Assign,
-    /// Lanes wait here; the operations' number is that of the wait.
-    Wait,
-    Instruction,
-    /// Copies to the parameters of the next blocks.
-    Leave,
-}
-
-/// Operations that read before any of them writes.
-#[derive(Debug, Clone)]
-pub(super) struct Group {
-    pub(super) node: u32,
-    pub(super) start: u32,
-    pub(super) end: u32,
-    pub(super) ops: Range<u32>,
-    pub(super) kind: Kind,
-    /// The bytes of the first of several instructions; zero for a single one.
-    pub(super) step: u8,
-}
-
-impl Group {
-    /// Returns the pc up to which places have what they had before.
-    pub(super) fn until(&self) -> u32 {
-        match self.step {
-            0 => self.end,
-            step => self.start.saturating_add(step.into()).min(self.end),
-        }
-    }
-}
-
-/// The numbers of places: first parts of storage, then what comes in to block parameters and what these are, then parts
-/// of variables.
-#[derive(Debug)]
-pub(super) struct Program {
-    pub(super) ops: Vec<Op>,
-    /// Sorted by node and pc.
-    pub(super) groups: Vec<Group>,
-    /// The groups of each node.
-    pub(super) of_node: Vec<Range<u32>>,
-    pub(super) is_row: Vec<bool>,
-    /// Number of parts of storage, first number of variables, and number of places.
-    pub(super) stored: u32,
-    pub(super) first_variable: u32,
-    pub(super) places: u32,
-    pub(super) values: u32,
-    pub(super) constants: Vec<(i64, Vec<u8>)>,
-}
 
 pub(super) struct Lower<'c> {
     code: &'c Code,
@@ -163,17 +40,26 @@ impl<'c> Lower<'c> {
             merged.push((next, parts));
             next += 2 * parts;
         }
-        let program = Program {
-            ops: Vec::new(),
-            groups: Vec::new(),
-            of_node: Vec::new(),
+        [next as usize + variables as usize, values as usize, graphs.waits.len()]
+            .into_iter()
+            .try_for_each(check)?;
+        let (first_variable, places) = (next, next + variables);
+        let step = code.target.min_instruction_bytes();
+        let mut program = Program {
             is_row,
             stored,
-            first_variable: next,
-            places: next + variables,
+            first_variable,
+            places,
             values,
-            constants: Vec::new(),
+            news: values,
+            step,
+            ..Program::default()
         };
+        // A list that grows has up to twice the room.
+        let (merged_count, others) = (code.merged.len(), code.assigned.len() + code.incoming.len());
+        program.ops.reserve_exact(code.places.len() + 2 * merged_count + others);
+        let groups = 1 + code.instructions.len() + merged_count + others;
+        program.groups.reserve_exact(groups + graphs.waits.len() + 3 * graphs.skips.len());
         let overlaps = overlaps(cuts);
         let constant_ids = HashMap::new();
         let mut lower = Self { code, cuts, graphs, program, constant_ids, merged, overlaps };
@@ -181,33 +67,40 @@ impl<'c> Lower<'c> {
         Ok(lower)
     }
 
+    /// Adds the operations of skips. Returns all operations and, for each wait, the places about which nothing is known
+    /// for lanes that wait, sorted.
+    pub(super) fn with_skips(mut self) -> Result<(Program, Vec<Vec<u32>>)> {
+        let graphs = self.graphs;
+        let unknown = skips::add(&mut self, graphs)?;
+        self.program.ops.shrink_to_fit();
+        self.program.groups.shrink_to_fit();
+        Ok((self.program, unknown))
+    }
+
     fn all(&mut self) -> Result<()> {
         let code = self.code;
-        let start = self.program.ops.len() as u32;
         for effect in &code.entries {
             self.effect(effect, false);
         }
-        self.group(0, 0, 0, Kind::Instruction, start);
+        self.group(0, 0..0, Kind::Instruction, 0)?;
         self.instructions()?;
         for assigned in &code.assigned {
             let Some(node) = self.graphs.of_assignment(assigned.pc) else {
                 let what = format!("an assignment is at an instruction of a block: {:#x}", assigned.pc);
                 return Err(Error::bad_argument(what).or_at(code.at_pc(assigned.pc.into())));
             };
-            let start = self.program.ops.len() as u32;
+            let start = self.program.end();
             self.assign(assigned);
-            self.group(node, assigned.pc, assigned.pc, Kind::Assign, start);
+            self.group(node, assigned.pc..assigned.pc, Kind::Assign, start)?;
         }
         self.merges()?;
         for (index, wait) in self.graphs.waits.iter().enumerate() {
             if let Some(node) = self.graphs.of_instruction(wait.pc) {
-                let ops = index as u32..index as u32;
-                let (start, end) = (wait.pc, self.end_of(wait.pc));
-                self.program.groups.push(Group { node, start, end, ops, kind: Kind::Wait, step: 0 });
+                self.program.wait(node, wait.pc..self.end_of(wait.pc), index as u32);
             }
         }
         // Stable: assignments at one pc are in the order of the calls.
-        let sorted = |group: &Group| (group.node, group.start, group.kind);
+        let sorted = |group: &Group| (group.node, group.start, group.kind());
         if !self.program.groups.is_sorted_by_key(sorted) {
             self.program.groups.sort_by_key(sorted);
         }
@@ -226,8 +119,8 @@ impl<'c> Lower<'c> {
     fn end_of(&self, pc: u32) -> u32 {
         let groups = &self.program.groups;
         // Instructions are the first groups, in the order of pcs.
-        let at = groups.partition_point(|group| group.kind == Kind::Instruction && group.end <= pc);
-        let known = groups.get(at).filter(|group| group.kind == Kind::Instruction && group.start == pc);
+        let at = groups.partition_point(|group| group.kind().is_instruction() && group.end <= pc);
+        let known = groups.get(at).filter(|group| group.kind().is_instruction() && group.start == pc);
         let write = self.graphs.of_instruction(pc).map(|node| self.graphs.segment(node));
         let write = write.filter(|segment| segment.write.is_some() && segment.start == pc);
         let end = known.map(|group| group.end).or(write.map(|segment| segment.end));
@@ -280,24 +173,19 @@ impl<'c> Lower<'c> {
                 };
                 return Err(error(Error::bad_argument(format!("{what}: {start:#x}..{end:#x}"))));
             };
-            let first = self.program.ops.len() as u32;
+            let first = self.program.end();
             for effect in &code.effects[effects.0 as usize..effects.1 as usize] {
                 self.effect(effect, all_lanes);
             }
-            let ops = first..self.program.ops.len() as u32;
-            if !ops.is_empty() {
-                let step = if is_several { code.target.min_instruction_bytes() } else { 0 };
-                self.program.groups.push(Group { node, start, end, ops, kind: Kind::Instruction, step });
-            }
+            let kind = if is_several { Kind::Instructions } else { Kind::Instruction };
+            self.group(node, start..end, kind, first)?;
         }
         Ok(())
     }
 
-    fn group(&mut self, node: u32, start: u32, end: u32, kind: Kind, first: u32) {
-        let ops = first..self.program.ops.len() as u32;
-        if !ops.is_empty() {
-            self.program.groups.push(Group { node, start, end, ops, kind, step: 0 });
-        }
+    /// Adds a group of the operations from one on.
+    fn group(&mut self, node: u32, pcs: Range<u32>, kind: Kind, first: u32) -> Result<()> {
+        self.program.group(node, pcs, kind, first..self.program.end())
     }
 
     fn effect(&mut self, effect: &Effect, all_lanes: bool) {
@@ -305,14 +193,10 @@ impl<'c> Lower<'c> {
         match effect.kind {
             EffectKind::Define(value) => {
                 let all = whole(self.code, value);
-                for part in self.cuts.parts(all) {
-                    let new = From::New(self.program.ops.len() as u32);
-                    self.program.ops.push(Op::new(To::Value(part), new, false));
+                if to.is_empty() {
+                    self.cuts.parts(all).for_each(|part| self.program.push(To::Value(part), From::New(part)));
                 }
-                // The operations that define the parts are the last ones.
-                let parts = self.cuts.parts(all);
-                let first = self.program.ops.len() as u32 - parts.len() as u32;
-                self.pairs(&to, &[all], all_lanes, |_, part| From::New(first + (part - parts.start)));
+                self.pairs(&to, &[all], all_lanes, |_, part| From::New(part));
                 self.rest(&to, all.bits, all_lanes);
             }
             EffectKind::Redefine(value) => {
@@ -332,7 +216,7 @@ impl<'c> Lower<'c> {
                 each_pair(&[whole(self.code, value)], &from, |value, from| {
                     for (part, place) in self.cuts.parts(value).zip(self.cuts.parts(from)) {
                         let (to, from) = (To::Value(part), From::Place(place));
-                        self.program.ops.push(Op::new(to, from, false));
+                        self.program.push(to, from);
                     }
                 });
                 self.pairs(&to, &from, all_lanes, |_, part| From::Place(part));
@@ -364,11 +248,10 @@ impl<'c> Lower<'c> {
     /// Writes a part of storage; other storage that has bits of it changes, too.
     fn write(&mut self, of: Whole, place: u32, from: Option<From>, all_lanes: bool) {
         let Whole::Storage(storage) = of else { return };
-        let next = |lower: &Self| From::New(lower.program.ops.len() as u32);
         let is_row = self.cuts.storages[storage as usize].is_row();
         let is_bits = matches!(self.cuts.storages[storage as usize], Storage::Bits(_));
         let is_masked = is_row && !all_lanes && !is_bits;
-        let new = from.unwrap_or_else(|| next(self));
+        let new = from.unwrap_or_else(|| self.program.new_source());
         self.program.ops.push(Op::new(To::Place(place), new, is_masked));
         let Some(overlaps) = self.overlaps.get(&storage) else { return };
         for other in overlaps.clone() {
@@ -385,9 +268,9 @@ impl<'c> Lower<'c> {
             for part in other_parts {
                 let from = match from {
                     Some(from) if is_row && is_cell && all_lanes && of_wave && is_alike => from,
-                    _ => next(self),
+                    _ => self.program.new_source(),
                 };
-                self.program.ops.push(Op::new(To::Place(part), from, false));
+                self.program.push(To::Place(part), from);
             }
         }
     }
@@ -477,10 +360,10 @@ impl<'c> Lower<'c> {
             let Some(&(node, _)) = self.graphs.blocks.get(block.0) else {
                 return Err(ErrorKind::UnknownId(block_text(code, block)).into());
             };
-            let start = self.program.ops.len() as u32;
+            let start = self.program.end();
             self.receive(index);
             let pc = self.graphs.segment(node).start;
-            self.group(node, pc, pc, Kind::Merge, start);
+            self.group(node, pc..pc, Kind::Merge, start)?;
         }
         let leads: HashMap<(usize, usize), ()> = self.leads();
         let mut given: HashMap<(BlockId, ValueId), ValueId> = HashMap::new();
@@ -509,10 +392,10 @@ impl<'c> Lower<'c> {
                 );
                 return Err(Error::bad_argument(what).or_at(code.at(code.flow.blocks[to.0].clone())));
             }
-            let start = self.program.ops.len() as u32;
+            let start = self.program.end();
             self.incoming(index, value);
             let pc = self.graphs.segment(last).end;
-            self.group(last, pc, pc, Kind::Leave, start);
+            self.group(last, pc..pc, Kind::Leave, start)?;
         }
         Ok(())
     }
@@ -545,8 +428,8 @@ impl<'c> Lower<'c> {
         let (first, parts) = self.merged[index];
         for part in first..first + parts {
             let (to, from) = (To::Place(part + parts), From::Place(part));
-            self.program.ops.push(Op::new(to, from, false));
-            self.program.ops.push(Op::new(To::Place(part), From::Nothing, false));
+            self.program.push(to, from);
+            self.program.push(To::Place(part), From::Nothing);
         }
     }
 
@@ -554,7 +437,7 @@ impl<'c> Lower<'c> {
         let parts = self.value(value, self.code.values[value.0 as usize].kind);
         let (first, _) = self.merged[index as usize];
         for (place, from) in (first..).zip(parts) {
-            self.program.ops.push(Op::new(To::Place(place), from, false));
+            self.program.push(To::Place(place), from);
         }
     }
 
@@ -563,7 +446,7 @@ impl<'c> Lower<'c> {
     pub(super) fn skipped(&mut self, from: u32, to: u32) -> [Range<u32>; 2] {
         let code = self.code;
         let [of, into] = [from, to].map(|node| self.graphs.segment(node).block as usize);
-        let start = self.program.ops.len() as u32;
+        let start = self.program.end();
         if of != into && !code.merged.is_empty() {
             // Lanes that leave at the first instruction of a block have run nothing of it: they come from others.
             let is_other = self.leaves_at_once(from);
@@ -577,7 +460,7 @@ impl<'c> Lower<'c> {
                 }
             }
         }
-        let middle = self.program.ops.len() as u32;
+        let middle = self.program.end();
         if of != into && self.graphs.blocks[into].0 != to {
             for index in 0..code.merged.len() {
                 if code.merged[index].0.0 == into {
@@ -585,7 +468,7 @@ impl<'c> Lower<'c> {
                 }
             }
         }
-        [start..middle, middle..self.program.ops.len() as u32]
+        [start..middle, middle..self.program.end()]
     }
 }
 

@@ -74,6 +74,7 @@ mod instruction;
 mod judge;
 mod lower;
 mod place;
+mod program;
 mod ranges;
 #[cfg(feature = "regalloc2")]
 pub mod regalloc2;

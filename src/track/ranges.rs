@@ -1,7 +1,7 @@
 //! The pcs at which a variable and a place have one name.
 
 use super::graph::Graphs;
-use super::lower::{From, Group, Kind, Op, Program, To};
+use super::program::{From, Group, Kind, Op, Program, To};
 use super::ssa::{NOTHING, Ssa, Visit};
 
 const NONE: u32 = u32::MAX;
@@ -34,7 +34,6 @@ pub(super) struct Ranges<'a, 'p> {
     heads: [Vec<u32>; 2],
     next: Vec<u32>,
     before: Vec<u32>,
-    names: Vec<u32>,
     /// The pc at which a place received its name, and the number of this event.
     since: Vec<(u32, u32)>,
     events: u32,
@@ -69,7 +68,6 @@ impl<'a, 'p> Ranges<'a, 'p> {
             heads: [vec![NONE; names], vec![NONE; names]],
             next: vec![NONE; count],
             before: vec![NONE; count],
-            names: vec![NOTHING; count],
             since: vec![(0, 0); count],
             events: 0,
             is_on: false,
@@ -86,9 +84,9 @@ impl<'a, 'p> Ranges<'a, 'p> {
         for constant in 0..program.constants.len() as u32 {
             ranges.link(program.places + constant, ssa.constant(constant));
         }
-        ssa.walk(&mut ranges);
+        let names = ssa.walk(&mut ranges);
         if ranges.is_on {
-            ranges.stop();
+            ranges.stop(&names);
         }
         let Self { mut places, mut undefined, .. } = ranges;
         places.sort_unstable_by_key(|range| (range.part, range.place, range.start));
@@ -111,7 +109,6 @@ impl<'a, 'p> Ranges<'a, 'p> {
     }
 
     fn link(&mut self, place: u32, name: u32) {
-        self.names[place as usize] = name;
         if name == NOTHING {
             return;
         }
@@ -125,8 +122,7 @@ impl<'a, 'p> Ranges<'a, 'p> {
         }
     }
 
-    fn unlink(&mut self, place: u32) {
-        let name = self.names[place as usize];
+    fn unlink(&mut self, place: u32, name: u32) {
         if name == NOTHING {
             return;
         }
@@ -146,9 +142,8 @@ impl<'a, 'p> Ranges<'a, 'p> {
         if event < self.run.1 { self.run.0 } else { pc }
     }
 
-    /// Ends all ranges of a place or of a variable.
-    fn end(&mut self, place: u32, pc: u32) {
-        let name = self.names[place as usize];
+    /// Ends all ranges of a place or of a variable that has a name.
+    fn end(&mut self, place: u32, name: u32, pc: u32) {
         if name == NOTHING || !self.is_on {
             return;
         }
@@ -159,6 +154,10 @@ impl<'a, 'p> Ranges<'a, 'p> {
             if start < pc {
                 let (variable, place) = if is_variable { (place, other) } else { (other, place) };
                 let part = variable - self.program.first_variable;
+                // Twice the room at each growth would be most of the memory that is used at once.
+                if self.places.len() == self.places.capacity() {
+                    self.places.reserve_exact(64 + self.places.len() / 8);
+                }
                 self.places.push(PlaceRange { part, start, end: pc, place });
             }
             other = self.next[other as usize];
@@ -171,9 +170,9 @@ impl<'a, 'p> Ranges<'a, 'p> {
     }
 
     /// Ends all ranges where code ends.
-    fn stop(&mut self) {
+    fn stop(&mut self, names: &[u32]) {
         for variable in self.program.first_variable..self.program.places {
-            self.end(variable, self.at);
+            self.end(variable, names[variable as usize], self.at);
         }
         self.is_on = false;
     }
@@ -184,12 +183,12 @@ impl<'a, 'p> Ranges<'a, 'p> {
 }
 
 impl Visit for Ranges<'_, '_> {
-    fn enter(&mut self, position: usize, _: u32) {
+    fn enter(&mut self, position: usize, _: u32, names: &[u32]) {
         if self.is_on {
             let rest = self.ssa.order[position..].iter();
-            let next = rest.map(|&(node, _)| node).find(|&node| self.is_segment(node));
+            let next = rest.map(|step| step.node).find(|&node| self.is_segment(node));
             if next.map(|node| self.graphs.segment(node).start) != Some(self.at) {
-                self.stop();
+                self.stop(names);
             }
         }
         self.change = (self.at, self.at);
@@ -206,27 +205,29 @@ impl Visit for Ranges<'_, '_> {
         }
     }
 
-    fn group(&mut self, group: &Group, _: &[u32]) {
+    fn group(&mut self, group: &Group, names: &[u32]) {
         let (start, end) = (group.start, group.end);
-        self.change = match group.kind {
+        self.change = match group.kind() {
             // Between the instructions of one step, nothing is known about what they write.
-            Kind::Instruction if self.is_segment(group.node) => (group.until(), end),
+            Kind::Instruction | Kind::Instructions if self.is_segment(group.node) => {
+                (self.program.until(group), end)
+            }
             _ if self.is_segment(group.node) => (start, start),
             _ => (self.at, self.at),
         };
-        match group.kind {
+        match group.kind() {
             Kind::Assign => {
                 if self.contents.0 != start {
                     self.contents = (start, Vec::new());
                 }
-                for op in &self.program.ops[group.ops.start as usize..group.ops.end as usize] {
+                for op in self.program.ops_of(group) {
                     if let (To::Place(to), From::Place(from)) = (op.to(), op.from()) {
                         self.contents.1.push((to, from));
                     }
                 }
             }
             Kind::Wait => {
-                let unknown = &self.unknown[group.ops.start as usize];
+                let unknown = &self.unknown[group.first()];
                 let contents = match self.contents.0 == start {
                     true => self.contents.1.clone(),
                     false => Vec::new(),
@@ -235,7 +236,7 @@ impl Visit for Ranges<'_, '_> {
                 let variables =
                     contents.iter().filter(|&&(_, place)| is_unknown(place)).map(|&(variable, _)| variable);
                 for place in variables.chain(unknown.iter().copied()).collect::<Vec<_>>() {
-                    self.end(place, start);
+                    self.end(place, names[place as usize], start);
                     self.begin(place, end);
                 }
             }
@@ -243,19 +244,19 @@ impl Visit for Ranges<'_, '_> {
         }
     }
 
-    fn set(&mut self, place: u32, _: u32, new: u32) {
+    fn set(&mut self, place: u32, old: u32, new: u32) {
         // Incoming values and block parameters are in no place.
         if place >= self.program.stored && place < self.program.first_variable {
             return;
         }
-        self.end(place, self.change.0);
-        self.unlink(place);
+        self.end(place, old, self.change.0);
+        self.unlink(place, old);
         self.link(place, new);
         self.begin(place, self.change.1);
     }
 
     fn unproven(&mut self, group: &Group, op: &Op) {
-        if let (Kind::Assign, To::Place(place)) = (group.kind, op.to()) {
+        if let (Kind::Assign, To::Place(place)) = (group.kind(), op.to()) {
             self.undefined.push(Undefined { pc: group.start, part: place - self.program.first_variable });
         }
     }

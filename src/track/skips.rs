@@ -7,18 +7,20 @@
 use hashbrown::HashMap;
 
 use super::graph::{Graphs, Skip, Wait};
-use super::lower::{From, Group, Kind, Lower, Op, Program, To};
+use super::lower::Lower;
+use super::program::{From, Kind, Op, Program, To};
 use super::ssa::{Graph, NOTHING, Ssa, Visit};
+use crate::error::Result;
 
 /// Adds the operations of each skip to its node, which follows those of all segments. Returns, for each wait, the places
 /// about which nothing is known for lanes that wait, sorted.
-pub(super) fn add(lower: &mut Lower<'_>, graphs: &Graphs) -> Vec<Vec<u32>> {
+pub(super) fn add(lower: &mut Lower<'_>, graphs: &Graphs) -> Result<Vec<Vec<u32>>> {
     let mut stretches = Stretches::new(&lower.program, graphs);
     let (mut unknown, mut effects) = (Vec::new(), Vec::new());
     let mut skips = graphs.skips.as_slice();
     for (index, wait) in (0..).zip(&graphs.waits) {
         let (of_wait, rest) = skips.split_at(skips.partition_point(|skip| skip.wait <= index));
-        let mut found = stretches.follow(wait, of_wait);
+        let mut found = stretches.follow(wait, of_wait)?;
         since(&lower.program, wait, &mut found.changed);
         found.changed.sort_unstable();
         found.changed.dedup();
@@ -30,24 +32,24 @@ pub(super) fn add(lower: &mut Lower<'_>, graphs: &Graphs) -> Vec<Vec<u32>> {
         let node = lower.program.of_node.len() as u32;
         let [incoming, received] = lower.skipped(skip.from, skip.to);
         let program = &mut lower.program;
-        let start = program.ops.len() as u32;
-        let mut new: HashMap<u32, u32> = HashMap::new();
+        let start = program.end();
+        let mut new: HashMap<u32, From> = HashMap::new();
         for (place, effect) in effects {
             let from = match effect {
                 Effect::Is(from) => from,
-                Effect::New(name) => From::New(*new.entry(name).or_insert(program.ops.len() as u32)),
+                Effect::New(name) => *new.entry(name).or_insert_with(|| program.new_source()),
             };
-            program.ops.push(Op::new(To::Place(place), from, false));
+            program.push(To::Place(place), from);
         }
-        let written = start..program.ops.len() as u32;
+        let written = start..program.end();
         let groups = program.groups.len() as u32;
         let kinds = [(Kind::Instruction, written), (Kind::Leave, incoming), (Kind::Merge, received)];
-        for (kind, ops) in kinds.into_iter().filter(|(_, ops)| !ops.is_empty()) {
-            program.groups.push(Group { node, start: 0, end: 0, ops, kind, step: 0 });
+        for (kind, ops) in kinds {
+            program.group(node, 0..0, kind, ops)?;
         }
         program.of_node.push(groups..program.groups.len() as u32);
     }
-    unknown
+    Ok(unknown)
 }
 
 /// Contents of a place for a lane that waited.
@@ -84,8 +86,8 @@ struct Stretch<'a> {
     /// The place or constant of each place.
     sources: Vec<From>,
     places: HashMap<(bool, u32), u32>,
-    /// Operations that first write something new.
-    new: HashMap<u32, u32>,
+    /// New things of the stretch, by their numbers in all code.
+    new: HashMap<u32, From>,
     /// Places that are written.
     written: Vec<u32>,
 }
@@ -97,7 +99,7 @@ impl<'a> Stretches<'a> {
     }
 
     /// Follows the storage of lanes that wait.
-    fn follow(&mut self, wait: &Wait, skips: &[Skip]) -> Followed {
+    fn follow(&mut self, wait: &Wait, skips: &[Skip]) -> Result<Followed> {
         let inside = self.stretches.stretch(&wait.stretch);
         // The last node of a skip is run with the stretch, or only marks where it ends.
         let nodes: Vec<u32> =
@@ -105,10 +107,10 @@ impl<'a> Stretches<'a> {
         let mut stretch = Stretch::new(self.program);
         for (at, &node) in nodes.iter().enumerate() {
             let is_run = inside.get(at).is_some() || skips[at - inside.len()].end.is_some();
-            stretch.add(node, is_run);
+            stretch.add(node, is_run)?;
         }
         if stretch.written.is_empty() {
-            return Followed { changed: Vec::new(), effects: vec![Vec::new(); skips.len()] };
+            return Ok(Followed { changed: Vec::new(), effects: vec![Vec::new(); skips.len()] });
         }
         for (number, &node) in (1..).zip(&nodes) {
             self.numbers[node as usize] = number;
@@ -141,7 +143,7 @@ impl<'a> Stretches<'a> {
         let Ends { is_changed, effects, .. } = ends;
         let changed = written.iter().filter(|&&place| is_changed[place as usize]);
         let changed = changed.filter_map(|&place| stored(sources[place as usize])).collect();
-        Followed { changed, effects }
+        Ok(Followed { changed, effects })
     }
 }
 
@@ -152,18 +154,8 @@ fn stored(source: From) -> Option<u32> {
 
 impl<'a> Stretch<'a> {
     fn new(of: &'a Program) -> Self {
-        let program = Program {
-            ops: Vec::new(),
-            groups: Vec::new(),
-            // Node 0 is that in which lanes begin to wait.
-            of_node: vec![0..0],
-            is_row: Vec::new(),
-            stored: 0,
-            first_variable: 0,
-            places: 0,
-            values: 0,
-            constants: Vec::new(),
-        };
+        // Node 0 is that in which lanes begin to wait.
+        let program = Program { of_node: vec![0..0], ..Program::default() };
         let (places, new) = (HashMap::new(), HashMap::new());
         Self { of, program, sources: Vec::new(), places, new, written: Vec::new() }
     }
@@ -178,40 +170,37 @@ impl<'a> Stretch<'a> {
     }
 
     /// Adds a node, with its operations if it is run.
-    fn add(&mut self, node: u32, is_run: bool) {
+    fn add(&mut self, node: u32, is_run: bool) -> Result<()> {
         let first = self.program.groups.len() as u32;
-        let groups = self.of.of_node[node as usize].clone();
-        let groups = &self.of.groups[groups.start as usize..groups.end as usize];
-        let node = self.program.of_node.len() as u32;
-        for group in groups.iter().filter(|group| is_run && group.kind == Kind::Instruction) {
-            let start = self.program.ops.len() as u32;
-            group.ops.clone().for_each(|op| self.op(op));
-            let ops = start..self.program.ops.len() as u32;
-            if !ops.is_empty() {
-                self.program.groups.push(Group { node, ops, ..*group });
-            }
+        let number = self.program.of_node.len() as u32;
+        let groups = self.of.groups_of(node).iter();
+        for group in groups.filter(|group| is_run && group.kind().is_instruction()) {
+            let start = self.program.end();
+            self.of.ops_of(group).iter().for_each(|&op| self.op(op));
+            self.program.group(number, group.start..group.end, group.kind(), start..self.program.end())?;
         }
         self.program.of_node.push(first..self.program.groups.len() as u32);
+        Ok(())
     }
 
-    fn op(&mut self, index: u32) {
-        let op = self.of.ops[index as usize];
+    fn op(&mut self, op: Op) {
         let (To::Place(to), false) = (op.to(), op.is_masked()) else { return };
-        let own = self.program.ops.len() as u32;
         let is_row = |place: u32| self.of.is_row[place as usize];
         let from = match op.from() {
             // Block parameters are not followed, and the lane's part of a row is not what other lanes read.
-            From::Place(from) if from >= self.of.stored || is_row(from) && !is_row(to) => From::New(own),
+            From::Place(from) if from >= self.of.stored || is_row(from) && !is_row(to) => {
+                self.program.new_source()
+            }
             From::Place(from) => From::Place(self.place(false, from)),
             From::Constant(constant) => From::Place(self.place(true, constant)),
             // Values are those of lanes that run.
-            From::Value(_) => From::New(own),
-            From::New(other) => From::New(*self.new.entry(other).or_insert(own)),
+            From::Value(_) => self.program.new_source(),
+            From::New(other) => *self.new.entry(other).or_insert_with(|| self.program.new_source()),
             From::Nothing => From::Nothing,
         };
         let to = self.place(false, to);
         self.written.push(to);
-        self.program.ops.push(Op::new(To::Place(to), from, false));
+        self.program.push(To::Place(to), from);
     }
 }
 
@@ -229,7 +218,7 @@ struct Ends<'s> {
 }
 
 impl Visit for Ends<'_> {
-    fn enter(&mut self, _: usize, node: u32) {
+    fn enter(&mut self, _: usize, node: u32, _: &[u32]) {
         self.counts = node <= self.inside || !self.is_and;
     }
 
@@ -255,11 +244,9 @@ impl Visit for Ends<'_> {
 /// Adds what lanes that wait where their mask was saved have run since.
 fn since(program: &Program, wait: &Wait, unknown: &mut Vec<u32>) {
     for &node in &wait.since {
-        let groups = program.of_node[node as usize].clone();
-        let groups = &program.groups[groups.start as usize..groups.end as usize];
-        for group in groups.iter().filter(|group| matches!(group.kind, Kind::Instruction | Kind::Assign)) {
-            let ops = &program.ops[group.ops.start as usize..group.ops.end as usize];
-            unknown.extend(ops.iter().filter_map(|op| match op.to() {
+        let is_own = |kind: Kind| kind.is_instruction() || kind == Kind::Assign;
+        for group in program.groups_of(node).iter().filter(|group| is_own(group.kind())) {
+            unknown.extend(program.ops_of(group).iter().filter_map(|op| match op.to() {
                 To::Place(place) => Some(place),
                 To::Value(_) => None,
             }));

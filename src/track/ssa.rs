@@ -7,7 +7,7 @@ use core::ops::Range;
 
 use hashbrown::HashMap;
 
-use super::lower::{From, Group, Kind, Op, Program, To};
+use super::program::{From, Group, Op, Program, To};
 
 /// The name of no value, which equals nothing.
 pub(super) const NOTHING: u32 = 0;
@@ -59,14 +59,23 @@ impl Graph {
     }
 }
 
+/// Step of the walk over all nodes, in which each follows its immediate dominator.
+#[derive(Clone, Copy)]
+pub(super) struct Step {
+    pub(super) node: u32,
+    /// Number of nodes with a later sibling around this one: the walk goes back to their dominators.
+    depth: u32,
+    /// Whether no sibling follows.
+    is_last: bool,
+}
+
 /// The names of a graph.
 pub(super) struct Ssa<'p> {
     pub(super) program: &'p Program,
     graph: Graph,
-    /// The nodes in the order of the walk: each behind its immediate dominator, with its depth.
-    pub(super) order: Vec<(u32, u32)>,
+    pub(super) order: Vec<Step>,
     /// Place of each phi, sorted by node.
-    phis: Vec<(u32, u32)>,
+    phis: Vec<u32>,
     of_node: Vec<Range<u32>>,
     /// First operand of each phi.
     operands_of: Vec<u32>,
@@ -78,7 +87,7 @@ pub(super) struct Ssa<'p> {
 /// Is called on a walk in the order of dominators.
 pub(super) trait Visit {
     /// A node follows: before names become those of its dominator.
-    fn enter(&mut self, _position: usize, _node: u32) {}
+    fn enter(&mut self, _position: usize, _node: u32, _names: &[u32]) {}
     /// Names are those on entry of the node, after this.
     fn entered(&mut self, _node: u32, _names: &[u32]) {}
     /// A group follows.
@@ -105,9 +114,9 @@ impl<'p> Ssa<'p> {
             operands: Vec::new(),
             same: Vec::new(),
         };
-        ssa.place_phis(&number, &idom);
+        let nodes = ssa.place_phis(&number, &idom);
         ssa.rename();
-        ssa.merge();
+        ssa.merge(&nodes);
         ssa
     }
 
@@ -115,12 +124,12 @@ impl<'p> Ssa<'p> {
         1 + self.program.places + index
     }
 
-    fn new_name(&self, op: u32) -> u32 {
-        self.constant(self.program.constants.len() as u32) + op
+    fn new_name(&self, number: u32) -> u32 {
+        self.constant(self.program.constants.len() as u32) + number
     }
 
     fn phi(&self, index: u32) -> u32 {
-        self.new_name(self.program.ops.len() as u32) + index
+        self.new_name(self.program.news) + index
     }
 
     /// Number of names.
@@ -128,20 +137,16 @@ impl<'p> Ssa<'p> {
         self.phi(self.phis.len() as u32) as usize
     }
 
-    fn groups(&self, node: u32) -> &'p [Group] {
-        let range = &self.program.of_node[node as usize];
-        &self.program.groups[range.start as usize..range.end as usize]
-    }
-
-    fn place_phis(&mut self, number: &[u32], idom: &[u32]) {
+    /// Finds the phis, and returns the node of each.
+    fn place_phis(&mut self, number: &[u32], idom: &[u32]) -> Vec<u32> {
         let nodes = self.graph.nodes();
         let frontiers = Frontiers::new(&self.graph, idom);
         // Nodes that write each place.
         let mut written: Vec<(u32, u32)> = Vec::new();
-        for &(node, _) in &self.order {
+        for &Step { node, .. } in &self.order {
             let start = written.len();
-            for group in self.groups(node).iter().filter(|group| group.kind != Kind::Wait) {
-                for op in &self.program.ops[group.ops.start as usize..group.ops.end as usize] {
+            for group in self.program.groups_of(node) {
+                for op in self.program.ops_of(group) {
                     if let To::Place(place) = op.to() {
                         written.push((place, node));
                     }
@@ -158,6 +163,7 @@ impl<'p> Ssa<'p> {
             written.truncate(kept);
         }
         written.sort_unstable();
+        let mut phis: Vec<(u32, u32)> = Vec::new();
         let (mut has_phi, mut is_open) = (vec![NONE; nodes], vec![NONE; nodes]);
         let mut open = Vec::new();
         let mut at = 0;
@@ -171,7 +177,7 @@ impl<'p> Ssa<'p> {
             while let Some(node) = open.pop() {
                 for &front in frontiers.of(node) {
                     if core::mem::replace(&mut has_phi[front as usize], place) != place {
-                        self.phis.push((front, place));
+                        phis.push((front, place));
                         if core::mem::replace(&mut is_open[front as usize], place) != place {
                             open.push(front);
                         }
@@ -179,10 +185,11 @@ impl<'p> Ssa<'p> {
                 }
             }
         }
-        self.phis.sort_unstable_by_key(|&(node, place)| (number[node as usize], place));
+        drop(written);
+        phis.sort_unstable_by_key(|&(node, place)| (number[node as usize], place));
         self.of_node = vec![0..0; nodes];
         let mut count = 0;
-        for (index, &(node, _)) in (0..).zip(&self.phis) {
+        for (index, &(node, _)) in (0..).zip(&phis) {
             let range = &mut self.of_node[node as usize];
             let start = if range.start == range.end { index } else { range.start };
             *range = start..index + 1;
@@ -192,13 +199,15 @@ impl<'p> Ssa<'p> {
         self.operands_of.push(count);
         // Edges from unreachable nodes stay without a name.
         self.operands = vec![NONE; count as usize];
+        self.phis = phis.iter().map(|phi| phi.1).collect();
+        phis.into_iter().map(|phi| phi.0).collect()
     }
 
     /// Fills in the operands of phis.
     fn rename(&mut self) {
         struct Fill<'a> {
             graph: &'a Graph,
-            phis: &'a [(u32, u32)],
+            phis: &'a [u32],
             of_node: &'a [Range<u32>],
             operands_of: &'a [u32],
             operands: Vec<u32>,
@@ -207,9 +216,8 @@ impl<'p> Ssa<'p> {
             fn left(&mut self, node: u32, names: &[u32]) {
                 for &(to, edge) in self.graph.next(node) {
                     for phi in self.of_node[to as usize].clone() {
-                        let (_, place) = self.phis[phi as usize];
-                        self.operands[(self.operands_of[phi as usize] + edge) as usize] =
-                            names[place as usize];
+                        let place = self.phis[phi as usize] as usize;
+                        self.operands[(self.operands_of[phi as usize] + edge) as usize] = names[place];
                     }
                 }
             }
@@ -227,7 +235,7 @@ impl<'p> Ssa<'p> {
 
     /// Finds the phis that are equal to another name: those with one operand, and those of one node with the same
     /// operands. It begins with the assumption that a phi without known operands is equal to everything.
-    fn merge(&mut self) {
+    fn merge(&mut self, nodes: &[u32]) {
         /// Rounds after which a phi that still changes is taken to be a name of its own.
         const ROUNDS: usize = 32;
         let first = self.phi(0);
@@ -239,8 +247,8 @@ impl<'p> Ssa<'p> {
             let mut is_changed = false;
             let mut node = NONE;
             for (index, is_fixed) in is_fixed.iter_mut().enumerate() {
-                if self.phis[index].0 != node {
-                    node = self.phis[index].0;
+                if nodes[index] != node {
+                    node = nodes[index];
                     known.clear();
                 }
                 let own = first + index as u32;
@@ -294,18 +302,18 @@ impl<'p> Ssa<'p> {
         phi.and_then(|phi| self.same.get(phi as usize)).copied().unwrap_or(name)
     }
 
-    /// Walks over all nodes that are reached.
-    pub(super) fn walk(&self, visit: &mut impl Visit) {
+    /// Walks over all nodes that are reached, and returns the last names.
+    pub(super) fn walk(&self, visit: &mut impl Visit) -> Vec<u32> {
         let entry = |place| if place < self.program.stored { 1 + place } else { NOTHING };
         let mut names: Vec<u32> = (0..self.program.places).map(entry).collect();
         let mut values = vec![NOTHING; self.program.values as usize];
-        // Earlier names, and their number at each node above.
+        // Earlier names, and their number at each node to which the walk goes back.
         let mut log: Vec<(u32, u32)> = Vec::new();
-        let mut depths: Vec<u32> = Vec::new();
-        let mut read: Vec<(To, u32)> = Vec::new();
-        for (position, &(node, depth)) in self.order.iter().enumerate() {
-            visit.enter(position, node);
-            let back = depths.get(depth as usize).copied().unwrap_or(log.len() as u32);
+        let mut marks: Vec<u32> = Vec::new();
+        let mut read: Vec<u32> = Vec::new();
+        for (position, &Step { node, depth, is_last }) in self.order.iter().enumerate() {
+            visit.enter(position, node, &names);
+            let back = marks.get(depth as usize).copied().unwrap_or(log.len() as u32);
             while log.len() as u32 > back {
                 let (what, name) = log.pop().unwrap_or_default();
                 match what & VALUE {
@@ -316,10 +324,14 @@ impl<'p> Ssa<'p> {
                     _ => values[(what & !VALUE) as usize] = name,
                 }
             }
-            depths.truncate(depth as usize);
-            depths.push(log.len() as u32);
+            marks.truncate(depth as usize);
+            match is_last {
+                false => marks.push(log.len() as u32),
+                true if marks.is_empty() => log.clear(),
+                true => {}
+            }
             for phi in self.of_node[node as usize].clone() {
-                let (_, place) = self.phis[phi as usize];
+                let place = self.phis[phi as usize];
                 let name = self.represented(self.phi(phi));
                 let old = core::mem::replace(&mut names[place as usize], name);
                 if old != name {
@@ -328,29 +340,33 @@ impl<'p> Ssa<'p> {
                 }
             }
             visit.entered(node, &names);
-            for group in self.groups(node) {
+            for group in self.program.groups_of(node) {
                 visit.group(group, &names);
-                if group.kind == Kind::Wait {
-                    continue;
-                }
                 read.clear();
-                for index in group.ops.clone() {
-                    let op = &self.program.ops[index as usize];
+                let ops = self.program.ops_of(group);
+                for op in ops {
                     let name = self.read(op.from(), &names, &values);
                     if let (From::Value(_), NOTHING) = (op.from(), name) {
                         visit.unproven(group, op);
                     }
-                    read.push((op.to(), name));
+                    read.push(name);
                 }
-                for &(to, name) in &read {
-                    let (known, what) = match to {
-                        To::Place(place) => (&mut names[place as usize], place),
-                        To::Value(part) => (&mut values[part as usize], part | VALUE),
+                for (op, &name) in ops.iter().zip(&read) {
+                    let value = match (op.to(), op.from()) {
+                        (To::Value(part), _) => Some(part),
+                        (_, From::New(part)) if part < self.program.values => Some(part),
+                        _ => None,
                     };
-                    let old = core::mem::replace(known, name);
-                    if old != name {
-                        log.push((what, old));
-                        if let To::Place(place) = to {
+                    if let Some(part) = value {
+                        let old = core::mem::replace(&mut values[part as usize], name);
+                        if old != name {
+                            log.push((part | VALUE, old));
+                        }
+                    }
+                    if let To::Place(place) = op.to() {
+                        let old = core::mem::replace(&mut names[place as usize], name);
+                        if old != name {
+                            log.push((place, old));
                             visit.set(place, old, name);
                         }
                     }
@@ -358,6 +374,7 @@ impl<'p> Ssa<'p> {
             }
             visit.left(node, &names);
         }
+        names
     }
 
     /// Returns the name that an operation writes.
@@ -366,7 +383,7 @@ impl<'p> Ssa<'p> {
             From::Place(from) => names[from as usize],
             From::Value(part) => values[part as usize],
             From::Constant(constant) => self.constant(constant),
-            From::New(op) => self.new_name(op),
+            From::New(number) => self.new_name(number),
             From::Nothing => NOTHING,
         }
     }
@@ -462,8 +479,8 @@ fn dominators(graph: &Graph) -> (Vec<u32>, Vec<u32>) {
     (number, idom)
 }
 
-/// Returns the nodes in preorder of the dominator tree, with their depths.
-fn preorder(idom: &[u32], key: impl Fn(u32) -> u64) -> Vec<(u32, u32)> {
+/// Returns the nodes in preorder of the dominator tree.
+fn preorder(idom: &[u32], key: impl Fn(u32) -> u64) -> Vec<Step> {
     let mut children: Vec<u32> = (1..idom.len() as u32).filter(|&node| idom[node as usize] != NONE).collect();
     // The child to be visited first is the last, as they are taken from a stack.
     children.sort_by_key(|&node| (idom[node as usize], core::cmp::Reverse(key(node))));
@@ -473,10 +490,12 @@ fn preorder(idom: &[u32], key: impl Fn(u32) -> u64) -> Vec<(u32, u32)> {
         &children[start..end]
     };
     let mut order = Vec::with_capacity(children.len() + 1);
-    let mut open = vec![(0, 0)];
-    while let Some((node, depth)) = open.pop() {
-        order.push((node, depth));
-        open.extend(of(node).iter().map(|&child| (child, depth + 1)));
+    let mut open = vec![Step { node: 0, depth: 0, is_last: true }];
+    while let Some(step) = open.pop() {
+        order.push(step);
+        let depth = step.depth + u32::from(!step.is_last);
+        let children = of(step.node).iter().enumerate();
+        open.extend(children.map(|(at, &node)| Step { node, depth, is_last: at == 0 }));
     }
     order
 }

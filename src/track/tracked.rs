@@ -10,7 +10,6 @@ use super::judge::constant_text;
 use super::lower::Lower;
 use super::place::{self, Place, Storage};
 use super::ranges::{PlaceRange, Ranges};
-use super::skips;
 use super::ssa::{Graph, Ssa};
 use crate::build::Builder;
 use crate::error::{ErrorKind, Result};
@@ -67,19 +66,17 @@ type Choice = Vec<Option<u32>>;
 
 impl<'c> Tracked<'c> {
     pub(super) fn new(code: &'c Code) -> Result<Self> {
-        let graphs = Graphs::new(code)?;
+        let mut graphs = Graphs::new(code)?;
         let cuts = Cuts::new(code);
-        let mut lower = Lower::new(code, &cuts, &graphs)?;
-        let unknown = skips::add(&mut lower, &graphs);
-        let mut program = lower.program;
-        program.ops.shrink_to_fit();
-        program.groups.shrink_to_fit();
+        let (program, unknown) = Lower::new(code, &cuts, &graphs)?.with_skips()?;
+        let cuts = cuts.without_values();
         let segments = graphs.segments.len() as u32;
-        let mut edges = graphs.lanes.clone();
+        let mut edges = core::mem::take(&mut graphs.lanes);
         for (node, skip) in (segments + 1..).zip(&graphs.skips) {
             edges.extend([(skip.from, node), (node, skip.to)]);
         }
         let graph = Graph::new(segments as usize + 1 + graphs.skips.len(), &edges);
+        drop(edges);
         // Children of a dominator are visited in the order of pcs.
         let key = |node: u32| match node.checked_sub(segments + 1) {
             Some(skip) => 2 * u64::from(graphs.skips[skip as usize].to),
@@ -104,8 +101,8 @@ impl<'c> Tracked<'c> {
         });
         let mut unproven: Vec<Unproven> = unproven.collect();
         unproven.dedup();
-        let in_code = ssa.order.iter().filter(|&&(node, _)| node != 0 && node <= segments);
-        let reached = in_code.map(|&(node, _)| graphs.segment(node)).map(|one| one.start..one.end);
+        let in_code = ssa.order.iter().map(|step| step.node).filter(|&node| node != 0 && node <= segments);
+        let reached = in_code.map(|node| graphs.segment(node)).map(|one| one.start..one.end);
         let mut reached: Vec<Range<u32>> = reached.filter(|pcs| !pcs.is_empty()).collect();
         reached.sort_unstable_by_key(|pcs| pcs.start);
         let mut waits: Vec<u32> = graphs.waits.iter().map(|wait| wait.pc).collect();

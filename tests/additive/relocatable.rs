@@ -59,7 +59,8 @@ fn what_is_added_is_what_was_given() {
             .map(|relocation| {
                 let name = match &relocation.target {
                     RelocationTarget::Section(name) => (*name).to_owned(),
-                    RelocationTarget::Symbol(name) | RelocationTarget::Distance(name) => name.to_string(),
+                    RelocationTarget::Symbol(name) => name.to_string(),
+                    RelocationTarget::Distance(name) => name.to_string(),
                 };
                 // R_AMDGPU_ABS32 is 6, R_AMDGPU_ABS64 is 3.
                 let kind = if relocation.bytes == 4 { 6 } else { 3 };

@@ -326,7 +326,8 @@ fn relocations_find_their_symbols() -> Result<()> {
         for section in &sections {
             let expected = section.relocations.iter().map(|relocation| match &relocation.target {
                 RelocationTarget::Section(name) => (*name).to_owned(),
-                RelocationTarget::Symbol(name) | RelocationTarget::Distance(name) => name.to_string(),
+                RelocationTarget::Symbol(name) => name.to_string(),
+                RelocationTarget::Distance(name) => name.to_string(),
             });
             let found = after.relocations.get(section.name).cloned().unwrap_or_default();
             let found: Vec<String> = found.into_iter().map(|relocation| relocation.2).collect();

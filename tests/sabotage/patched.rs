@@ -227,7 +227,7 @@ pub fn all_relocations_matter(truth: &Module, consumer: &Consumer, is_wanted: fn
                             RelocationTarget::Symbol("other".into())
                         }
                         RelocationTarget::Symbol(_) => RelocationTarget::Symbol("k".into()),
-                        RelocationTarget::Distance(name) => RelocationTarget::Symbol(name.clone()),
+                        RelocationTarget::Distance(name) => RelocationTarget::Symbol(name.to_string().into()),
                     };
                 },
             ];

@@ -137,6 +137,78 @@ fn halves_of_registers_are_places() -> eitri::Result<()> {
     Ok(())
 }
 
+/// The first bits of a variable are in a stack slot, the others in the high half of a place of the compiler's own
+/// behind the slot. A claim of the low half is wrong.
+#[test]
+fn bits_of_own_places_are_judged() -> eitri::Result<()> {
+    for (offset, is_sound) in [(2, true), (0, false)] {
+        let mut k = Kernel::new(48)?;
+        let mut code = Code::new(&k.gpu, one_block());
+        let own = code.place(&Loc::stack_slot(64))?;
+        let [a, b] = [code.value(32), code.value(16)];
+        code.instruction(0x00..0x04).define(a, &[Place::stack_slot(60)])?;
+        code.instruction(0x04..0x08).define(b, &[own.half(Half::High)])?;
+        code.assign_bits(0x08, k.variable, 0..32, a)?;
+        code.assign_bits(0x08, k.variable, 32..48, b)?;
+        let tracked = code.track()?;
+        let [slot, half] = [Loc::stack_slot(60), Loc::stack_slot(64).offset(2)];
+        let parts = |half: Loc| Loc::parts([(slot.clone(), 32), (half, 16)]);
+        assert_eq!(tracked.places_at(k.variable, 0x08)?, [parts(half)]);
+        let claimed = parts(Loc::stack_slot(64).offset(offset));
+        k.builder.describe_variable(k.variable)?.live(0x08..0x40, claimed)?;
+        let report = tracked.judge(&k.builder.finish()?);
+        assert_eq!((report.is_sound(), report.claimed > 0), (is_sound, true), "{report}");
+    }
+    Ok(())
+}
+
+/// The first bits of a variable are in lane 30 of a vector register, the others in the lane's own. In the register, the
+/// bits of lane 31 follow those of lane 30.
+#[test]
+fn bits_of_two_lanes_are_judged() -> eitri::Result<()> {
+    let mut k = Kernel::new(48)?;
+    let mut code = Code::new(&k.gpu, one_block());
+    let lane = Place::lane(k.gpu.vgpr(3)?, 30).half(Half::High);
+    code.assign_contents(0x08, k.variable, &[lane, k.row(3)])?;
+    let tracked = code.track()?;
+    let of_lane = Loc::lane(k.gpu.vgpr(3)?, 30).offset(2);
+    assert_eq!(tracked.places_at(k.variable, 0x08)?, [Loc::parts([(of_lane, 16), (k.v(3), 32)])]);
+    tracked.describe(&mut k.builder, Keep::All)?;
+    let report = tracked.judge(&k.builder.finish()?);
+    assert!(report.is_sound() && report.claimed == report.recoverable, "{report}");
+    Ok(())
+}
+
+/// The first bits of a variable are the low bits of a register, and the last one is the lane's bit of it: for lane 3, the
+/// bit behind the others.
+#[test]
+fn bits_of_a_mask_behind_others_are_judged() -> eitri::Result<()> {
+    let mut k = Kernel::new(4)?;
+    let mut code = Code::new(&k.gpu, one_block());
+    code.assign_contents(0x08, k.variable, &[k.scalar(4).bits(3), Place::lane_bit(k.gpu.sgpr(4)?)])?;
+    let tracked = code.track()?;
+    tracked.describe(&mut k.builder, Keep::All)?;
+    let report = tracked.judge(&k.builder.finish()?);
+    assert!(report.is_sound() && report.right > 0 && report.right == report.recoverable, "{report}");
+    Ok(())
+}
+
+/// A statement gives a place of the compiler's own more bits than its location has. Those of the location are judged.
+#[test]
+fn own_places_that_are_too_large_are_judged() -> eitri::Result<()> {
+    let mut k = Kernel::new(16)?;
+    let mut code = Code::new(&k.gpu, one_block());
+    let own = code.place(&k.s(90))?;
+    code.instruction(0x00..0x04).clobber(&[own.bits(64)])?;
+    code.assign_contents(0x08, k.variable, &[own.half(Half::High)])?;
+    let tracked = code.track()?;
+    assert_eq!(tracked.places_at(k.variable, 0x08)?, [k.s(90).offset(2)]);
+    tracked.describe(&mut k.builder, Keep::All)?;
+    let report = tracked.judge(&k.builder.finish()?);
+    assert!(report.is_sound() && report.right == report.recoverable, "{report}");
+    Ok(())
+}
+
 /// A declared home stands beside the derived places. Memory is current again where the compiler declares it.
 #[test]
 fn homes_are_beside_derived_places() -> eitri::Result<()> {

@@ -10,7 +10,7 @@ use super::compress::{Compression, compress};
 use super::image::{Image, ImageSection, string_table_header};
 use super::relocatable::{self, Undefined, relocation_header};
 use super::symbols::{Binding, Place, SHN_AMDGPU_LDS, Symbol, SymbolKind, Visibility};
-use crate::emit::{RelocationTarget, Section};
+use crate::emit::Section;
 use crate::error::{Error, ErrorKind, Named, Result};
 use crate::near::nearest;
 use crate::target::Target;
@@ -96,10 +96,7 @@ impl Code {
     pub fn elsewhere(sections: &[Section]) -> Self {
         let mut seen = HashSet::new();
         let relocations = sections.iter().flat_map(|section| &section.relocations);
-        let symbols = relocations.filter_map(|relocation| match &relocation.target {
-            RelocationTarget::Symbol(name) | RelocationTarget::Distance(name) => Some(name),
-            RelocationTarget::Section(_) => None,
-        });
+        let symbols = relocations.filter_map(|relocation| relocation.target.symbol());
         let externals = symbols.filter(|name| seen.insert(*name)).map(|name| name.to_string()).collect();
         Self { externals, ..Self::default() }
     }

@@ -76,9 +76,8 @@ pub(super) fn add<'a>(
                     RelocationTarget::Section(name) => {
                         Ok(added.target(section, name).and_then(|target| symbols[target]).unwrap_or(0))
                     }
-                    RelocationTarget::Symbol(name) | RelocationTarget::Distance(name) => {
-                        named(&lookup, name, undefined)
-                    }
+                    RelocationTarget::Symbol(name) => named(&lookup, name, undefined),
+                    RelocationTarget::Distance(name) => named(&lookup, name, undefined),
                 };
                 let rela = symbol.and_then(|symbol| rela(target, relocation, symbol));
                 let rela =

@@ -40,6 +40,7 @@ use core::fmt;
 
 use crate::model::ids::{FunctionId, LocId, VariableId};
 use crate::model::nodes::Node;
+use crate::model::postfix::Nodes;
 use crate::model::tree::{At, Tree};
 use crate::model::{Module, Stack};
 use crate::op::Reg;
@@ -152,8 +153,19 @@ impl Module {
         bits: u64,
         contents: &dyn Contents,
     ) -> Result<Vec<Span>, NoMeaning> {
+        self.denote_nodes(function, self.nodes(loc), bits, contents)
+    }
+
+    /// Returns the storage of the first `bits` bits of a location that the module may not have.
+    pub(crate) fn denote_nodes(
+        &self,
+        function: Option<FunctionId>,
+        nodes: Nodes<'_>,
+        bits: u64,
+        contents: &dyn Contents,
+    ) -> Result<Vec<Span>, NoMeaning> {
         let mut spans = Vec::new();
-        self.slice_of(loc, self.stack_of(function), contents, 0, 0, bits, &mut spans)?;
+        self.slice_of(nodes, self.stack_of(function), contents, 0, 0, bits, &mut spans)?;
         Ok(spans)
     }
 
@@ -165,7 +177,7 @@ impl Module {
     #[allow(clippy::too_many_arguments, reason = "a recursion over all of them")]
     fn slice_of(
         &self,
-        loc: LocId,
+        nodes: Nodes<'_>,
         stack: Stack,
         contents: &dyn Contents,
         depth: u32,
@@ -177,7 +189,7 @@ impl Module {
             return Err(NoMeaning::Malformed);
         }
         let mut tree = Tree::default();
-        let root = tree.read(self.nodes(loc)).ok_or(NoMeaning::Malformed)?;
+        let root = tree.read(nodes).ok_or(NoMeaning::Malformed)?;
         let denote = Denote { module: self, tree, stack, contents, depth };
         denote.slice(root, from, bits, spans)?;
         denote.is_whole(root)
@@ -258,7 +270,8 @@ impl Denote<'_> {
             Node::Call(procedure) => {
                 let procedure = self.module.procedures.get(procedure).ok_or(NoMeaning::Malformed)?;
                 let (stack, depth) = (self.stack, self.depth + 1);
-                self.module.slice_of(procedure.loc, stack, self.contents, depth, from, bits, out)
+                let nodes = self.module.nodes(procedure.loc);
+                self.module.slice_of(nodes, stack, self.contents, depth, from, bits, out)
             }
             Node::Cfa => self.cfa(from, bits, out),
             Node::Undefined => {

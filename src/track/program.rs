@@ -1,0 +1,250 @@
+//! Code as operations on parts of storage, values and variables, by node of a graph.
+
+use core::ops::Range;
+
+use crate::error::{ErrorKind, Result};
+
+/// Target of an operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum To {
+    /// A part of storage or a variable, by number.
+    Place(u32),
+    /// A part of a value.
+    Value(u32),
+}
+
+/// Source of an operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum From {
+    /// The contents of another place.
+    Place(u32),
+    /// A part of a value.
+    Value(u32),
+    Constant(u32),
+    /// Something new, which other operations with the same number write, too. With the number of a part of a value, the
+    /// operation defines the part.
+    New(u32),
+    /// No value.
+    Nothing,
+}
+
+/// A number of at most 29 bits, with a tag of three: code has several for each instruction.
+#[derive(Debug, Clone, Copy)]
+struct Tagged(u32);
+
+impl Tagged {
+    const END: u32 = 1 << 29;
+
+    /// Larger numbers are refused by [`check`], before anything is read.
+    fn new(tag: u32, number: u32) -> Self {
+        Self(tag << 29 | number)
+    }
+
+    fn tag(self) -> u32 {
+        self.0 >> 29
+    }
+
+    fn number(self) -> u32 {
+        self.0 % Self::END
+    }
+}
+
+/// Write of one part.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Op {
+    to: Tagged,
+    from: Tagged,
+}
+
+impl Op {
+    const TO_VALUE: u32 = 1;
+    const MASKED: u32 = 2;
+    const LAST: u32 = 4;
+
+    pub(super) fn new(to: To, from: From, is_masked: bool) -> Self {
+        let (to, target) = match to {
+            To::Place(place) => (place, 0),
+            To::Value(part) => (part, Self::TO_VALUE),
+        };
+        let (from, source) = match from {
+            From::Nothing => (0, 0),
+            From::Place(place) => (place, 1),
+            From::Value(part) => (part, 2),
+            From::Constant(constant) => (constant, 3),
+            From::New(number) => (number, 4),
+        };
+        let masked = if is_masked { Self::MASKED } else { 0 };
+        Self { to: Tagged::new(target | masked, to), from: Tagged::new(source, from) }
+    }
+
+    fn is(self, flag: u32) -> bool {
+        self.to.tag() & flag != 0
+    }
+
+    pub(super) fn to(self) -> To {
+        let number = self.to.number();
+        if self.is(Self::TO_VALUE) { To::Value(number) } else { To::Place(number) }
+    }
+
+    pub(super) fn from(self) -> From {
+        let number = self.from.number();
+        match self.from.tag() {
+            0 => From::Nothing,
+            1 => From::Place(number),
+            2 => From::Value(number),
+            3 => From::Constant(number),
+            _ => From::New(number),
+        }
+    }
+
+    /// Whether other lanes of the place keep what they have.
+    pub(super) fn is_masked(self) -> bool {
+        self.is(Self::MASKED)
+    }
+}
+
+/// Kinds of groups, in their order at one pc.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Kind {
+    /// Block parameters receive what comes in.
+    Merge,
+    Assign,
+    /// Lanes wait here.
+    Wait,
+    Instruction,
+    /// Several instructions that form one step.
+    Instructions,
+    /// Copies to the parameters of the next blocks.
+    Leave,
+}
+
+impl Kind {
+    const ALL: [Self; 6] =
+        [Self::Merge, Self::Assign, Self::Wait, Self::Instruction, Self::Instructions, Self::Leave];
+
+    pub(super) fn is_instruction(self) -> bool {
+        matches!(self, Self::Instruction | Self::Instructions)
+    }
+}
+
+/// Operations that read before any of them writes, or a wait.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Group {
+    pub(super) node: u32,
+    pub(super) start: u32,
+    pub(super) end: u32,
+    /// The kind, and the first operation or the wait.
+    first: Tagged,
+}
+
+impl Group {
+    pub(super) fn kind(self) -> Kind {
+        Kind::ALL[self.first.tag() as usize]
+    }
+
+    /// Returns the first operation, or the wait.
+    pub(super) fn first(self) -> usize {
+        self.first.number() as usize
+    }
+}
+
+/// The numbers of places: first parts of storage, then what comes in to block parameters and what these are, then parts
+/// of variables.
+#[derive(Debug, Default)]
+pub(super) struct Program {
+    pub(super) ops: Vec<Op>,
+    /// Sorted by node and pc.
+    pub(super) groups: Vec<Group>,
+    /// The groups of each node.
+    pub(super) of_node: Vec<Range<u32>>,
+    pub(super) is_row: Vec<bool>,
+    /// Number of parts of storage, first number of variables, and number of places.
+    pub(super) stored: u32,
+    pub(super) first_variable: u32,
+    pub(super) places: u32,
+    pub(super) values: u32,
+    /// Bytes of the smallest instruction.
+    pub(super) step: u8,
+    /// Number of new things that operations write: parts of values, then others.
+    pub(super) news: u32,
+    pub(super) constants: Vec<(i64, Vec<u8>)>,
+}
+
+impl Program {
+    /// Returns something new.
+    pub(super) fn new_source(&mut self) -> From {
+        self.news += 1;
+        From::New(self.news - 1)
+    }
+
+    pub(super) fn push(&mut self, to: To, from: From) {
+        self.ops.push(Op::new(to, from, false));
+    }
+
+    /// Returns the number of operations so far.
+    pub(super) fn end(&self) -> u32 {
+        self.ops.len() as u32
+    }
+
+    /// Adds a group of operations, unless there are none.
+    ///
+    /// # Errors
+    /// [`ErrorKind::TooLarge`] where operations are too many for their numbers.
+    pub(super) fn group(&mut self, node: u32, pcs: Range<u32>, kind: Kind, ops: Range<u32>) -> Result<()> {
+        [self.ops.len(), self.news as usize, self.constants.len()].into_iter().try_for_each(check)?;
+        if let Some(last) = self.ops.get_mut(ops.start as usize..ops.end as usize).and_then(<[Op]>::last_mut)
+        {
+            last.to = Tagged::new(last.to.tag() | Op::LAST, last.to.number());
+            self.add(node, pcs, kind, ops.start);
+        }
+        Ok(())
+    }
+
+    /// Adds a wait.
+    pub(super) fn wait(&mut self, node: u32, pcs: Range<u32>, wait: u32) {
+        self.add(node, pcs, Kind::Wait, wait);
+    }
+
+    fn add(&mut self, node: u32, pcs: Range<u32>, kind: Kind, first: u32) {
+        let first = Tagged::new(kind as u32, first);
+        self.groups.push(Group { node, start: pcs.start, end: pcs.end, first });
+    }
+
+    /// Returns the pc up to which places have what they had before an instruction.
+    pub(super) fn until(&self, group: &Group) -> u32 {
+        match group.kind() {
+            // Lanes stop behind the first of several.
+            Kind::Instructions => group.start.saturating_add(self.step.into()).min(group.end),
+            _ => group.end,
+        }
+    }
+
+    pub(super) fn groups_of(&self, node: u32) -> &[Group] {
+        let range = &self.of_node[node as usize];
+        &self.groups[range.start as usize..range.end as usize]
+    }
+
+    /// Returns the operations of a group: an empty list for a wait.
+    pub(super) fn ops_of(&self, group: &Group) -> &[Op] {
+        if group.kind() == Kind::Wait {
+            return &[];
+        }
+        let ops = &self.ops[group.first()..];
+        let last = ops.iter().position(|op| op.is(Op::LAST));
+        &ops[..last.map_or(0, |last| last + 1)]
+    }
+}
+
+/// Checks that numbers are enough for as many things.
+///
+/// # Errors
+/// [`ErrorKind::TooLarge`].
+pub(super) fn check(count: usize) -> Result<()> {
+    match count < Tagged::END as usize {
+        true => Ok(()),
+        false => {
+            Err(ErrorKind::TooLarge("the code: it has 2^29 parts of storage and values, or writes".into())
+                .into())
+        }
+    }
+}
