@@ -150,7 +150,7 @@ impl Shader {
                 self.line(depth, "}");
             }
             8 | 9 => {
-                let i = format!("i{}", self.fresh);
+                let i = format!("j{}", self.fresh);
                 self.fresh += 1;
                 let last = match self.random.below(3) {
                     0 => "min(n, 5)".into(),

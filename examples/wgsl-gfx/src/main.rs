@@ -90,15 +90,16 @@ fn run() -> Result<bool, Box<dyn std::error::Error>> {
         }
         proof.wrong.iter().take(20).for_each(|wrong| println!("{wrong}"));
         proof.missed.iter().take(20).for_each(|missed| println!("missed: {missed}"));
-        let (seen, compared, steps) = (proof.seen, proof.compared, proof.steps);
-        println!("{}\n{seen} claims seen by lanes, {compared} numbers compared, {steps} steps", proof.json());
+        let wgsl_gfx::prove::Proof { seen, compared, steps, unwound, .. } = proof;
+        println!("{}\n{seen} claims seen by lanes, {unwound} in frames of callers", proof.json());
+        println!("{compared} numbers compared, {steps} steps");
         return Ok(report.is_clean() && proof.wrong.is_empty());
     }
     let [code, debug] = compiled.times.map(|time| time.as_secs_f64() * 1e3);
     println!("{report}");
     println!(
         "{} bytes of code; {code:.1} ms, and {debug:.1} ms for debug information",
-        compiled.machine.bytes.len()
+        compiled.machines.iter().map(|machine| machine.bytes.len()).sum::<usize>()
     );
     Ok(report.is_clean())
 }

@@ -164,6 +164,7 @@ impl<'m> Lower<'m> {
         };
         let src = match pointer.root {
             Root::Buffer(n) | Root::ReadOnly(n) => vec![Src::Fixed(Reg::S(BUFFERS + 2 * n)), by],
+            Root::Scratch(_) => vec![Src::Fixed(self.frame()), by],
             _ => vec![by],
         };
         (op, src, small as i32)

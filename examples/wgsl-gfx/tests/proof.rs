@@ -61,7 +61,7 @@ fn claims_of_generated_shaders_are_right() {
         let registers = if seed % 3 == 0 { FEW } else { Registers::default() };
         all.add(proof(&format!("{seed}.wgsl"), &text, registers, 2));
     }
-    println!("{} {} {} {}", all.json(), all.seen, all.compared, all.steps);
+    println!("{} {} {} {} {}", all.json(), all.seen, all.compared, all.steps, all.unwound);
     assert!(all.claimed > 100 * count, "{}", all.json());
 }
 
