@@ -712,12 +712,12 @@ impl<'m> Lower<'m> {
     }
 
     /// Stores to a component of a variable that is in registers.
-    pub(crate) fn store(&mut self, id: Instance, slot: Slot, value: Part, is_named: bool) {
+    pub(crate) fn store(&mut self, id: Instance, slot: Slot, value: Part, is_named: bool, is_first: bool) {
         let Some(block) = self.block else { return };
         let given = self.given(value);
         let vreg = if self.out.code.slots[slot as usize].class == SCALAR {
             self.scalar(value)
-        } else if self.open[self.instances[id].around..].iter().any(|open| open.is_divergent) {
+        } else if !is_first && self.open[self.instances[id].around..].iter().any(|open| open.is_divergent) {
             // Other lanes keep what they have.
             let old = self.out.code.read(slot, block);
             let src = self.operand(value);
@@ -762,14 +762,21 @@ impl<'m> Lower<'m> {
         Ok(())
     }
 
+    /// Whether a statement has the declaration of a variable: no lane has a value of it before.
+    fn declares(&self, id: Instance, span: Span, variable: Handle<LocalVariable>) -> bool {
+        let declared = self.instances[id].typed.function.local_variables.get_span(variable).to_range();
+        span.to_range().zip(declared).is_some_and(|(of, at)| of.contains(&at.start))
+    }
+
     /// Copies what a construct stores to, in front of it, where all lanes run: in the construct, the allocator would
     /// have to copy whole rows.
-    fn hoist(&mut self, id: Instance, statement: &Statement) {
+    fn hoist(&mut self, id: Instance, statement: &Statement, span: Span) {
         let Some(block) = self.block.filter(|_| !self.is_partial()) else { return };
         let mut stored = Vec::new();
         stored_in(self.instances[id].typed, statement, &mut stored);
         stored.sort_unstable();
         stored.dedup();
+        stored.retain(|&variable| !self.declares(id, span, variable));
         for handle in stored {
             let Some(Home::Slots(slots)) = self.instances[id].locals.get(&handle).cloned() else { continue };
             for (_, slot) in slots {
@@ -811,7 +818,7 @@ impl<'m> Lower<'m> {
             _ => false,
         };
         if is_divergent {
-            self.hoist(id, statement);
+            self.hoist(id, statement, span);
         }
         match statement {
             Statement::Emit(range) => self.emit(id, range.clone())?,
@@ -835,14 +842,19 @@ impl<'m> Lower<'m> {
                 if let Some(value) = *value {
                     let values = self.value(id, value)?;
                     for (slot, &value) in self.instances[id].result.clone().into_iter().zip(&values[..]) {
-                        self.store(id, slot, value, false);
+                        self.store(id, slot, value, false, false);
                     }
                 }
                 self.leave(targets.ret);
             }
             Statement::Store { pointer, value } => {
                 let values = self.value(id, *value)?;
-                self.store_to(id, *pointer, &values)?;
+                let typed = self.instances[id].typed;
+                let is_first = match typed.function.expressions[*pointer] {
+                    Expression::LocalVariable(variable) => self.declares(id, span, variable),
+                    _ => false,
+                };
+                self.store_to(id, *pointer, &values, is_first)?;
             }
             Statement::Call { function, arguments, result } if self.source.called.contains(function) => {
                 self.call(id, *function, arguments, *result)?;
@@ -911,7 +923,12 @@ impl<'m> Lower<'m> {
             && *offset < end
         {
             let (_, given) = self.instances[id].inits.pop().expect("it is there");
+            // Made here, the first value is not kept in a register from the function's start on.
             for (slot, given) in given {
+                if let (Given::Const(value), Some(block)) = (given, self.block) {
+                    let vreg = self.constant(self.out.code.slots[slot as usize].class, value);
+                    self.out.code.write(slot, block, vreg);
+                }
                 self.assign(slot, given);
             }
         }

@@ -175,6 +175,7 @@ impl<'m> Lower<'m> {
         id: Instance,
         handle: Handle<Expression>,
         values: &Parts,
+        is_first: bool,
     ) -> Result<()> {
         let typed = self.instances[id].typed;
         let ty = pointee(typed.module, typed.inner(handle));
@@ -186,7 +187,7 @@ impl<'m> Lower<'m> {
             let slots = self.slots(slots, pointer.offset, leaves.len());
             // All are read before any is written.
             for (slot, &value) in slots.into_iter().zip(&values[..]) {
-                self.store(id, slot, value, true);
+                self.store(id, slot, value, true, is_first);
             }
             return Ok(());
         }
