@@ -178,8 +178,8 @@ impl Describe<'_> {
             Fact::Source(at) => Some((pcs.start, *at)),
             _ => None,
         });
-        let end = (self.machine.bytes.len() as u64, At::default());
-        let sources: Vec<(u64, At)> = sources.chain([end]).collect();
+        let end = self.machine.bytes.len() as u64;
+        let sources: Vec<(u64, At)> = sources.chain([(end, At::default())]).collect();
         for pair in sources.windows(2).filter(|pair| pair[0].0 < pair[1].0) {
             let (range, mut scope) = (pair[0].0..pair[1].0, Some(pair[0].1.scope));
             while let Some(number) = scope {
@@ -219,7 +219,7 @@ impl Describe<'_> {
     }
 
     fn variables(&mut self, function: usize, scopes: &[Option<ScopeId>]) -> eitri::Result<Variables> {
-        let mut variables = Variables::new();
+        let (mut variables, end) = (Variables::new(), self.machine.bytes.len() as u64);
         for (index, named) in self.lowered.named.iter().enumerate() {
             let scope = scopes[named.scope as usize];
             // A scope without code has no variables.
@@ -235,13 +235,11 @@ impl Describe<'_> {
                 (None, true) => m.parameter(self.function, name, ty)?,
                 (None, false) => m.variable(self.function, name, ty)?,
             };
-            let id = made.id();
-            made.declared_at(at);
+            let id = made.declared_at(at).id();
             match &named.home {
                 Home::Slots(slots) => variables.extend(slots.iter().map(|&(at, slot)| (slot, (id, 8 * at)))),
                 &Home::Scratch(at) => {
-                    let whole = 0..self.machine.bytes.len() as u64;
-                    let pcs = self.machine.frame.as_ref().map_or(whole, |frame| frame.body.clone());
+                    let pcs = self.machine.frame.as_ref().map_or(0..end, |frame| frame.body.clone());
                     self.m.describe_variable(id)?.live(pcs, Loc::stack_slot(at.into()))?;
                 }
                 &Home::Local(at) => _ = self.m.describe_variable(id)?.always(Loc::local(at))?,
@@ -255,8 +253,7 @@ impl Describe<'_> {
         if let Some(&known) = self.types.get(&key) {
             return Ok(known);
         }
-        let types = &self.source.module.types;
-        let unit = self.unit;
+        let (types, unit) = (&self.source.module.types, self.unit);
         let made = match inner {
             TypeInner::Scalar(scalar) | TypeInner::Atomic(scalar) => self.scalar(*scalar)?,
             TypeInner::Vector { size, scalar } => {
@@ -322,10 +319,8 @@ impl Describe<'_> {
         }
         let blocks: Vec<BlockId> = self.machine.blocks.iter().map(|pcs| flow.block(pcs.clone())).collect();
         for &(from, to, lanes) in &self.machine.edges {
-            match lanes {
-                true => flow.edge(blocks[from], blocks[to]),
-                false => flow.wave_edge(blocks[from], blocks[to]),
-            };
+            let add = if lanes { ControlFlow::edge } else { ControlFlow::wave_edge };
+            add(&mut flow, blocks[from], blocks[to]);
         }
         for (pcs, fact) in &self.machine.facts {
             let Fact::Exec(change, mask) = fact else { continue };

@@ -103,7 +103,7 @@ pub struct Machine {
     pub start: u64,
     /// Pcs at which the address of a function that is called is made.
     pub calls: Vec<(usize, Handle<Function>)>,
-    /// Of a function that is called.
+    /// The frame of a function that is called.
     pub frame: Option<Frame>,
     /// Registers that the function and what it calls overwrite, of those that calls may.
     pub overwritten: Vec<Reg>,

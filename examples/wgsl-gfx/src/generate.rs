@@ -40,7 +40,7 @@ struct Shader {
 /// Compiles, checks and runs the shaders of some seeds, every third with few registers. Each run has another input.
 ///
 /// # Errors
-/// The seed of a shader that is refused, or whose debug information is not what was described.
+/// The seed of a shader that the compiler refuses, or whose debug information differs from the description.
 pub fn prove_all(seeds: Range<u64>, runs: u64) -> Result<Proof, String> {
     let mut all = Proof::default();
     for seed in seeds {
@@ -80,6 +80,9 @@ pub fn shader(seed: u64, size: u32) -> String {
          @group(0) @binding(1) var<storage, read_write> output: array<i32>;\n\n\
          fn helper(x: i32, y: i32) -> i32 {\n    var r = x;\n    if (x > y) {\n        return y * 3;\n    }\n    \
          let d = y - x;\n    r = r + d;\n    return r;\n}\n\n\
+         fn far(x: i32, y: i32) -> i32 {\n    var sum = x;\n    for (var k = 0; k < (y & 3); k++) {\n        \
+         if (((sum ^ input[k]) & 3) == 1) {\n            return sum - y;\n        }\n        sum = sum + k * y;\n    }\n    \
+         let more = helper(sum, y);\n    return more ^ x;\n}\n\n\
          @compute @workgroup_size(32)\nfn main(@builtin(global_invocation_id) id: vec3<u32>) {\n    \
          let lane = i32(id.x);\n    let n = input[0];\n    var a = input[id.x & 15u];\n    var b = n;\n    \
          var c = 0;\n    var v = vec2<i32>(a, n);\n    var table: array<i32, 4>;\n",
@@ -120,6 +123,8 @@ impl Shader {
         let (a, b) = (self.operand(), self.operand());
         match self.random.below(12) {
             0 => a,
+            // One function is inlined, the other is called if there are two calls.
+            1 if self.random.below(2) == 0 => format!("far({a}, {b})"),
             1 => format!("helper({a}, {b})"),
             2 => format!("select({a}, {b}, {})", self.condition()),
             3 => format!("min({a}, {b})"),

@@ -21,7 +21,7 @@ struct Arguments {
     svg: Option<PathBuf>,
     generate: Option<usize>,
     statements: Option<usize>,
-    /// How many generated shaders are run.
+    /// Number of generated shaders that run.
     shaders: Option<usize>,
 }
 

@@ -22,7 +22,7 @@ use crate::emit::{Effect, Fact, Place as Emitted, SAVED};
 use crate::front::Source;
 use crate::interp;
 use crate::isa::Op;
-use crate::lower::{FRAME, Home, RETURN, STACK};
+use crate::lower::{FIRST_MASK, FRAME, Home, RETURN, STACK};
 use crate::sim::{Cell, Group, Program, State, Wave};
 use crate::ssa::{Given, Slot};
 
@@ -326,7 +326,7 @@ pub(crate) struct Prover<'a> {
     slots: Vec<Range<usize>>,
     lists: Vec<List<'a>>,
     frames: [Frames<'a>; 1],
-    callers: HashMap<(u64, u32, Vec<u32>), Rc<Vec<Caller>>>,
+    callers: HashMap<(u64, Vec<u32>), Rc<Vec<Caller>>>,
     seen: u64,
     compared: u64,
     steps: u64,
@@ -588,7 +588,7 @@ impl<'a> Prover<'a> {
                             let (base, events) = (wave.scalars[STACK as usize].bits, watch.events);
                             watch.calls.push(Call { returns: pc + 4, exec: wave.exec, base, events });
                         }
-                        // What a call defines is there when the callee has returned.
+                        // The results of a call are there when the callee has returned.
                         Op::SSetPc if watch.calls.last().is_some_and(|call| call.returns == wave.pc) => {
                             watch.calls.pop();
                             self.after(wave, watch, wave.pc - 4, wave.pc / 4);
@@ -757,9 +757,11 @@ impl<'a> Prover<'a> {
 
     /// Unwinds to all callers, and compares where their frames are.
     fn callers(&mut self, wave: &Wave, watch: &Watch) -> Result<Rc<Vec<Caller>>, String> {
-        let registers = (RETURN..=FRAME).chain(64..104).map(|n| wave.scalars[n as usize].bits);
+        // The rules at a pc, and the masks of callers: those of the callee are its own.
+        let masks = FIRST_MASK..FIRST_MASK + self.compiled.lowered[self.function(wave.pc)].first_mask;
+        let registers = (RETURN..=FRAME).chain(masks).map(|n| wave.scalars[n as usize].bits);
         let calls = watch.calls.iter().flat_map(|call| [call.returns as u32, call.exec, call.base]);
-        let key = (wave.pc, wave.exec, registers.chain(calls).collect());
+        let key = (wave.pc, registers.chain(calls).collect());
         if let Some(known) = self.callers.get(&key) {
             return Ok(known.clone());
         }
