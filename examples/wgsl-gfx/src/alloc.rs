@@ -4,12 +4,12 @@
 //! scalar is spilled to a lane of a vector register that the allocator does not know, a row to scratch memory.
 
 use regalloc2::{
-    Algorithm, Block, Function, Inst as InstId, InstRange, MachineEnv, Operand, Output, PReg, PRegSet,
-    RegAllocError, RegClass, RegallocOptions, VReg,
+    Algorithm, Block, Function, Inst as InstId, InstRange, MachineEnv, Operand, OperandConstraint, Output,
+    PReg, PRegSet, RegAllocError, RegClass, RegallocOptions, VReg,
 };
 
 use crate::isa::Reg;
-use crate::lower::{SCALAR, VECTOR};
+use crate::lower::{FRAME, RETURN, SCALAR, VECTOR};
 use crate::ssa::{Code, Inst, Kind, Src, Term};
 
 /// Number of registers of each class for the allocator: fewer for more spills.
@@ -21,12 +21,23 @@ pub struct Registers {
 
 impl Default for Registers {
     fn default() -> Self {
-        Self { scalar: 48, vector: 56 }
+        Self { scalar: 48, vector: 54 }
     }
 }
 
 /// The first vector register whose lanes have spilled scalars.
 pub const LANES: u32 = 64;
+
+/// Vector registers that a function leaves as they were, or restores; calls overwrite all others below.
+pub const PRESERVED: std::ops::Range<u32> = 40..56;
+/// The allocator's own, of each class.
+pub const SCRATCH: u32 = 63;
+
+/// The registers that a call overwrites.
+pub fn overwritten() -> impl Iterator<Item = Reg> {
+    let scalars = (2..=SCRATCH).filter(|n| !(RETURN..=FRAME).contains(n)).map(Reg::S);
+    scalars.chain((0..PRESERVED.start).chain([SCRATCH]).map(Reg::V))
+}
 
 /// The code with all blocks in a row, each with its terminator as last instruction.
 #[derive(Debug)]
@@ -93,6 +104,12 @@ impl<'c> Flat<'c> {
         if let Kind::Entry(values) = &inst.kind {
             return values.iter().map(|&(vreg, reg)| Operand::reg_fixed_def(vreg, fixed(reg))).collect();
         }
+        if let Kind::Call(..) | Kind::Return = &inst.kind {
+            let at = |n: usize| fixed(Reg::V(n as u32));
+            let arguments = inst.uses().enumerate().map(|(n, vreg)| Operand::reg_fixed_use(vreg, at(n)));
+            let results = inst.defines().enumerate().map(|(n, vreg)| Operand::reg_fixed_def(vreg, at(n)));
+            return arguments.chain(results).collect();
+        }
         let mut all = Vec::new();
         for src in &inst.src {
             if let Src::V(vreg) = src {
@@ -120,19 +137,25 @@ impl<'c> Flat<'c> {
     }
 
     pub fn run(&self, registers: Registers) -> Result<Output, RegAllocError> {
-        let mut scalars = PRegSet::empty();
-        // 0 and 1 have the address of the kernel's arguments.
-        for n in (2..64).take(registers.scalar.clamp(6, 60)) {
-            scalars.add(PReg::new(n, SCALAR));
-        }
-        let mut vectors = PRegSet::empty();
-        for n in (0..63).take(registers.vector.clamp(6, 62)) {
-            vectors.add(PReg::new(n, VECTOR));
-        }
+        let set = |all: &mut dyn Iterator<Item = Reg>| all.map(fixed).collect::<PRegSet>();
+        let preserved = registers.vector.max(6) / 4;
+        // 0 and 1 have the address of the kernel's arguments; without registers that pass values, no call can be made.
+        let few = registers.scalar.clamp(6, 60);
+        let first = overwritten().filter(|reg| matches!(reg, Reg::S(_)) && *reg != Reg::S(SCRATCH));
+        let scalars = set(&mut first.take(few));
+        let passed = self.operands.iter().flatten().filter_map(|operand| match operand.constraint() {
+            OperandConstraint::FixedReg(reg) if reg.class() == VECTOR => Some(Reg::V(reg.hw_enc() as u32)),
+            _ => None,
+        });
+        let rows = (0..PRESERVED.start).take(registers.vector.max(6) - preserved).map(Reg::V);
+        let vectors = set(&mut rows.chain(passed));
+        let others = set(&mut PRESERVED.take(preserved).map(Reg::V));
+        let none = PRegSet::empty();
+        let scratch = [Reg::S(SCRATCH), Reg::V(SCRATCH)].map(fixed);
         let env = MachineEnv {
-            preferred_regs_by_class: [scalars, vectors, PRegSet::empty()],
-            non_preferred_regs_by_class: [PRegSet::empty(); 3],
-            scratch_by_class: [Some(PReg::new(63, SCALAR)), Some(PReg::new(63, VECTOR)), None],
+            preferred_regs_by_class: [scalars, vectors, none],
+            non_preferred_regs_by_class: [none, others, none],
+            scratch_by_class: [Some(scratch[0]), Some(scratch[1]), None],
             fixed_stack_slots: Vec::new(),
         };
         let options = RegallocOptions {
@@ -193,8 +216,15 @@ impl Function for Flat<'_> {
         &self.operands[inst.index()]
     }
 
-    fn inst_clobbers(&self, _inst: InstId) -> PRegSet {
-        PRegSet::empty()
+    fn inst_clobbers(&self, inst: InstId) -> PRegSet {
+        let (block, index) = self.insts[inst.index()];
+        match self.code.blocks[block].insts.get(index).map(|inst| &inst.kind) {
+            Some(Kind::Call(_, results)) => {
+                let is_result = |reg: &Reg| matches!(*reg, Reg::V(n) if (n as usize) < results.len());
+                overwritten().filter(|reg| !is_result(reg)).map(fixed).collect()
+            }
+            _ => PRegSet::empty(),
+        }
     }
 
     fn num_vregs(&self) -> usize {

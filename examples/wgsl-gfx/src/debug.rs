@@ -7,17 +7,18 @@ use std::ops::Range;
 use eitri::build::{BlockId, Builder, ControlFlow, ExecWrite};
 use eitri::lower::{Consumer, Lowered as Written, Policy, lower};
 use eitri::model::{
-    BaseEncoding, FileId, FunctionId, Language, Loc, Module, Row, ScopeId, SourceLine, TypeId, UnitId,
+    BaseEncoding, FileId, FunctionId, Language, Loc, Module, Row, ScopeId, SourceLine, TypeId, UnitId, Val,
     VariableId,
 };
-use eitri::target::{Gfx, Target, Wave};
+use eitri::target::{Gfx, SpaceId, Target, Wave};
 use eitri::track::{self, Keep, ValueId};
-use naga::{ArraySize, Scalar, ScalarKind, TypeInner, VectorSize};
+use naga::{ArraySize, Scalar, ScalarKind, TypeInner};
 use regalloc2::VReg;
 
 use crate::emit::{Change, Effect, Fact, Machine, Place, SAVED};
 use crate::front::Source;
-use crate::lower::{Home, Lowered, Named};
+use crate::isa::Reg;
+use crate::lower::{FRAME, Home, Lowered, RETURN, STACK};
 use crate::ssa::{At, Given, Slot};
 
 /// The debug information of a kernel: the description, and what is written.
@@ -26,10 +27,8 @@ pub struct Debug {
     pub module: Module,
     pub written: Written,
     pub consumer: Consumer,
-    /// Assignments that some path does not define: no place is claimed behind.
-    pub unproven: usize,
-    /// Variables of the source that are described: others are in scopes without code.
-    pub described: Vec<usize>,
+    /// Variables of the source that are described, by function and number: others are in scopes without code.
+    pub described: Vec<(usize, usize)>,
 }
 
 /// The target of this compiler.
@@ -37,45 +36,45 @@ pub fn target() -> eitri::Result<Target> {
     Target::amdgpu(Gfx::GFX1100, Wave::W32)
 }
 
-/// Returns the effects of a kernel's instructions, and what its variables are assigned.
-pub fn code(source: &Source, lowered: &Lowered<'_>, machine: &Machine) -> eitri::Result<track::Code> {
-    Ok(begin(source, lowered, machine)?.2)
-}
+/// A function, its control flow, the effects of its instructions, and what its variables are assigned.
+type Part = (FunctionId, ControlFlow, track::Code);
 
 /// Describes all but locations.
-fn begin<'a>(
+pub fn begin<'a>(
     source: &'a Source,
-    lowered: &'a Lowered<'_>,
-    machine: &'a Machine,
-) -> eitri::Result<(Describe<'a>, ControlFlow, track::Code)> {
+    all: &'a [Lowered<'_>],
+    machines: &'a [Machine],
+) -> eitri::Result<(Describe<'a>, Vec<Part>)> {
     let mut m = Builder::new(target()?);
     let unit = m.unit(&source.name);
     let file = m.primary_file(unit)?;
     m.describe_unit(unit)?.directory(".").producer("wgsl-gfx").language(Language::GLSL);
-    let entry = &source.module.entry_points[0];
-    let kernel = m.function(unit, &entry.name)?.code(&entry.name, machine.bytes.len() as u64).kernel().id();
-    m.frame(kernel)?.entry_function()?;
-    let (types, described) = (HashMap::new(), Vec::new());
-    let mut debug = Describe { source, lowered, machine, m, unit, file, kernel, types, described };
-    debug.lines()?;
-    let scopes = debug.scopes()?;
-    let variables = debug.variables(&scopes)?;
-    let flow = debug.control_flow()?;
-    let code = debug.code(&flow, &variables)?;
-    Ok((debug, flow, code))
+    let (function, lowered, machine) = (FunctionId::from_u32(0), &all[0], &machines[0]);
+    let (inlined, types, described) = (HashMap::new(), HashMap::new(), Vec::new());
+    let mut debug = Describe { source, lowered, machine, m, unit, file, function, inlined, types, described };
+    let mut parts = Vec::new();
+    for (n, (lowered, machine)) in all.iter().zip(machines).enumerate() {
+        (debug.lowered, debug.machine) = (lowered, machine);
+        debug.function()?;
+        debug.lines()?;
+        let scopes = debug.scopes()?;
+        let variables = debug.variables(n, &scopes)?;
+        let flow = debug.control_flow()?;
+        let code = debug.code(&flow, &variables)?;
+        parts.push((debug.function, flow, code));
+    }
+    Ok((debug, parts))
 }
 
-/// Describes a kernel, and writes what is described.
-pub fn describe(source: &Source, lowered: &Lowered<'_>, machine: &Machine) -> eitri::Result<Debug> {
-    let (mut debug, flow, code) = begin(source, lowered, machine)?;
-    let tracked = code.track()?;
-    tracked.describe(&mut debug.m, Keep::All)?;
-    let unproven = tracked.unproven().len();
-    let mut lanes = debug.m.lanes(debug.kernel)?;
-    lanes.control_flow(&flow)?;
+/// Describes a kernel and what it calls, and writes what is described.
+pub fn describe(source: &Source, all: &[Lowered<'_>], machines: &[Machine]) -> eitri::Result<Debug> {
+    let (mut debug, parts) = begin(source, all, machines)?;
     let saved = Loc::register(target()?.sgpr(SAVED as u16)?);
-    for (pcs, fact) in &machine.facts {
-        if *fact == Fact::WholeWave {
+    for ((function, flow, code), machine) in parts.iter().zip(machines) {
+        code.track()?.describe(&mut debug.m, Keep::All)?;
+        let mut lanes = debug.m.lanes(*function)?;
+        lanes.control_flow(flow)?;
+        for (pcs, _) in machine.facts.iter().filter(|(_, fact)| *fact == Fact::WholeWave) {
             lanes.whole_wave(pcs.clone(), &saved)?;
         }
     }
@@ -83,59 +82,106 @@ pub fn describe(source: &Source, lowered: &Lowered<'_>, machine: &Machine) -> ei
     let module = debug.m.finish()?;
     let consumer = Consumer::rocgdb();
     let written = lower(&module, &consumer, Policy::Strict)?;
-    Ok(Debug { module, written, consumer, unproven, described })
+    Ok(Debug { module, written, consumer, described })
 }
 
-struct Describe<'a> {
+pub struct Describe<'a> {
     source: &'a Source,
     lowered: &'a Lowered<'a>,
     machine: &'a Machine,
     m: Builder,
     unit: UnitId,
     file: FileId,
-    kernel: FunctionId,
+    function: FunctionId,
+    inlined: HashMap<naga::Handle<naga::Function>, FunctionId>,
     types: HashMap<String, TypeId>,
-    described: Vec<usize>,
+    described: Vec<(usize, usize)>,
 }
 
 /// The variables, and for each slot the variable and its first bit there.
 type Variables = HashMap<Slot, (VariableId, u32)>;
 
 impl Describe<'_> {
+    /// A function with its frame. Of a caller's registers, calls overwrite most; the frame has some of the others.
+    fn function(&mut self) -> eitri::Result<()> {
+        let (lowered, end) = (self.lowered, self.machine.bytes.len() as u64);
+        let mut made = self.m.function(self.unit, &lowered.name)?;
+        self.function = made.code(&lowered.name, end).id();
+        let Some(of) = &self.machine.frame else {
+            made.kernel();
+            return self.m.frame(self.function)?.entry_function().map(|_| ());
+        };
+        let gpu = target()?;
+        let (s, v) = (|n: u32| gpu.sgpr(n as u16), |n: u32| gpu.vgpr(n as u16));
+        let (stack, base) = (s(STACK)?, s(FRAME)?);
+        let (pc, exec) = (gpu.register_named("pc")?, gpu.register_named("exec")?);
+        made.stack_base(base)?;
+        // Scratch memory is addressed by bytes of a lane.
+        let at = |reg| Loc::memory(SpaceId::PRIVATE_WAVE, Val::register(reg).mul(Val::constant(32)));
+        let mut frame = self.m.frame(self.function)?;
+        let body = of.body.clone();
+        frame.cfa(0..body.start, at(stack))?.cfa(body.clone(), at(base))?.cfa(body.end..end, at(stack))?;
+        frame.saved(body, stack, Loc::register(base))?;
+        frame.saved(4..end, exec, Loc::register(s(of.exec)?))?;
+        let mut returns = (0..end, Vec::new());
+        for (scalar, (vector, lane), pcs) in &of.scalars {
+            frame.saved_in_lane(pcs.clone(), s(*scalar)?, v(*vector)?, *lane)?;
+            if *scalar != FRAME {
+                returns.0.end = pcs.start;
+                returns.1.push((v(*vector)?, *lane));
+            }
+        }
+        frame.return_address(returns.0.clone(), s(RETURN)?, s(RETURN + 1)?)?;
+        if returns.0.end < end {
+            frame.saved(returns.0.end..end, pc, Loc::lanes(returns.1))?;
+        }
+        for &(row, at) in &of.rows {
+            frame.saved_to_scratch(of.rows_from..end, v(row)?, at.into(), None)?;
+        }
+        for &reg in &self.machine.overwritten {
+            let is_row = matches!(reg, Reg::V(_));
+            frame.undefined(0..end, if is_row { v(reg.number())? } else { s(reg.number())? })?;
+        }
+        Ok(())
+    }
+
     /// A row where the line changes; a statement begins where the compiler began one.
     fn lines(&mut self) -> eitri::Result<()> {
         let end = self.machine.bytes.len() as u64;
-        let mut last = None;
-        let mut rows: Vec<Row> = Vec::new();
-        let mut begins: HashSet<u64> = HashSet::new();
+        let (mut rows, mut begins, mut last) = (BTreeMap::new(), HashSet::from([0]), None);
         for (pcs, fact) in &self.machine.facts {
             match fact {
                 Fact::Statement(_) => _ = begins.insert(pcs.start),
-                Fact::Source(at) if pcs.start < end && last != Some(at.offset) => {
-                    last = Some(at.offset);
-                    let (line, column) = self.source.line(at.offset);
-                    let row = Row::new(pcs.start, self.file, line).column(column);
-                    match rows.last_mut() {
-                        Some(before) if before.pc == row.pc => *before = row,
-                        _ => rows.push(row),
-                    }
+                Fact::Source(at) if pcs.start < end && last.replace(at.offset) != Some(at.offset) => {
+                    rows.insert(pcs.start, self.line(at.offset));
                 }
                 _ => {}
             }
         }
-        for row in rows {
-            let row = if begins.contains(&row.pc) || row.pc == 0 { row } else { row.not_stmt() };
-            self.m.row(self.kernel, row)?;
+        for (pc, at) in rows {
+            let row = Row::new(pc, self.file, at.line).column(at.column);
+            self.m.row(self.function, if begins.contains(&pc) { row } else { row.not_stmt() })?;
         }
         Ok(())
+    }
+
+    fn line(&self, offset: u32) -> SourceLine {
+        let (line, column) = self.source.line(offset);
+        SourceLine { file: self.file, line, column }
     }
 
     /// Lexical blocks and inlined calls: the pcs of their instructions.
     fn scopes(&mut self) -> eitri::Result<Vec<Option<ScopeId>>> {
         let all = &self.lowered.scopes;
         let mut pcs: Vec<Vec<Range<u64>>> = vec![Vec::new(); all.len()];
-        let mut add = |at: &At, range: Range<u64>| {
-            let mut scope = Some(at.scope);
+        let sources = self.machine.facts.iter().filter_map(|(pcs, fact)| match fact {
+            Fact::Source(at) => Some((pcs.start, *at)),
+            _ => None,
+        });
+        let end = self.machine.bytes.len() as u64;
+        let sources: Vec<(u64, At)> = sources.chain([(end, At::default())]).collect();
+        for pair in sources.windows(2).filter(|pair| pair[0].0 < pair[1].0) {
+            let (range, mut scope) = (pair[0].0..pair[1].0, Some(pair[0].1.scope));
             while let Some(number) = scope {
                 let ranges = &mut pcs[number as usize];
                 match ranges.last_mut() {
@@ -144,87 +190,62 @@ impl Describe<'_> {
                 }
                 scope = all[number as usize].parent;
             }
-        };
-        let mut last: Option<(u64, At)> = None;
-        let end = (self.machine.bytes.len() as u64, Fact::Source(At::default()));
-        for (pc, fact) in
-            self.machine.facts.iter().map(|(pcs, fact)| (pcs.start, fact)).chain([(end.0, &end.1)])
-        {
-            let Fact::Source(at) = fact else { continue };
-            if let Some((start, at)) = last
-                && start < pc
-            {
-                add(&at, start..pc);
-            }
-            last = Some((pc, *at));
         }
         let mut made: Vec<Option<ScopeId>> = Vec::new();
-        let mut functions: HashMap<naga::Handle<naga::Function>, FunctionId> = HashMap::new();
         for (scope, pcs) in all.iter().zip(&pcs) {
             let parent = scope.parent.map(|parent| made[parent as usize]);
             let id = match (parent, scope.inlined) {
                 (None, _) => None,
                 (Some(_), _) if pcs.is_empty() => None,
                 (Some(parent), Some((function, call))) => {
-                    let of = &self.source.module.functions[function];
-                    let callee = match functions.get(&function) {
+                    let name = self.source.module.functions[function].name.as_deref().unwrap_or("function");
+                    let callee = match self.inlined.get(&function) {
                         Some(&known) => known,
-                        None => {
-                            let name = of.name.as_deref().unwrap_or("function");
-                            *functions.entry(function).or_insert(self.m.function(self.unit, name)?.id())
-                        }
+                        None => self.m.function(self.unit, name)?.id(),
                     };
-                    let (line, column) = self.source.line(call);
-                    let call = SourceLine { file: self.file, line, column };
+                    self.inlined.insert(function, callee);
+                    let call = self.line(call);
                     Some(match parent {
                         Some(parent) => self.m.inlined(parent, callee, pcs, call)?,
-                        None => self.m.inlined(self.kernel, callee, pcs, call)?,
+                        None => self.m.inlined(self.function, callee, pcs, call)?,
                     })
                 }
                 (Some(Some(parent)), None) => Some(self.m.block(parent, pcs)?),
-                (Some(None), None) => Some(self.m.block(self.kernel, pcs)?),
+                (Some(None), None) => Some(self.m.block(self.function, pcs)?),
             };
             made.push(id);
         }
         Ok(made)
     }
 
-    fn variables(&mut self, scopes: &[Option<ScopeId>]) -> eitri::Result<Variables> {
-        let mut variables = Variables::new();
+    fn variables(&mut self, function: usize, scopes: &[Option<ScopeId>]) -> eitri::Result<Variables> {
+        let (mut variables, end) = (Variables::new(), self.machine.bytes.len() as u64);
         for (index, named) in self.lowered.named.iter().enumerate() {
             let scope = scopes[named.scope as usize];
+            // A scope without code has no variables.
             if scope.is_none() && named.scope != 0 {
-                // A scope without code.
                 continue;
             }
-            self.described.push(index);
-            let ty = self.ty(named.ty)?;
-            let id = self.variable(named, scope, ty)?;
+            self.described.push((function, index));
+            let (ty, at) = (self.ty(named.ty)?, self.line(named.offset));
+            let (name, m) = (&named.name, &mut self.m);
+            let mut made = match (scope, named.is_parameter) {
+                (Some(scope), true) => m.parameter(scope, name, ty)?,
+                (Some(scope), false) => m.variable(scope, name, ty)?,
+                (None, true) => m.parameter(self.function, name, ty)?,
+                (None, false) => m.variable(self.function, name, ty)?,
+            };
+            let id = made.declared_at(at).id();
             match &named.home {
                 Home::Slots(slots) => variables.extend(slots.iter().map(|&(at, slot)| (slot, (id, 8 * at)))),
-                &Home::Scratch(at) => _ = self.m.describe_variable(id)?.always(Loc::stack_slot(at.into()))?,
+                &Home::Scratch(at) => {
+                    let pcs = self.machine.frame.as_ref().map_or(0..end, |frame| frame.body.clone());
+                    self.m.describe_variable(id)?.live(pcs, Loc::stack_slot(at.into()))?;
+                }
                 &Home::Local(at) => _ = self.m.describe_variable(id)?.always(Loc::local(at))?,
             }
         }
         Ok(variables)
-    }
-
-    fn variable(
-        &mut self,
-        named: &Named<'_>,
-        scope: Option<ScopeId>,
-        ty: TypeId,
-    ) -> eitri::Result<VariableId> {
-        let (line, column) = self.source.line(named.offset);
-        let m = &mut self.m;
-        let mut made = match (scope, named.is_parameter) {
-            (Some(scope), true) => m.parameter(scope, &named.name, ty)?,
-            (Some(scope), false) => m.variable(scope, &named.name, ty)?,
-            (None, true) => m.parameter(self.kernel, &named.name, ty)?,
-            (None, false) => m.variable(self.kernel, &named.name, ty)?,
-        };
-        made.declared_at(SourceLine { file: self.file, line, column });
-        Ok(made.id())
     }
 
     fn ty(&mut self, inner: &TypeInner) -> eitri::Result<TypeId> {
@@ -232,8 +253,7 @@ impl Describe<'_> {
         if let Some(&known) = self.types.get(&key) {
             return Ok(known);
         }
-        let types = &self.source.module.types;
-        let unit = self.unit;
+        let (types, unit) = (&self.source.module.types, self.unit);
         let made = match inner {
             TypeInner::Scalar(scalar) | TypeInner::Atomic(scalar) => self.scalar(*scalar)?,
             TypeInner::Vector { size, scalar } => {
@@ -250,12 +270,7 @@ impl Describe<'_> {
                     ArraySize::Constant(count) => eitri::build::Extent::fixed(count.get().into()),
                     _ => eitri::build::Extent::unknown(),
                 };
-                let is_usual = matches!(
-                    types[*base].inner,
-                    TypeInner::Scalar(_) | TypeInner::Vector { size: VectorSize::Bi | VectorSize::Quad, .. }
-                );
-                let stride = (!is_usual).then_some(8 * u64::from(*stride));
-                self.m.array_of(unit, of, &[count], stride)?
+                self.m.array_of(unit, of, &[count], Some(8 * u64::from(*stride)))?
             }
             TypeInner::Struct { members, span } => {
                 let name =
@@ -277,10 +292,10 @@ impl Describe<'_> {
 
     fn scalar(&mut self, scalar: Scalar) -> eitri::Result<TypeId> {
         let (name, encoding) = match scalar.kind {
-            ScalarKind::Sint | ScalarKind::AbstractInt => ("i32", BaseEncoding::Signed),
-            ScalarKind::Uint => ("u32", BaseEncoding::Unsigned),
-            ScalarKind::Float | ScalarKind::AbstractFloat => ("f32", BaseEncoding::Float),
+            ScalarKind::Sint => ("i32", BaseEncoding::Signed),
+            ScalarKind::Float => ("f32", BaseEncoding::Float),
             ScalarKind::Bool => ("bool", BaseEncoding::Boolean),
+            _ => ("u32", BaseEncoding::Unsigned),
         };
         self.m.base_type(self.unit, name, encoding, 32)
     }
@@ -292,7 +307,7 @@ impl Describe<'_> {
         let mut ends: BTreeMap<usize, (u64, u64)> = BTreeMap::new();
         for (pcs, fact) in &self.machine.facts {
             match *fact {
-                Fact::Exec(Change::Save | Change::SaveAnd, mask) => _ = ends.insert(mask, (pcs.end, pcs.end)),
+                Fact::Exec(Change::Save, mask) => _ = ends.insert(mask, (pcs.end, pcs.end)),
                 Fact::Exec(Change::Restore, mask) => ends.entry(mask).or_default().1 = pcs.end,
                 _ => {}
             }
@@ -304,24 +319,19 @@ impl Describe<'_> {
         }
         let blocks: Vec<BlockId> = self.machine.blocks.iter().map(|pcs| flow.block(pcs.clone())).collect();
         for &(from, to, lanes) in &self.machine.edges {
-            match lanes {
-                true => flow.edge(blocks[from], blocks[to]),
-                false => flow.wave_edge(blocks[from], blocks[to]),
-            };
+            let add = if lanes { ControlFlow::edge } else { ControlFlow::wave_edge };
+            add(&mut flow, blocks[from], blocks[to]);
         }
         for (pcs, fact) in &self.machine.facts {
             let Fact::Exec(change, mask) = fact else { continue };
-            let mask = masks[mask];
-            let writes: &[ExecWrite] = match change {
-                Change::SaveAnd => &[ExecWrite::Save(mask), ExecWrite::And(mask)],
-                Change::Save => &[ExecWrite::Save(mask)],
-                Change::AndNot => &[ExecWrite::AndNot(mask)],
-                Change::Else => &[ExecWrite::Else(mask)],
-                Change::Restore => &[ExecWrite::Restore(mask)],
+            let write = match change {
+                Change::Save => ExecWrite::Save,
+                Change::And => ExecWrite::And,
+                Change::AndNot => ExecWrite::AndNot,
+                Change::Else => ExecWrite::Else,
+                Change::Restore => ExecWrite::Restore,
             };
-            for &write in writes {
-                flow.write(pcs.clone(), write);
-            }
+            flow.write(pcs.clone(), write(masks[mask]));
         }
         Ok(flow)
     }
@@ -341,33 +351,25 @@ impl Describe<'_> {
         let mut values: HashMap<VReg, ValueId> = HashMap::new();
         for (pcs, fact) in &self.machine.facts {
             let Fact::Step(effects, all_lanes) = fact else { continue };
-            for effect in effects {
-                if let Effect::Define(vreg, at) = *effect {
-                    let value = code.value(32);
-                    values.insert(vreg, value);
-                    if pcs.is_empty() {
-                        code.entry(value, &[place(at)?])?;
-                    }
-                }
+            let made = effects.iter().map(|effect| match *effect {
+                Effect::Define(vreg, _) => Some(*values.entry(vreg).or_insert_with(|| code.value(32))),
+                Effect::Constant(bits, _) => Some(code.constant(&bits.to_le_bytes())),
+                _ => None,
+            });
+            let made: Vec<Option<ValueId>> = made.collect();
+            for (effect, value) in effects.iter().zip(&made).filter(|_| pcs.is_empty()) {
+                value.map(|value| code.entry(value, &[place(effect.target())?])).transpose()?;
             }
             if pcs.is_empty() || effects.is_empty() {
                 continue;
             }
-            let constants: Vec<Option<ValueId>> = effects
-                .iter()
-                .map(|effect| match effect {
-                    Effect::Constant(bits, _) => Some(code.constant(&bits.to_le_bytes())),
-                    _ => None,
-                })
-                .collect();
             let mut step = code.instruction(pcs.clone());
-            for (effect, constant) in effects.iter().zip(constants) {
-                match (*effect, constant) {
-                    (Effect::Define(vreg, at), _) => step.define(values[&vreg], &[place(at)?])?,
-                    (Effect::Constant(_, at), Some(value)) => step.define(value, &[place(at)?])?,
-                    (Effect::Copy(from, to), _) => step.copy(&[place(from)?], &[place(to)?])?,
-                    (Effect::Clobber(at), _) => step.clobber(&[place(at)?])?,
-                    (Effect::Constant(..), None) => &mut step,
+            for (effect, value) in effects.iter().zip(made) {
+                let to = [place(effect.target())?];
+                match (*effect, value) {
+                    (_, Some(value)) => step.define(value, &to)?,
+                    (Effect::Copy(from, _), _) => step.copy(&[place(from)?], &to)?,
+                    _ => step.clobber(&to)?,
                 };
             }
             if *all_lanes {
@@ -378,17 +380,16 @@ impl Describe<'_> {
             let &Fact::Assign(slot, given) = fact else { continue };
             let Some(&(variable, bit)) = variables.get(&slot) else { continue };
             let bits = bit..bit + 32;
+            if let Given::Of(other) = given
+                && let Some(&(other, first)) = variables.get(&other)
+            {
+                code.assign_variable(pcs.start, variable, bits, other, first)?;
+                continue;
+            }
             let given = match given {
                 Given::Defined(vreg) => values.get(&vreg).copied(),
                 Given::Const(value) => Some(code.constant(&value.to_le_bytes())),
-                Given::Of(other) => match variables.get(&other) {
-                    Some(&(other, first)) => {
-                        code.assign_variable(pcs.start, variable, bits, other, first)?;
-                        continue;
-                    }
-                    None => None,
-                },
-                Given::Nothing => None,
+                Given::Of(_) | Given::Nothing => None,
             };
             // A value without a definition or a name has no place.
             let value = given.unwrap_or_else(|| code.value(32));

@@ -1,7 +1,8 @@
 //! Divergence: which variables have one value for the wave, and which constructs some lanes run without the others.
 //!
-//! All calls are inlined: a variable is one of an *instance* of a function. Instances, and the parts of constructs, are
-//! numbered in the order of a walk, which [`crate::lower`] repeats.
+//! A variable is one of an *instance* of a function: of an inlined call. Instances, and the parts of constructs, are
+//! numbered in the order of a walk, which [`crate::lower`] repeats. A function that is called has a walk of its own; its
+//! arguments and its result are in vector registers.
 //!
 //! A variable is in a scalar register if each value stored to it is the same for the wave, and each store is made for
 //! all lanes that may load it: each divergent construct around the store is around the loads; and where the construct
@@ -18,7 +19,7 @@ use naga::{
 use crate::front::Source;
 use crate::layout;
 
-/// An inlined call, or the entry point.
+/// An inlined call; 0 is the function itself: the entry point, or a function that is called.
 pub type Instance = usize;
 
 /// A variable of an instance; `None` is its result.
@@ -80,7 +81,8 @@ impl Divergence {
         self.index[&(id, key(call, 0))]
     }
 
-    pub fn new(source: &Source) -> Self {
+    /// Analyzes the entry point, or a function that is called.
+    pub fn new(source: &Source, function: Option<Handle<Function>>) -> Self {
         let mut known = Self::default();
         loop {
             let mut walk = Walk {
@@ -93,8 +95,12 @@ impl Divergence {
                 in_memory: known.in_memory.clone(),
                 divergent: known.divergent.clone(),
                 index: HashMap::new(),
+                is_entry: true,
             };
-            walk.instance(Typed::entry(source), None);
+            let root = function.map_or(Typed::entry(source), |function| Typed::called(source, function));
+            walk.divergent.extend(function.map(|_| (0, None)));
+            walk.is_entry = function.is_none();
+            walk.instance(root, None);
             let Walk { parts, accesses, in_memory, mut divergent, index, .. } = walk;
             for (&variable, accesses) in &accesses {
                 if !is_uniform(accesses, &parts) {
@@ -159,6 +165,7 @@ struct Walk<'m, 'k> {
     in_memory: HashSet<Variable>,
     divergent: HashSet<Variable>,
     index: HashMap<(Instance, Key), usize>,
+    is_entry: bool,
 }
 
 /// Target of `break` and `continue`.
@@ -179,7 +186,7 @@ impl<'m> Walk<'m, '_> {
     fn instance(&mut self, typed: Typed<'m>, caller: Option<Caller<'m>>) -> Instance {
         let id = self.instances.len();
         let scope = self.part(id, key(&typed.function.body, 0), false);
-        self.parts[scope].is_entry = caller.is_none();
+        self.parts[scope].is_entry = self.is_entry && caller.is_none();
         let (results, memo) = Default::default();
         self.instances.push(OfInstance { typed, caller, results, memo, scope });
         self.chain.push(scope);
@@ -269,7 +276,7 @@ impl<'m> Walk<'m, '_> {
                     self.indexed(id, *pointer, variable);
                 }
             }
-            Statement::Call { function, arguments, result } => {
+            Statement::Call { function, arguments, result } if !self.source.called.contains(function) => {
                 // A pointer that is passed is a variable of the caller; its address is not taken.
                 self.index.insert((id, key(statement, 0)), self.instances.len());
                 let called = self.instance(Typed::called(self.source, *function), Some((id, arguments)));

@@ -45,7 +45,7 @@ pub fn draw(source: &Source, compiled: &Compiled<'_>) -> Result<String, String> 
 }
 
 fn drawn(source: &Source, compiled: &Compiled<'_>, prover: &Prover<'_>) -> Result<String, String> {
-    let words = compiled.machine.bytes.len() / 4;
+    let words = prover.program().instructions.len();
     let ran = lanes(source, compiled, prover)?;
     // One column for each component of a variable that has a place somewhere.
     let mut columns: BTreeMap<_, Vec<(usize, Vec<Place>)>> = BTreeMap::new();
@@ -141,7 +141,7 @@ fn drawn(source: &Source, compiled: &Compiled<'_>, prover: &Prover<'_>) -> Resul
 
 /// The lanes of the first wave that run each instruction, in one run.
 fn lanes(source: &Source, compiled: &Compiled<'_>, prover: &Prover<'_>) -> Result<Vec<u32>, String> {
-    let mut ran = vec![0; compiled.machine.bytes.len() / 4 + 1];
+    let mut ran = vec![0; prover.program().instructions.len() + 1];
     let input = Input::random(source, compiled, 1);
     let mut shared = shared(source, compiled, &input);
     let mut waves: Vec<Wave> =

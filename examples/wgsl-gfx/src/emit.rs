@@ -1,13 +1,15 @@
 //! Machine code: bytes, and for each instruction what it does to storage.
 
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
+use naga::{Function, Handle};
 use regalloc2::{Allocation, Edit, Inst as InstId, Output, VReg};
 
-use crate::alloc::{Flat, LANES};
+use crate::alloc::{Flat, PRESERVED, overwritten};
 use crate::front::Unsupported;
-use crate::isa::{Op, Reg, encode};
-use crate::lower::SCALAR;
+use crate::isa::{ADDRESS, Op, Reg, TARGET, encode, put_address};
+use crate::lower::{FIRST_MASK, FRAME, Lowered, RETURN, SCALAR, STACK};
 use crate::ssa::{At, Exec, Given, How, Inst, Kind, Slot, Src, Term};
 
 /// A dword of storage: of the wave, or one for each lane.
@@ -30,6 +32,14 @@ pub enum Effect {
     Clobber(Place),
 }
 
+impl Effect {
+    /// The place that is written.
+    pub fn target(&self) -> Place {
+        let (Self::Define(_, to) | Self::Constant(_, to) | Self::Copy(_, to) | Self::Clobber(to)) = *self;
+        to
+    }
+}
+
 /// Facts of a range of pcs.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Fact {
@@ -50,8 +60,8 @@ pub enum Fact {
 /// The writes of EXEC, as [`eitri::build::ExecWrite`] has them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
-    SaveAnd,
     Save,
+    And,
     AndNot,
     Else,
     Restore,
@@ -69,6 +79,7 @@ struct Body {
     /// Whether the terminator needs instructions beside its jumps.
     has_marks: bool,
     ends_in_mark: bool,
+    calls: Vec<(usize, Handle<Function>)>,
 }
 
 /// An edge of the wave's graph, by positions of blocks; whether lanes take it.
@@ -86,30 +97,136 @@ pub struct Machine {
     pub scratch: u32,
     /// Number of vector registers.
     pub vectors: u32,
+    /// Number of those whose lanes have spilled scalars.
+    pub lanes: u32,
+    /// Offset in the code of all functions.
+    pub start: u64,
+    /// Pcs at which the address of a function that is called is made.
+    pub calls: Vec<(usize, Handle<Function>)>,
+    /// The frame of a function that is called.
+    pub frame: Option<Frame>,
+    /// Registers that the function and what it calls overwrite, of those that calls may.
+    pub overwritten: Vec<Reg>,
+    /// Whether it overwrites some of them in lanes that are not active.
+    pub is_whole: bool,
+}
+
+/// Registers of the caller, and the pcs from which on they are in the frame.
+#[derive(Debug, Default, Clone)]
+pub struct Frame {
+    /// Register with the caller's EXEC, from the second instruction on.
+    pub exec: u32,
+    /// Vector registers, each with its offset in bytes in the frame.
+    pub rows: Vec<(u32, u32)>,
+    pub rows_from: u64,
+    /// Scalar registers in lanes, each with the pcs.
+    pub scalars: Vec<(u32, (u32, u32), Range<u64>)>,
+    /// While the base of the frame is in its register.
+    pub body: Range<u64>,
 }
 
 struct Emitter<'f> {
     flat: &'f Flat<'f>,
     output: &'f Output,
+    lowered: &'f Lowered<'f>,
+    /// The first vector register whose lanes have spilled scalars of this function.
+    lanes: u32,
+    /// Bytes of the frame.
+    size: u32,
+    frame: Option<Frame>,
     /// Offset in bytes of spilled rows.
     spills: u32,
     vectors: u32,
 }
 
-/// Writes a kernel; its variables take `scratch` bytes of scratch memory.
-pub fn emit(flat: &Flat<'_>, output: &Output, scratch: u32) -> Result<Machine, Unsupported> {
-    let spills = scratch.next_multiple_of(4);
-    let mut emitter = Emitter { flat, output, spills, vectors: 1 };
-    let count = flat.code.order.len();
-    let mut bodies: Vec<Body> = (0..count).map(|block| emitter.body(block)).collect();
-    let scratch = spills + 4 * output.num_spillslots as u32;
-    if scratch > 4096 {
+/// Writes a function, which spills scalars to lanes of vector registers from `lanes` on.
+pub fn emit(
+    lowered: &Lowered<'_>,
+    flat: &Flat<'_>,
+    output: &Output,
+    lanes: u32,
+) -> Result<Machine, Unsupported> {
+    let spills = lowered.scratch.next_multiple_of(4);
+    let mut size = spills + 4 * output.num_spillslots as u32;
+    let frame = lowered.function.map(|_| {
+        let mut frame = Frame { exec: FIRST_MASK + lowered.first_mask, ..Frame::default() };
+        let moved = output.edits.iter().map(|(_, Edit::Move { to, .. })| to);
+        let written = output.allocs.iter().chain(moved).filter_map(|at| at.as_reg());
+        let mut rows: Vec<u32> =
+            written.filter(|reg| reg.class() != SCALAR).map(|reg| reg.hw_enc() as u32).collect();
+        rows.retain(|n| PRESERVED.contains(n));
+        rows.sort_unstable();
+        rows.dedup();
+        frame.rows = rows.into_iter().zip((size..).step_by(4)).collect();
+        size += 4 * frame.rows.len() as u32;
+        frame
+    });
+    if size > 4096 {
         let what = "more than 4 KiB of private memory and spilled values".into();
         return Err(Unsupported { what, span: naga::Span::default() });
     }
-    let mut machine = emitter.layout(&mut bodies)?;
-    (machine.scratch, machine.vectors) = (scratch, emitter.vectors);
+    let mut emitter = Emitter { flat, output, lowered, lanes, size, frame, spills, vectors: 1 };
+    let count = flat.code.order.len();
+    let mut bodies: Vec<Body> = (0..count).map(|block| emitter.body(block)).collect();
+    let mut machine = emitter.layout(&mut bodies);
+    (machine.scratch, machine.vectors) = (size, emitter.vectors);
+    machine.lanes = machine.vectors.saturating_sub(lanes);
+    if let Some(mut frame) = emitter.frame {
+        // The instructions that end the body are the last ones.
+        let end = machine.bytes.len() as u64;
+        frame.body.end = end - 4;
+        frame.scalars.iter_mut().for_each(|(_, _, pcs)| pcs.end = end);
+        machine.frame = Some(frame);
+    }
     Ok(machine)
+}
+
+/// Places functions behind each other, sets the addresses of calls, and restricts what calls overwrite to what the
+/// callees do overwrite. Returns the code.
+pub fn link(lowered: &[Lowered<'_>], machines: &mut [Machine]) -> Vec<u8> {
+    let mut end = 0;
+    for machine in &mut *machines {
+        machine.start = end;
+        end += machine.bytes.len() as u64;
+    }
+    let starts: Vec<_> =
+        lowered.iter().zip(&*machines).map(|(of, machine)| (of.function, machine.start)).collect();
+    for machine in &mut *machines {
+        for &(at, function) in &machine.calls {
+            let to = starts.iter().find(|of| of.0 == Some(function)).map_or(0, |of| of.1);
+            let mut bytes = Vec::new();
+            put_address(to as i64 - (machine.start as i64 + at as i64 + 4), &mut bytes);
+            machine.bytes[at..at + ADDRESS].copy_from_slice(&bytes);
+        }
+    }
+    // Callees follow their callers.
+    for n in (0..machines.len()).rev() {
+        let calls: HashMap<u64, usize> = machines[n]
+            .calls
+            .iter()
+            .filter_map(|&(at, function)| {
+                Some(((at + ADDRESS) as u64, lowered.iter().position(|of| of.function == Some(function))?))
+            })
+            .collect();
+        let mut all: HashSet<Place> = HashSet::new();
+        let mut facts = std::mem::take(&mut machines[n].facts);
+        for (pcs, fact) in &mut facts {
+            let Fact::Step(effects, is_whole) = fact else { continue };
+            if let Some(&callee) = calls.get(&pcs.start) {
+                let is_written =
+                    |at: &Place| machines[callee].overwritten.iter().any(|&reg| place(reg) == *at);
+                effects.retain(|effect| !matches!(effect, Effect::Clobber(at) if !is_written(at)));
+                *is_whole = machines[callee].is_whole;
+            }
+            let is_row =
+                |effect: &Effect| matches!(effect.target(), Place::Vector(n) if !PRESERVED.contains(&n));
+            machines[n].is_whole |= *is_whole && effects.iter().any(is_row);
+            all.extend(effects.iter().map(Effect::target));
+        }
+        machines[n].facts = facts;
+        machines[n].overwritten = overwritten().filter(|&reg| all.contains(&place(reg))).collect();
+    }
+    machines.iter().flat_map(|machine| machine.bytes.iter().copied()).collect()
 }
 
 impl Emitter<'_> {
@@ -185,13 +302,14 @@ impl Emitter<'_> {
                 }
                 (Reg::Null, target, true) => {
                     let at = self.spills + 4 * slot(from);
-                    encode(Op::ScratchLoad, target, &[Reg::Null], at as i32, &mut body.bytes);
+                    encode(Op::ScratchLoad, target, &[self.base(), Reg::Null], at as i32, &mut body.bytes);
                     waits = true;
                     Effect::Copy(Place::Scratch(at), place(target))
                 }
                 (source, Reg::Null, true) => {
                     let at = self.spills + 4 * slot(to);
-                    encode(Op::ScratchStore, Reg::Null, &[Reg::Null, source], at as i32, &mut body.bytes);
+                    let all = [self.base(), Reg::Null, source];
+                    encode(Op::ScratchStore, Reg::Null, &all, at as i32, &mut body.bytes);
                     Effect::Copy(place(source), Place::Scratch(at))
                 }
                 (source, target, true) => {
@@ -223,8 +341,91 @@ impl Emitter<'_> {
         }
     }
 
+    fn base(&self) -> Reg {
+        if self.lowered.function.is_some() { Reg::S(FRAME) } else { Reg::Null }
+    }
+
+    /// The first instructions of a function that is called: EXEC and the base of the caller's frame are saved, then
+    /// vector registers in all lanes, as waiting lanes have values there, and the return address if there are calls.
+    fn prologue(&mut self, body: &mut Body) {
+        let Some(mut frame) = self.frame.take() else { return };
+        body.plain(Op::SMov, Reg::S(frame.exec), &[Reg::Exec]);
+        let slots = self.output.num_spillslots as u32..;
+        let is_caller = self.flat.code.blocks.iter().flat_map(|block| &block.insts);
+        let is_caller = is_caller.into_iter().any(|inst| matches!(inst.kind, Kind::Call(..)));
+        let saved = if is_caller { &[FRAME, RETURN, RETURN + 1][..] } else { &[FRAME] };
+        for (&scalar, slot) in saved.iter().zip(slots) {
+            let (vector, lane) = self.lane(slot);
+            body.plain(Op::WriteLane, Reg::V(vector), &[Reg::S(scalar), Reg::Const(lane)]);
+            let at = body.bytes.len() as u64;
+            frame.scalars.push((scalar, (vector, lane), at..at));
+        }
+        body.plain(Op::SMov, Reg::S(FRAME), &[Reg::S(STACK)]);
+        frame.body.start = body.bytes.len() as u64;
+        if !frame.rows.is_empty() {
+            self.whole(body, true);
+            for &(vector, at) in &frame.rows {
+                let all = [Reg::S(FRAME), Reg::Null, Reg::V(vector)];
+                encode(Op::ScratchStore, Reg::Null, &all, at as i32, &mut body.bytes);
+            }
+            frame.rows_from = body.bytes.len() as u64;
+            self.whole(body, false);
+        }
+        self.frame = Some(frame);
+    }
+
+    /// The last instructions of a function that is called. The base of the caller's frame is restored at last: variables
+    /// in the frame have no place then.
+    fn epilogue(&mut self, body: &mut Body) {
+        let Some(frame) = self.frame.clone() else { return };
+        if !frame.rows.is_empty() {
+            self.whole(body, true);
+            for &(vector, at) in &frame.rows {
+                let start = body.bytes.len();
+                encode(
+                    Op::ScratchLoad,
+                    Reg::V(vector),
+                    &[Reg::S(FRAME), Reg::Null],
+                    at as i32,
+                    &mut body.bytes,
+                );
+                body.fact(start, Fact::Step(vec![Effect::Clobber(Place::Vector(vector))], true));
+            }
+            body.plain(Op::WaitCount, Reg::Null, &[]);
+            self.whole(body, false);
+        }
+        body.plain(Op::SMov, Reg::S(STACK), &[Reg::S(FRAME)]);
+        for &(scalar, (vector, lane), _) in frame.scalars.iter().rev() {
+            let start = body.bytes.len();
+            body.plain(Op::ReadLane, Reg::S(scalar), &[Reg::V(vector), Reg::Const(lane)]);
+            if scalar == FRAME {
+                let slots =
+                    (0..self.output.num_spillslots as u32).map(|slot| Place::Scratch(self.spills + 4 * slot));
+                body.fact(start, Fact::Step(slots.map(Effect::Clobber).collect(), true));
+            }
+        }
+        encode(Op::SSetPc, Reg::S(0), &[Reg::S(RETURN)], 0, &mut body.bytes);
+    }
+
+    /// A call: the callee's frame begins where this one ends.
+    fn call(&mut self, body: &mut Body, function: Handle<Function>, results: &[VReg]) {
+        match self.base() {
+            Reg::Null => body.plain(Op::SMov, Reg::S(STACK), &[Reg::Const(self.size)]),
+            base => body.plain(Op::SAdd, Reg::S(STACK), &[base, Reg::Const(self.size)]),
+        }
+        body.calls.push((body.bytes.len(), function));
+        put_address(0, &mut body.bytes);
+        let start = body.bytes.len();
+        encode(Op::SSwapPc, Reg::S(RETURN), &[Reg::S(TARGET)], 0, &mut body.bytes);
+        let defines: Vec<(VReg, Reg)> = results.iter().copied().zip((0..).map(Reg::V)).collect();
+        let is_other = |reg: &Reg| defines.iter().all(|(_, result)| result != reg);
+        let clobbers = overwritten().filter(is_other).map(|reg| Effect::Clobber(place(reg)));
+        let all = defines.iter().map(|&(vreg, reg)| Effect::Define(vreg, place(reg))).chain(clobbers);
+        body.fact(start, Fact::Step(all.collect(), true));
+    }
+
     fn lane(&mut self, slot: u32) -> (u32, u32) {
-        let vector = LANES + slot / 32;
+        let vector = self.lanes + slot / 32;
         self.vectors = self.vectors.max(vector + 1);
         (vector, slot % 32)
     }
@@ -236,7 +437,11 @@ impl Emitter<'_> {
         if let Kind::Entry(values) = &inst.kind {
             let effects = values.iter().map(|&(vreg, reg)| Effect::Define(vreg, place(reg))).collect();
             body.fact(body.bytes.len(), Fact::Step(effects, false));
+            self.prologue(body);
             return;
+        }
+        if let Kind::Call(function, results) = &inst.kind {
+            return self.call(body, *function, results);
         }
         let mut src = Vec::new();
         for of in &inst.src {
@@ -310,7 +515,8 @@ impl Emitter<'_> {
             }
             Kind::Assign(slot, given) => body.mark(Fact::Assign(*slot, *given)),
             Kind::Statement(number) => body.mark(Fact::Statement(*number)),
-            Kind::Entry(_) => {}
+            Kind::Return => self.epilogue(body),
+            Kind::Entry(_) | Kind::Call(..) => {}
         }
     }
 
@@ -413,7 +619,8 @@ impl Emitter<'_> {
                 let mask = self.mask(n);
                 let start = body.bytes.len();
                 body.plain(Op::SAndSaveexec, mask, &[condition(src)]);
-                body.fact(start, Fact::Exec(Change::SaveAnd, n));
+                body.fact(start, Fact::Exec(Change::Save, n));
+                body.fact(start, Fact::Exec(Change::And, n));
                 // The mask has the lanes that wait, without those that run.
                 body.plain(Op::SXor, mask, &[Reg::Exec, mask]);
             }
@@ -461,7 +668,7 @@ fn place(reg: Reg) -> Place {
 
 impl Emitter<'_> {
     /// Puts blocks in a row; jumps lead past blocks without code.
-    fn layout(&self, bodies: &mut [Body]) -> Result<Machine, Unsupported> {
+    fn layout(&self, bodies: &mut [Body]) -> Machine {
         let code = self.flat.code;
         let mut position = vec![0; code.blocks.len()];
         for (at, &block) in code.order.iter().enumerate() {
@@ -525,8 +732,8 @@ impl Emitter<'_> {
                         jumps[at].extend(jump(Op::Branch, found[1].0));
                     }
                 }
-                Term::End => jumps[at].push((Op::EndProgram, at)),
-                Term::Open => {}
+                Term::End if self.lowered.function.is_none() => jumps[at].push((Op::EndProgram, at)),
+                Term::End | Term::Open => {}
             }
             // Two edges to one block are one.
             found.sort_by_key(|&(to, lanes)| (to, !lanes));
@@ -534,42 +741,87 @@ impl Emitter<'_> {
             found.iter().for_each(|edge| preds[edge.0] += 1);
             edges.extend(found.into_iter().map(|(to, lanes)| (at, to, lanes)));
         }
-        let mut starts = vec![0; bodies.len()];
-        for at in (0..bodies.len()).filter(|&at| !is_empty[at]) {
-            let body = &mut bodies[at];
+        let all: Vec<usize> = (0..bodies.len()).filter(|&at| !is_empty[at]).collect();
+        for &at in &all {
             // An assignment needs a pc that only its path has.
+            let body = &mut bodies[at];
             let shares = next_of(at).is_some_and(|next| preds[next] > 1);
-            if jumps[at].is_empty() && (body.bytes.is_empty() || body.ends_in_mark && shares) {
+            let returns = self.lowered.function.is_some() && term(at) == Term::End;
+            if jumps[at].is_empty() && !returns && (body.bytes.is_empty() || body.ends_in_mark && shares) {
                 body.plain(Op::Nop, Reg::Null, &[]);
             }
-            let start = machine.bytes.len() as u64;
-            starts[at] = start;
+        }
+        // A jump that is too far gets longer, until all fit.
+        let mut is_long: Vec<Vec<bool>> = jumps.iter().map(|jumps| vec![false; jumps.len()]).collect();
+        let starts = loop {
+            let (mut starts, mut end) = (vec![0; bodies.len()], 0);
+            for &at in &all {
+                starts[at] = end;
+                end += bodies[at].bytes.len();
+                end += jumps[at]
+                    .iter()
+                    .zip(&is_long[at])
+                    .map(|(jump, long)| jump_bytes(jump.0, *long))
+                    .sum::<usize>();
+            }
+            let mut fits = true;
+            for &at in &all {
+                let mut from = starts[at] + bodies[at].bytes.len();
+                for (&(op, to), long) in jumps[at].iter().zip(&mut is_long[at]) {
+                    from += jump_bytes(op, *long);
+                    let is_far = i16::try_from((starts[to] as i64 - from as i64) / 4).is_err();
+                    fits &= *long || !is_far;
+                    *long |= is_far;
+                }
+            }
+            if fits {
+                break starts;
+            }
+        };
+        let mut number = vec![0; bodies.len()];
+        for (n, &at) in all.iter().enumerate() {
+            number[at] = n;
+            let body = &mut bodies[at];
+            let start = starts[at] as u64;
             machine.bytes.append(&mut body.bytes);
             let shift = |pcs: Range<u64>| start + pcs.start..start + pcs.end;
             machine.facts.extend(body.facts.drain(..).map(|(pcs, fact)| (shift(pcs), fact)));
-            machine.bytes.resize(machine.bytes.len() + 4 * jumps[at].len(), 0);
-            machine.blocks.push(start..machine.bytes.len() as u64);
-        }
-        let mut number = vec![0; bodies.len()];
-        for (n, at) in (0..bodies.len()).filter(|&at| !is_empty[at]).enumerate() {
-            number[at] = n;
-        }
-        for (at, jumps) in jumps.iter().enumerate() {
-            for (n, &(op, to)) in jumps.iter().enumerate() {
-                let from = machine.blocks[number[at]].end - 4 * (jumps.len() - n - 1) as u64;
-                let words = (starts[to] as i64 - from as i64) / 4;
-                let Ok(words) = i16::try_from(words) else {
-                    let what = "jumps of more than 128 KiB".into();
-                    return Err(Unsupported { what, span: naga::Span::default() });
-                };
-                let mut bytes = Vec::new();
-                let words = if op == Op::EndProgram { 0 } else { words.into() };
-                encode(op, Reg::Null, &[], words, &mut bytes);
-                machine.bytes[from as usize - 4..from as usize].copy_from_slice(&bytes);
+            machine.calls.extend(body.calls.iter().map(|&(at, function)| (start as usize + at, function)));
+            for (&(op, to), &long) in jumps[at].iter().zip(&is_long[at]) {
+                put_jump(op, starts[to] as i64, long, &mut machine.bytes);
             }
+            machine.blocks.push(start..machine.bytes.len() as u64);
         }
         machine.edges =
             edges.into_iter().map(|(from, to, lanes)| (number[from], number[to], lanes)).collect();
-        Ok(machine)
+        machine
     }
+}
+
+/// Bytes of a jump. One that is far, to an address, is jumped over where its condition does not hold.
+fn jump_bytes(op: Op, is_long: bool) -> usize {
+    match (is_long, op) {
+        (false, _) => 4,
+        (true, Op::Branch) => ADDRESS + 4,
+        (true, _) => ADDRESS + 8,
+    }
+}
+
+fn put_jump(op: Op, to: i64, is_long: bool, into: &mut Vec<u8>) {
+    if !is_long {
+        let words = if op == Op::EndProgram { 0 } else { (to - into.len() as i64 - 4) / 4 };
+        return encode(op, Reg::Null, &[], words as i32, into);
+    }
+    let other = match op {
+        Op::BranchScc0 => Some(Op::BranchScc1),
+        Op::BranchScc1 => Some(Op::BranchScc0),
+        Op::BranchExecz => Some(Op::BranchExecnz),
+        Op::BranchExecnz => Some(Op::BranchExecz),
+        _ => None,
+    };
+    if let Some(other) = other {
+        encode(other, Reg::Null, &[], (ADDRESS as i32 + 4) / 4, into);
+    }
+    put_address(to - into.len() as i64 - 4, into);
+    encode(Op::SSetPc, Reg::S(0), &[Reg::S(TARGET)], 0, into);
 }

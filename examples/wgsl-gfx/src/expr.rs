@@ -274,6 +274,9 @@ impl<'m> Lower<'m> {
         if let Some((caller, arguments)) = of.caller {
             return self.value(caller, arguments[n as usize]);
         }
+        if let Some(passed) = self.passed.get(n as usize) {
+            return Ok(passed.clone());
+        }
         let Some(Binding::BuiltIn(builtin)) = of.typed.function.arguments[n as usize].binding else {
             return self.refuse("an argument of the entry point without `@builtin`");
         };

@@ -1,9 +1,12 @@
 //! The source: parsed and validated by naga; errors with file, line and column.
 
+use std::collections::HashSet;
 use std::fmt;
 
 use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
-use naga::{EntryPoint, Module, Span};
+use naga::{Block, EntryPoint, Function, Handle, Module, Span, Statement, TypeInner};
+
+use crate::layout;
 
 /// A source file and its meaning.
 #[derive(Debug)]
@@ -12,6 +15,8 @@ pub struct Source {
     pub text: String,
     pub module: Module,
     pub info: ModuleInfo,
+    /// Functions that are called; all others are inlined.
+    pub called: HashSet<Handle<Function>>,
     /// Offset of each line in bytes.
     lines: Vec<u32>,
 }
@@ -61,7 +66,8 @@ impl Source {
             }
             Refusal { place: place(error.location(text)), what }
         })?;
-        Ok(Self { name: name.into(), text: text.into(), module, info, lines })
+        let called = called(&module);
+        Ok(Self { name: name.into(), text: text.into(), module, info, called, lines })
     }
 
     /// Returns the compute shader.
@@ -88,5 +94,55 @@ impl Source {
             None => self.name.clone(),
         };
         Refusal { place, what: format!("this compiler does not have {}", unsupported.what) }
+    }
+}
+
+/// Smallest number of statements of a function that is called, and largest number of dwords that it takes or returns.
+const STATEMENTS: usize = 6;
+pub const PASSED: usize = 12;
+
+/// The functions that are called: those with two calls in the source and some size, whose arguments and results are
+/// values of few dwords. A pointer is a variable of the caller's, so a function that takes one is inlined.
+fn called(module: &Module) -> HashSet<Handle<Function>> {
+    let mut calls: Vec<Handle<Function>> = Vec::new();
+    let bodies = module.functions.iter().map(|(_, function)| function);
+    for function in bodies.chain(module.entry_points.iter().map(|entry| &entry.function)) {
+        each_statement(&function.body, &mut |statement| {
+            if let Statement::Call { function, .. } = statement {
+                calls.push(*function);
+            }
+        });
+    }
+    let fits = |types: &mut dyn Iterator<Item = Handle<naga::Type>>| {
+        let dwords = types.map(|ty| match module.types[ty].inner {
+            TypeInner::Pointer { .. } | TypeInner::ValuePointer { .. } => None,
+            _ => Some(layout::leaves(module, ty)?.len()),
+        });
+        dwords.sum::<Option<usize>>().is_some_and(|dwords| dwords <= PASSED)
+    };
+    let is_called = |&(handle, function): &(Handle<Function>, &Function)| {
+        let mut size = 0;
+        each_statement(&function.body, &mut |_| size += 1);
+        calls.iter().filter(|of| **of == handle).count() > 1
+            && size >= STATEMENTS
+            && fits(&mut function.arguments.iter().map(|argument| argument.ty))
+            && fits(&mut function.result.iter().map(|result| result.ty))
+    };
+    module.functions.iter().filter(is_called).map(|(handle, _)| handle).collect()
+}
+
+/// Visits the statements of a block and of those in it, without evaluations of expressions.
+fn each_statement(block: &Block, visit: &mut dyn FnMut(&Statement)) {
+    for statement in block {
+        let inner: Vec<&Block> = match statement {
+            Statement::Emit(_) => continue,
+            Statement::Block(block) => vec![block],
+            Statement::If { accept, reject, .. } => vec![accept, reject],
+            Statement::Switch { cases, .. } => cases.iter().map(|case| &case.body).collect(),
+            Statement::Loop { body, continuing, .. } => vec![body, continuing],
+            _ => Vec::new(),
+        };
+        visit(statement);
+        inner.into_iter().for_each(|block| each_statement(block, visit));
     }
 }

@@ -1,6 +1,12 @@
 //! Random shaders: nested `if`, loops, `switch`, early exits, calls, vectors, arrays and what lanes exchange.
 
 use std::fmt::Write;
+use std::ops::Range;
+
+use crate::alloc::Registers;
+use crate::front::Source;
+use crate::prove::{Input, Proof, prove};
+use crate::{check, compile};
 
 struct Random(u64);
 
@@ -17,6 +23,9 @@ impl Random {
     }
 }
 
+/// Largest number of names in scope that are used.
+const NAMES: usize = 16;
+
 struct Shader {
     random: Random,
     text: String,
@@ -26,6 +35,33 @@ struct Shader {
     loops: u32,
     in_switch: bool,
     statements: u32,
+}
+
+/// Compiles, checks and runs the shaders of some seeds, every third with few registers. Each run has another input.
+///
+/// # Errors
+/// The seed of a shader that the compiler refuses, or whose debug information differs from the description.
+pub fn prove_all(seeds: Range<u64>, runs: u64) -> Result<Proof, String> {
+    let mut all = Proof::default();
+    for seed in seeds {
+        let wrong = |what: String| format!("shader {seed}: {what}");
+        let source = Source::new(&format!("{seed}.wgsl"), &shader(seed, 8 + (seed % 12) as u32));
+        let source = source.map_err(|error| wrong(error.to_string()))?;
+        let few = Registers { scalar: 8, vector: 8 };
+        let registers = if seed.is_multiple_of(3) { few } else { Registers::default() };
+        let compiled = compile(&source, registers).map_err(|error| wrong(error.to_string()))?;
+        let report = check(&compiled).map_err(|error| wrong(error.to_string()))?;
+        if !report.is_clean() {
+            return Err(wrong(report.to_string()));
+        }
+        let inputs: Vec<Input> =
+            (1..=runs).map(|run| Input::random(&source, &compiled, runs * seed + run)).collect();
+        let mut proof = prove(&source, &compiled, &inputs);
+        proof.missed.clear();
+        proof.wrong = proof.wrong.into_iter().map(wrong).collect();
+        all.add(proof);
+    }
+    Ok(all)
 }
 
 /// Returns a shader of about `size` statements. It ends on every input.
@@ -44,12 +80,19 @@ pub fn shader(seed: u64, size: u32) -> String {
          @group(0) @binding(1) var<storage, read_write> output: array<i32>;\n\n\
          fn helper(x: i32, y: i32) -> i32 {\n    var r = x;\n    if (x > y) {\n        return y * 3;\n    }\n    \
          let d = y - x;\n    r = r + d;\n    return r;\n}\n\n\
+         fn far(x: i32, y: i32) -> i32 {\n    var sum = x;\n    for (var k = 0; k < (y & 3); k++) {\n        \
+         if (((sum ^ input[k]) & 3) == 1) {\n            return sum - y;\n        }\n        sum = sum + k * y;\n    }\n    \
+         let more = helper(sum, y);\n    return more ^ x;\n}\n\n\
          @compute @workgroup_size(32)\nfn main(@builtin(global_invocation_id) id: vec3<u32>) {\n    \
          let lane = i32(id.x);\n    let n = input[0];\n    var a = input[id.x & 15u];\n    var b = n;\n    \
          var c = 0;\n    var v = vec2<i32>(a, n);\n    var table: array<i32, 4>;\n",
     );
     while made.statements > 0 {
         made.statement(1);
+        // Values are used near to where they are made.
+        if made.names.len() > NAMES {
+            made.names.remove(5);
+        }
     }
     text += &made.text;
     text += "    output[id.x] = a + b * 3 + c * 5 + v.x + v.y + table[lane & 3];\n}\n";
@@ -80,6 +123,8 @@ impl Shader {
         let (a, b) = (self.operand(), self.operand());
         match self.random.below(12) {
             0 => a,
+            // One function is inlined, the other is called if there are two calls.
+            1 if self.random.below(2) == 0 => format!("far({a}, {b})"),
             1 => format!("helper({a}, {b})"),
             2 => format!("select({a}, {b}, {})", self.condition()),
             3 => format!("min({a}, {b})"),
@@ -94,13 +139,20 @@ impl Shader {
         }
     }
 
-    fn condition(&mut self) -> String {
-        let (a, b) = (self.operand(), self.operand());
-        let op = self.random.of(&["<", ">", "==", "!=", "<="]);
+    /// A number of few bits that differs from run to run, and from place to place: of the wave, or of each lane. A
+    /// condition that holds for every input would make code that nobody runs, which nobody can describe.
+    fn data(&mut self) -> String {
+        let at = self.random.below(64);
         match self.random.below(3) {
-            0 => format!("(lane & {}) {op} {a}", 1 + self.random.below(7)),
-            _ => format!("{a} {op} {b}"),
+            0 => format!("input[{at}]"),
+            _ => format!("input[(id.x + {at}u) & 63u]"),
         }
+    }
+
+    fn condition(&mut self) -> String {
+        let (a, data) = (self.operand(), self.data());
+        let op = self.random.of(&["<", ">", "==", "!=", "<="]);
+        format!("(({a} ^ {data}) & 7) {op} {}", 1 + self.random.below(6))
     }
 
     fn target(&mut self) -> String {
@@ -150,13 +202,9 @@ impl Shader {
                 self.line(depth, "}");
             }
             8 | 9 => {
-                let i = format!("i{}", self.fresh);
+                let i = format!("j{}", self.fresh);
                 self.fresh += 1;
-                let last = match self.random.below(3) {
-                    0 => "min(n, 5)".into(),
-                    1 => format!("(lane & {})", 1 + self.random.below(3)),
-                    _ => format!("{}", 1 + self.random.below(4)),
-                };
+                let last = format!("({} & 3)", self.data());
                 self.line(depth, &format!("for (var {i} = 0; {i} < {last}; {i}++) {{"));
                 let switch = std::mem::replace(&mut self.in_switch, false);
                 self.loops += 1;
@@ -168,8 +216,8 @@ impl Shader {
                 self.line(depth, "}");
             }
             10 => {
-                let value = self.operand();
-                self.line(depth, &format!("switch ({value} & 3) {{"));
+                let (value, data) = (self.operand(), self.data());
+                self.line(depth, &format!("switch (({value} ^ {data}) & 3) {{"));
                 let switch = std::mem::replace(&mut self.in_switch, true);
                 for case in ["case 0", "case 1, 2", "default"] {
                     self.line(depth + 1, &format!("{case}: {{"));

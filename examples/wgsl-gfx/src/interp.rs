@@ -13,7 +13,7 @@ use naga::{
 use crate::diverge::Typed;
 use crate::front::Source;
 use crate::layout;
-use crate::lower::statement_key;
+use crate::lower::{root_path, statement_key};
 use crate::memory::pointee;
 
 /// A variable: the path of calls, and what it is there.
@@ -298,7 +298,11 @@ impl<'m> Group<'m> {
                     _ => Argument::Value(self.value(frame, at)),
                 });
                 let arguments = arguments.collect();
-                let path = statement_key(self.frames[frame].path, span);
+                // The statements of a function that is called have one number for all calls.
+                let path = match self.source.called.contains(function) {
+                    true => root_path(*function),
+                    false => statement_key(self.frames[frame].path, span),
+                };
                 let value = self.call(typed, arguments, path, mask);
                 self.set(frame, *result, value);
             }

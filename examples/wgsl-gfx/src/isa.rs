@@ -51,6 +51,11 @@ ops! {
     SAndNotSaveexec "s_and_not1_saveexec_b32" Sop1 0x30;
     SBitCount "s_bcnt1_i32_b32" Sop1 0x18;
     SFindFirst "s_ctz_i32_b32" Sop1 0x08;
+    SGetPc "s_getpc_b64" Sop1 0x47;
+    SSetPc "s_setpc_b64" Sop1 0x48;
+    SSwapPc "s_swappc_b64" Sop1 0x49;
+    SAddU "s_add_u32" Sop2 0x00;
+    SAddCarry "s_addc_u32" Sop2 0x04;
     SAdd "s_add_i32" Sop2 0x02;
     SSub "s_sub_i32" Sop2 0x03;
     SMul "s_mul_i32" Sop2 0x2c;
@@ -214,7 +219,7 @@ impl Reg {
     }
 
     /// The number of a register in its file.
-    fn number(self) -> u32 {
+    pub fn number(self) -> u32 {
         self.code() & 0xff
     }
 }
@@ -256,16 +261,15 @@ pub fn encode(op: Op, dst: Reg, src: &[Reg], offset: i32, into: &mut Vec<u8>) {
                 dst_or_0(dst) << 24 | number(0) << 16 | number(2) << 8 | number(1),
             ]
         }
-        // Sources are the address in a vector register, if any, and the data of a store.
+        // Sources are the base, the address in a vector register, if any, and the data of a store.
         Format::Scratch => {
-            let (has, by) = match at(0) {
+            let (has, by) = match at(1) {
                 Some(Reg::V(n)) => (1 << 7, n),
                 _ => (0, 0),
             };
-            let base = Reg::Null.code() | has;
             &[
                 0xdc01_0000 | code << 18 | offset & 0x1fff,
-                dst_or_0(dst) << 24 | base << 16 | number(1) << 8 | by,
+                dst_or_0(dst) << 24 | (field(0) | has) << 16 | number(2) << 8 | by,
             ]
         }
     };
@@ -278,4 +282,21 @@ pub fn encode(op: Op, dst: Reg, src: &[Reg], offset: i32, into: &mut Vec<u8>) {
 
 fn dst_or_0(dst: Reg) -> u32 {
     if dst == Reg::Null { 0 } else { dst.number() }
+}
+
+/// Bytes of [`put_address`].
+pub const ADDRESS: usize = 16;
+
+/// Register pair for the address of a jump or call.
+pub const TARGET: u32 = 102;
+
+/// Writes the address of code into [`TARGET`]: `distance` bytes from the end of the first instruction, which has the pc.
+pub fn put_address(distance: i64, into: &mut Vec<u8>) {
+    let (low, high) = (Reg::S(TARGET), Reg::S(TARGET + 1));
+    encode(Op::SGetPc, low, &[Reg::S(0)], 0, into);
+    // The literal that this number needs is replaced by one of any size.
+    encode(Op::SAddU, low, &[low, Reg::Const(i32::MAX as u32)], 0, into);
+    let at = into.len() - 4;
+    into[at..].copy_from_slice(&(distance as u32).to_le_bytes());
+    encode(Op::SAddCarry, high, &[high, Reg::Const((distance >> 32) as u32)], 0, into);
 }

@@ -27,10 +27,10 @@ use std::time::{Duration, Instant};
 
 use front::{Refusal, Source, Unsupported};
 
-/// A compiled shader.
+/// A compiled shader: the kernel, and functions that it calls.
 pub struct Compiled<'s> {
-    pub lowered: lower::Lowered<'s>,
-    pub machine: emit::Machine,
+    pub lowered: Vec<lower::Lowered<'s>>,
+    pub machines: Vec<emit::Machine>,
     pub debug: debug::Debug,
     pub object: Vec<u8>,
     /// Time for code, and for debug information.
@@ -44,18 +44,31 @@ pub fn compile(source: &Source, registers: alloc::Registers) -> Result<Compiled<
     let internal =
         |what: String| Refusal { place: source.name.clone(), what: format!("the compiler is wrong: {what}") };
     let start = Instant::now();
-    let lowered = lower::Lower::run(source).map_err(refuse)?;
-    let flat = alloc::Flat::new(&lowered.code);
-    let output = flat.run(registers).map_err(|error| internal(error.to_string()))?;
-    let machine = emit::emit(&flat, &output, lowered.scratch).map_err(refuse)?;
-    let code = object::object(source, &lowered, &machine);
+    let lowered = lower::Lower::all(source).map_err(refuse)?;
+    let (mut machines, mut lanes) = (Vec::new(), alloc::LANES);
+    for lowered in &lowered {
+        let flat = alloc::Flat::new(&lowered.code);
+        let output = flat.run(registers).map_err(|error| internal(error.to_string()))?;
+        let machine = emit::emit(lowered, &flat, &output, lanes).map_err(refuse)?;
+        // No function calls itself, so each has lanes of its own.
+        lanes = lanes.max(machine.vectors);
+        machines.push(machine);
+    }
+    if lanes > 256 {
+        return Err(refuse(Unsupported {
+            what: "more than 6,144 spilled scalars".into(),
+            span: Default::default(),
+        }));
+    }
+    let text = emit::link(&lowered, &mut machines);
+    let code = object::object(source, &lowered, &machines, text);
     let coded = Instant::now();
     let wrong = |error: eitri::Error| internal(error.to_string());
-    let debug = debug::describe(source, &lowered, &machine).map_err(wrong)?;
+    let debug = debug::describe(source, &lowered, &machines).map_err(wrong)?;
     let object =
         eitri::emit::elf::new_object(debug.module.target(), &code, &debug.written.sections).map_err(wrong)?;
     let times = [coded - start, coded.elapsed()];
-    Ok(Compiled { lowered, machine, debug, object, times })
+    Ok(Compiled { lowered, machines, debug, object, times })
 }
 
 /// Compares the object with the description.

@@ -85,8 +85,12 @@ pub struct Scope {
     pub inlined: Option<(Handle<naga::Function>, u32)>,
 }
 
-/// Function before register allocation.
+/// A function before register allocation: the kernel, or one that is called.
 pub struct Lowered<'m> {
+    pub function: Option<Handle<naga::Function>>,
+    pub name: String,
+    /// The first mask: of a function that is called, the lanes that have called.
+    pub first_mask: u32,
     pub code: Code,
     pub named: Vec<Named<'m>>,
     pub scopes: Vec<Scope>,
@@ -136,6 +140,8 @@ pub struct Lower<'m> {
     pub(crate) instances: Vec<OfInstance<'m>>,
     open: Vec<Open>,
     depth: u32,
+    /// Number of masks that callers of each function need.
+    around: HashMap<Handle<naga::Function>, u32>,
     pub(crate) at: At,
     /// The outermost construct that lanes have left, masked, since the current one was opened.
     outermost: usize,
@@ -149,6 +155,8 @@ pub struct Lower<'m> {
     pub(crate) origin: HashMap<VReg, Given>,
     pub(crate) globals: HashMap<Handle<naga::GlobalVariable>, u32>,
     pub(crate) kernel: Kernel,
+    /// Arguments of a function that is called.
+    pub(crate) passed: Vec<Parts>,
 }
 
 /// Registers that are set when the kernel begins.
@@ -161,21 +169,63 @@ pub(crate) struct Kernel {
 /// The first of the registers that have addresses of buffers, in pairs; and of the masks.
 pub const BUFFERS: u32 = 84;
 pub const FIRST_MASK: u32 = 64;
+/// The registers of calls: the return address in a pair, the end of the caller's frame, and the address of the frame.
+pub const RETURN: u32 = 30;
+pub const STACK: u32 = 32;
+pub const FRAME: u32 = 33;
 /// Largest number of buffers.
 pub const MOST_BUFFERS: usize = 8;
 
 impl<'m> Lower<'m> {
-    pub fn run(source: &'m Source) -> Result<Lowered<'m>> {
-        let known = Divergence::new(source);
-        let mut code = Code::default();
+    /// The kernel, and behind each function those that it calls.
+    pub fn all(source: &'m Source) -> Result<Vec<Lowered<'m>>> {
+        let mut this = Self::new(source, None, 0, Code::default());
+        this.kernel()?;
+        let mut all = Vec::new();
+        let mut around = this.finish(&mut all);
+        // naga has each function before those that call it.
+        let called = source.module.functions.iter().map(|(handle, _)| handle).collect::<Vec<_>>();
+        for handle in called.into_iter().rev() {
+            let Some(&first) = around.get(&handle) else { continue };
+            let mut code = Code::default();
+            // Components of variables have one number in the module.
+            code.slots.clone_from(&all.last().expect("the kernel").code.slots);
+            let mut this = Self::new(source, Some(handle), first, code);
+            this.around = around;
+            this.called(handle)?;
+            around = this.finish(&mut all);
+        }
+        Ok(all)
+    }
+
+    fn finish(mut self, all: &mut Vec<Lowered<'m>>) -> HashMap<Handle<naga::Function>, u32> {
+        self.out.code.finish();
+        all.push(self.out);
+        self.around
+    }
+
+    fn new(
+        source: &'m Source,
+        function: Option<Handle<naga::Function>>,
+        first_mask: u32,
+        mut code: Code,
+    ) -> Self {
+        let known = Divergence::new(source, function);
+        let name = match function {
+            Some(function) => source.module.functions[function].name.clone().unwrap_or_default(),
+            None => source.module.entry_points[0].name.clone(),
+        };
         // Code before the first statement has the function's line.
-        let name = format!("fn {}", source.module.entry_points[0].name);
-        let at = At { offset: source.text.find(&name).unwrap_or(0) as u32, ..At::default() };
+        let offset = source.text.find(&format!("fn {name}(")).unwrap_or(0) as u32;
+        let at = At { offset, ..At::default() };
         let kernel = Kernel { ids: code.vreg(VECTOR), group: [(); 3].map(|()| code.vreg(SCALAR)) };
-        let mut this = Self {
+        Self {
             source,
             known,
             out: Lowered {
+                function,
+                name,
+                first_mask,
                 code,
                 named: Vec::new(),
                 scopes: vec![Scope { parent: None, inlined: None }],
@@ -187,7 +237,8 @@ impl<'m> Lower<'m> {
             is_empty: false,
             instances: Vec::new(),
             open: Vec::new(),
-            depth: 0,
+            depth: first_mask + u32::from(function.is_some()),
+            around: HashMap::new(),
             at,
             outermost: usize::MAX,
             now: 0,
@@ -197,16 +248,18 @@ impl<'m> Lower<'m> {
             origin: HashMap::new(),
             globals: HashMap::new(),
             kernel,
-        };
-        this.kernel()?;
-        this.out.code.finish();
-        Ok(this.out)
+            passed: Vec::new(),
+        }
     }
 
-    fn kernel(&mut self) -> Result<()> {
+    fn first_block(&mut self) {
         let start = self.out.code.block();
         self.out.code.seal(start);
         self.start(start);
+    }
+
+    fn kernel(&mut self) -> Result<()> {
+        self.first_block();
         let Kernel { ids, group } = self.kernel;
         let registers = [2, 3, 4].map(Reg::S);
         let entry = [(ids, Reg::V(0))].into_iter().chain(group.into_iter().zip(registers)).collect();
@@ -216,6 +269,74 @@ impl<'m> Lower<'m> {
         let block = self.block.expect("the entry point has an end");
         self.out.code.blocks[block].term = Some(Term::End);
         Ok(())
+    }
+
+    /// Lowers a function that is called: its arguments come in the first vector registers, and its results go there.
+    fn called(&mut self, function: Handle<naga::Function>) -> Result<()> {
+        self.first_block();
+        let typed = Typed::called(self.source, function);
+        let mut entry = Vec::new();
+        for argument in &typed.function.arguments {
+            let leaves = layout::leaves(typed.module, argument.ty).unwrap_or_default();
+            let parts = leaves.iter().map(|_| {
+                let vreg = self.out.code.vreg(VECTOR);
+                entry.push((vreg, Reg::V(entry.len() as u32)));
+                Part::from(In::Vector(vreg))
+            });
+            let parts = parts.collect();
+            self.passed.push(parts);
+        }
+        self.push(Kind::Entry(entry), None, Vec::new());
+        self.globals()?;
+        self.instance(typed, None, root_path(function))?;
+        let results = self.instances[0].result.clone();
+        let src = results.into_iter().map(|slot| Src::V(self.read(slot))).collect();
+        self.push(Kind::Return, None, src);
+        if let Some(block) = self.block {
+            self.out.code.blocks[block].term = Some(Term::End);
+        }
+        Ok(())
+    }
+
+    /// Calls a function; each caller has more registers for masks than the callee's begin with.
+    fn call(
+        &mut self,
+        id: Instance,
+        function: Handle<naga::Function>,
+        arguments: &[Handle<Expression>],
+        result: Option<Handle<Expression>>,
+    ) -> Result<()> {
+        let mut src = Vec::new();
+        for &argument in arguments {
+            for &part in &self.value(id, argument)?[..] {
+                src.push(Src::V(self.vector(part)));
+            }
+        }
+        let around = self.around.entry(function).or_default();
+        *around = self.depth.max(*around);
+        if self.depth >= MASKS {
+            return self.refuse("more than 20 divergent constructs in each other");
+        }
+        let module = &self.source.module;
+        let ty = module.functions[function].result.as_ref().map(|result| result.ty);
+        let leaves = ty.and_then(|ty| layout::leaves(module, ty)).unwrap_or_default();
+        let results: Vec<VReg> = leaves.iter().map(|_| self.out.code.vreg(VECTOR)).collect();
+        let parts: Parts = results.iter().map(|&vreg| In::Vector(vreg).into()).collect();
+        self.push(Kind::Call(function, results), None, src);
+        if let Some(result) = result {
+            self.instances[id].values.insert(result, parts.clone());
+            self.name_let(id, result, &parts);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn is_called(&self) -> bool {
+        self.out.function.is_some()
+    }
+
+    /// The register with the address of the function's frame.
+    pub(crate) fn frame(&self) -> Reg {
+        if self.is_called() { Reg::S(FRAME) } else { Reg::Null }
     }
 
     /// Loads the addresses of buffers, and lays out local memory.
@@ -232,7 +353,7 @@ impl<'m> Lower<'m> {
                     let offset = self.out.local.next_multiple_of(16);
                     self.globals.insert(handle, offset);
                     self.out.local = offset + layout::size(module, variable.ty);
-                    if let Some(name) = &variable.name {
+                    if let Some(name) = variable.name.as_ref().filter(|_| self.out.function.is_none()) {
                         let home = Home::Local(offset);
                         let (scope, offset) = (0, span.to_range().map_or(0, |range| range.start) as u32);
                         let name = name.clone();
@@ -248,6 +369,9 @@ impl<'m> Lower<'m> {
         }
         for n in 0..self.out.buffers.len() as u32 {
             self.globals.insert(self.out.buffers[n as usize], n);
+            if self.is_called() {
+                continue;
+            }
             let inst = Inst {
                 kind: Kind::Load(Op::SLoad2),
                 dst: None,
@@ -283,7 +407,7 @@ impl<'m> Lower<'m> {
         }
     }
 
-    /// Whether lanes that are not active need their values.
+    /// Whether lanes that are not active need their values. Those that have not called the function do not.
     fn is_partial(&self) -> bool {
         self.open.iter().any(|open| open.is_divergent)
     }
@@ -515,11 +639,11 @@ impl<'m> Lower<'m> {
                 _ => In::Const(0),
             };
             let value = self.vector(value.into());
-            let none = Src::Fixed(Reg::Null);
+            let [base, none] = [self.frame(), Reg::Null].map(Src::Fixed);
             self.push_at(
                 Kind::Plain(Op::ScratchStore),
                 None,
-                vec![none, Src::V(value)],
+                vec![base, none, Src::V(value)],
                 (at + offset) as i32,
             );
         }
@@ -588,12 +712,12 @@ impl<'m> Lower<'m> {
     }
 
     /// Stores to a component of a variable that is in registers.
-    pub(crate) fn store(&mut self, id: Instance, slot: Slot, value: Part, is_named: bool) {
+    pub(crate) fn store(&mut self, id: Instance, slot: Slot, value: Part, is_named: bool, is_first: bool) {
         let Some(block) = self.block else { return };
         let given = self.given(value);
         let vreg = if self.out.code.slots[slot as usize].class == SCALAR {
             self.scalar(value)
-        } else if self.open[self.instances[id].around..].iter().any(|open| open.is_divergent) {
+        } else if !is_first && self.open[self.instances[id].around..].iter().any(|open| open.is_divergent) {
             // Other lanes keep what they have.
             let old = self.out.code.read(slot, block);
             let src = self.operand(value);
@@ -638,14 +762,21 @@ impl<'m> Lower<'m> {
         Ok(())
     }
 
+    /// Whether a statement has the declaration of a variable: no lane has a value of it before.
+    fn declares(&self, id: Instance, span: Span, variable: Handle<LocalVariable>) -> bool {
+        let declared = self.instances[id].typed.function.local_variables.get_span(variable).to_range();
+        span.to_range().zip(declared).is_some_and(|(of, at)| of.contains(&at.start))
+    }
+
     /// Copies what a construct stores to, in front of it, where all lanes run: in the construct, the allocator would
     /// have to copy whole rows.
-    fn hoist(&mut self, id: Instance, statement: &Statement) {
+    fn hoist(&mut self, id: Instance, statement: &Statement, span: Span) {
         let Some(block) = self.block.filter(|_| !self.is_partial()) else { return };
         let mut stored = Vec::new();
         stored_in(self.instances[id].typed, statement, &mut stored);
         stored.sort_unstable();
         stored.dedup();
+        stored.retain(|&variable| !self.declares(id, span, variable));
         for handle in stored {
             let Some(Home::Slots(slots)) = self.instances[id].locals.get(&handle).cloned() else { continue };
             for (_, slot) in slots {
@@ -687,7 +818,7 @@ impl<'m> Lower<'m> {
             _ => false,
         };
         if is_divergent {
-            self.hoist(id, statement);
+            self.hoist(id, statement, span);
         }
         match statement {
             Statement::Emit(range) => self.emit(id, range.clone())?,
@@ -711,14 +842,22 @@ impl<'m> Lower<'m> {
                 if let Some(value) = *value {
                     let values = self.value(id, value)?;
                     for (slot, &value) in self.instances[id].result.clone().into_iter().zip(&values[..]) {
-                        self.store(id, slot, value, false);
+                        self.store(id, slot, value, false, false);
                     }
                 }
                 self.leave(targets.ret);
             }
             Statement::Store { pointer, value } => {
                 let values = self.value(id, *value)?;
-                self.store_to(id, *pointer, &values)?;
+                let typed = self.instances[id].typed;
+                let is_first = match typed.function.expressions[*pointer] {
+                    Expression::LocalVariable(variable) => self.declares(id, span, variable),
+                    _ => false,
+                };
+                self.store_to(id, *pointer, &values, is_first)?;
+            }
+            Statement::Call { function, arguments, result } if self.source.called.contains(function) => {
+                self.call(id, *function, arguments, *result)?;
             }
             Statement::Call { function, arguments, result } => {
                 let typed = Typed::called(self.source, *function);
@@ -784,7 +923,12 @@ impl<'m> Lower<'m> {
             && *offset < end
         {
             let (_, given) = self.instances[id].inits.pop().expect("it is there");
+            // Made here, the first value is not kept in a register from the function's start on.
             for (slot, given) in given {
+                if let (Given::Const(value), Some(block)) = (given, self.block) {
+                    let vreg = self.constant(self.out.code.slots[slot as usize].class, value);
+                    self.out.code.write(slot, block, vreg);
+                }
                 self.assign(slot, given);
             }
         }
@@ -1033,6 +1177,11 @@ struct Targets {
     on_break: usize,
     on_continue: usize,
     ret: usize,
+}
+
+/// The path of calls in a function that is called: it begins anew.
+pub fn root_path(function: Handle<naga::Function>) -> u64 {
+    function.index() as u64 + 1
 }
 
 /// Returns the number of a statement: of its place in the source, and of the calls that lead there.

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use wgsl_gfx::alloc::Registers;
 use wgsl_gfx::front::Source;
-use wgsl_gfx::prove::{Input, prove};
+use wgsl_gfx::prove::{Input, Proof, prove};
 use wgsl_gfx::{check, compile, draw, generate, trace};
 
 #[derive(Default)]
@@ -21,12 +21,15 @@ struct Arguments {
     svg: Option<PathBuf>,
     generate: Option<usize>,
     statements: Option<usize>,
+    /// Number of generated shaders that run.
+    shaders: Option<usize>,
 }
 
 const USAGE: &str =
     "usage: wgsl-gfx SHADER.wgsl [-o OBJECT] [--run | --runs N] [--json] [--trace lane=N] [--svg FILE] [--scalars N] \
      [--vectors N]
-       wgsl-gfx --generate SEED [--statements N]";
+       wgsl-gfx --generate SEED [--statements N]
+       wgsl-gfx --generate SEED --shaders N [--runs N]";
 
 fn arguments() -> Result<Arguments, String> {
     let mut all = std::env::args_os().skip(1);
@@ -39,6 +42,7 @@ fn arguments() -> Result<Arguments, String> {
         match next.to_str() {
             Some("-o") => found.output = Some(value()?.into()),
             Some("--generate") => found.generate = Some(number(value()?)?),
+            Some("--shaders") => found.shaders = Some(number(value()?)?),
             Some("--statements") => found.statements = Some(number(value()?)?),
             Some("--run") => found.runs = found.runs.or(Some(4)),
             Some("--runs") => found.runs = Some(number(value()?)? as u64),
@@ -60,6 +64,14 @@ fn arguments() -> Result<Arguments, String> {
 
 fn run() -> Result<bool, Box<dyn std::error::Error>> {
     let arguments = arguments()?;
+    if let (Some(first), Some(count)) = (arguments.generate, arguments.shaders) {
+        let all = generate::prove_all(first as u64..(first + count) as u64, arguments.runs.unwrap_or(4))?;
+        all.wrong.iter().take(20).for_each(|wrong| println!("{wrong}"));
+        let Proof { seen, compared, steps, unwound, .. } = all;
+        println!("{}\n{seen} claims seen by lanes, {unwound} in frames of callers", all.json());
+        println!("{compared} numbers compared, {steps} steps");
+        return Ok(all.wrong.is_empty());
+    }
     if let Some(seed) = arguments.generate {
         let statements = arguments.statements.unwrap_or(8 + seed % 12);
         print!("{}", generate::shader(seed as u64, statements as u32));
@@ -90,15 +102,16 @@ fn run() -> Result<bool, Box<dyn std::error::Error>> {
         }
         proof.wrong.iter().take(20).for_each(|wrong| println!("{wrong}"));
         proof.missed.iter().take(20).for_each(|missed| println!("missed: {missed}"));
-        let (seen, compared, steps) = (proof.seen, proof.compared, proof.steps);
-        println!("{}\n{seen} claims seen by lanes, {compared} numbers compared, {steps} steps", proof.json());
+        let Proof { seen, compared, steps, unwound, .. } = proof;
+        println!("{}\n{seen} claims seen by lanes, {unwound} in frames of callers", proof.json());
+        println!("{compared} numbers compared, {steps} steps");
         return Ok(report.is_clean() && proof.wrong.is_empty());
     }
     let [code, debug] = compiled.times.map(|time| time.as_secs_f64() * 1e3);
     println!("{report}");
     println!(
         "{} bytes of code; {code:.1} ms, and {debug:.1} ms for debug information",
-        compiled.machine.bytes.len()
+        compiled.machines.iter().map(|machine| machine.bytes.len()).sum::<usize>()
     );
     Ok(report.is_clean())
 }

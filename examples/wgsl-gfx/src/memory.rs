@@ -164,6 +164,7 @@ impl<'m> Lower<'m> {
         };
         let src = match pointer.root {
             Root::Buffer(n) | Root::ReadOnly(n) => vec![Src::Fixed(Reg::S(BUFFERS + 2 * n)), by],
+            Root::Scratch(_) => vec![Src::Fixed(self.frame()), by],
             _ => vec![by],
         };
         (op, src, small as i32)
@@ -174,6 +175,7 @@ impl<'m> Lower<'m> {
         id: Instance,
         handle: Handle<Expression>,
         values: &Parts,
+        is_first: bool,
     ) -> Result<()> {
         let typed = self.instances[id].typed;
         let ty = pointee(typed.module, typed.inner(handle));
@@ -185,7 +187,7 @@ impl<'m> Lower<'m> {
             let slots = self.slots(slots, pointer.offset, leaves.len());
             // All are read before any is written.
             for (slot, &value) in slots.into_iter().zip(&values[..]) {
-                self.store(id, slot, value, true);
+                self.store(id, slot, value, true, is_first);
             }
             return Ok(());
         }

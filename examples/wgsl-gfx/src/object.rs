@@ -11,11 +11,22 @@ use crate::lower::Lowered;
 /// Relocation: the distance of a symbol, 64 bits.
 const R_AMDGPU_REL64: u32 = 5;
 
+/// Registers and scratch memory of a kernel with all that it calls.
+struct Needs {
+    scratch: u32,
+    vectors: u32,
+}
+
 /// Returns the sections and symbols of a kernel.
-pub fn object(source: &Source, lowered: &Lowered<'_>, machine: &Machine) -> Code {
+pub fn object(source: &Source, all: &[Lowered<'_>], machines: &[Machine], text: Vec<u8>) -> Code {
     let name = &source.module.entry_points[0].name;
-    let bytes = machine.bytes.len() as u64;
-    let mut code = Code::text(machine.bytes.clone()).with_function(name, 0, bytes);
+    let mut code = Code::text(text);
+    for (lowered, machine) in all.iter().zip(machines) {
+        code = code.with_function(&lowered.name, machine.start, machine.bytes.len() as u64);
+    }
+    let lowered = &all[0];
+    let vectors = machines.iter().map(|machine| machine.vectors).max().unwrap_or(0);
+    let machine = &Needs { scratch: stack(all, machines), vectors };
     let mut descriptor = CodeSection::new(".rodata", Contents::ReadOnly, descriptor(lowered, machine), 64);
     // The field has the distance from the descriptor's start.
     let (kind, symbol) = (R_AMDGPU_REL64, name.clone());
@@ -33,13 +44,25 @@ pub fn object(source: &Source, lowered: &Lowered<'_>, machine: &Machine) -> Code
     code
 }
 
+/// Bytes of the deepest stack: each function begins where the frame of its farthest caller ends.
+pub fn stack(all: &[Lowered<'_>], machines: &[Machine]) -> u32 {
+    let mut begins = vec![0; machines.len()];
+    for (n, machine) in machines.iter().enumerate() {
+        for (_, function) in &machine.calls {
+            let callee = all.iter().position(|of| of.function == Some(*function)).unwrap_or(0);
+            begins[callee] = begins[callee].max(begins[n] + machine.scratch);
+        }
+    }
+    begins.iter().zip(machines).map(|(begin, machine)| begin + machine.scratch).max().unwrap_or(0)
+}
+
 /// Bytes of the kernel's arguments: addresses of buffers, lengths of their arrays, the number of groups.
 pub fn argument_bytes(lowered: &Lowered<'_>) -> u32 {
     12 * lowered.buffers.len() as u32 + 12
 }
 
 /// The kernel descriptor (LLVM's AMDGPUUsage, "Code Object V3 Kernel Descriptor").
-fn descriptor(lowered: &Lowered<'_>, machine: &Machine) -> Vec<u8> {
+fn descriptor(lowered: &Lowered<'_>, machine: &Needs) -> Vec<u8> {
     let vectors = machine.vectors.div_ceil(8) - 1;
     // Round to nearest; denormals stay; IEEE; memory in order.
     let rsrc1 = vectors | 0xf << 16 | 1 << 21 | 1 << 23 | 1 << 29 | 1 << 30;
@@ -62,7 +85,7 @@ fn descriptor(lowered: &Lowered<'_>, machine: &Machine) -> Vec<u8> {
 }
 
 /// The metadata as MessagePack in a note of the name `AMDGPU`.
-fn note(source: &Source, lowered: &Lowered<'_>, machine: &Machine) -> Vec<u8> {
+fn note(source: &Source, lowered: &Lowered<'_>, machine: &Needs) -> Vec<u8> {
     let entry = &source.module.entry_points[0];
     let number = |n: u32| Item::Number(n);
     let text = |of: &str| Item::Text(of.into());

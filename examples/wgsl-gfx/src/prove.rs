@@ -3,21 +3,26 @@
 //! Before each instruction, for each lane at its own pc, each claimed place of each variable must have the tag of the
 //! value that was assigned last in that lane. At each statement, the bits are compared with the interpreter's.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
+use std::rc::Rc;
 
-use eitri::eval::{CallStack, Context, DebugInfo, Evaluator, Snapshot, Storage, WithDebugInfo, spans};
+use eitri::eval::{
+    CallStack, Context, DebugInfo, Evaluator, Machine, Snapshot, Storage, WithDebugInfo, spans,
+};
 use eitri::gimli;
 use eitri::op::Encoding;
-use eitri::read::{Dwarf, Object};
+use eitri::read::{Dwarf, FrameSection, Frames, ListEntry, Object};
 use eitri::target::{SpaceId, Target};
 use naga::Handle;
 
 use crate::Compiled;
+use crate::alloc::{LANES, PRESERVED};
 use crate::emit::{Effect, Fact, Place as Emitted, SAVED};
 use crate::front::Source;
 use crate::interp;
-use crate::lower::Home;
+use crate::isa::Op;
+use crate::lower::{FIRST_MASK, FRAME, Home, RETURN, STACK};
 use crate::sim::{Cell, Group, Program, State, Wave};
 use crate::ssa::{Given, Slot};
 
@@ -39,6 +44,13 @@ struct Claims {
     scopes: HashMap<Slot, Vec<Range<u64>>>,
 }
 
+/// The location list of a variable: its components with their offsets.
+struct List<'a> {
+    name: &'a str,
+    slots: &'a [(u32, Slot)],
+    entries: Vec<ListEntry<'a>>,
+}
+
 /// Results. Claims are counted by component of a variable, pc and place.
 #[derive(Debug, Default, Clone)]
 pub struct Proof {
@@ -51,6 +63,8 @@ pub struct Proof {
     pub seen: u64,
     pub compared: u64,
     pub steps: u64,
+    /// Claims in frames of callers as single lanes saw them, while a callee ran.
+    pub unwound: u64,
     /// Wrong claims.
     pub wrong: Vec<String>,
     /// Recoverable places without a claim.
@@ -74,6 +88,7 @@ impl Proof {
         self.seen += other.seen;
         self.compared += other.compared;
         self.steps += other.steps;
+        self.unwound += other.unwound;
         self.wrong.extend(other.wrong);
         self.missed.extend(other.missed);
     }
@@ -97,7 +112,7 @@ impl Input {
             (state >> 24) as u32
         };
         let module = &source.module;
-        let buffers = compiled.lowered.buffers.iter().map(|&handle| {
+        let buffers = compiled.lowered[0].buffers.iter().map(|&handle| {
             let ty = module.global_variables[handle].ty;
             let inner = &module.types[ty].inner;
             let bytes = match crate::layout::size(module, ty) {
@@ -149,18 +164,18 @@ pub(crate) fn with_debug_info<T>(
 }
 
 /// The claims of the object's DWARF for each component.
-fn claims(
+fn claims<'a>(
     source: &Source,
-    compiled: &Compiled<'_>,
+    compiled: &'a Compiled<'_>,
     gpu: &Target,
-    info: &DebugInfo<'_, '_>,
+    info: &DebugInfo<'a, 'a>,
     base: u64,
-) -> Result<Claims, String> {
+) -> Result<(Claims, Vec<List<'a>>), String> {
     let text = |error: eitri::Error| error.to_string();
     let dwarf = info.dwarf();
     let encoding = Encoding::new(8, compiled.debug.consumer.dialect);
     let context = Context::new(encoding, gpu);
-    let mut found = Claims::default();
+    let (mut found, mut lists) = (Claims::default(), Vec::new());
     // Variables of one name and place in the source are in the order in which the compiler made them.
     let mut entries: HashMap<(String, u64, u64), Vec<eitri::read::Entry<'_, '_>>> = HashMap::new();
     for entry in dwarf.entries() {
@@ -172,8 +187,8 @@ fn claims(
         }
     }
     entries.values_mut().for_each(|all| all.reverse());
-    for named in &compiled.debug.described {
-        let named = &compiled.lowered.named[*named];
+    for &(function, named) in &compiled.debug.described {
+        let named = &compiled.lowered[function].named[named];
         let (line, column) = source.line(named.offset);
         let key = (named.name.clone(), line.into(), column.into());
         let Some(entry) = entries.get_mut(&key).and_then(Vec::pop) else {
@@ -183,47 +198,70 @@ fn claims(
         let scope = entry.parent().map_or(Ok(Vec::new()), |parent| parent.ranges()).map_err(text)?;
         let scope: Vec<Range<u64>> = scope.iter().map(|pcs| pcs.start - base..pcs.end - base).collect();
         found.scopes.extend(slots.iter().map(|&(_, slot)| (slot, scope.clone())));
-        let Some(list) = entry.locations(gimli::DW_AT_location).map_err(text)? else { continue };
-        let end = slots.last().map_or(0, |last| last.0 + 4);
-        for one in &list {
+        let Some(entries) = entry.locations(gimli::DW_AT_location).map_err(text)? else { continue };
+        let list = List { name: &named.name, slots, entries };
+        for one in &list.entries {
             let (from, to) =
                 if one.is_default() { (0, u64::MAX) } else { (one.start - base, one.end - base) };
-            let mut of_lanes: Vec<Vec<(u32, Vec<eitri::eval::SingleLocation>)>> = Vec::new();
-            for lane in [0, 13] {
-                let machine = Snapshot { lane: Some(lane), lanes: Some(32), ..Snapshot::default() };
-                let machine = WithDebugInfo::new(info, &machine, context);
-                let place = Evaluator::new().location(one.expr, &machine, &context);
-                let place = place.map_err(|fault| format!("{}: {fault}", named.name))?;
-                // A variable in several places has an entry for each, or one with several.
-                let mut at = 0;
-                let mut parts = Vec::new();
-                let all =
-                    spans(&place, (8 * end).into()).map_err(|fault| format!("{}: {fault}", named.name))?;
-                for span in all {
-                    for n in 0..(span.bits / 32) as u32 {
-                        let moved = |place: &eitri::eval::SingleLocation| match place.storage {
-                            Storage::Undefined => Ok(place.clone()),
-                            _ => place.clone().moved(32 * i128::from(n)),
-                        };
-                        let places: Result<Vec<_>, _> = span.places.iter().map(moved).collect();
-                        parts.push((at + 4 * n, places.map_err(|fault| fault.to_string())?));
-                    }
-                    at += (span.bits / 8) as u32;
-                }
-                of_lanes.push(parts);
-            }
-            for &(at, slot) in slots {
-                let of = |lane: usize| of_lanes[lane].iter().find(|part| part.0 == at).map(|part| &part.1);
-                let (Some(first), Some(other)) = (of(0), of(1)) else { continue };
-                for (first, other) in first.iter().zip(other) {
-                    if let Some(place) = place(first, other)? {
-                        found.places.entry(slot).or_default().push((from, to, place));
-                    }
-                }
+            // A frame at address 0.
+            let machines = LOOKED_AT.map(|lane| {
+                let mut machine = Snapshot { lane: Some(lane), lanes: Some(32), ..Snapshot::default() };
+                machine.registers.extend(gpu.sgpr(FRAME as u16).map(|reg| (reg, vec![0; 4])));
+                machine
+            });
+            let machines = machines.each_ref().map(|machine| WithDebugInfo::new(info, machine, context));
+            let machines = machines.each_ref().map(|machine| machine as &dyn Machine);
+            for (slot, place) in list.places(one.expr, machines, context)? {
+                found.places.entry(slot).or_default().push((from, to, place));
             }
         }
+        lists.push(list);
     }
-    Ok(found)
+    Ok((found, lists))
+}
+
+/// Lanes for which locations are evaluated: a place that moves by as many dwords is one of the lanes.
+const LOOKED_AT: [u64; 2] = [0, 13];
+
+impl List<'_> {
+    /// The places of each component by an expression, which machines evaluate for two lanes.
+    fn places(
+        &self,
+        expr: &[u8],
+        machines: [&dyn Machine; 2],
+        context: Context<'_>,
+    ) -> Result<Vec<(Slot, Place)>, String> {
+        let end = self.slots.last().map_or(0, |last| last.0 + 4);
+        let mut of_lanes: Vec<Vec<(u32, Vec<eitri::eval::SingleLocation>)>> = Vec::new();
+        for machine in machines {
+            let fault = |fault: eitri::eval::Fault| format!("{}: {fault}", self.name);
+            let place = Evaluator::new().location(expr, machine, &context).map_err(fault)?;
+            // A variable in several places has an entry for each, or one with several.
+            let mut at = 0;
+            let mut parts = Vec::new();
+            for span in spans(&place, (8 * end).into()).map_err(fault)? {
+                for n in 0..(span.bits / 32) as u32 {
+                    let moved = |place: &eitri::eval::SingleLocation| match place.storage {
+                        Storage::Undefined => Ok(place.clone()),
+                        _ => place.clone().moved(32 * i128::from(n)),
+                    };
+                    let places: Result<Vec<_>, _> = span.places.iter().map(moved).collect();
+                    parts.push((at + 4 * n, places.map_err(fault)?));
+                }
+                at += (span.bits / 8) as u32;
+            }
+            of_lanes.push(parts);
+        }
+        let mut found = Vec::new();
+        for &(at, slot) in self.slots {
+            let of = |lane: usize| of_lanes[lane].iter().find(|part| part.0 == at).map(|part| &part.1);
+            let (Some(first), Some(other)) = (of(0), of(1)) else { continue };
+            for (first, other) in first.iter().zip(other) {
+                found.extend(place(first, other)?.map(|place| (slot, place)));
+            }
+        }
+        Ok(found)
+    }
 }
 
 /// The place that is at one location for lane 0, and at another for lane 13.
@@ -243,6 +281,14 @@ fn place(
         },
         Storage::Memory { space, lane: Some(0), .. } if *space == SpaceId::PRIVATE_LANE => {
             Place::Scratch(dword(first))
+        }
+        // A row that a callee has saved: dword by dword the lanes of the wave.
+        Storage::Memory { space, .. }
+            if *space == SpaceId::PRIVATE_WAVE
+                && dword(first) % 32 == 0
+                && u64::from(dword(other) - dword(first)) == LOOKED_AT[1] =>
+        {
+            Place::Scratch(dword(first) / 32)
         }
         Storage::Implicit(bits) => {
             let at = (first.offset / 8) as usize;
@@ -276,10 +322,33 @@ pub(crate) struct Prover<'a> {
     /// Results of the runs for each component in scope.
     shown: Vec<Vec<Shown>>,
     pcs: HashMap<(u64, u32, [u32; 24]), [Option<u64>; 32]>,
+    /// Components of each function's variables.
+    slots: Vec<Range<usize>>,
+    lists: Vec<List<'a>>,
+    frames: [Frames<'a>; 1],
+    callers: HashMap<(u64, Vec<u32>), Rc<Vec<Caller>>>,
     seen: u64,
     compared: u64,
     steps: u64,
+    unwound: u64,
     wrong: Vec<String>,
+}
+
+/// A call that has not returned.
+#[derive(Debug)]
+struct Call {
+    returns: u64,
+    exec: u32,
+    /// Bytes of a lane at which the callee's frame begins.
+    base: u32,
+    /// Statements that each lane had run.
+    events: [usize; 32],
+}
+
+/// The frame of a caller, by the object's DWARF: where each lane is, and places of the variables there.
+struct Caller {
+    lanes: [Option<u64>; 32],
+    claims: BTreeMap<u64, Vec<(Slot, Place)>>,
 }
 
 /// Observations of one component by the lanes that stood at a pc.
@@ -297,7 +366,9 @@ struct Watch {
     first: usize,
     /// The tags of each component's value.
     current: Vec<[u64; 32]>,
-    last: HashMap<usize, [u64; 32]>,
+    /// By function and virtual register.
+    last: HashMap<(usize, usize), [u64; 32]>,
+    calls: Vec<Call>,
     events: [usize; 32],
     stands: [Option<u64>; 32],
     ran: [u64; 32],
@@ -307,9 +378,9 @@ struct Watch {
 }
 
 impl Watch {
-    fn assign(&mut self, slot: Slot, given: Given, lanes: impl Iterator<Item = usize>) {
+    fn assign(&mut self, of: usize, slot: Slot, given: Given, lanes: impl Iterator<Item = usize>) {
         let from = match given {
-            Given::Defined(vreg) => self.last.get(&vreg.vreg()).copied().unwrap_or_default(),
+            Given::Defined(vreg) => self.last.get(&(of, vreg.vreg())).copied().unwrap_or_default(),
             Given::Const(bits) => [Cell::constant(bits).tag; 32],
             Given::Of(other) => self.current[other as usize],
             Given::Nothing => [0; 32],
@@ -331,7 +402,8 @@ impl<'a> Prover<'a> {
 
     /// The name of a component of a variable.
     pub(crate) fn title(&self, slot: Slot) -> String {
-        let named = self.compiled.lowered.named.iter().find_map(|named| match &named.home {
+        let all = self.compiled.lowered.iter().flat_map(|lowered| &lowered.named);
+        let named = all.into_iter().find_map(|named| match &named.home {
             Home::Slots(slots) => slots.iter().position(|of| of.1 == slot).map(|at| (named, at, slots.len())),
             _ => None,
         });
@@ -344,9 +416,10 @@ impl<'a> Prover<'a> {
 
     /// The pcs at which the compiler placed a source line, with the line.
     pub(crate) fn statements(&self) -> Vec<(u64, u32)> {
-        let facts = self.compiled.machine.facts.iter();
-        let lines = facts.filter_map(|(pcs, fact)| match fact {
-            Fact::Source(at) => Some((pcs.start, self.source.line(at.offset).0)),
+        let machines = self.compiled.machines.iter();
+        let facts = machines.flat_map(|machine| machine.facts.iter().map(|fact| (machine.start, fact)));
+        let lines = facts.filter_map(|(start, (pcs, fact))| match fact {
+            Fact::Source(at) => Some((start + pcs.start, self.source.line(at.offset).0)),
             _ => None,
         });
         lines.collect()
@@ -358,16 +431,28 @@ impl<'a> Prover<'a> {
         info: &'a DebugInfo<'a, 'a>,
     ) -> Result<Self, String> {
         let gpu = crate::debug::target().map_err(|error| error.to_string())?;
-        let words = compiled.machine.bytes.len() / 4;
         let object = Object::read(&compiled.object).map_err(|error| error.to_string())?;
         let text = &object.section(".text").ok_or("no code")?.data;
-        let base = start(source, &object)?;
+        let (base, words) = (start(source, &object)?, text.len() / 4);
+        let (claims, lists) = {
+            let gpu = crate::debug::target().map_err(|error| error.to_string())?;
+            claims(source, compiled, &gpu, info, base)?
+        };
+        let mut end = 0;
+        let slots = compiled
+            .lowered
+            .iter()
+            .map(|of| std::mem::replace(&mut end, of.code.slots.len())..of.code.slots.len());
         let mut this = Self {
             info,
             base,
             source,
             compiled,
-            program: Program::new(text)?,
+            program: Program::new(text, base)?,
+            slots: slots.collect(),
+            lists,
+            frames: [info.dwarf().frames(FrameSection::Debug).map_err(|error| error.to_string())?],
+            callers: HashMap::new(),
             claims: vec![Vec::new(); words],
             scopes: vec![Vec::new(); words],
             marks: vec![Vec::new(); words + 1],
@@ -380,10 +465,10 @@ impl<'a> Prover<'a> {
             seen: 0,
             compared: 0,
             steps: 0,
+            unwound: 0,
             wrong: Vec::new(),
             gpu,
         };
-        let claims = claims(source, compiled, &this.gpu, info, base)?;
         for (slot, pcs) in claims.scopes {
             let words = pcs.into_iter().flat_map(|pcs| pcs.start / 4..(pcs.end / 4).min(words as u64));
             words.for_each(|word| this.scopes[word as usize].push(slot));
@@ -402,7 +487,9 @@ impl<'a> Prover<'a> {
         }
         this.held = this.claims.iter().map(|claims| vec![None; claims.len()]).collect();
         this.shown = this.scopes.iter().map(|slots| vec![Shown::default(); slots.len()]).collect();
-        for (pcs, fact) in &compiled.machine.facts {
+        let machines = compiled.machines.iter();
+        for (start, (pcs, fact)) in machines.flat_map(|of| of.facts.iter().map(|fact| (of.start, fact))) {
+            let pcs = start + pcs.start..start + pcs.end;
             match fact {
                 Fact::Assign(..) | Fact::Statement(_) => this.marks[pcs.start as usize / 4].push(fact),
                 Fact::Step(effects, _) => {
@@ -415,8 +502,8 @@ impl<'a> Prover<'a> {
                 _ => {}
             }
         }
-        for &named in &compiled.debug.described {
-            let named = &compiled.lowered.named[named];
+        for &(function, named) in &compiled.debug.described {
+            let named = &compiled.lowered[function].named[named];
             if let Home::Slots(slots) = &named.home {
                 this.names.extend(slots.iter().enumerate().map(|(n, slot)| (slot.1, (named.of, n))));
             }
@@ -427,7 +514,7 @@ impl<'a> Prover<'a> {
     fn run(&mut self, input: &Input) -> Result<(), String> {
         let mut shared = shared(self.source, self.compiled, input);
         let mut buffers: HashMap<_, _> =
-            self.compiled.lowered.buffers.iter().copied().zip(input.buffers.iter().cloned()).collect();
+            self.compiled.lowered[0].buffers.iter().copied().zip(input.buffers.iter().cloned()).collect();
         for x in 0..input.groups[0] {
             let group = [x, 0, 0];
             let mut expected = interp::Group::new(self.source, buffers, group, input.groups);
@@ -437,7 +524,7 @@ impl<'a> Prover<'a> {
             }
             buffers = std::mem::take(&mut expected.buffers);
             self.group(&mut shared, group, &expected.events)?;
-            for (n, handle) in self.compiled.lowered.buffers.iter().enumerate() {
+            for (n, handle) in self.compiled.lowered[0].buffers.iter().enumerate() {
                 if buffers[handle] != shared.buffers[n] {
                     let at =
                         (0..shared.buffers[n].len()).find(|&at| buffers[handle][at] != shared.buffers[n][at]);
@@ -464,8 +551,9 @@ impl<'a> Prover<'a> {
             let wave = Wave::new(items, group, shared);
             let watch = Watch {
                 first: 32 * n,
-                current: vec![[0; 32]; self.compiled.lowered.code.slots.len()],
+                current: vec![[0; 32]; self.slots.last().map_or(0, |slots| slots.end)],
                 last: HashMap::new(),
+                calls: Vec::new(),
                 events: [0; 32],
                 stands: [None; 32],
                 ran: [0; 32],
@@ -489,12 +577,24 @@ impl<'a> Prover<'a> {
                     self.before(wave, watch, events)?;
                     let pc = wave.pc;
                     let active = watch.active;
-                    let size = self.program.instructions[pc as usize / 4].as_ref().map_or(1, |one| one.words);
+                    let one = self.program.instructions[pc as usize / 4].as_ref();
+                    let (size, op) = one.map_or((1, Op::Nop), |one| (one.words as u64, one.op));
                     wave.step(&self.program, shared)?;
                     for lane in (0..32).filter(|lane| active >> lane & 1 == 1) {
                         watch.ran[lane] = pc;
                     }
-                    self.after(wave, watch, pc, pc / 4 + size as u64);
+                    match op {
+                        Op::SSwapPc => {
+                            let (base, events) = (wave.scalars[STACK as usize].bits, watch.events);
+                            watch.calls.push(Call { returns: pc + 4, exec: wave.exec, base, events });
+                        }
+                        // The results of a call are there when the callee has returned.
+                        Op::SSetPc if watch.calls.last().is_some_and(|call| call.returns == wave.pc) => {
+                            watch.calls.pop();
+                            self.after(wave, watch, wave.pc - 4, wave.pc / 4);
+                        }
+                        _ => self.after(wave, watch, pc, pc / 4 + size),
+                    }
                 }
             }
         }
@@ -510,12 +610,13 @@ impl<'a> Prover<'a> {
 
     /// Values that an instruction has made.
     fn after(&mut self, wave: &Wave, watch: &mut Watch, pc: u64, end: u64) {
+        let of = self.function(pc);
         for &(start, effect) in &self.defines[end as usize] {
             let Effect::Define(vreg, at) = *effect else { continue };
             if start > pc {
                 continue;
             }
-            let last = watch.last.entry(vreg.vreg()).or_default();
+            let last = watch.last.entry((of, vreg.vreg())).or_default();
             for lane in (0..32).filter(|lane| wave.exec >> lane & 1 == 1) {
                 last[lane] = match at {
                     Emitted::Scalar(n) => wave.scalars[n as usize].tag,
@@ -534,20 +635,27 @@ impl<'a> Prover<'a> {
     ) -> Result<(), String> {
         self.steps += 1;
         let (pc, word) = (wave.pc, wave.pc as usize / 4);
-        if pc == 0 {
-            // Values on entry.
-            for &(_, effect) in &self.defines[0] {
+        let of = self.function(pc);
+        let active = if self.whole[word] { wave.scalars[SAVED as usize].bits } else { wave.exec };
+        let lanes: Vec<usize> = (0..32).filter(|lane| active >> lane & 1 == 1).collect();
+        if pc == self.compiled.machines[of].start {
+            // Variables of a call before have no value, and values on entry are there.
+            for slot in self.slots[of].clone() {
+                lanes.iter().for_each(|&lane| watch.current[slot][lane] = 0);
+            }
+            for &(start, effect) in &self.defines[word] {
                 let Effect::Define(vreg, at) = *effect else { continue };
+                if start != pc {
+                    continue;
+                }
                 let tags = std::array::from_fn(|lane| match at {
                     Emitted::Scalar(n) => wave.scalars[n as usize].tag,
                     Emitted::Vector(n) => wave.vectors[n as usize][lane].tag,
                     _ => 0,
                 });
-                watch.last.insert(vreg.vreg(), tags);
+                watch.last.insert((of, vreg.vreg()), tags);
             }
         }
-        let active = if self.whole[word] { wave.scalars[SAVED as usize].bits } else { wave.exec };
-        let lanes: Vec<usize> = (0..32).filter(|lane| active >> lane & 1 == 1).collect();
         let mut noted: Option<u64> = None;
         let mut fresh: HashSet<Slot> = HashSet::new();
         for mark in &self.marks[word] {
@@ -571,7 +679,7 @@ impl<'a> Prover<'a> {
                     // Lanes that waited here have it already.
                     let assigned = watch.assigned;
                     let lanes = lanes.iter().copied().filter(|&lane| assigned[lane] != Some(pc));
-                    watch.assign(slot, given, lanes);
+                    watch.assign(of, slot, given, lanes);
                 }
                 _ => {}
             }
@@ -585,7 +693,7 @@ impl<'a> Prover<'a> {
             if was_active && active >> lane & 1 == 0 && at != watch.ran[lane] {
                 for mark in &self.marks[at as usize / 4] {
                     if let Fact::Assign(slot, given) = **mark {
-                        watch.assign(slot, given, [lane].into_iter());
+                        watch.assign(of, slot, given, [lane].into_iter());
                     }
                 }
                 watch.assigned[lane] = Some(at);
@@ -609,7 +717,150 @@ impl<'a> Prover<'a> {
             self.claimed_at(wave, watch, lane, at, event, &fresh);
         }
         (watch.stands, watch.active) = (stands, active);
+        if watch.calls.is_empty() { Ok(()) } else { self.outward(wave, watch, events, noted.is_some()) }
+    }
+
+    /// Compares the variables in the frames of callers: in lanes that have called, and in those that wait there.
+    fn outward(
+        &mut self,
+        wave: &Wave,
+        watch: &Watch,
+        events: &[Vec<interp::Event>],
+        is_statement: bool,
+    ) -> Result<(), String> {
+        let callers = self.callers(wave, watch)?;
+        for (caller, call) in callers.iter().zip(watch.calls.iter().rev()) {
+            for (lane, at) in caller.lanes.iter().enumerate() {
+                let Some(at) = *at else { continue };
+                let has_called = is_statement && call.exec >> lane & 1 == 1;
+                let event = has_called.then(|| &events[watch.first + lane][call.events[lane] - 1]);
+                for &(slot, place) in caller.claims.get(&at).into_iter().flatten() {
+                    let (found, tag) = (cell(wave, lane, place, 0), watch.current[slot as usize][lane]);
+                    self.unwound += 1;
+                    let name = event.and_then(|_| self.names.get(&slot));
+                    let values = event.zip(name).and_then(|(event, (name, part))| {
+                        Some(event.values.iter().find(|(of, _)| of == name)?.1[*part])
+                    });
+                    self.compared += u64::from(values.is_some());
+                    if tag == 0 || found.tag != tag || values.is_some_and(|bits| bits != found.bits) {
+                        let pc = wave.pc;
+                        self.wrong.push(format!(
+                            "caller at {at:#x} (wave at {pc:#x}), lane {lane}: {place:?} of {}",
+                            self.title(slot)
+                        ));
+                    }
+                }
+            }
+        }
         Ok(())
+    }
+
+    /// Unwinds to all callers, and compares where their frames are.
+    fn callers(&mut self, wave: &Wave, watch: &Watch) -> Result<Rc<Vec<Caller>>, String> {
+        // The rules at a pc, and the masks of callers: those of the callee are its own.
+        let masks = FIRST_MASK..FIRST_MASK + self.compiled.lowered[self.function(wave.pc)].first_mask;
+        let registers = (RETURN..=FRAME).chain(masks).map(|n| wave.scalars[n as usize].bits);
+        let calls = watch.calls.iter().flat_map(|call| [call.returns as u32, call.exec, call.base]);
+        let key = (wave.pc, registers.chain(calls).collect());
+        if let Some(known) = self.callers.get(&key) {
+            return Ok(known.clone());
+        }
+        let (base, gpu) = (self.base, &self.gpu);
+        let snapshots = LOOKED_AT.map(|lane| {
+            let pc = Some(base + wave.pc);
+            let mut machine = Snapshot { pc, lane: Some(lane), lanes: Some(32), ..Snapshot::default() };
+            let mut put = |register: eitri::Result<eitri::op::Reg>, bytes: Vec<u8>| {
+                machine.registers.extend(register.map(|register| (register, bytes)));
+            };
+            put(gpu.register_named("pc"), (base + wave.pc).to_le_bytes().into());
+            put(gpu.register_named("exec"), wave.exec.to_le_bytes().into());
+            for n in 0..104 {
+                put(gpu.sgpr(n), wave.scalars[usize::from(n)].bits.to_le_bytes().into());
+            }
+            let vectors = self.compiled.machines.iter().map(|machine| machine.vectors).max().unwrap_or(0);
+            for (n, row) in wave.vectors.iter().enumerate().take(vectors as usize) {
+                put(gpu.vgpr(n as u16), row.iter().flat_map(|cell| cell.bits.to_le_bytes()).collect());
+            }
+            machine
+        });
+        let frames = &self.frames;
+        let stacks =
+            snapshots.each_ref().map(|of| CallStack::new(of, frames, gpu).with_debug_info(self.info));
+        let text = |fault: Box<eitri::eval::UnwindFault>| format!("pc {:#x}: {fault}", wave.pc);
+        let (mut found, mut returns) = (Vec::new(), None);
+        let bases = watch.calls.iter().rev().map(|call| call.base).chain([0]);
+        let mut calls = watch.calls.iter().rev();
+        for ((number, frame), expected) in stacks[0].frames().enumerate().zip(bases) {
+            let frame = frame.map_err(text)?;
+            let cfa = spans(&frame.cfa().map_err(text)?, 32).map_err(|fault| fault.to_string())?;
+            let at = cfa.first().and_then(|span| span.places.first()).map(|place| place.offset / 8);
+            if at != Some(32 * u128::from(expected)) {
+                return Err(format!(
+                    "pc {:#x}: frame {number} is at {at:?}, expected 32 * {expected}",
+                    wave.pc
+                ));
+            }
+            if number == 0 {
+                continue;
+            }
+            let call = calls.next().ok_or("more frames than calls")?;
+            let mut exec = [0; 4];
+            let register = gpu.register_named("exec").map_err(|error| error.to_string())?;
+            frame.read_register(register, 0, &mut exec).map_err(text)?;
+            let (at, exec) = (frame.resumes_at().wrapping_sub(base), u32::from_le_bytes(exec));
+            if (at, exec) != (call.returns, call.exec) {
+                return Err(format!(
+                    "pc {:#x}: frame {number} returns to {at:#x} with {exec:#x}, expected {call:x?}",
+                    wave.pc
+                ));
+            }
+            let mut caller = Caller { lanes: [None; 32], claims: BTreeMap::new() };
+            for lane in 0..32 {
+                let pc = frame.lane_pc(lane).map_err(text)?.map(|pc| pc.wrapping_sub(base));
+                // Lanes that have called stand in the call.
+                let called = exec >> lane & 1 == 1;
+                if called && pc != Some(at) {
+                    return Err(format!(
+                        "pc {:#x}: lane {lane} has called, and is described at {pc:x?}",
+                        wave.pc
+                    ));
+                }
+                let pc = if called { Some(at - 1) } else { pc };
+                caller.lanes[lane as usize] = pc;
+                let Some(pc) = pc.filter(|pc| !caller.claims.contains_key(pc)) else { continue };
+                let mut claims = Vec::new();
+                for list in &self.lists {
+                    let context = frame.context(Encoding::new(8, self.compiled.debug.consumer.dialect));
+                    let machines =
+                        stacks.each_ref().map(|stack| WithDebugInfo::new(self.info, stack, context));
+                    let machines = machines.each_ref().map(|machine| machine as &dyn Machine);
+                    let here = |one: &&ListEntry<'_>| {
+                        !one.is_default() && (one.start..one.end).contains(&(base + pc))
+                    };
+                    for one in list.entries.iter().filter(here) {
+                        claims.extend(list.places(one.expr, machines, context)?);
+                    }
+                }
+                caller.claims.insert(pc, claims);
+            }
+            returns = Some(at);
+            found.push(caller);
+        }
+        if found.len() != watch.calls.len() {
+            return Err(format!(
+                "pc {:#x}: {} frames outward, the last returns to {returns:x?}",
+                wave.pc,
+                found.len()
+            ));
+        }
+        let found = Rc::new(found);
+        self.callers.insert(key, found.clone());
+        Ok(found)
+    }
+
+    /// The function that has a pc.
+    fn function(&self, pc: u64) -> usize {
+        self.compiled.machines.partition_point(|machine| machine.start <= pc) - 1
     }
 
     fn claimed_at(
@@ -621,13 +872,11 @@ impl<'a> Prover<'a> {
         event: Option<&interp::Event>,
         fresh: &HashSet<Slot>,
     ) {
-        let cell = |place: Place| match place {
-            Place::Scalar(n) => wave.scalars[n as usize],
-            Place::Row(n) => wave.vectors[n as usize][lane],
-            Place::Lane(n, lane) => wave.vectors[n as usize][lane as usize],
-            Place::Scratch(dword) => wave.scratch[dword as usize][lane],
-            Place::Constant(bits) => Cell::constant(bits),
-        };
+        let (lowered, machine) = (self.function(at), &self.compiled.machines[self.function(at)]);
+        let lowered = &self.compiled.lowered[lowered];
+        // The base of the frame, in dwords.
+        let base = if machine.frame.is_some() { wave.scalars[FRAME as usize].bits / 4 } else { 0 };
+        let cell = |place: Place| cell(wave, lane, place, base);
         let word = at as usize / 4;
         if word >= self.claims.len() {
             return;
@@ -666,12 +915,18 @@ impl<'a> Prover<'a> {
             match &mut shown.places {
                 Some(known) => known.retain(has),
                 None => {
-                    let vectors = self.compiled.machine.vectors;
-                    // Registers of masks and addresses, and memory of variables, are no places of others.
-                    let all = (2..64).map(Place::Scalar).chain((0..vectors.min(64)).map(Place::Row));
-                    let lanes = (64..vectors).flat_map(|n| (0..32).map(move |lane| Place::Lane(n, lane)));
-                    let first = self.compiled.lowered.scratch.div_ceil(4);
-                    let scratch = (first..self.compiled.machine.scratch / 4).map(Place::Scratch);
+                    // Registers of masks and addresses, memory of variables, and what callers have are no places
+                    // of others.
+                    let scalars = (2..64).filter(|n| !(RETURN..=FRAME).contains(n)).map(Place::Scalar);
+                    let is_own = |n: &u32| match &machine.frame {
+                        Some(frame) => !PRESERVED.contains(n) || frame.rows.iter().any(|row| row.0 == *n),
+                        None => true,
+                    };
+                    let all = scalars.chain((0..machine.vectors.min(64)).filter(is_own).map(Place::Row));
+                    let first = LANES.max(machine.vectors - machine.lanes);
+                    let lanes =
+                        (first..machine.vectors).flat_map(|n| (0..32).map(move |lane| Place::Lane(n, lane)));
+                    let scratch = (lowered.scratch.div_ceil(4)..machine.scratch / 4).map(Place::Scratch);
                     shown.places = Some(all.chain(lanes).chain(scratch).filter(has).collect());
                 }
             }
@@ -715,6 +970,7 @@ impl<'a> Prover<'a> {
     fn finish(self, proof: &mut Proof) {
         proof.wrong = self.wrong;
         (proof.seen, proof.compared, proof.steps) = (self.seen, self.compared, self.steps);
+        proof.unwound = self.unwound;
         for (word, shown) in self.shown.iter().enumerate() {
             let claims = self.claims[word].iter().zip(&self.held[word]);
             // A claim outside of the variable's scope has to be right, and is not counted.
@@ -744,13 +1000,26 @@ impl<'a> Prover<'a> {
     }
 }
 
+/// The contents of a place, in a frame that begins at dword `base` of scratch memory.
+fn cell(wave: &Wave, lane: usize, place: Place, base: u32) -> Cell {
+    match place {
+        Place::Scalar(n) => wave.scalars[n as usize],
+        Place::Row(n) => wave.vectors[n as usize][lane],
+        Place::Lane(n, lane) => wave.vectors[n as usize][lane as usize],
+        Place::Scratch(dword) => {
+            wave.scratch.get((base + dword) as usize).map_or(Cell::default(), |row| row[lane])
+        }
+        Place::Constant(bits) => Cell::constant(bits),
+    }
+}
+
 /// The memory of a group.
 pub(crate) fn shared(source: &Source, compiled: &Compiled<'_>, input: &Input) -> Group {
-    let buffers = compiled.lowered.buffers.iter().zip(&input.buffers);
+    let buffers = compiled.lowered[0].buffers.iter().zip(&input.buffers);
     let length =
         |(&handle, dwords): (&_, &Vec<u32>)| runtime_length(&source.module, handle, 4 * dwords.len() as u32);
     let lengths: Vec<u32> = buffers.map(length).collect();
-    Group::new(input.buffers.clone(), &lengths, input.groups, compiled.lowered.local as usize)
+    Group::new(input.buffers.clone(), &lengths, input.groups, compiled.lowered[0].local as usize)
 }
 
 /// The local ids of the items of a group.

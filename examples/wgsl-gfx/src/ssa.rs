@@ -6,6 +6,7 @@
 
 use std::collections::HashMap;
 
+use naga::{Function, Handle};
 use regalloc2::{RegClass, VReg};
 
 use crate::isa::{Op, Reg};
@@ -64,6 +65,10 @@ pub enum Kind {
     Entry(Vec<(VReg, Reg)>),
     /// An operation over the active lanes, with its neutral element: run by the whole wave.
     Collective(Op, u32, How),
+    /// A call, and the values that it returns: those of the first vector registers.
+    Call(Handle<Function>, Vec<VReg>),
+    /// The end of a function that is called.
+    Return,
     /// All memory operations are done, in all waves of the group.
     Barrier,
     /// The source gives a component of a variable a value. No code.
@@ -366,6 +371,7 @@ impl Inst {
 
     pub fn defines(&self) -> impl Iterator<Item = VReg> + '_ {
         let entry: &[(VReg, Reg)] = if let Kind::Entry(values) = &self.kind { values } else { &[] };
-        self.dst.into_iter().chain(entry.iter().map(|(vreg, _)| *vreg))
+        let results: &[VReg] = if let Kind::Call(_, results) = &self.kind { results } else { &[] };
+        self.dst.into_iter().chain(entry.iter().map(|(vreg, _)| *vreg)).chain(results.iter().copied())
     }
 }

@@ -13,6 +13,9 @@ fn samples(op: Op) -> Vec<(Reg, Vec<Reg>, i32, String)> {
     let one =
         |dst, src: &[Reg], offset, text: &str| vec![(dst, src.to_vec(), offset, format!("{name}{text}"))];
     match (format, op) {
+        (_, Op::SGetPc) => one(s(102), &[s(0)], 0, " s[102:103]"),
+        (_, Op::SSetPc) => one(s(0), &[s(30)], 0, " s[30:31]"),
+        (_, Op::SSwapPc) => one(s(30), &[s(102)], 0, " s[30:31], s[102:103]"),
         (Format::Sop1, _) => {
             let mut all = one(s(7), &[s(11)], 0, " s7, s11");
             all.extend(one(s(7), &[Reg::Const(0x12345)], 0, " s7, 0x12345"));
@@ -74,13 +77,18 @@ fn samples(op: Op) -> Vec<(Reg, Vec<Reg>, i32, String)> {
         }
         (Format::Global, _) => one(v(7), &[s(84), v(11), v(12)], 16, " v7, v11, v12, s[84:85] offset:16 glc"),
         (_, Op::ScratchStore) => {
-            let mut all = one(Reg::Null, &[Reg::Null, v(12)], 16, " off, v12, off offset:16");
-            all.extend(one(Reg::Null, &[v(11), v(12)], 16, " v11, v12, off offset:16"));
+            let null = Reg::Null;
+            let mut all = one(null, &[null, null, v(12)], 16, " off, v12, off offset:16");
+            all.extend(one(null, &[null, v(11), v(12)], 16, " v11, v12, off offset:16"));
+            all.extend(one(null, &[s(33), null, v(12)], 16, " off, v12, s33 offset:16"));
+            all.extend(one(null, &[s(33), v(11), v(12)], 16, " v11, v12, s33 offset:16"));
             all
         }
         _ => {
-            let mut all = one(v(7), &[Reg::Null], 16, " v7, off, off offset:16");
-            all.extend(one(v(7), &[v(11)], 16, " v7, v11, off offset:16"));
+            let mut all = one(v(7), &[Reg::Null; 2], 16, " v7, off, off offset:16");
+            all.extend(one(v(7), &[Reg::Null, v(11)], 16, " v7, v11, off offset:16"));
+            all.extend(one(v(7), &[s(33), Reg::Null], 16, " v7, off, s33 offset:16"));
+            all.extend(one(v(7), &[s(33), v(11)], 16, " v7, v11, s33 offset:16"));
             all
         }
     }

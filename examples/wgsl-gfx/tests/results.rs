@@ -84,7 +84,9 @@ fn text(op: Op) -> Option<String> {
              %r = select i1 %z0, i32 -1, i32 %n"
                 .into(),
         ),
-        Op::SAdd | Op::VAdd => int("add"),
+        Op::SAdd | Op::SAddU | Op::VAdd => int("add"),
+        // The condition code is the lowest bit of the third operand.
+        Op::SAddCarry => Some("%cin = and i32 %c, 1\n%n = add i32 %a, %b\n%r = add i32 %n, %cin".into()),
         Op::SSub | Op::VSub => int("sub"),
         Op::SMul | Op::VMul => int("mul"),
         Op::SAnd | Op::VAnd => int("and"),
@@ -183,6 +185,12 @@ fn condition(op: Op) -> Option<String> {
     let compare = |how: &str| Some(format!("%t = icmp {how} i32 %a, %b"));
     match op {
         Op::SAdd => overflow("sadd"),
+        Op::SAddU => overflow("uadd"),
+        Op::SAddCarry => Some(
+            "%wa = zext i32 %a to i64\n%wb = zext i32 %b to i64\n%wc = zext i32 %cin to i64\n%w1 = add i64 %wa, %wb\n\
+             %w2 = add i64 %w1, %wc\n%t = icmp ugt i64 %w2, 4294967295"
+                .into(),
+        ),
         Op::SSub => overflow("ssub"),
         Op::SMinI => compare("slt"),
         Op::SMinU => compare("ult"),
@@ -221,7 +229,7 @@ fn run(op: Op, sets: &[[u32; 3]]) -> Vec<(u32, Option<bool>)> {
         let mut bytes = Vec::new();
         encode(op, dst, src, 0, &mut bytes);
         wave.pc = 0;
-        let program = Program::new(&bytes).expect("it is decoded");
+        let program = Program::new(&bytes, 0).expect("it is decoded");
         wave.step(&program, &mut shared).expect("an instruction");
     };
     match format {
@@ -229,6 +237,7 @@ fn run(op: Op, sets: &[[u32; 3]]) -> Vec<(u32, Option<bool>)> {
             let mut found = Vec::new();
             for set in sets {
                 (wave.scalars[10].bits, wave.scalars[11].bits) = (set[0], set[1]);
+                wave.scc = set[2] & 1 == 1;
                 let src = if format == Format::Sop1 { vec![s(10)] } else { vec![s(10), s(11)] };
                 step(&mut wave, s(13), &src);
                 let scc = condition(op).map(|_| wave.scc);
@@ -332,7 +341,7 @@ fn results_are_what_llvm_folds() {
         }));
     }
     // Moves between lanes and memory, control, and EXEC: what they do is compared by whole programs.
-    let listed = "s_and_saveexec_b32 s_or_saveexec_b32 s_and_not1_saveexec_b32 s_cselect_b32 s_nop s_waitcnt \
+    let listed = "s_and_saveexec_b32 s_or_saveexec_b32 s_and_not1_saveexec_b32 s_getpc_b64 s_setpc_b64 s_swappc_b64 s_cselect_b32 s_nop s_waitcnt \
         s_waitcnt_vscnt s_branch s_cbranch_scc0 s_cbranch_scc1 s_cbranch_execz s_cbranch_execnz s_endpgm s_barrier \
         s_load_b32 s_load_b64 v_readfirstlane_b32 v_readlane_b32 v_writelane_b32 ds_load_b32 ds_store_b32 \
         ds_bpermute_b32 global_load_b32 global_store_b32 scratch_load_b32 scratch_store_b32";

@@ -6,11 +6,15 @@ use std::ops::Range;
 use std::path::Path;
 
 use wgsl_gfx::alloc::Registers;
-use wgsl_gfx::emit::{Change, Effect, Fact, Machine, Place};
+use wgsl_gfx::emit::{Change, Effect, Fact, Frame, Machine, Place};
 use wgsl_gfx::front::Source;
+use wgsl_gfx::lower::{FRAME, RETURN};
 use wgsl_gfx::prove::{Input, Proof, prove};
 use wgsl_gfx::ssa::Given;
 use wgsl_gfx::{Compiled, compile, debug};
+
+/// Makes a mistake in the frame of a function that is called. Returns whether there is something to get wrong.
+type FrameMistake = fn(&mut Machine, &mut Frame) -> bool;
 
 /// Makes the mistake at one fact. Returns whether there is something to get wrong.
 type Mistake = fn(&mut Machine, usize) -> bool;
@@ -55,11 +59,7 @@ fn is_scratch(place: &Place) -> bool {
 
 fn all_lanes(m: &mut Machine, at: usize, from: bool) -> bool {
     let (pcs, Fact::Step(effects, all)) = &mut m.facts[at] else { return false };
-    let is_row = |effect: &Effect| {
-        let (Effect::Define(_, to) | Effect::Constant(_, to) | Effect::Copy(_, to) | Effect::Clobber(to)) =
-            effect;
-        matches!(to, Place::Vector(_) | Place::Scratch(_))
-    };
+    let is_row = |effect: &Effect| matches!(effect.target(), Place::Vector(_) | Place::Scratch(_));
     let applies = !pcs.is_empty() && *all == from && effects.iter().any(is_row);
     if applies {
         *all = !from;
@@ -94,16 +94,13 @@ fn earlier(m: &Machine, at: usize, not: regalloc2::VReg) -> Option<regalloc2::VR
     })
 }
 
-fn exec(m: &mut Machine, at: usize, from: Change, to: Option<Change>) -> bool {
+fn exec(m: &mut Machine, at: usize, from: Change) -> bool {
     let (_, fact) = &mut m.facts[at];
     let Fact::Exec(change, _) = fact else { return false };
     if *change != from {
         return false;
     }
-    match to {
-        Some(to) => *change = to,
-        None => *fact = Fact::Step(Vec::new(), false),
-    }
+    *fact = Fact::Step(Vec::new(), false);
     true
 }
 
@@ -214,9 +211,9 @@ const LOWERING: &[(&str, Mistake)] = &[
         *slot = if *slot > 0 { *slot - 1 } else { *slot + 1 };
         true
     }),
-    ("the narrowing at an `if` is forgotten", |m, at| exec(m, at, Change::SaveAnd, Some(Change::Save))),
-    ("the other side of an `if` is forgotten", |m, at| exec(m, at, Change::Else, None)),
-    ("lanes that leave a loop are forgotten", |m, at| exec(m, at, Change::AndNot, None)),
+    ("the narrowing at an `if` is forgotten", |m, at| exec(m, at, Change::And)),
+    ("the other side of an `if` is forgotten", |m, at| exec(m, at, Change::Else)),
+    ("lanes that leave a loop are forgotten", |m, at| exec(m, at, Change::AndNot)),
 ];
 
 /// Emission.
@@ -299,6 +296,18 @@ fn run(source: &Source, compiled: &Compiled<'_>) -> Proof {
     prove(source, compiled, &inputs)
 }
 
+/// Runs the right code with other debug information.
+fn run_with(source: &Source, compiled: &mut Compiled<'_>, wrong: debug::Debug) -> Proof {
+    let text = wgsl_gfx::emit::link(&compiled.lowered, &mut compiled.machines);
+    let text = wgsl_gfx::object::object(source, &compiled.lowered, &compiled.machines, text);
+    let object = eitri::emit::elf::new_object(wrong.module.target(), &text, &wrong.written.sections);
+    let object = std::mem::replace(&mut compiled.object, object.expect("an object"));
+    let debug = std::mem::replace(&mut compiled.debug, wrong);
+    let proof = run(source, compiled);
+    (compiled.object, compiled.debug) = (object, debug);
+    proof
+}
+
 /// Positions that are tried of each mistake in each shader.
 fn positions() -> usize {
     let given = std::env::var("WGSL_GFX_MISTAKES").ok();
@@ -314,8 +323,8 @@ fn sabotage(name: &str, found: &mut BTreeMap<&'static str, Found>) {
     assert!(right.wrong.is_empty(), "{name}: {:?}", right.wrong);
     for &(kind, mistake) in ADAPTER.iter().chain(LOWERING).chain(EMISSION) {
         let total = found.entry(kind).or_default();
-        let places =
-            (0..compiled.machine.facts.len()).filter(|&at| mistake(&mut compiled.machine.clone(), at));
+        let places = (0..compiled.machines[0].facts.len())
+            .filter(|&at| mistake(&mut compiled.machines[0].clone(), at));
         let places: Vec<usize> = places.collect();
         let step = (places.len() / MOST).max(1);
         // Some positions show nothing, as nobody uses what is wrong there.
@@ -323,20 +332,15 @@ fn sabotage(name: &str, found: &mut BTreeMap<&'static str, Found>) {
             if n >= positions() && total.is_found() {
                 break;
             }
-            let mut machine = compiled.machine.clone();
-            mistake(&mut machine, at);
+            let mut machines = compiled.machines.clone();
+            mistake(&mut machines[0], at);
             total.tried += 1;
-            let wrong = debug::describe(&source, &compiled.lowered, &machine).expect("statements that fit");
-            let code =
-                debug::code(&source, &compiled.lowered, &compiled.machine).expect("the right statements");
-            let report = code.track().expect("the code fits").judge(&wrong.module);
+            let wrong = debug::describe(&source, &compiled.lowered, &machines).expect("statements that fit");
+            let (_, parts) =
+                debug::begin(&source, &compiled.lowered, &compiled.machines).expect("the right statements");
+            let report = parts[0].2.track().expect("the code fits").judge(&wrong.module);
             let before = report.recoverable;
-            let text = wgsl_gfx::object::object(&source, &compiled.lowered, &compiled.machine);
-            let object = eitri::emit::elf::new_object(wrong.module.target(), &text, &wrong.written.sections);
-            let object = std::mem::replace(&mut compiled.object, object.expect("an object"));
-            let debug = std::mem::replace(&mut compiled.debug, wrong);
-            let proof = run(&source, &compiled);
-            (compiled.object, compiled.debug) = (object, debug);
+            let proof = run_with(&source, &mut compiled, wrong);
             let (ran, judged) = (!proof.wrong.is_empty(), !report.is_sound());
             total.ran += u32::from(ran);
             total.judged += u32::from(judged);
@@ -371,4 +375,82 @@ fn mistakes_of_the_compiler_are_found() {
     assert_eq!(found.len(), 30);
     let missing: Vec<_> = found.iter().filter(|(_, one)| !one.is_found()).collect();
     assert!(missing.is_empty(), "not found by running, or not by judgement: {missing:?}");
+}
+
+fn without(frame: &mut Frame, is_it: fn(u32) -> bool) -> bool {
+    let before = frame.scalars.len();
+    frame.scalars.retain(|of| !is_it(of.0));
+    frame.scalars.len() < before
+}
+
+/// Frames.
+const FRAMES: &[(&str, FrameMistake)] = &[
+    ("the frame address is that of the frame's end", |_, frame| {
+        frame.body.start = frame.body.end - 4;
+        true
+    }),
+    ("the base register is said to be there too early", |_, frame| {
+        frame.body.start -= 4;
+        true
+    }),
+    ("the return address is said to stay in its registers, which calls overwrite", |_, frame| {
+        without(frame, |scalar| scalar >= RETURN && scalar != FRAME)
+    }),
+    ("the return address is in other lanes", |_, frame| {
+        let halves = frame.scalars.iter_mut().filter(|of| of.0 != FRAME);
+        halves.map(|half| half.1.1 = (half.1.1 + 1) % 32).count() > 0
+    }),
+    ("the rule of the base of the caller's frame is missing", |_, frame| {
+        without(frame, |scalar| scalar == FRAME)
+    }),
+    ("the rule of a saved register is missing", |_, frame| frame.rows.pop().is_some()),
+    ("a saved register is in another slot", |_, frame| {
+        frame.rows.iter_mut().map(|row| row.1 += 4).count() > 0
+    }),
+    ("a register is said to be saved before it is", |_, frame| {
+        let is_there = !frame.rows.is_empty();
+        frame.rows_from = frame.body.start;
+        is_there
+    }),
+    ("EXEC is in another register", |_, frame| {
+        frame.exec += 1;
+        true
+    }),
+    ("the rules of overwritten registers are missing", |machine, _| {
+        let is_there = !machine.overwritten.is_empty();
+        machine.overwritten.clear();
+        is_there
+    }),
+];
+
+#[test]
+fn mistakes_in_frames_are_found() {
+    let mut found: BTreeMap<&str, [u32; 2]> = BTreeMap::new();
+    for name in ["frames.wgsl", "nested.wgsl"] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("shaders").join(name);
+        let text = std::fs::read_to_string(path).expect("a shader");
+        let source = Source::new(name, &text).expect("a shader");
+        let mut compiled = compile(&source, Registers { scalar: 8, vector: 8 }).expect("it is compiled");
+        for function in 1..compiled.machines.len() {
+            for &(kind, mistake) in FRAMES {
+                if found.get(kind).is_some_and(|counts| counts[1] > 0) {
+                    continue;
+                }
+                let mut machines = compiled.machines.clone();
+                let mut frame = machines[function].frame.take().expect("a function that is called");
+                if !mistake(&mut machines[function], &mut frame) {
+                    continue;
+                }
+                machines[function].frame = Some(frame);
+                let wrong = debug::describe(&source, &compiled.lowered, &machines).expect("rules that fit");
+                let proof = run_with(&source, &mut compiled, wrong);
+                let total = found.entry(kind).or_default();
+                total[0] += 1;
+                total[1] += u32::from(!proof.wrong.is_empty());
+            }
+        }
+    }
+    println!("{found:#?}");
+    let missing: Vec<_> = found.iter().filter(|(_, counts)| counts[1] == 0).collect();
+    assert!(found.len() == FRAMES.len() && missing.is_empty(), "not found by running: {missing:?}");
 }

@@ -94,7 +94,7 @@ pub fn decode(words: &[u32]) -> Option<Decoded> {
             let (format, src) = match word >> 16 & 3 {
                 1 => {
                     let by = if more >> 23 & 1 == 1 { vector(more) } else { Reg::Null };
-                    (Format::Scratch, vec![by, vector(more >> 8)])
+                    (Format::Scratch, vec![scalar(base)?, by, vector(more >> 8)])
                 }
                 _ => (Format::Global, vec![scalar(base)?, vector(more), vector(more >> 8)]),
             };

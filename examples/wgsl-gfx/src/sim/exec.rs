@@ -13,6 +13,18 @@ impl Wave {
         let found = program.instructions.get(self.pc as usize / 4).and_then(Option::as_ref);
         let one = found.ok_or_else(|| format!("pc {:#x}: no instruction begins here", self.pc))?;
         self.pc += 4 * one.words as u64;
+        if let Op::SGetPc | Op::SSetPc | Op::SSwapPc = one.op {
+            let (next, target) = (program.base + self.pc, self.pair(one.src[0]));
+            if one.op != Op::SGetPc {
+                self.pc = target.wrapping_sub(program.base);
+            }
+            if let (Reg::S(n), true) = (one.dst, one.op != Op::SSetPc) {
+                for (n, bits) in [(n, next as u32), (n + 1, (next >> 32) as u32)] {
+                    self.scalars[n as usize] = Cell { bits, tag: group.tag(1) };
+                }
+            }
+            return Ok(());
+        }
         match one.op.row().1 {
             Format::Sopp | Format::Sopk => self.control(one),
             Format::Sop1 | Format::Sop2 | Format::Sopc => self.scalar(one, group),
@@ -116,7 +128,8 @@ impl Wave {
                     a.trailing_zeros()
                 }
             }
-            Op::SAdd => a.wrapping_add(b),
+            Op::SAdd | Op::SAddU => a.wrapping_add(b),
+            Op::SAddCarry => a.wrapping_add(b).wrapping_add(self.scc.into()),
             Op::SSub => a.wrapping_sub(b),
             Op::SMul => a.wrapping_mul(b),
             Op::SAnd => a & b,
@@ -142,6 +155,8 @@ impl Wave {
         self.scc = match one.op {
             Op::SAdd => sa.checked_add(sb).is_none(),
             Op::SSub => sa.checked_sub(sb).is_none(),
+            Op::SAddU => a.checked_add(b).is_none(),
+            Op::SAddCarry => u64::from(a) + u64::from(b) + u64::from(self.scc) > u64::from(u32::MAX),
             // Whether the first operand is chosen, by the manual.
             Op::SMinI => sa < sb,
             Op::SMinU => a < b,
@@ -279,9 +294,9 @@ impl Wave {
     fn scratch(&mut self, one: &Decoded) {
         let Reg::V(dst) = one.dst else { return };
         for lane in self.lanes() {
-            let [by, data] = [0, 1].map(|n| self.read(one.src[n], lane));
-            let Some(at) = self.scratch.get_mut((by.bits.wrapping_add_signed(one.offset) / 4) as usize)
-            else {
+            let [base, by, data] = [0, 1, 2].map(|n| self.read(one.src[n], lane));
+            let address = base.bits.wrapping_add(by.bits).wrapping_add_signed(one.offset);
+            let Some(at) = self.scratch.get_mut((address / 4) as usize) else {
                 continue;
             };
             match one.op {

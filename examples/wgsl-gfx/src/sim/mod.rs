@@ -121,14 +121,16 @@ impl Wave {
 #[derive(Debug)]
 pub struct Program {
     pub instructions: Vec<Option<Decoded>>,
+    /// The address of the first one.
+    pub base: u64,
 }
 
 impl Program {
-    /// Decodes all instructions of a function.
+    /// Decodes all instructions of code at an address.
     ///
     /// # Errors
     /// The pc and the word that no row of the table has.
-    pub fn new(bytes: &[u8]) -> Result<Self, String> {
+    pub fn new(bytes: &[u8], base: u64) -> Result<Self, String> {
         let words: Vec<u32> = bytes
             .chunks_exact(4)
             .map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]))
@@ -142,6 +144,6 @@ impl Program {
             instructions[at] = Some(decoded);
             at += len;
         }
-        Ok(Self { instructions })
+        Ok(Self { instructions, base })
     }
 }
