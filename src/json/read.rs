@@ -208,7 +208,6 @@ pub(super) struct Reader<'a> {
     /// Statements about code.
     pub coded: Vec<Coded<'a>>,
     /// Ids and positions of a SPIR-V module.
-    #[cfg_attr(not(feature = "spirv"), expect(dead_code, reason = "only its syntax is checked"))]
     pub spirv: Option<Bound<'a>>,
     /// The number of the statement that is read.
     pub index: usize,

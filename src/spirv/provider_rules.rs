@@ -47,7 +47,7 @@ impl<'a> Layout<'a> {
 
     /// Whether every path to the spot passes the definition. An `OpVariable` and a parameter are in force in the whole
     /// function.
-    #[inline]
+    #[inline(always)]
     fn is_dominating(&self, defined: Instruction<'_>, spot: &Spot) -> bool {
         matches!(defined.opcode(), op::VARIABLE | op::FUNCTION_PARAMETER)
             || defined.at < self.globals_end()

@@ -112,7 +112,9 @@ fn entities_of_another_module_are_not_written() {
     of_scope.scope(position, ScopeId::from_u32(99));
     let mut of_variable = Binding::new();
     of_variable.value(position, VariableId::from_u32(99), &[]);
-    for binding in [of_scope, of_variable] {
+    let mut of_function = Binding::new();
+    of_function.function(FunctionId::from_u32(99), Id(11));
+    for binding in [of_scope, of_variable, of_function] {
         let error = binding.to_json(&module).expect_err("is refused").to_string();
         assert!(error.contains("99"), "{error}");
     }

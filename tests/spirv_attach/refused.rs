@@ -2,7 +2,7 @@
 
 use cranelift_entity::EntityRef;
 use eitri::model::{FileId, FunctionId, ScopeId, SourceLine, VariableId};
-use eitri::spirv::{Binding, DebugOperation, Id, Mode, Name, Position, Provider, Set, attach, read};
+use eitri::spirv::{Binding, DebugOperation, Id, Mode, Name, Position, Provider, Set, attach, import, read};
 use pretty_assertions::assert_eq;
 
 use crate::support::Case;
@@ -354,4 +354,41 @@ fn results_that_are_no_values() {
     binding.value(case.start("entry"), case.n, &[Provider::value(unit)]);
     let error = attach(&words, &case.module, &binding, &Mode::exact(Set::OpenCl)).expect_err("is refused");
     assert_eq!(error.to_string(), format!("{SCALE}, variable `n`: {unit} is an OpExtInst, and no value"));
+}
+
+/// `%more` is of a block that not every path to the last block passes: attaching refuses it there, and importing lists it.
+#[test]
+fn values_that_do_not_dominate() -> eitri::Result<()> {
+    let case = Case::new();
+    let position = Position::start(case.id("scale"), case.id("last"));
+    let facts = read(&case.words)?;
+    let at = |name| facts.layout().definition(case.id(name)).expect("is there").at;
+    // The position is behind the OpPhi, which has 7 words.
+    let expected = format!(
+        "{SCALE}, variable `n`: a value is available where its definition dominates: %more, defined at word {}, \
+         does not dominate word {}",
+        at("more"),
+        at("sum") + 7
+    );
+    let say = |it: &mut Binding| {
+        it.value(position, case.n, &[Provider::value(case.id("more"))]);
+    };
+    refuses(&case, say, &expected);
+
+    let mut binding = case.bound();
+    binding.value(position, case.n, &[Provider::value(case.id("sum"))]);
+    let mut words = attach(&case.words, &case.module, &binding, &Mode::exact(Set::OpenCl))?.words;
+    let facts = read(&words)?;
+    let target = case.module.target().clone();
+    let is_listed = |words: &[u32]| -> eitri::Result<bool> {
+        let omissions = import(&read(words)?, &target)?.omissions;
+        Ok(omissions.iter().any(|it| it.to_string().contains("does not dominate")))
+    };
+    assert!(!is_listed(&words)?);
+    let value = facts.iter().find(|fact| fact.name() == Some(Name::Value)).expect("is there");
+    let operand = value.at + 6;
+    assert_eq!(words[operand], case.id("sum").0);
+    words[operand] = case.id("more").0;
+    assert!(is_listed(&words)?);
+    Ok(())
 }

@@ -33,6 +33,13 @@ impl Binding {
     /// The errors of [`to_json`](Self::to_json), and [`ErrorKind::Io`](crate::error::ErrorKind::Io).
     pub fn write_json(&self, module: &Module, to: impl Write) -> Result<()> {
         self.statements().iter().try_for_each(|(_, statement)| is_of(module, statement))?;
+        let function =
+            self.functions.iter().find(|(id, code)| code.is_some() && !module.functions.is_valid(*id));
+        let global = self.globals.iter().find(|(id, code)| code.is_some() && !module.variables.is_valid(*id));
+        let unknown = function.map(|it| it.0.to_string()).or(global.map(|it| it.0.to_string()));
+        if let Some(id) = unknown {
+            return Err(ErrorKind::UnknownId(id).into());
+        }
         let statements = || self.statements().iter().map(|(_, statement)| statement);
         let globals = module.variables.keys().filter(|&id| self.global_id(id).is_some());
         let variables = statements().filter_map(|it| it.variable()).chain(globals);

@@ -329,7 +329,7 @@ impl<'f> Find<'f, '_> {
     }
 
     /// The block of the function with this label.
-    #[inline]
+    #[inline(always)]
     fn block(&mut self, id: Id) -> Result<&'f Block> {
         match self.block {
             Some((last, block)) if last == id => Ok(block),
@@ -341,6 +341,7 @@ impl<'f> Find<'f, '_> {
         }
     }
 
+    #[cold]
     fn find_block(&self, id: Id) -> Result<&'f Block> {
         let defined = self.places.defined(id)?;
         if defined.opcode() != op::LABEL {
