@@ -25,7 +25,7 @@ const NO_LINE: u16 = 317;
 struct Foreign {
     name: &'static str,
     bytes: &'static [u8],
-    held: &'static [&'static str],
+    providers: &'static [&'static str],
 }
 
 fn imported(facts: &Facts<'_>) -> ImportedModule {
@@ -48,25 +48,25 @@ pub fn plain(words: &[u32]) -> Vec<u32> {
 }
 
 /// The ids that provide variables, in order.
-fn held(imported: &ImportedModule) -> Vec<String> {
+fn providers(imported: &ImportedModule) -> Vec<String> {
     let ImportedModule { module, binding, .. } = imported;
     let mut all = Vec::new();
     for (_, statement) in binding.statements() {
-        let (variable, held, how) = match *statement {
-            Statement::Declare { variable, provider: held } => {
-                (variable, &binding.providers()[held as usize..][..1], "at")
+        let (variable, providers, how) = match *statement {
+            Statement::Declare { variable, provider } => {
+                (variable, &binding.providers()[provider as usize..][..1], "at")
             }
-            Statement::Value { variable, provider: held, count } => {
-                (variable, &binding.providers()[held as usize..][..count as usize], "=")
+            Statement::Value { variable, provider, count } => {
+                (variable, &binding.providers()[provider as usize..][..count as usize], "=")
             }
             Statement::Scope(_) | Statement::Line(_) => continue,
         };
         let name = name(module, variable);
-        all.extend(held.iter().map(|held| {
+        all.extend(providers.iter().map(|provider| {
             let ty = module.variable(variable).ty;
-            format!("{name}{} {how} {}", part(held, module, ty), what(held, how == "at"))
+            format!("{name}{} {how} {}", part(provider, module, ty), what(provider, how == "at"))
         }));
-        if held.is_empty() {
+        if providers.is_empty() {
             all.push(format!("{name} = nothing"));
         }
     }
@@ -74,8 +74,8 @@ fn held(imported: &ImportedModule) -> Vec<String> {
 }
 
 /// Indexes of the part of the variable, and its bits.
-fn part(held: &Provider, module: &Module, ty: TypeId) -> String {
-    let bits = match held.bits_of(module, ty) {
+fn part(provider: &Provider, module: &Module, ty: TypeId) -> String {
+    let bits = match provider.bits_of(module, ty) {
         Some(Range { start, end }) => format!(" {start}..{end}"),
         None => " of unknown bits".into(),
     };
@@ -83,13 +83,13 @@ fn part(held: &Provider, module: &Module, ty: TypeId) -> String {
         Index::Number(number) => format!("[{number}]"),
         Index::Id(id) => format!("[{id}]"),
     };
-    let indexes: String = held.indexes().iter().map(index).collect();
+    let indexes: String = provider.indexes().iter().map(index).collect();
     if indexes.is_empty() { indexes } else { indexes + &bits }
 }
 
-fn what(held: &Provider, is_declared: bool) -> String {
-    let mut text = held.id().to_string();
-    for operation in held.operations(is_declared) {
+fn what(provider: &Provider, is_declared: bool) -> String {
+    let mut text = provider.id().to_string();
+    for operation in provider.operations(is_declared) {
         text += &format!(" {}", OPERATIONS[operation.number() as usize].name);
     }
     text
@@ -112,13 +112,13 @@ impl Foreign {
             assert!(checked.is_clean(), "{}: {checked}", self.name);
             // `DebugDeclare` requires an OpVariable: the target of a parameter is a value.
             let line = |text: &&str| text.replace("at %38", "= %38 Deref");
-            let expected: Vec<_> = self.held.iter().map(line).collect();
-            assert_eq!(held(&self::imported(&facts)), expected, "{}, again", self.name);
+            let expected: Vec<_> = self.providers.iter().map(line).collect();
+            assert_eq!(providers(&self::imported(&facts)), expected, "{}, again", self.name);
             if let Some(ran) = tool_says(&attached.words) {
                 ran.clean();
             }
         }
-        assert_eq!(held(&imported), self.held, "{}", self.name);
+        assert_eq!(providers(&imported), self.providers, "{}", self.name);
     }
 }
 
@@ -134,15 +134,16 @@ fn tool_says(words: &[u32]) -> Option<Ran> {
 
 #[test]
 fn glslang() {
-    let held = &["at at %71", "cell at %107", "turn at %175", "range at %38"];
-    Foreign { name: "glslang", bytes: include_bytes!("foreign/glslang.spv"), held }.says_what_was_typed();
+    let providers = &["at at %71", "cell at %107", "turn at %175", "range at %38"];
+    Foreign { name: "glslang", bytes: include_bytes!("foreign/glslang.spv"), providers }
+        .says_what_was_typed();
 }
 
 /// `spirv-opt` replaces the members of a structure by separate values. The remains of `range` are outside of the scope
 /// of their inlined call.
 #[test]
 fn glslang_optimized() {
-    let held = &[
+    let providers = &[
         "at = %84",
         "cell[0] 0..32 = %112",
         "cell[1][0] 32..64 = %131",
@@ -154,13 +155,13 @@ fn glslang_optimized() {
         "turn = %421",
     ];
     let bytes = include_bytes!("foreign/glslang.opt.spv");
-    Foreign { name: "glslang.opt", bytes, held }.says_what_was_typed();
+    Foreign { name: "glslang.opt", bytes, providers }.says_what_was_typed();
 }
 
 /// Slang writes a `DebugValue` for each assignment, with the assigned part of the variable.
 #[test]
 fn slang() {
-    let held = &[
+    let providers = &[
         "id at %16",
         "id = %59",
         "at at %18",
@@ -180,21 +181,22 @@ fn slang() {
         "range[0] 0..32 = %192",
         "range[1] 32..64 = %196",
     ];
-    Foreign { name: "slang", bytes: include_bytes!("foreign/slang.spv"), held }.says_what_was_typed();
+    Foreign { name: "slang", bytes: include_bytes!("foreign/slang.spv"), providers }.says_what_was_typed();
 }
 
 /// `cell[3]` is the target of an `OpUndef`, and the members of `range` are an `OpUndef` each: one part is undefined,
 /// and the others are not mentioned.
 #[test]
 fn slang_optimized() {
-    let held = &[
+    let providers = &[
         "cell[3] 192..256 = %584 Deref",
         "id = nothing",
         "range[0] 0..32 = %586",
         "range[1] 32..64 = %586",
         "turn = nothing",
     ];
-    Foreign { name: "slang.opt", bytes: include_bytes!("foreign/slang.opt.spv"), held }.says_what_was_typed();
+    Foreign { name: "slang.opt", bytes: include_bytes!("foreign/slang.opt.spv"), providers }
+        .says_what_was_typed();
 }
 
 /// Name of a variable; an inlined instance has the name of its origin.

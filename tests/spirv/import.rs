@@ -27,8 +27,8 @@ fn imported(text: &str) -> String {
         }
     }
     for (id, _) in module.variables() {
-        if let Some(held) = binding.global_id(id) {
-            writeln!(text, "{id} is {held}").expect("is text");
+        if let Some(bound) = binding.global_id(id) {
+            writeln!(text, "{id} is {bound}").expect("is text");
         }
     }
     for (position, statement) in binding.statements() {
@@ -36,15 +36,15 @@ fn imported(text: &str) -> String {
             Statement::Scope(scope) => format!("scope {}", scope.map_or("none".into(), |it| it.to_string())),
             Statement::Line(Some(line)) => format!("line {} {}:{}", line.file, line.line, line.column),
             Statement::Line(None) => "line none".into(),
-            Statement::Declare { variable, provider: held } => {
-                let held = &binding.providers()[*held as usize];
-                format!("{variable} is where {} is: {:?}", held.id(), held.operations(true))
+            Statement::Declare { variable, provider } => {
+                let provider = &binding.providers()[*provider as usize];
+                format!("{variable} is where {} is: {:?}", provider.id(), provider.operations(true))
             }
-            Statement::Value { variable, provider: held, count } => {
-                let all = &binding.providers()[*held as usize..][..*count as usize];
-                let text = all
-                    .iter()
-                    .map(|held| format!("{} {:?} {:?}", held.id(), held.indexes(), held.operations(false)));
+            Statement::Value { variable, provider, count } => {
+                let all = &binding.providers()[*provider as usize..][..*count as usize];
+                let text = all.iter().map(|provider| {
+                    format!("{} {:?} {:?}", provider.id(), provider.indexes(), provider.operations(false))
+                });
                 format!("{variable} is {}", text.collect::<Vec<_>>().join(", "))
             }
         };

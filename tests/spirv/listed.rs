@@ -151,7 +151,7 @@ impl Listed {
     }
 
     /// Variables with values, and their scopes.
-    fn held(&self) -> impl Iterator<Item = (&str, &str)> {
+    fn provided(&self) -> impl Iterator<Item = (&str, &str)> {
         let entries = self.functions.iter().flat_map(|it| &it.blocks).flat_map(|it| &it.entries);
         entries.filter_map(|entry| match entry {
             Entry::Provider { variable, scope, .. } => Some((&variable[..], &scope[..])),
@@ -267,17 +267,17 @@ fn what_holds_a_variable_fits() {
             assert!(!is_declared || pieces.len() == 1 && pieces[0].is_memory, "{at}");
             let mut end = 0;
             for piece in pieces {
-                let mut held = definition(piece.id).result_type().expect("a type");
+                let mut ty = definition(piece.id).result_type().expect("a type");
                 if piece.is_memory {
-                    assert_eq!(operation(definition(held)), Op::TypePointer, "{at}");
-                    held = Id(definition(held).operands()[1]);
+                    assert_eq!(operation(definition(ty)), Op::TypePointer, "{at}");
+                    ty = Id(definition(ty).operands()[1]);
                 }
                 for _ in &piece.indexes {
-                    held = Id(definition(held).operands()[0]);
+                    ty = Id(definition(ty).operands()[0]);
                 }
                 if let Some(bits) = &piece.bits {
                     assert!(bits.start >= end, "{at}");
-                    assert_eq!(bits.end - bits.start, size_bits(&facts, held), "{at}");
+                    assert_eq!(bits.end - bits.start, size_bits(&facts, ty), "{at}");
                     end = bits.end;
                 } else {
                     assert_eq!(pieces.len(), 1, "{at}");

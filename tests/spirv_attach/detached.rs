@@ -37,7 +37,7 @@ impl Random {
         let (what, id, more) = self.word;
         let variables = [case.n, case.sum, case.inner, case.pair, case.v];
         let variable = variables[usize::from(more) % variables.len()];
-        let held = Provider::value(any_id(id));
+        let provider = Provider::value(any_id(id));
         match what % 12 {
             0 => binding.no_scope(position),
             1 => binding.scope(position, case.block),
@@ -45,11 +45,11 @@ impl Random {
             3 => binding.scope(position, case.deep),
             4 => binding.line(position, case.line(u32::from(more % 3))),
             5 => binding.no_line(position),
-            6 => binding.declare(position, variable, held),
-            7 => binding.declare(position, variable, held.plus(4)),
-            8 => binding.value(position, variable, &[held]),
-            9 => binding.value(position, variable, &[held.part(u32::from(more % 3))]),
-            10 => binding.value(position, variable, &[held.bits(0..32)]),
+            6 => binding.declare(position, variable, provider),
+            7 => binding.declare(position, variable, provider.plus(4)),
+            8 => binding.value(position, variable, &[provider]),
+            9 => binding.value(position, variable, &[provider.part(u32::from(more % 3))]),
+            10 => binding.value(position, variable, &[provider.bits(0..32)]),
             _ => binding.value(position, variable, &[]),
         };
     }

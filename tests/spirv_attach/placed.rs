@@ -371,9 +371,9 @@ fn what_holds_a_variable() {
         (&[], &["value sum new"]),
     ];
     for set in Set::ALL {
-        for (held, expected) in all {
+        for (providers, expected) in all {
             let mut binding = case.bound();
-            binding.value(case.after("three"), case.sum, held);
+            binding.value(case.after("three"), case.sum, providers);
             let shown = case.shown(&binding, &Mode::exact(set));
             let values: Vec<&String> = shown.iter().filter(|line| line.starts_with("value")).collect();
             assert_eq!(values, *expected);
@@ -407,9 +407,9 @@ fn a_structure_in_several_ids() {
             &["value cells new Fragment 576 192"]),
         (cells, &[Provider::pointer(id("out")).part_by(id("n"))], &["value cells out Deref [n]"], &["value cells new"]),
     ];
-    for (variable, held, exact, translator) in all {
+    for (variable, providers, exact, translator) in all {
         let mut binding = case.bound();
-        binding.value(case.after("three"), *variable, held);
+        binding.value(case.after("three"), *variable, providers);
         let values = |mode: &Mode| -> Vec<String> {
             let checked = case.attach(&binding, mode).check(&case.module, &binding, mode).expect("reads");
             assert!(checked.is_clean(), "{checked}");

@@ -156,10 +156,10 @@ fn entities_of_the_model() {
     let unit = case.module.scope(case.block).parent.and_then(|parent| case.module.scope(parent).parent);
     let unit = unit.expect("a function is in a unit");
     let f = |say: &dyn Fn(&mut Binding), expected: &str| refuses(&case, |binding| say(binding), expected);
-    let held = Provider::value(case.id("n"));
+    let provider = Provider::value(case.id("n"));
     f(
         &|it| {
-            it.value(start, VariableId::new(77), std::slice::from_ref(&held));
+            it.value(start, VariableId::new(77), std::slice::from_ref(&provider));
         },
         &format!("{SCALE}: no such entity in this module: variable77"),
     );
@@ -184,19 +184,19 @@ fn entities_of_the_model() {
     );
     f(
         &|it| {
-            it.declare(start, case.table, held.clone());
+            it.declare(start, case.table, provider.clone());
         },
         "unit `scale.cl`, variable `table`: the variable is not one of a function",
     );
     f(
         &|it| {
-            it.global(case.n, case.id("table")).value(start, case.n, std::slice::from_ref(&held));
+            it.global(case.n, case.id("table")).value(start, case.n, std::slice::from_ref(&provider));
         },
         &format!("{SCALE}, variable `n`: the variable is %table wherever its function is"),
     );
     f(
         &|it| {
-            it.global(case.v, case.id("table")).value(start, case.inner, std::slice::from_ref(&held));
+            it.global(case.v, case.id("table")).value(start, case.inner, std::slice::from_ref(&provider));
         },
         &format!(
             "{SCALE}, variable `v`: what the variable is an instance of is %table wherever its function is"
@@ -204,7 +204,7 @@ fn entities_of_the_model() {
     );
     f(
         &|it| {
-            it.value(start, case.v, std::slice::from_ref(&held));
+            it.value(start, case.v, std::slice::from_ref(&provider));
         },
         "unit `scale.cl`, function `other`, variable `v`: its code is in %other, and the position in %scale",
     );
@@ -219,15 +219,15 @@ fn what_holds_a_variable() {
     let case = Case::new();
     let id = |name| case.id(name);
     let at = |variable: &str| format!("{SCALE}, variable `{variable}`");
-    let value = |held: &[Provider], expected: &str| {
+    let value = |providers: &[Provider], expected: &str| {
         let say = |it: &mut Binding| {
-            it.value(case.after("two"), case.sum, held);
+            it.value(case.after("two"), case.sum, providers);
         };
         refuses(&case, say, &format!("{}: {expected}", at("sum")));
     };
-    let pair = |held: &[Provider], expected: &str| {
+    let pair = |providers: &[Provider], expected: &str| {
         let say = |it: &mut Binding| {
-            it.value(case.after("two"), case.pair, held);
+            it.value(case.after("two"), case.pair, providers);
         };
         refuses(&case, say, &format!("{}: {expected}", at("pair")));
     };
@@ -240,9 +240,9 @@ fn what_holds_a_variable() {
     let behind = "is defined behind the position at which it is bound";
     value(&[of("three")], &format!("%three {behind}"));
     value(&[of("sum")], &format!("%sum {behind}"));
-    let cells = |held: &[Provider], expected: &str| {
+    let cells = |providers: &[Provider], expected: &str| {
         let say = |it: &mut Binding| {
-            it.value(case.after("two"), case.cells, held);
+            it.value(case.after("two"), case.cells, providers);
         };
         refuses(&case, say, &format!("{}: {expected}", at("cells")));
     };
@@ -294,9 +294,9 @@ fn what_holds_a_variable() {
         "operation 0, Fragment, is not the last one",
     );
 
-    let declare = |held: Provider, expected: &str| {
+    let declare = |provider: Provider, expected: &str| {
         let say = |it: &mut Binding| {
-            it.declare(case.after("two"), case.sum, held);
+            it.declare(case.after("two"), case.sum, provider);
         };
         refuses(&case, say, &format!("{}: {expected}", at("sum")));
     };

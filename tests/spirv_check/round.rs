@@ -27,7 +27,7 @@ fn comes_back(choices: &[u16], target: &Target) {
         // is in the words only.
         let imported = import(&read(&attached.words).expect("is a module"), target).expect("is a model");
         let bound = words[3];
-        if imported.binding.providers().iter().any(|held| held.id().0 >= bound) {
+        if imported.binding.providers().iter().any(|provider| provider.id().0 >= bound) {
             assert_ne!(mode.name(), "exact");
             continue;
         }

@@ -91,7 +91,7 @@ fn provisions_of_clang(words: &[u32], plain: &[u32]) -> (Places, Vec<Provision>)
                 Some(Name::NoScope) => (scope, line) = (None, None),
                 Some(Name::Declare | Name::Value) => {
                     let variable = facts.named(&fact, Field::LocalVariable).expect("a variable");
-                    let held = fact.id(Field::Variable).or_else(|| fact.id(Field::Value)).expect("an id");
+                    let id = fact.id(Field::Variable).or_else(|| fact.id(Field::Value)).expect("an id");
                     // The call is that of the scope in force.
                     let of = described(&facts, facts.named(&variable, Field::Scope).expect("a scope"), None);
                     let call = scope.as_deref().and_then(|it: &str| it.split_once(" at ")).map(|it| it.1);
@@ -102,7 +102,7 @@ fn provisions_of_clang(words: &[u32], plain: &[u32]) -> (Places, Vec<Provision>)
                         instruction: if bits.is_some() { usize::MAX } else { instruction },
                         variable: facts.text(&variable, Field::Name).expect("a name"),
                         scope: call.map_or(of.clone(), |call| format!("{of} at {call}")),
-                        by: ids.get(&held).map_or_else(|| shown(&facts, held), |id: &Id| id.to_string()),
+                        by: ids.get(&id).map_or_else(|| shown(&facts, id), |id: &Id| id.to_string()),
                         bits,
                     });
                 }
@@ -177,8 +177,8 @@ fn the_lists_agree_with_clang() {
         }
         assert!(clang_places.len() > 50 && clang_provisions.len() > 10, "{at}");
         for (variable, scope) in variables(&words) {
-            let is_listed = list.held().any(|(held, of)| {
-                held == variable && list.described(of).split(" at ").next() == Some(&scope)
+            let is_listed = list.provided().any(|(name, of)| {
+                name == variable && list.described(of).split(" at ").next() == Some(&scope)
             });
             assert!(is_listed, "{at}: {variable} of {scope}");
         }

@@ -65,9 +65,9 @@ const CALLS: &[Call<(FunctionId, ScopeId, VariableId)>] = &[
         Ok(())
     }),
     Call::new("Binding::value", 2, |case, (.., v), way| {
-        let held: [&[Provider]; 3] = [&[], &[], &[Provider::value(SUM)]];
+        let providers: [&[Provider]; 3] = [&[], &[], &[Provider::value(SUM)]];
         if way > 0 {
-            case.binding.value(Position::after(SUM), v, held[way]);
+            case.binding.value(Position::after(SUM), v, providers[way]);
         }
         Ok(())
     }),
