@@ -28,7 +28,7 @@ fn main() {
     let bytes = std::fs::read(&file).expect("the file");
     // Under `cargo test`, running it once is enough.
     let runs = if is_run { RUNS } else { 1 };
-    // As the commands do it for text.
+    // The options of the commands for text.
     let folded = |threads| lint::Options { threads, fold: true, ..lint::Options::default() };
     let whole = |sound| stats::Options { sound, threads: 1, variables: false };
     let sides: [(&str, &dyn Fn()); 6] = [

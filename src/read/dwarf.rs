@@ -182,6 +182,13 @@ impl<'o> Dwarf<'o> {
         Entries::new(self, 0..self.nodes.len() as u32, 0)
     }
 
+    /// Returns the entry with an index among all [entries](Self::entries).
+    pub(crate) fn entry_with_index(&self, index: usize) -> Option<Entry<'_, 'o>> {
+        let index = u32::try_from(index).ok().filter(|&index| (index as usize) < self.nodes.len())?;
+        let unit = self.units.partition_point(|unit| unit.entries.end <= index);
+        (unit < self.units.len()).then_some(Entry { dwarf: self, index, unit: unit as u32 })
+    }
+
     /// Returns the entries of a unit; the first is the unit's own.
     pub fn entries_of(&self, unit: &Unit<'o>) -> impl Iterator<Item = Entry<'_, 'o>> + Clone {
         let end = unit.entries.end.min(self.nodes.len() as u32);

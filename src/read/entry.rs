@@ -137,7 +137,7 @@ impl<'r, 'o> Entry<'r, 'o> {
         Some(Raw::new(rest, encoding, table, UnitOffset(offset)))
     }
 
-    /// Returns the attributes of which a predicate accepts the name and form, in order. The others are not decoded.
+    /// Returns the attributes whose name and form a predicate accepts, in order. The others are not decoded.
     pub(crate) fn attributes_if(
         self,
         accepts: impl Fn(DwAt, DwForm) -> bool,

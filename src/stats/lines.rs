@@ -67,7 +67,7 @@ pub(super) fn count(dwarf: &Dwarf<'_>) -> LineCounts {
     counts
 }
 
-/// A row, as far as it is counted.
+/// Counted fields of a row.
 #[derive(Debug)]
 struct Row {
     address: u64,

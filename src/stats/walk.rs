@@ -118,7 +118,7 @@ pub(super) fn walk<'r>(dwarf: &'r Dwarf<'r>, errors: &Places, lists_variables: b
 
 /// Counts the variables of an abstract instance that have no place in a concrete one.
 fn missing(dwarf: &Dwarf<'_>, index: usize, mut all: Vec<Abstract>, found: &mut Statistics) {
-    let Some(entry) = dwarf.entries().nth(index) else { return };
+    let Some(entry) = dwarf.entry_with_index(index) else { return };
     origins::remove_located(entry, &mut all);
     count_missing(&all, found);
 }

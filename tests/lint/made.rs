@@ -103,7 +103,7 @@ const EXPRESSIONS: &[(&str, u64, &str, Code, &str)] = &[
     (AMD, 32, "regx v3; lit31; lit8; mul; offset", Code::LaneBeyondWave, "regx v3; lit31; lit4; mul; offset"),
     (AMD, 32, "swap", Code::IllFormed, "lit1; lit2; swap; stack_value"),
     (AMD, 32, "lit1; plus; stack_value", Code::IllFormed, "lit1; lit2; plus; stack_value"),
-    // What fails at every witness.
+    // Expressions that fail at every witness.
     (AMD, 32, "lit1; lit0; div; stack_value", Code::IllFormed, "lit1; lit2; div; stack_value"),
     ("x86_64", 32, "breg5 0; lit0; mod; stack_value", Code::IllFormed, "breg5 0; lit3; mod; stack_value"),
     (

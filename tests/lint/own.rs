@@ -1,4 +1,4 @@
-//! What this crate writes has no finding above a note: the objects of the examples, and a description for each consumer.
+//! Output of this crate has no finding above a note: the objects of the examples, and a description for each consumer.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
