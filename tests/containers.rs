@@ -6,7 +6,6 @@ mod tools;
 
 use std::borrow::Cow;
 use std::path::Path;
-use std::process::Command;
 
 use eitri::read::Object;
 use eitri::read::containers::{Member, members};
@@ -181,9 +180,8 @@ fn cubins_of_fat_binaries_are_those_that_cuobjdump_extracts() {
         let file = listed.split_whitespace().find(|word| word.ends_with(&format!("{name}.cubin")));
         let file = file.unwrap_or_else(|| panic!("{name}: {listed}"));
         // It extracts to the current folder.
-        let ran =
-            Command::new("cuobjdump").args(["-xelf", file, &object]).current_dir(folder.path()).output();
-        assert!(ran.expect("it is there").status.success(), "{file}");
+        let Some(ran) = cuobjdump.run_in(folder.path(), &["-xelf", file, &object]) else { return };
+        assert!(ran.succeeded, "{ran}");
         let extracted = std::fs::read(folder.path().join(file)).expect("a cubin");
         // Members are padded to eight bytes.
         let padding = bytes.strip_prefix(&extracted[..]).expect("the bytes are those of cuobjdump");

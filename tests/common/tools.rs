@@ -33,8 +33,14 @@ impl Tool {
 
     /// Runs the program; `None` if it is not installed.
     pub fn run<A: AsRef<OsStr>>(self, arguments: &[A]) -> Option<Ran> {
+        self.run_in(Path::new("."), arguments)
+    }
+
+    /// Runs the program in a folder; `None` if it is not installed.
+    pub fn run_in<A: AsRef<OsStr>>(self, folder: &Path, arguments: &[A]) -> Option<Ran> {
         let arguments: Vec<&OsStr> = arguments.iter().map(AsRef::as_ref).collect();
         let mut command = Command::new(self.name);
+        command.current_dir(folder);
         // Messages are compared: use one language.
         command.args(&arguments).env("LC_ALL", "C").stdin(Stdio::null());
         // Symbolised crash reports of LLVM would take longer than all tests.

@@ -9,7 +9,7 @@ use eitri::lower::{Policy, lower};
 use eitri::model::{Module, WarningKind};
 use eitri::op::Dialect;
 
-use super::common::example;
+use super::common;
 use super::consumers::{combinations, named};
 use super::tools::Folder;
 
@@ -32,7 +32,7 @@ fn objects_of_the_examples() {
         if name == "allocated" && !cfg!(feature = "regalloc2") {
             continue;
         }
-        let ran = Command::new(example(name)).arg(&out).output().expect("the example runs");
+        let ran = Command::new(common::example(name)).arg(&out).output().expect("the example runs");
         assert!(ran.status.success(), "{name}: {}", String::from_utf8_lossy(&ran.stderr));
         let files = std::fs::read_dir(&out).expect("the folder").map(|file| file.expect("a file").path());
         objects.extend(files.filter(|file| file.extension().is_some_and(|end| end == "o")));
