@@ -74,7 +74,7 @@ fn named(functions: u32, variables: u32) -> eitri::Result<Vec<u32>> {
     s.finish()
 }
 
-/// What the command `attach` does takes less than five times the words that it writes.
+/// Describes, attaches and compares, as the command `attach` does, in less than five times the written words.
 fn describing_attaching_and_comparing() {
     let mut ratios = Vec::new();
     for functions in [500, 1000] {

@@ -91,7 +91,7 @@ fn providers_are_those_of_the_calls() {
     }
 }
 
-/// The example's indexes, of which one is the value of an id; sums; and an index of a name.
+/// Indexes of the example, one by the value of an id; sums; and an index by a name.
 #[test]
 fn indexes_by_id() {
     let words = saxpy();
@@ -163,7 +163,7 @@ fn providers() -> impl Strategy<Value = Provider> {
 }
 
 proptest! {
-    /// What is written is read back as it was.
+    /// Written bindings are read back unchanged.
     #[test]
     fn written_bindings_are_read_back(
         statements in vec((0..3u8, 10u32..30, any::<u32>(), 0..7u8, vec(providers(), 0..3)), 0..12),
