@@ -193,14 +193,16 @@ fn compare<C: Facts>(case: &Case<C>) -> Vec<Measured> {
     println!("{} variables, {} entries", content.variables(), content.entries());
     println!("| side | ms | ns/variable | ns/entry | MB/s | bytes | peak bytes | peak/bytes | allocations |");
     println!("|---|---|---|---|---|---|---|---|---|");
-    for ((side, _), Measured { cpu, memory, .. }) in case.sides.iter().zip(&measured) {
-        let per = |count: usize| cpu.as_secs_f64() * 1e9 / count as f64;
+    for ((side, _), Measured { cpu, wall, memory }) in case.sides.iter().zip(&measured) {
+        // The CPU time of a thread excludes that of others.
+        let time = if side.ends_with("threads") { wall } else { cpu };
+        let per = |count: usize| time.as_secs_f64() * 1e9 / count as f64;
         println!(
             "| {side} | {:.2} | {:.0} | {:.1} | {:.0} | {} | {} | {:.2} | {} |",
-            cpu.as_secs_f64() * 1e3,
+            time.as_secs_f64() * 1e3,
             per(content.variables()),
             per(content.entries()),
-            memory.written as f64 / cpu.as_secs_f64() / 1e6,
+            memory.written as f64 / time.as_secs_f64() / 1e6,
             memory.written,
             memory.peak,
             memory.ratio(),
