@@ -167,7 +167,7 @@ function svg(name, attributes, ...children) {
 
 // Figure of an evaluation: for each operation, the stack behind it, which grows upwards.
 function figure(all) {
-  const wide = 150, high = 20, bottom = high * Math.max(...all.map(({ stack }) => stack.length));
+  const wide = 166, high = 20, bottom = high * Math.max(...all.map(({ stack }) => stack.length));
   const columns = all.flatMap(({ operation, stack }, number) => {
     const x = number * wide;
     const cells = stack.toReversed().map((one, place) => {
