@@ -1,5 +1,7 @@
 //! Walk over an object: functions with their variables, location entries, lines, inlined calls and findings.
 
+mod tables;
+
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 
@@ -9,13 +11,13 @@ use super::block::Strings;
 use super::disassembly::Disassembly;
 use super::homes::{self, Homes};
 use super::kind::{Kind, Names, Words};
-use super::place::{In, PLACE, PlaceId, Places};
+use super::place::{In, PlaceId, Places};
 use super::{Options, frames, types};
 use crate::error::Result;
 use crate::eval::{self, Body, DebugInfo};
+use crate::lint;
 use crate::lint::shape::{self, Shape};
 use crate::lint::witness::{Changed, Witness};
-use crate::lint::{self, Code};
 use crate::read::nvidia::{INSTRUCTION_BYTES, RegisterMap};
 use crate::read::{self, Dwarf, FrameSection, Frames, Object, Unit, Value};
 use crate::stats::FunctionCoverage;
@@ -563,119 +565,4 @@ impl<'r, 'o> Walk<'_, '_, 'r, 'o> {
         }
         functions.iter_mut().for_each(|function| function.lines.sort_by_key(|line| line[0]));
     }
-}
-
-impl Gathered<'_> {
-    /// Returns the tables in the order in which the script reads them.
-    pub(super) fn finish(
-        self,
-        object: &Object<'_>,
-        options: &Options<'_>,
-        mut strings: Strings,
-    ) -> (Strings, Vec<Vec<u32>>) {
-        let mut tables: [Vec<u32>; 12] = Default::default();
-        let [
-            page,
-            functions,
-            variables,
-            entries,
-            lines,
-            calls,
-            instructions,
-            homes,
-            findings,
-            files,
-            codes,
-            others,
-        ] = &mut tables;
-        let width = if object.address_bytes() == 8 { 8 } else { 4 };
-        page.extend([strings.add(options.name), strings.add(&self.target), self.lanes, width]);
-        for function in &self.functions {
-            let counts = [
-                variables.len() / 9,
-                lines.len() / 3,
-                calls.len() / 5,
-                instructions.len() / 2,
-                homes.len() / 4,
-                findings.len() / 9,
-            ];
-            functions.extend([strings.add(&function.name), function.unit]);
-            functions.extend([function.start as u32, (function.start >> 32) as u32, function.size]);
-            functions.extend(counts.map(|count| count as u32));
-            functions.extend(function.coverage);
-            let first = variables.len() as u32 / 9;
-            let mut firsts = Vec::new();
-            for one in &function.variables {
-                firsts.push(entries.len() as u32 / 3);
-                variables.extend([one.column as u32, one.name, one.ty, one.file, one.line, one.inlined]);
-                variables.extend([one.scope.0, one.scope.1, entries.len() as u32 / 3]);
-                entries.extend(one.entries.iter().flat_map(|entry| [entry.start, entry.end, entry.place]));
-            }
-            lines.extend(function.lines.iter().flatten());
-            calls.extend(function.calls.iter().flatten());
-            instructions.extend(function.instructions.iter().flatten());
-            homes.extend(function.homes.iter().flatten());
-            for one in &function.found {
-                let is_of_variable = one.variable != NONE;
-                let variable = if is_of_variable { first + one.variable } else { NONE };
-                let entry = match (is_of_variable, one.entry) {
-                    (true, at) if at != NONE => firsts[one.variable as usize] + at,
-                    _ => NONE,
-                };
-                findings.extend(record(&self.findings[one.finding], variable, entry, &mut strings));
-            }
-        }
-        // A record behind the last one has the ends.
-        let ends = [
-            variables.len() / 9,
-            lines.len() / 3,
-            calls.len() / 5,
-            instructions.len() / 2,
-            homes.len() / 4,
-            findings.len() / 9,
-        ];
-        functions.extend([0, 0, 0, 0, 0]);
-        functions.extend(ends.map(|end| end as u32));
-        functions.extend([0, 0, 0]);
-        variables.extend([0, 0, 0, 0, 0, 0, 0, 0, entries.len() as u32 / 3]);
-        let rest = self.findings.iter().zip(&self.is_shown).filter(|(_, is_shown)| !**is_shown);
-        for (finding, _) in rest {
-            others.extend(record(finding, NONE, NONE, &mut strings));
-        }
-        for (number, path) in self.paths.iter().enumerate() {
-            let own = self.sources.get(&(number as u32)).cloned();
-            let text = own.or_else(|| options.source.filter(|_| !path.is_empty())?(path));
-            files.extend([strings.add(path), strings.add(text.as_deref().unwrap_or_default())]);
-        }
-        for code in Code::ALL {
-            codes.extend([strings.add(code.name()), strings.add(code.page().title)]);
-        }
-        let (places, steps) = self.places.finish();
-        debug_assert_eq!(places.len() % PLACE, 0);
-        let mut all = Vec::from(tables);
-        all.extend([places, steps]);
-        (strings, all)
-    }
-}
-
-/// Record of a finding: code, level, variable, entry, meaning as written, intended one, evidence, part at fault.
-fn record(finding: &lint::Finding, variable: u32, entry: u32, strings: &mut Strings) -> [u32; 9] {
-    let code = Code::ALL.iter().position(|code| *code == finding.code).unwrap_or(0) as u32;
-    let fault = finding.expression.as_ref().map_or(0..0, |expression| expression.fault.clone());
-    // The script counts UTF-16 units; expressions are ASCII but for names.
-    let units = |end: usize| {
-        let text = finding.expression.as_ref().and_then(|expression| expression.text.get(..end));
-        text.map_or(0, |text| text.encode_utf16().count()) as u32
-    };
-    [
-        code,
-        finding.level as u32,
-        variable,
-        entry,
-        strings.add(&finding.written),
-        strings.add(finding.meant.as_deref().unwrap_or_default()),
-        strings.add(&finding.evidence.join("\n")),
-        units(fault.start),
-        units(fault.end),
-    ]
 }
