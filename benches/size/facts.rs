@@ -195,7 +195,7 @@ impl<'o> Files<'o> {
                 all
             }
             (_, Value::Address(address)) => format!("{address:x}"),
-            (_, Value::String(text)) => format!("{:?}", String::from_utf8_lossy(text)),
+            (_, Value::String(text)) => format!("{:?}", text.text()),
             (_, Value::Signed(value)) => value.to_string(),
             (_, Value::Unsigned(value)) => value.to_string(),
             (_, other) => format!("{other:?}"),

@@ -68,7 +68,7 @@ describe! {
         Value::Wide(number) => number.to_string(),
         Value::Address(address) => format!("address {address:#x}"),
         Value::AddressIndex(index) => format!("address {index} of a table"),
-        Value::String(bytes) => String::from_utf8_lossy(bytes).describe(),
+        Value::String(string) => string.text().describe(),
         Value::Reference(offset) => format!("the entry at {offset:#x}"),
         Value::Signature(signature) => format!("the type of signature {signature:#018x}"),
         Value::Expr(_) => "an expression".into(),

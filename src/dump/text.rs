@@ -271,7 +271,7 @@ impl<'a, 'd> Dump<'a, 'd, '_> {
                 Ok(())
             }
             Value::AddressIndex(index) => write!(self.out, "address {index}"),
-            Value::String(bytes) => self.quoted(bytes),
+            Value::String(string) => self.quoted(string.bytes()),
             Value::Reference(offset) => {
                 describe_into(self.out, self.dwarf, offset)?;
                 self.at_entry(offset)

@@ -85,7 +85,8 @@ impl<'a, 'o> DebugInfo<'a, 'o> {
     pub fn body(&self, entry: read::Entry<'_, 'o>) -> Body<'_> {
         match self.attribute(entry, dw::DW_AT_location) {
             Body::Nothing => match entry.inherited(dw::DW_AT_const_value) {
-                Some(Value::Block(bytes) | Value::String(bytes)) => Body::Constant(bytes),
+                Some(Value::Block(bytes)) => Body::Constant(bytes),
+                Some(Value::String(string)) => Body::Constant(string.bytes()),
                 Some(_) => self.constant(entry.offset()),
                 None => Body::Nothing,
             },

@@ -82,7 +82,7 @@ pub(super) fn read<'r>(
             });
         }
         match (attribute.name, attribute.value) {
-            (dw::DW_AT_name, Value::String(name)) => own.name = own.name.or(Some(name)),
+            (dw::DW_AT_name, Value::String(name)) => own.name = own.name.or(Some(name.bytes())),
             (dw::DW_AT_location, value) => own.location = own.location.or(Some(value)),
             (dw::DW_AT_declaration, _) => own.is_declaration = true,
             (dw::DW_AT_const_value, _) => own.has_value = true,
@@ -128,14 +128,13 @@ fn instance(entry: Entry<'_, '_>, out: &mut Vec<OfEntry>) {
     if let (Some(Value::String(own)), Some(Value::String(of_origin))) = (own, abstracted)
         && own != of_origin
     {
-        let text = |bytes| String::from_utf8_lossy(bytes);
         out.push(OfEntry {
             code: Code::AbstractDiffers,
-            written: format!("the name `{}`", text(own)),
+            written: format!("the name `{}`", own.text()),
             evidence: vec![format!(
                 "the abstract instance at {:#x} is `{}`",
                 origin.offset(),
-                text(of_origin)
+                of_origin.text()
             )],
         });
     }

@@ -543,7 +543,7 @@ fn name<'r>(entry: Entry<'r, 'r>, own: &Own<'r>) -> Option<&'r [u8]> {
 
 fn bytes(value: Value<'_>) -> Option<&[u8]> {
     match value {
-        Value::String(bytes) => Some(bytes),
+        Value::String(string) => Some(string.bytes()),
         _ => None,
     }
 }

@@ -12,6 +12,7 @@ use super::line::LineProgram;
 use super::lists::{List, ListFormat, RawList};
 use super::sections::{Base, Sections};
 use super::units::Reader;
+use super::value::Strings;
 use crate::error::{Error, ErrorKind, Result};
 use crate::op::{Dialect, DraftCodes, Encoding};
 
@@ -25,6 +26,7 @@ use crate::op::{Dialect, DraftCodes, Encoding};
 #[derive(Debug, Clone)]
 pub struct Dwarf<'o> {
     pub(super) sections: Sections<'o>,
+    pub(super) strings: Strings<'o>,
     pub(super) units: Vec<Unit<'o>>,
     pub(super) nodes: Vec<Node>,
     /// Tables of abbreviations; units of one producer often share a table.

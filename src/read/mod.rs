@@ -86,4 +86,4 @@ pub use names::{
 pub use pubs::{PublicName, PublicNames, PublicSection};
 pub use sections::Sections;
 pub use tables::IndexTable;
-pub use value::{Attribute, Value};
+pub use value::{Attribute, Str, Value};

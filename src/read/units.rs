@@ -2,17 +2,14 @@
 
 use std::ops::Range;
 
-use gimli::{
-    AttributeValue, DebugAbbrev, DebugInfo, DebugTypes, DwForm, DwUt, EndianSlice, RunTimeEndian,
-    constants as dw,
-};
+use gimli::{DebugAbbrev, DebugInfo, DebugTypes, DwForm, DwUt, EndianSlice, RunTimeEndian, constants as dw};
 use hashbrown::HashMap;
 
 use super::abbrev;
 use super::cursor::is_address_size;
 use super::dwarf::{Dwarf, Node, Unit};
-use super::sections::{Base, Sections, lists_header, str_offsets_header};
-use super::value::{Slice, Value, resolve};
+use super::sections::{Sections, lists_header, str_offsets_header};
+use super::value::{Slice, Strings, Value, resolve};
 use crate::error::{At, Count, Error, ErrorKind, Result};
 use crate::op::{Dialect, DraftCodes, Encoding};
 
@@ -33,10 +30,6 @@ pub(super) struct Reader<'m, 'o> {
     abbreviations: u64,
     /// Number of attributes.
     attributes: usize,
-    /// Numbers of bytes up to the last end of a string in `.debug_str` and `.debug_line_str`: from each offset below, a
-    /// string can be read.
-    strings: usize,
-    line_strings: usize,
     /// Indices of the open entries of the unit; empty between units.
     open: Vec<u32>,
 }
@@ -45,6 +38,7 @@ impl<'m, 'o> Reader<'m, 'o> {
     pub(super) fn new(sections: Sections<'o>, dialect: Dialect, draft: DraftCodes) -> Self {
         let dwarf = Dwarf {
             sections,
+            strings: Strings::new(&sections),
             units: Vec::new(),
             nodes: Vec::new(),
             tables: Vec::new(),
@@ -57,7 +51,6 @@ impl<'m, 'o> Reader<'m, 'o> {
             },
             main: None,
         };
-        let strings = |bytes: &[u8]| bytes.iter().rposition(|&byte| byte == 0).map_or(0, |last| last + 1);
         Self {
             dialect,
             draft,
@@ -66,8 +59,6 @@ impl<'m, 'o> Reader<'m, 'o> {
             tables: HashMap::new(),
             abbreviations: 0,
             attributes: 0,
-            strings: strings(sections.debug_str),
-            line_strings: strings(sections.debug_line_str),
             open: Vec::new(),
             dwarf,
         }
@@ -337,18 +328,7 @@ impl<'m, 'o> Reader<'m, 'o> {
 
     /// Checks that an attribute's value can be resolved.
     fn check(&self, unit: &Unit<'o>, read: &Raw<'o>) -> Result<()> {
-        let (value, sections) = (read.raw_value(), &self.dwarf.sections);
-        let is_known = match value {
-            AttributeValue::DebugStrRef(offset) => offset.0 < self.strings,
-            AttributeValue::DebugLineStrRef(offset) => offset.0 < self.line_strings,
-            AttributeValue::DebugStrOffsetsIndex(index) => {
-                let base = Base { offset: unit.str_offsets_base, encoding: unit.encoding };
-                let offset = sections.indexed_string_offset(base, index.0 as u64);
-                offset.is_ok_and(|offset| offset < self.strings as u64)
-            }
-            _ => false,
-        };
-        if is_known { Ok(()) } else { resolve(&self.dwarf, unit, read.name(), value).map(drop) }
+        resolve(&self.dwarf, unit, read.name(), read.raw_value()).map(drop)
     }
 
     /// Copies attributes of a split unit from its skeleton. DWARF 5 section 3.1.3.

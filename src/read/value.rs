@@ -1,11 +1,12 @@
 //! Attribute values, independent of their forms. DWARF 5 sections 7.5.4 to 7.5.6.
 
+use core::fmt;
 use std::borrow::Cow;
 
 use gimli::{AttributeValue, DwAt, DwForm, EndianSlice, RunTimeEndian, constants as dw};
 
 use super::dwarf::{Dwarf, Unit};
-use super::sections::Base;
+use super::sections::{Base, Sections};
 use crate::error::Result;
 
 /// Input of `gimli`.
@@ -37,8 +38,8 @@ pub enum Value<'o> {
     Address(u64),
     /// An address by its index in the unit's table, which is in the skeleton's file.
     AddressIndex(u64),
-    /// A string, without its zero byte.
-    String(&'o [u8]),
+    /// A string.
+    String(Str<'o>),
     /// Reference to an entry by its offset, counted as described at [`Dwarf`].
     Reference(u64),
     /// Reference to a type in a type unit, by its signature.
@@ -61,6 +62,65 @@ pub enum Value<'o> {
     Other,
 }
 
+/// A string of a file. Its end, the first zero byte, is searched each time the bytes are requested.
+#[derive(Clone, Copy)]
+pub struct Str<'o>(
+    /// The string and what follows it in the section.
+    &'o [u8],
+);
+
+impl<'o> Str<'o> {
+    /// Returns the bytes, without the zero byte.
+    pub fn bytes(self) -> &'o [u8] {
+        let Self(from) = self;
+        from.get(..memchr::memchr(0, from).unwrap_or(from.len())).unwrap_or_default()
+    }
+
+    /// Returns the text, with U+FFFD in place of invalid UTF-8.
+    pub fn text(self) -> Cow<'o, str> {
+        String::from_utf8_lossy(self.bytes())
+    }
+}
+
+impl PartialEq for Str<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.bytes() == other.bytes()
+    }
+}
+
+impl Eq for Str<'_> {}
+
+impl fmt::Debug for Str<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.text(), f)
+    }
+}
+
+/// The sections of strings up to the last zero byte: each offset in them is one of a string.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Strings<'o> {
+    debug_str: &'o [u8],
+    debug_line_str: &'o [u8],
+}
+
+impl<'o> Strings<'o> {
+    pub(super) fn new(sections: &Sections<'o>) -> Self {
+        let [debug_str, debug_line_str] = [sections.debug_str, sections.debug_line_str]
+            .map(|bytes| &bytes[..memchr::memrchr(0, bytes).map_or(0, |last| last + 1)]);
+        Self { debug_str, debug_line_str }
+    }
+}
+
+/// Returns the string at an offset of a section.
+#[inline]
+fn string<'o>(section: &'o [u8], offset: u64, error: impl FnOnce() -> Result<&'o [u8]>) -> Result<Value<'o>> {
+    let from = usize::try_from(offset).ok().and_then(|offset| section.get(offset..));
+    match from.filter(|from| !from.is_empty()) {
+        Some(from) => Ok(Value::String(Str(from))),
+        None => error().map(|string| Value::String(Str(string))),
+    }
+}
+
 impl<'o> Value<'o> {
     /// Returns the number, if it is not negative.
     pub fn unsigned(self) -> Option<u64> {
@@ -74,7 +134,7 @@ impl<'o> Value<'o> {
     /// Returns the string, with U+FFFD in place of invalid UTF-8.
     pub fn text(self) -> Option<Cow<'o, str>> {
         match self {
-            Self::String(bytes) => Some(String::from_utf8_lossy(bytes)),
+            Self::String(string) => Some(string.text()),
             _ => None,
         }
     }
@@ -145,7 +205,8 @@ pub(super) fn resolve<'o>(
     name: DwAt,
     raw: AttributeValue<Slice<'o>>,
 ) -> Result<Value<'o>> {
-    let sections = &dwarf.sections;
+    let (sections, strings) = (&dwarf.sections, &dwarf.strings);
+    let indirect = |offset| string(strings.debug_str, offset, || sections.string(offset));
     let base = |offset| Base { offset, encoding: unit.encoding };
     Ok(match raw {
         AttributeValue::Addr(address) => Value::Address(address),
@@ -179,11 +240,14 @@ pub(super) fn resolve<'o>(
         AttributeValue::UnitRef(offset) => Value::Reference(unit.offset.saturating_add(offset.0 as u64)),
         AttributeValue::DebugInfoRef(offset) => Value::Reference(offset.0 as u64),
         AttributeValue::DebugTypesRef(signature) => Value::Signature(signature.0),
-        AttributeValue::String(string) => Value::String(string.slice()),
-        AttributeValue::DebugStrRef(offset) => Value::String(sections.string(offset.0 as u64)?),
-        AttributeValue::DebugLineStrRef(offset) => Value::String(sections.line_string(offset.0 as u64)?),
+        AttributeValue::String(string) => Value::String(Str(string.slice())),
+        AttributeValue::DebugStrRef(offset) => indirect(offset.0 as u64)?,
+        AttributeValue::DebugLineStrRef(offset) => {
+            let offset = offset.0 as u64;
+            string(strings.debug_line_str, offset, || sections.line_string(offset))?
+        }
         AttributeValue::DebugStrOffsetsIndex(index) => {
-            Value::String(sections.indexed_string(base(unit.str_offsets_base), index.0 as u64)?)
+            indirect(sections.indexed_string_offset(base(unit.str_offsets_base), index.0 as u64)?)?
         }
         AttributeValue::DebugLocListsIndex(index) => {
             let table = sections.cursor(".debug_loclists", sections.debug_loclists);

@@ -495,7 +495,7 @@ impl<'r, 'o> Walk<'_, '_, 'r, 'o> {
                 Value::Block(bytes) => {
                     bytes.iter().take(16).map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" ")
                 }
-                Value::String(text) => String::from_utf8_lossy(text).into_owned(),
+                Value::String(text) => text.text().into_owned(),
                 Value::Signed(value) => value.to_string(),
                 value => value.unsigned().map_or_else(String::new, |value| (value as i64).to_string()),
             };

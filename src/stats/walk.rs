@@ -469,7 +469,7 @@ const NAMES: [DwAt; 3] = [dw::DW_AT_MIPS_linkage_name, dw::DW_AT_linkage_name, d
 
 /// Returns the linkage name, or else the name, of an entry.
 fn name_of<'r>(entry: Entry<'r, 'r>) -> &'r [u8] {
-    let text = |value| if let Value::String(name) = value { Some(name) } else { None };
+    let text = |value| if let Value::String(name) = value { Some(name.bytes()) } else { None };
     let mut all = [None; 3];
     if [dw::DW_AT_abstract_origin, dw::DW_AT_specification].into_iter().any(|origin| entry.has(origin)) {
         all = NAMES.map(|name| entry.inherited(name).and_then(text));

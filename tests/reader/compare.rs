@@ -107,7 +107,9 @@ fn compare_value(
         Value::Signed(number) => assert_eq!(expected.sdata_value(), Some(number)),
         Value::Wide(number) => assert_eq!(value, gimli::AttributeValue::Data16(number)),
         Value::Address(address) => assert_eq!(theirs.attr_address(unit, value).unwrap(), Some(address)),
-        Value::String(bytes) => assert_eq!(theirs.attr_string(unit, value).unwrap().slice(), bytes),
+        Value::String(string) => {
+            assert_eq!(theirs.attr_string(unit, value).unwrap().slice(), string.bytes());
+        }
         Value::Reference(offset) => match value {
             gimli::AttributeValue::UnitRef(by) => assert_eq!(offset, our_unit.offset + by.0 as u64),
             gimli::AttributeValue::DebugInfoRef(at) => assert_eq!(offset, at.0 as u64),

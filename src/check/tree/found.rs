@@ -208,7 +208,7 @@ fn one<'a, 'o>(entry: Entry<'a, 'o>, name: DwAt, value: Option<read::Value<'o>>)
         read::Value::Unsigned(number) => Value::Number(number.into()),
         read::Value::Signed(number) => Value::Number(number.into()),
         read::Value::Address(address) => Value::Address(address),
-        read::Value::String(bytes) => Value::Text(String::from_utf8_lossy(bytes)),
+        read::Value::String(string) => Value::Text(string.text()),
         read::Value::Flag(is) => Value::Flag(is),
         read::Value::Expr(expr) => Value::Expr(expr),
         read::Value::Block(bytes) => Value::Block(bytes),
