@@ -4,7 +4,7 @@ use core::ops::Range;
 
 use super::entries::Numbers;
 use super::lists::{Base, addresses, begin, end, patch_length};
-use super::loc::{Lowering, Sink};
+use super::loc::{Key, Lowering, Sink, append};
 use super::units::Units;
 use crate::consumer::{Consumer, Policy};
 use crate::emit::addr::{AddressKey, Addresses};
@@ -14,7 +14,7 @@ use crate::emit::lists::Lists;
 use crate::error::{At, Construct, Error, Result};
 use crate::model::{Live, LocId, Module, Stack, UnitId, VariableId};
 use crate::omission::{Omission, Property, Subject};
-use crate::op::{write_byte_uleb, write_byte_ulebs_0, write_uleb};
+use crate::op::{write_byte_uleb, write_byte_ulebs, write_uleb};
 
 /// Separate expression, with references relative to its start.
 pub(super) type Expression = (Vec<u8>, Vec<Pending>);
@@ -156,8 +156,10 @@ impl<'u> Expressions<'u> {
         stack: Stack,
         base: Base,
     ) -> Result<Option<u64>> {
+        let key = self.lowering.key(bits, stack);
+        let known = |live: &Live| key.map(|key| (live.loc, key));
         let encode = |lowering: &mut Lowering<'u>, live: &Live, sink: &mut Sink<'_>| {
-            lowering.lower(live.loc, bits, false, sink)
+            lowering.lower_anew(live.loc, bits, false, key, sink)
         };
         let omit = |unit: &mut Self, live: &Live, error| {
             unit.omit(Subject::Variable(variable), Property::Location, Some(live.pcs()), error)
@@ -169,9 +171,9 @@ impl<'u> Expressions<'u> {
             self.consumer.variable_space.is_some() && all.windows(2).any(|two| pcs(&two[0]) == pcs(&two[1]));
         let written = if is_one_of_several {
             let first = self.first_places(all, bits, stack);
-            self.list_of(&first, pcs, stack, base, encode, omit)
+            self.list_of(&first, pcs, stack, base, known, encode, omit)
         } else {
-            self.list_of(all, pcs, stack, base, encode, omit)
+            self.list_of(all, pcs, stack, base, known, encode, omit)
         };
         self.lowering.has_pcs = false;
         written
@@ -192,14 +194,16 @@ impl<'u> Expressions<'u> {
         first
     }
 
-    /// Appends a location list. `pcs` returns the range of an entry, `encode` appends its expression, and `omit`
-    /// handles an error of `encode`. Returns `None` if every entry was omitted.
+    /// Appends a location list. `pcs` returns the range of an entry, `known` its location if the expression may be
+    /// known, `encode` appends the expression, and `omit` handles an error of `encode`. Returns `None` if every entry
+    /// was omitted.
     pub(super) fn list_of<T>(
         &mut self,
         all: &[T],
         pcs: impl Fn(&T) -> Range<u32>,
         stack: Stack,
         base: Base,
+        known: impl Fn(&T) -> Option<(LocId, Key)>,
         encode: impl Fn(&mut Lowering<'u>, &T, &mut Sink<'_>) -> Result<()>,
         mut omit: impl FnMut(&mut Self, &T, Error) -> Result<()>,
     ) -> Result<Option<u64>> {
@@ -236,19 +240,26 @@ impl<'u> Expressions<'u> {
                 let key = AddressKey { symbol, addend: addend.wrapping_add(pcs.start.into()) };
                 write_byte_uleb(out, gimli::DW_LLE_startx_length.0, self.addresses.index(key));
                 write_uleb(out, (pcs.end - pcs.start).into());
-                out.push(0);
             } else if is_five {
-                write_byte_ulebs_0(out, gimli::DW_LLE_offset_pair.0, [pcs.start, pcs.end]);
+                write_byte_ulebs(out, gimli::DW_LLE_offset_pair.0, [pcs.start, pcs.end]);
             } else if let Some(code) = absolute {
                 addresses(&mut self.loclists, code, pcs.start.into()..pcs.end.into(), module);
-                format.half(&mut self.loclists.bytes, 0);
             } else {
                 format.fixed(out, pcs.start.into(), format.address_bytes);
                 format.fixed(out, pcs.end.into(), format.address_bytes);
-                format.half(out, 0);
             }
             let out = &mut self.loclists.bytes;
-            let length = out.len() - if is_five { 1 } else { 2 };
+            let length = out.len();
+            if is_five {
+                let known = known(one).and_then(|(loc, key)| self.lowering.memo.get(loc, key));
+                if let Some(known) = known {
+                    append(known, out);
+                    continue;
+                }
+                out.push(0);
+            } else {
+                format.half(out, 0);
+            }
             let mut sink = Sink { out, addresses: &mut self.addresses, entries: &self.entries, stack };
             if let Err(error) = encode(&mut self.lowering, one, &mut sink) {
                 self.loclists.truncate(entry);

@@ -263,6 +263,12 @@ impl<'a> Nodes<'a> {
         self.words.last().is_some_and(|word| word % (2 * WIDE) == Tag::Parts as u32)
     }
 
+    /// Whether a node may be the address of a stack slot: a number can look like one.
+    #[inline]
+    pub(crate) fn may_have_slot(&self) -> bool {
+        self.words.iter().any(|word| word % WIDE == Tag::StackAddress as u32)
+    }
+
     /// The register and the offset, if the nodes are memory of the default space at a register's contents plus a
     /// constant, and nothing else: the location of most variables that do not move.
     #[inline]
@@ -420,6 +426,11 @@ impl Pool {
     /// Upper bound of the number of nodes of each location.
     pub(crate) fn at_most(&self) -> usize {
         self.longest
+    }
+
+    /// Number of words of all locations.
+    pub(crate) fn words(&self) -> usize {
+        self.words.len()
     }
 
     /// Size of all locations in bytes.

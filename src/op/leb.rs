@@ -12,13 +12,12 @@ pub(crate) fn write_byte_uleb(out: &mut Vec<u8>, byte: u8, value: u64) {
     uleb_after(out, [byte], value);
 }
 
-/// Appends a byte, two unsigned LEB128 numbers, and a byte 0: the head of an entry of a list.
+/// Appends a byte and two unsigned LEB128 numbers: the head of an entry of a list.
 #[inline(always)]
-pub(crate) fn write_byte_ulebs_0(out: &mut Vec<u8>, byte: u8, [first, second]: [u32; 2]) {
+pub(crate) fn write_byte_ulebs(out: &mut Vec<u8>, byte: u8, [first, second]: [u32; 2]) {
     if first.max(second) >= 1 << 14 {
         write_byte_uleb(out, byte, first.into());
-        write_uleb(out, second.into());
-        return out.push(0);
+        return write_uleb(out, second.into());
     }
     // Both numbers in one word, as most have one or two bytes.
     let two = |value: u32| {
@@ -27,7 +26,7 @@ pub(crate) fn write_byte_ulebs_0(out: &mut Vec<u8>, byte: u8, [first, second]: [
     };
     let ((first, first_len), (second, second_len)) = (two(first), two(second));
     let all = u64::from(byte) | first << 8 | second << (8 + 8 * first_len);
-    let end = out.len() + 2 + first_len + second_len;
+    let end = out.len() + 1 + first_len + second_len;
     out.extend_from_slice(&all.to_le_bytes());
     out.truncate(end);
 }
@@ -175,14 +174,13 @@ mod tests {
     }
 
     #[test]
-    fn the_head_of_an_entry_is_a_byte_two_numbers_and_0() {
+    fn the_head_of_an_entry_is_a_byte_and_two_numbers() {
         let numbers = [0, 1, 0x7f, 0x80, 0x3fff, 0x4000, 0x1f_ffff, 0x20_0000, u32::MAX];
         for (first, second) in numbers.into_iter().flat_map(|first| numbers.map(|second| (first, second))) {
             let (mut head, mut one_by_one) = (vec![9], vec![9, 4]);
-            write_byte_ulebs_0(&mut head, 4, [first, second]);
+            write_byte_ulebs(&mut head, 4, [first, second]);
             write_uleb(&mut one_by_one, first.into());
             write_uleb(&mut one_by_one, second.into());
-            one_by_one.push(0);
             assert_eq!(head, one_by_one);
         }
     }

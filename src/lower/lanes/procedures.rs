@@ -163,6 +163,7 @@ impl Dies<'_> {
             |mask| mask.start..mask.end,
             function.stack,
             base,
+            |_| None,
             |lowering, mask, sink| lowering.lower(mask.loc, Some(bits), false, sink),
             |_, _, error| match is_inexpressible(&error) {
                 true => {

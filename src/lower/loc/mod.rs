@@ -16,7 +16,7 @@ mod shared;
 #[cfg(test)]
 mod tests;
 
-pub(super) use memo::Memo;
+pub(super) use memo::{Key, Memo, append};
 pub(super) use shared::Part;
 
 use crate::consumer::{Consumer, Operations};
@@ -27,7 +27,6 @@ use crate::model::{Entity, LocId, Module, Node, Nodes, ProcedureId, Stack, Tree}
 use crate::op::{Encoder, Encoding};
 use crate::target::SpaceId;
 use expression::{Context, ExpressionWriter, Operands, References};
-use memo::Key;
 use shared::Shared;
 
 /// Entries that locations refer to.
@@ -132,28 +131,54 @@ impl<'m> Lowering<'m> {
         is_called: bool,
         sink: &mut Sink<'_>,
     ) -> Result<()> {
-        let nodes = self.module.nodes(loc);
-        if !self.is_restricted && bits != Some(0) {
-            if let Some((reg, by)) = nodes.memory_at_register()
+        let key = self.key(bits, sink.stack);
+        if let Some(key) = key {
+            if let Some((reg, by)) = self.module.nodes(loc).memory_at_register()
                 && self.holds_address(reg)
             {
                 Encoder::new(sink.out, self.encoding).bregx(reg, by);
                 return Ok(());
             }
-            let is_alone = self.shared.is_empty() || nodes.at_most() < shared::WORDS;
-            let key = if is_called || !is_alone { None } else { Key::new(loc, &nodes, bits, sink.stack) };
-            if key.is_some_and(|key| self.memo.append(key, sink.out)) {
-                return Ok(());
-            }
-            let start = sink.out.len();
-            if is_alone && self.linear(nodes, bits, is_called, sink.stack, sink.out) {
-                if let Some(key) = key {
-                    self.memo.add(key, &sink.out[start..]);
-                }
+            if !is_called && let Some(&[len, ref expression @ ..]) = self.memo.get(loc, key) {
+                let end = sink.out.len() + usize::from(len);
+                sink.out.extend_from_slice(expression);
+                sink.out.truncate(end);
                 return Ok(());
             }
         }
-        self.by_tree(self.module.nodes(loc), Request::Location { bits, is_called }, sink)
+        self.lower_anew(loc, bits, is_called, key, sink)
+    }
+
+    /// Key of the expressions of an object, where they are remembered.
+    #[inline]
+    pub(super) fn key(&self, bits: Option<u64>, stack: Stack) -> Option<Key> {
+        if self.is_restricted || bits == Some(0) { None } else { Key::new(bits, stack) }
+    }
+
+    /// Appends an expression as [`lower`](Self::lower) does, and remembers it.
+    #[inline(never)]
+    pub(super) fn lower_anew(
+        &mut self,
+        loc: LocId,
+        bits: Option<u64>,
+        is_called: bool,
+        key: Option<Key>,
+        sink: &mut Sink<'_>,
+    ) -> Result<()> {
+        let nodes = self.module.nodes(loc);
+        let is_small = nodes.at_most() < shared::WORDS;
+        let start = sink.out.len();
+        if let Some(key) = key
+            && (is_small || self.shared.is_empty())
+            && self.linear(nodes.clone(), bits, is_called, sink.stack, sink.out)
+        {
+            // Others become calls once their subexpressions have procedures.
+            if is_small && !is_called {
+                self.memo.add(loc, key, &nodes, &sink.out[start..], self.module.locs.words());
+            }
+            return Ok(());
+        }
+        self.by_tree(nodes, Request::Location { bits, is_called }, sink)
     }
 
     /// Appends the expression of the number of a [value](crate::model::Loc::value). The expression leaves the number
