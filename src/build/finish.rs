@@ -389,9 +389,8 @@ fn check_files(module: &Module) -> Result<()> {
 /// Types refer to earlier types, except through members: only through members can a type contain itself.
 fn check_types(module: &Module) -> Result<()> {
     for (id, ty) in &module.types {
-        for line in ty.lines(module) {
-            check_line(module, Some(line), ty.scope).map_err(|error| error.or_at(module.at_type(id)))?;
-        }
+        let check = |line| check_line_of(module, Some(line), ty.unit);
+        ty.lines(module).try_for_each(check).map_err(|error| error.or_at(module.at_type(id)))?;
     }
     // Most types contain earlier types only.
     if module.types.iter().all(|(id, ty)| ty.contains_earlier_only(module, id)) {

@@ -75,7 +75,7 @@ pub use units::UnitBuilder;
 pub use variables::VariableBuilder;
 
 use cranelift_entity::{PrimaryMap, SecondaryMap};
-use hashbrown::DefaultHashBuilder;
+use hashbrown::{DefaultHashBuilder, HashTable};
 use indexmap::IndexMap;
 
 use crate::error::{At, Error, ErrorKind, Result};
@@ -90,7 +90,8 @@ use crate::target::Target;
 pub struct Builder {
     module: Module,
     /// Ids of types that are compared by their contents.
-    interned: IndexMap<Type, TypeId, DefaultHashBuilder>,
+    interned: HashTable<TypeId>,
+    hasher: DefaultHashBuilder,
     /// The function of each row.
     row_functions: Vec<crate::model::FunctionId>,
     /// Files by unit, directory and name.
@@ -142,7 +143,8 @@ impl Builder {
         };
         Self {
             module,
-            interned: Default::default(),
+            interned: HashTable::new(),
+            hasher: DefaultHashBuilder::default(),
             row_functions: Vec::new(),
             files: Default::default(),
             macro_units: Vec::new(),

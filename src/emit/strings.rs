@@ -21,13 +21,13 @@ pub(crate) struct Strings {
 impl Strings {
     /// Offset of a string, which is appended on first use.
     #[inline]
-    pub(crate) fn offset(&mut self, number: u32, text: &str) -> u64 {
+    pub(crate) fn offset<T: AsRef<str>>(&mut self, number: u32, text: impl FnOnce() -> T) -> u64 {
         let number = number as usize;
         if number >= self.places.len() {
             self.places.resize(number + 1, 0);
         }
         if self.places[number] == 0 {
-            self.places[number] = self.add(text) + 1;
+            self.places[number] = self.add(text().as_ref()) + 1;
         }
         self.places[number] - 1
     }
@@ -85,13 +85,17 @@ pub(crate) fn str_offsets_base(format: Format) -> u64 {
 }
 
 impl StringIndices {
-    /// Index of a string in the table.
+    /// Index of a string in the table, to which it is added.
     #[inline]
     pub(crate) fn index(&mut self, number: u32) -> u64 {
-        match self.pages.get(number as usize / PAGE) {
-            Some(Some(page)) if page[number as usize % PAGE] != 0 => page[number as usize % PAGE] as u64 - 1,
-            _ => self.add(number),
-        }
+        self.known(number).unwrap_or_else(|| self.add(number))
+    }
+
+    /// Index of a string in the table, if it is there.
+    #[inline]
+    pub(crate) fn known(&self, number: u32) -> Option<u64> {
+        let page = self.pages.get(number as usize / PAGE)?.as_ref()?;
+        u64::from(page[number as usize % PAGE]).checked_sub(1)
     }
 
     #[inline(never)]

@@ -256,7 +256,7 @@ impl<'u> Dies<'u> {
         match (unit.producer, producer(self.module, unit)) {
             (_, Some(text)) => {
                 let number = super::link::producer(self.units, &text);
-                self.info.string(gimli::DW_AT_producer, number, text.len(), || &text);
+                self.info.string(gimli::DW_AT_producer, number, || text.len(), || &text);
             }
             (Some(producer), None) => self.text(gimli::DW_AT_producer, producer),
             (None, None) => {}

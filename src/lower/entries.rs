@@ -77,103 +77,127 @@ impl ByUnit {
 pub(super) struct Numbers<'u> {
     units: &'u Units<'u>,
     pub(super) unit: UnitId,
+    of_unit: OfUnit<'u>,
     /// Unsigned base types of the unit that expressions use: bits and offset in the unit.
     pub(super) unsigned: Vec<(u32, u64)>,
     /// Procedures whose entries have no expression.
     pub(super) without_expression: BTreeSet<ProcedureId>,
 }
 
+/// Numbers of a unit's entries, kind by kind.
+struct OfUnit<'u> {
+    variables: OfKind<'u>,
+    /// Variables in abstract instances.
+    origins: OfKind<'u>,
+    types: OfKind<'u>,
+    functions: OfKind<'u>,
+    procedures: OfKind<'u>,
+    /// Discriminants.
+    variant_parts: OfKind<'u>,
+    scopes: OfKind<'u>,
+    count: u32,
+}
+
+/// Numbers of the entries of one kind.
+struct OfKind<'u> {
+    /// Number of the entry at place 0, less the place of the unit's first entity, modulo 2³².
+    from: u32,
+    /// Place of each entity; `None` if it is the entity's id.
+    places: Option<&'u [u32]>,
+}
+
+impl<'u> OfUnit<'u> {
+    fn new(units: &'u Units<'u>, unit: UnitId) -> Self {
+        let mut count = 0;
+        let mut next = |kind: &'u ByUnit| {
+            let start = if kind.mixed.is_some() { 0 } else { kind.starts[unit.as_u32() as usize] };
+            let from = u32::wrapping_sub(count, start);
+            count += kind.count(unit);
+            OfKind { from, places: kind.mixed.as_ref().map(|(_, places)| places.as_slice()) }
+        };
+        Self {
+            variables: next(&units.variables),
+            origins: next(&units.variables),
+            types: next(&units.types),
+            functions: next(&units.functions),
+            procedures: next(&units.procedures),
+            variant_parts: next(&units.variant_parts),
+            scopes: next(&units.scopes),
+            count,
+        }
+    }
+}
+
+impl OfKind<'_> {
+    #[inline]
+    fn of(&self, id: u32) -> EntryRef {
+        let place = self.places.map_or(id, |places| places[id as usize]);
+        EntryRef(self.from.wrapping_add(place))
+    }
+}
+
 impl<'u> Numbers<'u> {
     pub(super) fn new(units: &'u Units<'u>, unit: UnitId) -> Self {
-        Self { units, unit, unsigned: Vec::new(), without_expression: BTreeSet::new() }
+        let of_unit = OfUnit::new(units, unit);
+        Self { units, unit, of_unit, unsigned: Vec::new(), without_expression: BTreeSet::new() }
     }
 
     pub(super) fn count(&self) -> usize {
-        let units = self.units;
-        let [variables, types, functions, procedures, variant_parts, scopes] = [
-            &units.variables,
-            &units.types,
-            &units.functions,
-            &units.procedures,
-            &units.variant_parts,
-            &units.scopes,
-        ]
-        .map(|kind| kind.count(self.unit));
-        (2 * variables + types + functions + procedures + variant_parts + scopes) as usize
+        self.of_unit.count as usize
     }
 
     /// Entry with the location of a variable.
+    #[inline]
     pub(super) fn variable(&self, id: VariableId) -> EntryRef {
-        self.variable_of(self.unit, id)
-    }
-
-    fn variable_of(&self, unit: UnitId, id: VariableId) -> EntryRef {
-        EntryRef(self.units.variables.place(unit, id.as_u32()))
+        self.of_unit.variables.of(id.as_u32())
     }
 
     /// Entry of a variable in the abstract instance, to which the other instances refer.
+    #[inline]
     pub(super) fn origin(&self, id: VariableId) -> EntryRef {
-        EntryRef(self.units.variables.count(self.unit) + self.units.variables.place(self.unit, id.as_u32()))
+        self.of_unit.origins.of(id.as_u32())
     }
 
+    #[inline]
     pub(super) fn ty(&self, id: TypeId) -> EntryRef {
-        self.ty_of(self.unit, id)
-    }
-
-    fn ty_of(&self, unit: UnitId, id: TypeId) -> EntryRef {
-        EntryRef(2 * self.units.variables.count(unit) + self.units.types.place(unit, id.as_u32()))
+        self.of_unit.types.of(id.as_u32())
     }
 
     pub(super) fn function(&self, id: FunctionId) -> EntryRef {
-        let (unit, units) = (self.unit, self.units);
-        let before = 2 * units.variables.count(unit) + units.types.count(unit);
-        EntryRef(before + units.functions.place(unit, id.as_u32()))
+        self.of_unit.functions.of(id.as_u32())
     }
 
     pub(super) fn procedure(&self, id: ProcedureId) -> EntryRef {
-        self.procedure_of(self.unit, id)
-    }
-
-    fn procedure_of(&self, unit: UnitId, id: ProcedureId) -> EntryRef {
-        EntryRef(self.procedures(unit) + self.units.procedures.place(unit, id.as_u32()))
-    }
-
-    /// Number of the unit's first procedure.
-    fn procedures(&self, unit: UnitId) -> u32 {
-        let units = self.units;
-        2 * units.variables.count(unit) + units.types.count(unit) + units.functions.count(unit)
+        self.of_unit.procedures.of(id.as_u32())
     }
 
     /// Entry of the discriminant of a variant part.
     pub(super) fn discriminant(&self, id: VariantPartId) -> EntryRef {
-        let (unit, units) = (self.unit, self.units);
-        let before = self.procedures(unit) + units.procedures.count(unit);
-        EntryRef(before + units.variant_parts.place(unit, id.as_u32()))
+        self.of_unit.variant_parts.of(id.as_u32())
     }
 
     /// Entry of a namespace, or of a block of an abstract instance.
     pub(super) fn scope(&self, id: ScopeId) -> EntryRef {
-        let (unit, units) = (self.unit, self.units);
-        let before = self.procedures(unit) + units.procedures.count(unit) + units.variant_parts.count(unit);
-        EntryRef(before + units.scopes.place(unit, id.as_u32()))
+        self.of_unit.scopes.of(id.as_u32())
     }
 }
 
 impl Entries for Numbers<'_> {
     fn entity(&self, entity: Entity) -> Option<UnitEntry> {
         let module = self.units.module;
+        let numbers = |unit| OfUnit::new(self.units, unit);
         let (unit, entry) = match entity {
             Entity::Variable(id) => {
                 let unit = module.scopes[module.variables[id].scope].unit;
-                (unit, self.variable_of(unit, id))
+                (unit, numbers(unit).variables.of(id.as_u32()))
             }
             Entity::Type(id) => {
                 let unit = module.types[id].unit;
-                (unit, self.ty_of(unit, id))
+                (unit, numbers(unit).types.of(id.as_u32()))
             }
             Entity::Procedure(id) => {
                 let unit = module.procedures[id].unit;
-                (unit, self.procedure_of(unit, id))
+                (unit, numbers(unit).procedures.of(id.as_u32()))
             }
             Entity::Symbol(..) => return None,
         };

@@ -198,7 +198,7 @@ impl Linker {
         // The strings of a skeleton are in the split file, except those that it refers to by index.
         if self.format.version >= 5 && !(unit.split.is_some() && unit.strings.is_empty()) {
             let strings = &mut self.strings;
-            let offset = |number| strings.offset(number, &text(units, number));
+            let offset = |number| strings.offset(number, || text(units, number));
             let out = &mut self.str_offsets;
             reserve(&mut out.relocations, unit.strings.len(), progress);
             reserve(&mut out.bytes, unit.strings.len() * usize::from(self.format.offset_bytes), progress);
@@ -299,7 +299,7 @@ impl Linker {
                 let names = [Some(one.name), one.linkage_name.map(Some)];
                 for name in names.into_iter().flatten() {
                     let number = name.unwrap_or(anonymous);
-                    let offset = self.strings.offset(number, &text(units, number));
+                    let offset = self.strings.offset(number, || text(units, number));
                     let name = self.names.insert_full(offset).0 as u32;
                     let unit = IndexUnit::Compile((first + unit) as u32);
                     self.entries.push(IndexEntry { name, tag: one.tag, unit, offset: one.offset, parent });
@@ -529,11 +529,11 @@ fn relocate(
         let RelocationTarget::Section(name) = relocation.target else { continue };
         let number = relocation.addend as u32;
         relocation.addend = match name {
-            ".debug_str" => strings.offset(number, &text(units, number)),
+            ".debug_str" => strings.offset(number, || text(units, number)),
             // Number 0 is the empty string.
             ".debug_line_str" => {
-                let text = number.checked_sub(1).map(|number| text(units, number));
-                line_strings.offset(number, &text.unwrap_or_default())
+                let text = || number.checked_sub(1).map(|number| text(units, number)).unwrap_or_default();
+                line_strings.offset(number, text)
             }
             ".debug_info" => relocation.addend + bases.info,
             ".debug_loclists" | ".debug_loc" => relocation.addend + bases.loclists,

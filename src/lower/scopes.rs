@@ -6,6 +6,7 @@ use super::dies::Dies;
 use super::lists::Base;
 use super::open::Open;
 use super::scope_items::ScopeItem;
+use super::variables::Around;
 use crate::emit::addr::AddressKey;
 use crate::error::Result;
 use crate::model::{Address, Function, ScopeId, ScopeKind, SourceLine, Stack, Unit, UnitId};
@@ -49,8 +50,12 @@ impl Dies<'_> {
             self.more();
         }
         let mut next = self.units.children.first_variable(scope);
+        if next.is_none() {
+            return Ok(());
+        }
+        let around = Around::new(self.module, scope, instance);
         while let Some(variable) = next {
-            self.variable(variable, instance)?;
+            self.variable(variable, &around)?;
             if more_after == Some(Some(variable)) {
                 self.more();
                 more_after = None;

@@ -86,7 +86,7 @@ impl Dies<'_> {
         self.info.begin_unit(gimli::DW_UT_skeleton, Some(0));
         self.info.begin_entry(gimli::DW_TAG_skeleton_unit, false, None);
         let name = &self.units.split_names[id.as_u32() as usize];
-        self.info.string(gimli::DW_AT_dwo_name, split_name(self.units, id), name.len(), || name);
+        self.info.string(gimli::DW_AT_dwo_name, split_name(self.units, id), || name.len(), || name);
         self.sources(has);
         if has.addresses {
             self.info.offset(gimli::DW_AT_addr_base, ".debug_addr", addr_base(format));
@@ -191,7 +191,7 @@ impl File<'_, '_> {
             let offset = match relocation.target {
                 RelocationTarget::Section(".debug_str") => {
                     let number = relocation.addend as u32;
-                    self.strings.offset(number, &text(self.units, number))
+                    self.strings.offset(number, || text(self.units, number))
                 }
                 _ => relocation.addend,
             };

@@ -3,17 +3,38 @@
 use super::dies::{Dies, linkage_name};
 use super::scopes::Instance;
 use crate::error::Result;
-use crate::model::{Stack, Variable, VariableId, VariableKind};
+use crate::model::{Module, ScopeId, ScopeKind, Stack, Variable, VariableId, VariableKind};
+
+/// Scope of variables, as their entries depend on it.
+pub(super) struct Around<'i> {
+    /// Instance of the function around the scope.
+    instance: Option<&'i Instance>,
+    stack: Stack,
+    /// Whether the scope is in an abstract instance, which describes variables; a concrete one has their locations.
+    is_abstract: bool,
+    /// Whether the scope is that of a structure, class or union.
+    is_type: bool,
+}
+
+impl<'i> Around<'i> {
+    pub(super) fn new(module: &Module, scope: ScopeId, instance: Option<&'i Instance>) -> Self {
+        Self {
+            instance,
+            stack: instance.map_or_else(|| Stack::kernel(&module.target), |instance| instance.stack),
+            is_abstract: instance.is_none() && module.function_of(scope).is_some(),
+            is_type: matches!(module.scopes[scope].kind, ScopeKind::Type(_)),
+        }
+    }
+}
 
 impl<'u> Dies<'u> {
-    pub(super) fn variable(&mut self, id: VariableId, instance: Option<&Instance>) -> Result<()> {
-        let module = self.module;
-        let variable = &module.variables[id];
-        if module.is_static_member(id) {
+    pub(super) fn variable(&mut self, id: VariableId, around: &Around<'_>) -> Result<()> {
+        if around.is_type {
             return self.static_member(id);
         }
-        // An abstract instance describes the variable, a concrete one its location.
-        let is_abstract = instance.is_none() && module.function_of(variable.scope).is_some();
+        let module = self.module;
+        let variable = &module.variables[id];
+        let &Around { instance, is_abstract, .. } = around;
         let tag = match variable.kind {
             VariableKind::Variable => gimli::DW_TAG_variable,
             VariableKind::Parameter => gimli::DW_TAG_formal_parameter,
@@ -32,7 +53,7 @@ impl<'u> Dies<'u> {
         // The location comes first: an omission decides the attributes.
         self.expressions.lowering.space = None;
         let has_place = !is_abstract || module.is_placed_without_code(id);
-        let place = if has_place { self.place(id, instance)? } else { Place::None };
+        let place = if has_place { self.place(id, variable, around)? } else { Place::None };
         self.info.begin_entry(tag, false, Some(is));
         match origin {
             Some(origin) => {
@@ -129,11 +150,10 @@ impl<'u> Dies<'u> {
     }
 
     /// Lowers the location of a variable.
-    fn place(&mut self, id: VariableId, instance: Option<&Instance>) -> Result<Place<'u>> {
+    fn place(&mut self, id: VariableId, variable: &Variable, around: &Around<'_>) -> Result<Place<'u>> {
         let module = self.module;
-        let variable = &module.variables[id];
+        let &Around { instance, stack, .. } = around;
         let bits = module.types[variable.ty].value_bits;
-        let stack = instance.map_or_else(|| Stack::kernel(&module.target), |instance| instance.stack);
         let (loc, pcs) = match (variable.always, module.live(id), instance) {
             (Some(loc), ..) => (loc, None),
             (None, [], _) | (None, _, None) => return Ok(Place::None),

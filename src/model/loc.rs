@@ -86,7 +86,7 @@ impl Loc {
     /// One value for each lane, in the same lane of several vector registers, 32 bits in each, least significant first:
     /// a 64-bit number or a vector.
     pub fn per_lane_over(regs: impl IntoIterator<Item = Reg>) -> Self {
-        Self::parts(regs.into_iter().map(|reg| (Self::per_lane(reg), 32)))
+        Self::dwords(regs.into_iter().map(Node::PerLane))
     }
 
     /// One value of 16 bits for each lane, in one half of the lane's dword.
@@ -100,12 +100,12 @@ impl Loc {
 
     /// One value for the wave, in several scalar registers, 32 bits in each, least significant first: a pair or a quad.
     pub fn over(regs: impl IntoIterator<Item = Reg>) -> Self {
-        Self::parts(regs.into_iter().map(|reg| (Self::register(reg), 32)))
+        Self::dwords(regs.into_iter().map(Node::Register))
     }
 
     /// One value for the wave, in several lanes of vector registers, 32 bits in each, least significant first.
     pub fn lanes(lanes: impl IntoIterator<Item = (Reg, u32)>) -> Self {
-        Self::parts(lanes.into_iter().map(|(reg, lane)| (Self::lane(reg, lane), 32)))
+        Self::dwords(lanes.into_iter().map(|(reg, lane)| Node::Lane(reg, lane)))
     }
 
     /// A slot in the current lane's stack frame, at `offset` bytes of that lane from the frame's base.
@@ -257,6 +257,17 @@ impl Loc {
     #[inline]
     pub fn nodes(&self) -> Nodes<'_> {
         self.0.nodes()
+    }
+
+    /// Consecutive parts of 32 bits, each the first bits of a node without operands.
+    #[inline]
+    fn dwords(parts: impl Iterator<Item = Node<'static>>) -> Self {
+        let (mut all, mut count) = (Self(Postfix::new()), 0);
+        for part in parts {
+            all = all.then(part).then(Node::Part(32));
+            count += 1;
+        }
+        all.then(Node::Parts(count))
     }
 
     /// Makes the location of these nodes, in postfix order.

@@ -1,5 +1,7 @@
 //! Further properties of types and members.
 
+use core::hash::BuildHasher;
+
 use crate::build::properties::methods;
 use crate::build::{Builder, InScope};
 use crate::error::{Count, Error, ErrorKind, Result};
@@ -46,7 +48,11 @@ impl Builder {
     pub fn describe_type(&mut self, ty: TypeId) -> Result<TypeBuilder<'_>> {
         let data = self.module.types.get(ty).ok_or_else(|| ErrorKind::UnknownId(ty.to_string()))?;
         // From here on the type is not shared.
-        self.interned.swap_remove(data);
+        if !matches!(data.kind, TypeKind::Composite(_))
+            && let Ok(entry) = self.interned.find_entry(self.hasher.hash_one(data), |&other| other == ty)
+        {
+            entry.remove();
+        }
         Ok(TypeBuilder { builder: self, id: ty })
     }
 }

@@ -10,6 +10,8 @@ pub use composite::{HasMembers, VariantId};
 pub use describe::{DataMember, TypeBuilder};
 pub use template::Template;
 
+use core::hash::BuildHasher;
+
 use super::{Builder, known, loc};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{
@@ -257,11 +259,13 @@ impl Builder {
     }
 
     fn intern_type(&mut self, ty: Type) -> TypeId {
-        if let Some(&id) = self.interned.get(&ty) {
+        let types = &mut self.module.types;
+        let hash = self.hasher.hash_one(&ty);
+        if let Some(&id) = self.interned.find(hash, |&id| types[id] == ty) {
             return id;
         }
-        let id = self.module.types.push(ty.clone());
-        self.interned.insert(ty, id);
+        let id = types.push(ty);
+        self.interned.insert_unique(hash, id, |&id| self.hasher.hash_one(&types[id]));
         id
     }
 

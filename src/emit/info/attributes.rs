@@ -5,7 +5,7 @@ use gimli::{DwAt, DwForm};
 
 use super::{EntryRef, Info, Pending, RefForm, UnitEntry, Wanted, is_index_of_string};
 use crate::emit::addr::AddressKey;
-use crate::op::{uleb_len, write_sleb, write_uleb};
+use crate::op::{write_sleb, write_uleb};
 
 impl Info {
     /// Appends an attribute without value bytes, or with value bytes that the caller appends. An attribute that the
@@ -146,15 +146,24 @@ impl Info {
     /// A string, by the number that the caller assigned to it.
     ///
     /// A string not longer than an offset is in the entry. Others use the string offsets table, where each
-    /// takes one relocation per unit, or before DWARF 5 directly to `.debug_str`. For most strings only their length,
-    /// `bytes`, is needed.
+    /// takes one relocation per unit, or before DWARF 5 directly to `.debug_str`. A string with an index needs neither
+    /// its length nor its text, and most others their length only.
     #[inline]
-    pub(crate) fn string<'t>(&mut self, at: DwAt, number: u32, bytes: usize, text: impl FnOnce() -> &'t str) {
+    pub(crate) fn string<'t>(
+        &mut self,
+        at: DwAt,
+        number: u32,
+        bytes: impl FnOnce() -> usize,
+        text: impl FnOnce() -> &'t str,
+    ) {
         if let Some(named) = &mut self.named {
             named.string(at, number);
         }
         let has_indices = self.format.version >= 5 && !self.is_type_unit && self.forms.is_empty();
-        if has_indices && bytes >= self.format.offset_bytes.into() {
+        let known = if has_indices { self.strings.known(number) } else { None };
+        if let Some(index) = known {
+            write_uleb(self.attribute(at, gimli::DW_FORM_strx), index);
+        } else if has_indices && bytes() >= self.format.offset_bytes.into() {
             let index = self.strings.index(number);
             write_uleb(self.attribute(at, gimli::DW_FORM_strx), index);
         } else {
@@ -317,7 +326,8 @@ impl Info {
             return;
         }
         match self.offset_in_unit(entry) {
-            Some(offset) if uleb_len(offset) < 4 && !self.style.has_fixed_forms => {
+            // Fewer bytes than those of a fixed form.
+            Some(offset @ ..0x20_0000) if !self.style.has_fixed_forms => {
                 write_uleb(self.attribute(at, gimli::DW_FORM_ref_udata), offset);
             }
             _ => self.pending_reference(at, gimli::DW_FORM_ref4, RefForm::Unit(4), entry),

@@ -169,7 +169,7 @@ impl Dies<'_> {
         let name = format!("unsigned_{bits}");
         self.info.begin_entry(gimli::DW_TAG_base_type, false, None);
         self.expressions.entries.unsigned.push((bits, self.info.entry_offset()));
-        self.info.string(gimli::DW_AT_name, self.module.strings.len() as u32 + bits, name.len(), || &name);
+        self.info.string(gimli::DW_AT_name, self.module.strings.len() as u32 + bits, || name.len(), || &name);
         self.info.unsigned(gimli::DW_AT_encoding, gimli::DW_ATE_unsigned.0.into());
         self.info.unsigned(gimli::DW_AT_byte_size, bits.div_ceil(8).into());
         self.info.end_entry();
@@ -187,7 +187,7 @@ impl Dies<'_> {
     #[inline]
     pub(super) fn text(&mut self, at: gimli::DwAt, id: StringId) {
         let module = self.module;
-        self.info.string(at, id.as_u32(), module.strings.bytes(id.as_u32()), || module.string(id));
+        self.info.string(at, id.as_u32(), || module.strings.bytes(id.as_u32()), || module.string(id));
     }
 
     /// Writes the type of an entry; none for `void`.
