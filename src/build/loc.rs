@@ -163,12 +163,12 @@ pub(super) fn check_in(
     module: &Module,
     procedures: &Procedures,
     unit: UnitId,
-    mut nodes: Nodes<'_>,
+    all: Nodes<'_>,
     bits: Option<u64>,
     what: &str,
     frame: Room,
 ) -> Result<Checked> {
-    let target = &module.target;
+    let (target, mut nodes) = (&module.target, all.clone());
     if nodes.at_most() > MAX_LEVELS && levels(nodes.clone()) > MAX_LEVELS {
         return Err(too_deep());
     }
@@ -181,9 +181,8 @@ pub(super) fn check_in(
     let mut places = Places::new();
     let (mut has_slot, mut has_names, mut whole) = (false, false, Reg(0));
     loop {
-        let numbers = nodes.clone();
+        let numbers = nodes.at_most();
         nodes.skip_pure();
-        let here = nodes.clone();
         let Some(node) = nodes.next() else { break };
         let place = match node {
             Node::Register(reg) => {
@@ -241,7 +240,7 @@ pub(super) fn check_in(
             }
             Node::Overlay => {
                 let (above, below) = (places.pop(), places.pop());
-                if let Some((offset, size)) = last_constants(numbers, nodes.at_most()) {
+                if let Some((offset, size)) = last_constants(all.last_words(numbers), nodes.at_most()) {
                     takes(target, whole, "the overlay", above, size)?;
                     fits("the overlay", below, offset.saturating_add(size))?;
                 }
@@ -266,14 +265,14 @@ pub(super) fn check_in(
             }
             Node::Implicit(bytes) => room(8 * bytes.len() as u64),
             Node::Value => room(u64::from(target.address_bytes()) * 8),
-            Node::PointerTo(..) => {
+            Node::PointerTo(variable, by) => {
                 has_names = true;
-                named(module, unit, here)?;
+                named(module, unit, Node::PointerTo(variable, by))?;
                 room(u64::from(target.address_bytes()) * 8)
             }
             Node::Call(procedure) => {
                 has_names = true;
-                named(module, unit, here)?;
+                named(module, unit, Node::Call(procedure))?;
                 let called = procedures[procedure];
                 has_slot |= called.has_slot;
                 if called.room.is_all_lanes() {
@@ -281,16 +280,16 @@ pub(super) fn check_in(
                 }
                 called.room
             }
-            Node::Expr(_) => {
+            Node::Expr(expr) => {
                 has_names = true;
-                named(module, unit, here)?;
+                named(module, unit, Node::Expr(expr))?;
                 UNKNOWN
             }
             Node::Cfa => frame,
             Node::Undefined => UNKNOWN,
-            Node::Address(..) => {
+            Node::Address(symbol, by) => {
                 has_names = true;
-                named(module, unit, here)?;
+                named(module, unit, Node::Address(symbol, by))?;
                 continue;
             }
             Node::Read(bits) => {
@@ -357,11 +356,10 @@ fn levels(nodes: Nodes<'_>) -> usize {
     levels.pop().unwrap_or(0)
 }
 
-/// Refuses the next node's entity if it does not exist, or is in another unit though referenced by an offset in this
+/// Refuses a node's entity if it does not exist, or is in another unit though referenced by an offset in this
 /// one. A separate function, as most locations name no entity.
 #[inline(never)]
-fn named(module: &Module, unit: UnitId, mut nodes: Nodes<'_>) -> Result<()> {
-    let Some(node) = nodes.next() else { return Ok(()) };
+fn named(module: &Module, unit: UnitId, node: Node<'_>) -> Result<()> {
     match node {
         Node::PointerTo(variable, _) => {
             super::known(module.variables.is_valid(variable), || variable.to_string())

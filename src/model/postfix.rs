@@ -251,6 +251,12 @@ impl<'a> Nodes<'a> {
         self.words.len()
     }
 
+    /// The last nodes, which have this many words. Constants before them would be taken for theirs.
+    pub(crate) fn last_words(&self, words: usize) -> Self {
+        let start = self.words.len().saturating_sub(words);
+        Self { words: self.words.get(start..).unwrap_or_default(), implicit: self.implicit }
+    }
+
     /// Whether no nodes remain.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {

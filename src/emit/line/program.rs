@@ -1,7 +1,7 @@
 //! Opcodes of a line program.
 
 use super::header::{Header, Names};
-use super::shape::Shape;
+use super::shape::{Shape, instructions};
 use super::{LineFile, LineState};
 use crate::emit::format::Format;
 use crate::emit::section::{Relocation, RelocationTarget};
@@ -111,7 +111,7 @@ impl<'s> LineProgram<'s> {
             self.out.push(DW_LNS_SET_EPILOGUE_BEGIN);
         }
         let lines = i64::from(row.line) - i64::from(state.line);
-        let instructions = (pc - self.pc) / self.min_instruction_bytes;
+        let instructions = instructions(pc - self.pc, self.min_instruction_bytes);
         self.state = row;
         self.pc = pc;
         let step = self.shape.step(instructions, lines);
@@ -130,8 +130,8 @@ impl<'s> LineProgram<'s> {
 
     /// Ends the sequence of a function of `pc` bytes.
     pub(crate) fn end_sequence(&mut self, pc: u64) {
-        let instructions = (pc - self.pc) / self.min_instruction_bytes;
-        if instructions == self.shape.const_add() {
+        let instructions = instructions(pc - self.pc, self.min_instruction_bytes);
+        if instructions == u64::from(self.shape.const_add) {
             self.out.push(DW_LNS_CONST_ADD_PC);
         } else if instructions > 0 {
             write_byte_uleb(self.out, DW_LNS_ADVANCE_PC, instructions);

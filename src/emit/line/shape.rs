@@ -11,6 +11,8 @@ pub(crate) struct Shape {
     pub(super) line_base: i8,
     pub(super) line_range: u8,
     pub(super) opcode_base: u8,
+    /// Advance of `const_add_pc` in instructions: that of special opcode 255.
+    pub(super) const_add: u8,
 }
 
 /// First special opcode, after all standard opcodes of DWARF 3 and later.
@@ -39,14 +41,8 @@ pub(super) struct Step {
 }
 
 impl Shape {
-    const fn new((line_base, line_range): (i8, u8), opcode_base: u8) -> Self {
-        Self { line_base, line_range, opcode_base }
-    }
-
-    /// Advance of `const_add_pc` in instructions: that of special opcode 255.
-    #[inline]
-    pub(super) const fn const_add(&self) -> u64 {
-        ((255 - self.opcode_base) / self.line_range) as u64
+    pub(super) const fn new((line_base, line_range): (i8, u8), opcode_base: u8) -> Self {
+        Self { line_base, line_range, opcode_base, const_add: (255 - opcode_base) / line_range }
     }
 
     /// The shortest opcodes that advance by `instructions` and `lines`.
@@ -63,9 +59,9 @@ impl Shape {
             if sleb_len(lines - closest) < sleb_len(lines) { closest } else { 0 }
         };
         let first = self.opcode_base as u32 + (in_special - base) as u32;
-        // Largest advance of the special opcode, in instructions.
-        let room = ((255 - first) / range) as u64;
-        let const_add = self.const_add();
+        // Largest advance of the special opcode, in instructions: that of opcode 255, or one less.
+        let const_add = self.const_add as u64;
+        let room = const_add - (first + range * self.const_add as u32 > 255) as u64;
         let (const_adds, by_themselves, in_special_too) = if instructions <= room {
             (0, 0, instructions)
         } else if instructions >= const_add && instructions - const_add <= room {
@@ -126,6 +122,16 @@ const fn bytes_by_range(instructions: u64, lines: i64) -> [u8; RANGES.len()] {
     bytes
 }
 
+/// Number of the shortest instructions in as many bytes.
+#[inline]
+pub(super) fn instructions(bytes: u64, min_instruction_bytes: u64) -> u64 {
+    // A division would take as long as the rest of a row.
+    match min_instruction_bytes.is_power_of_two() {
+        true => bytes >> min_instruction_bytes.trailing_zeros(),
+        false => bytes / min_instruction_bytes,
+    }
+}
+
 /// Survey of the steps of a program: sums their sizes for each candidate shape.
 #[derive(Debug)]
 pub(crate) struct Survey {
@@ -158,7 +164,7 @@ impl Survey {
     /// Adds a row. `is_marked`: the row is the end of a prologue or the beginning of an epilogue.
     #[inline]
     pub(crate) fn row(&mut self, pc: u64, line: u32, is_marked: bool) {
-        let instructions = (pc - self.pc) / self.min_instruction_bytes;
+        let instructions = instructions(pc - self.pc, self.min_instruction_bytes);
         let lines = i64::from(line) - i64::from(self.line);
         (self.pc, self.line) = (pc, line);
         self.is_marked |= is_marked;
