@@ -120,6 +120,20 @@ fn streamed(consumer: &Consumer) -> Result<Vec<Section>> {
     stream.finish()
 }
 
+/// The same, from one builder, with a wrong module in between.
+fn handed_over(consumer: &Consumer) -> Result<Vec<Section>> {
+    let (mut stream, mut m) = (Stream::new(consumer, Policy::Partial), Builder::new(gpu()?));
+    for unit in 0..3 {
+        large_unit(&mut m, unit)?;
+        m.hand_over(|module| stream.push(module))?;
+        large_unit(&mut m, 7)?;
+        m.symbol("");
+        let error = m.hand_over(|module| stream.push(module)).expect_err("the name of a symbol is empty");
+        assert!(error.to_string().contains("symbol is empty"), "{error}");
+    }
+    stream.finish()
+}
+
 /// The same, each module described and lowered on a thread of its own.
 fn streamed_from_threads(consumer: &Consumer) -> Result<Vec<Section>> {
     let lowered = std::thread::scope(|scope| {
@@ -151,6 +165,7 @@ fn units_in_modules_of_their_own_for_everyone() -> Result<()> {
             let whole = lower(&large, &consumer, Policy::Partial)?.sections;
             let streamed = streamed(&consumer)?;
             assert!(streamed_from_threads(&consumer)? == streamed, "{}", named(&consumer));
+            assert!(handed_over(&consumer)? == streamed, "{}", named(&consumer));
             if consumer.tables.names {
                 // The names are in another order in `.debug_str`.
                 let size = |section: &Section| (section.name, section.bytes.len(), section.relocations.len());
@@ -164,6 +179,32 @@ fn units_in_modules_of_their_own_for_everyone() -> Result<()> {
     let mut split = Consumer::dwarf5();
     split.is_split = true;
     assert!(streamed(&split).is_err());
+    Ok(())
+}
+
+#[test]
+fn modules_of_several_builders_in_any_order() -> Result<()> {
+    let mut m = Builder::new(gpu()?);
+    let mut described = |unit| -> Result<Module> {
+        large_unit(&mut m, unit)?;
+        m.hand_over(|module| Ok(module.clone()))
+    };
+    let of_one = [described(0)?, described(1)?, described(2)?];
+    let apart = [module_of(0)?, module_of(1)?, module_of(2)?];
+    let mut consumer = Consumer::llvm();
+    consumer.tables = Tables { names: true, pubs: false, aranges: true };
+    let written = |modules: &[&Module]| -> Result<Vec<Section>> {
+        let mut stream = Stream::new(&consumer, Policy::Partial);
+        modules.iter().try_for_each(|module| stream.push(module).map(drop))?;
+        stream.finish()
+    };
+    for order in [[0, 1, 2, 0], [2, 0, 1, 2], [1, 1, 0, 2]] {
+        let expected = written(&order.map(|unit| &apart[unit]))?;
+        assert!(written(&order.map(|unit| &of_one[unit]))? == expected, "{order:?}");
+        let [first, second, third, fourth] = order;
+        let mixed = [&of_one[first], &apart[second], &of_one[third], &of_one[fourth]];
+        assert!(written(&mixed)? == expected, "{order:?}");
+    }
     Ok(())
 }
 

@@ -30,14 +30,7 @@ impl Builder {
 
     /// Returns the finished module, or an error with the call to blame.
     pub(crate) fn finish_or_blame(mut self) -> Result<Module, Wrong> {
-        self.take_wrong()?;
-        let is_disjoint = self.sort_live();
-        self.sort_rows();
-        self.sort_frames();
-        self.sort_arguments();
-        self.sort_macros();
-        self.find_outside();
-        super::lanes::sort(&mut self.module);
+        self.end()?;
         let mut module = self.module;
         module.locs.shrink_to_fit();
         module.live.shrink_to_fit();
@@ -48,19 +41,33 @@ impl Builder {
         module.functions.shrink_to_fit();
         module.types.shrink_to_fit();
         module.ranges.shrink_to_fit();
-        check_functions(&module)?;
-        check_calls(&module)?;
-        if !is_disjoint {
-            check_live(&module)?;
-        }
-        super::slots::check(&module, &self.slots)?;
-        check_variables(&module)?;
-        super::frame::check(&module)?;
-        check_files(&module)?;
-        check_types(&module)?;
-        super::macros::check(&module)?;
-        super::lanes::check(&module)?;
         Ok(module)
+    }
+
+    /// Assigns sorted entities to their owners, and checks the complete module.
+    pub(super) fn end(&mut self) -> Result<(), Wrong> {
+        self.take_wrong()?;
+        let is_disjoint = self.sort_live();
+        self.sort_rows();
+        self.sort_frames();
+        self.sort_arguments();
+        self.sort_macros();
+        self.find_outside();
+        super::lanes::sort(&mut self.module);
+        let module = &self.module;
+        check_functions(module)?;
+        check_calls(module)?;
+        if !is_disjoint {
+            check_live(module)?;
+        }
+        super::slots::check(module, &self.slots)?;
+        check_variables(module)?;
+        super::frame::check(module)?;
+        check_files(module)?;
+        check_types(module)?;
+        super::macros::check(module)?;
+        super::lanes::check(module)?;
+        Ok(())
     }
 
     /// Sorts by variable and pc, joins adjacent ranges with equal locations, and records each variable's ranges. A

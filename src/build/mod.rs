@@ -48,6 +48,7 @@ mod lanes;
 mod loc;
 mod macros;
 mod names;
+mod next;
 mod pcs;
 mod properties;
 mod scopes;

@@ -51,11 +51,11 @@ impl Strings {
         core::str::from_utf8(text_at(&self.bytes, offset)).unwrap_or_default()
     }
 
-    /// Forgets the numbers of all strings. A string with a new number is found by its bytes.
-    pub(crate) fn renumber(&mut self) {
+    /// Forgets the numbers of strings from a number on. A string with a new number is found by its bytes.
+    pub(crate) fn renumber(&mut self, from: usize) {
         let Self { bytes, earlier, hasher, .. } = self;
         let hash = |&offset: &u64| hasher.hash_one(text_at(bytes, offset));
-        for offset in self.places.drain(..).filter_map(|place| place.checked_sub(1)) {
+        for offset in self.places.drain(from.min(self.places.len())..).filter_map(|place| place.checked_sub(1)) {
             earlier.entry(hash(&offset), |&other| other == offset, hash).or_insert(offset);
         }
     }

@@ -22,7 +22,7 @@ use crate::emit::pubs::{self, PublicUnit};
 use crate::emit::strings::{StringIndices, Strings};
 use crate::emit::{Relocation, RelocationTarget, Section};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{Address, FunctionId, Module, StringId, UnitId};
+use crate::model::{Address, FunctionId, Module, Numbering, StringId, UnitId};
 use crate::omission::Omission;
 
 /// Sections, to which units are appended in order.
@@ -62,6 +62,8 @@ pub(super) struct Linker {
     signatures: HashSet<u64>,
     omissions: Vec<Omission>,
     split: Vec<SplitUnit>,
+    /// Numbers of the last module's strings, and how many strings it has.
+    numbering: (Numbering, usize),
 }
 
 /// Facts of the units of the last module, which refer to each other.
@@ -177,6 +179,7 @@ impl Linker {
             signatures: HashSet::default(),
             omissions: Vec::new(),
             split: Vec::new(),
+            numbering: (units.module.strings.numbering().clone(), units.module.strings.len()),
         }
     }
 
@@ -340,10 +343,15 @@ impl Linker {
         core::mem::take(&mut self.omissions)
     }
 
-    /// Begins another module, whose strings have other numbers.
-    pub(super) fn begin_module(&mut self) {
-        self.strings.renumber();
-        self.line_strings.renumber();
+    /// Begins another module. Its strings have other numbers, unless they are those of the last module and more.
+    pub(super) fn begin_module(&mut self, module: &Module) {
+        let (numbering, count) = &mut self.numbering;
+        let strings = &module.strings;
+        let kept = if *numbering == *strings.numbering() { strings.len().min(*count) } else { 0 };
+        (*numbering, *count) = (strings.numbering().clone(), strings.len());
+        self.strings.renumber(kept);
+        // Number 0 is the empty string.
+        self.line_strings.renumber(kept + usize::from(kept > 0));
         self.frames.renumber();
     }
 

@@ -1,7 +1,10 @@
 //! Lowering of one module after the other.
 
+use std::sync::Mutex;
+
 use super::Units;
 use super::link::Linker;
+use super::scratch::Scratch;
 use super::units::{LoweredUnit, invalid};
 use crate::consumer::{Consumer, Policy};
 use crate::emit::Section;
@@ -42,6 +45,8 @@ pub struct Stream<'c> {
     policy: Policy,
     /// Linker of the modules so far, and their target.
     so_far: Option<(Linker, Target)>,
+    /// Left by the last module.
+    scratch: Vec<Scratch>,
 }
 
 impl core::fmt::Debug for Stream<'_> {
@@ -53,10 +58,11 @@ impl core::fmt::Debug for Stream<'_> {
 impl<'c> Stream<'c> {
     /// Returns a stream without modules.
     pub fn new(consumer: &'c Consumer, policy: Policy) -> Self {
-        Self { consumer, policy, so_far: None }
+        Self { consumer, policy, so_far: None, scratch: Vec::new() }
     }
 
-    /// Lowers the units of a module. Returns the omissions of this module.
+    /// Lowers the units of a module. Returns the omissions of this module. Modules of
+    /// [one builder](crate::build::Builder::hand_over) are lowered faster.
     ///
     /// # Errors
     /// The errors of [`lower`](super::lower()); [`ErrorKind::BadArgument`](crate::error::ErrorKind::BadArgument) where
@@ -64,10 +70,14 @@ impl<'c> Stream<'c> {
     /// [`ErrorKind::InvalidConsumer`](crate::error::ErrorKind::InvalidConsumer) for split units, whose file names are
     /// unique within a module only, and for line directives, whose numbers of files are. After an error the stream is incomplete.
     pub fn push(&mut self, module: &Module) -> Result<Vec<Omission>> {
-        let units = units(module, self.consumer, self.policy)?;
+        let mut units = units(module, self.consumer, self.policy)?;
+        units.scratch = Mutex::new(core::mem::take(&mut self.scratch));
         let linker = self.linker(&units)?;
         linker.push_all(&units)?;
-        Ok(linker.take_omissions())
+        let omissions = linker.take_omissions();
+        self.scratch = units.scratch.into_inner().unwrap_or_default();
+        self.scratch.iter_mut().for_each(|scratch| scratch.memo.clear());
+        Ok(omissions)
     }
 
     /// Lowers the units of a module, to be [appended](Self::append): without a stream, so that threads can describe and
@@ -122,7 +132,7 @@ impl<'c> Stream<'c> {
         let target = &units.module.target;
         let (linker, before) = match &mut self.so_far {
             Some((linker, before)) => {
-                linker.begin_module();
+                linker.begin_module(units.module);
                 (linker, &*before)
             }
             none => {

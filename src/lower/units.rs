@@ -69,7 +69,7 @@ pub struct Units<'m> {
     /// Whether other units have the same file names, which are stored once then.
     pub(super) has_others: bool,
     /// Left by lowered units: one for each thread that lowers.
-    scratch: Mutex<Vec<Scratch>>,
+    pub(super) scratch: Mutex<Vec<Scratch>>,
 }
 
 impl core::fmt::Debug for Units<'_> {

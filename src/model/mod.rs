@@ -52,10 +52,10 @@ pub(crate) use nodes::{
 pub use postfix::Nodes;
 #[cfg(feature = "json")]
 pub(crate) use postfix::Postfix;
-pub(crate) use postfix::{Pool, SMALL, Small};
+pub(crate) use postfix::{Pool, Small};
 pub(crate) use recent::Recent;
 pub use scopes::{Address, File, Procedure, Scope, ScopeKind, SourceLine, Unit, Variable, VariableKind};
-pub(crate) use strings::Strings;
+pub(crate) use strings::{Numbering, Strings};
 pub(crate) use tree::Tree;
 #[cfg(feature = "spirv")]
 pub(crate) use types::Part;

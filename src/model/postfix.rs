@@ -26,7 +26,7 @@ use crate::target::SpaceId;
 /// Number of words stored inline: more than most locations need.
 const FEW: usize = 13;
 /// Maximum number of words of a [small](Postfix::small) location: those that recur most.
-pub(crate) const SMALL: usize = 7;
+const SMALL: usize = 7;
 
 /// Bit of a word: the number is in the next two words.
 const WIDE: u32 = 1 << 6;
@@ -452,6 +452,13 @@ impl Pool {
             Some(at + 1 + (len & !HAS_IMPLICIT) as usize + usize::from(len & HAS_IMPLICIT != 0))
         };
         core::iter::successors(Some(0), next).filter(|&at| at < self.words.len()).filter_map(LocId::at)
+    }
+
+    /// Removes all locations.
+    pub(crate) fn clear(&mut self) {
+        self.words.clear();
+        self.implicit.clear();
+        self.longest = 0;
     }
 
     /// Frees unused memory.

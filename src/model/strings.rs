@@ -4,6 +4,7 @@ use core::hash::{BuildHasher, Hasher};
 use core::ops::Range;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
+use triomphe::Arc;
 
 /// Interned strings, numbered in order of first use.
 #[derive(Debug, Clone, Default)]
@@ -16,9 +17,26 @@ pub(crate) struct Strings {
     hasher: DefaultHashBuilder,
     /// Whether any string contains a zero byte.
     has_zero: bool,
+    numbering: Numbering,
+}
+
+/// Identity of the numbers of strings: a table that is extended keeps it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Numbering(Arc<()>);
+
+impl PartialEq for Numbering {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
 }
 
 impl Strings {
+    /// Identity of the numbers: of two tables with the same one, the strings of the smaller have the same numbers in
+    /// the larger.
+    pub(crate) fn numbering(&self) -> &Numbering {
+        &self.numbering
+    }
+
     /// Number of strings.
     pub(crate) fn len(&self) -> usize {
         self.ends.len()

@@ -32,11 +32,10 @@ pub fn eitri_stream(mix: &Mix) -> Vec<Section> {
 
 fn unit_by_unit(mix: &Mix) -> eitri::Result<Vec<Section>> {
     let (target, consumer) = (target(mix)?, consumer(mix));
-    let mut stream = Stream::new(&consumer, Policy::Strict);
+    let (mut stream, mut m) = (Stream::new(&consumer, Policy::Strict), Builder::new(target));
     for unit in &mix.units {
-        let mut m = Builder::new(target.clone());
         describe_unit(&mut m, mix, unit)?;
-        stream.push(&m.finish()?)?;
+        m.hand_over(|module| stream.push(module))?;
     }
     stream.finish()
 }

@@ -96,8 +96,15 @@ impl Memo {
     /// Makes room for a module whose locations have `words` words.
     #[cold]
     fn begin(&mut self, words: usize) {
-        self.starts = vec![UNKNOWN; words.div_ceil(2)];
-        self.records = [[u8::MAX; HEAD + COUNTED].as_slice(), &[0; COUNTED]].concat();
+        self.starts.resize(words.div_ceil(2), UNKNOWN);
+        self.records.extend_from_slice(&[u8::MAX; HEAD + COUNTED]);
+        self.records.extend_from_slice(&[0; COUNTED]);
+    }
+
+    /// Forgets the locations of a module.
+    pub(in crate::lower) fn clear(&mut self) {
+        self.starts.clear();
+        self.records.clear();
     }
 }
 

@@ -1,0 +1,127 @@
+//! Modules of a program, described one after the other.
+
+use cranelift_entity::SecondaryMap;
+use hashbrown::HashTable;
+
+use super::Builder;
+use crate::error::Result;
+use crate::model::{Lanes, Module};
+
+/// Number of elements from which a hash table is not kept: clearing it takes time for each of its slots.
+const LARGE: usize = 1 << 10;
+
+impl Builder {
+    /// Finishes the module, hands it over, and begins the next module of the program in the same memory.
+    ///
+    /// The next module has the same target, and its names keep their numbers, by which a [`Stream`](crate::lower::Stream) finds them: ids of
+    /// the module that was handed over, other than [symbols](crate::model::Symbol), are of no use in it. A program of
+    /// many small modules is written faster in this way than with a builder for each of them.
+    ///
+    /// ```
+    /// # use eitri::{build::Builder, lower::{Consumer, Policy, Stream}, target::Target};
+    /// let consumer = Consumer::dwarf5();
+    /// let mut stream = Stream::new(&consumer, Policy::Strict);
+    /// let mut m = Builder::new(Target::x86_64());
+    /// for name in ["a.c", "b.c", "c.c"] {
+    ///     m.unit(name);
+    ///     m.hand_over(|module| stream.push(module))?;
+    /// }
+    /// assert!(!stream.finish()?.is_empty());
+    /// # Ok::<(), eitri::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The errors of [`finish`](Self::finish), and those of `take`. The next module begins after an error too.
+    pub fn hand_over<T>(&mut self, take: impl FnOnce(&Module) -> Result<T>) -> Result<T> {
+        let taken = match self.end() {
+            Ok(()) => take(&self.module),
+            Err(wrong) => Err(wrong.error),
+        };
+        self.begin();
+        taken
+    }
+
+    /// Removes all entities, and keeps the names.
+    fn begin(&mut self) {
+        let Self {
+            module,
+            interned,
+            hasher: _,
+            row_functions,
+            files,
+            macro_units,
+            around,
+            preprocessors,
+            procedures,
+            recent,
+            slots,
+            wrong,
+        } = self;
+        let Module {
+            target: _,
+            strings: _,
+            exprs,
+            units,
+            files: file_data,
+            types,
+            variant_parts,
+            scopes,
+            functions,
+            variables,
+            parameters_and_statics,
+            outside,
+            procedures: procedure_data,
+            calls,
+            imports,
+            labels,
+            locs,
+            lanes,
+            arguments,
+            live,
+            frame_rules,
+            frame_columns,
+            rows,
+            ranges,
+            macros,
+        } = module;
+        if interned.capacity() > LARGE {
+            *interned = HashTable::new();
+        }
+        if files.capacity() > LARGE {
+            *files = Default::default();
+        }
+        *exprs = Default::default();
+        interned.clear();
+        row_functions.clear();
+        files.clear();
+        macro_units.clear();
+        around.clear();
+        *preprocessors = SecondaryMap::new();
+        *procedures = SecondaryMap::new();
+        *recent = Default::default();
+        slots.clear();
+        *wrong = None;
+        units.clear();
+        file_data.clear();
+        types.clear();
+        variant_parts.clear();
+        scopes.clear();
+        functions.clear();
+        variables.clear();
+        parameters_and_statics.clear();
+        *outside = SecondaryMap::new();
+        procedure_data.clear();
+        calls.clear();
+        imports.clear();
+        labels.clear();
+        locs.clear();
+        *lanes = Lanes::default();
+        arguments.clear();
+        live.clear();
+        frame_rules.clear();
+        frame_columns.clear();
+        rows.clear();
+        ranges.clear();
+        macros.clear();
+    }
+}
