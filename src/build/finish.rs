@@ -6,7 +6,7 @@ use super::Builder;
 use super::variables::takes_parameters;
 use crate::error::{At, Count, Error, ErrorKind, Result};
 use crate::model::{
-    Address, Column, Function, FunctionId, Live, Module, RegionId, Scope, ScopeId, ScopeKind, SourceLine,
+    Address, Column, Function, FunctionId, Module, RegionId, Scope, ScopeId, ScopeKind, SourceLine,
     TypeId, UnitId, Variable, VariableId, VariableKind,
 };
 
@@ -70,74 +70,6 @@ impl Builder {
         Ok(())
     }
 
-    /// Sorts by variable and pc, joins adjacent ranges with equal locations, and records each variable's ranges. A
-    /// compiler that describes one variable after the other adds them in order already. Returns whether the ranges are
-    /// known to be disjoint.
-    fn sort_live(&mut self) -> bool {
-        let is_in_order = self.index_live();
-        if !is_in_order {
-            self.module.live.sort_by_key(|live| (live.variable, live.start));
-            self.join_live();
-            self.index_live();
-        }
-        is_in_order
-    }
-
-    /// Records each variable's ranges. Returns whether they are sorted and disjoint, without adjacent ranges to join.
-    fn index_live(&mut self) -> bool {
-        let Module { live, locs, variables, .. } = &mut self.module;
-        // First location of the variable, and of the range.
-        let (mut is_in_order, mut first, mut range) = (true, 0, 0);
-        for (at, one) in live.iter().enumerate() {
-            let next = live.get(at + 1);
-            if let Some(next) = next.filter(|next| next.variable == one.variable) {
-                // Several locations at once have one range. Equal first locations are a reason to look closer.
-                let is_at_once = one.start == next.start && one.end == next.end;
-                if !is_at_once {
-                    let is_same = one.end == next.start && locs.is_same(live[range].loc, next.loc);
-                    is_in_order &= one.end <= next.start && !is_same;
-                    range = at + 1;
-                }
-                continue;
-            }
-            is_in_order &= next.is_none_or(|next| one.variable < next.variable);
-            variables[one.variable].live = first as u32..(at + 1) as u32;
-            (first, range) = (at + 1, at + 1);
-        }
-        is_in_order
-    }
-
-    /// Joins adjacent ranges with equal locations. The ranges are sorted.
-    fn join_live(&mut self) {
-        let (live, locs) = (&mut self.module.live, &self.module.locs);
-        // The ranges kept last, and the number of ranges kept.
-        let (mut last, mut kept) = (0..0, 0);
-        let mut at = 0;
-        while let Some(&first) = live.get(at) {
-            let is_one =
-                |one: &&Live| (one.variable, one.start, one.end) == (first.variable, first.start, first.end);
-            let count = live[at..].iter().take_while(is_one).count();
-            let is_equal = |(one, other): (usize, usize)| locs.is_same(live[one].loc, live[other].loc);
-            let goes_on = live.get(last.start).is_some_and(|before| {
-                before.variable == first.variable
-                    && before.end == first.start
-                    && last.len() == count
-                    && last.clone().zip(at..).all(is_equal)
-            });
-            if goes_on {
-                live[last.clone()].iter_mut().for_each(|one| one.end = first.end);
-            } else {
-                if kept < at {
-                    live.copy_within(at..at + count, kept);
-                }
-                last = kept..kept + count;
-                kept += count;
-            }
-            at += count;
-        }
-        live.truncate(kept);
-    }
-
     /// Records for each type's scope the innermost enclosing scope that is not a type's. Each step is taken once for
     /// all types on the way.
     fn find_outside(&mut self) {
@@ -163,22 +95,6 @@ impl Builder {
             let call = first.call;
             let count = arguments[at..].iter().take_while(|argument| argument.call == call).count();
             self.module.calls[call].arguments = at as u32..(at + count) as u32;
-            at += count;
-        }
-    }
-
-    fn sort_rows(&mut self) {
-        let (rows, functions) = (&mut self.module.rows, &mut self.row_functions);
-        let key = |(row, function): (&crate::model::Row, &FunctionId)| (*function, row.pc);
-        if !rows.iter().zip(functions.iter()).is_sorted_by_key(key) {
-            let mut both: Vec<_> = rows.drain(..).zip(functions.drain(..)).collect();
-            both.sort_by_key(|(row, function)| (*function, row.pc));
-            (*rows, *functions) = both.into_iter().unzip();
-        }
-        let mut at = 0;
-        while let Some(&function) = functions.get(at) {
-            let count = functions[at..].iter().take_while(|&&other| other == function).count();
-            self.module.functions[function].rows = at as u32..(at + count) as u32;
             at += count;
         }
     }

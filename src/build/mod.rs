@@ -49,6 +49,7 @@ mod loc;
 mod macros;
 mod names;
 mod next;
+mod order;
 mod pcs;
 mod properties;
 mod scopes;
@@ -95,6 +96,7 @@ pub struct Builder {
     hasher: DefaultHashBuilder,
     /// The function of each row.
     row_functions: Vec<crate::model::FunctionId>,
+    order: order::Order,
     /// Files by unit, directory and name.
     files: IndexMap<(UnitId, Option<StringId>, StringId), FileId, DefaultHashBuilder>,
     /// The unit of each macro.
@@ -147,6 +149,7 @@ impl Builder {
             interned: HashTable::new(),
             hasher: DefaultHashBuilder::default(),
             row_functions: Vec::new(),
+            order: Default::default(),
             files: Default::default(),
             macro_units: Vec::new(),
             around: PrimaryMap::new(),
@@ -163,8 +166,8 @@ impl Builder {
         &self.module.target
     }
 
-    /// Returns the module described so far. Before [`finish`](Self::finish), line rows and live ranges are unsorted and
-    /// not assigned to their owners.
+    /// Returns the module described so far. Before [`finish`](Self::finish), line rows and live ranges can be unsorted,
+    /// and not all are assigned to their owners.
     #[cfg(any(feature = "json", feature = "spirv"))]
     pub(crate) fn described(&self) -> &Module {
         &self.module
@@ -259,8 +262,7 @@ impl Builder {
             let pcs = Some(row.pc..row.pc.saturating_add(1));
             error.or_at(At { pcs, ..self.module.at_scope(scope) })
         })?;
-        self.module.rows.push(row);
-        self.row_functions.push(function);
+        self.add_row(function, row);
         Ok(())
     }
 

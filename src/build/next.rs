@@ -48,6 +48,7 @@ impl Builder {
             interned,
             hasher: _,
             row_functions,
+            order,
             files,
             macro_units,
             around,
@@ -93,6 +94,7 @@ impl Builder {
         *exprs = Default::default();
         interned.clear();
         row_functions.clear();
+        *order = Default::default();
         files.clear();
         macro_units.clear();
         around.clear();

@@ -274,7 +274,7 @@ impl VariableBuilder<'_> {
         self.range(pcs)?;
         let loc = self.place(loc, Some(pcs))?;
         let (start, end) = (pcs.start as u32, pcs.end as u32);
-        self.builder.module.live.push(Live { variable: self.id, start, end, loc });
+        self.builder.add_live(Live { variable: self.id, start, end, loc });
         Ok(())
     }
 

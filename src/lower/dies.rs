@@ -1,6 +1,7 @@
 //! Entries of units: DWARF 5 section 3.1.
 
 use super::contents::Contents;
+use super::entries::ListCount;
 use super::expressions::Expressions;
 use super::register_types::unsigned_sizes;
 use super::scratch::Scratch;
@@ -49,10 +50,8 @@ impl<'u> Dies<'u> {
         let primary = units.module.units[unit].file;
         let consumer = units.consumer;
         let (format, forms) = (units.format, consumer.forms.clone());
-        let ids = units.variables.of(unit).map(VariableId::from_u32);
-        let live = ids.map(|id| units.module.variables[id].live.len()).filter(|&count| count > 0);
-        let (lists, list_entries) = live.fold((0, 0), |(lists, entries), count| (lists + 1, entries + count));
-        let loclists = Lists::new(format, lists, LIST_BYTES * lists + ENTRY_BYTES * list_entries);
+        let ListCount { lists, entries } = units.lists[unit.as_u32() as usize];
+        let loclists = Lists::new(format, lists, LIST_BYTES * lists + ENTRY_BYTES * entries);
         let expressions = Expressions::new(units, unit, loclists);
         let mut info = Info::new(format, unit.as_u32(), expressions.entries.count(), forms, abbreviations);
         info.is_split = consumer.is_split;

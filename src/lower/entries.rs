@@ -20,17 +20,28 @@ pub(super) struct ByUnit {
 
 impl ByUnit {
     /// Groups entities by unit. `units` yields the unit of each entity, in the order of ids.
-    pub(super) fn new(count: usize, units: impl Iterator<Item = UnitId> + Clone) -> Self {
-        let mut starts = vec![0; count + 1];
+    pub(super) fn new(count: usize, units: impl ExactSizeIterator<Item = UnitId> + Clone) -> Self {
+        if count == 1 {
+            return Self { starts: vec![0, units.len() as u32], mixed: None };
+        }
+        let mut counts = vec![0; count];
         let (mut is_mixed, mut last) = (false, 0);
         for unit in units.clone() {
             let unit = unit.as_u32() as usize;
-            starts[unit + 1] += 1;
+            counts[unit] += 1;
             is_mixed |= unit < last;
             last = unit;
         }
-        for index in 0..count {
-            starts[index + 1] += starts[index];
+        Self::counted(counts, is_mixed, units)
+    }
+
+    /// Groups entities by unit, which are counted. `is_mixed` tells that those of a unit are not consecutive.
+    fn counted(counts: Vec<u32>, is_mixed: bool, units: impl Iterator<Item = UnitId>) -> Self {
+        let (count, mut starts) = (counts.len(), counts);
+        starts.push(0);
+        let mut before = 0;
+        for start in &mut starts {
+            before += core::mem::replace(start, before);
         }
         let mixed = is_mixed.then(|| {
             let mut next = starts.clone();
@@ -229,8 +240,16 @@ pub(super) struct Children {
 
 const NONE: u32 = u32::MAX;
 
+/// Location lists of a unit, by estimate.
+#[derive(Clone, Copy, Default)]
+pub(super) struct ListCount {
+    pub(super) lists: usize,
+    pub(super) entries: usize,
+}
+
 impl Children {
-    pub(super) fn new(module: &Module) -> Self {
+    /// Returns the children of each scope, and in the same pass over the variables those of each unit with their lists.
+    pub(super) fn new(module: &Module) -> (Self, ByUnit, Vec<ListCount>) {
         let mut children = Self {
             first_variable: vec![NONE; module.scopes.len()],
             next_variable: vec![NONE; module.variables.len()],
@@ -243,10 +262,22 @@ impl Children {
             let first = &mut children.first_type[ty.scope.as_u32() as usize];
             children.next_type[id.as_u32() as usize] = core::mem::replace(first, id.as_u32());
         }
+        let mut counts = vec![0; module.units.len()];
+        let mut lists = vec![ListCount::default(); module.units.len()];
+        let (mut is_mixed, mut last) = (false, usize::MAX);
         for (id, variable) in module.variables.iter().rev() {
             let first = &mut children.first_variable[variable.scope.as_u32() as usize];
             children.next_variable[id.as_u32() as usize] = core::mem::replace(first, id.as_u32());
+            let unit = module.scopes[variable.scope].unit.as_u32() as usize;
+            counts[unit] += 1;
+            is_mixed |= unit > last;
+            last = unit;
+            let entries = variable.live.len();
+            lists[unit].lists += usize::from(entries > 0);
+            lists[unit].entries += entries;
         }
+        let units = module.variables.values().map(|one| module.scopes[one.scope].unit);
+        let variables = ByUnit::counted(counts, is_mixed, units);
         for (id, scope) in module.scopes.iter().rev() {
             // The entry of a type writes the type's own scope.
             let Some(parent) = scope.parent.filter(|_| !matches!(scope.kind, ScopeKind::Type(_))) else {
@@ -255,7 +286,7 @@ impl Children {
             let first = &mut children.first_scope[parent.as_u32() as usize];
             children.next_scope[id.as_u32() as usize] = core::mem::replace(first, id.as_u32());
         }
-        children
+        (children, variables, lists)
     }
 
     pub(super) fn first_variable(&self, scope: ScopeId) -> Option<VariableId> {

@@ -8,7 +8,7 @@ use indexmap::IndexSet;
 
 use super::Lowered;
 use super::dies::{self, Dies};
-use super::entries::{ByUnit, Children};
+use super::entries::{ByUnit, Children, ListCount};
 use super::frame::UnitFrames;
 use super::link::Linker;
 use super::scope_items::ScopeItems;
@@ -53,6 +53,7 @@ pub struct Units<'m> {
     pub(super) children: Children,
     pub(super) scope_items: ScopeItems,
     pub(super) variables: ByUnit,
+    pub(super) lists: Vec<ListCount>,
     pub(super) types: ByUnit,
     pub(super) functions: ByUnit,
     pub(super) procedures: ByUnit,
@@ -152,7 +153,7 @@ impl<'m> Units<'m> {
             let what = format!("the ABI of {} has no `.eh_frame`", module.target.name());
             return Err(invalid(what));
         }
-        let (children, scope_items) = (Children::new(module), ScopeItems::new(module));
+        let ((children, variables, lists), scope_items) = (Children::new(module), ScopeItems::new(module));
         let type_units = match consumer.has_type_units {
             true => TypeUnits::new(module, &children, &scope_items, consumer),
             false => TypeUnits::default(),
@@ -174,7 +175,8 @@ impl<'m> Units<'m> {
             type_units,
             has_others: module.units.len() > 1,
             scratch: Mutex::default(),
-            variables: ByUnit::new(count, module.variables.values().map(|one| unit_of(one.scope))),
+            variables,
+            lists,
             types: ByUnit::new(count, module.types.values().map(|one| one.unit)),
             functions: ByUnit::new(count, module.functions.values().map(|one| unit_of(one.scope))),
             procedures: ByUnit::new(count, module.procedures.values().map(|one| one.unit)),

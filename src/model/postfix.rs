@@ -49,6 +49,8 @@ pub(crate) struct Postfix {
 #[derive(Clone, Copy)]
 pub(crate) struct Small<'a> {
     words: &'a [u32],
+    /// Pairs of the words, and of zeros after them.
+    pairs: [u64; PAIRS],
     /// Hash of the words, in 16 bits.
     pub(crate) hash: usize,
 }
@@ -81,12 +83,10 @@ impl Postfix {
     pub(crate) fn small(&self) -> Option<Small<'_>> {
         let words = self.few.get(..self.len).filter(|words| self.more.is_none() && words.len() <= SMALL)?;
         // Words after the last are 0.
-        let mix = |hash: u64, &[low, high]: &[u32; 2]| {
-            let both = u64::from(low) | u64::from(high) << 32;
-            (hash.rotate_left(20) ^ both).wrapping_mul(0x9e37_79b9_7f4a_7c15)
-        };
-        let hash = self.few[..=SMALL].as_chunks().0.iter().fold(0, mix);
-        Some(Small { words, hash: (hash >> 48) as usize })
+        let pairs = pairs(self.few.first_chunk()?);
+        let mix = |hash: u64, pair: u64| (hash.rotate_left(20) ^ pair).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let hash = pairs.into_iter().fold(0, mix);
+        Some(Small { words, pairs, hash: (hash >> 48) as usize })
     }
 
     /// Appends another location's nodes.
@@ -398,6 +398,30 @@ pub(crate) struct Pool {
     longest: usize,
 }
 
+/// Number of pairs of words in a small location and one word more.
+const PAIRS: usize = (SMALL + 1) / 2;
+
+/// For each length, the mask of as many words.
+static MASKS: [[u64; PAIRS]; 2 * PAIRS] = {
+    let mut masks = [[0; PAIRS]; 2 * PAIRS];
+    let mut len = 0;
+    while len < 2 * PAIRS {
+        let mut word = 0;
+        while word < len {
+            masks[len][word / 2] |= (u32::MAX as u64) << (32 * (word % 2));
+            word += 1;
+        }
+        len += 1;
+    }
+    masks
+};
+
+/// Pairs of words, each in one.
+#[inline]
+fn pairs(words: &[u32; 2 * PAIRS]) -> [u64; PAIRS] {
+    core::array::from_fn(|at| u64::from(words[2 * at]) | u64::from(words[2 * at + 1]) << 32)
+}
+
 /// Bit of the length: the offset of the location's constant bytes comes before the words.
 const HAS_IMPLICIT: u32 = 1 << 31;
 
@@ -474,13 +498,17 @@ impl Pool {
 
     /// Whether a location has these words and no others.
     #[inline]
-    pub(crate) fn is_small(&self, id: LocId, Small { words, .. }: Small<'_>) -> bool {
-        match self.words.get(id.start()..) {
-            Some([len, rest @ ..]) if *len as usize == words.len() => {
-                rest.iter().zip(words).all(|(one, other)| one == other)
-            }
-            _ => false,
+    pub(crate) fn is_small(&self, id: LocId, Small { words, pairs: expected, .. }: Small<'_>) -> bool {
+        let Some([len, rest @ ..]) = self.words.get(id.start()..) else { return false };
+        if *len as usize != words.len() {
+            return false;
         }
+        let Some(first) = rest.first_chunk() else {
+            return rest.get(..words.len()) == Some(words);
+        };
+        // Without a branch on the length, which would often be mispredicted.
+        let (found, mask) = (pairs(first), MASKS[words.len() % MASKS.len()]);
+        (0..PAIRS).fold(0, |sum, at| sum | (found[at] ^ expected[at]) & mask[at]) == 0
     }
 
     /// Whether two locations have the same nodes. Each node has exactly one encoding.

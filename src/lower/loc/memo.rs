@@ -2,8 +2,8 @@
 
 use crate::model::{LocId, Nodes, Stack};
 
-/// Bytes of a key.
-const HEAD: usize = 8;
+/// Bytes of a key, and of what the expression depends on.
+const HEAD: usize = 9;
 /// Maximum number of bytes of an expression with its length.
 const COUNTED: usize = 24;
 
@@ -17,33 +17,35 @@ pub(in crate::lower) type Counted = [u8; COUNTED];
 /// Short expressions by location. Each is stored once, for the first size and stack frame that it was lowered for.
 #[derive(Debug, Default)]
 pub(in crate::lower) struct Memo {
-    /// Start of each location's record in `records`; 0 without one. A location has at least two words in the pool, so
-    /// that half of its first word's index is its own.
+    /// Start of each location's record in `records`. A location has at least two words in the pool, so that half of
+    /// its first word's index is its own.
     starts: Vec<u32>,
-    /// Records: a key, a length, an expression. The first has a key of no location, and zeros follow the last.
+    /// Records: a key, what the expression depends on, a length, an expression. The first has a key of no location,
+    /// and zeros follow the last.
     records: Vec<u8>,
 }
 
-/// All that an expression depends on beside its location.
+/// Context of an expression: the size of the object in bits, plus 1, and above it the stack frame.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::lower) struct Key {
-    /// Size of the object in bits, plus 1, for a composite, whose parts can have more; 0 in the record of an
-    /// expression that does not depend on it.
-    bits: u32,
-    /// Stack frame with the slots; 0 in the record of an expression without slots.
-    stack: u32,
-}
+pub(in crate::lower) struct Key(u64);
+
+/// Dependence of an expression on the size, which is that of a composite.
+const ON_SIZE: u8 = 1;
+/// Dependence on the stack frame, which is that of a slot.
+const ON_STACK: u8 = 2;
+/// Part of a key that an expression depends on.
+static DEPENDS: [u64; 4] = [0, u32::MAX as u64, (u32::MAX as u64) << 32, u64::MAX];
 
 impl Key {
     /// Returns the key of an object of `bits` bits, 1 or more where it is known.
     #[inline]
     pub(super) fn new(bits: Option<u64>, stack: Stack) -> Option<Self> {
         let bits = bits.unwrap_or(0);
-        let base = stack.base.map_or(1, |reg| reg.0.wrapping_add(2));
-        if bits >= u64::from(u32::MAX - 1) || base == 0 || base >> 30 != 0 {
+        let base = stack.base.map_or(0, |reg| reg.0.wrapping_add(1));
+        if bits >= u64::from(u32::MAX - 1) || base >> 30 != 0 {
             return None;
         }
-        Some(Self { bits: bits as u32 + 1, stack: (base as u32) << 2 | stack.scaling as u32 })
+        Some(Self(bits + 1 | base << 34 | (stack.scaling as u64) << 32))
     }
 }
 
@@ -52,13 +54,11 @@ impl Memo {
     #[inline]
     pub(in crate::lower) fn get(&self, loc: LocId, key: Key) -> Option<&Counted> {
         let start = self.starts.get(loc.start() / 2).map_or(0, |&start| start as usize);
-        let (head, rest) = self.records.get(start..)?.split_first_chunk::<HEAD>()?;
-        let [b0, b1, b2, b3, s0, s1, s2, s3] = *head;
-        let (bits, stack) = (u32::from_le_bytes([b0, b1, b2, b3]), u32::from_le_bytes([s0, s1, s2, s3]));
-        if bits != 0 && bits != key.bits || stack != 0 && stack != key.stack {
-            return None;
-        }
-        rest.first_chunk()
+        let record = self.records.get(start..)?.first_chunk::<{ HEAD + COUNTED }>()?;
+        let depends = DEPENDS[usize::from(record[HEAD - 1]) % DEPENDS.len()];
+        // Without a branch for each part, which would often be mispredicted.
+        let differs = (u64::from_le_bytes(*record.first_chunk()?) ^ key.0) & depends;
+        if differs == 0 { record.last_chunk() } else { None }
     }
 
     /// Adds the expression of a location that is lowered again, if it is short and no other is known. Returns without
@@ -82,10 +82,10 @@ impl Memo {
         let start = self.records.len() - COUNTED;
         let (true, Ok(place)) = (len < COUNTED, u32::try_from(start)) else { return };
         self.starts[index] = place;
-        let bits = if nodes.ends_in_parts() { key.bits } else { 0 };
-        let stack = if nodes.may_have_slot() { key.stack } else { 0 };
-        record[..4].copy_from_slice(&bits.to_le_bytes());
-        record[4..HEAD].copy_from_slice(&stack.to_le_bytes());
+        let on_size = if nodes.ends_in_parts() { ON_SIZE } else { 0 };
+        let on_stack = if nodes.may_have_slot() { ON_STACK } else { 0 };
+        record[..HEAD - 1].copy_from_slice(&key.0.to_le_bytes());
+        record[HEAD - 1] = on_size | on_stack;
         record[HEAD] = len as u8;
         record[HEAD + 1..][..len].copy_from_slice(expression);
         self.records.truncate(start);
@@ -96,7 +96,12 @@ impl Memo {
     /// Makes room for a module whose locations have `words` words.
     #[cold]
     fn begin(&mut self, words: usize) {
-        self.starts.resize(words.div_ceil(2), UNKNOWN);
+        let count = words.div_ceil(2);
+        if self.starts.capacity() < count {
+            self.starts = vec![UNKNOWN; count];
+        } else {
+            self.starts.resize(count, UNKNOWN);
+        }
         self.records.extend_from_slice(&[u8::MAX; HEAD + COUNTED]);
         self.records.extend_from_slice(&[0; COUNTED]);
     }
