@@ -131,20 +131,21 @@ impl<'m> Lowering<'m> {
         is_called: bool,
         sink: &mut Sink<'_>,
     ) -> Result<()> {
+        if self.is_direct(bits)
+            && let Some((reg, by)) = self.module.nodes(loc).memory_at_register()
+            && self.holds_address(reg)
+        {
+            Encoder::new(sink.out, self.encoding).bregx(reg, by);
+            return Ok(());
+        }
         let key = self.key(bits, sink.stack);
-        if let Some(key) = key {
-            if let Some((reg, by)) = self.module.nodes(loc).memory_at_register()
-                && self.holds_address(reg)
-            {
-                Encoder::new(sink.out, self.encoding).bregx(reg, by);
-                return Ok(());
-            }
-            if !is_called && let Some(&[len, ref expression @ ..]) = self.memo.get(loc, key) {
-                let end = sink.out.len() + usize::from(len);
-                sink.out.extend_from_slice(expression);
-                sink.out.truncate(end);
-                return Ok(());
-            }
+        if let (Some(key), false) = (key, is_called)
+            && let Some(&[len, ref expression @ ..]) = self.memo.get(loc, key)
+        {
+            let end = sink.out.len() + usize::from(len);
+            sink.out.extend_from_slice(expression);
+            sink.out.truncate(end);
+            return Ok(());
         }
         self.lower_anew(loc, bits, is_called, key, sink)
     }
@@ -152,7 +153,13 @@ impl<'m> Lowering<'m> {
     /// Key of the expressions of an object, where they are remembered.
     #[inline]
     pub(super) fn key(&self, bits: Option<u64>, stack: Stack) -> Option<Key> {
-        if self.is_restricted || bits == Some(0) { None } else { Key::new(bits, stack) }
+        if self.is_direct(bits) { Key::new(bits, stack) } else { None }
+    }
+
+    /// Whether the expression of an object of `bits` bits may need no tree.
+    #[inline]
+    fn is_direct(&self, bits: Option<u64>) -> bool {
+        !self.is_restricted && bits != Some(0)
     }
 
     /// Appends an expression as [`lower`](Self::lower) does, and remembers it.
