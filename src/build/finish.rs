@@ -6,8 +6,8 @@ use super::Builder;
 use super::variables::takes_parameters;
 use crate::error::{At, Count, Error, ErrorKind, Result};
 use crate::model::{
-    Address, Column, Function, FunctionId, Module, RegionId, Scope, ScopeId, ScopeKind, SourceLine,
-    TypeId, UnitId, Variable, VariableId, VariableKind,
+    Address, Column, Function, FunctionId, Module, RegionId, Scope, ScopeId, ScopeKind, SourceLine, TypeId,
+    UnitId, Variable, VariableId, VariableKind,
 };
 
 impl Builder {

@@ -55,7 +55,9 @@ impl Strings {
     pub(crate) fn renumber(&mut self, from: usize) {
         let Self { bytes, earlier, hasher, .. } = self;
         let hash = |&offset: &u64| hasher.hash_one(text_at(bytes, offset));
-        for offset in self.places.drain(from.min(self.places.len())..).filter_map(|place| place.checked_sub(1)) {
+        for offset in
+            self.places.drain(from.min(self.places.len())..).filter_map(|place| place.checked_sub(1))
+        {
             earlier.entry(hash(&offset), |&other| other == offset, hash).or_insert(offset);
         }
     }

@@ -1,38 +1,52 @@
 //! Findings of consecutive units, as far as the caller wants them.
 
+use std::cell::Cell;
+
 use hashbrown::HashMap;
 
 use super::codes::Code;
 use super::finding::{Finding, Level, Report};
 
-/// Places of location entries: offsets in each section.
+/// Places of location entries: sorted offsets in each section, with the index behind the one that was found last.
 #[derive(Debug, Default)]
-pub(crate) struct Places(Vec<(&'static str, Vec<u64>)>);
+pub(crate) struct Places(Vec<(&'static str, Vec<u64>, Cell<usize>)>);
 
 impl Places {
     fn add(&mut self, (section, offset): (&'static str, u64)) {
         match self.0.iter_mut().find(|one| one.0 == section) {
-            Some((_, offsets)) => offsets.push(offset),
-            None => self.0.push((section, vec![offset])),
+            Some((_, offsets, _)) => offsets.push(offset),
+            None => self.0.push((section, vec![offset], Cell::default())),
         }
     }
 
     pub(crate) fn contains(&self, (section, offset): (&'static str, u64)) -> bool {
-        let offsets = self.0.iter().find(|one| one.0 == section);
-        offsets.is_some_and(|(_, offsets)| offsets.binary_search(&offset).is_ok())
+        let Some((_, offsets, next)) = self.0.iter().find(|one| one.0 == section) else { return false };
+        // Most entries are asked for in their order.
+        if offsets.get(next.get()).is_some_and(|next| *next == offset) {
+            next.set(next.get() + 1);
+            return true;
+        }
+        let found = offsets.binary_search(&offset);
+        if let Ok(found) = found {
+            next.set(found + 1);
+        }
+        found.is_ok()
     }
 
     /// Returns all places of several parts.
     pub(super) fn joined(parts: impl IntoIterator<Item = Self>) -> Self {
         let mut parts = parts.into_iter();
         let mut all = parts.next().unwrap_or_default();
-        for (section, offsets) in parts.flat_map(|part| part.0) {
+        for (section, offsets, next) in parts.flat_map(|part| part.0) {
             match all.0.iter_mut().find(|one| one.0 == section) {
                 Some(known) => known.1.extend(offsets),
-                None => all.0.push((section, offsets)),
+                None => all.0.push((section, offsets, next)),
             }
         }
-        all.0.iter_mut().for_each(|(_, offsets)| offsets.sort_unstable());
+        for (_, offsets, _) in &mut all.0 {
+            offsets.sort_unstable();
+            offsets.dedup();
+        }
         all
     }
 }

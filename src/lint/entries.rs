@@ -1,9 +1,9 @@
 //! Findings about entries: references, instances, attribute numbers.
 
-use gimli::{DwAt, DwForm, constants as dw};
+use gimli::{DwAt, DwForm, DwTag, constants as dw};
 
 use super::codes::Code;
-use crate::read::{Entry, Value};
+use crate::read::{Entry, Unresolved, Value};
 use crate::tags::is_type;
 
 /// A finding about an attribute.
@@ -25,8 +25,8 @@ const AMBIGUOUS: [(DwAt, &str, &str); 5] = [
 /// Attributes of an entry that findings about variables depend on.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Own<'r> {
-    pub(super) name: Option<&'r [u8]>,
-    pub(super) location: Option<Value<'r>>,
+    pub(super) name: Option<Unresolved<'r>>,
+    pub(super) location: Option<Unresolved<'r>>,
     /// Offset of the type.
     pub(super) ty: Option<u64>,
     pub(super) is_declaration: bool,
@@ -63,16 +63,34 @@ fn is_judged(name: DwAt, form: DwForm) -> bool {
     is_own || is_reference && name != dw::DW_AT_sibling || is_ambiguous(name)
 }
 
+/// Part of an abbreviation that findings depend on.
+#[derive(Debug)]
+pub(super) struct Judged {
+    pub(super) tag: DwTag,
+    /// Positions of the attributes of [`Own`], and of those that can refer to another entry.
+    positions: Box<[u32]>,
+}
+
+impl Judged {
+    /// Returns the part of an entry's abbreviation.
+    pub(super) fn of(entry: Entry<'_, '_>) -> Self {
+        let specs = entry.specs().iter().zip(0..);
+        let judged = specs.filter(|(spec, _)| is_judged(spec.name(), spec.form()));
+        Self { tag: entry.tag(), positions: judged.map(|(_, position)| position).collect() }
+    }
+}
+
 /// Reads the attributes of an entry, and appends the findings about them. Types at offsets for which `is_known_type`
 /// holds are not looked up.
 pub(super) fn read<'r>(
     entry: Entry<'r, 'r>,
+    abbreviation: &Judged,
     is_known_type: impl Fn(u64) -> bool,
     out: &mut Vec<OfEntry>,
 ) -> Own<'r> {
-    let dwarf = entry.dwarf();
+    let (dwarf, unit) = (entry.dwarf(), entry.unit());
     let mut own = Own::default();
-    for attribute in entry.attributes_if(is_judged) {
+    for attribute in entry.attributes_at(&abbreviation.positions) {
         let ambiguous = Some(attribute.name).filter(|name| is_ambiguous(*name));
         if let Some((_, amd, llvm)) = ambiguous.and_then(|name| AMBIGUOUS.iter().find(|one| one.0 == name)) {
             out.push(OfEntry {
@@ -81,15 +99,15 @@ pub(super) fn read<'r>(
                 evidence: vec![format!("AMD's debugger reads {amd}, LLVM's registry has {llvm}")],
             });
         }
-        match (attribute.name, attribute.value) {
-            (dw::DW_AT_name, Value::String(name)) => own.name = own.name.or(Some(name.bytes())),
-            (dw::DW_AT_location, value) => own.location = own.location.or(Some(value)),
-            (dw::DW_AT_declaration, _) => own.is_declaration = true,
-            (dw::DW_AT_const_value, _) => own.has_value = true,
-            (dw::DW_AT_abstract_origin | dw::DW_AT_specification, _) => own.has_origin = true,
+        match attribute.name {
+            dw::DW_AT_name => own.name = own.name.or(Some(attribute)),
+            dw::DW_AT_location => own.location = own.location.or(Some(attribute)),
+            dw::DW_AT_declaration => own.is_declaration = true,
+            dw::DW_AT_const_value => own.has_value = true,
+            dw::DW_AT_abstract_origin | dw::DW_AT_specification => own.has_origin = true,
             _ => {}
         }
-        let Value::Reference(offset) = attribute.value else { continue };
+        let Some(offset) = attribute.reference(unit) else { continue };
         if attribute.name == dw::DW_AT_sibling {
             continue;
         }

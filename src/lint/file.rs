@@ -2,6 +2,7 @@
 
 use std::cell::OnceCell;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use gimli::constants as dw;
 
@@ -44,7 +45,7 @@ pub(super) struct File<'r, 'o> {
     /// Kernels by address.
     kernels: Vec<Kernel>,
     /// Ranges of all functions, sorted by start.
-    extents: Vec<Range<u64>>,
+    extents: OnceLock<Vec<Range<u64>>>,
     /// Whether any code is in the file.
     pub(super) has_code: bool,
 }
@@ -111,9 +112,8 @@ impl<'r, 'o> File<'r, 'o> {
             if kind == Kind::Nvidia { RegisterMap::read(object)? } else { RegisterMap::default() };
         let set = object.gfx().and_then(|gfx| InstructionSet::of(gfx, wave));
         let has_code = !code.is_empty();
-        let extents = Vec::new();
         let kernels = if kind == Kind::Amd { kernels::read(object) } else { Vec::new() };
-        let mut file = Self {
+        Ok(Self {
             object,
             dwarf,
             info: DebugInfo::new(dwarf),
@@ -125,14 +125,9 @@ impl<'r, 'o> File<'r, 'o> {
             code,
             symbols,
             kernels,
-            extents,
+            extents: OnceLock::new(),
             has_code,
-        };
-        for entry in dwarf.entries().filter(|entry| entry.tag() == dw::DW_TAG_subprogram) {
-            file.extents.extend(entry.ranges()?.into_iter().filter(|range| range.start < range.end));
-        }
-        file.extents.sort_unstable_by_key(|range| range.start);
-        Ok(file)
+        })
     }
 
     /// Returns the kernel whose code is at an address.
@@ -171,8 +166,16 @@ impl<'r, 'o> File<'r, 'o> {
 
     /// Whether an address is in the code of any function that is described.
     pub(super) fn is_described(&self, pc: u64) -> bool {
-        let count = self.extents.partition_point(|range| range.start <= pc);
-        self.extents[..count].iter().rev().take(64).any(|range| range.contains(&pc))
+        let extents = self.extents.get_or_init(|| {
+            let functions = self.dwarf.entries().filter(|entry| entry.tag() == dw::DW_TAG_subprogram);
+            // The walk over the functions reports what cannot be read.
+            let ranges = functions.filter_map(|entry| entry.ranges().ok()).flatten();
+            let mut extents: Vec<_> = ranges.filter(|range| range.start < range.end).collect();
+            extents.sort_unstable_by_key(|range| range.start);
+            extents
+        });
+        let count = extents.partition_point(|range| range.start <= pc);
+        extents[..count].iter().rev().take(64).any(|range| range.contains(&pc))
     }
 
     fn bytes_at(&self, range: &Range<u64>) -> &'r [u8] {

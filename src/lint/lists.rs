@@ -6,7 +6,7 @@ use super::codes::Code;
 use super::details::Details;
 use super::file::{File, Function, Kind};
 use super::places::Judged;
-use super::shape::{Number, Place, Shape};
+use super::shape::{Place, Shape};
 use crate::read::nvidia::RegisterHome;
 
 /// Returns the finding about the pcs of an entry.
@@ -39,15 +39,8 @@ pub(super) fn overlap(
     (first, one): (&Range<u64>, &Shape),
     (second, other): (&Range<u64>, &Shape),
 ) -> Option<Judged> {
-    let constant = |shape: &Shape| match &shape.parts[..] {
-        [part] => match &part.place {
-            Place::Value(Number::Known(value)) => Some(*value),
-            _ => None,
-        },
-        _ => None,
-    };
     let (start, end) = (first.start.max(second.start), first.end.min(second.end));
-    let (one, other) = (constant(one)?, constant(other)?);
+    let (one, other) = (one.constant()?, other.constant()?);
     (start < end && one != other).then(|| {
         let details = Details::new(format!("the values {} and {} at one pc", one as i64, other as i64))
             .evidence([format!("both entries have the pcs [{start:#x}, {end:#x})")]);

@@ -30,6 +30,7 @@ mod lists;
 mod places;
 mod recoverable;
 pub(crate) mod shape;
+mod verdict;
 mod walk;
 pub(crate) mod witness;
 

@@ -1,5 +1,6 @@
 //! Findings about the place of a variable in one location entry.
 
+use std::cell::Cell;
 use std::ops::Range;
 
 use gimli::constants as dw;
@@ -10,6 +11,7 @@ use super::codes::Code;
 use super::details::Details;
 use super::file::{File, Function, Kind};
 use super::shape::{Number, Part, Place, Selected, Shape};
+use super::verdict::Depends;
 use super::witness::{Difference, Witnessed};
 use crate::error::Count;
 use crate::op::{Encoding, Reg};
@@ -35,6 +37,8 @@ pub(super) struct Located<'a, 'r, 'o> {
     pub(super) pcs: Option<Range<u64>>,
     /// Whether the findings have texts.
     pub(super) explains: bool,
+    /// Facts on which the findings depend.
+    pub(super) depends: Cell<Depends>,
 }
 
 /// Type of a variable without its qualifiers.
@@ -239,13 +243,18 @@ impl Located<'_, '_, '_> {
 
     /// Returns the finding about a register that is taken as an address, and is none.
     fn value_in_register(&self, part: &Part, slot: &Slot, written: impl Fn() -> String) -> Judged {
-        let is_address = self.file.operand(slot.register).is_some_and(|(kind, number)| {
-            kind == RegisterKind::Vector
-                && self
-                    .function
-                    .zip(self.pcs.as_ref())
-                    .is_some_and(|(function, pcs)| function.code(self.file).is_scratch_address(number, pcs))
-        });
+        let is_address = match self.file.operand(slot.register) {
+            Some((RegisterKind::Vector, number)) => {
+                let is_address = self.is_scratch_address(number);
+                self.depends.set(match self.depends.get() {
+                    Depends::Frame => Depends::Address(number, is_address),
+                    Depends::Address(known, _) if known == number => Depends::Address(number, is_address),
+                    _ => Depends::Function,
+                });
+                is_address
+            }
+            _ => false,
+        };
         if is_address {
             return self.judged(Code::XderefAsLocation, &part.operations, || Details::new(written()));
         }
@@ -265,6 +274,12 @@ impl Located<'_, '_, '_> {
                 .evidence([scratch])
                 .evidence(self.difference(Difference::Register(slot.register, 8)))
         })
+    }
+
+    /// Whether a vector register has an address in scratch within the pcs.
+    pub(super) fn is_scratch_address(&self, number: u16) -> bool {
+        let of = self.function.zip(self.pcs.as_ref());
+        of.is_some_and(|(function, pcs)| function.code(self.file).is_scratch_address(number, pcs))
     }
 
     /// Returns the finding about memory in the default space.
@@ -341,6 +356,7 @@ impl Located<'_, '_, '_> {
 
     fn scaled(&self, part: &Part, slot: &Slot, written: impl Fn() -> String) -> Option<Judged> {
         let target = self.file.target.as_ref().filter(|target| target.scaling() == Scaling::Wave)?;
+        self.depends.set(Depends::Function);
         let function = self.function?;
         if self.file.scratch_bytes(function.start()).is_some() {
             // A kernel's frame begins at 0.
@@ -481,6 +497,7 @@ impl Located<'_, '_, '_> {
             return None;
         }
         let (kind, number) = self.file.operand(reg)?;
+        self.depends.set(Depends::Function);
         if let Some(function) = self.function
             && kind == RegisterKind::Vector
             && let code = function.code(self.file)

@@ -81,6 +81,16 @@ pub(crate) struct Shape {
     pub(crate) failure: Option<(usize, String)>,
 }
 
+impl Shape {
+    /// Returns the value of an expression that is a constant.
+    pub(crate) fn constant(&self) -> Option<u64> {
+        match &self.parts[..] {
+            [Part { place: Place::Value(Number::Known(value)), .. }] => Some(*value),
+            _ => None,
+        }
+    }
+}
+
 #[derive(Debug, Clone)]
 enum Item {
     Number(Number),

@@ -1,11 +1,12 @@
 //! Walk over the entries of a file.
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::ops::Range;
 use std::rc::Rc;
 
 use gimli::constants as dw;
-use hashbrown::HashMap;
+use smallvec::SmallVec;
+use hashbrown::{HashMap, HashSet};
 
 use super::codes::Code;
 use super::collect::{Collected, FunctionId, Places, Wanted};
@@ -15,21 +16,24 @@ use super::file::{File, Function};
 use super::finding::{Expression, Finding, Report};
 use super::places::{Findings, Judged, Located, Type};
 use super::shape::{self, Place, Selected, Shape};
+use super::verdict::Expr;
 use super::witness::{Known, Witnessed};
 use super::{Options, functions, lists, recoverable};
 use crate::error::Result;
 use crate::op::{Decoder, text, write_uleb};
-use crate::read::{Dwarf, Entry, ListEntry, ListKind, Object, Unit, Value};
+use crate::read::{ByAbbreviation, Dwarf, Entry, ListEntry, ListKind, Object, Unit, Value};
 
 /// Maximum number of variables of one name that a variable is compared with.
 const MOST_SAME: usize = 64;
+/// Maximum number of constants in a list that an entry is compared with.
+const MOST_CONSTANTS: usize = 1 << 10;
 /// Maximum number of shapes that are kept.
 const MOST_SHAPES: usize = 1 << 12;
 
 /// A function around entries, with its frame base.
 struct Around<'r> {
     function: Function<'r, 'r>,
-    frame_base: Option<Rc<Shape>>,
+    frame_base: Option<Rc<Expr>>,
     /// Expression of the frame base, with the contents of a bare register in place of the register.
     base: Option<Vec<u8>>,
     name: Option<&'r [u8]>,
@@ -56,13 +60,18 @@ struct Walk<'a, 'r, 'o> {
     id: FunctionId,
     files: OnceCell<Vec<String>>,
     scopes: Vec<Scope<'r>>,
-    shapes: HashMap<&'r [u8], Rc<Shape>>,
+    abbreviations: &'a mut ByAbbreviation<entries::Judged>,
+    expressions: HashMap<&'r [u8], Rc<Expr>>,
+    /// Number of expressions so far.
+    numbers: u32,
     /// Places at witnesses.
     places: &'a Known<'r>,
     /// Types by the offset in an attribute.
     types: HashMap<u64, Option<Type<'r>>>,
     /// Entries of the location list that was read last.
     list: Vec<ListEntry<'r>>,
+    /// Names in the scope that was left last.
+    names: HashSet<&'r [u8]>,
 }
 
 /// A place of a finding: section and offset.
@@ -97,7 +106,7 @@ fn walk<'r>(
 ) -> Result<Vec<Collected<'r>>> {
     let file = File::new(object, dwarf)?;
     let units = |units: &'r [Unit<'r>]| -> Result<Collected<'r>> {
-        let mut collected = Collected::new(wanted);
+        let (mut collected, mut abbreviations) = (Collected::new(wanted), ByAbbreviation::default());
         for unit in units {
             let places = Known::default();
             let id = collected.function((unit.name.as_deref(), None));
@@ -109,10 +118,13 @@ fn walk<'r>(
                 id,
                 files: OnceCell::new(),
                 scopes: Vec::new(),
-                shapes: HashMap::new(),
+                abbreviations: &mut abbreviations,
+                expressions: HashMap::new(),
+                numbers: 0,
                 places: &places,
                 types: HashMap::new(),
                 list: Vec::new(),
+                names: HashSet::new(),
             };
             walk.run(dwarf)?;
         }
@@ -158,13 +170,15 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
             while self.scopes.last().is_some_and(|scope| Some(scope.index) != parent) {
                 self.leave();
             }
-            let own = entries::read(entry, |ty| self.types.contains_key(&ty), &mut of_entry);
-            let tag = entry.tag();
+            let abbreviation = self.abbreviations.of(entry, || entries::Judged::of(entry));
+            let own = entries::read(entry, &abbreviation, |ty| self.types.contains_key(&ty), &mut of_entry);
+            let tag = abbreviation.tag;
             let is_variable = matches!(tag, dw::DW_TAG_variable | dw::DW_TAG_formal_parameter);
             let mut around = self.scopes.last().and_then(|scope| scope.around.clone());
             if tag == dw::DW_TAG_subprogram {
                 around = self.function(entry, &own)?;
-                if let Some(around) = &around {
+                // The places of these findings are not those of location entries.
+                if let Some(around) = around.as_ref().filter(|_| !self.marks()) {
                     self.judge_function(around);
                 }
             } else if is_variable {
@@ -192,20 +206,25 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
         Ok(())
     }
 
+    /// Whether only the places of location entries with errors are wanted.
+    fn marks(&self) -> bool {
+        self.collected.wanted() == Wanted::WrongEntries
+    }
+
     fn function(&mut self, entry: Entry<'r, 'r>, own: &Own<'r>) -> Result<Option<Rc<Around<'r>>>> {
         let Some(function) = Function::new(self.file, entry)? else { return Ok(None) };
         self.collected.report.functions += 1;
         let frame_base = match entry.attr(dw::DW_AT_frame_base) {
-            Some(Value::Expr(expr)) => Some(self.shape(expr)),
+            Some(Value::Expr(expr)) => Some(self.judged(expr)),
             // A list: its entries differ, and none of them is followed.
             Some(_) => {
                 let part = shape::Part { place: Place::Other, bits: None, operations: 0..0 };
-                Some(Rc::new(Shape { parts: vec![part], ..Shape::default() }))
+                Some(self.numbered(Shape { parts: vec![part], ..Shape::default() }))
             }
             None => None,
         };
         let base = match (&frame_base, entry.attr(dw::DW_AT_frame_base)) {
-            (Some(shape), Some(Value::Expr(expr))) => Some(base(shape, expr)),
+            (Some(known), Some(Value::Expr(expr))) => Some(base(&known.shape, expr)),
             _ => None,
         };
         let name = name(entry, own);
@@ -240,8 +259,14 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
         }
     }
 
-    fn shape(&mut self, expr: &'r [u8]) -> Rc<Shape> {
-        if let Some(known) = self.shapes.get(expr) {
+    fn numbered(&mut self, shape: Shape) -> Rc<Expr> {
+        self.numbers += 1;
+        Rc::new(Expr::new(self.numbers, shape))
+    }
+
+    /// Returns an expression with its shape.
+    fn judged(&mut self, expr: &'r [u8]) -> Rc<Expr> {
+        if let Some(known) = self.expressions.get(expr) {
             return known.clone();
         }
         let (dwarf, unit) = (self.file.dwarf, self.unit);
@@ -250,12 +275,12 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
             let failure = self.witnessed(expr).and_then(|witnessed| witnessed.failure());
             shape.failure = failure.map(|(offset, rule)| (offset, rule.into_owned()));
         }
-        let shape = Rc::new(shape);
-        if self.shapes.len() == MOST_SHAPES {
-            self.shapes.clear();
+        let new = self.numbered(shape);
+        if self.expressions.len() == MOST_SHAPES {
+            self.expressions.clear();
         }
-        self.shapes.insert(expr, shape.clone());
-        shape
+        self.expressions.insert(expr, new.clone());
+        new
     }
 
     fn witnessed<'w>(&self, expr: &'r [u8]) -> Option<Witnessed<'w, 'r>>
@@ -277,11 +302,9 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
     /// Reads the location entries of a variable into the list.
     fn read_locations(&mut self, entry: Entry<'r, 'r>, own: &Own<'r>) -> Result<()> {
         self.list.clear();
-        match own.location {
+        match own.location.and_then(|location| location.value(entry)) {
             Some(Value::LocList(offset)) => {
-                let list = self.file.dwarf.locations(self.unit, offset);
-                let read =
-                    list.and_then(|mut list| list.try_for_each(|one| one.map(|one| self.list.push(one))));
+                let read = self.file.dwarf.read_locations(self.unit, offset, &mut self.list);
                 read.map_err(|error| error.or_at(entry.place()))
             }
             Some(Value::Expr(expr)) => {
@@ -318,15 +341,14 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
         }
         // The functions and lists of a discarded section are not in the file.
         let is_discarded = function.is_some_and(|function| !function.is_live);
+        // Findings about names, and their topics, are not wanted.
+        let name = if list.is_empty() || self.marks() { None } else { name(entry, own) };
         if !list.is_empty() {
             let ty = self.ty(entry, own);
-            self.locations(entry, own, around, ty, is_discarded, &list);
+            self.locations(entry, name, around, ty, is_discarded, &list);
         }
         self.list = list;
-        if is_somewhere
-            && !is_discarded
-            && around.is_some()
-            && let Some(name) = name(entry, own)
+        if let Some(name) = name.filter(|_| is_somewhere && !is_discarded && around.is_some())
             && let Some(scope) = self.scopes.last_mut()
         {
             scope.variables.push((name, entry));
@@ -338,58 +360,71 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
     fn locations(
         &mut self,
         entry: Entry<'r, 'r>,
-        own: &Own<'r>,
+        name: Option<&'r [u8]>,
         around: Option<&Around<'r>>,
         ty: Option<Type<'r>>,
         is_discarded: bool,
         list: &[ListEntry<'r>],
     ) {
-        let (file, name) = (self.file, name(entry, own));
+        let file = self.file;
         let function = around.map(|around| &around.function);
-        let mut seen: Vec<(Range<u64>, Rc<Shape>)> = Vec::new();
-        let mut last: Option<&ListEntry<'r>> = None;
+        // Entries with constants, and the last one.
+        let mut constants: SmallVec<[(Range<u64>, Rc<Expr>); 2]> = SmallVec::new();
+        let mut last: Option<(&ListEntry<'r>, Rc<Expr>)> = None;
         let lists = if self.unit.encoding.version >= 5 { ".debug_loclists" } else { ".debug_loc" };
         for one in list {
             self.collected.report.entries += 1;
             let pcs = (!one.is_default()).then_some(one.start..one.end);
-            let shape = self.shape(one.expr);
+            let known = self.judged(one.expr);
+            let shape = &known.shape;
             let mut located = Located {
                 file,
                 function,
-                frame_base: around.and_then(|around| around.frame_base.as_deref()),
+                frame_base: around.and_then(|around| Some(&around.frame_base.as_ref()?.shape)),
                 variable: entry,
                 ty,
                 encoding: self.unit.encoding,
-                shape: &shape,
+                shape,
                 witnessed: self.witnessed(one.expr),
                 base: around.and_then(|around| around.base.as_deref()),
                 pcs: pcs.clone(),
                 explains: self.collected.wanted() == Wanted::All,
+                depends: Cell::default(),
             };
-            let mut all =
-                if is_discarded || one.expr.is_empty() { Findings::new() } else { located.findings() };
+            let mut all = match is_discarded || one.expr.is_empty() {
+                true => Findings::new(),
+                false => known.findings(&located, around.and_then(|around| around.frame_base.as_deref())),
+            };
             let count = all.len();
             if let Some(pcs) = &pcs {
-                all.extend(lists::range(file, function, (pcs.start, pcs.end)));
-                let known =
-                    seen.iter().find_map(|(other, known)| lists::overlap((other, known), (pcs, &shape)));
-                all.extend(known);
+                if let Some(judged) = lists::range(file, function, (pcs.start, pcs.end)) {
+                    all.push(judged);
+                }
+                let contradicts = |(other, known): &(Range<u64>, Rc<Expr>)| {
+                    lists::overlap((other, &known.shape), (pcs, shape))
+                };
+                if let Some(judged) = constants.iter().find_map(contradicts) {
+                    all.push(judged);
+                }
             }
-            all.extend(lists::register(file, function, &shape, pcs.as_ref()));
+            if let Some(judged) = lists::register(file, function, shape, pcs.as_ref()) {
+                all.push(judged);
+            }
             let place = match one.is_default() && list.len() == 1 {
                 true => entry.dwarf().place(one.offset),
                 false => (lists, one.offset),
             };
-            if let (Some(pcs), Some((before, known)), Some(constant)) = (&pcs, seen.last(), last)
-                && let Some(judged) = recoverable::constant(file, function, (before, known), (pcs, &shape))
-            {
-                let (before, operations) = (before.clone(), judged.operations.clone());
-                self.add(judged, Some(entry), around, (lists, constant.offset), |walk, finding| {
-                    finding.pcs = Some(before);
-                    finding.expression = Some(walk.expression(constant.expr, &operations));
-                });
+            if let (Some(pcs), Some((constant, before))) = (&pcs, &last) {
+                let own = constant.start..constant.end;
+                let judged = recoverable::constant(file, function, (&own, &before.shape), (pcs, shape));
+                if let Some(judged) = judged {
+                    let (expr, operations) = (constant.expr, judged.operations.clone());
+                    self.add(judged, Some(entry), around, (lists, constant.offset), |walk, finding| {
+                        finding.pcs = Some(own);
+                        finding.expression = Some(walk.expression(expr, &operations));
+                    });
+                }
             }
-            last = Some(one);
             for (index, mut judged) in all.into_iter().enumerate() {
                 if !self.wants(judged.code, name, around, place) {
                     continue;
@@ -403,8 +438,11 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
                 let finding = self.finding(judged, Some(entry), around, place);
                 self.collected.add(Finding { pcs: pcs.clone(), expression: Some(expression), ..finding });
             }
-            if let Some(pcs) = pcs.filter(|_| list.len() > 1 && seen.len() < 1024) {
-                seen.push((pcs, shape));
+            if let Some(pcs) = pcs.filter(|_| list.len() > 1) {
+                if shape.constant().is_some() && constants.len() < MOST_CONSTANTS {
+                    constants.push((pcs, known.clone()));
+                }
+                last = Some((one, known));
             }
         }
     }
@@ -507,6 +545,10 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
     fn leave(&mut self) {
         let Some(mut scope) = self.scopes.pop() else { return };
         let variables = &mut scope.variables;
+        self.names.clear();
+        if variables.iter().all(|(name, _)| self.names.insert(name)) {
+            return;
+        }
         variables.sort_unstable_by_key(|(name, entry)| (*name, entry.index()));
         for (index, (name, first)) in variables.iter().enumerate() {
             let same = variables[index + 1..].iter().take(MOST_SAME).take_while(|second| second.0 == *name);
@@ -538,7 +580,8 @@ fn base(shape: &Shape, expr: &[u8]) -> Vec<u8> {
 
 /// Returns the name of an entry, its own or inherited.
 fn name<'r>(entry: Entry<'r, 'r>, own: &Own<'r>) -> Option<&'r [u8]> {
-    own.name.or_else(|| entry.inherited(dw::DW_AT_name).filter(|_| own.has_origin).and_then(bytes))
+    let inherited = || if own.has_origin { entry.inherited(dw::DW_AT_name).and_then(bytes) } else { None };
+    own.name.and_then(|name| name.string(entry)).or_else(inherited)
 }
 
 fn bytes(value: Value<'_>) -> Option<&[u8]> {

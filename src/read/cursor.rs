@@ -81,6 +81,7 @@ impl<'a> Cursor<'a> {
         self.place(Error::new(kind), offset)
     }
 
+    #[inline]
     pub(crate) fn take(&mut self, len: u64, what: &str) -> Result<&'a [u8]> {
         let end = usize::try_from(len).ok().and_then(|len| self.at.checked_add(len));
         match end.and_then(|end| Some((end, self.bytes.get(self.at..end)?))) {
@@ -90,6 +91,16 @@ impl<'a> Cursor<'a> {
             }
             None => Err(self.truncated(what)),
         }
+    }
+
+    /// Moves to another offset.
+    pub(crate) fn skip_to(&mut self, at: usize) {
+        self.at = at;
+    }
+
+    /// Returns all bytes of the section, up to the limit.
+    pub(crate) fn bytes(&self) -> &'a [u8] {
+        self.bytes
     }
 
     /// Returns the remaining bytes, without reading them.

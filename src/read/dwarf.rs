@@ -9,7 +9,7 @@ use super::Object;
 use super::entry::{Entries, Entry};
 use super::frame::{FrameSection, Frames};
 use super::line::LineProgram;
-use super::lists::{List, ListFormat, RawList};
+use super::lists::{List, ListEntry, ListFormat, RawList};
 use super::sections::{Base, Sections};
 use super::units::Reader;
 use super::value::Strings;
@@ -270,6 +270,16 @@ impl<'o> Dwarf<'o> {
     /// [`Malformed`](ErrorKind::Malformed) if the offset is outside the section.
     pub fn locations(&self, unit: &Unit<'o>, offset: u64) -> Result<List<'o>> {
         Ok(List::new(self.raw_locations(unit, offset)?, self, unit))
+    }
+
+    /// Appends the entries of the location list at an offset, with resolved addresses.
+    pub(crate) fn read_locations(
+        &self,
+        unit: &Unit<'o>,
+        offset: u64,
+        into: &mut Vec<ListEntry<'o>>,
+    ) -> Result<()> {
+        self.locations(unit, offset)?.read_into(into)
     }
 
     /// Returns the entries of the location list at an offset, as encoded.

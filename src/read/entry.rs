@@ -5,7 +5,7 @@ use std::fmt;
 use std::ops::Range;
 
 use gimli::{
-    Abbreviation, AttributeSpecification, DwAt, DwForm, DwTag, EndianSlice, Format, Reader, RunTimeEndian,
+    Abbreviation, AttributeSpecification, AttributeValue, DwAt, DwForm, DwTag, EndianSlice, Format, Reader, RunTimeEndian,
     UnitOffset, constants as dw,
 };
 
@@ -75,6 +75,7 @@ impl<'r, 'o> Entry<'r, 'o> {
         self.shape().map_or(DwTag(0), Abbreviation::tag)
     }
 
+    #[inline]
     fn shape(self) -> Option<&'r Abbreviation> {
         self.dwarf.tables[self.unit().table as usize].get(self.abbreviation())
     }
@@ -107,13 +108,12 @@ impl<'r, 'o> Entry<'r, 'o> {
 
     /// Returns the attributes, in order.
     pub fn attributes(self) -> Attributes<'r, 'o> {
-        let specs = self.shape().map_or(&[][..], Abbreviation::attributes);
-        Attributes { entry: self, specs, raw: self.raw() }
+        Attributes { entry: self, specs: self.specs(), raw: self.raw() }
     }
 
     /// Returns the names of the attributes, in order, without decoding the values.
     pub fn names(self) -> impl ExactSizeIterator<Item = DwAt> + use<'r, 'o> {
-        self.shape().map_or(&[][..], Abbreviation::attributes).iter().map(AttributeSpecification::name)
+        self.specs().iter().map(AttributeSpecification::name)
     }
 
     /// Whether the entry has an attribute. The value is not decoded.
@@ -137,21 +137,28 @@ impl<'r, 'o> Entry<'r, 'o> {
         Some(Raw::new(rest, encoding, table, UnitOffset(offset)))
     }
 
-    /// Returns the attributes whose name and form a predicate accepts, in order. The others are not decoded.
-    pub(crate) fn attributes_if(
+    /// Returns the attributes at positions in the abbreviation, in order, with undecoded references and indices.
+    #[inline]
+    pub(crate) fn attributes_at<'p>(
         self,
-        accepts: impl Fn(DwAt, DwForm) -> bool,
-    ) -> impl Iterator<Item = Attribute<'o>> {
-        let mut rest = self.attributes();
-        std::iter::from_fn(move || {
-            let skipped = rest.specs.iter().position(|spec| accepts(spec.name(), spec.form()))?;
-            let (before, specs) = rest.specs.split_at(skipped);
-            if !before.is_empty() {
-                rest.raw.as_mut()?.skip_attributes(before).ok()?;
+        positions: impl IntoIterator<Item = &'p u32>,
+    ) -> impl Iterator<Item = Unresolved<'o>> {
+        let specs = self.specs();
+        let (mut raw, mut next) = (self.raw(), 0);
+        positions.into_iter().map_while(move |&position| {
+            let (position, raw) = (position as usize, raw.as_mut()?);
+            if next < position {
+                raw.skip_attributes(specs.get(next..position)?).ok()?;
             }
-            rest.specs = specs;
-            rest.next()
+            next = position + 1;
+            let read = raw.read_attribute_inline(*specs.get(position)?).ok()?;
+            Some(Unresolved { name: read.name(), form: read.form(), raw: read.raw_value() })
         })
+    }
+
+    /// Returns the names and forms of the attributes of the abbreviation.
+    pub(crate) fn specs(self) -> &'r [AttributeSpecification] {
+        self.shape().map_or(&[][..], Abbreviation::attributes)
     }
 
     /// Returns the value of the first attribute of this name.
@@ -209,11 +216,6 @@ impl<'r, 'o> Entry<'r, 'o> {
             entry = origin;
         }
         false
-    }
-
-    /// Returns the form of each attribute, in order.
-    pub(crate) fn forms(self) -> impl Iterator<Item = DwForm> + use<'r, 'o> {
-        self.shape().map_or(&[][..], Abbreviation::attributes).iter().map(AttributeSpecification::form)
     }
 
     /// Returns the table and the code of the abbreviation.
@@ -301,6 +303,39 @@ impl<'r, 'o> Entry<'r, 'o> {
             entry = one.parent();
         }
         at
+    }
+}
+
+/// An attribute whose value is not resolved.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Unresolved<'o> {
+    pub(crate) name: DwAt,
+    pub(crate) form: DwForm,
+    raw: AttributeValue<Slice<'o>>,
+}
+
+impl<'o> Unresolved<'o> {
+    /// Returns the value of this attribute of an entry.
+    pub(crate) fn value(&self, entry: Entry<'_, 'o>) -> Option<Value<'o>> {
+        resolve(entry.dwarf, entry.unit(), self.name, self.raw).ok()
+    }
+
+    /// Returns the string, without its zero byte.
+    pub(crate) fn string(&self, entry: Entry<'_, 'o>) -> Option<&'o [u8]> {
+        match self.value(entry) {
+            Some(Value::String(string)) => Some(string.bytes()),
+            _ => None,
+        }
+    }
+
+    /// Returns the offset of the entry to which the attribute of an entry in this unit refers by offset.
+    #[inline]
+    pub(crate) fn reference(&self, unit: &Unit<'_>) -> Option<u64> {
+        match self.raw {
+            AttributeValue::UnitRef(offset) => Some(unit.offset.saturating_add(offset.0 as u64)),
+            AttributeValue::DebugInfoRef(offset) => Some(offset.0 as u64),
+            _ => None,
+        }
     }
 }
 

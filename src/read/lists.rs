@@ -8,7 +8,7 @@ use super::cursor::{Cursor, is_address_size, max_address};
 use super::dwarf::{Dwarf, Unit};
 use super::sections::{Base, Sections};
 use crate::error::{Count, Error, ErrorKind, Result};
-use crate::op::Encoding;
+use crate::op::{Encoding, read_uleb};
 
 /// Section of a list, which determines its encoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -161,6 +161,7 @@ impl<'o> RawList<'o> {
         Self { from, format, address_bytes: encoding.address_bytes, is_done: false }
     }
 
+    #[inline]
     fn read(&mut self) -> Result<RawEntry<'o>> {
         let offset = self.from.offset();
         let kind = match self.format {
@@ -296,12 +297,17 @@ impl<'o> Addressed<'o> {
     }
 
     /// Returns the next entry with bounds; `address` resolves addresses by index.
+    #[inline]
     pub(crate) fn next(&mut self, address: impl Fn(u64) -> Result<u64>) -> Option<Result<ListEntry<'o>>> {
-        loop {
-            let RawEntry { offset, kind, expr } = match self.raw.next()? {
+        while !self.raw.is_done {
+            let RawEntry { offset, kind, expr } = match self.raw.read() {
                 Ok(raw) => raw,
-                Err(error) => return Some(Err(error)),
+                Err(error) => {
+                    self.raw.is_done = true;
+                    return Some(Err(error));
+                }
             };
+            self.raw.is_done = kind == ListKind::End;
             match self.bounds(kind, &address) {
                 Ok(Some((start, end))) => return Some(Ok(ListEntry { offset, kind, start, end, expr })),
                 Ok(None) => {}
@@ -312,9 +318,57 @@ impl<'o> Addressed<'o> {
                 }
             }
         }
+        None
+    }
+
+    /// Reads entries of `.debug_loclists` in the most frequent encodings: base addresses by index, offsets from them, and
+    /// the end. Stops before any other entry, and before one that cannot be read.
+    #[inline]
+    fn read_pairs(&mut self, address: impl Fn(u64) -> Option<u64>, into: &mut Vec<ListEntry<'o>>) {
+        if self.raw.format != ListFormat::Loclists || self.raw.is_done {
+            return;
+        }
+        let (mask, from) = (max_address(self.raw.address_bytes), &mut self.raw.from);
+        let bytes = from.bytes();
+        let mut at = from.offset() as usize;
+        loop {
+            let read = |base: &mut u64, is_done: &mut bool| -> Option<(Option<ListEntry<'o>>, usize)> {
+                match *bytes.get(at)? {
+                    0 => {
+                        *is_done = true;
+                        Some((None, at + 1))
+                    }
+                    1 => {
+                        let (index, after) = read_uleb(bytes, at + 1)?;
+                        *base = address(index)?;
+                        Some((None, after))
+                    }
+                    4 => {
+                        let (start, next) = read_uleb(bytes, at + 1)?;
+                        let (end, next) = read_uleb(bytes, next)?;
+                        let (length, next) = read_uleb(bytes, next)?;
+                        let after = next.checked_add(usize::try_from(length).ok()?)?;
+                        let expr = bytes.get(next..after)?;
+                        let kind = ListKind::Pair { start, end };
+                        let add = |by| base.wrapping_add(by) & mask;
+                        let (start, end) = (add(start), add(end));
+                        Some((Some(ListEntry { offset: at as u64, kind, start, end, expr }), after))
+                    }
+                    _ => None,
+                }
+            };
+            let Some((entry, after)) = read(&mut self.base, &mut self.raw.is_done) else { break };
+            into.extend(entry);
+            at = after;
+            if self.raw.is_done {
+                break;
+            }
+        }
+        from.skip_to(at);
     }
 
     /// Returns the bounds of an entry; `None` for a kind without bounds.
+    #[inline]
     fn bounds(
         &mut self,
         kind: ListKind,
@@ -352,28 +406,48 @@ impl<'o> Addressed<'o> {
 #[derive(Debug, Clone)]
 pub struct List<'o> {
     list: Addressed<'o>,
-    sections: Sections<'o>,
-    /// `None` where the addresses are in another file.
-    addresses: Option<Base>,
+    /// Table of addresses by index; `None` where it is in another file.
+    addresses: Option<(Base, Cursor<'o>)>,
 }
 
 impl<'o> List<'o> {
     /// Returns the entries of a list of this unit. The initial base address is the unit's `DW_AT_low_pc`, or 0.
+    #[inline]
     pub(super) fn new(raw: RawList<'o>, dwarf: &Dwarf<'o>, unit: &Unit<'o>) -> Self {
-        let addresses = Base { offset: unit.addr_base, encoding: unit.encoding };
-        let sections = *dwarf.main_sections(unit);
-        let addresses = dwarf.knows_addresses(unit).then_some(addresses);
-        Self { list: Addressed::new(raw, unit.low_pc.unwrap_or(0)), sections, addresses }
+        let base = Base { offset: unit.addr_base, encoding: unit.encoding };
+        let sections = dwarf.main_sections(unit);
+        let table = sections.cursor(".debug_addr", sections.debug_addr);
+        let addresses = dwarf.knows_addresses(unit).then_some((base, table));
+        Self { list: Addressed::new(raw, unit.low_pc.unwrap_or(0)), addresses }
+    }
+}
+
+impl<'o> List<'o> {
+    /// Appends the entries. Entries in the most frequent encoding are read in a loop of their own.
+    pub(super) fn read_into(mut self, into: &mut Vec<ListEntry<'o>>) -> Result<()> {
+        let addresses = self.addresses;
+        loop {
+            let address = |index| {
+                let (base, table) = addresses?;
+                base.number(table.bytes(), index, base.encoding.address_bytes)
+            };
+            self.list.read_pairs(address, into);
+            match self.next() {
+                Some(entry) => into.push(entry?),
+                None => return Ok(()),
+            }
+        }
     }
 }
 
 impl<'o> Iterator for List<'o> {
     type Item = Result<ListEntry<'o>>;
 
+    #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        let (sections, addresses) = (&self.sections, self.addresses);
+        let addresses = self.addresses;
         self.list.next(|index| match addresses {
-            Some(addresses) => sections.indexed_address(addresses, index),
+            Some((base, table)) => base.address(table, index),
             None => {
                 let text = format!("address {index} of the split unit is in the file of its skeleton unit");
                 Err(Error::new(ErrorKind::Unsupported(text)))

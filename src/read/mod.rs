@@ -37,6 +37,7 @@
 //! ```
 
 mod abbrev;
+mod abbreviations;
 mod aranges;
 mod cfi;
 mod compress;
@@ -71,6 +72,8 @@ pub use cfi::{FrameInstruction, Instruction, Instructions};
 pub use dwarf::{Dwarf, Unit};
 pub(crate) use elf::{INFO_BEHIND, Placing, Sizes};
 pub use elf::{MercuryCopy, Object, Section, Symbol, SymbolKind, Undefined};
+pub(crate) use abbreviations::ByAbbreviation;
+pub(crate) use entry::Unresolved;
 pub use entry::{Attributes, Entry};
 pub use frame::{Cie, Fde, FrameProgram, FrameSection, Frames, Pointer};
 pub use frame_rows::{CfaRule, FrameRow, FrameRows, Rule};

@@ -2,13 +2,16 @@
 
 use std::ops::Range;
 
-use gimli::{DebugAbbrev, DebugInfo, DebugTypes, DwForm, DwUt, EndianSlice, RunTimeEndian, constants as dw};
+use gimli::{
+    AttributeValue, DebugAbbrev, DebugInfo, DebugTypes, DwForm, DwUt, EndianSlice, RunTimeEndian,
+    constants as dw,
+};
 use hashbrown::HashMap;
 
 use super::abbrev;
 use super::cursor::is_address_size;
 use super::dwarf::{Dwarf, Node, Unit};
-use super::sections::{Sections, lists_header, str_offsets_header};
+use super::sections::{Base, Sections, lists_header, str_offsets_header};
 use super::value::{Slice, Strings, Value, resolve};
 use crate::error::{At, Count, Error, ErrorKind, Result};
 use crate::op::{Dialect, DraftCodes, Encoding};
@@ -32,6 +35,40 @@ pub(super) struct Reader<'m, 'o> {
     attributes: usize,
     /// Indices of the open entries of the unit; empty between units.
     open: Vec<u32>,
+    /// Positions of the checked attributes in each table of abbreviations.
+    checked: Vec<Checked>,
+}
+
+/// Positions of the checked attributes of the abbreviations of a table.
+#[derive(Debug, Default)]
+struct Checked {
+    /// Positions by code, as far as the codes occurred.
+    by_code: Vec<Option<Box<[u32]>>>,
+    /// Codes from here on are not kept: the table has fewer abbreviations.
+    end: usize,
+}
+
+impl Checked {
+
+    /// Returns the positions for an abbreviation; `spare` has them if they are not kept.
+    fn of<'c>(&'c mut self, abbrev: &gimli::Abbreviation, spare: &'c mut Box<[u32]>) -> &'c [u32] {
+        let find = || {
+            let forms = abbrev.attributes().iter().zip(0..);
+            forms.filter(|(spec, _)| is_checked(spec.form())).map(|(_, position)| position).collect()
+        };
+        match usize::try_from(abbrev.code()).ok().filter(|code| *code < self.end) {
+            Some(code) => {
+                if code >= self.by_code.len() {
+                    self.by_code.resize(code + 1, None);
+                }
+                self.by_code[code].get_or_insert_with(find)
+            }
+            None => {
+                *spare = find();
+                spare
+            }
+        }
+    }
 }
 
 impl<'m, 'o> Reader<'m, 'o> {
@@ -60,6 +97,7 @@ impl<'m, 'o> Reader<'m, 'o> {
             abbreviations: 0,
             attributes: 0,
             open: Vec::new(),
+            checked: Vec::new(),
             dwarf,
         }
     }
@@ -204,8 +242,10 @@ impl<'m, 'o> Reader<'m, 'o> {
         unit.bytes = bytes;
         // The table is borrowed while entries are added to `dwarf`.
         let table = core::mem::take(&mut self.dwarf.tables[number as usize]);
-        let read = self.entries(&mut unit, &header, &table);
+        let mut checked = core::mem::take(&mut self.checked[number as usize]);
+        let read = self.entries(&mut unit, &header, &table, &mut checked);
         self.dwarf.tables[number as usize] = table;
+        self.checked[number as usize] = checked;
         read?;
         self.dwarf.units.push(unit);
         Ok(span.end)
@@ -239,6 +279,7 @@ impl<'m, 'o> Reader<'m, 'o> {
         // There are fewer tables than units, and fewer units than bytes in 4 GiB.
         let number = self.dwarf.tables.len() as u32;
         self.dwarf.tables.push(read);
+        self.checked.push(Checked { by_code: Vec::new(), end: (end - at) as usize });
         self.tables.insert(at, number);
         Ok(number)
     }
@@ -249,7 +290,9 @@ impl<'m, 'o> Reader<'m, 'o> {
         unit: &mut Unit<'o>,
         header: &gimli::UnitHeader<Slice<'o>>,
         table: &gimli::Abbreviations,
+        checked: &mut Checked,
     ) -> Result<()> {
+        let mut spare = Box::default();
         let (start, first) = (unit.offset, unit.entries.start);
         let mut entries =
             header.entries_raw(table, None).map_err(|error| self.broken(error, "an entry", start))?;
@@ -271,23 +314,27 @@ impl<'m, 'o> Reader<'m, 'o> {
                     .map_err(|error| self.broken(error, "an entry", offset))?;
             }
             self.count_attributes(abbrev.attributes().len(), offset)?;
-            let mut specs = abbrev.attributes();
-            while let Some((&spec, rest)) = specs.split_first() {
-                let unchecked = specs.iter().position(|spec| is_checked(spec.form())).unwrap_or(specs.len());
-                if unchecked != 0 {
+            let (specs, mut next) = (abbrev.attributes(), 0);
+            for &position in checked.of(abbrev, &mut spare) {
+                let position = position as usize;
+                if next < position {
                     entries
-                        .skip_attributes(&specs[..unchecked])
+                        .skip_attributes(&specs[next..position])
                         .map_err(|error| self.broken(error, "an entry", offset))?;
-                    specs = &specs[unchecked..];
-                    continue;
                 }
-                specs = rest;
-                let read =
-                    entries.read_attribute(spec).map_err(|error| self.broken(error, "an entry", offset))?;
+                next = position + 1;
+                let read = entries
+                    .read_attribute_inline(specs[position])
+                    .map_err(|error| self.broken(error, "an entry", offset))?;
                 self.check(unit, &read).map_err(|error| {
                     let unit = unit.name.as_deref().map(String::from);
                     self.place(error, offset).or_at(At { unit, ..At::default() })
                 })?;
+            }
+            if next < specs.len() {
+                entries
+                    .skip_attributes(&specs[next..])
+                    .map_err(|error| self.broken(error, "an entry", offset))?;
             }
             let (Ok(within), Ok(code)) = (u32::try_from(at), u32::try_from(abbrev.code())) else {
                 let text = "a unit has more than 4294967295 bytes or abbreviations".into();
@@ -327,7 +374,31 @@ impl<'m, 'o> Reader<'m, 'o> {
     }
 
     /// Checks that an attribute's value can be resolved.
+    #[inline]
     fn check(&self, unit: &Unit<'o>, read: &Raw<'o>) -> Result<()> {
+        let Dwarf { sections, strings, .. } = &self.dwarf;
+        let number = |offset, table: &[u8], index: usize| {
+            let base = Base { offset, encoding: unit.encoding };
+            base.number(table, index as u64, unit.encoding.offset_bytes)
+        };
+        let is_known = match read.raw_value() {
+            AttributeValue::DebugStrRef(offset) => offset.0 < strings.debug_str.len(),
+            AttributeValue::DebugLineStrRef(offset) => offset.0 < strings.debug_line_str.len(),
+            AttributeValue::DebugStrOffsetsIndex(index) => {
+                let offset = number(unit.str_offsets_base, sections.debug_str_offsets, index.0);
+                offset.is_some_and(|offset| offset < strings.debug_str.len() as u64)
+            }
+            AttributeValue::DebugLocListsIndex(index) => {
+                number(unit.loclists_base, sections.debug_loclists, index.0).is_some()
+            }
+            AttributeValue::Udata(_) | AttributeValue::Sdata(_) | AttributeValue::UnitRef(_) => true,
+            _ => false,
+        };
+        if is_known { Ok(()) } else { self.resolved(unit, read) }
+    }
+
+    #[inline(never)]
+    fn resolved(&self, unit: &Unit<'o>, read: &Raw<'o>) -> Result<()> {
         resolve(&self.dwarf, unit, read.name(), read.raw_value()).map(drop)
     }
 

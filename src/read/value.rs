@@ -99,8 +99,8 @@ impl fmt::Debug for Str<'_> {
 /// The sections of strings up to the last zero byte: each offset in them is one of a string.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Strings<'o> {
-    debug_str: &'o [u8],
-    debug_line_str: &'o [u8],
+    pub(super) debug_str: &'o [u8],
+    pub(super) debug_line_str: &'o [u8],
 }
 
 impl<'o> Strings<'o> {
@@ -274,9 +274,13 @@ pub(super) fn resolve<'o>(
 }
 
 /// Returns the offset of list `index` of the table at `base`. Its elements count from the start of the table.
+#[inline]
 fn list_offset(base: Base, table: super::cursor::Cursor<'_>, index: u64) -> Result<u64> {
     const WHAT: &str = "an indexed list";
     let bytes = base.encoding.offset_bytes;
-    let offset = base.element(table, index, bytes, WHAT)?.uint(bytes, WHAT)?;
+    let offset = match base.number(table.bytes(), index, bytes) {
+        Some(offset) => offset,
+        None => base.element(table, index, bytes, WHAT)?.uint(bytes, WHAT)?,
+    };
     Ok(base.offset.unwrap_or(0).saturating_add(offset))
 }

@@ -1,15 +1,14 @@
 //! Bytes of debug information: repeated parts, and forms and operations in use.
 
-use core::hash::BuildHasher;
+use core::hash::{BuildHasher, Hash, Hasher};
 use std::collections::BTreeMap;
 
 use gimli::{DwForm, constants as dw};
 use hashbrown::hash_table::Entry as Slot;
 use hashbrown::{DefaultHashBuilder, HashMap, HashSet, HashTable};
-use smallvec::SmallVec;
 
 use crate::op::Decoder;
-use crate::read::{Dwarf, Entry, ListEntry, Unit, Value};
+use crate::read::{ByAbbreviation, Dwarf, Entry, ListEntry, Unit, Value};
 
 /// Contents that a section has more than once.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -47,18 +46,25 @@ pub(super) fn contents<'r>(dwarf: &'r Dwarf<'r>) -> Contents {
     let mut operations: HashMap<&str, u64> = HashMap::new();
     let mut expressions: HashMap<&[u8], u64> = HashMap::new();
     let mut lists = Lists::new(dwarf);
-    for unit in dwarf.units() {
+    let mut locations = ByAbbreviation::default();
+    let mut list = Vec::new();
+    for (unit, number) in dwarf.units().iter().zip(0..) {
         for entry in dwarf.entries_of(unit) {
             crate::work::step();
             forms.count(entry);
-            match entry.attr(dw::DW_AT_location) {
+            let position = *locations.of(entry, || {
+                let mut names = entry.names();
+                names.position(|name| name == dw::DW_AT_location).map(|position| position as u32)
+            });
+            let mut location = entry.attributes_at(position.iter());
+            match location.next().and_then(|location| location.value(entry)) {
                 Some(Value::Expr(expr)) => *expressions.entry(expr).or_default() += 1,
                 Some(Value::LocList(offset)) => {
-                    let list = read(dwarf, unit, offset);
+                    read(dwarf, unit, offset, &mut list);
                     for one in &list {
                         *expressions.entry(one.expr).or_default() += 1;
                     }
-                    if lists.is_repeated(unit, offset, &list) {
+                    if lists.is_repeated(number, offset, &list) {
                         add(&mut found.lists, super::walk::list_bytes(&list));
                     }
                 }
@@ -76,9 +82,12 @@ pub(super) fn contents<'r>(dwarf: &'r Dwarf<'r>) -> Contents {
     found
 }
 
-/// Returns a list; empty if it cannot be read.
-fn read<'r>(dwarf: &'r Dwarf<'r>, unit: &Unit<'r>, offset: u64) -> Vec<ListEntry<'r>> {
-    dwarf.locations(unit, offset).and_then(Iterator::collect).unwrap_or_default()
+/// Reads a list in place of another one; empty if it cannot be read.
+fn read<'r>(dwarf: &'r Dwarf<'r>, unit: &Unit<'r>, offset: u64, list: &mut Vec<ListEntry<'r>>) {
+    list.clear();
+    if dwarf.read_locations(unit, offset, list).is_err() {
+        list.clear();
+    }
 }
 
 /// Numbers of attributes by form.
@@ -86,16 +95,29 @@ fn read<'r>(dwarf: &'r Dwarf<'r>, unit: &Unit<'r>, offset: u64) -> Vec<ListEntry
 struct Forms<'r> {
     /// Entries of one abbreviation have the same forms: one of the entries, and their number.
     abbreviations: HashMap<(u32, u32), (Entry<'r, 'r>, u64)>,
+    /// The last entries, of one abbreviation.
+    last: Option<(Entry<'r, 'r>, u64)>,
     /// Numbers of attributes of entries that have forms of their own.
     counts: HashMap<DwForm, u64>,
 }
 
 impl<'r> Forms<'r> {
     fn count(&mut self, entry: Entry<'r, 'r>) {
-        if entry.forms().any(|form| form == dw::DW_FORM_indirect) {
-            self.add(entry, 1);
-        } else {
-            self.abbreviations.entry(entry.abbreviation_number()).or_insert((entry, 0)).1 += 1;
+        match &mut self.last {
+            Some((last, count)) if last.abbreviation_number() == entry.abbreviation_number() => *count += 1,
+            _ => {
+                self.count_last();
+                match entry.specs().iter().any(|spec| spec.form() == dw::DW_FORM_indirect) {
+                    true => self.add(entry, 1),
+                    false => self.last = Some((entry, 1)),
+                }
+            }
+        }
+    }
+
+    fn count_last(&mut self) {
+        if let Some((entry, count)) = self.last.take() {
+            self.abbreviations.entry(entry.abbreviation_number()).or_insert((entry, 0)).1 += count;
         }
     }
 
@@ -106,6 +128,7 @@ impl<'r> Forms<'r> {
     }
 
     fn by_name(mut self) -> BTreeMap<String, u64> {
+        self.count_last();
         for (entry, number) in std::mem::take(&mut self.abbreviations).into_values() {
             self.add(entry, number);
         }
@@ -113,36 +136,58 @@ impl<'r> Forms<'r> {
     }
 }
 
+/// A list: part of its hash, the index of its unit, and its offset.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    hash: u32,
+    unit: u32,
+    offset: u64,
+}
+
 /// Location lists that differ.
 struct Lists<'r> {
     dwarf: &'r Dwarf<'r>,
     hasher: DefaultHashBuilder,
-    seen: HashSet<u64>,
-    /// Hash of the list, offset of its unit, and its own. Lists are compared by reading them again: they take no memory.
-    different: HashTable<(u64, u64, u64)>,
+    /// Offsets of the lists that equal another one.
+    copies: HashSet<u64>,
+    /// Lists are compared by reading them again: they take no memory.
+    different: HashTable<Place>,
+    other: Vec<ListEntry<'r>>,
 }
 
 impl<'r> Lists<'r> {
     fn new(dwarf: &'r Dwarf<'r>) -> Self {
-        let (hasher, seen) = (DefaultHashBuilder::default(), HashSet::new());
-        Self { dwarf, hasher, seen, different: HashTable::new() }
+        let (hasher, copies) = (DefaultHashBuilder::default(), HashSet::new());
+        Self { dwarf, hasher, copies, different: HashTable::new(), other: Vec::new() }
     }
 
     /// Whether another list has the same pcs and expressions. A list to which several variables refer is there once.
-    fn is_repeated(&mut self, unit: &Unit<'r>, offset: u64, list: &[ListEntry<'r>]) -> bool {
-        if !self.seen.insert(offset) {
+    fn is_repeated(&mut self, unit: u32, offset: u64, list: &[ListEntry<'r>]) -> bool {
+        if self.copies.contains(&offset) {
             return false;
         }
-        let (dwarf, key) = (self.dwarf, |one: &ListEntry<'r>| (one.start, one.end, one.expr));
-        let hash = self.hasher.hash_one(list.iter().map(key).collect::<SmallVec<[_; 4]>>());
-        let is_equal = |place: &(u64, u64, u64)| {
-            let stored = || dwarf.unit_at(place.1).map(|unit| read(dwarf, unit, place.2)).unwrap_or_default();
-            place.0 == hash && stored().iter().map(key).eq(list.iter().map(key))
+        let key = |one: &ListEntry<'r>| (one.start, one.end, one.expr);
+        let mut hasher = self.hasher.build_hasher();
+        list.iter().for_each(|one| key(one).hash(&mut hasher));
+        let hash = (hasher.finish() >> 32) as u32;
+        let whole = |hash: u32| u64::from(hash).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let (dwarf, other) = (self.dwarf, &mut self.other);
+        let is_equal = |place: &Place| {
+            place.hash == hash
+                && (place.offset == offset || {
+                    dwarf.units().get(place.unit as usize).is_some_and(|unit| {
+                        read(dwarf, unit, place.offset, other);
+                        other.iter().map(key).eq(list.iter().map(key))
+                    })
+                })
         };
-        let slot = self.different.entry(hash, is_equal, |place| place.0);
-        let is_known = matches!(slot, Slot::Occupied(_));
-        slot.or_insert((hash, unit.offset, offset));
-        is_known
+        match self.different.entry(whole(hash), is_equal, |place| whole(place.hash)) {
+            Slot::Occupied(known) => known.get().offset != offset && self.copies.insert(offset),
+            Slot::Vacant(slot) => {
+                slot.insert(Place { hash, unit, offset });
+                false
+            }
+        }
     }
 }
 

@@ -2,15 +2,15 @@
 
 use std::ops::Range;
 
-use gimli::{DwAt, constants as dw};
+use gimli::{DwAt, DwTag, constants as dw};
 use hashbrown::{HashMap, HashSet};
 
 use super::coverage::{Coverage, FunctionCoverage, VariableCoverage};
 use super::origins::{self, Abstract, Origins};
-use super::{Group, Statistics, lines};
+use super::{Statistics, lines};
 use crate::lint::Places;
 use crate::op::{Decoder, Op};
-use crate::read::{Dwarf, Entry, ListEntry, Unit, Value};
+use crate::read::{ByAbbreviation, Dwarf, Entry, ListEntry, ListKind, Unit, Value};
 
 /// Counts of the functions of one name.
 #[derive(Debug, Default)]
@@ -31,6 +31,47 @@ type Path = u32;
 const GLOBAL: Path = 0;
 /// Path of a function itself.
 const FUNCTION: Path = 1;
+
+/// Attributes of an abbreviation, as far as they are counted.
+#[derive(Debug)]
+struct Shape {
+    tag: DwTag,
+    is_declaration: bool,
+    is_artificial: bool,
+    is_inline: bool,
+    has_call: bool,
+    has_location: bool,
+    has_value: bool,
+    has_origin: bool,
+    /// Whether other attributes can be those of an abstract instance or a declaration.
+    inherits: bool,
+    has_source: bool,
+    has_type: bool,
+    /// Positions of the names and the location.
+    positions: Box<[u32]>,
+}
+
+impl Shape {
+    fn of(entry: Entry<'_, '_>) -> Self {
+        let has = |name| entry.has(name);
+        let specs = entry.specs().iter().map(|spec| spec.name()).zip(0..);
+        let is_read = |name: DwAt| NAMES.contains(&name) || name == dw::DW_AT_location;
+        Self {
+            tag: entry.tag(),
+            is_declaration: has(dw::DW_AT_declaration),
+            is_artificial: has(dw::DW_AT_artificial),
+            is_inline: has(dw::DW_AT_inline),
+            has_call: has(dw::DW_AT_call_file) && has(dw::DW_AT_call_line),
+            has_location: has(dw::DW_AT_location),
+            has_value: has(dw::DW_AT_const_value),
+            has_origin: has(dw::DW_AT_abstract_origin),
+            inherits: has(dw::DW_AT_abstract_origin) || has(dw::DW_AT_specification),
+            has_source: has(dw::DW_AT_decl_file) && has(dw::DW_AT_decl_line),
+            has_type: has(dw::DW_AT_type),
+            positions: specs.filter(|(name, _)| is_read(*name)).map(|(_, position)| position).collect(),
+        }
+    }
+}
 
 /// Entry with children.
 #[derive(Debug)]
@@ -71,6 +112,9 @@ struct Walk<'a, 'f, 'r> {
     /// Concrete instances whose abstract instance was not found yet, by index.
     waiting: Vec<(usize, u64)>,
     scopes: Vec<Scope>,
+    shapes: &'a mut ByAbbreviation<Shape>,
+    /// Entries of the location list that was read last.
+    list: Vec<ListEntry<'r>>,
 }
 
 pub(super) fn walk<'r>(dwarf: &'r Dwarf<'r>, errors: &Places, lists_variables: bool, found: &mut Statistics) {
@@ -78,6 +122,7 @@ pub(super) fn walk<'r>(dwarf: &'r Dwarf<'r>, errors: &Places, lists_variables: b
     let (mut names, mut paths, mut known) = (HashMap::new(), HashMap::new(), HashSet::new());
     let mut global = Origins::new();
     let mut across = Vec::new();
+    let mut shapes = ByAbbreviation::default();
     let units = dwarf.units().iter().filter(|unit| unit.signature.is_none());
     for unit in units {
         let program = dwarf.lines(unit).ok().flatten();
@@ -96,6 +141,8 @@ pub(super) fn walk<'r>(dwarf: &'r Dwarf<'r>, errors: &Places, lists_variables: b
             tracked: Vec::new(),
             waiting: Vec::new(),
             scopes: Vec::new(),
+            shapes: &mut shapes,
+            list: Vec::new(),
         };
         walk.unit(dwarf, unit);
         let waiting = std::mem::take(&mut walk.waiting);
@@ -186,9 +233,9 @@ impl<'r> Walk<'_, '_, 'r> {
     }
 
     /// Returns the path of a child: blocks and parameters of one parent are numbered.
-    fn path(&mut self, entry: Entry<'_, '_>) -> Path {
+    fn path(&mut self, tag: DwTag) -> Path {
         let Some(parent) = self.scopes.last_mut() else { return GLOBAL };
-        let (is_block, number) = match entry.tag() {
+        let (is_block, number) = match tag {
             dw::DW_TAG_lexical_block => (true, &mut parent.blocks),
             dw::DW_TAG_formal_parameter => (false, &mut parent.params),
             _ => return parent.path,
@@ -201,8 +248,9 @@ impl<'r> Walk<'_, '_, 'r> {
 
     /// Counts an entry. `None` if its descendants are not counted.
     fn enter(&mut self, entry: Entry<'r, 'r>, end: usize) -> Option<Scope> {
-        let tag = entry.tag();
-        let path = self.path(entry);
+        let shape = self.shapes.of(entry, || Shape::of(entry));
+        let tag = shape.tag;
+        let path = self.path(tag);
         let mut scope = match self.scopes.last() {
             Some(parent) => Scope { path, ..parent.inner(end) },
             None => Scope::root(end),
@@ -212,6 +260,7 @@ impl<'r> Walk<'_, '_, 'r> {
             return None;
         }
         if (is_inlined || is_function)
+            && shape.has_origin
             && let Some(origin) = origins::origin(entry)
         {
             scope.tracked = self.local.get(&origin).cloned().map(|all| {
@@ -224,28 +273,28 @@ impl<'r> Walk<'_, '_, 'r> {
             }
         }
         if !is_function && !is_inlined && tag != dw::DW_TAG_lexical_block {
-            self.variable(entry, &scope);
+            self.variable(entry, &shape, &scope);
             return Some(scope);
         }
         if is_function || is_inlined {
             scope.path = FUNCTION;
         }
-        if entry.has(dw::DW_AT_declaration) {
+        if shape.is_declaration {
             return None;
         }
-        if entry.has(dw::DW_AT_call_file) && entry.has(dw::DW_AT_call_line) {
+        if shape.has_call {
             self.found.counts.call_site_entries += 1;
         }
         scope.ranges = entry.ranges().ok()?;
         let bytes = size(&scope.ranges);
         if is_function || is_inlined {
-            if entry.has(dw::DW_AT_inline) {
+            if shape.is_inline {
                 let all = origins::abstract_variables(entry);
                 self.global.insert(entry.offset(), all.clone());
                 self.local.insert(entry.offset(), all);
                 return None;
             }
-            scope.named = self.function(entry, is_inlined);
+            scope.named = self.function(entry, &shape, is_inlined);
         }
         if bytes > 0 {
             scope.bytes = bytes;
@@ -272,9 +321,10 @@ impl<'r> Walk<'_, '_, 'r> {
     }
 
     /// Returns the index of the functions with the name of this one.
-    fn function(&mut self, entry: Entry<'_, '_>, is_inlined: bool) -> usize {
+    fn function(&mut self, entry: Entry<'r, 'r>, shape: &Shape, is_inlined: bool) -> usize {
+        let own = name_of(entry, shape, read(entry, shape).0);
         let (file, line) = self.declared(entry);
-        let name = format!("{}:{file}:{line}", String::from_utf8_lossy(name_of(entry)));
+        let name = format!("{}:{file}:{line}", String::from_utf8_lossy(own));
         let next = self.named.len();
         let index = *self.names.entry(name).or_insert(next);
         if index == next {
@@ -284,11 +334,11 @@ impl<'r> Walk<'_, '_, 'r> {
         one.is_function = true;
         if is_inlined {
             one.inlined += 1;
-            one.with_origin += u64::from(entry.has(dw::DW_AT_abstract_origin));
+            one.with_origin += u64::from(shape.has_origin);
         } else {
             one.out_of_line += 1;
         }
-        one.has_source |= has_source(entry);
+        one.has_source |= has_source(entry, shape);
         index
     }
 
@@ -302,9 +352,9 @@ impl<'r> Walk<'_, '_, 'r> {
     }
 
     /// Counts a variable, a parameter, a constant member or a call site.
-    fn variable(&mut self, entry: Entry<'r, 'r>, scope: &Scope) {
+    fn variable(&mut self, entry: Entry<'r, 'r>, shape: &Shape, scope: &Scope) {
         let counts = &mut self.found.counts;
-        let (is_param, is_local) = match entry.tag() {
+        let (is_param, is_local) = match shape.tag {
             dw::DW_TAG_call_site | dw::DW_TAG_GNU_call_site => {
                 counts.call_sites += 1;
                 return;
@@ -314,14 +364,14 @@ impl<'r> Walk<'_, '_, 'r> {
                 return;
             }
             dw::DW_TAG_formal_parameter => (true, false),
-            dw::DW_TAG_variable if entry.has(dw::DW_AT_declaration) => return,
+            dw::DW_TAG_variable if shape.is_declaration => return,
             dw::DW_TAG_variable => (false, true),
-            dw::DW_TAG_member if entry.has(dw::DW_AT_const_value) => (false, false),
+            dw::DW_TAG_member if shape.has_value => (false, false),
             _ => return,
         };
         let mut is_deferred = false;
-        if entry.has(dw::DW_AT_abstract_origin) {
-            if origins::is_located(entry) {
+        if shape.has_origin {
+            if shape.has_location || shape.has_value {
                 if let (Some(index), Some(origin)) = (scope.tracked, origins::origin(entry)) {
                     self.tracked[index].retain(|known| known.0 != origin);
                 }
@@ -329,17 +379,19 @@ impl<'r> Walk<'_, '_, 'r> {
                 is_deferred = true;
             }
         }
-        let (coverage, any, has_location) = self.coverage(entry, scope.bytes);
-        let mut groups: Vec<&mut Group> = vec![&mut self.found.variables];
-        if is_param {
-            groups.push(&mut self.found.params);
-        } else if is_local {
-            groups.push(&mut self.found.locals);
-        }
-        let origin = entry.reference(dw::DW_AT_abstract_origin).unwrap_or(entry);
-        let is_artificial = origin.has(dw::DW_AT_artificial);
-        let (is_declared, has_type) = (has_source(entry), entry.has_inherited(dw::DW_AT_type));
-        for group in &mut groups {
+        let (names, location) = read(entry, shape);
+        let list = self.list(entry, location);
+        let (coverage, any, has_location) = self.coverage(entry, shape, list.as_deref(), scope.bytes);
+        let origin = if shape.has_origin { entry.reference(dw::DW_AT_abstract_origin) } else { None };
+        let is_artificial = origin.map_or(shape.is_artificial, |origin| origin.has(dw::DW_AT_artificial));
+        let has_type = shape.has_type || shape.inherits && entry.has_inherited(dw::DW_AT_type);
+        let is_declared = has_source(entry, shape);
+        let own = match (is_param, is_local) {
+            (true, _) => Some(&mut self.found.params),
+            (_, true) => Some(&mut self.found.locals),
+            _ => None,
+        };
+        for group in std::iter::once(&mut self.found.variables).chain(own) {
             if scope.bytes > 0 {
                 group.coverage += coverage;
                 if !is_deferred {
@@ -357,44 +409,69 @@ impl<'r> Walk<'_, '_, 'r> {
         let counts = &mut self.found.counts;
         counts.any_scope = counts.any_scope.saturating_add(any);
         counts.variables_with_location += u64::from(has_location || is_constant);
-        let declared = (scope.path == GLOBAL).then(|| self.declared(origin));
+        let declared = (scope.path == GLOBAL).then(|| self.declared(origin.unwrap_or(entry)));
         let declared = declared.map(|(file, line)| (file.to_owned(), line));
-        let is_new = self.known.insert((scope.named, scope.path, name_of(origin), declared));
+        let name = match origin {
+            Some(origin) => {
+                let shape = self.shapes.of(origin, || Shape::of(origin));
+                name_of(origin, &shape, read(origin, &shape).0)
+            }
+            None => name_of(entry, shape, names),
+        };
+        let is_new = self.known.insert((scope.named, scope.path, name, declared));
         let named = &mut self.named[scope.named];
         named.unique += u64::from(is_new);
         named.others += u64::from(is_constant || is_artificial || is_local);
         if let Some(function) = scope.function.filter(|_| scope.bytes > 0) {
             let function = &mut self.found.functions[function];
             function.coverage += coverage;
-            if !self.lists_variables {
-                return;
+            if self.lists_variables {
+                let list = list.as_deref().filter(|_| matches!(location, Some(Value::LocList(_))));
+                let list = list.unwrap_or_default();
+                function.variables.push(VariableCoverage {
+                    name: entry.name().map(String::from).unwrap_or_default(),
+                    is_parameter: is_param,
+                    coverage,
+                    entry_bytes: entry.bytes(),
+                    locations: list.len() as u64,
+                    list_bytes: list_bytes(list) as u64,
+                });
             }
-            let list = match entry.attr(dw::DW_AT_location) {
-                Some(Value::LocList(_)) => {
-                    entry.locations(dw::DW_AT_location).ok().flatten().unwrap_or_default()
-                }
-                _ => Vec::new(),
-            };
-            function.variables.push(VariableCoverage {
-                name: entry.name().map(String::from).unwrap_or_default(),
-                is_parameter: is_param,
-                coverage,
-                entry_bytes: entry.bytes(),
-                locations: list.len() as u64,
-                list_bytes: list_bytes(&list) as u64,
-            });
         }
+        // Its memory is for the next list.
+        self.list = list.unwrap_or_default();
+    }
+
+    /// Reads the entries of a location; `None` without one. The list takes the memory of the last one.
+    fn list(&mut self, entry: Entry<'r, 'r>, location: Option<Value<'r>>) -> Option<Vec<ListEntry<'r>>> {
+        let mut list = std::mem::take(&mut self.list);
+        list.clear();
+        match location? {
+            Value::LocList(offset) => entry.dwarf().read_locations(entry.unit(), offset, &mut list).ok()?,
+            Value::Expr(expr) => {
+                let kind = ListKind::Default;
+                list.push(ListEntry { offset: entry.offset(), kind, start: 0, end: 0, expr });
+            }
+            _ => return None,
+        }
+        Some(list)
     }
 
     /// Returns the coverage of a variable, the bytes of its entries also outside of the scope, and whether it has a
     /// location.
-    fn coverage(&self, entry: Entry<'_, '_>, scope: u64) -> (Coverage, u64, bool) {
+    fn coverage(
+        &self,
+        entry: Entry<'_, '_>,
+        shape: &Shape,
+        list: Option<&[ListEntry<'_>]>,
+        scope: u64,
+    ) -> (Coverage, u64, bool) {
         let all = Coverage { scope, located: scope, entry_values: 0, sound: scope };
-        if entry.has(dw::DW_AT_const_value) {
+        if shape.has_value {
             return (all, scope, true);
         }
         let mut coverage = Coverage { scope, ..Coverage::default() };
-        let Ok(Some(list)) = entry.locations(dw::DW_AT_location) else { return (coverage, 0, false) };
+        let Some(list) = list else { return (coverage, 0, false) };
         if let Some(whole) = list.iter().find(|one| one.is_default()) {
             let sound = if self.is_wrong(entry, whole, list.len()) { 0 } else { scope };
             return (Coverage { sound, ..all }, scope, true);
@@ -408,7 +485,7 @@ impl<'r> Walk<'_, '_, 'r> {
             }
         };
         let mut any: u64 = 0;
-        for one in &list {
+        for one in list {
             any = any.saturating_add(one.end.saturating_sub(one.start));
             let bytes = ranges.iter().fold(0u64, |sum, range| {
                 sum.saturating_add(range.end.min(one.end).saturating_sub(range.start.max(one.start)))
@@ -467,25 +544,29 @@ pub(super) fn list_bytes(list: &[ListEntry<'_>]) -> usize {
 /// Attributes with the name of an entry, the first that it has is used.
 const NAMES: [DwAt; 3] = [dw::DW_AT_MIPS_linkage_name, dw::DW_AT_linkage_name, dw::DW_AT_name];
 
-/// Returns the linkage name, or else the name, of an entry.
-fn name_of<'r>(entry: Entry<'r, 'r>) -> &'r [u8] {
-    let text = |value| if let Value::String(name) = value { Some(name.bytes()) } else { None };
-    let mut all = [None; 3];
-    if [dw::DW_AT_abstract_origin, dw::DW_AT_specification].into_iter().any(|origin| entry.has(origin)) {
-        all = NAMES.map(|name| entry.inherited(name).and_then(text));
-    } else {
-        for attribute in entry.attributes_if(|name, _| NAMES.contains(&name)) {
-            let place = NAMES.iter().position(|name| *name == attribute.name);
-            if let Some(own) = place.map(|place| &mut all[place]) {
-                *own = own.or(text(attribute.value));
-            }
+/// Returns the own names of an entry, in the order of [`NAMES`], and its location.
+fn read<'r>(entry: Entry<'r, 'r>, shape: &Shape) -> ([Option<&'r [u8]>; 3], Option<Value<'r>>) {
+    let (mut names, mut location) = ([None; 3], None);
+    for attribute in entry.attributes_at(&shape.positions) {
+        match NAMES.iter().position(|name| *name == attribute.name) {
+            Some(place) => names[place] = names[place].or_else(|| attribute.string(entry)),
+            None => location = location.or_else(|| attribute.value(entry)),
         }
     }
+    (names, location)
+}
+
+/// Returns the linkage name, or else the name, of an entry with these own names.
+fn name_of<'r>(entry: Entry<'r, 'r>, shape: &Shape, own: [Option<&'r [u8]>; 3]) -> &'r [u8] {
+    let text = |value| if let Value::String(name) = value { Some(name.bytes()) } else { None };
+    let all = if shape.inherits { NAMES.map(|name| entry.inherited(name).and_then(text)) } else { own };
     all.into_iter().flatten().next().unwrap_or_default()
 }
 
-fn has_source(entry: Entry<'_, '_>) -> bool {
-    entry.has_inherited(dw::DW_AT_decl_file) && entry.has_inherited(dw::DW_AT_decl_line)
+fn has_source(entry: Entry<'_, '_>, shape: &Shape) -> bool {
+    let is_inherited = |name| entry.has_inherited(name);
+    shape.has_source
+        || shape.inherits && is_inherited(dw::DW_AT_decl_file) && is_inherited(dw::DW_AT_decl_line)
 }
 
 /// Whether an expression uses a value at the entry of the function.

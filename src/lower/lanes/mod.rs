@@ -211,7 +211,10 @@ impl Dies<'_> {
             let error = named(unit.consumer, error);
             unit.omit(Subject::Scope(scope), Property::Lanes, Some(piece_of(one).pcs()), error)
         };
-        Ok(self.expressions.list_of(entries, pcs, stack, instance.base, |_| None, encode, omit)?.map(Lanes::List))
+        Ok(self
+            .expressions
+            .list_of(entries, pcs, stack, instance.base, |_| None, encode, omit)?
+            .map(Lanes::List))
     }
 
     /// Records that the lanes of a scope are omitted, for a piece or for all code.

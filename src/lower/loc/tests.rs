@@ -172,8 +172,7 @@ fn a_remembered_expression_is_that_of_a_new_lowering() {
                 let case = cases.new_tree(&mut runner).expect("a case").current();
                 let (loc, bits, stack, is_called) = case;
                 let key = remembering.key(bits, stack).filter(|_| !is_called);
-                remembered +=
-                    usize::from(key.is_some_and(|key| remembering.memo.get(loc, key).is_some()));
+                remembered += usize::from(key.is_some_and(|key| remembering.memo.get(loc, key).is_some()));
                 let with = lowered(&mut remembering, case);
                 let without = lowered(&mut Lowering::new(&module, &consumer), case);
                 assert_eq!(with, without, "{:?}, {case:?}", module.nodes(loc));

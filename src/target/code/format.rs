@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use super::table::{Destinations, Flow, Format, Generation};
+use super::table::{Destinations, Exec, Flow, Format, Generation};
 use super::{EXEC, InstructionSet, RegisterKind, VCC, Written};
 use crate::target::Wave;
 
@@ -35,7 +35,7 @@ pub enum Source {
 }
 
 /// An instruction as far as a scan of a function needs it.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Outline {
     /// Size in bytes.
     pub(crate) bytes: u8,
@@ -45,6 +45,13 @@ pub(crate) struct Outline {
     pub(crate) copies_exec: Option<u16>,
     /// Vector register with an address in scratch.
     pub(crate) scratch_address: Option<u16>,
+}
+
+impl Outline {
+    /// Returns the outline of an instruction of a number of bytes without effects but an address in scratch.
+    fn of(bytes: u8, scratch_address: Option<u16>) -> Self {
+        Self { bytes, flow: Flow::Next, writes_exec: false, copies_exec: None, scratch_address }
+    }
 }
 
 /// Operand code of a literal after the instruction.
@@ -135,22 +142,23 @@ impl InstructionSet {
 
     /// Decodes the instruction at the start of the bytes without its operands. `None` where [`decode`](Self::decode)
     /// returns `None`.
+    #[inline]
     pub(crate) fn outline(&self, bytes: &[u8]) -> Option<Outline> {
         let first = u32::from_le_bytes(bytes.get(..4)?.try_into().ok()?);
         let words = Words { bytes, first };
-        let mut outline = Outline {
-            bytes: 0,
-            flow: Flow::Next,
-            writes_exec: false,
-            copies_exec: None,
-            scratch_address: None,
-        };
-        if let Some(dual) = self.dual(&words)? {
+        self.plain(&words).or_else(|| self.with_operands(&words))
+    }
+
+    /// Decodes any instruction without its operands.
+    #[inline(never)]
+    fn with_operands(&self, words: &Words<'_>) -> Option<Outline> {
+        let mut outline = Outline::of(0, None);
+        if let Some(dual) = self.dual(words)? {
             return Some(Outline { bytes: dual.bytes, ..outline });
         }
-        let fields = self.fields(&words)?;
+        let fields = self.fields(words)?;
         outline.bytes = 4 * fields.words;
-        bytes.get(..usize::from(outline.bytes))?;
+        words.bytes.get(..usize::from(outline.bytes))?;
         outline.scratch_address = fields.scratch_address;
         if let Some(row) = fields.format.and_then(|(format, opcode)| self.tables.row(format, opcode)) {
             outline.flow = row.flow;
@@ -167,6 +175,86 @@ impl InstructionSet {
             });
         }
         Some(outline)
+    }
+
+    /// Decodes an instruction in one of the most frequent encodings that neither changes the pc nor uses `exec` as an
+    /// operand. `None` for any other.
+    #[inline(always)]
+    fn plain(&self, words: &Words<'_>) -> Option<Outline> {
+        use Generation::{Gfx9, Gfx11};
+        let first = words.first;
+        // Size in words, format and opcode, scalar destination, address in scratch.
+        let (size, format, opcode, destination, address) = match first >> 26 {
+            0..0b10_0000 => {
+                let source = words.field(0, 9);
+                if source == SDWA || source == DPP || DPP8.contains(&source) {
+                    return None;
+                }
+                let (format, opcode) = match words.field(25, 6) {
+                    0b111111 => (Format::Vop1, words.field(9, 8)),
+                    0b111110 => (Format::VopC, words.field(17, 8)),
+                    opcode => (Format::Vop2, opcode),
+                };
+                (1 + usize::from(source == LITERAL), format, opcode, words.field(17, 8), None)
+            }
+            0b10_0000..0b11_0000 => {
+                let (source, second) = (words.field(0, 8), words.field(8, 8));
+                let is_literal = |code: u32| usize::from(code == LITERAL);
+                let literals = is_literal(source) | is_literal(second);
+                match words.field(23, 9) {
+                    0b1_0111_1101 => (1 + is_literal(source), Format::Sop1, second, words.field(16, 7), None),
+                    0b1_0111_1110 => (1 + literals, Format::SopC, words.field(16, 7), 0, None),
+                    0b1_0111_1111 => (1, Format::SopP, words.field(16, 7), 0, None),
+                    prefix if prefix >> 5 == 0b1011 => {
+                        (1, Format::SopK, prefix & 0x1f, words.field(16, 7), None)
+                    }
+                    prefix => (1 + literals, Format::Sop2, prefix & 0x7f, words.field(16, 7), None),
+                }
+            }
+            0b110000 if self.generation == Gfx9 => {
+                (2, Format::Smem, words.field(18, 8), words.field(6, 7), None)
+            }
+            0b111101 if self.generation != Gfx9 => {
+                (2, Format::Smem, words.field(18, 8), words.field(6, 7), None)
+            }
+            0b110100 if self.generation == Gfx9 && first >> 23 != 0b1_1010_0111 => {
+                (2, Format::Vop3, words.field(16, 10), words.field(0, 8), None)
+            }
+            0b110101 if self.generation != Gfx9 => {
+                let second = words.word(1)?;
+                let source = second & 0x1ff;
+                if self.generation == Gfx11 && (source == DPP || DPP8.contains(&source)) {
+                    return None;
+                }
+                let opcode = words.field(16, 10);
+                (2 + usize::from(self.has_literal(second)), Format::Vop3, opcode, words.field(0, 8), None)
+            }
+            0b110110 if self.generation == Gfx9 => (2, Format::Ds, words.field(17, 8), 0, None),
+            0b110110 => (2, Format::Ds, words.field(18, 8), 0, None),
+            0b111000 => {
+                let opcode = words.field(18, if self.generation == Gfx11 { 8 } else { 7 });
+                (2, Format::MuBuf, opcode, 0, self.buffer_address(words, words.word(1)?))
+            }
+            0b110111 => {
+                let second = words.word(1)?;
+                let address = self.flat_address(words, second);
+                (2, self.flat_format(words), words.field(18, 7), 0, address)
+            }
+            _ => return None,
+        };
+        let row = self.tables.row(format, opcode).filter(|row| !row.has_literal)?;
+        let (from, count) = match row.exec {
+            Exec::Never => (0, 0),
+            Exec::AmongScalars(count) => (destination, u32::from(count)),
+            Exec::InMask => (destination, 2),
+            Exec::InSecondMask => (words.field(8, 7), 2),
+            Exec::Any => return None,
+        };
+        if u32::from(EXEC).wrapping_sub(from) < count {
+            return None;
+        }
+        words.bytes.get(..4 * size)?;
+        Some(Outline::of(4 * size as u8, address))
     }
 
     /// Decodes the instruction at the start of the bytes. `None` if the bytes end within it, or its length is unknown.
@@ -421,28 +509,49 @@ impl InstructionSet {
 
     fn flat(&self, words: &Words<'_>, second: u32) -> Fields {
         let is_gfx11 = self.generation == Generation::Gfx11;
-        let segment = if is_gfx11 { words.field(16, 2) } else { words.field(14, 2) };
-        let format = match segment {
-            0 => Format::Flat,
-            1 => Format::Scratch,
-            _ => Format::Global,
-        };
+        let format = self.flat_format(words);
         let mut fields = Fields::new(2, format, words.field(18, 7), second >> 24);
         fields.returns = if is_gfx11 { words.field(14, 1) } else { words.field(16, 1) } != 0;
         fields.is_accumulator = self.generation == Generation::Gfx9 && second >> 23 & 1 != 0;
         // Bit 13 of gfx9 and gfx10 moves data to LDS.
         let is_to_lds = !self.has_scratch_address_bit && words.field(13, 1) != 0;
-        fields.is_unknown = self.generation < Generation::Gfx11 && is_to_lds && segment != 0;
+        fields.is_unknown = self.generation < Generation::Gfx11 && is_to_lds && format != Format::Flat;
+        fields.scratch_address = self.flat_address(words, second);
+        fields
+    }
+
+    #[inline]
+    fn flat_format(&self, words: &Words<'_>) -> Format {
+        let from = if self.generation == Generation::Gfx11 { 16 } else { 14 };
+        match words.field(from, 2) {
+            0 => Format::Flat,
+            1 => Format::Scratch,
+            _ => Format::Global,
+        }
+    }
+
+    /// Returns the vector register with the address of a flat instruction in scratch.
+    #[inline]
+    fn flat_address(&self, words: &Words<'_>, second: u32) -> Option<u16> {
         let has_vector_address = match self.generation {
             _ if self.has_scratch_address_bit => words.field(13, 1) != 0,
             Generation::Gfx11 => second >> 23 & 1 != 0,
             Generation::Gfx10 => second >> 16 & 0x7f == 0x7d || second >> 16 & 0x7f == 0x7f,
             Generation::Gfx9 => second >> 16 & 0x7f == 0x7f,
         };
-        if segment == 1 && has_vector_address {
-            fields.scratch_address = Some((second & 0xff) as u16);
-        }
-        fields
+        let is_scratch = self.flat_format(words) == Format::Scratch;
+        (is_scratch && has_vector_address).then_some((second & 0xff) as u16)
+    }
+
+    /// Returns the vector register with the address of a buffer instruction: scratch is a buffer whose descriptor is in
+    /// the first registers of the wave.
+    #[inline]
+    fn buffer_address(&self, words: &Words<'_>, second: u32) -> Option<u16> {
+        let has_offset = match self.generation {
+            Generation::Gfx11 => second >> 22 & 1 != 0,
+            _ => words.field(12, 1) != 0,
+        };
+        has_offset.then_some((second & 0xff) as u16)
     }
 
     fn buffer(&self, words: &Words<'_>, second: u32) -> Fields {
@@ -450,17 +559,53 @@ impl InstructionSet {
         let opcode = if is_gfx11 { words.field(18, 8) } else { words.field(18, 7) };
         let mut fields = Fields::new(2, Format::MuBuf, opcode, second >> 8 & 0xff);
         fields.returns = words.field(14, 1) != 0;
-        let (has_offset, has_status) = match is_gfx11 {
-            true => (second >> 22 & 1 != 0, second >> 21 & 1 != 0),
-            false => (words.field(12, 1) != 0, second >> 23 & 1 != 0 && self.generation == Generation::Gfx10),
+        let has_status = match self.generation {
+            Generation::Gfx11 => second >> 21 & 1 != 0,
+            generation => second >> 23 & 1 != 0 && generation == Generation::Gfx10,
         };
         // Data goes to LDS, or a status follows the data.
         fields.is_unknown = has_status || !is_gfx11 && words.field(16, 1) != 0;
         fields.is_accumulator = self.generation == Generation::Gfx9 && second >> 23 & 1 != 0;
-        // Scratch is a buffer whose descriptor is in the first registers of the wave.
-        if has_offset {
-            fields.scratch_address = Some((second & 0xff) as u16);
-        }
+        fields.scratch_address = self.buffer_address(words, second);
         fields
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::target::Gfx;
+
+    /// The promise: frequent encodings are decoded as with their operands.
+    #[test]
+    fn plain_instructions() {
+        for (gfx, wave) in [
+            ("gfx900", Wave::W64),
+            ("gfx942", Wave::W64),
+            ("gfx1030", Wave::W32),
+            ("gfx1030", Wave::W64),
+            ("gfx1100", Wave::W32),
+        ] {
+            let set = InstructionSet::of(Gfx::named(gfx).unwrap(), wave).unwrap();
+            let (mut seed, mut count) = (1u64, 0);
+            for high in 0..=0xffff_u32 {
+                for low in 0..8 {
+                    seed = seed.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+                    // The lowest bits choose a literal or modifiers, or `exec` as the destination or source.
+                    let source = [seed >> 32, 255, 250, 249, 126, 0x7e7e, 233, 0x7eff][low] as u32 & 0xffff;
+                    let bytes = [high << 16 | source, (seed >> 20) as u32, seed as u32];
+                    let bytes = bytes.map(u32::to_le_bytes).concat();
+                    for bytes in [&bytes[..], &bytes[..8], &bytes[..4]] {
+                        let first = u32::from_le_bytes(bytes[..4].try_into().unwrap());
+                        let words = Words { bytes, first };
+                        if let Some(outline) = set.plain(&words) {
+                            assert_eq!(Some(outline), set.with_operands(&words), "{gfx} {bytes:02x?}");
+                            count += 1;
+                        }
+                    }
+                }
+            }
+            assert!(count > 100_000, "{gfx}: {count}");
+        }
     }
 }

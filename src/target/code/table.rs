@@ -53,6 +53,25 @@ pub(super) struct Destinations {
     pub(super) exec: bool,
 }
 
+impl Destinations {
+    /// Returns the part of `exec` in an instruction of a format, by number.
+    fn exec(self, format: usize) -> Exec {
+        let is = |one: Format| format == one as usize;
+        match self.field {
+            _ if self.exec => Exec::Any,
+            // Without a second word, the mask is `vcc`.
+            Some((Some(RegisterKind::Vector), _)) | None if self.vcc && (is(Format::Vop2) || is(Format::VopC)) => {
+                Exec::Never
+            }
+            Some((Some(RegisterKind::Vector), _)) if self.mask && is(Format::Vop3) => Exec::InSecondMask,
+            None if self.mask && is(Format::Vop3) => Exec::InMask,
+            _ if self.vcc || self.mask => Exec::Any,
+            Some((Some(RegisterKind::Scalar), count)) => Exec::AmongScalars(count),
+            _ => Exec::Never,
+        }
+    }
+}
+
 /// Effect of an instruction on the pc.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Flow {
@@ -77,6 +96,22 @@ pub(super) struct Row {
     pub(super) has_literal: bool,
     /// `None` where the destination depends on the contents of registers.
     pub(super) destinations: Option<Destinations>,
+    pub(super) exec: Exec,
+}
+
+/// Part of `exec` in an instruction that is not a branch, by its opcode.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Exec {
+    /// None.
+    Never,
+    /// It is written if it is among this number of scalar registers from the destination on.
+    AmongScalars(u16),
+    /// It is written if it is the destination, a mask of the wave.
+    InMask,
+    /// It is written if it is the second destination of the format VOP3, a mask of the wave.
+    InSecondMask,
+    /// The operands decide.
+    Any,
 }
 
 /// Opcodes by format and number.
@@ -113,8 +148,13 @@ fn read(text: &'static str) -> Tables {
         let Ok(opcode) = first.parse::<usize>() else { continue };
         let rows: &mut Vec<Option<Row>> = &mut tables[format];
         rows.resize(rows.len().max(opcode + 1), None);
-        let (flow, has_literal) = (flow(name), has_literal(name));
-        rows[opcode] = Some(Row { name, flow, has_literal, destinations: destinations(codes) });
+        let (flow, has_literal, destinations) = (flow(name), has_literal(name), destinations(codes));
+        let exec = match destinations {
+            _ if flow != Flow::Next || name.starts_with("s_mov_") => Exec::Any,
+            Some(to) => to.exec(format),
+            None => Exec::Never,
+        };
+        rows[opcode] = Some(Row { name, flow, has_literal, destinations, exec });
     }
     Tables(tables)
 }
