@@ -76,7 +76,8 @@ fn names_of_bsd_and_of_thin_archives_are_read() {
     reference.truncate(60);
     let thin = [&b"!<thin>\n"[..], &member("//", names), &reference].concat();
     let all = members(&thin).expect("it is read").expect("an archive");
-    assert_eq!(all, [Member { name: "folder/a-long-name.o".into(), bytes: None }]);
+    let name = "folder/a-long-name.o".into();
+    assert_eq!(all, [Member { name, bytes: None, is_compressed: false }]);
 }
 
 /// A zlib stream with one stored block. RFC 1950 and RFC 1951.
@@ -116,7 +117,8 @@ fn compressed_bundles_of_each_version_are_read() {
         let head = [&b"CCOB"[..], &version.to_le_bytes(), &0u16.to_le_bytes(), &sizes, &[7; 8]].concat();
         let file = [&head[..], &data].concat();
         let all = members(&file).expect("it is read").expect("a bundle");
-        let expected = Member { name: "gfx9".into(), bytes: Some(Cow::Borrowed(&b"hello"[..])) };
+        let bytes = Some(Cow::Borrowed(&b"hello"[..]));
+        let expected = Member { name: "gfx9".into(), bytes, is_compressed: false };
         assert_eq!(all, [expected], "version {version}");
         for at in 0..file.len() {
             let mut changed = file.clone();
@@ -147,7 +149,7 @@ fn damaged_containers_are_errors() {
     }
 }
 
-/// The cubins in the host object of nvcc are those that cuobjdump extracts from it. Compressed ones are not read.
+/// The cubins in the host object of nvcc are those that cuobjdump extracts from it. Compressed ones have names alone.
 #[test]
 fn cubins_of_fat_binaries_are_those_that_cuobjdump_extracts() {
     let (nvcc, cuobjdump) = (
@@ -171,7 +173,7 @@ fn cubins_of_fat_binaries_are_those_that_cuobjdump_extracts() {
     let all = members(&bytes).expect("it is read").expect("a container");
     let names: Vec<&str> = all.iter().map(|one| one.name.as_str()).collect();
     assert_eq!(names, ["sm_80", "sm_90"]);
-    for Member { name, bytes } in &all {
+    for Member { name, bytes, .. } in &all {
         let bytes = bytes.as_deref().expect("contents");
         let report = eitri::lint::lint(bytes, &eitri::lint::Options::default()).expect("it is read");
         assert_eq!((report.functions, report.entries > 0), (1, true), "{name}");
@@ -189,5 +191,16 @@ fn cubins_of_fat_binaries_are_those_that_cuobjdump_extracts() {
     }
     compile(&[]).expect("the compiler is there");
     let bytes = std::fs::read(&object).expect("an object");
-    assert_eq!(members(&bytes).expect("it is read"), None);
+    let named = |name: &str| Member { name: name.into(), bytes: None, is_compressed: true };
+    assert_eq!(members(&bytes).expect("it is read"), Some(vec![named("sm_80"), named("sm_90")]));
+    // The command skips no member in silence.
+    let run = |more: &[&str]| {
+        let eitri = std::process::Command::new(env!("CARGO_BIN_EXE_eitri"));
+        let output = { eitri }.arg("lint").args(more).arg(&object).output().expect("it runs");
+        (output.status.code(), String::from_utf8(output.stderr).expect("text"))
+    };
+    let line = |name| format!("skipped: {object}({name}): the member is compressed\n");
+    assert_eq!(run(&[]), (Some(0), line("sm_80") + &line("sm_90")));
+    let (code, error) = run(&["--member", "sm_90"]);
+    assert_eq!((code, error.contains("(sm_90): the member is compressed")), (Some(2), true), "{error}");
 }

@@ -59,15 +59,31 @@ pub struct Options {
 /// # Errors
 /// The errors of [`Object::read`] and [`Dwarf::read`], and of lists and frames that cannot be read.
 pub fn lint(bytes: &[u8], options: &Options) -> Result<Report> {
+    let mut findings = Vec::new();
+    let report = lint_each(bytes, options, &mut |finding| findings.push(finding))?;
+    Ok(Report { findings, ..report })
+}
+
+/// Judges the debug information of an object file as [`lint()`] does, and passes each finding to a function: those of a
+/// few units at a time, or all at the end with [`Options::fold`]. The report has no findings.
+///
+/// # Errors
+/// The errors of [`lint()`]. Findings in the units before the error were passed.
+pub fn lint_each(bytes: &[u8], options: &Options, take: &mut dyn FnMut(Finding)) -> Result<Report> {
     let object = Object::read_placed(bytes, Placing::Stored, None)?;
     let dwarf = Dwarf::read_on(&object, options.threads)?;
-    let mut report = walk::report(&object, &dwarf, options)?;
-    if let Some(split) = split(&object, &dwarf)? {
-        report.append(walk::report(&object, &split, options)?);
-        if options.fold {
-            report.fold();
+    let split = split(&object, &dwarf)?;
+    let mut report = Report::default();
+    for dwarf in std::iter::once(&dwarf).chain(&split) {
+        match options.fold {
+            true => report.append(walk::folded(&object, dwarf, options)?),
+            false => report.append(walk::each(&object, dwarf, options, take)?),
         }
     }
+    if split.is_some() && options.fold {
+        report.fold();
+    }
+    report.findings.drain(..).for_each(take);
     Ok(report)
 }
 

@@ -5,8 +5,8 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use gimli::constants as dw;
-use smallvec::SmallVec;
 use hashbrown::{HashMap, HashSet};
+use smallvec::SmallVec;
 
 use super::codes::Code;
 use super::collect::{Collected, FunctionId, Places, Wanted};
@@ -77,15 +77,35 @@ struct Walk<'a, 'r, 'o> {
 /// A place of a finding: section and offset.
 type At = (&'static str, u64);
 
-/// Returns the findings about a file.
-pub(super) fn report(object: &Object<'_>, dwarf: &Dwarf<'_>, options: &Options) -> Result<Report> {
-    let wanted = if options.fold { Wanted::Topics } else { Wanted::All };
+/// Number of bytes of the units whose findings are collected at a time, by each thread.
+const PIECE: u64 = 1 << 17;
+
+/// Returns the findings about a file, the first of each topic.
+pub(super) fn folded(object: &Object<'_>, dwarf: &Dwarf<'_>, options: &Options) -> Result<Report> {
     let mut report = Report::default();
-    for one in walk(object, dwarf, options, wanted)? {
+    for one in walk(object, dwarf, options, Wanted::Topics)? {
         report.append(one.report);
     }
-    if options.fold {
-        report.fold();
+    report.fold();
+    Ok(report)
+}
+
+/// Passes all findings about a file to a function, piece by piece. Returns the rest of the report.
+pub(super) fn each(
+    object: &Object<'_>,
+    dwarf: &Dwarf<'_>,
+    options: &Options,
+    take: &mut dyn FnMut(Finding),
+) -> Result<Report> {
+    let file = File::new(object, dwarf)?;
+    let mut report = Report::default();
+    let pieces: Vec<_> = chunks(dwarf.units(), PIECE).collect();
+    for pieces in pieces.chunks(options.threads.max(1)) {
+        for one in on_threads(pieces, |units| judge(&file, units, &options.only, Wanted::All)) {
+            let mut one = one?.report;
+            one.findings.drain(..).for_each(&mut *take);
+            report.append(one);
+        }
     }
     Ok(report)
 }
@@ -105,49 +125,61 @@ fn walk<'r>(
     wanted: Wanted,
 ) -> Result<Vec<Collected<'r>>> {
     let file = File::new(object, dwarf)?;
-    let units = |units: &'r [Unit<'r>]| -> Result<Collected<'r>> {
-        let (mut collected, mut abbreviations) = (Collected::new(wanted), ByAbbreviation::default());
-        for unit in units {
-            let places = Known::default();
-            let id = collected.function((unit.name.as_deref(), None));
-            let mut walk = Walk {
-                file: &file,
-                only: &options.only,
-                collected: &mut collected,
-                unit,
-                id,
-                files: OnceCell::new(),
-                scopes: Vec::new(),
-                abbreviations: &mut abbreviations,
-                expressions: HashMap::new(),
-                numbers: 0,
-                places: &places,
-                types: HashMap::new(),
-                list: Vec::new(),
-                names: HashSet::new(),
-            };
-            walk.run(dwarf)?;
-        }
-        Ok(collected)
-    };
-    match options.threads {
-        0 | 1 => Ok(vec![units(dwarf.units())?]),
-        threads => std::thread::scope(|scope| {
-            let units = &units;
-            let start = |chunk| scope.spawn(move || units(chunk));
-            let started: Vec<_> = chunks(dwarf.units(), threads).map(start).collect();
-            let finish = |one: std::thread::ScopedJoinHandle<'_, _>| {
-                one.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-            };
-            started.into_iter().map(finish).collect()
-        }),
-    }
+    let bytes = dwarf.units().iter().map(|unit| unit.end - unit.offset).sum::<u64>();
+    let each = bytes / options.threads.max(1) as u64 + 1;
+    let chunks: Vec<_> = chunks(dwarf.units(), each).collect();
+    on_threads(&chunks, |units| judge(&file, units, &options.only, wanted)).into_iter().collect()
 }
 
-/// Divides units into consecutive chunks of about the same number of entries.
-fn chunks<'r>(mut units: &'r [Unit<'r>], threads: usize) -> impl Iterator<Item = &'r [Unit<'r>]> {
-    let bytes = |units: &[Unit<'_>]| units.iter().map(|unit| unit.end - unit.offset).sum::<u64>();
-    let each = bytes(units) / threads as u64 + 1;
+/// Collects the findings about units.
+fn judge<'r>(
+    file: &File<'r, '_>,
+    units: &'r [Unit<'r>],
+    only: &[String],
+    wanted: Wanted,
+) -> Result<Collected<'r>> {
+    let (mut collected, mut abbreviations) = (Collected::new(wanted), ByAbbreviation::default());
+    for unit in units {
+        let places = Known::default();
+        let id = collected.function((unit.name.as_deref(), None));
+        let mut walk = Walk {
+            file,
+            only,
+            collected: &mut collected,
+            unit,
+            id,
+            files: OnceCell::new(),
+            scopes: Vec::new(),
+            abbreviations: &mut abbreviations,
+            expressions: HashMap::new(),
+            numbers: 0,
+            places: &places,
+            types: HashMap::new(),
+            list: Vec::new(),
+            names: HashSet::new(),
+        };
+        walk.run(file.dwarf)?;
+    }
+    Ok(collected)
+}
+
+/// Calls a function for each of several inputs: for one on this thread, for more on a thread each.
+fn on_threads<I: Copy + Send, O: Send>(inputs: &[I], call: impl Fn(I) -> O + Sync) -> Vec<O> {
+    if let [input] = inputs {
+        return vec![call(*input)];
+    }
+    std::thread::scope(|scope| {
+        let call = &call;
+        let started: Vec<_> = inputs.iter().map(|&input| scope.spawn(move || call(input))).collect();
+        let finish = |one: std::thread::ScopedJoinHandle<'_, O>| {
+            one.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        started.into_iter().map(finish).collect()
+    })
+}
+
+/// Divides units into consecutive chunks of at least a number of bytes, but the last.
+fn chunks<'r>(mut units: &'r [Unit<'r>], each: u64) -> impl Iterator<Item = &'r [Unit<'r>]> {
     std::iter::from_fn(move || {
         let mut sum = 0;
         let count = units.iter().take_while(|unit| {

@@ -7,7 +7,7 @@
 //! | thin archive | `!<thin>` | names of files beside it |
 //! | offload bundle | `__CLANG_OFFLOAD_BUNDLE__` | all that are not empty |
 //! | compressed offload bundle, versions 1 to 3 | `CCOB` | those of the bundle in it |
-//! | host object | ELF | sections `.hip_fatbin`, `.llvm.offloading`, `.nv_fatbin`: objects that are not compressed |
+//! | host object | ELF | sections `.hip_fatbin`, `.llvm.offloading`, `.nv_fatbin`: objects; compressed cubins by name alone |
 
 use std::borrow::Cow;
 
@@ -21,8 +21,17 @@ use crate::error::{Error, ErrorKind, Result};
 pub struct Member<'d> {
     /// Name in the container. U+FFFD replaces invalid UTF-8.
     pub name: String,
-    /// Contents; `None` in a thin archive, where the name is that of a file, relative to the archive's folder.
+    /// Contents; `None` in a thin archive, where the name is that of a file, relative to the archive's folder, and if they
+    /// are compressed.
     pub bytes: Option<Cow<'d, [u8]>>,
+    /// Whether the contents are compressed by an undocumented method: that of NVIDIA's fat binaries.
+    pub is_compressed: bool,
+}
+
+impl<'d> Member<'d> {
+    fn new(name: String, bytes: Cow<'d, [u8]>) -> Self {
+        Self { name, bytes: Some(bytes), is_compressed: false }
+    }
 }
 
 const ARCHIVE: &[u8] = b"!<arch>\n";
@@ -116,7 +125,8 @@ fn archive(bytes: &[u8], is_thin: bool) -> Result<Vec<Member<'_>>> {
         if name.starts_with(b"__.SYMDEF") {
             continue;
         }
-        all.push(Member { name: text(name), bytes: (!is_thin).then_some(Cow::Borrowed(data)) });
+        let bytes = (!is_thin).then_some(Cow::Borrowed(data));
+        all.push(Member { name: text(name), bytes, is_compressed: false });
         if all.len() > MOST {
             return Err(malformed(&from, at, "too many members"));
         }
@@ -145,7 +155,7 @@ fn bundle_with_end(bytes: &[u8]) -> Result<(Vec<Member<'_>>, usize)> {
         let data = data.ok_or_else(|| malformed(&from, at, "a member is within the bundle"))?;
         end = end.max(offset as usize + data.len());
         if !data.is_empty() {
-            all.push(Member { name: text(name), bytes: Some(Cow::Borrowed(data)) });
+            all.push(Member::new(text(name), Cow::Borrowed(data)));
         }
     }
     Ok((all, end.max(from.offset() as usize)))
@@ -174,6 +184,7 @@ fn compressed(bytes: &[u8]) -> Result<(Vec<Member<'_>>, usize)> {
     let all = bundle(&expanded)?.into_iter().map(|member| Member {
         name: member.name,
         bytes: member.bytes.map(|bytes| Cow::Owned(bytes.into_owned())),
+        is_compressed: false,
     });
     Ok((all.collect(), total.unwrap_or(bytes.len())))
 }
@@ -252,7 +263,7 @@ fn packages(data: &[u8]) -> Result<Vec<Member<'_>>> {
         name.sort_by_key(|part| !part.contains('-'));
         let data = from.at(image, WHAT)?.take(bytes, WHAT)?;
         if !data.is_empty() {
-            all.push(Member { name: name.join("-"), bytes: Some(Cow::Borrowed(data)) });
+            all.push(Member::new(name.join("-"), Cow::Borrowed(data)));
         }
         // At least the header: the loop ends.
         at += size.max(32).next_multiple_of(8);
@@ -260,7 +271,7 @@ fn packages(data: &[u8]) -> Result<Vec<Member<'_>>> {
     Ok(all)
 }
 
-/// Reads the cubins of NVIDIA's fat binaries that are not compressed.
+/// Reads the cubins of NVIDIA's fat binaries.
 fn fat_binaries(data: &[u8]) -> Result<Vec<Member<'_>>> {
     const WHAT: &str = "a fat binary";
     let mut all = Vec::new();
@@ -280,9 +291,11 @@ fn fat_binaries(data: &[u8]) -> Result<Vec<Member<'_>>> {
             let sm = inside.u32(WHAT)?;
             inside = inside.at(at + u64::from(header), WHAT)?;
             let data = inside.take(size, WHAT)?;
-            // Kind 2 is a cubin. One that is compressed does not begin with the mark of ELF.
-            if kind == 2 && data.starts_with(ELF) {
-                all.push(Member { name: format!("sm_{sm}"), bytes: Some(Cow::Borrowed(data)) });
+            // Kind 2 is a cubin, kind 1 is PTX. A cubin that is compressed does not begin with the mark of ELF.
+            if kind == 2 {
+                let is_compressed = !data.starts_with(ELF);
+                let bytes = (!is_compressed).then_some(Cow::Borrowed(data));
+                all.push(Member { name: format!("sm_{sm}"), bytes, is_compressed });
             }
             if inside.offset() <= at {
                 return Err(malformed(&inside, at, "a fat binary has a header"));

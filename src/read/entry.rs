@@ -5,8 +5,8 @@ use std::fmt;
 use std::ops::Range;
 
 use gimli::{
-    Abbreviation, AttributeSpecification, AttributeValue, DwAt, DwForm, DwTag, EndianSlice, Format, Reader, RunTimeEndian,
-    UnitOffset, constants as dw,
+    Abbreviation, AttributeSpecification, AttributeValue, DwAt, DwTag, EndianSlice, Format, Reader,
+    RunTimeEndian, UnitOffset, constants as dw,
 };
 
 use super::dwarf::{Dwarf, Node, Unit};
@@ -152,7 +152,7 @@ impl<'r, 'o> Entry<'r, 'o> {
             }
             next = position + 1;
             let read = raw.read_attribute_inline(*specs.get(position)?).ok()?;
-            Some(Unresolved { name: read.name(), form: read.form(), raw: read.raw_value() })
+            Some(Unresolved { name: read.name(), raw: read.raw_value() })
         })
     }
 
@@ -310,7 +310,6 @@ impl<'r, 'o> Entry<'r, 'o> {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Unresolved<'o> {
     pub(crate) name: DwAt,
-    pub(crate) form: DwForm,
     raw: AttributeValue<Slice<'o>>,
 }
 

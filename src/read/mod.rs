@@ -67,12 +67,12 @@ mod tables;
 mod units;
 mod value;
 
+pub(crate) use abbreviations::ByAbbreviation;
 pub use aranges::{AddressRange, AddressRanges};
 pub use cfi::{FrameInstruction, Instruction, Instructions};
 pub use dwarf::{Dwarf, Unit};
 pub(crate) use elf::{INFO_BEHIND, Placing, Sizes};
 pub use elf::{MercuryCopy, Object, Section, Symbol, SymbolKind, Undefined};
-pub(crate) use abbreviations::ByAbbreviation;
 pub(crate) use entry::Unresolved;
 pub use entry::{Attributes, Entry};
 pub use frame::{Cie, Fde, FrameProgram, FrameSection, Frames, Pointer};

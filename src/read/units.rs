@@ -49,7 +49,6 @@ struct Checked {
 }
 
 impl Checked {
-
     /// Returns the positions for an abbreviation; `spare` has them if they are not kept.
     fn of<'c>(&'c mut self, abbrev: &gimli::Abbreviation, spare: &'c mut Box<[u32]>) -> &'c [u32] {
         let find = || {

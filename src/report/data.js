@@ -18,14 +18,13 @@ async function unpacked(element) {
 // Tables in the order of the block, each with its fields.
 const FIELDS = {
   page: ["name", "target", "lanes", "width"],
-  functions: ["name", "unit", "low", "high", "size", "variables", "lines", "calls", "instructions", "homes", "findings",
+  functions: ["name", "unit", "low", "high", "size", "variables", "lines", "calls", "instructions", "findings",
     "scope", "located", "sound"],
   variables: ["column", "name", "type", "file", "line", "inlined", "from", "to", "entries"],
   entries: ["start", "end", "place"],
   lines: ["pc", "file", "line"],
   calls: ["start", "end", "depth", "name", "line"],
   instructions: ["pc", "text"],
-  homes: ["start", "end", "register", "home"],
   findings: ["code", "level", "variable", "entry", "written", "meant", "evidence", "from", "to"],
   files: ["path", "text"],
   codes: ["name", "title"],

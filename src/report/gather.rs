@@ -9,7 +9,7 @@ use gimli::{DwAt, constants as dw};
 
 use super::block::Strings;
 use super::disassembly::Disassembly;
-use super::homes::{self, Homes};
+use super::homes::{self, Registers};
 use super::kind::{Kind, Names, Words};
 use super::place::{In, PlaceId, Places};
 use super::{Options, frames, types};
@@ -18,7 +18,7 @@ use crate::eval::{self, Body, DebugInfo};
 use crate::lint;
 use crate::lint::shape::{self, Shape};
 use crate::lint::witness::{Changed, Witness};
-use crate::read::nvidia::{INSTRUCTION_BYTES, RegisterMap};
+use crate::read::nvidia::RegisterMap;
 use crate::read::{self, Dwarf, FrameSection, Frames, Object, Unit, Value};
 use crate::stats::FunctionCoverage;
 use crate::target::{Target, Wave};
@@ -82,8 +82,6 @@ struct Function {
     calls: Vec<[u32; 5]>,
     /// Pc, text.
     instructions: Vec<[u32; 2]>,
-    /// Homes of PTX registers: start, end, register, home.
-    homes: Vec<[u32; 4]>,
     coverage: [u32; 3],
 }
 
@@ -355,12 +353,6 @@ impl<'r, 'o> Walk<'_, '_, 'r, 'o> {
                 .map(|(pc, text)| [pc as u32, self.strings.add(&text.replace('\t', " "))])
                 .collect();
         }
-        for home in self.file.registers.function_at(start).into_iter().flat_map(|function| function.homes()) {
-            let register = self.strings.add(&String::from_utf8_lossy(home.register));
-            // The last pc is that of an instruction that reads the register.
-            let end = home.end.saturating_add(INSTRUCTION_BYTES).min(size);
-            function.homes.push([home.start, end, register, self.strings.add(&home.home.to_string())]);
-        }
         let index = self.gathered.functions.len();
         self.gathered.functions.push(function);
         let target = self.file.target.as_ref();
@@ -402,7 +394,7 @@ impl<'r, 'o> Walk<'_, '_, 'r, 'o> {
         shape::of(expr, self.unit.encoding, &|index| self.file.dwarf.address(self.unit, index).ok())
     }
 
-    /// Adds the entries of an expression at some pcs: one for each home of a PTX register, and one otherwise.
+    /// Adds the entries of an expression at some pcs: one for the homes of its PTX registers, and one without such.
     fn entries(
         &mut self,
         expr: &[u8],
@@ -412,13 +404,14 @@ impl<'r, 'o> Walk<'_, '_, 'r, 'o> {
         entries: &mut Vec<Entry>,
     ) {
         let map = self.file.registers.function_at(self.gathered.functions[index].start);
-        let register = map.and_then(|_| homes::register(&self.shape(expr), self.file.target.as_ref()));
-        let Some((map, register)) = map.zip(register) else {
+        let registers = map.map(|_| homes::registers(&self.shape(expr), self.file.target.as_ref()));
+        let registers = registers.filter(|registers| !registers.is_empty());
+        let Some((map, registers)) = map.zip(registers) else {
             let place = self.place(expr, index, class, None);
             return entries.push(Entry { start: pcs.0, end: pcs.1, place });
         };
-        for homes in homes::cut(map, &register, pcs) {
-            let place = self.place(expr, index, class, Some((&register, &homes)));
+        for homes in homes::cut(map, &registers, pcs) {
+            let place = self.place(expr, index, class, Some((&registers, &homes.registers)));
             entries.push(Entry { start: homes.pcs.0, end: homes.pcs.1, place });
         }
     }
@@ -428,7 +421,7 @@ impl<'r, 'o> Walk<'_, '_, 'r, 'o> {
         expr: &[u8],
         index: usize,
         class: Option<u64>,
-        homes: Option<(&str, &Homes)>,
+        homes: Option<(&Registers, &[homes::Words])>,
     ) -> PlaceId {
         let shape = self.shape(expr);
         let (file, function) = (self.file, &self.gathered.functions[index]);
@@ -439,6 +432,7 @@ impl<'r, 'o> Walk<'_, '_, 'r, 'o> {
             frame_base: function.frame_base.as_ref(),
             space: space.map(|space| space.id),
             is_cpu: file.is_cpu,
+            homes,
         };
         let frame_base = function.base_body.as_ref().map(|(expr, unit)| eval::Entry {
             body: Body::Expression(expr),
@@ -454,8 +448,7 @@ impl<'r, 'o> Walk<'_, '_, 'r, 'o> {
             target,
             changed: Changed::None,
         });
-        let words = homes.map(|(register, homes)| homes.words(register));
-        let within = In { unit: self.unit, names, witness, frame_base: Some(&function.base), words };
+        let within = In { unit: self.unit, names, witness, frame_base: Some(&function.base) };
         self.gathered.places.of_expr(expr, &shape, &within, self.strings)
     }
 

@@ -1,51 +1,90 @@
 //! Homes of PTX registers: machine registers or memory, by which the location entries of a cubin are cut.
 
-use super::kind::{Kind, Words};
-use crate::lint::shape::{Place, Shape};
+use crate::lint::shape::{Number, Place, Shape};
+use crate::op::Reg;
 use crate::read::nvidia::{Home, INSTRUCTION_BYTES, MappedFunction};
 use crate::target::Target;
 
 /// Maximum number of words of a register.
-const MOST_WORDS: u32 = 4;
+const MOST_WORDS: usize = 4;
+/// Maximum number of registers of an expression by whose homes its pcs are cut.
+const MOST_REGISTERS: usize = 16;
 
-/// Pcs in bytes from the start of the function, with the homes of the words of a register, the lower one first.
+/// The home of each word of a register, the lower one first: `None` without one, or with two that differ. Empty where no
+/// word has a home.
+pub(super) type Words = Vec<Option<Home>>;
+
+/// PTX registers of an expression.
+pub(super) type Registers = Vec<(Reg, String)>;
+
+/// Pcs in bytes from the start of the function, with the homes of registers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Homes {
     pub(super) pcs: (u32, u32),
-    /// The home of each word: `None` without one, or with two that differ. Empty where no word has a home.
-    words: Vec<Option<Home>>,
+    pub(super) registers: Vec<Words>,
 }
 
-/// Returns the name of the PTX register that has all of a value. Names of machine registers have no percent sign.
-pub(super) fn register(shape: &Shape, target: Option<&Target>) -> Option<String> {
-    let [part] = &shape.parts[..] else { return None };
-    let Place::Register(reg, _) = part.place else { return None };
-    let name = target?.register(reg)?.name().to_string();
-    name.starts_with('%').then_some(name)
+/// Returns the PTX registers of an expression, each once. Names of machine registers have no percent sign.
+pub(super) fn registers(shape: &Shape, target: Option<&Target>) -> Registers {
+    let mut all = Registers::new();
+    let mut add = |reg: Reg| {
+        let name = target.and_then(|target| target.register(reg)).map(|register| register.name().to_string());
+        if let Some(name) = name.filter(|name| name.starts_with('%'))
+            && all.len() < MOST_REGISTERS
+            && all.iter().all(|known| known.0 != reg)
+        {
+            all.push((reg, name));
+        }
+    };
+    for part in &shape.parts {
+        match &part.place {
+            Place::Register(reg, _) => add(*reg),
+            Place::Memory { address: number, .. } | Place::Value(number) => of_number(number, &mut add),
+            _ => {}
+        }
+    }
+    all
+}
+
+/// Calls a function for each register in a number.
+fn of_number(number: &Number, add: &mut impl FnMut(Reg)) {
+    match number {
+        Number::Register(reg, _) => add(*reg),
+        Number::Loaded { from, .. } => of_number(from, add),
+        Number::Computed(of) => of.iter().for_each(|one| of_number(one, add)),
+        _ => {}
+    }
 }
 
 /// Cuts pcs where a home of a register begins or ends. The last pc of a home is that of an instruction that reads it.
-pub(super) fn cut(map: &MappedFunction<'_>, register: &str, pcs: (u32, u32)) -> Vec<Homes> {
-    // Pc, word, home, whether it begins there.
+pub(super) fn cut(map: &MappedFunction<'_>, registers: &Registers, pcs: (u32, u32)) -> Vec<Homes> {
+    // Pc, register and word, home, whether it begins there.
     let mut events = Vec::new();
-    for word in 0..MOST_WORDS {
-        for one in map.homes_of(register.as_bytes(), word) {
-            let end = one.end.saturating_add(INSTRUCTION_BYTES).min(pcs.1);
-            let start = one.start.max(pcs.0);
-            if start < end {
-                events.extend([(start, word, one.home, true), (end, word, one.home, false)]);
+    for (number, (_, name)) in registers.iter().enumerate() {
+        for word in 0..MOST_WORDS {
+            for one in map.homes_of(name.as_bytes(), word as u32) {
+                let end = one.end.saturating_add(INSTRUCTION_BYTES).min(pcs.1);
+                let start = one.start.max(pcs.0);
+                if start < end {
+                    let place = number * MOST_WORDS + word;
+                    events.extend([(start, place, one.home, true), (end, place, one.home, false)]);
+                }
             }
         }
     }
-    events.sort_unstable_by_key(|&(pc, word, home, begins)| (pc, word, home.0, begins));
-    let count = events.iter().map(|event| event.1 as usize + 1).max().unwrap_or(0);
-    let mut current: Vec<Vec<Home>> = vec![Vec::new(); count];
+    events.sort_unstable_by_key(|&(pc, place, home, begins)| (pc, place, home.0, begins));
+    let mut counts = vec![0; registers.len()];
+    for event in &events {
+        let count = &mut counts[event.1 / MOST_WORDS];
+        *count = (*count).max(event.1 % MOST_WORDS + 1);
+    }
+    let mut current: Vec<Vec<Home>> = vec![Vec::new(); registers.len() * MOST_WORDS];
     let mut all: Vec<Homes> = Vec::new();
     let (mut from, mut rest) = (pcs.0, &events[..]);
     loop {
         let here = rest.iter().take_while(|event| event.0 == from).count();
-        for &(_, word, home, begins) in &rest[..here] {
-            let current = &mut current[word as usize];
+        for &(_, place, home, begins) in &rest[..here] {
+            let current = &mut current[place];
             if begins {
                 current.push(home);
             } else if let Some(at) = current.iter().position(|one| *one == home) {
@@ -54,14 +93,16 @@ pub(super) fn cut(map: &MappedFunction<'_>, register: &str, pcs: (u32, u32)) -> 
         }
         rest = &rest[here..];
         let end = rest.first().map_or(pcs.1, |event| event.0);
-        let is_none = current.iter().all(Vec::is_empty);
-        let words = current.iter().take(if is_none { 0 } else { current.len() });
         let only =
             |homes: &Vec<Home>| homes.first().copied().filter(|first| homes.iter().all(|home| home == first));
-        let words: Vec<_> = words.map(only).collect();
+        let words = |(current, count): (&[Vec<Home>], &usize)| match current.iter().all(Vec::is_empty) {
+            true => Words::new(),
+            false => current[..*count].iter().map(only).collect(),
+        };
+        let registers: Vec<Words> = current.chunks(MOST_WORDS).zip(&counts).map(words).collect();
         match all.last_mut() {
-            Some(last) if last.words == words => last.pcs.1 = end,
-            _ if from < end => all.push(Homes { pcs: (from, end), words }),
+            Some(last) if last.registers == registers => last.pcs.1 = end,
+            _ if from < end => all.push(Homes { pcs: (from, end), registers }),
             _ => {}
         }
         if end >= pcs.1 {
@@ -71,25 +112,16 @@ pub(super) fn cut(map: &MappedFunction<'_>, register: &str, pcs: (u32, u32)) -> 
     }
 }
 
-impl Homes {
-    /// Describes the place of the register's value.
-    pub(super) fn words(&self, register: &str) -> Words {
-        if self.words.is_empty() {
-            let meaning = format!("the PTX register {register}, which no machine register has at these pcs");
-            return Words::new(Kind::Nowhere, "", meaning);
-        }
-        let texts = self.words.iter().map(|home| home.map_or_else(|| "–".into(), |home| home.to_string()));
-        let texts: Vec<String> = texts.collect();
-        let is_memory = self.words.iter().flatten().any(|home| home.is_memory());
-        let kind = if is_memory { Kind::Scratch } else { Kind::Scalar };
-        let meaning = format!("the PTX register {register}, which is in {}", texts.join(" and "));
-        Words::new(kind, texts.join(" "), meaning)
-    }
+/// Describes the homes of a register's words. `None` without one.
+pub(super) fn texts(words: &Words) -> Option<Vec<String>> {
+    let text = |home: &Option<Home>| home.map_or_else(|| "–".into(), |home| home.to_string());
+    (!words.is_empty()).then(|| words.iter().map(text).collect())
 }
 
 #[cfg(test)]
 mod tests {
     use super::{Homes, cut};
+    use crate::op::Reg;
     use crate::read::nvidia::{Home, MappedFunction, RegisterHome};
 
     const R4: Home = Home(0x0400_0004);
@@ -108,8 +140,9 @@ mod tests {
             home(0, R5, 0x30, 0x30),
         ];
         let map = MappedFunction::new(b"f", Some(0), homes);
-        let all = cut(&map, "%rd1", (0, 0x100));
-        let one = |pcs, words: &[Option<Home>]| Homes { pcs, words: words.to_vec() };
+        let named = |name: &str| vec![(Reg(0), name.to_owned())];
+        let all = cut(&map, &named("%rd1"), (0, 0x100));
+        let one = |pcs, words: &[Option<Home>]| Homes { pcs, registers: vec![words.to_vec()] };
         // Two different homes of a word at once are not a place. Equal ones are joined.
         let expected = [
             one((0, 0x20), &[]),
@@ -119,7 +152,28 @@ mod tests {
             one((0x50, 0x100), &[]),
         ];
         assert_eq!(all, expected);
-        assert_eq!(cut(&map, "%rd1", (0x28, 0x2c)), [one((0x28, 0x2c), &[Some(R4), Some(R5)])]);
-        assert_eq!(cut(&map, "%rd2", (0, 0x10)), [one((0, 0x10), &[])]);
+        assert_eq!(cut(&map, &named("%rd1"), (0x28, 0x2c)), [one((0x28, 0x2c), &[Some(R4), Some(R5)])]);
+        assert_eq!(cut(&map, &named("%rd2"), (0, 0x10)), [one((0, 0x10), &[])]);
+    }
+
+    #[test]
+    fn pcs_of_pieces_are_cut_by_the_homes_of_each_register() {
+        let of = |register, home, start, end| RegisterHome { register, word: 0, home, start, end };
+        let homes = vec![of(b"%r1", R4, 0x10, 0x30), of(b"%r2", R5, 0x20, 0x20)];
+        let map = MappedFunction::new(b"f", Some(0), homes);
+        let registers = vec![(Reg(1), "%r1".to_owned()), (Reg(2), "%r2".to_owned())];
+        let one = |pcs, first: &[Home], second: &[Home]| {
+            let words = |homes: &[Home]| homes.iter().copied().map(Some).collect();
+            Homes { pcs, registers: vec![words(first), words(second)] }
+        };
+        // The last instruction of 16 bytes is a part of the range.
+        let expected = [
+            one((0, 0x10), &[], &[]),
+            one((0x10, 0x20), &[R4], &[]),
+            one((0x20, 0x30), &[R4], &[R5]),
+            one((0x30, 0x40), &[R4], &[]),
+            one((0x40, 0x50), &[], &[]),
+        ];
+        assert_eq!(cut(&map, &registers, (0, 0x50)), expected);
     }
 }

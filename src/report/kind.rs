@@ -1,5 +1,6 @@
 //! Kinds of places, and what a location means, in words.
 
+use super::homes::{self, Registers};
 use crate::error::Count;
 use crate::lint::shape::{Number, Part, Place, Selected, Shape};
 use crate::op::Reg;
@@ -57,6 +58,8 @@ pub(super) struct Names<'a> {
     /// Space of memory in the default space, by `DW_AT_address_class`.
     pub(super) space: Option<SpaceId>,
     pub(super) is_cpu: bool,
+    /// PTX registers with the homes of their words.
+    pub(super) homes: Option<(&'a Registers, &'a [homes::Words])>,
 }
 
 impl Names<'_> {
@@ -90,7 +93,10 @@ impl Names<'_> {
             meaning += &format!("; {} in all", Count(parts.len(), "part"));
         }
         let label: Vec<&str> = all.iter().take(2).map(|one| one.label.as_str()).collect();
-        Words::new(Kind::Several, label.join(" "), meaning)
+        match all.iter().all(|one| one.kind == Kind::Nowhere) {
+            true => Words::new(Kind::Nowhere, "", meaning),
+            false => Words::new(Kind::Several, label.join(" ").trim(), meaning),
+        }
     }
 
     fn place(&self, place: &Place) -> Words {
@@ -121,8 +127,34 @@ impl Names<'_> {
         register.map_or_else(|| format!("register {}", reg.0), |register| register.name().to_string())
     }
 
+    /// Returns the homes of the words of a PTX register.
+    fn homes(&self, reg: Reg) -> Option<&homes::Words> {
+        let (registers, homes) = self.homes?;
+        homes.get(registers.iter().position(|known| known.0 == reg)?)
+    }
+
+    /// Returns the name of a register in a number, with its home.
+    fn housed(&self, reg: Reg) -> String {
+        let name = self.name(reg);
+        match self.homes(reg).map(homes::texts) {
+            Some(Some(texts)) => format!("{name} in {}", texts.join(" and ")),
+            Some(None) => format!("{name} in no machine register"),
+            None => name,
+        }
+    }
+
     fn register(&self, reg: Reg, selected: Selected) -> Words {
         let name = self.name(reg);
+        if let Some(words) = self.homes(reg) {
+            let Some(texts) = homes::texts(words) else {
+                let meaning = format!("the PTX register {name}, which no machine register has at these pcs");
+                return Words::new(Kind::Nowhere, "", meaning);
+            };
+            let is_memory = words.iter().flatten().any(|home| home.is_memory());
+            let kind = if is_memory { Kind::Scratch } else { Kind::Scalar };
+            let meaning = format!("the PTX register {name}, which is in {}", texts.join(" and "));
+            return Words::new(kind, texts.join(" "), meaning);
+        }
         let register = self.target.and_then(|target| target.register(reg));
         let Some(register) = register.filter(|register| register.is_vector()) else {
             return Words::new(Kind::Scalar, name.clone(), format!("the register {name}"));
@@ -179,8 +211,11 @@ impl Names<'_> {
     fn number(&self, number: &Number) -> String {
         match number {
             Number::Known(value) => format!("{value:#x}"),
-            Number::Register(reg, 0) => self.name(*reg),
-            Number::Register(reg, by) => format!("{}{by:+}", self.name(*reg)),
+            Number::Register(reg, 0) => self.housed(*reg),
+            Number::Register(reg, by) => match self.homes(*reg) {
+                Some(_) => format!("{by:#x} bytes from {} on", self.housed(*reg)),
+                None => format!("{}{by:+}", self.name(*reg)),
+            },
             Number::Symbol(address) => format!("the address {address:#x}"),
             Number::Frame(by) => match self.base() {
                 Some(base) => format!("{base}{by:+}, from the frame base"),

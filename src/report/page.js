@@ -146,18 +146,6 @@ function expression(value, findings) {
     el("mark", {}, value.slice(fault.from, fault.to)), value.slice(fault.to));
 }
 
-// Machine registers that have the PTX register of a place within pcs.
-function homes(f, place, start, end) {
-  const [from, to] = data.range("functions", f, "homes"), all = [];
-  const names = new Set(data.text(place.expression).match(/%\w+/g));
-  for (let index = from; index < to; index++) {
-    const one = data.homes.row(index), register = data.text(one.register);
-    if (names.has(register) && one.start < end && start < one.end)
-      all.push(`${register} in ${data.text(one.home)}, ${data.hex(f, one.start)} to ${data.hex(f, one.end)}`);
-  }
-  return all.join("; ");
-}
-
 function svg(name, attributes, ...children) {
   const made = document.createElementNS("http://www.w3.org/2000/svg", name);
   for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
@@ -223,7 +211,7 @@ function details() {
     const pcs = `${data.hex(f, start)} to ${data.hex(f, end)}`, kind = KINDS[one.kind].name;
     const result = inLane(data.text(one.result), state.lane), isOfLane = /[\x01\x03]/.test(data.text(one.result));
     const rows = [["pcs", pcs], ["kind", kind], ["expression", expression(data.text(one.expression), findings)],
-      ["meaning", data.text(one.meaning)], ["registers", homes(f, one, start, end)],
+      ["meaning", data.text(one.meaning)],
       ["result", el("span", { id: "result" }, isOfLane ? `${result} (lane ${state.lane})` : result)]];
     const full = rows.filter(([, value]) => value.textContent ?? value);
     parts.push(el("dl", {}, ...full.flatMap(([key, value]) => [el("dt", {}, key), el("dd", {}, value)])));

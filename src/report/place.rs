@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::block::Strings;
+use super::homes;
 use super::kind::{Kind, Names, Words};
 use crate::dump::steps;
 use crate::eval::{Body, Context, CurrentObject};
@@ -26,8 +27,8 @@ struct Key {
     /// Frame base, if the expression uses it.
     frame_base: Option<Vec<u8>>,
     space: Option<u32>,
-    /// Label of the homes of a PTX register.
-    homes: Option<String>,
+    /// Homes of PTX registers.
+    homes: Vec<homes::Words>,
 }
 
 /// Places and their steps as tables.
@@ -58,8 +59,6 @@ pub(super) struct In<'a, 'o> {
     pub(super) names: Names<'a>,
     pub(super) witness: Option<Witness<'a, 'o>>,
     pub(super) frame_base: Option<&'a [u8]>,
-    /// Words in place of those of the expression: homes of a PTX register.
-    pub(super) words: Option<Words>,
 }
 
 impl Places {
@@ -108,12 +107,12 @@ impl Places {
             unit: within.unit.offset,
             frame_base: within.frame_base.filter(|_| shape.uses_frame_base).map(<[u8]>::to_vec),
             space: within.names.space.map(|space| space.0),
-            homes: within.words.as_ref().map(|words| words.label.clone()),
+            homes: within.names.homes.map_or_else(Vec::new, |homes| homes.1.to_vec()),
         };
         if let Some(id) = self.known.get(&key) {
             return *id;
         }
-        let words = within.words.clone().unwrap_or_else(|| within.names.words(shape));
+        let words = within.names.words(shape);
         let (result, steps) = self.evaluated(expr, within);
         let id = self.push(
             &words,

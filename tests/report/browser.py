@@ -187,15 +187,15 @@ def search(browser):
 
 
 def homes(browser):
-    """Machine registers of the locations of the function's variables."""
+    """Pcs and meaning of the locations of the function's variables."""
     browser.value("document.getElementById('timeline').focus()")
-    script = """[...document.querySelectorAll('#details dt')]
-        .find((one) => one.textContent === 'registers')?.nextElementSibling.textContent ?? ''"""
+    script = """['pcs', 'meaning'].map((name) => [...document.querySelectorAll('#details dt')]
+        .find((one) => one.textContent === name)?.nextElementSibling.textContent ?? '').join(': ')"""
     found = []
-    for step in range(40):
-        browser.key("ArrowRight" if step % 4 == 0 else "ArrowDown")
+    for step in range(60):
+        browser.key("ArrowRight" if step % 6 == 0 else "ArrowDown")
         found.append(browser.value(script))
-    return {"homes": sorted(set(found) - {""})}
+    return {"homes": sorted(set(found) - {": "})}
 
 
 def looks(browser):

@@ -23,7 +23,7 @@ pub fn each<T>(
     command: &str,
     files: &[PathBuf],
     member: Option<&str>,
-    mut read: impl FnMut(&[u8]) -> eitri::Result<T>,
+    mut read: impl FnMut(&str, &[u8]) -> eitri::Result<T>,
     mut take: impl FnMut(String, T),
 ) -> Vec<Failure> {
     let mut failures = Vec::new();
@@ -32,7 +32,7 @@ pub fn each<T>(
         match objects(file, member) {
             Ok(objects) => {
                 for Inside { name, bytes } in objects {
-                    match read(&bytes) {
+                    match read(&name, &bytes) {
                         Ok(found) => take(name, found),
                         Err(error) => failures.push(of(Path::new(&name))(error)),
                     }
@@ -69,15 +69,24 @@ fn objects(file: &Path, member: Option<&str>) -> Result<Vec<Inside>, Failure> {
 /// Returns the objects of a file with these contents.
 pub fn inside(file: &Path, bytes: Vec<u8>, member: Option<&str>) -> Result<Vec<Inside>, Failure> {
     let name = if file.as_os_str() == "-" { "standard input".into() } else { file.display().to_string() };
-    let mut all = Vec::new();
-    expand(file, name, bytes, DEEPEST, &mut all)?;
+    let (mut all, mut compressed) = (Vec::new(), Vec::new());
+    expand(file, name, bytes, DEEPEST, &mut all, &mut compressed)?;
     if let Some(member) = member {
         // The name of a host object is a part of its members' names: the whole name chooses it.
-        let is_whole = all.iter().any(|one| one.name == member);
-        all.retain(|one| if is_whole { one.name == member } else { one.name.contains(member) });
-        if all.is_empty() {
-            return Err(Failure(format!("{}: no member has `{member}` in its name", file.display())));
+        let is_whole = all.iter().map(|one| &one.name).chain(&compressed).any(|name| name == member);
+        let is_chosen = |name: &str| if is_whole { name == member } else { name.contains(member) };
+        all.retain(|one| is_chosen(&one.name));
+        compressed.retain(|name| is_chosen(name));
+        match (&all[..], &compressed[..]) {
+            ([], []) => {
+                return Err(Failure(format!("{}: no member has `{member}` in its name", file.display())));
+            }
+            ([], [first, ..]) => return Err(Failure(format!("{first}: the member is compressed"))),
+            _ => {}
         }
+    }
+    for name in compressed {
+        eprintln!("skipped: {name}: the member is compressed");
     }
     Ok(all)
 }
@@ -88,27 +97,34 @@ fn expand(
     bytes: Vec<u8>,
     depth: u32,
     all: &mut Vec<Inside>,
+    compressed: &mut Vec<String>,
 ) -> Result<(), Failure> {
     let found = if depth == 0 { None } else { members(&bytes).map_err(of(Path::new(&name)))? };
     let Some(found) = found else {
         all.push(Inside { name, bytes });
         return Ok(());
     };
-    let found: Vec<_> =
-        found.into_iter().map(|one| (one.name, one.bytes.map(|bytes| bytes.into_owned()))).collect();
+    let found: Vec<_> = found
+        .into_iter()
+        .map(|one| (one.name, one.bytes.map(|bytes| bytes.into_owned()), one.is_compressed))
+        .collect();
     let is_host = bytes.starts_with(b"\x7fELF");
     let outer = name.clone();
     if is_host {
         all.push(Inside { name, bytes });
     }
-    for (member, bytes) in found {
+    for (member, bytes, is_compressed) in found {
         let name = format!("{outer}({member})");
         let bytes = match bytes {
+            None if is_compressed => {
+                compressed.push(name);
+                continue;
+            }
             Some(bytes) => bytes,
             // A thin archive has names of files, relative to its own folder.
             None => input(&file.with_file_name(&member))?,
         };
-        expand(file, name, bytes, depth - 1, all)?;
+        expand(file, name, bytes, depth - 1, all, compressed)?;
     }
     Ok(())
 }

@@ -62,7 +62,7 @@ impl StatsArguments {
         let options = Options { sound: true, threads, variables: self.format == Format::Json };
         let failures = if self.lines {
             let base = base.as_ref().map(|base| &base.1[..]);
-            let read = |bytes: &[u8]| variable_lines(bytes, base, self.combine_instances);
+            let read = |_: &str, bytes: &[u8]| variable_lines(bytes, base, self.combine_instances);
             containers::each("stats", &self.files, member, read, |name, found| match self.format {
                 Format::Json => found.iter().for_each(|one| out += &format!("{}\n", line_object(&name, one))),
                 Format::Text => out += &line_text(&name, &found, base.is_some()),
@@ -72,7 +72,7 @@ impl StatsArguments {
                 Some((name, bytes)) => Some((name, stats(bytes, &options).map_err(of(Path::new(name)))?)),
                 None => None,
             };
-            let read = |bytes: &[u8]| stats(bytes, &options);
+            let read = |_: &str, bytes: &[u8]| stats(bytes, &options);
             containers::each("stats", &self.files, member, read, |name, found| match &base {
                 None => {
                     let sound = percent(found.variables.coverage.sound, found.variables.coverage.scope);

@@ -54,7 +54,7 @@ impl RegisterHome<'_> {
 }
 
 /// Register or memory that has a word of a PTX register: class times 2²⁴ plus number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Home(pub u32);
 
 impl Home {

@@ -15,21 +15,9 @@ impl Gathered<'_> {
         options: &Options<'_>,
         mut strings: Strings,
     ) -> (Strings, Vec<Vec<u32>>) {
-        let mut tables: [Vec<u32>; 12] = Default::default();
-        let [
-            page,
-            functions,
-            variables,
-            entries,
-            lines,
-            calls,
-            instructions,
-            homes,
-            findings,
-            files,
-            codes,
-            others,
-        ] = &mut tables;
+        let mut tables: [Vec<u32>; 11] = Default::default();
+        let [page, functions, variables, entries, lines, calls, instructions, findings, files, codes, others] =
+            &mut tables;
         let width = if object.address_bytes() == 8 { 8 } else { 4 };
         page.extend([strings.add(options.name), strings.add(&self.target), self.lanes, width]);
         for function in &self.functions {
@@ -38,7 +26,6 @@ impl Gathered<'_> {
                 lines.len() / 3,
                 calls.len() / 5,
                 instructions.len() / 2,
-                homes.len() / 4,
                 findings.len() / 9,
             ];
             functions.extend([strings.add(&function.name), function.unit]);
@@ -56,7 +43,6 @@ impl Gathered<'_> {
             lines.extend(function.lines.iter().flatten());
             calls.extend(function.calls.iter().flatten());
             instructions.extend(function.instructions.iter().flatten());
-            homes.extend(function.homes.iter().flatten());
             for one in &function.found {
                 let is_of_variable = one.variable != NONE;
                 let variable = if is_of_variable { first + one.variable } else { NONE };
@@ -73,7 +59,6 @@ impl Gathered<'_> {
             lines.len() / 3,
             calls.len() / 5,
             instructions.len() / 2,
-            homes.len() / 4,
             findings.len() / 9,
         ];
         functions.extend([0, 0, 0, 0, 0]);

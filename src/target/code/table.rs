@@ -60,7 +60,9 @@ impl Destinations {
         match self.field {
             _ if self.exec => Exec::Any,
             // Without a second word, the mask is `vcc`.
-            Some((Some(RegisterKind::Vector), _)) | None if self.vcc && (is(Format::Vop2) || is(Format::VopC)) => {
+            Some((Some(RegisterKind::Vector), _)) | None
+                if self.vcc && (is(Format::Vop2) || is(Format::VopC)) =>
+            {
                 Exec::Never
             }
             Some((Some(RegisterKind::Vector), _)) if self.mask && is(Format::Vop3) => Exec::InSecondMask,

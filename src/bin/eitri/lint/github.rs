@@ -1,35 +1,23 @@
 //! Workflow commands of GitHub.
 
-use std::fmt::Write as _;
+use eitri::lint::{Finding, Level};
 
-use eitri::lint::Level;
+use super::text;
 
-use super::{Judged, text};
-
-pub fn print(all: &[Judged]) -> String {
-    let mut out = String::new();
-    for one in all {
-        for finding in &one.report.findings[..one.shown] {
-            let command = match finding.level {
-                Level::Error => "error",
-                Level::Warning => "warning",
-                Level::Note => "notice",
-            };
-            let (file, line) = match &finding.declared {
-                Some((file, line)) => (file.as_str(), format!(",line={line}")),
-                None => (one.name.as_str(), String::new()),
-            };
-            let message = format!("{}: {}", one.name, text::message(finding));
-            let _ = writeln!(
-                out,
-                "::{command} file={}{line},title={}::{}",
-                property(file),
-                property(finding.code.name()),
-                data(&message)
-            );
-        }
-    }
-    out
+/// Returns the line of a finding in an object.
+pub fn line(object: &str, finding: &Finding) -> String {
+    let command = match finding.level {
+        Level::Error => "error",
+        Level::Warning => "warning",
+        Level::Note => "notice",
+    };
+    let (file, line) = match &finding.declared {
+        Some((file, line)) => (file.as_str(), format!(",line={line}")),
+        None => (object, String::new()),
+    };
+    let message = format!("{object}: {}", text::message(finding));
+    let (file, title) = (property(file), property(finding.code.name()));
+    format!("::{command} file={file}{line},title={title}::{}\n", data(&message))
 }
 
 fn data(text: &str) -> String {

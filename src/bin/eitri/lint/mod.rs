@@ -3,6 +3,7 @@
 mod github;
 mod json;
 mod sarif;
+mod stream;
 mod text;
 
 use std::collections::HashMap;
@@ -13,6 +14,7 @@ use clap::{Args, ValueEnum};
 use eitri::lint::{Code, Finding, Level, Options, Report};
 use eitri::read::{Dwarf, Object};
 
+use self::stream::Stream;
 use super::{Failure, containers, input};
 
 /// Arguments of `lint`.
@@ -99,7 +101,7 @@ fn chosen() -> impl TypedValueParser<Value = Chosen> {
     named(levels.chain(codes).collect())
 }
 
-/// Findings of a file that are reported.
+/// Findings of a file that are reported as text.
 struct Judged {
     name: String,
     report: Report,
@@ -108,7 +110,7 @@ struct Judged {
 }
 
 impl LintArguments {
-    /// Returns the output, and whether a finding reaches the level of `--fail-on`.
+    /// Returns the output that is not printed yet, and whether a finding reaches the level of `--fail-on`.
     pub fn run(&self) -> Result<(String, bool, Vec<Failure>), Failure> {
         if let Some(code) = self.explain {
             return Ok((text::page(code), false, Vec::new()));
@@ -124,34 +126,44 @@ impl LintArguments {
         let mut all = Vec::new();
         let mut unknown: Vec<&String> = self.only.iter().collect();
         let mut nearest = Vec::new();
-        let read = |bytes: &[u8]| {
-            let report = eitri::lint::lint(bytes, &options)?;
+        let mut stream = Stream::begin(self.format);
+        let (most, mut worst) = (self.max.unwrap_or(usize::MAX), None);
+        let read = |name: &str, bytes: &[u8]| {
+            let (mut findings, mut count) = (Vec::new(), 0);
+            let mut report = eitri::lint::lint_each(bytes, &options, &mut |mut finding| {
+                if !self.keeps(&mut finding) || is_known(&mut known, &finding) {
+                    return;
+                }
+                worst = worst.max(Some(finding.level));
+                count += 1;
+                match &mut stream {
+                    Some(stream) if count <= most => stream.finding(name, &finding),
+                    Some(_) => {}
+                    None => findings.push(finding),
+                }
+            })?;
+            report.findings = findings;
             let missing = self.only.iter().filter(|name| !report.named.contains(name));
             let near =
                 missing.filter_map(|name| Some((name, unknown_function(bytes, name)?))).collect::<Vec<_>>();
             Ok((report, near))
         };
         let member = self.member.as_deref();
-        let mut failures = containers::each("lint", &self.files, member, read, |name, (mut report, near)| {
+        let mut failures = containers::each("lint", &self.files, member, read, |name, (report, near)| {
             unknown.retain(|name| !report.named.contains(name));
             nearest.extend(near);
-            report.findings.retain_mut(|finding| self.keeps(finding));
-            report.findings.retain(|finding| !is_known(&mut known, finding));
-            let shown = self.max.unwrap_or(usize::MAX).min(report.findings.len());
+            let shown = most.min(report.findings.len());
             all.push(Judged { name, report, shown });
         });
         // A function that no file has is a wrong argument.
         for name in unknown.iter().filter(|_| !all.is_empty()) {
             failures.extend(nearest.iter().find(|near| near.0 == *name).map(|near| Failure(near.1.clone())));
         }
-        let fails = all.iter().any(|one| one.report.worst().is_some_and(|worst| worst >= self.fail_on));
-        let out = match self.format {
-            Format::Text => text::print(&all),
-            Format::Json => json::print(&all),
-            Format::Sarif => sarif::print(&all),
-            Format::Github => github::print(&all),
-        };
-        Ok((out, fails, failures))
+        let fails = worst.is_some_and(|worst| worst >= self.fail_on);
+        match stream {
+            Some(stream) => stream.end().map(|()| (String::new(), fails, failures)).map_err(Failure::from),
+            None => Ok((text::print(&all), fails, failures)),
+        }
     }
 
     /// Sets the level of a finding. Returns whether it is reported.

@@ -3,15 +3,16 @@
 use eitri::lint::{Code, Finding, Level};
 use serde_json::{Value, json};
 
-use super::{Judged, text};
+use super::text;
 
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/schemas/sarif-schema-2.1.0.json";
 
-pub fn print(all: &[Judged]) -> String {
+/// Place of the results in a log without them.
+const RESULTS: &str = "\"results\": []";
+
+/// Returns the log before the results, and after them.
+pub fn frame() -> (String, String) {
     let rules: Vec<Value> = Code::ALL.iter().map(|code| rule(*code)).collect();
-    let findings =
-        all.iter().flat_map(|one| one.report.findings[..one.shown].iter().map(move |finding| (one, finding)));
-    let results: Vec<Value> = findings.map(|(one, finding)| result(&one.name, finding)).collect();
     let driver = json!({
         "name": "eitri",
         "version": env!("CARGO_PKG_VERSION"),
@@ -20,10 +21,24 @@ pub fn print(all: &[Judged]) -> String {
     let log = json!({
         "$schema": SCHEMA,
         "version": "2.1.0",
-        "runs": [{"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}],
+        "runs": [{"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": []}],
     });
-    format!("{log:#}\n")
+    let log = format!("{log:#}\n");
+    let (before, after) = log.split_once(RESULTS).expect("the log has a list of results");
+    (format!("{before}\"results\": ["), format!("]{after}"))
 }
+
+/// Returns a result with the indentation that it has in the log.
+pub fn line(object: &str, finding: &Finding) -> String {
+    let result = format!("{:#}", result(object, finding));
+    format!("\n{INDENT}{}", result.replace('\n', &format!("\n{INDENT}")))
+}
+
+/// Indentation of a result.
+const INDENT: &str = "        ";
+
+/// Indentation of the end of the list of results.
+pub const END: &str = "\n      ";
 
 fn level(level: Level) -> &'static str {
     level.name()
