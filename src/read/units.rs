@@ -152,6 +152,12 @@ impl<'m, 'o> Reader<'m, 'o> {
             if u32::try_from(dwarf.nodes.len() + part.nodes.len()).is_err() {
                 return Err(too_many());
             }
+            // The first part is joined without a copy.
+            if dwarf.nodes.is_empty() {
+                (dwarf.nodes, dwarf.units, dwarf.tables) = (part.nodes, part.units, part.tables);
+                continue;
+            }
+            dwarf.nodes.reserve_exact(part.nodes.len());
             dwarf.nodes.extend(part.nodes.into_iter().map(|one| Node {
                 parent: one.parent + node,
                 end: one.end + node,

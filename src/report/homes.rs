@@ -10,9 +10,8 @@ const MOST_WORDS: usize = 4;
 /// Maximum number of registers of an expression by whose homes its pcs are cut.
 const MOST_REGISTERS: usize = 16;
 
-/// The home of each word of a register, the lower one first: `None` without one, or with two that differ. Empty where no
-/// word has a home.
-pub(super) type Words = Vec<Option<Home>>;
+/// The homes of each word of a register, the lower one first: a copied value has two. Empty where no word has a home.
+pub(super) type Words = Vec<Vec<Home>>;
 
 /// PTX registers of an expression.
 pub(super) type Registers = Vec<(Reg, String)>;
@@ -93,11 +92,15 @@ pub(super) fn cut(map: &MappedFunction<'_>, registers: &Registers, pcs: (u32, u3
         }
         rest = &rest[here..];
         let end = rest.first().map_or(pcs.1, |event| event.0);
-        let only =
-            |homes: &Vec<Home>| homes.first().copied().filter(|first| homes.iter().all(|home| home == first));
+        let different = |homes: &Vec<Home>| {
+            let mut homes = homes.clone();
+            homes.sort_unstable_by_key(|home| home.0);
+            homes.dedup();
+            homes
+        };
         let words = |(current, count): (&[Vec<Home>], &usize)| match current.iter().all(Vec::is_empty) {
             true => Words::new(),
-            false => current[..*count].iter().map(only).collect(),
+            false => current[..*count].iter().map(different).collect(),
         };
         let registers: Vec<Words> = current.chunks(MOST_WORDS).zip(&counts).map(words).collect();
         match all.last_mut() {
@@ -114,7 +117,10 @@ pub(super) fn cut(map: &MappedFunction<'_>, registers: &Registers, pcs: (u32, u3
 
 /// Describes the homes of a register's words. `None` without one.
 pub(super) fn texts(words: &Words) -> Option<Vec<String>> {
-    let text = |home: &Option<Home>| home.map_or_else(|| "–".into(), |home| home.to_string());
+    let text = |homes: &Vec<Home>| match &homes[..] {
+        [] => "–".into(),
+        homes => homes.iter().map(Home::to_string).collect::<Vec<_>>().join("/"),
+    };
     (!words.is_empty()).then(|| words.iter().map(text).collect())
 }
 
@@ -142,17 +148,21 @@ mod tests {
         let map = MappedFunction::new(b"f", Some(0), homes);
         let named = |name: &str| vec![(Reg(0), name.to_owned())];
         let all = cut(&map, &named("%rd1"), (0, 0x100));
-        let one = |pcs, words: &[Option<Home>]| Homes { pcs, registers: vec![words.to_vec()] };
-        // Two different homes of a word at once are not a place. Equal ones are joined.
+        let one = |pcs, words: &[&[Home]]| Homes {
+            pcs,
+            registers: vec![words.iter().map(|homes| homes.to_vec()).collect()],
+        };
+        // Equal homes are joined.
         let expected = [
             one((0, 0x20), &[]),
-            one((0x20, 0x24), &[Some(R4), None]),
-            one((0x24, 0x30), &[Some(R4), Some(R5)]),
-            one((0x30, 0x50), &[None, Some(R5)]),
+            one((0x20, 0x24), &[&[R4], &[]]),
+            one((0x24, 0x30), &[&[R4], &[R5]]),
+            one((0x30, 0x40), &[&[R4, R5], &[R5]]),
+            one((0x40, 0x50), &[&[], &[R5]]),
             one((0x50, 0x100), &[]),
         ];
         assert_eq!(all, expected);
-        assert_eq!(cut(&map, &named("%rd1"), (0x28, 0x2c)), [one((0x28, 0x2c), &[Some(R4), Some(R5)])]);
+        assert_eq!(cut(&map, &named("%rd1"), (0x28, 0x2c)), [one((0x28, 0x2c), &[&[R4], &[R5]])]);
         assert_eq!(cut(&map, &named("%rd2"), (0, 0x10)), [one((0, 0x10), &[])]);
     }
 
@@ -163,7 +173,7 @@ mod tests {
         let map = MappedFunction::new(b"f", Some(0), homes);
         let registers = vec![(Reg(1), "%r1".to_owned()), (Reg(2), "%r2".to_owned())];
         let one = |pcs, first: &[Home], second: &[Home]| {
-            let words = |homes: &[Home]| homes.iter().copied().map(Some).collect();
+            let words = |homes: &[Home]| homes.iter().map(|home| vec![*home]).collect();
             Homes { pcs, registers: vec![words(first), words(second)] }
         };
         // The last instruction of 16 bytes is a part of the range.

@@ -152,7 +152,8 @@ impl Names<'_> {
             };
             let is_memory = words.iter().flatten().any(|home| home.is_memory());
             let kind = if is_memory { Kind::Scratch } else { Kind::Scalar };
-            let meaning = format!("the PTX register {name}, which is in {}", texts.join(" and "));
+            let places = texts.join(" and ").replace('/', " or ");
+            let meaning = format!("the PTX register {name}, which is in {places}");
             return Words::new(kind, texts.join(" "), meaning);
         }
         let register = self.target.and_then(|target| target.register(reg));

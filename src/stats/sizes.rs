@@ -4,8 +4,7 @@ use core::hash::{BuildHasher, Hash, Hasher};
 use std::collections::BTreeMap;
 
 use gimli::{DwForm, constants as dw};
-use hashbrown::hash_table::Entry as Slot;
-use hashbrown::{DefaultHashBuilder, HashMap, HashSet, HashTable};
+use hashbrown::{DefaultHashBuilder, HashMap, HashSet};
 
 use crate::op::Decoder;
 use crate::read::{ByAbbreviation, Dwarf, Entry, ListEntry, Unit, Value};
@@ -45,7 +44,7 @@ pub(super) fn contents<'r>(dwarf: &'r Dwarf<'r>) -> Contents {
     let mut forms = Forms::default();
     let mut operations: HashMap<&str, u64> = HashMap::new();
     let mut expressions: HashMap<&[u8], u64> = HashMap::new();
-    let mut lists = Lists::new(dwarf);
+    let mut lists = Lists::default();
     let mut locations = ByAbbreviation::default();
     let mut list = Vec::new();
     for (unit, number) in dwarf.units().iter().zip(0..) {
@@ -64,9 +63,7 @@ pub(super) fn contents<'r>(dwarf: &'r Dwarf<'r>) -> Contents {
                     for one in &list {
                         *expressions.entry(one.expr).or_default() += 1;
                     }
-                    if lists.is_repeated(number, offset, &list) {
-                        add(&mut found.lists, super::walk::list_bytes(&list));
-                    }
+                    lists.add(number, offset, &list);
                 }
                 _ => {}
             }
@@ -77,13 +74,14 @@ pub(super) fn contents<'r>(dwarf: &'r Dwarf<'r>) -> Contents {
             }
         }
     }
+    found.lists = lists.repeated(dwarf);
     found.operations = operations.into_iter().map(|(name, count)| (name.to_owned(), count)).collect();
     found.forms = forms.by_name();
     found
 }
 
 /// Reads a list in place of another one; empty if it cannot be read.
-fn read<'r>(dwarf: &'r Dwarf<'r>, unit: &Unit<'r>, offset: u64, list: &mut Vec<ListEntry<'r>>) {
+fn read<'r>(dwarf: &Dwarf<'r>, unit: &Unit<'r>, offset: u64, list: &mut Vec<ListEntry<'r>>) {
     list.clear();
     if dwarf.read_locations(unit, offset, list).is_err() {
         list.clear();
@@ -144,50 +142,48 @@ struct Place {
     offset: u64,
 }
 
-/// Location lists that differ.
-struct Lists<'r> {
-    dwarf: &'r Dwarf<'r>,
+/// Location lists. They are compared by reading them again, and take no memory.
+#[derive(Debug, Default)]
+struct Lists {
     hasher: DefaultHashBuilder,
-    /// Offsets of the lists that equal another one.
-    copies: HashSet<u64>,
-    /// Lists are compared by reading them again: they take no memory.
-    different: HashTable<Place>,
-    other: Vec<ListEntry<'r>>,
+    places: Vec<Place>,
 }
 
-impl<'r> Lists<'r> {
-    fn new(dwarf: &'r Dwarf<'r>) -> Self {
-        let (hasher, copies) = (DefaultHashBuilder::default(), HashSet::new());
-        Self { dwarf, hasher, copies, different: HashTable::new(), other: Vec::new() }
-    }
+/// Pcs and expression of an entry.
+fn key<'r>(one: &ListEntry<'r>) -> (u64, u64, &'r [u8]) {
+    (one.start, one.end, one.expr)
+}
 
-    /// Whether another list has the same pcs and expressions. A list to which several variables refer is there once.
-    fn is_repeated(&mut self, unit: u32, offset: u64, list: &[ListEntry<'r>]) -> bool {
-        if self.copies.contains(&offset) {
-            return false;
+impl Lists {
+    fn add(&mut self, unit: u32, offset: u64, list: &[ListEntry<'_>]) {
+        // Variables of one place often follow each other.
+        if self.places.last().is_some_and(|last| last.offset == offset) {
+            return;
         }
-        let key = |one: &ListEntry<'r>| (one.start, one.end, one.expr);
         let mut hasher = self.hasher.build_hasher();
         list.iter().for_each(|one| key(one).hash(&mut hasher));
-        let hash = (hasher.finish() >> 32) as u32;
-        let whole = |hash: u32| u64::from(hash).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let (dwarf, other) = (self.dwarf, &mut self.other);
-        let is_equal = |place: &Place| {
-            place.hash == hash
-                && (place.offset == offset || {
-                    dwarf.units().get(place.unit as usize).is_some_and(|unit| {
-                        read(dwarf, unit, place.offset, other);
-                        other.iter().map(key).eq(list.iter().map(key))
-                    })
-                })
-        };
-        match self.different.entry(whole(hash), is_equal, |place| whole(place.hash)) {
-            Slot::Occupied(known) => known.get().offset != offset && self.copies.insert(offset),
-            Slot::Vacant(slot) => {
-                slot.insert(Place { hash, unit, offset });
-                false
+        self.places.push(Place { hash: (hasher.finish() >> 32) as u32, unit, offset });
+    }
+
+    /// Counts the lists with the same pcs and expressions as another one. A list to which several variables refer is
+    /// there once.
+    fn repeated(mut self, dwarf: &Dwarf<'_>) -> Repeated {
+        self.places.sort_unstable_by_key(|place| (place.offset, place.unit));
+        self.places.dedup_by_key(|place| place.offset);
+        self.places.sort_unstable_by_key(|place| (place.hash, place.offset));
+        let (mut found, mut list) = (Repeated::default(), Vec::new());
+        for same in self.places.chunk_by(|one, other| one.hash == other.hash).filter(|same| same.len() > 1) {
+            let mut different: Vec<Vec<ListEntry<'_>>> = Vec::new();
+            for place in same {
+                let Some(unit) = dwarf.units().get(place.unit as usize) else { continue };
+                read(dwarf, unit, place.offset, &mut list);
+                match different.iter().any(|one| one.iter().map(key).eq(list.iter().map(key))) {
+                    true => add(&mut found, super::walk::list_bytes(&list)),
+                    false => different.push(list.clone()),
+                }
             }
         }
+        found
     }
 }
 
