@@ -2,17 +2,16 @@
 
 use eitri::build::Builder;
 use eitri::emit::elf::{Code as Text, new_object};
-use eitri::lint::{Options, lint};
+use eitri::lint::{Options, lint, lint_each};
 use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::{BaseEncoding, Loc};
 use eitri::op::{Dialect, Encoding, Expr, text};
 use eitri::target::Target;
 
-#[test]
-fn units_have_their_order_on_any_number_of_threads() {
+/// An object of units with a function each, which has a variable in a vector register.
+fn object(count: usize) -> Vec<u8> {
     let target = Target::named("amdgpu-gfx1030-wave32").expect("a target");
     let mut m = Builder::new(target.clone());
-    let count = 23;
     let mut code = Text::text([0, 0, 0x80, 0xbf].repeat(8 * count));
     for number in 0..count {
         let unit = m.unit(&format!("{number}.cl"));
@@ -28,12 +27,36 @@ fn units_have_their_order_on_any_number_of_threads() {
     }
     let module = m.finish().expect("a module");
     let written = lower(&module, &Consumer::llvm(), Policy::Partial).expect("it is lowered");
-    let object = new_object(module.target(), &code, &written.sections).expect("an object");
+    new_object(module.target(), &code, &written.sections).expect("an object")
+}
+
+#[test]
+fn units_have_their_order_on_any_number_of_threads() {
+    let count = 23;
+    let object = object(count);
     let report = |threads| lint(&object, &Options { threads, ..Options::default() }).expect("it is read");
     let one = report(1);
     // A finding of the vector register without a lane, and one of the frame, in each function.
     assert_eq!((one.functions, one.entries, one.findings.len()), (count, count, 2 * count));
     for threads in [0, 2, 3, 22, 64] {
         assert_eq!(report(threads), one, "{threads} threads");
+    }
+}
+
+/// Units of more than 128 KiB are judged one piece after another.
+#[test]
+fn findings_are_passed_in_their_order() {
+    let count = 3000;
+    let object = object(count);
+    let mut all = None;
+    for threads in [1, 2, 3] {
+        let mut found = Vec::new();
+        let options = Options { threads, ..Options::default() };
+        let report = lint_each(&object, &options, &mut |finding| found.push(finding)).expect("it is read");
+        assert_eq!((report.functions, report.findings.len(), found.len()), (count, 0, 2 * count));
+        let units: Vec<_> = found.iter().map(|one| one.unit.as_deref().expect("a name")).collect();
+        let expected: Vec<_> = (0..2 * count).map(|number| format!("{}.cl", number / 2)).collect();
+        assert_eq!(units, expected, "{threads} threads");
+        assert_eq!(*all.get_or_insert_with(|| found.clone()), found, "{threads} threads");
     }
 }

@@ -193,7 +193,8 @@ def homes(browser):
         .find((one) => one.textContent === name)?.nextElementSibling.textContent ?? '').join(': ')"""
     found = []
     for step in range(60):
-        browser.key("ArrowRight" if step % 6 == 0 else "ArrowDown")
+        down = "ArrowDown" if step // 6 % 2 == 0 else "ArrowUp"
+        browser.key("ArrowRight" if step % 6 == 0 else down)
         found.append(browser.value(script))
     return {"homes": sorted(set(found) - {": "})}
 
