@@ -18,9 +18,10 @@ pub struct Inside {
 /// Maximum depth of containers in containers.
 const DEEPEST: u32 = 4;
 
-/// Uses each object of several files, and returns the failures. The next object is used after a failure.
+/// Uses each object of several files, and returns the failures. The next object is used after a failure. `begin` shows the
+/// progress of a file.
 pub fn each<T>(
-    command: &str,
+    begin: impl Fn(&Path) -> Progress,
     files: &[PathBuf],
     member: Option<&str>,
     mut read: impl FnMut(&str, &[u8]) -> eitri::Result<T>,
@@ -28,7 +29,7 @@ pub fn each<T>(
 ) -> Vec<Failure> {
     let mut failures = Vec::new();
     for file in files {
-        let _progress = Progress::begin(command, file);
+        let _progress = begin(file);
         match objects(file, member) {
             Ok(objects) => {
                 for Inside { name, bytes } in objects {

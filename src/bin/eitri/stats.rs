@@ -9,6 +9,7 @@ use eitri::stats::{
 };
 use serde_json::{Map, Value, json};
 
+use super::progress::Progress;
 use super::{Failure, containers, of};
 
 /// Arguments of `stats`.
@@ -60,10 +61,11 @@ impl StatsArguments {
         };
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let options = Options { sound: true, threads, variables: self.format == Format::Json };
+        let begin = |file: &Path| Progress::begin("stats", file);
         let failures = if self.lines {
             let base = base.as_ref().map(|base| &base.1[..]);
             let read = |_: &str, bytes: &[u8]| variable_lines(bytes, base, self.combine_instances);
-            containers::each("stats", &self.files, member, read, |name, found| match self.format {
+            containers::each(begin, &self.files, member, read, |name, found| match self.format {
                 Format::Json => found.iter().for_each(|one| out += &format!("{}\n", line_object(&name, one))),
                 Format::Text => out += &line_text(&name, &found, base.is_some()),
             })
@@ -73,7 +75,7 @@ impl StatsArguments {
                 None => None,
             };
             let read = |_: &str, bytes: &[u8]| stats(bytes, &options);
-            containers::each("stats", &self.files, member, read, |name, found| match &base {
+            containers::each(begin, &self.files, member, read, |name, found| match &base {
                 None => {
                     let sound = percent(found.variables.coverage.sound, found.variables.coverage.scope);
                     fails |= self.fail_below.is_some_and(|least| sound.is_some_and(|sound| sound < least));

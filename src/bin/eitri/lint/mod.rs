@@ -7,7 +7,7 @@ mod stream;
 mod text;
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
@@ -15,6 +15,7 @@ use eitri::lint::{Code, Finding, Level, Options, Report};
 use eitri::read::{Dwarf, Object};
 
 use self::stream::Stream;
+use super::progress::Progress;
 use super::{Failure, containers, input};
 
 /// Arguments of `lint`.
@@ -149,7 +150,11 @@ impl LintArguments {
             Ok((report, near))
         };
         let member = self.member.as_deref();
-        let mut failures = containers::each("lint", &self.files, member, read, |name, (report, near)| {
+        let begin = |file: &Path| match self.format {
+            Format::Text => Progress::begin("lint", file),
+            _ => Progress::beside_output("lint", file),
+        };
+        let mut failures = containers::each(begin, &self.files, member, read, |name, (report, near)| {
             unknown.retain(|name| !report.named.contains(name));
             nearest.extend(near);
             let shown = most.min(report.findings.len());
