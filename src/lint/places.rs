@@ -222,7 +222,7 @@ impl Located<'_, '_, '_> {
                 };
                 let address = || format!("{}{:+}", self.file.name(slot.register), slot.offset);
                 if !self.is_frame_register(slot.register) {
-                    return Some(self.value_in_register(part, &slot, || written(address())));
+                    return Some(self.value_in_register(part, &slot, from, || written(address())));
                 }
                 self.scaled(part, &slot, || written(address())).or_else(|| xderef(&address))
             }
@@ -232,7 +232,7 @@ impl Located<'_, '_, '_> {
                     Some(slot) => {
                         let address =
                             || format!("an address computed from {}", self.file.name(slot.register));
-                        Some(self.value_in_register(part, &slot, || written(address())))
+                        Some(self.value_in_register(part, &slot, from, || written(address())))
                     }
                     None => xderef(&|| "a computed address".into()),
                 }
@@ -242,7 +242,13 @@ impl Located<'_, '_, '_> {
     }
 
     /// Returns the finding about a register that is taken as an address, and is none.
-    fn value_in_register(&self, part: &Part, slot: &Slot, written: impl Fn() -> String) -> Judged {
+    fn value_in_register(
+        &self,
+        part: &Part,
+        slot: &Slot,
+        from: &Number,
+        written: impl Fn() -> String,
+    ) -> Judged {
         let is_address = match self.file.operand(slot.register) {
             Some((RegisterKind::Vector, number)) => {
                 let is_address = self.is_scratch_address(number);
@@ -268,8 +274,15 @@ impl Located<'_, '_, '_> {
                 ),
                 None => format!("no instruction in the range uses {name} as an address in scratch"),
             };
+            let is_value = matches!(part.place, Place::Value(_));
+            let meant = match (from, if is_value { slot.offset } else { 0 }) {
+                (Number::Computed(_), _) if is_value => format!("a value computed from {name}"),
+                (_, 0) => format!("the value in {name}"),
+                (_, by @ ..0) => format!("the value in {name} minus {}", by.unsigned_abs()),
+                (_, by) => format!("the value in {name} plus {by}"),
+            };
             Details::new(written())
-                .meant(format!("the value in {name}"))
+                .meant(meant)
                 .evidence(self.setter(slot.register))
                 .evidence([scratch])
                 .evidence(self.difference(Difference::Register(slot.register, 8)))
@@ -306,7 +319,7 @@ impl Located<'_, '_, '_> {
                 if !self.is_frame_register(slot.register) {
                     let (kind, _) = self.file.operand(slot.register)?;
                     let is_slot = kind == RegisterKind::Scalar;
-                    return (!is_slot).then(|| self.value_in_register(part, &slot, written));
+                    return (!is_slot).then(|| self.value_in_register(part, &slot, address, written));
                 }
                 Some(self.judged(Code::SlotSpaceLost, &part.operations, || {
                     let name = self.file.name(slot.register);

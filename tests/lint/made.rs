@@ -227,3 +227,24 @@ fn a_changed_byte_causes_no_panic() {
         changed[at] = object[at];
     }
 }
+
+/// The value that a compiler meant has the operations after the register, as those of `stack_value` show.
+#[test]
+fn meant_values_have_their_offset() {
+    let encoding = Encoding::new(8, Dialect::Llvm);
+    let target = Target::named(AMD).expect("a target");
+    let rows = [
+        ("bregx v3 0; lit1; swap; xderef; stack_value", "the value in v3"),
+        ("bregx v3 -1; lit1; swap; xderef; stack_value", "the value in v3 minus 1"),
+        ("bregx v3 8; lit1; swap; xderef; stack_value", "the value in v3 plus 8"),
+        // An address behind the register's value, or the value: the expression does not tell.
+        ("bregx v3 8; lit1; swap; xderef", "the value in v3"),
+    ];
+    for (expr, meant) in rows {
+        let bytes = text::parse(expr, encoding, Some(&target)).expect("an expression");
+        let object = object(AMD, 32, &[(0, 0x20, bytes.bytes())]);
+        let report = lint(&object, &Options::default()).expect("it is read");
+        let found = report.findings.iter().find(|one| one.code == Code::RegisterAsMemory).expect("a finding");
+        assert_eq!(found.meant.as_deref(), Some(meant), "{expr}");
+    }
+}
