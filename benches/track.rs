@@ -3,12 +3,15 @@
 //! Every value is assigned to one of 200 variables where it is defined. CPU time of the thread, the shortest of several
 //! runs in turn. The last lines are `ratio NAME VALUE`. See `README.md` here.
 
+#[path = "track/divergent.rs"]
+mod divergent;
 #[path = "track/function.rs"]
 mod function;
 #[path = "emission/memory.rs"]
 mod memory;
 
 use cpu_time::ThreadTime;
+use divergent::{Divergent, Shape};
 use eitri::build::Builder;
 use eitri::model::{BaseEncoding, VariableId};
 use eitri::target::{Gfx, Target, Wave};
@@ -89,6 +92,28 @@ fn measure(gpu: &Target, instructions: usize, runs: usize) -> Times {
     times
 }
 
+/// Measures code of a shape whose lanes leave, and returns microseconds for each instruction.
+fn measure_shape(shape: Shape, count: usize, runs: usize) -> f64 {
+    let Divergent { mut builder, variables, code, instructions } =
+        Divergent::new(shape, count).expect("the code fits");
+    let mut best = f64::MAX;
+    for _ in 0..runs {
+        ms(&mut best, || code.track().expect("the code fits"));
+    }
+    let tracked = code.track().expect("the code fits");
+    tracked.describe(&mut builder, Keep::All).expect("locations");
+    drop(tracked);
+    let module = builder.finish().expect("a module");
+    let ranges: usize = variables.iter().map(|&variable| module.live(variable).len()).sum();
+    let used = memory::peak_of(|| {
+        code.track().expect("the code fits");
+        instructions + ranges
+    });
+    let each = 1e3 * best / instructions as f64;
+    println!("| {shape:?} | {instructions} | {best:.2} | {each:.3} | {ranges} | {:.0} |", used.ratio());
+    each
+}
+
 fn main() {
     let gpu = Target::amdgpu(Gfx::GFX1030, Wave::W32).expect("the processor runs such waves");
     // Under `cargo test`, running it once is enough.
@@ -102,6 +127,16 @@ fn main() {
         sizes.iter().map(|&size| measure(&gpu, size, (2_000_000 / size).clamp(2, 40))).collect();
     for times in &all {
         println!("ratio track_{} {:.2}", times.instructions, times.ratio());
+    }
+    println!("| shape | instructions | tracked, ms | µs each | ranges | peak, bytes each |");
+    println!("|---|---|---|---|---|---|");
+    for shape in [Shape::Exits, Shape::Deep] {
+        let counts: &[usize] = if is_bench { &[10, 100, 1000, 10_000] } else { &[10] };
+        let each: Vec<f64> =
+            counts.iter().map(|&count| measure_shape(shape, count, (2000 / count).clamp(2, 40))).collect();
+        if let [_, first, .., last] = each[..] {
+            println!("ratio track_{shape:?} {:.2}", first / last);
+        }
     }
     if let [_, first, .., last] = &all[..] {
         let each = |times: &Times| times.tracked / times.instructions as f64;

@@ -6,6 +6,7 @@
 use core::ops::Range;
 
 use super::code::Code;
+use super::regions::{Mask, Regions};
 use crate::build::{BlockId, Ends, ExecWrite, MaskId};
 use crate::error::{At, Error, Result};
 
@@ -23,10 +24,17 @@ pub(super) struct Segment {
 pub(super) struct Skip {
     pub(super) from: u32,
     pub(super) to: u32,
-    /// The wait meanwhile, which has the stretch.
+    /// The wait meanwhile.
     pub(super) wait: u32,
     /// The last node that the wave runs, unless it is part of the stretch.
     pub(super) end: Option<u32>,
+}
+
+impl Skip {
+    /// Returns the node at which the stretch ends.
+    pub(super) fn last(&self) -> u32 {
+        self.end.unwrap_or(self.to)
+    }
 }
 
 /// A pc at which lanes wait.
@@ -35,10 +43,20 @@ pub(super) struct Wait {
     pub(super) pc: u32,
     /// The node behind which lanes wait.
     pub(super) from: u32,
-    /// The nodes that the wave runs meanwhile, sorted, without those at which it ends.
-    pub(super) stretch: Range<u32>,
+    pub(super) until: Until,
     /// For lanes that wait where their mask was saved: the nodes that they ran since.
     pub(super) since: Vec<u32>,
+}
+
+/// The end of a wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Until {
+    /// The exit of a region.
+    Exit(u32),
+    /// Other ends for the lanes of a mask: those that are done, or those that wait where it was saved.
+    Ends { mask: usize, is_later: bool },
+    /// A node to which only lanes go.
+    Node(u32),
 }
 
 #[derive(Debug)]
@@ -47,18 +65,19 @@ pub(super) struct Graphs {
     pub(super) segments: Vec<Segment>,
     /// The first and last node of each block.
     pub(super) blocks: Vec<(u32, u32)>,
-    /// Edges of the wave.
-    pub(super) wave: Vec<(u32, u32)>,
+    /// The wave's graph.
+    pub(super) wave: Next,
     /// Edges of lanes, without skips.
     pub(super) lanes: Vec<(u32, u32)>,
+    pub(super) regions: Regions,
+    /// Sorted by wait.
     pub(super) skips: Vec<Skip>,
     pub(super) waits: Vec<Wait>,
-    /// Nodes of stretches.
-    pub(super) nodes: Vec<u32>,
 }
 
 /// Successors of each node.
-struct Next {
+#[derive(Debug)]
+pub(super) struct Next {
     first: Vec<u32>,
     to: Vec<u32>,
 }
@@ -79,7 +98,7 @@ impl Next {
         Self { first, to }
     }
 
-    fn of(&self, node: u32) -> &[u32] {
+    pub(super) fn of(&self, node: u32) -> &[u32] {
         let at = node as usize;
         &self.to[self.first[at] as usize..self.first[at + 1] as usize]
     }
@@ -94,8 +113,17 @@ struct Reach {
 }
 
 impl Reach {
+    fn new(nodes: usize) -> Self {
+        Self { seen: vec![0; nodes], search: 0, open: Vec::new() }
+    }
+
     /// Returns the nodes that are reached from `start`, without those for which `is_end` holds, and the latter.
-    fn from(&mut self, next: &Next, start: &[u32], is_end: impl Fn(u32) -> bool) -> (Vec<u32>, Vec<u32>) {
+    fn from<'n>(
+        &mut self,
+        next: impl Fn(u32) -> &'n [u32],
+        start: &[u32],
+        is_end: impl Fn(u32) -> bool,
+    ) -> (Vec<u32>, Vec<u32>) {
         self.search += 1;
         self.open.extend(start);
         let (mut nodes, mut ends) = (Vec::new(), Vec::new());
@@ -107,7 +135,7 @@ impl Reach {
                 ends.push(node);
             } else {
                 nodes.push(node);
-                self.open.extend(next.of(node));
+                self.open.extend(next(node));
             }
         }
         nodes.sort_unstable();
@@ -118,21 +146,16 @@ impl Reach {
 
 impl Graphs {
     pub(super) fn new(code: &Code) -> Result<Self> {
-        let flow = &code.flow;
-        let (order, masks) = flow.checked(&code.target)?;
+        let (order, masks) = code.flow.checked(&code.target)?;
         let (segments, blocks) = segments(code);
-        let mut graphs = Self {
-            segments,
-            blocks,
-            wave: Vec::new(),
-            lanes: Vec::new(),
-            skips: Vec::new(),
-            waits: Vec::new(),
-            nodes: Vec::new(),
-        };
-        graphs.edges(code);
-        let parents = graphs.parents(code, &order, masks.len());
-        graphs.skips(code, &masks, &parents)?;
+        let (wave, lanes) = edges(code, &segments, &blocks);
+        let count = segments.len() + 1;
+        let before = Next::new(count, wave.iter().map(|&(from, to)| (to, from)));
+        let wave = Next::new(count, wave.iter().copied());
+        let regions = regions(code, &order, masks.len(), (&segments, &blocks), &before);
+        let (skips, waits) = (Vec::new(), Vec::new());
+        let mut graphs = Self { segments, blocks, wave, lanes, regions, skips, waits };
+        graphs.skips(code, &masks, &before)?;
         Ok(graphs)
     }
 
@@ -140,86 +163,56 @@ impl Graphs {
         &self.segments[node as usize - 1]
     }
 
-    pub(super) fn stretch(&self, range: &Range<u32>) -> &[u32] {
-        &self.nodes[range.start as usize..range.end as usize]
+    /// Returns the positions of the skips of a wait.
+    pub(super) fn skips_of(&self, wait: u32) -> Range<usize> {
+        let start = self.skips.partition_point(|skip| skip.wait < wait);
+        start..self.skips.partition_point(|skip| skip.wait <= wait)
     }
 
-    fn edges(&mut self, code: &Code) {
-        let flow = &code.flow;
-        if let Some(&(first, _)) = self.blocks.first() {
-            self.wave.push((0, first));
-            self.lanes.push((0, first));
-        }
-        for (index, segment) in self.segments.iter().enumerate() {
-            let node = index as u32 + 1;
-            if self.blocks[segment.block as usize].1 != node {
-                self.wave.push((node, node + 1));
-                if !matches!(segment.write, Some(ExecWrite::Else(_))) {
-                    self.lanes.push((node, node + 1));
-                }
-            }
-        }
-        let mut edges = flow.edges.clone();
-        edges.sort_unstable();
-        let mut waves = flow.wave_edges.clone();
-        waves.sort_unstable();
-        // An edge that is added both ways, as a branch to the next instruction, is one of lanes, too.
-        for same in edges.chunk_by(|a, b| a == b) {
-            let (from, to) = same[0];
-            let edge = (self.blocks[from].1, self.blocks[to].0);
-            self.wave.push(edge);
-            let start = waves.partition_point(|edge| *edge < (from, to));
-            let end = waves.partition_point(|edge| *edge <= (from, to));
-            if same.len() > end - start {
-                self.lanes.push(edge);
-            }
+    /// Returns the nodes that the wave runs meanwhile, sorted, without those at which the wait ends.
+    pub(super) fn stretch(&self, wait: u32) -> Vec<u32> {
+        let ends: Vec<u32> = self.skips[self.skips_of(wait)].iter().map(Skip::last).collect();
+        let start = self.wave.of(self.waits[wait as usize].from);
+        let mut reach = Reach::new(self.segments.len() + 1);
+        reach.from(|node| self.wave.of(node), start, |node| ends.contains(&node)).0
+    }
+
+    /// Returns the nodes that follow one in a region, in which an inner region is one step; or in the wave's graph.
+    pub(super) fn next(&self, region: Option<u32>, node: u32) -> &[u32] {
+        match self.inner(region, node).map(|inner| self.regions.mask(inner)) {
+            Some(inner) if inner.is_passed => inner.restored.as_slice(),
+            Some(_) => &[],
+            None => self.wave.of(node),
         }
     }
 
-    /// Returns the mask around each mask: the innermost one that is open where it is saved.
-    fn parents(&self, code: &Code, order: &[usize], masks: usize) -> Vec<Option<usize>> {
-        let mut parents = vec![None; masks];
-        let mut entered: Vec<Option<usize>> = vec![None; self.blocks.len()];
-        let next =
-            Next::new(self.blocks.len(), code.flow.edges.iter().map(|&(from, to)| (from as u32, to as u32)));
-        for &block in order {
-            let mut top = entered[block];
-            for node in self.blocks[block].0..=self.blocks[block].1 {
-                match self.segment(node).write {
-                    Some(ExecWrite::Save(MaskId(mask))) => {
-                        parents[mask] = top;
-                        top = Some(mask);
-                    }
-                    Some(ExecWrite::Restore(MaskId(mask))) => top = parents[mask],
-                    _ => {}
-                }
-            }
-            // All edges to a block have the same open masks.
-            next.of(block as u32).iter().for_each(|&to| entered[to as usize] = top);
-        }
-        parents
+    /// Returns the inner region that begins behind a node of a region.
+    pub(super) fn inner(&self, region: Option<u32>, node: u32) -> Option<u32> {
+        let segment = self.segments.get((node as usize).checked_sub(1)?)?;
+        self.regions.entered(segment).filter(|&entered| region.is_some_and(|region| region != entered))
     }
 
-    fn skips(&mut self, code: &Code, masks: &[Ends], parents: &[Option<usize>]) -> Result<()> {
-        let count = self.segments.len() + 1;
-        let next = Next::new(count, self.wave.iter().copied());
-        let before = Next::new(count, self.wave.iter().map(|&(from, to)| (to, from)));
-        let mut reach = Reach { seen: vec![0; count], search: 0, open: Vec::new() };
-        let is_in = |mask: usize, around: usize| {
-            core::iter::successors(Some(mask), |&mask| parents[mask]).any(|mask| mask == around)
-        };
+    /// Returns the node behind which a wait begins in the code of a region: the exit of an inner region, if the wave comes
+    /// there, with the region.
+    pub(super) fn begins(&self, region: u32, node: u32) -> Option<(u32, Option<u32>)> {
+        let of = self.regions.of(node);
+        if of == region {
+            return Some((node, None));
+        }
+        let inner = self.regions.within(of, region);
+        let exit = self.regions.mask(inner).restored.filter(|_| self.regions.comes_out(node, inner))?;
+        Some((exit, Some(inner)))
+    }
+
+    fn skips(&mut self, code: &Code, masks: &[Ends], before: &Next) -> Result<()> {
+        let mut reach = Reach::new(self.segments.len() + 1);
         let writes: Vec<(u32, ExecWrite)> =
             (1u32..).zip(&self.segments).filter_map(|(node, segment)| Some((node, segment.write?))).collect();
-        let mut saved = vec![0; masks.len()];
-        for &(node, write) in &writes {
-            if let ExecWrite::Save(MaskId(mask)) = write {
-                saved[mask] = node;
-            }
-        }
         for &(node, write) in &writes {
             let MaskId(mask) = write.mask();
-            let (is_and, waits_at) = match write {
-                ExecWrite::And(_) => (true, self.segment(saved[mask]).start),
+            let of = self.regions.masks[mask];
+            let (is_later, pc) = match write {
+                ExecWrite::And(_) => (true, self.segment(of.saved).start),
                 ExecWrite::AndNot(_) | ExecWrite::Else(_) => match &masks[mask].1 {
                     Some(restored) => (false, restored.end as u32),
                     None => {
@@ -231,26 +224,29 @@ impl Graphs {
                 },
                 _ => continue,
             };
-            let is_end = |node: u32| match node.checked_sub(1).and_then(|at| self.segments[at as usize].write)
-            {
-                Some(ExecWrite::Restore(MaskId(restored))) => is_in(mask, restored),
-                Some(ExecWrite::Else(MaskId(other)) | ExecWrite::And(MaskId(other))) => {
-                    is_and && other == mask
+            let region = self.regions.of_mask(mask);
+            let is_exit = !is_later && of.is_region;
+            let ends = match of.restored {
+                Some(restored) if is_exit => {
+                    Vec::from_iter(self.regions.comes_out(node, region).then_some(restored))
                 }
-                _ => false,
+                _ => self.ends(&mut reach, node, mask, is_later),
             };
-            let (stretch, ends) = reach.from(&next, next.of(node), is_end);
+            let until = if is_exit { Until::Exit(region) } else { Until::Ends { mask, is_later } };
             let mut since = Vec::new();
-            if is_and {
-                let (after, _) = reach.from(&next, &[saved[mask]], |at| at == node);
-                let (ahead, _) = reach.from(&before, &[node], |at| at == saved[mask]);
-                since.extend(after.iter().filter(|node| ahead.binary_search(node).is_ok()));
-                since.extend([saved[mask], node]);
+            if is_later {
+                // Nodes on a path from the one that saves the mask.
+                let (ahead, _) = reach.from(|node| before.of(node), &[node], |at| at == of.saved);
+                let is_ahead = |node: u32| ahead.binary_search(&node).is_ok();
+                let is_end = |at: u32| at == node || at != of.saved && !is_ahead(at);
+                let (after, _) = reach.from(|node| self.wave.of(node), &[of.saved], is_end);
+                since.extend(after);
+                since.extend([of.saved, node]);
                 since.sort_unstable();
                 since.dedup();
             }
             let wait = self.waits.len() as u32;
-            for &end in &ends {
+            for end in ends {
                 // A lane that waits for another narrowing takes part in it, and waits on or runs.
                 let (to, end) = match self.segment(end).write {
                     Some(ExecWrite::And(_)) => (end, None),
@@ -258,23 +254,30 @@ impl Graphs {
                 };
                 self.skips.push(Skip { from: node, to, wait, end });
             }
-            let stretch = self.keep(&stretch);
-            self.waits.push(Wait { pc: waits_at, from: node, stretch, since });
+            self.waits.push(Wait { pc, from: node, until, since });
         }
         for &(from, to) in &code.flow.lane_edges {
             let (from, to) = (self.blocks[from].1, self.blocks[to].0);
-            let (stretch, _) = reach.from(&next, next.of(from), |node| node == to);
-            let stretch = self.keep(&stretch);
             self.skips.push(Skip { from, to, wait: self.waits.len() as u32, end: None });
-            self.waits.push(Wait { pc: self.segment(to).start, from, stretch, since: Vec::new() });
+            let (pc, until) = (self.segment(to).start, Until::Node(to));
+            self.waits.push(Wait { pc, from, until, since: Vec::new() });
         }
         Ok(())
     }
 
-    fn keep(&mut self, nodes: &[u32]) -> Range<u32> {
-        let start = self.nodes.len() as u32;
-        self.nodes.extend(nodes);
-        start..self.nodes.len() as u32
+    /// Returns the nodes at which the wait of lanes of a mask ends that is not until the exit of its region.
+    fn ends(&self, reach: &mut Reach, node: u32, mask: usize, is_later: bool) -> Vec<u32> {
+        let region = self.regions.of_mask(mask);
+        let depth = |mask: usize| self.regions.masks[mask].depth;
+        let is_end = |node: u32| match self.segment(node).write {
+            // Of masks that are open at once, one is around the other.
+            Some(ExecWrite::Restore(MaskId(restored))) => depth(restored) <= depth(mask),
+            Some(ExecWrite::Else(MaskId(other)) | ExecWrite::And(MaskId(other))) => is_later && other == mask,
+            _ => false,
+        };
+        let Some((start, _)) = self.begins(region, node) else { return Vec::new() };
+        let next = |node: u32| self.next(Some(region), node);
+        reach.from(next, next(start), is_end).1
     }
 
     /// Returns the block that contains a pc.
@@ -352,4 +355,77 @@ pub(super) fn block_text(code: &Code, BlockId(block): BlockId) -> String {
         Some(pcs) => format!("block {:#x}..{:#x}", pcs.start, pcs.end),
         None => format!("block {block} of this control flow"),
     }
+}
+
+/// Returns the edges of the wave, and those of lanes without skips.
+#[allow(clippy::type_complexity, reason = "two lists of edges")]
+fn edges(code: &Code, segments: &[Segment], blocks: &[(u32, u32)]) -> (Vec<(u32, u32)>, Vec<(u32, u32)>) {
+    let (flow, mut wave, mut lanes) = (&code.flow, Vec::new(), Vec::new());
+    if let Some(&(first, _)) = blocks.first() {
+        wave.push((0, first));
+        lanes.push((0, first));
+    }
+    for (index, segment) in segments.iter().enumerate() {
+        let node = index as u32 + 1;
+        if blocks[segment.block as usize].1 != node {
+            wave.push((node, node + 1));
+            if !matches!(segment.write, Some(ExecWrite::Else(_))) {
+                lanes.push((node, node + 1));
+            }
+        }
+    }
+    let mut edges = flow.edges.clone();
+    edges.sort_unstable();
+    let mut waves = flow.wave_edges.clone();
+    waves.sort_unstable();
+    // An edge that is added both ways, as a branch to the next instruction, is one of lanes, too.
+    for same in edges.chunk_by(|a, b| a == b) {
+        let (from, to) = same[0];
+        let edge = (blocks[from].1, blocks[to].0);
+        wave.push(edge);
+        let start = waves.partition_point(|edge| *edge < (from, to));
+        let end = waves.partition_point(|edge| *edge <= (from, to));
+        if same.len() > end - start {
+            lanes.push(edge);
+        }
+    }
+    (wave, lanes)
+}
+
+/// Finds the masks around each mask, and regions.
+fn regions(
+    code: &Code,
+    order: &[usize],
+    masks: usize,
+    (segments, blocks): (&[Segment], &[(u32, u32)]),
+    before: &Next,
+) -> Regions {
+    let none = Mask { around: None, depth: 0, saved: 0, restored: None, is_region: false, is_passed: false };
+    let (mut masks, mut saved) = (vec![none; masks], Vec::new());
+    // The innermost open mask, of blocks at their start, and of nodes.
+    let (mut entered, mut tops) = (vec![None; blocks.len()], vec![None; segments.len() + 1]);
+    let edges = code.flow.edges.iter().map(|&(from, to)| (from as u32, to as u32));
+    let next = Next::new(blocks.len(), edges);
+    for &block in order {
+        let mut top: Option<usize> = entered[block];
+        for node in blocks[block].0..=blocks[block].1 {
+            tops[node as usize] = top;
+            match segments[node as usize - 1].write {
+                Some(ExecWrite::Save(MaskId(mask))) => {
+                    let depth = top.map_or(0, |around| masks[around].depth + 1);
+                    masks[mask] = Mask { around: top, depth, saved: node, ..masks[mask] };
+                    saved.push(mask);
+                    top = Some(mask);
+                }
+                Some(ExecWrite::Restore(MaskId(mask))) => {
+                    masks[mask].restored = Some(node);
+                    top = masks[mask].around;
+                }
+                _ => {}
+            }
+        }
+        // All edges to a block have the same open masks.
+        next.of(block as u32).iter().for_each(|&to| entered[to as usize] = top);
+    }
+    Regions::new(segments, &tops, masks, saved, before)
 }

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 
 use super::code::Code;
 use super::facts::{Effect, EffectKind};
-use super::graph::{Graphs, Wait};
+use super::graph::Graphs;
 use super::place::{Place, Storage};
 use crate::error::Result;
 
@@ -53,11 +53,6 @@ impl<'c> Paths<'c> {
         let mut blocks: Vec<usize> = nodes.filter_map(|node| self.block(node)).collect();
         blocks.dedup();
         blocks.into_iter().map(|block| self.code.flow.blocks[block].clone()).collect()
-    }
-
-    /// Returns the nodes that the wave runs while lanes wait.
-    fn stretch(&self, wait: &Wait) -> &[u32] {
-        self.graphs.stretch(&wait.stretch)
     }
 }
 
@@ -130,8 +125,8 @@ impl History {
                 to[from as usize] = Some(node);
                 let skipped = skip.map(|skip| &paths.graphs.skips[skip as usize]);
                 let missed = skipped.and_then(|skip| {
-                    let wait = &paths.graphs.waits[skip.wait as usize];
-                    let nodes = skip.end.into_iter().chain(paths.stretch(wait).iter().rev().copied());
+                    let stretch = paths.graphs.stretch(skip.wait);
+                    let nodes = skip.end.into_iter().chain(stretch.into_iter().rev());
                     nodes.flat_map(|node| self.of(node).iter().rev()).find(|one| !one.is_masked)
                 });
                 if let Some(one) = missed {
@@ -150,9 +145,10 @@ impl History {
 
     /// Returns the first write for lanes that wait at a pc.
     pub(super) fn meanwhile(&self, paths: &Paths<'_>, pc: u64) -> Option<Event> {
-        let waits = paths.graphs.waits.iter().filter(|wait| u64::from(wait.pc) == pc);
-        waits.into_iter().find_map(|wait| {
-            let nodes = wait.since.iter().chain(paths.stretch(wait));
+        let mut waits = (0..).zip(&paths.graphs.waits).filter(|(_, wait)| u64::from(wait.pc) == pc);
+        waits.find_map(|(index, wait)| {
+            let stretch = paths.graphs.stretch(index);
+            let nodes = wait.since.iter().chain(&stretch);
             let since = |node: &&u32| wait.since.contains(node);
             let of = |node: &u32| self.of(*node).iter();
             let mut events = nodes.flat_map(|node| of(node).map(move |one| (node, one)));

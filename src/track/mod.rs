@@ -58,9 +58,9 @@
 //!
 //! The *wave's graph* is the code as branches go. The *lane's graph* has an edge from each instruction to the next one
 //! that the lane runs. Where a lane waits, the edge is a *skip* over the *stretch* that the wave runs meanwhile: a skip
-//! changes what the stretch writes to places of the wave, and to those of lanes in all lanes. The same
-//! analysis of each stretch by itself, as a lane finds it that waits, gives what its places have at the end; one
-//! analysis on the lane's graph then finds classes of equal places, variables and constants.
+//! changes what the stretch writes to places of the wave, and to those of lanes in all lanes. What a place has at the end is
+//! traced back through the stretch: to another place at its start, a constant, or something new. One analysis on the
+//! lane's graph then finds classes of equal places, variables and constants.
 
 mod code;
 mod division;
@@ -73,11 +73,13 @@ mod history;
 mod instruction;
 mod judge;
 mod lower;
+mod origins;
 mod place;
 mod program;
 mod ranges;
 #[cfg(feature = "regalloc2")]
 pub mod regalloc2;
+mod regions;
 mod skips;
 mod ssa;
 mod tracked;

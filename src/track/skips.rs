@@ -1,43 +1,32 @@
 //! Effects of a stretch of the wave's code on the storage of lanes that wait.
 //!
 //! A waiting lane runs nothing. The stretch changes the lane's storage by writes to places of the wave, and by writes
-//! to rows in all lanes. Each place has a name at the start of the stretch, and copies carry names. At the end of the
-//! stretch, a place with the name of another place has the contents that the other place had when the lane left.
+//! to rows in all lanes. What places have at the end is traced back to the start: to another place then, to a constant,
+//! or to something new. Stretches with one end are traced at once, and an inner region is one step of them.
 
-use hashbrown::HashMap;
+use hashbrown::{DefaultHashBuilder, HashMap};
+use indexmap::IndexMap;
 
-use super::graph::{Graphs, Skip, Wait};
+use super::graph::{Graphs, Until, Wait};
 use super::lower::Lower;
+use super::origins::{At, CONSTANT, LOST, Origins, Write};
 use super::program::{From, Kind, Op, Program, To};
-use super::ssa::{Graph, NOTHING, Ssa, Visit};
 use crate::error::Result;
 
 /// Adds the operations of each skip to its node, which follows those of all segments. Returns, for each wait, the places
-/// about which nothing is known for lanes that wait, sorted.
+/// about which nothing is known for lanes that wait, sorted; the first wait at a pc has those of all.
 pub(super) fn add(lower: &mut Lower<'_>, graphs: &Graphs) -> Result<Vec<Vec<u32>>> {
-    let mut stretches = Stretches::new(&lower.program, graphs);
-    let (mut unknown, mut effects) = (Vec::new(), Vec::new());
-    let mut skips = graphs.skips.as_slice();
-    for (index, wait) in (0..).zip(&graphs.waits) {
-        let (of_wait, rest) = skips.split_at(skips.partition_point(|skip| skip.wait <= index));
-        let mut found = stretches.follow(wait, of_wait)?;
-        since(&lower.program, wait, &mut found.changed);
-        found.changed.sort_unstable();
-        found.changed.dedup();
-        unknown.push(found.changed);
-        effects.append(&mut found.effects);
-        skips = rest;
-    }
-    for (skip, effects) in graphs.skips.iter().zip(effects) {
+    let (ends, unknown) = Stretches::new(&lower.program, graphs).follow();
+    for (skip, end) in graphs.skips.iter().zip(ends) {
         let node = lower.program.of_node.len() as u32;
         let [incoming, received] = lower.skipped(skip.from, skip.to);
         let program = &mut lower.program;
         let start = program.end();
-        let mut new: HashMap<u32, From> = HashMap::new();
-        for (place, effect) in effects {
-            let from = match effect {
-                Effect::Is(from) => from,
-                Effect::New(name) => *new.entry(name).or_insert_with(|| program.new_source()),
+        for (place, from) in end.unwrap_or_default().changed() {
+            let from = match from {
+                LOST => program.new_source(),
+                from if from & CONSTANT != 0 => From::Constant(from & !CONSTANT),
+                from => From::Place(from),
             };
             program.push(To::Place(place), from);
         }
@@ -52,193 +41,385 @@ pub(super) fn add(lower: &mut Lower<'_>, graphs: &Graphs) -> Result<Vec<Vec<u32>
     Ok(unknown)
 }
 
-/// Contents of a place for a lane that waited.
-#[derive(Debug, Clone, Copy)]
-enum Effect {
-    /// The contents of another place when the lane left, or a constant.
-    Is(From),
-    /// Something that the lane has not seen, by its name.
-    New(u32),
+/// What the wave does to the storage of a lane from a node on.
+#[derive(Debug, Clone, Default)]
+struct Traced {
+    /// The origins at the end, if the wave comes there.
+    end: Option<Origins>,
+    /// The origins at all pcs.
+    all: Origins,
 }
 
-/// Effects of one stretch.
-#[derive(Debug)]
-struct Followed {
-    /// Places that have other contents at some pc of the stretch.
-    changed: Vec<u32>,
-    /// Effects of each skip.
-    effects: Vec<Vec<(u32, Effect)>>,
+impl Traced {
+    /// Puts another part of the path before this one.
+    fn behind(&self, first: &Self) -> Self {
+        let mut all = first.all.clone();
+        let end = first.end.as_ref().and_then(|before| {
+            all.join(&self.all.behind(before, At::Any), At::Any);
+            Some(self.end.as_ref()?.behind(before, At::End))
+        });
+        Self { end, all }
+    }
 }
 
-/// Stretches as programs of their own, in which numbers are those of the stretch.
+/// Nodes from which origins are traced, each behind those that follow it but along back edges.
+struct Order {
+    region: Option<u32>,
+    nodes: Vec<u32>,
+    has_loop: bool,
+}
+
+/// Origins before each node of an order, if they are known.
+type States = Vec<Option<Origins>>;
+
 struct Stretches<'a> {
     program: &'a Program,
-    wave: Graph,
-    stretches: &'a Graphs,
-    /// The numbers of nodes in the stretch; 0 for others.
-    numbers: Vec<u32>,
+    graphs: &'a Graphs,
+    /// Writes in all lanes, and the first one of each node.
+    writes: Vec<Write>,
+    first: Vec<u32>,
+    /// The position of each node in the order in which origins are traced.
+    position: Vec<u32>,
+    /// By region, what the wave does from its entry to its exit, and from there to the exit of the region around.
+    passed: Vec<Traced>,
+    behind: Vec<Traced>,
+    /// What the wave does from the exit of a region to that of another one around it.
+    outwards: HashMap<(u32, u32), Traced>,
+    /// By wait, what the wave does until it leaves the region in which the wait begins.
+    left: Vec<Traced>,
 }
 
-/// The program of one stretch.
-struct Stretch<'a> {
-    of: &'a Program,
-    program: Program,
-    /// The place or constant of each place.
-    sources: Vec<From>,
-    places: HashMap<(bool, u32), u32>,
-    /// New things of the stretch, by their numbers in all code.
-    new: HashMap<u32, From>,
-    /// Places that are written.
-    written: Vec<u32>,
-}
+const NONE: u32 = u32::MAX;
+/// Position of a node of which some that follow are not yet in the order.
+const OPEN: u32 = NONE - 1;
 
 impl<'a> Stretches<'a> {
     fn new(program: &'a Program, graphs: &'a Graphs) -> Self {
-        let nodes = graphs.segments.len() + 1;
-        Self { program, wave: Graph::new(nodes, &graphs.wave), stretches: graphs, numbers: vec![0; nodes] }
-    }
-
-    /// Follows the storage of lanes that wait.
-    fn follow(&mut self, wait: &Wait, skips: &[Skip]) -> Result<Followed> {
-        let inside = self.stretches.stretch(&wait.stretch);
-        // The last node of a skip is run with the stretch, or only marks where it ends.
-        let nodes: Vec<u32> =
-            inside.iter().copied().chain(skips.iter().map(|skip| skip.end.unwrap_or(skip.to))).collect();
-        let mut stretch = Stretch::new(self.program);
-        for (at, &node) in nodes.iter().enumerate() {
-            let is_run = inside.get(at).is_some() || skips[at - inside.len()].end.is_some();
-            stretch.add(node, is_run)?;
-        }
-        if stretch.written.is_empty() {
-            return Ok(Followed { changed: Vec::new(), effects: vec![Vec::new(); skips.len()] });
-        }
-        for (number, &node) in (1..).zip(&nodes) {
-            self.numbers[node as usize] = number;
-        }
-        let mut edges: Vec<(u32, u32)> = Vec::new();
-        let mut add = |from: u32, node: u32| {
-            let next = self.wave.next(node).iter().map(|&(to, _)| self.numbers[to as usize]);
-            edges.extend(next.filter(|&to| to != 0).map(|to| (from, to)));
-        };
-        add(0, wait.from);
-        for (number, &node) in (1..).zip(inside) {
-            add(number, node);
-        }
-        nodes.iter().for_each(|&node| self.numbers[node as usize] = 0);
-        let Stretch { program, sources, mut written, .. } = stretch;
-        written.sort_unstable();
-        written.dedup();
-        let ssa = Ssa::new(&program, Graph::new(nodes.len() + 1, &edges), u64::from);
-        let mut ends = Ends {
-            inside: inside.len() as u32,
-            // Lanes that wait where their mask was saved wait elsewhere, or run, when the last instruction runs.
-            is_and: !wait.since.is_empty(),
-            counts: true,
-            sources: &sources,
-            written: &written,
-            is_changed: vec![false; sources.len()],
-            effects: vec![Vec::new(); skips.len()],
-        };
-        ssa.walk(&mut ends);
-        let Ends { is_changed, effects, .. } = ends;
-        let changed = written.iter().filter(|&&place| is_changed[place as usize]);
-        let changed = changed.filter_map(|&place| stored(sources[place as usize])).collect();
-        Ok(Followed { changed, effects })
-    }
-}
-
-/// The place of a source.
-fn stored(source: From) -> Option<u32> {
-    if let From::Place(place) = source { Some(place) } else { None }
-}
-
-impl<'a> Stretch<'a> {
-    fn new(of: &'a Program) -> Self {
-        // Node 0 is that in which lanes begin to wait.
-        let program = Program { of_node: vec![0..0], ..Program::default() };
-        let (places, new) = (HashMap::new(), HashMap::new());
-        Self { of, program, sources: Vec::new(), places, new, written: Vec::new() }
-    }
-
-    fn place(&mut self, is_constant: bool, index: u32) -> u32 {
-        *self.places.entry((is_constant, index)).or_insert_with(|| {
-            self.sources.push(if is_constant { From::Constant(index) } else { From::Place(index) });
-            self.program.stored += 1;
-            (self.program.first_variable, self.program.places) = (self.program.stored, self.program.stored);
-            self.program.stored - 1
-        })
-    }
-
-    /// Adds a node, with its operations if it is run.
-    fn add(&mut self, node: u32, is_run: bool) -> Result<()> {
-        let first = self.program.groups.len() as u32;
-        let number = self.program.of_node.len() as u32;
-        let groups = self.of.groups_of(node).iter();
-        for group in groups.filter(|group| is_run && group.kind().is_instruction()) {
-            let start = self.program.end();
-            self.of.ops_of(group).iter().for_each(|&op| self.op(op));
-            self.program.group(number, group.start..group.end, group.kind(), start..self.program.end())?;
-        }
-        self.program.of_node.push(first..self.program.groups.len() as u32);
-        Ok(())
-    }
-
-    fn op(&mut self, op: Op) {
-        let (To::Place(to), false) = (op.to(), op.is_masked()) else { return };
-        let is_row = |place: u32| self.of.is_row[place as usize];
-        let from = match op.from() {
-            // Block parameters are not followed, and the lane's part of a row is not what other lanes read.
-            From::Place(from) if from >= self.of.stored || is_row(from) && !is_row(to) => {
-                self.program.new_source()
+        let nodes = if graphs.waits.is_empty() { 0 } else { graphs.segments.len() + 1 };
+        let (mut writes, mut first) = (Vec::new(), Vec::with_capacity(nodes + 1));
+        for node in 0..nodes as u32 {
+            first.push(writes.len() as u32);
+            for group in program.groups_of(node).iter().filter(|group| group.kind().is_instruction()) {
+                let start = writes.len();
+                writes.extend(program.ops_of(group).iter().filter_map(|&op| write(program, op)));
+                if let Some(first) = writes.get_mut(start) {
+                    first.is_first = true;
+                }
             }
-            From::Place(from) => From::Place(self.place(false, from)),
-            From::Constant(constant) => From::Place(self.place(true, constant)),
-            // Values are those of lanes that run.
-            From::Value(_) => self.program.new_source(),
-            From::New(other) => *self.new.entry(other).or_insert_with(|| self.program.new_source()),
-            From::Nothing => From::Nothing,
+        }
+        first.push(writes.len() as u32);
+        let by_region = || vec![Traced::default(); graphs.regions.masks.len() + 1];
+        Self {
+            program,
+            graphs,
+            writes,
+            first,
+            position: vec![NONE; nodes],
+            passed: by_region(),
+            behind: by_region(),
+            outwards: HashMap::new(),
+            left: vec![Traced::default(); graphs.waits.len()],
+        }
+    }
+
+    /// Returns what places have at the end of each skip, and for each wait what is unknown.
+    fn follow(mut self) -> (States, Vec<Vec<u32>>) {
+        let graphs = self.graphs;
+        let mut ends = vec![None; graphs.skips.len()];
+        if graphs.waits.is_empty() {
+            return (ends, Vec::new());
+        }
+        self.regions();
+        let mut changed: Vec<(u32, Origins)> = Vec::new();
+        let mut first: HashMap<u32, usize> = HashMap::new();
+        let mut others: IndexMap<Until, Vec<u32>, DefaultHashBuilder> = IndexMap::default();
+        let mut add = |wait: u32, all: &Origins| {
+            let at = *first.entry(graphs.waits[wait as usize].pc).or_insert(changed.len());
+            if at == changed.len() {
+                changed.push((wait, Origins::default()));
+            }
+            changed[at].1.join(all, At::Any);
         };
-        let to = self.place(false, to);
-        self.written.push(to);
-        self.program.push(To::Place(to), from);
+        for (index, wait) in (0..).zip(&graphs.waits) {
+            match wait.until {
+                Until::Exit(region) => {
+                    let Traced { end, all } = self.to_exit(index, region);
+                    add(index, &all);
+                    // A wait until an exit has one skip at most.
+                    ends[graphs.skips_of(index)].iter_mut().for_each(|at| *at = end.clone());
+                }
+                other => others.entry(other).or_default().push(index),
+            }
+        }
+        for (until, waits) in others {
+            for (wait, traced) in self.until(until, &waits) {
+                ends[graphs.skips_of(wait)].iter_mut().zip(traced.0).for_each(|(at, end)| *at = end);
+                add(wait, &traced.1);
+            }
+        }
+        let mut unknown = vec![Vec::new(); graphs.waits.len()];
+        for (wait, origins) in &changed {
+            unknown[*wait as usize].extend(origins.changed().into_iter().map(|changed| changed.0));
+        }
+        for wait in &graphs.waits {
+            let (wait_of_all, _) = changed[first[&wait.pc]];
+            since(self.program, wait, &mut unknown[wait_of_all as usize]);
+        }
+        for unknown in &mut unknown {
+            unknown.sort_unstable();
+            unknown.dedup();
+        }
+        (ends, unknown)
     }
-}
 
-/// Collects the places that change, and what they have at the ends.
-struct Ends<'s> {
-    /// Number of nodes before the ends.
-    inside: u32,
-    is_and: bool,
-    /// Whether changes are such for lanes that wait.
-    counts: bool,
-    sources: &'s [From],
-    written: &'s [u32],
-    is_changed: Vec<bool>,
-    effects: Vec<Vec<(u32, Effect)>>,
-}
-
-impl Visit for Ends<'_> {
-    fn enter(&mut self, _: usize, node: u32, _: &[u32]) {
-        self.counts = node <= self.inside || !self.is_and;
-    }
-
-    fn set(&mut self, place: u32, _: u32, new: u32) {
-        self.is_changed[place as usize] |= self.counts && new != 1 + place;
-    }
-
-    fn left(&mut self, node: u32, names: &[u32]) {
-        let Some(end) = node.checked_sub(self.inside + 1) else { return };
-        let effect = |&place: &u32| {
-            let name = names[place as usize];
-            let effect = match self.sources.get((name as usize).wrapping_sub(1)) {
-                Some(&source) => Effect::Is(source),
-                None if name == NOTHING => Effect::Is(From::Nothing),
-                None => Effect::New(name),
+    /// Traces origins from the exit of each region, and inner regions first.
+    fn regions(&mut self) {
+        let graphs = self.graphs;
+        let mut inside: HashMap<u32, Vec<u32>> = HashMap::new();
+        for (index, wait) in (0..).zip(&graphs.waits) {
+            let is_left = match wait.until {
+                Until::Exit(_) => true,
+                Until::Ends { mask, .. } => graphs.regions.of_mask(mask) != graphs.regions.of(wait.from),
+                Until::Node(_) => false,
             };
-            Some((stored(self.sources[place as usize])?, effect)).filter(|_| name != 1 + place)
-        };
-        self.effects[end as usize] = self.written.iter().filter_map(effect).collect();
+            if is_left {
+                inside.entry(graphs.regions.of(wait.from)).or_default().push(index);
+            }
+        }
+        for (region, mask) in graphs.regions.all().rev() {
+            let Some(exit) = mask.restored else { continue };
+            let waits = inside.remove(&region).unwrap_or_default();
+            let order = self.order(Some(region), &[mask.saved], &[exit]);
+            let end = self.at_all(&order, At::End, |node| {
+                (node == exit).then(|| Some(self.before(node, Origins::default(), At::End)))
+            });
+            let all = self.at_all(&order, At::Any, |node| {
+                (node == exit).then(|| Some(self.before(node, Origins::default(), At::Any)))
+            });
+            let traced = |from: u32| Traced {
+                end: self.after(&order, from, &end, At::End),
+                all: self.after(&order, from, &all, At::Any).unwrap_or_default(),
+            };
+            let passed = traced(mask.saved);
+            let left: Vec<Traced> =
+                waits.iter().map(|&wait| traced(graphs.waits[wait as usize].from)).collect();
+            let inner = order.nodes.iter().copied().filter(|&node| graphs.regions.of(node) != region);
+            let behind: Vec<(u32, Traced)> =
+                inner.map(|exit| (graphs.regions.of(exit), traced(exit))).collect();
+            self.passed[region as usize] = passed;
+            behind.into_iter().for_each(|(inner, traced)| self.behind[inner as usize] = traced);
+            waits.into_iter().zip(left).for_each(|(wait, traced)| self.left[wait as usize] = traced);
+            self.forget(&order);
+        }
     }
+
+    /// Returns what the wave does from the start of a wait to the exit of a region around it.
+    fn to_exit(&mut self, wait: u32, region: u32) -> Traced {
+        let regions = &self.graphs.regions;
+        let of = regions.of(self.graphs.waits[wait as usize].from);
+        let left = core::mem::take(&mut self.left[wait as usize]);
+        if of == region {
+            return left;
+        }
+        let mut open: Vec<u32> = Vec::new();
+        for inner in regions.outwards(of, region) {
+            if self.outwards.contains_key(&(inner, region)) {
+                break;
+            }
+            open.push(inner);
+        }
+        for inner in open.into_iter().rev() {
+            let behind = &self.behind[inner as usize];
+            let traced = match self.outwards.get(&(regions.around(inner), region)) {
+                Some(rest) => rest.behind(behind),
+                None => behind.clone(),
+            };
+            self.outwards.insert((inner, region), traced);
+        }
+        self.outwards[&(of, region)].behind(&left)
+    }
+
+    /// Returns the origins at the end of each skip of waits with the same ends, and those at all pcs.
+    fn until(&mut self, until: Until, waits: &[u32]) -> Vec<(u32, (States, Origins))> {
+        let graphs = self.graphs;
+        let (region, is_later) = match until {
+            Until::Ends { mask, is_later } => (Some(graphs.regions.of_mask(mask)), is_later),
+            Until::Exit(region) => (Some(region), false),
+            Until::Node(_) => (None, false),
+        };
+        let skips_of = |wait: u32| &graphs.skips[graphs.skips_of(wait)];
+        let mut last: Vec<(u32, bool)> = Vec::new();
+        for &wait in waits {
+            last.extend(skips_of(wait).iter().map(|skip| (skip.last(), skip.end.is_some())));
+        }
+        last.sort_unstable();
+        last.dedup();
+        let ends: Vec<u32> = last.iter().map(|end| end.0).collect();
+        let is_end = |node: u32| ends.binary_search(&node).ok();
+        // The node behind which each wait begins, and what the wave does before it comes there.
+        let mut starts: Vec<(u32, Option<u32>, Option<Traced>)> = Vec::new();
+        for &wait in waits {
+            let from = graphs.waits[wait as usize].from;
+            let of = graphs.regions.of(from);
+            let begins = region.map_or(Some((from, None)), |region| graphs.begins(region, from));
+            starts.push(match (begins, region) {
+                (Some((start, None)), _) => (wait, Some(start), None),
+                (Some((start, Some(inner))), _) => (wait, Some(start), Some(self.to_exit(wait, inner))),
+                // The wave does not come there.
+                (None, Some(region)) => {
+                    (wait, None, Some(self.to_exit(wait, graphs.regions.within(of, region))))
+                }
+                (None, None) => (wait, None, None),
+            });
+        }
+        let from: Vec<u32> = starts.iter().filter_map(|start| start.1).collect();
+        let order = self.order(region, &from, &ends);
+        // Lanes that wait where their mask was saved wait elsewhere, or run, when the last instruction runs.
+        let run = |node: u32, is_run: bool, at: At| match is_run {
+            true => self.before(node, Origins::default(), at),
+            false => Origins::default(),
+        };
+        let all = self.at_all(&order, At::Any, |node| {
+            is_end(node).map(|at| Some(run(node, last[at].1 && !is_later, At::Any)))
+        });
+        let each: Vec<States> = last
+            .iter()
+            .map(|&(end, is_run)| {
+                self.at_all(&order, At::End, |node| {
+                    is_end(node).map(|_| (node == end).then(|| run(node, is_run, At::End)))
+                })
+            })
+            .collect();
+        let found = starts.into_iter().map(|(wait, start, first)| {
+            let traced = |states: &States| match start {
+                Some(start) => Traced {
+                    end: self.after(&order, start, states, At::End),
+                    all: self.after(&order, start, &all, At::Any).unwrap_or_default(),
+                },
+                None => Traced::default(),
+            };
+            let whole = |traced: Traced| first.as_ref().map_or(traced.clone(), |first| traced.behind(first));
+            let skips = skips_of(wait).iter().filter_map(|skip| is_end(skip.last()));
+            let ends: States = skips.map(|at| whole(traced(&each[at])).end).collect();
+            let all = whole(traced(&Vec::new())).all;
+            (wait, (ends, all))
+        });
+        let found = found.collect();
+        self.forget(&order);
+        found
+    }
+
+    /// Returns the nodes that the wave runs behind others, up to and with ends.
+    fn order(&mut self, region: Option<u32>, starts: &[u32], ends: &[u32]) -> Order {
+        let graphs = self.graphs;
+        let next = |node: u32| match ends.binary_search(&node) {
+            Ok(_) => &[],
+            Err(_) => graphs.next(region, node),
+        };
+        let (mut nodes, mut has_loop, mut open) = (Vec::new(), false, Vec::new());
+        for &start in starts {
+            open.push((None, graphs.next(region, start)));
+            while let Some((node, rest)) = open.last_mut() {
+                match rest.split_first() {
+                    Some((&to, others)) => {
+                        *rest = others;
+                        match self.position[to as usize] {
+                            NONE => {
+                                self.position[to as usize] = OPEN;
+                                open.push((Some(to), next(to)));
+                            }
+                            position => has_loop |= position == OPEN,
+                        }
+                    }
+                    None => {
+                        if let Some(node) = *node {
+                            self.position[node as usize] = nodes.len() as u32;
+                            nodes.push(node);
+                        }
+                        open.pop();
+                    }
+                }
+            }
+        }
+        Order { region, nodes, has_loop }
+    }
+
+    fn forget(&mut self, order: &Order) {
+        order.nodes.iter().for_each(|&node| self.position[node as usize] = NONE);
+    }
+
+    /// Returns the origins before each node; `at_end` has those of ends.
+    fn at_all(&self, order: &Order, at: At, at_end: impl Fn(u32) -> Option<Option<Origins>>) -> States {
+        let mut states: States = vec![None; order.nodes.len()];
+        loop {
+            let mut is_changed = false;
+            for (index, &node) in order.nodes.iter().enumerate() {
+                let state = at_end(node).unwrap_or_else(|| {
+                    let state = self.after(order, node, &states, at)?;
+                    // The code of an inner region has its exit.
+                    let is_run = order.region.is_none_or(|region| self.graphs.regions.of(node) == region);
+                    Some(if is_run { self.before(node, state, at) } else { state })
+                });
+                is_changed |= order.has_loop && states[index] != state;
+                states[index] = state;
+            }
+            if !is_changed {
+                return states;
+            }
+        }
+    }
+
+    /// Returns the origins behind a node.
+    fn after(&self, order: &Order, node: u32, states: &States, at: At) -> Option<Origins> {
+        let state = |node: u32| states.get(self.position[node as usize] as usize)?.as_ref();
+        if let Some(inner) = self.graphs.inner(order.region, node) {
+            let passed = &self.passed[inner as usize];
+            let rest = self.graphs.next(order.region, node).first().and_then(|&exit| state(exit));
+            let behind = passed.end.as_ref().zip(rest).map(|(first, rest)| rest.behind(first, at));
+            return match at {
+                At::End => behind,
+                At::Any => {
+                    let mut all = passed.all.clone();
+                    behind.iter().for_each(|behind| all.join(behind, at));
+                    Some(all)
+                }
+            };
+        }
+        let mut all: Option<Origins> = (at == At::Any).then(Origins::default);
+        for next in self.graphs.next(order.region, node).iter().filter_map(|&node| state(node)) {
+            match &mut all {
+                Some(all) => all.join(next, at),
+                None => all = Some(next.clone()),
+            }
+        }
+        all
+    }
+
+    /// Puts the writes of a node before origins.
+    fn before(&self, node: u32, mut origins: Origins, at: At) -> Origins {
+        let range = self.first[node as usize] as usize..self.first[node as usize + 1] as usize;
+        let mut writes = &self.writes[range];
+        while let Some(start) = writes.iter().rposition(|write| write.is_first) {
+            origins.precede(&writes[start..], at);
+            writes = &writes[..start];
+        }
+        origins
+    }
+}
+
+/// Returns the write of an operation, if lanes that wait find it.
+fn write(program: &Program, op: Op) -> Option<Write> {
+    let (To::Place(to), false) = (op.to(), op.is_masked()) else { return None };
+    let is_row = |place: u32| program.is_row[place as usize];
+    let from = match op.from() {
+        // Block parameters are not followed, and the lane's part of a row is not what other lanes read.
+        From::Place(from) if from >= program.stored || is_row(from) && !is_row(to) => LOST,
+        From::Place(from) => from,
+        From::Constant(constant) => CONSTANT | constant,
+        // Values are those of lanes that run.
+        From::Value(_) | From::New(_) | From::Nothing => LOST,
+    };
+    Some(Write { to, from, is_first: false })
 }
 
 /// Adds what lanes that wait where their mask was saved have run since.

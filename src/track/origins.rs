@@ -1,0 +1,185 @@
+//! Origins of what places have at the end of a stretch, for a lane that waits.
+
+/// A source that no place has.
+pub(super) const LOST: u32 = u32::MAX;
+/// Flag of constants among sources.
+pub(super) const CONSTANT: u32 = 1 << 31;
+
+/// A write in all lanes. A group of them reads before any of them writes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Write {
+    pub(super) to: u32,
+    /// A place, a constant, or [`LOST`].
+    pub(super) from: u32,
+    pub(super) is_first: bool,
+}
+
+/// The pcs at which a path has origins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum At {
+    /// Its end.
+    End,
+    /// All pcs, the first one among them: each place is its own source there.
+    Any,
+}
+
+/// Sources of a place beyond which it is taken to be lost.
+const SOURCES: usize = 4;
+
+/// Where the contents of each place are at the start, on some path: in places, in constants, or nowhere. A place without
+/// entries has its own.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Origins {
+    /// A bit for each place that has something new, up to the last such place.
+    lost: Vec<u64>,
+    /// Places with sources, sorted.
+    moved: Vec<(u32, u32)>,
+}
+
+impl Origins {
+    fn is_lost(&self, place: u32) -> bool {
+        self.lost.get(place as usize / 64).is_some_and(|word| word >> (place % 64) & 1 != 0)
+    }
+
+    fn lose(&mut self, place: u32) {
+        let word = place as usize / 64;
+        if self.lost.len() <= word {
+            self.lost.resize(word + 1, 0);
+        }
+        self.lost[word] |= 1 << (place % 64);
+    }
+
+    fn lose_all(&mut self, other: &[u64]) {
+        if self.lost.len() < other.len() {
+            self.lost.resize(other.len(), 0);
+        }
+        self.lost.iter_mut().zip(other).for_each(|(word, other)| *word |= other);
+    }
+
+    fn sources(&self, place: u32) -> &[(u32, u32)] {
+        let start = self.moved.partition_point(|moved| moved.0 < place);
+        let count = self.moved[start..].iter().take_while(|moved| moved.0 == place).count();
+        &self.moved[start..start + count]
+    }
+
+    /// Returns each place that does not have its own contents, with its source: sorted.
+    pub(super) fn changed(&self) -> Vec<(u32, u32)> {
+        let bits = |(word, &bits): (usize, &u64)| {
+            let next = |bits: &u64| Some(bits & (bits - 1)).filter(|&rest| rest != 0);
+            let all = core::iter::successors(Some(bits).filter(|&bits| bits != 0), next);
+            all.map(move |bits| (64 * word as u32 + bits.trailing_zeros(), LOST))
+        };
+        let mut changed: Vec<(u32, u32)> = self.lost.iter().enumerate().flat_map(bits).collect();
+        let same = self.moved.chunk_by(|a, b| a.0 == b.0);
+        changed.extend(same.map(|same| if let [one] = same { *one } else { (same[0].0, LOST) }));
+        changed.sort_unstable();
+        changed
+    }
+
+    /// Adds the origins of another path.
+    pub(super) fn join(&mut self, other: &Self, at: At) {
+        self.lose_all(&other.lost);
+        if self.moved == other.moved {
+            // Nothing but losses is new.
+            let moved = core::mem::take(&mut self.moved);
+            self.moved = moved.into_iter().filter(|moved| !self.is_lost(moved.0)).collect();
+            return;
+        }
+        let mut moved = core::mem::take(&mut self.moved);
+        if at == At::End {
+            // A place without entries has its own contents.
+            let own = |all: &[(u32, u32)], others: &[(u32, u32)]| -> Vec<(u32, u32)> {
+                let is_other = |place: u32| others.binary_search_by_key(&place, |moved| moved.0).is_err();
+                let places = all.iter().map(|moved| moved.0);
+                places.filter(|&place| is_other(place)).map(|place| (place, place)).collect()
+            };
+            let here = own(&other.moved, &moved);
+            moved.extend(own(&moved, &other.moved));
+            moved.extend(here);
+        }
+        moved.extend(&other.moved);
+        self.settle(moved, at);
+    }
+
+    /// Puts a group of writes before the path.
+    pub(super) fn precede(&mut self, writes: &[Write], at: At) {
+        // The last write of a place is the one that remains.
+        let source = |place: u32| writes.iter().rev().find(|write| write.to == place).map(|write| write.from);
+        let mut fresh = writes.iter().filter(|write| {
+            let is_own = at == At::Any || self.sources(write.to).is_empty();
+            !self.is_lost(write.to) && is_own && source(write.to) == Some(write.from)
+        });
+        if self.moved.is_empty() {
+            let fresh: Vec<(u32, u32)> = fresh.map(|write| (write.to, write.from)).collect();
+            if !fresh.is_empty() {
+                self.settle(fresh, at);
+            }
+            return;
+        }
+        let is_read = self.moved.iter().any(|moved| source(moved.1).is_some());
+        let first = fresh.next();
+        if is_read || first.is_some() {
+            let new: Vec<(u32, u32)> =
+                first.into_iter().chain(fresh).map(|write| (write.to, write.from)).collect();
+            let mut moved = core::mem::take(&mut self.moved);
+            moved.iter_mut().for_each(|moved| moved.1 = source(moved.1).unwrap_or(moved.1));
+            moved.extend(new);
+            self.settle(moved, at);
+        }
+    }
+
+    /// Returns the origins behind a path with these at its end.
+    pub(super) fn behind(&self, first: &Self, at: At) -> Self {
+        let mut all = Self { lost: first.lost.clone(), moved: Vec::new() };
+        if at == At::End {
+            for &(place, _) in &self.moved {
+                if let Some(word) = all.lost.get_mut(place as usize / 64) {
+                    *word &= !(1 << (place % 64));
+                }
+            }
+            let used = all.lost.iter().rposition(|&word| word != 0).map_or(0, |last| last + 1);
+            all.lost.truncate(used);
+        }
+        all.lose_all(&self.lost);
+        let is_own = |place: u32| at == At::Any || self.sources(place).is_empty();
+        let mut moved: Vec<(u32, u32)> =
+            first.moved.iter().filter(|moved| is_own(moved.0)).copied().collect();
+        for &(place, from) in &self.moved {
+            match first.sources(from) {
+                _ if from & CONSTANT == 0 && first.is_lost(from) => moved.push((place, LOST)),
+                [] => moved.push((place, from)),
+                sources => moved.extend(sources.iter().map(|source| (place, source.1))),
+            }
+        }
+        all.settle(moved, at);
+        all
+    }
+
+    /// Takes places with sources, in which the same can be several times.
+    fn settle(&mut self, mut moved: Vec<(u32, u32)>, at: At) {
+        moved.sort_unstable();
+        moved.dedup();
+        let mut start = 0;
+        let mut kept = 0;
+        while start < moved.len() {
+            let place = moved[start].0;
+            let end = start + moved[start..].iter().take_while(|moved| moved.0 == place).count();
+            let is_gone = |&(_, from): &(u32, u32)| from == LOST || from & CONSTANT != 0 && at == At::Any;
+            if end - start > SOURCES || moved[start..end].iter().any(is_gone) {
+                self.lose(place);
+            } else if !self.is_lost(place) {
+                let is_one = end - start == 1;
+                for other in start..end {
+                    let is_own = moved[other].1 == place && (is_one || at == At::Any);
+                    if !is_own {
+                        moved[kept] = moved[other];
+                        kept += 1;
+                    }
+                }
+            }
+            start = end;
+        }
+        moved.truncate(kept);
+        self.moved = moved;
+    }
+}
