@@ -5,7 +5,7 @@
 
 use core::ops::Range;
 
-use super::{LanesBuilder, pcs};
+use super::{Dominators, LanesBuilder, UNREACHED, pcs};
 use crate::error::{At, Error, ErrorKind, Result};
 use crate::model::{Loc, RegionId, RegionKind, Scope, ScopeId, ScopeKind};
 use crate::target::Target;
@@ -330,41 +330,27 @@ impl ControlFlow {
     /// unreachable blocks, and loops with more than one entry block.
     fn reverse_postorder(&self) -> Result<Vec<usize>> {
         let count = self.blocks.len();
-        let mut next: Vec<Vec<usize>> = vec![Vec::new(); count];
-        self.edges.iter().for_each(|&(from, to)| next[from].push(to));
-        let mut order = Vec::with_capacity(count);
-        let mut is_seen = vec![false; count];
-        let mut open: Vec<(usize, usize)> = Vec::new();
-        if count > 0 {
-            is_seen[0] = true;
-            open.push((0, 0));
+        let (mut next, mut before) = (vec![Vec::new(); count], vec![Vec::new(); count]);
+        for &(from, to) in &self.edges {
+            next[from].push(to as u32);
+            before[to].push(from as u32);
         }
-        while let Some((block, at)) = open.last_mut() {
-            match next[*block].get(*at) {
-                Some(&to) => {
-                    *at += 1;
-                    if !core::mem::replace(&mut is_seen[to], true) {
-                        open.push((to, 0));
-                    }
-                }
-                None => {
-                    order.push(*block);
-                    open.pop();
-                }
-            }
-        }
-        order.reverse();
-        if let Some(block) = is_seen.iter().position(|is_seen| !is_seen) {
+        let Dominators { order, of: dominators } = Dominators::new(
+            count,
+            |block, at| next[block as usize].get(at).copied(),
+            |block| before[block as usize].iter().copied(),
+        );
+        let order: Vec<usize> = order.into_iter().map(|block| block as usize).collect();
+        if let Some(block) = dominators.iter().position(|&of| of == UNREACHED) {
             let what = "the block is not reachable from the entry";
             return Err(at_pcs(Error::bad_argument(what), Some(self.blocks[block].clone())));
         }
-        let dominators = self.dominators(&order);
         let mut place = vec![0; count];
         order.iter().enumerate().for_each(|(at, &block)| place[block] = at);
         for &(from, to) in &self.edges {
             // A back edge.
             let is_dominated = || {
-                core::iter::successors(Some(from), |&block| (block != 0).then(|| dominators[block]))
+                core::iter::successors(Some(from), |&block| (block != 0).then(|| dominators[block] as usize))
                     .any(|block| block == to)
             };
             if place[to] <= place[from] && !is_dominated() {
@@ -376,39 +362,6 @@ impl ControlFlow {
             }
         }
         Ok(order)
-    }
-
-    /// Immediate dominator of each block. Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm".
-    fn dominators(&self, order: &[usize]) -> Vec<usize> {
-        const NONE: usize = usize::MAX;
-        let mut place = vec![0; order.len()];
-        order.iter().enumerate().for_each(|(at, &block)| place[block] = at);
-        let mut before: Vec<Vec<usize>> = vec![Vec::new(); order.len()];
-        self.edges.iter().for_each(|&(from, to)| before[to].push(from));
-        let mut of = vec![NONE; order.len()];
-        if let Some(&first) = order.first() {
-            of[first] = first;
-        }
-        let mut is_changed = true;
-        while core::mem::take(&mut is_changed) {
-            for &block in order.iter().skip(1) {
-                let mut found = NONE;
-                for &one in before[block].iter().filter(|&&one| of[one] != NONE) {
-                    let (mut a, mut b) = (one, if found == NONE { one } else { found });
-                    while a != b {
-                        while place[a] > place[b] {
-                            a = of[a];
-                        }
-                        while place[b] > place[a] {
-                            b = of[b];
-                        }
-                    }
-                    found = a;
-                }
-                is_changed |= core::mem::replace(&mut of[block], found) != found;
-            }
-        }
-        of
     }
 
     /// Collects the instructions that save and restore each mask, and the kinds of writes between them.

@@ -41,6 +41,7 @@
 
 mod calls;
 mod control_flow;
+mod dominators;
 mod finish;
 mod frame;
 mod functions;
@@ -61,6 +62,7 @@ mod variables;
 pub use calls::{ArgumentBuilder, CallBuilder};
 pub(crate) use control_flow::Ends;
 pub use control_flow::{BlockId, ControlFlow, ExecWrite, MaskId};
+pub(crate) use dominators::{Dominators, UNREACHED};
 #[cfg(feature = "json")]
 pub(crate) use finish::Blame;
 pub use frame::FrameBuilder;

@@ -34,12 +34,18 @@ pub(super) struct Ranges<'a, 'p> {
     heads: [Vec<u32>; 2],
     next: Vec<u32>,
     before: Vec<u32>,
+    /// Names that a place and a variable have, and some that were such.
+    shared: Vec<u32>,
+    /// Length of the list above at which those are removed.
+    most: usize,
     /// The pc at which a place received its name, and the number of this event.
     since: Vec<(u32, u32)>,
     events: u32,
     /// Consecutive code that is visited in order: whether there is some, its first pc and its first event.
     is_on: bool,
     run: (u32, u32),
+    /// The position of the segment that is visited next.
+    ahead: usize,
     /// The pc up to which code was visited.
     at: u32,
     /// The pcs at which a change ends the ranges before it, and begins the ranges after it.
@@ -68,10 +74,13 @@ impl<'a, 'p> Ranges<'a, 'p> {
             heads: [vec![NONE; names], vec![NONE; names]],
             next: vec![NONE; count],
             before: vec![NONE; count],
+            shared: Vec::new(),
+            most: 64,
             since: vec![(0, 0); count],
             events: 0,
             is_on: false,
             run: (0, 0),
+            ahead: 0,
             at: 0,
             change: (0, 0),
             contents: (0, Vec::new()),
@@ -84,9 +93,9 @@ impl<'a, 'p> Ranges<'a, 'p> {
         for constant in 0..program.constants.len() as u32 {
             ranges.link(program.places + constant, ssa.constant(constant));
         }
-        let names = ssa.walk(&mut ranges);
+        ssa.walk(&mut ranges);
         if ranges.is_on {
-            ranges.stop(&names);
+            ranges.stop();
         }
         let Self { mut places, mut undefined, .. } = ranges;
         places.sort_unstable_by_key(|range| (range.part, range.place, range.start));
@@ -112,9 +121,15 @@ impl<'a, 'p> Ranges<'a, 'p> {
         if name == NOTHING {
             return;
         }
-        let head = &mut self.heads
-            [usize::from((self.program.first_variable..self.program.places).contains(&place))][name as usize];
-        let next = core::mem::replace(head, place);
+        let side = usize::from(self.is_variable(place));
+        let next = core::mem::replace(&mut self.heads[side][name as usize], place);
+        if next == NONE && self.heads[1 - side][name as usize] != NONE {
+            if self.shared.len() == self.most {
+                self.prune();
+                self.most = 64.max(2 * self.shared.len());
+            }
+            self.shared.push(name);
+        }
         self.next[place as usize] = next;
         self.before[place as usize] = NONE;
         if next != NONE {
@@ -164,15 +179,29 @@ impl<'a, 'p> Ranges<'a, 'p> {
         }
     }
 
+    /// Removes names that no place or no variable has any more.
+    fn prune(&mut self) {
+        self.shared.sort_unstable();
+        self.shared.dedup();
+        let heads = &self.heads;
+        self.shared.retain(|&name| heads.iter().all(|heads| heads[name as usize] != NONE));
+    }
+
     fn begin(&mut self, place: u32, pc: u32) {
         self.events += 1;
         self.since[place as usize] = (pc, self.events);
     }
 
     /// Ends all ranges where code ends.
-    fn stop(&mut self, names: &[u32]) {
-        for variable in self.program.first_variable..self.program.places {
-            self.end(variable, names[variable as usize], self.at);
+    fn stop(&mut self) {
+        self.prune();
+        for at in 0..self.shared.len() {
+            let name = self.shared[at];
+            let mut variable = self.heads[1][name as usize];
+            while variable != NONE {
+                self.end(variable, name, self.at);
+                variable = self.next[variable as usize];
+            }
         }
         self.is_on = false;
     }
@@ -183,18 +212,21 @@ impl<'a, 'p> Ranges<'a, 'p> {
 }
 
 impl Visit for Ranges<'_, '_> {
-    fn enter(&mut self, position: usize, _: u32, names: &[u32]) {
+    fn enter(&mut self, position: usize) {
         if self.is_on {
-            let rest = self.ssa.order[position..].iter();
-            let next = rest.map(|step| step.node).find(|&node| self.is_segment(node));
-            if next.map(|node| self.graphs.segment(node).start) != Some(self.at) {
-                self.stop(names);
+            self.ahead = self.ahead.max(position);
+            while self.ssa.order.get(self.ahead).is_some_and(|step| !self.is_segment(step.node)) {
+                self.ahead += 1;
+            }
+            let next = self.ssa.order.get(self.ahead);
+            if next.map(|step| self.graphs.segment(step.node).start) != Some(self.at) {
+                self.stop();
             }
         }
         self.change = (self.at, self.at);
     }
 
-    fn entered(&mut self, node: u32, _: &[u32]) {
+    fn entered(&mut self, node: u32) {
         if self.is_segment(node) {
             let start = self.graphs.segment(node).start;
             if !self.is_on {

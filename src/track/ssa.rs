@@ -8,10 +8,11 @@ use core::ops::Range;
 use hashbrown::HashMap;
 
 use super::program::{From, Group, Op, Program, To};
+use crate::build::{Dominators, UNREACHED};
 
 /// The name of no value, which equals nothing.
 pub(super) const NOTHING: u32 = 0;
-const NONE: u32 = u32::MAX;
+const NONE: u32 = UNREACHED;
 /// Flag of a part of a value in the log.
 const VALUE: u32 = 1 << 31;
 
@@ -87,9 +88,9 @@ pub(super) struct Ssa<'p> {
 /// Is called on a walk in the order of dominators.
 pub(super) trait Visit {
     /// A node follows: before names become those of its dominator.
-    fn enter(&mut self, _position: usize, _node: u32, _names: &[u32]) {}
+    fn enter(&mut self, _position: usize) {}
     /// Names are those on entry of the node, after this.
-    fn entered(&mut self, _node: u32, _names: &[u32]) {}
+    fn entered(&mut self, _node: u32) {}
     /// A group follows.
     fn group(&mut self, _group: &Group, _names: &[u32]) {}
     /// A place changes its name.
@@ -103,7 +104,11 @@ pub(super) trait Visit {
 impl<'p> Ssa<'p> {
     /// Finds the names of places on a graph. `order` sorts the nodes below one dominator.
     pub(super) fn new(program: &'p Program, graph: Graph, order: impl Fn(u32) -> u64) -> Self {
-        let (number, idom) = dominators(&graph);
+        let Dominators { order: nodes, of: idom } = Dominators::new(
+            graph.nodes(),
+            |node, at| graph.next(node).get(at).map(|next| next.0),
+            |node| graph.before(node).iter().copied(),
+        );
         let mut ssa = Self {
             program,
             order: preorder(&idom, order),
@@ -114,7 +119,7 @@ impl<'p> Ssa<'p> {
             operands: Vec::new(),
             same: Vec::new(),
         };
-        let nodes = ssa.place_phis(&number, &idom);
+        let nodes = ssa.place_phis(&nodes, &idom);
         ssa.rename();
         ssa.merge(&nodes);
         ssa
@@ -137,47 +142,26 @@ impl<'p> Ssa<'p> {
         self.phi(self.phis.len() as u32) as usize
     }
 
-    /// Finds the phis, and returns the node of each.
-    fn place_phis(&mut self, number: &[u32], idom: &[u32]) -> Vec<u32> {
+    /// Finds the phis, in reverse postorder of nodes, and returns the node of each.
+    fn place_phis(&mut self, order: &[u32], idom: &[u32]) -> Vec<u32> {
         let nodes = self.graph.nodes();
         let frontiers = Frontiers::new(&self.graph, idom);
-        // Nodes that write each place.
-        let mut written: Vec<(u32, u32)> = Vec::new();
-        for &Step { node, .. } in &self.order {
-            let start = written.len();
-            for group in self.program.groups_of(node) {
-                for op in self.program.ops_of(group) {
-                    if let To::Place(place) = op.to() {
-                        written.push((place, node));
-                    }
-                }
-            }
-            written[start..].sort_unstable();
-            let mut kept = start;
-            for at in start..written.len() {
-                if at == start || written[at] != written[kept - 1] {
-                    written[kept] = written[at];
-                    kept += 1;
-                }
-            }
-            written.truncate(kept);
-        }
-        written.sort_unstable();
+        let (first, written) = self.written();
+        // The phis of each node, in the order of places.
         let mut phis: Vec<(u32, u32)> = Vec::new();
+        let mut count = vec![0u32; nodes];
         let (mut has_phi, mut is_open) = (vec![NONE; nodes], vec![NONE; nodes]);
         let mut open = Vec::new();
-        let mut at = 0;
-        while at < written.len() {
-            let place = written[at].0;
-            while at < written.len() && written[at].0 == place {
-                is_open[written[at].1 as usize] = place;
-                open.push(written[at].1);
-                at += 1;
+        for place in 0..self.program.places {
+            for &node in &written[first[place as usize] as usize..first[place as usize + 1] as usize] {
+                is_open[node as usize] = place;
+                open.push(node);
             }
             while let Some(node) = open.pop() {
                 for &front in frontiers.of(node) {
                     if core::mem::replace(&mut has_phi[front as usize], place) != place {
                         phis.push((front, place));
+                        count[front as usize] += 1;
                         if core::mem::replace(&mut is_open[front as usize], place) != place {
                             open.push(front);
                         }
@@ -185,22 +169,59 @@ impl<'p> Ssa<'p> {
                 }
             }
         }
-        drop(written);
-        phis.sort_unstable_by_key(|&(node, place)| (number[node as usize], place));
+        drop((written, first, frontiers));
         self.of_node = vec![0..0; nodes];
-        let mut count = 0;
-        for (index, &(node, _)) in (0..).zip(&phis) {
-            let range = &mut self.of_node[node as usize];
-            let start = if range.start == range.end { index } else { range.start };
-            *range = start..index + 1;
-            self.operands_of.push(count);
-            count += self.graph.before(node).len() as u32;
+        let (mut start, mut operands) = (0, 0);
+        let mut of_phi = Vec::with_capacity(phis.len());
+        self.operands_of.reserve_exact(phis.len() + 1);
+        for &node in order {
+            let end = start + count[node as usize];
+            self.of_node[node as usize] = start..start;
+            for _ in start..end {
+                self.operands_of.push(operands);
+                operands += self.graph.before(node).len() as u32;
+                of_phi.push(node);
+            }
+            start = end;
         }
-        self.operands_of.push(count);
+        self.operands_of.push(operands);
         // Edges from unreachable nodes stay without a name.
-        self.operands = vec![NONE; count as usize];
-        self.phis = phis.iter().map(|phi| phi.1).collect();
-        phis.into_iter().map(|phi| phi.0).collect()
+        self.operands = vec![NONE; operands as usize];
+        self.phis = vec![0; phis.len()];
+        for (node, place) in phis {
+            let range = &mut self.of_node[node as usize];
+            self.phis[range.end as usize] = place;
+            range.end += 1;
+        }
+        of_phi
+    }
+
+    /// Returns the nodes that write each place, and the first one of each place.
+    fn written(&self) -> (Vec<u32>, Vec<u32>) {
+        let places = self.program.places as usize;
+        let mut last = vec![NONE; places];
+        let mut each = |write: &mut dyn FnMut(u32, u32)| {
+            last.fill(NONE);
+            for &Step { node, .. } in &self.order {
+                for op in self.program.groups_of(node).iter().flat_map(|group| self.program.ops_of(group)) {
+                    if let To::Place(place) = op.to()
+                        && core::mem::replace(&mut last[place as usize], node) != node
+                    {
+                        write(place, node);
+                    }
+                }
+            }
+        };
+        let mut first = vec![0u32; places + 1];
+        each(&mut |place, _| first[place as usize + 1] += 1);
+        (0..places).for_each(|at| first[at + 1] += first[at]);
+        let mut written = vec![0; first[places] as usize];
+        let mut at = first.clone();
+        each(&mut |place, node| {
+            written[at[place as usize] as usize] = node;
+            at[place as usize] += 1;
+        });
+        (first, written)
     }
 
     /// Fills in the operands of phis.
@@ -302,8 +323,8 @@ impl<'p> Ssa<'p> {
         phi.and_then(|phi| self.same.get(phi as usize)).copied().unwrap_or(name)
     }
 
-    /// Walks over all nodes that are reached, and returns the last names.
-    pub(super) fn walk(&self, visit: &mut impl Visit) -> Vec<u32> {
+    /// Walks over all nodes that are reached.
+    pub(super) fn walk(&self, visit: &mut impl Visit) {
         let entry = |place| if place < self.program.stored { 1 + place } else { NOTHING };
         let mut names: Vec<u32> = (0..self.program.places).map(entry).collect();
         let mut values = vec![NOTHING; self.program.values as usize];
@@ -312,7 +333,7 @@ impl<'p> Ssa<'p> {
         let mut marks: Vec<u32> = Vec::new();
         let mut read: Vec<u32> = Vec::new();
         for (position, &Step { node, depth, is_last }) in self.order.iter().enumerate() {
-            visit.enter(position, node, &names);
+            visit.enter(position);
             let back = marks.get(depth as usize).copied().unwrap_or(log.len() as u32);
             while log.len() as u32 > back {
                 let (what, name) = log.pop().unwrap_or_default();
@@ -339,7 +360,7 @@ impl<'p> Ssa<'p> {
                     visit.set(place, old, name);
                 }
             }
-            visit.entered(node, &names);
+            visit.entered(node);
             for group in self.program.groups_of(node) {
                 visit.group(group, &names);
                 read.clear();
@@ -374,7 +395,6 @@ impl<'p> Ssa<'p> {
             }
             visit.left(node, &names);
         }
-        names
     }
 
     /// Returns the name that an operation writes.
@@ -398,6 +418,9 @@ struct Frontiers {
 impl Frontiers {
     fn new(graph: &Graph, idom: &[u32]) -> Self {
         let mut pairs: Vec<(u32, u32)> = Vec::new();
+        let mut first = vec![0u32; graph.nodes() + 1];
+        // The last node in whose predecessors' dominators each node was seen: those above it were, too.
+        let mut seen = vec![NONE; graph.nodes()];
         for node in 0..graph.nodes() as u32 {
             let before = graph.before(node).iter().copied().filter(|&from| idom[from as usize] != NONE);
             if idom[node as usize] == NONE {
@@ -405,8 +428,9 @@ impl Frontiers {
             }
             for from in before {
                 let mut at = from;
-                while at != idom[node as usize] {
+                while at != idom[node as usize] && core::mem::replace(&mut seen[at as usize], node) != node {
                     pairs.push((at, node));
+                    first[at as usize + 1] += 1;
                     if at == idom[at as usize] {
                         break;
                     }
@@ -414,69 +438,18 @@ impl Frontiers {
                 }
             }
         }
-        pairs.sort_unstable();
-        pairs.dedup();
-        let mut first = vec![0u32; graph.nodes() + 1];
-        pairs.iter().for_each(|&(node, _)| first[node as usize + 1] += 1);
         (0..graph.nodes()).for_each(|at| first[at + 1] += first[at]);
-        Self { first, of: pairs.into_iter().map(|(_, front)| front).collect() }
+        let (mut of, mut next) = (vec![0; pairs.len()], first.clone());
+        for (at, front) in pairs {
+            of[next[at as usize] as usize] = front;
+            next[at as usize] += 1;
+        }
+        Self { first, of }
     }
 
     fn of(&self, node: u32) -> &[u32] {
         &self.of[self.first[node as usize] as usize..self.first[node as usize + 1] as usize]
     }
-}
-
-/// Returns the number of each node in reverse postorder, and its immediate dominator, which is [`NONE`] for nodes that
-/// are not reached. Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm".
-fn dominators(graph: &Graph) -> (Vec<u32>, Vec<u32>) {
-    let nodes = graph.nodes();
-    let mut order: Vec<u32> = Vec::with_capacity(nodes);
-    let mut is_seen = vec![false; nodes];
-    let mut open = vec![(0u32, 0usize)];
-    is_seen[0] = true;
-    while let Some((node, at)) = open.last_mut() {
-        match graph.next(*node).get(*at) {
-            Some(&(to, _)) => {
-                *at += 1;
-                if !core::mem::replace(&mut is_seen[to as usize], true) {
-                    open.push((to, 0));
-                }
-            }
-            None => {
-                order.push(*node);
-                open.pop();
-            }
-        }
-    }
-    order.reverse();
-    let mut number = vec![NONE; nodes];
-    (0..).zip(&order).for_each(|(at, &node)| number[node as usize] = at);
-    let mut idom = vec![NONE; nodes];
-    idom[0] = 0;
-    let mut is_changed = true;
-    while core::mem::take(&mut is_changed) {
-        for &node in order.iter().skip(1) {
-            let mut found = NONE;
-            for &from in graph.before(node) {
-                if idom[from as usize] == NONE {
-                    continue;
-                }
-                let (mut a, mut b) = (from, if found == NONE { from } else { found });
-                while a != b {
-                    while number[a as usize] > number[b as usize] {
-                        a = idom[a as usize];
-                    }
-                    while number[b as usize] > number[a as usize] {
-                        b = idom[b as usize];
-                    }
-                }
-                found = a;
-            }
-            is_changed |= core::mem::replace(&mut idom[node as usize], found) != found;
-        }
-    }
-    (number, idom)
 }
 
 /// Returns the nodes in preorder of the dominator tree.
