@@ -5,6 +5,8 @@
 
 use core::ops::Range;
 
+use hashbrown::HashSet;
+
 use super::{Dominators, LanesBuilder, UNREACHED, pcs};
 use crate::error::{At, Error, ErrorKind, Result};
 use crate::model::{Loc, RegionId, RegionKind, Scope, ScopeId, ScopeKind};
@@ -131,9 +133,6 @@ impl ControlFlow {
     }
 }
 
-/// An open region: its mask, and whether its other side runs.
-type Open = (usize, bool);
-
 /// Writes found for one mask.
 #[derive(Debug, Clone, Default)]
 struct Known {
@@ -232,14 +231,19 @@ impl ControlFlow {
         self.check(target, size)?;
         let order = self.reverse_postorder()?;
         let known = self.known()?;
-        let (stretches, headers) = self.stretches(&order)?;
+        let mut stretches = self.stretches(&order)?;
         let mut pieces: Vec<(Piece, usize)> = Vec::new();
         // Stretches with equal open masks, by pc. Open masks of adjacent stretches are joined.
-        let mut sorted = stretches;
+        let mut sorted = core::mem::take(&mut stretches.all);
         sorted.sort_by_key(|(pcs, _)| pcs.start);
         let mut last: Vec<usize> = Vec::new();
         let mut last_end = 0;
         for (pcs, open) in sorted.into_iter().filter(|(pcs, _)| pcs.start < pcs.end) {
+            let levels = stretches
+                .outwards(open)
+                .map(|level| (stretches.levels[level].mask, stretches.levels[level].is_other));
+            let mut open: Vec<(usize, bool)> = levels.collect();
+            open.reverse();
             let goes_on = |level: usize, piece: usize| {
                 let (before, of) = &pieces[piece];
                 let (mask, is_other) = open[level];
@@ -253,7 +257,7 @@ impl ControlFlow {
                 pieces[piece].0.pcs.end = pcs.end;
             }
             for (level, &(mask, is_other)) in open.iter().enumerate().skip(same) {
-                let (kind, waits_at) = self.kind(mask, is_other, &known[mask], &headers)?;
+                let (kind, waits_at) = self.kind(mask, is_other, &known[mask], &stretches.loops)?;
                 last.push(pieces.len());
                 let saved = known[mask].saved.as_ref().map_or(pcs.start, |saved| saved.start);
                 pieces.push((Piece { pcs: pcs.clone(), saved, kind, waits_at, mask }, level));
@@ -269,7 +273,7 @@ impl ControlFlow {
         mask: usize,
         is_other: bool,
         known: &Known,
-        headers: &[Vec<Open>],
+        loops: &HashSet<(usize, bool)>,
     ) -> Result<(RegionKind, u64)> {
         let saved = known.saved.clone();
         // Lanes that wait where the mask was saved do not need its end.
@@ -280,7 +284,7 @@ impl ControlFlow {
                 Err(at_pcs(Error::bad_argument(what), saved.clone()))
             }
         };
-        let is_loop = headers.iter().any(|open| open.last() == Some(&(mask, false)));
+        let is_loop = loops.contains(&(mask, false));
         Ok(match (is_other, known.and, known.and_not) {
             (true, ..) => (RegionKind::Else, end()?),
             (false, true, false) => (RegionKind::Then, saved.map_or(0, |saved| saved.start)),
@@ -393,45 +397,39 @@ impl ControlFlow {
         Ok(known)
     }
 
-    /// Returns the open masks of each stretch of code, and those at the entry of each loop.
-    #[allow(clippy::type_complexity, reason = "stretches and loops")]
-    fn stretches(&self, order: &[usize]) -> Result<(Vec<(Range<u64>, Vec<Open>)>, Vec<Vec<Open>>)> {
+    /// Returns the open masks of each stretch of code, and the innermost one at the entry of each loop.
+    fn stretches(&self, order: &[usize]) -> Result<Stretches> {
         let mut writes: Vec<&(Range<u64>, ExecWrite)> = self.writes.iter().collect();
         writes.sort_by_key(|(pcs, _)| pcs.start);
-        let mut stretches = Vec::new();
-        let mut entered: Vec<Option<Vec<Open>>> = vec![None; self.blocks.len()];
-        let mut left: Vec<Vec<Open>> = vec![Vec::new(); self.blocks.len()];
+        let mut found = Stretches::default();
+        let mut entered: Vec<Option<Open>> = vec![None; self.blocks.len()];
+        let mut left: Vec<Open> = vec![None; self.blocks.len()];
         let mut next: Vec<Vec<usize>> = vec![Vec::new(); self.blocks.len()];
         self.edges.iter().for_each(|&(from, to)| next[from].push(to));
         for &block in order {
-            let mut open = match (&entered[block], block) {
-                (Some(open), _) => open.clone(),
-                (None, _) => Vec::new(),
-            };
-            entered[block] = Some(open.clone());
+            let mut open = *entered[block].get_or_insert_default();
             let mut at = self.blocks[block].start;
             let inside = writes.partition_point(|(pcs, _)| pcs.start < at);
             let end = self.blocks[block].end;
             for (pcs, write) in writes[inside..].iter().take_while(|(pcs, _)| pcs.start < end) {
-                let before = open.clone();
-                apply(&mut open, *write).map_err(|error| at_pcs(error, Some(pcs.clone())))?;
+                let before = open;
+                open = found.apply(open, *write).map_err(|error| at_pcs(error, Some(pcs.clone())))?;
                 if open != before {
-                    stretches.push((at..pcs.end, before));
+                    found.all.push((at..pcs.end, before));
                     at = pcs.end;
                 }
             }
-            stretches.push((at..end, open.clone()));
+            found.all.push((at..end, open));
             for &to in &next[block] {
-                entered[to].get_or_insert_with(|| open.clone());
+                entered[to].get_or_insert(open);
             }
             left[block] = open;
         }
         let mut place = vec![0; self.blocks.len()];
         order.iter().enumerate().for_each(|(at, &block)| place[block] = at);
-        let mut headers = Vec::new();
         for &(from, to) in &self.edges {
-            let expected = entered[to].as_deref().unwrap_or_default();
-            if left[from] != expected {
+            let expected = entered[to].unwrap_or_default();
+            if !found.is_same(left[from], expected) {
                 let what = format!(
                     "all edges to a block have the same saved masks: those of the edge {} differ",
                     self.edge_text(from, to)
@@ -439,10 +437,12 @@ impl ControlFlow {
                 return Err(at_pcs(Error::bad_argument(what), Some(self.blocks[to].clone())));
             }
             if place[to] <= place[from] {
-                headers.push(expected.to_vec());
+                found
+                    .loops
+                    .extend(expected.map(|level| (found.levels[level].mask, found.levels[level].is_other)));
             }
         }
-        Ok((stretches, headers))
+        Ok(found)
     }
 
     fn edge_text(&self, from: usize, to: usize) -> String {
@@ -451,39 +451,86 @@ impl ControlFlow {
     }
 }
 
-/// Applies the effect of an instruction to the open masks.
-fn apply(open: &mut Vec<Open>, write: ExecWrite) -> Result<()> {
-    let MaskId(mask) = write.mask();
-    let at = open.iter().rposition(|&(of, _)| of == mask);
-    let is_innermost = at.is_some_and(|at| at + 1 == open.len());
-    match (write, at) {
-        (ExecWrite::Save(_), None) => open.push((mask, false)),
-        (ExecWrite::Save(_), Some(_)) => {
-            return Err(Error::bad_argument(format!(
-                "a saved mask is restored before it is saved again: mask {mask}"
-            )));
-        }
-        (_, None) => {
-            return Err(Error::bad_argument(format!(
-                "a mask is saved on every path to its use: mask {mask} is not"
-            )));
-        }
-        (ExecWrite::And(_), Some(_)) if !is_innermost => {
-            return Err(Error::bad_argument(format!(
-                "EXEC becomes lanes of the innermost saved mask: mask {mask} is not the innermost"
-            )));
-        }
-        (ExecWrite::And(_) | ExecWrite::AndNot(_), Some(_)) => {}
-        (ExecWrite::Else(_), Some(at)) if is_innermost && !open[at].1 => open[at].1 = true,
-        (ExecWrite::Else(_), Some(_)) => {
-            return Err(Error::bad_argument(format!(
-                "the other side of a mask begins once, while the mask is the innermost: mask {mask}"
-            )));
-        }
-        // All lanes of the mask run again, including those of masks saved later.
-        (ExecWrite::Restore(_), Some(at)) => open.truncate(at),
+/// The innermost open mask, by its position in a list: deep masks are not copied for each block.
+type Open = Option<usize>;
+
+/// An open mask.
+#[derive(Debug, Clone, Copy)]
+struct Level {
+    mask: usize,
+    /// Whether its other side runs.
+    is_other: bool,
+    around: Open,
+}
+
+/// The open masks of code.
+#[derive(Debug, Default)]
+struct Stretches {
+    levels: Vec<Level>,
+    all: Vec<(Range<u64>, Open)>,
+    /// The innermost open mask at the entry of each loop, and whether its other side runs.
+    loops: HashSet<(usize, bool)>,
+}
+
+impl Stretches {
+    /// Returns open masks, the innermost one first.
+    fn outwards(&self, open: Open) -> impl Iterator<Item = usize> {
+        core::iter::successors(open, |&level| self.levels[level].around)
     }
-    Ok(())
+
+    fn is_same(&self, mut a: Open, mut b: Open) -> bool {
+        while a != b {
+            let (Some(one), Some(two)) = (a.map(|a| self.levels[a]), b.map(|b| self.levels[b])) else {
+                return false;
+            };
+            if (one.mask, one.is_other) != (two.mask, two.is_other) {
+                return false;
+            }
+            (a, b) = (one.around, two.around);
+        }
+        true
+    }
+
+    fn push(&mut self, level: Level) -> Open {
+        self.levels.push(level);
+        Some(self.levels.len() - 1)
+    }
+
+    /// Returns the open masks behind an instruction.
+    fn apply(&mut self, open: Open, write: ExecWrite) -> Result<Open> {
+        let MaskId(mask) = write.mask();
+        let at = self.outwards(open).find(|&level| self.levels[level].mask == mask);
+        let is_innermost = at.is_some() && at == open;
+        Ok(match (write, at) {
+            (ExecWrite::Save(_), None) => self.push(Level { mask, is_other: false, around: open }),
+            (ExecWrite::Save(_), Some(_)) => {
+                return Err(Error::bad_argument(format!(
+                    "a saved mask is restored before it is saved again: mask {mask}"
+                )));
+            }
+            (_, None) => {
+                return Err(Error::bad_argument(format!(
+                    "a mask is saved on every path to its use: mask {mask} is not"
+                )));
+            }
+            (ExecWrite::And(_), Some(_)) if !is_innermost => {
+                return Err(Error::bad_argument(format!(
+                    "EXEC becomes lanes of the innermost saved mask: mask {mask} is not the innermost"
+                )));
+            }
+            (ExecWrite::And(_) | ExecWrite::AndNot(_), Some(_)) => open,
+            (ExecWrite::Else(_), Some(at)) if is_innermost && !self.levels[at].is_other => {
+                self.push(Level { is_other: true, ..self.levels[at] })
+            }
+            (ExecWrite::Else(_), Some(_)) => {
+                return Err(Error::bad_argument(format!(
+                    "the other side of a mask begins once, while the mask is the innermost: mask {mask}"
+                )));
+            }
+            // All lanes of the mask run again, including those of masks saved later.
+            (ExecWrite::Restore(_), Some(at)) => self.levels[at].around,
+        })
+    }
 }
 
 fn at_pcs(error: Error, pcs: Option<Range<u64>>) -> Error {

@@ -4,6 +4,8 @@
 //! to rows in all lanes. What places have at the end is traced back to the start: to another place then, to a constant,
 //! or to something new. Stretches with one end are traced at once, and an inner region is one step of them.
 
+use std::rc::Rc;
+
 use hashbrown::{DefaultHashBuilder, HashMap};
 use indexmap::IndexMap;
 
@@ -45,9 +47,9 @@ pub(super) fn add(lower: &mut Lower<'_>, graphs: &Graphs) -> Result<Vec<Vec<u32>
 #[derive(Debug, Clone, Default)]
 struct Traced {
     /// The origins at the end, if the wave comes there.
-    end: Option<Origins>,
+    end: Option<Rc<Origins>>,
     /// The origins at all pcs.
-    all: Origins,
+    all: Rc<Origins>,
 }
 
 impl Traced {
@@ -55,8 +57,8 @@ impl Traced {
     fn behind(&self, first: &Self) -> Self {
         let mut all = first.all.clone();
         let end = first.end.as_ref().and_then(|before| {
-            all.join(&self.all.behind(before, At::Any), At::Any);
-            Some(self.end.as_ref()?.behind(before, At::End))
+            Rc::make_mut(&mut all).join(&self.all.behind(before, At::Any), At::Any);
+            Some(Rc::new(self.end.as_ref()?.behind(before, At::End)))
         });
         Self { end, all }
     }
@@ -69,8 +71,8 @@ struct Order {
     has_loop: bool,
 }
 
-/// Origins before each node of an order, if they are known.
-type States = Vec<Option<Origins>>;
+/// Origins before each node of an order, if they are known. Many nodes have those of the next one.
+type States = Vec<Option<Rc<Origins>>>;
 
 struct Stretches<'a> {
     program: &'a Program,
@@ -191,10 +193,10 @@ impl<'a> Stretches<'a> {
             let waits = inside.remove(&region).unwrap_or_default();
             let order = self.order(Some(region), &[mask.saved], &[exit]);
             let end = self.at_all(&order, At::End, |node| {
-                (node == exit).then(|| Some(self.before(node, Origins::default(), At::End)))
+                (node == exit).then(|| Some(self.before(node, Rc::default(), At::End)))
             });
             let all = self.at_all(&order, At::Any, |node| {
-                (node == exit).then(|| Some(self.before(node, Origins::default(), At::Any)))
+                (node == exit).then(|| Some(self.before(node, Rc::default(), At::Any)))
             });
             let traced = |from: u32| Traced {
                 end: self.after(&order, from, &end, At::End),
@@ -240,7 +242,7 @@ impl<'a> Stretches<'a> {
     }
 
     /// Returns the origins at the end of each skip of waits with the same ends, and those at all pcs.
-    fn until(&mut self, until: Until, waits: &[u32]) -> Vec<(u32, (States, Origins))> {
+    fn until(&mut self, until: Until, waits: &[u32]) -> Vec<(u32, (States, Rc<Origins>))> {
         let graphs = self.graphs;
         let (region, is_later) = match until {
             Until::Ends { mask, is_later } => (Some(graphs.regions.of_mask(mask)), is_later),
@@ -276,8 +278,8 @@ impl<'a> Stretches<'a> {
         let order = self.order(region, &from, &ends);
         // Lanes that wait where their mask was saved wait elsewhere, or run, when the last instruction runs.
         let run = |node: u32, is_run: bool, at: At| match is_run {
-            true => self.before(node, Origins::default(), at),
-            false => Origins::default(),
+            true => self.before(node, Rc::default(), at),
+            false => Rc::default(),
         };
         let all = self.at_all(&order, At::Any, |node| {
             is_end(node).map(|at| Some(run(node, last[at].1 && !is_later, At::Any)))
@@ -349,7 +351,7 @@ impl<'a> Stretches<'a> {
     }
 
     /// Returns the origins before each node; `at_end` has those of ends.
-    fn at_all(&self, order: &Order, at: At, at_end: impl Fn(u32) -> Option<Option<Origins>>) -> States {
+    fn at_all(&self, order: &Order, at: At, at_end: impl Fn(u32) -> Option<Option<Rc<Origins>>>) -> States {
         let mut states: States = vec![None; order.nodes.len()];
         loop {
             let mut is_changed = false;
@@ -370,37 +372,38 @@ impl<'a> Stretches<'a> {
     }
 
     /// Returns the origins behind a node.
-    fn after(&self, order: &Order, node: u32, states: &States, at: At) -> Option<Origins> {
+    fn after(&self, order: &Order, node: u32, states: &States, at: At) -> Option<Rc<Origins>> {
         let state = |node: u32| states.get(self.position[node as usize] as usize)?.as_ref();
         if let Some(inner) = self.graphs.inner(order.region, node) {
             let passed = &self.passed[inner as usize];
             let rest = self.graphs.next(order.region, node).first().and_then(|&exit| state(exit));
             let behind = passed.end.as_ref().zip(rest).map(|(first, rest)| rest.behind(first, at));
             return match at {
-                At::End => behind,
+                At::End => behind.map(Rc::new),
                 At::Any => {
                     let mut all = passed.all.clone();
-                    behind.iter().for_each(|behind| all.join(behind, at));
+                    behind.iter().for_each(|behind| Rc::make_mut(&mut all).join(behind, at));
                     Some(all)
                 }
             };
         }
-        let mut all: Option<Origins> = (at == At::Any).then(Origins::default);
+        let mut all: Option<Rc<Origins>> = None;
         for next in self.graphs.next(order.region, node).iter().filter_map(|&node| state(node)) {
             match &mut all {
-                Some(all) => all.join(next, at),
+                Some(all) if Rc::ptr_eq(all, next) => {}
+                Some(all) => Rc::make_mut(all).join(next, at),
                 None => all = Some(next.clone()),
             }
         }
-        all
+        all.or_else(|| (at == At::Any).then(Rc::default))
     }
 
     /// Puts the writes of a node before origins.
-    fn before(&self, node: u32, mut origins: Origins, at: At) -> Origins {
+    fn before(&self, node: u32, mut origins: Rc<Origins>, at: At) -> Rc<Origins> {
         let range = self.first[node as usize] as usize..self.first[node as usize + 1] as usize;
         let mut writes = &self.writes[range];
         while let Some(start) = writes.iter().rposition(|write| write.is_first) {
-            origins.precede(&writes[start..], at);
+            Rc::make_mut(&mut origins).precede(&writes[start..], at);
             writes = &writes[..start];
         }
         origins

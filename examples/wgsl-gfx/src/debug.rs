@@ -340,13 +340,13 @@ impl Describe<'_> {
     fn code(&self, flow: &ControlFlow, variables: &Variables) -> eitri::Result<track::Code> {
         let gpu = self.m.target();
         let mut code = track::Code::new(gpu, flow.clone());
-        let place = |at: Place| {
-            Ok::<_, eitri::Error>(match at {
-                Place::Scalar(n) => track::Place::register(gpu.sgpr(n as u16)?),
-                Place::Vector(n) => track::Place::per_lane(gpu.vgpr(n as u16)?),
-                Place::Lane(n, lane) => track::Place::lane(gpu.vgpr(n as u16)?, lane),
-                Place::Scratch(at) => track::Place::stack_slot(at.into()),
-            })
+        let scalars: Vec<_> = (0..).map_while(|n| gpu.sgpr(n).ok()).collect();
+        let vectors: Vec<_> = (0..).map_while(|n| gpu.vgpr(n).ok()).collect();
+        let place = |at: Place| match at {
+            Place::Scalar(n) => track::Place::register(scalars[n as usize]),
+            Place::Vector(n) => track::Place::per_lane(vectors[n as usize]),
+            Place::Lane(n, lane) => track::Place::lane(vectors[n as usize], lane),
+            Place::Scratch(at) => track::Place::stack_slot(at.into()),
         };
         let mut values: HashMap<VReg, ValueId> = HashMap::new();
         for (pcs, fact) in &self.machine.facts {
@@ -358,17 +358,17 @@ impl Describe<'_> {
             });
             let made: Vec<Option<ValueId>> = made.collect();
             for (effect, value) in effects.iter().zip(&made).filter(|_| pcs.is_empty()) {
-                value.map(|value| code.entry(value, &[place(effect.target())?])).transpose()?;
+                value.map(|value| code.entry(value, &[place(effect.target())])).transpose()?;
             }
             if pcs.is_empty() || effects.is_empty() {
                 continue;
             }
             let mut step = code.instruction(pcs.clone());
             for (effect, value) in effects.iter().zip(made) {
-                let to = [place(effect.target())?];
+                let to = [place(effect.target())];
                 match (*effect, value) {
                     (_, Some(value)) => step.define(value, &to)?,
-                    (Effect::Copy(from, _), _) => step.copy(&[place(from)?], &to)?,
+                    (Effect::Copy(from, _), _) => step.copy(&[place(from)], &to)?,
                     _ => step.clobber(&to)?,
                 };
             }
