@@ -35,6 +35,8 @@ pub struct Code {
     pub(super) homes: Vec<Home>,
     /// Variables, and the bits of each that are assigned.
     pub(super) variables: IndexMap<VariableId, u32, DefaultHashBuilder>,
+    /// Number of variables that no description has.
+    unnamed: u32,
 }
 
 impl Code {
@@ -55,7 +57,25 @@ impl Code {
             assigned: Vec::new(),
             homes: Vec::new(),
             variables: IndexMap::default(),
+            unnamed: 0,
         }
+    }
+
+    /// Adds a variable that no description has: a name for what merges where paths meet, such as the result of an inlined
+    /// call, and for what a variable had before it was assigned. Variables are assigned it by
+    /// [`assign_variable`](Self::assign_variable).
+    pub fn unnamed(&mut self) -> VariableId {
+        self.unnamed += 1;
+        VariableId::from_u32(u32::MAX - self.unnamed)
+    }
+
+    /// Returns the variables that a description has, with their indices.
+    pub(super) fn named(&self) -> impl Iterator<Item = (usize, VariableId)> + '_ {
+        self.variables.keys().copied().enumerate().filter(|of| self.is_named(of.1))
+    }
+
+    pub(super) fn is_named(&self, id: VariableId) -> bool {
+        id.as_u32() < u32::MAX - self.unnamed
     }
 
     /// Adds a value of `bits` bits.

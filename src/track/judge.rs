@@ -268,7 +268,7 @@ impl Tracked<'_> {
         let (claims, report) = (HashMap::new(), Report::default());
         let (paths, histories, stops) = (None, HashMap::new(), self.stops(module));
         let mut judge = Judge { tracked: self, module, claims, stops, stored, paths, histories, report };
-        for (index, &variable) in self.code.variables.keys().enumerate() {
+        for (index, variable) in self.code.named() {
             judge.variable(index, variable);
         }
         judge.report
@@ -286,7 +286,7 @@ impl Tracked<'_> {
         let mut pcs: Vec<u64> = inside.iter().flat_map(|&(start, end)| [start, end]).collect();
         pcs.extend(self.reached.iter().flat_map(|pcs| [pcs.start, pcs.end].map(u64::from)));
         pcs.extend(code.assigned.iter().map(|one| u64::from(one.pc)));
-        let live = code.variables.keys().flat_map(|&variable| module.live(variable));
+        let live = code.named().flat_map(|(_, variable)| module.live(variable));
         pcs.extend(live.flat_map(|live| [live.pcs().start, live.pcs().end]));
         pcs.extend(code.instructions.iter().map(|one| u64::from(one.pcs.1)));
         pcs.extend(self.waits.iter().flat_map(|&pc| [pc.into(), u64::from(pc) + u64::from(step)]));

@@ -96,6 +96,7 @@ impl<'c> Tracked<'c> {
             variable_of.extend(parts.iter().map(|_| index));
         }
         let id = |part: u32| code.variables.get_index(variable_of[part as usize]).map(|(id, _)| *id);
+        let id = |part: u32| id(part).filter(|&id| code.is_named(id));
         let unproven = undefined.iter().filter_map(|undefined| {
             Some(Unproven { pc: undefined.pc.into(), variable: id(undefined.part)? })
         });
@@ -138,7 +139,7 @@ impl<'c> Tracked<'c> {
     /// # Errors
     /// The errors of [`VariableBuilder::live`](crate::build::VariableBuilder::live).
     pub fn describe(&self, builder: &mut Builder, keep: Keep) -> Result<()> {
-        for (index, &variable) in self.code.variables.keys().enumerate() {
+        for (index, variable) in self.code.named() {
             for (pcs, locs) in self.ranges(index, keep) {
                 builder.describe_variable(variable)?.live_in(pcs, &locs)?;
             }

@@ -3,7 +3,7 @@
 use eitri::build::{Builder, ControlFlow, ExecWrite};
 use eitri::model::{BaseEncoding, Loc};
 use eitri::target::{Gfx, Target, Wave};
-use eitri::track::{Code, Place};
+use eitri::track::{Code, Keep, Place};
 use pretty_assertions::assert_eq;
 
 /// ```text
@@ -55,6 +55,49 @@ fn a_copy_has_what_the_variable_had() -> eitri::Result<()> {
     assert_eq!(tracked.places_at(x, 0x1c)?, []);
     assert_eq!(tracked.places_at(y, 0x20)?, std::slice::from_ref(&in_v5));
     assert_eq!(tracked.places_at(h, 0x20)?, [in_v5.offset(2)]);
+    Ok(())
+}
+
+/// ```text
+/// 00 v3 = a    x = a
+/// 04 v4 = b    y = b
+/// 08 v5 = v3   before: an unnamed variable has what x has, x = y, and y = what the unnamed one has
+/// 0c nop
+/// ```
+#[test]
+fn an_unnamed_variable_keeps_what_another_had() -> eitri::Result<()> {
+    let gpu = Target::amdgpu(Gfx::GFX1030, Wave::W32)?;
+    let (v3, v4, v5) = (gpu.vgpr(3)?, gpu.vgpr(4)?, gpu.vgpr(5)?);
+    let mut m = Builder::new(gpu.clone());
+    let unit = m.unit("a.cl");
+    let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+    let kernel = m.function(unit, "k")?.code("k", 0x10).kernel().id();
+    let (x, y) = (m.variable(kernel, "x", int)?.id(), m.variable(kernel, "y", int)?.id());
+    let mut flow = ControlFlow::new();
+    flow.block(0x00..0x10);
+    let mut code = Code::new(&gpu, flow);
+    let [a, b, c] = [(); 3].map(|()| code.value(32));
+    code.instruction(0x00..0x04).define(a, &[Place::per_lane(v3)])?;
+    code.assign(0x04, x, a)?;
+    code.instruction(0x04..0x08).define(b, &[Place::per_lane(v4)])?;
+    code.assign(0x08, y, b)?;
+    let (before, undefined) = (code.unnamed(), code.unnamed());
+    assert_ne!(before, undefined);
+    code.assign_variable(0x08, before, 0..32, x, 0)?;
+    code.assign_variable(0x08, x, 0..32, y, 0)?;
+    code.assign_variable(0x08, y, 0..32, before, 0)?;
+    code.assign(0x08, undefined, c)?;
+    code.instruction(0x08..0x0c).copy(&[Place::per_lane(v3)], &[Place::per_lane(v5)])?;
+
+    let tracked = code.track()?;
+    let [in_v3, in_v4, in_v5] = [v3, v4, v5].map(Loc::per_lane);
+    assert_eq!(tracked.places_at(x, 0x08)?, std::slice::from_ref(&in_v4));
+    assert_eq!(tracked.places_at(y, 0x08)?, std::slice::from_ref(&in_v3));
+    assert_eq!(tracked.places_at(y, 0x0c)?, [in_v3, in_v5]);
+    assert_eq!(tracked.unproven(), []);
+    tracked.describe(&mut m, Keep::All)?;
+    let module = m.finish()?;
+    assert!(tracked.judge(&module).is_sound());
     Ok(())
 }
 
