@@ -263,45 +263,49 @@ impl<'p> Ssa<'p> {
         self.same = vec![NONE; self.phis.len()];
         let mut is_fixed = vec![false; self.phis.len()];
         let mut known: HashMap<Vec<u32>, u32> = HashMap::new();
-        let mut tuple = Vec::new();
+        let (mut tuple, mut found) = (Vec::new(), Vec::new());
         for round in 0.. {
             let mut is_changed = false;
-            let mut node = NONE;
-            for (index, is_fixed) in is_fixed.iter_mut().enumerate() {
-                if nodes[index] != node {
-                    node = nodes[index];
-                    known.clear();
-                }
-                let own = first + index as u32;
-                let range = self.operands_of[index] as usize..self.operands_of[index + 1] as usize;
-                tuple.clear();
-                tuple.extend(self.operands[range].iter().filter(|&&name| name != NONE).map(|&name| {
-                    match name.checked_sub(first) {
-                        Some(phi) => self.same[phi as usize],
-                        None => name,
-                    }
-                }));
-                let mut others = tuple.iter().copied().filter(|&name| name != NONE && name != own);
-                let one = others.next();
-                let is_one = one.is_some_and(|one| others.all(|other| other == one));
-                let found = match one {
-                    _ if *is_fixed => own,
-                    Some(one) if is_one => one,
-                    None => NONE,
-                    _ if tuple.contains(&NOTHING) => own,
-                    _ => match known.get(&tuple) {
-                        Some(&other) => other,
-                        None => {
-                            known.insert(tuple.clone(), own);
-                            own
+            let mut start = 0;
+            while let Some(&node) = nodes.get(start) {
+                let end = start + nodes[start..].iter().take_while(|&&of| of == node).count();
+                known.clear();
+                found.clear();
+                for (index, is_fixed) in (start..end).zip(&is_fixed[start..end]) {
+                    let own = first + index as u32;
+                    // The phi itself, or the one of this node that it is taken for.
+                    let same = self.same[index];
+                    let is_here =
+                        same.checked_sub(first).is_some_and(|of| nodes.get(of as usize) == Some(&node));
+                    let itself = if is_here { same } else { own };
+                    let range = self.operands_of[index] as usize..self.operands_of[index + 1] as usize;
+                    tuple.clear();
+                    tuple.extend(self.operands[range].iter().filter(|&&name| name != NONE).map(|&name| {
+                        match name.checked_sub(first) {
+                            Some(phi) => self.same[phi as usize],
+                            None => name,
                         }
-                    },
-                };
-                if self.same[index] != found {
-                    is_changed = true;
-                    *is_fixed |= round >= ROUNDS;
-                    self.same[index] = if *is_fixed { own } else { found };
+                    }));
+                    let mut others = tuple.iter().copied().filter(|&name| name != NONE && name != itself);
+                    let one = others.next();
+                    let is_one = one.is_some_and(|one| others.all(|other| other == one));
+                    found.push(match one {
+                        _ if *is_fixed => own,
+                        Some(one) if is_one => one,
+                        None => NONE,
+                        _ if tuple.contains(&NOTHING) => own,
+                        _ => *known.entry_ref(&tuple).or_insert(own),
+                    });
                 }
+                // All at once: equal phis of the node are equal after each step.
+                for (index, &found) in (start..end).zip(&found) {
+                    if self.same[index] != found {
+                        is_changed = true;
+                        is_fixed[index] |= round >= ROUNDS;
+                        self.same[index] = if is_fixed[index] { first + index as u32 } else { found };
+                    }
+                }
+                start = end;
             }
             if !is_changed {
                 break;

@@ -114,3 +114,48 @@ fn a_copy_of_no_bits_is_refused() -> eitri::Result<()> {
     assert!(error.to_string().starts_with("pc 0x4..0x5: "), "{error}");
     Ok(())
 }
+
+/// Two variables in a loop in a loop. The variables are named in another order than the rows that they are in.
+///
+/// ```text
+/// 00 v3 = a
+/// 04 v4 = b
+/// 08 nop       before: y = b, x = a
+/// 0c nop       outer loop
+/// 10 v4 = v3   inner loop
+/// 14 v3 = c    before: y = x
+/// 18 nop       before: x = c; back to 10, or on
+/// 1c nop       back to 0c, or on
+/// 20 nop
+/// ```
+#[test]
+fn copies_between_variables_are_followed_around_loops() -> eitri::Result<()> {
+    let gpu = Target::amdgpu(Gfx::GFX1030, Wave::W32)?;
+    let (v3, v4) = (gpu.vgpr(3)?, gpu.vgpr(4)?);
+    let mut m = Builder::new(gpu.clone());
+    let unit = m.unit("a.cl");
+    let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+    let kernel = m.function(unit, "k")?.code("k", 0x24).kernel().id();
+    let (y, x) = (m.variable(kernel, "y", int)?.id(), m.variable(kernel, "x", int)?.id());
+    let mut flow = ControlFlow::new();
+    let pcs = [0x00..0x0c, 0x0c..0x10, 0x10..0x1c, 0x1c..0x20, 0x20..0x24];
+    let [start, outer, inner, latch, end] = pcs.map(|pcs| flow.block(pcs));
+    flow.edge(start, outer).edge(outer, inner).edge(inner, inner).edge(inner, latch);
+    flow.edge(latch, outer).edge(latch, end);
+    let mut code = Code::new(&gpu, flow);
+    let [a, b, c] = [(); 3].map(|()| code.value(32));
+    code.instruction(0x00..0x04).define(a, &[Place::per_lane(v3)])?;
+    code.instruction(0x04..0x08).define(b, &[Place::per_lane(v4)])?;
+    code.assign(0x08, y, b)?;
+    code.assign(0x08, x, a)?;
+    code.instruction(0x10..0x14).copy(&[Place::per_lane(v3)], &[Place::per_lane(v4)])?;
+    code.assign_variable(0x14, y, 0..32, x, 0)?;
+    code.instruction(0x14..0x18).define(c, &[Place::per_lane(v3)])?;
+    code.assign(0x18, x, c)?;
+    let tracked = code.track()?;
+    for pc in [0x08, 0x0c, 0x10, 0x18, 0x1c, 0x20] {
+        assert_eq!(tracked.places_at(x, pc)?, [Loc::per_lane(v3)], "{pc:#x}");
+        assert_eq!(tracked.places_at(y, pc)?, [Loc::per_lane(v4)], "{pc:#x}");
+    }
+    Ok(())
+}
