@@ -12,16 +12,19 @@ use crate::isa::Reg;
 use crate::lower::{FRAME, RETURN, SCALAR, VECTOR};
 use crate::ssa::{Code, Inst, Kind, Src, Term};
 
-/// Number of registers of each class for the allocator: fewer for more spills.
+/// Limits of the code: lower ones make spills and far jumps in small shaders.
 #[derive(Debug, Clone, Copy)]
-pub struct Registers {
+pub struct Limits {
+    /// Number of registers of each class for the allocator.
     pub scalar: usize,
     pub vector: usize,
+    /// Number of dwords that a branch leads over: a longer jump is to an address.
+    pub reach: i64,
 }
 
-impl Default for Registers {
+impl Default for Limits {
     fn default() -> Self {
-        Self { scalar: 48, vector: 54 }
+        Self { scalar: 57, vector: 63, reach: 1 << 15 }
     }
 }
 
@@ -136,18 +139,21 @@ impl<'c> Flat<'c> {
         all
     }
 
-    pub fn run(&self, registers: Registers) -> Result<Output, RegAllocError> {
+    /// Allocates registers. The kernel is called by nobody, so it need not save what others preserve.
+    pub fn run(&self, limits: Limits, is_kernel: bool) -> Result<Output, RegAllocError> {
         let set = |all: &mut dyn Iterator<Item = Reg>| all.map(fixed).collect::<PRegSet>();
-        let preserved = registers.vector.max(6) / 4;
+        let count = limits.vector.clamp(6, SCRATCH as usize);
+        let preserved = if is_kernel { 0 } else { count / 4 };
+        let end = if is_kernel { SCRATCH } else { PRESERVED.start };
         // 0 and 1 have the address of the kernel's arguments; without registers that pass values, no call can be made.
-        let few = registers.scalar.clamp(6, 60);
+        let few = limits.scalar.clamp(6, 60);
         let first = overwritten().filter(|reg| matches!(reg, Reg::S(_)) && *reg != Reg::S(SCRATCH));
         let scalars = set(&mut first.take(few));
         let passed = self.operands.iter().flatten().filter_map(|operand| match operand.constraint() {
             OperandConstraint::FixedReg(reg) if reg.class() == VECTOR => Some(Reg::V(reg.hw_enc() as u32)),
             _ => None,
         });
-        let rows = (0..PRESERVED.start).take(registers.vector.max(6) - preserved).map(Reg::V);
+        let rows = (0..end).take(count - preserved).map(Reg::V);
         let vectors = set(&mut rows.chain(passed));
         let others = set(&mut PRESERVED.take(preserved).map(Reg::V));
         let none = PRegSet::empty();

@@ -60,7 +60,7 @@ pub fn begin<'a>(
         let scopes = debug.scopes()?;
         let variables = debug.variables(n, &scopes)?;
         let flow = debug.control_flow()?;
-        let code = debug.code(&flow, &variables)?;
+        let code = debug.code(&flow, variables)?;
         parts.push((debug.function, flow, code));
     }
     Ok((debug, parts))
@@ -337,9 +337,9 @@ impl Describe<'_> {
     }
 
     /// Effects of each instruction, and assignments of values to variables.
-    fn code(&self, flow: &ControlFlow, variables: &Variables) -> eitri::Result<track::Code> {
+    fn code(&self, flow: &ControlFlow, mut variables: Variables) -> eitri::Result<track::Code> {
         let gpu = self.m.target();
-        let mut code = track::Code::new(gpu, flow.clone());
+        let (mut code, mut values) = (track::Code::new(gpu, flow.clone()), HashMap::<VReg, ValueId>::new());
         let scalars: Vec<_> = (0..).map_while(|n| gpu.sgpr(n).ok()).collect();
         let vectors: Vec<_> = (0..).map_while(|n| gpu.vgpr(n).ok()).collect();
         let place = |at: Place| match at {
@@ -348,15 +348,14 @@ impl Describe<'_> {
             Place::Lane(n, lane) => track::Place::lane(vectors[n as usize], lane),
             Place::Scratch(at) => track::Place::stack_slot(at.into()),
         };
-        let mut values: HashMap<VReg, ValueId> = HashMap::new();
         for (pcs, fact) in &self.machine.facts {
             let Fact::Step(effects, all_lanes) = fact else { continue };
-            let made = effects.iter().map(|effect| match *effect {
+            let mut made: Vec<Option<ValueId>> = Vec::new();
+            made.extend(effects.iter().map(|effect| match *effect {
                 Effect::Define(vreg, _) => Some(*values.entry(vreg).or_insert_with(|| code.value(32))),
                 Effect::Constant(bits, _) => Some(code.constant(&bits.to_le_bytes())),
                 _ => None,
-            });
-            let made: Vec<Option<ValueId>> = made.collect();
+            }));
             for (effect, value) in effects.iter().zip(&made).filter(|_| pcs.is_empty()) {
                 value.map(|value| code.entry(value, &[place(effect.target())])).transpose()?;
             }
@@ -378,11 +377,12 @@ impl Describe<'_> {
         }
         for (pcs, fact) in &self.machine.facts {
             let &Fact::Assign(slot, given) = fact else { continue };
-            let Some(&(variable, bit)) = variables.get(&slot) else { continue };
+            // The result of an inlined call is no variable of the source.
+            let mut of_slot = |slot| *variables.entry(slot).or_insert_with(|| (code.unnamed(), 0));
+            let (variable, bit) = of_slot(slot);
             let bits = bit..bit + 32;
-            if let Given::Of(other) = given
-                && let Some(&(other, first)) = variables.get(&other)
-            {
+            if let Given::Of(other) = given {
+                let (other, first) = of_slot(other);
                 code.assign_variable(pcs.start, variable, bits, other, first)?;
                 continue;
             }

@@ -5,8 +5,8 @@ use std::fmt::Write;
 
 use crate::Compiled;
 use crate::front::Source;
-use crate::prove::{Input, Place, Prover, items, shared, with_debug_info};
-use crate::sim::{State, Wave};
+use crate::input::{Input, waves};
+use crate::prove::{Place, Prover, with_debug_info};
 
 /// Pixels: of a pc of 4 bytes, of a column, of a lane, and around all.
 const ROW: usize = 6;
@@ -141,32 +141,16 @@ fn drawn(source: &Source, compiled: &Compiled<'_>, prover: &Prover<'_>) -> Resul
 
 /// The lanes of the first wave that run each instruction, in one run.
 fn lanes(source: &Source, compiled: &Compiled<'_>, prover: &Prover<'_>) -> Result<Vec<u32>, String> {
-    let mut ran = vec![0; prover.program().instructions.len() + 1];
-    let input = Input::random(source, compiled, 1);
-    let mut shared = shared(source, compiled, &input);
-    let mut waves: Vec<Wave> =
-        items(source).chunks(32).map(|items| Wave::new(items, [0; 3], &mut shared)).collect();
-    let mut fuel = 400_000;
-    while waves.iter().any(|wave| wave.state != State::Ended) {
-        for (n, wave) in waves.iter_mut().enumerate() {
-            if wave.state == State::Waits {
-                wave.state = State::Runs;
-            }
-            while wave.state == State::Runs {
-                fuel -= 1;
-                if fuel == 0 {
-                    return Err("the code does not end".into());
-                }
-                let (word, exec) = (wave.pc as usize / 4, wave.exec);
-                wave.step(prover.program(), &mut shared)?;
-                if n == 0 {
-                    let end = (wave.pc as usize / 4).clamp(word + 1, word + 3);
-                    let end = if wave.pc as usize / 4 <= word { word + 1 } else { end };
-                    ran[word..end].iter_mut().for_each(|mask| *mask |= exec);
-                }
-            }
-        }
-    }
+    let program = prover.program();
+    let mut ran = vec![0; program.instructions.len()];
+    let mut shared = Input::random(source, compiled, 1).memory(source, compiled);
+    let mut waves = waves(source, [0; 3], &mut shared);
+    program.run(&mut waves, &mut shared, |n, wave| {
+        let word = wave.pc as usize / 4;
+        let words = program.instructions[word].as_ref().map_or(1, |one| one.words);
+        ran[word..word + words].iter_mut().filter(|_| n == 0).for_each(|mask| *mask |= wave.exec);
+        Ok(true)
+    })?;
     Ok(ran)
 }
 

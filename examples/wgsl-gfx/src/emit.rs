@@ -107,8 +107,8 @@ pub struct Machine {
     pub frame: Option<Frame>,
     /// Registers that the function and what it calls overwrite, of those that calls may.
     pub overwritten: Vec<Reg>,
-    /// Whether it overwrites some of them in lanes that are not active.
-    pub is_whole: bool,
+    /// Vector registers among these that it overwrites in lanes that are not active, too.
+    pub whole: Vec<Reg>,
 }
 
 /// Registers of the caller, and the pcs from which on they are in the frame.
@@ -137,14 +137,17 @@ struct Emitter<'f> {
     /// Offset in bytes of spilled rows.
     spills: u32,
     vectors: u32,
+    reach: i64,
 }
 
-/// Writes a function, which spills scalars to lanes of vector registers from `lanes` on.
+/// Writes a function, which spills scalars to lanes of vector registers from `lanes` on. A branch leads over at most
+/// `reach` dwords.
 pub fn emit(
     lowered: &Lowered<'_>,
     flat: &Flat<'_>,
     output: &Output,
     lanes: u32,
+    reach: i64,
 ) -> Result<Machine, Unsupported> {
     let spills = lowered.scratch.next_multiple_of(4);
     let mut size = spills + 4 * output.num_spillslots as u32;
@@ -165,7 +168,7 @@ pub fn emit(
         let what = "more than 4 KiB of private memory and spilled values".into();
         return Err(Unsupported { what, span: naga::Span::default() });
     }
-    let mut emitter = Emitter { flat, output, lowered, lanes, size, frame, spills, vectors: 1 };
+    let mut emitter = Emitter { flat, output, lowered, lanes, size, frame, spills, vectors: 1, reach };
     let count = flat.code.order.len();
     let mut bodies: Vec<Body> = (0..count).map(|block| emitter.body(block)).collect();
     let mut machine = emitter.layout(&mut bodies);
@@ -208,23 +211,24 @@ pub fn link(lowered: &[Lowered<'_>], machines: &mut [Machine]) -> Vec<u8> {
                 Some(((at + ADDRESS) as u64, lowered.iter().position(|of| of.function == Some(function))?))
             })
             .collect();
-        let mut all: HashSet<Place> = HashSet::new();
+        let (mut all, mut whole): (HashSet<Place>, HashSet<Place>) = Default::default();
         let mut facts = std::mem::take(&mut machines[n].facts);
         for (pcs, fact) in &mut facts {
             let Fact::Step(effects, is_whole) = fact else { continue };
-            if let Some(&callee) = calls.get(&pcs.start) {
-                let is_written =
-                    |at: &Place| machines[callee].overwritten.iter().any(|&reg| place(reg) == *at);
+            let call = if *is_whole { pcs.end } else { pcs.start };
+            if let Some(&callee) = calls.get(&call) {
+                let callee = &machines[callee];
+                let written = if *is_whole { &callee.whole } else { &callee.overwritten };
+                let is_written = |at: &Place| written.iter().any(|&reg| place(reg) == *at);
                 effects.retain(|effect| !matches!(effect, Effect::Clobber(at) if !is_written(at)));
-                *is_whole = machines[callee].is_whole;
             }
-            let is_row =
-                |effect: &Effect| matches!(effect.target(), Place::Vector(n) if !PRESERVED.contains(&n));
-            machines[n].is_whole |= *is_whole && effects.iter().any(is_row);
             all.extend(effects.iter().map(Effect::target));
+            let rows = effects.iter().map(Effect::target).filter(|at| matches!(at, Place::Vector(_)));
+            whole.extend(rows.filter(|_| *is_whole));
         }
         machines[n].facts = facts;
         machines[n].overwritten = overwritten().filter(|&reg| all.contains(&place(reg))).collect();
+        machines[n].whole = overwritten().filter(|&reg| whole.contains(&place(reg))).collect();
     }
     machines.iter().flat_map(|machine| machine.bytes.iter().copied()).collect()
 }
@@ -415,13 +419,16 @@ impl Emitter<'_> {
         }
         body.calls.push((body.bytes.len(), function));
         put_address(0, &mut body.bytes);
+        // What the callee overwrites in all lanes is stated at the instruction before, which has no effect of its own.
+        let all = overwritten().map(|reg| Effect::Clobber(place(reg))).collect();
+        body.fact(body.bytes.len() - 4, Fact::Step(all, true));
         let start = body.bytes.len();
         encode(Op::SSwapPc, Reg::S(RETURN), &[Reg::S(TARGET)], 0, &mut body.bytes);
         let defines: Vec<(VReg, Reg)> = results.iter().copied().zip((0..).map(Reg::V)).collect();
         let is_other = |reg: &Reg| defines.iter().all(|(_, result)| result != reg);
         let clobbers = overwritten().filter(is_other).map(|reg| Effect::Clobber(place(reg)));
         let all = defines.iter().map(|&(vreg, reg)| Effect::Define(vreg, place(reg))).chain(clobbers);
-        body.fact(start, Fact::Step(all.collect(), true));
+        body.fact(start, Fact::Step(all.collect(), false));
     }
 
     fn lane(&mut self, slot: u32) -> (u32, u32) {
@@ -769,7 +776,8 @@ impl Emitter<'_> {
                 let mut from = starts[at] + bodies[at].bytes.len();
                 for (&(op, to), long) in jumps[at].iter().zip(&mut is_long[at]) {
                     from += jump_bytes(op, *long);
-                    let is_far = i16::try_from((starts[to] as i64 - from as i64) / 4).is_err();
+                    let words = (starts[to] as i64 - from as i64) / 4;
+                    let is_far = op != Op::EndProgram && !(-self.reach..self.reach).contains(&words);
                     fits &= *long || !is_far;
                     *long |= is_far;
                 }

@@ -3,25 +3,11 @@
 use std::fmt::Write;
 use std::ops::Range;
 
-use crate::alloc::Registers;
+use crate::alloc::Limits;
 use crate::front::Source;
-use crate::prove::{Input, Proof, prove};
+use crate::input::{Random, inputs};
+use crate::prove::{Proof, prove};
 use crate::{check, compile};
-
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, count: u32) -> u32 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 24) as u32 % count
-    }
-
-    fn of<'t>(&mut self, all: &[&'t str]) -> &'t str {
-        all[self.below(all.len() as u32) as usize]
-    }
-}
 
 /// Largest number of names in scope that are used.
 const NAMES: usize = 16;
@@ -37,7 +23,7 @@ struct Shader {
     statements: u32,
 }
 
-/// Compiles, checks and runs the shaders of some seeds, every third with few registers. Each run has another input.
+/// Compiles, checks and runs the shaders of some seeds, every third with low limits, each on the inputs that are found in `runs` runs.
 ///
 /// # Errors
 /// The seed of a shader that the compiler refuses, or whose debug information differs from the description.
@@ -47,15 +33,14 @@ pub fn prove_all(seeds: Range<u64>, runs: u64) -> Result<Proof, String> {
         let wrong = |what: String| format!("shader {seed}: {what}");
         let source = Source::new(&format!("{seed}.wgsl"), &shader(seed, 8 + (seed % 12) as u32));
         let source = source.map_err(|error| wrong(error.to_string()))?;
-        let few = Registers { scalar: 8, vector: 8 };
-        let registers = if seed.is_multiple_of(3) { few } else { Registers::default() };
-        let compiled = compile(&source, registers).map_err(|error| wrong(error.to_string()))?;
+        let few = Limits { scalar: 8, vector: 8, reach: 16 };
+        let limits = if seed.is_multiple_of(3) { few } else { Limits::default() };
+        let compiled = compile(&source, limits).map_err(|error| wrong(error.to_string()))?;
         let report = check(&compiled).map_err(|error| wrong(error.to_string()))?;
         if !report.is_clean() {
             return Err(wrong(report.to_string()));
         }
-        let inputs: Vec<Input> =
-            (1..=runs).map(|run| Input::random(&source, &compiled, runs * seed + run)).collect();
+        let inputs = inputs(&source, &compiled, seed, runs).map_err(wrong)?;
         let mut proof = prove(&source, &compiled, &inputs);
         proof.missed.clear();
         proof.wrong = proof.wrong.into_iter().map(wrong).collect();
@@ -67,7 +52,7 @@ pub fn prove_all(seeds: Range<u64>, runs: u64) -> Result<Proof, String> {
 /// Returns a shader of about `size` statements. It ends on every input.
 pub fn shader(seed: u64, size: u32) -> String {
     let mut made = Shader {
-        random: Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1),
+        random: Random::new(seed),
         text: String::new(),
         names: ["a", "b", "c", "n", "lane"].map(String::from).to_vec(),
         fresh: 0,
@@ -80,7 +65,7 @@ pub fn shader(seed: u64, size: u32) -> String {
          @group(0) @binding(1) var<storage, read_write> output: array<i32>;\n\n\
          fn helper(x: i32, y: i32) -> i32 {\n    var r = x;\n    if (x > y) {\n        return y * 3;\n    }\n    \
          let d = y - x;\n    r = r + d;\n    return r;\n}\n\n\
-         fn far(x: i32, y: i32) -> i32 {\n    var sum = x;\n    for (var k = 0; k < (y & 3); k++) {\n        \
+         fn far(x: i32, y: i32) -> i32 {\n    var sum = x;\n    for (var k = 0; k < ((y ^ input[9]) & 3); k++) {\n        \
          if (((sum ^ input[k]) & 3) == 1) {\n            return sum - y;\n        }\n        sum = sum + k * y;\n    }\n    \
          let more = helper(sum, y);\n    return more ^ x;\n}\n\n\
          @compute @workgroup_size(32)\nfn main(@builtin(global_invocation_id) id: vec3<u32>) {\n    \

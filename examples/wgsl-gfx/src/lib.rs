@@ -12,6 +12,7 @@ pub mod emit;
 pub mod expr;
 pub mod front;
 pub mod generate;
+pub mod input;
 pub mod interp;
 pub mod isa;
 pub mod layout;
@@ -21,6 +22,7 @@ pub mod object;
 pub mod prove;
 pub mod sim;
 pub mod ssa;
+mod stopped;
 pub mod trace;
 
 use std::time::{Duration, Instant};
@@ -38,7 +40,7 @@ pub struct Compiled<'s> {
 }
 
 /// Compiles a shader: code and debug information in one object.
-pub fn compile(source: &Source, registers: alloc::Registers) -> Result<Compiled<'_>, Refusal> {
+pub fn compile(source: &Source, limits: alloc::Limits) -> Result<Compiled<'_>, Refusal> {
     source.entry()?;
     let refuse = |unsupported: Unsupported| source.refuse(&unsupported);
     let internal =
@@ -48,8 +50,9 @@ pub fn compile(source: &Source, registers: alloc::Registers) -> Result<Compiled<
     let (mut machines, mut lanes) = (Vec::new(), alloc::LANES);
     for lowered in &lowered {
         let flat = alloc::Flat::new(&lowered.code);
-        let output = flat.run(registers).map_err(|error| internal(error.to_string()))?;
-        let machine = emit::emit(lowered, &flat, &output, lanes).map_err(refuse)?;
+        let output =
+            flat.run(limits, lowered.function.is_none()).map_err(|error| internal(error.to_string()))?;
+        let machine = emit::emit(lowered, &flat, &output, lanes, limits.reach).map_err(refuse)?;
         // No function calls itself, so each has lanes of its own.
         lanes = lanes.max(machine.vectors);
         machines.push(machine);

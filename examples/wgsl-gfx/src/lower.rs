@@ -712,10 +712,16 @@ impl<'m> Lower<'m> {
     }
 
     /// Stores to a component of a variable that is in registers.
-    pub(crate) fn store(&mut self, id: Instance, slot: Slot, value: Part, is_named: bool, is_first: bool) {
+    pub(crate) fn store(&mut self, id: Instance, slot: Slot, value: Part, is_first: bool) {
         let Some(block) = self.block else { return };
+        let is_scalar = self.out.code.slots[slot as usize].class == SCALAR;
+        let value = match value.at {
+            In::Mask(_) if is_scalar => In::Scalar(self.scalar(value)).into(),
+            In::Mask(_) => In::Vector(self.vector(value)).into(),
+            _ => value,
+        };
         let given = self.given(value);
-        let vreg = if self.out.code.slots[slot as usize].class == SCALAR {
+        let vreg = if is_scalar {
             self.scalar(value)
         } else if !is_first && self.open[self.instances[id].around..].iter().any(|open| open.is_divergent) {
             // Other lanes keep what they have.
@@ -730,9 +736,15 @@ impl<'m> Lower<'m> {
             self.vector(value)
         };
         self.out.code.write(slot, block, vreg);
-        if is_named {
-            self.assign(slot, given);
-        }
+        self.assign(slot, given);
+    }
+
+    /// Keeps the name of what a component has: in a slot that no variable of the source has.
+    pub(crate) fn keep(&mut self, of: Slot) -> (Slot, u64) {
+        let slot = self.out.code.slot(SCALAR);
+        self.assign(slot, Given::Of(of));
+        self.lets.insert(slot);
+        (slot, self.now)
     }
 
     pub(crate) fn read(&mut self, slot: Slot) -> VReg {
@@ -842,7 +854,7 @@ impl<'m> Lower<'m> {
                 if let Some(value) = *value {
                     let values = self.value(id, value)?;
                     for (slot, &value) in self.instances[id].result.clone().into_iter().zip(&values[..]) {
-                        self.store(id, slot, value, false, false);
+                        self.store(id, slot, value, false);
                     }
                 }
                 self.leave(targets.ret);
@@ -876,11 +888,7 @@ impl<'m> Lower<'m> {
                 self.at = around;
                 if let Some(result) = *result {
                     let slots = self.instances[called].result.clone();
-                    let parts = slots.iter().map(|&slot| {
-                        let vreg = self.read(slot);
-                        self.held(vreg)
-                    });
-                    let parts: Parts = parts.collect();
+                    let parts = self.read_slots(&slots);
                     self.instances[id].values.insert(result, parts.clone());
                     self.name_let(id, result, &parts);
                 }

@@ -3,16 +3,17 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use wgsl_gfx::alloc::Registers;
+use wgsl_gfx::alloc::Limits;
 use wgsl_gfx::front::Source;
-use wgsl_gfx::prove::{Input, Proof, prove};
+use wgsl_gfx::input::inputs;
+use wgsl_gfx::prove::{Proof, prove};
 use wgsl_gfx::{check, compile, draw, generate, trace};
 
 #[derive(Default)]
 struct Arguments {
     shader: Option<PathBuf>,
     output: Option<PathBuf>,
-    registers: Registers,
+    limits: Limits,
     runs: Option<u64>,
     json: bool,
     /// The lane whose variables are printed.
@@ -27,7 +28,7 @@ struct Arguments {
 
 const USAGE: &str =
     "usage: wgsl-gfx SHADER.wgsl [-o OBJECT] [--run | --runs N] [--json] [--trace lane=N] [--svg FILE] [--scalars N] \
-     [--vectors N]
+     [--vectors N] [--reach N]
        wgsl-gfx --generate SEED [--statements N]
        wgsl-gfx --generate SEED --shaders N [--runs N]";
 
@@ -53,8 +54,9 @@ fn arguments() -> Result<Arguments, String> {
                 let lane = lane.to_str().and_then(|text| text.strip_prefix("lane="));
                 found.trace = Some(lane.and_then(|lane| lane.parse().ok()).ok_or_else(|| USAGE.to_string())?);
             }
-            Some("--scalars") => found.registers.scalar = number(value()?)?,
-            Some("--vectors") => found.registers.vector = number(value()?)?,
+            Some("--scalars") => found.limits.scalar = number(value()?)?,
+            Some("--reach") => found.limits.reach = number(value()?)? as i64,
+            Some("--vectors") => found.limits.vector = number(value()?)?,
             Some(text) if text.starts_with('-') => return Err(USAGE.into()),
             _ => found.shader = Some(next.into()),
         }
@@ -80,7 +82,7 @@ fn run() -> Result<bool, Box<dyn std::error::Error>> {
     let path = arguments.shader.ok_or(USAGE)?;
     let text = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
     let source = Source::new(&path.to_string_lossy(), &text)?;
-    let compiled = compile(&source, arguments.registers)?;
+    let compiled = compile(&source, arguments.limits)?;
     let report = check(&compiled)?;
     if let (true, Some(output)) = (report.is_clean(), &arguments.output) {
         eitri::emit::elf::write_file(output, &compiled.object)?;
@@ -94,14 +96,13 @@ fn run() -> Result<bool, Box<dyn std::error::Error>> {
     }
     if arguments.runs.is_some() || arguments.json {
         let runs = arguments.runs.unwrap_or(4);
-        let inputs: Vec<Input> = (1..=runs).map(|seed| Input::random(&source, &compiled, seed)).collect();
-        let proof = prove(&source, &compiled, &inputs);
+        let proof = prove(&source, &compiled, &inputs(&source, &compiled, 1, runs)?);
         if arguments.json {
             println!("{}", proof.json());
             return Ok(report.is_clean() && proof.wrong.is_empty());
         }
         proof.wrong.iter().take(20).for_each(|wrong| println!("{wrong}"));
-        proof.missed.iter().take(20).for_each(|missed| println!("missed: {missed}"));
+        proof.missed.iter().for_each(|missed| println!("missed: {missed}"));
         let Proof { seen, compared, steps, unwound, .. } = proof;
         println!("{}\n{seen} claims seen by lanes, {unwound} in frames of callers", proof.json());
         println!("{compared} numbers compared, {steps} steps");

@@ -9,7 +9,7 @@ use crate::diverge::{Instance, is_read_only};
 use crate::isa::{Op, Reg};
 use crate::layout;
 use crate::lower::{BUFFERS, Home, In, Lower, Part, Parts, Result, SCALAR, VECTOR};
-use crate::ssa::{Kind, Slot, Src};
+use crate::ssa::{Given, Kind, Slot, Src};
 
 /// Storage that a pointer points into.
 #[derive(Debug, Clone)]
@@ -186,8 +186,16 @@ impl<'m> Lower<'m> {
         if let Root::Slots(slots) = &pointer.root {
             let slots = self.slots(slots, pointer.offset, leaves.len());
             // All are read before any is written.
-            for (slot, &value) in slots.into_iter().zip(&values[..]) {
-                self.store(id, slot, value, true, is_first);
+            let mut values = values.to_vec();
+            for (n, value) in values.iter_mut().enumerate() {
+                if let Given::Of(slot) = self.given(*value)
+                    && slots[..n].contains(&slot)
+                {
+                    value.from = Some(self.keep(slot));
+                }
+            }
+            for (slot, value) in slots.into_iter().zip(values) {
+                self.store(id, slot, value, is_first);
             }
             return Ok(());
         }

@@ -3,28 +3,29 @@
 //! Before each instruction, for each lane at its own pc, each claimed place of each variable must have the tag of the
 //! value that was assigned last in that lane. At each statement, the bits are compared with the interpreter's.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 use std::rc::Rc;
 
 use eitri::eval::{
-    CallStack, Context, DebugInfo, Evaluator, Machine, Snapshot, Storage, WithDebugInfo, spans,
+    CallStack, Context, DebugInfo, Evaluator, Fault, Machine, Storage, WithDebugInfo, read_bits, spans,
 };
 use eitri::gimli;
-use eitri::op::Encoding;
+use eitri::op::{Encoding, Reg};
 use eitri::read::{Dwarf, FrameSection, Frames, ListEntry, Object};
 use eitri::target::{SpaceId, Target};
-use naga::Handle;
 
 use crate::Compiled;
-use crate::alloc::{LANES, PRESERVED};
+use crate::alloc::{LANES, PRESERVED, SCRATCH};
 use crate::emit::{Effect, Fact, Place as Emitted, SAVED};
 use crate::front::Source;
+use crate::input::{self, Input};
 use crate::interp;
 use crate::isa::Op;
 use crate::lower::{FIRST_MASK, FRAME, Home, RETURN, STACK};
-use crate::sim::{Cell, Group, Program, State, Wave};
+use crate::sim::{Cell, FUEL, Group, Program, State, Wave};
 use crate::ssa::{Given, Slot};
+use crate::stopped::{Register, Stopped};
 
 /// Storage of a claim, for all lanes at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -94,44 +95,6 @@ impl Proof {
     }
 }
 
-/// Input of one run: dwords of each buffer, and the number of groups.
-#[derive(Debug, Clone)]
-pub struct Input {
-    pub buffers: Vec<Vec<u32>>,
-    pub groups: [u32; 3],
-}
-
-impl Input {
-    /// Made-up input: small numbers, or bits of small floats, where the buffer has such.
-    pub fn random(source: &Source, compiled: &Compiled<'_>, seed: u64) -> Self {
-        let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-        let mut next = move || {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            (state >> 24) as u32
-        };
-        let module = &source.module;
-        let buffers = compiled.lowered[0].buffers.iter().map(|&handle| {
-            let ty = module.global_variables[handle].ty;
-            let inner = &module.types[ty].inner;
-            let bytes = match crate::layout::size(module, ty) {
-                size if crate::layout::count(inner).is_some() => size,
-                _ => 64 * crate::layout::element(inner).map_or(4, |element| element.1),
-            };
-            let text = format!("{:?}", inner);
-            let float = text.contains("Float") || matches!(crate::layout::element(inner), Some((element, _)) if element.clone().inner(module).scalar_kind() == Some(naga::ScalarKind::Float));
-            (0..bytes.div_ceil(4))
-                .map(|_| match float {
-                    true => ((next() % 64) as f32 / 4.0 - 4.0).to_bits(),
-                    false => next() % 24,
-                })
-                .collect()
-        });
-        Self { buffers: buffers.collect(), groups: [1 + (seed % 2) as u32, 1, 1] }
-    }
-}
-
 /// Runs a shader on inputs, and compares.
 pub fn prove(source: &Source, compiled: &Compiled<'_>, inputs: &[Input]) -> Proof {
     let mut proof = Proof::default();
@@ -176,6 +139,7 @@ fn claims<'a>(
     let encoding = Encoding::new(8, compiled.debug.consumer.dialect);
     let context = Context::new(encoding, gpu);
     let (mut found, mut lists) = (Claims::default(), Vec::new());
+    let wave = Wave::new(&[], [0; 3], &mut Group::default());
     // Variables of one name and place in the source are in the order in which the compiler made them.
     let mut entries: HashMap<(String, u64, u64), Vec<eitri::read::Entry<'_, '_>>> = HashMap::new();
     for entry in dwarf.entries() {
@@ -204,11 +168,7 @@ fn claims<'a>(
             let (from, to) =
                 if one.is_default() { (0, u64::MAX) } else { (one.start - base, one.end - base) };
             // A frame at address 0.
-            let machines = LOOKED_AT.map(|lane| {
-                let mut machine = Snapshot { lane: Some(lane), lanes: Some(32), ..Snapshot::default() };
-                machine.registers.extend(gpu.sgpr(FRAME as u16).map(|reg| (reg, vec![0; 4])));
-                machine
-            });
+            let machines = LOOKED_AT.map(|lane| Stopped::new(&wave, base, 0, Some(lane)));
             let machines = machines.each_ref().map(|machine| WithDebugInfo::new(info, machine, context));
             let machines = machines.each_ref().map(|machine| machine as &dyn Machine);
             for (slot, place) in list.places(one.expr, machines, context)? {
@@ -221,7 +181,7 @@ fn claims<'a>(
 }
 
 /// Lanes for which locations are evaluated: a place that moves by as many dwords is one of the lanes.
-const LOOKED_AT: [u64; 2] = [0, 13];
+const LOOKED_AT: [u32; 2] = [0, 13];
 
 impl List<'_> {
     /// The places of each component by an expression, which machines evaluate for two lanes.
@@ -272,12 +232,11 @@ fn place(
     let dword = |place: &eitri::eval::SingleLocation| (place.offset / 32) as u32;
     Ok(Some(match &first.storage {
         Storage::Undefined => return Ok(None),
-        Storage::Register { reg, .. } => match reg.0 {
-            n @ 32..=95 => Place::Scalar(n as u32 - 32),
-            n @ 1088..=1129 => Place::Scalar(n as u32 - 1088 + 64),
-            n @ 1536..=1791 if dword(other) == 13 && dword(first) == 0 => Place::Row(n as u32 - 1536),
-            n @ 1536..=1791 => Place::Lane(n as u32 - 1536, dword(first)),
-            n => return Err(format!("register {n} is no place of a variable")),
+        Storage::Register { reg, .. } => match Register::new(*reg) {
+            Some(Register::Scalar(n)) => Place::Scalar(n),
+            Some(Register::Row(n)) if dword(other) == LOOKED_AT[1] && dword(first) == 0 => Place::Row(n),
+            Some(Register::Row(n)) => Place::Lane(n, dword(first)),
+            _ => return Err(format!("register {} is no place of a variable", reg.0)),
         },
         Storage::Memory { space, lane: Some(0), .. } if *space == SpaceId::PRIVATE_LANE => {
             Place::Scratch(dword(first))
@@ -286,7 +245,7 @@ fn place(
         Storage::Memory { space, .. }
             if *space == SpaceId::PRIVATE_WAVE
                 && dword(first) % 32 == 0
-                && u64::from(dword(other) - dword(first)) == LOOKED_AT[1] =>
+                && dword(other) - dword(first) == LOOKED_AT[1] =>
         {
             Place::Scratch(dword(first) / 32)
         }
@@ -321,7 +280,8 @@ pub(crate) struct Prover<'a> {
     held: Vec<Vec<Option<bool>>>,
     /// Results of the runs for each component in scope.
     shown: Vec<Vec<Shown>>,
-    pcs: HashMap<(u64, u32, [u32; 24]), [Option<u64>; 32]>,
+    /// The pcs of lanes by the wave's pc, what was read of registers, and its values.
+    pcs: HashMap<u64, HashMap<BTreeSet<(Reg, u32)>, HashMap<Vec<Option<u32>>, [Option<u64>; 32]>>>,
     /// Components of each function's variables.
     slots: Vec<Range<usize>>,
     lists: Vec<List<'a>>,
@@ -512,7 +472,7 @@ impl<'a> Prover<'a> {
     }
 
     fn run(&mut self, input: &Input) -> Result<(), String> {
-        let mut shared = shared(self.source, self.compiled, input);
+        let mut shared = input.memory(self.source, self.compiled);
         let mut buffers: HashMap<_, _> =
             self.compiled.lowered[0].buffers.iter().copied().zip(input.buffers.iter().cloned()).collect();
         for x in 0..input.groups[0] {
@@ -545,10 +505,8 @@ impl<'a> Prover<'a> {
         group: [u32; 3],
         events: &[Vec<interp::Event>],
     ) -> Result<(), String> {
-        let items = items(self.source);
         let mut waves: Vec<(Wave, Watch)> = Vec::new();
-        for (n, items) in items.chunks(32).enumerate() {
-            let wave = Wave::new(items, group, shared);
+        for (n, wave) in input::waves(self.source, group, shared).into_iter().enumerate() {
             let watch = Watch {
                 first: 32 * n,
                 current: vec![[0; 32]; self.slots.last().map_or(0, |slots| slots.end)],
@@ -562,8 +520,7 @@ impl<'a> Prover<'a> {
             };
             waves.push((wave, watch));
         }
-        shared.local.fill(0);
-        let mut fuel = 400_000;
+        let mut fuel = FUEL;
         while waves.iter().any(|(wave, _)| wave.state != State::Ended) {
             for (wave, watch) in &mut waves {
                 if wave.state == State::Waits {
@@ -766,26 +723,9 @@ impl<'a> Prover<'a> {
             return Ok(known.clone());
         }
         let (base, gpu) = (self.base, &self.gpu);
-        let snapshots = LOOKED_AT.map(|lane| {
-            let pc = Some(base + wave.pc);
-            let mut machine = Snapshot { pc, lane: Some(lane), lanes: Some(32), ..Snapshot::default() };
-            let mut put = |register: eitri::Result<eitri::op::Reg>, bytes: Vec<u8>| {
-                machine.registers.extend(register.map(|register| (register, bytes)));
-            };
-            put(gpu.register_named("pc"), (base + wave.pc).to_le_bytes().into());
-            put(gpu.register_named("exec"), wave.exec.to_le_bytes().into());
-            for n in 0..104 {
-                put(gpu.sgpr(n), wave.scalars[usize::from(n)].bits.to_le_bytes().into());
-            }
-            let vectors = self.compiled.machines.iter().map(|machine| machine.vectors).max().unwrap_or(0);
-            for (n, row) in wave.vectors.iter().enumerate().take(vectors as usize) {
-                put(gpu.vgpr(n as u16), row.iter().flat_map(|cell| cell.bits.to_le_bytes()).collect());
-            }
-            machine
-        });
+        let machines = LOOKED_AT.map(|lane| Stopped::new(wave, base, wave.pc, Some(lane)));
         let frames = &self.frames;
-        let stacks =
-            snapshots.each_ref().map(|of| CallStack::new(of, frames, gpu).with_debug_info(self.info));
+        let stacks = machines.each_ref().map(|of| CallStack::new(of, frames, gpu).with_debug_info(self.info));
         let text = |fault: Box<eitri::eval::UnwindFault>| format!("pc {:#x}: {fault}", wave.pc);
         let (mut found, mut returns) = (Vec::new(), None);
         let bases = watch.calls.iter().rev().map(|call| call.base).chain([0]);
@@ -919,7 +859,10 @@ impl<'a> Prover<'a> {
                     // of others.
                     let scalars = (2..64).filter(|n| !(RETURN..=FRAME).contains(n)).map(Place::Scalar);
                     let is_own = |n: &u32| match &machine.frame {
-                        Some(frame) => !PRESERVED.contains(n) || frame.rows.iter().any(|row| row.0 == *n),
+                        Some(frame) => {
+                            !(PRESERVED.start..SCRATCH).contains(n)
+                                || frame.rows.iter().any(|row| row.0 == *n)
+                        }
                         None => true,
                     };
                     let all = scalars.chain((0..machine.vectors.min(64)).filter(is_own).map(Place::Row));
@@ -933,44 +876,44 @@ impl<'a> Prover<'a> {
         }
     }
 
-    /// The pcs of all lanes, by the object's DWARF.
+    /// The pcs of all lanes, by the object's DWARF. They are known where all that was read for them is what it was.
     pub(crate) fn lane_pcs(&mut self, wave: &Wave) -> Result<[Option<u64>; 32], String> {
-        let mut masks = [0; 24];
-        for (n, mask) in masks.iter_mut().enumerate() {
-            *mask = wave.scalars[64 + n].bits;
-        }
-        masks[20] = wave.scalars[SAVED as usize].bits;
-        let key = (wave.pc, wave.exec, masks);
-        if let Some(known) = self.pcs.get(&key) {
-            return Ok(*known);
-        }
-        let base = self.base;
-        let mut machine = Snapshot { pc: Some(base + wave.pc), lanes: Some(32), ..Snapshot::default() };
-        let mut put = |name: &str, bytes: Vec<u8>| {
-            if let Ok(register) = self.gpu.register_named(name) {
-                machine.registers.insert(register, bytes);
-            }
+        let machine = Stopped::new(wave, self.base, wave.pc, None);
+        let known = self.pcs.entry(wave.pc).or_default();
+        let values = |read: &BTreeSet<(Reg, u32)>| -> Vec<Option<u32>> {
+            read.iter().map(|&(reg, n)| machine.dword(reg, n)).collect()
         };
-        put("pc", (base + wave.pc).to_le_bytes().into());
-        put("exec", wave.exec.to_le_bytes().into());
-        for n in 64..104 {
-            put(&format!("s{n}"), wave.scalars[n].bits.to_le_bytes().into());
+        if let Some(found) = known.iter().find_map(|(read, found)| found.get(&values(read))) {
+            return Ok(*found);
         }
-        let stack = CallStack::new(&machine, &[], &self.gpu).with_debug_info(self.info);
-        let frame = stack.innermost().map_err(|fault| fault.to_string())?;
+        let text = |fault: Fault| format!("pc {:#x}: {fault}", wave.pc);
+        let attribute = self.info.lane_pc(self.base + wave.pc).ok_or("no pcs of lanes")?;
+        let encoding = attribute.encoding.ok_or("no pcs of lanes")?;
+        let context = Context { unit: attribute.unit, ..Context::new(encoding, &self.gpu) };
+        let whole = WithDebugInfo::new(self.info, &machine, context);
+        let pcs = Evaluator::new().lane_pcs(attribute.body, &whole, &context).map_err(text)?;
+        let pcs = read_bits(&pcs, 32 * 64, &whole).map_err(text)?;
+        let (pcs, defined) = (pcs.bytes.as_chunks::<8>().0, pcs.defined.as_chunks::<8>().0);
+        let pc = |lane: usize| match u64::from_le_bytes(defined[lane]) {
+            0 => Ok(None),
+            u64::MAX => Ok(Some(u64::from_le_bytes(pcs[lane]).wrapping_sub(self.base))),
+            _ => Err(format!("pc {:#x}: lane {lane} has half a pc", wave.pc)),
+        };
         let mut found = [None; 32];
         for (lane, at) in found.iter_mut().enumerate() {
-            let found = frame.lane_pc(lane as u32).map_err(|fault| format!("pc {:#x}: {fault}", wave.pc))?;
-            *at = found.map(|at| at.wrapping_sub(base));
+            *at = pc(lane)?;
         }
-        self.pcs.insert(key, found);
+        let read = machine.read.take();
+        let values = read.iter().map(|&(reg, n)| machine.dword(reg, n)).collect();
+        known.entry(read).or_default().insert(values, found);
         Ok(found)
     }
 
-    fn finish(self, proof: &mut Proof) {
-        proof.wrong = self.wrong;
+    fn finish(mut self, proof: &mut Proof) {
+        proof.wrong = std::mem::take(&mut self.wrong);
         (proof.seen, proof.compared, proof.steps) = (self.seen, self.compared, self.steps);
         proof.unwound = self.unwound;
+        let mut missed = BTreeMap::new();
         for (word, shown) in self.shown.iter().enumerate() {
             let claims = self.claims[word].iter().zip(&self.held[word]);
             // A claim outside of the variable's scope has to be right, and is not counted.
@@ -990,13 +933,18 @@ impl<'a> Prover<'a> {
                     // Places that have an equal constant by chance, in the runs that there were, are not counted.
                     proof.recoverable += u64::from(shown.is_varied || is_claimed);
                     if shown.is_varied && !is_claimed {
-                        let (pc, name) = (4 * word, self.names.get(slot));
-                        proof.missed.push(format!("pc {pc:#x}: {place:?} of {name:?}"));
+                        let pcs = missed.entry((*slot, place)).or_insert_with(Vec::<Range<u64>>::new);
+                        let pc = 4 * word as u64;
+                        match pcs.last_mut().filter(|last| last.end == pc) {
+                            Some(last) => last.end += 4,
+                            None => pcs.push(pc..pc + 4),
+                        }
                     }
                 }
             }
         }
-        proof.missed.sort();
+        let line = |((slot, place), pcs)| format!("{} in {place:?}: {pcs:x?}", self.title(slot));
+        proof.missed = missed.into_iter().map(line).collect();
     }
 }
 
@@ -1013,40 +961,8 @@ fn cell(wave: &Wave, lane: usize, place: Place, base: u32) -> Cell {
     }
 }
 
-/// The memory of a group.
-pub(crate) fn shared(source: &Source, compiled: &Compiled<'_>, input: &Input) -> Group {
-    let buffers = compiled.lowered[0].buffers.iter().zip(&input.buffers);
-    let length =
-        |(&handle, dwords): (&_, &Vec<u32>)| runtime_length(&source.module, handle, 4 * dwords.len() as u32);
-    let lengths: Vec<u32> = buffers.map(length).collect();
-    Group::new(input.buffers.clone(), &lengths, input.groups, compiled.lowered[0].local as usize)
-}
-
-/// The local ids of the items of a group.
-pub(crate) fn items(source: &Source) -> Vec<[u32; 3]> {
-    let [x, y, z] = source.module.entry_points[0].workgroup_size;
-    (0..x * y * z).map(|n| [n % x, n / x % y, n / (x * y)]).collect()
-}
-
 /// The address of the kernel: sections of an object that is not linked have made-up addresses.
 pub(crate) fn start(source: &Source, object: &Object<'_>) -> Result<u64, String> {
     let name = &source.module.entry_points[0].name;
     object.symbol_address(name).ok_or_else(|| format!("{name}: no such symbol"))
-}
-
-/// The number of elements of an array at the end of a buffer.
-fn runtime_length(module: &naga::Module, handle: Handle<naga::GlobalVariable>, bytes: u32) -> u32 {
-    use naga::{ArraySize, TypeInner};
-    let mut ty = &module.types[module.global_variables[handle].ty].inner;
-    let mut rest = bytes;
-    if let TypeInner::Struct { members, .. } = ty
-        && let Some(last) = members.last()
-    {
-        ty = &module.types[last.ty].inner;
-        rest -= last.offset;
-    }
-    match ty {
-        TypeInner::Array { size: ArraySize::Dynamic, stride, .. } => rest / stride,
-        _ => 0,
-    }
 }

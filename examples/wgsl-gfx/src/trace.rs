@@ -2,16 +2,18 @@
 
 use std::fmt::Write;
 
-use eitri::eval::{Context, DebugInfo, Evaluator, Snapshot, WithDebugInfo, read_bits};
+use eitri::eval::{Context, DebugInfo, Evaluator, WithDebugInfo, read_bits};
 use eitri::gimli;
 use eitri::op::Encoding;
 use eitri::read::{Dwarf, Entry, ListEntry, Object};
-use eitri::target::{SpaceId, Target};
+use eitri::target::Target;
 
 use crate::Compiled;
 use crate::front::Source;
-use crate::prove::{Input, Prover, shared, start};
-use crate::sim::{State, Wave};
+use crate::input::{Input, items, waves};
+use crate::prove::{Prover, start};
+use crate::sim::{Program, Wave};
+use crate::stopped::Stopped;
 
 /// Statements and calls of the lane that are printed at most.
 const MOST_LINES: usize = 400;
@@ -41,37 +43,31 @@ pub fn trace(source: &Source, compiled: &Compiled<'_>, lane: u32) -> Result<Stri
         }
     }
     lines.sort_unstable();
-    let input = Input::random(source, compiled, 1);
-    let (mut shared, items) = (shared(source, compiled, &input), crate::prove::items(source));
-    let mut waves: Vec<Wave> = items.chunks(32).map(|items| Wave::new(items, [0; 3], &mut shared)).collect();
-    let (of, within) = (lane as usize / 32, lane as usize % 32);
-    if lane as usize >= items.len() {
-        return Err(format!("a group has {} lanes: lane {lane}", items.len()));
+    let mut shared = Input::random(source, compiled, 1).memory(source, compiled);
+    let mut waves = waves(source, [0; 3], &mut shared);
+    let (of, within) = (lane as usize / 32, lane % 32);
+    let count = items(source).len();
+    if lane as usize >= count {
+        return Err(format!("a group has {count} lanes: lane {lane}"));
     }
-    let look = Look { dwarf: &dwarf, info: &info, gpu: &gpu, base, lane: within as u32 };
+    let program = Program::new(&object.section(".text").ok_or("no code")?.data, base)?;
+    let look = Look { dwarf: &dwarf, info: &info, gpu: &gpu, base, lane: within };
     let (mut out, mut last, mut count) = (String::new(), None, 0);
-    while waves.iter().any(|wave| wave.state != State::Ended) && count < MOST_LINES {
-        for (n, wave) in waves.iter_mut().enumerate() {
-            if wave.state == State::Waits {
-                wave.state = State::Runs;
-            }
-            while wave.state == State::Runs && count < MOST_LINES {
-                let at = if n == of { prover.lane_pcs(wave)?[within] } else { None };
-                // A lane that waits stays where it is.
-                if let Some(at) = at.filter(|at| last != Some(*at)) {
-                    last = Some(at);
-                    if let Ok(row) = lines.binary_search_by_key(&at, |line| line.0) {
-                        let line = lines[row].1;
-                        let text = source.text.lines().nth(line as usize - 1).unwrap_or("").trim();
-                        _ = writeln!(out, "{line:>4} {at:#06x}  {text}");
-                        look.variables(wave, at, &mut out)?;
-                        count += 1;
-                    }
-                }
-                wave.step(prover.program(), &mut shared)?;
+    program.run(&mut waves, &mut shared, |n, wave| {
+        let at = if n == of { prover.lane_pcs(wave)?[within as usize] } else { None };
+        // A lane that waits stays where it is.
+        if let Some(at) = at.filter(|at| last != Some(*at)) {
+            last = Some(at);
+            if let Ok(row) = lines.binary_search_by_key(&at, |line| line.0) {
+                let line = lines[row].1;
+                let text = source.text.lines().nth(line as usize - 1).unwrap_or("").trim();
+                _ = writeln!(out, "{line:>4} {at:#06x}  {text}");
+                look.variables(wave, at, &mut out)?;
+                count += 1;
             }
         }
-    }
+        Ok(count < MOST_LINES)
+    })?;
     Ok(out)
 }
 
@@ -85,30 +81,9 @@ struct Look<'a> {
 }
 
 impl Look<'_> {
-    fn machine(&self, wave: &Wave, at: u64) -> Snapshot {
-        let pc = Some(self.base + at);
-        let mut machine =
-            Snapshot { pc, lane: Some(self.lane.into()), lanes: Some(32), ..Snapshot::default() };
-        for n in 0..104u16 {
-            if let Ok(register) = self.gpu.sgpr(n) {
-                machine.registers.insert(register, wave.scalars[n as usize].bits.to_le_bytes().into());
-            }
-        }
-        for n in 0..wave.vectors.len() as u16 {
-            if let Ok(register) = self.gpu.vgpr(n) {
-                let row = wave.vectors[n as usize].iter().flat_map(|cell| cell.bits.to_le_bytes());
-                machine.registers.insert(register, row.collect());
-            }
-        }
-        let bytes: Vec<u8> =
-            wave.scratch.iter().flat_map(|row| row[self.lane as usize].bits.to_le_bytes()).collect();
-        machine.store(SpaceId::PRIVATE_LANE, Some(self.lane), 0, &bytes);
-        machine
-    }
-
     /// The variables in scope at a pc, and their values.
     fn variables(&self, wave: &Wave, at: u64, out: &mut String) -> Result<(), String> {
-        let machine = self.machine(wave, at);
+        let machine = Stopped::new(wave, self.base, at, Some(self.lane));
         let mut shown = Vec::new();
         for entry in self.dwarf.entries() {
             let is_variable = matches!(entry.tag(), gimli::DW_TAG_variable | gimli::DW_TAG_formal_parameter);
@@ -135,7 +110,7 @@ impl Look<'_> {
 
     fn value(
         &self,
-        machine: &Snapshot,
+        machine: &Stopped<'_>,
         entry: Entry<'_, '_>,
         ty: Entry<'_, '_>,
         pc: u64,

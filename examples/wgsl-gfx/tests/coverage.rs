@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use wgsl_gfx::alloc::Registers;
+use wgsl_gfx::alloc::Limits;
 use wgsl_gfx::compile;
 use wgsl_gfx::front::Source;
 
@@ -67,7 +67,7 @@ fn locations_cover_three_times_as_much_as_clangs() {
         let name = format!("{shader}.wgsl");
         let text = std::fs::read_to_string(root.join("shaders").join(&name)).expect("a shader");
         let source = Source::new(&name, &text).expect("a shader");
-        let made = compile(&source, Registers::default()).expect("it is compiled");
+        let made = compile(&source, Limits::default()).expect("it is compiled");
         let object = folder.join(format!("{shader}.o"));
         std::fs::write(&object, &made.object).expect("a file");
         let ours = covered(&object);

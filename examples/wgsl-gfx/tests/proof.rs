@@ -1,21 +1,24 @@
 //! Written and generated shaders: the object is checked and run, and each claim is compared with the contents.
 
+use std::collections::HashSet;
 use std::path::Path;
+use std::process::Command;
 
-use wgsl_gfx::alloc::Registers;
+use wgsl_gfx::alloc::Limits;
 use wgsl_gfx::front::Source;
-use wgsl_gfx::prove::{Input, Proof, prove};
-use wgsl_gfx::{check, compile, generate};
+use wgsl_gfx::input::inputs;
+use wgsl_gfx::prove::{Proof, prove};
+use wgsl_gfx::{Compiled, check, compile, generate};
 
-const FEW: Registers = Registers { scalar: 8, vector: 8 };
+const LOW: Limits = Limits { scalar: 8, vector: 8, reach: 16 };
 
 /// Compiles, checks, runs.
-fn proof(name: &str, text: &str, registers: Registers, runs: u64) -> Proof {
+fn proof(name: &str, text: &str, limits: Limits, runs: u64) -> Proof {
     let source = Source::new(name, text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let compiled = compile(&source, registers).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let compiled = compile(&source, limits).unwrap_or_else(|error| panic!("{error}\n{text}"));
     let report = check(&compiled).unwrap_or_else(|error| panic!("{name}: {error}"));
     assert!(report.is_clean(), "{name}: {report}");
-    let inputs: Vec<Input> = (1..=runs).map(|seed| Input::random(&source, &compiled, seed)).collect();
+    let inputs = inputs(&source, &compiled, 1, runs).unwrap_or_else(|error| panic!("{name}: {error}"));
     let proof = prove(&source, &compiled, &inputs);
     assert!(proof.wrong.is_empty(), "{name}: {:#?}\n{text}", &proof.wrong[..proof.wrong.len().min(9)]);
     assert_eq!(proof.claimed, proof.right, "{name}");
@@ -41,17 +44,47 @@ fn claims_of_written_shaders_are_right() {
     let mut all = Proof::default();
     assert!(written().len() >= 20);
     for (name, text) in written() {
-        for registers in [Registers::default(), FEW] {
-            all.add(proof(&name, &text, registers, 4));
+        for limits in [Limits::default(), LOW] {
+            all.add(proof(&name, &text, limits, 12));
         }
     }
     assert!(all.claimed > 1_000 && all.compared > 10_000, "{}", all.json());
     assert!(all.right * 100 >= all.recoverable * 98, "{}", all.json());
 }
 
+/// The words of the code.
+fn words(compiled: &Compiled<'_>) -> Vec<u32> {
+    let bytes = compiled.machines.iter().flat_map(|machine| machine.bytes.as_chunks::<4>().0);
+    bytes.map(|word| u32::from_le_bytes(*word)).collect()
+}
+
+/// Jumps to code that a branch does not reach: to an address, and behind an inverted branch where there is a condition.
+/// The words are those of llvm-mc-19.
+#[test]
+fn code_beyond_the_reach_of_a_branch_runs() {
+    const SET_PC: u32 = 0xbe80_4866;
+    const GET_PC: u32 = 0xbee6_4700;
+    // s_cbranch_scc0, scc1, execz, execnz over 5 dwords.
+    const INVERTED: [u32; 4] = [0xbfa1_0005, 0xbfa2_0005, 0xbfa5_0005, 0xbfa6_0005];
+    let mut before = HashSet::new();
+    let names = ["loops.wgsl", "reduction.wgsl", "exits.wgsl"];
+    let shaders = written().into_iter().filter(|shader| names.contains(&&*shader.0));
+    for (name, text) in shaders.chain([("30.wgsl".to_string(), generate::shader(30, 14))]) {
+        let source = Source::new(&name, &text).expect("a shader");
+        let near = compile(&source, Limits::default()).expect("it is compiled");
+        assert!(!words(&near).contains(&SET_PC), "{name}");
+        let far = Limits { reach: 5, ..Limits::default() };
+        let words = words(&compile(&source, far).expect("it is compiled"));
+        assert!(words.contains(&SET_PC), "{name}");
+        before.extend(words.windows(2).filter(|pair| pair[1] == GET_PC).map(|pair| pair[0]));
+        proof(&name, &text, far, 4);
+    }
+    assert!(INVERTED.iter().all(|word| before.contains(word)), "{before:x?}");
+}
+
 #[test]
 fn claims_of_generated_shaders_are_right() {
-    let all = generate::prove_all(1..11, 4).unwrap_or_else(|error| panic!("{error}"));
+    let all = generate::prove_all(1..11, 8).unwrap_or_else(|error| panic!("{error}"));
     assert!(all.wrong.is_empty() && all.claimed == all.right, "{:#?}", &all.wrong[..all.wrong.len().min(9)]);
     assert!(all.claimed > 1_000, "{}", all.json());
 }
@@ -59,7 +92,7 @@ fn claims_of_generated_shaders_are_right() {
 #[test]
 fn refusals_have_a_place() {
     let refused = |text: &str| match Source::new("a.wgsl", text) {
-        Ok(source) => compile(&source, Registers::default()).err().expect("refused").to_string(),
+        Ok(source) => compile(&source, Limits::default()).err().expect("refused").to_string(),
         Err(error) => error.to_string(),
     };
     let entry = "@compute @workgroup_size(32)\nfn main(@builtin(local_invocation_index) i: u32) {\n";
@@ -70,6 +103,66 @@ fn refusals_have_a_place() {
     assert_eq!(none, "a.wgsl: a file has one compute shader");
 }
 
+/// Shaders with words left out, doubled, or replaced: refused with a place, or compiled, without a panic.
+#[test]
+fn changed_shaders_are_refused_or_compiled() {
+    let (mut state, mut refused, mut compiled) = (1u64, 0, 0);
+    let mut below = |count: usize| {
+        state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+        (state >> 33) as usize % count
+    };
+    for (name, text) in written() {
+        let words: Vec<&str> = text.split_inclusive(|c: char| !c.is_alphanumeric()).collect();
+        for _ in 0..12 {
+            let mut changed = words.clone();
+            let (at, from) = (below(words.len()), below(words.len()));
+            match below(3) {
+                0 => _ = changed.remove(at),
+                1 => changed.insert(at, words[from]),
+                _ => changed[at] = words[from],
+            }
+            let text = changed.concat();
+            let result = Source::new(&name, &text).and_then(|source| compile(&source, LOW).map(|_| ()));
+            match result {
+                Ok(()) => compiled += 1,
+                Err(error) => {
+                    refused += 1;
+                    assert!(error.to_string().starts_with(&format!("{name}:")), "{error}\n{text}");
+                    assert!(!error.what.starts_with("the compiler is wrong"), "{error}\n{text}");
+                }
+            }
+        }
+    }
+    assert!(refused > 100 && compiled > 50, "{refused} refused, {compiled} compiled");
+}
+
+/// The command writes an object, or an error with file, line and column, and nothing else.
+#[test]
+fn nothing_is_written_for_a_shader_that_is_refused() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let entry = "@compute @workgroup_size(32)\nfn main(@builtin(local_invocation_index) i: u32) {\n";
+    let (shader, object) = (folder.join("refused.wgsl"), folder.join("refused.o"));
+    let run = |body: &str| {
+        std::fs::write(&shader, format!("{entry}{body}}}\n")).expect("a file");
+        _ = std::fs::remove_file(&object);
+        let mut command = Command::new(env!("CARGO_BIN_EXE_wgsl-gfx"));
+        let output = command.arg(&shader).arg("-o").arg(&object).output().expect("it runs");
+        (output.status.success(), String::from_utf8(output.stderr).expect("text"))
+    };
+    for (body, place) in [
+        ("    let x = sin(f32(i));\n", "3:13"),
+        ("    let m = mat2x2<f32>(1.0, 0.0, 0.0, 1.0) * f32(i);\n", "3:13"),
+        ("    let x = i +;\n", "3:16"),
+        ("    let x: i32 = i;\n", "3:9"),
+    ] {
+        let (success, error) = run(body);
+        assert!(!success && !object.exists(), "{body}{error}");
+        assert!(error.starts_with(&format!("{}:{place}: ", shader.display())), "{body}{error}");
+    }
+    let (success, error) = run("");
+    assert!(success && object.exists() && error.is_empty(), "{error}");
+}
+
 /// Output of the command for a lane, and the picture.
 #[test]
 fn a_lane_is_traced_and_places_are_drawn() {
@@ -77,7 +170,7 @@ fn a_lane_is_traced_and_places_are_drawn() {
         @compute @workgroup_size(32)\nfn main(@builtin(local_invocation_index) lane: u32) {\n    \
         var x = lane * 3u;\n    if (lane > 3u) {\n        x = x + 100u;\n    }\n    output[lane] = x;\n}\n";
     let source = Source::new("a.wgsl", text).expect("a shader");
-    let compiled = compile(&source, Registers::default()).expect("it is compiled");
+    let compiled = compile(&source, Limits::default()).expect("it is compiled");
     let trace = |lane: u32| wgsl_gfx::trace::trace(&source, &compiled, lane).expect("a trace");
     // The values by hand: 5 * 3 + 100, and 2 * 3.
     let last = |trace: String| trace.lines().last().expect("variables").trim().to_string();

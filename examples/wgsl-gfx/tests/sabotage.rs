@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
 
-use wgsl_gfx::alloc::Registers;
+use wgsl_gfx::alloc::Limits;
 use wgsl_gfx::emit::{Change, Effect, Fact, Frame, Machine, Place};
 use wgsl_gfx::front::Source;
+use wgsl_gfx::input::Input;
 use wgsl_gfx::lower::{FRAME, RETURN};
-use wgsl_gfx::prove::{Input, Proof, prove};
+use wgsl_gfx::prove::{Proof, prove};
 use wgsl_gfx::ssa::Given;
 use wgsl_gfx::{Compiled, compile, debug};
 
@@ -318,7 +319,8 @@ fn sabotage(name: &str, found: &mut BTreeMap<&'static str, Found>) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("shaders").join(name);
     let text = std::fs::read_to_string(path).expect("a shader");
     let source = Source::new(name, &text).expect("a shader");
-    let mut compiled = compile(&source, Registers { scalar: 8, vector: 8 }).expect("it is compiled");
+    let mut compiled =
+        compile(&source, Limits { scalar: 8, vector: 8, ..Limits::default() }).expect("it is compiled");
     let right = run(&source, &compiled);
     assert!(right.wrong.is_empty(), "{name}: {:?}", right.wrong);
     for &(kind, mistake) in ADAPTER.iter().chain(LOWERING).chain(EMISSION) {
@@ -430,7 +432,8 @@ fn mistakes_in_frames_are_found() {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("shaders").join(name);
         let text = std::fs::read_to_string(path).expect("a shader");
         let source = Source::new(name, &text).expect("a shader");
-        let mut compiled = compile(&source, Registers { scalar: 8, vector: 8 }).expect("it is compiled");
+        let mut compiled =
+            compile(&source, Limits { scalar: 8, vector: 8, ..Limits::default() }).expect("it is compiled");
         for function in 1..compiled.machines.len() {
             for &(kind, mistake) in FRAMES {
                 if found.get(kind).is_some_and(|counts| counts[1] > 0) {

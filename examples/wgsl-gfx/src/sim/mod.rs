@@ -147,3 +147,37 @@ impl Program {
         Ok(Self { instructions, base })
     }
 }
+
+/// Instructions after which a program is taken for one that does not end.
+pub const FUEL: usize = 4_000_000;
+
+impl Program {
+    /// Runs the waves of a group, each up to a barrier, until all have ended or `before` returns false: it sees the number
+    /// of a wave and the wave before each instruction.
+    ///
+    /// # Errors
+    /// Those of `before`, a pc without an instruction, and a program that does not end.
+    pub fn run(
+        &self,
+        waves: &mut [Wave],
+        group: &mut Group,
+        mut before: impl FnMut(usize, &Wave) -> Result<bool, String>,
+    ) -> Result<(), String> {
+        let mut fuel = FUEL;
+        while waves.iter().any(|wave| wave.state != State::Ended) {
+            for (n, wave) in waves.iter_mut().enumerate() {
+                if wave.state == State::Waits {
+                    wave.state = State::Runs;
+                }
+                while wave.state == State::Runs {
+                    fuel = fuel.checked_sub(1).ok_or("the code does not end")?;
+                    if !before(n, wave)? {
+                        return Ok(());
+                    }
+                    wave.step(self, group)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
