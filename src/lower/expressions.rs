@@ -157,7 +157,6 @@ impl<'u> Expressions<'u> {
         base: Base,
     ) -> Result<Option<u64>> {
         let key = self.lowering.key(bits, stack);
-        let known = |live: &Live| key.map(|key| (live.loc, key));
         let encode = |lowering: &mut Lowering<'u>, live: &Live, sink: &mut Sink<'_>| {
             lowering.lower_anew(live.loc, bits, false, key, sink)
         };
@@ -165,15 +164,16 @@ impl<'u> Expressions<'u> {
             unit.omit(Subject::Variable(variable), Property::Location, Some(live.pcs()), error)
         };
         let pcs = |live: &Live| live.start..live.end;
+        let head = |live: &Live| (pcs(live), key.map(|key| (live.loc, key)));
         let all = self.module.live(variable);
         self.lowering.has_pcs = true;
         let is_one_of_several =
             self.consumer.variable_space.is_some() && all.windows(2).any(|two| pcs(&two[0]) == pcs(&two[1]));
         let written = if is_one_of_several {
             let first = self.first_places(all, bits, stack);
-            self.list_of(&first, pcs, stack, base, known, encode, omit)
+            self.list_of(&first, head, stack, base, encode, omit)
         } else {
-            self.list_of(all, pcs, stack, base, known, encode, omit)
+            self.list_of(all, head, stack, base, encode, omit)
         };
         self.lowering.has_pcs = false;
         written
@@ -194,16 +194,15 @@ impl<'u> Expressions<'u> {
         first
     }
 
-    /// Appends a location list. `pcs` returns the range of an entry, `known` its location if the expression may be
-    /// known, `encode` appends the expression, and `omit` handles an error of `encode`. Returns `None` if every entry
+    /// Appends a location list. `head` returns the range of an entry, and its location if the expression may be
+    /// known; `encode` appends the expression, and `omit` handles an error of `encode`. Returns `None` if every entry
     /// was omitted.
     pub(super) fn list_of<T>(
         &mut self,
         all: &[T],
-        pcs: impl Fn(&T) -> Range<u32>,
+        head: impl Fn(&T) -> (Range<u32>, Option<(LocId, Key)>),
         stack: Stack,
         base: Base,
-        known: impl Fn(&T) -> Option<(LocId, Key)>,
         encode: impl Fn(&mut Lowering<'u>, &T, &mut Sink<'_>) -> Result<()>,
         mut omit: impl FnMut(&mut Self, &T, Error) -> Result<()>,
     ) -> Result<Option<u64>> {
@@ -213,7 +212,7 @@ impl<'u> Expressions<'u> {
         let start = self.loclists.bytes.len();
         let lists = &mut self.loclists;
         // A single entry from the function's start takes fewer bytes without a base address.
-        let is_one_from_0 = matches!(all, [one] if pcs(one).start == 0);
+        let is_one_from_0 = matches!(all, [one] if head(one).0.start == 0);
         // Entries with addresses of their own need no base address.
         let own = match base {
             Base::Address(code) if self.consumer.is_split && !self.consumer.has_split_offsets => {
@@ -231,7 +230,7 @@ impl<'u> Expressions<'u> {
         let first = lists.bytes.len();
         let first_pending = lists.pending.len();
         for one in all {
-            let pcs = pcs(one);
+            let (pcs, known) = head(one);
             // Addresses of an omitted entry do not count.
             let has_address = self.lowering.has_address;
             let out = &mut self.loclists.bytes;
@@ -251,7 +250,7 @@ impl<'u> Expressions<'u> {
             let out = &mut self.loclists.bytes;
             let length = out.len();
             if is_five {
-                let known = known(one).and_then(|(loc, key)| self.lowering.memo.get(loc, key));
+                let known = known.and_then(|(loc, key)| self.lowering.memo.get(loc, key));
                 if let Some(known) = known {
                     append(known, out);
                     continue;

@@ -399,7 +399,7 @@ pub(crate) struct Pool {
 }
 
 /// Number of pairs of words in a small location and one word more.
-const PAIRS: usize = (SMALL + 1) / 2;
+const PAIRS: usize = SMALL.div_ceil(2);
 
 /// For each length, the mask of as many words.
 static MASKS: [[u64; PAIRS]; 2 * PAIRS] = {

@@ -206,15 +206,12 @@ impl Dies<'_> {
                 }
             };
         }
-        let pcs = |one: &T| piece_of(one).start..piece_of(one).end;
+        let head = |one: &T| (piece_of(one).start..piece_of(one).end, None);
         let omit = |unit: &mut Expressions<'_>, one: &T, error| {
             let error = named(unit.consumer, error);
             unit.omit(Subject::Scope(scope), Property::Lanes, Some(piece_of(one).pcs()), error)
         };
-        Ok(self
-            .expressions
-            .list_of(entries, pcs, stack, instance.base, |_| None, encode, omit)?
-            .map(Lanes::List))
+        Ok(self.expressions.list_of(entries, head, stack, instance.base, encode, omit)?.map(Lanes::List))
     }
 
     /// Records that the lanes of a scope are omitted, for a piece or for all code.

@@ -160,10 +160,9 @@ impl Dies<'_> {
         let mut why = None;
         let list = self.expressions.list_of(
             masks,
-            |mask| mask.start..mask.end,
+            |mask| (mask.start..mask.end, None),
             function.stack,
             base,
-            |_| None,
             |lowering, mask, sink| lowering.lower(mask.loc, Some(bits), false, sink),
             |_, _, error| match is_inexpressible(&error) {
                 true => {

@@ -45,7 +45,8 @@ impl Key {
         if bits >= u64::from(u32::MAX - 1) || base >> 30 != 0 {
             return None;
         }
-        Some(Self(bits + 1 | base << 34 | (stack.scaling as u64) << 32))
+        let stack = base << 2 | stack.scaling as u64;
+        Some(Self(stack << 32 | (bits + 1)))
     }
 }
 
@@ -69,9 +70,9 @@ impl Memo {
         if self.starts.is_empty() {
             self.begin(words);
         }
-        match &mut self.starts[index] {
-            start @ &mut UNKNOWN => *start = ONCE,
-            &mut ONCE => self.record(index, key, nodes, expression),
+        match self.starts.get_mut(index) {
+            Some(start @ &mut UNKNOWN) => *start = ONCE,
+            Some(&mut ONCE) => self.record(index, key, nodes, expression),
             _ => {}
         }
     }
