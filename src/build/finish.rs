@@ -31,7 +31,13 @@ impl Builder {
     /// Returns the finished module, or an error with the call to blame.
     pub(crate) fn finish_or_blame(mut self) -> Result<Module, Wrong> {
         self.end()?;
-        let mut module = self.module;
+        self.shrink();
+        Ok(self.module)
+    }
+
+    /// Frees memory that the finished module does not need.
+    pub(super) fn shrink(&mut self) {
+        let module = &mut self.module;
         module.locs.shrink_to_fit();
         module.live.shrink_to_fit();
         module.rows.shrink_to_fit();
@@ -41,7 +47,6 @@ impl Builder {
         module.functions.shrink_to_fit();
         module.types.shrink_to_fit();
         module.ranges.shrink_to_fit();
-        Ok(module)
     }
 
     /// Assigns sorted entities to their owners, and checks the complete module.

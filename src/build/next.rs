@@ -1,13 +1,14 @@
 //! Modules of a program, described one after the other.
 
-use cranelift_entity::SecondaryMap;
+use cranelift_entity::{PrimaryMap, SecondaryMap};
 use hashbrown::HashTable;
 
 use super::Builder;
 use crate::error::Result;
 use crate::model::{Lanes, Module};
 
-/// Number of elements from which a hash table is not kept: clearing it takes time for each of its slots.
+/// Number of variables from which a module is large: it is handed over without unused memory, which is not kept. Nor is
+/// a hash table of as many elements, as clearing it takes time for each of its slots.
 const LARGE: usize = 1 << 10;
 
 impl Builder {
@@ -33,10 +34,24 @@ impl Builder {
     /// # Errors
     /// The errors of [`finish`](Self::finish), and those of `take`. The next module begins after an error too.
     pub fn hand_over<T>(&mut self, take: impl FnOnce(&Module) -> Result<T>) -> Result<T> {
-        let taken = match self.end() {
+        let ended = self.end();
+        let is_large = self.module.variables.len() > LARGE;
+        if is_large {
+            self.shrink();
+            self.recent = Default::default();
+            self.around = PrimaryMap::new();
+            self.row_functions = Vec::new();
+            self.interned = HashTable::new();
+        }
+        let taken = match ended {
             Ok(()) => take(&self.module),
             Err(wrong) => Err(wrong.error),
         };
+        if is_large {
+            let strings = core::mem::take(&mut self.module.strings);
+            self.module = Self::new(self.module.target.clone()).module;
+            self.module.strings = strings;
+        }
         self.begin();
         taken
     }

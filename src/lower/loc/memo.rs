@@ -7,6 +7,9 @@ const HEAD: usize = 9;
 /// Maximum number of bytes of an expression with its length.
 const COUNTED: usize = 24;
 
+/// Number of starts from which their memory is not kept for another module.
+const LARGE: usize = 1 << 12;
+
 /// Starts without an expression: of a location that was not lowered, or once.
 const UNKNOWN: u32 = 0;
 const ONCE: u32 = 1;
@@ -109,6 +112,9 @@ impl Memo {
 
     /// Forgets the locations of a module.
     pub(in crate::lower) fn clear(&mut self) {
+        if self.starts.len() > LARGE {
+            *self = Self::default();
+        }
         self.starts.clear();
         self.records.clear();
     }
