@@ -1,8 +1,8 @@
 //! The promise: a damaged object or container is judged or refused, in time that its size bounds. Nothing panics.
 //!
 //! Each change of one byte is read, judged and measured; in a container, the members that it changes are. The ordinary
-//! test takes two other values of each 29th byte; `EITRI_SWEEP=all` takes all 255 of each byte, which lasts hours without
-//! optimization (`cargo test --release`), and `EITRI_SWEEP=NAME` those of one file.
+//! test takes two other values of each 29th byte; `EITRI_SWEEP=all` takes all 255 of each byte, and `EITRI_SWEEP=NAME` those of
+//! one file. With optimization (`cargo test --release`), 1.5 million changes of an object of 6 KB take two minutes.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
