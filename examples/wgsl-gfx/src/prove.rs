@@ -281,7 +281,7 @@ pub(crate) struct Prover<'a> {
     /// Results of the runs for each component in scope.
     shown: Vec<Vec<Shown>>,
     /// The pcs of lanes by the wave's pc, what was read of registers, and its values.
-    pcs: HashMap<u64, HashMap<BTreeSet<(Reg, u32)>, HashMap<Vec<Option<u32>>, [Option<u64>; 32]>>>,
+    pcs: HashMap<u64, HashMap<BTreeSet<(Reg, u32)>, LanePcs>>,
     /// Components of each function's variables.
     slots: Vec<Range<usize>>,
     lists: Vec<List<'a>>,
@@ -293,6 +293,9 @@ pub(crate) struct Prover<'a> {
     unwound: u64,
     wrong: Vec<String>,
 }
+
+/// The pcs of all lanes, by the values of what was read for them.
+type LanePcs = HashMap<Vec<Option<u32>>, [Option<u64>; 32]>;
 
 /// A call that has not returned.
 #[derive(Debug)]
