@@ -419,7 +419,7 @@ impl Emitter<'_> {
         }
         body.calls.push((body.bytes.len(), function));
         put_address(0, &mut body.bytes);
-        // What the callee overwrites in all lanes is stated at the instruction before, which has no effect of its own.
+        // The instruction before states overwritten registers of all lanes: it has no effect of its own.
         let all = overwritten().map(|reg| Effect::Clobber(place(reg))).collect();
         body.fact(body.bytes.len() - 4, Fact::Step(all, true));
         let start = body.bytes.len();

@@ -739,7 +739,7 @@ impl<'m> Lower<'m> {
         self.assign(slot, given);
     }
 
-    /// Keeps the name of what a component has: in a slot that no variable of the source has.
+    /// Keeps a component's value under the name of a slot that no variable of the source has.
     pub(crate) fn keep(&mut self, of: Slot) -> (Slot, u64) {
         let slot = self.out.code.slot(SCALAR);
         self.assign(slot, Given::Of(of));

@@ -280,7 +280,7 @@ pub(crate) struct Prover<'a> {
     held: Vec<Vec<Option<bool>>>,
     /// Results of the runs for each component in scope.
     shown: Vec<Vec<Shown>>,
-    /// The pcs of lanes by the wave's pc, what was read of registers, and its values.
+    /// The pcs of lanes, by the wave's pc and the dwords of registers that were read.
     pcs: HashMap<u64, HashMap<BTreeSet<(Reg, u32)>, LanePcs>>,
     /// Components of each function's variables.
     slots: Vec<Range<usize>>,
@@ -294,7 +294,7 @@ pub(crate) struct Prover<'a> {
     wrong: Vec<String>,
 }
 
-/// The pcs of all lanes, by the values of what was read for them.
+/// The pcs of all lanes, by the values of dwords that were read.
 type LanePcs = HashMap<Vec<Option<u32>>, [Option<u64>; 32]>;
 
 /// A call that has not returned.

@@ -9,7 +9,7 @@ use eitri::target::SpaceId;
 
 use crate::sim::Wave;
 
-/// The wave, and what was read of its registers.
+/// The wave, and the dwords of registers that were read.
 pub(crate) struct Stopped<'w> {
     pub wave: &'w Wave,
     /// The address of the kernel, and the pc from there.
