@@ -145,7 +145,7 @@ impl<'a> Stretches<'a> {
         for (index, wait) in (0..).zip(&graphs.waits) {
             match wait.until {
                 Until::Exit(region) => {
-                    let Traced { end, all } = self.to_exit(index, region);
+                    let Traced { end, all } = self.until_exit(index, region);
                     add(index, &all);
                     // A wait until an exit has one skip at most.
                     ends[graphs.skips_of(index)].iter_mut().for_each(|at| *at = end.clone());
@@ -216,7 +216,7 @@ impl<'a> Stretches<'a> {
     }
 
     /// Returns what the wave does from the start of a wait to the exit of a region around it.
-    fn to_exit(&mut self, wait: u32, region: u32) -> Traced {
+    fn until_exit(&mut self, wait: u32, region: u32) -> Traced {
         let regions = &self.graphs.regions;
         let of = regions.of(self.graphs.waits[wait as usize].from);
         let left = core::mem::take(&mut self.left[wait as usize]);
@@ -266,10 +266,10 @@ impl<'a> Stretches<'a> {
             let begins = region.map_or(Some((from, None)), |region| graphs.begins(region, from));
             starts.push(match (begins, region) {
                 (Some((start, None)), _) => (wait, Some(start), None),
-                (Some((start, Some(inner))), _) => (wait, Some(start), Some(self.to_exit(wait, inner))),
+                (Some((start, Some(inner))), _) => (wait, Some(start), Some(self.until_exit(wait, inner))),
                 // The wave does not come there.
                 (None, Some(region)) => {
-                    (wait, None, Some(self.to_exit(wait, graphs.regions.within(of, region))))
+                    (wait, None, Some(self.until_exit(wait, graphs.regions.within(of, region))))
                 }
                 (None, None) => (wait, None, None),
             });

@@ -468,7 +468,7 @@ impl<'p> Dense<'p> {
 }
 
 /// Compares the library with this on random programs: it claims nothing that this refutes, and nearly all that this
-/// claims. This one follows the paths of one stretch by themselves, and so knows a little more.
+/// claims. The library bounds the sources of a place that it follows through a stretch; this one does not.
 #[test]
 fn sparse_and_dense_agree() {
     let count = std::env::var("EITRI_LOCATION_PROGRAMS").ok();
@@ -500,5 +500,5 @@ fn sparse_and_dense_agree() {
         }
     }
     println!("{both} places of both, {fewer} of the dense one alone: {differing:#?}");
-    assert!(both > 10_000 && fewer * 1000 <= both, "{fewer} of {both}: {differing:#?}");
+    assert!(both > 10_000 && fewer * 10_000 <= both, "{fewer} of {both}: {differing:#?}");
 }
