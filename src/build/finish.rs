@@ -47,6 +47,7 @@ impl Builder {
         module.functions.shrink_to_fit();
         module.types.shrink_to_fit();
         module.ranges.shrink_to_fit();
+        module.strings.shrink_to_fit();
     }
 
     /// Assigns sorted entities to their owners, and checks the complete module.

@@ -72,6 +72,12 @@ impl Strings {
         self.has_zero && text.contains('\0')
     }
 
+    /// Gives the memory of later strings back, but that of their numbers.
+    pub(crate) fn shrink_to_fit(&mut self) {
+        self.text.shrink_to_fit();
+        self.ends.shrink_to_fit();
+    }
+
     #[inline]
     fn find(&self, hash: u64, text: &str) -> Option<u32> {
         let bytes = |&number: &u32| self.text.as_bytes().get(range(&self.ends, number)?);

@@ -214,7 +214,7 @@ impl Names<'_> {
             Number::Known(value) => format!("{value:#x}"),
             Number::Register(reg, 0) => self.housed(*reg),
             Number::Register(reg, by) => match self.homes(*reg) {
-                Some(_) => format!("{by:#x} bytes from {} on", self.housed(*reg)),
+                Some(_) => format!("{:#x} from {} on", Count(*by, "byte"), self.housed(*reg)),
                 None => format!("{}{by:+}", self.name(*reg)),
             },
             Number::Symbol(address) => format!("the address {address:#x}"),

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 /// Methods without meaning for the program.
-const NOT_SAID: &[&str] = &["Builder::finish", "Builder::macros"];
+const NOT_SAID: &[&str] = &["Builder::finish", "Builder::hand_over", "Builder::macros"];
 
 /// Prefix of methods that return a builder for more properties.
 const GOES_ON: &str = "Builder::describe_";
