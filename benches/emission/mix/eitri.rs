@@ -32,10 +32,16 @@ pub fn eitri_stream(mix: &Mix) -> Vec<Section> {
 
 fn unit_by_unit(mix: &Mix) -> eitri::Result<Vec<Section>> {
     let (target, consumer) = (target(mix)?, consumer(mix));
-    let (mut stream, mut m) = (Stream::new(&consumer, Policy::Strict), Builder::new(target));
+    let (mut stream, mut m) = (Stream::new(&consumer, Policy::Strict), Builder::new(target.clone()));
+    // The names of small modules stay in the builder; those of large ones would take more memory than time.
+    let are_small = mix.units.len() > 100;
     for unit in &mix.units {
         describe_unit(&mut m, mix, unit)?;
-        m.hand_over(|module| stream.push(module))?;
+        if are_small {
+            m.hand_over(|module| stream.push(module))?;
+        } else {
+            stream.push(&core::mem::replace(&mut m, Builder::new(target.clone())).finish()?)?;
+        }
     }
     stream.finish()
 }
