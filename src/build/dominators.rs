@@ -5,7 +5,7 @@
 /// The immediate dominator of a node that is not reached.
 pub(crate) const UNREACHED: u32 = u32::MAX;
 
-/// Nodes in an order of which each is behind its dominators.
+/// Reached nodes in an order with each node behind its dominators.
 pub(crate) struct Dominators {
     /// The nodes that are reached, in reverse postorder.
     pub(crate) order: Vec<u32>,

@@ -270,7 +270,7 @@ impl Graphs {
         let region = self.regions.of_mask(mask);
         let depth = |mask: usize| self.regions.masks[mask].depth;
         let is_end = |node: u32| match self.segment(node).write {
-            // Of masks that are open at once, one is around the other.
+            // Masks that are open at once are nested.
             Some(ExecWrite::Restore(MaskId(restored))) => depth(restored) <= depth(mask),
             Some(ExecWrite::Else(MaskId(other)) | ExecWrite::And(MaskId(other))) => is_later && other == mask,
             _ => false,

@@ -1,4 +1,4 @@
-//! Origins of what places have at the end of a stretch, for a lane that waits.
+//! Origins of the contents of places at the end of a stretch, for a lane that waits.
 
 /// A source that no place has.
 pub(super) const LOST: u32 = u32::MAX;
@@ -26,8 +26,8 @@ pub(super) enum At {
 /// Sources of a place beyond which it is taken to be lost.
 const SOURCES: usize = 4;
 
-/// Where the contents of each place are at the start, on some path: in places, in constants, or nowhere. A place without
-/// entries has its own.
+/// Sources of the contents of each place, at the start of a path: places, constants, or none. A place without entries is
+/// its own source.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Origins {
     /// A bit for each place that has something new, up to the last such place.

@@ -43,7 +43,7 @@ pub(super) fn add(lower: &mut Lower<'_>, graphs: &Graphs) -> Result<Vec<Vec<u32>
     Ok(unknown)
 }
 
-/// What the wave does to the storage of a lane from a node on.
+/// Effect of the wave's code on the storage of a lane, from a node on.
 #[derive(Debug, Clone, Default)]
 struct Traced {
     /// The origins at the end, if the wave comes there.
@@ -82,17 +82,17 @@ struct Stretches<'a> {
     first: Vec<u32>,
     /// The position of each node in the order in which origins are traced.
     position: Vec<u32>,
-    /// By region, what the wave does from its entry to its exit, and from there to the exit of the region around.
+    /// Effects by region, from its entry to its exit, and from there to the exit of the region around.
     passed: Vec<Traced>,
     behind: Vec<Traced>,
-    /// What the wave does from the exit of a region to that of another one around it.
+    /// Effects from the exit of a region to that of another one around it.
     outwards: HashMap<(u32, u32), Traced>,
-    /// By wait, what the wave does until it leaves the region in which the wait begins.
+    /// Effects by wait, until the wave leaves the region in which the wait begins.
     left: Vec<Traced>,
 }
 
 const NONE: u32 = u32::MAX;
-/// Position of a node of which some that follow are not yet in the order.
+/// Position of a node with successors that are not yet in the order.
 const OPEN: u32 = NONE - 1;
 
 impl<'a> Stretches<'a> {

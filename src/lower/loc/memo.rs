@@ -2,7 +2,7 @@
 
 use crate::model::{LocId, Nodes, Stack};
 
-/// Bytes of a key, and of what the expression depends on.
+/// Size in bytes of a key and its dependences.
 const HEAD: usize = 9;
 /// Maximum number of bytes of an expression with its length.
 const COUNTED: usize = 24;

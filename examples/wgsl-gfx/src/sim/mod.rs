@@ -156,7 +156,7 @@ impl Program {
     /// of a wave and the wave before each instruction.
     ///
     /// # Errors
-    /// Those of `before`, a pc without an instruction, and a program that does not end.
+    /// The errors of `before`; a pc without an instruction; a program that does not end.
     pub fn run(
         &self,
         waves: &mut [Wave],
