@@ -26,6 +26,12 @@ impl<T> ByAbbreviation<T> {
     #[inline]
     pub(crate) fn of(&mut self, entry: Entry<'_, '_>, find: impl FnOnce() -> T) -> Rc<T> {
         let (table, code) = entry.abbreviation_number();
+        self.of_code(table, code, find)
+    }
+
+    /// Returns the facts of an abbreviation, by its table and code.
+    #[inline]
+    pub(super) fn of_code(&mut self, table: u32, code: u32, find: impl FnOnce() -> T) -> Rc<T> {
         if std::mem::replace(&mut self.table, table) != table {
             self.by_code.clear();
         }

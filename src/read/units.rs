@@ -9,6 +9,7 @@ use gimli::{
 use hashbrown::HashMap;
 
 use super::abbrev;
+use super::abbreviations::ByAbbreviation;
 use super::cursor::is_address_size;
 use super::dwarf::{Dwarf, Node, Unit};
 use super::sections::{Base, Sections, lists_header, str_offsets_header};
@@ -35,39 +36,8 @@ pub(super) struct Reader<'m, 'o> {
     attributes: usize,
     /// Indices of the open entries of the unit; empty between units.
     open: Vec<u32>,
-    /// Positions of the checked attributes in each table of abbreviations.
-    checked: Vec<Checked>,
-}
-
-/// Positions of the checked attributes of the abbreviations of a table.
-#[derive(Debug, Default)]
-struct Checked {
-    /// Positions by code, as far as the codes occurred.
-    by_code: Vec<Option<Box<[u32]>>>,
-    /// Codes from here on are not kept: the table has fewer abbreviations.
-    end: usize,
-}
-
-impl Checked {
-    /// Returns the positions for an abbreviation; `spare` has them if they are not kept.
-    fn of<'c>(&'c mut self, abbrev: &gimli::Abbreviation, spare: &'c mut Box<[u32]>) -> &'c [u32] {
-        let find = || {
-            let forms = abbrev.attributes().iter().zip(0..);
-            forms.filter(|(spec, _)| is_checked(spec.form())).map(|(_, position)| position).collect()
-        };
-        match usize::try_from(abbrev.code()).ok().filter(|code| *code < self.end) {
-            Some(code) => {
-                if code >= self.by_code.len() {
-                    self.by_code.resize(code + 1, None);
-                }
-                self.by_code[code].get_or_insert_with(find)
-            }
-            None => {
-                *spare = find();
-                spare
-            }
-        }
-    }
+    /// Positions of the checked attributes of abbreviations.
+    checked: ByAbbreviation<Vec<usize>>,
 }
 
 impl<'m, 'o> Reader<'m, 'o> {
@@ -96,7 +66,7 @@ impl<'m, 'o> Reader<'m, 'o> {
             abbreviations: 0,
             attributes: 0,
             open: Vec::new(),
-            checked: Vec::new(),
+            checked: ByAbbreviation::default(),
             dwarf,
         }
     }
@@ -134,8 +104,10 @@ impl<'m, 'o> Reader<'m, 'o> {
         let parts: Vec<Result<Dwarf<'o>>> = std::thread::scope(|scope| {
             let mut start = 0;
             let read = |span: Range<usize>| {
-                let mut reader = Reader::new(sections, dialect, draft);
-                scope.spawn(move || reader.chunk(span).map(|()| reader.dwarf))
+                scope.spawn(move || {
+                    let mut reader = Reader::new(sections, dialect, draft);
+                    reader.chunk(span).map(|()| reader.dwarf)
+                })
             };
             let spans = bounds.iter().map(|&end| std::mem::replace(&mut start, end)..end);
             let started: Vec<_> = spans.map(read).collect();
@@ -247,10 +219,8 @@ impl<'m, 'o> Reader<'m, 'o> {
         unit.bytes = bytes;
         // The table is borrowed while entries are added to `dwarf`.
         let table = core::mem::take(&mut self.dwarf.tables[number as usize]);
-        let mut checked = core::mem::take(&mut self.checked[number as usize]);
-        let read = self.entries(&mut unit, &header, &table, &mut checked);
+        let read = self.entries(&mut unit, &header, &table);
         self.dwarf.tables[number as usize] = table;
-        self.checked[number as usize] = checked;
         read?;
         self.dwarf.units.push(unit);
         Ok(span.end)
@@ -284,7 +254,6 @@ impl<'m, 'o> Reader<'m, 'o> {
         // There are fewer tables than units, and fewer units than bytes in 4 GiB.
         let number = self.dwarf.tables.len() as u32;
         self.dwarf.tables.push(read);
-        self.checked.push(Checked { by_code: Vec::new(), end: (end - at) as usize });
         self.tables.insert(at, number);
         Ok(number)
     }
@@ -295,9 +264,7 @@ impl<'m, 'o> Reader<'m, 'o> {
         unit: &mut Unit<'o>,
         header: &gimli::UnitHeader<Slice<'o>>,
         table: &gimli::Abbreviations,
-        checked: &mut Checked,
     ) -> Result<()> {
-        let mut spare = Box::default();
         let (start, first) = (unit.offset, unit.entries.start);
         let mut entries =
             header.entries_raw(table, None).map_err(|error| self.broken(error, "an entry", start))?;
@@ -319,9 +286,15 @@ impl<'m, 'o> Reader<'m, 'o> {
                     .map_err(|error| self.broken(error, "an entry", offset))?;
             }
             self.count_attributes(abbrev.attributes().len(), offset)?;
+            let (Ok(within), Ok(code)) = (u32::try_from(at), u32::try_from(abbrev.code())) else {
+                let text = "a unit has more than 4294967295 bytes or abbreviations".into();
+                return Err(self.place(Error::new(ErrorKind::TooLarge(text)), offset));
+            };
             let (specs, mut next) = (abbrev.attributes(), 0);
-            for &position in checked.of(abbrev, &mut spare) {
-                let position = position as usize;
+            let positions = self.checked.of_code(unit.table, code, || {
+                (0..specs.len()).filter(|&position| is_checked(specs[position].form())).collect()
+            });
+            for &position in positions.iter() {
                 if next < position {
                     entries
                         .skip_attributes(&specs[next..position])
@@ -341,10 +314,6 @@ impl<'m, 'o> Reader<'m, 'o> {
                     .skip_attributes(&specs[next..])
                     .map_err(|error| self.broken(error, "an entry", offset))?;
             }
-            let (Ok(within), Ok(code)) = (u32::try_from(at), u32::try_from(abbrev.code())) else {
-                let text = "a unit has more than 4294967295 bytes or abbreviations".into();
-                return Err(self.place(Error::new(ErrorKind::TooLarge(text)), offset));
-            };
             let parent = self.open.last().copied().unwrap_or(index);
             self.dwarf.nodes.push(Node { offset: within, code, parent, end: index + 1 });
             if abbrev.has_children() {
