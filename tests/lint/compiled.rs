@@ -152,3 +152,25 @@ fn rust_has_no_findings() {
         assert!(above.is_empty(), "{} findings: {:?}", above.len(), above.first());
     }
 }
+
+/// clang describes `i = n - 1` by the register of `n`, minus 1.
+#[test]
+fn the_offset_of_a_value_is_the_source_s() {
+    const SOURCE: &str = "double poly(double x, __private double *c, int n) {
+  double s = 0; for (int i = n - 1; i >= 0; --i) s = s * x + c[i]; return s;
+}";
+    let folder = Folder::new();
+    let source = folder.file("a.cl", SOURCE).display().to_string();
+    let object = folder.path().join("a.o");
+    let output = object.display().to_string();
+    let target = ["-x", "cl", "-target", "amdgcn-amd-amdhsa", "-mcpu=gfx1030", "-nogpulib", "-O2", "-g"];
+    let all: Vec<&str> = target.into_iter().chain(["-c", &source, "-o", &output]).collect();
+    let Some(ran) = Tool::new("clang-19", "clang-19").run(&all) else { return };
+    assert!(ran.succeeded, "{ran}");
+    let report = lint(&std::fs::read(&object).expect("an object"), &Options::default()).expect("it is read");
+    let meant = |name: &str| {
+        let of = |one: &&eitri::lint::Finding| one.variable.as_deref() == Some(name);
+        report.findings.iter().filter(of).filter_map(|one| one.meant.clone()).next().expect("a finding")
+    };
+    assert_eq!(meant("i"), format!("{} minus 1", meant("n")));
+}
