@@ -79,7 +79,7 @@ impl Builder {
     /// [`ErrorKind::UnknownId`] where the parent scope does not exist; [`ErrorKind::BadArgument`] where the parent is a
     /// type.
     pub fn namespace(&mut self, parent: impl InScope, name: &str) -> Result<ScopeId> {
-        self.new_namespace(parent, Some(name), false)
+        self.namespace_of(parent, Some(name), false)
     }
 
     /// Adds a namespace whose names are also visible in the parent scope: `inline namespace` in C++.
@@ -87,7 +87,7 @@ impl Builder {
     /// # Errors
     /// The errors of [`namespace`](Self::namespace).
     pub fn inline_namespace(&mut self, parent: impl InScope, name: &str) -> Result<ScopeId> {
-        self.new_namespace(parent, Some(name), true)
+        self.namespace_of(parent, Some(name), true)
     }
 
     /// Adds an unnamed namespace, whose names are visible in the parent scope.
@@ -95,10 +95,10 @@ impl Builder {
     /// # Errors
     /// The errors of [`namespace`](Self::namespace).
     pub fn anonymous_namespace(&mut self, parent: impl InScope) -> Result<ScopeId> {
-        self.new_namespace(parent, None, true)
+        self.namespace_of(parent, None, true)
     }
 
-    fn new_namespace(
+    pub(crate) fn namespace_of(
         &mut self,
         parent: impl InScope,
         name: Option<&str>,

@@ -11,31 +11,34 @@ use super::loc::{ExpressionAt, NumberAt, Place};
 use super::read::Reader;
 use super::schema::{self, HasSchema, Schemas};
 use super::shape::shaped;
-use super::statement::{self, Base, Code, ExtentOf, ImportFacts, Loc, MemberFacts, Packed, Ref, VariantPart};
+use super::statement::{
+    self, Array, Base, Code, ExtentFacts, ExtentOf, ImportFacts, Loc, MemberFacts, Packed, Ref, VariantPart,
+};
 use super::values::{Number, Signed, Text};
 use crate::build::{DataMember, Extent, Template};
 use crate::error::{Error, Result};
 use crate::model::{
-    self, Accessibility, Address, BaseOffset, Count, Discriminant, Entity, FunctionId, Imported, Macro,
-    TypeId, UnitId, VariantPartId,
+    self, Accessibility, Address, BaseOffset, Count, Dimension, Discriminant, Entity, FunctionId, Imported,
+    Macro, TypeId, UnitId, VariantPartId,
 };
+use crate::op::FixupKind;
 
 /// The type of a choice: an object whose key selects the alternative, with an operand or a list of several; or the key
 /// alone.
 macro_rules! choice { (
     $(#[$doc:meta])*
-    $name:ident $text:literal { $($variant:ident $key:literal $(($($operand:ty),*))?;)* }
+    $name:ident $(<$life:lifetime>)? $text:literal { $($variant:ident $key:literal $(($($operand:ty),*))?;)* }
 ) => {
-    $(#[$doc])*
     #[derive(Debug, Serialize, Deserialize)]
-    #[serde(remote = "Self", rename = $text, bound(deserialize = "'de: 'a"))]
-    pub(super) enum $name<'a> { $(
+    #[serde(remote = "Self", rename = $text)]
+    $(#[$doc])*
+    pub(super) enum $name $(<$life>)? { $(
         #[serde(rename = $key)]
         $variant $(($($operand),*))?,
     )* }
-    shaped! { $name<'a> }
+    shaped! { $name $(<$life>)? }
 
-    impl<'a> HasSchema for $name<'a> {
+    impl<'a> HasSchema for $name $(<$life>)? {
         fn schema(to: &mut Schemas) -> Value {
             to.named(stringify!($name), |to| schema::choice([
                 $(($key, [$($(<$operand>::schema(to)),*)?].into())),*
@@ -47,13 +50,14 @@ macro_rules! choice { (
 /// Choices between the keys of an object of its own, each with the value of the model and that for the builder.
 macro_rules! choices { ($(
     $(#[$doc:meta])*
-    $name:ident $text:literal, |$reader:ident, $unit:ident $(, $extra:ident: $extra_type:ty)*| $model:ty => $made:ty {
+    $name:ident $(<$life:lifetime>)? $text:literal, |$reader:ident, $unit:ident $(, $extra:ident: $extra_type:ty)*| $model:ty => $made:ty {
         $($variant:ident $key:literal $(($($operand:ident: $kind:tt),*))?: $pattern:pat => $make:expr;)*
     }
 )*) => { $(
-    choice! { $(#[$doc])* $name $text { $($variant $key $(($(kind!(type $kind)),*))?;)* } }
+    choice! { $(#[$doc])* $name $(<$life>)? $text { $($variant $key $(($(kind!(type $kind)),*))?;)* } }
 
-    impl<'a> $name<'a> {
+    #[allow(unused, reason = "not every choice has names")]
+    impl<'a> $name $(<$life>)? {
         /// Makes the value for the builder.
         pub fn read<'s>(
             &'s self,
@@ -81,7 +85,7 @@ macro_rules! choices { ($(
 macro_rules! alternatives { ($(
     $object:ident $(<$life:lifetime>)?, |$reader:ident, $unit:ident $(, $extra:ident: $extra_type:ty)*| $model:ty => $made:ty,
         $error:literal {
-        $({ $($key:ident: $kind:tt),* $(; $may:ident: $may_kind:tt)? } $pattern:pat => $make:expr;)*
+        $({ $($key:ident: $kind:tt),* $(; $may:ident: $may_kind:tt)? } $pattern:pat $(if $guard:expr)? => $make:expr;)*
     }
 )*) => { $(
     impl<'a> $object<'a> {
@@ -108,7 +112,7 @@ macro_rules! alternatives { ($(
         /// Sets the keys of a value of the model.
         #[allow(unused, reason = "a number needs no names")]
         pub fn chosen(mut self, known: &'a Known<'a>, value: &'a $model) -> Self {
-            match value { $($pattern => {
+            match value { $($pattern $(if $guard)? => {
                 $(self.$key = Some(kind!(write $kind known (*$key)));)*
                 $(self.$may = kind!(may $may_kind known (*$may));)?
             })* }
@@ -119,7 +123,8 @@ macro_rules! alternatives { ($(
 
 choices! {
     /// Argument of a template parameter.
-    TemplateArgument "an argument of a template", |reader, unit, name: &'s str| model::TemplateArgument => Template<'s> {
+    #[serde(bound(deserialize = "'de: 'a"))]
+    TemplateArgument<'a> "an argument of a template", |reader, unit, name: &'s str| model::TemplateArgument => Template<'s> {
         Type "type" (ty: [optional type]): model::TemplateArgument::Type(ty) => Template::ty(name, ty);
         Value "value" (ty: [type], value: [loc]):
             model::TemplateArgument::Value { ty, value } => Template::value_at(name, ty, value.clone());
@@ -128,14 +133,16 @@ choices! {
         Pack "pack" (pack: [pack]): model::TemplateArgument::Pack(pack) => Template::pack(name, pack);
     }
     /// [`Entity`].
-    EntityRef "an entity", |reader, unit| Entity => Entity {
+    #[serde(bound(deserialize = "'de: 'a"))]
+    EntityRef<'a> "an entity", |reader, unit| Entity => Entity {
         Variable "variable" (id: [variable]): Entity::Variable(id) => Entity::Variable(id);
         Type "type" (id: [type]): Entity::Type(id) => Entity::Type(id);
         Procedure "procedure" (id: [procedure]): Entity::Procedure(id) => Entity::Procedure(id);
         Symbol "symbol" (symbol: [symbol], by: [signed]): Entity::Symbol(symbol, by) => Entity::Symbol(symbol, by);
     }
     /// [`Macro`].
-    MacroStep "a macro", |reader, unit| Macro => () {
+    #[serde(bound(deserialize = "'de: 'a"))]
+    MacroStep<'a> "a macro", |reader, unit| Macro => () {
         Define "define" (line: [number u32], text: [text]):
             Macro::Define { line, text } => reader.builder.macros(unit)?.define(line, text).map(drop)?;
         Undefine "undefine" (line: [number u32], name: [text]):
@@ -144,17 +151,31 @@ choices! {
             Macro::File { line, file } => reader.builder.macros(unit)?.file(line, file).map(drop)?;
         EndFile "end_file": Macro::EndFile => reader.builder.macros(unit)?.end_file().map(drop)?;
     }
+    /// [`FixupKind`].
+    Filled "what is to be filled in", |reader, unit| FixupKind => FixupKind {
+        Entry "entry" (bytes: [number u8]): FixupKind::Entry { bytes } => FixupKind::Entry { bytes };
+        Type "type" (bytes: [number u8]): FixupKind::Type { bytes } => FixupKind::Type { bytes };
+        EntrySection "entry_section": FixupKind::EntrySection => FixupKind::EntrySection;
+        Address "address": FixupKind::Address => FixupKind::Address;
+    }
 }
 
 choice! {
     /// [`ExecWrite`](crate::build::ExecWrite).
-    ExecOf "an effect on EXEC" {
+    #[serde(bound(deserialize = "'de: 'a"))]
+    ExecOf<'a> "an effect on EXEC" {
         Save "save" (Text<'a>);
         And "and" (Text<'a>);
         AndNot "and_not" (Text<'a>);
         Else "else" (Text<'a>);
         Restore "restore" (Text<'a>);
     }
+}
+
+/// Whether a dimension has only a number of elements, or none.
+fn is_count(dimension: &Dimension) -> bool {
+    let Dimension { count, lower, index } = dimension;
+    matches!(count, Count::Unknown | Count::Fixed(_)) && lower.is_none() && index.is_none()
 }
 
 alternatives! {
@@ -175,7 +196,11 @@ alternatives! {
             reader.builder.describe_function(id)?.address(Address::Constant(address), bytes);
         };
     }
-    ExtentOf, |reader, unit| Count => Extent, "a dimension has one of `count`, `variable`, `value`" {
+    Array, |reader, unit| Vec<Dimension> => Vec<Extent>, "an array has `counts` or `extents`" {
+        { counts: [counts] } counts if counts.iter().all(is_count) => counts;
+        { extents: [extents] } extents => extents;
+    }
+    ExtentFacts, |reader, unit| Count => Extent, "a dimension has one of `count`, `variable`, `value`" {
         {} Count::Unknown => Extent::unknown();
         { count: [long] } Count::Fixed(count) => Extent::fixed(count);
         { variable: [variable] } Count::Variable(variable) => Extent::variable(variable);

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use super::choices::ExecOf;
 use super::ids::Known;
 use super::later::Later;
-use super::lists::Live;
+use super::lists::Elements;
 use super::place::{self, at};
 use super::read::{Reader, WHAT, finish};
 use super::statement::{
@@ -101,8 +101,10 @@ fn appended(text: &str, module: &Module, coded: &[Coded<'_>]) -> Result<String> 
         if live.is_empty() {
             continue;
         }
-        let facts =
-            VariableFacts { live: Some(Later::Model(Live { known: &known, live })), ..Default::default() };
+        let facts = VariableFacts {
+            live: Some(Later::Model(Elements { known: &known, of: live })),
+            ..Default::default()
+        };
         let variable = Text(id.to_string().into());
         let statement = Statement::DescribeVariable(DescribeVariable::new(variable).with(facts));
         let json = serde_json::to_string(&statement)
@@ -248,6 +250,7 @@ impl<'a> Reader<'a> {
             clobber,
             all_lanes,
             several,
+            ..
         } = json;
         let (Number(start), Number(end)) = pcs;
         let mut at: Instruction<'_> = match several {
@@ -305,7 +308,7 @@ impl<'a> Reader<'a> {
     }
 
     fn tracked_place(&mut self, ids: &Ids<'a>, json: PlaceOf<'a>) -> Result<Place> {
-        let PlaceOf { register, per_lane, lane, stack_slot, lane_bit, own, from, bits } = json;
+        let PlaceOf { register, per_lane, lane, stack_slot, lane_bit, own, from, bits, .. } = json;
         let mut found: Vec<Place> = Vec::new();
         if let Some(name) = register {
             found.push(Place::register(self.register(&name)?));

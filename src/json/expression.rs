@@ -1,13 +1,13 @@
 //! Raw expressions: reading and writing.
 
-use super::choices::EntityRef;
+use super::choices::{EntityRef, Filled};
 use super::ids::Known;
 use super::read::Reader;
-use super::statement::{Expression, Filled, Fixup};
+use super::statement::{Expression, Fixup};
 use super::values::{Bytes, Word};
 use crate::error::{Error, Result};
 use crate::model::{ExprId, UnitId};
-use crate::op::{self, Dialect, Encoding, Expr, FixupKind, Slot};
+use crate::op::{self, Dialect, Encoding, Expr, Slot};
 
 /// Makes the module's expression for one of a description.
 pub(super) fn read<'a>(reader: &mut Reader<'a>, unit: UnitId, json: Expression<'a>) -> Result<ExprId> {
@@ -30,12 +30,7 @@ pub(super) fn read<'a>(reader: &mut Reader<'a>, unit: UnitId, json: Expression<'
     }
     let (mut fixups, mut entities) = (Vec::new(), Vec::new());
     for fixup in json.fixups.unwrap_or_default() {
-        let kind = match fixup.kind {
-            Filled::Entry(bytes) => FixupKind::Entry { bytes },
-            Filled::Type(bytes) => FixupKind::Type { bytes },
-            Filled::EntrySection => FixupKind::EntrySection,
-            Filled::Address => FixupKind::Address,
-        };
+        let kind = fixup.kind.read(reader, unit)?;
         fixups.push(op::Fixup { offset: fixup.offset, kind, slot: Slot(entities.len() as u32) });
         entities.push(fixup.entity.read(reader, unit)?);
     }
@@ -46,12 +41,7 @@ pub(super) fn read<'a>(reader: &mut Reader<'a>, unit: UnitId, json: Expression<'
 pub(super) fn write<'m>(known: &'m Known<'m>, id: ExprId) -> Expression<'m> {
     let (expr, entities) = known.module.expr(id);
     let fixups = expr.fixups().iter().map(|fixup| {
-        let kind = match fixup.kind {
-            FixupKind::Entry { bytes } => Filled::Entry(bytes),
-            FixupKind::Type { bytes } => Filled::Type(bytes),
-            FixupKind::EntrySection => Filled::EntrySection,
-            FixupKind::Address => Filled::Address,
-        };
+        let kind = Filled::write(known, &fixup.kind);
         let entity = EntityRef::write(known, &entities[fixup.slot.0 as usize]);
         Fixup::new(fixup.offset, kind, entity)
     });

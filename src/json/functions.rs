@@ -4,14 +4,16 @@ use std::io::Write;
 
 use super::ids::Known;
 use super::kinds::Property;
+use super::later::Later;
+use super::lists::{Row, each};
 use super::read::Reader;
 use super::statement::{
-    Code, DescribeFunction, Function, FunctionDefinition, FunctionFacts, Ref, Stack, Statement,
+    Code, DescribeFunction, Function, FunctionDefinition, FunctionFacts, Ref, Rows, Stack, Statement,
 };
 use super::values::{Number, Text, Word};
 use super::write::Writer;
 use crate::error::{Error, Result};
-use crate::model::{FunctionId, ScopeId, ScopeKind, UnitId};
+use crate::model::{self, FileId, FunctionId, ScopeId, ScopeKind, UnitId};
 
 impl<'a> Function<'a> {
     pub fn apply(mut self, reader: &mut Reader<'a>) -> Result<()> {
@@ -42,6 +44,29 @@ impl<'a> DescribeFunction<'a> {
     pub fn apply(mut self, reader: &mut Reader<'a>) -> Result<()> {
         let (function, unit) = reader.function(&self.function)?;
         self.facts().describe(reader, function, unit)
+    }
+}
+
+impl<'a> Rows<'a> {
+    pub fn apply(self, reader: &mut Reader<'a>) -> Result<()> {
+        let (function, unit) = reader.function(&self.function)?;
+        let Later::Text(rows) = self.rows else { return Ok(()) };
+        // The file of the previous row, which is usually the next row's too.
+        let mut last: Option<(Ref<'a>, FileId)> = None;
+        let add = |reader: &mut Reader<'a>, row: Row<'a>| {
+            let file = match &last {
+                Some((name, file)) if *name == row.file => *file,
+                _ => {
+                    let file = reader.file(unit, &row.file)?;
+                    last = Some((row.file, file));
+                    file
+                }
+            };
+            let at = model::Row::new(row.pc.0, file, row.line).column(row.column.unwrap_or(0));
+            let row = row.facts.map_or(at, |facts| facts.value(at));
+            reader.builder.row(function, row)
+        };
+        reader.part(rows, |reader, json| each(reader, unit, json, add))
     }
 }
 

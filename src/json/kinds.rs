@@ -2,6 +2,7 @@
 
 use super::ids::Known;
 use super::read::Reader;
+use super::values::Text;
 use crate::error::Result;
 use crate::model::UnitId;
 
@@ -12,6 +13,24 @@ pub(super) trait Property<'a, Id>: Sized {
 
     /// Converts the property of an entity to JSON; `None` for the default.
     fn write(known: &'a Known<'a>, id: Id) -> Option<Self>;
+}
+
+/// A required or optional key with a name.
+pub(super) trait Name<'a> {
+    /// Returns the name, if any.
+    fn name(&self) -> Option<&Text<'a>>;
+}
+
+impl<'a> Name<'a> for Text<'a> {
+    fn name(&self) -> Option<&Text<'a>> {
+        Some(self)
+    }
+}
+
+impl<'a> Name<'a> for Option<Text<'a>> {
+    fn name(&self) -> Option<&Text<'a>> {
+        self.as_ref()
+    }
 }
 
 /// Result of a builder's method.
@@ -38,9 +57,26 @@ macro_rules! kind {
     (may_read [flag] $reader:ident $unit:ident $json:expr) => { $json == Some(true) };
     (may [flag] $known:ident $field:expr) => { $field.then_some(true) };
 
+    (type [maybe_flag]) => { bool };
+    (may_read [maybe_flag] $reader:ident $unit:ident $json:expr) => { $json };
+    (may [maybe_flag] $known:ident $field:expr) => { $field.then_some(true) };
+
+    (type [negated]) => { bool };
+    (may_read [negated] $reader:ident $unit:ident $json:expr) => { $json != Some(true) };
+    (may [negated] $known:ident $field:expr) => { (!$field).then_some(true) };
+
     (type [text]) => { Text<'a> };
     (read [text] $reader:ident $unit:ident $json:expr) => { &*$json };
+    (may_read [text] $reader:ident $unit:ident $json:expr) => { $json.as_deref() };
     (write [text] $known:ident $value:expr) => { $known.text($value) };
+
+    (type [owned text]) => { Text<'a> };
+    (read [owned text] $reader:ident $unit:ident $json:expr) => { $json.to_string().into() };
+    (write [owned text] $known:ident $value:expr) => { Text($value.to_string().into()) };
+
+    (type [maybe_empty text]) => { Text<'a> };
+    (read [maybe_empty text] $reader:ident $unit:ident $json:expr) => { &*$json };
+    (write [maybe_empty text] $known:ident $value:expr) => { $value.map_or("".into(), |text| $known.text(text)) };
 
     (type [word $type:ty]) => { Word<$type> };
     (read [word $type:ty] $reader:ident $unit:ident $json:expr) => { $json.0 };
@@ -66,10 +102,12 @@ macro_rules! kind {
 
     (type [number $type:ty]) => { $type };
     (read [number $type:ty] $reader:ident $unit:ident $json:expr) => { $json };
+    (may_read [number $type:ty] $reader:ident $unit:ident $json:expr) => { $json };
     (write [number $type:ty] $known:ident $value:expr) => { $value };
 
     (type [zero $type:ty]) => { $type };
     (read [zero $type:ty] $reader:ident $unit:ident $json:expr) => { $json };
+    (may_read [zero $type:ty] $reader:ident $unit:ident $json:expr) => { $json.unwrap_or(0) };
     (may [zero $type:ty] $known:ident $field:expr) => { Some($field).filter(|&number| number != 0) };
 
     (type [long]) => { Number };
@@ -83,6 +121,61 @@ macro_rules! kind {
     (type [maybe_long]) => { Number };
     (may_read [maybe_long] $reader:ident $unit:ident $json:expr) => { $json.map(|Number(number)| number) };
     (may [maybe_long] $known:ident $field:expr) => { $field.map(Number) };
+
+    (type [counts]) => { Vec<Option<Number>> };
+    (read [counts] $reader:ident $unit:ident $json:expr) => {
+        $json.into_iter().map(|count| count.map_or_else(Extent::unknown, |count| Extent::fixed(count.0))).collect()
+    };
+    (write [counts] $known:ident $value:expr) => {
+        $value
+            .iter()
+            .map(|dimension| match dimension.count {
+                Count::Fixed(count) => Some(Number(count)),
+                _ => None,
+            })
+            .collect()
+    };
+
+    (type [extents]) => { Vec<ExtentOf<'a>> };
+    (read [extents] $reader:ident $unit:ident $json:expr) => {
+        $json.into_iter().map(|json| json.read($reader, $unit)).collect::<Result<_>>()?
+    };
+    (write [extents] $known:ident $value:expr) => {
+        $value.iter().map(|value| ExtentOf::write($known, value)).collect()
+    };
+
+    (type [enumerators]) => { Vec<(Text<'a>, Integer)> };
+    (read [enumerators] $reader:ident $unit:ident $json:expr) => {
+        &$json.iter().map(|(name, Integer(value))| (&**name, *value)).collect::<Vec<_>>()
+    };
+    (write [enumerators] $known:ident $value:expr) => {
+        $value.iter().map(|&(name, value)| ($known.text(name), Integer(value))).collect()
+    };
+
+    (type [pcs]) => { Vec<Pcs> };
+    (read [pcs] $reader:ident $unit:ident $json:expr) => {
+        &$json.iter().map(|(start, end)| start.0..end.0).collect::<Vec<_>>()
+    };
+    (write [pcs] $known:ident $value:expr) => {
+        $value.iter().map(|pcs| (Number(pcs.start), Number(pcs.end))).collect()
+    };
+
+    (type [space_id]) => { u32 };
+    (read [space_id] $reader:ident $unit:ident $json:expr) => { SpaceId($json) };
+    (write [space_id] $known:ident $value:expr) => { $value.0 };
+
+    (type [relocations]) => { (u32, u32, u32) };
+    (read [relocations] $reader:ident $unit:ident $json:expr) => {
+        Relocations { abs32: $json.0, abs64: $json.1, relative32: $json.2 }
+    };
+    (may_read [relocations] $reader:ident $unit:ident $json:expr) => {{
+        let json = $json.unwrap_or_default();
+        kind!(read [relocations] $reader $unit json)
+    }};
+    (write [relocations] $known:ident $value:expr) => { ($value.abs32, $value.abs64, $value.relative32) };
+    (may [relocations] $known:ident $value:expr) => {
+        Some(kind!(write [relocations] $known $value)).filter(|json| *json != (0, 0, 0))
+    };
 
     (type [signed]) => { Signed };
     (read [signed] $reader:ident $unit:ident $json:expr) => { $json.0 };
@@ -204,11 +297,13 @@ macro_rules! set {
 }
 
 /// Calls the method that sets a property: of the builder of an entity, `[by describe_call]`; of
-/// [`Builder`](crate::build::Builder) with an id, `[by id]`; or one that returns the changed value, `[by value]`.
+/// [`Builder`](crate::build::Builder) with an id, `[by id]`; or one that returns the changed value,
+/// `[by value]` or, where it cannot be copied, `[by clone]`.
 macro_rules! call {
     ([by id] $reader:ident $id:ident $method:ident($($value:ident)?)) => {
         $reader.builder.$method($id, $($value)?).outcome()?
     };
+    ([by clone] $reader:ident $id:ident $method:ident($($value:ident)?)) => { *$id = $id.clone().$method($($value)?) };
     ([by value] $reader:ident $id:ident $method:ident($($value:ident)?)) => { *$id = $id.$method($($value)?) };
     ([by $describe:ident] $reader:ident $id:ident $method:ident($($value:ident)?)) => {
         $reader.builder.$describe($id)?.$method($($value)?).outcome()?
@@ -293,45 +388,110 @@ macro_rules! facts { (
     };
 }
 
-/// Types that are made from their fields alone. A row has the statement with its required and optional keys, the kind
-/// in the model, and the method of the builder, for both directions.
-macro_rules! plain_types { ({
-    $($statement:ident { $($field:ident: $as:tt),* } { $($may:ident: $may_as:tt),* }
-        $kind:pat => $method:ident($($argument:expr),*) $(named by $name:ident)?;)*
-} by hand $others:pat
+/// Objects with the fields of a value of the model. A row has a key with its kind, and the field. The value at the end has the
+/// other fields.
+macro_rules! values { ($(
+    $(#[$doc:meta])*
+    $name:ident of $model:path { $($key:ident: $kind:tt => $field:ident),* $(,)? } {
+        $($(#[doc = $about:literal])? $may:ident: $may_kind:tt => $may_field:ident),* $(,)?
+    } $(..$rest:ident)?
+)*) => { $(
+    objects! {
+        $(#[$doc])*
+        $name { $($key: kind!(type $kind)),* } { $($(#[doc = $about])? $may: kind!(type $may_kind)),* }
+    }
+
+    impl<'a> $name<'a> {
+        /// Makes the value of the model.
+        pub fn value(&self $(, $rest: $model)?) -> $model {
+            $model {
+                $($field: kind!(read $kind reader unit self.$key),)*
+                $($may_field: kind!(may_read $may_kind reader unit self.$may),)*
+                $(..$rest)?
+            }
+        }
+
+        /// Reads the fields of a value of the model.
+        pub fn of(value: &$model) -> Self {
+            Self {
+                $($key: kind!(write $kind known value.$field),)*
+                $($may: kind!(may $may_kind known value.$may_field),)*
+                life: Default::default(),
+            }
+        }
+
+        /// Whether all optional fields have their defaults.
+        #[allow(dead_code, reason = "each object has it")]
+        pub fn is_empty(&self) -> bool {
+            true $(&& self.$may.is_none())*
+        }
+    }
+)* } }
+
+/// Conversions of the owner of an entity, which is the unit of a type and the enclosing scope of others: `read` returns
+/// the owner, and the unit in which names are found.
+macro_rules! owner {
+    (read unit $reader:ident $json:ident) => {{
+        let unit = $reader.unit(&$json.unit)?;
+        (unit, unit)
+    }};
+    (read r#in $reader:ident $json:ident) => {{
+        let scope = $reader.scope(&$json.r#in)?;
+        (scope, $reader.unit_of(scope))
+    }};
+}
+
+/// Statements whose fields alone make an entity. A row has the statement with its required and optional keys, perhaps
+/// [alternatives](super::choices) between further keys, the entity in the model, and the method of the builder with its
+/// arguments, for both directions.
+macro_rules! plain { (
+    $(#[$doc:meta])*
+    $write:ident of $subject:ty, in $owner:tt, $named:ident {
+        $($statement:ident { $($field:ident: $as:tt),* } { $($may:ident: $may_as:tt),* }
+            $(+ $chosen:ident { $($choice:ident: $choice_as:tt),* })?
+            $pattern:pat => $method:ident($($argument:expr),*) $(at $key:literal)? $(named by $name:ident)?;)*
+    }
+    $($others:pat => by hand)?
 ) => {
     objects! { $(
-        $statement { unit: Ref<'a>, $($field: kind!(type $as)),* } { $($may: kind!(type $may_as),)* id: Text<'a> }
+        $statement { $owner: Ref<'a>, $($field: kind!(type $as)),* } {
+            $($($choice: kind!(type $choice_as),)*)? $($may: kind!(type $may_as),)* id: Text<'a>
+        }
     )* }
 
     $(impl<'a> $statement<'a> {
-        /// Makes the type.
-        pub fn apply(self, reader: &mut Reader<'a>) -> Result<()> {
-            let unit = reader.unit(&self.unit)?;
+        /// Makes the entity.
+        #[allow(unused, reason = "not every statement has names and alternatives")]
+        pub fn apply(mut self, reader: &mut Reader<'a>) -> Result<()> {
+            let (owner, unit) = owner!(read $owner reader self);
+            $(let $chosen = self.choose(reader, unit)?;)?
             $(let $field = kind!(read $as reader unit self.$field);)*
             $(let $may = kind!(may_read $may_as reader unit self.$may);)*
-            let ty = reader.builder.$method(unit, $($argument),*)?;
-            reader.named_type(ty, self.id.as_ref(), None $(.or(Some(&self.$name)))?)
+            let made = reader.builder.$method(owner, $($argument),*);
+            $(let made = reader.of_key($key, made);)?
+            reader.$named(made?, self.id.as_ref(), None $(.or(self.$name.name()))?)
         }
     })*
 
-    /// The statement of a kind of type; `None` for a kind that is written by hand.
-    pub(super) fn plain_type<'m>(
+    $(#[$doc])*
+    pub(super) fn $write<'m>(
         known: &'m Known<'m>,
-        unit: Ref<'m>,
+        owner: Ref<'m>,
         id: Option<Text<'m>>,
-        kind: &'m TypeKind,
+        of: $subject,
     ) -> Option<Statement<'m>> {
-        Some(match kind {
-            $($kind => Statement::$statement($statement {
-                unit,
+        Some(match of {
+            $($pattern => Statement::$statement($statement {
+                $owner: owner,
                 $($field: kind!(write $as known (*$field)),)*
                 $($may: kind!(may $may_as known (*$may)),)*
+                $($($choice: None,)*)?
                 id,
-            }),)*
-            $others => return None,
+                life: Default::default(),
+            } $(.chosen(known, $chosen))?),)*
+            $($others => return None,)?
         })
     }
 } }
 
-pub(super) use {call, facts, kind, plain_types, set, to_json};
+pub(super) use {call, facts, kind, owner, plain, set, to_json, values};

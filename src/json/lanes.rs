@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use super::later::Later;
-use super::lists::{self, Masks};
+use super::lists::{Elements, MaskAt, each};
 use super::loc::Place;
 use super::read::Reader;
 use super::statement::{Lanes, Region, Statement, WholeWave};
@@ -24,10 +24,14 @@ impl<'a> Region<'a> {
         let scope = reader.scope(&self.r#in)?;
         let unit = reader.unit_of(scope);
         let inside = self.inside.map(|inside| reader.names.regions.find((), &inside)).transpose()?;
-        let masks = match self.masks {
-            Later::Text(masks) => reader.part(masks, |reader, json| lists::masks(reader, unit, json))?,
-            Later::Model(_) => Vec::new(),
-        };
+        let mut masks = Vec::new();
+        if let Later::Text(text) = self.masks {
+            let add = |_: &mut Reader<'a>, MaskAt { start, end, loc, .. }: MaskAt<'a>| {
+                masks.push((start.0..end.0, loc));
+                Ok(())
+            };
+            reader.part(text, |reader, json| each(reader, unit, json, add))?;
+        }
         let mut lanes = reader.builder.lanes(scope)?;
         if let Some(inside) = inside {
             lanes.inside(inside)?;
@@ -57,7 +61,7 @@ impl<W: Write> Writer<'_, W> {
             self.statement(&Statement::Lanes(Lanes::new(known.function_ref(id))))?;
         }
         for (id, region) in module.regions() {
-            let masks = Later::Model(Masks { known, masks: module.masks(id) });
+            let masks = Later::Model(Elements { known, of: module.masks(id) });
             let pcs = (Number(region.pcs().start), Number(region.pcs().end));
             let (scope, waits_at) = (known.scope_ref(region.scope), Number(region.waits_at()));
             let mut json = Region::new(scope, Word(region.kind), pcs, waits_at, masks);

@@ -1,48 +1,272 @@
-//! Live ranges, masks and line rows: possibly long lists, read and written element by element.
+//! Lists with one element for a range of pcs or a row: possibly long ones, read and written element by element.
 
 use core::fmt;
-use core::ops::Range;
+use core::marker::PhantomData;
 
-use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::ser::SerializeSeq;
 use serde::{Deserialize, Serialize, Serializer};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::ids::Known;
-use super::later::Later;
-use super::loc::{In, Place, Whole};
+use super::kinds::{kind, values};
+use super::loc::{In, NumberAt, Place, Whole};
 use super::read::Reader;
 use super::schema::{self, HasSchema, Schemas};
 use super::shape::shaped;
-use super::statement::{self, Ref};
-use super::values::{Number, Text};
-use crate::build::Blame;
+use super::statement::{Life, Ref, objects};
+use super::values::{Named, Number, Signed};
 use crate::error::Result;
-use crate::model::{FileId, FunctionId, Loc, Mask, Row, UnitId, VariableId};
+use crate::model::{self, Column, FrameRule, Loc, Mask, UnitId, Val};
 
-/// Reads one element of a list and calls the builder.
-pub(super) trait Element<'a> {
-    fn read<S: SeqAccess<'a>>(&mut self, reader: &mut Reader<'a>, json: &mut S) -> Result<(), S::Error>;
+/// Word for the canonical frame address. No register has this name.
+pub(super) const CFA: &str = "cfa";
+
+/// An element of a list: a list of items.
+pub(super) trait Element<'a>: Sized {
+    /// Reads the items.
+    fn read<S: SeqAccess<'a>>(reader: &mut Reader<'a>, unit: UnitId, json: &mut S) -> Result<Self, S::Error>;
+
+    /// Makes the schema of an element.
+    fn schema(to: &mut Schemas) -> Value;
 }
 
-/// A list, or an element that is a list too.
-pub(super) struct List<'s, 'a, T>(pub &'s mut Reader<'a>, pub &'s mut T);
-struct ElementSeed<'s, 'a, T>(&'s mut Reader<'a>, &'s mut T);
+/// An element that is written from one of the model.
+pub(super) trait Written<'a>: Element<'a> {
+    /// The element of the model.
+    type Of: fmt::Debug;
 
-impl<'a, T: Element<'a>> Visitor<'a> for List<'_, 'a, T> {
+    /// Writes the items.
+    fn write<S: SerializeSeq>(known: &'a Known<'a>, of: &Self::Of, to: &mut S) -> Result<(), S::Error>;
+}
+
+/// Conversions of an item by its form: `read` from JSON, and `schema`.
+macro_rules! item {
+    (type [loc]) => { Loc };
+    (read [loc] $reader:ident $unit:ident $json:ident) => {
+        $json.next_element_seed(In::new($reader, $unit).seed::<Loc>())?
+    };
+    (schema [loc] $to:ident) => { Place::schema($to) };
+
+    (type [locs]) => { At };
+    (read [locs] $reader:ident $unit:ident $json:ident) => {
+        $json.next_element_seed(Places(&mut In::new($reader, $unit)))?
+    };
+    (schema [locs] $to:ident) => {{
+        let place = Place::schema($to);
+        json!({"anyOf": [place, {"type": "array", "items": place, "minItems": 1}]})
+    }};
+
+    (type [val]) => { Val };
+    (read [val] $reader:ident $unit:ident $json:ident) => {
+        $json.next_element_seed(In::new($reader, $unit).seed::<Val>())?
+    };
+    (schema [val] $to:ident) => { NumberAt::schema($to) };
+
+    (type [$type:ty]) => { $type };
+    (read [$type:ty] $reader:ident $unit:ident $json:ident) => { $json.next_element::<$type>()? };
+    (schema [$type:ty] $to:ident) => { <$type>::schema($to) };
+}
+
+/// Elements of lists. A row has the items with their forms, and in the same order their values in the model. Items
+/// after the semicolon are optional: the last ones without anything to state are not written.
+macro_rules! elements { ($(
+    $(#[$doc:meta])*
+    $name:ident $whole:literal { $($item:ident: $form:tt),* $(; $($may:ident: $may_form:tt),*)? }
+    $(=> |$known:ident, $of:ident: $model:ty| { $($value:expr),* $(; $($may_value:expr, if $states:expr),*)? })?
+)*) => { $(
+    $(#[$doc])*
+    #[derive(Debug)]
+    pub(super) struct $name<'a> {
+        $(pub $item: item!(type $form),)*
+        $($(pub $may: Option<item!(type $may_form)>,)*)?
+        life: Life<'a>,
+    }
+
+    impl<'a> Element<'a> for $name<'a> {
+        #[inline]
+        #[allow(unused, reason = "not every element has locations")]
+        fn read<S: SeqAccess<'a>>(
+            reader: &mut Reader<'a>,
+            unit: UnitId,
+            json: &mut S,
+        ) -> Result<Self, S::Error> {
+            let (mut items, wrong) = (0, |items| de::Error::invalid_length(items, &$whole));
+            $(
+                let $item = item!(read $form reader unit json).ok_or_else(|| wrong(items))?;
+                items += 1;
+            )*
+            $($(
+                let $may = item!(read $may_form reader unit json);
+                items += 1;
+            )*)?
+            match json.next_element::<IgnoredAny>()? {
+                None => Ok(Self { $($item,)* $($($may,)*)? life: Life::default() }),
+                Some(_) => Err(wrong(items + 1)),
+            }
+        }
+
+        fn schema(to: &mut Schemas) -> Value {
+            let least = [$(stringify!($item)),*].len();
+            let items = [$(item!(schema $form to),)* $($(item!(schema $may_form to),)*)?];
+            json!({"type": "array", "prefixItems": items, "items": false, "minItems": least})
+        }
+    }
+
+    $(impl<'a> Written<'a> for $name<'a> {
+        type Of = $model;
+
+        #[allow(unused, reason = "not every element has names or optional items")]
+        fn write<S: SerializeSeq>($known: &'a Known<'a>, $of: &$model, to: &mut S) -> Result<(), S::Error> {
+            $(to.serialize_element(&$value)?;)*
+            $(
+                let states = [$($states),*];
+                let mut left = states.iter().rposition(|&states| states).map_or(0, |last| last + 1);
+                $(if left > 0 {
+                    to.serialize_element(&$may_value)?;
+                    left -= 1;
+                })*
+            )?
+            Ok(())
+        }
+    })?
+)* } }
+
+elements! {
+    /// Locations of a variable at a range of pcs.
+    Live "a list of two pcs and a location" { start: [Number], end: [Number], locs: [locs] }
+        => |known, live: model::Live| {
+            Number(live.pcs().start), Number(live.pcs().end), Place { known, loc: live.loc }
+        }
+    /// Location of a mask of lanes at a range of pcs.
+    MaskAt "a list of two pcs and a location" { start: [Number], end: [Number], loc: [loc] }
+        => |known, mask: Mask| { Number(mask.pcs().start), Number(mask.pcs().end), Place { known, loc: mask.loc } }
+    /// Rule of a frame at a range of pcs.
+    Rule "a list of two pcs, a register or \"cfa\", and a location" {
+        start: [Number], end: [Number], column: [Named<'a>], loc: [loc]
+    } => |known, rule: FrameRule| {
+        Number(rule.pcs().start),
+        Number(rule.pcs().end),
+        match rule.column {
+            Column::Cfa => Named::Text(CFA.into()),
+            Column::Register(reg) => known.register(reg),
+        },
+        Place { known, loc: rule.loc }
+    }
+    /// A register saved to scratch memory at a range of pcs. The module has a rule instead.
+    Slot "a list of two pcs, a vector register, bytes of a lane, and then perhaps a mask" {
+        start: [Number], end: [Number], register: [Named<'a>], offset: [Signed]; mask: [val]
+    }
+    /// A row of a line table.
+    Row "a list of a pc, a file, a line, and then perhaps a column, and then perhaps an object" {
+        pc: [Number], file: [Ref<'a>], line: [u32]; column: [u32], facts: [RowFacts<'a>]
+    } => |known, row: model::Row| {
+        Number(row.pc), known.file_ref(row.file), row.line;
+        row.column, if row.column != 0,
+        RowFacts::of(row), if !RowFacts::of(row).is_empty()
+    }
+}
+
+values! {
+    /// Properties of a row besides its line.
+    RowFacts of model::Row {} {
+        /// Number of the block among several on the same line.
+        discriminator: [zero u32] => discriminator,
+        /// Is not the beginning of a statement.
+        not_stmt: [negated] => is_stmt,
+        /// Is the place for a breakpoint at the function's entry.
+        prologue_end: [flag] => is_prologue_end,
+        /// Is the place for a breakpoint at the function's exit.
+        epilogue_begin: [flag] => is_epilogue_begin,
+    } ..row
+}
+
+/// Elements of the module, written as a list.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Elements<'m, E: Written<'m>> {
+    pub known: &'m Known<'m>,
+    pub of: &'m [E::Of],
+}
+
+impl<'m, E: Written<'m>> Serialize for Elements<'m, E> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(self.of.iter().map(|of| OneElement::<E> { known: self.known, of }))
+    }
+}
+
+impl<'m, E: Written<'m>> HasSchema for Elements<'m, E> {
+    fn schema(to: &mut Schemas) -> Value {
+        json!({"type": "array", "items": E::schema(to)})
+    }
+}
+
+/// An element of the module.
+struct OneElement<'e, 'm, E: Written<'m>> {
+    known: &'m Known<'m>,
+    of: &'e E::Of,
+}
+
+impl<'m, E: Written<'m>> Serialize for OneElement<'_, 'm, E> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut items = to.serialize_seq(None)?;
+        E::write(self.known, self.of, &mut items)?;
+        items.end()
+    }
+}
+
+/// Slots of a frame: they are read only.
+#[derive(Debug)]
+pub(super) struct Slots;
+
+impl Serialize for Slots {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_seq(Some(0))?.end()
+    }
+}
+
+impl HasSchema for Slots {
+    fn schema(to: &mut Schemas) -> Value {
+        json!({"type": "array", "items": Slot::schema(to)})
+    }
+}
+
+/// Reads a list, and passes each element on.
+pub(super) fn each<'a, E: Element<'a>, D: Deserializer<'a>>(
+    reader: &mut Reader<'a>,
+    unit: UnitId,
+    json: D,
+    pass: impl FnMut(&mut Reader<'a>, E) -> Result<()>,
+) -> Result<(), D::Error> {
+    json.deserialize_seq(List { reader, unit, pass, of: PhantomData })
+}
+
+/// Reader of a list.
+struct List<'r, 'a, E, F> {
+    reader: &'r mut Reader<'a>,
+    unit: UnitId,
+    pass: F,
+    of: PhantomData<E>,
+}
+
+/// Reader of one element of a list.
+struct Items<'l, 'r, 'a, E, F>(&'l mut List<'r, 'a, E, F>);
+
+impl<'a, E: Element<'a>, F: FnMut(&mut Reader<'a>, E) -> Result<()>> Visitor<'a> for List<'_, 'a, E, F> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a list")
     }
 
-    fn visit_seq<S: SeqAccess<'a>>(self, mut json: S) -> Result<(), S::Error> {
-        while json.next_element_seed(ElementSeed(self.0, self.1))?.is_some() {}
+    fn visit_seq<S: SeqAccess<'a>>(mut self, mut json: S) -> Result<(), S::Error> {
+        while json.next_element_seed(Items(&mut self))?.is_some() {}
         Ok(())
     }
 }
 
-impl<'a, T: Element<'a>> DeserializeSeed<'a> for ElementSeed<'_, 'a, T> {
+impl<'a, E: Element<'a>, F: FnMut(&mut Reader<'a>, E) -> Result<()>> DeserializeSeed<'a>
+    for Items<'_, '_, 'a, E, F>
+{
     type Value = ();
 
     #[inline]
@@ -51,7 +275,7 @@ impl<'a, T: Element<'a>> DeserializeSeed<'a> for ElementSeed<'_, 'a, T> {
     }
 }
 
-impl<'a, T: Element<'a>> Visitor<'a> for ElementSeed<'_, 'a, T> {
+impl<'a, E: Element<'a>, F: FnMut(&mut Reader<'a>, E) -> Result<()>> Visitor<'a> for Items<'_, '_, 'a, E, F> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -60,92 +284,9 @@ impl<'a, T: Element<'a>> Visitor<'a> for ElementSeed<'_, 'a, T> {
 
     #[inline]
     fn visit_seq<S: SeqAccess<'a>>(self, mut json: S) -> Result<(), S::Error> {
-        self.1.read(self.0, &mut json)
-    }
-}
-
-/// The next item of an element.
-#[inline]
-pub(super) fn next<'a, T: Deserialize<'a>, S: SeqAccess<'a>>(
-    json: &mut S,
-    read: usize,
-    whole: &str,
-) -> Result<T, S::Error> {
-    json.next_element()?.ok_or_else(|| de::Error::invalid_length(read, &whole))
-}
-
-/// Refuses items after the last one of an element.
-#[inline]
-pub(super) fn end<'a, S: SeqAccess<'a>>(json: &mut S, read: usize, whole: &str) -> Result<(), S::Error> {
-    match json.next_element::<de::IgnoredAny>()? {
-        None => Ok(()),
-        Some(_) => Err(de::Error::invalid_length(read + 1, &whole)),
-    }
-}
-
-/// Reads the live ranges of a variable.
-pub(super) fn live<'a, D: Deserializer<'a>>(
-    reader: &mut Reader<'a>,
-    variable: VariableId,
-    unit: UnitId,
-    json: D,
-) -> Result<(), D::Error> {
-    json.deserialize_seq(List(reader, &mut LiveOf { variable, unit }))
-}
-
-struct LiveOf {
-    variable: VariableId,
-    unit: UnitId,
-}
-
-const LIVE: &str = "a list of two pcs and a location";
-
-impl<'a> Element<'a> for LiveOf {
-    #[inline]
-    fn read<S: SeqAccess<'a>>(&mut self, reader: &mut Reader<'a>, json: &mut S) -> Result<(), S::Error> {
-        let (Number(start), Number(end_pc)) = (next(json, 0, LIVE)?, next(json, 1, LIVE)?);
-        let mut within = In::new(reader, self.unit);
-        let Some(places) = json.next_element_seed(Places(&mut within))? else {
-            return Err(de::Error::invalid_length(2, &LIVE));
-        };
-        end(json, 3, LIVE)?;
-        let described =
-            reader.builder.describe_variable(self.variable).and_then(|mut variable| match places {
-                At::One(loc) => variable.live(start..end_pc, loc).map(drop),
-                At::Several(locs) => variable.live_in(start..end_pc, &locs).map(drop),
-            });
-        let of = self.variable;
-        let sought = |blame: &Blame| *blame == Blame::Live(of, start..end_pc);
-        described.and_then(|()| reader.seek(sought)).map_err(|error| reader.fail(error))
-    }
-}
-
-/// Reads the locations of a mask of lanes by pc.
-pub(super) fn masks<'a, D: Deserializer<'a>>(
-    reader: &mut Reader<'a>,
-    unit: UnitId,
-    json: D,
-) -> Result<Vec<(Range<u64>, Loc)>, D::Error> {
-    let mut masks = MasksOf { unit, masks: Vec::new() };
-    json.deserialize_seq(List(reader, &mut masks))?;
-    Ok(masks.masks)
-}
-
-struct MasksOf {
-    unit: UnitId,
-    masks: Vec<(Range<u64>, Loc)>,
-}
-
-impl<'a> Element<'a> for MasksOf {
-    fn read<S: SeqAccess<'a>>(&mut self, reader: &mut Reader<'a>, json: &mut S) -> Result<(), S::Error> {
-        let (Number(start), Number(end_pc)) = (next(json, 0, LIVE)?, next(json, 1, LIVE)?);
-        let mut within = In::new(reader, self.unit);
-        let Some(loc) = json.next_element_seed(within.seed())? else {
-            return Err(de::Error::invalid_length(2, &LIVE));
-        };
-        end(json, 3, LIVE)?;
-        self.masks.push((start..end_pc, loc));
-        Ok(())
+        let List { reader, unit, pass, .. } = self.0;
+        let element = E::read(reader, *unit, &mut json)?;
+        pass(reader, element).map_err(|error| reader.fail(error))
     }
 }
 
@@ -153,7 +294,8 @@ impl<'a> Element<'a> for MasksOf {
 struct Places<'s, 'r, 'a>(&'s mut In<'r, 'a>);
 
 #[allow(clippy::large_enum_variant, reason = "it is taken apart at once, and mostly it is the large one")]
-enum At {
+#[derive(Debug)]
+pub(super) enum At {
     One(Loc),
     Several(Vec<Loc>),
 }
@@ -190,147 +332,4 @@ impl<'a> Visitor<'a> for Places<'_, '_, 'a> {
         }
         Ok(At::Several(locs))
     }
-}
-
-impl<'a> statement::Rows<'a> {
-    pub fn apply(self, reader: &mut Reader<'a>) -> Result<()> {
-        let (function, unit) = reader.function(&self.function)?;
-        let Later::Text(rows) = self.rows else { return Ok(()) };
-        reader.part(rows, |reader, json| read_rows(reader, function, unit, json))
-    }
-}
-
-/// Reads the rows of a function's line table.
-fn read_rows<'a, D: Deserializer<'a>>(
-    reader: &mut Reader<'a>,
-    function: FunctionId,
-    unit: UnitId,
-    json: D,
-) -> Result<(), D::Error> {
-    json.deserialize_seq(List(reader, &mut RowOf { function, unit, last: None }))
-}
-
-struct RowOf<'a> {
-    function: FunctionId,
-    unit: UnitId,
-    /// File of the previous row, which is usually the next row's too.
-    last: Option<(Ref<'a>, FileId)>,
-}
-
-const ROW: &str = "a list of a pc, a file, a line, and then perhaps a column, and then perhaps an object";
-
-impl<'a> Element<'a> for RowOf<'a> {
-    #[inline]
-    fn read<S: SeqAccess<'a>>(&mut self, reader: &mut Reader<'a>, json: &mut S) -> Result<(), S::Error> {
-        let Number(pc) = next(json, 0, ROW)?;
-        let name: Text<'a> = next(json, 1, ROW)?;
-        let line = next(json, 2, ROW)?;
-        let column: Option<u32> = json.next_element()?;
-        let facts: Option<RowFacts> = if column.is_some() { json.next_element()? } else { None };
-        if facts.is_some() {
-            end(json, 5, ROW)?;
-        }
-        let file = match &self.last {
-            Some((last, file)) if *last == name => *file,
-            _ => {
-                let file = reader.file(self.unit, &name).map_err(|error| reader.fail(error))?;
-                self.last = Some((name, file));
-                file
-            }
-        };
-        let mut row = Row::new(pc, file, line).column(column.unwrap_or(0));
-        if let Some(facts) = facts {
-            row.discriminator = facts.discriminator;
-            row.is_stmt = !facts.not_stmt;
-            row.is_prologue_end = facts.prologue_end;
-            row.is_epilogue_begin = facts.epilogue_begin;
-        }
-        reader.builder.row(self.function, row).map_err(|error| reader.fail(error))
-    }
-}
-
-/// Live ranges of a variable.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Live<'m> {
-    pub known: &'m Known<'m>,
-    pub live: &'m [crate::model::Live],
-}
-
-/// Locations of a mask of lanes by pc.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Masks<'m> {
-    pub known: &'m Known<'m>,
-    pub masks: &'m [Mask],
-}
-
-/// Rows of a function.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Rows<'m> {
-    pub known: &'m Known<'m>,
-    pub rows: &'m [Row],
-}
-
-macro_rules! ranges { ($($name:ident: $field:ident;)*) => { $(
-    impl Serialize for $name<'_> {
-        fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-            to.collect_seq(self.$field.iter().map(|range| {
-                let pcs = range.pcs();
-                (Number(pcs.start), Number(pcs.end), Place { known: self.known, loc: range.loc })
-            }))
-        }
-    }
-)* } }
-ranges! { Live: live; Masks: masks; }
-
-impl Serialize for Rows<'_> {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let mut seq = to.serialize_seq(Some(self.rows.len()))?;
-        for row in self.rows {
-            let facts = RowFacts {
-                discriminator: row.discriminator,
-                not_stmt: !row.is_stmt,
-                prologue_end: row.is_prologue_end,
-                epilogue_begin: row.is_epilogue_begin,
-            };
-            let line = (Number(row.pc), self.known.file_ref(row.file), row.line);
-            match (row.column, facts == RowFacts::default()) {
-                (0, true) => seq.serialize_element(&line)?,
-                (column, true) => seq.serialize_element(&(line.0, line.1, line.2, column))?,
-                (column, false) => seq.serialize_element(&(line.0, line.1, line.2, column, facts))?,
-            }
-        }
-        seq.end()
-    }
-}
-
-/// Properties of a row besides its line.
-#[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(remote = "Self", expecting = "an object", deny_unknown_fields, default)]
-pub(super) struct RowFacts {
-    #[serde(skip_serializing_if = "is_zero")]
-    pub discriminator: u32,
-    /// Not the beginning of a statement.
-    #[serde(skip_serializing_if = "is_false")]
-    pub not_stmt: bool,
-    #[serde(skip_serializing_if = "is_false")]
-    pub prologue_end: bool,
-    #[serde(skip_serializing_if = "is_false")]
-    pub epilogue_begin: bool,
-}
-shaped! { RowFacts }
-
-impl HasSchema for RowFacts {
-    fn schema(to: &mut Schemas) -> Value {
-        let flags = ["not_stmt", "prologue_end", "epilogue_begin"];
-        let flags = flags.map(|key| (key, bool::schema(to), true));
-        schema::object(flags.into_iter().chain([("discriminator", u32::schema(to), true)]))
-    }
-}
-
-fn is_zero(value: &u32) -> bool {
-    *value == 0
-}
-
-fn is_false(value: &bool) -> bool {
-    !*value
 }

@@ -7,8 +7,6 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::frames::{RulesOf, Slots};
-use super::lists::{Live, Masks, RowFacts, Rows};
 use super::loc::{ExpressionAt, NumberAt, Place};
 use super::statement::Expression;
 use super::values::{Bytes, Integer, Line, Named, Number, Signed, Text, Word, Words};
@@ -119,6 +117,7 @@ described! {
     bool: |_to| json!({"type": "boolean"});
     i8: |_to| json!({"type": "integer", "minimum": i8::MIN, "maximum": i8::MAX});
     u8: |_to| json!({"type": "integer", "minimum": 0, "maximum": u8::MAX});
+    u16: |_to| json!({"type": "integer", "minimum": 0, "maximum": u16::MAX});
     u32: |_to| json!({"type": "integer", "minimum": 0, "maximum": u32::MAX});
     String: |_to| json!({"type": "string"});
     Text<'_>: |_to| json!({"type": "string"});
@@ -184,29 +183,6 @@ parts! {
     Place<'_>: |to| nodes(Sort::Loc, to);
     NumberAt<'_>: |to| nodes(Sort::Val, to);
     ExpressionAt<'_>: |to| Expression::schema(to);
-    Live<'_>: |to| {
-        let place = nodes(Sort::Loc, to);
-        let places = json!({"anyOf": [place, {"type": "array", "items": place, "minItems": 1}]});
-        json!({"type": "array", "items": list(vec![Number::schema(to), Number::schema(to), places])})
-    };
-    Masks<'_>: |to| {
-        json!({"type": "array", "items": list(vec![Number::schema(to), Number::schema(to), nodes(Sort::Loc, to)])})
-    };
-    Rows<'_>: |to| {
-        let line = u32::schema(to);
-        let items = [Number::schema(to), Text::schema(to), line.clone(), line, RowFacts::schema(to)];
-        json!({"type": "array", "items": {"type": "array", "prefixItems": items, "items": false, "minItems": 3}})
-    };
-    RulesOf<'_>: |to| {
-        let items = vec![Number::schema(to), Number::schema(to), Named::schema(to), nodes(Sort::Loc, to)];
-        json!({"type": "array", "items": list(items)})
-    };
-    Slots: |to| {
-        let slot = [
-            Number::schema(to), Number::schema(to), Named::schema(to), Signed::schema(to), nodes(Sort::Val, to),
-        ];
-        json!({"type": "array", "items": {"type": "array", "prefixItems": slot, "items": false, "minItems": 4}})
-    };
 }
 
 /// Schema of the nodes of a sort, from the table of nodes.

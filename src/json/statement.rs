@@ -1,34 +1,39 @@
 //! Statements: the elements of `describe`, field by field. Reading and writing share these types.
 
+use core::marker::PhantomData;
+use core::ops::Range;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::choices::{EntityRef, ExecOf, MacroStep, TemplateArgument};
-use super::frames::{RulesOf, Slots};
+use super::choices::{EntityRef, ExecOf, Filled, MacroStep, TemplateArgument};
 use super::ids::Known;
-use super::kinds::{Outcome, Property, call, facts, kind, plain_types, set, to_json};
+use super::kinds::{Name, Outcome, Property, call, facts, kind, owner, plain, set, to_json};
 use super::language;
 use super::later::Later;
-use super::lists::{Live, Masks, Rows as RowsOf};
+use super::lists::{Elements, Live, MaskAt, Row, Rule, Slots};
 use super::loc::{ExpressionAt, NumberAt, Place};
 use super::read::Reader;
 use super::schema::{self, HasSchema, Schemas};
 use super::shape::shaped;
 use super::values::{Bytes, Integer, Line, Named, Number, Signed, Text, Word};
-use crate::build::DataMember;
+use crate::build::{DataMember, Extent};
 use crate::error::{Error, Result};
 use crate::model::entities::{
-    call_properties, file_properties, function_properties, import_properties, label_properties,
-    member_properties, region_properties, scope_properties, type_properties, unit_properties,
-    variable_properties,
+    call_properties, dimension_properties, file_properties, function_properties, import_properties,
+    label_properties, member_properties, region_properties, scope_properties, type_properties,
+    unit_properties, variable_properties,
 };
 use crate::model::{
-    Accessibility, BaseEncoding, CallId, CompositeKind, Defaulted, DescribedCalls, FileId, FunctionId,
-    ImportId, LabelId, Member as ModelMember, MemorySpace, Passed, PointerKind, Qualifier, RegionId,
-    RegionKind, ScopeId, TypeId, TypeKind, UnitId, VariableId, Virtuality,
+    self, Accessibility, BaseEncoding, CallId, CompositeKind, Defaulted, DescribedCalls, Dimension, FileId,
+    FunctionId, ImportId, LabelId, Member as ModelMember, MemorySpace, Passed, PointerKind, Qualifier,
+    RegionId, RegionKind, ScopeId, ScopeKind, TypeId, TypeKind, UnitId, VariableId, Virtuality,
 };
 use crate::op::Dialect;
 use crate::target::{Scaling, SpaceId};
+
+/// Lifetime of the text or module, which an object has even without a borrowed field.
+pub(super) type Life<'a> = PhantomData<&'a ()>;
 
 /// Objects: required fields, then optional ones.
 macro_rules! objects { ($(
@@ -46,13 +51,15 @@ macro_rules! objects { ($(
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub $may: Option<$may_type>,
         )*
+        #[serde(skip)]
+        pub life: $crate::json::statement::Life<'a>,
     }
 
     impl<'a> $name<'a> {
         /// Makes an object with the required fields.
         #[allow(dead_code, reason = "each object has it, and a few are only read")]
         pub fn new($($field: $type),*) -> Self {
-            Self { $($field,)* $($may: None),* }
+            Self { $($field,)* $($may: None,)* life: Default::default() }
         }
     }
 
@@ -78,6 +85,8 @@ pub(super) use objects;
 pub(super) type Ref<'a> = Text<'a>;
 /// A half-open range of pcs.
 pub(super) type Pcs = (Number, Number);
+/// Live ranges of a variable.
+pub(super) type LiveRanges<'a> = Later<'a, Elements<'a, Live<'a>>>;
 /// A location.
 pub(super) type Loc<'a> = Later<'a, Place<'a>>;
 pub(super) type Val<'a> = Later<'a, NumberAt<'a>>;
@@ -119,7 +128,7 @@ label_properties! { facts LabelFacts of |known, id: LabelId| &known.module.label
     Label { r#in: Ref<'a>, name: Text<'a> } {}
 } }
 region_properties! { facts RegionFacts of |known, id: RegionId| known.module.region(id), set RegionId: [by id], in {
-    Region { r#in: Ref<'a>, kind: Word<RegionKind>, pcs: Pcs, waits_at: Number, masks: Later<'a, Masks<'a>> } {
+    Region { r#in: Ref<'a>, kind: Word<RegionKind>, pcs: Pcs, waits_at: Number, masks: Later<'a, Elements<'a, MaskAt<'a>>> } {
         id: Text<'a>
     }
 } }
@@ -133,23 +142,70 @@ member_properties! {
     }
 }
 
-plain_types! { {
-    MemberPointer { class: [type], to: [type] } {} TypeKind::MemberPointer { class, to } => member_pointer(class, to);
-    UnspecifiedType { name: [text] } {} TypeKind::Unspecified { name } => unspecified_type(name) named by name;
-    Vector { of: [type], count: [long] } {} TypeKind::Vector { of, count } => vector(of, count);
-    Matrix { of: [type], count: [long] } { column_major: [flag], stride_bits: [maybe_long] }
-        TypeKind::Matrix { of, count, is_column_major: column_major, stride_bits }
-            => matrix_of(of, count, column_major, stride_bits);
-    Typedef { name: [text] } { of: [type] } TypeKind::Typedef { name, of } => typedef(name, of) named by name;
-    Qualified { qualifier: [word Qualifier] } { of: [type] } TypeKind::Qualified { qualifier, of } => qualified(qualifier, of);
-    Subroutine { parameters: [types] } { returns: [type] }
-        TypeKind::Subroutine { returns, parameters } => subroutine(returns, parameters);
-    Pointer {} { to: [type], kind: [default PointerKind], space: [space], memory_space: [word MemorySpace] }
-        TypeKind::Pointer { kind, to, space, memory: memory_space } => pointer_of(kind, to, space, memory_space);
-} by hand TypeKind::Base { .. }
-    | TypeKind::Array { .. }
-    | TypeKind::Composite(_)
-    | TypeKind::Enum { .. }
+dimension_properties! {
+    facts ExtentFacts of |known, dimension: &'a Dimension| dimension, set &mut Extent: [by clone], in { ExtentOf {} {} }
+}
+
+plain! {
+    /// Returns the statement of a type with its size in bits, if any, and whether it is a declaration.
+    type_statement of (&'m TypeKind, u64, bool), in unit, named_type {
+        BaseType { name: [text], encoding: [word BaseEncoding], bits: [long] } {}
+            (TypeKind::Base { name, encoding }, ref bits, _) => base_type(name, encoding, bits) named by name;
+        MemberPointer { class: [type], to: [type] } {}
+            (TypeKind::MemberPointer { class, to }, ..) => member_pointer(class, to);
+        UnspecifiedType { name: [text] } {}
+            (TypeKind::Unspecified { name }, ..) => unspecified_type(name) named by name;
+        Array { of: [type] } { stride_bits: [maybe_long] } + extents { counts: [counts], extents: [extents] }
+            (TypeKind::Array { of, dimensions: extents, stride_bits }, ..) => array_of(of, &extents, stride_bits);
+        Vector { of: [type], count: [long] } {} (TypeKind::Vector { of, count }, ..) => vector(of, count);
+        Matrix { of: [type], count: [long] } { column_major: [flag], stride_bits: [maybe_long] }
+            (TypeKind::Matrix { of, count, is_column_major: column_major, stride_bits }, ..)
+                => matrix_of(of, count, column_major, stride_bits);
+        Typedef { name: [text] } { of: [type] } (TypeKind::Typedef { name, of }, ..) => typedef(name, of) named by name;
+        Qualified { qualifier: [word Qualifier] } { of: [type] }
+            (TypeKind::Qualified { qualifier, of }, ..) => qualified(qualifier, of);
+        Subroutine { parameters: [types] } { returns: [type] }
+            (TypeKind::Subroutine { returns, parameters }, ..) => subroutine(returns, parameters);
+        Pointer {} { to: [type], kind: [default PointerKind], space: [space], memory_space: [word MemorySpace] }
+            (TypeKind::Pointer { kind, to, space, memory: memory_space }, ..)
+                => pointer_of(kind, to, space, memory_space);
+        Incomplete { kind: [word CompositeKind], name: [maybe_empty text] } {}
+            (TypeKind::Composite(model::Composite { kind, name, .. }), _, true) => incomplete(kind, name) named by name;
+        Structure { bytes: [bytes] } { name: [text] }
+            (TypeKind::Composite(model::Composite { kind: CompositeKind::Struct, name, .. }), ref bytes, false)
+                => structure(name, bytes) named by name;
+        Class { bytes: [bytes] } { name: [text] }
+            (TypeKind::Composite(model::Composite { kind: CompositeKind::Class, name, .. }), ref bytes, false)
+                => class(name, bytes) named by name;
+        Union { bytes: [bytes] } { name: [text] }
+            (TypeKind::Composite(model::Composite { kind: CompositeKind::Union, name, .. }), ref bytes, false)
+                => union(name, bytes) named by name;
+        Enumeration { of: [type], enumerators: [enumerators] } { name: [text], class: [flag] }
+            (TypeKind::Enum { name, of, enumerators, is_class: class }, ..)
+                => enumeration_of(name, of, enumerators, class) named by name;
+    }
+}
+plain! {
+    /// Returns the statement of a scope with its origin and its ranges; `None` for one that belongs to another entity.
+    scope_statement of (&'m ScopeKind, Option<ScopeId>, &'m [Range<u64>]), in r#in, named_scope {
+        Namespace {} { name: [text], inline: [maybe_flag] } (ScopeKind::Namespace { name, is_inline: inline }, ..)
+            => namespace_of(name, is_inline(name, inline)?) named by name;
+        Block { pcs: [pcs] } {} (ScopeKind::Block, None, pcs) => block(pcs) at "pcs";
+        InlinedBlock { origin: [scope], pcs: [pcs] } {}
+            (ScopeKind::Block, Some(ref origin), pcs) => inlined_block(origin, pcs) at "pcs";
+        Inlined { function: [function], pcs: [pcs], call: [line] } {}
+            (ScopeKind::Inlined { function, call }, _, pcs) => inlined(function, pcs, call) at "pcs";
+    }
+    (ScopeKind::Unit | ScopeKind::Function(_) | ScopeKind::Type(_), ..) => by hand
+}
+
+/// Whether a namespace is an inline one, as every namespace without a name is.
+fn is_inline(name: Option<&str>, inline: Option<bool>) -> Result<bool> {
+    match (name, inline) {
+        (None, Some(false)) => Err(Error::bad_argument("a namespace without a name is an inline one")),
+        (None, _) => Ok(true),
+        (Some(_), inline) => Ok(inline == Some(true)),
+    }
 }
 
 objects! {
@@ -158,17 +214,13 @@ objects! {
     /// A stack frame.
     Stack {} { base: Named<'a>, scaling: Word<Scaling>, at_zero: bool }
 
-    Namespace { r#in: Ref<'a> } { name: Text<'a>, inline: bool, id: Text<'a> }
     Argument { call: Ref<'a>, location: Loc<'a> } {
         parameter: Ref<'a>, value: Val<'a>, points_to: (Loc<'a>, Val<'a>),
     }
-    Block { r#in: Ref<'a>, pcs: Vec<Pcs> } { id: Text<'a> }
-    InlinedBlock { r#in: Ref<'a>, origin: Ref<'a>, pcs: Vec<Pcs> } { id: Text<'a> }
-    Inlined { r#in: Ref<'a>, function: Ref<'a>, pcs: Vec<Pcs>, call: Line<'a> } { id: Text<'a> }
     Procedure { unit: Ref<'a>, id: Text<'a>, loc: Loc<'a> } {}
-    Rows { function: Ref<'a>, rows: Later<'a, RowsOf<'a>> } {}
+    Rows { function: Ref<'a>, rows: Later<'a, Elements<'a, Row<'a>>> } {}
     Frame { function: Ref<'a> } {
-        rules: Later<'a, RulesOf<'a>>, return_address: Vec<(Number, Number, Named<'a>, Named<'a>)>, saved_to_scratch: Later<'a, Slots>,
+        rules: Later<'a, Elements<'a, Rule<'a>>>, return_address: Vec<(Number, Number, Named<'a>, Named<'a>)>, saved_to_scratch: Later<'a, Slots>,
         entry_function: bool, extent: (Signed, Signed),
     }
     Macros { unit: Ref<'a>, macros: Vec<MacroStep<'a>> } {}
@@ -200,17 +252,6 @@ objects! {
         own: Ref<'a>, from: u32, bits: u32,
     }
 
-    BaseType { unit: Ref<'a>, name: Text<'a>, encoding: Word<BaseEncoding>, bits: Number } { id: Text<'a> }
-    Array { unit: Ref<'a>, of: Ref<'a> } {
-        counts: Vec<Option<Number>>, extents: Vec<ExtentOf<'a>>, stride_bits: Number, id: Text<'a>,
-    }
-    /// A dimension of an array with more than a number of elements.
-    ExtentOf {} { count: Number, variable: Ref<'a>, value: Val<'a>, lower: Signed, index: Ref<'a> }
-    Composite { unit: Ref<'a>, bytes: Number } { name: Text<'a>, id: Text<'a> }
-    Incomplete { unit: Ref<'a>, kind: Word<CompositeKind>, name: Text<'a> } { id: Text<'a> }
-    Enumeration { unit: Ref<'a>, of: Ref<'a>, enumerators: Vec<(Text<'a>, Integer)> } {
-        name: Text<'a>, class: bool, id: Text<'a>,
-    }
     Base { unit: Ref<'a>, of: Ref<'a>, r#type: Ref<'a> } {
         offset: Number, r#virtual: Later<'a, ExpressionAt<'a>>, accessibility: Word<Accessibility>,
     }
@@ -305,9 +346,9 @@ statements! {
     Subroutine "subroutine" Subroutine;
     MemberPointer "member_pointer" MemberPointer;
     UnspecifiedType "unspecified_type" UnspecifiedType;
-    Structure "structure" Composite(CompositeKind::Struct);
-    Class "class" Composite(CompositeKind::Class);
-    Union "union" Composite(CompositeKind::Union);
+    Structure "structure" Structure;
+    Class "class" Class;
+    Union "union" Union;
     Incomplete "incomplete" Incomplete;
     Enumeration "enumeration" Enumeration;
     DescribeType "describe_type" DescribeType;
@@ -323,27 +364,6 @@ objects! {
     Expression {} { bytes: Bytes, fixups: Vec<Fixup<'a>>, text: Text<'a>, dialect: Word<Dialect> }
     /// A fix-up of an expression.
     Fixup { offset: u32, kind: Filled, entity: EntityRef<'a> } {}
-}
-
-/// [`FixupKind`](crate::op::FixupKind).
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-#[serde(remote = "Self", rename = "what is to be filled in", rename_all = "snake_case")]
-pub(super) enum Filled {
-    /// Offset of an entry in its unit, of 2 or 4 bytes.
-    Entry(u8),
-    /// Offset of a base type, as ULEB128 padded to this number of bytes.
-    Type(u8),
-    EntrySection,
-    Address,
-}
-shaped! { Filled }
-
-impl HasSchema for Filled {
-    fn schema(to: &mut Schemas) -> Value {
-        let bytes = [u8::schema(to)];
-        let [entry, ty] = ["entry", "type"].map(|key| (key, bytes.clone().into()));
-        schema::choice([entry, ty, ("entry_section", Vec::new()), ("address", Vec::new())])
-    }
 }
 
 /// Schema of a description.

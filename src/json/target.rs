@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
+use super::kinds::{kind, values};
 use super::place;
 use super::schema::{self, HasSchema, Schemas};
 use super::shape::shaped;
@@ -50,8 +51,8 @@ target_facts! { |target, to, facts|
     /// Number of lanes of a wave, by default 1.
     lanes: u32 = other_than(1, target.lanes());
     /// Address spaces other than the default one of 64-bit addresses, which is `default` unless it is named here.
-    spaces: Vec<SpaceFacts<'a>> = Some(target.spaces().iter().map(SpaceFacts::write).collect())
-        => for space in spaces { to.space(space.read()); };
+    spaces: Vec<SpaceFacts<'a>> = Some(target.spaces().iter().map(SpaceFacts::of).collect())
+        => for space in spaces { to.space(space.value()); };
     /// Register that contains the pc.
     pc: Text<'a> = name(target, target.pc()) => to.pc(&**pc);
     /// Register with the mask of active lanes.
@@ -75,7 +76,7 @@ target_facts! { |target, to, facts|
     /// Whether the most significant byte of a number comes first.
     big_endian: bool = other_than(false, target.is_big_endian()) => if *big_endian { to.big_endian(); };
     /// Target-dependent fields of the ELF header.
-    elf: ElfFacts = Some(ElfFacts::of(target.elf())) => to.elf(elf.resolve());
+    elf: ElfFacts<'a> = Some(ElfFacts::of(&target.elf())) => to.elf(elf.value());
 }
 
 /// A value unless it is the default.
@@ -106,53 +107,27 @@ objects! {
         /// Another DWARF number of the first register, as some producers write it.
         alias: Number,
     }
+}
+
+values! {
     /// An address space.
-    SpaceFacts { id: u32, name: Text<'a>, address_bits: u32 } {
+    SpaceFacts of Space {
+        id: [space_id] => id, name: [owned text] => name, address_bits: [number u32] => address_bits
+    } {
         /// Null address, by default 0.
-        null: Number,
+        null: [zero_long] => null,
         /// Owner of each copy, by default `process`.
-        per: Word<Per>,
+        per: [default Per] => per,
         /// Number in `DW_AT_address_class`, by default `id`.
-        address_class: u32,
+        address_class: [number u32] => address_class,
     }
-}
-
-/// [`ElfIdentity`].
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-#[serde(remote = "Self", expecting = "an object", deny_unknown_fields)]
-pub(super) struct ElfFacts {
-    machine: u16,
-    #[serde(default)]
-    flags: u32,
-    #[serde(default)]
-    os_abi: u8,
-    #[serde(default)]
-    abi_version: u8,
-    /// Types: an address of 32 bits, one of 64, and the distance of 32 bits from the field.
-    #[serde(default)]
-    relocations: (u32, u32, u32),
-}
-shaped! { ElfFacts }
-
-impl HasSchema for ElfFacts {
-    fn schema(to: &mut Schemas) -> Value {
-        let (byte, word) = (u8::schema(to), u32::schema(to));
-        let relocations = schema::list(vec![word.clone(), word.clone(), word.clone()]);
-        schema::object([
-            ("machine", json!({"type": "integer", "minimum": 0, "maximum": u16::MAX}), false),
-            ("flags", word, true),
-            ("os_abi", byte.clone(), true),
-            ("abi_version", byte, true),
-            (
-                "relocations",
-                schema::about(
-                    relocations,
-                    "Types of an address of 32 and of 64 bits, and of a relative one of 32.",
-                    "",
-                ),
-                true,
-            ),
-        ])
+    /// Target-dependent fields of the ELF header.
+    ElfFacts of ElfIdentity { machine: [number u16] => machine } {
+        flags: [zero u32] => flags,
+        os_abi: [zero u8] => os_abi,
+        abi_version: [zero u8] => abi_version,
+        /// Types of an address of 32 and of 64 bits, and of a relative one of 32.
+        relocations: [relocations] => relocations,
     }
 }
 
@@ -216,27 +191,6 @@ fn wrong(target: &str, what: &str) -> Error {
     ErrorKind::InvalidTarget { name: target.into(), what: what.into() }.into()
 }
 
-impl<'a> SpaceFacts<'a> {
-    fn read(&self) -> Space {
-        Space {
-            id: SpaceId(self.id),
-            name: self.name.to_string().into(),
-            address_bits: self.address_bits,
-            null: self.null.map_or(0, |Number(null)| null),
-            per: self.per.map_or(Per::Process, |Word(per)| per),
-            address_class: self.address_class,
-        }
-    }
-
-    fn write(space: &'a Space) -> Self {
-        let mut facts = Self::new(space.id.0, (&*space.name).into(), space.address_bits);
-        facts.null = other_than(0, space.null).map(Number);
-        facts.address_class = space.address_class;
-        facts.per = other_than(Per::Process, space.per).map(Word);
-        facts
-    }
-}
-
 impl RegisterFacts<'_> {
     fn resolve(&self, target: &str) -> Result<Registers> {
         let first = self.dwarf.map(|Number(first)| first);
@@ -287,20 +241,6 @@ impl RegisterFacts<'_> {
             }
         }
         facts
-    }
-}
-
-impl ElfFacts {
-    fn resolve(self) -> ElfIdentity {
-        let Self { machine, flags, os_abi, abi_version, relocations: (abs32, abs64, relative32) } = self;
-        let relocations = Relocations { abs32, abs64, relative32 };
-        ElfIdentity { machine, flags, os_abi, abi_version, relocations }
-    }
-
-    fn of(elf: ElfIdentity) -> Self {
-        let ElfIdentity { machine, flags, os_abi, abi_version, relocations } = elf;
-        let Relocations { abs32, abs64, relative32 } = relocations;
-        Self { machine, flags, os_abi, abi_version, relocations: (abs32, abs64, relative32) }
     }
 }
 

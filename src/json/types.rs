@@ -11,79 +11,17 @@ use super::later::Later;
 use super::loc::{ExpressionAt, In, Whole};
 use super::read::Reader;
 use super::statement::{
-    self, Array, Base, BaseType, Composite, DescribeType, Enumeration, ExtentOf, Incomplete, Member,
-    MemberFacts, Packed, Ref, Statement, Template, TypeFacts, Values, Variant, VariantPart,
+    self, Base, DescribeType, ExtentFacts, ExtentOf, Member, MemberFacts, Packed, Ref, Statement, Template,
+    TypeFacts, Values, Variant, VariantPart,
 };
-use super::values::{Integer, Number, Signed, Text, Word};
+use super::values::{Integer, Text, Word};
 use super::write::Writer;
 use crate::build::{self, DataMember, Extent};
 use crate::error::{Error, Result};
 use crate::model::{
-    self, Accessibility, CompositeKind, Count, Dimension, ExprId, FunctionId, Loc, Passed, ScopeId,
-    TemplateParameter, TypeId, TypeKind, UnitId, Val, VariantValues,
+    self, Accessibility, Count, Dimension, ExprId, FunctionId, Loc, Passed, ScopeId, TemplateParameter,
+    TypeId, TypeKind, UnitId, Val, VariantValues,
 };
-
-impl<'a> BaseType<'a> {
-    pub fn apply(self, reader: &mut Reader<'a>) -> Result<()> {
-        let unit = reader.unit(&self.unit)?;
-        let ty = reader.builder.base_type(unit, &self.name, self.encoding.0, self.bits.0)?;
-        reader.named_type(ty, self.id.as_ref(), Some(&self.name))
-    }
-}
-
-impl<'a> Array<'a> {
-    pub fn apply(self, reader: &mut Reader<'a>) -> Result<()> {
-        let unit = reader.unit(&self.unit)?;
-        let of = reader.ty(unit, &self.of)?;
-        let extents: Vec<Extent> = match (self.counts, self.extents) {
-            (Some(counts), None) => {
-                let each = counts.into_iter();
-                each.map(|count| count.map_or_else(Extent::unknown, |count| Extent::fixed(count.0))).collect()
-            }
-            (None, Some(extents)) => {
-                extents.into_iter().map(|extent| extent.read(reader, unit)).collect::<Result<_>>()?
-            }
-            _ => return Err(Error::bad_argument("an array has `counts` or `extents`")),
-        };
-        let ty = reader.builder.array_of(unit, of, &extents, self.stride_bits.map(|bits| bits.0))?;
-        reader.named_type(ty, self.id.as_ref(), None)
-    }
-}
-
-impl<'a> Composite<'a> {
-    pub fn apply(self, reader: &mut Reader<'a>, kind: CompositeKind) -> Result<()> {
-        let (unit, name, bytes) = (reader.unit(&self.unit)?, self.name.as_deref(), self.bytes.0);
-        let ty = match kind {
-            CompositeKind::Struct => reader.builder.structure(unit, name, bytes)?,
-            CompositeKind::Class => reader.builder.class(unit, name, bytes)?,
-            CompositeKind::Union => reader.builder.union(unit, name, bytes)?,
-        };
-        reader.named_type(ty, self.id.as_ref(), self.name.as_ref())
-    }
-}
-
-impl<'a> Incomplete<'a> {
-    pub fn apply(self, reader: &mut Reader<'a>) -> Result<()> {
-        let unit = reader.unit(&self.unit)?;
-        let ty = reader.builder.incomplete(unit, self.kind.0, &self.name)?;
-        reader.named_type(ty, self.id.as_ref(), Some(&self.name))
-    }
-}
-
-impl<'a> Enumeration<'a> {
-    pub fn apply(self, reader: &mut Reader<'a>) -> Result<()> {
-        let unit = reader.unit(&self.unit)?;
-        let of = reader.ty(unit, &self.of)?;
-        let each = self.enumerators.iter();
-        let enumerators: Vec<(&str, i128)> = each.map(|(name, Integer(value))| (&**name, *value)).collect();
-        let name = self.name.as_deref();
-        let ty = match self.class {
-            Some(true) => reader.builder.enum_class(unit, name, of, &enumerators)?,
-            _ => reader.builder.enumeration(unit, name, of, &enumerators)?,
-        };
-        reader.named_type(ty, self.id.as_ref(), self.name.as_ref())
-    }
-}
 
 impl<'a> DescribeType<'a> {
     pub fn apply(mut self, reader: &mut Reader<'a>) -> Result<()> {
@@ -191,22 +129,15 @@ impl<'a> Property<'a, TypeId> for Word<Passed> {
 }
 
 impl<'a> ExtentOf<'a> {
-    fn read(mut self, reader: &mut Reader<'a>, unit: UnitId) -> Result<Extent> {
-        let mut extent = self.choose(reader, unit)?;
-        if let Some(Signed(lower)) = self.lower {
-            extent = extent.from(lower);
-        }
-        match reader.maybe_type(unit, self.index.as_ref())? {
-            Some(index) => Ok(extent.index(index)),
-            None => Ok(extent),
-        }
+    pub fn read(mut self, reader: &mut Reader<'a>, unit: UnitId) -> Result<Extent> {
+        let mut facts = self.facts();
+        let mut extent = facts.choose(reader, unit)?;
+        facts.describe(reader, &mut extent, unit)?;
+        Ok(extent)
     }
 
-    fn write(known: &'a Known<'a>, dimension: &'a Dimension) -> Self {
-        let mut extent = Self::new().chosen(known, &dimension.count);
-        extent.lower = dimension.lower.map(Signed);
-        extent.index = dimension.index.map(|ty| known.type_ref(ty));
-        extent
+    pub fn write(known: &'a Known<'a>, dimension: &'a Dimension) -> Self {
+        Self::new().with(ExtentFacts::of(known, dimension).chosen(known, &dimension.count))
     }
 }
 
@@ -311,61 +242,13 @@ impl<'m, W: Write> Writer<'m, W> {
         self.ensure_scope(self.module.unit(ty.unit()).scope)?;
         self.ensure_parts_of(ty.kind())?;
         self.counts.types += 1;
-        let unit = known.unit_ref(ty.unit());
-        let name_id = known.type_id(id);
-        /// A statement with its required and optional fields.
-        macro_rules! json { ($variant:ident $object:ident($($value:expr),*) { $($field:ident: $may:expr),* }) => {{
-            let mut json = statement::$object::new($($value),*);
-            json.id = name_id;
-            $(json.$field = $may;)*
-            Statement::$variant(json)
-        }} }
-        let plain = statement::plain_type(known, unit.clone(), name_id.clone(), ty.kind());
-        let json = match ty.kind() {
-            TypeKind::Base { name, encoding } => {
-                let bits = Number(ty.bits().unwrap_or(0));
-                json!(BaseType BaseType(unit, known.text(*name), Word(*encoding), bits) {})
-            }
-            TypeKind::Array { of, dimensions, stride_bits } => {
-                let extents = dimensions.iter().map(|dimension| ExtentOf::write(known, dimension));
-                let counts = dimensions.iter().map(|dimension| match dimension.count {
-                    Count::Unknown => Some(None),
-                    Count::Fixed(count) => Some(Some(Number(count))),
-                    _ => None,
-                });
-                let is_plain = dimensions.iter().all(|one| one.lower.is_none() && one.index.is_none());
-                let counts = counts.collect::<Option<Vec<_>>>().filter(|_| is_plain);
-                let extents = if counts.is_some() { None } else { Some(extents.collect()) };
-                json!(Array Array(unit, known.type_ref(*of)) {
-                    counts: counts, extents: extents, stride_bits: stride_bits.map(Number)
-                })
-            }
-            TypeKind::Composite(model::Composite { kind, name, .. }) => {
-                let name = name.map(|name| known.text(name));
-                let bytes = Number(ty.bits().unwrap_or(0) / 8);
-                // The statement makes the type's scope too.
-                self.counts.scopes += 1;
-                match kind {
-                    _ if ty.is_declaration() => {
-                        json!(Incomplete Incomplete(unit, Word(*kind), name.unwrap_or("".into())) {})
-                    }
-                    CompositeKind::Struct => json!(Structure Composite(unit, bytes) { name: name }),
-                    CompositeKind::Class => json!(Class Composite(unit, bytes) { name: name }),
-                    CompositeKind::Union => json!(Union Composite(unit, bytes) { name: name }),
-                }
-            }
-            TypeKind::Enum { name, of, enumerators, is_class } => {
-                let each = enumerators.iter().map(|&(name, value)| (known.text(name), Integer(value)));
-                let name = name.map(|name| known.text(name));
-                json!(Enumeration Enumeration(unit, known.type_ref(*of), each.collect()) {
-                    name: name, class: is_class.then_some(true)
-                })
-            }
-            _ => match plain {
-                Some(json) => json,
-                None => return Ok(()),
-            },
-        };
+        let of = (ty.kind(), ty.bits().unwrap_or(0), ty.is_declaration());
+        let (unit, name_id) = (known.unit_ref(ty.unit()), known.type_id(id));
+        let Some(json) = statement::type_statement(known, unit, name_id, of) else { return Ok(()) };
+        if matches!(ty.kind(), TypeKind::Composite(_)) {
+            // The statement makes the type's scope too.
+            self.counts.scopes += 1;
+        }
         self.statement(&json)?;
         self.describe_type(id)
     }

@@ -1,17 +1,15 @@
 //! Units, files, namespaces, blocks, inlined calls and macros: applied to the builder, and written from the model.
 
-use core::ops::Range;
 use std::io::Write;
 
 use super::choices::MacroStep;
 use super::read::Reader;
 use super::statement::{
-    self, Block, DescribeScope, DescribeUnit, File, FileFacts, Inlined, InlinedBlock, Macros, Namespace, Pcs,
-    Ref, ScopeFacts, Statement, Unit, UnitFacts,
+    self, DescribeScope, DescribeUnit, File, FileFacts, Macros, Ref, ScopeFacts, Statement, Unit, UnitFacts,
 };
-use super::values::{Line, Number};
+use super::values::{Line, Text};
 use super::write::Writer;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::model::{FileId, Module, ScopeId, ScopeKind, SourceLine, UnitId};
 
 impl<'a> Unit<'a> {
@@ -44,51 +42,6 @@ impl<'a> File<'a> {
     }
 }
 
-impl<'a> Namespace<'a> {
-    pub fn apply(self, reader: &mut Reader<'a>) -> Result<()> {
-        let parent = reader.scope(&self.r#in)?;
-        let scope = match (self.name.as_deref(), self.inline) {
-            (None, Some(false)) => {
-                return Err(Error::bad_argument("a namespace without a name is an inline one"));
-            }
-            (None, _) => reader.builder.anonymous_namespace(parent)?,
-            (Some(name), Some(true)) => reader.builder.inline_namespace(parent, name)?,
-            (Some(name), _) => reader.builder.namespace(parent, name)?,
-        };
-        reader.names.scopes.add(scope, self.id.as_ref(), self.name.as_ref().map(|name| ((), name)))
-    }
-}
-
-impl<'a> Block<'a> {
-    pub fn apply(self, reader: &mut Reader<'a>) -> Result<()> {
-        let parent = reader.scope(&self.r#in)?;
-        let scope = reader.builder.block(parent, &ranges(&self.pcs));
-        let scope = reader.of_key("pcs", scope)?;
-        reader.names.scopes.add(scope, self.id.as_ref(), None)
-    }
-}
-
-impl<'a> InlinedBlock<'a> {
-    pub fn apply(self, reader: &mut Reader<'a>) -> Result<()> {
-        let (parent, origin) = (reader.scope(&self.r#in)?, reader.scope(&self.origin)?);
-        let scope = reader.builder.inlined_block(parent, origin, &ranges(&self.pcs));
-        let scope = reader.of_key("pcs", scope)?;
-        reader.names.scopes.add(scope, self.id.as_ref(), None)
-    }
-}
-
-impl<'a> Inlined<'a> {
-    pub fn apply(self, reader: &mut Reader<'a>) -> Result<()> {
-        let parent = reader.scope(&self.r#in)?;
-        let unit = reader.unit_of(parent);
-        let function = reader.names.functions.find(unit, &self.function)?;
-        let call = reader.line(unit, &self.call)?;
-        let scope = reader.builder.inlined(parent, function, &ranges(&self.pcs), call);
-        let scope = reader.of_key("pcs", scope)?;
-        reader.names.scopes.add(scope, self.id.as_ref(), None)
-    }
-}
-
 impl<'a> DescribeScope<'a> {
     pub fn apply(mut self, reader: &mut Reader<'a>) -> Result<()> {
         let scope = reader.scope(&self.scope)?;
@@ -104,10 +57,6 @@ impl<'a> Macros<'a> {
     }
 }
 
-fn ranges(pcs: &[Pcs]) -> Vec<Range<u64>> {
-    pcs.iter().map(|(Number(start), Number(end))| *start..*end).collect()
-}
-
 impl<'a> Reader<'a> {
     pub fn unit(&self, unit: &Ref<'a>) -> Result<UnitId> {
         self.names.units.find((), unit)
@@ -115,6 +64,16 @@ impl<'a> Reader<'a> {
 
     pub fn scope(&self, scope: &Ref<'a>) -> Result<ScopeId> {
         self.names.scopes.find((), scope)
+    }
+
+    /// Registers a new scope under its id, or else under its name, if any.
+    pub fn named_scope(
+        &mut self,
+        scope: ScopeId,
+        id: Option<&Text<'a>>,
+        name: Option<&Text<'a>>,
+    ) -> Result<()> {
+        self.names.scopes.add(scope, id, name.map(|name| ((), name)))
     }
 
     pub fn unit_of(&self, scope: ScopeId) -> UnitId {
@@ -176,39 +135,20 @@ impl<'m, W: Write> Writer<'m, W> {
             (Some(parent), _) => parent,
         };
         // The enclosing scope and the referenced entities come first.
-        let within = known.scope_ref(parent);
-        let pcs = || module.ranges(id).iter().map(|pcs| (Number(pcs.start), Number(pcs.end))).collect();
         if let ScopeKind::Inlined { call, .. } = scope.kind {
             self.ensure_file(call.file)?;
         }
         self.counts.scopes += 1;
-        /// A statement with its required fields, its id, and optional fields.
-        macro_rules! json { ($variant:ident($($value:expr),*) $($field:ident: $may:expr)?) => {{
-            let mut json = $variant::new($($value),*);
-            json.id = known.scope_id(id);
-            $(json.$field = $may;)?
-            json
-        }} }
         let json = match scope.kind {
-            ScopeKind::Unit | ScopeKind::Type(_) => return Ok(()),
-            ScopeKind::Namespace { name, is_inline } => {
-                let mut json = json!(Namespace(within) name: name.map(|name| known.text(name)));
-                json.inline = (is_inline && name.is_some()).then_some(true);
-                Statement::Namespace(json)
-            }
             ScopeKind::Function(function) => self.function(function, parent),
-            ScopeKind::Block => match scope.origin {
-                None => Statement::Block(json!(Block(within, pcs()))),
-                Some(origin) => {
-                    Statement::InlinedBlock(json!(InlinedBlock(within, known.scope_ref(origin), pcs())))
-                }
-            },
-            ScopeKind::Inlined { function, call } => Statement::Inlined(json!(Inlined(
-                within,
-                known.function_ref(function),
-                pcs(),
-                known.line(call)
-            ))),
+            _ => {
+                let (within, name_id) = (known.scope_ref(parent), known.scope_id(id));
+                let of = (&scope.kind, scope.origin, module.ranges(id));
+                let Some(json) = statement::scope_statement(known, within, name_id, of) else {
+                    return Ok(());
+                };
+                json
+            }
         };
         self.statement(&json)?;
         let facts = ScopeFacts::of(known, id);

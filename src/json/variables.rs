@@ -5,11 +5,11 @@ use std::io::Write;
 use super::ids::Known;
 use super::kinds::Property;
 use super::later::Later;
-use super::lists::{self, Live};
+use super::lists::{At, Elements, Live, each};
 use super::loc::Place;
 use super::read::Reader;
 use super::statement::{
-    Constant, Definition, DescribeVariable, InlinedVariable, Loc, Procedure, Statement, Variable,
+    Constant, Definition, DescribeVariable, InlinedVariable, LiveRanges, Loc, Procedure, Statement, Variable,
     VariableFacts,
 };
 use super::values::{Bytes, Text};
@@ -124,15 +124,24 @@ impl<'a> Property<'a, VariableId> for Loc<'a> {
 }
 
 /// The locations by pc.
-impl<'a> Property<'a, VariableId> for Later<'a, Live<'a>> {
+impl<'a> Property<'a, VariableId> for LiveRanges<'a> {
     fn read(self, reader: &mut Reader<'a>, id: VariableId, unit: UnitId) -> Result<()> {
         let Later::Text(live) = self else { return Ok(()) };
-        reader.part(live, |reader, json| lists::live(reader, id, unit, json))
+        reader.part(live, |reader, json| {
+            each(reader, unit, json, |reader, Live { start, end, locs, .. }| {
+                let (pcs, mut variable) = (start.0..end.0, reader.builder.describe_variable(id)?);
+                match locs {
+                    At::One(loc) => variable.live(pcs.clone(), loc)?,
+                    At::Several(locs) => variable.live_in(pcs.clone(), &locs)?,
+                };
+                reader.seek(|blame| *blame == Blame::Live(id, pcs))
+            })
+        })
     }
 
     fn write(known: &'a Known<'a>, id: VariableId) -> Option<Self> {
         let live = known.module.live(id);
-        (!live.is_empty()).then_some(Later::Model(Live { known, live }))
+        (!live.is_empty()).then_some(Later::Model(Elements { known, of: live }))
     }
 }
 

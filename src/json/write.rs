@@ -9,12 +9,11 @@ use std::io::Write;
 
 use serde::Serialize;
 
-use super::frames::RulesOf;
 use super::ids::Known;
 use super::later::Later;
-use super::lists::Rows;
+use super::lists::Elements;
 use super::read::VERSION;
-use super::statement::{Frame, Statement};
+use super::statement::{Frame, Rows, Statement};
 use super::target::Written;
 use super::values::Signed;
 use crate::error::Result;
@@ -109,8 +108,8 @@ impl<'m, W: Write> Writer<'m, W> {
         self.calls()?;
         self.lanes()?;
         for (id, _) in module.functions().filter(|&(id, _)| !module.rows(id).is_empty()) {
-            let rows = Later::Model(Rows { known: self.known, rows: module.rows(id) });
-            self.statement(&Statement::Rows(super::statement::Rows::new(self.known.function_ref(id), rows)))?;
+            let rows = Later::Model(Elements { known: self.known, of: module.rows(id) });
+            self.statement(&Statement::Rows(Rows::new(self.known.function_ref(id), rows)))?;
         }
         for (id, function) in module.functions() {
             let rules = module.frame(id);
@@ -118,7 +117,7 @@ impl<'m, W: Write> Writer<'m, W> {
                 continue;
             }
             let mut json = Frame::new(self.known.function_ref(id));
-            let rules = Later::Model(RulesOf { known: self.known, rules });
+            let rules = Later::Model(Elements { known: self.known, of: rules });
             json.rules = Some(rules).filter(|_| !module.frame(id).is_empty());
             json.extent =
                 function.frame_extent.as_ref().map(|bytes| (Signed(bytes.start), Signed(bytes.end)));

@@ -1,5 +1,5 @@
-//! The tables of properties of entities: units, files, scopes, types, members, functions, variables, calls, imports,
-//! labels and regions. A property has one row.
+//! The tables of properties of entities: units, files, scopes, types, members, dimensions, functions, variables, calls,
+//! imports, labels and regions. A property has one row.
 //!
 //! | column | meaning |
 //! |---|---|
@@ -14,7 +14,7 @@
 //! | kind | field | in a description |
 //! |---|---|---|
 //! | `flag` | `bool` | `true` |
-//! | `text`, `word T`, `number T`, `long`, `md5`, `language` | an optional value | the value |
+//! | `text`, `word T`, `number T`, `long`, `signed`, `md5`, `language` | an optional value | the value |
 //! | `zero T` | a number, 0 for none | the number |
 //! | `line`, `type`, `function`, `variable` | an optional reference | the reference |
 //! | `loc`, `val` | an optional location | the location; its number |
@@ -109,7 +109,7 @@ macro_rules! variable_properties { ($use:ident $($with:tt)*) => { $use! { $($wit
     /// Location at all pcs.
     [by Loc<'a>] "0.1" always;
     /// Locations by pc.
-    [by Later<'a, Live<'a>>] "0.1" live;
+    [by LiveRanges<'a>] "0.1" live;
 } } }
 
 /// Calls a macro with the properties of calls.
@@ -182,6 +182,20 @@ macro_rules! member_properties { ($use:ident $($with:tt)*) => { $use! { $($with)
     [line] "0.1" declared => line by declared_at;
 } } }
 
+/// Calls a macro with the properties of dimensions of arrays.
+macro_rules! dimension_properties { ($use:ident $($with:tt)*) => { $use! { $($with)*
+    /// Number of elements.
+    [own Number] "0.1" count;
+    /// Variable whose value is the number of elements.
+    [own Ref<'a>] "0.1" variable;
+    /// Computed number of elements.
+    [own Val<'a>] "0.1" value;
+    /// Index of the first element, where it is not the language's default (0 for C and most languages).
+    [signed] "0.1" lower => lower by from;
+    /// Type of an index.
+    [type] "0.1" index => index;
+} } }
+
 /// Calls a macro with the properties of imports.
 macro_rules! import_properties { ($use:ident $($with:tt)*) => { $use! { $($with)*
     /// Imported function.
@@ -215,9 +229,9 @@ macro_rules! region_properties { ($use:ident $($with:tt)*) => { $use! { $($with)
 } } }
 
 pub(crate) use {
-    call_properties, file_properties, function_properties, import_properties, label_properties,
-    member_properties, region_properties, scope_properties, type_properties, unit_properties,
-    variable_properties,
+    call_properties, dimension_properties, file_properties, function_properties, import_properties,
+    label_properties, member_properties, region_properties, scope_properties, type_properties,
+    unit_properties, variable_properties,
 };
 
 /// An entity: required fields, fields with the default of their type, and properties.
@@ -300,6 +314,7 @@ macro_rules! field {
     ([zero $type:ty]) => { $type };
     ([text]) => { Option<$crate::model::StringId> };
     ([long]) => { Option<u64> };
+    ([signed]) => { Option<i64> };
     ([md5]) => { Option<[u8; 16]> };
     ([language]) => { Option<$crate::model::Language> };
     ([line]) => { Option<$crate::model::SourceLine> };

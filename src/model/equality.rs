@@ -8,10 +8,10 @@ use core::ops::Range;
 
 use super::{
     Accessibility, Address, Argument, Base, BaseOffset, Composite, Count, Defaulted, DescribedCalls,
-    Dimension, Discriminant, Entity, ExprId, FileId, FrameRule, FunctionId, Imported, Lanes, Language, Live,
-    LocId, Macro, Mask, MemorySpace, Module, Node, Pool, Procedure, ProcedureId, RegionId, RegionKind,
-    ScopeId, ScopeKind, SourceLine, Stack, StringId, Strings, Symbol, TemplateArgument, TemplateParameter,
-    TypeId, UnitId, VariableId, VariableKind, Variant, VariantPart, Virtuality, WholeWave,
+    Discriminant, Entity, ExprId, FileId, FrameRule, FunctionId, Imported, Lanes, Language, Live, LocId,
+    Macro, Mask, MemorySpace, Module, Node, Pool, Procedure, ProcedureId, RegionId, RegionKind, ScopeId,
+    ScopeKind, SourceLine, Stack, StringId, Strings, Symbol, TemplateArgument, TemplateParameter, TypeId,
+    UnitId, VariableId, VariableKind, Variant, VariantPart, Virtuality, WholeWave,
 };
 use crate::model::lanes::FunctionLanes;
 use crate::model::loc::Loc;
@@ -223,7 +223,6 @@ fields! {
     Composite { name, templates, bases, members }
     TemplateParameter { name, argument }
     Base { offset }
-    Dimension { count }
     VariantPart { discriminant, variants }
     Variant { members }
     Argument { location, value, data_location, data_value }

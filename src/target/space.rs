@@ -43,9 +43,10 @@ impl core::fmt::Display for SpaceId {
 }
 
 /// Owner of each copy of an address space.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Per {
     /// One copy for all threads, or for all that can access it at once.
+    #[default]
     Process,
     /// One copy for each thread of execution: for each wave.
     Thread,

@@ -174,7 +174,7 @@ impl Builder {
         of: TypeId,
         enumerators: &[(&str, i128)],
     ) -> Result<TypeId> {
-        self.new_enumeration(unit, name, of, enumerators, false)
+        self.enumeration_of(unit, name, of, enumerators, false)
     }
 
     /// Adds an enumeration whose names have a scope of their own: C++'s `enum class`. DWARF 5 section 5.7.
@@ -188,10 +188,10 @@ impl Builder {
         of: TypeId,
         enumerators: &[(&str, i128)],
     ) -> Result<TypeId> {
-        self.new_enumeration(unit, name, of, enumerators, true)
+        self.enumeration_of(unit, name, of, enumerators, true)
     }
 
-    fn new_enumeration(
+    pub(crate) fn enumeration_of(
         &mut self,
         unit: UnitId,
         name: Option<&str>,

@@ -1,16 +1,16 @@
 //! Arrays: DWARF 5 sections 5.5 and 5.13.
 
-use crate::model::ids::{LocId, TypeId, VariableId};
+use crate::model::entities::{dimension_properties, entity};
+use crate::model::ids::{LocId, VariableId};
 
-/// A dimension of an array.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Dimension {
-    /// Number of elements.
-    pub count: Count,
-    /// Index of the first element; `None` for the language's default (0 for C and most languages).
-    pub lower: Option<i64>,
-    /// Type of an index, if described.
-    pub index: Option<TypeId>,
+dimension_properties! { entity (pub)
+    /// A dimension of an array.
+    #[derive(Copy, Hash)]
+    pub struct Dimension {
+        /// Number of elements.
+        pub count: Count,
+    }
+    default {}
 }
 
 /// Number of elements of a dimension.

@@ -203,7 +203,7 @@ impl Projection<'_> {
 
     /// The array that is encoded in place of a vector or matrix.
     fn elements(&mut self, id: TypeId, element: Shape, count: u64, stride_bits: Option<u64>) -> Shape {
-        let dimension = Dimension { count: Count::Fixed(count), lower: None, index: None };
+        let dimension = Dimension::new(Count::Fixed(count));
         let strides = self.strides(Subject::Type(id), std::slice::from_ref(&dimension), stride_bits);
         let stride = strides.map(|strides| strides[0]);
         let count = self.dimension(Subject::Dimension(id, 0), &dimension, stride);
