@@ -3,10 +3,10 @@
 use std::io::Write;
 
 use super::ids::Known;
-use super::kinds::Property;
 use super::later::Later;
 use super::lists::{Row, each};
 use super::read::Reader;
+use super::rows::Property;
 use super::statement::{
     Code, DescribeFunction, Function, FunctionDefinition, FunctionFacts, Ref, Rows, Stack, Statement,
 };

@@ -9,9 +9,10 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::ids::Known;
-use super::kinds::{kind, values};
+use super::kinds::kind;
 use super::loc::{In, NumberAt, Place, Whole};
 use super::read::Reader;
+use super::rows::values;
 use super::schema::{self, HasSchema, Schemas};
 use super::shape::shaped;
 use super::statement::{Life, Ref, objects};

@@ -16,6 +16,7 @@ mod loc;
 mod names;
 pub(crate) mod place;
 mod read;
+mod rows;
 pub(crate) mod schema;
 mod shape;
 mod spirv;

@@ -8,12 +8,13 @@ use serde_json::{Value, json};
 
 use super::choices::{EntityRef, ExecOf, Filled, MacroStep, TemplateArgument};
 use super::ids::Known;
-use super::kinds::{Name, Outcome, Property, call, facts, kind, owner, plain, set, to_json};
+use super::kinds::kind;
 use super::language;
 use super::later::Later;
 use super::lists::{Elements, Live, MaskAt, Row, Rule, Slots};
 use super::loc::{ExpressionAt, NumberAt, Place};
 use super::read::Reader;
+use super::rows::{Name, Outcome, Property, call, facts, owner, plain, set, to_json};
 use super::schema::{self, HasSchema, Schemas};
 use super::shape::shaped;
 use super::values::{Bytes, Integer, Line, Named, Number, Signed, Text, Word};

@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::kinds::{kind, values};
+use super::kinds::kind;
 use super::place;
+use super::rows::values;
 use super::schema::{self, HasSchema, Schemas};
 use super::shape::shaped;
 use super::statement::objects;

@@ -6,10 +6,11 @@ use serde_json::value::RawValue;
 
 use super::choices::TemplateArgument;
 use super::ids::Known;
-use super::kinds::Property;
+use super::kinds::kind;
 use super::later::Later;
 use super::loc::{ExpressionAt, In, Whole};
 use super::read::Reader;
+use super::rows::Property;
 use super::statement::{
     self, Base, DescribeType, ExtentFacts, ExtentOf, Member, MemberFacts, Packed, Ref, Statement, Template,
     TypeFacts, Values, Variant, VariantPart,
@@ -74,11 +75,8 @@ impl<'a> VariantPart<'a> {
 impl<'a> Variant<'a> {
     pub fn apply(self, reader: &mut Reader<'a>) -> Result<()> {
         let part = reader.names.parts.find((), &self.part)?;
-        let values = self.values.iter().map(|values| match *values {
-            Values::One(Integer(value)) => VariantValues::One(value),
-            Values::Range(Integer(first), Integer(last)) => VariantValues::Range(first, last),
-        });
-        let variant = reader.builder.variant(part, &values.collect::<Vec<_>>())?;
+        let values = kind!(read [values] reader unit self.values);
+        let variant = reader.builder.variant(part, values)?;
         reader.names.variants.add(variant, Some(&self.id), None)
     }
 }
@@ -320,11 +318,8 @@ impl<'m, W: Write> Writer<'m, W> {
             for (index, variant) in part.variants.iter().enumerate() {
                 let variant_id = format!("{name}.{index}");
                 let text = |text: &str| Text(text.to_owned().into());
-                let values = variant.values.iter().map(|values| match *values {
-                    VariantValues::One(value) => Values::One(Integer(value)),
-                    VariantValues::Range(first, last) => Values::Range(Integer(first), Integer(last)),
-                });
-                let json = Variant::new(text(&name), text(&variant_id), values.collect());
+                let values = kind!(write [values] known variant.values);
+                let json = Variant::new(text(&name), text(&variant_id), values);
                 self.statement(&Statement::Variant(json))?;
                 for member in &variant.members {
                     let mut json = self.member(unit, member);

@@ -3,11 +3,11 @@
 use std::io::Write;
 
 use super::ids::Known;
-use super::kinds::Property;
 use super::later::Later;
 use super::lists::{At, Elements, Live, each};
 use super::loc::Place;
 use super::read::Reader;
+use super::rows::Property;
 use super::statement::{
     Constant, Definition, DescribeVariable, InlinedVariable, LiveRanges, Loc, Procedure, Statement, Variable,
     VariableFacts,
