@@ -6,6 +6,7 @@ mod common;
 use eitri::build::{Builder, DataMember};
 use eitri::check::Report;
 use eitri::emit::ptx::{self, Attach, Existing};
+use eitri::emit::{Relocation, RelocationTarget};
 use eitri::error::{Construct, ErrorKind};
 use eitri::lower::{Consumer, Lowered, Policy, lower};
 use eitri::model::{BaseEncoding, Loc, Module, Row, SourceLine, UnitId, Val, VariableId};
@@ -330,6 +331,56 @@ fn entries_have_the_forms_that_the_tools_read() -> eitri::Result<()> {
     assert!(report.is_clean(), "{report}");
     // A bit field one bit further on is another one, although its offset has two attributes.
     assert!(!check(&text, &types(65)?, &written)?.is_clean());
+    Ok(())
+}
+
+/// nvcc writes `DW_LANG_C_plus_plus` for every C++, the class of each pointer (generic is 12, shared is 8), and numbers of
+/// DWARF 2 for other constants. Of several places, the debugger gets the first that an expression has.
+#[test]
+fn facts_are_those_that_nvcc_writes() -> eitri::Result<()> {
+    let gpu = target();
+    let mut m = Builder::new(gpu.clone());
+    let shared = gpu.space_named("shared")?.id;
+    let [unit, other] = ["a.cu", "b.rs"].map(|name| m.unit(name));
+    m.describe_unit(unit)?.language(gimli::DW_LANG_C_plus_plus_17.0);
+    m.describe_unit(other)?.language(gimli::DW_LANG_Rust.0);
+    let long = m.base_type(unit, "long", BaseEncoding::Signed, 64)?;
+    let generic = m.pointer(unit, Some(long))?;
+    let to_shared = m.pointer_into(unit, Some(long), shared)?;
+    let kernel = m.function(unit, "k")?.code("k", 12).kernel().id();
+    let at = |name: &str| gpu.register_named(name).map(Loc::per_lane);
+    m.variable(kernel, "generic", generic)?.live(2..9, at("%rd1")?)?;
+    m.variable(kernel, "narrow", to_shared)?.live(2..9, at("%r1")?)?;
+    let lane = Loc::lane(gpu.register_named("%rd2")?, 3);
+    m.variable(kernel, "several", long)?.live_in(2..9, &[lane, at("%rd3")?, at("%rd4")?])?;
+    m.variable(kernel, "constant", long)?.always(Loc::implicit(&(-7i64).to_le_bytes()))?;
+    let module = m.finish()?;
+    let (written, lowered) = attached(&text(12, 0), &module, Policy::Strict)?;
+    assert!(check(&written, &module, &lowered)?.is_clean());
+    let dump = eitri::dump::print(written.as_bytes(), None)?;
+    let languages = dump.lines().filter(|line| line.contains("DW_AT_language"));
+    assert_eq!(
+        languages.collect::<Vec<_>>(),
+        ["  DW_AT_language: DW_LANG_C_plus_plus", "  DW_AT_language: DW_LANG_Rust"]
+    );
+    let classes = dump.lines().filter(|line| line.contains("DW_AT_address_class"));
+    assert_eq!(classes.collect::<Vec<_>>(), ["    DW_AT_address_class: 12", "    DW_AT_address_class: 8"]);
+    assert!(dump.contains("[0x10002, 0x10009): regx %rd3\n") && !dump.contains("regx %rd4"), "{dump}");
+    // The 64 bits of -7.
+    assert!(dump.contains("DW_AT_const_value: 18446744073709551609\n"), "{dump}");
+    // DW_FORM_ref_addr has the size of an address in DWARF 2.
+    let mut consumer = Consumer::cuda_gdb();
+    consumer.forms.push((gimli::DW_AT_type, gimli::DW_FORM_ref_addr));
+    let lowered = lower(&module, &consumer, Policy::Strict)?;
+    let [abbreviation, info] = [".debug_abbrev", ".debug_info"]
+        .map(|name| lowered.sections.iter().find(|section| section.name == name).expect("a section"));
+    let all = abbreviations(&abbreviation.bytes);
+    assert!(all.iter().flat_map(|one| &one.2).any(|one| *one == (0x49, 0x10)), "{all:?}");
+    let is_of_entries = |one: &&Relocation| one.target == RelocationTarget::Section(".debug_info");
+    let mut references = info.relocations.iter().filter(is_of_entries);
+    assert_eq!((references.clone().count(), references.all(|one| one.bytes == 8)), (6, true));
+    let written = ptx::attach(&text(12, 0), module.target(), &lowered.sections, &Attach::default())?;
+    assert!(eitri::check(&module, &consumer, &lowered.omissions, written.as_bytes())?.is_clean());
     Ok(())
 }
 

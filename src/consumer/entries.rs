@@ -16,6 +16,9 @@ pub struct EntryForm {
     pub attributes: Option<&'static [DwAt]>,
     /// Largest tag that the consumer knows, if it refuses others.
     pub last_tag: Option<gimli::DwTag>,
+    /// Largest number of a language that the consumer knows. A later standard becomes the latest known one of its
+    /// language; a language without one keeps its number.
+    pub last_language: Option<gimli::DwLang>,
 }
 
 impl EntryForm {
@@ -26,6 +29,7 @@ impl EntryForm {
         has_linkage_name_first: false,
         attributes: None,
         last_tag: None,
+        last_language: None,
     };
 
     /// Whether the consumer knows an attribute.

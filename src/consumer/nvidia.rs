@@ -25,13 +25,14 @@ const ATTRIBUTES: &[DwAt] = &{
 };
 
 /// Entries as NVIDIA's readers know them: `DW_FORM_strp` is read as a string in the entry, and a tag from 0x43 on is an
-/// error of cuobjdump.
+/// error of cuobjdump. nvcc writes every C++ as `DW_LANG_C_plus_plus`; to an older debugger, later standards are no C++.
 pub(super) const ENTRIES: EntryForm = EntryForm {
     has_inline_strings: true,
     has_fixed_forms: true,
     has_linkage_name_first: true,
     attributes: Some(ATTRIBUTES),
     last_tag: Some(gimli::DW_TAG_rvalue_reference_type),
+    last_language: Some(gimli::DW_LANG_D),
 };
 
 /// Operations over which ptxas and cuobjdump step as over those of DWARF: of each other one, they read the operand as

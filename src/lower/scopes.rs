@@ -194,7 +194,8 @@ impl Dies<'_> {
     /// Writes the language of a unit.
     pub(super) fn language(&mut self, unit: &Unit) {
         let Some(language) = unit.language else { return };
-        self.info.unsigned(gimli::DW_AT_language, language.0.into());
+        let known = language.up_to(self.consumer.entries.last_language);
+        self.info.unsigned(gimli::DW_AT_language, known.0.into());
         let Some((name, version)) = language.name().filter(|_| self.consumer.language_names) else { return };
         self.info.unsigned(DW_AT_LANGUAGE_NAME, name.into());
         if let Some(version) = unit.language_version.or(version) {

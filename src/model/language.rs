@@ -144,6 +144,16 @@ impl Language {
         let row = ROWS.iter().find(|row| row.language == self)?;
         Some((row.name, row.version))
     }
+
+    /// Returns the latest standard of the language with a number up to `last`, the largest one that a reader knows. A
+    /// language without such a standard is unchanged.
+    pub(crate) fn up_to(self, last: Option<gimli::DwLang>) -> Self {
+        let (Some(last), Some((name, _))) = (last.filter(|last| last.0 < self.0), self.name()) else {
+            return self;
+        };
+        let older = ROWS.iter().filter(|row| row.name == name && row.language.0 <= last.0);
+        older.map(|row| row.language).max().unwrap_or(self)
+    }
 }
 
 impl From<u16> for Language {
@@ -188,6 +198,17 @@ mod tests {
             assert_eq!((language.0, language.name()), (number, Some((name, version))));
         }
         assert_eq!(Language(0x8001).name(), None);
+        for (language, older) in [
+            (Language::CPP17, Language::CPP),
+            (Language::CPP, Language::CPP),
+            (Language::C11, Language::C99),
+            (Language::FORTRAN08, Language::FORTRAN95),
+            (Language::RUST, Language::RUST),
+            (Language(0x8001), Language(0x8001)),
+        ] {
+            assert_eq!(language.up_to(Some(gimli::DW_LANG_D)), older);
+            assert_eq!(language.up_to(None), language);
+        }
         // No number is listed twice.
         let mut numbers: Vec<_> = ROWS.iter().map(|row| row.language).collect();
         numbers.sort_unstable();

@@ -343,7 +343,8 @@ impl<'a> Described<'a> {
         let name = unit.language.and_then(|language| language.name());
         let name = name.filter(|_| self.consumer.language_names);
         let version = name.and_then(|(_, version)| unit.language_version.or(version));
-        let node = node.number(LANGUAGE[0], unit.language.map(|language| language.0));
+        let last = self.consumer.entries.last_language;
+        let node = node.number(LANGUAGE[0], unit.language.map(|language| language.up_to(last).0));
         node.number(LANGUAGE[1], name.map(|(name, _)| name)).number(LANGUAGE[2], version)
     }
 
