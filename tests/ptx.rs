@@ -151,12 +151,13 @@ fn labels_are_only_where_something_begins_or_ends() {
     let places = [(0, 1, 0, 3, 5), (0, 2, 0, 5, 9)];
     let module = module(12, &places, &[]).expect("a module");
     let (written, _) = attached(&text(12, 2), &module, Policy::Strict).expect("a text");
-    // Pcs 3, 5 and 9; 0 and 12, where the function begins and ends.
+    // Pcs 3, 5 and 9; 12, where the function ends. It begins at its name.
     assert_eq!(
         written.matches("$L__eitri_").count() - written.matches(".b64\t$L__eitri_").count(),
-        5,
+        4,
         "{written}"
     );
+    assert!(written.contains(".b64\tk\n.b64\t$L__eitri_3\n"), "{written}");
 }
 
 #[test]
@@ -216,6 +217,9 @@ fn check_finds_every_mistake_in_the_text() {
         {
             let other = if number == 0 { 1 } else { number - 1 };
             judge(replaced(format!(".b64\t$L__eitri_{other}")), format!("{at}: {line}"));
+        }
+        if *line == ".b64\tk" {
+            judge(replaced(".b64\t$L__eitri_0".into()), format!("{at}: {line}"));
         }
         if line.starts_with(".b32\t.debug_loc") {
             judge(replaced(format!("{line}1")), format!("{at}: {line}"));
@@ -534,8 +538,8 @@ fn a_long_line_is_written_and_restored() {
     let places: Vec<Place> = (0..10_000).map(|n| (0, n as u8, 0, 4 * n + 1, 4 * n + 3)).collect();
     let module = module(count as u64, &places, &[(0, 2, false), (39_999, 3, false)]).expect("a module");
     let (written, _) = attached(&plain, &module, Policy::Strict).expect("a text");
-    // Two for each variable, and that of the function's start.
-    assert_eq!(written.matches(": add.s64").count(), 20_001);
+    // Two for each variable.
+    assert_eq!(written.matches(": add.s64").count(), 20_000);
     assert_eq!(ptx::detach(&written).expect("PTX"), plain);
 }
 
@@ -544,7 +548,11 @@ fn texts_that_do_not_fit_are_refused() {
     let fails =
         |text: &str, module: &Module| attached(text, module, Policy::Strict).expect_err(text).to_string();
     let (plain, of_twelve) = sample();
-    assert_eq!(fails(&text(11, 2), &of_twelve), "function `k` has 11 instructions: position 12");
+    let error = fails(&text(11, 2), &of_twelve);
+    // The closing brace is alone on the last line.
+    let line = text(11, 2).lines().count();
+    let expected = format!("function `k`, which ends in line {line}, has 11 instructions: position 12");
+    assert_eq!(error, expected);
     let without = plain.replace("entry k(", "entry other(");
     assert_eq!(fails(&without, &of_twelve), "the object has no symbol `k`");
     let without = plain.replace("tile", "tiles");

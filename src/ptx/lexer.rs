@@ -160,13 +160,19 @@ impl<'t> Lexer<'t> {
 #[cold]
 pub(crate) fn error_at(text: &str, at: usize, rule: &str) -> Error {
     let before = &text.as_bytes()[..at.min(text.len())];
-    let line = before.iter().filter(|&&byte| byte == b'\n').count() + 1;
+    let line = line_of(text, at);
     let start = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |newline| newline + 1);
     let column = String::from_utf8_lossy(&before[start..]).chars().count() + 1;
     let rest = text.get(at..).unwrap_or_default();
     let here: String = rest.chars().take_while(|char| !char.is_control()).take(24).collect();
     let here = if here.is_empty() { "the end".into() } else { format!("`{here}`") };
     ErrorKind::Syntax(format!("line {line}, column {column}: {rule}: {here}")).into()
+}
+
+/// Returns the line of an offset of a text, counted from 1.
+#[cold]
+pub(crate) fn line_of(text: &str, at: usize) -> usize {
+    text.bytes().take(at).filter(|&byte| byte == b'\n').count() + 1
 }
 
 /// Value of an unsigned number: decimal, hexadecimal, octal or binary, with or without `U`.

@@ -7,7 +7,7 @@ mod lexer;
 mod section;
 mod text;
 
-pub(crate) use lexer::error_at;
+pub(crate) use lexer::{error_at, line_of};
 pub(crate) use section::DebugSection;
 pub(crate) use text::{Function, Loc, Place, Span, Text};
 

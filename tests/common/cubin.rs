@@ -64,8 +64,12 @@ pub fn described(registers: [&str; 4]) -> eitri::Result<Module> {
 
 /// The cubin of the text with the description of `REGISTERS`; `None` without ptxas.
 pub fn cubin(processor: &str) -> Option<Vec<u8>> {
-    let module = described(REGISTERS).expect("a module");
-    let written = lower(&module, &Consumer::cuda_gdb(), Policy::Strict).expect("sections");
+    assembled(&described(REGISTERS).expect("a module"), processor)
+}
+
+/// The cubin of the text with a description; `None` without ptxas.
+pub fn assembled(module: &Module, processor: &str) -> Option<Vec<u8>> {
+    let written = lower(module, &Consumer::cuda_gdb(), Policy::Strict).expect("sections");
     let how = ptx::Attach { lines: written.lines.as_ref(), ..ptx::Attach::default() };
     let text = ptx::attach(TEXT, module.target(), &written.sections, &how).expect("a text");
     let folder = Folder::new();

@@ -11,7 +11,7 @@ use super::sections::Writer;
 use super::{Existing, check_target, decimal, detach, digits};
 use crate::emit::{RelocationTarget, Section};
 use crate::error::{Count, Error, ErrorKind, Result};
-use crate::ptx::{Function, LABEL, Text};
+use crate::ptx::{Function, LABEL, Text, line_of};
 use crate::target::Target;
 
 /// Options of [`attach`]. The default adds sections alone.
@@ -29,7 +29,8 @@ const INLINED_SINCE: (u64, u64) = (7, 2);
 /// Adds debug information to a text of PTX. Every byte of the text is kept.
 ///
 /// * `$L__eitri_<n>:` is inserted in front of an instruction, or the end of a body, to which the sections refer. There
-///   are no other labels: each one can change the code that ptxas makes.
+///   are no other labels: each one can change the code that ptxas makes. Position 0 is the function itself: a label
+///   there can be behind the prologue.
 /// * `.loc` is inserted in front of the instruction of a row. The directive of an inlined call comes before the rows of
 ///   the inlined function. `.file` directives follow the text.
 /// * The sections follow, and `debug` becomes an option of `.target`. Without sections there is neither: only lines.
@@ -142,7 +143,10 @@ impl<'t> Labels<'t> {
                 && let Some(&index) = by_name.get(&**name)
             {
                 let function = &text.functions[index];
-                position(function, relocation.addend)?;
+                position(text.text, function, relocation.addend)?;
+                if relocation.addend == 0 {
+                    continue;
+                }
                 let labels = &mut functions[index];
                 if labels.is_empty() {
                     labels.resize(function.instructions.len() + 1, 0);
@@ -156,6 +160,11 @@ impl<'t> Labels<'t> {
             *label = count;
         }
         Ok(Self { functions, count, by_name, symbols })
+    }
+
+    /// Whether a symbol is a function.
+    pub(super) fn is_function(&self, name: &str) -> bool {
+        self.by_name.contains_key(name)
     }
 
     /// Returns the number of the label of a position, if the symbol is a function.
@@ -195,13 +204,16 @@ fn lines_of<'l>(
 }
 
 /// Returns the place of a position: an instruction, or the end of the body.
-fn position(function: &Function<'_>, position: u64) -> Result<usize> {
+fn position(text: &str, function: &Function<'_>, position: u64) -> Result<usize> {
     let count = function.instructions.len();
     let index = usize::try_from(position).ok().filter(|&index| index <= count);
     let index = index.ok_or_else(|| {
-        let text =
-            format!("function `{}` has {}: position {position}", function.name, Count(count, "instruction"));
-        Error::bad_argument(text)
+        let (line, count) = (line_of(text, function.end), Count(count, "instruction"));
+        let what = format!(
+            "function `{}`, which ends in line {line}, has {count}: position {position}",
+            function.name
+        );
+        Error::bad_argument(what)
     })?;
     Ok(function.instructions.get(index).copied().unwrap_or(function.end))
 }
@@ -274,7 +286,7 @@ impl Written<'_> {
         }
         let mut last = HashMap::new();
         for pc in 0..=function.instructions.len() as u64 {
-            let at = position(function, pc)?;
+            let at = position(self.text, function, pc)?;
             while let Some((row, (lines, _))) = rows.next_if(|row| row.pc == pc).zip(lines) {
                 self.row(at, row, lines, &mut last, strings)?;
             }
@@ -287,7 +299,7 @@ impl Written<'_> {
             }
         }
         let Some(row) = rows.next() else { return Ok(()) };
-        position(function, row.pc)?;
+        position(self.text, function, row.pc)?;
         let what = format!("rows of a function have ascending positions: {} in `{}`", row.pc, function.name);
         Err(Error::bad_argument(what))
     }
