@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::forward::forward;
 use super::machine::{Machine, Unavailable};
+use crate::error::Count;
 use crate::op::Reg;
 use crate::read::nvidia::{Home, MappedFunction};
 use crate::target::nvptx::class;
@@ -13,7 +14,8 @@ use crate::target::{SpaceId, Target};
 /// pc of the innermost frame.
 ///
 /// A register of PTX has 64 bits for each lane, in two words of 32 bits. A register without homes of its upper word has
-/// 32 bits, and its upper word is 0. A word without a home at the pc, and one with two, is not available.
+/// 32 bits, and its upper word is 0. A word without a home at the pc, and one with two, is not available, and neither are
+/// registers in other lanes than the thread's.
 ///
 /// Homes are registers R and UR and their halves, predicates, local memory at an offset, and local memory at an offset
 /// from a register R, to which registers are spilled.
@@ -69,6 +71,18 @@ impl<'m> PtxRegisters<'m> {
     /// Whether the function has a word of a register at any pc.
     fn has_word(&self, name: &str, word: u32) -> bool {
         self.function.is_some_and(|function| function.homes_of(name.as_bytes(), word).next().is_some())
+    }
+
+    /// Returns an error for a byte of a register, numbered from that of lane 0, that is another thread's.
+    fn in_lane(&self, reg: Reg, at: u32) -> Result<(), String> {
+        let register = self.target.register(reg).filter(|one| one.is_vector() && one.lane_bits() >= 8);
+        let Some((register, lane)) = register.zip(self.machine.lane()) else { return Ok(()) };
+        let bytes = register.lane_bits() / 8;
+        if u64::from(at / bytes) == lane {
+            return Ok(());
+        }
+        let at = i128::from(at) - i128::from(lane) * i128::from(bytes);
+        Err(format!("register {} has {} for each lane: byte {at}", register.name(), Count(bytes, "byte")))
     }
 
     /// Reads bytes of a lane of a register of PTX, from byte `at` of the register.
@@ -148,6 +162,10 @@ impl<'m> PtxRegisters<'m> {
 
 impl Machine for PtxRegisters<'_> {
     fn register(&self, reg: Reg, frame: u32, at: u32, into: &mut [u8]) -> Result<(), Unavailable> {
+        if frame == 0 && !into.is_empty() {
+            let last = at.saturating_add(into.len() as u32 - 1);
+            self.in_lane(reg, at).and_then(|()| self.in_lane(reg, last)).map_err(|_| Unavailable)?;
+        }
         match self.name(reg) {
             Some(name) if frame == 0 => self.read(&name, at, into).map_err(|_| Unavailable),
             Some(_) => Err(Unavailable),
@@ -157,9 +175,15 @@ impl Machine for PtxRegisters<'_> {
 
     fn register_problem(&self, reg: Reg, frame: u32, at: u32) -> Option<String> {
         match self.name(reg) {
-            Some(name) if frame == 0 => self.read(&name, at, &mut [0; 1]).err().map(Cow::into_owned),
+            Some(name) if frame == 0 => {
+                let problem = self.read(&name, at, &mut [0; 1]).err().map(Cow::into_owned);
+                problem.or_else(|| self.in_lane(reg, at).err())
+            }
             Some(name) => Some(format!("register {name} is one of the innermost frame: frame {frame}")),
-            None => self.machine.register_problem(reg, frame, at),
+            None => {
+                let problem = self.machine.register_problem(reg, frame, at);
+                problem.or_else(|| self.in_lane(reg, at).err().filter(|_| frame == 0))
+            }
         }
     }
 

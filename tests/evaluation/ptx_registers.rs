@@ -113,6 +113,21 @@ fn words_without_one_home_have_no_value() {
     assert_eq!(machine.register_problem(reg, 0, 0).as_deref(), Some(expected));
 }
 
+/// A register of PTX has two words, and one of the processor has one. What follows in a vector register is another
+/// thread's.
+#[test]
+fn words_above_the_second_are_refused() {
+    for (expression, bits, rule) in [
+        ("regx %rd1", 65, "register %rd1 has 8 bytes for each lane: byte 8"),
+        ("regx %rd1", 128, "register %rd1 has 8 bytes for each lane: byte 8"),
+        ("regx R4", 64, "register R4 has 4 bytes for each lane: byte 4"),
+        ("regx R4; piece 8", 64, "register R4 has 4 bytes for each lane: byte 4"),
+    ] {
+        let error = read(expression, 0x20, bits).expect_err("more than the lane");
+        assert_eq!(error, (Class::Unmapped, rule.into()), "{expression} {bits}");
+    }
+}
+
 /// Rules of frames have the second numbers of registers. An outer frame is asked for the number of the expression, and
 /// the machine for the first one.
 #[test]
