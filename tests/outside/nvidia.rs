@@ -7,10 +7,13 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use eitri::emit::ptx;
+use eitri::lower::{Consumer, Policy, lower};
 use pretty_assertions::assert_eq;
 
 use super::built;
 use super::common::{Folder, Tool};
+use super::cubin::{REGISTERS, TEXT, described};
 
 const NVCC: Tool = Tool::new("nvcc", "nvidia-cuda-nvcc of PyPI");
 const CUOBJDUMP: Tool = Tool::new("cuobjdump", "nvidia-cuda-cuobjdump of PyPI");
@@ -345,5 +348,67 @@ fn ptxas_takes_texts_with_debug_information() {
             .collect();
         assert_eq!(addresses.len(), 3, "{processor}: {addresses:x?}");
         assert_eq!([addresses[1] - addresses[0], addresses[2] - addresses[0]], [8, 12], "{processor}");
+    }
+}
+
+/// The text of the example, with inlined calls, lists and the frame, assembled to a linked and to a relocatable cubin: REL
+/// and RELA, sections with names of their own, and the relocation type that clears its field. Both have the same
+/// facts.
+#[test]
+fn relocatable_cubins_are_printed_as_linked_ones() {
+    let folder = Folder::new();
+    let ran = std::process::Command::new(built::example("cuda_kernel"))
+        .arg(folder.path())
+        .output()
+        .expect("it runs");
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    let text = folder.path().join("cuda_kernel.debug.ptx");
+    // In relocatable cubins, the line table names the section of the PTX, and nvlink has not placed shared variables yet.
+    let parts = |dump: &str| {
+        let (before, rest) = dump.split_once("\nlines of the PTX: ").expect("lines of the PTX");
+        let (_, after) = rest.split_once("\nregisters of ").expect("registers");
+        let before = before.lines().filter(|line| !line.starts_with("    DW_AT_location: addr "));
+        let after = after.lines().filter(|line| !line.starts_with("copy "));
+        let [before, after] = [before.collect::<Vec<_>>().join("\n"), after.collect::<Vec<_>>().join("\n")];
+        (before, lines_of_dump(dump, TABLES[1]), after)
+    };
+    for processor in ["sm_80", "sm_90", "sm_100", "sm_120"] {
+        let arch = format!("-arch={processor}");
+        let mut all = Vec::new();
+        for (flag, kind) in [("-g", 2), ("-c", 1)] {
+            let path = folder.path().join(format!("{processor}{flag}.cubin"));
+            let [text, out] = [&text, &path].map(|path| path.to_str().expect("a path"));
+            let Some(ran) = PTXAS.run(&[&arch, "-g", flag, text, "-o", out]) else { return };
+            ran.clean();
+            // e_type: ET_EXEC or ET_REL.
+            assert_eq!(std::fs::read(&path).expect("the cubin")[16], kind);
+            all.push(parts(&dumped(&path)));
+        }
+        assert!(
+            all[0].0.contains("inlined _Z5grownff at row") && all[0].2.contains("%rd4 word 1"),
+            "{processor}"
+        );
+        assert_eq!(all[0], all[1], "{processor}");
+    }
+}
+
+/// Rows without sections: ptxas optimizes, and keeps the lines and inlined calls.
+#[test]
+fn rows_alone_are_lines_of_optimized_code() {
+    let module = described(REGISTERS).expect("a module");
+    let written = lower(&module, &Consumer::cuda_gdb(), Policy::Strict).expect("sections");
+    let how = ptx::Attach { lines: written.lines.as_ref(), ..ptx::Attach::default() };
+    let text = ptx::attach(TEXT, module.target(), &[], &how).expect("a text");
+    let folder = Folder::new();
+    let (source, path) = (folder.file("k.ptx", text), folder.path().join("k.cubin"));
+    for processor in ["sm_80", "sm_90", "sm_100", "sm_120"] {
+        let arch = format!("-arch={processor}");
+        let [source, out] = [&source, &path].map(|path| path.to_str().expect("a path"));
+        let Some(ran) = PTXAS.run(&[&arch, "-lineinfo", "-O3", source, "-o", out]) else { return };
+        ran.clean();
+        let Some(lines) = compare_lines(&path, "-gi", processor) else { return };
+        // Positions 4 to 6, in lines 6 to 8, are of the call in line 4.
+        assert!(lines.values().any(|line| matches!(line, (6..=8, Some(4)))), "{processor}: {lines:?}");
+        assert!(lines.values().any(|line| matches!(line, (9..=11, None))), "{processor}: {lines:?}");
     }
 }

@@ -96,6 +96,17 @@ fn the_last_tag_is_that_of_cuobjdump() {
     assert!(ran.errors.contains("Unknown DW_TAG of value 67"), "{ran}");
 }
 
+#[test]
+fn processors_are_those_of_ptxas() {
+    let Some(ran) = PTXAS.run(&["--help"]) else { return };
+    let (_, help) = ran.out.split_once("--gpu-name").expect("the option");
+    let (_, values) = help.split_once("Allowed values for this option:").expect("its values");
+    let (values, _) = values.split_once('.').expect("the end");
+    let names = values.split(',').filter_map(|value| value.trim().trim_matches('\'').strip_prefix("sm_"));
+    let expected: BTreeSet<String> = names.map(|name| format!("sm_{name}")).collect();
+    assert_eq!(Sm::all().map(Sm::name).collect::<BTreeSet<_>>(), expected);
+}
+
 /// Each operation that entries may have, in front of `lit1` to `lit12`: the reader takes as many of these as operands
 /// as DWARF says.
 #[test]

@@ -122,6 +122,35 @@ fn types_and_text_are_read() {
     }
 }
 
+/// Older cubins have OSABI 0x33, ABI version 7, and the processor in the low byte of the flags.
+#[test]
+fn the_processor_is_in_the_flags_of_either_abi() {
+    let mut bytes = cubin(TEXT, b"ret;\0".to_vec());
+    assert_eq!((bytes[7], bytes[8], bytes[49]), (0x41, 8, 90));
+    let name =
+        |bytes: &[u8]| Object::read(bytes).unwrap().target(None).map(|target| target.name().to_owned());
+    assert_eq!(name(&bytes).as_deref(), Some("nvptx-sm_90"));
+    (bytes[7], bytes[8]) = (0x33, 7);
+    bytes[48..52].copy_from_slice(&0x0050_0550_u32.to_le_bytes());
+    assert_eq!(name(&bytes).as_deref(), Some("nvptx-sm_80"));
+    assert_eq!(PtxText::read(&Object::read(&bytes).unwrap()).count(), 1);
+}
+
+/// ptxas does not initialize the names of some local symbols, which are no UTF-8 then.
+#[test]
+fn names_of_symbols_are_any_bytes() {
+    let mut code = Code::text(vec![0; 64]).with_function("k", 16, 48).with_function("junk", 0, 16);
+    code.sections.push(CodeSection::new(MAP, Contents::Note, map("k", 0, &[]), 1));
+    let mut bytes = new_object(&Target::named("nvptx-sm_90").unwrap(), &code, &[]).unwrap();
+    let at = bytes.windows(5).position(|name| name == b"junk\0").unwrap();
+    bytes[at..at + 4].copy_from_slice(&[0xff, 0xfe, 0x80, 0x01]);
+    let object = Object::read(&bytes).unwrap();
+    let junk = object.symbol("\u{fffd}\u{fffd}\u{fffd}\u{1}").unwrap();
+    assert_eq!((junk.address, junk.size), (0x10000, 16));
+    assert_eq!(RegisterMap::read(&object).unwrap().functions[0].address, Some(0x10010));
+    assert!(eitri::dump::print(&bytes, None).unwrap().contains("registers of k\n"));
+}
+
 /// A line table of version 3, with the extended header and the extended opcodes of cubins.
 #[test]
 fn lines_name_functions_and_prologues() {
