@@ -5,11 +5,13 @@ use pretty_assertions::assert_eq;
 
 use eitri::build::Builder;
 use eitri::check::{Coverage, coverage};
-use eitri::lower::Consumer;
+use eitri::emit::ptx::{self, Attach};
+use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::{BaseEncoding, Loc, Module};
 use eitri::target::{Sm, Target};
 
-use super::cubin::{REGISTERS, assembled, cubin, described};
+use super::common::{Folder, Tool};
+use super::cubin::{PTXAS, REGISTERS, TEXT, assembled, cubin, described};
 
 /// Coverage of `module` in the cubin of the text with the description of `REGISTERS`; `None` without ptxas.
 fn covered(processor: &str, module: &Module) -> Option<Coverage> {
@@ -44,24 +46,71 @@ fn a_location_that_differs_is_found_in_its_scope() {
     }
 }
 
-/// Without a row at its first instruction, a label there is behind the prologue: the function begins at its name.
-#[test]
-fn functions_without_a_first_row_begin_at_their_symbol() {
+/// A kernel of a name, with a variable and without rows.
+fn kernel(name: &str) -> Module {
     let mut m = Builder::new(Target::nvptx(Sm::named("sm_80").expect("a processor")));
     let unit = m.unit("k.cu");
     let int = m.base_type(unit, "int", BaseEncoding::Signed, 32).expect("a type");
-    let kernel = m.function(unit, "k").expect("a function").code("k", 10).kernel().id();
+    let kernel = m.function(unit, name).expect("a function").code(name, 10).kernel().id();
     let register = m.target().register_named("%r3").expect("a register");
     let mut by = m.variable(kernel, "by", int).expect("a variable");
     by.live(5..8, Loc::per_lane(register)).expect("a location");
-    let module = m.finish().expect("a module");
+    m.finish().expect("a module")
+}
+
+/// Asserts that the variable has a location, in a register that has a home, at all pcs.
+fn is_whole(module: &Module, bytes: &[u8], what: &str) {
+    let coverage = coverage(module, &Consumer::cuda_gdb(), bytes).expect("coverage");
+    let (described, located, readable) = coverage.totals();
+    assert!(coverage.is_clean() && described > 5, "{what}: {coverage}");
+    assert_eq!((located, readable), (described, described), "{what}: {coverage}");
+}
+
+/// Without a row at its first instruction, a label there is behind the prologue: the function begins at its name.
+#[test]
+fn functions_without_a_first_row_begin_at_their_symbol() {
+    let module = kernel("k");
     for processor in ["sm_80", "sm_90", "sm_120"] {
         let Some(bytes) = assembled(&module, processor) else { return };
         let dump = eitri::dump::print(&bytes, None).expect("a dump");
         assert!(dump.contains("    DW_AT_low_pc: 0x10000\n"), "{processor}: {dump}");
-        let coverage = coverage(&module, &Consumer::cuda_gdb(), &bytes).expect("coverage");
-        let (described, located, readable) = coverage.totals();
-        assert!(coverage.is_clean() && described > 5, "{processor}: {coverage}");
-        assert_eq!((located, readable), (described, described), "{processor}: {coverage}");
+        is_whole(&module, &bytes, processor);
+        // A function that the cubin lacks.
+        let error = coverage(&kernel("other"), &Consumer::cuda_gdb(), &bytes).expect_err("another function");
+        assert!(error.to_string().ends_with("the cubin has no function `other` with its PTX"), "{error}");
+    }
+}
+
+/// A merged cubin has the text of each of its parts.
+#[test]
+fn functions_of_merged_cubins_have_their_own_texts() {
+    const NVLINK: Tool = Tool::new("nvlink", "nvidia-cuda-nvcc of PyPI");
+    let folder = Folder::new();
+    for processor in ["sm_80", "sm_90", "sm_120"] {
+        let arch = format!("-arch={processor}");
+        let mut paths = Vec::new();
+        for name in ["k", "second"] {
+            let module = kernel(name);
+            let written = lower(&module, &Consumer::cuda_gdb(), Policy::Strict).expect("sections");
+            // Another number of lines in front of the function.
+            let plain = TEXT
+                .replace("entry k(", &format!("entry {name}("))
+                .replace(".visible", &format!("{}.visible", "\n".repeat(name.len())));
+            let text = ptx::attach(&plain, module.target(), &written.sections, &Attach::default());
+            let source = folder.file(&format!("{name}.ptx"), text.expect("a text"));
+            let out = folder.path().join(format!("{name}.o"));
+            let [source, out] = [source, out].map(|path| path.to_str().expect("a path").to_owned());
+            let Some(ran) = PTXAS.run(&[&*arch, "-g", "-c", &source, "-o", &out]) else { return };
+            ran.clean();
+            paths.push(out);
+        }
+        let merged = folder.path().join("merged.cubin");
+        let out = merged.to_str().expect("a path");
+        let Some(ran) = NVLINK.run(&[&*arch, "-g", &paths[0], &paths[1], "-o", out]) else { return };
+        assert!(ran.succeeded, "{ran}");
+        let bytes = std::fs::read(&merged).expect("the cubin");
+        for name in ["k", "second"] {
+            is_whole(&kernel(name), &bytes, &format!("{processor} {name}"));
+        }
     }
 }

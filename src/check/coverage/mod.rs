@@ -8,6 +8,8 @@ use core::fmt;
 use core::ops::Range;
 use std::collections::BTreeMap;
 
+use hashbrown::HashMap;
+
 mod entries;
 
 use entries::Entries;
@@ -22,7 +24,7 @@ use crate::error::{At, Count, Error, Result};
 use crate::eval::{self, Context, DebugInfo, Evaluator, PtxRegisters, SpaceLayout, Storage, WithDebugInfo};
 use crate::model::{FunctionId, Module, Node, VariableId};
 use crate::ptx::Text;
-use crate::read::nvidia::{INSTRUCTION_BYTES, PtxText, RegisterMap, ptx_lines};
+use crate::read::nvidia::{INSTRUCTION_BYTES, MappedFunction, PtxText, RegisterMap, ptx_lines};
 use crate::read::{Dwarf, Entry, Object, Symbol};
 
 /// Coverage of the variables of a description in a cubin.
@@ -97,30 +99,26 @@ impl fmt::Display for Coverage {
 ///
 /// # Errors
 /// The errors of [`Object::read`] and [`Dwarf::read`]; [`BadArgument`](crate::error::ErrorKind::BadArgument) for an object
-/// without the text of the PTX.
+/// without the text of the PTX, or without a function of the description.
 pub fn coverage(module: &Module, consumer: &Consumer, bytes: &[u8]) -> Result<Coverage> {
     let object = Object::read_for(bytes, module.target())?;
     let dwarf = Dwarf::read_as(&object, dialect(consumer), consumer.draft)?;
     let map = RegisterMap::read(&object)?;
-    let text = PtxText::read(&object);
-    if text.count() == 0 {
-        let what = "coverage needs a cubin with the text of its PTX, as ptxas makes with `-g`";
-        return Err(Error::bad_argument(what));
-    }
-    let text: Vec<_> = (1..=text.count() as u64).filter_map(|line| text.line(line)).collect();
-    let text = text.join("\n");
-    let text = Text::read(&text)?;
+    let texts = texts(&object, bytes.len())?;
+    let texts = texts.iter().map(|text| Text::read(text)).collect::<Result<Vec<_>>>()?;
+    let positions = positions(&texts);
     let info = DebugInfo::new(&dwarf);
-    let one = Compared { module, consumer, object: &object, info: &info, map: &map };
+    let one = Compared { module, consumer, object: &object, info: &info };
     let entries = Entries::new(module, &dwarf);
     let mut coverage = Coverage::default();
     let rows = rows(&object)?;
     for (id, function) in module.functions() {
         let Some(crate::model::Address::Symbol(symbol, by)) = function.address else { continue };
         let name = module.symbol_name(symbol);
-        let Some(read) = text.functions.iter().find(|function| function.name == name) else { continue };
-        let Some(symbol) = object.symbol(name) else { continue };
-        let positions = positions(&text, read);
+        let Some((positions, symbol)) = positions.get(name).zip(object.symbol(name)) else {
+            let what = format!("the cubin has no function `{name}` with its PTX");
+            return Err(Error::bad_argument(what).or_at(module.at_scope(function.scope)));
+        };
         let pcs: Vec<(u64, u64)> = code(&object, symbol)
             .step_by(INSTRUCTION_BYTES as usize)
             .filter_map(|pc| {
@@ -128,7 +126,9 @@ pub fn coverage(module: &Module, consumer: &Consumer, bytes: &[u8]) -> Result<Co
                 Some((pc, positions.get(line.as_ref()?)?.checked_sub(by)?))
             })
             .collect();
-        one.function(id, &entries.of(id, symbol.address), &pcs, &mut coverage);
+        let start = symbol.address;
+        let code = FunctionCode { function: id, start, mapped: map.function_at(start) };
+        one.function(code, &entries.of(id, start), &pcs, &mut coverage);
     }
     Ok(coverage)
 }
@@ -157,17 +157,41 @@ fn rows(object: &Object<'_>) -> Result<BTreeMap<u64, Option<u64>>> {
     Ok(rows)
 }
 
-/// Positions of a function's instructions, by line. A line with several instructions has no position: the
-/// line table does not state which of the instructions a pc belongs to.
-fn positions(text: &Text<'_>, function: &crate::ptx::Function<'_>) -> BTreeMap<u64, u64> {
-    let mut positions = BTreeMap::new();
-    let (mut line, mut done) = (1, 0);
-    for (position, &at) in (0..).zip(&function.instructions) {
-        line += text.text[done..at].bytes().filter(|&byte| byte == b'\n').count() as u64;
-        done = at;
-        positions.entry(line).and_modify(|known| *known = None).or_insert(Some(position));
+/// Texts of the PTX of a cubin. Their sections do not overlap, so that all are at most as long as the file.
+fn texts(object: &Object<'_>, most: usize) -> Result<Vec<String>> {
+    let (mut texts, mut left) = (Vec::new(), most);
+    for text in PtxText::all(object) {
+        let lines: Vec<_> = (1..=text.count() as u64).filter_map(|line| text.line(line)).collect();
+        let text = lines.join("\n");
+        let rest = left.checked_sub(text.len());
+        left = rest.ok_or_else(|| Error::malformed("texts of PTX do not overlap"))?;
+        texts.push(text);
     }
-    positions.into_iter().filter_map(|(line, position)| Some((line, position?))).collect()
+    if texts.iter().all(String::is_empty) {
+        let what = "coverage needs a cubin with the text of its PTX, as ptxas makes with `-g`";
+        return Err(Error::bad_argument(what));
+    }
+    Ok(texts)
+}
+
+/// Positions of the instructions of each function, by line. A line with several instructions has no position: the
+/// line table does not state which of the instructions a pc belongs to.
+fn positions<'t>(texts: &[Text<'t>]) -> HashMap<&'t str, BTreeMap<u64, u64>> {
+    let mut all = HashMap::new();
+    for text in texts {
+        let (mut line, mut done) = (1, 0);
+        for function in &text.functions {
+            let mut positions = BTreeMap::new();
+            for (position, &at) in (0..).zip(&function.instructions) {
+                line += text.text[done..at].bytes().filter(|&byte| byte == b'\n').count() as u64;
+                done = at;
+                positions.entry(line).and_modify(|known| *known = None).or_insert(Some(position));
+            }
+            let known = positions.into_iter().filter_map(|(line, position)| Some((line, position?)));
+            all.entry(function.name).or_insert_with(|| known.collect());
+        }
+    }
+    all
 }
 
 struct Compared<'c, 'o> {
@@ -175,14 +199,13 @@ struct Compared<'c, 'o> {
     consumer: &'c Consumer,
     object: &'c Object<'o>,
     info: &'c DebugInfo<'c, 'c>,
-    map: &'c RegisterMap<'c>,
 }
 
 impl<'c> Compared<'c, '_> {
     /// Compares the variables of a function at pcs of the cubin, each with its position.
     fn function(
         &self,
-        function: FunctionId,
+        code: FunctionCode<'c>,
         variables: &[(VariableId, Option<Entry<'c, 'c>>)],
         pcs: &[(u64, u64)],
         coverage: &mut Coverage,
@@ -207,7 +230,7 @@ impl<'c> Compared<'c, '_> {
                 }
                 found.described += 1;
                 let Some(entry) = entry else { continue };
-                let at = Spot { function, pc, bits };
+                let at = Spot { code, pc, bits };
                 let Some(spans) = self.spans(entry, at) else { continue };
                 found.located += 1;
                 let expected: Vec<Option<Spans>> = places
@@ -238,7 +261,7 @@ impl<'c> Compared<'c, '_> {
         }
     }
 
-    fn stopped<'s>(&'s self, at: Spot, asked: &'s Asked) -> machine::Stopped<'s, 'c> {
+    fn stopped<'s>(&'s self, at: Spot<'c>, asked: &'s Asked) -> machine::Stopped<'s, 'c> {
         machine::Stopped {
             target: self.module.target(),
             info: self.info,
@@ -257,7 +280,7 @@ impl<'c> Compared<'c, '_> {
     }
 
     /// Location of an entry, in registers of PTX; `None` without one.
-    fn spans(&self, entry: Entry<'c, 'c>, at: Spot) -> Option<Spans> {
+    fn spans(&self, entry: Entry<'c, 'c>, at: Spot<'c>) -> Option<Spans> {
         let asked = Asked::default();
         let stopped = self.stopped(at, &asked);
         let machine = WithDebugInfo::new(self.info, &stopped, self.context(entry));
@@ -280,19 +303,18 @@ impl<'c> Compared<'c, '_> {
     }
 
     /// Whether the bits at a location can be read by way of the map.
-    fn is_readable(&self, entry: Entry<'c, 'c>, at: Spot) -> bool {
+    fn is_readable(&self, entry: Entry<'c, 'c>, at: Spot<'c>) -> bool {
         let asked = Asked::default();
         let stopped = self.stopped(at, &asked);
-        let mapped = self.map.at(self.object, at.pc);
-        let (function, by) = mapped.map_or((None, 0), |(function, by)| (Some(function), by));
-        let registers = PtxRegisters::new(&stopped, self.module.target(), function, by);
+        let by = at.pc - at.code.start;
+        let registers = PtxRegisters::new(&stopped, self.module.target(), at.code.mapped, by);
         let machine = WithDebugInfo::new(self.info, &registers, self.context(entry));
         let Some(location) = self.location(entry, &machine) else { return false };
         eval::read_bits(&location, at.bits, &machine).is_ok()
     }
 
     /// Meaning of a described location.
-    fn expected(&self, loc: crate::model::LocId, at: Spot) -> Option<Spans> {
+    fn expected(&self, loc: crate::model::LocId, at: Spot<'c>) -> Option<Spans> {
         let module = self.module;
         let asked = Asked::default();
         let symbol = |name: &str| Some(self.object.symbol(name)?.address);
@@ -305,7 +327,7 @@ impl<'c> Compared<'c, '_> {
             asked: &asked,
             patch: None,
         };
-        let spans = module.denote(Some(at.function), loc, at.bits, &contents).ok()?;
+        let spans = module.denote(Some(at.code.function), loc, at.bits, &contents).ok()?;
         Some(spans.iter().map(|span| span_of(module.target(), span, |_| None)).collect())
     }
 
@@ -327,10 +349,20 @@ impl<'c> Compared<'c, '_> {
 /// Lane of the comparison: the expressions do not depend on it otherwise.
 const LANE: u32 = 5;
 
+/// Code of a function in the cubin.
+#[derive(Clone, Copy)]
+struct FunctionCode<'c> {
+    function: FunctionId,
+    /// Address of the function.
+    start: u64,
+    /// Homes of its PTX registers.
+    mapped: Option<&'c MappedFunction<'c>>,
+}
+
 /// Place of a comparison.
 #[derive(Clone, Copy)]
-struct Spot {
-    function: FunctionId,
+struct Spot<'c> {
+    code: FunctionCode<'c>,
     /// Pc of the cubin.
     pc: u64,
     bits: u64,

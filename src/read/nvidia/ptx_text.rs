@@ -13,19 +13,23 @@ pub struct PtxText<'o> {
 }
 
 impl<'o> PtxText<'o> {
-    /// Reads the text of a cubin. The result is empty without the section. In relocatable cubins, the name of the
-    /// section has a suffix.
+    /// Reads the text of a cubin, the first of several. The result is empty without the section.
     pub fn read(object: &'o Object<'_>) -> Self {
+        Self::all(object).next().unwrap_or_default()
+    }
+
+    /// Reads the texts of a cubin: merged cubins have one for each text that was assembled. In relocatable cubins, the name
+    /// of the section has a suffix.
+    pub fn all(object: &'o Object<'_>) -> impl Iterator<Item = Self> {
         let is_text = |name: &str| {
             name.strip_prefix(SECTION).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
         };
-        let Some(section) = object.sections().iter().find(|section| is_text(&section.name)) else {
-            return Self::default();
-        };
-        let mut lines: Vec<&[u8]> = section.data.split(|byte| *byte == 0).collect();
-        // Each line ends in 0.
-        lines.pop_if(|last| last.is_empty());
-        Self { lines }
+        object.sections().iter().filter(move |section| is_text(&section.name)).map(|section| {
+            let mut lines: Vec<&[u8]> = section.data.split(|byte| *byte == 0).collect();
+            // Each line ends in 0.
+            lines.pop_if(|last| last.is_empty());
+            Self { lines }
+        })
     }
 
     /// Returns the number of lines.
