@@ -10,7 +10,7 @@ use super::facts::{Assigned, Effect, EffectKind, Instructed, Source, ValueId, Va
 use super::graph::{Graphs, block_text};
 use super::place::Storage;
 use super::program::{From, Group, Kind, Op, Program, To, check};
-use super::skips;
+use super::skips::{self, Unknown};
 use crate::build::{BlockId, ExecWrite};
 use crate::error::{Count, Error, ErrorKind, Result};
 
@@ -67,9 +67,8 @@ impl<'c> Lower<'c> {
         Ok(lower)
     }
 
-    /// Adds the operations of skips. Returns all operations and, for each wait, the places about which nothing is known
-    /// for lanes that wait, sorted.
-    pub(super) fn with_skips(mut self) -> Result<(Program, Vec<Vec<u32>>)> {
+    /// Adds the operations of skips. Returns all operations, and what is unknown to lanes that wait.
+    pub(super) fn with_skips(mut self) -> Result<(Program, Unknown)> {
         let graphs = self.graphs;
         let unknown = skips::add(&mut self, graphs)?;
         self.program.ops.shrink_to_fit();

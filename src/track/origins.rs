@@ -19,7 +19,7 @@ pub(super) struct Write {
 pub(super) enum At {
     /// Its end.
     End,
-    /// All pcs, the first one among them: each place is its own source there.
+    /// All pcs, the first one among them: each place is its own source there, which has no entry.
     Any,
 }
 
@@ -49,11 +49,12 @@ impl Origins {
         self.lost[word] |= 1 << (place % 64);
     }
 
-    fn lose_all(&mut self, other: &[u64]) {
-        if self.lost.len() < other.len() {
-            self.lost.resize(other.len(), 0);
+    /// Adds what another path loses.
+    pub(super) fn lose_all(&mut self, other: &Self) {
+        if self.lost.len() < other.lost.len() {
+            self.lost.resize(other.lost.len(), 0);
         }
-        self.lost.iter_mut().zip(other).for_each(|(word, other)| *word |= other);
+        self.lost.iter_mut().zip(&other.lost).for_each(|(word, other)| *word |= other);
     }
 
     fn sources(&self, place: u32) -> &[(u32, u32)] {
@@ -62,23 +63,23 @@ impl Origins {
         &self.moved[start..start + count]
     }
 
-    /// Returns each place that does not have its own contents, with its source: sorted.
-    pub(super) fn changed(&self) -> Vec<(u32, u32)> {
-        let bits = |(word, &bits): (usize, &u64)| {
+    /// Returns the places that have something new.
+    pub(super) fn lost(&self) -> impl Iterator<Item = u32> + '_ {
+        (0..).zip(&self.lost).flat_map(|(word, &bits)| {
             let next = |bits: &u64| Some(bits & (bits - 1)).filter(|&rest| rest != 0);
             let all = core::iter::successors(Some(bits).filter(|&bits| bits != 0), next);
-            all.map(move |bits| (64 * word as u32 + bits.trailing_zeros(), LOST))
-        };
-        let mut changed: Vec<(u32, u32)> = self.lost.iter().enumerate().flat_map(bits).collect();
-        let same = self.moved.chunk_by(|a, b| a.0 == b.0);
-        changed.extend(same.map(|same| if let [one] = same { *one } else { (same[0].0, LOST) }));
-        changed.sort_unstable();
-        changed
+            all.map(move |bits| 64 * word + bits.trailing_zeros())
+        })
+    }
+
+    /// Returns the other places with their sources.
+    pub(super) fn moved(&self) -> impl Iterator<Item = &[(u32, u32)]> {
+        self.moved.chunk_by(|a, b| a.0 == b.0)
     }
 
     /// Adds the origins of another path.
     pub(super) fn join(&mut self, other: &Self, at: At) {
-        self.lose_all(&other.lost);
+        self.lose_all(other);
         if self.moved == other.moved {
             // Nothing but losses is new.
             let moved = core::mem::take(&mut self.moved);
@@ -140,7 +141,7 @@ impl Origins {
             let used = all.lost.iter().rposition(|&word| word != 0).map_or(0, |last| last + 1);
             all.lost.truncate(used);
         }
-        all.lose_all(&self.lost);
+        all.lose_all(self);
         let is_own = |place: u32| at == At::Any || self.sources(place).is_empty();
         let mut moved: Vec<(u32, u32)> =
             first.moved.iter().filter(|moved| is_own(moved.0)).copied().collect();
@@ -164,7 +165,7 @@ impl Origins {
         while start < moved.len() {
             let place = moved[start].0;
             let end = start + moved[start..].iter().take_while(|moved| moved.0 == place).count();
-            let is_gone = |&(_, from): &(u32, u32)| from == LOST || from & CONSTANT != 0 && at == At::Any;
+            let is_gone = |&(_, from): &(u32, u32)| from == LOST;
             if end - start > SOURCES || moved[start..end].iter().any(is_gone) {
                 self.lose(place);
             } else if !self.is_lost(place) {

@@ -24,6 +24,8 @@ pub(super) enum From {
     /// Something new, which other operations with the same number write, too. With the number of a part of a value, the
     /// operation defines the part.
     New(u32),
+    /// The contents of one of several places, by the number of the choice.
+    One(u32),
     /// No value.
     Nothing,
 }
@@ -72,6 +74,7 @@ impl Op {
             From::Value(part) => (part, 2),
             From::Constant(constant) => (constant, 3),
             From::New(number) => (number, 4),
+            From::One(choice) => (choice, 5),
         };
         let masked = if is_masked { Self::MASKED } else { 0 };
         Self { to: Tagged::new(target | masked, to), from: Tagged::new(source, from) }
@@ -93,7 +96,8 @@ impl Op {
             1 => From::Place(number),
             2 => From::Value(number),
             3 => From::Constant(number),
-            _ => From::New(number),
+            4 => From::New(number),
+            _ => From::One(number),
         }
     }
 
@@ -148,6 +152,15 @@ impl Group {
     }
 }
 
+/// Places and constants of one of which a lane that waits has the contents, which it is not known.
+#[derive(Debug)]
+pub(super) struct Choice {
+    /// The node behind which the lane waits.
+    pub(super) node: u32,
+    /// Places, or constants with [`CONSTANT`](super::origins::CONSTANT): as they are when the lane leaves.
+    pub(super) of: Vec<u32>,
+}
+
 /// The numbers of places: first parts of storage, then what comes in to block parameters and what these are, then parts
 /// of variables.
 #[derive(Debug, Default)]
@@ -168,6 +181,7 @@ pub(super) struct Program {
     /// Number of new things that operations write: parts of values, then others.
     pub(super) news: u32,
     pub(super) constants: Vec<(i64, Vec<u8>)>,
+    pub(super) choices: Vec<Choice>,
 }
 
 impl Program {
@@ -175,6 +189,12 @@ impl Program {
     pub(super) fn new_source(&mut self) -> From {
         self.news += 1;
         From::New(self.news - 1)
+    }
+
+    /// Adds a choice between places and constants behind a node, and returns its number.
+    pub(super) fn choose(&mut self, node: u32, of: Vec<u32>) -> u32 {
+        self.choices.push(Choice { node, of });
+        self.choices.len() as u32 - 1
     }
 
     pub(super) fn push(&mut self, to: To, from: From) {
@@ -191,7 +211,7 @@ impl Program {
     /// # Errors
     /// [`ErrorKind::TooLarge`] where operations are too many for their numbers.
     pub(super) fn group(&mut self, node: u32, pcs: Range<u32>, kind: Kind, ops: Range<u32>) -> Result<()> {
-        [self.ops.len(), self.news as usize, self.constants.len()].into_iter().try_for_each(check)?;
+        [self.ops.len(), self.news as usize, self.constants.len(), self.choices.len()].into_iter().try_for_each(check)?;
         if let Some(last) = self.ops.get_mut(ops.start as usize..ops.end as usize).and_then(<[Op]>::last_mut)
         {
             last.to = Tagged::new(last.to.tag() | Op::LAST, last.to.number());

@@ -12,25 +12,58 @@ use indexmap::IndexMap;
 use super::graph::{Graphs, Until, Wait};
 use super::lower::Lower;
 use super::origins::{At, CONSTANT, LOST, Origins, Write};
-use super::program::{From, Kind, Op, Program, To};
+use super::program::{Choice, From, Kind, Op, Program, To};
+use super::ssa::Ssa;
 use crate::error::Result;
 
-/// Adds the operations of each skip to its node, which follows those of all segments. Returns, for each wait, the places
-/// about which nothing is known for lanes that wait, sorted; the first wait at a pc has those of all.
-pub(super) fn add(lower: &mut Lower<'_>, graphs: &Graphs) -> Result<Vec<Vec<u32>>> {
-    let (ends, unknown) = Stretches::new(&lower.program, graphs).follow();
+/// Places about which nothing is known at a pc where lanes wait, by wait: the first wait at a pc has those of all.
+pub(super) struct Unknown {
+    of: Vec<Vec<u32>>,
+    /// Waits and choices. The first place of a choice has the contents of each of them meanwhile.
+    unless_alike: Vec<(u32, u32)>,
+}
+
+impl Unknown {
+    /// Returns the places of each wait, sorted. A place that receives what it has already is known.
+    pub(super) fn places(mut self, ssa: &Ssa<'_>) -> Vec<Vec<u32>> {
+        for (wait, choice) in self.unless_alike {
+            if !ssa.is_alike(choice) {
+                self.of[wait as usize].push(ssa.program.choices[choice as usize].of[0]);
+            }
+        }
+        for places in &mut self.of {
+            places.sort_unstable();
+            places.dedup();
+        }
+        self.of
+    }
+}
+
+/// Adds the operations of each skip to its node, which follows those of all segments. Returns what is unknown to lanes
+/// that wait.
+pub(super) fn add(lower: &mut Lower<'_>, graphs: &Graphs) -> Result<Unknown> {
+    let (ends, of, choices) = Stretches::new(&lower.program, graphs).follow();
+    let unless_alike = choices.into_iter().map(|(wait, Choice { node, of })| {
+        (wait, lower.program.choose(node, of))
+    });
+    let unknown = Unknown { of, unless_alike: unless_alike.collect() };
     for (skip, end) in graphs.skips.iter().zip(ends) {
         let node = lower.program.of_node.len() as u32;
         let [incoming, received] = lower.skipped(skip.from, skip.to);
         let program = &mut lower.program;
         let start = program.end();
-        for (place, from) in end.unwrap_or_default().changed() {
-            let from = match from {
-                LOST => program.new_source(),
-                from if from & CONSTANT != 0 => From::Constant(from & !CONSTANT),
-                from => From::Place(from),
-            };
+        let end = end.unwrap_or_default();
+        for place in end.lost() {
+            let from = program.new_source();
             program.push(To::Place(place), from);
+        }
+        for sources in end.moved() {
+            let from = match *sources {
+                [(_, from)] if from & CONSTANT != 0 => From::Constant(from & !CONSTANT),
+                [(_, from)] => From::Place(from),
+                _ => From::One(program.choose(skip.from, sources.iter().map(|source| source.1).collect())),
+            };
+            program.push(To::Place(sources[0].0), from);
         }
         let written = start..program.end();
         let groups = program.groups.len() as u32;
@@ -124,23 +157,31 @@ impl<'a> Stretches<'a> {
         }
     }
 
-    /// Returns what places have at the end of each skip, and for each wait what is unknown.
-    fn follow(mut self) -> (States, Vec<Vec<u32>>) {
+    /// Returns what places have at the end of each skip, for each wait what is unknown, and choices between what a place
+    /// has meanwhile.
+    fn follow(mut self) -> (States, Vec<Vec<u32>>, Vec<(u32, Choice)>) {
         let graphs = self.graphs;
         let mut ends = vec![None; graphs.skips.len()];
         if graphs.waits.is_empty() {
-            return (ends, Vec::new());
+            return (ends, Vec::new(), Vec::new());
         }
         self.regions();
-        let mut changed: Vec<(u32, Origins)> = Vec::new();
+        let mut lost: Vec<(u32, Origins)> = Vec::new();
+        let mut choices: Vec<(u32, Choice)> = Vec::new();
         let mut first: HashMap<u32, usize> = HashMap::new();
         let mut others: IndexMap<Until, Vec<u32>, DefaultHashBuilder> = IndexMap::default();
         let mut add = |wait: u32, all: &Origins| {
-            let at = *first.entry(graphs.waits[wait as usize].pc).or_insert(changed.len());
-            if at == changed.len() {
-                changed.push((wait, Origins::default()));
+            let Wait { pc, from, .. } = graphs.waits[wait as usize];
+            let at = *first.entry(pc).or_insert(lost.len());
+            if at == lost.len() {
+                lost.push((wait, Origins::default()));
             }
-            changed[at].1.join(all, At::Any);
+            let (first, lost) = &mut lost[at];
+            lost.lose_all(all);
+            for sources in all.moved() {
+                let of = core::iter::once(sources[0].0).chain(sources.iter().map(|source| source.1));
+                choices.push((*first, Choice { node: from, of: of.collect() }));
+            }
         };
         for (index, wait) in (0..).zip(&graphs.waits) {
             match wait.until {
@@ -160,18 +201,14 @@ impl<'a> Stretches<'a> {
             }
         }
         let mut unknown = vec![Vec::new(); graphs.waits.len()];
-        for (wait, origins) in &changed {
-            unknown[*wait as usize].extend(origins.changed().into_iter().map(|changed| changed.0));
+        for (wait, origins) in &lost {
+            unknown[*wait as usize].extend(origins.lost());
         }
         for wait in &graphs.waits {
-            let (wait_of_all, _) = changed[first[&wait.pc]];
+            let (wait_of_all, _) = lost[first[&wait.pc]];
             since(self.program, wait, &mut unknown[wait_of_all as usize]);
         }
-        for unknown in &mut unknown {
-            unknown.sort_unstable();
-            unknown.dedup();
-        }
-        (ends, unknown)
+        (ends, unknown, choices)
     }
 
     /// Traces origins from the exit of each region, and inner regions first.
@@ -420,7 +457,7 @@ fn write(program: &Program, op: Op) -> Option<Write> {
         From::Place(from) => from,
         From::Constant(constant) => CONSTANT | constant,
         // Values are those of lanes that run.
-        From::Value(_) | From::New(_) | From::Nothing => LOST,
+        From::Value(_) | From::New(_) | From::One(_) | From::Nothing => LOST,
     };
     Some(Write { to, from, is_first: false })
 }

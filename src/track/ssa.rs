@@ -7,6 +7,7 @@ use core::ops::Range;
 
 use hashbrown::HashMap;
 
+use super::origins::CONSTANT;
 use super::program::{From, Group, Op, Program, To};
 use crate::build::{Dominators, UNREACHED};
 
@@ -15,6 +16,8 @@ pub(super) const NOTHING: u32 = 0;
 const NONE: u32 = UNREACHED;
 /// Flag of a part of a value in the log.
 const VALUE: u32 = 1 << 31;
+/// Flag of a choice among the places of phis.
+const CHOICE: u32 = 1 << 31;
 
 /// Nodes and edges, in the form of compressed rows.
 pub(super) struct Graph {
@@ -75,9 +78,11 @@ pub(super) struct Ssa<'p> {
     pub(super) program: &'p Program,
     graph: Graph,
     pub(super) order: Vec<Step>,
-    /// Place of each phi, sorted by node.
+    /// Place of each phi, and [`CHOICE`] with the number of each choice: sorted by node, phis first.
     phis: Vec<u32>,
     of_node: Vec<Range<u32>>,
+    /// The index of each choice among the phis.
+    choices: Vec<u32>,
     /// First operand of each phi.
     operands_of: Vec<u32>,
     operands: Vec<u32>,
@@ -115,6 +120,7 @@ impl<'p> Ssa<'p> {
             graph,
             phis: Vec::new(),
             of_node: Vec::new(),
+            choices: Vec::new(),
             operands_of: Vec::new(),
             operands: Vec::new(),
             same: Vec::new(),
@@ -172,8 +178,13 @@ impl<'p> Ssa<'p> {
         drop((written, first, frontiers));
         self.of_node = vec![0..0; nodes];
         let (mut start, mut operands) = (0, 0);
-        let mut of_phi = Vec::with_capacity(phis.len());
-        self.operands_of.reserve_exact(phis.len() + 1);
+        let choices = &self.program.choices;
+        let mut chosen: Vec<u32> = (0..choices.len() as u32).collect();
+        chosen.sort_by_key(|&choice| choices[choice as usize].node);
+        self.choices = vec![NONE; choices.len()];
+        let mut of_phi = Vec::with_capacity(phis.len() + choices.len());
+        self.operands_of.reserve_exact(phis.len() + choices.len() + 1);
+        self.phis.reserve_exact(phis.len() + choices.len());
         for &node in order {
             let end = start + count[node as usize];
             self.of_node[node as usize] = start..start;
@@ -181,13 +192,24 @@ impl<'p> Ssa<'p> {
                 self.operands_of.push(operands);
                 operands += self.graph.before(node).len() as u32;
                 of_phi.push(node);
+                self.phis.push(NONE);
             }
             start = end;
+            let first = chosen.partition_point(|&choice| choices[choice as usize].node < node);
+            let same = chosen[first..].iter().take_while(|&&choice| choices[choice as usize].node == node);
+            for &choice in same {
+                self.choices[choice as usize] = start;
+                self.operands_of.push(operands);
+                operands += choices[choice as usize].of.len() as u32;
+                // Each by itself: places that are chosen from the same ones can differ.
+                of_phi.push(nodes as u32 + choice);
+                self.phis.push(CHOICE | choice);
+                start += 1;
+            }
         }
         self.operands_of.push(operands);
         // Edges from unreachable nodes stay without a name.
         self.operands = vec![NONE; operands as usize];
-        self.phis = vec![0; phis.len()];
         for (node, place) in phis {
             let range = &mut self.of_node[node as usize];
             self.phis[range.end as usize] = place;
@@ -227,6 +249,7 @@ impl<'p> Ssa<'p> {
     /// Fills in the operands of phis.
     fn rename(&mut self) {
         struct Fill<'a> {
+            program: &'a Program,
             graph: &'a Graph,
             phis: &'a [u32],
             of_node: &'a [Range<u32>],
@@ -241,9 +264,21 @@ impl<'p> Ssa<'p> {
                         self.operands[(self.operands_of[phi as usize] + edge) as usize] = names[place];
                     }
                 }
+                let first = self.of_node[node as usize].end as usize;
+                for (&phi, &operand) in self.phis[first..].iter().zip(&self.operands_of[first..]) {
+                    let choice = self.program.choices.get((phi ^ CHOICE) as usize);
+                    let Some(choice) = choice.filter(|choice| choice.node == node) else { break };
+                    for (at, &from) in (operand as usize..).zip(&choice.of) {
+                        self.operands[at] = match from & CONSTANT {
+                            0 => names[from as usize],
+                            _ => 1 + self.program.places + (from & !CONSTANT),
+                        };
+                    }
+                }
             }
         }
         let mut fill = Fill {
+            program: self.program,
             graph: &self.graph,
             phis: &self.phis,
             of_node: &self.of_node,
@@ -293,7 +328,7 @@ impl<'p> Ssa<'p> {
                         _ if *is_fixed => own,
                         Some(one) if is_one => one,
                         None => NONE,
-                        _ if tuple.contains(&NOTHING) => own,
+                        _ if tuple.contains(&NOTHING) || self.phis[index] & CHOICE != 0 => own,
                         _ => *known.entry_ref(&tuple).or_insert(own),
                     });
                 }
@@ -319,6 +354,12 @@ impl<'p> Ssa<'p> {
                 *same = first + index;
             }
         }
+    }
+
+    /// Whether all places of a choice have the same contents.
+    pub(super) fn is_alike(&self, choice: u32) -> bool {
+        let phi = self.choices[choice as usize];
+        self.same.get(phi as usize).is_some_and(|&same| same != self.phi(phi) && same != NOTHING)
     }
 
     /// The name that represents one, after all phis are merged.
@@ -408,6 +449,7 @@ impl<'p> Ssa<'p> {
             From::Value(part) => values[part as usize],
             From::Constant(constant) => self.constant(constant),
             From::New(number) => self.new_name(number),
+            From::One(choice) => self.represented(self.phi(self.choices[choice as usize])),
             From::Nothing => NOTHING,
         }
     }

@@ -83,7 +83,7 @@ impl<'c> Tracked<'c> {
             None => 2 * u64::from(node) + 1,
         };
         let ssa = Ssa::new(&program, graph, key);
-        let (ranges, undefined) = Ranges::find(&program, &graphs, &ssa, &unknown);
+        let (ranges, undefined) = Ranges::find(&program, &graphs, &ssa, &unknown.places(&ssa));
         let variables = 0..code.variables.len() as u32;
         let parts: Vec<_> = variables.map(|id| cuts.all(code, Whole::Variable(id))).collect();
         let mut stored = Vec::with_capacity(program.stored as usize);

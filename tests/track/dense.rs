@@ -35,8 +35,10 @@ struct Skip {
     /// Index of the instruction at which lanes leave, and of the last one that they miss.
     from: usize,
     end: usize,
-    /// Contents of each place: those of places when lanes left, a constant, or a new value by number.
-    is: Vec<(usize, Vec<usize>, Option<u32>, u32)>,
+    stretch: BTreeSet<usize>,
+    /// The pc at which they wait, and whether they wait there when the last instruction runs.
+    pc: u64,
+    is_and: bool,
 }
 
 pub struct Dense<'p> {
@@ -189,8 +191,10 @@ impl<'p> Dense<'p> {
             Op::Define(to, name) => {
                 let value = self.value(name);
                 let class = state.fresh();
-                self.set(state, Item::Value(value), class);
-                state.is_defined[value] = true;
+                if !waits {
+                    self.set(state, Item::Value(value), class);
+                    state.is_defined[value] = true;
+                }
                 for &at in to {
                     self.write(state, at, Some(class), how(at, false));
                 }
@@ -305,16 +309,10 @@ impl<'p> Dense<'p> {
                 _ => false,
             };
             let (stretch, ends) = self.reach(self.next(at), is_end);
-            let mut changed = BTreeSet::new();
-            for &end in &ends {
-                // Lanes that wait where their mask was saved do not wait there when the last instruction runs.
-                let until = (!is_and).then_some(end);
-                skips.push(self.skip(at, &stretch, end, until, &mut changed));
-            }
-            // Places and variables that are unknown to waiting lanes.
             let pc = BYTES * if is_and { saved[&mask] as u64 } else { restored[&mask] as u64 + 1 };
+            skips.extend(ends.iter().map(|&end| Skip { from: at, end, stretch: stretch.clone(), pc, is_and }));
+            // Places and variables that are unknown to waiting lanes.
             let (places, variables) = unknown.entry(pc).or_default();
-            places.append(&mut changed);
             if is_and {
                 let from = saved[&mask];
                 for since in from..=at {
@@ -327,6 +325,14 @@ impl<'p> Dense<'p> {
                 }
             }
         }
+        let lanes = self.iterate(&skips);
+        assert_eq!(lanes.len(), count);
+        for skip in &skips {
+            let Some(mut state) = lanes[skip.from].clone() else { continue };
+            self.run(skip.from, &mut state, Lane::Runs);
+            let (places, _) = unknown.entry(skip.pc).or_default();
+            self.wait(skip, state, places);
+        }
         for (&pc, (places, variables)) in &mut unknown {
             for (_, name, source) in self.program.assigns.iter().filter(|assign| assign.0 == pc) {
                 if let Source::Contents(at) = source
@@ -336,29 +342,19 @@ impl<'p> Dense<'p> {
                 }
             }
         }
-        let lanes = self.iterate(&skips);
-        assert_eq!(lanes.len(), count);
         (self.lanes, self.unknown) = (lanes, unknown);
     }
 
-    /// Finds what a stretch does to lanes that wait: it runs by itself, beside a copy of all places at its start. Adds the
-    /// places that have something else behind an instruction of the stretch, or behind `until`.
-    fn skip(
-        &self,
-        from: usize,
-        stretch: &BTreeSet<usize>,
-        end: usize,
-        until: Option<usize>,
-        changed: &mut BTreeSet<usize>,
-    ) -> Skip {
-        let mut start = self.entry();
+    /// Returns what lanes have that were in a state when they left: the stretch runs, beside a copy of all places. Adds the
+    /// places that have something else behind one of its instructions.
+    fn wait(&self, skip: &Skip, mut start: State, changed: &mut BTreeSet<usize>) -> State {
         for place in 0..self.places.len() {
             let class = self.of(&start, Item::Place(place));
             self.set(&mut start, Item::Ghost(place), class);
         }
         let mut states: BTreeMap<usize, Option<State>> = BTreeMap::new();
         let mut open: BTreeSet<usize> = BTreeSet::new();
-        for next in self.next(from) {
+        for next in self.next(skip.from) {
             join(states.entry(next).or_default(), start.clone().normal());
             open.insert(next);
         }
@@ -366,15 +362,16 @@ impl<'p> Dense<'p> {
         while let Some(at) = open.pop_first() {
             let mut state = states[&at].clone().expect("it is reached");
             self.run(at, &mut state, Lane::Waits);
-            if stretch.contains(&at) || until == Some(at) {
+            // Lanes that wait where their mask was saved do not wait there when the last instruction runs.
+            if skip.stretch.contains(&at) || at == skip.end && !skip.is_and {
                 let is_other = |&place: &usize| {
                     self.of(&state, Item::Place(place)) != self.of(&state, Item::Ghost(place))
                 };
                 changed.extend((0..self.places.len()).filter(is_other));
             }
-            if at == end {
+            if at == skip.end {
                 last = Some(state);
-            } else if stretch.contains(&at) {
+            } else if skip.stretch.contains(&at) {
                 for next in self.next(at) {
                     if join(states.entry(next).or_default(), state.clone()) {
                         open.insert(next);
@@ -382,39 +379,7 @@ impl<'p> Dense<'p> {
                 }
             }
         }
-        let last = last.expect("the stretch ends there");
-        let written: BTreeSet<usize> = stretch
-            .iter()
-            .chain([&end])
-            .flat_map(|&at| self.writes(at))
-            .filter(|&(_, is_masked)| !is_masked)
-            .map(|(place, _)| place)
-            .collect();
-        let is = written.into_iter().map(|place| {
-            let class = self.of(&last, Item::Place(place));
-            let same = (0..self.places.len()).filter(|&one| self.of(&last, Item::Ghost(one)) == class);
-            let constant = (0..CONSTANTS).find(|&value| self.of(&last, Item::Constant(value)) == class);
-            (place, same.collect(), constant, class)
-        });
-        Skip { from, end, is: is.collect() }
-    }
-
-    fn skipped(&self, skip: &Skip, state: &State) -> State {
-        let mut state = state.clone();
-        let before = state.clone();
-        let mut new = BTreeMap::new();
-        for (place, same, constant, class) in &skip.is {
-            let class = match (same.first(), constant) {
-                (_, Some(value)) => self.of(&before, Item::Constant(*value)),
-                (Some(&one), _) => self.of(&before, Item::Place(one)),
-                _ => {
-                    let fresh = before.fresh() + new.len() as u32;
-                    *new.entry(*class).or_insert(fresh)
-                }
-            };
-            self.set(&mut state, Item::Place(*place), class);
-        }
-        state.normal()
+        last.expect("the stretch ends there")
     }
 
     /// Returns the states before each instruction, behind the assignments there.
@@ -442,7 +407,7 @@ impl<'p> Dense<'p> {
                 }
             }
             for skip in skips.iter().filter(|skip| skip.from == at) {
-                go(skip.end + 1, self.skipped(skip, &state));
+                go(skip.end + 1, self.wait(skip, state.clone(), &mut BTreeSet::new()));
             }
         }
         states
