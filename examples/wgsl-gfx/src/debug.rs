@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
+use std::slice::from_ref;
 
 use eitri::build::{BlockId, Builder, ControlFlow, ExecWrite};
 use eitri::lower::{Consumer, Lowered as Written, Policy, lower};
@@ -15,7 +16,8 @@ use eitri::track::{self, Keep, ValueId};
 use naga::{ArraySize, Scalar, ScalarKind, TypeInner};
 use regalloc2::VReg;
 
-use crate::emit::{Change, Effect, Fact, Machine, Place, SAVED};
+use crate::alloc::overwritten;
+use crate::emit::{Effect, Fact, Machine, Place, SAVED};
 use crate::front::Source;
 use crate::isa::Reg;
 use crate::lower::{FRAME, Home, Lowered, RETURN, STACK};
@@ -36,15 +38,12 @@ pub fn target() -> eitri::Result<Target> {
     Target::amdgpu(Gfx::GFX1100, Wave::W32)
 }
 
-/// A function, its control flow, the effects of its instructions, and what its variables are assigned.
-type Part = (FunctionId, ControlFlow, track::Code);
-
-/// Describes all but locations.
+/// Describes all but locations. Returns the effects of each function's instructions, and what its variables are assigned.
 pub fn begin<'a>(
     source: &'a Source,
     all: &'a [Lowered<'_>],
     machines: &'a [Machine],
-) -> eitri::Result<(Describe<'a>, Vec<Part>)> {
+) -> eitri::Result<(Describe<'a>, Vec<track::Code>)> {
     let mut m = Builder::new(target()?);
     let unit = m.unit(&source.name);
     let file = m.primary_file(unit)?;
@@ -52,31 +51,41 @@ pub fn begin<'a>(
     let (function, lowered, machine) = (FunctionId::from_u32(0), &all[0], &machines[0]);
     let (inlined, types, described) = (HashMap::new(), HashMap::new(), Vec::new());
     let mut debug = Describe { source, lowered, machine, m, unit, file, function, inlined, types, described };
-    let mut parts = Vec::new();
+    let mut codes = Vec::new();
     for (n, (lowered, machine)) in all.iter().zip(machines).enumerate() {
         (debug.lowered, debug.machine) = (lowered, machine);
         debug.function()?;
         debug.lines()?;
         let scopes = debug.scopes()?;
         let variables = debug.variables(n, &scopes)?;
-        let flow = debug.control_flow()?;
-        let code = debug.code(&flow, variables)?;
-        parts.push((debug.function, flow, code));
+        let flow = debug.lanes()?;
+        codes.push(debug.code(flow, variables)?);
     }
-    Ok((debug, parts))
+    Ok((debug, codes))
+}
+
+/// Copies of what the caller has in registers, which a function leaves in others.
+pub fn left(source: &Source, lowered: &Lowered<'_>, machine: &Machine) -> eitri::Result<Vec<Effect>> {
+    let (debug, mut codes) = begin(source, from_ref(lowered), from_ref(machine))?;
+    let (code, mut rows, mut left) = (&mut codes[0], Vec::new(), Vec::new());
+    for n in overwritten().filter(|reg| matches!(reg, Reg::V(_))).map(|reg| reg.number()) {
+        let (row, contents) = (debug.m.target().vgpr(n as u16)?, code.unnamed());
+        code.assign_contents(0, contents, &[track::Place::per_lane(row)])?;
+        rows.push((Place::Vector(n), Loc::per_lane(row), contents));
+    }
+    let tracked = code.track()?;
+    for &(from, _, contents) in &rows {
+        let places = tracked.places_at(contents, machine.bytes.len() as u64 - 4)?;
+        left.extend(rows.iter().filter(|to| places.contains(&to.1)).map(|to| Effect::Copy(from, to.0)));
+    }
+    Ok(left)
 }
 
 /// Describes a kernel and what it calls, and writes what is described.
 pub fn describe(source: &Source, all: &[Lowered<'_>], machines: &[Machine]) -> eitri::Result<Debug> {
-    let (mut debug, parts) = begin(source, all, machines)?;
-    let saved = Loc::register(target()?.sgpr(SAVED as u16)?);
-    for ((function, flow, code), machine) in parts.iter().zip(machines) {
+    let (mut debug, codes) = begin(source, all, machines)?;
+    for code in codes {
         code.track()?.describe(&mut debug.m, Keep::All)?;
-        let mut lanes = debug.m.lanes(*function)?;
-        lanes.control_flow(flow)?;
-        for (pcs, _) in machine.facts.iter().filter(|(_, fact)| *fact == Fact::WholeWave) {
-            lanes.whole_wave(pcs.clone(), &saved)?;
-        }
     }
     let described = debug.described;
     let module = debug.m.finish()?;
@@ -139,8 +148,8 @@ impl Describe<'_> {
             frame.saved_to_scratch(of.rows_from..end, v(row)?, at.into(), None)?;
         }
         for &reg in &self.machine.overwritten {
-            let is_row = matches!(reg, Reg::V(_));
-            frame.undefined(0..end, if is_row { v(reg.number())? } else { s(reg.number())? })?;
+            let of = if let Reg::V(n) = reg { v(n) } else { s(reg.number()) };
+            frame.undefined(0..end, of?)?;
         }
         Ok(())
     }
@@ -148,14 +157,12 @@ impl Describe<'_> {
     /// A row where the line changes; a statement begins where the compiler began one.
     fn lines(&mut self) -> eitri::Result<()> {
         let end = self.machine.bytes.len() as u64;
-        let (mut rows, mut begins, mut last) = (BTreeMap::new(), HashSet::from([0]), None);
-        for (pcs, fact) in &self.machine.facts {
-            match fact {
-                Fact::Statement(_) => _ = begins.insert(pcs.start),
-                Fact::Source(at) if pcs.start < end && last.replace(at.offset) != Some(at.offset) => {
-                    rows.insert(pcs.start, self.line(at.offset));
-                }
-                _ => {}
+        let statements = self.machine.facts.iter().filter(|(_, fact)| matches!(fact, Fact::Statement(_)));
+        let begins: HashSet<u64> = statements.map(|(pcs, _)| pcs.start).chain([0]).collect();
+        let (mut rows, mut last) = (BTreeMap::new(), None);
+        for (pc, at) in self.machine.sources().filter(|&(pc, _)| pc < end) {
+            if last.replace(at.offset) != Some(at.offset) {
+                rows.insert(pc, self.line(at.offset));
             }
         }
         for (pc, at) in rows {
@@ -174,12 +181,8 @@ impl Describe<'_> {
     fn scopes(&mut self) -> eitri::Result<Vec<Option<ScopeId>>> {
         let all = &self.lowered.scopes;
         let mut pcs: Vec<Vec<Range<u64>>> = vec![Vec::new(); all.len()];
-        let sources = self.machine.facts.iter().filter_map(|(pcs, fact)| match fact {
-            Fact::Source(at) => Some((pcs.start, *at)),
-            _ => None,
-        });
-        let end = self.machine.bytes.len() as u64;
-        let sources: Vec<(u64, At)> = sources.chain([(end, At::default())]).collect();
+        let end = (self.machine.bytes.len() as u64, At::default());
+        let sources: Vec<(u64, At)> = self.machine.sources().chain([end]).collect();
         for pair in sources.windows(2).filter(|pair| pair[0].0 < pair[1].0) {
             let (range, mut scope) = (pair[0].0..pair[1].0, Some(pair[0].1.scope));
             while let Some(number) = scope {
@@ -279,8 +282,7 @@ impl Describe<'_> {
                 self.types.insert(key.clone(), of);
                 for member in members {
                     let ty = self.ty(&types[member.ty].inner)?;
-                    let name = member.name.as_deref().unwrap_or("member");
-                    self.m.member(of, name, ty, member.offset.into())?;
+                    self.m.member(of, member.name.as_deref().unwrap_or(""), ty, member.offset.into())?;
                 }
                 of
             }
@@ -302,14 +304,12 @@ impl Describe<'_> {
 
     /// Blocks, edges, and writes of EXEC. A mask is in its register from the instruction that saves it to the one that
     /// restores it.
-    fn control_flow(&self) -> eitri::Result<ControlFlow> {
+    fn lanes(&mut self) -> eitri::Result<ControlFlow> {
         let mut flow = ControlFlow::new();
         let mut ends: BTreeMap<usize, (u64, u64)> = BTreeMap::new();
         for (pcs, fact) in &self.machine.facts {
-            match *fact {
-                Fact::Exec(Change::Save, mask) => _ = ends.insert(mask, (pcs.end, pcs.end)),
-                Fact::Exec(Change::Restore, mask) => ends.entry(mask).or_default().1 = pcs.end,
-                _ => {}
+            if let Fact::Exec(_, mask) = *fact {
+                ends.entry(mask).or_insert((pcs.end, 0)).1 = pcs.end;
             }
         }
         let mut masks = HashMap::new();
@@ -324,22 +324,23 @@ impl Describe<'_> {
         }
         for (pcs, fact) in &self.machine.facts {
             let Fact::Exec(change, mask) = fact else { continue };
-            let write = match change {
-                Change::Save => ExecWrite::Save,
-                Change::And => ExecWrite::And,
-                Change::AndNot => ExecWrite::AndNot,
-                Change::Else => ExecWrite::Else,
-                Change::Restore => ExecWrite::Restore,
-            };
-            flow.write(pcs.clone(), write(masks[mask]));
+            let writes =
+                [ExecWrite::Save, ExecWrite::And, ExecWrite::AndNot, ExecWrite::Else, ExecWrite::Restore];
+            flow.write(pcs.clone(), writes[*change as usize](masks[mask]));
+        }
+        let saved = Loc::register(self.m.target().sgpr(SAVED as u16)?);
+        let mut lanes = self.m.lanes(self.function)?;
+        lanes.control_flow(&flow)?;
+        for (pcs, _) in self.machine.facts.iter().filter(|(_, fact)| *fact == Fact::WholeWave) {
+            lanes.whole_wave(pcs.clone(), &saved)?;
         }
         Ok(flow)
     }
 
     /// Effects of each instruction, and assignments of values to variables.
-    fn code(&self, flow: &ControlFlow, mut variables: Variables) -> eitri::Result<track::Code> {
+    fn code(&self, flow: ControlFlow, mut variables: Variables) -> eitri::Result<track::Code> {
         let gpu = self.m.target();
-        let (mut code, mut values) = (track::Code::new(gpu, flow.clone()), HashMap::<VReg, ValueId>::new());
+        let (mut code, mut values) = (track::Code::new(gpu, flow), HashMap::<VReg, ValueId>::new());
         let scalars: Vec<_> = (0..).map_while(|n| gpu.sgpr(n).ok()).collect();
         let vectors: Vec<_> = (0..).map_while(|n| gpu.vgpr(n).ok()).collect();
         let place = |at: Place| match at {
@@ -350,12 +351,12 @@ impl Describe<'_> {
         };
         for (pcs, fact) in &self.machine.facts {
             let Fact::Step(effects, all_lanes) = fact else { continue };
-            let mut made: Vec<Option<ValueId>> = Vec::new();
-            made.extend(effects.iter().map(|effect| match *effect {
+            let made = effects.iter().map(|effect| match *effect {
                 Effect::Define(vreg, _) => Some(*values.entry(vreg).or_insert_with(|| code.value(32))),
                 Effect::Constant(bits, _) => Some(code.constant(&bits.to_le_bytes())),
                 _ => None,
-            }));
+            });
+            let made: Vec<Option<ValueId>> = made.collect();
             for (effect, value) in effects.iter().zip(&made).filter(|_| pcs.is_empty()) {
                 value.map(|value| code.entry(value, &[place(effect.target())])).transpose()?;
             }
@@ -381,18 +382,17 @@ impl Describe<'_> {
             let mut of_slot = |slot| *variables.entry(slot).or_insert_with(|| (code.unnamed(), 0));
             let (variable, bit) = of_slot(slot);
             let bits = bit..bit + 32;
-            if let Given::Of(other) = given {
-                let (other, first) = of_slot(other);
-                code.assign_variable(pcs.start, variable, bits, other, first)?;
-                continue;
-            }
-            let given = match given {
-                Given::Defined(vreg) => values.get(&vreg).copied(),
-                Given::Const(value) => Some(code.constant(&value.to_le_bytes())),
-                Given::Of(_) | Given::Nothing => None,
+            let value = match given {
+                Given::Of(other) => {
+                    let (other, first) = of_slot(other);
+                    code.assign_variable(pcs.start, variable, bits, other, first)?;
+                    continue;
+                }
+                Given::Defined(vreg) if values.contains_key(&vreg) => values[&vreg],
+                Given::Const(value) => code.constant(&value.to_le_bytes()),
+                // A value without a definition or a name has no place.
+                Given::Defined(_) | Given::Nothing => code.value(32),
             };
-            // A value without a definition or a name has no place.
-            let value = given.unwrap_or_else(|| code.value(32));
             code.assign_bits(pcs.start, variable, bits, value)?;
         }
         Ok(code)

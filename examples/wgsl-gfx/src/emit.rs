@@ -109,6 +109,18 @@ pub struct Machine {
     pub overwritten: Vec<Reg>,
     /// Vector registers among these that it overwrites in lanes that are not active, too.
     pub whole: Vec<Reg>,
+    /// Copies of its arguments that it leaves in these registers.
+    pub left: Vec<Effect>,
+}
+
+impl Machine {
+    /// Returns the places in the source, each with the pc where its code begins.
+    pub fn sources(&self) -> impl Iterator<Item = (u64, At)> + '_ {
+        self.facts.iter().filter_map(|(pcs, fact)| match fact {
+            Fact::Source(at) => Some((pcs.start, *at)),
+            _ => None,
+        })
+    }
 }
 
 /// Registers of the caller, and the pcs from which on they are in the frame.
@@ -185,8 +197,12 @@ pub fn emit(
 }
 
 /// Places functions behind each other, sets the addresses of calls, and restricts what calls overwrite to what the
-/// callees do overwrite. Returns the code.
-pub fn link(lowered: &[Lowered<'_>], machines: &mut [Machine]) -> Vec<u8> {
+/// callees do overwrite. `left` finds the copies of arguments that a function leaves.
+pub fn link<E>(
+    lowered: &[Lowered<'_>],
+    machines: &mut [Machine],
+    left: impl Fn(&Lowered<'_>, &Machine) -> Result<Vec<Effect>, E>,
+) -> Result<(), E> {
     let mut end = 0;
     for machine in &mut *machines {
         machine.start = end;
@@ -221,6 +237,12 @@ pub fn link(lowered: &[Lowered<'_>], machines: &mut [Machine]) -> Vec<u8> {
                 let written = if *is_whole { &callee.whole } else { &callee.overwritten };
                 let is_written = |at: &Place| written.iter().any(|&reg| place(reg) == *at);
                 effects.retain(|effect| !matches!(effect, Effect::Clobber(at) if !is_written(at)));
+                for effect in
+                    effects.iter_mut().filter(|effect| !*is_whole && matches!(effect, Effect::Clobber(_)))
+                {
+                    let left = callee.left.iter().find(|left| left.target() == effect.target());
+                    *effect = left.copied().unwrap_or(*effect);
+                }
             }
             all.extend(effects.iter().map(Effect::target));
             let rows = effects.iter().map(Effect::target).filter(|at| matches!(at, Place::Vector(_)));
@@ -229,8 +251,11 @@ pub fn link(lowered: &[Lowered<'_>], machines: &mut [Machine]) -> Vec<u8> {
         machines[n].facts = facts;
         machines[n].overwritten = overwritten().filter(|&reg| all.contains(&place(reg))).collect();
         machines[n].whole = overwritten().filter(|&reg| whole.contains(&place(reg))).collect();
+        if machines[n].frame.is_some() {
+            machines[n].left = left(&lowered[n], &machines[n])?;
+        }
     }
-    machines.iter().flat_map(|machine| machine.bytes.iter().copied()).collect()
+    Ok(())
 }
 
 impl Emitter<'_> {

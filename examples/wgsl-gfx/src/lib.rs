@@ -63,10 +63,10 @@ pub fn compile(source: &Source, limits: alloc::Limits) -> Result<Compiled<'_>, R
             span: Default::default(),
         }));
     }
-    let text = emit::link(&lowered, &mut machines);
-    let code = object::object(source, &lowered, &machines, text);
-    let coded = Instant::now();
     let wrong = |error: eitri::Error| internal(error.to_string());
+    emit::link(&lowered, &mut machines, |of, machine| debug::left(source, of, machine)).map_err(wrong)?;
+    let code = object::object(source, &lowered, &machines);
+    let coded = Instant::now();
     let debug = debug::describe(source, &lowered, &machines).map_err(wrong)?;
     let object =
         eitri::emit::elf::new_object(debug.module.target(), &code, &debug.written.sections).map_err(wrong)?;

@@ -18,9 +18,10 @@ struct Needs {
 }
 
 /// Returns the sections and symbols of a kernel.
-pub fn object(source: &Source, all: &[Lowered<'_>], machines: &[Machine], text: Vec<u8>) -> Code {
+pub fn object(source: &Source, all: &[Lowered<'_>], machines: &[Machine]) -> Code {
     let name = &source.module.entry_points[0].name;
-    let mut code = Code::text(text);
+    let mut code =
+        Code::text(machines.iter().flat_map(|machine| machine.bytes.iter().copied()).collect::<Vec<u8>>());
     for (lowered, machine) in all.iter().zip(machines) {
         code = code.with_function(&lowered.name, machine.start, machine.bytes.len() as u64);
     }

@@ -380,12 +380,8 @@ impl<'a> Prover<'a> {
     /// The pcs at which the compiler placed a source line, with the line.
     pub(crate) fn statements(&self) -> Vec<(u64, u32)> {
         let machines = self.compiled.machines.iter();
-        let facts = machines.flat_map(|machine| machine.facts.iter().map(|fact| (machine.start, fact)));
-        let lines = facts.filter_map(|(start, (pcs, fact))| match fact {
-            Fact::Source(at) => Some((start + pcs.start, self.source.line(at.offset).0)),
-            _ => None,
-        });
-        lines.collect()
+        let all = machines.flat_map(|machine| machine.sources().map(|(pc, at)| (machine.start + pc, at)));
+        all.map(|(pc, at)| (pc, self.source.line(at.offset).0)).collect()
     }
 
     pub(crate) fn new(

@@ -299,8 +299,7 @@ fn run(source: &Source, compiled: &Compiled<'_>) -> Proof {
 
 /// Runs the right code with other debug information.
 fn run_with(source: &Source, compiled: &mut Compiled<'_>, wrong: debug::Debug) -> Proof {
-    let text = wgsl_gfx::emit::link(&compiled.lowered, &mut compiled.machines);
-    let text = wgsl_gfx::object::object(source, &compiled.lowered, &compiled.machines, text);
+    let text = wgsl_gfx::object::object(source, &compiled.lowered, &compiled.machines);
     let object = eitri::emit::elf::new_object(wrong.module.target(), &text, &wrong.written.sections);
     let object = std::mem::replace(&mut compiled.object, object.expect("an object"));
     let debug = std::mem::replace(&mut compiled.debug, wrong);
@@ -338,9 +337,9 @@ fn sabotage(name: &str, found: &mut BTreeMap<&'static str, Found>) {
             mistake(&mut machines[0], at);
             total.tried += 1;
             let wrong = debug::describe(&source, &compiled.lowered, &machines).expect("statements that fit");
-            let (_, parts) =
+            let (_, codes) =
                 debug::begin(&source, &compiled.lowered, &compiled.machines).expect("the right statements");
-            let report = parts[0].2.track().expect("the code fits").judge(&wrong.module);
+            let report = codes[0].track().expect("the code fits").judge(&wrong.module);
             let before = report.recoverable;
             let proof = run_with(&source, &mut compiled, wrong);
             let (ran, judged) = (!proof.wrong.is_empty(), !report.is_sound());
