@@ -211,7 +211,9 @@ impl Program {
     /// # Errors
     /// [`ErrorKind::TooLarge`] where operations are too many for their numbers.
     pub(super) fn group(&mut self, node: u32, pcs: Range<u32>, kind: Kind, ops: Range<u32>) -> Result<()> {
-        [self.ops.len(), self.news as usize, self.constants.len(), self.choices.len()].into_iter().try_for_each(check)?;
+        [self.ops.len(), self.news as usize, self.constants.len(), self.choices.len()]
+            .into_iter()
+            .try_for_each(check)?;
         if let Some(last) = self.ops.get_mut(ops.start as usize..ops.end as usize).and_then(<[Op]>::last_mut)
         {
             last.to = Tagged::new(last.to.tag() | Op::LAST, last.to.number());

@@ -43,9 +43,8 @@ impl Unknown {
 /// that wait.
 pub(super) fn add(lower: &mut Lower<'_>, graphs: &Graphs) -> Result<Unknown> {
     let (ends, of, choices) = Stretches::new(&lower.program, graphs).follow();
-    let unless_alike = choices.into_iter().map(|(wait, Choice { node, of })| {
-        (wait, lower.program.choose(node, of))
-    });
+    let unless_alike =
+        choices.into_iter().map(|(wait, Choice { node, of })| (wait, lower.program.choose(node, of)));
     let unknown = Unknown { of, unless_alike: unless_alike.collect() };
     for (skip, end) in graphs.skips.iter().zip(ends) {
         let node = lower.program.of_node.len() as u32;

@@ -310,7 +310,13 @@ impl<'p> Dense<'p> {
             };
             let (stretch, ends) = self.reach(self.next(at), is_end);
             let pc = BYTES * if is_and { saved[&mask] as u64 } else { restored[&mask] as u64 + 1 };
-            skips.extend(ends.iter().map(|&end| Skip { from: at, end, stretch: stretch.clone(), pc, is_and }));
+            skips.extend(ends.iter().map(|&end| Skip {
+                from: at,
+                end,
+                stretch: stretch.clone(),
+                pc,
+                is_and,
+            }));
             // Places and variables that are unknown to waiting lanes.
             let (places, variables) = unknown.entry(pc).or_default();
             if is_and {

@@ -427,6 +427,80 @@ const CASES: &[(&str, &str, &str)] = &[
         end",
         "i 04-14 s7",
     ),
+    (
+        "lanes that wait find a scalar that is read back with what it had",
+        "define s4 a
+        assign n value a
+        copy v40.3 s4
+        exec_save m
+        exec_and m
+        copy s4 v40.3
+        other
+        exec_else m
+        other
+        exec_restore m
+        end",
+        "n 04-08 s4, 08-2c s4 v40.3",
+    ),
+    (
+        "a scalar that is read back on one of two ways is what it was on both",
+        "define s4 a
+        assign n value a
+        copy v40.3 s4
+        exec_save m
+        exec_and m
+        branch_if 24
+        copy s4 v40.3
+        exec_restore m
+        other
+        end",
+        "n 04-08 s4, 08-24 s4 v40.3",
+    ),
+    (
+        "lanes that wait find a scalar changed that is read back when it has another value",
+        "define s4 a
+        assign n value a
+        copy v40.3 s4
+        define s4 b
+        exec_save m
+        assign k value b
+        exec_and m
+        branch_if 28
+        copy s4 v40.3
+        exec_restore m
+        other
+        end",
+        "n 04-08 s4, 08-0c s4 v40.3, 0c-28 v40.3; k 10-1c s4",
+    ),
+    (
+        "lanes that wait find a row reloaded in all lanes with what it had, and another one changed",
+        "define v3 a
+        assign x value a
+        copy p7 v3
+        copy v4 v3
+        exec_save m
+        exec_and m
+        whole_wave_begin
+        copy v3 p7
+        define v4 b
+        whole_wave_end
+        exec_restore m
+        other
+        end",
+        "x 04-08 v3, 08-0c v3 p7, 0c-10 v3 p7, 10-20 v3 v4 p7, 20-30 v3 p7",
+    ),
+    (
+        "lanes that wait find a constant written again",
+        "copy s4 #7
+        assign n value #7
+        exec_save m
+        exec_and m
+        copy s4 #7
+        exec_restore m
+        other
+        end",
+        "n 04-1c s4 #7",
+    ),
 ];
 
 #[test]
