@@ -1,7 +1,7 @@
 //! All debug information of the compiler, through eitri: types, lines, scopes, variables, lanes, and locations, which
 //! are derived from what the instructions do.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::slice::from_ref;
 
@@ -154,12 +154,10 @@ impl Describe<'_> {
         Ok(())
     }
 
-    /// A row where the line changes; a statement begins where the compiler began one.
+    /// A row for each place in the source; a statement begins where the line changes.
     fn lines(&mut self) -> eitri::Result<()> {
         let end = self.machine.bytes.len() as u64;
-        let statements = self.machine.facts.iter().filter(|(_, fact)| matches!(fact, Fact::Statement(_)));
-        let begins: HashSet<u64> = statements.map(|(pcs, _)| pcs.start).chain([0]).collect();
-        let (mut rows, mut last) = (BTreeMap::new(), None);
+        let (mut rows, mut last, mut line) = (BTreeMap::new(), None, 0);
         for (pc, at) in self.machine.sources().filter(|&(pc, _)| pc < end) {
             if last.replace(at.offset) != Some(at.offset) {
                 rows.insert(pc, self.line(at.offset));
@@ -167,7 +165,8 @@ impl Describe<'_> {
         }
         for (pc, at) in rows {
             let row = Row::new(pc, self.file, at.line).column(at.column);
-            self.m.row(self.function, if begins.contains(&pc) { row } else { row.not_stmt() })?;
+            let begins = std::mem::replace(&mut line, at.line) != at.line;
+            self.m.row(self.function, if begins { row } else { row.not_stmt() })?;
         }
         Ok(())
     }
@@ -202,10 +201,9 @@ impl Describe<'_> {
                 (Some(_), _) if pcs.is_empty() => None,
                 (Some(parent), Some((function, call))) => {
                     let name = self.source.module.functions[function].name.as_deref().unwrap_or("function");
-                    let callee = match self.inlined.get(&function) {
-                        Some(&known) => known,
-                        None => self.m.function(self.unit, name)?.id(),
-                    };
+                    let known = self.inlined.get(&function).copied();
+                    let new = || self.m.function(self.unit, name).map(|made| made.id());
+                    let callee = known.map_or_else(new, Ok)?;
                     self.inlined.insert(function, callee);
                     let call = self.line(call);
                     Some(match parent {

@@ -109,7 +109,7 @@ pub struct Machine {
     pub overwritten: Vec<Reg>,
     /// Vector registers among these that it overwrites in lanes that are not active, too.
     pub whole: Vec<Reg>,
-    /// Copies of its arguments that it leaves in these registers.
+    /// Copies that it leaves in these registers of what the caller had in others.
     pub left: Vec<Effect>,
 }
 
@@ -197,7 +197,7 @@ pub fn emit(
 }
 
 /// Places functions behind each other, sets the addresses of calls, and restricts what calls overwrite to what the
-/// callees do overwrite. `left` finds the copies of arguments that a function leaves.
+/// callees do overwrite. `left` finds the copies that a function leaves.
 pub fn link<E>(
     lowered: &[Lowered<'_>],
     machines: &mut [Machine],
@@ -237,11 +237,10 @@ pub fn link<E>(
                 let written = if *is_whole { &callee.whole } else { &callee.overwritten };
                 let is_written = |at: &Place| written.iter().any(|&reg| place(reg) == *at);
                 effects.retain(|effect| !matches!(effect, Effect::Clobber(at) if !is_written(at)));
-                for effect in
-                    effects.iter_mut().filter(|effect| !*is_whole && matches!(effect, Effect::Clobber(_)))
-                {
+                for effect in effects.iter_mut().filter(|_| !*is_whole) {
                     let left = callee.left.iter().find(|left| left.target() == effect.target());
-                    *effect = left.copied().unwrap_or(*effect);
+                    *effect =
+                        left.copied().filter(|_| matches!(effect, Effect::Clobber(_))).unwrap_or(*effect);
                 }
             }
             all.extend(effects.iter().map(Effect::target));

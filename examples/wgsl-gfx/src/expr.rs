@@ -119,6 +119,13 @@ impl<'m> Lower<'m> {
         dst
     }
 
+    /// The result of an instruction.
+    pub(crate) fn made(&mut self, kind: Kind, class: RegClass, src: Vec<Src>, offset: i32) -> Part {
+        let dst = self.out.code.vreg(class);
+        self.push_at(kind, Some(dst), src, offset);
+        self.held(dst)
+    }
+
     /// A vector instruction: of scalar registers and literals it reads two, and of literals one.
     fn vop(&mut self, op: Op, parts: &[Part]) -> VReg {
         let mut src: Vec<Src> = parts.iter().map(|&part| self.operand(part)).collect();
@@ -218,9 +225,7 @@ impl<'m> Lower<'m> {
                 _ => row([Op::SEq, Op::SNe, Op::SLtU, Op::SLeU, Op::SGtU, Op::SGeU]),
             };
             let src = self.scalar_operands(a, b);
-            let dst = self.out.code.vreg(SCALAR);
-            self.push(Kind::Compare(scalar), Some(dst), src);
-            return In::Scalar(dst).into();
+            return self.made(Kind::Compare(scalar), SCALAR, src, 0);
         }
         In::Mask(self.vop(vector, &[a, b])).into()
     }
@@ -229,9 +234,7 @@ impl<'m> Lower<'m> {
         if [condition, accept, reject].into_iter().all(Self::is_scalar) {
             let mut src = self.scalar_operands(accept, reject);
             src.push(self.scalar_operand(condition));
-            let dst = self.out.code.vreg(SCALAR);
-            self.push(Kind::Choose, Some(dst), src);
-            return In::Scalar(dst).into();
+            return self.made(Kind::Choose, SCALAR, src, 0);
         }
         let mask = self.mask_of(condition);
         self.vector_op(Op::VSelect, &[reject, accept, In::Scalar(mask).into()])
@@ -336,9 +339,7 @@ impl<'m> Lower<'m> {
 
     /// A number that the kernel is called with.
     fn kernel_argument(&mut self, offset: i32) -> Part {
-        let dst = self.out.code.vreg(SCALAR);
-        self.push_at(Kind::Load(Op::SLoad), Some(dst), vec![Src::Fixed(Reg::S(0))], offset);
-        In::Scalar(dst).into()
+        self.made(Kind::Load(Op::SLoad), SCALAR, vec![Src::Fixed(Reg::S(0))], offset)
     }
 
     /// The components of a value.

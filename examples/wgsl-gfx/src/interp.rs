@@ -2,6 +2,7 @@
 //!
 //! It notes for each item the statements that it runs, and what its variables have before each.
 
+use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use naga::{
@@ -307,11 +308,8 @@ impl<'m> Group<'m> {
                 self.set(frame, *result, value);
             }
             Statement::Atomic { pointer, fun, value, result } => {
+                let kind = self.frames[frame].typed.kind(*value).unwrap_or(K::Uint);
                 let value = self.value(frame, *value).remove(0);
-                let is_signed = self.frames[frame].typed.kind(match statement {
-                    Statement::Atomic { value, .. } => *value,
-                    _ => return,
-                }) == Some(K::Sint);
                 let at = self.pointer(frame, *pointer);
                 let mut before = vec![0; self.items];
                 for lane in (0..self.items).filter(|&lane| mask[lane]) {
@@ -324,10 +322,8 @@ impl<'m> Group<'m> {
                         AtomicFunction::And => old & new,
                         AtomicFunction::InclusiveOr => old | new,
                         AtomicFunction::ExclusiveOr => old ^ new,
-                        AtomicFunction::Min if is_signed => (old as i32).min(new as i32) as u32,
-                        AtomicFunction::Max if is_signed => (old as i32).max(new as i32) as u32,
-                        AtomicFunction::Min => old.min(new),
-                        AtomicFunction::Max => old.max(new),
+                        AtomicFunction::Min => least(kind, old, new),
+                        AtomicFunction::Max => most(kind, old, new),
                         AtomicFunction::Exchange { .. } => new,
                     };
                 }
@@ -749,21 +745,9 @@ fn binary(op: B, kind: K, a: u32, b: u32) -> u32 {
         (B::Add, _) => a.wrapping_add(b),
         (B::Subtract, _) => a.wrapping_sub(b),
         (B::Multiply, _) => a.wrapping_mul(b),
-        (B::Divide, K::Sint) => {
-            if j == 0 {
-                a
-            } else {
-                i.wrapping_div(j) as u32
-            }
-        }
+        (B::Divide, K::Sint) => i.checked_div(j).map_or(a, |quotient| quotient as u32),
         (B::Divide, _) => a.checked_div(b).unwrap_or(a),
-        (B::Modulo, K::Sint) => {
-            if j == 0 {
-                0
-            } else {
-                i.wrapping_rem(j) as u32
-            }
-        }
+        (B::Modulo, K::Sint) => i.checked_rem(j).unwrap_or(0) as u32,
         (B::Modulo, _) => a.checked_rem(b).unwrap_or(0),
         (B::And | B::LogicalAnd, _) => a & b,
         (B::InclusiveOr | B::LogicalOr, _) => a | b,
@@ -775,39 +759,24 @@ fn binary(op: B, kind: K, a: u32, b: u32) -> u32 {
 }
 
 fn least(kind: K, a: u32, b: u32) -> u32 {
-    let (x, y) = (f32::from_bits(a), f32::from_bits(b));
-    match kind {
-        K::Sint => (a as i32).min(b as i32) as u32,
-        K::Float if x.is_nan() => b,
-        K::Float if y.is_nan() => a,
-        K::Float if x == y => a | b,
-        K::Float => {
-            if x < y {
-                a
-            } else {
-                b
-            }
-        }
-        _ => a.min(b),
-    }
+    first(kind, a, b, Ordering::Less)
 }
 
 fn most(kind: K, a: u32, b: u32) -> u32 {
+    first(kind, a, b, Ordering::Greater)
+}
+
+/// The number that is in front of the other one; -0 is smaller than 0, and a number is in front of none.
+fn first(kind: K, a: u32, b: u32, wanted: Ordering) -> u32 {
     let (x, y) = (f32::from_bits(a), f32::from_bits(b));
-    match kind {
-        K::Sint => (a as i32).max(b as i32) as u32,
-        K::Float if x.is_nan() => b,
-        K::Float if y.is_nan() => a,
-        K::Float if x == y => a & b,
-        K::Float => {
-            if x > y {
-                a
-            } else {
-                b
-            }
-        }
-        _ => a.max(b),
-    }
+    let order = match kind {
+        K::Float if x.is_nan() => return b,
+        K::Float if y.is_nan() => return a,
+        K::Float => x.total_cmp(&y),
+        K::Sint => (a as i32).cmp(&(b as i32)),
+        _ => a.cmp(&b),
+    };
+    if order == wanted { a } else { b }
 }
 
 fn math(fun: M, kind: K, [a, b, c]: [u32; 3]) -> u32 {

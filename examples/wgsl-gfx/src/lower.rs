@@ -86,6 +86,7 @@ pub struct Scope {
 }
 
 /// A function before register allocation: the kernel, or one that is called.
+#[derive(Default)]
 pub struct Lowered<'m> {
     pub function: Option<Handle<naga::Function>>,
     pub name: String,
@@ -127,6 +128,18 @@ pub(crate) struct OfInstance<'m> {
     inits: Vec<(u32, Vec<(Slot, Given)>)>,
     /// The path of calls, for the keys of statements.
     pub path: u64,
+}
+
+impl<'m> OfInstance<'m> {
+    fn new(
+        typed: Typed<'m>,
+        caller: Option<(Instance, &'m [Handle<Expression>])>,
+        around: usize,
+        path: u64,
+    ) -> Self {
+        let (values, locals, result, inits) = Default::default();
+        Self { typed, caller, values, locals, result, around, inits, path }
+    }
 }
 
 pub struct Lower<'m> {
@@ -227,11 +240,8 @@ impl<'m> Lower<'m> {
                 name,
                 first_mask,
                 code,
-                named: Vec::new(),
                 scopes: vec![Scope { parent: None, inlined: None }],
-                scratch: 0,
-                local: 0,
-                buffers: Vec::new(),
+                ..Lowered::default()
             },
             block: None,
             is_empty: false,
@@ -266,8 +276,8 @@ impl<'m> Lower<'m> {
         self.push(Kind::Entry(entry), None, Vec::new());
         self.globals()?;
         self.instance(Typed::entry(self.source), None, 0)?;
-        let block = self.block.expect("the entry point has an end");
-        self.out.code.blocks[block].term = Some(Term::End);
+        self.finish_at(Typed::entry(self.source));
+        self.end(Term::End, &[]);
         Ok(())
     }
 
@@ -289,13 +299,19 @@ impl<'m> Lower<'m> {
         self.push(Kind::Entry(entry), None, Vec::new());
         self.globals()?;
         self.instance(typed, None, root_path(function))?;
+        self.finish_at(typed);
         let results = self.instances[0].result.clone();
         let src = results.into_iter().map(|slot| Src::V(self.read(slot))).collect();
         self.push(Kind::Return, None, src);
-        if let Some(block) = self.block {
-            self.out.code.blocks[block].term = Some(Term::End);
-        }
+        self.end(Term::End, &[]);
         Ok(())
+    }
+
+    /// Code from here on has the line of the brace that closes a function.
+    fn finish_at(&mut self, typed: Typed<'m>) {
+        let ends = typed.function.body.span_iter().filter_map(|(_, span)| Some(span.to_range()?.end));
+        let end = ends.max().unwrap_or(self.at.offset as usize);
+        self.at.offset = (end + self.source.text[end..].find('}').unwrap_or(0)) as u32;
     }
 
     /// Calls a function; each caller has more registers for masks than the callee's begin with.
@@ -323,10 +339,7 @@ impl<'m> Lower<'m> {
         let results: Vec<VReg> = leaves.iter().map(|_| self.out.code.vreg(VECTOR)).collect();
         let parts: Parts = results.iter().map(|&vreg| In::Vector(vreg).into()).collect();
         self.push(Kind::Call(function, results), None, src);
-        if let Some(result) = result {
-            self.instances[id].values.insert(result, parts.clone());
-            self.name_let(id, result, &parts);
-        }
+        self.result(id, result, parts);
         Ok(())
     }
 
@@ -372,16 +385,8 @@ impl<'m> Lower<'m> {
             if self.is_called() {
                 continue;
             }
-            let inst = Inst {
-                kind: Kind::Load(Op::SLoad2),
-                dst: None,
-                src: vec![Src::Fixed(Reg::S(0)), Src::Fixed(Reg::S(BUFFERS + 2 * n))],
-                tied: None,
-                offset: 8 * n as i32,
-                partial: false,
-                at: self.at,
-            };
-            self.add(inst);
+            let [arguments, into] = [0, BUFFERS + 2 * n].map(|n| Src::Fixed(Reg::S(n)));
+            self.push_at(Kind::Load(Op::SLoad2), None, vec![arguments, into], 8 * n as i32);
         }
         Ok(())
     }
@@ -518,16 +523,7 @@ impl<'m> Lower<'m> {
         path: u64,
     ) -> Result<Instance> {
         let id = self.instances.len();
-        self.instances.push(OfInstance {
-            typed,
-            caller,
-            values: HashMap::new(),
-            locals: HashMap::new(),
-            result: Vec::new(),
-            around: self.open.len(),
-            inits: Vec::new(),
-            path,
-        });
+        self.instances.push(OfInstance::new(typed, caller, self.open.len(), path));
         let part = self.known.part(id, key(&typed.function.body, 0));
         let before = self.enter();
         let mask = self.begin(part)?;
@@ -767,11 +763,16 @@ impl<'m> Lower<'m> {
     /// A block of the source is a scope.
     fn nested(&mut self, id: Instance, block: &'m Block, targets: Targets) -> Result<()> {
         let around = self.at.scope;
-        self.out.scopes.push(Scope { parent: Some(around), inlined: None });
-        self.at.scope = self.out.scopes.len() as u32 - 1;
+        self.scope(None);
         self.statements(id, block, targets)?;
         self.at.scope = around;
         Ok(())
+    }
+
+    /// Begins a scope in the current one.
+    fn scope(&mut self, inlined: Option<(Handle<naga::Function>, u32)>) {
+        self.out.scopes.push(Scope { parent: Some(self.at.scope), inlined });
+        self.at.scope = self.out.scopes.len() as u32 - 1;
     }
 
     /// Whether a statement has the declaration of a variable: no lane has a value of it before.
@@ -874,23 +875,19 @@ impl<'m> Lower<'m> {
             Statement::Call { function, arguments, result } => {
                 let typed = Typed::called(self.source, *function);
                 let around = self.at;
-                self.out
-                    .scopes
-                    .push(Scope { parent: Some(around.scope), inlined: Some((*function, around.offset)) });
-                self.at.scope = self.out.scopes.len() as u32 - 1;
+                self.scope(Some((*function, around.offset)));
                 let path = statement_key(self.instances[id].path, span);
                 let expected = self.known.called(id, statement);
                 // Instances of code that is not reached have no number here.
                 while self.instances.len() < expected {
-                    self.unreached(typed);
+                    self.instances.push(OfInstance::new(typed, None, 0, 0));
                 }
                 let called = self.instance(typed, Some((id, arguments)), path)?;
                 self.at = around;
-                if let Some(result) = *result {
+                if result.is_some() {
                     let slots = self.instances[called].result.clone();
                     let parts = self.read_slots(&slots);
-                    self.instances[id].values.insert(result, parts.clone());
-                    self.name_let(id, result, &parts);
+                    self.result(id, *result, parts);
                 }
             }
             Statement::ControlBarrier(_) | Statement::MemoryBarrier(_) => {
@@ -910,19 +907,6 @@ impl<'m> Lower<'m> {
             _ => return self.refuse_at("this statement", span),
         }
         Ok(())
-    }
-
-    fn unreached(&mut self, typed: Typed<'m>) {
-        self.instances.push(OfInstance {
-            typed,
-            caller: None,
-            values: HashMap::new(),
-            locals: HashMap::new(),
-            result: Vec::new(),
-            around: 0,
-            inits: Vec::new(),
-            path: 0,
-        });
     }
 
     /// Assigns first values of variables that are declared before an offset of the source.
@@ -1015,20 +999,19 @@ impl<'m> Lower<'m> {
         let exit = self.out.code.block();
         self.open.push(Open { exit, join: exit, mask, is_divergent: part.is_divergent });
         let targets = Targets { on_break: self.open.len() - 1, ..targets };
-        let mut numbers = Vec::new();
-        let mut default = None;
+        let (mut numbers, mut is_default, mut default) = (Vec::new(), false, None);
         for case in cases {
             match case.value {
                 SwitchValue::I32(value) => numbers.push(value as u32),
                 SwitchValue::U32(value) => numbers.push(value),
-                SwitchValue::Default => default = Some(usize::MAX),
+                SwitchValue::Default => is_default = true,
             }
             if case.fall_through {
                 continue;
             }
-            if default == Some(usize::MAX) {
+            if std::mem::take(&mut is_default) {
                 // All other cases are asked before.
-                default = Some(std::ptr::from_ref(case) as usize);
+                default = Some(&case.body);
                 numbers.clear();
                 continue;
             }
@@ -1056,11 +1039,8 @@ impl<'m> Lower<'m> {
                 break;
             }
         }
-        if let Some(at) = default
-            && let Some(case) = cases.iter().find(|case| std::ptr::from_ref(*case) as usize == at)
-            && self.block.is_some()
-        {
-            self.nested(id, &case.body, targets)?;
+        if let Some(body) = default.filter(|_| self.block.is_some()) {
+            self.nested(id, body, targets)?;
         }
         self.jump(exit);
         self.open.pop();

@@ -126,15 +126,11 @@ impl<'m> Lower<'m> {
                 if let Some(dynamic) = pointer.dynamic {
                     src.push(Src::V(self.scalar(dynamic)));
                 }
-                let dst = self.out.code.vreg(SCALAR);
-                self.push_at(Kind::Load(Op::SLoad), Some(dst), src, (pointer.offset + at) as i32);
-                all.push(In::Scalar(dst).into());
+                all.push(self.made(Kind::Load(Op::SLoad), SCALAR, src, (pointer.offset + at) as i32));
                 continue;
             }
             let (op, src, offset) = self.address(&pointer, at, [Op::GlobalLoad, Op::DsLoad, Op::ScratchLoad]);
-            let dst = self.out.code.vreg(VECTOR);
-            self.push_at(Kind::Load(op), Some(dst), src, offset);
-            all.push(In::Vector(dst).into());
+            all.push(self.made(Kind::Load(op), VECTOR, src, offset));
         }
         Ok(all.into())
     }
@@ -235,14 +231,13 @@ impl<'m> Lower<'m> {
         let pointer = self.pointer(id, handle)?;
         let (op, mut src, offset) = self.address(&pointer, 0, [global, local, Op::Nop]);
         src.push(Src::V(self.vector(value)));
-        let dst = self.out.code.vreg(VECTOR);
-        self.push_at(Kind::Load(op), Some(dst), src, offset);
-        self.result(id, result, [In::Vector(dst).into()].into());
+        let old = self.made(Kind::Load(op), VECTOR, src, offset);
+        self.result(id, result, [old].into());
         Ok(())
     }
 
     /// Sets the value of an expression that a statement makes.
-    fn result(&mut self, id: Instance, handle: Option<Handle<Expression>>, parts: Parts) {
+    pub(crate) fn result(&mut self, id: Instance, handle: Option<Handle<Expression>>, parts: Parts) {
         if let Some(handle) = handle {
             self.instances[id].values.insert(handle, parts.clone());
             self.name_let(id, handle, &parts);
@@ -260,10 +255,9 @@ impl<'m> Lower<'m> {
             None => In::Const(1).into(),
         };
         let mask = Src::V(self.mask_of(condition));
-        let dst = self.out.code.vreg(SCALAR);
-        self.push(Kind::Plain(Op::SAnd), Some(dst), vec![Src::Fixed(Reg::Exec), mask]);
+        let ballot = self.made(Kind::Plain(Op::SAnd), SCALAR, vec![Src::Fixed(Reg::Exec), mask], 0);
         let zero = Part::from(In::Const(0));
-        self.result(id, Some(result), [In::Scalar(dst).into(), zero, zero, zero].into());
+        self.result(id, Some(result), [ballot, zero, zero, zero].into());
         Ok(())
     }
 
@@ -307,16 +301,8 @@ impl<'m> Lower<'m> {
         for &value in &values[..] {
             let data = Src::V(self.vector(value));
             all.push(match by {
-                Some(by) => {
-                    let dst = self.out.code.vreg(VECTOR);
-                    self.push(Kind::Load(Op::DsPermute), Some(dst), vec![Src::V(by), data]);
-                    In::Vector(dst).into()
-                }
-                None => {
-                    let dst = self.out.code.vreg(SCALAR);
-                    self.push(Kind::Plain(Op::ReadFirstLane), Some(dst), vec![data]);
-                    In::Scalar(dst).into()
-                }
+                Some(by) => self.made(Kind::Load(Op::DsPermute), VECTOR, vec![Src::V(by), data], 0),
+                None => self.made(Kind::Plain(Op::ReadFirstLane), SCALAR, vec![data], 0),
             });
         }
         self.result(id, Some(result), all.into());
@@ -351,9 +337,7 @@ impl<'m> Lower<'m> {
         let mut all = Vec::new();
         for &value in &values[..] {
             let src = Src::V(self.vector(value));
-            let dst = self.out.code.vreg(VECTOR);
-            self.push(Kind::Collective(op, identity, how.into()), Some(dst), vec![src]);
-            all.push(In::Vector(dst).into());
+            all.push(self.made(Kind::Collective(op, identity, how.into()), VECTOR, vec![src], 0));
         }
         self.result(id, Some(result), all.into());
         Ok(())

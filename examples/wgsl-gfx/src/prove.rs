@@ -23,7 +23,7 @@ use crate::input::{self, Input};
 use crate::interp;
 use crate::isa::Op;
 use crate::lower::{FIRST_MASK, FRAME, Home, RETURN, STACK};
-use crate::sim::{Cell, FUEL, Group, Program, State, Wave};
+use crate::sim::{Cell, Group, Program, Wave};
 use crate::ssa::{Given, Slot};
 use crate::stopped::{Register, Stopped};
 
@@ -97,21 +97,17 @@ impl Proof {
 
 /// Runs a shader on inputs, and compares.
 pub fn prove(source: &Source, compiled: &Compiled<'_>, inputs: &[Input]) -> Proof {
-    let mut proof = Proof::default();
     let run = |info: &DebugInfo<'_, '_>| {
         let mut prover = Prover::new(source, compiled, info)?;
         for input in inputs {
             if let Err(error) = prover.run(input) {
-                prover.wrong.push(error);
+                prover.proof.wrong.push(error);
             }
         }
-        prover.finish(&mut proof);
-        Ok(())
+        Ok(prover.finish())
     };
-    if let Err(error) = with_debug_info(compiled, run) {
-        proof.wrong.push(error);
-    }
-    proof
+    let failed = |error| Proof { wrong: vec![error], ..Proof::default() };
+    with_debug_info(compiled, run).unwrap_or_else(failed)
 }
 
 /// Calls `run` with the debug information of the object.
@@ -266,7 +262,7 @@ pub(crate) struct Prover<'a> {
     /// The address of the kernel.
     base: u64,
     gpu: Target,
-    program: Program,
+    program: Rc<Program>,
     /// Claims by pc in words, sorted by slot.
     claims: Vec<Vec<(Slot, Place)>>,
     /// Components of the variables in scope, by pc in words, sorted.
@@ -287,11 +283,7 @@ pub(crate) struct Prover<'a> {
     lists: Vec<List<'a>>,
     frames: [Frames<'a>; 1],
     callers: HashMap<(u64, Vec<u32>), Rc<Vec<Caller>>>,
-    seen: u64,
-    compared: u64,
-    steps: u64,
-    unwound: u64,
-    wrong: Vec<String>,
+    proof: Proof,
 }
 
 /// The pcs of all lanes, by the values of dwords that were read.
@@ -338,6 +330,8 @@ struct Watch {
     /// Where a lane waits with the assignments that are made there.
     assigned: [Option<u64>; 32],
     active: u32,
+    /// The instruction that runs.
+    pc: Option<u64>,
 }
 
 impl Watch {
@@ -354,8 +348,13 @@ impl Watch {
 }
 
 impl<'a> Prover<'a> {
-    pub(crate) fn program(&self) -> &Program {
-        &self.program
+    pub(crate) fn program(&self) -> Rc<Program> {
+        self.program.clone()
+    }
+
+    /// The address of the kernel.
+    pub(crate) fn base(&self) -> u64 {
+        self.base
     }
 
     /// Claims at a pc in words, by component.
@@ -407,7 +406,7 @@ impl<'a> Prover<'a> {
             base,
             source,
             compiled,
-            program: Program::new(text, base)?,
+            program: Rc::new(Program::new(text, base)?),
             slots: slots.collect(),
             lists,
             frames: [info.dwarf().frames(FrameSection::Debug).map_err(|error| error.to_string())?],
@@ -421,11 +420,7 @@ impl<'a> Prover<'a> {
             held: Vec::new(),
             shown: Vec::new(),
             pcs: HashMap::new(),
-            seen: 0,
-            compared: 0,
-            steps: 0,
-            unwound: 0,
-            wrong: Vec::new(),
+            proof: Proof::default(),
             gpu,
         };
         for (slot, pcs) in claims.scopes {
@@ -504,57 +499,29 @@ impl<'a> Prover<'a> {
         group: [u32; 3],
         events: &[Vec<interp::Event>],
     ) -> Result<(), String> {
-        let mut waves: Vec<(Wave, Watch)> = Vec::new();
-        for (n, wave) in input::waves(self.source, group, shared).into_iter().enumerate() {
-            let watch = Watch {
-                first: 32 * n,
-                current: vec![[0; 32]; self.slots.last().map_or(0, |slots| slots.end)],
-                last: HashMap::new(),
-                calls: Vec::new(),
-                events: [0; 32],
-                stands: [None; 32],
-                ran: [0; 32],
-                assigned: [None; 32],
-                active: wave.exec,
-            };
-            waves.push((wave, watch));
-        }
-        let mut fuel = FUEL;
-        while waves.iter().any(|(wave, _)| wave.state != State::Ended) {
-            for (wave, watch) in &mut waves {
-                if wave.state == State::Waits {
-                    wave.state = State::Runs;
-                }
-                while wave.state == State::Runs {
-                    fuel -= 1;
-                    if fuel == 0 {
-                        return Err("the code does not end".into());
-                    }
-                    self.before(wave, watch, events)?;
-                    let pc = wave.pc;
-                    let active = watch.active;
-                    let one = self.program.instructions[pc as usize / 4].as_ref();
-                    let (size, op) = one.map_or((1, Op::Nop), |one| (one.words as u64, one.op));
-                    wave.step(&self.program, shared)?;
-                    for lane in (0..32).filter(|lane| active >> lane & 1 == 1) {
-                        watch.ran[lane] = pc;
-                    }
-                    match op {
-                        Op::SSwapPc => {
-                            let (base, events) = (wave.scalars[STACK as usize].bits, watch.events);
-                            watch.calls.push(Call { returns: pc + 4, exec: wave.exec, base, events });
-                        }
-                        // The results of a call are there when the callee has returned.
-                        Op::SSetPc if watch.calls.last().is_some_and(|call| call.returns == wave.pc) => {
-                            watch.calls.pop();
-                            self.after(wave, watch, wave.pc - 4, wave.pc / 4);
-                        }
-                        _ => self.after(wave, watch, pc, pc / 4 + size),
-                    }
-                }
+        let mut waves = input::waves(self.source, group, shared);
+        let watch = |(n, wave): (usize, &Wave)| Watch {
+            first: 32 * n,
+            current: vec![[0; 32]; self.slots.last().map_or(0, |slots| slots.end)],
+            last: HashMap::new(),
+            calls: Vec::new(),
+            events: [0; 32],
+            stands: [None; 32],
+            ran: [0; 32],
+            assigned: [None; 32],
+            active: wave.exec,
+            pc: None,
+        };
+        let mut watches: Vec<Watch> = waves.iter().enumerate().map(watch).collect();
+        self.program().run(&mut waves, shared, |n, wave| {
+            let watch = &mut watches[n];
+            if let Some(pc) = watch.pc.replace(wave.pc) {
+                self.ran(wave, watch, pc);
             }
-        }
-        for (_, watch) in &waves {
+            self.before(wave, watch, events)?;
+            Ok(true)
+        })?;
+        for watch in &watches {
             for lane in 0..32.min(events.len() - watch.first) {
                 if watch.events[lane] != events[watch.first + lane].len() {
                     return Err(format!("lane {lane} has run fewer statements than the interpreter"));
@@ -562,6 +529,25 @@ impl<'a> Prover<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Notes that an instruction has run.
+    fn ran(&mut self, wave: &Wave, watch: &mut Watch, pc: u64) {
+        let one = self.program.instructions[pc as usize / 4].as_ref();
+        let (size, op) = one.map_or((1, Op::Nop), |one| (one.words as u64, one.op));
+        (0..32).filter(|lane| watch.active >> lane & 1 == 1).for_each(|lane| watch.ran[lane] = pc);
+        match op {
+            Op::SSwapPc => {
+                let (base, events) = (wave.scalars[STACK as usize].bits, watch.events);
+                watch.calls.push(Call { returns: pc + 4, exec: wave.exec, base, events });
+            }
+            // The results of a call are there when the callee has returned.
+            Op::SSetPc if watch.calls.last().is_some_and(|call| call.returns == wave.pc) => {
+                watch.calls.pop();
+                self.after(wave, watch, wave.pc - 4, wave.pc / 4);
+            }
+            _ => self.after(wave, watch, pc, pc / 4 + size),
+        }
     }
 
     /// Values that an instruction has made.
@@ -589,7 +575,7 @@ impl<'a> Prover<'a> {
         watch: &mut Watch,
         events: &[Vec<interp::Event>],
     ) -> Result<(), String> {
-        self.steps += 1;
+        self.proof.steps += 1;
         let (pc, word) = (wave.pc, wave.pc as usize / 4);
         let of = self.function(pc);
         let active = if self.whole[word] { wave.scalars[SAVED as usize].bits } else { wave.exec };
@@ -692,15 +678,15 @@ impl<'a> Prover<'a> {
                 let event = has_called.then(|| &events[watch.first + lane][call.events[lane] - 1]);
                 for &(slot, place) in caller.claims.get(&at).into_iter().flatten() {
                     let (found, tag) = (cell(wave, lane, place, 0), watch.current[slot as usize][lane]);
-                    self.unwound += 1;
+                    self.proof.unwound += 1;
                     let name = event.and_then(|_| self.names.get(&slot));
                     let values = event.zip(name).and_then(|(event, (name, part))| {
                         Some(event.values.iter().find(|(of, _)| of == name)?.1[*part])
                     });
-                    self.compared += u64::from(values.is_some());
+                    self.proof.compared += u64::from(values.is_some());
                     if tag == 0 || found.tag != tag || values.is_some_and(|bits| bits != found.bits) {
                         let pc = wave.pc;
-                        self.wrong.push(format!(
+                        self.proof.wrong.push(format!(
                             "caller at {at:#x} (wave at {pc:#x}), lane {lane}: {place:?} of {}",
                             self.title(slot)
                         ));
@@ -824,10 +810,11 @@ impl<'a> Prover<'a> {
             let tag = watch.current[slot as usize][lane];
             let found = cell(place);
             let right = tag != 0 && found.tag == tag;
-            self.seen += 1;
+            self.proof.seen += 1;
             if held.replace(held.unwrap_or(true) && right).unwrap_or(true) && !right {
                 let name = self.names.get(&slot);
-                self.wrong
+                self.proof
+                    .wrong
                     .push(format!("pc {at:#x} (wave at {:#x}), lane {lane}: {place:?} of {name:?}", wave.pc));
             }
             let Some(event) = event else { continue };
@@ -835,10 +822,10 @@ impl<'a> Prover<'a> {
                 continue;
             };
             let Some((_, values)) = event.values.iter().find(|(of, _)| of == name) else { continue };
-            self.compared += 1;
+            self.proof.compared += 1;
             if values[*part] != found.bits {
                 let (is, expected) = (found.bits, values[*part]);
-                self.wrong.push(format!(
+                self.proof.wrong.push(format!(
                     "pc {at:#x}, lane {lane}: {name:?} in {place:?} is {is:#x}, expected {expected:#x}"
                 ));
             }
@@ -908,10 +895,8 @@ impl<'a> Prover<'a> {
         Ok(found)
     }
 
-    fn finish(mut self, proof: &mut Proof) {
-        proof.wrong = std::mem::take(&mut self.wrong);
-        (proof.seen, proof.compared, proof.steps) = (self.seen, self.compared, self.steps);
-        proof.unwound = self.unwound;
+    fn finish(mut self) -> Proof {
+        let mut proof = std::mem::take(&mut self.proof);
         let mut missed = BTreeMap::new();
         for (word, shown) in self.shown.iter().enumerate() {
             let claims = self.claims[word].iter().zip(&self.held[word]);
@@ -944,6 +929,7 @@ impl<'a> Prover<'a> {
         }
         let line = |((slot, place), pcs)| format!("{} in {place:?}: {pcs:x?}", self.title(slot));
         proof.missed = missed.into_iter().map(line).collect();
+        proof
     }
 }
 

@@ -5,14 +5,14 @@ use std::fmt::Write;
 use eitri::eval::{Context, DebugInfo, Evaluator, WithDebugInfo, read_bits};
 use eitri::gimli;
 use eitri::op::Encoding;
-use eitri::read::{Dwarf, Entry, ListEntry, Object};
+use eitri::read::{Entry, ListEntry};
 use eitri::target::Target;
 
 use crate::Compiled;
 use crate::front::Source;
 use crate::input::{Input, items, waves};
-use crate::prove::{Prover, start};
-use crate::sim::{Program, Wave};
+use crate::prove::{Prover, with_debug_info};
+use crate::sim::Wave;
 use crate::stopped::Stopped;
 
 /// Statements and calls of the lane that are printed at most.
@@ -23,19 +23,24 @@ const MOST_LINES: usize = 400;
 /// # Errors
 /// A lane that the group does not have, and debug information that cannot be read.
 pub fn trace(source: &Source, compiled: &Compiled<'_>, lane: u32) -> Result<String, String> {
+    with_debug_info(compiled, |info| traced(source, compiled, lane, info))
+}
+
+fn traced(
+    source: &Source,
+    compiled: &Compiled<'_>,
+    lane: u32,
+    info: &DebugInfo<'_, '_>,
+) -> Result<String, String> {
     let text = |error: eitri::Error| error.to_string();
-    let object = Object::read(&compiled.object).map_err(text)?;
-    let dialect = compiled.debug.consumer.dialect;
-    let dwarf = Dwarf::read_as(&object, dialect, eitri::op::DraftCodes::NONE).map_err(text)?;
-    let base = start(source, &object)?;
-    let info = DebugInfo::new(&dwarf);
-    let mut prover = Prover::new(source, compiled, &info)?;
+    let mut prover = Prover::new(source, compiled, info)?;
+    let (dwarf, base, program) = (info.dwarf(), prover.base(), prover.program());
     let gpu = crate::debug::target().map_err(text)?;
     // The line at each pc at which a statement begins.
     let mut lines: Vec<(u64, u64)> = Vec::new();
     for unit in dwarf.units() {
-        let Some(program) = dwarf.lines(unit).map_err(text)? else { continue };
-        for row in program.rows() {
+        let Some(rows) = dwarf.lines(unit).map_err(text)? else { continue };
+        for row in rows.rows() {
             let row = row.map_err(text)?;
             if row.is_stmt && !row.end_sequence && row.line > 0 {
                 lines.push((row.address - base, row.line));
@@ -50,8 +55,7 @@ pub fn trace(source: &Source, compiled: &Compiled<'_>, lane: u32) -> Result<Stri
     if lane as usize >= count {
         return Err(format!("a group has {count} lanes: lane {lane}"));
     }
-    let program = Program::new(&object.section(".text").ok_or("no code")?.data, base)?;
-    let look = Look { dwarf: &dwarf, info: &info, gpu: &gpu, base, lane: within };
+    let look = Look { info, gpu: &gpu, base, lane: within };
     let (mut out, mut last, mut count) = (String::new(), None, 0);
     program.run(&mut waves, &mut shared, |n, wave| {
         let at = if n == of { prover.lane_pcs(wave)?[within as usize] } else { None };
@@ -73,7 +77,6 @@ pub fn trace(source: &Source, compiled: &Compiled<'_>, lane: u32) -> Result<Stri
 
 /// A debugger that is stopped in one lane.
 struct Look<'a> {
-    dwarf: &'a Dwarf<'a>,
     info: &'a DebugInfo<'a, 'a>,
     gpu: &'a Target,
     base: u64,
@@ -85,7 +88,7 @@ impl Look<'_> {
     fn variables(&self, wave: &Wave, at: u64, out: &mut String) -> Result<(), String> {
         let machine = Stopped::new(wave, self.base, at, Some(self.lane));
         let mut shown = Vec::new();
-        for entry in self.dwarf.entries() {
+        for entry in self.info.dwarf().entries() {
             let is_variable = matches!(entry.tag(), gimli::DW_TAG_variable | gimli::DW_TAG_formal_parameter);
             if !is_variable || !self.is_in_scope(entry, self.base + at)? {
                 continue;

@@ -121,13 +121,7 @@ impl Wave {
                 before
             }
             Op::SBitCount => a.count_ones(),
-            Op::SFindFirst => {
-                if a == 0 {
-                    u32::MAX
-                } else {
-                    a.trailing_zeros()
-                }
-            }
+            Op::SFindFirst => (0..32).find(|bit| a >> bit & 1 == 1).unwrap_or(u32::MAX),
             Op::SAdd | Op::SAddU => a.wrapping_add(b),
             Op::SAddCarry => a.wrapping_add(b).wrapping_add(self.scc.into()),
             Op::SSub => a.wrapping_sub(b),
@@ -139,13 +133,8 @@ impl Wave {
             Op::SShl => a << (b & 31),
             Op::SShr => a >> (b & 31),
             Op::SAshr => (sa >> (b & 31)) as u32,
-            Op::SSelect => {
-                if self.scc {
-                    a
-                } else {
-                    b
-                }
-            }
+            Op::SSelect if self.scc => a,
+            Op::SSelect => b,
             Op::SMinI => sa.min(sb) as u32,
             Op::SMinU => a.min(b),
             Op::SMaxI => sa.max(sb) as u32,
@@ -351,13 +340,8 @@ pub fn compute(op: Op, a: u32, b: u32, c: u32) -> u32 {
     let (sa, sb) = (a as i32, b as i32);
     let (fa, fb, fc) = (f32::from_bits(a), f32::from_bits(b), f32::from_bits(c));
     match op {
-        Op::VSelect => {
-            if c == 1 {
-                b
-            } else {
-                a
-            }
-        }
+        Op::VSelect if c == 1 => b,
+        Op::VSelect => a,
         Op::VAdd => a.wrapping_add(b),
         Op::VSub => a.wrapping_sub(b),
         Op::VMul => a.wrapping_mul(b),

@@ -149,7 +149,7 @@ impl Program {
 }
 
 /// Instructions after which a program is taken for one that does not end.
-pub const FUEL: usize = 4_000_000;
+const FUEL: usize = 4_000_000;
 
 impl Program {
     /// Runs the waves of a group, each up to a barrier, until all have ended or `before` returns false: it sees the number
