@@ -2,6 +2,8 @@
 
 use core::ops::Range;
 
+use smallvec::SmallVec;
+
 use crate::error::{ErrorKind, Result};
 
 /// Target of an operation.
@@ -152,13 +154,13 @@ impl Group {
     }
 }
 
-/// Places and constants of one of which a lane that waits has the contents, which it is not known.
+/// Places and constants. A place of a lane that waits has the contents of one of them.
 #[derive(Debug)]
 pub(super) struct Choice {
     /// The node behind which the lane waits.
     pub(super) node: u32,
     /// Places, or constants with [`CONSTANT`](super::origins::CONSTANT): as they are when the lane leaves.
-    pub(super) of: Vec<u32>,
+    pub(super) of: SmallVec<[u32; 4]>,
 }
 
 /// The numbers of places: first parts of storage, then what comes in to block parameters and what these are, then parts
@@ -191,9 +193,9 @@ impl Program {
         From::New(self.news - 1)
     }
 
-    /// Adds a choice between places and constants behind a node, and returns its number.
-    pub(super) fn choose(&mut self, node: u32, of: Vec<u32>) -> u32 {
-        self.choices.push(Choice { node, of });
+    /// Adds a choice, and returns its number.
+    pub(super) fn choose(&mut self, choice: Choice) -> u32 {
+        self.choices.push(choice);
         self.choices.len() as u32 - 1
     }
 

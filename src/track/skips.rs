@@ -43,9 +43,8 @@ impl Unknown {
 /// that wait.
 pub(super) fn add(lower: &mut Lower<'_>, graphs: &Graphs) -> Result<Unknown> {
     let (ends, of, choices) = Stretches::new(&lower.program, graphs).follow();
-    let unless_alike =
-        choices.into_iter().map(|(wait, Choice { node, of })| (wait, lower.program.choose(node, of)));
-    let unknown = Unknown { of, unless_alike: unless_alike.collect() };
+    let chosen = choices.into_iter().map(|(wait, choice)| (wait, lower.program.choose(choice)));
+    let unknown = Unknown { of, unless_alike: chosen.collect() };
     for (skip, end) in graphs.skips.iter().zip(ends) {
         let node = lower.program.of_node.len() as u32;
         let [incoming, received] = lower.skipped(skip.from, skip.to);
@@ -60,7 +59,10 @@ pub(super) fn add(lower: &mut Lower<'_>, graphs: &Graphs) -> Result<Unknown> {
             let from = match *sources {
                 [(_, from)] if from & CONSTANT != 0 => From::Constant(from & !CONSTANT),
                 [(_, from)] => From::Place(from),
-                _ => From::One(program.choose(skip.from, sources.iter().map(|source| source.1).collect())),
+                _ => {
+                    let of = sources.iter().map(|source| source.1).collect();
+                    From::One(program.choose(Choice { node: skip.from, of }))
+                }
             };
             program.push(To::Place(sources[0].0), from);
         }

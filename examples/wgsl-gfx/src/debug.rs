@@ -64,7 +64,7 @@ pub fn begin<'a>(
     Ok((debug, codes))
 }
 
-/// Copies of what the caller has in registers, which a function leaves in others.
+/// Finds the copies that a function leaves in registers: of contents that others had on entry.
 pub fn left(source: &Source, lowered: &Lowered<'_>, machine: &Machine) -> eitri::Result<Vec<Effect>> {
     let (debug, mut codes) = begin(source, from_ref(lowered), from_ref(machine))?;
     let (code, mut rows, mut left) = (&mut codes[0], Vec::new(), Vec::new());

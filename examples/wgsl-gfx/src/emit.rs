@@ -109,7 +109,7 @@ pub struct Machine {
     pub overwritten: Vec<Reg>,
     /// Vector registers among these that it overwrites in lanes that are not active, too.
     pub whole: Vec<Reg>,
-    /// Copies that it leaves in these registers of what the caller had in others.
+    /// Copies that it leaves in these registers: of contents that others had on entry.
     pub left: Vec<Effect>,
 }
 
