@@ -1,63 +1,9 @@
 //! Findings of consecutive units, as far as the caller wants them.
 
-use std::cell::Cell;
-
 use hashbrown::HashMap;
 
 use super::codes::Code;
-use super::finding::{Finding, Level, Report};
-
-/// Places of location entries: sorted offsets in each section, with the index behind the one that was found last.
-#[derive(Debug, Default)]
-pub(crate) struct Places(Vec<(&'static str, Vec<u64>, Cell<usize>)>);
-
-impl Places {
-    fn add(&mut self, (section, offset): (&'static str, u64)) {
-        match self.0.iter_mut().find(|one| one.0 == section) {
-            Some((_, offsets, _)) => offsets.push(offset),
-            None => self.0.push((section, vec![offset], Cell::default())),
-        }
-    }
-
-    pub(crate) fn contains(&self, (section, offset): (&'static str, u64)) -> bool {
-        let Some((_, offsets, next)) = self.0.iter().find(|one| one.0 == section) else { return false };
-        // Most entries are asked for in their order.
-        if offsets.get(next.get()).is_some_and(|next| *next == offset) {
-            next.set(next.get() + 1);
-            return true;
-        }
-        let found = offsets.binary_search(&offset);
-        if let Ok(found) = found {
-            next.set(found + 1);
-        }
-        found.is_ok()
-    }
-
-    /// Returns all places of several parts.
-    pub(super) fn joined(parts: impl IntoIterator<Item = Self>) -> Self {
-        let mut parts = parts.into_iter();
-        let mut all = parts.next().unwrap_or_default();
-        for (section, offsets, next) in parts.flat_map(|part| part.0) {
-            match all.0.iter_mut().find(|one| one.0 == section) {
-                Some(known) => known.1.extend(offsets),
-                None => all.0.push((section, offsets, next)),
-            }
-        }
-        for (_, offsets, _) in &mut all.0 {
-            offsets.sort_unstable();
-            offsets.dedup();
-        }
-        all
-    }
-}
-
-impl FromIterator<(&'static str, u64)> for Places {
-    fn from_iter<I: IntoIterator<Item = (&'static str, u64)>>(places: I) -> Self {
-        let mut all = Self::default();
-        places.into_iter().for_each(|place| all.add(place));
-        Self::joined([all])
-    }
-}
+use super::finding::{Finding, Report};
 
 /// Findings that are collected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,8 +12,6 @@ pub(super) enum Wanted {
     All,
     /// The first of each topic, with texts, and the number of the others.
     Topics,
-    /// The places of the entries with errors.
-    WrongEntries,
 }
 
 /// Function around a finding, by number: one for all functions of one name in units of one name.
@@ -80,7 +24,6 @@ type Names<'r> = (Option<&'r str>, Option<&'r [u8]>);
 #[derive(Debug)]
 pub(super) struct Collected<'r> {
     pub(super) report: Report,
-    pub(super) wrong: Places,
     wanted: Wanted,
     functions: HashMap<Names<'r>, FunctionId>,
     /// Numbers of the first findings of each topic: code, function, variable.
@@ -90,7 +33,7 @@ pub(super) struct Collected<'r> {
 impl<'r> Collected<'r> {
     pub(super) fn new(wanted: Wanted) -> Self {
         let (functions, topics) = (HashMap::new(), HashMap::new());
-        Self { report: Report::default(), wrong: Places::default(), wanted, functions, topics }
+        Self { report: Report::default(), wanted, functions, topics }
     }
 
     pub(super) fn wanted(&self) -> Wanted {
@@ -110,8 +53,8 @@ impl<'r> Collected<'r> {
         (unit, function): (FunctionId, FunctionId),
         variable: Option<&'r [u8]>,
     ) -> bool {
-        if self.wanted != Wanted::Topics {
-            return self.wanted == Wanted::All;
+        if self.wanted == Wanted::All {
+            return true;
         }
         let topic = match code {
             Code::XderefAsLocation => (code, unit, None),
@@ -127,12 +70,5 @@ impl<'r> Collected<'r> {
 
     pub(super) fn add(&mut self, finding: Finding) {
         self.report.findings.push(finding);
-    }
-
-    /// Records the place of an entry with a finding.
-    pub(super) fn mark(&mut self, code: Code, place: (&'static str, u64)) {
-        if self.wanted == Wanted::WrongEntries && code.level() == Level::Error {
-            self.wrong.add(place);
-        }
     }
 }

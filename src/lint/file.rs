@@ -29,7 +29,7 @@ pub(super) enum Kind {
 
 /// A file with its facts.
 #[derive(Debug)]
-pub(super) struct File<'r, 'o> {
+pub(crate) struct File<'r, 'o> {
     pub(super) object: &'r Object<'o>,
     pub(super) dwarf: &'r Dwarf<'r>,
     pub(super) info: DebugInfo<'r, 'r>,
@@ -82,7 +82,7 @@ impl<'r, 'o> Function<'r, 'o> {
 }
 
 impl<'r, 'o> File<'r, 'o> {
-    pub(super) fn new(object: &'r Object<'o>, dwarf: &'r Dwarf<'r>) -> Result<Self> {
+    pub(crate) fn new(object: &'r Object<'o>, dwarf: &'r Dwarf<'r>) -> Result<Self> {
         let target = object.target(None).or_else(|| object.target(Some(Wave::W32)));
         let kind = match object.machine() {
             224 => Kind::Amd,

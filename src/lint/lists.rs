@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use smallvec::SmallVec;
+
 use super::codes::Code;
 use super::details::Details;
 use super::file::{File, Function, Kind};
@@ -34,18 +36,32 @@ pub(super) fn range(
     judged(code, Some(own))
 }
 
-/// Returns the finding about two entries of a list that contradict each other.
-pub(super) fn overlap(
-    (first, one): (&Range<u64>, &Shape),
-    (second, other): (&Range<u64>, &Shape),
-) -> Option<Judged> {
-    let (start, end) = (first.start.max(second.start), first.end.min(second.end));
-    let (one, other) = (one.constant()?, other.constant()?);
-    (start < end && one != other).then(|| {
-        let details = Details::new(format!("the values {} and {} at one pc", one as i64, other as i64))
-            .evidence([format!("both entries have the pcs [{start:#x}, {end:#x})")]);
-        Judged::new(Code::ContradictingOverlap, details)
-    })
+/// Maximum number of constants in a list that an entry is compared with.
+const MOST_CONSTANTS: usize = 1 << 10;
+
+/// Entries of a list whose values are constants.
+#[derive(Debug, Default)]
+pub(super) struct Constants(SmallVec<[(Range<u64>, u64); 2]>);
+
+impl Constants {
+    pub(super) fn add(&mut self, pcs: Range<u64>, shape: &Shape) {
+        if let Some(value) = shape.constant().filter(|_| self.0.len() < MOST_CONSTANTS) {
+            self.0.push((pcs, value));
+        }
+    }
+
+    /// Returns the finding about an entry that contradicts one before.
+    pub(super) fn contradiction(&self, pcs: &Range<u64>, shape: &Shape) -> Option<Judged> {
+        let value = shape.constant().filter(|_| !self.0.is_empty())?;
+        let common = |other: &Range<u64>| pcs.start.max(other.start)..pcs.end.min(other.end);
+        let (other, first) =
+            self.0.iter().find(|(other, first)| !common(other).is_empty() && *first != value)?;
+        let Range { start, end } = common(other);
+        let values = format!("the values {} and {} at one pc", *first as i64, value as i64);
+        let details =
+            Details::new(values).evidence([format!("both entries have the pcs [{start:#x}, {end:#x})")]);
+        Some(Judged::new(Code::ContradictingOverlap, details))
+    }
 }
 
 /// Returns the finding about a PTX register without a machine register.

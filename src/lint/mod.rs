@@ -25,6 +25,7 @@ mod entries;
 mod file;
 mod finding;
 mod functions;
+mod judge;
 mod kernels;
 mod lists;
 mod places;
@@ -35,8 +36,9 @@ mod walk;
 pub(crate) mod witness;
 
 pub use codes::{Code, Page};
-pub(crate) use collect::Places;
+pub(crate) use file::File;
 pub use finding::{Expression, Finding, Level, Report, Topic};
+pub(crate) use judge::{Framed, Judge};
 
 use crate::error::Result;
 use crate::read::{Dwarf, Object, Placing};
@@ -85,15 +87,6 @@ pub fn lint_each(bytes: &[u8], options: &Options, take: &mut dyn FnMut(Finding))
     }
     report.findings.drain(..).for_each(take);
     Ok(report)
-}
-
-/// Returns the places of the location entries with errors: section and offset.
-pub(crate) fn wrong_entries(object: &Object<'_>, dwarf: &Dwarf<'_>, threads: usize) -> Result<Places> {
-    let mut all = vec![walk::wrong_entries(object, dwarf, threads)?];
-    if let Some(split) = split(object, dwarf)? {
-        all.push(walk::wrong_entries(object, &split, threads)?);
-    }
-    Ok(Places::joined(all))
 }
 
 /// Returns the split units in an object that has units of its own.

@@ -253,7 +253,7 @@ impl Located<'_, '_, '_> {
             Some((RegisterKind::Vector, number)) => {
                 let is_address = self.is_scratch_address(number);
                 self.depends.set(match self.depends.get() {
-                    Depends::Frame => Depends::Address(number, is_address),
+                    Depends::Nothing => Depends::Address(number, is_address),
                     Depends::Address(known, _) if known == number => Depends::Address(number, is_address),
                     _ => Depends::Function,
                 });
@@ -290,7 +290,7 @@ impl Located<'_, '_, '_> {
     }
 
     /// Whether a vector register has an address in scratch within the pcs.
-    pub(super) fn is_scratch_address(&self, number: u16) -> bool {
+    fn is_scratch_address(&self, number: u16) -> bool {
         let of = self.function.zip(self.pcs.as_ref());
         of.is_some_and(|(function, pcs)| function.code(self.file).is_scratch_address(number, pcs))
     }

@@ -6,36 +6,64 @@ use std::ops::Range;
 use smallvec::SmallVec;
 
 use super::codes::Code;
-use super::places::{Findings, Judged, Located};
+use super::finding::Level;
+use super::places::{Judged, Located, Type};
 use super::shape::Shape;
 
-/// Facts around an expression on which its findings depend, beyond its shape and type.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) enum Depends {
-    /// The presence of a function, and its frame base.
-    #[default]
-    Frame,
-    /// Also whether a vector register has an address in scratch within the pcs.
-    Address(u16, bool),
-    /// Also the function.
-    Function,
-}
-
-/// Codes with the operations at fault.
-type Codes = SmallVec<[(Code, Range<usize>); 2]>;
-
-#[derive(Debug)]
-struct Verdict {
+/// Facts around an expression on which its findings depend, beyond its shape.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Asked {
     /// Size in bits of the type, and whether it is a base type.
     ty: Option<(Option<u64>, bool)>,
     has_function: bool,
     /// Number of the frame base.
     frame_base: Option<u32>,
-    depends: Depends,
-    codes: Codes,
 }
 
-/// An expression with its findings so far.
+impl Asked {
+    pub(super) fn new(ty: Option<Type<'_>>, has_function: bool, frame_base: Option<&Expr>) -> Self {
+        let ty = ty.map(|ty| (ty.bits, ty.is_base));
+        Self { ty, has_function, frame_base: frame_base.map(|base| base.number) }
+    }
+}
+
+/// Further facts on which findings depend.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Depends {
+    /// None.
+    #[default]
+    Nothing,
+    /// Whether a vector register has an address in scratch within the pcs.
+    Address(u16, bool),
+    /// The function.
+    Function,
+}
+
+/// Codes of the findings about a place, with the operations at fault.
+#[derive(Debug)]
+pub(super) struct Verdict {
+    asked: Asked,
+    depends: Depends,
+    codes: SmallVec<[(Code, Range<usize>); 2]>,
+}
+
+impl Verdict {
+    /// Returns the findings without their texts.
+    pub(super) fn findings(&self) -> impl Iterator<Item = Judged> {
+        let judged = |(code, operations): &(Code, Range<usize>)| Judged {
+            code: *code,
+            operations: operations.clone(),
+            details: None,
+        };
+        self.codes.iter().map(judged)
+    }
+
+    pub(super) fn has_error(&self) -> bool {
+        self.codes.iter().any(|one| one.0.level() == Level::Error)
+    }
+}
+
+/// An expression with its verdicts so far.
 #[derive(Debug)]
 pub(super) struct Expr {
     /// Number among the expressions of the unit.
@@ -52,39 +80,35 @@ impl Expr {
         Self { number, shape, verdicts: RefCell::default() }
     }
 
-    /// Returns the [findings](Located::findings) about this expression.
-    pub(super) fn findings(&self, located: &Located<'_, '_, '_>, frame_base: Option<&Self>) -> Findings {
-        let ty = located.ty.map(|ty| (ty.bits, ty.is_base));
-        let frame_base = frame_base.map(|base| base.number);
-        let is_same = |one: &&Verdict| {
-            let is_same_base = one.frame_base == frame_base;
-            let holds = match one.depends {
-                Depends::Address(register, is_address) => located.is_scratch_address(register) == is_address,
-                _ => true,
-            };
-            one.ty == ty && one.has_function == located.function.is_some() && is_same_base && holds
+    /// Uses the verdict on a location entry with this expression. `is_address` is true for a vector register that has an
+    /// address in scratch within the pcs.
+    pub(super) fn verdict<'l, 'r: 'l, 'o: 'r, R>(
+        &self,
+        asked: Asked,
+        is_address: impl Fn(u16) -> bool,
+        located: impl FnOnce() -> Located<'l, 'r, 'o>,
+        with: impl FnOnce(&Verdict) -> R,
+    ) -> R {
+        let holds = |one: &&Verdict| match one.depends {
+            _ if one.asked != asked => false,
+            Depends::Address(register, is) => is_address(register) == is,
+            _ => true,
         };
-        if let Some(known) = self.verdicts.borrow().iter().find(is_same)
-            && (known.codes.is_empty() || !located.explains)
-        {
-            let judged = |(code, operations): &(Code, Range<usize>)| Judged {
-                code: *code,
-                operations: operations.clone(),
-                details: None,
-            };
-            return known.codes.iter().map(judged).collect();
+        if let Some(known) = self.verdicts.borrow().iter().find(holds) {
+            return with(known);
         }
+        let located = located();
         let found = located.findings();
-        let depends = located.depends.get();
-        if depends != Depends::Function {
-            let codes = found.iter().map(|one| (one.code, one.operations.clone())).collect();
+        let codes = found.iter().map(|one| (one.code, one.operations.clone())).collect();
+        let verdict = Verdict { asked, depends: located.depends.get(), codes };
+        let result = with(&verdict);
+        if verdict.depends != Depends::Function {
             let mut all = self.verdicts.borrow_mut();
             if all.len() == MOST {
                 all.clear();
             }
-            let has_function = located.function.is_some();
-            all.push(Verdict { ty, has_function, frame_base, depends, codes });
+            all.push(verdict);
         }
-        found
+        result
     }
 }

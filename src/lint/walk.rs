@@ -1,41 +1,32 @@
 //! Walk over the entries of a file.
 
-use std::cell::{Cell, OnceCell};
+use std::cell::OnceCell;
 use std::ops::Range;
 use std::rc::Rc;
 
 use gimli::constants as dw;
-use hashbrown::{HashMap, HashSet};
-use smallvec::SmallVec;
+use hashbrown::HashSet;
 
 use super::codes::Code;
-use super::collect::{Collected, FunctionId, Places, Wanted};
+use super::collect::{Collected, FunctionId, Wanted};
 use super::details::Details;
 use super::entries::{self, Own};
-use super::file::{File, Function};
+use super::file::File;
 use super::finding::{Expression, Finding, Report};
-use super::places::{Findings, Judged, Located, Type};
-use super::shape::{self, Place, Selected, Shape};
-use super::verdict::Expr;
-use super::witness::{Known, Witnessed};
+use super::judge::{Framed, Judge, Variable};
+use super::places::{Findings, Judged};
+use super::verdict::{Expr, Verdict};
 use super::{Options, functions, lists, recoverable};
 use crate::error::Result;
-use crate::op::{Decoder, text, write_uleb};
-use crate::read::{ByAbbreviation, Dwarf, Entry, ListEntry, ListKind, Object, Unit, Value};
+use crate::op::{Decoder, text};
+use crate::read::{ByAbbreviation, Dwarf, Entry, ListEntry, ListKind, Object, Value};
+use crate::threads;
 
 /// Maximum number of variables of one name that a variable is compared with.
 const MOST_SAME: usize = 64;
-/// Maximum number of constants in a list that an entry is compared with.
-const MOST_CONSTANTS: usize = 1 << 10;
-/// Maximum number of shapes that are kept.
-const MOST_SHAPES: usize = 1 << 12;
-
 /// A function around entries, with its frame base.
 struct Around<'r> {
-    function: Function<'r, 'r>,
-    frame_base: Option<Rc<Expr>>,
-    /// Expression of the frame base, with the contents of a bare register in place of the register.
-    base: Option<Vec<u8>>,
+    framed: Framed<'r>,
     name: Option<&'r [u8]>,
     id: FunctionId,
     is_wanted: bool,
@@ -53,21 +44,13 @@ struct Scope<'r> {
 }
 
 struct Walk<'a, 'r, 'o> {
-    file: &'a File<'r, 'o>,
     only: &'a [String],
     collected: &'a mut Collected<'r>,
-    unit: &'r Unit<'r>,
+    judge: Judge<'a, 'r, 'o>,
     id: FunctionId,
     files: OnceCell<Vec<String>>,
     scopes: Vec<Scope<'r>>,
     abbreviations: &'a mut ByAbbreviation<entries::Judged>,
-    expressions: HashMap<&'r [u8], Rc<Expr>>,
-    /// Number of expressions so far.
-    numbers: u32,
-    /// Places at witnesses.
-    places: &'a Known<'r>,
-    /// Types by the offset in an attribute.
-    types: HashMap<u64, Option<Type<'r>>>,
     /// Entries of the location list that was read last.
     list: Vec<ListEntry<'r>>,
     /// Names in the scope that was left last.
@@ -82,9 +65,11 @@ const PIECE: u64 = 1 << 17;
 
 /// Returns the findings about a file, the first of each topic.
 pub(super) fn folded(object: &Object<'_>, dwarf: &Dwarf<'_>, options: &Options) -> Result<Report> {
+    let file = File::new(object, dwarf)?;
     let mut report = Report::default();
-    for one in walk(object, dwarf, options, Wanted::Topics)? {
-        report.append(one.report);
+    let parts = threads::parts(dwarf.units(), options.threads);
+    for one in threads::each(&parts, |units| judge(&file, units, &options.only, Wanted::Topics)) {
+        report.append(one?.report);
     }
     report.fold();
     Ok(report)
@@ -99,9 +84,8 @@ pub(super) fn each(
 ) -> Result<Report> {
     let file = File::new(object, dwarf)?;
     let mut report = Report::default();
-    let pieces: Vec<_> = chunks(dwarf.units(), PIECE).collect();
-    for pieces in pieces.chunks(options.threads.max(1)) {
-        for one in on_threads(pieces, |units| judge(&file, units, &options.only, Wanted::All)) {
+    for pieces in threads::chunks(dwarf.units(), PIECE).chunks(options.threads.max(1)) {
+        for one in threads::each(pieces, |units| judge(&file, units, &options.only, Wanted::All)) {
             let mut one = one?.report;
             one.findings.drain(..).for_each(&mut *take);
             report.append(one);
@@ -110,51 +94,24 @@ pub(super) fn each(
     Ok(report)
 }
 
-/// Returns the places of the location entries with errors.
-pub(super) fn wrong_entries(object: &Object<'_>, dwarf: &Dwarf<'_>, threads: usize) -> Result<Places> {
-    let options = Options { threads, ..Options::default() };
-    let all = walk(object, dwarf, &options, Wanted::WrongEntries)?;
-    Ok(Places::joined(all.into_iter().map(|one| one.wrong)))
-}
-
-/// Collects the findings about chunks of units, in the order of the file.
-fn walk<'r>(
-    object: &'r Object<'_>,
-    dwarf: &'r Dwarf<'r>,
-    options: &Options,
-    wanted: Wanted,
-) -> Result<Vec<Collected<'r>>> {
-    let file = File::new(object, dwarf)?;
-    let bytes = dwarf.units().iter().map(|unit| unit.end - unit.offset).sum::<u64>();
-    let each = bytes / options.threads.max(1) as u64 + 1;
-    let chunks: Vec<_> = chunks(dwarf.units(), each).collect();
-    on_threads(&chunks, |units| judge(&file, units, &options.only, wanted)).into_iter().collect()
-}
-
 /// Collects the findings about units.
 fn judge<'r>(
     file: &File<'r, '_>,
-    units: &'r [Unit<'r>],
+    units: Range<usize>,
     only: &[String],
     wanted: Wanted,
 ) -> Result<Collected<'r>> {
     let (mut collected, mut abbreviations) = (Collected::new(wanted), ByAbbreviation::default());
-    for unit in units {
-        let places = Known::default();
+    for unit in &file.dwarf.units()[units] {
         let id = collected.function((unit.name.as_deref(), None));
         let mut walk = Walk {
-            file,
             only,
             collected: &mut collected,
-            unit,
+            judge: Judge::new(file, unit),
             id,
             files: OnceCell::new(),
             scopes: Vec::new(),
             abbreviations: &mut abbreviations,
-            expressions: HashMap::new(),
-            numbers: 0,
-            places: &places,
-            types: HashMap::new(),
             list: Vec::new(),
             names: HashSet::new(),
         };
@@ -163,54 +120,23 @@ fn judge<'r>(
     Ok(collected)
 }
 
-/// Calls a function for each of several inputs: for one on this thread, for more on a thread each.
-fn on_threads<I: Copy + Send, O: Send>(inputs: &[I], call: impl Fn(I) -> O + Sync) -> Vec<O> {
-    if let [input] = inputs {
-        return vec![call(*input)];
-    }
-    std::thread::scope(|scope| {
-        let call = &call;
-        let started: Vec<_> = inputs.iter().map(|&input| scope.spawn(move || call(input))).collect();
-        let finish = |one: std::thread::ScopedJoinHandle<'_, O>| {
-            one.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        };
-        started.into_iter().map(finish).collect()
-    })
-}
-
-/// Divides units into consecutive chunks of at least a number of bytes, but the last.
-fn chunks<'r>(mut units: &'r [Unit<'r>], each: u64) -> impl Iterator<Item = &'r [Unit<'r>]> {
-    std::iter::from_fn(move || {
-        let mut sum = 0;
-        let count = units.iter().take_while(|unit| {
-            let is_first = sum < each;
-            sum += unit.end - unit.offset;
-            is_first
-        });
-        let (chunk, rest) = units.split_at(count.count());
-        units = rest;
-        (!chunk.is_empty()).then_some(chunk)
-    })
-}
-
 impl<'a, 'r> Walk<'a, 'r, '_> {
     fn run(&mut self, dwarf: &'r Dwarf<'r>) -> Result<()> {
         let mut of_entry = Vec::new();
-        for entry in dwarf.entries_of(self.unit) {
+        for entry in dwarf.entries_of(self.judge.unit) {
             crate::work::step();
             let parent = entry.parent().map(Entry::index);
             while self.scopes.last().is_some_and(|scope| Some(scope.index) != parent) {
                 self.leave();
             }
             let abbreviation = self.abbreviations.of(entry, || entries::Judged::of(entry));
-            let own = entries::read(entry, &abbreviation, |ty| self.types.contains_key(&ty), &mut of_entry);
+            let own = entries::read(entry, &abbreviation, |ty| self.judge.knows_type(ty), &mut of_entry);
             let tag = abbreviation.tag;
             let is_variable = matches!(tag, dw::DW_TAG_variable | dw::DW_TAG_formal_parameter);
             let mut around = self.scopes.last().and_then(|scope| scope.around.clone());
             if tag == dw::DW_TAG_subprogram {
                 around = self.function(entry, &own)?;
-                // The places of these findings are not those of location entries.
-                if let Some(around) = around.as_ref().filter(|_| !self.marks()) {
+                if let Some(around) = &around {
                     self.judge_function(around);
                 }
             } else if is_variable {
@@ -238,31 +164,13 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
         Ok(())
     }
 
-    /// Whether only the places of location entries with errors are wanted.
-    fn marks(&self) -> bool {
-        self.collected.wanted() == Wanted::WrongEntries
-    }
-
     fn function(&mut self, entry: Entry<'r, 'r>, own: &Own<'r>) -> Result<Option<Rc<Around<'r>>>> {
-        let Some(function) = Function::new(self.file, entry)? else { return Ok(None) };
+        let Some(framed) = self.judge.function(entry)? else { return Ok(None) };
         self.collected.report.functions += 1;
-        let frame_base = match entry.attr(dw::DW_AT_frame_base) {
-            Some(Value::Expr(expr)) => Some(self.judged(expr)),
-            // A list: its entries differ, and none of them is followed.
-            Some(_) => {
-                let part = shape::Part { place: Place::Other, bits: None, operations: 0..0 };
-                Some(self.numbered(Shape { parts: vec![part], ..Shape::default() }))
-            }
-            None => None,
-        };
-        let base = match (&frame_base, entry.attr(dw::DW_AT_frame_base)) {
-            (Some(known), Some(Value::Expr(expr))) => Some(base(&known.shape, expr)),
-            _ => None,
-        };
         let name = name(entry, own);
         let is_wanted = self.only.is_empty() || self.is_named(entry, name);
-        let id = self.collected.function((self.unit.name.as_deref(), name));
-        Ok(Some(Rc::new(Around { function, frame_base, base, name, id, is_wanted })))
+        let id = self.collected.function((self.judge.unit.name.as_deref(), name));
+        Ok(Some(Rc::new(Around { framed, name, id, is_wanted })))
     }
 
     /// Whether the caller asks for a function of this name.
@@ -279,9 +187,9 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
     }
 
     fn judge_function(&mut self, around: &Around<'r>) {
-        let function = &around.function;
+        let function = &around.framed.function;
         let place = function.entry.dwarf().place(function.entry.offset());
-        for found in functions::findings(self.file, function) {
+        for found in functions::findings(self.judge.file, function) {
             let details = Details::new(found.written).evidence(found.evidence);
             let judged = Judged::new(found.code, details);
             self.add(judged, None, Some(around), found.place.unwrap_or(place), |walk, finding| {
@@ -291,52 +199,13 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
         }
     }
 
-    fn numbered(&mut self, shape: Shape) -> Rc<Expr> {
-        self.numbers += 1;
-        Rc::new(Expr::new(self.numbers, shape))
-    }
-
-    /// Returns an expression with its shape.
-    fn judged(&mut self, expr: &'r [u8]) -> Rc<Expr> {
-        if let Some(known) = self.expressions.get(expr) {
-            return known.clone();
-        }
-        let (dwarf, unit) = (self.file.dwarf, self.unit);
-        let mut shape = shape::of(expr, unit.encoding, &|index| dwarf.address(unit, index).ok());
-        if shape.error.is_none() && !expr.is_empty() {
-            let failure = self.witnessed(expr).and_then(|witnessed| witnessed.failure());
-            shape.failure = failure.map(|(offset, rule)| (offset, rule.into_owned()));
-        }
-        let new = self.numbered(shape);
-        if self.expressions.len() == MOST_SHAPES {
-            self.expressions.clear();
-        }
-        self.expressions.insert(expr, new.clone());
-        new
-    }
-
-    fn witnessed<'w>(&self, expr: &'r [u8]) -> Option<Witnessed<'w, 'r>>
-    where
-        'a: 'w,
-        'r: 'w,
-    {
-        let (target, info) = (self.file.target.as_ref()?, &self.file.info);
-        let (unit, encoding) = (self.unit.offset, self.unit.encoding);
-        Some(Witnessed { known: self.places, info, target, unit, encoding, expr })
-    }
-
-    /// Returns the type of a variable.
-    fn ty(&mut self, entry: Entry<'r, 'r>, own: &Own<'r>) -> Option<Type<'r>> {
-        let Some(offset) = own.ty else { return entry.ty().and_then(Type::of) };
-        *self.types.entry(offset).or_insert_with(|| entry.dwarf().entry_at(offset).and_then(Type::of))
-    }
-
     /// Reads the location entries of a variable into the list.
     fn read_locations(&mut self, entry: Entry<'r, 'r>, own: &Own<'r>) -> Result<()> {
         self.list.clear();
         match own.location.and_then(|location| location.value(entry)) {
             Some(Value::LocList(offset)) => {
-                let read = self.file.dwarf.read_locations(self.unit, offset, &mut self.list);
+                let Judge { file, unit, .. } = self.judge;
+                let read = file.dwarf.read_locations(unit, offset, &mut self.list);
                 read.map_err(|error| error.or_at(entry.place()))
             }
             Some(Value::Expr(expr)) => {
@@ -359,25 +228,25 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
         });
         self.read_locations(entry, own)?;
         let list = std::mem::take(&mut self.list);
-        let function = around.map(|around| &around.function);
+        let function = around.map(|around| &around.framed.function);
         let is_somewhere = list.iter().any(|one| !one.expr.is_empty());
         if !is_somewhere
             && !own.has_value
             && let (Some(number), Some(function)) = (number, function)
             && function.is_live
             && entry.parent() == Some(function.entry)
-            && let Some((judged, pcs)) = recoverable::parameter(self.file, function, number)
+            && let Some((judged, pcs)) = recoverable::parameter(self.judge.file, function, number)
         {
             let place = entry.dwarf().place(entry.offset());
             self.add(judged, Some(entry), around, place, |_, finding| finding.pcs = Some(pcs));
         }
         // The functions and lists of a discarded section are not in the file.
         let is_discarded = function.is_some_and(|function| !function.is_live);
-        // Findings about names, and their topics, are not wanted.
-        let name = if list.is_empty() || self.marks() { None } else { name(entry, own) };
+        let name = if list.is_empty() { None } else { name(entry, own) };
         if !list.is_empty() {
-            let ty = self.ty(entry, own);
-            self.locations(entry, name, around, ty, is_discarded, &list);
+            let ty = self.judge.ty(entry, own.ty);
+            let variable = Variable { entry, ty, framed: around.map(|around| &around.framed) };
+            self.locations(&variable, name, around, is_discarded, &list);
         }
         self.list = list;
         if let Some(name) = name.filter(|_| is_somewhere && !is_discarded && around.is_some())
@@ -391,57 +260,33 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
     /// Judges the location entries of a variable.
     fn locations(
         &mut self,
-        entry: Entry<'r, 'r>,
+        variable: &Variable<'_, 'r>,
         name: Option<&'r [u8]>,
         around: Option<&Around<'r>>,
-        ty: Option<Type<'r>>,
         is_discarded: bool,
         list: &[ListEntry<'r>],
     ) {
-        let file = self.file;
-        let function = around.map(|around| &around.function);
-        // Entries with constants, and the last one.
-        let mut constants: SmallVec<[(Range<u64>, Rc<Expr>); 2]> = SmallVec::new();
+        let Judge { file, unit, .. } = self.judge;
+        let (entry, function, asked) = (variable.entry, variable.function(), variable.asked());
+        let mut constants = lists::Constants::default();
         let mut last: Option<(&ListEntry<'r>, Rc<Expr>)> = None;
-        let lists = if self.unit.encoding.version >= 5 { ".debug_loclists" } else { ".debug_loc" };
+        let lists = if unit.encoding.version >= 5 { ".debug_loclists" } else { ".debug_loc" };
         for one in list {
             self.collected.report.entries += 1;
             let pcs = (!one.is_default()).then_some(one.start..one.end);
-            let known = self.judged(one.expr);
+            let known = self.judge.expression(one.expr);
             let shape = &known.shape;
-            let mut located = Located {
-                file,
-                function,
-                frame_base: around.and_then(|around| Some(&around.frame_base.as_ref()?.shape)),
-                variable: entry,
-                ty,
-                encoding: self.unit.encoding,
-                shape,
-                witnessed: self.witnessed(one.expr),
-                base: around.and_then(|around| around.base.as_deref()),
-                pcs: pcs.clone(),
-                explains: self.collected.wanted() == Wanted::All,
-                depends: Cell::default(),
-            };
-            let mut all = match is_discarded || one.expr.is_empty() {
-                true => Findings::new(),
-                false => known.findings(&located, around.and_then(|around| around.frame_base.as_deref())),
-            };
+            let mut all = Findings::new();
+            if !is_discarded && !one.expr.is_empty() {
+                let codes = |verdict: &Verdict| all.extend(verdict.findings());
+                self.judge.verdict(variable, (&known, one), asked, codes);
+            }
             let count = all.len();
             if let Some(pcs) = &pcs {
-                if let Some(judged) = lists::range(file, function, (pcs.start, pcs.end)) {
-                    all.push(judged);
-                }
-                let contradicts = |(other, known): &(Range<u64>, Rc<Expr>)| {
-                    lists::overlap((other, &known.shape), (pcs, shape))
-                };
-                if let Some(judged) = constants.iter().find_map(contradicts) {
-                    all.push(judged);
-                }
+                all.extend(lists::range(file, function, (pcs.start, pcs.end)));
+                all.extend(constants.contradiction(pcs, shape));
             }
-            if let Some(judged) = lists::register(file, function, shape, pcs.as_ref()) {
-                all.push(judged);
-            }
+            all.extend(lists::register(file, function, shape, pcs.as_ref()));
             let place = match one.is_default() && list.len() == 1 {
                 true => entry.dwarf().place(one.offset),
                 false => (lists, one.offset),
@@ -458,22 +303,19 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
                 }
             }
             for (index, mut judged) in all.into_iter().enumerate() {
-                if !self.wants(judged.code, name, around, place) {
+                if !self.wants(judged.code, name, around) {
                     continue;
                 }
-                if index < count && !located.explains {
-                    located.explains = true;
-                    judged.details = located.findings().swap_remove(index).details;
-                    located.explains = false;
+                if index < count {
+                    let mut explained = self.judge.explained(variable, (&known, one));
+                    judged = explained.swap_remove(index);
                 }
                 let expression = self.expression(one.expr, &judged.operations);
                 let finding = self.finding(judged, Some(entry), around, place);
                 self.collected.add(Finding { pcs: pcs.clone(), expression: Some(expression), ..finding });
             }
             if let Some(pcs) = pcs.filter(|_| list.len() > 1) {
-                if shape.constant().is_some() && constants.len() < MOST_CONSTANTS {
-                    constants.push((pcs, known.clone()));
-                }
+                constants.add(pcs, shape);
                 last = Some((one, known));
             }
         }
@@ -481,10 +323,11 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
 
     /// Returns the text of an expression, with the part at fault.
     fn expression(&self, expr: &[u8], fault: &Range<usize>) -> Expression {
-        let target = self.file.target.as_ref();
-        let print = |bytes: &[u8]| text::print(bytes, self.unit.encoding, target);
+        let Judge { file, unit, .. } = self.judge;
+        let target = file.target.as_ref();
+        let print = |bytes: &[u8]| text::print(bytes, unit.encoding, target);
         let whole = print(expr);
-        let has_branch = Decoder::new(expr, self.unit.encoding)
+        let has_branch = Decoder::new(expr, unit.encoding)
             .flatten()
             .any(|one| matches!(one.op, crate::op::Op::Bra { .. } | crate::op::Op::Skip { .. }));
         let end = fault.end.min(expr.len());
@@ -504,7 +347,8 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
     /// Returns the names of the unit's files, by number.
     fn files(&self) -> &[String] {
         self.files.get_or_init(|| {
-            let Ok(Some(program)) = self.file.dwarf.lines(self.unit) else { return Vec::new() };
+            let Judge { file, unit, .. } = self.judge;
+            let Ok(Some(program)) = file.dwarf.lines(unit) else { return Vec::new() };
             let count = program.files.len() as u64 + 1;
             let path = |number| program.path(number).map_or_else(String::new, |path| path.into_owned());
             (0..count).map(path).collect()
@@ -517,9 +361,7 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
         code: Code,
         variable: Option<&'r [u8]>,
         around: Option<&Around<'r>>,
-        place: At,
     ) -> bool {
-        self.collected.mark(code, place);
         let is_wanted = around.map_or(self.only.is_empty(), |around| around.is_wanted);
         let function = around.map_or(self.id, |around| around.id);
         is_wanted && self.collected.wants(code, (self.id, function), variable)
@@ -539,7 +381,7 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
         Finding {
             code: judged.code,
             level: judged.code.level(),
-            unit: self.unit.name.as_deref().map(String::from),
+            unit: self.judge.unit.name.as_deref().map(String::from),
             function: around.and_then(|around| around.name).map(text),
             inlined: self.scopes.iter().filter_map(|scope| scope.inlined).filter_map(names).collect(),
             variable: variable.and_then(names),
@@ -547,7 +389,7 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
             pcs: None,
             section,
             offset,
-            entry: variable.or_else(|| around.map(|around| around.function.entry)).map(Entry::offset),
+            entry: variable.or_else(|| around.map(|around| around.framed.function.entry)).map(Entry::offset),
             expression: None,
             written,
             meant,
@@ -566,7 +408,7 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
         change: impl FnOnce(&Self, &mut Finding),
     ) {
         let name = variable.and_then(|entry| entry.inherited(dw::DW_AT_name)).and_then(bytes);
-        if self.wants(judged.code, name, around, place) {
+        if self.wants(judged.code, name, around) {
             let mut finding = self.finding(judged, variable, around, place);
             change(self, &mut finding);
             self.collected.add(finding);
@@ -592,22 +434,6 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
             }
         }
     }
-}
-
-/// Returns the expression of a frame base. A bare register is, by convention, its contents.
-fn base(shape: &Shape, expr: &[u8]) -> Vec<u8> {
-    let register = match &shape.parts[..] {
-        [part] => match part.place {
-            Place::Register(reg, Selected::Nothing) => Some(reg),
-            _ => None,
-        },
-        _ => None,
-    };
-    let Some(reg) = register else { return expr.to_vec() };
-    let mut contents = vec![dw::DW_OP_bregx.0];
-    write_uleb(&mut contents, reg.0);
-    contents.push(0);
-    contents
 }
 
 /// Returns the name of an entry, its own or inherited.

@@ -86,8 +86,7 @@ fn tables(bytes: &[u8], options: &Options<'_>) -> Result<(Strings, Vec<Vec<u32>>
     let object = Object::read_placed(bytes, Placing::Stored, None)?;
     let dwarf = Dwarf::read(&object)?;
     let findings = lint::lint(bytes, &lint::Options::default())?;
-    let errors = findings.findings.iter().filter(|finding| finding.level == Level::Error);
-    let coverage = stats::coverage(&dwarf, &errors.map(|one| (one.section, one.offset)).collect(), true);
+    let coverage = stats::measure(&object, &dwarf, &stats::Options::default())?;
     let mut strings = Strings::default();
     let mut gathered = gather::Gathered::new(options, &findings.findings);
     gather::gather(&object, &dwarf, &mut gathered, &mut strings)?;

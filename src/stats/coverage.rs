@@ -60,6 +60,19 @@ pub struct Group {
 }
 
 impl Group {
+    /// Adds the variables of later units.
+    pub(super) fn append(&mut self, later: &Self) {
+        self.coverage += later.coverage;
+        let own = self.histogram.iter_mut().chain(&mut self.without_entry_values);
+        let more = later.histogram.iter().chain(&later.without_entry_values);
+        own.zip(more).for_each(|(own, more)| *own += more);
+        self.processed += later.processed;
+        self.count += later.count;
+        self.with_source += later.with_source;
+        self.with_type += later.with_type;
+        self.with_location += later.with_location;
+    }
+
     pub(super) fn process(&mut self, one: Coverage) {
         self.processed += 1;
         self.histogram[Coverage::class(one.located, one.scope)] += 1;

@@ -2,7 +2,7 @@
 
 use hashbrown::{HashMap, HashSet};
 
-use crate::read::{Dwarf, LineProgram, LineRow, Unit};
+use crate::read::{LineProgram, LineRow, Unit};
 
 /// Counts of line table rows, without those that end a sequence.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -34,37 +34,84 @@ pub(super) fn paths(program: &LineProgram<'_>, unit: &Unit<'_>) -> Vec<Option<St
     (0..count).map(path).collect()
 }
 
-pub(super) fn count(dwarf: &Dwarf<'_>) -> LineCounts {
-    let mut counts = LineCounts::default();
-    let (mut files, mut unique) = (HashMap::new(), HashSet::new());
-    for unit in dwarf.units().iter().filter(|unit| unit.signature.is_none()) {
-        let Ok(Some(program)) = dwarf.lines(unit) else { continue };
+/// Rows of the line tables of several units.
+#[derive(Debug, Default)]
+pub(super) struct Lines {
+    counts: LineCounts,
+    /// Numbers of the paths.
+    files: HashMap<String, u32>,
+    unique: HashSet<Position>,
+}
+
+impl Lines {
+    /// Counts the rows of a unit; `paths` are those of its files.
+    pub(super) fn add(&mut self, program: &LineProgram<'_>, paths: &[Option<String>]) {
         if program.files.is_empty() {
-            continue;
+            return;
         }
-        let numbers: Vec<u32> = paths(&program, unit)
-            .into_iter()
-            .map(|path| {
-                let next = files.len() as u32;
-                path.map_or(0, |path| *files.entry(path).or_insert(next))
-            })
-            .collect();
+        let number = |path: &Option<String>| path.as_deref().map_or(NO_FILE, |path| self.file(path));
+        let numbers: Vec<u32> = paths.iter().map(number).collect();
         let mut sequence: Vec<Row> = Vec::new();
         for row in program.rows().map_while(Result::ok) {
             crate::work::step();
             let LineRow { address, line, column, is_stmt, .. } = row;
-            let file =
-                usize::try_from(row.file).ok().and_then(|file| numbers.get(file)).copied().unwrap_or(0);
-            sequence.push(Row { address, position: (line, column, file), is_stmt });
+            let file = usize::try_from(row.file).ok().and_then(|file| numbers.get(file)).copied();
+            sequence.push(Row { address, position: (line, column, file.unwrap_or(NO_FILE)), is_stmt });
             if row.end_sequence {
-                add(&sequence, &mut counts, &mut unique);
+                self.sequence(&sequence);
                 sequence.clear();
             }
         }
     }
-    counts.unique = unique.len() as u64;
-    counts.unique_non_0 = unique.iter().filter(|position| position.0 != 0).count() as u64;
-    counts
+
+    fn file(&mut self, path: &str) -> u32 {
+        let next = self.files.len() as u32;
+        *self.files.entry_ref(path).or_insert(next)
+    }
+
+    /// Adds a sequence, unless its code was removed or has no bytes.
+    fn sequence(&mut self, sequence: &[Row]) {
+        let [first, .., last] = sequence else { return };
+        if first.address >= last.address {
+            return;
+        }
+        let counts = &mut self.counts;
+        counts.bytes = counts.bytes.saturating_add(last.address - first.address);
+        for rows in sequence.windows(2) {
+            let [row, next] = rows else { continue };
+            counts.rows += 1;
+            counts.is_stmt += u64::from(row.is_stmt);
+            self.unique.insert(row.position);
+            if row.position.0 == 0 {
+                let bytes = next.address.saturating_sub(row.address);
+                counts.line_0 = counts.line_0.saturating_add(bytes);
+            }
+        }
+    }
+
+    /// Adds the rows of later units.
+    pub(super) fn append(&mut self, later: Self) {
+        let mut numbers = vec![NO_FILE; later.files.len()];
+        for (path, number) in &later.files {
+            numbers[*number as usize] = self.file(path);
+        }
+        let number = |file: u32| numbers.get(file as usize).copied().unwrap_or(NO_FILE);
+        self.unique.extend(later.unique.iter().map(|one| (one.0, one.1, number(one.2))));
+        let (counts, more) = (&mut self.counts, later.counts);
+        counts.bytes = counts.bytes.saturating_add(more.bytes);
+        counts.line_0 = counts.line_0.saturating_add(more.line_0);
+        counts.rows += more.rows;
+        counts.is_stmt += more.is_stmt;
+    }
+
+    pub(super) fn counts(mut self) -> LineCounts {
+        // Rows without a file are those of the first one.
+        let without: Vec<_> = self.unique.extract_if(|one| one.2 == NO_FILE).collect();
+        self.unique.extend(without.into_iter().map(|one| (one.0, one.1, 0)));
+        let unique = self.unique.len() as u64;
+        let unique_non_0 = self.unique.iter().filter(|position| position.0 != 0).count() as u64;
+        LineCounts { unique, unique_non_0, ..self.counts }
+    }
 }
 
 /// Counted fields of a row.
@@ -77,22 +124,5 @@ struct Row {
 
 /// Line, column and number of the file.
 type Position = (u64, u64, u32);
-
-/// Adds a sequence, unless its code was removed or has no bytes.
-fn add(sequence: &[Row], counts: &mut LineCounts, unique: &mut HashSet<Position>) {
-    let [first, .., last] = sequence else { return };
-    if first.address >= last.address {
-        return;
-    }
-    counts.bytes = counts.bytes.saturating_add(last.address - first.address);
-    for rows in sequence.windows(2) {
-        let [row, next] = rows else { continue };
-        counts.rows += 1;
-        counts.is_stmt += u64::from(row.is_stmt);
-        unique.insert(row.position);
-        if row.position.0 == 0 {
-            let bytes = next.address.saturating_sub(row.address);
-            counts.line_0 = counts.line_0.saturating_add(bytes);
-        }
-    }
-}
+/// Number of a row without a file.
+const NO_FILE: u32 = u32::MAX;

@@ -19,6 +19,7 @@ mod lines;
 mod numbers;
 mod origins;
 mod sizes;
+mod source;
 mod variable_lines;
 mod walk;
 
@@ -28,9 +29,12 @@ pub use lines::LineCounts;
 pub use sizes::{Contents, Repeated};
 pub use variable_lines::{BaseLines, VariableLines, variable_lines};
 
+use hashbrown::DefaultHashBuilder;
+
 use crate::error::Result;
-use crate::lint::{self, Places};
+use crate::lint;
 use crate::read::{Dwarf, Object, Placing};
+use crate::threads;
 
 /// Choices of a measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,24 +84,7 @@ pub struct Statistics {
 pub fn stats(bytes: &[u8], options: &Options) -> Result<Statistics> {
     let object = Object::read_placed(bytes, Placing::Stored, None)?;
     let dwarf = Dwarf::read_on(&object, options.threads)?;
-    let measured = || (lines::count(&dwarf), sizes::contents(&dwarf));
-    let covered = || -> Result<Statistics> {
-        let errors = match options.sound {
-            true => lint::wrong_entries(&object, &dwarf, options.threads)?,
-            false => Places::default(),
-        };
-        Ok(coverage(&dwarf, &errors, options.variables))
-    };
-    let (covered, (lines, contents)) = match options.threads {
-        0 | 1 => (covered(), measured()),
-        _ => std::thread::scope(|scope| {
-            let measured = scope.spawn(measured);
-            let covered = covered();
-            (covered, measured.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-        }),
-    };
-    let mut found = covered?;
-    (found.lines, found.contents) = (lines, contents);
+    let mut found = measure(&object, &dwarf, options)?;
     for section in object.sections() {
         if section.is_code() {
             found.code += section.size;
@@ -113,10 +100,31 @@ pub fn stats(bytes: &[u8], options: &Options) -> Result<Statistics> {
     Ok(found)
 }
 
-/// Measures coverage alone. `errors` are the places of entries in which `lint` finds an error; `lists` is
-/// [`Options::variables`].
-pub(crate) fn coverage<'r>(dwarf: &'r Dwarf<'r>, errors: &Places, lists: bool) -> Statistics {
-    let mut found = Statistics::default();
-    walk::walk(dwarf, errors, lists, &mut found);
-    found
+/// Measures the units of a file.
+pub(crate) fn measure<'r>(
+    object: &'r Object<'_>,
+    dwarf: &'r Dwarf<'r>,
+    options: &Options,
+) -> Result<Statistics> {
+    let file = options.sound.then(|| lint::File::new(object, dwarf)).transpose()?;
+    let hasher = DefaultHashBuilder::default();
+    let parts = threads::each(&threads::parts(dwarf.units(), options.threads), |units| {
+        let mut part = walk::Part::new(&hasher);
+        part.units(dwarf, file.as_ref(), units, options.variables).map(|()| part)
+    });
+    let mut parts = parts.into_iter();
+    let mut all = parts.next().unwrap_or_else(|| Ok(walk::Part::new(&hasher)))?;
+    parts.try_for_each(|part| part.map(|part| all.append(part)))?;
+    Ok(all.finish(dwarf))
+}
+
+impl Statistics {
+    /// Adds the counts of later units.
+    fn append(&mut self, later: Self) {
+        self.variables.append(&later.variables);
+        self.params.append(&later.params);
+        self.locals.append(&later.locals);
+        self.functions.extend(later.functions);
+        self.counts.append(&later.counts);
+    }
 }

@@ -20,6 +20,19 @@ pub struct Counts {
     pub(super) inlined_bytes: u64,
 }
 
+impl Counts {
+    /// Adds the counts of later units, without those of the [source](super::source).
+    pub(super) fn append(&mut self, later: &Self) {
+        self.variables_with_location += later.variables_with_location;
+        self.call_site_entries += later.call_site_entries;
+        self.call_sites += later.call_sites;
+        self.call_site_params += later.call_site_params;
+        self.any_scope = self.any_scope.saturating_add(later.any_scope);
+        self.function_bytes = self.function_bytes.saturating_add(later.function_bytes);
+        self.inlined_bytes = self.inlined_bytes.saturating_add(later.inlined_bytes);
+    }
+}
+
 impl Statistics {
     /// Returns the numbers of `llvm-dwarfdump --statistics`, with the same names and in the same order.
     ///

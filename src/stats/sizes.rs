@@ -7,7 +7,7 @@ use gimli::{DwForm, constants as dw};
 use hashbrown::{DefaultHashBuilder, HashMap, HashSet};
 
 use crate::op::Decoder;
-use crate::read::{ByAbbreviation, Dwarf, Entry, ListEntry, Unit, Value};
+use crate::read::{Dwarf, Entry, ListEntry, Unit};
 
 /// Contents that a section has more than once.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -31,53 +31,78 @@ pub struct Contents {
     pub forms: BTreeMap<String, u64>,
 }
 
-pub(super) fn contents<'r>(dwarf: &'r Dwarf<'r>) -> Contents {
-    let mut found = Contents::default();
-    for section in [dwarf.sections().debug_str, dwarf.sections().debug_line_str] {
-        let mut seen = HashSet::new();
-        for text in section.split_inclusive(|byte| *byte == 0) {
-            if !seen.insert(text) {
-                add(&mut found.strings, text.len());
-            }
+/// Contents of several units.
+#[derive(Debug)]
+pub(super) struct Tally<'r> {
+    forms: Forms<'r>,
+    operations: HashMap<&'static str, u64>,
+    /// Expressions of the last unit.
+    expressions: HashMap<&'r [u8], u64>,
+    lists: Lists,
+}
+
+impl<'r> Tally<'r> {
+    /// Makes an empty one. Those that are [appended](Self::append) to it have the same hasher.
+    pub(super) fn new(hasher: &DefaultHashBuilder) -> Self {
+        let (operations, expressions) = (HashMap::new(), HashMap::new());
+        let lists = Lists { hasher: hasher.clone(), places: Vec::new() };
+        Self { forms: Forms::default(), operations, expressions, lists }
+    }
+
+    /// Counts the forms of an entry.
+    pub(super) fn entry(&mut self, entry: Entry<'r, 'r>) {
+        self.forms.count(entry);
+    }
+
+    /// Counts the operations of the entries of a location.
+    pub(super) fn locations(&mut self, list: &[ListEntry<'r>]) {
+        for one in list {
+            *self.expressions.entry(one.expr).or_default() += 1;
         }
     }
-    let mut forms = Forms::default();
-    let mut operations: HashMap<&str, u64> = HashMap::new();
-    let mut expressions: HashMap<&[u8], u64> = HashMap::new();
-    let mut lists = Lists::default();
-    let mut locations = ByAbbreviation::default();
-    let mut list = Vec::new();
-    for (unit, number) in dwarf.units().iter().zip(0..) {
-        for entry in dwarf.entries_of(unit) {
-            crate::work::step();
-            forms.count(entry);
-            let position = *locations.of(entry, || {
-                let mut names = entry.names();
-                names.position(|name| name == dw::DW_AT_location).map(|position| position as u32)
-            });
-            let mut location = entry.attributes_at(position.iter());
-            match location.next().and_then(|location| location.value(entry)) {
-                Some(Value::Expr(expr)) => *expressions.entry(expr).or_default() += 1,
-                Some(Value::LocList(offset)) => {
-                    read(dwarf, unit, offset, &mut list);
-                    for one in &list {
-                        *expressions.entry(one.expr).or_default() += 1;
-                    }
-                    lists.add(number, offset, &list);
-                }
-                _ => {}
-            }
-        }
-        for (expr, count) in expressions.drain() {
+
+    /// Counts a location list, by the index of its unit and its offset.
+    pub(super) fn list(&mut self, unit: u32, offset: u64, list: &[ListEntry<'r>]) {
+        self.lists.add(unit, offset, list);
+    }
+
+    /// Counts the operations of a unit whose entries were added.
+    pub(super) fn finish_unit(&mut self, unit: &Unit<'r>) {
+        for (expr, count) in self.expressions.drain() {
             for decoded in Decoder::new(expr, unit.encoding).map_while(Result::ok) {
-                *operations.entry(decoded.op.row().text).or_default() += count;
+                *self.operations.entry(decoded.op.row().text).or_default() += count;
             }
         }
     }
-    found.lists = lists.repeated(dwarf);
-    found.operations = operations.into_iter().map(|(name, count)| (name.to_owned(), count)).collect();
-    found.forms = forms.by_name();
-    found
+
+    /// Adds the contents of later units.
+    pub(super) fn append(&mut self, mut later: Self) {
+        self.forms.flush();
+        later.forms.flush();
+        for (form, number) in later.forms.counts {
+            *self.forms.counts.entry(form).or_default() += number;
+        }
+        for (name, number) in later.operations {
+            *self.operations.entry(name).or_default() += number;
+        }
+        self.lists.places.extend(later.lists.places);
+    }
+
+    pub(super) fn contents(mut self, dwarf: &Dwarf<'_>) -> Contents {
+        let mut strings = Repeated::default();
+        for section in [dwarf.sections().debug_str, dwarf.sections().debug_line_str] {
+            let mut seen = HashSet::new();
+            for text in section.split_inclusive(|byte| *byte == 0) {
+                if !seen.insert(text) {
+                    add(&mut strings, text.len());
+                }
+            }
+        }
+        self.forms.flush();
+        let forms = self.forms.counts.into_iter().map(|(form, count)| (form.to_string(), count)).collect();
+        let operations = self.operations.into_iter().map(|(name, count)| (name.to_owned(), count)).collect();
+        Contents { strings, lists: self.lists.repeated(dwarf), operations, forms }
+    }
 }
 
 /// Reads a list in place of another one; empty if it cannot be read.
@@ -125,12 +150,12 @@ impl<'r> Forms<'r> {
         }
     }
 
-    fn by_name(mut self) -> BTreeMap<String, u64> {
+    /// Adds all entries so far to the counts.
+    fn flush(&mut self) {
         self.count_last();
         for (entry, number) in std::mem::take(&mut self.abbreviations).into_values() {
             self.add(entry, number);
         }
-        self.counts.into_iter().map(|(form, count)| (form.to_string(), count)).collect()
     }
 }
 
@@ -143,7 +168,7 @@ struct Place {
 }
 
 /// Location lists. They are compared by reading them again, and take no memory.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Lists {
     hasher: DefaultHashBuilder,
     places: Vec<Place>,

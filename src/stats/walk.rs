@@ -1,36 +1,21 @@
 //! Walk over scopes and variables.
 
 use std::ops::Range;
+use std::rc::Rc;
 
 use gimli::{DwAt, DwTag, constants as dw};
-use hashbrown::{HashMap, HashSet};
+use hashbrown::DefaultHashBuilder;
 
 use super::coverage::{Coverage, FunctionCoverage, VariableCoverage};
+use super::lines::{self, Lines};
 use super::origins::{self, Abstract, Origins};
-use super::{Statistics, lines};
-use crate::lint::Places;
+use super::sizes::Tally;
+use super::source::{FUNCTION, GLOBAL, Path, Source};
+use super::Statistics;
+use crate::error::Result;
+use crate::lint::{File, Framed, Judge};
 use crate::op::{Decoder, Op};
-use crate::read::{ByAbbreviation, Dwarf, Entry, ListEntry, ListKind, Unit, Value};
-
-/// Counts of the functions of one name.
-#[derive(Debug, Default)]
-struct Named {
-    /// Whether a function has the name: the first stands for everything outside of functions.
-    is_function: bool,
-    has_source: bool,
-    inlined: u64,
-    out_of_line: u64,
-    with_origin: u64,
-    unique: u64,
-    others: u64,
-}
-
-/// Numbers of the blocks and parameters around a variable.
-type Path = u32;
-/// Path outside of functions.
-const GLOBAL: Path = 0;
-/// Path of a function itself.
-const FUNCTION: Path = 1;
+use crate::read::{ByAbbreviation, Dwarf, Entry, ListEntry, ListKind, Unit, Unresolved, Value};
 
 /// Attributes of an abbreviation, as far as they are counted.
 #[derive(Debug)]
@@ -47,7 +32,7 @@ struct Shape {
     inherits: bool,
     has_source: bool,
     has_type: bool,
-    /// Positions of the names and the location.
+    /// Positions of the names, the location and the type.
     positions: Box<[u32]>,
 }
 
@@ -55,7 +40,9 @@ impl Shape {
     fn of(entry: Entry<'_, '_>) -> Self {
         let has = |name| entry.has(name);
         let specs = entry.specs().iter().map(|spec| spec.name()).zip(0..);
-        let is_read = |name: DwAt| NAMES.contains(&name) || name == dw::DW_AT_location;
+        let is_read = |name: DwAt| {
+            NAMES.contains(&name) || matches!(name, dw::DW_AT_location | dw::DW_AT_type)
+        };
         Self {
             tag: entry.tag(),
             is_declaration: has(dw::DW_AT_declaration),
@@ -73,94 +60,156 @@ impl Shape {
     }
 }
 
-/// Entry with children.
-#[derive(Debug)]
-struct Scope {
-    /// Index of the entry after the last descendant.
-    end: usize,
+/// Part of a scope that scopes in it have, too.
+#[derive(Debug, Clone)]
+struct Inherited<'r> {
     named: usize,
     path: Path,
     /// Bytes of the innermost scope with code.
     bytes: u64,
-    /// Ranges of the entry itself.
-    ranges: Vec<Range<u64>>,
     inlined: u32,
-    blocks: u32,
-    params: u32,
     /// List of variables of the abstract instance that have no place yet.
     tracked: Option<usize>,
-    owns_tracked: bool,
     /// Function in the result.
     function: Option<usize>,
+    /// Function for the judgement of places.
+    framed: Option<Rc<Framed<'r>>>,
 }
 
-/// Key of a variable, equal for all instances: function, path, name; file and line outside of functions.
-type Key<'r> = (usize, Path, &'r [u8], Option<(String, u64)>);
+/// Entry with children.
+#[derive(Debug)]
+struct Scope<'r> {
+    /// Index of the entry after the last descendant.
+    end: usize,
+    inherited: Inherited<'r>,
+    /// Ranges of the entry itself.
+    ranges: Vec<Range<u64>>,
+    blocks: u32,
+    params: u32,
+    owns_tracked: bool,
+}
 
-struct Walk<'a, 'f, 'r> {
-    found: &'a mut Statistics,
-    errors: &'a Places,
+/// Own attributes of an entry, as far as they are counted.
+#[derive(Debug, Default)]
+struct Own<'r> {
+    /// Names in the order of [`NAMES`].
+    names: [Option<Unresolved<'r>>; 3],
+    location: Option<Value<'r>>,
+    /// Offset of the type.
+    ty: Option<u64>,
+}
+
+/// Counts of several units.
+#[derive(Debug)]
+pub(super) struct Part<'r> {
+    found: Statistics,
+    source: Source<'r>,
+    lines: Lines,
+    contents: Tally<'r>,
+    /// Variables of abstract instances.
+    abstracts: Origins,
+    /// Concrete instances whose abstract instance is in another unit, by index.
+    across: Vec<(usize, u64)>,
+}
+
+struct Walk<'a, 'r, 'o> {
+    part: &'a mut Part<'r>,
+    judge: Option<Judge<'a, 'r, 'o>>,
     lists_variables: bool,
-    files: &'f [Option<String>],
-    named: &'a mut Vec<Named>,
-    names: &'a mut HashMap<String, usize>,
-    paths: &'a mut HashMap<(Path, bool, u32), Path>,
-    known: &'a mut HashSet<Key<'r>>,
+    files: &'a [Option<String>],
+    /// Variables of abstract instances of this unit.
     local: Origins,
-    global: &'a mut Origins,
     tracked: Vec<Vec<Abstract>>,
     /// Concrete instances whose abstract instance was not found yet, by index.
     waiting: Vec<(usize, u64)>,
-    scopes: Vec<Scope>,
+    scopes: Vec<Scope<'r>>,
     shapes: &'a mut ByAbbreviation<Shape>,
-    /// Entries of the location list that was read last.
+    /// Whether the entry that was read last has a location.
+    has_location: bool,
+    /// Entries of its location.
     list: Vec<ListEntry<'r>>,
+    /// Whether each of them has an error.
+    wrong: Vec<bool>,
 }
 
-pub(super) fn walk<'r>(dwarf: &'r Dwarf<'r>, errors: &Places, lists_variables: bool, found: &mut Statistics) {
-    let mut named = vec![Named::default()];
-    let (mut names, mut paths, mut known) = (HashMap::new(), HashMap::new(), HashSet::new());
-    let mut global = Origins::new();
-    let mut across = Vec::new();
-    let mut shapes = ByAbbreviation::default();
-    let units = dwarf.units().iter().filter(|unit| unit.signature.is_none());
-    for unit in units {
-        let program = dwarf.lines(unit).ok().flatten();
-        let files = program.map(|program| lines::paths(&program, unit)).unwrap_or_default();
-        let mut walk = Walk {
-            found,
-            errors,
-            lists_variables,
-            files: &files,
-            named: &mut named,
-            names: &mut names,
-            paths: &mut paths,
-            known: &mut known,
-            local: Origins::new(),
-            global: &mut global,
-            tracked: Vec::new(),
-            waiting: Vec::new(),
-            scopes: Vec::new(),
-            shapes: &mut shapes,
-            list: Vec::new(),
-        };
-        walk.unit(dwarf, unit);
-        let waiting = std::mem::take(&mut walk.waiting);
-        for (index, origin) in waiting {
-            let Some(all) = walk.local.get(&origin).cloned() else {
-                across.push((index, origin));
-                continue;
+impl<'r> Part<'r> {
+    pub(super) fn new(hasher: &DefaultHashBuilder) -> Self {
+        Self {
+            found: Statistics::default(),
+            source: Source::new(),
+            lines: Lines::default(),
+            contents: Tally::new(hasher),
+            abstracts: Origins::new(),
+            across: Vec::new(),
+        }
+    }
+
+    /// Counts the units with these indices. `file` is there if places are judged.
+    pub(super) fn units(
+        &mut self,
+        dwarf: &'r Dwarf<'r>,
+        file: Option<&File<'r, '_>>,
+        units: Range<usize>,
+        lists_variables: bool,
+    ) -> Result<()> {
+        let mut shapes = ByAbbreviation::default();
+        for (unit, number) in dwarf.units()[units.clone()].iter().zip(units.start as u32..) {
+            let program = dwarf.lines(unit).ok().flatten();
+            let files = program.as_ref().map(|program| lines::paths(program, unit)).unwrap_or_default();
+            if let Some(program) = program.filter(|_| unit.signature.is_none()) {
+                self.lines.add(&program, &files);
+            }
+            let mut walk = Walk {
+                part: self,
+                judge: file.map(|file| Judge::new(file, unit)),
+                lists_variables,
+                files: &files,
+                local: Origins::new(),
+                tracked: Vec::new(),
+                waiting: Vec::new(),
+                scopes: Vec::new(),
+                shapes: &mut shapes,
+                has_location: false,
+                list: Vec::new(),
+                wrong: Vec::new(),
             };
-            missing(dwarf, index, all, walk.found);
+            walk.unit(dwarf, unit, number)?;
+            let Walk { waiting, local, .. } = walk;
+            for (index, origin) in waiting {
+                match local.get(&origin) {
+                    Some(all) => missing(dwarf, index, all.clone(), &mut self.found),
+                    None => self.across.push((index, origin)),
+                }
+            }
+            self.contents.finish_unit(unit);
         }
+        Ok(())
     }
-    for (index, origin) in across {
-        match global.get(&origin) {
-            Some(all) => missing(dwarf, index, all.clone(), found),
-            None => found.unresolved += 1,
+
+    /// Adds the counts of later units.
+    pub(super) fn append(&mut self, later: Self) {
+        self.found.append(later.found);
+        self.source.append(later.source);
+        self.lines.append(later.lines);
+        self.contents.append(later.contents);
+        self.abstracts.extend(later.abstracts);
+        self.across.extend(later.across);
+    }
+
+    /// Returns the statistics of all units.
+    pub(super) fn finish(self, dwarf: &'r Dwarf<'r>) -> Statistics {
+        let mut found = self.found;
+        for (index, origin) in self.across {
+            match self.abstracts.get(&origin) {
+                Some(all) => missing(dwarf, index, all.clone(), &mut found),
+                None => found.unresolved += 1,
+            }
         }
+        self.source.count(&mut found.counts);
+        found.lines = self.lines.counts();
+        found.contents = self.contents.contents(dwarf);
+        found
     }
-    totals(&named, found);
 }
 
 /// Counts the variables of an abstract instance that have no place in a concrete one.
@@ -180,40 +229,39 @@ fn count_missing(all: &[Abstract], found: &mut Statistics) {
     }
 }
 
-fn totals(named: &[Named], found: &mut Statistics) {
-    let counts = &mut found.counts;
-    for one in named {
-        counts.unique_variables += one.unique;
-        if one.is_function {
-            counts.functions += 1;
-            counts.functions_with_source += u64::from(one.has_source);
-            counts.inlined += one.inlined;
-            counts.inlined_with_origin += one.with_origin;
-            counts.variables += one.unique * (one.inlined + one.out_of_line);
-        } else {
-            counts.variables += one.others;
-        }
-    }
-}
-
 fn size(ranges: &[Range<u64>]) -> u64 {
     ranges.iter().fold(0, |sum: u64, range| sum.saturating_add(range.end.saturating_sub(range.start)))
 }
 
-impl<'r> Walk<'_, '_, 'r> {
-    fn unit(&mut self, dwarf: &'r Dwarf<'r>, unit: &Unit<'r>) {
-        let mut skipped = 0;
+impl<'r> Walk<'_, 'r, '_> {
+    fn unit(&mut self, dwarf: &'r Dwarf<'r>, unit: &'r Unit<'r>, number: u32) -> Result<()> {
+        // Entries of type units have no code.
+        let mut skipped = if unit.signature.is_some() { usize::MAX } else { 0 };
         for entry in dwarf.entries_of(unit) {
             crate::work::step();
             let index = entry.index();
             while self.scopes.last().is_some_and(|scope| scope.end <= index) {
                 self.leave();
             }
-            let end = index + 1 + entry.descendants().size_hint().0;
+            self.part.contents.entry(entry);
+            let shape = self.shapes.of(entry, || Shape::of(entry));
+            let own = read(entry, &shape);
+            let read = self.read_locations(entry, unit, own.location);
+            self.has_location =
+                read.is_ok() && matches!(own.location, Some(Value::LocList(_) | Value::Expr(_)));
+            self.part.contents.locations(&self.list);
+            if let Some(Value::LocList(offset)) = own.location {
+                self.part.contents.list(number, offset, &self.list);
+            }
             if index < skipped {
                 continue;
             }
-            match self.enter(entry, end) {
+            let end = index + 1 + entry.descendants().size_hint().0;
+            let is_variable = matches!(shape.tag, dw::DW_TAG_variable | dw::DW_TAG_formal_parameter);
+            if self.judge.is_some() && is_variable && !shape.is_declaration {
+                read?;
+            }
+            match self.enter(entry, &shape, &own, end)? {
                 Some(scope) if end > index + 1 || scope.owns_tracked => self.scopes.push(scope),
                 Some(_) => {}
                 None => skipped = end,
@@ -222,115 +270,160 @@ impl<'r> Walk<'_, '_, 'r> {
         while !self.scopes.is_empty() {
             self.leave();
         }
+        Ok(())
     }
 
     fn leave(&mut self) {
         let Some(scope) = self.scopes.pop() else { return };
-        if let Some(index) = scope.tracked.filter(|_| scope.owns_tracked) {
+        if let Some(index) = scope.inherited.tracked.filter(|_| scope.owns_tracked) {
             let all = std::mem::take(&mut self.tracked[index]);
-            count_missing(&all, self.found);
+            count_missing(&all, &mut self.part.found);
+        }
+    }
+
+    /// Reads the entries of a location into the list, which is empty if they cannot be read.
+    fn read_locations(
+        &mut self,
+        entry: Entry<'r, 'r>,
+        unit: &Unit<'r>,
+        location: Option<Value<'r>>,
+    ) -> Result<()> {
+        self.list.clear();
+        match location {
+            Some(Value::LocList(offset)) => {
+                let read = entry.dwarf().read_locations(unit, offset, &mut self.list);
+                read.map_err(|error| {
+                    self.list.clear();
+                    error.or_at(entry.place())
+                })
+            }
+            Some(Value::Expr(expr)) => {
+                let kind = ListKind::Default;
+                self.list.push(ListEntry { offset: entry.offset(), kind, start: 0, end: 0, expr });
+                Ok(())
+            }
+            _ => Ok(()),
         }
     }
 
     /// Returns the path of a child: blocks and parameters of one parent are numbered.
     fn path(&mut self, tag: DwTag) -> Path {
         let Some(parent) = self.scopes.last_mut() else { return GLOBAL };
+        let path = parent.inherited.path;
         let (is_block, number) = match tag {
             dw::DW_TAG_lexical_block => (true, &mut parent.blocks),
             dw::DW_TAG_formal_parameter => (false, &mut parent.params),
-            _ => return parent.path,
+            _ => return path,
         };
-        let key = (parent.path, is_block, *number);
         *number += 1;
-        let next = self.paths.len() as Path + FUNCTION + 1;
-        *self.paths.entry(key).or_insert(next)
+        self.part.source.path(path, is_block, *number - 1)
     }
 
     /// Counts an entry. `None` if its descendants are not counted.
-    fn enter(&mut self, entry: Entry<'r, 'r>, end: usize) -> Option<Scope> {
-        let shape = self.shapes.of(entry, || Shape::of(entry));
+    fn enter(
+        &mut self,
+        entry: Entry<'r, 'r>,
+        shape: &Shape,
+        own: &Own<'r>,
+        end: usize,
+    ) -> Result<Option<Scope<'r>>> {
         let tag = shape.tag;
-        let path = self.path(tag);
-        let mut scope = match self.scopes.last() {
-            Some(parent) => Scope { path, ..parent.inner(end) },
-            None => Scope::root(end),
-        };
-        let (is_function, is_inlined) = (tag == dw::DW_TAG_subprogram, tag == dw::DW_TAG_inlined_subroutine);
         if tag == dw::DW_TAG_subroutine_type {
-            return None;
+            return Ok(None);
         }
+        let path = self.path(tag);
+        let around = self.scopes.last().map(|scope| &scope.inherited);
+        let inherited = Inherited { path, ..around.cloned().unwrap_or_default() };
+        let scope = Scope { end, inherited, ranges: Vec::new(), blocks: 0, params: 0, owns_tracked: false };
+        match tag {
+            dw::DW_TAG_subprogram | dw::DW_TAG_inlined_subroutine | dw::DW_TAG_lexical_block => {
+                self.code(entry, shape, own, scope)
+            }
+            _ => {
+                self.variable(entry, shape, own, &scope.inherited)?;
+                Ok(Some(scope))
+            }
+        }
+    }
+
+    /// Counts a function, an inlined call or a block. `None` if its descendants are not counted.
+    fn code(
+        &mut self,
+        entry: Entry<'r, 'r>,
+        shape: &Shape,
+        own: &Own<'r>,
+        mut scope: Scope<'r>,
+    ) -> Result<Option<Scope<'r>>> {
+        let is_function = shape.tag == dw::DW_TAG_subprogram;
+        let is_inlined = shape.tag == dw::DW_TAG_inlined_subroutine;
+        let inherited = &mut scope.inherited;
         if (is_inlined || is_function)
             && shape.has_origin
             && let Some(origin) = origins::origin(entry)
         {
-            scope.tracked = self.local.get(&origin).cloned().map(|all| {
+            inherited.tracked = self.local.get(&origin).cloned().map(|all| {
                 self.tracked.push(all);
                 self.tracked.len() - 1
             });
-            scope.owns_tracked = scope.tracked.is_some();
-            if scope.tracked.is_none() {
+            scope.owns_tracked = inherited.tracked.is_some();
+            if !scope.owns_tracked {
                 self.waiting.push((entry.index(), origin));
             }
         }
-        if !is_function && !is_inlined && tag != dw::DW_TAG_lexical_block {
-            self.variable(entry, &shape, &scope);
-            return Some(scope);
-        }
         if is_function || is_inlined {
-            scope.path = FUNCTION;
+            inherited.path = FUNCTION;
         }
         if shape.is_declaration {
-            return None;
+            return Ok(None);
         }
         if shape.has_call {
-            self.found.counts.call_site_entries += 1;
+            self.part.found.counts.call_site_entries += 1;
         }
-        scope.ranges = entry.ranges().ok()?;
+        if let Some(judge) = self.judge.as_mut().filter(|_| is_function) {
+            inherited.framed = judge.function(entry)?.map(Rc::new);
+        }
+        let Ok(ranges) = entry.ranges() else { return Ok(None) };
+        scope.ranges = ranges;
         let bytes = size(&scope.ranges);
         if is_function || is_inlined {
             if shape.is_inline {
                 let all = origins::abstract_variables(entry);
-                self.global.insert(entry.offset(), all.clone());
+                self.part.abstracts.insert(entry.offset(), all.clone());
                 self.local.insert(entry.offset(), all);
-                return None;
+                return Ok(None);
             }
-            scope.named = self.function(entry, &shape, is_inlined);
+            inherited.named = self.function(entry, shape, own, is_inlined);
         }
         if bytes > 0 {
-            scope.bytes = bytes;
-            let counts = &mut self.found.counts;
+            inherited.bytes = bytes;
+            let found = &mut self.part.found;
             if is_function {
-                counts.function_bytes = counts.function_bytes.saturating_add(bytes);
-                scope.function = Some(self.found.functions.len());
-                self.found.functions.push(FunctionCoverage {
+                found.counts.function_bytes = found.counts.function_bytes.saturating_add(bytes);
+                inherited.function = Some(found.functions.len());
+                found.functions.push(FunctionCoverage {
                     unit: entry.unit().name.as_deref().map(String::from),
                     name: entry.name().map(String::from).unwrap_or_default(),
                     coverage: Coverage::default(),
                     variables: Vec::new(),
                 });
-            } else if is_inlined && scope.inlined == 0 {
-                counts.inlined_bytes = counts.inlined_bytes.saturating_add(bytes);
+            } else if is_inlined && inherited.inlined == 0 {
+                found.counts.inlined_bytes = found.counts.inlined_bytes.saturating_add(bytes);
             }
         }
         if is_function {
-            scope.inlined = 0;
+            inherited.inlined = 0;
         } else if is_inlined {
-            scope.inlined += 1;
+            inherited.inlined += 1;
         }
-        Some(scope)
+        Ok(Some(scope))
     }
 
     /// Returns the index of the functions with the name of this one.
-    fn function(&mut self, entry: Entry<'r, 'r>, shape: &Shape, is_inlined: bool) -> usize {
-        let own = name_of(entry, shape, read(entry, shape).0);
+    fn function(&mut self, entry: Entry<'r, 'r>, shape: &Shape, own: &Own<'r>, is_inlined: bool) -> usize {
         let (file, line) = self.declared(entry);
-        let name = format!("{}:{file}:{line}", String::from_utf8_lossy(own));
-        let next = self.named.len();
-        let index = *self.names.entry(name).or_insert(next);
-        if index == next {
-            self.named.push(Named::default());
-        }
-        let one = &mut self.named[index];
+        let name = format!("{}:{file}:{line}", String::from_utf8_lossy(name_of(entry, shape, own)));
+        let index = self.part.source.function(name);
+        let one = self.part.source.named(index);
         one.is_function = true;
         if is_inlined {
             one.inlined += 1;
@@ -352,22 +445,28 @@ impl<'r> Walk<'_, '_, 'r> {
     }
 
     /// Counts a variable, a parameter, a constant member or a call site.
-    fn variable(&mut self, entry: Entry<'r, 'r>, shape: &Shape, scope: &Scope) {
-        let counts = &mut self.found.counts;
+    fn variable(
+        &mut self,
+        entry: Entry<'r, 'r>,
+        shape: &Shape,
+        own: &Own<'r>,
+        scope: &Inherited<'r>,
+    ) -> Result<()> {
+        let counts = &mut self.part.found.counts;
         let (is_param, is_local) = match shape.tag {
             dw::DW_TAG_call_site | dw::DW_TAG_GNU_call_site => {
                 counts.call_sites += 1;
-                return;
+                return Ok(());
             }
             dw::DW_TAG_call_site_parameter | dw::DW_TAG_GNU_call_site_parameter => {
                 counts.call_site_params += 1;
-                return;
+                return Ok(());
             }
             dw::DW_TAG_formal_parameter => (true, false),
-            dw::DW_TAG_variable if shape.is_declaration => return,
+            dw::DW_TAG_variable if shape.is_declaration => return Ok(()),
             dw::DW_TAG_variable => (false, true),
             dw::DW_TAG_member if shape.has_value => (false, false),
-            _ => return,
+            _ => return Ok(()),
         };
         let mut is_deferred = false;
         if shape.has_origin {
@@ -379,19 +478,18 @@ impl<'r> Walk<'_, '_, 'r> {
                 is_deferred = true;
             }
         }
-        let (names, location) = read(entry, shape);
-        let list = self.list(entry, location);
-        let (coverage, any, has_location) = self.coverage(entry, shape, list.as_deref(), scope.bytes);
+        let (coverage, any, has_location) = self.coverage(entry, shape, own, scope);
         let origin = if shape.has_origin { entry.reference(dw::DW_AT_abstract_origin) } else { None };
         let is_artificial = origin.map_or(shape.is_artificial, |origin| origin.has(dw::DW_AT_artificial));
         let has_type = shape.has_type || shape.inherits && entry.has_inherited(dw::DW_AT_type);
         let is_declared = has_source(entry, shape);
-        let own = match (is_param, is_local) {
-            (true, _) => Some(&mut self.found.params),
-            (_, true) => Some(&mut self.found.locals),
+        let found = &mut self.part.found;
+        let own_group = match (is_param, is_local) {
+            (true, _) => Some(&mut found.params),
+            (_, true) => Some(&mut found.locals),
             _ => None,
         };
-        for group in std::iter::once(&mut self.found.variables).chain(own) {
+        for group in std::iter::once(&mut found.variables).chain(own_group) {
             if scope.bytes > 0 {
                 group.coverage += coverage;
                 if !is_deferred {
@@ -406,7 +504,7 @@ impl<'r> Walk<'_, '_, 'r> {
             }
         }
         let is_constant = !is_param && !is_local;
-        let counts = &mut self.found.counts;
+        let counts = &mut found.counts;
         counts.any_scope = counts.any_scope.saturating_add(any);
         counts.variables_with_location += u64::from(has_location || is_constant);
         let declared = (scope.path == GLOBAL).then(|| self.declared(origin.unwrap_or(entry)));
@@ -414,20 +512,19 @@ impl<'r> Walk<'_, '_, 'r> {
         let name = match origin {
             Some(origin) => {
                 let shape = self.shapes.of(origin, || Shape::of(origin));
-                name_of(origin, &shape, read(origin, &shape).0)
+                name_of(origin, &shape, &read(origin, &shape))
             }
-            None => name_of(entry, shape, names),
+            None => name_of(entry, shape, own),
         };
-        let is_new = self.known.insert((scope.named, scope.path, name, declared));
-        let named = &mut self.named[scope.named];
-        named.unique += u64::from(is_new);
-        named.others += u64::from(is_constant || is_artificial || is_local);
+        self.part.source.variable((scope.named, scope.path, name, declared));
+        let others = is_constant || is_artificial || is_local;
+        self.part.source.named(scope.named).others += u64::from(others);
         if let Some(function) = scope.function.filter(|_| scope.bytes > 0) {
-            let function = &mut self.found.functions[function];
+            let function = &mut self.part.found.functions[function];
             function.coverage += coverage;
             if self.lists_variables {
-                let list = list.as_deref().filter(|_| matches!(location, Some(Value::LocList(_))));
-                let list = list.unwrap_or_default();
+                let is_list = matches!(own.location, Some(Value::LocList(_)));
+                let list = if is_list { &self.list[..] } else { &[] };
                 function.variables.push(VariableCoverage {
                     name: entry.name().map(String::from).unwrap_or_default(),
                     is_parameter: is_param,
@@ -438,43 +535,38 @@ impl<'r> Walk<'_, '_, 'r> {
                 });
             }
         }
-        // Its memory is for the next list.
-        self.list = list.unwrap_or_default();
-    }
-
-    /// Reads the entries of a location; `None` without one. The list takes the memory of the last one.
-    fn list(&mut self, entry: Entry<'r, 'r>, location: Option<Value<'r>>) -> Option<Vec<ListEntry<'r>>> {
-        let mut list = std::mem::take(&mut self.list);
-        list.clear();
-        match location? {
-            Value::LocList(offset) => entry.dwarf().read_locations(entry.unit(), offset, &mut list).ok()?,
-            Value::Expr(expr) => {
-                let kind = ListKind::Default;
-                list.push(ListEntry { offset: entry.offset(), kind, start: 0, end: 0, expr });
-            }
-            _ => return None,
-        }
-        Some(list)
+        Ok(())
     }
 
     /// Returns the coverage of a variable, the bytes of its entries also outside of the scope, and whether it has a
     /// location.
     fn coverage(
-        &self,
-        entry: Entry<'_, '_>,
+        &mut self,
+        entry: Entry<'r, 'r>,
         shape: &Shape,
-        list: Option<&[ListEntry<'_>]>,
-        scope: u64,
+        own: &Own<'r>,
+        scope: &Inherited<'r>,
     ) -> (Coverage, u64, bool) {
-        let all = Coverage { scope, located: scope, entry_values: 0, sound: scope };
+        let bytes = scope.bytes;
+        let all = Coverage { scope: bytes, located: bytes, entry_values: 0, sound: bytes };
         if shape.has_value {
-            return (all, scope, true);
+            return (all, bytes, true);
         }
-        let mut coverage = Coverage { scope, ..Coverage::default() };
-        let Some(list) = list else { return (coverage, 0, false) };
-        if let Some(whole) = list.iter().find(|one| one.is_default()) {
-            let sound = if self.is_wrong(entry, whole, list.len()) { 0 } else { scope };
-            return (Coverage { sound, ..all }, scope, true);
+        let mut coverage = Coverage { scope: bytes, ..Coverage::default() };
+        if !self.has_location {
+            return (coverage, 0, false);
+        }
+        self.wrong.clear();
+        match self.judge.as_mut().filter(|_| bytes > 0) {
+            Some(judge) => {
+                judge.errors(entry, own.ty, scope.framed.as_deref(), &self.list, &mut self.wrong);
+            }
+            None => self.wrong.resize(self.list.len(), false),
+        }
+        let entries = || self.list.iter().zip(&self.wrong);
+        if let Some((_, is_wrong)) = entries().find(|one| one.0.is_default()) {
+            let sound = if *is_wrong { 0 } else { bytes };
+            return (Coverage { sound, ..all }, bytes, true);
         }
         let computed;
         let ranges = match self.scopes.last() {
@@ -485,7 +577,7 @@ impl<'r> Walk<'_, '_, 'r> {
             }
         };
         let mut any: u64 = 0;
-        for one in list {
+        for (one, is_wrong) in entries() {
             any = any.saturating_add(one.end.saturating_sub(one.start));
             let bytes = ranges.iter().fold(0u64, |sum, range| {
                 sum.saturating_add(range.end.min(one.end).saturating_sub(range.start.max(one.start)))
@@ -494,45 +586,17 @@ impl<'r> Walk<'_, '_, 'r> {
             if needs_entry_value(one.expr, entry.unit()) {
                 coverage.entry_values = coverage.entry_values.saturating_add(bytes);
             }
-            if !self.is_wrong(entry, one, list.len()) {
+            if !is_wrong {
                 coverage.sound = coverage.sound.saturating_add(bytes);
             }
         }
         (coverage, any, true)
     }
-
-    /// Whether `lint` finds an error in an entry.
-    fn is_wrong(&self, entry: Entry<'_, '_>, one: &ListEntry<'_>, count: usize) -> bool {
-        let place = match one.is_default() && count == 1 {
-            true => entry.dwarf().place(one.offset),
-            false if entry.unit().encoding.version >= 5 => (".debug_loclists", one.offset),
-            false => (".debug_loc", one.offset),
-        };
-        self.errors.contains(place)
-    }
 }
 
-impl Scope {
-    fn root(end: usize) -> Self {
-        Self {
-            end,
-            named: 0,
-            path: GLOBAL,
-            bytes: 0,
-            ranges: Vec::new(),
-            inlined: 0,
-            blocks: 0,
-            params: 0,
-            tracked: None,
-            owns_tracked: false,
-            function: None,
-        }
-    }
-
-    /// Returns a scope in this one.
-    fn inner(&self, end: usize) -> Self {
-        let Self { named, path, bytes, inlined, tracked, function, .. } = *self;
-        Self { named, path, bytes, inlined, tracked, function, ..Self::root(end) }
+impl Default for Inherited<'_> {
+    fn default() -> Self {
+        Self { named: 0, path: GLOBAL, bytes: 0, inlined: 0, tracked: None, function: None, framed: None }
     }
 }
 
@@ -544,23 +608,31 @@ pub(super) fn list_bytes(list: &[ListEntry<'_>]) -> usize {
 /// Attributes with the name of an entry, the first that it has is used.
 const NAMES: [DwAt; 3] = [dw::DW_AT_MIPS_linkage_name, dw::DW_AT_linkage_name, dw::DW_AT_name];
 
-/// Returns the own names of an entry, in the order of [`NAMES`], and its location.
-fn read<'r>(entry: Entry<'r, 'r>, shape: &Shape) -> ([Option<&'r [u8]>; 3], Option<Value<'r>>) {
-    let (mut names, mut location) = ([None; 3], None);
+/// Reads the own attributes of an entry.
+fn read<'r>(entry: Entry<'r, 'r>, shape: &Shape) -> Own<'r> {
+    let mut own = Own::default();
     for attribute in entry.attributes_at(&shape.positions) {
-        match NAMES.iter().position(|name| *name == attribute.name) {
-            Some(place) => names[place] = names[place].or_else(|| attribute.string(entry)),
-            None => location = location.or_else(|| attribute.value(entry)),
+        match attribute.name {
+            dw::DW_AT_location => own.location = own.location.or_else(|| attribute.value(entry)),
+            dw::DW_AT_type => own.ty = own.ty.or_else(|| attribute.reference(entry.unit())),
+            name => {
+                if let Some(place) = NAMES.iter().position(|one| *one == name) {
+                    own.names[place] = own.names[place].or(Some(attribute));
+                }
+            }
         }
     }
-    (names, location)
+    own
 }
 
-/// Returns the linkage name, or else the name, of an entry with these own names.
-fn name_of<'r>(entry: Entry<'r, 'r>, shape: &Shape, own: [Option<&'r [u8]>; 3]) -> &'r [u8] {
+/// Returns the linkage name, or else the name, of an entry.
+fn name_of<'r>(entry: Entry<'r, 'r>, shape: &Shape, own: &Own<'r>) -> &'r [u8] {
     let text = |value| if let Value::String(name) = value { Some(name.bytes()) } else { None };
-    let all = if shape.inherits { NAMES.map(|name| entry.inherited(name).and_then(text)) } else { own };
-    all.into_iter().flatten().next().unwrap_or_default()
+    let name = match shape.inherits {
+        true => NAMES.into_iter().find_map(|name| entry.inherited(name).and_then(text)),
+        false => own.names.iter().flatten().find_map(|name| name.string(entry)),
+    };
+    name.unwrap_or_default()
 }
 
 fn has_source(entry: Entry<'_, '_>, shape: &Shape) -> bool {
