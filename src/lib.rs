@@ -56,8 +56,6 @@ pub mod spirv;
 pub mod stats;
 mod tags;
 pub mod target;
-#[cfg(feature = "read")]
-mod threads;
 #[cfg(feature = "describe")]
 pub mod track;
 mod work;

@@ -58,7 +58,14 @@ impl<'r> Code<'r> {
         let bytes = &bytes[..bytes.len().min(MOST)];
         let mut code = Self { set: Some(set), start, bytes, ..Self::default() };
         let mut at = 0;
-        while let Some(one) = bytes.get(at..).and_then(|rest| set.outline(rest)) {
+        loop {
+            let rest = bytes.get(at..).unwrap_or_default();
+            if let Some((size, address)) = set.plain(rest) {
+                code.addresses.extend(address.map(|register| (register, at as u32)));
+                at += size;
+                continue;
+            }
+            let Some(one) = set.outline(rest) else { break };
             let (offset, pc) = (at as u32, start.wrapping_add(at as u64));
             if one.writes_exec {
                 code.exec.push(offset);

@@ -4,6 +4,7 @@ use hashbrown::HashMap;
 
 use super::codes::Code;
 use super::finding::{Finding, Report};
+use crate::read::{StringId, StringIds};
 
 /// Findings that are collected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,17 +28,23 @@ pub(super) struct Collected<'r> {
     wanted: Wanted,
     functions: HashMap<Names<'r>, FunctionId>,
     /// Numbers of the first findings of each topic: code, function, variable.
-    topics: HashMap<(Code, FunctionId, Option<&'r [u8]>), usize>,
+    topics: HashMap<(Code, FunctionId, Option<StringId>), usize>,
+    pub(super) names: StringIds<'r>,
+    /// The scope that had each name last, by the number of the name, and the number of scopes.
+    last_scopes: (Vec<u32>, u32),
 }
 
 impl<'r> Collected<'r> {
     pub(super) fn new(wanted: Wanted) -> Self {
         let (functions, topics) = (HashMap::new(), HashMap::new());
-        Self { report: Report::default(), wanted, functions, topics }
-    }
-
-    pub(super) fn wanted(&self) -> Wanted {
-        self.wanted
+        Self {
+            report: Report::default(),
+            wanted,
+            functions,
+            topics,
+            names: StringIds::default(),
+            last_scopes: (Vec::new(), 0),
+        }
     }
 
     /// Returns the number of a function, or of the unit outside of functions.
@@ -46,12 +53,20 @@ impl<'r> Collected<'r> {
         *self.functions.entry(names).or_insert(next)
     }
 
+    /// Whether the names in a scope are different.
+    pub(super) fn differ(&mut self, mut names: impl Iterator<Item = StringId>) -> bool {
+        let (last, scopes) = &mut self.last_scopes;
+        *scopes += 1;
+        last.resize(self.names.bytes().len(), 0);
+        names.all(|name| std::mem::replace(&mut last[name as usize], *scopes) != *scopes)
+    }
+
     /// Counts a finding, or returns `true` if it has to be [added](Self::add) with its texts.
     pub(super) fn wants(
         &mut self,
         code: Code,
         (unit, function): (FunctionId, FunctionId),
-        variable: Option<&'r [u8]>,
+        variable: Option<StringId>,
     ) -> bool {
         if self.wanted == Wanted::All {
             return true;

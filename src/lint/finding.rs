@@ -1,7 +1,7 @@
 //! Findings, and the report that has them.
 
+use hashbrown::HashMap;
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::ops::Range;
 
 use super::codes::Code;
@@ -109,6 +109,7 @@ impl Report {
             counts.push(0);
             counts[first] += finding.count;
         }
+        drop(topics);
         let mut counts = counts.into_iter();
         self.findings.retain_mut(|finding| {
             finding.count = counts.next().unwrap_or(0);

@@ -59,6 +59,8 @@ pub(crate) struct Judge<'a, 'r, 'o> {
     places: Known<'r>,
     /// Types by the offset in an attribute.
     types: HashMap<u64, Option<Type<'r>>>,
+    /// The last of them: variables of one type follow each other.
+    last_type: Option<(u64, Option<Type<'r>>)>,
     abbreviations: ByAbbreviation<entries::Judged>,
 }
 
@@ -71,6 +73,7 @@ impl<'a, 'r, 'o> Judge<'a, 'r, 'o> {
             numbers: 0,
             places: Known::default(),
             types: HashMap::new(),
+            last_type: None,
             abbreviations: ByAbbreviation::default(),
         }
     }
@@ -130,13 +133,21 @@ impl<'a, 'r, 'o> Judge<'a, 'r, 'o> {
     }
 
     pub(super) fn knows_type(&self, offset: u64) -> bool {
-        self.types.contains_key(&offset)
+        self.last_type.is_some_and(|last| last.0 == offset) || self.types.contains_key(&offset)
     }
 
     /// Returns the type of a variable; `offset` is that of its own attribute.
     pub(super) fn ty(&mut self, entry: Entry<'r, 'r>, offset: Option<u64>) -> Option<Type<'r>> {
         let Some(offset) = offset else { return entry.ty().and_then(Type::of) };
-        *self.types.entry(offset).or_insert_with(|| entry.dwarf().entry_at(offset).and_then(Type::of))
+        match self.last_type {
+            Some((last, ty)) if last == offset => ty,
+            _ => {
+                let find = || entry.dwarf().entry_at(offset).and_then(Type::of);
+                let ty = *self.types.entry(offset).or_insert_with(find);
+                self.last_type = Some((offset, ty));
+                ty
+            }
+        }
     }
 
     /// Uses the verdict on a location entry.

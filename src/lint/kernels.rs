@@ -1,6 +1,8 @@
 //! Kernels of AMD's code objects: the descriptor, and the metadata note (AMDGPU back end user guide, "Kernel Descriptor"
 //! and "Code Object V3 and Above Metadata").
 
+use hashbrown::HashMap;
+
 use crate::read::Object;
 
 /// An explicit argument: offset and size in bytes in the kernarg segment.
@@ -21,7 +23,12 @@ pub(super) struct Kernel {
 /// Returns the kernels by address.
 pub(super) fn read(object: &Object<'_>) -> Vec<Kernel> {
     let notes = object.sections().iter().filter(|section| section.kind == SHT_NOTE);
-    let metadata: Vec<_> = notes.filter_map(|section| metadata(&section.data)).flatten().collect();
+    let metadata = notes.filter_map(|section| metadata(&section.data)).flatten();
+    // Of several with one name, the first counts.
+    let mut arguments = HashMap::new();
+    for (name, all) in metadata {
+        arguments.entry(name).or_insert(all);
+    }
     let kernels = object.symbols().iter().filter_map(|symbol| {
         let address = object.symbol_address(symbol.name.strip_suffix(".kd")?)?;
         let section = object.sections().get(symbol.section?)?;
@@ -32,8 +39,7 @@ pub(super) fn read(object: &Object<'_>) -> Vec<Kernel> {
         // The preloaded registers are in this order: scratch buffer, dispatch packet, queue, kernarg segment.
         let count = |bit: u16, registers: u16| (properties >> bit & 1) * registers;
         let kernarg = (properties & 8 != 0).then(|| count(0, 4) + count(1, 2) + count(2, 2));
-        let known = metadata.iter().find(|known| known.0 == *symbol.name);
-        let arguments = known.map(|known| known.1.clone()).unwrap_or_default();
+        let arguments = arguments.get(&*symbol.name).cloned().unwrap_or_default();
         Some(Kernel { address, scratch_bytes, kernarg, arguments })
     });
     let mut kernels: Vec<_> = kernels.collect();

@@ -51,8 +51,12 @@ impl Constants {
     }
 
     /// Returns the finding about an entry that contradicts one before.
+    #[inline]
     pub(super) fn contradiction(&self, pcs: &Range<u64>, shape: &Shape) -> Option<Judged> {
-        let value = shape.constant().filter(|_| !self.0.is_empty())?;
+        if self.0.is_empty() {
+            return None;
+        }
+        let value = shape.constant()?;
         let common = |other: &Range<u64>| pcs.start.max(other.start)..pcs.end.min(other.end);
         let (other, first) =
             self.0.iter().find(|(other, first)| !common(other).is_empty() && *first != value)?;

@@ -1,13 +1,12 @@
 //! Findings about an expression that recurs: they depend on its shape, the type, the frame base, and sometimes the code.
 
 use std::cell::RefCell;
-use std::ops::Range;
 
 use smallvec::SmallVec;
 
 use super::codes::Code;
 use super::finding::Level;
-use super::places::{Judged, Located, Type};
+use super::places::{Located, Type};
 use super::shape::Shape;
 
 /// Facts around an expression on which its findings depend, beyond its shape.
@@ -39,27 +38,20 @@ pub(super) enum Depends {
     Function,
 }
 
-/// Codes of the findings about a place, with the operations at fault.
+/// Codes of the findings about a place.
+pub(super) type Codes = SmallVec<[Code; 8]>;
+
+/// Codes of the findings about the places of an expression.
 #[derive(Debug)]
 pub(super) struct Verdict {
     asked: Asked,
     depends: Depends,
-    codes: SmallVec<[(Code, Range<usize>); 2]>,
+    pub(super) codes: Codes,
 }
 
 impl Verdict {
-    /// Returns the findings without their texts.
-    pub(super) fn findings(&self) -> impl Iterator<Item = Judged> {
-        let judged = |(code, operations): &(Code, Range<usize>)| Judged {
-            code: *code,
-            operations: operations.clone(),
-            details: None,
-        };
-        self.codes.iter().map(judged)
-    }
-
     pub(super) fn has_error(&self) -> bool {
-        self.codes.iter().any(|one| one.0.level() == Level::Error)
+        self.codes.iter().any(|code| code.level() == Level::Error)
     }
 }
 
@@ -98,8 +90,7 @@ impl Expr {
             return with(known);
         }
         let located = located();
-        let found = located.findings();
-        let codes = found.iter().map(|one| (one.code, one.operations.clone())).collect();
+        let codes = located.findings().iter().map(|one| one.code).collect();
         let verdict = Verdict { asked, depends: located.depends.get(), codes };
         let result = with(&verdict);
         if verdict.depends != Depends::Function {

@@ -5,7 +5,6 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use gimli::constants as dw;
-use hashbrown::HashSet;
 
 use super::codes::Code;
 use super::collect::{Collected, FunctionId, Wanted};
@@ -15,12 +14,11 @@ use super::file::File;
 use super::finding::{Expression, Finding, Report};
 use super::judge::{Framed, Judge, Variable};
 use super::places::{Findings, Judged};
-use super::verdict::{Expr, Verdict};
+use super::verdict::{Codes, Expr};
 use super::{Options, functions, lists, recoverable};
 use crate::error::Result;
 use crate::op::{Decoder, text};
-use crate::read::{ByAbbreviation, Dwarf, Entry, ListEntry, ListKind, Object, Value};
-use crate::threads;
+use crate::read::{ByAbbreviation, Dwarf, Entry, ListEntry, ListKind, Object, Str, StringId, Value, threads};
 
 /// Maximum number of variables of one name that a variable is compared with.
 const MOST_SAME: usize = 64;
@@ -38,7 +36,7 @@ struct Scope<'r> {
     around: Option<Rc<Around<'r>>>,
     inlined: Option<Entry<'r, 'r>>,
     /// Variables of this scope with names and places.
-    variables: Vec<(&'r [u8], Entry<'r, 'r>)>,
+    variables: Vec<(StringId, Entry<'r, 'r>)>,
     /// Number of parameters so far.
     parameters: usize,
 }
@@ -53,8 +51,6 @@ struct Walk<'a, 'r, 'o> {
     abbreviations: &'a mut ByAbbreviation<entries::Judged>,
     /// Entries of the location list that was read last.
     list: Vec<ListEntry<'r>>,
-    /// Names in the scope that was left last.
-    names: HashSet<&'r [u8]>,
 }
 
 /// A place of a finding: section and offset.
@@ -113,7 +109,6 @@ fn judge<'r>(
             scopes: Vec::new(),
             abbreviations: &mut abbreviations,
             list: Vec::new(),
-            names: HashSet::new(),
         };
         walk.run(file.dwarf)?;
     }
@@ -140,9 +135,10 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
                     self.judge_function(around);
                 }
             } else if is_variable {
-                self.variable(entry, &own, around.as_deref())?;
+                let is_parameter = tag == dw::DW_TAG_formal_parameter;
+                self.variable(entry, is_parameter, &own, around.as_deref())?;
             }
-            for one in of_entry.drain(..) {
+            for one in std::mem::take(&mut of_entry) {
                 let details = Details::new(one.written).evidence(one.evidence);
                 let judged = Judged::new(one.code, details);
                 let place = dwarf.place(entry.offset());
@@ -167,7 +163,7 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
     fn function(&mut self, entry: Entry<'r, 'r>, own: &Own<'r>) -> Result<Option<Rc<Around<'r>>>> {
         let Some(framed) = self.judge.function(entry)? else { return Ok(None) };
         self.collected.report.functions += 1;
-        let name = name(entry, own);
+        let name = name(entry, own).map(Str::bytes);
         let is_wanted = self.only.is_empty() || self.is_named(entry, name);
         let id = self.collected.function((self.judge.unit.name.as_deref(), name));
         Ok(Some(Rc::new(Around { framed, name, id, is_wanted })))
@@ -189,14 +185,15 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
     fn judge_function(&mut self, around: &Around<'r>) {
         let function = &around.framed.function;
         let place = function.entry.dwarf().place(function.entry.offset());
-        for found in functions::findings(self.judge.file, function) {
-            let details = Details::new(found.written).evidence(found.evidence);
-            let judged = Judged::new(found.code, details);
-            self.add(judged, None, Some(around), found.place.unwrap_or(place), |walk, finding| {
+        functions::findings(self.judge.file, function, &mut |code, own, details| {
+            if self.wants(code, None, Some(around)) {
+                let judged = Judged::new(code, details());
+                let mut finding = self.finding(judged, None, Some(around), own.unwrap_or(place));
                 finding.pcs = function.ranges.first().cloned();
-                finding.declared = functions::declared(function.entry, walk.files());
-            });
-        }
+                finding.declared = functions::declared(function.entry, self.files());
+                self.collected.add(finding);
+            }
+        });
     }
 
     /// Reads the location entries of a variable into the list.
@@ -217,11 +214,16 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
         }
     }
 
-    fn variable(&mut self, entry: Entry<'r, 'r>, own: &Own<'r>, around: Option<&Around<'r>>) -> Result<()> {
+    fn variable(
+        &mut self,
+        entry: Entry<'r, 'r>,
+        is_parameter: bool,
+        own: &Own<'r>,
+        around: Option<&Around<'r>>,
+    ) -> Result<()> {
         if own.is_declaration {
             return Ok(());
         }
-        let is_parameter = entry.tag() == dw::DW_TAG_formal_parameter;
         let number = self.scopes.last_mut().filter(|_| is_parameter).map(|scope| {
             scope.parameters += 1;
             scope.parameters - 1
@@ -243,6 +245,7 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
         // The functions and lists of a discarded section are not in the file.
         let is_discarded = function.is_some_and(|function| !function.is_live);
         let name = if list.is_empty() { None } else { name(entry, own) };
+        let name = name.map(|name| self.collected.names.of(name));
         if !list.is_empty() {
             let ty = self.judge.ty(entry, own.ty);
             let variable = Variable { entry, ty, framed: around.map(|around| &around.framed) };
@@ -261,7 +264,7 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
     fn locations(
         &mut self,
         variable: &Variable<'_, 'r>,
-        name: Option<&'r [u8]>,
+        name: Option<StringId>,
         around: Option<&Around<'r>>,
         is_discarded: bool,
         list: &[ListEntry<'r>],
@@ -276,17 +279,22 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
             let pcs = (!one.is_default()).then_some(one.start..one.end);
             let known = self.judge.expression(one.expr);
             let shape = &known.shape;
-            let mut all = Findings::new();
-            if !is_discarded && !one.expr.is_empty() {
-                let codes = |verdict: &Verdict| all.extend(verdict.findings());
-                self.judge.verdict(variable, (&known, one), asked, codes);
-            }
-            let count = all.len();
+            let codes = match is_discarded || one.expr.is_empty() {
+                true => Codes::new(),
+                false => self.judge.verdict(variable, (&known, one), asked, |verdict| verdict.codes.clone()),
+            };
+            let mut others = Findings::new();
             if let Some(pcs) = &pcs {
-                all.extend(lists::range(file, function, (pcs.start, pcs.end)));
-                all.extend(constants.contradiction(pcs, shape));
+                if let Some(judged) = lists::range(file, function, (pcs.start, pcs.end)) {
+                    others.push(judged);
+                }
+                if let Some(judged) = constants.contradiction(pcs, shape) {
+                    others.push(judged);
+                }
             }
-            all.extend(lists::register(file, function, shape, pcs.as_ref()));
+            if let Some(judged) = lists::register(file, function, shape, pcs.as_ref()) {
+                others.push(judged);
+            }
             let place = match one.is_default() && list.len() == 1 {
                 true => entry.dwarf().place(one.offset),
                 false => (lists, one.offset),
@@ -302,23 +310,36 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
                     });
                 }
             }
-            for (index, mut judged) in all.into_iter().enumerate() {
-                if !self.wants(judged.code, name, around) {
-                    continue;
+            let of_entry = (variable, one, place);
+            for (index, code) in codes.into_iter().enumerate() {
+                if self.wants(code, name, around) {
+                    let judged = self.judge.explained(variable, (&known, one)).swap_remove(index);
+                    self.add_located(judged, around, of_entry);
                 }
-                if index < count {
-                    let mut explained = self.judge.explained(variable, (&known, one));
-                    judged = explained.swap_remove(index);
+            }
+            for judged in others {
+                if self.wants(judged.code, name, around) {
+                    self.add_located(judged, around, of_entry);
                 }
-                let expression = self.expression(one.expr, &judged.operations);
-                let finding = self.finding(judged, Some(entry), around, place);
-                self.collected.add(Finding { pcs: pcs.clone(), expression: Some(expression), ..finding });
             }
             if let Some(pcs) = pcs.filter(|_| list.len() > 1) {
                 constants.add(pcs, shape);
                 last = Some((one, known));
             }
         }
+    }
+
+    /// Adds a finding about a location entry of a variable.
+    fn add_located(
+        &mut self,
+        judged: Judged,
+        around: Option<&Around<'r>>,
+        (variable, one, place): (&Variable<'_, 'r>, &ListEntry<'r>, At),
+    ) {
+        let expression = Some(self.expression(one.expr, &judged.operations));
+        let pcs = (!one.is_default()).then_some(one.start..one.end);
+        let finding = self.finding(judged, Some(variable.entry), around, place);
+        self.collected.add(Finding { pcs, expression, ..finding });
     }
 
     /// Returns the text of an expression, with the part at fault.
@@ -356,12 +377,7 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
     }
 
     /// Counts a finding. Returns whether it is added with its texts.
-    fn wants(
-        &mut self,
-        code: Code,
-        variable: Option<&'r [u8]>,
-        around: Option<&Around<'r>>,
-    ) -> bool {
+    fn wants(&mut self, code: Code, variable: Option<StringId>, around: Option<&Around<'r>>) -> bool {
         let is_wanted = around.map_or(self.only.is_empty(), |around| around.is_wanted);
         let function = around.map_or(self.id, |around| around.id);
         is_wanted && self.collected.wants(code, (self.id, function), variable)
@@ -407,7 +423,8 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
         place: At,
         change: impl FnOnce(&Self, &mut Finding),
     ) {
-        let name = variable.and_then(|entry| entry.inherited(dw::DW_AT_name)).and_then(bytes);
+        let name = variable.and_then(|entry| entry.inherited(dw::DW_AT_name)?.string());
+        let name = name.map(|name| self.collected.names.of(name));
         if self.wants(judged.code, name, around) {
             let mut finding = self.finding(judged, variable, around, place);
             change(self, &mut finding);
@@ -419,11 +436,11 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
     fn leave(&mut self) {
         let Some(mut scope) = self.scopes.pop() else { return };
         let variables = &mut scope.variables;
-        self.names.clear();
-        if variables.iter().all(|(name, _)| self.names.insert(name)) {
+        if self.collected.differ(variables.iter().map(|variable| variable.0)) {
             return;
         }
-        variables.sort_unstable_by_key(|(name, entry)| (*name, entry.index()));
+        let names = self.collected.names.bytes();
+        variables.sort_unstable_by_key(|(name, entry)| (names[*name as usize], entry.index()));
         for (index, (name, first)) in variables.iter().enumerate() {
             let same = variables[index + 1..].iter().take(MOST_SAME).take_while(|second| second.0 == *name);
             for (_, second) in same {
@@ -437,16 +454,9 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
 }
 
 /// Returns the name of an entry, its own or inherited.
-fn name<'r>(entry: Entry<'r, 'r>, own: &Own<'r>) -> Option<&'r [u8]> {
-    let inherited = || if own.has_origin { entry.inherited(dw::DW_AT_name).and_then(bytes) } else { None };
+fn name<'r>(entry: Entry<'r, 'r>, own: &Own<'r>) -> Option<Str<'r>> {
+    let inherited = || if own.has_origin { entry.inherited(dw::DW_AT_name)?.string() } else { None };
     own.name.and_then(|name| name.string(entry)).or_else(inherited)
-}
-
-fn bytes(value: Value<'_>) -> Option<&[u8]> {
-    match value {
-        Value::String(string) => Some(string.bytes()),
-        _ => None,
-    }
 }
 
 /// Returns the finding about two variables of one name in one scope.

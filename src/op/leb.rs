@@ -99,9 +99,13 @@ pub(crate) const fn sleb_len(value: i64) -> usize {
 /// number exceeds 64 bits; padding is accepted.
 #[inline]
 pub(crate) fn read_uleb(bytes: &[u8], mut at: usize) -> Option<(u64, usize)> {
-    // Most numbers have one byte.
-    if let Some(&byte @ ..0x80) = bytes.get(at) {
-        return Some((byte.into(), at + 1));
+    // Most numbers have one byte, or two.
+    match bytes.get(at..) {
+        Some([byte @ ..0x80, ..]) => return Some((u64::from(*byte), at + 1)),
+        Some([low, high @ ..0x80, ..]) => {
+            return Some((u64::from(*low & 0x7f) | u64::from(*high) << 7, at + 2));
+        }
+        _ => {}
     }
     let mut value = 0u64;
     let mut shift = 0u32;

@@ -93,11 +93,6 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Moves to another offset.
-    pub(crate) fn skip_to(&mut self, at: usize) {
-        self.at = at;
-    }
-
     /// Returns all bytes of the section, up to the limit.
     pub(crate) fn bytes(&self) -> &'a [u8] {
         self.bytes

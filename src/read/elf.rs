@@ -7,6 +7,10 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
+use std::hash::BuildHasher;
+
+use hashbrown::DefaultHashBuilder;
+use hashbrown::hash_table::{Entry, HashTable};
 
 use super::elf_header::{Header, place_sections};
 use super::reloc;
@@ -69,9 +73,7 @@ pub struct Object<'d> {
     big_endian: bool,
     sections: Vec<Section<'d>>,
     symbols: Vec<Symbol<'d>>,
-    /// Indices of the named symbols, sorted by name; for one name, defined symbols first, then in the order of the
-    /// file.
-    by_name: Vec<u32>,
+    by_name: ByName,
     undefined: Vec<Undefined>,
     mercury_copies: Vec<MercuryCopy>,
     is_ptx: bool,
@@ -288,7 +290,7 @@ impl<'d> Object<'d> {
                 (section.address, section.moved) = (section.address.wrapping_sub(section.moved), 0);
             }
         }
-        let by_name = by_name(&symbols);
+        let by_name = ByName::of(&symbols);
         Ok(Self {
             machine: header.machine,
             os_abi: header.os_abi,
@@ -321,7 +323,7 @@ impl<'d> Object<'d> {
             is_fixed: true,
             is_64: true,
             big_endian: false,
-            by_name: by_name(&symbols),
+            by_name: ByName::of(&symbols),
             sections,
             symbols,
             undefined: Vec::new(),
@@ -389,10 +391,7 @@ impl<'d> Object<'d> {
 
     /// Returns the symbol of a name; a defined one if there are several.
     pub fn symbol(&self, name: &str) -> Option<&Symbol<'d>> {
-        let named = |&index: &u32| &*self.symbols[index as usize].name;
-        let first = self.by_name.partition_point(|index| named(index) < name);
-        let index = self.by_name.get(first).filter(|index| named(index) == name)?;
-        Some(&self.symbols[*index as usize])
+        self.by_name.find(&self.symbols, name)
     }
 
     /// Returns the address of the symbol of a name, if the file defines it.
@@ -473,15 +472,36 @@ impl<'d> Object<'d> {
     }
 }
 
-/// Indices of the named symbols, by name.
-fn by_name(symbols: &[Symbol<'_>]) -> Vec<u32> {
-    let mut by_name: Vec<u32> =
-        (0..symbols.len() as u32).filter(|&index| !symbols[index as usize].name.is_empty()).collect();
-    by_name.sort_by_key(|&index| {
-        let symbol = &symbols[index as usize];
-        (&*symbol.name, !symbol.is_defined)
-    });
-    by_name
+/// Indices of the named symbols, by name: of each name the first that is defined, or else the first.
+#[derive(Debug, Clone, Default)]
+struct ByName {
+    hasher: DefaultHashBuilder,
+    indices: HashTable<u32>,
+}
+
+impl ByName {
+    fn of(symbols: &[Symbol<'_>]) -> Self {
+        let (hasher, mut indices) = (DefaultHashBuilder::default(), HashTable::with_capacity(symbols.len()));
+        let hash = |name: &str| hasher.hash_one(name);
+        for (symbol, index) in symbols.iter().zip(0..).filter(|(symbol, _)| !symbol.name.is_empty()) {
+            let known = |index: &u32| &symbols[*index as usize];
+            let is_same = |index: &u32| known(index).name == symbol.name;
+            match indices.entry(hash(&symbol.name), is_same, |index| hash(&known(index).name)) {
+                Entry::Vacant(entry) => drop(entry.insert(index)),
+                Entry::Occupied(mut entry) if symbol.is_defined && !known(entry.get()).is_defined => {
+                    *entry.get_mut() = index;
+                }
+                Entry::Occupied(_) => {}
+            }
+        }
+        Self { hasher, indices }
+    }
+
+    fn find<'s, 'd>(&self, symbols: &'s [Symbol<'d>], name: &str) -> Option<&'s Symbol<'d>> {
+        let is_same = |index: &u32| symbols[*index as usize].name == name;
+        let index = self.indices.find(self.hasher.hash_one(name), is_same)?;
+        Some(&symbols[*index as usize])
+    }
 }
 
 /// Assigns disjoint addresses after all sections to undefined symbols. After the last address, which no program

@@ -11,7 +11,7 @@ use gimli::{
 
 use super::dwarf::{Dwarf, Node, Unit};
 use super::lists::{ListEntry, ListKind};
-use super::value::{Attribute, Slice, Value, resolve};
+use super::value::{Attribute, Slice, Str, Value, resolve};
 use crate::error::{Error, Result};
 
 /// Maximum length of a chain of references: more than any file needs, and an end for cyclic ones.
@@ -319,12 +319,9 @@ impl<'o> Unresolved<'o> {
         resolve(entry.dwarf, entry.unit(), self.name, self.raw).ok()
     }
 
-    /// Returns the string, without its zero byte.
-    pub(crate) fn string(&self, entry: Entry<'_, 'o>) -> Option<&'o [u8]> {
-        match self.value(entry) {
-            Some(Value::String(string)) => Some(string.bytes()),
-            _ => None,
-        }
+    /// Returns the string.
+    pub(crate) fn string(&self, entry: Entry<'_, 'o>) -> Option<Str<'o>> {
+        self.value(entry)?.string()
     }
 
     /// Returns the offset of the entry to which the attribute of an entry in this unit refers by offset.

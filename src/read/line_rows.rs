@@ -59,6 +59,8 @@ pub struct LineRows<'p, 'o> {
     program: &'p LineProgram<'o>,
     from: Cursor<'o>,
     row: LineRow,
+    /// Whether the row was returned.
+    is_complete: bool,
     offset: u64,
     defined: Vec<LineFile<'o>>,
 }
@@ -74,7 +76,14 @@ const PROLOGUE: u8 = 0x92;
 impl<'p, 'o> LineRows<'p, 'o> {
     pub(super) fn new(program: &'p LineProgram<'o>) -> Self {
         let offset = program.program.offset();
-        Self { program, from: program.program, row: start(program), offset, defined: Vec::new() }
+        Self {
+            program,
+            from: program.program,
+            row: start(program),
+            is_complete: false,
+            offset,
+            defined: Vec::new(),
+        }
     }
 
     /// Returns the offset in `.debug_line` of the opcode that made the last row.
@@ -88,7 +97,32 @@ impl<'p, 'o> LineRows<'p, 'o> {
         &self.defined
     }
 
-    fn read(&mut self) -> Result<Option<LineRow>> {
+    /// Makes the next row, without a copy.
+    ///
+    /// # Errors
+    /// Those of the iterator.
+    pub(crate) fn next_row(&mut self) -> Result<Option<&LineRow>> {
+        match self.read() {
+            Ok(true) => Ok(Some(&self.row)),
+            Ok(false) => Ok(None),
+            Err(error) => {
+                self.from.finish();
+                Err(error)
+            }
+        }
+    }
+
+    /// Returns whether there is another row.
+    fn read(&mut self) -> Result<bool> {
+        if std::mem::take(&mut self.is_complete) {
+            self.row.discriminator = 0;
+            self.row.basic_block = false;
+            self.row.prologue_end = false;
+            self.row.epilogue_begin = false;
+            if self.row.end_sequence {
+                self.row = start(self.program);
+            }
+        }
         while !self.from.is_at_end() {
             self.offset = self.from.offset();
             let opcode = self.from.u8(WHAT)?;
@@ -101,18 +135,11 @@ impl<'p, 'o> LineRows<'p, 'o> {
                 _ => self.standard(opcode)?,
             };
             if emits {
-                let row = self.row;
-                self.row.discriminator = 0;
-                self.row.basic_block = false;
-                self.row.prologue_end = false;
-                self.row.epilogue_begin = false;
-                if row.end_sequence {
-                    self.row = start(self.program);
-                }
-                return Ok(Some(row));
+                self.is_complete = true;
+                return Ok(true);
             }
         }
-        Ok(None)
+        Ok(false)
     }
 
     /// Runs a standard opcode, and returns whether it makes a row.
@@ -240,6 +267,6 @@ impl Iterator for LineRows<'_, '_> {
     type Item = Result<LineRow>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.read().inspect_err(|_| self.from.finish()).transpose()
+        self.next_row().map(Option::<&LineRow>::copied).transpose()
     }
 }

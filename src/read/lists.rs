@@ -321,52 +321,6 @@ impl<'o> Addressed<'o> {
         None
     }
 
-    /// Reads entries of `.debug_loclists` in the most frequent encodings: base addresses by index, offsets from them, and
-    /// the end. Stops before any other entry, and before one that cannot be read.
-    #[inline]
-    fn read_pairs(&mut self, address: impl Fn(u64) -> Option<u64>, into: &mut Vec<ListEntry<'o>>) {
-        if self.raw.format != ListFormat::Loclists || self.raw.is_done {
-            return;
-        }
-        let (mask, from) = (max_address(self.raw.address_bytes), &mut self.raw.from);
-        let bytes = from.bytes();
-        let mut at = from.offset() as usize;
-        loop {
-            let read = |base: &mut u64, is_done: &mut bool| -> Option<(Option<ListEntry<'o>>, usize)> {
-                match *bytes.get(at)? {
-                    0 => {
-                        *is_done = true;
-                        Some((None, at + 1))
-                    }
-                    1 => {
-                        let (index, after) = read_uleb(bytes, at + 1)?;
-                        *base = address(index)?;
-                        Some((None, after))
-                    }
-                    4 => {
-                        let (start, next) = read_uleb(bytes, at + 1)?;
-                        let (end, next) = read_uleb(bytes, next)?;
-                        let (length, next) = read_uleb(bytes, next)?;
-                        let after = next.checked_add(usize::try_from(length).ok()?)?;
-                        let expr = bytes.get(next..after)?;
-                        let kind = ListKind::Pair { start, end };
-                        let add = |by| base.wrapping_add(by) & mask;
-                        let (start, end) = (add(start), add(end));
-                        Some((Some(ListEntry { offset: at as u64, kind, start, end, expr }), after))
-                    }
-                    _ => None,
-                }
-            };
-            let Some((entry, after)) = read(&mut self.base, &mut self.raw.is_done) else { break };
-            into.extend(entry);
-            at = after;
-            if self.raw.is_done {
-                break;
-            }
-        }
-        from.skip_to(at);
-    }
-
     /// Returns the bounds of an entry; `None` for a kind without bounds.
     #[inline]
     fn bounds(
@@ -423,20 +377,62 @@ impl<'o> List<'o> {
 }
 
 impl<'o> List<'o> {
-    /// Appends the entries. Entries in the most frequent encoding are read in a loop of their own.
-    pub(super) fn read_into(mut self, into: &mut Vec<ListEntry<'o>>) -> Result<()> {
-        let addresses = self.addresses;
+    /// Returns the rest of a list, behind entries that set the base address.
+    pub(super) fn with_base(mut self, base: u64) -> Self {
+        self.list.base = base;
+        self
+    }
+}
+
+/// Position in a list of `.debug_loclists`, for reading entries in the most frequent encodings: base addresses by index,
+/// offsets from them, and the end.
+pub(super) struct Pairs<'o> {
+    pub(super) bytes: &'o [u8],
+    pub(super) at: u64,
+    pub(super) base: u64,
+}
+
+impl<'o> Pairs<'o> {
+    /// Appends entries, and returns whether the list ends. Stops before any other entry, and before one that cannot be
+    /// read.
+    #[inline]
+    pub(super) fn read(&mut self, dwarf: &Dwarf<'o>, unit: &Unit<'o>, into: &mut Vec<ListEntry<'o>>) -> bool {
+        let Encoding { address_bytes, .. } = unit.encoding;
+        let mask = max_address(address_bytes);
         loop {
-            let address = |index| {
-                let (base, table) = addresses?;
-                base.number(table.bytes(), index, base.encoding.address_bytes)
-            };
-            self.list.read_pairs(address, into);
-            match self.next() {
-                Some(entry) => into.push(entry?),
-                None => return Ok(()),
+            let Ok(at) = usize::try_from(self.at) else { return false };
+            match self.bytes.get(at) {
+                Some(0) => return true,
+                Some(1) => {
+                    let Some((index, after)) = read_uleb(self.bytes, at + 1) else { return false };
+                    let table = dwarf.main_sections(unit).debug_addr;
+                    let base = Base { offset: unit.addr_base, encoding: unit.encoding };
+                    let base = base.number(table, index, address_bytes);
+                    let Some(base) = base.filter(|_| dwarf.knows_addresses(unit)) else { return false };
+                    (self.base, self.at) = (base, after as u64);
+                }
+                Some(4) => {
+                    let Some((entry, after)) = self.pair(at, mask) else { return false };
+                    into.push(entry);
+                    self.at = after as u64;
+                }
+                _ => return false,
             }
         }
+    }
+
+    /// Reads a pair of offsets with an expression. Returns also the offset behind them.
+    #[inline]
+    fn pair(&self, at: usize, mask: u64) -> Option<(ListEntry<'o>, usize)> {
+        let (start, next) = read_uleb(self.bytes, at + 1)?;
+        let (end, next) = read_uleb(self.bytes, next)?;
+        let (length, next) = read_uleb(self.bytes, next)?;
+        let after = next.checked_add(usize::try_from(length).ok()?)?;
+        let expr = self.bytes.get(next..after)?;
+        let kind = ListKind::Pair { start, end };
+        let add = |by| self.base.wrapping_add(by) & mask;
+        let (start, end) = (add(start), add(end));
+        Some((ListEntry { offset: at as u64, kind, start, end, expr }, after))
     }
 }
 

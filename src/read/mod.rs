@@ -63,7 +63,9 @@ mod reloc;
 mod scope;
 mod sections;
 mod size;
+mod string_ids;
 mod tables;
+pub(crate) mod threads;
 mod units;
 mod value;
 
@@ -88,5 +90,6 @@ pub use names::{
 };
 pub use pubs::{PublicName, PublicNames, PublicSection};
 pub use sections::Sections;
+pub(crate) use string_ids::{StringId, StringIds};
 pub use tables::IndexTable;
 pub use value::{Attribute, Str, Value};

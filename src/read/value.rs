@@ -76,6 +76,11 @@ impl<'o> Str<'o> {
         from.get(..memchr::memchr(0, from).unwrap_or(from.len())).unwrap_or_default()
     }
 
+    /// Returns the address of the first byte, which identifies the string.
+    pub(crate) fn address(self) -> usize {
+        self.0.as_ptr().addr()
+    }
+
     /// Returns the text, with U+FFFD in place of invalid UTF-8.
     pub fn text(self) -> Cow<'o, str> {
         String::from_utf8_lossy(self.bytes())
@@ -127,6 +132,14 @@ impl<'o> Value<'o> {
         match self {
             Self::Unsigned(value) => Some(value),
             Self::Signed(value) => u64::try_from(value).ok(),
+            _ => None,
+        }
+    }
+
+    /// Returns the string.
+    pub(crate) fn string(self) -> Option<Str<'o>> {
+        match self {
+            Self::String(string) => Some(string),
             _ => None,
         }
     }

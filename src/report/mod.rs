@@ -25,7 +25,7 @@ mod types;
 use core::fmt;
 
 use crate::error::Result;
-use crate::lint::{self, Level};
+use crate::lint;
 use crate::read::{Dwarf, Object, Placing};
 use crate::stats;
 

@@ -24,7 +24,10 @@ impl Coverage {
         match located {
             0 => 0,
             _ if located >= scope => HISTOGRAM - 1,
-            _ => (u128::from(located) * 10 / u128::from(scope)) as usize + 1,
+            _ => match located.checked_mul(10) {
+                Some(tenths) => (tenths / scope) as usize + 1,
+                None => (u128::from(located) * 10 / u128::from(scope)) as usize + 1,
+            },
         }
     }
 }

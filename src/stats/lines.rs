@@ -1,5 +1,7 @@
 //! Rows of the line tables.
 
+use core::hash::{Hash, Hasher};
+
 use hashbrown::{HashMap, HashSet};
 
 use crate::read::{LineProgram, LineRow, Unit};
@@ -41,6 +43,8 @@ pub(super) struct Lines {
     /// Numbers of the paths.
     files: HashMap<String, u32>,
     unique: HashSet<Position>,
+    /// Rows of the sequence that was read last.
+    sequence: Vec<Row>,
 }
 
 impl Lines {
@@ -51,17 +55,24 @@ impl Lines {
         }
         let number = |path: &Option<String>| path.as_deref().map_or(NO_FILE, |path| self.file(path));
         let numbers: Vec<u32> = paths.iter().map(number).collect();
-        let mut sequence: Vec<Row> = Vec::new();
-        for row in program.rows().map_while(Result::ok) {
+        let mut sequence = std::mem::take(&mut self.sequence);
+        sequence.clear();
+        let mut rows = program.rows();
+        while let Ok(Some(row)) = rows.next_row() {
             crate::work::step();
-            let LineRow { address, line, column, is_stmt, .. } = row;
+            let &LineRow { address, line, column, is_stmt, .. } = row;
             let file = usize::try_from(row.file).ok().and_then(|file| numbers.get(file)).copied();
-            sequence.push(Row { address, position: (line, column, file.unwrap_or(NO_FILE)), is_stmt });
+            sequence.push(Row {
+                address,
+                position: Position { line, column, file: file.unwrap_or(NO_FILE) },
+                is_stmt,
+            });
             if row.end_sequence {
-                self.sequence(&sequence);
+                self.add_sequence(&sequence);
                 sequence.clear();
             }
         }
+        self.sequence = sequence;
     }
 
     fn file(&mut self, path: &str) -> u32 {
@@ -70,7 +81,7 @@ impl Lines {
     }
 
     /// Adds a sequence, unless its code was removed or has no bytes.
-    fn sequence(&mut self, sequence: &[Row]) {
+    fn add_sequence(&mut self, sequence: &[Row]) {
         let [first, .., last] = sequence else { return };
         if first.address >= last.address {
             return;
@@ -82,7 +93,7 @@ impl Lines {
             counts.rows += 1;
             counts.is_stmt += u64::from(row.is_stmt);
             self.unique.insert(row.position);
-            if row.position.0 == 0 {
+            if row.position.line == 0 {
                 let bytes = next.address.saturating_sub(row.address);
                 counts.line_0 = counts.line_0.saturating_add(bytes);
             }
@@ -96,7 +107,7 @@ impl Lines {
             numbers[*number as usize] = self.file(path);
         }
         let number = |file: u32| numbers.get(file as usize).copied().unwrap_or(NO_FILE);
-        self.unique.extend(later.unique.iter().map(|one| (one.0, one.1, number(one.2))));
+        self.unique.extend(later.unique.iter().map(|one| Position { file: number(one.file), ..*one }));
         let (counts, more) = (&mut self.counts, later.counts);
         counts.bytes = counts.bytes.saturating_add(more.bytes);
         counts.line_0 = counts.line_0.saturating_add(more.line_0);
@@ -106,10 +117,10 @@ impl Lines {
 
     pub(super) fn counts(mut self) -> LineCounts {
         // Rows without a file are those of the first one.
-        let without: Vec<_> = self.unique.extract_if(|one| one.2 == NO_FILE).collect();
-        self.unique.extend(without.into_iter().map(|one| (one.0, one.1, 0)));
+        let without: Vec<_> = self.unique.extract_if(|one| one.file == NO_FILE).collect();
+        self.unique.extend(without.into_iter().map(|one| Position { file: 0, ..one }));
         let unique = self.unique.len() as u64;
-        let unique_non_0 = self.unique.iter().filter(|position| position.0 != 0).count() as u64;
+        let unique_non_0 = self.unique.iter().filter(|position| position.line != 0).count() as u64;
         LineCounts { unique, unique_non_0, ..self.counts }
     }
 }
@@ -123,6 +134,18 @@ struct Row {
 }
 
 /// Line, column and number of the file.
-type Position = (u64, u64, u32);
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Position {
+    line: u64,
+    column: u64,
+    file: u32,
+}
+
+impl Hash for Position {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        // One number instead of three: most lines and columns are small.
+        state.write_u64(self.line ^ self.column.rotate_right(16) ^ u64::from(self.file).rotate_right(32));
+    }
+}
 /// Number of a row without a file.
 const NO_FILE: u32 = u32::MAX;

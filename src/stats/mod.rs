@@ -33,8 +33,7 @@ use hashbrown::DefaultHashBuilder;
 
 use crate::error::Result;
 use crate::lint;
-use crate::read::{Dwarf, Object, Placing};
-use crate::threads;
+use crate::read::{Dwarf, Object, Placing, threads};
 
 /// Choices of a measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

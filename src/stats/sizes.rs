@@ -192,12 +192,15 @@ impl Lists {
 
     /// Counts the lists with the same pcs and expressions as another one. A list to which several variables refer is
     /// there once.
-    fn repeated(mut self, dwarf: &Dwarf<'_>) -> Repeated {
-        self.places.sort_unstable_by_key(|place| (place.offset, place.unit));
-        self.places.dedup_by_key(|place| place.offset);
-        self.places.sort_unstable_by_key(|place| (place.hash, place.offset));
+    fn repeated(self, dwarf: &Dwarf<'_>) -> Repeated {
+        let mut hashes: Vec<u64> =
+            self.places.iter().zip(0..).map(|(place, index)| u64::from(place.hash) << 32 | index).collect();
+        hashes.sort_unstable();
         let (mut found, mut list) = (Repeated::default(), Vec::new());
-        for same in self.places.chunk_by(|one, other| one.hash == other.hash).filter(|same| same.len() > 1) {
+        for same in hashes.chunk_by(|one, other| one >> 32 == other >> 32).filter(|same| same.len() > 1) {
+            let mut same: Vec<&Place> = same.iter().map(|one| &self.places[*one as u32 as usize]).collect();
+            same.sort_unstable_by_key(|place| (place.offset, place.unit));
+            same.dedup_by_key(|place| place.offset);
             let mut different: Vec<Vec<ListEntry<'_>>> = Vec::new();
             for place in same {
                 let Some(unit) = dwarf.units().get(place.unit as usize) else { continue };

@@ -3,6 +3,7 @@
 use hashbrown::{HashMap, HashSet};
 
 use super::numbers::Counts;
+use crate::read::{StringId, StringIds};
 
 /// Numbers of the blocks and parameters around a variable.
 pub(super) type Path = u32;
@@ -24,23 +25,34 @@ pub(super) struct Named {
     pub(super) others: u64,
 }
 
-/// Key of a variable, equal for all instances: function, path, name; file and line outside of functions.
-type Key<'r> = (usize, Path, &'r [u8], Option<(String, u64)>);
+/// Key of a variable, equal for all instances: function, path, name.
+pub(super) type Key = (u32, Path, StringId);
+/// File and line of a variable outside of functions.
+pub(super) type Declared = (String, u64);
 
 /// Functions and variables of several units.
 #[derive(Debug)]
 pub(super) struct Source<'r> {
     functions: Vec<Named>,
-    names: HashMap<String, usize>,
+    names: HashMap<String, u32>,
     /// Paths by the path around them, whether it is a block, and its number.
     paths: HashMap<(Path, bool, u32), Path>,
-    variables: HashSet<Key<'r>>,
+    pub(super) strings: StringIds<'r>,
+    variables: HashSet<Key>,
+    /// Variables outside of functions.
+    globals: HashSet<(Key, Declared)>,
 }
 
 impl<'r> Source<'r> {
     pub(super) fn new() -> Self {
-        let (names, paths, variables) = (HashMap::new(), HashMap::new(), HashSet::new());
-        Self { functions: vec![Named::default()], names, paths, variables }
+        Self {
+            functions: vec![Named::default()],
+            names: HashMap::new(),
+            paths: HashMap::new(),
+            strings: StringIds::default(),
+            variables: HashSet::new(),
+            globals: HashSet::new(),
+        }
     }
 
     /// Returns the path of a block or parameter, by its number in the path around it.
@@ -50,8 +62,8 @@ impl<'r> Source<'r> {
     }
 
     /// Returns the index of the functions with a name.
-    pub(super) fn function(&mut self, name: String) -> usize {
-        let next = self.functions.len();
+    pub(super) fn function(&mut self, name: String) -> u32 {
+        let next = self.functions.len() as u32;
         let index = *self.names.entry(name).or_insert(next);
         if index == next {
             self.functions.push(Named::default());
@@ -60,16 +72,17 @@ impl<'r> Source<'r> {
     }
 
     /// Returns the functions with an index.
-    pub(super) fn named(&mut self, index: usize) -> &mut Named {
-        &mut self.functions[index]
+    pub(super) fn named(&mut self, index: u32) -> &mut Named {
+        &mut self.functions[index as usize]
     }
 
     /// Counts a variable of a function, unless another instance was.
-    pub(super) fn variable(&mut self, key: Key<'r>) {
-        let function = key.0;
-        if self.variables.insert(key) {
-            self.functions[function].unique += 1;
-        }
+    pub(super) fn variable(&mut self, key: Key, declared: Option<Declared>) {
+        let is_new = match declared {
+            None => self.variables.insert(key),
+            Some(declared) => self.globals.insert((key, declared)),
+        };
+        self.named(key.0).unique += u64::from(is_new);
     }
 
     /// Adds those of later units.
@@ -83,10 +96,10 @@ impl<'r> Source<'r> {
         }
         let mut functions = vec![0; later.functions.len()];
         for (name, index) in later.names {
-            functions[index] = self.function(name);
+            functions[index as usize] = self.function(name);
         }
         for (one, index) in later.functions.into_iter().zip(&functions) {
-            let own = &mut self.functions[*index];
+            let own = self.named(*index);
             own.is_function |= one.is_function;
             own.has_source |= one.has_source;
             own.inlined += one.inlined;
@@ -94,9 +107,13 @@ impl<'r> Source<'r> {
             own.with_origin += one.with_origin;
             own.others += one.others;
         }
-        for (function, path, name, declared) in later.variables {
-            self.variable((functions[function], known[path as usize], name, declared));
-        }
+        let strings: Vec<_> =
+            later.strings.bytes().iter().map(|bytes| self.strings.of_bytes(bytes)).collect();
+        let key = |(function, path, name): Key| {
+            (functions[function as usize], known[path as usize], strings[name as usize])
+        };
+        later.variables.into_iter().for_each(|one| self.variable(key(one), None));
+        later.globals.into_iter().for_each(|(one, declared)| self.variable(key(one), Some(declared)));
     }
 
     /// Sums all functions and variables.

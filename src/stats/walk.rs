@@ -1,21 +1,20 @@
 //! Walk over scopes and variables.
 
 use std::ops::Range;
-use std::rc::Rc;
 
 use gimli::{DwAt, DwTag, constants as dw};
 use hashbrown::DefaultHashBuilder;
 
+use super::Statistics;
 use super::coverage::{Coverage, FunctionCoverage, VariableCoverage};
 use super::lines::{self, Lines};
 use super::origins::{self, Abstract, Origins};
 use super::sizes::Tally;
 use super::source::{FUNCTION, GLOBAL, Path, Source};
-use super::Statistics;
 use crate::error::Result;
 use crate::lint::{File, Framed, Judge};
 use crate::op::{Decoder, Op};
-use crate::read::{ByAbbreviation, Dwarf, Entry, ListEntry, ListKind, Unit, Unresolved, Value};
+use crate::read::{ByAbbreviation, Dwarf, Entry, ListEntry, ListKind, Str, Unit, Value};
 
 /// Attributes of an abbreviation, as far as they are counted.
 #[derive(Debug)]
@@ -40,9 +39,8 @@ impl Shape {
     fn of(entry: Entry<'_, '_>) -> Self {
         let has = |name| entry.has(name);
         let specs = entry.specs().iter().map(|spec| spec.name()).zip(0..);
-        let is_read = |name: DwAt| {
-            NAMES.contains(&name) || matches!(name, dw::DW_AT_location | dw::DW_AT_type)
-        };
+        let is_read =
+            |name: DwAt| NAMES.contains(&name) || matches!(name, dw::DW_AT_location | dw::DW_AT_type);
         Self {
             tag: entry.tag(),
             is_declaration: has(dw::DW_AT_declaration),
@@ -61,9 +59,9 @@ impl Shape {
 }
 
 /// Part of a scope that scopes in it have, too.
-#[derive(Debug, Clone)]
-struct Inherited<'r> {
-    named: usize,
+#[derive(Debug, Clone, Copy)]
+struct Inherited {
+    named: u32,
     path: Path,
     /// Bytes of the innermost scope with code.
     bytes: u64,
@@ -72,16 +70,16 @@ struct Inherited<'r> {
     tracked: Option<usize>,
     /// Function in the result.
     function: Option<usize>,
-    /// Function for the judgement of places.
-    framed: Option<Rc<Framed<'r>>>,
+    /// Function for the judgement of places, among those of the unit.
+    framed: Option<usize>,
 }
 
 /// Entry with children.
 #[derive(Debug)]
-struct Scope<'r> {
+struct Scope {
     /// Index of the entry after the last descendant.
     end: usize,
-    inherited: Inherited<'r>,
+    inherited: Inherited,
     /// Ranges of the entry itself.
     ranges: Vec<Range<u64>>,
     blocks: u32,
@@ -92,8 +90,8 @@ struct Scope<'r> {
 /// Own attributes of an entry, as far as they are counted.
 #[derive(Debug, Default)]
 struct Own<'r> {
-    /// Names in the order of [`NAMES`].
-    names: [Option<Unresolved<'r>>; 3],
+    /// The first name of [`NAMES`] that it has, with its place there.
+    name: Option<(usize, Str<'r>)>,
     location: Option<Value<'r>>,
     /// Offset of the type.
     ty: Option<u64>,
@@ -122,7 +120,9 @@ struct Walk<'a, 'r, 'o> {
     tracked: Vec<Vec<Abstract>>,
     /// Concrete instances whose abstract instance was not found yet, by index.
     waiting: Vec<(usize, u64)>,
-    scopes: Vec<Scope<'r>>,
+    scopes: Vec<Scope>,
+    /// Functions with code.
+    framed: Vec<Framed<'r>>,
     shapes: &'a mut ByAbbreviation<Shape>,
     /// Whether the entry that was read last has a location.
     has_location: bool,
@@ -168,6 +168,7 @@ impl<'r> Part<'r> {
                 tracked: Vec::new(),
                 waiting: Vec::new(),
                 scopes: Vec::new(),
+                framed: Vec::new(),
                 shapes: &mut shapes,
                 has_location: false,
                 list: Vec::new(),
@@ -326,23 +327,24 @@ impl<'r> Walk<'_, 'r, '_> {
         shape: &Shape,
         own: &Own<'r>,
         end: usize,
-    ) -> Result<Option<Scope<'r>>> {
+    ) -> Result<Option<Scope>> {
         let tag = shape.tag;
         if tag == dw::DW_TAG_subroutine_type {
             return Ok(None);
         }
         let path = self.path(tag);
-        let around = self.scopes.last().map(|scope| &scope.inherited);
-        let inherited = Inherited { path, ..around.cloned().unwrap_or_default() };
-        let scope = Scope { end, inherited, ranges: Vec::new(), blocks: 0, params: 0, owns_tracked: false };
-        match tag {
-            dw::DW_TAG_subprogram | dw::DW_TAG_inlined_subroutine | dw::DW_TAG_lexical_block => {
-                self.code(entry, shape, own, scope)
-            }
-            _ => {
-                self.variable(entry, shape, own, &scope.inherited)?;
-                Ok(Some(scope))
-            }
+        let around = self.scopes.last().map_or(Inherited::default(), |scope| scope.inherited);
+        let inherited = Inherited { path, ..around };
+        let has_code =
+            matches!(tag, dw::DW_TAG_subprogram | dw::DW_TAG_inlined_subroutine | dw::DW_TAG_lexical_block);
+        if !has_code {
+            self.variable(entry, shape, own, &inherited);
+        }
+        let scope =
+            || Scope { end, inherited, ranges: Vec::new(), blocks: 0, params: 0, owns_tracked: false };
+        match has_code {
+            true => self.code(entry, shape, own, scope()),
+            false => Ok(Some(scope())),
         }
     }
 
@@ -352,8 +354,8 @@ impl<'r> Walk<'_, 'r, '_> {
         entry: Entry<'r, 'r>,
         shape: &Shape,
         own: &Own<'r>,
-        mut scope: Scope<'r>,
-    ) -> Result<Option<Scope<'r>>> {
+        mut scope: Scope,
+    ) -> Result<Option<Scope>> {
         let is_function = shape.tag == dw::DW_TAG_subprogram;
         let is_inlined = shape.tag == dw::DW_TAG_inlined_subroutine;
         let inherited = &mut scope.inherited;
@@ -380,7 +382,10 @@ impl<'r> Walk<'_, 'r, '_> {
             self.part.found.counts.call_site_entries += 1;
         }
         if let Some(judge) = self.judge.as_mut().filter(|_| is_function) {
-            inherited.framed = judge.function(entry)?.map(Rc::new);
+            inherited.framed = judge.function(entry)?.map(|framed| {
+                self.framed.push(framed);
+                self.framed.len() - 1
+            });
         }
         let Ok(ranges) = entry.ranges() else { return Ok(None) };
         scope.ranges = ranges;
@@ -419,9 +424,10 @@ impl<'r> Walk<'_, 'r, '_> {
     }
 
     /// Returns the index of the functions with the name of this one.
-    fn function(&mut self, entry: Entry<'r, 'r>, shape: &Shape, own: &Own<'r>, is_inlined: bool) -> usize {
+    fn function(&mut self, entry: Entry<'r, 'r>, shape: &Shape, own: &Own<'r>, is_inlined: bool) -> u32 {
         let (file, line) = self.declared(entry);
-        let name = format!("{}:{file}:{line}", String::from_utf8_lossy(name_of(entry, shape, own)));
+        let own = name_of(entry, shape, own).map_or("".into(), Str::text);
+        let name = format!("{own}:{file}:{line}");
         let index = self.part.source.function(name);
         let one = self.part.source.named(index);
         one.is_function = true;
@@ -445,28 +451,22 @@ impl<'r> Walk<'_, 'r, '_> {
     }
 
     /// Counts a variable, a parameter, a constant member or a call site.
-    fn variable(
-        &mut self,
-        entry: Entry<'r, 'r>,
-        shape: &Shape,
-        own: &Own<'r>,
-        scope: &Inherited<'r>,
-    ) -> Result<()> {
+    fn variable(&mut self, entry: Entry<'r, 'r>, shape: &Shape, own: &Own<'r>, scope: &Inherited) {
         let counts = &mut self.part.found.counts;
         let (is_param, is_local) = match shape.tag {
             dw::DW_TAG_call_site | dw::DW_TAG_GNU_call_site => {
                 counts.call_sites += 1;
-                return Ok(());
+                return;
             }
             dw::DW_TAG_call_site_parameter | dw::DW_TAG_GNU_call_site_parameter => {
                 counts.call_site_params += 1;
-                return Ok(());
+                return;
             }
             dw::DW_TAG_formal_parameter => (true, false),
-            dw::DW_TAG_variable if shape.is_declaration => return Ok(()),
+            dw::DW_TAG_variable if shape.is_declaration => return,
             dw::DW_TAG_variable => (false, true),
             dw::DW_TAG_member if shape.has_value => (false, false),
-            _ => return Ok(()),
+            _ => return,
         };
         let mut is_deferred = false;
         if shape.has_origin {
@@ -516,7 +516,12 @@ impl<'r> Walk<'_, 'r, '_> {
             }
             None => name_of(entry, shape, own),
         };
-        self.part.source.variable((scope.named, scope.path, name, declared));
+        let source = &mut self.part.source;
+        let name = match name {
+            Some(name) => source.strings.of(name),
+            None => source.strings.of_bytes(&[]),
+        };
+        source.variable((scope.named, scope.path, name), declared);
         let others = is_constant || is_artificial || is_local;
         self.part.source.named(scope.named).others += u64::from(others);
         if let Some(function) = scope.function.filter(|_| scope.bytes > 0) {
@@ -535,7 +540,6 @@ impl<'r> Walk<'_, 'r, '_> {
                 });
             }
         }
-        Ok(())
     }
 
     /// Returns the coverage of a variable, the bytes of its entries also outside of the scope, and whether it has a
@@ -545,7 +549,7 @@ impl<'r> Walk<'_, 'r, '_> {
         entry: Entry<'r, 'r>,
         shape: &Shape,
         own: &Own<'r>,
-        scope: &Inherited<'r>,
+        scope: &Inherited,
     ) -> (Coverage, u64, bool) {
         let bytes = scope.bytes;
         let all = Coverage { scope: bytes, located: bytes, entry_values: 0, sound: bytes };
@@ -559,7 +563,8 @@ impl<'r> Walk<'_, 'r, '_> {
         self.wrong.clear();
         match self.judge.as_mut().filter(|_| bytes > 0) {
             Some(judge) => {
-                judge.errors(entry, own.ty, scope.framed.as_deref(), &self.list, &mut self.wrong);
+                let framed = scope.framed.and_then(|framed| self.framed.get(framed));
+                judge.errors(entry, own.ty, framed, &self.list, &mut self.wrong);
             }
             None => self.wrong.resize(self.list.len(), false),
         }
@@ -594,7 +599,7 @@ impl<'r> Walk<'_, 'r, '_> {
     }
 }
 
-impl Default for Inherited<'_> {
+impl Default for Inherited {
     fn default() -> Self {
         Self { named: 0, path: GLOBAL, bytes: 0, inlined: 0, tracked: None, function: None, framed: None }
     }
@@ -616,8 +621,9 @@ fn read<'r>(entry: Entry<'r, 'r>, shape: &Shape) -> Own<'r> {
             dw::DW_AT_location => own.location = own.location.or_else(|| attribute.value(entry)),
             dw::DW_AT_type => own.ty = own.ty.or_else(|| attribute.reference(entry.unit())),
             name => {
-                if let Some(place) = NAMES.iter().position(|one| *one == name) {
-                    own.names[place] = own.names[place].or(Some(attribute));
+                let place = NAMES.iter().position(|one| *one == name).unwrap_or(NAMES.len());
+                if own.name.is_none_or(|known| place < known.0) {
+                    own.name = attribute.string(entry).map(|name| (place, name)).or(own.name);
                 }
             }
         }
@@ -626,13 +632,11 @@ fn read<'r>(entry: Entry<'r, 'r>, shape: &Shape) -> Own<'r> {
 }
 
 /// Returns the linkage name, or else the name, of an entry.
-fn name_of<'r>(entry: Entry<'r, 'r>, shape: &Shape, own: &Own<'r>) -> &'r [u8] {
-    let text = |value| if let Value::String(name) = value { Some(name.bytes()) } else { None };
-    let name = match shape.inherits {
-        true => NAMES.into_iter().find_map(|name| entry.inherited(name).and_then(text)),
-        false => own.names.iter().flatten().find_map(|name| name.string(entry)),
-    };
-    name.unwrap_or_default()
+fn name_of<'r>(entry: Entry<'r, 'r>, shape: &Shape, own: &Own<'r>) -> Option<Str<'r>> {
+    match shape.inherits {
+        true => NAMES.into_iter().find_map(|name| entry.inherited(name)?.string()),
+        false => own.name.map(|name| name.1),
+    }
 }
 
 fn has_source(entry: Entry<'_, '_>, shape: &Shape) -> bool {

@@ -33,11 +33,20 @@ pub enum Paint {
 
 /// Returns a text in a colour, if the stream that it is printed to has colours. ECMA-48, SGR.
 pub fn paint(to: &impl IsTerminal, paint: Paint, text: &str) -> String {
-    let is_coloured = match CHOICE.get() {
+    painted(has_colors(to), paint, text)
+}
+
+/// Whether a stream has colours.
+pub fn has_colors(stream: &impl IsTerminal) -> bool {
+    match CHOICE.get() {
         Some(Color::Always) => true,
         Some(Color::Never) => false,
-        Some(Color::Auto) | None => to.is_terminal() && std::env::var_os("NO_COLOR").is_none(),
-    };
+        Some(Color::Auto) | None => stream.is_terminal() && std::env::var_os("NO_COLOR").is_none(),
+    }
+}
+
+/// Returns a text in a colour if `is_coloured` is set.
+pub fn painted(is_coloured: bool, paint: Paint, text: &str) -> String {
     let code = match paint {
         Paint::Heading => "1",
         Paint::Error => "1;31",

@@ -4,15 +4,16 @@ use std::path::{Path, PathBuf};
 
 use eitri::read::containers::members;
 
+use super::contents::Contents;
 use super::progress::Progress;
-use super::{Failure, input, of};
+use super::{Failure, of};
 
 /// An object of a file.
 pub struct Inside {
     /// Name of the file, or `outer(member)`.
     pub name: String,
     /// Contents.
-    pub bytes: Vec<u8>,
+    pub bytes: Contents,
 }
 
 /// Maximum depth of containers in containers.
@@ -46,7 +47,7 @@ pub fn each<T>(
 }
 
 /// Returns the name and contents of the only object of a file.
-pub fn one(command: &str, file: &Path, member: Option<&str>) -> Result<(String, Vec<u8>), Failure> {
+pub fn one(command: &str, file: &Path, member: Option<&str>) -> Result<(String, Contents), Failure> {
     let _progress = Progress::begin(command, file);
     let mut all = objects(file, member)?;
     match (all.pop(), all.as_slice()) {
@@ -64,11 +65,11 @@ pub fn one(command: &str, file: &Path, member: Option<&str>) -> Result<(String, 
 /// Returns the objects of a file whose names contain a text: the file itself if it is not a container. A host object is
 /// an object too.
 fn objects(file: &Path, member: Option<&str>) -> Result<Vec<Inside>, Failure> {
-    inside(file, input(file)?, member)
+    inside(file, Contents::read(file)?, member)
 }
 
 /// Returns the objects of a file with these contents.
-pub fn inside(file: &Path, bytes: Vec<u8>, member: Option<&str>) -> Result<Vec<Inside>, Failure> {
+pub fn inside(file: &Path, bytes: Contents, member: Option<&str>) -> Result<Vec<Inside>, Failure> {
     let name = if file.as_os_str() == "-" { "standard input".into() } else { file.display().to_string() };
     let (mut all, mut compressed) = (Vec::new(), Vec::new());
     expand(file, name, bytes, DEEPEST, &mut all, &mut compressed)?;
@@ -95,7 +96,7 @@ pub fn inside(file: &Path, bytes: Vec<u8>, member: Option<&str>) -> Result<Vec<I
 fn expand(
     file: &Path,
     name: String,
-    bytes: Vec<u8>,
+    bytes: Contents,
     depth: u32,
     all: &mut Vec<Inside>,
     compressed: &mut Vec<String>,
@@ -121,9 +122,9 @@ fn expand(
                 compressed.push(name);
                 continue;
             }
-            Some(bytes) => bytes,
+            Some(bytes) => Contents::Bytes(bytes),
             // A thin archive has names of files, relative to its own folder.
-            None => input(&file.with_file_name(&member))?,
+            None => Contents::read(&file.with_file_name(&member))?,
         };
         expand(file, name, bytes, depth - 1, all, compressed)?;
     }

@@ -5,6 +5,7 @@
 mod arguments;
 mod color;
 mod containers;
+mod contents;
 mod evaluate;
 mod hints;
 mod lanes;
@@ -24,6 +25,7 @@ use arguments::{Arguments, Command, Format, policy};
 use clap::{CommandFactory, Parser};
 use color::{Paint, paint};
 use containers::Inside;
+use contents::Contents;
 use eitri::Error;
 use eitri::check::{self, Finding, Kind, check_code, check_split};
 use eitri::conform::{File, Report};
@@ -130,7 +132,7 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
                 Some(file) => {
                     let bytes = match &member {
                         Some(member) => containers::one("emit", file, Some(member))?.1,
-                        None => input(file)?,
+                        None => Contents::read(file)?,
                     };
                     check_code(&module, &bytes).map_err(of(file))?;
                     let how = Attach { existing, compression };
@@ -244,7 +246,7 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
             let target = target.as_deref().map(targets::named).transpose()?;
             let (target, dialect, options) = (target.as_ref(), dialect.into(), DumpOptions { verbose });
             let _progress = Progress::beside_output("dump", &file);
-            let bytes = input(&file)?;
+            let bytes = Contents::read(&file)?;
             #[cfg(feature = "spirv")]
             if spirv::is_module(&bytes) {
                 if split.is_some() || target.is_some() {

@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use super::table::{Destinations, Exec, Flow, Format, Generation};
+use super::table::{Destinations, Format, Generation};
 use super::{EXEC, InstructionSet, RegisterKind, VCC, Written};
 use crate::target::Wave;
 
@@ -34,67 +34,47 @@ pub enum Source {
     Other,
 }
 
-/// An instruction as far as a scan of a function needs it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Outline {
-    /// Size in bytes.
-    pub(crate) bytes: u8,
-    pub(crate) flow: Flow,
-    pub(crate) writes_exec: bool,
-    /// Scalar register to which it copies `exec`.
-    pub(crate) copies_exec: Option<u16>,
-    /// Vector register with an address in scratch.
-    pub(crate) scratch_address: Option<u16>,
-}
-
-impl Outline {
-    /// Returns the outline of an instruction of a number of bytes without effects but an address in scratch.
-    fn of(bytes: u8, scratch_address: Option<u16>) -> Self {
-        Self { bytes, flow: Flow::Next, writes_exec: false, copies_exec: None, scratch_address }
-    }
-}
-
 /// Operand code of a literal after the instruction.
-const LITERAL: u32 = 255;
+pub(super) const LITERAL: u32 = 255;
 /// Operand codes of a second word with modifiers.
-const SDWA: u32 = 249;
-const DPP: u32 = 250;
-const DPP8: [u32; 2] = [233, 234];
+pub(super) const SDWA: u32 = 249;
+pub(super) const DPP: u32 = 250;
+pub(super) const DPP8: [u32; 2] = [233, 234];
 
 /// Words of an instruction.
-struct Words<'b> {
-    bytes: &'b [u8],
-    first: u32,
+pub(super) struct Words<'b> {
+    pub(super) bytes: &'b [u8],
+    pub(super) first: u32,
 }
 
 impl Words<'_> {
     /// Returns a word by its number; `None` beyond the bytes.
     #[inline(always)]
-    fn word(&self, number: usize) -> Option<u32> {
+    pub(super) fn word(&self, number: usize) -> Option<u32> {
         let bytes = self.bytes.get(4 * number..4 * number + 4)?;
         Some(u32::from_le_bytes(bytes.try_into().ok()?))
     }
 
     /// Returns `bits` bits of the first word.
     #[inline(always)]
-    fn field(&self, first: u32, bits: u32) -> u32 {
+    pub(super) fn field(&self, first: u32, bits: u32) -> u32 {
         self.first >> first & ((1 << bits) - 1)
     }
 }
 
 /// Fields of an instruction of any format.
-struct Fields {
-    words: u8,
-    format: Option<(Format, u32)>,
-    destination: u32,
+pub(super) struct Fields {
+    pub(super) words: u8,
+    pub(super) format: Option<(Format, u32)>,
+    pub(super) destination: u32,
     /// Second destination, a mask of the wave.
     mask: Option<u32>,
     returns: bool,
     is_accumulator: bool,
     /// Whether the destination is not what the opcode alone implies.
-    is_unknown: bool,
-    scratch_address: Option<u16>,
-    sources: [Option<u32>; 2],
+    pub(super) is_unknown: bool,
+    pub(super) scratch_address: Option<u16>,
+    pub(super) sources: [Option<u32>; 2],
     /// Offset of a scalar load in bytes.
     offset: Option<i64>,
     /// Word with the literal, if a source has one.
@@ -140,123 +120,6 @@ impl InstructionSet {
         Some((size, to.map(|to| self.destinations(to, &fields)).unwrap_or_default()))
     }
 
-    /// Decodes the instruction at the start of the bytes without its operands. `None` where [`decode`](Self::decode)
-    /// returns `None`.
-    #[inline]
-    pub(crate) fn outline(&self, bytes: &[u8]) -> Option<Outline> {
-        let first = u32::from_le_bytes(bytes.get(..4)?.try_into().ok()?);
-        let words = Words { bytes, first };
-        self.plain(&words).or_else(|| self.with_operands(&words))
-    }
-
-    /// Decodes any instruction without its operands.
-    #[inline(never)]
-    fn with_operands(&self, words: &Words<'_>) -> Option<Outline> {
-        let mut outline = Outline::of(0, None);
-        if let Some(dual) = self.dual(words)? {
-            return Some(Outline { bytes: dual.bytes, ..outline });
-        }
-        let fields = self.fields(words)?;
-        outline.bytes = 4 * fields.words;
-        words.bytes.get(..usize::from(outline.bytes))?;
-        outline.scratch_address = fields.scratch_address;
-        if let Some(row) = fields.format.and_then(|(format, opcode)| self.tables.row(format, opcode)) {
-            outline.flow = row.flow;
-            if fields.sources[0] == Some(EXEC.into()) && row.name.starts_with("s_mov_") {
-                outline.copies_exec = Some(fields.destination as u16);
-            }
-            outline.writes_exec = row.destinations.filter(|_| !fields.is_unknown).is_some_and(|to| {
-                let is_scalar = to.field.is_some_and(|field| field.0 == Some(RegisterKind::Scalar));
-                (is_scalar || to.mask || to.vcc || to.exec)
-                    && self
-                        .destinations(to, &fields)
-                        .iter()
-                        .any(|one| one.contains(RegisterKind::Scalar, EXEC))
-            });
-        }
-        Some(outline)
-    }
-
-    /// Decodes an instruction in one of the most frequent encodings that neither changes the pc nor uses `exec` as an
-    /// operand. `None` for any other.
-    #[inline(always)]
-    fn plain(&self, words: &Words<'_>) -> Option<Outline> {
-        use Generation::{Gfx9, Gfx11};
-        let first = words.first;
-        // Size in words, format and opcode, scalar destination, address in scratch.
-        let (size, format, opcode, destination, address) = match first >> 26 {
-            0..0b10_0000 => {
-                let source = words.field(0, 9);
-                if source == SDWA || source == DPP || DPP8.contains(&source) {
-                    return None;
-                }
-                let (format, opcode) = match words.field(25, 6) {
-                    0b111111 => (Format::Vop1, words.field(9, 8)),
-                    0b111110 => (Format::VopC, words.field(17, 8)),
-                    opcode => (Format::Vop2, opcode),
-                };
-                (1 + usize::from(source == LITERAL), format, opcode, words.field(17, 8), None)
-            }
-            0b10_0000..0b11_0000 => {
-                let (source, second) = (words.field(0, 8), words.field(8, 8));
-                let is_literal = |code: u32| usize::from(code == LITERAL);
-                let literals = is_literal(source) | is_literal(second);
-                match words.field(23, 9) {
-                    0b1_0111_1101 => (1 + is_literal(source), Format::Sop1, second, words.field(16, 7), None),
-                    0b1_0111_1110 => (1 + literals, Format::SopC, words.field(16, 7), 0, None),
-                    0b1_0111_1111 => (1, Format::SopP, words.field(16, 7), 0, None),
-                    prefix if prefix >> 5 == 0b1011 => {
-                        (1, Format::SopK, prefix & 0x1f, words.field(16, 7), None)
-                    }
-                    prefix => (1 + literals, Format::Sop2, prefix & 0x7f, words.field(16, 7), None),
-                }
-            }
-            0b110000 if self.generation == Gfx9 => {
-                (2, Format::Smem, words.field(18, 8), words.field(6, 7), None)
-            }
-            0b111101 if self.generation != Gfx9 => {
-                (2, Format::Smem, words.field(18, 8), words.field(6, 7), None)
-            }
-            0b110100 if self.generation == Gfx9 && first >> 23 != 0b1_1010_0111 => {
-                (2, Format::Vop3, words.field(16, 10), words.field(0, 8), None)
-            }
-            0b110101 if self.generation != Gfx9 => {
-                let second = words.word(1)?;
-                let source = second & 0x1ff;
-                if self.generation == Gfx11 && (source == DPP || DPP8.contains(&source)) {
-                    return None;
-                }
-                let opcode = words.field(16, 10);
-                (2 + usize::from(self.has_literal(second)), Format::Vop3, opcode, words.field(0, 8), None)
-            }
-            0b110110 if self.generation == Gfx9 => (2, Format::Ds, words.field(17, 8), 0, None),
-            0b110110 => (2, Format::Ds, words.field(18, 8), 0, None),
-            0b111000 => {
-                let opcode = words.field(18, if self.generation == Gfx11 { 8 } else { 7 });
-                (2, Format::MuBuf, opcode, 0, self.buffer_address(words, words.word(1)?))
-            }
-            0b110111 => {
-                let second = words.word(1)?;
-                let address = self.flat_address(words, second);
-                (2, self.flat_format(words), words.field(18, 7), 0, address)
-            }
-            _ => return None,
-        };
-        let row = self.tables.row(format, opcode).filter(|row| !row.has_literal)?;
-        let (from, count) = match row.exec {
-            Exec::Never => (0, 0),
-            Exec::AmongScalars(count) => (destination, u32::from(count)),
-            Exec::InMask => (destination, 2),
-            Exec::InSecondMask => (words.field(8, 7), 2),
-            Exec::Any => return None,
-        };
-        if u32::from(EXEC).wrapping_sub(from) < count {
-            return None;
-        }
-        words.bytes.get(..4 * size)?;
-        Some(Outline::of(4 * size as u8, address))
-    }
-
     /// Decodes the instruction at the start of the bytes. `None` if the bytes end within it, or its length is unknown.
     pub fn decode(&self, bytes: &[u8]) -> Option<Instruction> {
         let first = u32::from_le_bytes(bytes.get(..4)?.try_into().ok()?);
@@ -285,7 +148,7 @@ impl InstructionSet {
         })
     }
 
-    fn destinations(&self, to: Destinations, fields: &Fields) -> SmallVec<[Written; 2]> {
+    pub(super) fn destinations(&self, to: Destinations, fields: &Fields) -> SmallVec<[Written; 2]> {
         let mut all = SmallVec::new();
         let mut add = |kind, first: u32, count| {
             // Null, which no value is written to.
@@ -333,7 +196,7 @@ impl InstructionSet {
 
     /// Decodes two operations in one instruction: format VOPD of gfx11. `Some(None)` if it is another format.
     #[inline]
-    fn dual(&self, words: &Words<'_>) -> Option<Option<Instruction>> {
+    pub(super) fn dual(&self, words: &Words<'_>) -> Option<Option<Instruction>> {
         if self.generation != Generation::Gfx11 || words.field(26, 6) != 0b110010 {
             return Some(None);
         }
@@ -359,7 +222,7 @@ impl InstructionSet {
     }
 
     #[inline(always)]
-    fn fields(&self, words: &Words<'_>) -> Option<Fields> {
+    pub(super) fn fields(&self, words: &Words<'_>) -> Option<Fields> {
         use Generation::{Gfx9, Gfx10, Gfx11};
         let (first, generation) = (words.first, self.generation);
         if first >> 31 == 0 {
@@ -478,7 +341,7 @@ impl InstructionSet {
     }
 
     #[inline]
-    fn has_literal(&self, second: u32) -> bool {
+    pub(super) fn has_literal(&self, second: u32) -> bool {
         let is_literal = |from: u32| second >> from & 0x1ff == LITERAL;
         self.generation != Generation::Gfx9 && (is_literal(0) || is_literal(9) || is_literal(18))
     }
@@ -532,7 +395,7 @@ impl InstructionSet {
 
     /// Returns the vector register with the address of a flat instruction in scratch.
     #[inline]
-    fn flat_address(&self, words: &Words<'_>, second: u32) -> Option<u16> {
+    pub(super) fn flat_address(&self, words: &Words<'_>, second: u32) -> Option<u16> {
         let has_vector_address = match self.generation {
             _ if self.has_scratch_address_bit => words.field(13, 1) != 0,
             Generation::Gfx11 => second >> 23 & 1 != 0,
@@ -546,7 +409,7 @@ impl InstructionSet {
     /// Returns the vector register with the address of a buffer instruction: scratch is a buffer whose descriptor is in
     /// the first registers of the wave.
     #[inline]
-    fn buffer_address(&self, words: &Words<'_>, second: u32) -> Option<u16> {
+    pub(super) fn buffer_address(&self, words: &Words<'_>, second: u32) -> Option<u16> {
         let has_offset = match self.generation {
             Generation::Gfx11 => second >> 22 & 1 != 0,
             _ => words.field(12, 1) != 0,
@@ -568,44 +431,5 @@ impl InstructionSet {
         fields.is_accumulator = self.generation == Generation::Gfx9 && second >> 23 & 1 != 0;
         fields.scratch_address = self.buffer_address(words, second);
         fields
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::target::Gfx;
-
-    /// The promise: frequent encodings are decoded as with their operands.
-    #[test]
-    fn plain_instructions() {
-        for (gfx, wave) in [
-            ("gfx900", Wave::W64),
-            ("gfx942", Wave::W64),
-            ("gfx1030", Wave::W32),
-            ("gfx1030", Wave::W64),
-            ("gfx1100", Wave::W32),
-        ] {
-            let set = InstructionSet::of(Gfx::named(gfx).unwrap(), wave).unwrap();
-            let (mut seed, mut count) = (1u64, 0);
-            for high in 0..=0xffff_u32 {
-                for low in 0..8 {
-                    seed = seed.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
-                    // The lowest bits choose a literal or modifiers, or `exec` as the destination or source.
-                    let source = [seed >> 32, 255, 250, 249, 126, 0x7e7e, 233, 0x7eff][low] as u32 & 0xffff;
-                    let bytes = [high << 16 | source, (seed >> 20) as u32, seed as u32];
-                    let bytes = bytes.map(u32::to_le_bytes).concat();
-                    for bytes in [&bytes[..], &bytes[..8], &bytes[..4]] {
-                        let first = u32::from_le_bytes(bytes[..4].try_into().unwrap());
-                        let words = Words { bytes, first };
-                        if let Some(outline) = set.plain(&words) {
-                            assert_eq!(Some(outline), set.with_operands(&words), "{gfx} {bytes:02x?}");
-                            count += 1;
-                        }
-                    }
-                }
-            }
-            assert!(count > 100_000, "{gfx}: {count}");
-        }
     }
 }

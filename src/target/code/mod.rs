@@ -5,6 +5,7 @@
 //! is different from an instruction without destinations.
 
 mod format;
+mod outline;
 mod table;
 
 use super::{Gfx, Wave};

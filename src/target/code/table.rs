@@ -3,6 +3,7 @@
 use std::sync::OnceLock;
 
 use super::RegisterKind;
+use super::outline::Class;
 
 /// Processors with common encodings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -116,14 +117,23 @@ pub(super) enum Exec {
     Any,
 }
 
-/// Opcodes by format and number.
+/// Opcodes by format and number, and the classes of encodings by the upper half of the first word.
 #[derive(Debug)]
-pub(super) struct Tables([Vec<Option<Row>>; NAMES.len()]);
+pub(super) struct Tables {
+    rows: [Vec<Option<Row>>; NAMES.len()],
+    classes: Vec<Class>,
+}
 
 impl Tables {
     #[inline]
     pub(super) fn row(&self, format: Format, opcode: u32) -> Option<&Row> {
-        self.0[format as usize].get(opcode as usize)?.as_ref()
+        self.rows[format as usize].get(opcode as usize)?.as_ref()
+    }
+
+    /// Returns the class of an instruction, by its first word.
+    #[inline]
+    pub(super) fn class(&self, first: u32) -> Class {
+        self.classes.get((first >> 16) as usize).copied().unwrap_or(Class::Any)
     }
 }
 
@@ -135,10 +145,10 @@ pub(super) fn of(generation: Generation) -> &'static Tables {
         Generation::Gfx10 => include_str!("gfx10.txt"),
         Generation::Gfx11 => include_str!("gfx11.txt"),
     };
-    TABLES[generation as usize].get_or_init(|| read(text))
+    TABLES[generation as usize].get_or_init(|| read(generation, text))
 }
 
-fn read(text: &'static str) -> Tables {
+fn read(generation: Generation, text: &'static str) -> Tables {
     let mut tables = [const { Vec::new() }; NAMES.len()];
     let mut format = 0;
     for line in text.lines() {
@@ -158,7 +168,9 @@ fn read(text: &'static str) -> Tables {
         };
         rows[opcode] = Some(Row { name, flow, has_literal, destinations, exec });
     }
-    Tables(tables)
+    let mut tables = Tables { rows: tables, classes: Vec::new() };
+    tables.classes = (0..=u16::MAX).map(|high| Class::of(generation, &tables, high)).collect();
+    tables
 }
 
 fn flow(name: &str) -> Flow {

@@ -1,14 +1,15 @@
 //! Text for people: findings grouped by function and code.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::stdout;
 use std::path::Path;
 
 use eitri::lint::{Code, Finding, Level};
+use hashbrown::HashMap;
 
 use super::Judged;
-use crate::color::{Paint, paint};
+use crate::color::{Paint, has_colors, painted};
 
 /// Returns the list of codes.
 pub fn codes() -> String {
@@ -64,21 +65,18 @@ fn counted(count: usize, noun: &str) -> String {
     }
 }
 
-/// Returns a text in the colour of a level.
-fn of_level(level: Level, text: &str) -> String {
-    let color = match level {
-        Level::Error => Paint::Error,
-        Level::Warning => Paint::Warning,
-        Level::Note => Paint::Note,
-    };
-    paint(&stdout(), color, text)
+/// Text and facts that its parts have in common.
+struct Text {
+    out: String,
+    is_coloured: bool,
+    /// Lines of source files, by path.
+    sources: HashMap<String, Option<Vec<String>>>,
 }
 
 pub fn print(all: &[Judged]) -> String {
-    let mut out = String::new();
+    let mut text = Text { out: String::new(), is_coloured: has_colors(&stdout()), sources: HashMap::new() };
     let mut counts = BTreeMap::<Code, (Level, usize)>::new();
     let (mut functions, mut entries) = (0, 0);
-    let mut sources = HashMap::new();
     for one in all {
         functions += one.report.functions;
         entries += one.report.entries;
@@ -86,15 +84,15 @@ pub fn print(all: &[Judged]) -> String {
             let count = counts.entry(finding.code).or_insert((finding.level, 0));
             count.1 += finding.count;
         }
-        file(&mut out, one, &mut sources);
+        text.file(one);
     }
     for (code, (level, count)) in &counts {
-        let name = of_level(*level, &format!("{:22}", code.name()));
-        let _ = writeln!(out, "{name} {:8} {count:6}", level.name());
+        let name = text.of_level(*level, &format!("{:22}", code.name()));
+        let _ = writeln!(text.out, "{name} {:8} {count:6}", level.name());
     }
     let count = |level| counts.values().filter(|count| count.0 == level).map(|count| count.1).sum::<usize>();
     let _ = writeln!(
-        out,
+        text.out,
         "{}, {}, {} in {} with {}",
         counted(count(Level::Error), "error"),
         counted(count(Level::Warning), "warning"),
@@ -102,91 +100,103 @@ pub fn print(all: &[Judged]) -> String {
         counted(functions, "function"),
         counted(entries, "location entry"),
     );
-    out
+    text.out
 }
 
-fn file(out: &mut String, one: &Judged, sources: &mut HashMap<String, Option<Vec<String>>>) {
-    let findings = &one.report.findings[..one.shown];
-    let mut equal = HashMap::new();
-    let mut groups: Vec<(Option<&str>, Vec<&Finding>)> = Vec::new();
-    let mut places = HashMap::new();
-    for finding in findings {
-        let count = equal.entry(finding.topic()).or_insert(0usize);
-        *count += finding.count;
-        if *count > finding.count {
-            continue;
-        }
-        let function = finding.function.as_deref();
-        let place = *places.entry((function, finding.unit.as_deref())).or_insert_with(|| {
-            groups.push((function, Vec::new()));
-            groups.len() - 1
-        });
-        groups[place].1.push(finding);
+impl Text {
+    /// Returns a text in the colour of a level.
+    fn of_level(&self, level: Level, text: &str) -> String {
+        painted(self.is_coloured, color(level), text)
     }
-    for (function, mut group) in groups {
-        let unit = group.first().and_then(|finding| finding.unit.as_deref()).unwrap_or("no unit");
-        let head = match function {
-            Some(function) => format!("{}: {unit}: function `{function}`", one.name),
-            None => format!("{}: {unit}", one.name),
-        };
-        let _ = writeln!(out, "{}", paint(&stdout(), Paint::Heading, &head));
-        group.sort_by_key(|finding| (std::cmp::Reverse(finding.level), finding.code));
-        let mut last = None;
-        for finding in group {
-            if last.replace(finding.code) != Some(finding.code) {
-                let level = format!("{}[{}]", finding.level.name(), finding.code.name());
-                let _ = writeln!(out, "  {}: {}", of_level(finding.level, &level), finding.code.page().title);
+
+    fn file(&mut self, one: &Judged) {
+        let findings = &one.report.findings[..one.shown];
+        let mut equal = HashMap::new();
+        let mut groups: Vec<(Option<&str>, Vec<&Finding>)> = Vec::new();
+        let mut places = HashMap::new();
+        for finding in findings {
+            let count = equal.entry(finding.topic()).or_insert(0usize);
+            *count += finding.count;
+            if *count > finding.count {
+                continue;
             }
-            let count = equal.get(&finding.topic()).copied().unwrap_or(1);
-            print_one(out, finding, count, sources);
+            let function = finding.function.as_deref();
+            let place = *places.entry((function, finding.unit.as_deref())).or_insert_with(|| {
+                groups.push((function, Vec::new()));
+                groups.len() - 1
+            });
+            groups[place].1.push(finding);
         }
-        out.push('\n');
+        for (function, mut group) in groups {
+            let unit = group.first().and_then(|finding| finding.unit.as_deref()).unwrap_or("no unit");
+            let head = match function {
+                Some(function) => format!("{}: {unit}: function `{function}`", one.name),
+                None => format!("{}: {unit}", one.name),
+            };
+            let _ = writeln!(self.out, "{}", painted(self.is_coloured, Paint::Heading, &head));
+            group.sort_by_key(|finding| (std::cmp::Reverse(finding.level), finding.code));
+            let mut last = None;
+            for finding in group {
+                if last.replace(finding.code) != Some(finding.code) {
+                    let level = format!("{}[{}]", finding.level.name(), finding.code.name());
+                    let level = self.of_level(finding.level, &level);
+                    let _ = writeln!(self.out, "  {level}: {}", finding.code.page().title);
+                }
+                let count = equal.get(&finding.topic()).copied().unwrap_or(1);
+                self.finding(finding, count);
+            }
+            self.out.push('\n');
+        }
+        let hidden = one.report.findings.len() - one.shown;
+        if hidden > 0 {
+            let _ = writeln!(self.out, "{}: {} not printed", one.name, counted(hidden, "finding"));
+        }
     }
-    let hidden = one.report.findings.len() - one.shown;
-    if hidden > 0 {
-        let _ = writeln!(out, "{}: {} not printed", one.name, counted(hidden, "finding"));
+
+    fn finding(&mut self, finding: &Finding, count: usize) {
+        let Self { out, is_coloured, sources } = self;
+        let mut head = finding.variable.clone().unwrap_or_else(|| "(the function)".into());
+        if finding.variable.is_none() && finding.function.is_none() {
+            head = "(the unit)".into();
+        }
+        for inlined in &finding.inlined {
+            let _ = write!(head, ", inlined `{inlined}`");
+        }
+        if let Some(pcs) = &finding.pcs {
+            let _ = write!(head, " [{:#x}, {:#x})", pcs.start, pcs.end);
+        }
+        let _ = write!(out, "    {head}");
+        let _ = writeln!(out, "  {}+{:#x}", finding.section, finding.offset);
+        if let Some((file, line)) = &finding.declared {
+            let text = source(sources, file, *line);
+            let text = text.map_or_else(String::new, |text| format!(" | {}", text.trim()));
+            let _ = writeln!(out, "      {file}:{line}{text}");
+        }
+        if let Some(expression) = &finding.expression {
+            let _ = writeln!(out, "      {}", expression.text);
+            let before = expression.text.get(..expression.fault.start).map_or(0, |text| text.chars().count());
+            let length = expression.text.get(expression.fault.clone()).map_or(1, |text| text.chars().count());
+            let caret = painted(*is_coloured, color(finding.level), &"^".repeat(length.max(1)));
+            let _ = writeln!(out, "      {}{caret}", " ".repeat(before));
+        }
+        let _ = writeln!(out, "      written: {}", finding.written);
+        if let Some(meant) = &finding.meant {
+            let _ = writeln!(out, "      meant: {meant}");
+        }
+        for evidence in &finding.evidence {
+            let _ = writeln!(out, "      evidence: {evidence}");
+        }
+        if count > 1 {
+            let _ = writeln!(out, "      and {} more", count - 1);
+        }
     }
 }
 
-fn print_one(
-    out: &mut String,
-    finding: &Finding,
-    count: usize,
-    sources: &mut HashMap<String, Option<Vec<String>>>,
-) {
-    let mut head = finding.variable.clone().unwrap_or_else(|| "(the function)".into());
-    if finding.variable.is_none() && finding.function.is_none() {
-        head = "(the unit)".into();
-    }
-    for inlined in &finding.inlined {
-        let _ = write!(head, ", inlined `{inlined}`");
-    }
-    if let Some(pcs) = &finding.pcs {
-        let _ = write!(head, " [{:#x}, {:#x})", pcs.start, pcs.end);
-    }
-    let _ = write!(out, "    {head}");
-    let _ = writeln!(out, "  {}+{:#x}", finding.section, finding.offset);
-    if let Some((file, line)) = &finding.declared {
-        let text = source(sources, file, *line);
-        let text = text.map_or_else(String::new, |text| format!(" | {}", text.trim()));
-        let _ = writeln!(out, "      {file}:{line}{text}");
-    }
-    if let Some(expression) = &finding.expression {
-        let _ = writeln!(out, "      {}", expression.text);
-        let before = expression.text.get(..expression.fault.start).map_or(0, |text| text.chars().count());
-        let length = expression.text.get(expression.fault.clone()).map_or(1, |text| text.chars().count());
-        let caret = "^".repeat(length.max(1));
-        let _ = writeln!(out, "      {}{}", " ".repeat(before), of_level(finding.level, &caret));
-    }
-    let _ = writeln!(out, "      written: {}", finding.written);
-    if let Some(meant) = &finding.meant {
-        let _ = writeln!(out, "      meant: {meant}");
-    }
-    for evidence in &finding.evidence {
-        let _ = writeln!(out, "      evidence: {evidence}");
-    }
-    if count > 1 {
-        let _ = writeln!(out, "      and {} more", count - 1);
+fn color(level: Level) -> Paint {
+    match level {
+        Level::Error => Paint::Error,
+        Level::Warning => Paint::Warning,
+        Level::Note => Paint::Note,
     }
 }
 
@@ -196,7 +206,7 @@ fn source<'s>(
     file: &str,
     line: u64,
 ) -> Option<&'s str> {
-    let lines = sources.entry(file.to_owned()).or_insert_with(|| {
+    let lines = sources.entry_ref(file).or_insert_with(|| {
         let text = std::fs::read_to_string(Path::new(file)).ok()?;
         Some(text.lines().map(String::from).collect())
     });

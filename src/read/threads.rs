@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::read::Unit;
+use super::Unit;
 
 /// Calls a function for each of several inputs: for one on this thread, for more on a thread each.
 pub(crate) fn each<I: Clone + Send, O: Send>(inputs: &[I], call: impl Fn(I) -> O + Sync) -> Vec<O> {
@@ -11,8 +11,7 @@ pub(crate) fn each<I: Clone + Send, O: Send>(inputs: &[I], call: impl Fn(I) -> O
     }
     std::thread::scope(|scope| {
         let call = &call;
-        let started: Vec<_> =
-            inputs.iter().cloned().map(|input| scope.spawn(move || call(input))).collect();
+        let started: Vec<_> = inputs.iter().cloned().map(|input| scope.spawn(move || call(input))).collect();
         let finish = |one: std::thread::ScopedJoinHandle<'_, O>| {
             one.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         };

@@ -1,0 +1,45 @@
+//! Numbers of strings: equal strings have one number.
+
+use hashbrown::HashMap;
+
+use super::value::Str;
+
+/// Number of a string.
+pub(crate) type StringId = u32;
+
+/// Numbers of strings, from 0 on.
+#[derive(Debug, Default)]
+pub(crate) struct StringIds<'r> {
+    /// Numbers by the address of the string: most equal strings are one string of the file.
+    by_address: HashMap<usize, StringId>,
+    by_bytes: HashMap<&'r [u8], StringId>,
+    all: Vec<&'r [u8]>,
+}
+
+impl<'r> StringIds<'r> {
+    /// Returns the number of a string.
+    pub(crate) fn of(&mut self, string: Str<'r>) -> StringId {
+        let address = string.address();
+        if let Some(known) = self.by_address.get(&address) {
+            return *known;
+        }
+        let number = self.of_bytes(string.bytes());
+        self.by_address.insert(address, number);
+        number
+    }
+
+    /// Returns the number of a string with these bytes.
+    pub(crate) fn of_bytes(&mut self, bytes: &'r [u8]) -> StringId {
+        let next = self.all.len() as StringId;
+        let number = *self.by_bytes.entry(bytes).or_insert(next);
+        if number == next {
+            self.all.push(bytes);
+        }
+        number
+    }
+
+    /// Returns the bytes of all strings, by number.
+    pub(crate) fn bytes(&self) -> &[&'r [u8]] {
+        &self.all
+    }
+}
