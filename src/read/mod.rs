@@ -66,6 +66,7 @@ mod size;
 mod string_ids;
 mod tables;
 pub(crate) mod threads;
+mod unit_fields;
 mod units;
 mod value;
 

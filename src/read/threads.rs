@@ -2,7 +2,12 @@
 
 use std::ops::Range;
 
+use gimli::{DebugInfo, EndianSlice, RunTimeEndian};
+
 use super::Unit;
+use super::dwarf::{Dwarf, Node};
+use super::units::Reader;
+use crate::error::{Error, ErrorKind, Result};
 
 /// Calls a function for each of several inputs: for one on this thread, for more on a thread each.
 pub(crate) fn each<I: Clone + Send, O: Send>(inputs: &[I], call: impl Fn(I) -> O + Sync) -> Vec<O> {
@@ -36,4 +41,97 @@ pub(crate) fn chunks(units: &[Unit<'_>], each: u64) -> Vec<Range<usize>> {
         }
     }
     all
+}
+
+impl<'o> Reader<'_, 'o> {
+    /// Reads the units of `.debug_info` in consecutive chunks of about one size, each on a thread, and joins them.
+    pub(super) fn read_on(self, threads: usize) -> Result<Dwarf<'o>> {
+        let sections = self.dwarf.sections;
+        let endian = if sections.big_endian { RunTimeEndian::Big } else { RunTimeEndian::Little };
+        let info = DebugInfo::from(EndianSlice::new(sections.debug_info, endian));
+        let mut ends = Vec::new();
+        let (mut headers, mut next) = (info.units(), 0);
+        while let Ok(Some(header)) = headers.next() {
+            let rest = sections.debug_info.get(next..).unwrap_or_default();
+            next += header.length_including_self().min(rest.len());
+            ends.push(next);
+        }
+        // One after the other, the first error is found; types refer to units before.
+        if next != sections.debug_info.len() || ends.len() < threads || !sections.debug_types.is_empty() {
+            return self.read();
+        }
+        let each = next / threads + 1;
+        let mut bounds: Vec<usize> = (1..threads).map(|number| number * each).collect();
+        bounds
+            .iter_mut()
+            .for_each(|bound| *bound = ends[ends.partition_point(|end| *end < *bound).min(ends.len() - 1)]);
+        bounds.push(next);
+        bounds.dedup();
+        let (dialect, draft) = (self.dialect, self.draft);
+        let parts: Vec<Result<Dwarf<'o>>> = std::thread::scope(|scope| {
+            let mut start = 0;
+            let read = |span: Range<usize>| {
+                scope.spawn(move || {
+                    let mut reader = Reader::new(sections, dialect, draft);
+                    reader.chunk(span).map(|()| reader.dwarf)
+                })
+            };
+            let spans = bounds.iter().map(|&end| std::mem::replace(&mut start, end)..end);
+            let started: Vec<_> = spans.map(read).collect();
+            let joined = started.into_iter().map(|one| one.join());
+            joined.map(|one| one.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+        });
+        let mut dwarf = self.dwarf;
+        for part in parts {
+            let part = part?;
+            let too_many =
+                || Error::new(ErrorKind::TooLarge("the file has more than 4294967294 entries".into()));
+            let node = u32::try_from(dwarf.nodes.len()).map_err(|_| too_many())?;
+            let table = dwarf.tables.len() as u32;
+            if u32::try_from(dwarf.nodes.len() + part.nodes.len()).is_err() {
+                return Err(too_many());
+            }
+            // The first part is joined without a copy.
+            if dwarf.nodes.is_empty() {
+                (dwarf.nodes, dwarf.units, dwarf.tables) = (part.nodes, part.units, part.tables);
+                continue;
+            }
+            dwarf.nodes.reserve_exact(part.nodes.len());
+            dwarf.nodes.extend(part.nodes.into_iter().map(|one| Node {
+                parent: one.parent + node,
+                end: one.end + node,
+                ..one
+            }));
+            dwarf.units.extend(part.units.into_iter().map(|mut unit| {
+                unit.entries = unit.entries.start + node..unit.entries.end + node;
+                unit.table += table;
+                unit
+            }));
+            dwarf.tables.extend(part.tables);
+        }
+        Ok(dwarf.with_signatures())
+    }
+
+    /// Reads the units within a span of `.debug_info`.
+    fn chunk(&mut self, span: Range<usize>) -> Result<()> {
+        let sections = self.dwarf.sections;
+        let endian = if sections.big_endian { RunTimeEndian::Big } else { RunTimeEndian::Little };
+        let info = DebugInfo::from(EndianSlice::new(sections.debug_info, endian));
+        let mut headers = info.units();
+        let mut at = 0;
+        while let Some(header) =
+            headers.next().map_err(|error| self.broken(error, "a unit header", at as u64))?
+        {
+            let rest = sections.debug_info.get(at..).unwrap_or_default();
+            let end = at + header.length_including_self().min(rest.len());
+            if at >= span.end {
+                break;
+            }
+            if at >= span.start {
+                self.unit(header, rest, at as u64)?;
+            }
+            at = end;
+        }
+        Ok(())
+    }
 }

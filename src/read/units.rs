@@ -1,10 +1,7 @@
 //! Reader of units: headers, abbreviations and entries are decoded by `gimli`, and values are resolved here.
 
-use std::ops::Range;
-
 use gimli::{
-    AttributeValue, DebugAbbrev, DebugInfo, DebugTypes, DwForm, DwUt, EndianSlice, RunTimeEndian,
-    constants as dw,
+    AttributeValue, DebugAbbrev, DebugInfo, DebugTypes, DwForm, EndianSlice, RunTimeEndian, constants as dw,
 };
 use hashbrown::HashMap;
 
@@ -12,18 +9,19 @@ use super::abbrev;
 use super::abbreviations::ByAbbreviation;
 use super::cursor::is_address_size;
 use super::dwarf::{Dwarf, Node, Unit};
-use super::sections::{Base, Sections, lists_header, str_offsets_header};
-use super::value::{Slice, Strings, Value, resolve};
+use super::sections::{Base, Sections};
+use super::unit_fields::new_unit;
+use super::value::{Slice, Strings, resolve};
 use crate::error::{At, Count, Error, ErrorKind, Result};
 use crate::op::{Dialect, DraftCodes, Encoding};
 
 /// An attribute with an unresolved value.
-type Raw<'o> = gimli::read::Attribute<Slice<'o>>;
+pub(super) type Raw<'o> = gimli::read::Attribute<Slice<'o>>;
 
 pub(super) struct Reader<'m, 'o> {
-    dwarf: Dwarf<'o>,
-    dialect: Dialect,
-    draft: DraftCodes,
+    pub(super) dwarf: Dwarf<'o>,
+    pub(super) dialect: Dialect,
+    pub(super) draft: DraftCodes,
     /// Units of the file with the skeletons.
     skeletons: &'m [Unit<'o>],
     /// Id of the file's split compilation unit, if there is exactly one: type units belong to it.
@@ -77,97 +75,6 @@ impl<'m, 'o> Reader<'m, 'o> {
         self
     }
 
-    /// Reads the units of `.debug_info` in consecutive chunks of about one size, each on a thread, and joins them.
-    pub(super) fn read_on(self, threads: usize) -> Result<Dwarf<'o>> {
-        let sections = self.dwarf.sections;
-        let endian = if sections.big_endian { RunTimeEndian::Big } else { RunTimeEndian::Little };
-        let info = DebugInfo::from(EndianSlice::new(sections.debug_info, endian));
-        let mut ends = Vec::new();
-        let (mut headers, mut next) = (info.units(), 0);
-        while let Ok(Some(header)) = headers.next() {
-            let rest = sections.debug_info.get(next..).unwrap_or_default();
-            next += header.length_including_self().min(rest.len());
-            ends.push(next);
-        }
-        // One after the other, the first error is found; types refer to units before.
-        if next != sections.debug_info.len() || ends.len() < threads || !sections.debug_types.is_empty() {
-            return self.read();
-        }
-        let each = next / threads + 1;
-        let mut bounds: Vec<usize> = (1..threads).map(|number| number * each).collect();
-        bounds
-            .iter_mut()
-            .for_each(|bound| *bound = ends[ends.partition_point(|end| *end < *bound).min(ends.len() - 1)]);
-        bounds.push(next);
-        bounds.dedup();
-        let (dialect, draft) = (self.dialect, self.draft);
-        let parts: Vec<Result<Dwarf<'o>>> = std::thread::scope(|scope| {
-            let mut start = 0;
-            let read = |span: Range<usize>| {
-                scope.spawn(move || {
-                    let mut reader = Reader::new(sections, dialect, draft);
-                    reader.chunk(span).map(|()| reader.dwarf)
-                })
-            };
-            let spans = bounds.iter().map(|&end| std::mem::replace(&mut start, end)..end);
-            let started: Vec<_> = spans.map(read).collect();
-            let joined = started.into_iter().map(|one| one.join());
-            joined.map(|one| one.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
-        });
-        let mut dwarf = self.dwarf;
-        for part in parts {
-            let part = part?;
-            let too_many =
-                || Error::new(ErrorKind::TooLarge("the file has more than 4294967294 entries".into()));
-            let node = u32::try_from(dwarf.nodes.len()).map_err(|_| too_many())?;
-            let table = dwarf.tables.len() as u32;
-            if u32::try_from(dwarf.nodes.len() + part.nodes.len()).is_err() {
-                return Err(too_many());
-            }
-            // The first part is joined without a copy.
-            if dwarf.nodes.is_empty() {
-                (dwarf.nodes, dwarf.units, dwarf.tables) = (part.nodes, part.units, part.tables);
-                continue;
-            }
-            dwarf.nodes.reserve_exact(part.nodes.len());
-            dwarf.nodes.extend(part.nodes.into_iter().map(|one| Node {
-                parent: one.parent + node,
-                end: one.end + node,
-                ..one
-            }));
-            dwarf.units.extend(part.units.into_iter().map(|mut unit| {
-                unit.entries = unit.entries.start + node..unit.entries.end + node;
-                unit.table += table;
-                unit
-            }));
-            dwarf.tables.extend(part.tables);
-        }
-        Ok(dwarf.with_signatures())
-    }
-
-    /// Reads the units within a span of `.debug_info`.
-    fn chunk(&mut self, span: Range<usize>) -> Result<()> {
-        let sections = self.dwarf.sections;
-        let endian = if sections.big_endian { RunTimeEndian::Big } else { RunTimeEndian::Little };
-        let info = DebugInfo::from(EndianSlice::new(sections.debug_info, endian));
-        let mut headers = info.units();
-        let mut at = 0;
-        while let Some(header) =
-            headers.next().map_err(|error| self.broken(error, "a unit header", at as u64))?
-        {
-            let rest = sections.debug_info.get(at..).unwrap_or_default();
-            let end = at + header.length_including_self().min(rest.len());
-            if at >= span.end {
-                break;
-            }
-            if at >= span.start {
-                self.unit(header, rest, at as u64)?;
-            }
-            at = end;
-        }
-        Ok(())
-    }
-
     pub(super) fn read(mut self) -> Result<Dwarf<'o>> {
         let sections = self.dwarf.sections;
         let endian = if sections.big_endian { RunTimeEndian::Big } else { RunTimeEndian::Little };
@@ -197,7 +104,12 @@ impl<'m, 'o> Reader<'m, 'o> {
     }
 
     /// Reads the unit at `start`, and returns the offset after it.
-    fn unit(&mut self, header: gimli::UnitHeader<Slice<'o>>, bytes: &'o [u8], start: u64) -> Result<u64> {
+    pub(super) fn unit(
+        &mut self,
+        header: gimli::UnitHeader<Slice<'o>>,
+        bytes: &'o [u8],
+        start: u64,
+    ) -> Result<u64> {
         let bytes = bytes.get(..header.length_including_self()).unwrap_or(bytes);
         let span = start..start + bytes.len() as u64;
         let sections = self.dwarf.sections;
@@ -402,7 +314,7 @@ impl<'m, 'o> Reader<'m, 'o> {
     }
 
     #[cold]
-    fn broken(&self, error: gimli::Error, what: &str, offset: u64) -> Error {
+    pub(super) fn broken(&self, error: gimli::Error, what: &str, offset: u64) -> Error {
         let (section, offset) = self.dwarf.place(offset);
         broken(error, what, section, offset)
     }
@@ -434,7 +346,7 @@ impl<'m, 'o> Reader<'m, 'o> {
 
 impl Dwarf<'_> {
     /// Lists the signatures of the type units.
-    fn with_signatures(mut self) -> Self {
+    pub(super) fn with_signatures(mut self) -> Self {
         let units = self.units.iter().zip(0..);
         self.signatures = units.filter_map(|(unit, index)| Some((unit.signature?, index))).collect();
         // A linker keeps the first unit of a signature.
@@ -483,115 +395,6 @@ fn only_id(mut headers: gimli::DebugInfoUnitHeadersIter<Slice<'_>>) -> Option<u6
         }
     }
     found
-}
-
-/// Returns a unit with the fields of its header.
-fn new_unit<'o>(
-    header: &gimli::UnitHeader<Slice<'o>>,
-    span: Range<u64>,
-    encoding: Encoding,
-    is_split: bool,
-) -> Unit<'o> {
-    let (mut signature, mut type_offset, mut dwo_id) = (None, None, None);
-    let mut take = |kind, of: gimli::DebugTypeSignature, at: gimli::UnitOffset| {
-        signature = Some(of.0);
-        type_offset = Some(span.start.saturating_add(at.0 as u64));
-        kind
-    };
-    let kind: DwUt = match header.type_() {
-        gimli::UnitType::Compilation if is_split => dw::DW_UT_split_compile,
-        gimli::UnitType::Compilation => dw::DW_UT_compile,
-        gimli::UnitType::Type { type_signature, type_offset } => {
-            take(if is_split { dw::DW_UT_split_type } else { dw::DW_UT_type }, type_signature, type_offset)
-        }
-        gimli::UnitType::Partial => dw::DW_UT_partial,
-        gimli::UnitType::Skeleton(id) => {
-            dwo_id = Some(id.0);
-            dw::DW_UT_skeleton
-        }
-        gimli::UnitType::SplitCompilation(id) => {
-            dwo_id = Some(id.0);
-            dw::DW_UT_split_compile
-        }
-        gimli::UnitType::SplitType { type_signature, type_offset } => {
-            take(dw::DW_UT_split_type, type_signature, type_offset)
-        }
-    };
-    let mut unit = Unit {
-        offset: span.start,
-        end: span.end,
-        kind,
-        signature,
-        type_offset,
-        dwo_id,
-        dwo_name: None,
-        encoding,
-        name: None,
-        comp_dir: None,
-        producer: None,
-        language: None,
-        low_pc: None,
-        addr_base: None,
-        str_offsets_base: None,
-        loclists_base: None,
-        rnglists_base: None,
-        ranges_base: None,
-        stmt_list: None,
-        has_skeleton: false,
-        unclosed: 0,
-        entries: 0..0,
-        table: 0,
-        bytes: &[],
-    };
-    if unit.is_split() && encoding.version >= 5 {
-        // The section has only the tables of this unit, so they need no base attribute.
-        unit.str_offsets_base = Some(str_offsets_header(encoding));
-        unit.loclists_base = Some(lists_header(encoding));
-        unit.rnglists_base = Some(lists_header(encoding));
-    }
-    unit
-}
-
-impl<'o> Unit<'o> {
-    /// Sets the fields that the other attributes of the first entry depend on.
-    fn set_bases(&mut self, tag: gimli::DwTag, raw: &[Raw<'o>]) {
-        if self.encoding.version < 5 && tag == dw::DW_TAG_partial_unit && self.kind == dw::DW_UT_compile {
-            self.kind = dw::DW_UT_partial;
-        }
-        for one in raw {
-            if one.name() == dw::DW_AT_GNU_dwo_id {
-                self.dwo_id = self.dwo_id.or(one.udata_value());
-            }
-            if one.name() == dw::DW_AT_GNU_dwo_name && self.kind == dw::DW_UT_compile {
-                self.kind = dw::DW_UT_skeleton;
-            }
-            // Before DWARF 4 the form does not distinguish an offset from a number.
-            let Some(offset) = one.offset_value() else { continue };
-            let base = match one.name() {
-                dw::DW_AT_addr_base | dw::DW_AT_GNU_addr_base => &mut self.addr_base,
-                dw::DW_AT_str_offsets_base => &mut self.str_offsets_base,
-                dw::DW_AT_loclists_base => &mut self.loclists_base,
-                dw::DW_AT_rnglists_base => &mut self.rnglists_base,
-                dw::DW_AT_GNU_ranges_base => &mut self.ranges_base,
-                _ => continue,
-            };
-            *base = Some(offset as u64);
-        }
-    }
-
-    /// Sets the field of an attribute of the first entry that applies to the whole unit.
-    fn set_rest(&mut self, name: gimli::DwAt, value: Value<'o>) {
-        match (name, value) {
-            (dw::DW_AT_name, _) => self.name = value.text(),
-            (dw::DW_AT_comp_dir, _) => self.comp_dir = value.text(),
-            (dw::DW_AT_dwo_name | dw::DW_AT_GNU_dwo_name, _) => self.dwo_name = value.text(),
-            (dw::DW_AT_producer, _) => self.producer = value.text(),
-            (dw::DW_AT_language, _) => self.language = value.unsigned(),
-            (dw::DW_AT_low_pc, Value::Address(address)) => self.low_pc = Some(address),
-            (dw::DW_AT_stmt_list, Value::LineProgram(offset)) => self.stmt_list = Some(offset),
-            _ => {}
-        }
-    }
 }
 
 /// Converts an error of `gimli`.

@@ -13,11 +13,13 @@
 //! # }
 //! ```
 
+mod attributes;
 mod compare;
 mod coverage;
 mod lines;
 mod numbers;
 mod origins;
+mod part;
 mod sizes;
 mod source;
 mod variable_lines;
@@ -108,11 +110,11 @@ pub(crate) fn measure<'r>(
     let file = options.sound.then(|| lint::File::new(object, dwarf)).transpose()?;
     let hasher = DefaultHashBuilder::default();
     let parts = threads::each(&threads::parts(dwarf.units(), options.threads), |units| {
-        let mut part = walk::Part::new(&hasher);
+        let mut part = part::Part::new(&hasher);
         part.units(dwarf, file.as_ref(), units, options.variables).map(|()| part)
     });
     let mut parts = parts.into_iter();
-    let mut all = parts.next().unwrap_or_else(|| Ok(walk::Part::new(&hasher)))?;
+    let mut all = parts.next().unwrap_or_else(|| Ok(part::Part::new(&hasher)))?;
     parts.try_for_each(|part| part.map(|part| all.append(part)))?;
     Ok(all.finish(dwarf))
 }

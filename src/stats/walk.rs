@@ -2,61 +2,18 @@
 
 use std::ops::Range;
 
-use gimli::{DwAt, DwTag, constants as dw};
-use hashbrown::DefaultHashBuilder;
+use gimli::{DwTag, constants as dw};
 
 use super::Statistics;
+use super::attributes::{Own, Shape, has_source, name_of, read};
 use super::coverage::{Coverage, FunctionCoverage, VariableCoverage};
-use super::lines::{self, Lines};
 use super::origins::{self, Abstract, Origins};
-use super::sizes::Tally;
-use super::source::{FUNCTION, GLOBAL, Path, Source};
+use super::part::Part;
+use super::source::{FUNCTION, GLOBAL, Path};
 use crate::error::Result;
-use crate::lint::{File, Framed, Judge};
+use crate::lint::{Framed, Judge};
 use crate::op::{Decoder, Op};
 use crate::read::{ByAbbreviation, Dwarf, Entry, ListEntry, ListKind, Str, Unit, Value};
-
-/// Attributes of an abbreviation, as far as they are counted.
-#[derive(Debug)]
-struct Shape {
-    tag: DwTag,
-    is_declaration: bool,
-    is_artificial: bool,
-    is_inline: bool,
-    has_call: bool,
-    has_location: bool,
-    has_value: bool,
-    has_origin: bool,
-    /// Whether other attributes can be those of an abstract instance or a declaration.
-    inherits: bool,
-    has_source: bool,
-    has_type: bool,
-    /// Positions of the names, the location and the type.
-    positions: Box<[u32]>,
-}
-
-impl Shape {
-    fn of(entry: Entry<'_, '_>) -> Self {
-        let has = |name| entry.has(name);
-        let specs = entry.specs().iter().map(|spec| spec.name()).zip(0..);
-        let is_read =
-            |name: DwAt| NAMES.contains(&name) || matches!(name, dw::DW_AT_location | dw::DW_AT_type);
-        Self {
-            tag: entry.tag(),
-            is_declaration: has(dw::DW_AT_declaration),
-            is_artificial: has(dw::DW_AT_artificial),
-            is_inline: has(dw::DW_AT_inline),
-            has_call: has(dw::DW_AT_call_file) && has(dw::DW_AT_call_line),
-            has_location: has(dw::DW_AT_location),
-            has_value: has(dw::DW_AT_const_value),
-            has_origin: has(dw::DW_AT_abstract_origin),
-            inherits: has(dw::DW_AT_abstract_origin) || has(dw::DW_AT_specification),
-            has_source: has(dw::DW_AT_decl_file) && has(dw::DW_AT_decl_line),
-            has_type: has(dw::DW_AT_type),
-            positions: specs.filter(|(name, _)| is_read(*name)).map(|(_, position)| position).collect(),
-        }
-    }
-}
 
 /// Part of a scope that scopes in it have, too.
 #[derive(Debug, Clone, Copy)]
@@ -87,39 +44,16 @@ struct Scope {
     owns_tracked: bool,
 }
 
-/// Own attributes of an entry, as far as they are counted.
-#[derive(Debug, Default)]
-struct Own<'r> {
-    /// The first name of [`NAMES`] that it has, with its place there.
-    name: Option<(usize, Str<'r>)>,
-    location: Option<Value<'r>>,
-    /// Offset of the type.
-    ty: Option<u64>,
-}
-
-/// Counts of several units.
-#[derive(Debug)]
-pub(super) struct Part<'r> {
-    found: Statistics,
-    source: Source<'r>,
-    lines: Lines,
-    contents: Tally<'r>,
-    /// Variables of abstract instances.
-    abstracts: Origins,
-    /// Concrete instances whose abstract instance is in another unit, by index.
-    across: Vec<(usize, u64)>,
-}
-
-struct Walk<'a, 'r, 'o> {
+pub(super) struct Walk<'a, 'r, 'o> {
     part: &'a mut Part<'r>,
     judge: Option<Judge<'a, 'r, 'o>>,
     lists_variables: bool,
     files: &'a [Option<String>],
     /// Variables of abstract instances of this unit.
-    local: Origins,
+    pub(super) local: Origins,
     tracked: Vec<Vec<Abstract>>,
     /// Concrete instances whose abstract instance was not found yet, by index.
-    waiting: Vec<(usize, u64)>,
+    pub(super) waiting: Vec<(usize, u64)>,
     scopes: Vec<Scope>,
     /// Functions with code.
     framed: Vec<Framed<'r>>,
@@ -132,95 +66,8 @@ struct Walk<'a, 'r, 'o> {
     wrong: Vec<bool>,
 }
 
-impl<'r> Part<'r> {
-    pub(super) fn new(hasher: &DefaultHashBuilder) -> Self {
-        Self {
-            found: Statistics::default(),
-            source: Source::new(),
-            lines: Lines::default(),
-            contents: Tally::new(hasher),
-            abstracts: Origins::new(),
-            across: Vec::new(),
-        }
-    }
-
-    /// Counts the units with these indices. `file` is there if places are judged.
-    pub(super) fn units(
-        &mut self,
-        dwarf: &'r Dwarf<'r>,
-        file: Option<&File<'r, '_>>,
-        units: Range<usize>,
-        lists_variables: bool,
-    ) -> Result<()> {
-        let mut shapes = ByAbbreviation::default();
-        for (unit, number) in dwarf.units()[units.clone()].iter().zip(units.start as u32..) {
-            let program = dwarf.lines(unit).ok().flatten();
-            let files = program.as_ref().map(|program| lines::paths(program, unit)).unwrap_or_default();
-            if let Some(program) = program.filter(|_| unit.signature.is_none()) {
-                self.lines.add(&program, &files);
-            }
-            let mut walk = Walk {
-                part: self,
-                judge: file.map(|file| Judge::new(file, unit)),
-                lists_variables,
-                files: &files,
-                local: Origins::new(),
-                tracked: Vec::new(),
-                waiting: Vec::new(),
-                scopes: Vec::new(),
-                framed: Vec::new(),
-                shapes: &mut shapes,
-                has_location: false,
-                list: Vec::new(),
-                wrong: Vec::new(),
-            };
-            walk.unit(dwarf, unit, number)?;
-            let Walk { waiting, local, .. } = walk;
-            for (index, origin) in waiting {
-                match local.get(&origin) {
-                    Some(all) => missing(dwarf, index, all.clone(), &mut self.found),
-                    None => self.across.push((index, origin)),
-                }
-            }
-            self.contents.finish_unit(unit);
-        }
-        Ok(())
-    }
-
-    /// Adds the counts of later units.
-    pub(super) fn append(&mut self, later: Self) {
-        self.found.append(later.found);
-        self.source.append(later.source);
-        self.lines.append(later.lines);
-        self.contents.append(later.contents);
-        self.abstracts.extend(later.abstracts);
-        self.across.extend(later.across);
-    }
-
-    /// Returns the statistics of all units.
-    pub(super) fn finish(self, dwarf: &'r Dwarf<'r>) -> Statistics {
-        let mut found = self.found;
-        for (index, origin) in self.across {
-            match self.abstracts.get(&origin) {
-                Some(all) => missing(dwarf, index, all.clone(), &mut found),
-                None => found.unresolved += 1,
-            }
-        }
-        self.source.count(&mut found.counts);
-        found.lines = self.lines.counts();
-        found.contents = self.contents.contents(dwarf);
-        found
-    }
-}
-
-/// Counts the variables of an abstract instance that have no place in a concrete one.
-fn missing(dwarf: &Dwarf<'_>, index: usize, mut all: Vec<Abstract>, found: &mut Statistics) {
-    let Some(entry) = dwarf.entry_with_index(index) else { return };
-    origins::remove_located(entry, &mut all);
-    count_missing(&all, found);
-}
-
-fn count_missing(all: &[Abstract], found: &mut Statistics) {
+/// Counts variables without a place.
+pub(super) fn count_missing(all: &[Abstract], found: &mut Statistics) {
     for (_, tag) in all {
         found.variables.process_missing();
         match *tag {
@@ -234,8 +81,32 @@ fn size(ranges: &[Range<u64>]) -> u64 {
     ranges.iter().fold(0, |sum: u64, range| sum.saturating_add(range.end.saturating_sub(range.start)))
 }
 
-impl<'r> Walk<'_, 'r, '_> {
-    fn unit(&mut self, dwarf: &'r Dwarf<'r>, unit: &'r Unit<'r>, number: u32) -> Result<()> {
+impl<'a, 'r, 'o> Walk<'a, 'r, 'o> {
+    pub(super) fn new(
+        part: &'a mut Part<'r>,
+        judge: Option<Judge<'a, 'r, 'o>>,
+        files: &'a [Option<String>],
+        shapes: &'a mut ByAbbreviation<Shape>,
+        lists_variables: bool,
+    ) -> Self {
+        Self {
+            part,
+            judge,
+            lists_variables,
+            files,
+            local: Origins::new(),
+            tracked: Vec::new(),
+            waiting: Vec::new(),
+            scopes: Vec::new(),
+            framed: Vec::new(),
+            shapes,
+            has_location: false,
+            list: Vec::new(),
+            wrong: Vec::new(),
+        }
+    }
+
+    pub(super) fn unit(&mut self, dwarf: &'r Dwarf<'r>, unit: &'r Unit<'r>, number: u32) -> Result<()> {
         // Entries of type units have no code.
         let mut skipped = if unit.signature.is_some() { usize::MAX } else { 0 };
         for entry in dwarf.entries_of(unit) {
@@ -608,41 +479,6 @@ impl Default for Inherited {
 /// Bytes of the pcs and expressions of a location list.
 pub(super) fn list_bytes(list: &[ListEntry<'_>]) -> usize {
     list.iter().map(|one| 16 + one.expr.len()).sum()
-}
-
-/// Attributes with the name of an entry, the first that it has is used.
-const NAMES: [DwAt; 3] = [dw::DW_AT_MIPS_linkage_name, dw::DW_AT_linkage_name, dw::DW_AT_name];
-
-/// Reads the own attributes of an entry.
-fn read<'r>(entry: Entry<'r, 'r>, shape: &Shape) -> Own<'r> {
-    let mut own = Own::default();
-    for attribute in entry.attributes_at(&shape.positions) {
-        match attribute.name {
-            dw::DW_AT_location => own.location = own.location.or_else(|| attribute.value(entry)),
-            dw::DW_AT_type => own.ty = own.ty.or_else(|| attribute.reference(entry.unit())),
-            name => {
-                let place = NAMES.iter().position(|one| *one == name).unwrap_or(NAMES.len());
-                if own.name.is_none_or(|known| place < known.0) {
-                    own.name = attribute.string(entry).map(|name| (place, name)).or(own.name);
-                }
-            }
-        }
-    }
-    own
-}
-
-/// Returns the linkage name, or else the name, of an entry.
-fn name_of<'r>(entry: Entry<'r, 'r>, shape: &Shape, own: &Own<'r>) -> Option<Str<'r>> {
-    match shape.inherits {
-        true => NAMES.into_iter().find_map(|name| entry.inherited(name)?.string()),
-        false => own.name.map(|name| name.1),
-    }
-}
-
-fn has_source(entry: Entry<'_, '_>, shape: &Shape) -> bool {
-    let is_inherited = |name| entry.has_inherited(name);
-    shape.has_source
-        || shape.inherits && is_inherited(dw::DW_AT_decl_file) && is_inherited(dw::DW_AT_decl_line)
 }
 
 /// Whether an expression uses a value at the entry of the function.

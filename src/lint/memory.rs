@@ -1,0 +1,274 @@
+//! Findings about places in memory: loads, constants, stack slots, spaces and removed symbols.
+
+use gimli::constants as dw;
+
+use super::code::described;
+use super::codes::Code;
+use super::details::Details;
+use super::file::Kind;
+use super::places::{Judged, Located};
+use super::shape::{Number, Part, Place, Selected};
+use super::verdict::Depends;
+use super::witness::Difference;
+use crate::error::Count;
+use crate::op::Reg;
+use crate::target::code::RegisterKind;
+use crate::target::{Scaling, SpaceId};
+
+/// Base register of a stack slot, and the offset from it.
+pub(super) struct Slot {
+    pub(super) register: Reg,
+    pub(super) offset: i64,
+}
+
+impl Located<'_, '_, '_> {
+    /// Returns the finding about a load with `xderef`, which is written where a place is meant.
+    pub(super) fn loaded(&self, part: &Part, space: &Number, from: &Number) -> Option<Judged> {
+        let written = |address: String| {
+            let space = match space {
+                Number::Known(space) => self.space_name(*space),
+                _ => "a computed space".into(),
+            };
+            match part.place {
+                Place::Value(_) => format!("the value at {address} in {space}"),
+                _ => format!("memory at the address that is stored at {address} in {space}"),
+            }
+        };
+        let xderef = |address: &dyn Fn() -> String| {
+            let details = || Details::new(written(address()));
+            Some(self.judged(Code::XderefAsLocation, &part.operations, details))
+        };
+        match from {
+            Number::Known(value) => {
+                let details = || {
+                    let space = match space {
+                        Number::Known(space) => self.space_name(*space),
+                        _ => "a computed space".into(),
+                    };
+                    let value = *value as i64;
+                    Details::new(written(format!("{value:#x}")))
+                        .meant(format!("the value {value}"))
+                        .evidence([format!("the constant {value} is the address, in {space}")])
+                        .evidence(self.difference(Difference::Registers))
+                };
+                Some(self.judged(Code::ConstantDereferenced, &part.operations, details))
+            }
+            Number::Symbol(address) => {
+                self.removed(part, *address).or_else(|| xderef(&|| format!("{address:#x}")))
+            }
+            Number::Register(..) | Number::Frame(_) => {
+                let Some(slot) = self.slot(from) else {
+                    return xderef(&|| "an offset from the frame base".into());
+                };
+                let address = || format!("{}{:+}", self.file.name(slot.register), slot.offset);
+                if !self.is_frame_register(slot.register) {
+                    return Some(self.value_in_register(part, &slot, from, || written(address())));
+                }
+                self.scaled(part, &slot, || written(address())).or_else(|| xderef(&address))
+            }
+            Number::Computed(_) => {
+                let is_register = |number: &Number| matches!(number, Number::Register(reg, _) if !self.is_frame_register(*reg));
+                match from.find(&is_register).and_then(|number| self.slot(number)) {
+                    Some(slot) => {
+                        let address =
+                            || format!("an address computed from {}", self.file.name(slot.register));
+                        Some(self.value_in_register(part, &slot, from, || written(address())))
+                    }
+                    None => xderef(&|| "a computed address".into()),
+                }
+            }
+            _ => xderef(&|| "a computed address".into()),
+        }
+    }
+
+    /// Returns the finding about a register that is taken as an address, and is none.
+    fn value_in_register(
+        &self,
+        part: &Part,
+        slot: &Slot,
+        from: &Number,
+        written: impl Fn() -> String,
+    ) -> Judged {
+        let is_address = match self.file.operand(slot.register) {
+            Some((RegisterKind::Vector, number)) => {
+                let is_address = self.is_scratch_address(number);
+                self.depends.set(match self.depends.get() {
+                    Depends::Nothing => Depends::Address(number, is_address),
+                    Depends::Address(known, _) if known == number => Depends::Address(number, is_address),
+                    _ => Depends::Function,
+                });
+                is_address
+            }
+            _ => false,
+        };
+        if is_address {
+            return self.judged(Code::XderefAsLocation, &part.operations, || Details::new(written()));
+        }
+        self.judged(Code::RegisterAsMemory, &part.operations, || {
+            let name = self.file.name(slot.register);
+            let scratch = match self.function.and_then(|function| self.file.scratch_bytes(function.start())) {
+                Some(0) => "private_segment_fixed_size is 0: the kernel has no scratch".into(),
+                Some(bytes) => format!(
+                    "no instruction in the range uses {name} as an address in scratch, which has {}",
+                    Count(bytes, "byte")
+                ),
+                None => format!("no instruction in the range uses {name} as an address in scratch"),
+            };
+            let is_value = matches!(part.place, Place::Value(_));
+            let meant = match (from, if is_value { slot.offset } else { 0 }) {
+                (Number::Computed(_), _) if is_value => format!("a value computed from {name}"),
+                (_, 0) => format!("the value in {name}"),
+                (_, by @ ..0) => format!("the value in {name} minus {}", by.unsigned_abs()),
+                (_, by) => format!("the value in {name} plus {by}"),
+            };
+            Details::new(written())
+                .meant(meant)
+                .evidence(self.setter(slot.register))
+                .evidence([scratch])
+                .evidence(self.difference(Difference::Register(slot.register, 8)))
+        })
+    }
+
+    /// Whether a vector register has an address in scratch within the pcs.
+    fn is_scratch_address(&self, number: u16) -> bool {
+        let of = self.function.zip(self.pcs.as_ref());
+        of.is_some_and(|(function, pcs)| function.code(self.file).is_scratch_address(number, pcs))
+    }
+
+    /// Returns the finding about memory in the default space.
+    pub(super) fn memory(&self, part: &Part, address: &Number) -> Option<Judged> {
+        match address {
+            Number::Known(value) => {
+                let details = || {
+                    let version = self.encoding.version;
+                    let has = if version < 4 { "does not have" } else { "has" };
+                    Details::new(format!("memory at address {value:#x} of the default space"))
+                        .meant(format!("the value {}", *value as i64))
+                        .evidence([format!("DWARF {version}, which {has} stack_value; constant {value}")])
+                        .evidence(self.difference(Difference::Registers))
+                };
+                Some(self.judged(Code::ConstantAsAddress, &part.operations, details))
+            }
+            Number::Symbol(address) if self.file.kind == Kind::Amd => self.removed(part, *address),
+            Number::Register(..) | Number::Frame(_) if self.file.kind == Kind::Amd => {
+                let slot = self.slot(address)?;
+                let written = || {
+                    let name = self.file.name(slot.register);
+                    format!("memory of the default space at {name}{:+}", slot.offset)
+                };
+                if !self.is_frame_register(slot.register) {
+                    let (kind, _) = self.file.operand(slot.register)?;
+                    let is_slot = kind == RegisterKind::Scalar;
+                    return (!is_slot).then(|| self.value_in_register(part, &slot, address, written));
+                }
+                Some(self.judged(Code::SlotSpaceLost, &part.operations, || {
+                    let name = self.file.name(slot.register);
+                    let base = match address {
+                        Number::Frame(_) => "the frame base is",
+                        _ => "the address is in",
+                    };
+                    let scratch = self.space_name(SpaceId::PRIVATE_LANE.0.into());
+                    Details::new(written())
+                        .meant(format!("scratch at {name}{:+}", slot.offset))
+                        .evidence([
+                            format!("{base} {name}, of 32 bits; addresses of the default space have 64"),
+                            format!("scratch is in {scratch}"),
+                        ])
+                        .evidence(self.stack_move())
+                        .evidence(self.difference(Difference::Lane))
+                }))
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the base register of an address in a register or relative to the frame base.
+    pub(super) fn slot(&self, address: &Number) -> Option<Slot> {
+        match address {
+            Number::Register(register, offset) => Some(Slot { register: *register, offset: *offset }),
+            Number::Frame(by) => {
+                let part = self.frame_base?.parts.first()?;
+                match &part.place {
+                    Place::Register(register, Selected::Nothing) => {
+                        Some(Slot { register: *register, offset: *by })
+                    }
+                    Place::Memory { space: None, address: Number::Register(register, offset) } => {
+                        Some(Slot { register: *register, offset: offset.wrapping_add(*by) })
+                    }
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether it is the stack or frame pointer of AMD's ABI: s32 or s33.
+    pub(super) fn is_frame_register(&self, reg: Reg) -> bool {
+        matches!(self.file.operand(reg), Some((RegisterKind::Scalar, 32 | 33)))
+    }
+
+    pub(super) fn scaled(&self, part: &Part, slot: &Slot, written: impl Fn() -> String) -> Option<Judged> {
+        let target = self.file.target.as_ref().filter(|target| target.scaling() == Scaling::Wave)?;
+        self.depends.set(Depends::Function);
+        let function = self.function?;
+        if self.file.scratch_bytes(function.start()).is_some() {
+            // A kernel's frame begins at 0.
+            return None;
+        }
+        Some(self.judged(Code::SlotWaveScaled, &part.operations, || {
+            let (name, lanes) = (self.file.name(slot.register), target.lanes());
+            Details::new(written())
+                .meant(format!("scratch of the lane at {name} / {lanes} {:+}", slot.offset))
+                .evidence(self.stack_move())
+                .evidence([format!("{name} counts bytes of the wave, of {}", Count(lanes, "lane"))])
+                .evidence(self.difference(Difference::Register(slot.register, lanes.into())))
+        }))
+    }
+
+    /// Describes the first instruction that moves the stack pointer.
+    pub(super) fn stack_move(&self) -> Option<String> {
+        let (at, by) = self.function?.code(self.file).moves(32).next()?;
+        let bytes = Count(by.unsigned_abs(), "byte");
+        Some(format!("{} moves the stack pointer by {bytes}", described(&at)))
+    }
+
+    fn removed(&self, part: &Part, address: u64) -> Option<Judged> {
+        let file = self.file;
+        if address != 0 || !file.has_code || file.is_loaded(0) && !file.object.is_relocatable() {
+            return None;
+        }
+        Some(self.judged(Code::RemovedSymbol, &part.operations, || {
+            let linkage = self.variable.inherited(dw::DW_AT_linkage_name).and_then(|name| name.text());
+            let name = linkage.or_else(|| self.variable.name()).unwrap_or_default();
+            let is_own = |symbol: &str| {
+                symbol == name || symbol.strip_suffix(&*name).is_some_and(|before| before.ends_with('.'))
+            };
+            let mut symbols = file.object.symbols().iter().filter(|symbol| !symbol.is_defined);
+            let symbol = symbols.find(|symbol| !name.is_empty() && is_own(&symbol.name));
+            Details::new("the address 0").evidence([match symbol {
+                Some(symbol) => format!("the symbol `{}` is undefined", symbol.name),
+                None => "no symbol and no loaded section is at address 0".into(),
+            }])
+        }))
+    }
+
+    pub(super) fn space(&self, part: &Part, space: u64) -> Option<Judged> {
+        let target = self.file.target.as_ref()?;
+        let is_known = u32::try_from(space).is_ok_and(|space| target.space(SpaceId(space)).is_some());
+        (!is_known).then(|| {
+            self.judged(Code::UnknownSpace, &part.operations, || {
+                let spaces = target.spaces().iter().map(|one| format!("{} {}", one.id.0, one.name));
+                let names = spaces.collect::<Vec<_>>().join(", ");
+                Details::new(format!("memory in address space {space}"))
+                    .evidence([format!("{} has the spaces {names}", target.name())])
+            })
+        })
+    }
+
+    fn space_name(&self, number: u64) -> String {
+        let target = self.file.target.as_ref();
+        let id = u32::try_from(number).ok().map(SpaceId);
+        let space = target.zip(id).and_then(|(target, id)| target.space(id));
+        space.map_or_else(|| format!("space {number}"), |space| format!("space {number} ({})", space.name))
+    }
+}

@@ -1,0 +1,92 @@
+//! Attributes of entries, as far as they are counted.
+
+use gimli::{DwAt, DwTag, constants as dw};
+
+use crate::read::{Entry, Str, Value};
+
+/// Attributes of an abbreviation, as far as they are counted.
+#[derive(Debug)]
+pub(super) struct Shape {
+    pub(super) tag: DwTag,
+    pub(super) is_declaration: bool,
+    pub(super) is_artificial: bool,
+    pub(super) is_inline: bool,
+    pub(super) has_call: bool,
+    pub(super) has_location: bool,
+    pub(super) has_value: bool,
+    pub(super) has_origin: bool,
+    /// Whether other attributes can be those of an abstract instance or a declaration.
+    pub(super) inherits: bool,
+    pub(super) has_source: bool,
+    pub(super) has_type: bool,
+    /// Positions of the names, the location and the type.
+    positions: Box<[u32]>,
+}
+
+impl Shape {
+    pub(super) fn of(entry: Entry<'_, '_>) -> Self {
+        let has = |name| entry.has(name);
+        let specs = entry.specs().iter().map(|spec| spec.name()).zip(0..);
+        let is_read =
+            |name: DwAt| NAMES.contains(&name) || matches!(name, dw::DW_AT_location | dw::DW_AT_type);
+        Self {
+            tag: entry.tag(),
+            is_declaration: has(dw::DW_AT_declaration),
+            is_artificial: has(dw::DW_AT_artificial),
+            is_inline: has(dw::DW_AT_inline),
+            has_call: has(dw::DW_AT_call_file) && has(dw::DW_AT_call_line),
+            has_location: has(dw::DW_AT_location),
+            has_value: has(dw::DW_AT_const_value),
+            has_origin: has(dw::DW_AT_abstract_origin),
+            inherits: has(dw::DW_AT_abstract_origin) || has(dw::DW_AT_specification),
+            has_source: has(dw::DW_AT_decl_file) && has(dw::DW_AT_decl_line),
+            has_type: has(dw::DW_AT_type),
+            positions: specs.filter(|(name, _)| is_read(*name)).map(|(_, position)| position).collect(),
+        }
+    }
+}
+
+/// Own attributes of an entry, as far as they are counted.
+#[derive(Debug, Default)]
+pub(super) struct Own<'r> {
+    /// The first name of [`NAMES`] that it has, with its place there.
+    pub(super) name: Option<(usize, Str<'r>)>,
+    pub(super) location: Option<Value<'r>>,
+    /// Offset of the type.
+    pub(super) ty: Option<u64>,
+}
+
+/// Attributes with the name of an entry, the first that it has is used.
+const NAMES: [DwAt; 3] = [dw::DW_AT_MIPS_linkage_name, dw::DW_AT_linkage_name, dw::DW_AT_name];
+
+/// Reads the own attributes of an entry.
+pub(super) fn read<'r>(entry: Entry<'r, 'r>, shape: &Shape) -> Own<'r> {
+    let mut own = Own::default();
+    for attribute in entry.attributes_at(&shape.positions) {
+        match attribute.name {
+            dw::DW_AT_location => own.location = own.location.or_else(|| attribute.value(entry)),
+            dw::DW_AT_type => own.ty = own.ty.or_else(|| attribute.reference(entry.unit())),
+            name => {
+                let place = NAMES.iter().position(|one| *one == name).unwrap_or(NAMES.len());
+                if own.name.is_none_or(|known| place < known.0) {
+                    own.name = attribute.string(entry).map(|name| (place, name)).or(own.name);
+                }
+            }
+        }
+    }
+    own
+}
+
+/// Returns the linkage name, or else the name, of an entry.
+pub(super) fn name_of<'r>(entry: Entry<'r, 'r>, shape: &Shape, own: &Own<'r>) -> Option<Str<'r>> {
+    match shape.inherits {
+        true => NAMES.into_iter().find_map(|name| entry.inherited(name)?.string()),
+        false => own.name.map(|name| name.1),
+    }
+}
+
+pub(super) fn has_source(entry: Entry<'_, '_>, shape: &Shape) -> bool {
+    let is_inherited = |name| entry.has_inherited(name);
+    shape.has_source
+        || shape.inherits && is_inherited(dw::DW_AT_decl_file) && is_inherited(dw::DW_AT_decl_line)
+}

@@ -1,0 +1,103 @@
+//! Counts of consecutive units, which can be joined.
+
+use std::ops::Range;
+
+use hashbrown::DefaultHashBuilder;
+
+use super::Statistics;
+use super::lines::{self, Lines};
+use super::origins::{self, Abstract, Origins};
+use super::sizes::Tally;
+use super::source::Source;
+use super::walk::{Walk, count_missing};
+use crate::error::Result;
+use crate::lint::{File, Judge};
+use crate::read::{ByAbbreviation, Dwarf};
+
+/// Counts of several units.
+#[derive(Debug)]
+pub(super) struct Part<'r> {
+    pub(super) found: Statistics,
+    pub(super) source: Source<'r>,
+    lines: Lines,
+    pub(super) contents: Tally<'r>,
+    /// Variables of abstract instances.
+    pub(super) abstracts: Origins,
+    /// Concrete instances whose abstract instance is in another unit, by index.
+    across: Vec<(usize, u64)>,
+}
+
+impl<'r> Part<'r> {
+    pub(super) fn new(hasher: &DefaultHashBuilder) -> Self {
+        Self {
+            found: Statistics::default(),
+            source: Source::new(),
+            lines: Lines::default(),
+            contents: Tally::new(hasher),
+            abstracts: Origins::new(),
+            across: Vec::new(),
+        }
+    }
+
+    /// Counts the units with these indices. `file` is there if places are judged.
+    pub(super) fn units(
+        &mut self,
+        dwarf: &'r Dwarf<'r>,
+        file: Option<&File<'r, '_>>,
+        units: Range<usize>,
+        lists_variables: bool,
+    ) -> Result<()> {
+        let mut shapes = ByAbbreviation::default();
+        for (unit, number) in dwarf.units()[units.clone()].iter().zip(units.start as u32..) {
+            let program = dwarf.lines(unit).ok().flatten();
+            let files = program.as_ref().map(|program| lines::paths(program, unit)).unwrap_or_default();
+            if let Some(program) = program.filter(|_| unit.signature.is_none()) {
+                self.lines.add(&program, &files);
+            }
+            let judge = file.map(|file| Judge::new(file, unit));
+            let mut walk = Walk::new(self, judge, &files, &mut shapes, lists_variables);
+            walk.unit(dwarf, unit, number)?;
+            let Walk { waiting, local, .. } = walk;
+            for (index, origin) in waiting {
+                match local.get(&origin) {
+                    Some(all) => missing(dwarf, index, all.clone(), &mut self.found),
+                    None => self.across.push((index, origin)),
+                }
+            }
+            self.contents.finish_unit(unit);
+        }
+        Ok(())
+    }
+
+    /// Adds the counts of later units.
+    pub(super) fn append(&mut self, later: Self) {
+        self.found.append(later.found);
+        self.source.append(later.source);
+        self.lines.append(later.lines);
+        self.contents.append(later.contents);
+        self.abstracts.extend(later.abstracts);
+        self.across.extend(later.across);
+    }
+
+    /// Returns the statistics of all units.
+    pub(super) fn finish(self, dwarf: &'r Dwarf<'r>) -> Statistics {
+        let mut found = self.found;
+        for (index, origin) in self.across {
+            match self.abstracts.get(&origin) {
+                Some(all) => missing(dwarf, index, all.clone(), &mut found),
+                None => found.unresolved += 1,
+            }
+        }
+        self.source.count(&mut found.counts);
+        found.lines = self.lines.counts();
+        found.contents = self.contents.contents(dwarf);
+        found
+    }
+}
+
+/// Counts the variables of an abstract instance that have no place in a concrete one.
+fn missing(dwarf: &Dwarf<'_>, index: usize, mut all: Vec<Abstract>, found: &mut Statistics) {
+    let Some(entry) = dwarf.entry_with_index(index) else { return };
+    origins::remove_located(entry, &mut all);
+    count_missing(&all, found);
+}
