@@ -66,6 +66,7 @@ impl<'r> Part<'r> {
             }
             self.contents.finish_unit(unit);
         }
+        self.contents.finish();
         Ok(())
     }
 

@@ -45,7 +45,7 @@ impl<'r> Tally<'r> {
     /// Makes an empty one. Those that are [appended](Self::append) to it have the same hasher.
     pub(super) fn new(hasher: &DefaultHashBuilder) -> Self {
         let (operations, expressions) = (HashMap::new(), HashMap::new());
-        let lists = Lists { hasher: hasher.clone(), places: Vec::new() };
+        let lists = Lists { hasher: hasher.clone(), places: Vec::new(), hashes: Vec::new() };
         Self { forms: Forms::default(), operations, expressions, lists }
     }
 
@@ -85,7 +85,16 @@ impl<'r> Tally<'r> {
         for (name, number) in later.operations {
             *self.operations.entry(name).or_default() += number;
         }
+        let first = self.lists.places.len() as u64;
         self.lists.places.extend(later.lists.places);
+        self.lists.hashes.extend(later.lists.hashes.iter().map(|one| one + first));
+    }
+
+    /// Sorts the lists of all units that were added.
+    pub(super) fn finish(&mut self) {
+        let places = self.lists.places.iter().zip(0..);
+        self.lists.hashes = places.map(|(place, index)| u64::from(place.hash) << 32 | index).collect();
+        self.lists.hashes.sort_unstable();
     }
 
     pub(super) fn contents(mut self, dwarf: &Dwarf<'_>) -> Contents {
@@ -172,6 +181,8 @@ struct Place {
 struct Lists {
     hasher: DefaultHashBuilder,
     places: Vec<Place>,
+    /// The hash of each place, and its index.
+    hashes: Vec<u64>,
 }
 
 /// Pcs and expression of an entry.
@@ -192,12 +203,12 @@ impl Lists {
 
     /// Counts the lists with the same pcs and expressions as another one. A list to which several variables refer is
     /// there once.
-    fn repeated(self, dwarf: &Dwarf<'_>) -> Repeated {
-        let mut hashes: Vec<u64> =
-            self.places.iter().zip(0..).map(|(place, index)| u64::from(place.hash) << 32 | index).collect();
-        hashes.sort_unstable();
+    fn repeated(mut self, dwarf: &Dwarf<'_>) -> Repeated {
+        // The hashes of each part of the units are sorted, and are merged.
+        self.hashes.sort();
         let (mut found, mut list) = (Repeated::default(), Vec::new());
-        for same in hashes.chunk_by(|one, other| one >> 32 == other >> 32).filter(|same| same.len() > 1) {
+        for same in self.hashes.chunk_by(|one, other| one >> 32 == other >> 32).filter(|same| same.len() > 1)
+        {
             let mut same: Vec<&Place> = same.iter().map(|one| &self.places[*one as u32 as usize]).collect();
             same.sort_unstable_by_key(|place| (place.offset, place.unit));
             same.dedup_by_key(|place| place.offset);

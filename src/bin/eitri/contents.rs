@@ -1,7 +1,7 @@
 //! Contents of files.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::ops::Deref;
 use std::path::Path;
 
@@ -12,52 +12,63 @@ use super::{Failure, input, of};
 /// Contents of a file or of a member.
 pub enum Contents {
     Bytes(Vec<u8>),
-    /// Memory that is not part of the heap: the system can use large pages for it. The contents are the first bytes, of
-    /// this number.
-    Pages(MmapMut, usize),
+    /// Memory beside the heap, for which the system can use large pages.
+    Pages(MmapMut),
 }
 
-/// Number of bytes from which on pages pay off.
+/// Number of bytes from which on large pages take less time.
 const LARGE: u64 = 4 << 20;
 
 impl Contents {
     /// Reads a file; `-` is standard input.
     pub fn read(file: &Path) -> Result<Self, Failure> {
         match pages(file) {
-            Ok(Some(pages)) => Ok(pages),
+            Ok(Some(pages)) => Ok(Self::Pages(pages)),
             Ok(None) => input(file).map(Self::Bytes),
             Err(error) => Err(of(file)(error.into())),
         }
     }
 }
 
-/// Reads a large file. `None` for any other, and for one that grows.
-fn pages(path: &Path) -> io::Result<Option<Contents>> {
+/// Reads a large file. `None` for any other.
+fn pages(path: &Path) -> io::Result<Option<MmapMut>> {
     if path.as_os_str() == "-" {
         return Ok(None);
     }
-    let mut file = File::open(path)?;
+    let file = File::open(path)?;
     let metadata = file.metadata()?;
-    let Some(size) = usize::try_from(metadata.len()).ok().and_then(|size| size.checked_add(1)) else {
-        return Ok(None);
-    };
-    if !metadata.is_file() || metadata.len() < LARGE {
+    let size = usize::try_from(metadata.len()).unwrap_or(0);
+    if !metadata.is_file() || (size as u64) < LARGE {
         return Ok(None);
     }
     let mut pages = MmapMut::map_anon(size)?;
-    // Without large pages, it takes more time.
+    // Small pages have the same contents.
     #[cfg(target_os = "linux")]
     let _ = pages.advise(memmap2::Advice::HugePage);
-    let mut end = 0;
-    while end < size {
-        match file.read(&mut pages[end..]) {
-            Ok(0) => return Ok(Some(Contents::Pages(pages, end))),
-            Ok(count) => end += count,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
+    match fill(&file, &mut pages) {
+        Ok(()) => Ok(Some(pages)),
+        // The file became shorter.
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(None),
+        Err(error) => Err(error),
     }
-    Ok(None)
+}
+
+/// Reads the first bytes of a file, each half on a thread.
+#[cfg(unix)]
+fn fill(file: &File, bytes: &mut [u8]) -> io::Result<()> {
+    use std::os::unix::fs::FileExt;
+    let (first, second) = bytes.split_at_mut(bytes.len() / 2);
+    let at = first.len() as u64;
+    std::thread::scope(|scope| {
+        let rest = scope.spawn(|| file.read_exact_at(second, at));
+        file.read_exact_at(first, 0)?;
+        rest.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
+}
+
+#[cfg(not(unix))]
+fn fill(mut file: &File, bytes: &mut [u8]) -> io::Result<()> {
+    io::Read::read_exact(&mut file, bytes)
 }
 
 impl Deref for Contents {
@@ -66,7 +77,7 @@ impl Deref for Contents {
     fn deref(&self) -> &[u8] {
         match self {
             Self::Bytes(bytes) => bytes,
-            Self::Pages(pages, end) => &pages[..*end],
+            Self::Pages(pages) => pages,
         }
     }
 }
