@@ -74,7 +74,13 @@ impl Input {
     }
 }
 
-/// An instrumenting tool counts this function alone.
+/// Written once. An instrumenting tool counts this function alone, or [`run_once`].
+#[inline(never)]
+fn write_once(input: &Input) -> Vec<eitri::emit::Section> {
+    mix::written(&input.mix)
+}
+
+/// Checked once.
 #[inline(never)]
 fn run_once(input: &Input) -> Report {
     eitri::check(&input.module, &input.consumer, &[], &input.object).expect("it is read")
@@ -94,10 +100,9 @@ fn timed<T>(run: impl FnOnce() -> T) -> Duration {
 fn main() {
     if let Ok(once) = std::env::var("EITRI_BENCH_ONCE") {
         for (_, shape) in SHAPES.into_iter().filter(|(name, _)| *name == once) {
-            // Instruments are slow.
-            let shape =
-                Shape { units: shape.units.div_ceil(8), functions: shape.functions.min(100), ..shape };
-            black_box(run_once(&Input::new(shape)));
+            let input = Input::new(shape);
+            black_box(write_once(&input));
+            black_box(run_once(&input));
         }
         return;
     }
@@ -113,7 +118,7 @@ fn main() {
         assert!(report.is_clean(), "{report}");
         let (mut written, mut checked) = (Vec::new(), Vec::new());
         for _ in 0..RUNS {
-            written.push(timed(|| mix::written(&input.mix)));
+            written.push(timed(|| write_once(&input)));
             checked.push(timed(|| run_once(&input)));
         }
         let (written, checked) = (median(written), median(checked));

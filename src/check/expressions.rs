@@ -6,7 +6,7 @@ use super::locations::{Witness, witnesses};
 use super::machine::Asked;
 use super::meanings::Meanings;
 use super::report::{Kind, Obstacle, Unproven};
-use super::witness::{Pcs, lanes};
+use super::witness::{Pcs, Tried, lanes};
 use crate::error::At;
 use crate::eval::{self, Context, Element};
 use crate::model::{FunctionId, LocId, NoMeaning, Storage};
@@ -59,7 +59,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         let size = described.function.map_or(1, |function| self.module.function(function).bytes);
         let asked = Asked::default();
         let (mut pcs, mut unproven) = (Pcs::only(described.pc, size), None);
-        while let Some(pc) = pcs.next() {
+        while let Some(Tried { pc, .. }) = pcs.next() {
             match self.same_expression(DescribedLocation { pc, ..described }, entry, attribute, &asked) {
                 Ok(obstacle) => unproven = unproven.or(obstacle),
                 Err((kind, expected, found)) => {

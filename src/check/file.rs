@@ -1,6 +1,6 @@
 //! File with entries: an object, or the file of a split unit.
 
-use core::cell::RefCell;
+use core::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -12,7 +12,7 @@ use super::procedures::{Referred, referred};
 use super::report::Report;
 use super::tree::{Described, Found};
 use crate::eval::DebugInfo;
-use crate::read::{Dwarf, Entry, LineProgram, Unit, Value};
+use crate::read::{self, Dwarf, Entry, LineProgram, Unit, Value};
 
 /// Entries of a file, with the lists and line programs that they refer to.
 pub(super) struct File<'a, 'o> {
@@ -23,14 +23,15 @@ pub(super) struct File<'a, 'o> {
     last_list: RefCell<Option<(u64, Rc<List<'o>>)>>,
     /// Line programs by offset.
     pub(super) programs: BTreeMap<u64, Rc<LineProgram<'o>>>,
-    /// Entries that expressions refer to.
-    pub(super) referred: Referred,
-    /// Numbers of lanes of the subprograms around entries, by offset of the entry.
+    referred: OnceCell<Referred>,
+    /// Memory for the entries of a list while it is read.
+    read: RefCell<Vec<read::ListEntry<'o>>>,
+    /// Numbers of lanes of the subprograms around scopes, by offset of the entry.
     pub(super) lanes: RefCell<HashMap<u64, Option<u64>>>,
 }
 
 impl<'a, 'o> File<'a, 'o> {
-    /// Reads line programs, the location lists of all entries, and the references of expressions.
+    /// Reads line programs, and the location lists of all entries.
     pub(super) fn new(described: Described<'_>, dwarf: &'a Dwarf<'o>, report: &mut Report) -> Self {
         let mut programs = BTreeMap::new();
         for unit in dwarf.units() {
@@ -40,14 +41,30 @@ impl<'a, 'o> File<'a, 'o> {
             // The comparison of the unit reports a program that cannot be read.
             programs.extend(dwarf.lines(unit).ok().flatten().map(|program| (offset, Rc::new(program))));
         }
-        for entry in dwarf.entries().filter(|&entry| has_list(entry)) {
-            if let Err(error) = entry.locations(dw::DW_AT_location) {
+        let mut list = Vec::new();
+        for entry in dwarf.entries() {
+            let Some(offset) = list_of(entry) else { continue };
+            list.clear();
+            if dwarf.read_locations(entry.unit(), offset, &mut list).is_err()
+                && let Err(error) = entry.locations(dw::DW_AT_location)
+            {
                 report.unreadable(described.object, &error, entry.place());
             }
         }
-        let (info, referred) = (DebugInfo::new(dwarf), referred(dwarf));
-        let (last_list, lanes) = (RefCell::default(), RefCell::default());
-        Self { dwarf, info, last_list, programs, referred, lanes }
+        Self {
+            dwarf,
+            info: DebugInfo::new(dwarf),
+            last_list: RefCell::default(),
+            programs,
+            referred: OnceCell::new(),
+            read: list.into(),
+            lanes: RefCell::default(),
+        }
+    }
+
+    /// Entries that expressions refer to.
+    pub(super) fn referred(&self) -> &Referred {
+        self.referred.get_or_init(|| referred(self.dwarf))
     }
 
     /// Location list of an entry, if it has one that can be read.
@@ -56,8 +73,10 @@ impl<'a, 'o> File<'a, 'o> {
         if let Some((_, list)) = last.as_ref().filter(|(offset, _)| *offset == entry.offset()) {
             return Some(Rc::clone(list));
         }
-        let entries = entry.locations(dw::DW_AT_location).ok().filter(|_| has_list(entry))??;
-        let list = Rc::new(List::new(entries.into_iter().map(Into::into).collect()));
+        let mut entries = self.read.borrow_mut();
+        entries.clear();
+        self.dwarf.read_locations(entry.unit(), list_of(entry)?, &mut entries).ok()?;
+        let list = Rc::new(List::new(entries.iter().map(|&entry| entry.into()).collect()));
         *last = Some((entry.offset(), Rc::clone(&list)));
         Some(list)
     }
@@ -73,6 +92,10 @@ impl<'a, 'o> File<'a, 'o> {
     }
 }
 
-fn has_list(entry: Entry<'_, '_>) -> bool {
-    matches!(entry.attr(dw::DW_AT_location), Some(Value::LocList(_)))
+/// Offset of the location list of an entry, if it has one.
+fn list_of(entry: Entry<'_, '_>) -> Option<u64> {
+    match entry.attr(dw::DW_AT_location)? {
+        Value::LocList(offset) => Some(offset),
+        _ => None,
+    }
 }

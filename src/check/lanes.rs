@@ -8,7 +8,7 @@ use super::machine::{self, Asked, List};
 use super::meanings::Meanings;
 use super::places::is_nowhere;
 use super::report::{Finding, Kind, Obstacle};
-use super::witness::{Fill, Patch, Pcs, Stopped};
+use super::witness::{Fill, Patch, Pcs, Stopped, Tried};
 use crate::error::At;
 use crate::eval::{self, BaseType, Body, Context, Evaluator, Fault, ListEntry, TypeEncoding};
 use crate::model::{FunctionId, LocId, Mask, NoMeaning, ScopeId};
@@ -90,7 +90,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
             let mut unproven = None;
             let asked = Asked::default();
             let mut pcs = Pcs::new(bounds.iter().copied(), module.function(function).bytes);
-            while let Some(pc) = pcs.next() {
+            while let Some(Tried { pc, .. }) = pcs.next() {
                 if !is_here(&(pc..pc + 1)) {
                     continue;
                 }
@@ -99,7 +99,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
                     continue;
                 }
                 let entries: DescribedLocation<'o> =
-                    list.at(code.start.wrapping_add(pc)).into_iter().cloned().collect();
+                    list.at(code.start.wrapping_add(pc)).cloned().collect();
                 let attribute = (&entries, entry.attr(attribute));
                 match self.lanes_at(code, pc, attribute, is_active, &asked) {
                     Ok(obstacle) => unproven = unproven.or(obstacle.map(|obstacle| (obstacle, pc))),

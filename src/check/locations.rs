@@ -6,15 +6,15 @@ use std::rc::Rc;
 use smallvec::{SmallVec, smallvec};
 
 use super::expressions::SIZES;
-use super::machine::{Asked, List};
+use super::machine::{self, Asked, List};
 use super::meanings::Meanings;
-use super::pairs::{Pair, Setting};
+use super::pairs::{Pair, Reads, Same, Setting};
 use super::places::{Spans, is_nowhere, merged};
 use super::report::{Finding, Kind, Obstacle, Unproven};
-use super::witness::{self, Fill, Pcs};
+use super::witness::{self, Fill, Pcs, Tried};
 use crate::error::At;
-use crate::eval;
-use crate::model::{FunctionId, NoMeaning, VariableId};
+use crate::eval::{self, Context};
+use crate::model::{FunctionId, LocId, NoMeaning, VariableId};
 use crate::read::{Entry, Value};
 
 /// Pc, lane and contents of a comparison.
@@ -71,7 +71,7 @@ impl<'o> Encoded<'o> {
             Cow::Borrowed(expr) => Some(expr),
             Cow::Owned(_) => None,
         };
-        list.at(start?.wrapping_add(pc)).into_iter().map(expr).collect()
+        list.at(start?.wrapping_add(pc)).map(expr).collect()
     }
 }
 
@@ -87,6 +87,50 @@ enum Verdict {
     Different(Box<Finding>),
 }
 
+/// Variable whose location is compared.
+struct Located<'s, 'a, 'o> {
+    place: Place<'a, 'o>,
+    /// Numbers of bits at which it is compared: the first at which it has a meaning.
+    sizes: &'s [u64],
+    /// Address of its function.
+    start: Option<u64>,
+    encoded: Option<Encoded<'o>>,
+    /// Number of the [`Setting`].
+    setting: u32,
+    /// Number of lanes in the function's entry.
+    lanes: u64,
+    /// Lanes to try.
+    tried: Vec<u32>,
+    asked: Asked,
+}
+
+impl Located<'_, '_, '_> {
+    /// Returns the number of witnesses at a pc for comparisons that read these facts.
+    fn comparisons(&self, reads: Reads) -> u32 {
+        let lanes = if reads.lane { self.tried.len() } else { 1 };
+        (lanes * if reads.contents { Fill::ALL.len() } else { 1 }) as u32
+    }
+}
+
+/// Result of the comparison of all locations at a pc.
+#[derive(Default)]
+struct AtPc {
+    comparisons: u32,
+    is_left_out: bool,
+    /// Obstacles at some witnesses.
+    is_raw: bool,
+    is_outside: bool,
+    /// First difference.
+    finding: Option<Box<Finding>>,
+}
+
+impl AtPc {
+    /// Whether all comparisons are these, without a difference.
+    fn is(&self, same: Same) -> bool {
+        self.comparisons == same.comparisons && self.finding.is_none() && !self.is_raw && !self.is_left_out
+    }
+}
+
 impl<'a, 'o> Meanings<'_, 'a, 'o> {
     /// Compares a variable's location at every witness.
     pub(super) fn location(&mut self, id: VariableId, entry: Entry<'a, 'o>, function: Option<FunctionId>) {
@@ -98,62 +142,49 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         let sizes = value_bits.as_ref().map_or(&SIZES[..], core::slice::from_ref);
         let place = Place { id, entry, function, bits: sizes[0] };
         self.plain_form(place);
-        let mut bounds: Vec<u64> =
-            module.live(id).iter().flat_map(|live| [live.pcs().start, live.pcs().end]).collect();
-        if let Some(start) = start {
-            bounds.extend(self.bounds(entry.offset(), start));
-            self.bad_ranges(place, start, size);
+        let encoded = self.encoded(entry);
+        let list = match &encoded {
+            Some(Encoded::List(list)) => Some(&**list),
+            _ => None,
+        };
+        if let (Some(start), Some(list)) = (start, list) {
+            self.bad_ranges(place, list, start, size);
         }
         if value_bits == Some(0) {
             // An object of no bits matches every location.
             return;
         }
-        let lanes = witness::lanes(&module.target);
-        let asked = Asked::default();
-        let mut unproven = None;
-        let mut pcs = Pcs::new(bounds, size);
-        let (setting, encoded) = (self.setting(place), self.encoded(entry));
-        while let Some(pc) = pcs.next() {
-            let pair = encoded.as_ref().and_then(|encoded| {
-                let (described, found) = (self.locations_at(id, pc).collect(), encoded.at(pc, start)?);
-                let pair = Pair { setting, bits: value_bits, described, found };
-                (self.left_out_at(id, pc) == 0).then_some(pair)
-            });
-            if let Some(count) = pair.as_ref().and_then(|pair| self.pairs.comparisons(module, pair)) {
-                self.report.locations += count;
-                continue;
+        let described = module.live(id).iter().flat_map(|live| [live.pcs().start, live.pcs().end]);
+        let found = start.zip(list).into_iter().flat_map(|(start, list)| list.bounds_from(start));
+        let mut pcs = Pcs::new(described.chain(found), size);
+        let lanes = self.lanes(entry, start.is_some());
+        let setting = self.setting(place, lanes);
+        let (tried, asked) = (witness::lanes(&module.target), Asked::default());
+        let of = Located { place, sizes, start, encoded, setting, lanes, tried, asked };
+        let has_omissions = self.omitted.of_variables.contains_key(&id);
+        let (mut unproven, mut same) = (None, None);
+        while let Some(Tried { pc, is_bound }) = pcs.next() {
+            if is_bound || has_omissions || same.is_some_and(|same: Same| same.reads.position) {
+                same = if self.left_out_at(id, pc) == 0 { self.one_by_one(&of, pc) } else { None };
             }
-            asked.clear();
-            let before = self.report.locations;
-            // One finding per variable and pc is enough.
-            let (mut is_different, mut is_proven, mut is_outside) = (false, false, None);
-            for witness in witnesses(&lanes, pc, start, &asked) {
-                let mut verdicts = sizes
-                    .iter()
-                    .map(|&bits| self.at_witness(Place { bits, ..place }, witness, &asked, pair.as_ref()));
-                let verdict = verdicts.find(|verdict| !matches!(verdict, Verdict::Nothing));
-                match verdict.unwrap_or(Verdict::Nothing) {
-                    Verdict::Same => {
-                        self.report.locations += 1;
-                        is_proven = true;
+            match same {
+                Some(same) => self.report.locations += u64::from(same.comparisons),
+                None => {
+                    of.asked.clear();
+                    let found = self.as_a_whole(&of, pc, &of.asked);
+                    self.report.locations += u64::from(found.comparisons);
+                    if found.is_raw {
+                        unproven = Some((Obstacle::Raw, pc));
                     }
-                    Verdict::Raw => unproven = Some((Obstacle::Raw, pc)),
-                    Verdict::LeftOut => is_proven = true,
-                    Verdict::Nothing => is_outside = Some((Obstacle::Outside, pc)),
-                    Verdict::Different(finding) if !is_different => {
-                        is_different = true;
-                        self.report.findings.push(*finding);
+                    let is_proven = found.comparisons > 0 || found.is_left_out || found.finding.is_some();
+                    if found.is_outside && !is_proven {
+                        unproven = unproven.or(Some((Obstacle::Outside, pc)));
                     }
-                    Verdict::Different(_) => {}
+                    // One finding per variable and pc is enough.
+                    self.report.findings.extend(found.finding.map(|finding| *finding));
                 }
             }
-            if !is_proven && !is_different {
-                unproven = unproven.or(is_outside);
-            }
-            if let Some(pair) = pair.filter(|_| is_proven && !is_different && asked.is_everywhere()) {
-                self.pairs.add(module, pair, self.report.locations - before);
-            }
-            pcs.follow(&asked, |entry| self.bounds(entry, start.unwrap_or(0)));
+            pcs.follow(&of.asked, |entry| self.bounds(entry, start.unwrap_or(0)));
         }
         if let Some((why, pc)) = unproven {
             let at = module.at_variable(id, start.map(|_| pc..pc + 1));
@@ -161,10 +192,97 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         }
     }
 
+    /// Compares each location at a pc with one expression of the object, in order. Without a difference, neither do
+    /// all together differ. `None` otherwise, and where numbers of the two differ.
+    fn one_by_one(&mut self, of: &Located<'_, 'a, 'o>, pc: u64) -> Option<Same> {
+        let found = of.encoded.as_ref()?.at(pc, of.start)?;
+        let mut described: SmallVec<[LocId; 2]> = self.locations_at(of.place.id, pc).collect();
+        if described.len() != found.len() {
+            return None;
+        }
+        // The object's lists are in ascending order.
+        described.reverse();
+        let bits = of.sizes.first().copied().filter(|_| of.sizes.len() == 1);
+        let (mut reads, mut is_new) = (Reads::default(), false);
+        let mut comparisons = 1;
+        for (&described, &found) in described.iter().zip(&found) {
+            let pair = Pair { setting: of.setting, bits, described, found };
+            let known = self.pairs.get(self.module, &pair);
+            let same = match known {
+                Some(known) => known,
+                None => self.pair(of, pc, described, found)?,
+            };
+            if known.is_none() && !same.reads.position {
+                self.pairs.add(self.module, pair, same);
+            }
+            is_new |= known.is_none();
+            let are_all = same.comparisons == of.comparisons(same.reads);
+            reads = reads.or(same.reads);
+            comparisons = match found.len() {
+                1 => same.comparisons,
+                // The number where both have a meaning is unknown.
+                _ if !are_all => return None,
+                _ => of.comparisons(reads),
+            };
+        }
+        let same = Same { comparisons, reads };
+        debug_assert!(!is_new || self.as_a_whole(of, pc, &Asked::default()).is(same), "pairs are the whole");
+        Some(same)
+    }
+
+    /// Compares a described location with an expression at every witness. `None` if they differ, or cannot be compared
+    /// without the other locations of the variable.
+    fn pair(&self, of: &Located<'_, 'a, 'o>, pc: u64, described: LocId, expr: &[u8]) -> Option<Same> {
+        let meaning = self.module.meaning(of.place.function, described).ok()?;
+        let unit = of.place.entry.unit();
+        let context = Context { unit: unit.offset, ..Context::new(unit.encoding, &self.module.target) };
+        let symbol = |name: &str| Some(self.described.object.symbol(name)?.address);
+        let mut evaluator = self.evaluator.borrow_mut();
+        of.asked.clear();
+        let mut comparisons = 0;
+        for witness in witnesses(&of.tried, pc, of.start, &of.asked) {
+            let machine = machine::Stopped { lanes: of.lanes, ..self.whole_machine(witness, &of.asked) };
+            let found = evaluator.locate(expr, &machine, &context);
+            let contents = self.contents(witness, &symbol, &of.asked);
+            for &bits in of.sizes {
+                match (meaning.spans(bits, &contents), &found) {
+                    (Err(NoMeaning::Outside(_) | NoMeaning::Part(_)), _) => continue,
+                    (Err(NoMeaning::Raw), _) | (Err(_), Ok(_)) | (Ok(_), Err(_)) => return None,
+                    // A location that is unreadable in the model must be unreadable in the object.
+                    (Err(_), Err(_)) => {}
+                    (Ok(spans), Ok(found)) => {
+                        let place = Place { bits, ..of.place };
+                        self.is_at(found, &spans, place, witness).then_some(())?;
+                    }
+                }
+                comparisons += 1;
+                break;
+            }
+        }
+        let reads = of.asked.reads();
+        (comparisons > 0).then_some(Same { comparisons, reads })
+    }
+
+    /// Compares all locations at a pc at every witness.
+    fn as_a_whole(&self, of: &Located<'_, 'a, 'o>, pc: u64, asked: &Asked) -> AtPc {
+        let mut all = AtPc::default();
+        for witness in witnesses(&of.tried, pc, of.start, asked) {
+            let mut verdicts =
+                of.sizes.iter().map(|&bits| self.at_witness(Place { bits, ..of.place }, witness, asked));
+            match verdicts.find(|verdict| !matches!(verdict, Verdict::Nothing)) {
+                Some(Verdict::Same) => all.comparisons += 1,
+                Some(Verdict::Raw) => all.is_raw = true,
+                Some(Verdict::LeftOut) => all.is_left_out = true,
+                Some(Verdict::Different(finding)) => all.finding = all.finding.or(Some(finding)),
+                Some(Verdict::Nothing) | None => all.is_outside = true,
+            }
+        }
+        all
+    }
+
     /// Number of the setting of a variable, for [`Pair`].
-    fn setting(&mut self, place: Place<'a, 'o>) -> u32 {
+    fn setting(&mut self, place: Place<'a, 'o>, lanes: u64) -> u32 {
         let stack = self.module.stack_of(place.function);
-        let lanes = self.lanes(place.entry, place.function.is_some());
         let class = self.described.consumer.variable_space.and_then(|name| place.entry.number(name));
         self.pairs.setting(Setting { encoding: place.entry.unit().encoding, stack, lanes, class })
     }
@@ -181,36 +299,25 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
     /// Bounds of the location list of an entry, in bytes from the start of the function.
     pub(super) fn bounds(&self, entry: u64, start: u64) -> Vec<u64> {
         let list = self.file.dwarf.entry_at(entry).and_then(|entry| self.file.list(entry));
-        let entries = list.iter().flat_map(|list| &list.entries).filter_map(|entry| entry.bounds);
-        entries.flat_map(|(first, end)| [first.wrapping_sub(start), end.wrapping_sub(start)]).collect()
+        list.iter().flat_map(|list| list.bounds_from(start)).collect()
     }
 
     /// Reports ranges that are empty, reversed, or outside of the function, which contain no witness.
-    fn bad_ranges(&mut self, place: Place<'a, 'o>, start: u64, size: u64) {
-        let list = self.file.list(place.entry);
-        let all = list.iter().flat_map(|list| &list.entries);
+    fn bad_ranges(&mut self, place: Place<'a, 'o>, list: &List<'o>, start: u64, size: u64) {
         let is_bad = |&(first, end): &(u64, u64)| {
             first >= end || first < start || end.wrapping_sub(start) > size || end < start
         };
-        let bad: Vec<_> = all.filter_map(|entry| entry.bounds).filter(is_bad).collect();
-        for (first, end) in bad {
+        for (first, end) in list.entries.iter().filter_map(|entry| entry.bounds).filter(is_bad) {
             let text = format!("{:#x}..{:#x}", first.wrapping_sub(start), end.wrapping_sub(start));
             let at = self.module.at_variable(place.id, None);
             self.report.find(Kind::Range, at, format!("a range in 0x0..{size:#x}"), text);
         }
     }
 
-    /// Compares a variable at a witness. With a pair, no location is omitted.
-    fn at_witness(
-        &mut self,
-        place: Place<'a, 'o>,
-        witness: Witness,
-        asked: &Asked,
-        pair: Option<&Pair<'o>>,
-    ) -> Verdict {
-        let found = pair.and_then(|pair| self.found_of(pair, place, witness, asked));
-        let found = found.map_or_else(|| self.found(place, witness, asked, None), Ok);
-        let all_left_out = pair.map_or_else(|| self.left_out_at(place.id, witness.pc), |_| 0);
+    /// Compares a variable at a witness.
+    fn at_witness(&self, place: Place<'a, 'o>, witness: Witness, asked: &Asked) -> Verdict {
+        let found = self.found(place, witness, asked, None);
+        let all_left_out = self.left_out_at(place.id, witness.pc);
         let mut left_out = all_left_out;
         let mut expected = Vec::new();
         for one in self.expected(place, witness, asked) {
@@ -262,7 +369,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
 
     #[cold]
     fn different(
-        &mut self,
+        &self,
         kind: Kind,
         place: Place<'a, 'o>,
         witness: Witness,

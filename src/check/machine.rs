@@ -4,8 +4,7 @@
 use core::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 
-use smallvec::SmallVec;
-
+use super::pairs::Reads;
 use super::ranges::Ranges;
 use super::witness::{self, Fill, Patch};
 use crate::eval::{
@@ -33,14 +32,21 @@ impl<'o> List<'o> {
     }
 
     /// Returns the entries that apply at a pc (A.2.5.5): those whose bounds contain it, and the default ones.
-    pub(super) fn at(&self, pc: u64) -> SmallVec<[&ListEntry<'o>; 2]> {
-        let found = self.bounds.at(pc);
-        let found = if found.is_empty() { &self.defaults[..] } else { &found };
-        let entry = |&number: &usize| {
+    pub(super) fn at(&self, pc: u64) -> impl ExactSizeIterator<Item = &ListEntry<'o>> + Clone {
+        let mut found = self.bounds.at(pc);
+        if found.is_empty() {
+            found.extend_from_slice(&self.defaults);
+        }
+        found.into_iter().map(|number| {
             crate::work::step();
             &self.entries[number]
-        };
-        found.iter().map(entry).collect()
+        })
+    }
+
+    /// Returns the bounds of all entries with bounds, in bytes from an address.
+    pub(super) fn bounds_from(&self, start: u64) -> impl Iterator<Item = u64> {
+        let bounds = self.entries.iter().filter_map(|entry| entry.bounds);
+        bounds.flat_map(move |(first, end)| [first.wrapping_sub(start), end.wrapping_sub(start)])
     }
 }
 
@@ -64,9 +70,10 @@ impl Asked {
         self.position.set(false);
     }
 
-    /// Whether the result is the same at all pcs and in all units.
-    pub(super) fn is_everywhere(&self) -> bool {
-        !self.position.get() && self.entries.borrow().is_empty()
+    /// Returns what was read since the last [`clear`](Self::clear), and whether an entry was read before.
+    pub(super) fn reads(&self) -> Reads {
+        let position = self.position.get() || !self.entries.borrow().is_empty();
+        Reads { lane: self.lane.get(), contents: self.contents.get(), position }
     }
 }
 

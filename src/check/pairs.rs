@@ -4,8 +4,6 @@
 use core::hash::{BuildHasher, Hash, Hasher};
 
 use hashbrown::{DefaultHashBuilder, HashTable};
-use smallvec::SmallVec;
-
 use crate::model::{LocId, Module, Stack};
 use crate::op::Encoding;
 
@@ -21,28 +19,55 @@ pub(super) struct Setting {
     pub(super) class: Option<u64>,
 }
 
-/// Locations of a variable at a pc: the described ones, and the expressions of the object.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Location of a variable, and an expression of the object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Pair<'o> {
     /// Number of the [`Setting`].
     pub(super) setting: u32,
     /// Number of compared bits; `None` for a variable without a size.
     pub(super) bits: Option<u64>,
-    pub(super) described: SmallVec<[LocId; 2]>,
-    pub(super) found: SmallVec<[&'o [u8]; 1]>,
+    pub(super) described: LocId,
+    pub(super) found: &'o [u8],
 }
 
-/// Pairs without a difference.
+/// Comparisons without a difference.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Same {
+    /// Number of comparisons: one for each witness at which the described location has a meaning.
+    pub(super) comparisons: u32,
+    pub(super) reads: Reads,
+}
+
+/// Facts that a comparison read, besides the location.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Reads {
+    pub(super) lane: bool,
+    pub(super) contents: bool,
+    /// The pc, or another entry: the result may differ at another pc.
+    pub(super) position: bool,
+}
+
+impl Reads {
+    /// Returns the facts that one of two comparisons read.
+    pub(super) fn or(self, other: Self) -> Self {
+        Self {
+            lane: self.lane || other.lane,
+            contents: self.contents || other.contents,
+            position: self.position || other.position,
+        }
+    }
+}
+
+/// Pairs without a difference, whose comparisons read no position.
 #[derive(Default)]
 pub(super) struct Pairs<'o> {
     settings: Vec<Setting>,
-    /// Pairs, each with its hash and its number of comparisons.
-    known: HashTable<(u64, u32, Pair<'o>)>,
+    known: HashTable<(Pair<'o>, Same)>,
     hasher: DefaultHashBuilder,
 }
 
-/// Maximum number of pairs, for a limit of memory. Then the search for pairs begins anew.
-const MOST: usize = 1 << 15;
+/// Maximum number of pairs, for a limit of memory: those of a table of 2^15 slots. Then the search for pairs begins anew.
+const MOST: usize = 7 << 12;
 
 impl<'o> Pairs<'o> {
     /// Returns the number of a setting. There are few: one for each stack register.
@@ -54,38 +79,32 @@ impl<'o> Pairs<'o> {
         }) as u32
     }
 
-    /// Returns the setting of a pair.
-    pub(super) fn setting_of(&self, pair: &Pair<'o>) -> Option<&Setting> {
-        self.settings.get(pair.setting as usize)
-    }
-
-    /// Returns the number of comparisons of a pair without a difference, if it is known.
-    pub(super) fn comparisons(&self, module: &Module, pair: &Pair<'o>) -> Option<u64> {
-        let hash = self.hash(module, pair);
-        let is_same = |&(known, _, ref other): &(u64, u32, Pair<'o>)| {
-            known == hash
-                && (other.setting, other.bits, &other.found) == (pair.setting, pair.bits, &pair.found)
-                && other.described.len() == pair.described.len()
-                && core::iter::zip(&other.described, &pair.described)
-                    .all(|(&one, &other)| module.locs.is_same(one, other))
+    /// Returns the comparisons of a pair, if it is known.
+    pub(super) fn get(&self, module: &Module, pair: &Pair<'o>) -> Option<Same> {
+        let is_same = |(other, _): &(Pair<'o>, Same)| {
+            (other.setting, other.bits, other.found) == (pair.setting, pair.bits, pair.found)
+                && module.locs.is_same(other.described, pair.described)
         };
-        self.known.find(hash, is_same).map(|&(_, count, _)| count.into())
+        self.known.find(self.hash(module, pair), is_same).map(|&(_, same)| same)
     }
 
-    /// Adds a pair that is not known, with its number of comparisons.
-    pub(super) fn add(&mut self, module: &Module, pair: Pair<'o>, comparisons: u64) {
-        let Ok(comparisons) = u32::try_from(comparisons) else { return };
+    /// Adds a pair that is not known.
+    pub(super) fn add(&mut self, module: &Module, pair: Pair<'o>, same: Same) {
         if self.known.len() == MOST {
             self.known.clear();
         }
-        let hash = self.hash(module, &pair);
-        self.known.insert_unique(hash, (hash, comparisons, pair), |&(hash, ..)| hash);
+        let (hash, hasher) = (self.hash(module, &pair), &self.hasher);
+        self.known.insert_unique(hash, (pair, same), |(pair, _)| hash_of(hasher, module, pair));
     }
 
     fn hash(&self, module: &Module, pair: &Pair<'o>) -> u64 {
-        let mut hasher = self.hasher.build_hasher();
-        (pair.setting, pair.bits, &pair.found).hash(&mut hasher);
-        pair.described.iter().for_each(|&loc| module.locs.hash(loc, &mut hasher));
-        hasher.finish()
+        hash_of(&self.hasher, module, pair)
     }
+}
+
+fn hash_of(hasher: &DefaultHashBuilder, module: &Module, pair: &Pair<'_>) -> u64 {
+    let mut hasher = hasher.build_hasher();
+    (pair.setting, pair.bits, pair.found).hash(&mut hasher);
+    module.locs.hash(pair.described, &mut hasher);
+    hasher.finish()
 }

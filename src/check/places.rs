@@ -5,7 +5,6 @@ use std::borrow::Cow;
 use super::locations::{Place, Witness};
 use super::machine::{self, Asked};
 use super::meanings::Meanings;
-use super::pairs::{Pair, Setting};
 use super::witness::Stopped;
 use crate::eval::{self, Context, ImplicitBits, ImplicitPointer, Location, SingleLocation};
 use crate::model::{LocId, NoMeaning, Span, Storage, VariableId};
@@ -152,20 +151,38 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         self.module.target.space_of_class(class)
     }
 
-    /// Returns the spans of a pair's expressions; `None` if they cannot be evaluated.
-    pub(super) fn found_of(
+    /// Returns whether a location of the object has exactly these bits.
+    pub(super) fn is_at(
         &self,
-        pair: &Pair<'o>,
+        found: &Location,
+        expected: &[Span],
         Place { entry, bits, .. }: Place<'a, 'o>,
         witness: Witness,
-        asked: &Asked,
-    ) -> Option<Spans> {
-        let &Setting { encoding, lanes, .. } = self.pairs.setting_of(pair)?;
-        let machine = machine::Stopped { lanes, ..self.whole_machine(witness, asked) };
-        let context = Context { unit: entry.unit().offset, ..Context::new(encoding, &self.module.target) };
-        let mut evaluator = self.evaluator.borrow_mut();
-        let found = together(&mut evaluator, pair.found.iter().copied(), &machine, &context).ok()?;
-        Some(self.in_variable_space(eval::spans(&found, bits.into()).ok()?, entry, witness))
+    ) -> bool {
+        if self.described.consumer.variable_space.is_some() {
+            let expected: Spans = expected.iter().map(|span| self.span(span)).collect();
+            return eval::spans(found, bits.into())
+                .is_ok_and(|found| eval::are_equal(&expected, &self.in_variable_space(found, entry, witness)));
+        }
+        let target = &self.module.target;
+        let place = |span: &Span| single(target, span, |variable| self.known.variable(variable));
+        let (mut rest, mut used) = (expected, 0);
+        let mut is_next = |storage: &eval::Storage, mut from: u128, mut bits: u128| {
+            while bits > 0 {
+                let Some((span, others)) = rest.split_first() else { return false };
+                let here = bits.min(u128::from(span.bits) - used);
+                let expected = place(span).unwrap_or_else(nowhere);
+                if !is_same(&expected, used, storage, from, here) {
+                    return false;
+                }
+                (from, bits, used) = (from + here, bits - here, used + here);
+                if used == span.bits.into() {
+                    (rest, used) = (others, 0);
+                }
+            }
+            true
+        };
+        eval::all_parts(found, 0, bits.into(), &mut is_next) && rest.is_empty()
     }
 
     fn evaluated(
@@ -193,8 +210,8 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
             },
             Some(Value::LocList(_)) => {
                 let list = self.file.list(entry).ok_or(None)?;
-                let entries = match machine.pc {
-                    Some(pc) => list.at(pc),
+                let entries: Vec<_> = match machine.pc {
+                    Some(pc) => list.at(pc).collect(),
                     None => list.entries.iter().collect(),
                 };
                 let entries = entries.iter().copied();
@@ -227,15 +244,16 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         let (mut at, mut below) = (Some(entry), Vec::new());
         let version = loop {
             crate::work::step();
-            let Some(entry) = at else { break None };
-            if let Some(&version) = known.get(&entry.offset()) {
+            let Some(scope) = at else { break None };
+            if let Some(&version) = known.get(&scope.offset()) {
                 break version;
             }
-            if entry.tag() == gimli::DW_TAG_subprogram {
-                break entry.number(attribute);
+            if scope.tag() == gimli::DW_TAG_subprogram {
+                break scope.number(attribute);
             }
-            below.push(entry.offset());
-            at = entry.parent();
+            // A variable is around no other entry.
+            below.extend((scope != entry).then(|| scope.offset()));
+            at = scope.parent();
         };
         known.extend(below.into_iter().map(|offset| (offset, version)));
         version.unwrap_or(1)
@@ -359,6 +377,28 @@ fn slice(spans: &[eval::Span], mut from: u128, bits: u128) -> Option<SingleLocat
         });
     }
     None
+}
+
+/// Returns whether bits of a place from `skip` on are those of a storage from `from` on. Known bits are compared by value.
+fn is_same(place: &SingleLocation, skip: u128, storage: &eval::Storage, from: u128, bits: u128) -> bool {
+    match (&place.storage, storage) {
+        (eval::Storage::Undefined, eval::Storage::Undefined) => true,
+        (eval::Storage::Implicit(one), eval::Storage::Implicit(other)) => {
+            let (one, other) = (one.bytes(), other.bytes());
+            let (first, from) = ((place.offset + skip) as usize, from as usize);
+            (0..bits as usize).step_by(8).all(|at| {
+                let more = u8::MAX >> (8 - (bits as usize - at).min(8));
+                (byte_at(one, first + at) ^ byte_at(other, from + at)) & more == 0
+            })
+        }
+        (one, other) => one == other && place.offset + skip == from,
+    }
+}
+
+/// Returns 8 bits from a bit on.
+fn byte_at(bytes: &[u8], bit: usize) -> u8 {
+    let byte = |at: usize| bytes.get(at).copied().unwrap_or(0);
+    (u16::from_le_bytes([byte(bit / 8), byte(bit / 8 + 1)]) >> (bit % 8)) as u8
 }
 
 fn nowhere() -> SingleLocation {

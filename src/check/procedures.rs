@@ -74,13 +74,17 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
             self.described.consumer.shared_from_bytes.is_some() || self.module.regions().next().is_some();
         let mut left_out = if has_others { self.report.omitted } else { 0 };
         let has_callers = self.module.called_procedures();
-        let mut called = Called::new(self.file.dwarf, &self.file.referred);
         let mut units: Vec<_> = units.into_iter().map(|(unit, root)| self.of_unit(unit, root)).collect();
+        let (file, none) = (self.file, Referred::new());
+        let has_entries = units.iter().any(|of_unit| !of_unit.entries.is_empty());
+        // All expressions of a file are decoded for it.
+        let referred = if has_entries { file.referred() } else { &none };
+        let mut called = Called::new(file.dwarf, referred);
         // Unreferenced procedures come first, so that the procedures that they call are no findings of their own.
         for is_referred in [false, true] {
             for of_unit in &mut units {
                 let is_referred_to =
-                    |entry: &Entry<'_, '_>| self.file.referred.contains_key(&entry.offset()) == is_referred;
+                    |entry: &Entry<'_, '_>| referred.contains_key(&entry.offset()) == is_referred;
                 let (now, later) =
                     core::mem::take(&mut of_unit.entries).into_iter().partition(is_referred_to);
                 of_unit.entries = later;

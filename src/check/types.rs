@@ -156,7 +156,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         for entry in root.descendants().filter(|entry| is_type(entry.tag())) {
             // Expressions use base types of their own, even if all expressions that need one are omitted.
             let is_known = self.known.type_entries.contains(&entry.offset())
-                || self.file.referred.contains_key(&entry.offset());
+                || self.file.referred().contains_key(&entry.offset());
             if !is_known && !self.is_for_expressions(entry) {
                 let name = entry.name().unwrap_or_default();
                 let found = format!("{} `{name}`", entry.tag().describe());

@@ -15,7 +15,7 @@
 //! A location that does not read the lane is compared in one lane, and one that does not read contents with one
 //! content: its result is the same in all others.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::machine::Asked;
 use crate::model::{Contents, Span, Storage};
@@ -35,20 +35,43 @@ pub fn lanes(target: &Target) -> Vec<u32> {
 
 /// Returns the pcs to try in a function of `size` bytes, given the bounds of ranges.
 pub fn pcs(bounds: impl IntoIterator<Item = u64>, size: u64) -> Vec<u64> {
-    let either_side = |bound: u64| [bound.wrapping_sub(1), bound];
-    let ends = [0, size.wrapping_sub(1)];
-    let mut pcs: Vec<u64> = bounds.into_iter().flat_map(either_side).chain(ends).collect();
-    pcs.retain(|&pc| pc < size);
-    pcs.sort_unstable();
-    pcs.dedup();
-    pcs
+    tried(bounds, size).into_iter().map(|tried| tried.pc).collect()
+}
+
+/// Pc to try.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Tried {
+    pub(super) pc: u64,
+    /// Whether ranges begin or end here. Otherwise, the same ranges contain this pc and the one tried before.
+    pub(super) is_bound: bool,
+}
+
+fn tried(bounds: impl IntoIterator<Item = u64>, size: u64) -> Vec<Tried> {
+    let mut bounds: Vec<u64> = bounds.into_iter().filter(|&bound| bound <= size).collect();
+    // Most are sorted: those of the module, then those of the object.
+    bounds.sort();
+    let mut all: Vec<Tried> = Vec::with_capacity(bounds.len() + 2);
+    let mut add = |pc: Option<u64>, is_bound| {
+        let new = pc.filter(|&pc| pc < size && all.last().is_none_or(|last| last.pc < pc));
+        all.extend(new.map(|pc| Tried { pc, is_bound }));
+    };
+    add(Some(0), true);
+    for bound in bounds {
+        add(bound.checked_sub(1), false);
+        add(Some(bound), true);
+    }
+    add(size.checked_sub(1), false);
+    all
 }
 
 /// Pcs to try in a function: from the bounds known at the start, and from the location lists of the entries that an
 /// evaluation reads.
 pub(super) struct Pcs {
     size: u64,
-    left: VecDeque<u64>,
+    all: Vec<Tried>,
+    /// Number of those that were tried.
+    next: usize,
+    /// All pcs, once an entry was read.
     known: BTreeSet<u64>,
     /// Entries whose bounds were added, by offset.
     entries: BTreeSet<u64>,
@@ -57,25 +80,23 @@ pub(super) struct Pcs {
 impl Pcs {
     /// Pcs of a function of `size` bytes, given the bounds of ranges.
     pub(super) fn new(bounds: impl IntoIterator<Item = u64>, size: u64) -> Self {
-        let (left, known, entries) = (VecDeque::new(), BTreeSet::new(), BTreeSet::new());
-        let mut all = Self { size, left, known, entries };
-        all.add(bounds);
-        all
+        Self::of(tried(bounds, size), size)
     }
 
     /// Single pc of a function of `size` bytes, for an attribute that is the same at all pcs.
     pub(super) fn only(pc: u64, size: u64) -> Self {
-        Self { size, left: [pc].into(), known: [pc].into(), entries: BTreeSet::new() }
+        Self::of([Tried { pc, is_bound: true }].into(), size)
     }
 
-    fn add(&mut self, bounds: impl IntoIterator<Item = u64>) {
-        let new = pcs(bounds, self.size);
-        self.left.extend(new.into_iter().filter(|&pc| self.known.insert(pc)));
+    fn of(all: Vec<Tried>, size: u64) -> Self {
+        Self { size, all, next: 0, known: BTreeSet::new(), entries: BTreeSet::new() }
     }
 
     /// Returns the next pc to try.
-    pub(super) fn next(&mut self) -> Option<u64> {
-        self.left.pop_front()
+    pub(super) fn next(&mut self) -> Option<Tried> {
+        let next = self.all.get(self.next).copied();
+        self.next += 1;
+        next
     }
 
     /// Returns the entries whose bounds were added, by offset.
@@ -86,9 +107,14 @@ impl Pcs {
     /// Adds the bounds of entries that an evaluation read: its result changes where they do.
     pub(super) fn follow(&mut self, asked: &Asked, bounds: impl Fn(u64) -> Vec<u64>) {
         for entry in asked.entries.take() {
-            if self.entries.insert(entry) {
-                self.add(bounds(entry));
+            if !self.entries.insert(entry) {
+                continue;
             }
+            if self.known.is_empty() {
+                self.known.extend(self.all.iter().map(|tried| tried.pc));
+            }
+            let new = pcs(bounds(entry), self.size).into_iter().filter(|&pc| self.known.insert(pc));
+            self.all.extend(new.map(|pc| Tried { pc, is_bound: true }));
         }
     }
 }
@@ -254,14 +280,14 @@ impl Stopped<'_> {
 impl Contents for Stopped<'_> {
     fn register(&self, reg: Reg, from: u64, bits: u32) -> Option<u64> {
         self.asked.contents.set(true);
-        let byte = |at: u64| u32::try_from(at).ok().map(|at| self.register_byte(reg, at));
-        number(from.into(), bits, |at| byte(at as u64))
+        u32::try_from(from + u64::from(bits)).ok()?;
+        Some(number(from.into(), bits, |at| self.register_byte(reg, at as u32)))
     }
 
     fn entry_register(&self, reg: Reg) -> Option<u64> {
         self.asked.contents.set(true);
         let bits = self.target.register(reg)?.bits.min(64);
-        number(0, bits, |at| Some(self.fill.entry_byte(reg, at as u32)))
+        Some(number(0, bits, |at| self.fill.entry_byte(reg, at as u32)))
     }
 
     fn cfa(&self) -> Option<Span> {
@@ -272,7 +298,7 @@ impl Contents for Stopped<'_> {
 
     fn memory(&self, space: SpaceId, lane: Option<u32>, from: u128, bits: u32) -> Option<u64> {
         self.asked.contents.set(true);
-        number(from, bits, |at| Some(self.memory_byte(space, lane, at as u64)))
+        Some(number(from, bits, |at| self.memory_byte(space, lane, at)))
     }
 
     fn lane(&self) -> Option<u32> {
@@ -289,12 +315,12 @@ impl Contents for Stopped<'_> {
     }
 }
 
-/// Returns the number in `bits` bits from bit `from` on.
-fn number(from: u128, bits: u32, byte: impl Fn(u128) -> Option<u8>) -> Option<u64> {
-    let mut value = 0u128;
-    let (first, skip) = (from / 8, (from % 8) as u32);
-    for index in 0..(skip + bits).div_ceil(8) {
-        value |= u128::from(byte(first + u128::from(index))?) << (8 * index);
+/// Returns the number in `bits` bits from bit `from` on, of at most 64.
+fn number(from: u128, bits: u32, byte: impl Fn(u64) -> u8) -> u64 {
+    let (first, skip) = ((from / 8) as u64, (from % 8) as u32);
+    let mut bytes = [0; 16];
+    for (index, into) in (0..(skip + bits).div_ceil(8).into()).zip(&mut bytes) {
+        *into = byte(first.wrapping_add(index));
     }
-    Some((value >> skip) as u64 & (u64::MAX >> (64 - bits)))
+    (u128::from_le_bytes(bytes) >> skip) as u64 & (u64::MAX >> (64 - bits))
 }

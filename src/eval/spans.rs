@@ -44,6 +44,28 @@ pub fn spans(location: &Location, bits: u128) -> Result<Vec<Span>, Fault> {
     Ok(found)
 }
 
+/// Calls `is_right` with the storage, the offset in it and the number of bits of each part of an object's bits, in order.
+/// Returns whether it is right for all; `false` for bits outside of their storage, or in several places at once.
+pub(crate) fn all_parts<F>(location: &Location, skip: u128, bits: u128, is_right: &mut F) -> bool
+where
+    F: FnMut(&Storage, u128, u128) -> bool,
+{
+    let Some(SingleLocation { storage, offset }) = location.single() else { return false };
+    let from = offset.saturating_add(skip);
+    if storage.end().is_some_and(|end| end.saturating_sub(from) < bits) {
+        return false;
+    }
+    let Storage::Composite(composite) = storage else { return is_right(storage, from, bits) };
+    let mut left = bits;
+    for (part, skip, bits) in composite.slice(from, bits) {
+        if !all_parts(part, skip, bits, is_right) {
+            return false;
+        }
+        left -= bits;
+    }
+    left == 0 || is_right(&Storage::Undefined, 0, left)
+}
+
 /// Whether two lists of spans name the same bits of the same storages. Known bits are compared by value.
 pub fn are_equal(left: &[Span], right: &[Span]) -> bool {
     let mut left = Cursor::new(left);

@@ -22,6 +22,7 @@ impl<'m> Tree<'m> {
     #[inline]
     pub(crate) fn read(&mut self, nodes: Nodes<'m>) -> Option<At> {
         self.nodes.clear();
+        self.nodes.reserve(nodes.at_most());
         for node in nodes {
             let mut start = self.nodes.len();
             for index in (0..node.arity()).rev() {

@@ -271,8 +271,9 @@ impl<'r, 'o> Entry<'r, 'o> {
     pub fn locations(self, name: DwAt) -> Result<Option<Vec<ListEntry<'o>>>> {
         match self.attr(name) {
             Some(Value::LocList(offset)) => {
-                let list = self.dwarf.locations(self.unit(), offset).and_then(Iterator::collect);
-                list.map(Some).map_err(|error: Error| error.or_at(self.place()))
+                let mut list = Vec::new();
+                let read = self.dwarf.read_locations(self.unit(), offset, &mut list);
+                read.map(|()| Some(list)).map_err(|error: Error| error.or_at(self.place()))
             }
             Some(Value::Expr(expr)) => Ok(Some(Vec::from([ListEntry {
                 offset: self.offset(),

@@ -2,7 +2,6 @@
 
 use super::{Contents, Denote, NoMeaning};
 use crate::model::ids::{LocId, ScopeId};
-use crate::model::tree::Tree;
 use crate::model::{Mask, Module};
 
 impl Module {
@@ -54,12 +53,10 @@ impl Module {
     /// The number in a mask, with one bit per lane of the wave.
     fn mask_of_lanes(&self, scope: ScopeId, loc: LocId, contents: &dyn Contents) -> Result<u64, NoMeaning> {
         let function = self.function_of(scope).ok_or(NoMeaning::Malformed)?;
-        let mut tree = Tree::default();
-        let root = tree.read(self.nodes(loc)).ok_or(NoMeaning::Malformed)?;
-        let stack = self.functions[function].stack;
-        let denote = Denote { module: self, tree, stack, contents, depth: 0 };
-        let mask = denote.read(root, self.target.lanes())?;
-        denote.is_whole(root)?;
+        let meaning = self.meaning(Some(function), loc)?;
+        let denote = Denote { of: &meaning, contents };
+        let mask = denote.read(meaning.root, self.target.lanes())?;
+        denote.is_whole()?;
         Ok(mask)
     }
 }

@@ -38,6 +38,8 @@ mod whole;
 
 use core::fmt;
 
+use smallvec::SmallVec;
+
 use crate::model::ids::{FunctionId, LocId, VariableId};
 use crate::model::nodes::Node;
 use crate::model::postfix::Nodes;
@@ -164,49 +166,79 @@ impl Module {
         bits: u64,
         contents: &dyn Contents,
     ) -> Result<Vec<Span>, NoMeaning> {
-        let mut spans = Vec::new();
-        self.slice_of(nodes, self.stack_of(function), contents, 0, 0, bits, &mut spans)?;
-        Ok(spans)
+        let meaning = Meaning::new(self, nodes, self.stack_of(function), 0)?;
+        Ok(meaning.spans(bits, contents)?.into_vec())
+    }
+
+    /// Returns the meaning of a location for code of `function`, with any contents.
+    ///
+    /// # Errors
+    /// [`NoMeaning::Malformed`].
+    pub(crate) fn meaning(&self, function: Option<FunctionId>, loc: LocId) -> Result<Meaning<'_>, NoMeaning> {
+        Meaning::new(self, self.nodes(loc), self.stack_of(function), 0)
     }
 
     /// Stack frame for code of `function`, or for code of no function.
     pub(crate) fn stack_of(&self, function: Option<FunctionId>) -> Stack {
         function.map_or_else(|| Stack::kernel(&self.target), |function| self.functions[function].stack)
     }
+}
 
-    #[allow(clippy::too_many_arguments, reason = "a recursion over all of them")]
-    fn slice_of(
-        &self,
-        nodes: Nodes<'_>,
-        stack: Stack,
-        contents: &dyn Contents,
-        depth: u32,
-        from: i128,
-        bits: u64,
-        spans: &mut Vec<Span>,
-    ) -> Result<(), NoMeaning> {
+/// Spans of a slice, most of which have few.
+pub(crate) type Spans = SmallVec<[Span; 2]>;
+
+/// Location that is read once, and has a meaning with each of many contents.
+pub(crate) struct Meaning<'m> {
+    module: &'m Module,
+    tree: Tree<'m>,
+    root: At,
+    stack: Stack,
+    /// Number of calls of procedures around it.
+    depth: u32,
+}
+
+impl<'m> Meaning<'m> {
+    fn new(module: &'m Module, nodes: Nodes<'m>, stack: Stack, depth: u32) -> Result<Self, NoMeaning> {
         if depth > MAX_DEPTH {
             return Err(NoMeaning::Malformed);
         }
         let mut tree = Tree::default();
         let root = tree.read(nodes).ok_or(NoMeaning::Malformed)?;
-        let denote = Denote { module: self, tree, stack, contents, depth };
-        denote.slice(root, from, bits, spans)?;
-        denote.is_whole(root)
+        Ok(Self { module, tree, root, stack, depth })
+    }
+
+    /// Returns the spans of the first `bits` bits.
+    ///
+    /// # Errors
+    /// The reason why the location has no meaning with these contents.
+    pub(crate) fn spans(&self, bits: u64, contents: &dyn Contents) -> Result<Spans, NoMeaning> {
+        let mut spans = Spans::new();
+        self.append(contents, 0, bits, &mut spans)?;
+        Ok(spans)
+    }
+
+    fn append(
+        &self,
+        contents: &dyn Contents,
+        from: i128,
+        bits: u64,
+        out: &mut Spans,
+    ) -> Result<(), NoMeaning> {
+        let denote = Denote { of: self, contents };
+        denote.slice(self.root, from, bits, out)?;
+        denote.is_whole()
     }
 }
 
+/// Meaning of a location with given contents.
 struct Denote<'m> {
-    module: &'m Module,
-    tree: Tree<'m>,
-    stack: Stack,
+    of: &'m Meaning<'m>,
     contents: &'m dyn Contents,
-    depth: u32,
 }
 
 impl Denote<'_> {
-    fn slice(&self, at: At, from: i128, bits: u64, out: &mut Vec<Span>) -> Result<(), NoMeaning> {
-        let tree = &self.tree;
+    fn slice(&self, at: At, from: i128, bits: u64, out: &mut Spans) -> Result<(), NoMeaning> {
+        let tree = &self.of.tree;
         match tree.node(at) {
             Node::Register(reg) => self.register(reg, 0, None, from, bits, out),
             Node::Lane(reg, lane) => self.lane(reg, lane, from, bits, out),
@@ -225,13 +257,11 @@ impl Denote<'_> {
             Node::Part(_) => self.slice(tree.last(at), from, bits, out),
             Node::Parts(_) => {
                 let parts = tree.operands(at);
-                let sizes = parts.iter().map(|&part| match tree.node(part) {
-                    Node::Part(bits) => bits,
-                    _ => 0,
+                let pieces = parts.iter().map(|&part| match tree.node(part) {
+                    Node::Part(bits) => (part, 0, bits),
+                    _ => (part, 0, 0),
                 });
-                let pieces: Vec<(At, i128, u64)> =
-                    parts.iter().zip(sizes).map(|(&part, size)| (part, 0, size)).collect();
-                self.sequence(&pieces, "the parts", from, bits, out)
+                self.sequence(pieces, "the parts", from, bits, out)
             }
             Node::Overlay => {
                 let operands = tree.operands(at);
@@ -240,7 +270,7 @@ impl Denote<'_> {
                 let past =
                     offset.checked_add(size).ok_or_else(|| NoMeaning::Outside("the overlay".into()))?;
                 let pieces = [(below, 0, offset), (above, 0, size), (below, past.into(), u64::MAX - past)];
-                self.sequence(&pieces, "the overlay", from, bits, out)
+                self.sequence(pieces, "the overlay", from, bits, out)
             }
             Node::Select { bits: size, count } => {
                 let operands = tree.operands(at);
@@ -259,19 +289,19 @@ impl Denote<'_> {
             Node::Implicit(bytes) => implicit(bytes, from, bits, out),
             Node::Value => {
                 let value = self.number(tree.last(at))?.to_le_bytes();
-                implicit(&value[..usize::from(self.module.target.address_bytes())], from, bits, out)
+                implicit(&value[..usize::from(self.of.module.target.address_bytes())], from, bits, out)
             }
             Node::PointerTo(variable, by) => {
-                let size = u64::from(self.module.target.address_bytes()) * 8;
+                let size = u64::from(self.of.module.target.address_bytes()) * 8;
                 let from = inside(from, bits, size.into(), || "the pointer".into())?;
                 push(out, Span { storage: Storage::Pointer(variable, by), from, bits });
                 Ok(())
             }
             Node::Call(procedure) => {
-                let procedure = self.module.procedures.get(procedure).ok_or(NoMeaning::Malformed)?;
-                let (stack, depth) = (self.stack, self.depth + 1);
-                let nodes = self.module.nodes(procedure.loc);
-                self.module.slice_of(nodes, stack, self.contents, depth, from, bits, out)
+                let procedure = self.of.module.procedures.get(procedure).ok_or(NoMeaning::Malformed)?;
+                let nodes = self.of.module.nodes(procedure.loc);
+                let called = Meaning::new(self.of.module, nodes, self.of.stack, self.of.depth + 1)?;
+                called.append(self.contents, from, bits, out)
             }
             Node::Cfa => self.cfa(from, bits, out),
             Node::Undefined => {
@@ -286,16 +316,16 @@ impl Denote<'_> {
     /// Appends the slice's bits of consecutive pieces, each given as location, first bit and size.
     fn sequence(
         &self,
-        pieces: &[(At, i128, u64)],
+        pieces: impl IntoIterator<Item = (At, i128, u64)>,
         name: &str,
         mut from: i128,
         mut bits: u64,
-        out: &mut Vec<Span>,
+        out: &mut Spans,
     ) -> Result<(), NoMeaning> {
         if from < 0 {
             return Err(NoMeaning::Outside(name.into()));
         }
-        for &(loc, first, size) in pieces {
+        for (loc, first, size) in pieces {
             if from < size.into() && bits > 0 {
                 let here = bits.min((i128::from(size) - from) as u64);
                 self.slice(loc, first + from, here, out)?;
@@ -329,10 +359,10 @@ impl Denote<'_> {
         Ok(())
     }
 
-    fn cfa(&self, from: i128, bits: u64, out: &mut Vec<Span>) -> Result<(), NoMeaning> {
+    fn cfa(&self, from: i128, bits: u64, out: &mut Spans) -> Result<(), NoMeaning> {
         let cfa = self.contents.cfa().ok_or_else(|| NoMeaning::Unreadable("the frame's address".into()))?;
         let Storage::Memory(space, lane) = cfa.storage else { return Err(NoMeaning::Malformed) };
-        let space_of = self.module.target.space(space).ok_or(NoMeaning::Malformed)?;
+        let space_of = self.of.module.target.space(space).ok_or(NoMeaning::Malformed)?;
         let name = || format!("space {}", space_of.name);
         let from =
             inside(from.saturating_add_unsigned(cfa.from), bits, 8u128 << space_of.address_bits, name)?;
@@ -344,8 +374,8 @@ impl Denote<'_> {
         self.contents.lane().ok_or(NoMeaning::NoLane)
     }
 
-    fn lane(&self, reg: Reg, lane: u32, from: i128, bits: u64, out: &mut Vec<Span>) -> Result<(), NoMeaning> {
-        let width = self.module.target.register(reg).ok_or(NoMeaning::Malformed)?.lane_bits();
+    fn lane(&self, reg: Reg, lane: u32, from: i128, bits: u64, out: &mut Spans) -> Result<(), NoMeaning> {
+        let width = self.of.module.target.register(reg).ok_or(NoMeaning::Malformed)?.lane_bits();
         self.register(reg, u64::from(lane) * u64::from(width), Some(width), from, bits, out)
     }
 
@@ -357,9 +387,9 @@ impl Denote<'_> {
         width: Option<u32>,
         from: i128,
         bits: u64,
-        out: &mut Vec<Span>,
+        out: &mut Spans,
     ) -> Result<(), NoMeaning> {
-        let register = self.module.target.register(reg).ok_or(NoMeaning::Malformed)?;
+        let register = self.of.module.target.register(reg).ok_or(NoMeaning::Malformed)?;
         let size = u64::from(width.unwrap_or(register.bits));
         let name = || format!("{}{}", if width.is_some() { "a lane of " } else { "" }, register.name());
         let from = inside(from, bits, size.into(), name)? + u128::from(first);
@@ -373,9 +403,9 @@ impl Denote<'_> {
         address: u64,
         from: i128,
         bits: u64,
-        out: &mut Vec<Span>,
+        out: &mut Spans,
     ) -> Result<(), NoMeaning> {
-        let space = self.module.target.space(space).ok_or(NoMeaning::Malformed)?;
+        let space = self.of.module.target.space(space).ok_or(NoMeaning::Malformed)?;
         let lane = if space.per == Per::Lane { Some(self.asking_lane()?) } else { None };
         let address = address & (u64::MAX >> (64 - space.address_bits));
         let size = 8u128 << space.address_bits;
@@ -395,19 +425,22 @@ fn inside(from: i128, bits: u64, size: u128, name: impl Fn() -> String) -> Resul
 }
 
 /// Appends bits of constant bytes, moved to bit 0.
-fn implicit(bytes: &[u8], from: i128, bits: u64, out: &mut Vec<Span>) -> Result<(), NoMeaning> {
+fn implicit(bytes: &[u8], from: i128, bits: u64, out: &mut Spans) -> Result<(), NoMeaning> {
     let from = inside(from, bits, 8 * bytes.len() as u128, || "the constant".into())? as usize;
-    let bit = |index: usize| bytes[index / 8] >> (index % 8) & 1;
-    let mut moved = vec![0; bits.div_ceil(8) as usize];
-    for index in 0..bits as usize {
-        moved[index / 8] |= bit(from + index) << (index % 8);
+    let (first, skip) = (from / 8, from % 8);
+    let byte = |index: usize| bytes.get(first + index).copied().unwrap_or(0);
+    let mut moved: Vec<u8> = (0..bits.div_ceil(8) as usize)
+        .map(|index| (u16::from_le_bytes([byte(index), byte(index + 1)]) >> skip) as u8)
+        .collect();
+    if let Some(last) = moved.last_mut() {
+        *last &= 0xff >> (bits.wrapping_neg() % 8);
     }
     push(out, Span { storage: Storage::Implicit(moved), from: 0, bits });
     Ok(())
 }
 
 /// Appends a span, merged with the last one if they are adjacent.
-fn push(out: &mut Vec<Span>, span: Span) {
+fn push(out: &mut Spans, span: Span) {
     if span.bits == 0 {
         return;
     }

@@ -1,6 +1,6 @@
 //! Numbers in locations: arithmetic of 64 bits, and reads of registers, memory and locations.
 
-use super::{Contents, Denote, NoMeaning, Span, Storage};
+use super::{Contents, Denote, NoMeaning, Span, Spans, Storage};
 use crate::model::tree::At;
 use crate::model::{Node, Symbol};
 use crate::op::Reg;
@@ -13,7 +13,7 @@ impl Denote<'_> {
 
     /// A number used as an address in a space.
     pub(super) fn address(&self, space: SpaceId, at: At) -> Result<u64, NoMeaning> {
-        let tree = &self.tree;
+        let tree = &self.of.tree;
         let one = || self.address(space, tree.last(at));
         let two = || {
             let (first, second) = tree.two(at);
@@ -46,7 +46,7 @@ impl Denote<'_> {
 
     /// Address of a symbol in the running program.
     fn symbol(&self, space: SpaceId, symbol: Symbol) -> Result<u64, NoMeaning> {
-        let name = self.module.symbol_name(symbol);
+        let name = self.of.module.symbol_name(symbol);
         let address = self.contents.symbol(name);
         let address = address.ok_or_else(|| NoMeaning::Unreadable(format!("symbol `{name}`")))?;
         let bias = if space.is_loaded() { self.contents.load_bias() } else { 0 };
@@ -55,8 +55,8 @@ impl Denote<'_> {
 
     /// The base of the stack frame, in bytes of one lane.
     fn stack_base(&self) -> Result<u64, NoMeaning> {
-        let Some(reg) = self.stack.base else {
-            if !self.module.target.has_lane_expressions() {
+        let Some(reg) = self.of.stack.base else {
+            if !self.of.module.target.has_lane_expressions() {
                 return Ok(0);
             }
             // Slots count from the canonical frame address of the thread.
@@ -64,27 +64,27 @@ impl Denote<'_> {
             return cfa.ok_or_else(|| NoMeaning::Unreadable("the frame's address".into()));
         };
         let base = self.read_register(reg)?;
-        Ok(match self.stack.scaling {
+        Ok(match self.of.stack.scaling {
             Scaling::Lane => base,
-            Scaling::Wave => base / u64::from(self.module.target.lanes()),
+            Scaling::Wave => base / u64::from(self.of.module.target.lanes()),
         })
     }
 
     fn read_register(&self, reg: Reg) -> Result<u64, NoMeaning> {
-        let register = self.module.target.register(reg).ok_or(NoMeaning::Malformed)?;
+        let register = self.of.module.target.register(reg).ok_or(NoMeaning::Malformed)?;
         let value = self.contents.register(reg, 0, register.bits.min(64));
         value.ok_or_else(|| NoMeaning::Unreadable(format!("register {}", register.name())))
     }
 
     fn entry_register(&self, reg: Reg) -> Result<u64, NoMeaning> {
-        let register = self.module.target.register(reg).ok_or(NoMeaning::Malformed)?;
+        let register = self.of.module.target.register(reg).ok_or(NoMeaning::Malformed)?;
         let value = self.contents.entry_register(reg);
         value.ok_or_else(|| NoMeaning::Unreadable(format!("register {} on entry", register.name())))
     }
 
     /// The number in the first bits of a location.
     pub(super) fn read(&self, at: At, bits: u32) -> Result<u64, NoMeaning> {
-        let mut spans = Vec::new();
+        let mut spans = Spans::new();
         self.slice(at, 0, bits.into(), &mut spans)?;
         number_in(&spans, self.contents)
     }

@@ -1,15 +1,16 @@
 //! Validity of a location as a whole, beyond the requested bits.
 
-use super::{Denote, NoMeaning, Span};
+use super::{Denote, NoMeaning, Spans};
 use crate::model::nodes::{Node, Sort};
 use crate::model::tree::At;
 
 impl Denote<'_> {
     /// Checks each location and number that the location is computed from.
-    pub(super) fn is_whole(&self, root: At) -> Result<(), NoMeaning> {
-        let mut ignored = Vec::new();
+    pub(super) fn is_whole(&self) -> Result<(), NoMeaning> {
+        let root = self.of.root;
+        let mut ignored = Spans::new();
         for at in 0..root {
-            let looked = match self.tree.node(at) {
+            let looked = match self.of.tree.node(at) {
                 node if node.sorts().0 == Sort::Val => self.number(at).map(drop),
                 Node::Part(bits) => self.slice(at, 0, bits, &mut ignored),
                 _ => self.slice(at, 0, 1, &mut ignored),
@@ -22,13 +23,13 @@ impl Denote<'_> {
     }
 
     /// Checks that the operands of a node have the bits that the node takes.
-    fn operands_reach(&self, at: At, ignored: &mut Vec<Span>) -> Result<(), NoMeaning> {
-        match self.tree.node(at) {
+    fn operands_reach(&self, at: At, ignored: &mut Spans) -> Result<(), NoMeaning> {
+        match self.of.tree.node(at) {
             Node::Extend { bits, count } | Node::Select { bits, count } => {
                 self.slice(at, 0, bits.saturating_mul(count), ignored)
             }
             Node::Overlay => {
-                let operands = self.tree.operands(at);
+                let operands = self.of.tree.operands(at);
                 let [below, above, offset, size] = operands[..] else { return Err(NoMeaning::Malformed) };
                 let (offset, size) = (self.number(offset)?, self.number(size)?);
                 self.slice(above, 0, size, ignored)?;
