@@ -3,7 +3,7 @@
 use core::ops::Range;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use gimli::{DwUt, constants as dw};
+use gimli::{DwAt, DwUt, constants as dw};
 use hashbrown::HashMap;
 
 use super::describe::Describe;
@@ -41,12 +41,14 @@ pub(super) struct Omitted<'a> {
     counts: BTreeMap<(Subject, Property), usize>,
 }
 
-/// Entities and their entries, by offset.
+/// Entities and their entries.
 #[derive(Default)]
 pub(super) struct Known {
-    pub(super) entries: HashMap<Entity, u64>,
-    /// Scopes and their entries: a scope in an inlined function has one in the abstract instance and one in the code.
-    pub(super) scopes: BTreeSet<(ScopeId, u64)>,
+    /// Entities, each with the index of its entry.
+    entries: HashMap<Entity, u32>,
+    /// Scopes and the indices of their entries: a scope in an inlined function has one in the abstract instance and one
+    /// in the code.
+    scopes: BTreeSet<(ScopeId, u32)>,
     /// Pairs of a type and an entry that are equal.
     pub(super) types: BTreeSet<(TypeId, u64)>,
     pub(super) type_entries: BTreeSet<u64>,
@@ -57,18 +59,38 @@ pub(super) struct Known {
 /// Comparisons that depend on all entries of a file.
 #[derive(Default)]
 pub(super) struct Pending<'a, 'o> {
-    /// References and numbers, each of an entity that locates findings.
-    pub(super) references: Vec<(Entity, Reference<'a, 'o>)>,
+    references: Vec<Referring>,
+    /// Numbers, each of an entity that locates findings.
     pub(super) numbers: Vec<(Entity, Number, Entry<'a, 'o>)>,
     /// Composite types, whose scopes are compared.
     pub(super) types: Vec<(ScopeId, Entry<'a, 'o>)>,
-    pub(super) places: Vec<(VariableId, Entry<'a, 'o>, Option<FunctionId>)>,
+    /// Variables, each with the index of its entry, and the function around it.
+    places: Vec<(VariableId, u32, Option<FunctionId>)>,
     pub(super) frames: Vec<(FunctionId, Entry<'a, 'o>)>,
     pub(super) calls: Vec<(CallId, Entry<'a, 'o>)>,
     /// Functions and inlined calls, for their lanes.
     pub(super) lanes: Vec<(ScopeId, Entry<'a, 'o>)>,
     /// Units, for their procedures.
     pub(super) units: Vec<(UnitId, Entry<'a, 'o>)>,
+}
+
+/// Reference of an entity that locates findings. There are many: the entry that it leads to is an index.
+struct Referring {
+    of: Entity,
+    attribute: Option<DwAt>,
+    entity: Entity,
+    found: Option<u32>,
+}
+
+impl<'a, 'o> Pending<'a, 'o> {
+    pub(super) fn refer(&mut self, of: Entity, Reference { attribute, entity, found }: Reference<'a, 'o>) {
+        let found = found.map(|entry| entry.index() as u32);
+        self.references.push(Referring { of, attribute, entity, found });
+    }
+
+    pub(super) fn place(&mut self, id: VariableId, entry: Entry<'a, 'o>, function: Option<FunctionId>) {
+        self.places.push((id, entry.index() as u32, function));
+    }
 }
 
 /// Split units, and the object with their skeletons.
@@ -84,15 +106,28 @@ pub(super) struct Split<'a, 'o> {
 }
 
 impl Known {
-    /// Offsets of the entries of an entity.
-    pub(super) fn of(&self, entity: Entity) -> Vec<u64> {
+    pub(super) fn add(&mut self, entity: Entity, entry: Entry<'_, '_>) {
+        self.entries.insert(entity, entry.index() as u32);
+    }
+
+    pub(super) fn add_scope(&mut self, scope: ScopeId, entry: Entry<'_, '_>) {
+        self.scopes.insert((scope, entry.index() as u32));
+    }
+
+    /// Whether an entry is that of a scope.
+    pub(super) fn is_scope(&self, scope: ScopeId, entry: Entry<'_, '_>) -> bool {
+        self.scopes.contains(&(scope, entry.index() as u32))
+    }
+
+    /// Indices of the entries of an entity.
+    fn of(&self, entity: Entity) -> Vec<u32> {
         let one = |entity| self.entries.get(&entity).copied();
         match entity {
             Entity::Either(id) => {
                 [Entity::Variable(id), Entity::Abstract(id)].into_iter().filter_map(one).collect()
             }
             Entity::Inside(id) => {
-                self.scopes.range((id, 0)..=(id, u64::MAX)).map(|&(_, offset)| offset).collect()
+                self.scopes.range((id, 0)..=(id, u32::MAX)).map(|&(_, index)| index).collect()
             }
             entity => one(entity).into_iter().collect(),
         }
@@ -105,19 +140,20 @@ impl Known {
         Reference { attribute, entity, found }: Reference<'_, '_>,
     ) -> Option<(Kind, Different)> {
         let known = self.of(entity);
-        if found.is_some_and(|found| known.contains(&found.offset())) {
+        if found.is_some_and(|found| known.contains(&(found.index() as u32))) {
             return None;
         }
         let is_of_type = matches!(entity, Entity::Either(_) | Entity::Inside(_));
         let kind = if is_of_type { Kind::Type } else { Kind::Attribute };
         let what = attribute.map_or_else(|| "a type in".into(), |name| name.describe());
-        let expected = known.first().and_then(|&offset| dwarf.entry_at(offset));
+        let expected = known.first().and_then(|&index| dwarf.entry_with_index(index as usize));
         Some((kind, (format!("{what} {}", expected.describe()), found.describe())))
     }
 
     /// Offset of the entry with the location of a variable.
-    pub(super) fn variable(&self, id: VariableId) -> Option<u64> {
-        self.entries.get(&Entity::Variable(id)).copied()
+    pub(super) fn variable(&self, dwarf: &Dwarf<'_>, id: VariableId) -> Option<u64> {
+        let &index = self.entries.get(&Entity::Variable(id))?;
+        Some(dwarf.entry_with_index(index as usize)?.offset())
     }
 }
 
@@ -236,7 +272,9 @@ impl<'a, 'o> Compare<'a, 'o> {
             meanings.value(number, entry, of);
         }
         for (variable, entry, function) in places {
-            meanings.location(variable, entry, function);
+            if let Some(entry) = meanings.file.dwarf.entry_with_index(entry as usize) {
+                meanings.location(variable, entry, function);
+            }
         }
         for (function, entry) in frames {
             meanings.frame(function, entry);
@@ -248,6 +286,18 @@ impl<'a, 'o> Compare<'a, 'o> {
             meanings.lanes_of(scope, entry);
         }
         meanings.procedures(units);
+    }
+
+    /// Compares references to entities, after all entries are known.
+    fn references(&mut self) {
+        let dwarf = self.file.dwarf;
+        for Referring { of, attribute, entity, found } in core::mem::take(&mut self.pending.references) {
+            let found = found.and_then(|index| dwarf.entry_with_index(index as usize));
+            let reference = Reference { attribute, entity, found };
+            if let Some((kind, (expected, found))) = self.known.differs(dwarf, reference) {
+                self.report.find(kind, self.described.at(of), expected, found);
+            }
+        }
     }
 
     /// Compares the machine and the processor of the object with the module's target.

@@ -80,7 +80,7 @@ describe! {
         Value::Block(bytes) => Count(bytes.len(), "byte").to_string(),
         Value::Other => "something in a supplementary file".into(),
     };
-    Source: |source| {
+    Source<'_>: |source| {
         let (directory, name, md5) = source;
         let directory = if directory.is_empty() { String::new() } else { format!("{directory}/") };
         let sum = |md5: &[u8; 16]| md5.iter().map(|byte| format!("{byte:02x}")).collect::<String>();

@@ -20,8 +20,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         }
         let entry = place.entry;
         let encoding = Encoding { dialect: Dialect::Dwarf5, ..entry.unit().encoding };
-        let problem =
-            |expr: &[u8], encoding| problem(expr, encoding).or_else(|| unread(consumer, expr, encoding));
+        let problem = |expr: &[u8], encoding| problem_for(Some(consumer), expr, encoding);
         let problem = match entry.attr(gimli::DW_AT_location) {
             Some(Value::Expr(expr)) => problem(expr, encoding),
             Some(Value::LocList(_)) => {
@@ -45,22 +44,24 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
     }
 }
 
-/// Returns the first operation that the consumer does not read.
-fn unread(consumer: &Consumer, expr: &[u8], encoding: Encoding) -> Option<String> {
-    let mut decoded = Decoder::new(expr, encoding).map_while(Result::ok);
-    let unread = decoded.find(|decoded| !consumer.operations.has(expr[decoded.offset]))?;
-    Some(format!("opcode {:#04x}, over which {} does not step", expr[unread.offset], consumer.name))
-}
-
 /// Returns the first violation of DWARF 5 in an expression.
 pub(super) fn problem(expr: &[u8], encoding: Encoding) -> Option<String> {
+    problem_for(None, expr, encoding)
+}
+
+/// Returns the first violation of DWARF 5 in an expression, or else the first operation that a consumer does not read.
+fn problem_for(consumer: Option<&Consumer>, expr: &[u8], encoding: Encoding) -> Option<String> {
+    let mut unread = None;
     // Whether a location is complete, whether there are pieces, and whether the last operation was a piece.
     let (mut is_complete, mut has_parts, mut is_end) = (false, false, false);
     for decoded in Decoder::new(expr, encoding) {
-        let op = match decoded {
-            Ok(decoded) => decoded.op,
+        let decoded = match decoded {
+            Ok(decoded) => decoded,
             Err(error) => return Some(error.to_string()),
         };
+        let (op, code) = (decoded.op, expr[decoded.offset]);
+        unread =
+            unread.or(consumer.filter(|consumer| !consumer.operations.has(code)).map(|of| (of.name, code)));
         is_end = matches!(op, Op::Piece { .. } | Op::BitPiece { .. });
         if is_complete && !is_end {
             return Some(format!("`{}` after the end of a location", op.row().text));
@@ -71,5 +72,9 @@ pub(super) fn problem(expr: &[u8], encoding: Encoding) -> Option<String> {
             Op::RegX { .. } | Op::ImplicitValue { .. } | Op::StackValue {} | Op::ImplicitPointer { .. }
         );
     }
-    (has_parts && !is_end).then(|| "a last part without a size".into())
+    if has_parts && !is_end {
+        return Some("a last part without a size".into());
+    }
+    let (name, code) = unread?;
+    Some(format!("opcode {code:#04x}, over which {name} does not step"))
 }

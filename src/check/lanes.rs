@@ -98,8 +98,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
                     unproven = unproven.or(Some((Obstacle::Depth, pc)));
                     continue;
                 }
-                let entries: DescribedLocation<'o> =
-                    list.at(code.start.wrapping_add(pc)).cloned().collect();
+                let entries: DescribedLocation<'o> = list.at(code.start.wrapping_add(pc)).cloned().collect();
                 let attribute = (&entries, entry.attr(attribute));
                 match self.lanes_at(code, pc, attribute, is_active, &asked) {
                     Ok(obstacle) => unproven = unproven.or(obstacle.map(|obstacle| (obstacle, pc))),

@@ -1,6 +1,7 @@
 //! Rows of line tables.
 
 use core::ops::Range;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
 
 use super::describe::{Describe, Hex};
@@ -90,7 +91,7 @@ impl Lines<'_, '_> {
         let mut found: Vec<_> = texts.filter(|(_, _, text)| !text.is_empty()).collect();
         expected.sort_unstable();
         found.sort_unstable();
-        let text = |text: Option<&(String, String, &[u8])>| match text {
+        let text = |text: Option<&(Cow<'_, str>, Cow<'_, str>, &[u8])>| match text {
             Some((_, name, text)) => format!("a text of {} of file `{name}`", Count(text.len(), "byte")),
             None => "no such text".into(),
         };
@@ -137,7 +138,7 @@ impl Lines<'_, '_> {
             }
             let pc = expected.as_ref().or(found.as_ref()).map_or(0, |row| row.pc);
             let at = At { pcs: Some(pc..pc.saturating_add(1)), ..module.at_scope(module.function(id).scope) };
-            let text = |row: Option<Row>| row.map_or_else(|| "no row".into(), |row| row.describe());
+            let text = |row: Option<Row<'_>>| row.map_or_else(|| "no row".into(), |row| row.describe());
             return self.report.find(Kind::Line, at, text(expected), text(found));
         }
     }
@@ -177,9 +178,9 @@ const STANDARD_LENGTHS: [u8; 12] = [0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1];
 
 /// Contents of a row.
 #[derive(Debug, PartialEq)]
-struct Row {
+struct Row<'t> {
     pc: u64,
-    file: Option<Source>,
+    file: Option<Source<'t>>,
     line: u64,
     column: u64,
     discriminator: u64,
@@ -193,7 +194,7 @@ struct Row {
     inlined: Vec<(String, u64, u64)>,
 }
 
-impl Describe for Row {
+impl Describe for Row<'_> {
     fn describe(&self) -> String {
         let Self {
             pc,
@@ -231,7 +232,7 @@ impl Describe for Row {
     }
 }
 
-fn expected(module: &model::Module, consumer: &Consumer, row: &model::Row, version: u16) -> Row {
+fn expected<'t>(module: &'t model::Module, consumer: &Consumer, row: &model::Row, version: u16) -> Row<'t> {
     Row {
         pc: row.pc,
         file: Some(described(module, consumer, row.file, version)),
@@ -246,7 +247,7 @@ fn expected(module: &model::Module, consumer: &Consumer, row: &model::Row, versi
     }
 }
 
-fn found(program: Option<&LineProgram<'_>>, row: &LineRow, start: u64) -> Row {
+fn found<'o>(program: Option<&LineProgram<'o>>, row: &LineRow, start: u64) -> Row<'o> {
     Row {
         pc: row.address.wrapping_sub(start),
         file: program.and_then(|program| source(program, row.file)),
@@ -303,8 +304,8 @@ fn found_calls(
 }
 
 /// Converts rows to those of directives: without flags, and the last row at each pc alone.
-fn directives(rows: impl Iterator<Item = Row>) -> Vec<Row> {
-    let mut all: Vec<Row> = Vec::new();
+fn directives<'t>(rows: impl Iterator<Item = Row<'t>>) -> Vec<Row<'t>> {
+    let mut all: Vec<Row<'t>> = Vec::new();
     for row in rows {
         let row =
             Row { discriminator: 0, is_stmt: true, is_prologue_end: false, is_epilogue_begin: false, ..row };

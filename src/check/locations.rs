@@ -154,9 +154,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
             // An object of no bits matches every location.
             return;
         }
-        let described = module.live(id).iter().flat_map(|live| [live.pcs().start, live.pcs().end]);
-        let found = start.zip(list).into_iter().flat_map(|(start, list)| list.bounds_from(start));
-        let mut pcs = Pcs::new(described.chain(found), size);
+        let mut pcs = Pcs::new(self.all_bounds(id, start.zip(list)), size);
         let lanes = self.lanes(entry, start.is_some());
         let setting = self.setting(place, lanes);
         let (tried, asked) = (witness::lanes(&module.target), Asked::default());
@@ -192,6 +190,18 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         }
     }
 
+    /// Bounds of the ranges of a variable, and of the list at an address.
+    fn all_bounds(&self, id: VariableId, list: Option<(u64, &List<'o>)>) -> Vec<u64> {
+        let live = self.module.live(id).iter();
+        let mut bounds: Vec<u64> = live.flat_map(|live| [live.pcs().start, live.pcs().end]).collect();
+        let found = list.into_iter().flat_map(|(start, list)| list.bounds_from(start));
+        // Mostly, the bounds of both are the same.
+        if !found.clone().eq(bounds.iter().copied()) {
+            bounds.extend(found);
+        }
+        bounds
+    }
+
     /// Compares each location at a pc with one expression of the object, in order. Without a difference, neither do
     /// all together differ. `None` otherwise, and where numbers of the two differ.
     fn one_by_one(&mut self, of: &Located<'_, 'a, 'o>, pc: u64) -> Option<Same> {
@@ -205,12 +215,12 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         let bits = of.sizes.first().copied().filter(|_| of.sizes.len() == 1);
         let (mut reads, mut is_new) = (Reads::default(), false);
         let mut comparisons = 1;
-        for (&described, &found) in described.iter().zip(&found) {
-            let pair = Pair { setting: of.setting, bits, described, found };
+        for (&loc, &expr) in described.iter().zip(&found) {
+            let pair = Pair { setting: of.setting, bits, described: loc, found: expr };
             let known = self.pairs.get(self.module, &pair);
             let same = match known {
                 Some(known) => known,
-                None => self.pair(of, pc, described, found)?,
+                None => self.pair(of, pc, loc, expr)?,
             };
             if known.is_none() && !same.reads.position {
                 self.pairs.add(self.module, pair, same);
@@ -218,7 +228,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
             is_new |= known.is_none();
             let are_all = same.comparisons == of.comparisons(same.reads);
             reads = reads.or(same.reads);
-            comparisons = match found.len() {
+            comparisons = match described.len() {
                 1 => same.comparisons,
                 // The number where both have a meaning is unknown.
                 _ if !are_all => return None,

@@ -44,7 +44,7 @@ impl<'o> List<'o> {
     }
 
     /// Returns the bounds of all entries with bounds, in bytes from an address.
-    pub(super) fn bounds_from(&self, start: u64) -> impl Iterator<Item = u64> {
+    pub(super) fn bounds_from(&self, start: u64) -> impl Iterator<Item = u64> + Clone {
         let bounds = self.entries.iter().filter_map(|entry| entry.bounds);
         bounds.flat_map(move |(first, end)| [first.wrapping_sub(start), end.wrapping_sub(start)])
     }

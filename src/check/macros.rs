@@ -11,16 +11,16 @@ use crate::read::{self, LineProgram, Unit};
 
 /// Directive of a preprocessor.
 #[derive(Debug, PartialEq)]
-enum MacroFact {
+enum MacroFact<'t> {
     Define(u64, String),
     Undefine(u64, String),
-    File(u64, Option<Source>),
+    File(u64, Option<Source<'t>>),
     EndFile,
     /// Directive that the module does not describe.
     Other(String),
 }
 
-impl Describe for MacroFact {
+impl Describe for MacroFact<'_> {
     fn describe(&self) -> String {
         match self {
             Self::Define(line, text) => format!("{} defined in line {line}", text.describe()),
@@ -81,14 +81,14 @@ impl<'a, 'o> Compare<'a, 'o> {
             }
         }
         let version = program.map_or(self.described.consumer.version, |program| program.version);
-        let expected: Vec<MacroFact> =
+        let expected: Vec<MacroFact<'_>> =
             macros.iter().map(|&one| expected(module, self.described.consumer, one, version)).collect();
         self.report.macros += expected.len() as u64;
         for number in 0..expected.len().max(found.len()) {
             let (expected, found) = (expected.get(number), found.get(number));
             if expected != found {
                 let text =
-                    |fact: Option<&MacroFact>| fact.map_or_else(|| "the end".into(), Describe::describe);
+                    |fact: Option<&MacroFact<'_>>| fact.map_or_else(|| "the end".into(), Describe::describe);
                 let expected = format!("macro {number} to be {}", text(expected));
                 return self.report.find(Kind::Macro, at.clone(), expected, text(found));
             }
@@ -96,7 +96,7 @@ impl<'a, 'o> Compare<'a, 'o> {
     }
 }
 
-fn expected(module: &Module, consumer: &Consumer, fact: model::Macro, version: u16) -> MacroFact {
+fn expected<'t>(module: &'t Module, consumer: &Consumer, fact: model::Macro, version: u16) -> MacroFact<'t> {
     let text = |id| module.string(id).to_owned();
     match fact {
         model::Macro::Define { line, text: id } => MacroFact::Define(line.into(), text(id)),
@@ -108,7 +108,7 @@ fn expected(module: &Module, consumer: &Consumer, fact: model::Macro, version: u
     }
 }
 
-fn found(program: Option<&LineProgram<'_>>, fact: read::Macro<'_>) -> MacroFact {
+fn found<'o>(program: Option<&LineProgram<'o>>, fact: read::Macro<'_>) -> MacroFact<'o> {
     let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
     match fact {
         read::Macro::Define { line, text: bytes } => MacroFact::Define(line, text(bytes)),

@@ -86,7 +86,7 @@ use crate::error::{At, Error, Result};
 use crate::model::Module;
 use crate::omission::Omission;
 use crate::op::Dialect;
-use crate::read::{Dwarf, Object, Placing};
+use crate::read::{Dwarf, Object, Placing, Sizes};
 
 /// Compares an object with the module that it was written from.
 ///
@@ -96,12 +96,9 @@ use crate::read::{Dwarf, Object, Placing};
 /// # Errors
 /// Returns an error only if the bytes cannot be read. Everything else is a finding of the report.
 pub fn check(module: &Module, consumer: &Consumer, omissions: &[Omission], bytes: &[u8]) -> Result<Report> {
-    let object = Object::read_for(bytes, module.target())?;
-    let dialect = dialect(consumer);
+    let (dialect, sizes) = (dialect(consumer), read_unlinked(module, consumer, bytes)?);
     // A field without its relocation is right by accident if its value is 0. So the object is compared as if it were
     // linked behind others.
-    Dwarf::read_as(&object, dialect, consumer.draft)?;
-    let sizes = undefined_symbols::sizes(module, &object);
     let object = Object::read_placed(bytes, Placing::Linked(&sizes), Some(module.target()))?;
     let dwarf = match Dwarf::read_as(&object, dialect, consumer.draft) {
         Ok(dwarf) => dwarf,
@@ -113,6 +110,13 @@ pub fn check(module: &Module, consumer: &Consumer, omissions: &[Omission], bytes
     let behind = Object::read_placed(bytes, Placing::InfoBehind, Some(module.target()))?;
     tables::units_are_relocated(&mut report, &object, &behind);
     Ok(report)
+}
+
+/// Reads an object as it is. Returns the sizes of symbols for [`Placing::Linked`].
+fn read_unlinked<'m>(module: &'m Module, consumer: &Consumer, bytes: &[u8]) -> Result<Sizes<'m>> {
+    let object = Object::read_for(bytes, module.target())?;
+    Dwarf::read_as(&object, dialect(consumer), consumer.draft)?;
+    Ok(undefined_symbols::sizes(module, &object))
 }
 
 /// Returns the dialect for reading. Vendor operations are always decoded; `plain` checks whether they are allowed.

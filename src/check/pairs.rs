@@ -3,9 +3,9 @@
 
 use core::hash::{BuildHasher, Hash, Hasher};
 
-use hashbrown::{DefaultHashBuilder, HashTable};
 use crate::model::{LocId, Module, Stack};
 use crate::op::Encoding;
+use hashbrown::{DefaultHashBuilder, HashTable};
 
 /// Inputs of a comparison that most variables share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -119,7 +119,12 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
 
     /// Converts a span of the model to one of the evaluator.
     pub(super) fn span(&self, span: &Span) -> eval::Span {
-        span_of(&self.module.target, span, |variable| self.known.variable(variable))
+        span_of(&self.module.target, span, |variable| self.entry_of(variable))
+    }
+
+    /// Offset of the entry with the location of a variable.
+    fn entry_of(&self, variable: VariableId) -> Option<u64> {
+        self.known.variable(self.file.dwarf, variable)
     }
 
     /// Returns the spans of the object's location; `Err(None)` without one.
@@ -161,11 +166,12 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
     ) -> bool {
         if self.described.consumer.variable_space.is_some() {
             let expected: Spans = expected.iter().map(|span| self.span(span)).collect();
-            return eval::spans(found, bits.into())
-                .is_ok_and(|found| eval::are_equal(&expected, &self.in_variable_space(found, entry, witness)));
+            return eval::spans(found, bits.into()).is_ok_and(|found| {
+                eval::are_equal(&expected, &self.in_variable_space(found, entry, witness))
+            });
         }
         let target = &self.module.target;
-        let place = |span: &Span| single(target, span, |variable| self.known.variable(variable));
+        let place = |span: &Span| single(target, span, |variable| self.entry_of(variable));
         let (mut rest, mut used) = (expected, 0);
         let mut is_next = |storage: &eval::Storage, mut from: u128, mut bits: u128| {
             while bits > 0 {

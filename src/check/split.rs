@@ -8,8 +8,7 @@ use super::describe::{Describe, Hex};
 use super::index::Index;
 use super::report::{Kind, Report};
 use super::tree::{Described, Entity};
-use super::undefined_symbols;
-use super::{dialect, unreadable};
+use super::{dialect, read_unlinked, unreadable};
 use crate::consumer::Consumer;
 use crate::error::{At, Result};
 use crate::model::{Module, UnitId};
@@ -32,10 +31,7 @@ pub fn check_split(
     main: &[u8],
     split: &[&[u8]],
 ) -> Result<Report> {
-    let dialect = dialect(consumer);
-    let object = Object::read_for(main, module.target())?;
-    Dwarf::read_as(&object, dialect, consumer.draft)?;
-    let sizes = undefined_symbols::sizes(module, &object);
+    let (dialect, sizes) = (dialect(consumer), read_unlinked(module, consumer, main)?);
     let object = Object::read_placed(main, Placing::Linked(&sizes), Some(module.target()))?;
     let skeletons = match Dwarf::read_as(&object, dialect, consumer.draft) {
         Ok(dwarf) => dwarf,

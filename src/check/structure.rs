@@ -1,7 +1,6 @@
 //! Scopes and their entities. Entries match by tag and name, and are compared one by one.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, VecDeque};
 
 use gimli::{DwTag, constants as dw};
 
@@ -12,13 +11,20 @@ use crate::error::{At, Count};
 use crate::model::{FunctionId, ScopeId, ScopeKind, VariableId};
 use crate::read::{Attribute, Entry};
 
-/// Children of an entry, by tag and name, and by whether they have code.
-struct Children<'a, 'o>(BTreeMap<(u16, Cow<'a, str>, bool), VecDeque<Entry<'a, 'o>>>);
+/// Children of an entry, sorted by tag and name, and by whether they have code; those of equal ones are in order.
+struct Children<'a, 'o>(Vec<Child<'a, 'o>>);
+
+struct Child<'a, 'o> {
+    key: (u16, Cow<'a, str>, bool),
+    entry: Entry<'a, 'o>,
+    /// Number of entries taken of this key, at the first of them.
+    taken: usize,
+}
 
 impl<'a, 'o> Children<'a, 'o> {
     fn new(entry: Entry<'a, 'o>) -> Self {
-        let mut children = Self(BTreeMap::new());
-        for child in entry.children().filter(|&child| !is_compared_apart(child, entry.tag())) {
+        let (parent, mut children) = (entry.tag(), Vec::new());
+        for child in entry.children().filter(|&child| !is_compared_apart(child, parent)) {
             let tag = child.tag();
             // Blocks have no name, and calls share the name of the callee.
             let is_code = matches!(
@@ -28,22 +34,34 @@ impl<'a, 'o> Children<'a, 'o> {
                     | dw::DW_TAG_call_site
                     | dw::DW_TAG_GNU_call_site
             );
-            let name = child.name().filter(|_| !is_code).unwrap_or_default();
+            let name = if is_code { None } else { child.name() };
             let is_placed =
                 tag == dw::DW_TAG_subprogram && (child.has(dw::DW_AT_low_pc) || child.has(dw::DW_AT_ranges));
-            children.0.entry((tag.0, name, is_placed)).or_default().push_back(child);
+            children.push(Child {
+                key: (tag.0, name.unwrap_or_default(), is_placed),
+                entry: child,
+                taken: 0,
+            });
         }
-        children
+        children.sort_by(|one, other| one.key.cmp(&other.key));
+        Self(children)
     }
 
     /// Takes the next entry of a tag and name. Entries of one name are in the order of the module.
-    fn take(&mut self, tag: DwTag, name: &'a str, is_placed: bool) -> Option<Entry<'a, 'o>> {
-        self.0.get_mut(&(tag.0, Cow::Borrowed(name), is_placed))?.pop_front()
+    fn take(&mut self, tag: DwTag, name: &str, is_placed: bool) -> Option<Entry<'a, 'o>> {
+        let key = (tag.0, Cow::Borrowed(name), is_placed);
+        let first = self.0.partition_point(|child| child.key < key);
+        let next = first + self.0.get(first)?.taken;
+        let entry = self.0.get(next).filter(|child| child.key == key)?.entry;
+        self.0[first].taken += 1;
+        Some(entry)
     }
 
     /// Returns the entries that are left, in the order of the file.
-    fn rest(self) -> Vec<Entry<'a, 'o>> {
-        let mut rest: Vec<_> = self.0.into_values().flatten().collect();
+    fn rest(&self) -> Vec<Entry<'a, 'o>> {
+        let same = self.0.chunk_by(|one, other| one.key == other.key);
+        let rest = same.flat_map(|same| same.iter().skip(same.first().map_or(0, |first| first.taken)));
+        let mut rest: Vec<_> = rest.map(|child| child.entry).collect();
         rest.sort_unstable_by_key(|entry| entry.index());
         rest
     }
@@ -66,7 +84,7 @@ impl<'a, 'o> Compare<'a, 'o> {
 
     /// Compares the entities directly in a scope. Returns the scopes in it.
     fn inside(&mut self, (scope, around, instance): Inside<'a, 'o>) -> Vec<Inside<'a, 'o>> {
-        self.known.scopes.insert((scope, around.offset()));
+        self.known.add_scope(scope, around);
         let mut inner = Vec::new();
         let mut children = Children::new(around);
         let mut last_parameter = 0;
@@ -132,7 +150,7 @@ impl<'a, 'o> Compare<'a, 'o> {
             _ => true,
         };
         if is_origin {
-            self.known.entries.insert(entity, entry.offset());
+            self.known.add(entity, entry);
         }
         self.node(node, entry, entity);
         match entity {
@@ -150,13 +168,13 @@ impl<'a, 'o> Compare<'a, 'o> {
                 self.pending.lanes.push((self.described.module.function(id).scope, entry));
             }
             Entity::Abstract(id) if self.described.module.is_placed_without_code(id) => {
-                self.pending.places.push((id, entry, None));
+                self.pending.place(id, entry, None);
             }
             Entity::Variable(id) => {
                 // The entry of a static member has no location, and only sometimes a value.
                 let has_value = entry.has(dw::DW_AT_const_value);
                 if has_value || !self.described.module.is_static_member(id) {
-                    self.pending.places.push((id, entry, instance));
+                    self.pending.place(id, entry, instance);
                 }
                 if has_value && entry.has(dw::DW_AT_location) {
                     let at = self.described.at(entity);
@@ -189,19 +207,10 @@ impl<'a, 'o> Compare<'a, 'o> {
         for one in references {
             match one.entity {
                 Entity::Type(id) => self.ty(id, one.found, of),
-                _ => self.pending.references.push((of, one)),
+                _ => self.pending.refer(of, one),
             }
         }
         self.pending.numbers.extend(numbers.into_iter().map(|(number, entry)| (of, number, entry)));
-    }
-
-    /// Compares references to entities, after all entries are known.
-    pub(super) fn references(&mut self) {
-        for (of, one) in core::mem::take(&mut self.pending.references) {
-            if let Some((kind, (expected, found))) = self.known.differs(self.file.dwarf, one) {
-                self.report.find(kind, self.described.at(of), expected, found);
-            }
-        }
     }
 
     /// Reports a number in fewer bytes than its type has: some readers extend its sign and some do not. DWARF 5

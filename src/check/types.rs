@@ -37,7 +37,7 @@ impl<'a, 'o> Compare<'a, 'o> {
     /// Adds comparisons that depend on other entries.
     fn met(&mut self, Met { scopes, references, numbers }: Met<'a, 'o>, of: Entity) {
         self.pending.types.extend(scopes);
-        self.pending.references.extend(references.into_iter().map(|one| (of, one)));
+        references.into_iter().for_each(|one| self.pending.refer(of, one));
         self.pending.numbers.extend(numbers.into_iter().map(|(number, entry)| (of, number, entry)));
     }
 
@@ -46,8 +46,11 @@ impl<'a, 'o> Compare<'a, 'o> {
     /// # Errors
     /// The first difference.
     pub(super) fn same_type(&mut self, ty: TypeId, entry: Entry<'a, 'o>) -> Result<Met<'a, 'o>, Different> {
-        // A work list, as types may be nested deeply. A pair that was seen before is compared once: a difference is
-        // found where it was seen first.
+        // A pair that was seen before is compared once: a difference is found where it was seen first.
+        if self.known.types.contains(&(ty, entry.offset())) {
+            return Ok(Met::default());
+        }
+        // A work list, as types may be nested deeply.
         let mut seen = BTreeSet::new();
         let mut met = Met::default();
         let mut pairs = Vec::from([(ty, entry)]);
@@ -133,7 +136,7 @@ impl<'a, 'o> Compare<'a, 'o> {
             // one.
             let is_in_scope = |entry: &Entry<'_, '_>| {
                 let parent = entry.parent();
-                parent.is_some_and(|parent| self.known.scopes.contains(&(ty.scope(), parent.offset())))
+                parent.is_some_and(|parent| self.known.is_scope(ty.scope(), parent))
             };
             let (mut candidates, others): (Vec<_>, Vec<_>) = of_kind.iter().copied().partition(is_in_scope);
             candidates.extend(others);

@@ -48,8 +48,9 @@ pub(super) struct Tried {
 
 fn tried(bounds: impl IntoIterator<Item = u64>, size: u64) -> Vec<Tried> {
     let mut bounds: Vec<u64> = bounds.into_iter().filter(|&bound| bound <= size).collect();
-    // Most are sorted: those of the module, then those of the object.
-    bounds.sort();
+    if !bounds.is_sorted() {
+        bounds.sort_unstable();
+    }
     let mut all: Vec<Tried> = Vec::with_capacity(bounds.len() + 2);
     let mut add = |pc: Option<u64>, is_bound| {
         let new = pc.filter(|&pc| pc < size && all.last().is_none_or(|last| last.pc < pc));
@@ -106,6 +107,9 @@ impl Pcs {
 
     /// Adds the bounds of entries that an evaluation read: its result changes where they do.
     pub(super) fn follow(&mut self, asked: &Asked, bounds: impl Fn(u64) -> Vec<u64>) {
+        if asked.entries.borrow().is_empty() {
+            return;
+        }
         for entry in asked.entries.take() {
             if !self.entries.insert(entry) {
                 continue;

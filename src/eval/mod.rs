@@ -84,8 +84,8 @@ pub use machine::{Architecture, Body, Entry, Layout, ListEntry, Machine, SpaceLa
 pub use ptx_registers::PtxRegisters;
 pub use read::{Bits, read_bits, read_pointer};
 pub use snapshot::{Caller, OwnedBody, Snapshot};
-pub(crate) use spans::{all_parts, hash};
 pub use spans::{Span, are_equal, spans};
+pub(crate) use spans::{all_parts, hash};
 pub use stack::Element;
 pub use unwind::{CallStack, Column, Frame, UnwindFault};
 pub use value::{BaseType, TypeEncoding, Value};

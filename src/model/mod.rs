@@ -29,7 +29,6 @@ mod types;
 mod warnings;
 
 pub use calls::{Argument, Call};
-pub(crate) use denote::Meaning;
 pub use denote::{Contents, NoMeaning, Span, Storage};
 pub use frame::{Column, FrameRule, Stack};
 pub use functions::{Defaulted, DescribedCalls, Function, MemberFunction, Virtuality};

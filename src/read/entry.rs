@@ -181,7 +181,8 @@ impl<'r, 'o> Entry<'r, 'o> {
         self.referred(self.attr(name)?)
     }
 
-    fn referred(self, value: Value<'o>) -> Option<Self> {
+    /// Returns the entry to which a value refers.
+    pub(crate) fn referred(self, value: Value<'o>) -> Option<Self> {
         match value {
             Value::Reference(offset) => self.dwarf.entry_at(offset),
             Value::Signature(signature) => self.dwarf.type_of_signature(signature),
@@ -197,10 +198,33 @@ impl<'r, 'o> Entry<'r, 'o> {
             if let Some(value) = entry.attr(name) {
                 return Some(value);
             }
-            let origin = entry.reference(dw::DW_AT_abstract_origin);
-            entry = origin.or_else(|| entry.reference(dw::DW_AT_specification))?;
+            entry = entry.completed()?;
         }
         None
+    }
+
+    /// Returns the entry that this one completes: its abstract instance or declaration.
+    fn completed(self) -> Option<Self> {
+        let origin = self.reference(dw::DW_AT_abstract_origin);
+        origin.or_else(|| self.reference(dw::DW_AT_specification))
+    }
+
+    /// Calls `each` with the name and the value of each attribute, and then of each that may be
+    /// [inherited](Self::inherited). A value is `None` if it refers to what the file does not have.
+    pub(crate) fn each_with_inherited(self, mut each: impl FnMut(DwAt, Option<Value<'o>>)) {
+        let mut entry = self;
+        for _ in 0..MOST_STEPS {
+            let mut raw = entry.raw();
+            for &spec in entry.specs() {
+                let read = raw.as_mut().and_then(|raw| raw.read_attribute_inline(spec).ok());
+                let value =
+                    read.map(|read| resolve(entry.dwarf, entry.unit(), spec.name(), read.raw_value()));
+                each(spec.name(), value.and_then(Result::ok));
+            }
+            let has_origin = entry.has(dw::DW_AT_abstract_origin) || entry.has(dw::DW_AT_specification);
+            let Some(completed) = has_origin.then(|| entry.completed()).flatten() else { return };
+            entry = completed;
+        }
     }
 
     /// Whether an attribute is the entry's own or [inherited](Self::inherited). The value is not decoded.

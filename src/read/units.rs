@@ -345,8 +345,9 @@ impl<'m, 'o> Reader<'m, 'o> {
 }
 
 impl Dwarf<'_> {
-    /// Lists the signatures of the type units.
+    /// Lists the signatures of the type units, and frees spare memory.
     pub(super) fn with_signatures(mut self) -> Self {
+        self.nodes.shrink_to_fit();
         let units = self.units.iter().zip(0..);
         self.signatures = units.filter_map(|(unit, index)| Some((unit.signature?, index))).collect();
         // A linker keeps the first unit of a signature.

@@ -2,7 +2,7 @@
 
 use gimli::{DwAt, constants as dw};
 
-use super::found::Found;
+use super::found::{Attributes, Found};
 use super::{Entity, Node, Number, Value, is_part, is_template};
 use crate::check::describe::Describe;
 use crate::check::report::Kind;
@@ -49,13 +49,14 @@ impl<'a, 'o> Compared<'a, 'o> {
             true => format!("{} with {text}", node.called()),
             false => text,
         };
+        let attributes = Attributes::new(entry);
         for (name, expected) in &node.attributes {
             if let Value::Elsewhere = expected {
                 continue;
             }
             // The consumer does not have the attribute.
             let expected = if found.knows(*name) { expected } else { &Value::Absent };
-            let value = match found.value(entry, *name) {
+            let value = match found.value(&attributes, *name) {
                 Ok(value) => value,
                 Err(error) => {
                     self.errors.push(error);
@@ -85,10 +86,10 @@ impl<'a, 'o> Compared<'a, 'o> {
             }
         }
         let is_listed = |name| {
-            let name = found.canonical(entry, name);
+            let name = found.canonical(&attributes, name);
             node.attributes.iter().any(|(listed, _)| *listed == name)
         };
-        if let Err((expected, found)) = only(entry, is_listed) {
+        if let Err((expected, found)) = only(entry, attributes.names(), is_listed) {
             self.differ(Kind::Attribute, subject(expected), found);
         }
         self.numbers.extend(node.number.map(|number| (number, entry)));
@@ -130,9 +131,9 @@ fn kind(name: DwAt) -> Kind {
 
 /// Returns a difference unless all attributes of an entry are allowed, and occur once. Names are those of the unit's
 /// dialect.
-fn only(entry: Entry<'_, '_>, is_allowed: impl Fn(DwAt) -> bool) -> Result<(), Different> {
-    for (index, name) in entry.names().enumerate() {
-        let is_again = entry.names().take(index).any(|other| other == name);
+fn only(entry: Entry<'_, '_>, names: &[DwAt], is_allowed: impl Fn(DwAt) -> bool) -> Result<(), Different> {
+    for (index, &name) in names.iter().enumerate() {
+        let is_again = names[..index].contains(&name);
         if is_again || !is_allowed(name) {
             let value = entry.attributes().nth(index).map_or(read::Value::Other, |attribute| attribute.value);
             let is_lanes = name == DW_AT_LLVM_LANES_AMD && entry.unit().encoding.dialect == Dialect::Legacy;

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use gimli::{DwAt, constants as dw};
+use gimli::{DwAt, DwTag, constants as dw};
+use smallvec::SmallVec;
 
 use super::{BASES, Value};
 use crate::check::describe::Describe;
@@ -37,13 +38,56 @@ pub(in crate::check) struct Found<'f, 'o> {
     pub(in crate::check) is_big_endian: bool,
 }
 
+/// Entry with its attributes, and with those of the entries that it completes.
+pub(super) struct Attributes<'a, 'o> {
+    entry: Entry<'a, 'o>,
+    tag: DwTag,
+    /// Number of attributes of its own, which are first.
+    own: usize,
+    names: SmallVec<[DwAt; 24]>,
+    /// Values by the same index; `None` for one that refers to what the file does not have.
+    values: SmallVec<[Option<read::Value<'o>>; 24]>,
+}
+
+impl<'a, 'o> Attributes<'a, 'o> {
+    pub(super) fn new(entry: Entry<'a, 'o>) -> Self {
+        let (mut names, mut values) = (SmallVec::new(), SmallVec::new());
+        entry.each_with_inherited(|name, value| {
+            names.push(name);
+            values.push(value);
+        });
+        Self { entry, tag: entry.tag(), own: entry.names().len(), names, values }
+    }
+
+    /// Names of its own attributes, in order.
+    pub(super) fn names(&self) -> &[DwAt] {
+        &self.names[..self.own]
+    }
+
+    fn has(&self, name: DwAt) -> bool {
+        self.names().contains(&name)
+    }
+
+    /// Value of its own first attribute of a name.
+    fn attr(&self, name: DwAt) -> Option<read::Value<'o>> {
+        let at = self.names().iter().position(|&one| one == name)?;
+        self.values[at]
+    }
+
+    /// Value of its own attribute of a name, or else of an entry that it completes.
+    fn inherited(&self, name: DwAt) -> Option<read::Value<'o>> {
+        let named = self.names.iter().zip(&self.values).filter(|&(&one, _)| one == name);
+        named.into_iter().find_map(|(_, &value)| value)
+    }
+}
+
 impl<'o> Found<'_, 'o> {
     /// Returns the canonical attribute for an attribute of an entry.
-    pub(super) fn canonical(self, entry: Entry<'_, 'o>, name: DwAt) -> DwAt {
+    pub(super) fn canonical(self, of: &Attributes<'_, 'o>, name: DwAt) -> DwAt {
         let is_encoded = match name {
-            dw::DW_AT_low_pc | dw::DW_AT_high_pc => has_code(entry),
+            dw::DW_AT_low_pc | dw::DW_AT_high_pc => has_code(of.tag),
             dw::DW_AT_data_member_location | dw::DW_AT_bit_offset | dw::DW_AT_byte_size => {
-                matches!(entry.tag(), dw::DW_TAG_member | dw::DW_TAG_inheritance)
+                matches!(of.tag, dw::DW_TAG_member | dw::DW_TAG_inheritance)
             }
             _ => true,
         };
@@ -59,76 +103,78 @@ impl<'o> Found<'_, 'o> {
     }
 
     /// Returns the value of a canonical attribute. Errors are those of range lists.
-    pub(super) fn value<'a>(self, entry: Entry<'a, 'o>, name: DwAt) -> crate::Result<Value<'a, 'o>> {
+    pub(super) fn value<'a>(self, of: &Attributes<'a, 'o>, name: DwAt) -> crate::Result<Value<'a, 'o>> {
         Ok(match name {
-            dw::DW_AT_ranges if has_code(entry) => {
+            dw::DW_AT_ranges if has_code(of.tag) => {
                 let names = [dw::DW_AT_low_pc, dw::DW_AT_high_pc, dw::DW_AT_ranges];
-                match names.iter().any(|&name| entry.has(name)) {
-                    true => Value::Code(entry.ranges()?),
+                match names.iter().any(|&name| of.has(name)) {
+                    true => Value::Code(of.entry.ranges()?),
                     false => Value::Absent,
                 }
             }
             dw::DW_AT_decl_file | dw::DW_AT_call_file => {
-                let Some(value) = entry.inherited(name) else { return Ok(Value::Absent) };
-                let program = entry.unit().stmt_list.and_then(|offset| self.programs.get(&offset));
+                let Some(value) = of.inherited(name) else { return Ok(Value::Absent) };
+                let program = of.entry.unit().stmt_list.and_then(|offset| self.programs.get(&offset));
                 let file = value.unsigned().zip(program).and_then(|(file, program)| source(program, file));
                 file.map_or_else(|| Value::Other("a file that is not listed".into()), Value::File)
             }
-            dw::DW_AT_data_bit_offset => self.offset(entry),
-            dw::DW_AT_bit_stride => match (entry.attr(dw::DW_AT_byte_stride), entry.attr(name)) {
+            dw::DW_AT_data_bit_offset => self.offset(of),
+            dw::DW_AT_bit_stride => match (of.attr(dw::DW_AT_byte_stride), of.attr(name)) {
                 (Some(bytes), None) => bytes
                     .unsigned()
                     .and_then(|bytes| bytes.checked_mul(8))
                     .map_or_else(|| Value::Other(bytes.describe()), |bits| Value::Number(bits.into())),
-                (None, bits) => one(entry, name, bits),
+                (None, bits) => one(of.entry, bits),
                 (Some(_), Some(_)) => Value::Other("two strides".into()),
             },
-            dw::DW_AT_byte_size if is_pointer(entry) && !entry.has(name) => {
-                Value::Number(entry.unit().encoding.address_bytes.into())
+            dw::DW_AT_byte_size if is_pointer(of.tag) && !of.has(name) => {
+                Value::Number(of.entry.unit().encoding.address_bytes.into())
             }
             dw::DW_AT_discr => {
-                let Some(value) = entry.attr(name) else { return Ok(Value::Absent) };
-                let part =
-                    entry.reference(name).and_then(|of| entry.children().position(|child| child == of));
+                let Some(value) = of.attr(name) else { return Ok(Value::Absent) };
+                let part = of
+                    .entry
+                    .referred(value)
+                    .and_then(|part| of.entry.children().position(|child| child == part));
                 part.map_or_else(|| Value::Other(value.describe()), Value::Part)
             }
-            dw::DW_AT_discr_value => match (entry.attr(name), entry.attr(dw::DW_AT_discr_list)) {
-                (value, None) | (None, value) => one(entry, name, value),
+            dw::DW_AT_discr_value => match (of.attr(name), of.attr(dw::DW_AT_discr_list)) {
+                (value, None) | (None, value) => one(of.entry, value),
                 (Some(_), Some(_)) => Value::Other("a value and a list".into()),
             },
-            dw::DW_AT_type => match entry.ty() {
+            dw::DW_AT_type => match of.inherited(name).and_then(|value| of.entry.referred(value)) {
                 Some(ty) => Value::Entry(ty),
-                None => one(entry, name, entry.inherited(name)),
+                None => one(of.entry, of.inherited(name)),
             },
             name => {
                 let is_flag = Function::FLAGS.iter().any(|(flag, _)| *flag == name);
                 let is_inherited =
                     INHERITED.contains(&name) || is_flag || self.consumer.memory_space == Some(name);
-                let value = if is_inherited { entry.inherited(name) } else { entry.attr(name) };
+                let value = if is_inherited { of.inherited(name) } else { of.attr(name) };
                 let is_absent = |value: &read::Value<'_>| match value {
-                    read::Value::Unsigned(0) | read::Value::Signed(0) => self.is_zero_absent(entry, name),
+                    read::Value::Unsigned(0) | read::Value::Signed(0) => self.is_zero_absent(of, name),
                     // The comparison of tables follows the offset.
                     read::Value::Offset(_) => BASES.contains(&name),
                     _ => false,
                 };
-                one(entry, name, value.filter(|value| !is_absent(value)))
+                one(of.entry, value.filter(|value| !is_absent(value)))
             }
         })
     }
 
     /// Returns whether 0 means the absence of an attribute. A column counts only beside a line.
-    fn is_zero_absent(self, entry: Entry<'_, '_>, name: DwAt) -> bool {
+    fn is_zero_absent(self, of: &Attributes<'_, '_>, name: DwAt) -> bool {
         match name {
-            dw::DW_AT_decl_column => entry.inherited(dw::DW_AT_decl_line).is_some(),
-            dw::DW_AT_call_column => entry.has(dw::DW_AT_call_line),
-            dw::DW_AT_virtuality => entry.tag() == dw::DW_TAG_inheritance,
+            dw::DW_AT_decl_column => of.inherited(dw::DW_AT_decl_line).is_some(),
+            dw::DW_AT_call_column => of.has(dw::DW_AT_call_line),
+            dw::DW_AT_virtuality => of.tag == dw::DW_TAG_inheritance,
             name => name == dw::DW_AT_GNU_discriminator || self.consumer.address_space == Some(name),
         }
     }
 
     /// Returns the offset of a part in bits from the start of an object, or the expression that computes it. Before
     /// DWARF 4, a bit field counts from the most significant bit of its storage unit.
-    fn offset<'a>(self, part: Entry<'a, 'o>) -> Value<'a, 'o> {
+    fn offset<'a>(self, part: &Attributes<'a, 'o>) -> Value<'a, 'o> {
         let [bytes, bits, size, from_most] = [
             dw::DW_AT_data_member_location,
             dw::DW_AT_data_bit_offset,
@@ -136,7 +182,7 @@ impl<'o> Found<'_, 'o> {
             dw::DW_AT_bit_offset,
         ]
         .map(|name| part.attr(name));
-        let is_base = part.tag() == dw::DW_TAG_inheritance;
+        let is_base = part.tag == dw::DW_TAG_inheritance;
         let found = match (bytes, bits, size.or(from_most)) {
             (None, None, None) if is_base => return Value::Absent,
             (None, None, None) => Some(0),
@@ -150,7 +196,7 @@ impl<'o> Found<'_, 'o> {
             (Some(value), None, Some(_)) if !is_base && self.consumer.version < 4 => (|| {
                 let first = self.bytes(value)?.checked_mul(8)?;
                 let from_most = from_most?.unsigned()?;
-                let needs = from_most.checked_add(part.number(dw::DW_AT_bit_size)?)?;
+                let needs = from_most.checked_add(part.attr(dw::DW_AT_bit_size)?.unsigned()?)?;
                 let behind = size?.unsigned()?.checked_mul(8)?.checked_sub(needs)?;
                 first.checked_add(if self.is_big_endian { from_most } else { behind })
             })(),
@@ -183,9 +229,9 @@ const ENCODINGS: [(DwAt, &[DwAt]); 4] = [
 ];
 
 /// Returns whether entries of this kind have code.
-fn has_code(entry: Entry<'_, '_>) -> bool {
+fn has_code(tag: DwTag) -> bool {
     matches!(
-        entry.tag(),
+        tag,
         dw::DW_TAG_subprogram
             | dw::DW_TAG_lexical_block
             | dw::DW_TAG_inlined_subroutine
@@ -194,15 +240,12 @@ fn has_code(entry: Entry<'_, '_>) -> bool {
     )
 }
 
-fn is_pointer(entry: Entry<'_, '_>) -> bool {
-    matches!(
-        entry.tag(),
-        dw::DW_TAG_pointer_type | dw::DW_TAG_reference_type | dw::DW_TAG_rvalue_reference_type
-    )
+fn is_pointer(tag: DwTag) -> bool {
+    matches!(tag, dw::DW_TAG_pointer_type | dw::DW_TAG_reference_type | dw::DW_TAG_rvalue_reference_type)
 }
 
 /// Value of one attribute.
-fn one<'a, 'o>(entry: Entry<'a, 'o>, name: DwAt, value: Option<read::Value<'o>>) -> Value<'a, 'o> {
+fn one<'a, 'o>(entry: Entry<'a, 'o>, value: Option<read::Value<'o>>) -> Value<'a, 'o> {
     let Some(value) = value else { return Value::Absent };
     match value {
         read::Value::Unsigned(number) => Value::Number(number.into()),
@@ -213,7 +256,7 @@ fn one<'a, 'o>(entry: Entry<'a, 'o>, name: DwAt, value: Option<read::Value<'o>>)
         read::Value::Expr(expr) => Value::Expr(expr),
         read::Value::Block(bytes) => Value::Block(bytes),
         read::Value::Reference(_) | read::Value::Signature(_) => {
-            entry.reference(name).map_or_else(|| Value::Other(value.describe()), Value::Entry)
+            entry.referred(value).map_or_else(|| Value::Other(value.describe()), Value::Entry)
         }
         _ => Value::Other(value.describe()),
     }

@@ -78,7 +78,7 @@ pub(super) enum Value<'t, 'o> {
     Text(Cow<'t, str>),
     Address(u64),
     Code(Vec<Range<u64>>),
-    File(Source),
+    File(Source<'t>),
     Expr(&'t [u8]),
     Block(&'t [u8]),
     /// Discriminant values of a variant, empty for the default one; and whether they are signed.

@@ -10,6 +10,11 @@ impl Denote<'_> {
         let root = self.of.root;
         let mut ignored = Spans::new();
         for at in 0..root {
+            // A node of numbers alone, behind its last one, computes all of them.
+            let operands = self.of.tree.node(at + 1).sorts().1;
+            if !operands.is_empty() && operands.iter().all(|&sort| sort == Sort::Val) {
+                continue;
+            }
             let looked = match self.of.tree.node(at) {
                 node if node.sorts().0 == Sort::Val => self.number(at).map(drop),
                 Node::Part(bits) => self.slice(at, 0, bits, &mut ignored),
