@@ -202,8 +202,8 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         bounds
     }
 
-    /// Compares each location at a pc with one expression of the object, in order. Without a difference, neither do
-    /// all together differ. `None` otherwise, and where numbers of the two differ.
+    /// Compares each location at a pc with one expression of the object, in order. Where no pair differs, neither do all
+    /// together, which debug builds compare too. `None` with a difference, and for other numbers of both.
     fn one_by_one(&mut self, of: &Located<'_, 'a, 'o>, pc: u64) -> Option<Same> {
         let found = of.encoded.as_ref()?.at(pc, of.start)?;
         let mut described: SmallVec<[LocId; 2]> = self.locations_at(of.place.id, pc).collect();

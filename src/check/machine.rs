@@ -70,7 +70,7 @@ impl Asked {
         self.position.set(false);
     }
 
-    /// Returns what was read since the last [`clear`](Self::clear), and whether an entry was read before.
+    /// Returns the facts that were read since the last [`clear`](Self::clear). An entry that was read before counts.
     pub(super) fn reads(&self) -> Reads {
         let position = self.position.get() || !self.entries.borrow().is_empty();
         Reads { lane: self.lane.get(), contents: self.contents.get(), position }

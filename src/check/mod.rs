@@ -112,7 +112,7 @@ pub fn check(module: &Module, consumer: &Consumer, omissions: &[Omission], bytes
     Ok(report)
 }
 
-/// Reads an object as it is. Returns the sizes of symbols for [`Placing::Linked`].
+/// Reads an object without placing its sections, and returns the sizes of symbols for [`Placing::Linked`].
 fn read_unlinked<'m>(module: &'m Module, consumer: &Consumer, bytes: &[u8]) -> Result<Sizes<'m>> {
     let object = Object::read_for(bytes, module.target())?;
     Dwarf::read_as(&object, dialect(consumer), consumer.draft)?;

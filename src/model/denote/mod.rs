@@ -184,7 +184,7 @@ impl Module {
     }
 }
 
-/// Spans of a slice, most of which have few.
+/// Spans of a slice: one or two of most.
 pub(crate) type Spans = SmallVec<[Span; 2]>;
 
 /// Location that is read once, and has a meaning with each of many contents.
