@@ -1,6 +1,7 @@
 //! Debug information that expressions refer to: a part of a [`Machine`], read from a file.
 
 use core::fmt;
+use core::ops::Range;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
@@ -33,12 +34,25 @@ pub struct DebugInfo<'a, 'o> {
     dwarf: &'a Dwarf<'o>,
     /// Bytes of constants that are numbers, by entry; collected at the first request.
     constants: OnceLock<BTreeMap<u64, Vec<u8>>>,
+    /// Subprograms by their first pc; collected at the first request.
+    subprograms: OnceLock<Vec<Subprogram>>,
+}
+
+/// A subprogram with code.
+#[derive(Debug)]
+struct Subprogram {
+    /// Offset of the entry.
+    entry: u64,
+    /// First pc, and the end of the last range.
+    pcs: Range<u64>,
+    /// Largest end of this subprogram and those before it.
+    reach: u64,
 }
 
 impl<'a, 'o> DebugInfo<'a, 'o> {
     /// Returns the debug information of a file that was read.
     pub fn new(dwarf: &'a Dwarf<'o>) -> Self {
-        Self { dwarf, constants: OnceLock::new() }
+        Self { dwarf, constants: OnceLock::new(), subprograms: OnceLock::new() }
     }
 
     /// Returns the file.
@@ -118,11 +132,14 @@ impl<'a, 'o> DebugInfo<'a, 'o> {
 
     /// Returns the innermost non-inlined subprogram with code at a pc.
     pub fn subprogram(&self, pc: u64) -> Option<read::Entry<'a, 'o>> {
+        let all = self.subprograms.get_or_init(|| subprograms(self.dwarf));
+        let count = all.partition_point(|one| one.pcs.start <= pc);
+        let near = all[..count].iter().rev().take_while(|one| one.reach > pc);
         let covers = |entry: &read::Entry<'_, '_>| {
-            entry.tag() == dw::DW_TAG_subprogram
-                && entry.ranges().is_ok_and(|ranges| ranges.iter().any(|range| range.contains(&pc)))
+            entry.ranges().is_ok_and(|ranges| ranges.iter().any(|range| range.contains(&pc)))
         };
-        self.dwarf.entries().filter(covers).max_by_key(|entry| entry.depth())
+        let found = near.filter(|one| one.pcs.contains(&pc)).filter_map(|one| self.dwarf.entry_at(one.entry));
+        found.filter(covers).max_by_key(|entry| (entry.depth(), entry.offset()))
     }
 
     /// Returns `DW_AT_frame_base` of the subprogram with code at a pc, and its unit.
@@ -167,6 +184,25 @@ impl<'a, 'o> DebugInfo<'a, 'o> {
         let frames: Vec<_> = sections.into_iter().filter_map(|it| self.dwarf.frames(it).ok()).collect();
         CallStack::new(machine, &frames, context.target).cfa(0)
     }
+}
+
+/// Returns the subprograms with code, sorted by their first pc.
+fn subprograms(dwarf: &Dwarf<'_>) -> Vec<Subprogram> {
+    let entries = dwarf.entries().filter(|entry| entry.tag() == dw::DW_TAG_subprogram);
+    let with_code = entries.filter_map(|entry| {
+        let ranges = entry.ranges().ok()?;
+        let pcs =
+            ranges.iter().map(|range| range.start).min()?..ranges.iter().map(|range| range.end).max()?;
+        Some(Subprogram { entry: entry.offset(), pcs, reach: 0 })
+    });
+    let mut all: Vec<_> = with_code.collect();
+    all.sort_by_key(|one| one.pcs.start);
+    let mut reach = 0;
+    for one in &mut all {
+        reach = one.pcs.end.max(reach);
+        one.reach = reach;
+    }
+    all
 }
 
 /// Returns an entry with its unit and encoding.

@@ -22,7 +22,7 @@ use super::witness::{Fill, Stopped};
 use crate::consumer::Consumer;
 use crate::error::{At, Count, Error, Result};
 use crate::eval::{self, Context, DebugInfo, Evaluator, PtxRegisters, SpaceLayout, Storage, WithDebugInfo};
-use crate::model::{FunctionId, Module, Node, VariableId};
+use crate::model::{FunctionId, LocId, Module, Node, VariableId};
 use crate::ptx::Text;
 use crate::read::nvidia::{INSTRUCTION_BYTES, MappedFunction, PtxText, RegisterMap, ptx_lines};
 use crate::read::{Dwarf, Entry, Object, Symbol};
@@ -119,13 +119,14 @@ pub fn coverage(module: &Module, consumer: &Consumer, bytes: &[u8]) -> Result<Co
             let what = format!("the cubin has no function `{name}` with its PTX");
             return Err(Error::bad_argument(what).or_at(module.at_scope(function.scope)));
         };
-        let pcs: Vec<(u64, u64)> = code(&object, symbol)
+        let mut pcs: Vec<(u64, u64)> = code(&object, symbol)
             .step_by(INSTRUCTION_BYTES as usize)
             .filter_map(|pc| {
                 let (_, line) = rows.range(..=pc).next_back()?;
-                Some((pc, positions.get(line.as_ref()?)?.checked_sub(by)?))
+                Some((positions.get(line.as_ref()?)?.checked_sub(by)?, pc))
             })
             .collect();
+        pcs.sort_unstable();
         let start = symbol.address;
         let code = FunctionCode { function: id, start, mapped: map.function_at(start) };
         one.function(code, &entries.of(id, start), &pcs, &mut coverage);
@@ -202,7 +203,7 @@ struct Compared<'c, 'o> {
 }
 
 impl<'c> Compared<'c, '_> {
-    /// Compares the variables of a function at pcs of the cubin, each with its position.
+    /// Compares the variables of a function at pcs of the cubin, sorted by their positions.
     fn function(
         &self,
         code: FunctionCode<'c>,
@@ -221,13 +222,9 @@ impl<'c> Compared<'c, '_> {
                 readable: 0,
             };
             let mut is_different = false;
-            for &(pc, position) in pcs {
-                let live =
-                    module.live(id).iter().filter(|live| live.pcs().contains(&position)).map(|live| live.loc);
-                let places: Vec<_> = module.always(id).into_iter().chain(live).collect();
-                if places.is_empty() || bits == 0 {
-                    continue;
-                }
+            for here in self.described(id, pcs).chunk_by(|a, b| a.pc == b.pc).filter(|_| bits != 0) {
+                let Described { pc, position, .. } = here[0];
+                let places: Vec<LocId> = here.iter().map(|one| one.loc).collect();
                 found.described += 1;
                 let Some(entry) = entry else { continue };
                 let at = Spot { code, pc, bits };
@@ -259,6 +256,20 @@ impl<'c> Compared<'c, '_> {
                 coverage.variables.push(found);
             }
         }
+    }
+
+    /// Returns the places of a variable at the pcs of the cubin, in ascending order of pcs, which are sorted by position.
+    fn described(&self, id: VariableId, pcs: &[(u64, u64)]) -> Vec<Described> {
+        let always = self.module.always(id).map(|loc| (0..u64::MAX, loc));
+        let live = self.module.live(id).iter().map(|live| (live.pcs(), live.loc));
+        let mut all = Vec::new();
+        for (positions, loc) in always.into_iter().chain(live) {
+            let start = pcs.partition_point(|&(position, _)| position < positions.start);
+            let rest = pcs[start..].iter().take_while(|(position, _)| *position < positions.end);
+            all.extend(rest.map(|&(position, pc)| Described { pc, position, loc }));
+        }
+        all.sort_by_key(|one| one.pc);
+        all
     }
 
     fn stopped<'s>(&'s self, at: Spot<'c>, asked: &'s Asked) -> machine::Stopped<'s, 'c> {
@@ -314,7 +325,7 @@ impl<'c> Compared<'c, '_> {
     }
 
     /// Meaning of a described location.
-    fn expected(&self, loc: crate::model::LocId, at: Spot<'c>) -> Option<Spans> {
+    fn expected(&self, loc: LocId, at: Spot<'c>) -> Option<Spans> {
         let module = self.module;
         let asked = Asked::default();
         let symbol = |name: &str| Some(self.object.symbol(name)?.address);
@@ -332,12 +343,12 @@ impl<'c> Compared<'c, '_> {
     }
 
     /// Whether ptxas chooses the address of a location: that of a symbol or of a stack slot.
-    fn is_placed(&self, loc: crate::model::LocId) -> bool {
+    fn is_placed(&self, loc: LocId) -> bool {
         self.module.nodes(loc).any(|node| matches!(node, Node::Address(..) | Node::StackAddress(_)))
     }
 
     /// Whether all bits are in memory of the spaces of a location.
-    fn is_in_space(&self, loc: crate::model::LocId, spans: &[eval::Span]) -> bool {
+    fn is_in_space(&self, loc: LocId, spans: &[eval::Span]) -> bool {
         let is_there = |space| self.module.nodes(loc).any(|node| node == Node::Memory(space));
         spans.iter().flat_map(|span| &span.places).all(|place| match place.storage {
             Storage::Memory { space, .. } => is_there(space),
@@ -357,6 +368,14 @@ struct FunctionCode<'c> {
     start: u64,
     /// Homes of its PTX registers.
     mapped: Option<&'c MappedFunction<'c>>,
+}
+
+/// A place of a variable in the description, at a pc of the cubin.
+#[derive(Clone, Copy)]
+struct Described {
+    pc: u64,
+    position: u64,
+    loc: LocId,
 }
 
 /// Place of a comparison.
