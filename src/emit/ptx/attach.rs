@@ -29,8 +29,8 @@ const INLINED_SINCE: (u64, u64) = (7, 2);
 /// Adds debug information to a text of PTX. Every byte of the text is kept.
 ///
 /// * `$L__eitri_<n>:` is inserted in front of an instruction, or the end of a body, to which the sections refer. There
-///   are no other labels: each one can change the code that ptxas makes. Position 0 is the function itself: a label
-///   there can be behind the prologue.
+///   are no other labels: each one can change the code that ptxas makes. A reference to position 0 is the name of the
+///   function: without a row there, the label is behind the prologue.
 /// * `.loc` is inserted in front of the instruction of a row. The directive of an inlined call comes before the rows of
 ///   the inlined function. `.file` directives follow the text.
 /// * The sections follow, and `debug` becomes an option of `.target`. Without sections there is neither: only lines.
@@ -44,7 +44,8 @@ const INLINED_SINCE: (u64, u64) = (7, 2);
 /// * [`ErrorKind::AlreadyPresent`]: the text has debug information, and [`Existing::Refuse`] is given.
 /// * [`ErrorKind::UnknownName`]: the text has no function or variable of a name.
 /// * [`ErrorKind::BadArgument`]: a position is not in its function; a section is one that ptxas makes; an inlined call
-///   needs a later version of PTX.
+///   needs a later version of PTX; sections refer to a function whose first row is not at position 0, where ptxas
+///   misplaces labels.
 pub fn attach(text: &str, target: &Target, sections: &[Section], how: &Attach<'_>) -> Result<String> {
     check_target(target)?;
     let mut text = Cow::Borrowed(text);
@@ -144,9 +145,6 @@ impl<'t> Labels<'t> {
             {
                 let function = &text.functions[index];
                 position(text.text, function, relocation.addend)?;
-                if relocation.addend == 0 {
-                    continue;
-                }
                 let labels = &mut functions[index];
                 if labels.is_empty() {
                     labels.resize(function.instructions.len() + 1, 0);
@@ -283,6 +281,12 @@ impl Written<'_> {
         let mut rows = parts.iter().flat_map(|part| &part.rows).peekable();
         if labels.is_empty() && rows.peek().is_none() {
             return Ok(());
+        }
+        if let Some(row) = rows.peek().filter(|row| !labels.is_empty() && row.pc != 0) {
+            return Err(Error::bad_argument(format!(
+                "the first row of a function is at position 0, as ptxas misplaces labels otherwise: {} in `{}`",
+                row.pc, function.name
+            )));
         }
         let mut last = HashMap::new();
         for pc in 0..=function.instructions.len() as u64 {

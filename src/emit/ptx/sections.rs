@@ -97,11 +97,11 @@ impl Writer<'_> {
                 }
             }
             RelocationTarget::Symbol(name) => {
-                if let Some(label) = self.labels.number(name, *addend) {
+                if *addend == 0 && self.labels.is_function(name) {
+                    self.out.push_str(name);
+                } else if let Some(label) = self.labels.number(name, *addend) {
                     self.out.push_str(LABEL);
                     decimal(self.out, label.into());
-                } else if *addend == 0 && self.labels.is_function(name) {
-                    self.out.push_str(name);
                 } else {
                     self.variable(name, *addend)?;
                 }
