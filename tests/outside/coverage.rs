@@ -8,6 +8,8 @@ use eitri::check::{Coverage, coverage};
 use eitri::emit::ptx::{self, Attach};
 use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::{BaseEncoding, Loc, Module};
+use eitri::read::Object;
+use eitri::read::nvidia::PtxText;
 use eitri::target::{Sm, Target};
 
 use super::common::{Folder, Tool};
@@ -112,5 +114,30 @@ fn functions_of_merged_cubins_have_their_own_texts() {
         for name in ["k", "second"] {
             is_whole(&kernel(name), &bytes, &format!("{processor} {name}"));
         }
+    }
+}
+
+/// The address of a label is that of the instruction behind it, by the lines of the PTX.
+#[test]
+fn labels_are_at_the_instructions_of_their_positions() {
+    let modules = [kernel("k"), described(REGISTERS).expect("a module")];
+    for (module, processor) in
+        modules.iter().flat_map(|one| ["sm_80", "sm_90", "sm_120"].map(|name| (one, name)))
+    {
+        let Some(bytes) = assembled(module, processor) else { return };
+        let dump = eitri::dump::print(&bytes, None).expect("a dump");
+        let object = Object::read(&bytes).expect("a cubin");
+        let text = PtxText::read(&object);
+        let (_, table) = dump.split_once("\nlines of the PTX: ").expect("a table");
+        let address = |instruction: &str| {
+            let is_here = |number: &u64| text.line(*number).is_some_and(|line| line.starts_with(instruction));
+            let line = (1..=text.count() as u64).find(is_here).expect("a line").to_string();
+            let mut rows = table.lines().filter_map(|row| row.trim().split_once(' '));
+            let row = rows.find(|(_, place)| place.trim().split(':').nth(1) == Some(&*line));
+            row.expect("a row").0.to_owned()
+        };
+        // Positions 5 and 8.
+        let [start, end] = ["xor.b32", "st.global.u32 [%rd2+8]"].map(address);
+        assert!(dump.contains(&format!("[{start}, {end}): regx %r3\n")), "{processor} {start} {end}: {dump}");
     }
 }
