@@ -42,7 +42,7 @@ use crate::read::{Dwarf, Object, Placing, threads};
 pub struct Options {
     /// Whether [`Coverage::sound`] is measured. Without it, `sound` equals `located`.
     pub sound: bool,
-    /// Number of threads that judge units for [`Coverage::sound`]; 0 and 1 are one.
+    /// Number of threads that measure units; 0 and 1 are one. The statistics do not depend on it.
     pub threads: usize,
     /// Whether [`FunctionCoverage::variables`] are listed, which takes memory for each of them.
     pub variables: bool,
@@ -81,7 +81,8 @@ pub struct Statistics {
 /// Measures the debug information of an object file.
 ///
 /// # Errors
-/// The errors of [`Object::read`] and [`Dwarf::read`]; with [`Options::sound`], those of [`lint()`](lint::lint()).
+/// The errors of [`Object::read`] and [`Dwarf::read`]; with [`Options::sound`], also those of lists and frames that cannot be
+/// read.
 pub fn stats(bytes: &[u8], options: &Options) -> Result<Statistics> {
     let object = Object::read_placed(bytes, Placing::Stored, None)?;
     let dwarf = Dwarf::read_on(&object, options.threads)?;
@@ -102,6 +103,9 @@ pub fn stats(bytes: &[u8], options: &Options) -> Result<Statistics> {
 }
 
 /// Measures the units of a file.
+///
+/// # Errors
+/// With [`Options::sound`], those of lists and frames that cannot be read.
 pub(crate) fn measure<'r>(
     object: &'r Object<'_>,
     dwarf: &'r Dwarf<'r>,
