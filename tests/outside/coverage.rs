@@ -1,6 +1,8 @@
 //! Coverage of cubins that ptxas made of texts with debug information: entries are found by their scopes, and a
 //! location that differs is a finding.
 
+use core::ops::Range;
+
 use pretty_assertions::assert_eq;
 
 use eitri::build::Builder;
@@ -50,13 +52,18 @@ fn a_location_that_differs_is_found_in_its_scope() {
 
 /// A kernel of a name, with a variable and without rows.
 fn kernel(name: &str) -> Module {
+    kernel_with(name, 5..8)
+}
+
+/// The kernel with a variable that lives at some positions.
+fn kernel_with(name: &str, live: Range<u64>) -> Module {
     let mut m = Builder::new(Target::nvptx(Sm::named("sm_80").expect("a processor")));
     let unit = m.unit("k.cu");
     let int = m.base_type(unit, "int", BaseEncoding::Signed, 32).expect("a type");
     let kernel = m.function(unit, name).expect("a function").code(name, 10).kernel().id();
     let register = m.target().register_named("%r3").expect("a register");
     let mut by = m.variable(kernel, "by", int).expect("a variable");
-    by.live(5..8, Loc::per_lane(register)).expect("a location");
+    by.live(live, Loc::per_lane(register)).expect("a location");
     m.finish().expect("a module")
 }
 
@@ -81,6 +88,18 @@ fn functions_without_a_first_row_begin_at_their_symbol() {
         let error = coverage(&kernel("other"), &Consumer::cuda_gdb(), &bytes).expect_err("another function");
         assert!(error.to_string().ends_with("the cubin has no function `other` with its PTX"), "{error}");
     }
+}
+
+/// Pcs at which the cubin has a location and the description has none are counted.
+#[test]
+fn locations_beyond_the_description_are_counted() {
+    let Some(bytes) = assembled(&kernel_with("k", 5..8), "sm_80") else { return };
+    let whole = coverage(&kernel_with("k", 5..8), &Consumer::cuda_gdb(), &bytes).expect("coverage");
+    let part = coverage(&kernel_with("k", 5..6), &Consumer::cuda_gdb(), &bytes).expect("coverage");
+    let ([whole], [part]) = (&whole.variables[..], &part.variables[..]) else { panic!("{whole} {part}") };
+    assert_eq!(whole.beyond, 0);
+    assert!(0 < part.described && part.described < whole.described, "{part:?}");
+    assert_eq!((part.located, part.beyond), (part.described, whole.described - part.described));
 }
 
 /// A merged cubin has the text of each of its parts.

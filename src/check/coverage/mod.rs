@@ -49,6 +49,9 @@ pub struct VariableCoverage {
     pub located: u64,
     /// Pcs of these at which the location can be read: the map has a home for each register.
     pub readable: u64,
+    /// Other pcs of the cubin at which the variable's entry has a location: ptxas puts some labels an instruction beside
+    /// the line that they belong to.
+    pub beyond: u64,
 }
 
 impl Coverage {
@@ -71,12 +74,16 @@ impl fmt::Display for Coverage {
         for finding in &self.findings {
             writeln!(f, "{finding}")?;
         }
-        for VariableCoverage { at, described, located, readable, .. } in &self.variables {
-            writeln!(
+        for VariableCoverage { at, described, located, readable, beyond, .. } in &self.variables {
+            write!(
                 f,
                 "{at}: described at {}, located at {located}, readable at {readable}",
                 Count(*described, "pc")
             )?;
+            match beyond {
+                0 => writeln!(f)?,
+                beyond => writeln!(f, "; located at {} that it is not described at", Count(*beyond, "pc"))?,
+            }
         }
         let (described, located, readable) = self.totals();
         let percent = |part: u64| part as f64 * 100.0 / described.max(1) as f64;
@@ -195,6 +202,25 @@ fn positions<'t>(texts: &[Text<'t>]) -> HashMap<&'t str, BTreeMap<u64, u64>> {
     all
 }
 
+/// Number of pcs, which are sorted, at which an entry has a location.
+fn listed(entry: Entry<'_, '_>, pcs: &[u64]) -> u64 {
+    let Ok(Some(list)) = entry.locations(gimli::DW_AT_location) else { return 0 };
+    let with_location = list.iter().filter(|one| !one.expr.is_empty());
+    let mut ranges: Vec<Range<usize>> = with_location
+        .map(|one| match one.is_default() {
+            true => 0..pcs.len(),
+            false => pcs.partition_point(|&pc| pc < one.start)..pcs.partition_point(|&pc| pc < one.end),
+        })
+        .collect();
+    ranges.sort_unstable_by_key(|range| range.start);
+    let (mut count, mut done) = (0, 0);
+    for range in ranges {
+        count += range.end.saturating_sub(range.start.max(done)) as u64;
+        done = done.max(range.end);
+    }
+    count
+}
+
 struct Compared<'c, 'o> {
     module: &'c Module,
     consumer: &'c Consumer,
@@ -212,6 +238,8 @@ impl<'c> Compared<'c, '_> {
         coverage: &mut Coverage,
     ) {
         let module = self.module;
+        let mut by_pc: Vec<u64> = pcs.iter().map(|&(_, pc)| pc).collect();
+        by_pc.sort_unstable();
         for &(id, entry) in variables {
             let bits = module.ty(module.variable(id).ty).value_bits().unwrap_or(8);
             let mut found = VariableCoverage {
@@ -220,6 +248,7 @@ impl<'c> Compared<'c, '_> {
                 described: 0,
                 located: 0,
                 readable: 0,
+                beyond: 0,
             };
             let mut is_different = false;
             for here in self.described(id, pcs).chunk_by(|a, b| a.pc == b.pc).filter(|_| bits != 0) {
@@ -252,7 +281,9 @@ impl<'c> Compared<'c, '_> {
                 }
                 found.readable += u64::from(self.is_readable(entry, at));
             }
-            if found.described > 0 {
+            let listed = entry.map_or(0, |entry| listed(entry, &by_pc));
+            found.beyond = listed.saturating_sub(found.located);
+            if found.described > 0 || found.beyond > 0 {
                 coverage.variables.push(found);
             }
         }
