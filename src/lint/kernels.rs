@@ -24,7 +24,7 @@ pub(super) struct Kernel {
 pub(super) fn read(object: &Object<'_>) -> Vec<Kernel> {
     let notes = object.sections().iter().filter(|section| section.kind == SHT_NOTE);
     let metadata = notes.filter_map(|section| metadata(&section.data)).flatten();
-    // Of several with one name, the first counts.
+    // The first of several with one name counts.
     let mut arguments = HashMap::new();
     for (name, all) in metadata {
         arguments.entry(name).or_insert(all);

@@ -100,7 +100,7 @@ impl<'p, 'o> LineRows<'p, 'o> {
     /// Makes the next row, without a copy.
     ///
     /// # Errors
-    /// Those of the iterator.
+    /// The errors of the iterator.
     pub(crate) fn next_row(&mut self) -> Result<Option<&LineRow>> {
         match self.read() {
             Ok(true) => Ok(Some(&self.row)),
