@@ -35,13 +35,13 @@ fn pages(path: &Path) -> io::Result<Option<MmapMut>> {
     if path.as_os_str() == "-" {
         return Ok(None);
     }
-    let file = File::open(path)?;
-    let metadata = file.metadata()?;
-    let size = usize::try_from(metadata.len()).unwrap_or(0);
-    if !metadata.is_file() || (size as u64) < LARGE {
+    // A pipe is opened once.
+    let metadata = std::fs::metadata(path)?;
+    if !metadata.is_file() || metadata.len() < LARGE {
         return Ok(None);
     }
-    let mut pages = MmapMut::map_anon(size)?;
+    let Ok(size) = usize::try_from(metadata.len()) else { return Ok(None) };
+    let (file, mut pages) = (File::open(path)?, MmapMut::map_anon(size)?);
     // Small pages have the same contents.
     #[cfg(target_os = "linux")]
     let _ = pages.advise(memmap2::Advice::HugePage);
