@@ -90,7 +90,7 @@ fn functions_without_a_first_row_begin_at_their_symbol() {
     }
 }
 
-/// Pcs at which the cubin has a location and the description has none are counted.
+/// The pcs at which only the cubin has a location are counted.
 #[test]
 fn locations_beyond_the_description_are_counted() {
     let Some(bytes) = assembled(&kernel_with("k", 5..8), "sm_80") else { return };
