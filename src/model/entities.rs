@@ -193,7 +193,7 @@ macro_rules! dimension_properties { ($use:ident $($with:tt)*) => { $use! { $($wi
     /// Index of the first element, where it is not the language's default (0 for C and most languages).
     [signed] "0.1" lower => lower by from;
     /// Type of an index.
-    [type] "0.1" index => index;
+    [type] "0.1" index => index by index;
 } } }
 
 /// Calls a macro with the properties of imports.
