@@ -211,6 +211,10 @@ fn homes_of_registers_are_those_of_cuobjdump() {
         let Some(path) = cubin(&folder, *build) else { return };
         let Some(homes) = compare_registers(&path, &format!("{build:?}")) else { return };
         assert!(homes > 50, "{build:?}");
+        // nvcc writes these for C++17 and for generic pointers, as `Consumer::cuda_gdb` does.
+        let dump = dumped(&path);
+        assert!(dump.contains("  DW_AT_language: DW_LANG_C_plus_plus\n"), "{build:?}");
+        assert!(dump.contains("DW_AT_address_class: 12\n"), "{build:?}");
     }
 }
 
@@ -273,22 +277,26 @@ fn addends_of_tool(text: &str, section: &str) -> Vec<u64> {
     rows.into_iter().map(|(_, addend)| addend).collect()
 }
 
-#[test]
-fn ptxas_takes_texts_with_debug_information() {
-    let folder = Folder::new();
+/// Runs the example. Returns the path of its text with debug information, and its output.
+fn example(folder: &Folder) -> (PathBuf, String) {
     let ran = std::process::Command::new(built::example("cuda_kernel"))
         .arg(folder.path())
         .output()
         .expect("it runs");
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    (folder.path().join("cuda_kernel.debug.ptx"), String::from_utf8_lossy(&ran.stdout).into_owned())
+}
+
+#[test]
+fn ptxas_takes_texts_with_debug_information() {
+    let folder = Folder::new();
     // The example goes on to the cubins: every location that is described is there, and equal.
-    let printed = String::from_utf8_lossy(&ran.stdout);
+    let (text, printed) = example(&folder);
     let is_covered = |line: &&str| {
         line.starts_with("0 findings, 11 variables at ") && line.contains(" described, 100.0 % located, 9")
     };
     let covered = printed.lines().filter(is_covered).count();
     assert!(covered == 4 || printed.contains("there is no ptxas"), "{printed}");
-    let text = folder.path().join("cuda_kernel.debug.ptx");
     for processor in ["sm_80", "sm_90", "sm_100", "sm_120"] {
         let path = folder.path().join(format!("{processor}.cubin"));
         let arch = format!("-arch={processor}");
@@ -357,12 +365,7 @@ fn ptxas_takes_texts_with_debug_information() {
 #[test]
 fn relocatable_cubins_are_printed_as_linked_ones() {
     let folder = Folder::new();
-    let ran = std::process::Command::new(built::example("cuda_kernel"))
-        .arg(folder.path())
-        .output()
-        .expect("it runs");
-    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
-    let text = folder.path().join("cuda_kernel.debug.ptx");
+    let (text, _) = example(&folder);
     // In relocatable cubins, the line table names the section of the PTX, and nvlink has not placed shared variables yet.
     let parts = |dump: &str| {
         let (before, rest) = dump.split_once("\nlines of the PTX: ").expect("lines of the PTX");

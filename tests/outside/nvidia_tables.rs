@@ -166,3 +166,22 @@ fn parts_of_every_size_are_assembled() {
         assert_eq!(ran.out.matches("DW_OP_regx: %rd2").count(), 2, "{ran}");
     }
 }
+
+/// Cubins before ABI version 8 have OSABI 0x33, and the processor in the low byte of the flags.
+#[test]
+fn processors_of_the_older_abi_are_those_of_llvm() {
+    const READOBJ: Tool = Tool::new("llvm-readobj-19", "llvm-19");
+    let mut bytes = include_bytes!("../objects/typed.cubin").to_vec();
+    let folder = Folder::new();
+    (bytes[7], bytes[8]) = (0x33, 7);
+    for (number, processor) in [(75_u8, "75"), (80, "80"), (90, "90")] {
+        bytes[48..52].copy_from_slice(&[number, 5, number, 0]);
+        let path = folder.path().join("old.cubin");
+        std::fs::write(&path, &bytes).expect("it is written");
+        let Some(ran) = READOBJ.run(&["-h", path.to_str().expect("a path")]) else { return };
+        assert!(ran.clean().contains(&format!("EF_CUDA_SM{processor} ")), "{processor}");
+        let object = eitri::read::Object::read(&bytes).expect("an object");
+        let target = object.target(None).expect("a target");
+        assert_eq!(target.name(), format!("nvptx-sm_{processor}"));
+    }
+}
