@@ -60,26 +60,19 @@ impl<'o> Reader<'_, 'o> {
         if next != sections.debug_info.len() || ends.len() < threads || !sections.debug_types.is_empty() {
             return self.read();
         }
-        let each = next / threads + 1;
-        let mut bounds: Vec<usize> = (1..threads).map(|number| number * each).collect();
+        let size = next / threads + 1;
+        let mut bounds: Vec<usize> = (1..threads).map(|number| number * size).collect();
         bounds
             .iter_mut()
             .for_each(|bound| *bound = ends[ends.partition_point(|end| *end < *bound).min(ends.len() - 1)]);
         bounds.push(next);
         bounds.dedup();
         let (dialect, draft) = (self.dialect, self.draft);
-        let parts: Vec<Result<Dwarf<'o>>> = std::thread::scope(|scope| {
-            let mut start = 0;
-            let read = |span: Range<usize>| {
-                scope.spawn(move || {
-                    let mut reader = Reader::new(sections, dialect, draft);
-                    reader.chunk(span).map(|()| reader.dwarf)
-                })
-            };
-            let spans = bounds.iter().map(|&end| std::mem::replace(&mut start, end)..end);
-            let started: Vec<_> = spans.map(read).collect();
-            let joined = started.into_iter().map(|one| one.join());
-            joined.map(|one| one.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+        let mut start = 0;
+        let spans: Vec<_> = bounds.iter().map(|&end| std::mem::replace(&mut start, end)..end).collect();
+        let parts = each(&spans, |span| {
+            let mut reader = Reader::new(sections, dialect, draft);
+            reader.chunk(span).map(|()| reader.dwarf)
         });
         let mut dwarf = self.dwarf;
         for part in parts {
