@@ -12,14 +12,15 @@ use super::read::Reader;
 use super::schema::{self, HasSchema, Schemas};
 use super::shape::shaped;
 use super::statement::{
-    self, Array, Base, Code, ExtentFacts, ExtentOf, ImportFacts, Loc, MemberFacts, Packed, Ref, VariantPart,
+    self, Array, Base, Code, ExtentFacts, ExtentOf, File, Import, Loc, Member, MemberFacts, Packed, Ref,
+    Region, Template, VariantPart,
 };
 use super::values::{Number, Signed, Text};
-use crate::build::{DataMember, Extent, Template};
+use crate::build::{self, DataMember, Extent, VariantId};
 use crate::error::{Error, Result};
 use crate::model::{
-    self, Accessibility, Address, BaseOffset, Count, Dimension, Discriminant, Entity, FunctionId, Imported,
-    Macro, TypeId, UnitId, VariantPartId,
+    self, Address, BaseOffset, Count, Dimension, Discriminant, Entity, ExprId, FunctionId, Imported, Macro,
+    RegionId, StringId, TypeId, UnitId,
 };
 use crate::op::FixupKind;
 
@@ -60,7 +61,7 @@ macro_rules! choices { ($(
     impl<'a> $name $(<$life>)? {
         /// Makes the value for the builder.
         pub fn read<'s>(
-            &'s self,
+            &'s mut self,
             $reader: &mut Reader<'a>,
             $unit: UnitId,
             $($extra: $extra_type,)*
@@ -83,7 +84,8 @@ macro_rules! choices { ($(
 /// Choices between keys of an object that has further ones: each alternative has required keys, optional ones after a
 /// semicolon, the value of the model, and that for the builder.
 macro_rules! alternatives { ($(
-    $object:ident $(<$life:lifetime>)?, |$reader:ident, $unit:ident $(, $extra:ident: $extra_type:ty)*| $model:ty => $made:ty,
+    $object:ident $(<$life:lifetime>)?, |$reader:ident, $unit:ident $(: $unit_type:ty)? $(, $extra:ident: $extra_type:ty)*|
+        $model:ty => $made:ty,
         $error:literal {
         $({ $($key:ident: $kind:tt),* $(; $may:ident: $may_kind:tt)? } $pattern:pat $(if $guard:expr)? => $make:expr;)*
     }
@@ -91,10 +93,10 @@ macro_rules! alternatives { ($(
     impl<'a> $object<'a> {
         /// Takes the keys of the alternative, and makes the value for the builder.
         #[allow(unused, reason = "not every object has keys of each kind")]
-        pub fn choose $(<$life>)? (
+        pub fn choose(
             &mut self,
             $reader: &mut Reader<'a>,
-            $unit: UnitId,
+            $unit: alternatives!(@unit $($unit_type)?),
             $($extra: $extra_type,)*
         ) -> Result<$made> {
             let present = 0 $($(+ usize::from(self.$key.is_some()))* $(+ usize::from(self.$may.is_some()))?)*;
@@ -111,7 +113,7 @@ macro_rules! alternatives { ($(
 
         /// Sets the keys of a value of the model.
         #[allow(unused, reason = "a number needs no names")]
-        pub fn chosen(mut self, known: &'a Known<'a>, value: &'a $model) -> Self {
+        pub fn chosen(mut self, known: &'a Known<'a>, value: &$($life)? $model) -> Self {
             match value { $($pattern $(if $guard)? => {
                 $(self.$key = Some(kind!(write $kind known (*$key)));)*
                 $(self.$may = kind!(may $may_kind known (*$may));)?
@@ -119,18 +121,21 @@ macro_rules! alternatives { ($(
             self
         }
     }
-)* } }
+)* };
+    (@unit) => { UnitId };
+    (@unit $type:ty) => { $type };
+}
 
 choices! {
     /// Argument of a template parameter.
     #[serde(bound(deserialize = "'de: 'a"))]
-    TemplateArgument<'a> "an argument of a template", |reader, unit, name: &'s str| model::TemplateArgument => Template<'s> {
-        Type "type" (ty: [optional type]): model::TemplateArgument::Type(ty) => Template::ty(name, ty);
+    TemplateArgument<'a> "an argument of a template", |reader, unit, name: &'s str| model::TemplateArgument => build::Template<'s> {
+        Type "type" (ty: [optional type]): model::TemplateArgument::Type(ty) => build::Template::ty(name, ty);
         Value "value" (ty: [type], value: [loc]):
-            model::TemplateArgument::Value { ty, value } => Template::value_at(name, ty, value.clone());
+            model::TemplateArgument::Value { ty, value } => build::Template::value_at(name, ty, value.clone());
         Template "template" (template: [text]):
-            model::TemplateArgument::Template(template) => Template::named(name, template);
-        Pack "pack" (pack: [pack]): model::TemplateArgument::Pack(pack) => Template::pack(name, pack);
+            model::TemplateArgument::Template(template) => build::Template::named(name, template);
+        Pack "pack" (pack: [pack]): model::TemplateArgument::Pack(pack) => build::Template::pack(name, pack);
     }
     /// [`Entity`].
     #[serde(bound(deserialize = "'de: 'a"))]
@@ -178,8 +183,60 @@ fn is_count(dimension: &Dimension) -> bool {
     matches!(count, Count::Unknown | Count::Fixed(_)) && lower.is_none() && index.is_none()
 }
 
+/// Place of a base class in an object.
+pub(super) enum BaseAt {
+    /// Bytes from the start of the object.
+    Offset(u64),
+    /// Raw expression of a virtual base class.
+    Virtual(ExprId),
+}
+
+/// Place of a member in an object.
+pub(super) enum MemberAt {
+    /// Bytes from the start of the object.
+    Offset(u64),
+    /// A bit field: bits from the start of the object, and its size in bits.
+    Bits(u64, u64),
+}
+
+impl MemberAt {
+    /// Returns a member for the builder. An empty name means unnamed.
+    pub fn member(self, name: &str, ty: TypeId) -> DataMember<'_> {
+        match self {
+            Self::Offset(bytes) => DataMember::new(name, ty, bytes),
+            Self::Bits(offset, bits) => DataMember::bit_field(name, ty, offset, bits),
+        }
+    }
+}
+
+/// Owner of a member.
+pub(super) enum MemberOf {
+    Type(TypeId),
+    Variant(VariantId),
+}
+
+/// Owner of a template parameter.
+pub(super) enum TemplateOf {
+    Type(UnitId, TypeId),
+    Function(FunctionId),
+}
+
+/// Discriminant of a variant part for the builder.
+pub(super) enum Selector<'a> {
+    Member(Box<statement::Discriminant<'a>>),
+    Type(TypeId),
+}
+
 alternatives! {
-    ImportFacts, |reader, unit| Imported => Imported,
+    File, |reader, unit| Option<StringId> => Option<Text<'a>>, "a file has a `directory`, or none" {
+        {} None => None;
+        { directory: [name] } Some(directory) => Some(directory);
+    }
+    Region, |reader, unit| Option<RegionId> => Option<RegionId>, "a region is `inside` another one, or not" {
+        {} None => None;
+        { inside: [region] } Some(inside) => Some(inside);
+    }
+    Import, |reader, unit| Imported => Imported,
         "imported is a `function`, `variable`, `type` or `namespace`, or `all_of` a namespace" {
         { function: [scoped function] } Imported::Function(function) => Imported::Function(function);
         { variable: [variable] } Imported::Variable(variable) => Imported::Variable(variable);
@@ -196,37 +253,41 @@ alternatives! {
             reader.builder.describe_function(id)?.address(Address::Constant(address), bytes);
         };
     }
-    Array, |reader, unit| Vec<Dimension> => Vec<Extent>, "an array has `counts` or `extents`" {
+    Array<'a>, |reader, unit| Vec<Dimension> => Vec<Extent>, "an array has `counts` or `extents`" {
         { counts: [counts] } counts if counts.iter().all(is_count) => counts;
         { extents: [extents] } extents => extents;
     }
-    ExtentFacts, |reader, unit| Count => Extent, "a dimension has one of `count`, `variable`, `value`" {
-        {} Count::Unknown => Extent::unknown();
-        { count: [long] } Count::Fixed(count) => Extent::fixed(count);
-        { variable: [variable] } Count::Variable(variable) => Extent::variable(variable);
-        { value: [val] } Count::Value(value) => Extent::value(value);
+    ExtentFacts, |reader, unit| Dimension => Extent, "a dimension has one of `count`, `variable`, `value`" {
+        {} Dimension { count: Count::Unknown, .. } => Extent::unknown();
+        { count: [long] } Dimension { count: Count::Fixed(count), .. } => Extent::fixed(count);
+        { variable: [variable] } Dimension { count: Count::Variable(variable), .. } => Extent::variable(variable);
+        { value: [val] } Dimension { count: Count::Value(value), .. } => Extent::value(value);
     }
-    Base, |reader, unit, of: TypeId, ty: TypeId, accessibility: Option<Accessibility>| BaseOffset => (),
-        "a base class is at an `offset`, or `virtual`" {
-        { offset: [long] } BaseOffset::Bytes(offset) => {
-            reader.builder.base(of, ty, offset, accessibility)?;
-        };
-        { r#virtual: [expression] } BaseOffset::Expr(r#virtual) => {
-            reader.builder.virtual_base(of, ty, r#virtual, accessibility)?;
-        };
+    Base, |reader, unit| BaseOffset => BaseAt, "a base class is at an `offset`, or `virtual`" {
+        { offset: [long] } BaseOffset::Bytes(offset) => BaseAt::Offset(offset);
+        { r#virtual: [expression] } BaseOffset::Expr(r#virtual) => BaseAt::Virtual(r#virtual);
     }
-    MemberFacts<'s>, |reader, unit, name: &'s str, ty: TypeId| model::Member => DataMember<'s>,
+    MemberFacts, |reader, unit| model::Member => MemberAt,
         "a member has an `offset`, or is a bit field with `offset_bits` and `bits`" {
-        { offset: [bytes] } model::Member { offset_bits: offset, bits: None, .. } => DataMember::new(name, ty, offset);
+        { offset: [bytes] } model::Member { offset_bits: offset, bits: None, .. } => MemberAt::Offset(offset);
         { offset_bits: [long], bits: [long] } model::Member { offset_bits, bits: Some(bits), .. } => {
-            DataMember::bit_field(name, ty, offset_bits, bits)
+            MemberAt::Bits(offset_bits, bits)
         };
     }
-    VariantPart, |reader, unit, of: TypeId| Discriminant => VariantPartId,
+    VariantPart<'a>, |reader, unit| Discriminant => Selector<'a>,
         "a variant part has a `discriminant`, or is `untagged`" {
-        { discriminant: [member] } Discriminant::Member(discriminant) => {
-            reader.builder.variant_part(of, discriminant)?
+        { discriminant: [object Discriminant] } Discriminant::Member(discriminant) => {
+            Selector::Member(Box::new(discriminant))
         };
-        { untagged: [type] } Discriminant::Type(untagged) => reader.builder.untagged_variant_part(of, untagged)?;
+        { untagged: [type] } Discriminant::Type(untagged) => Selector::Type(untagged);
+    }
+    Member, |reader, unit| MemberOf => MemberOf, "a member is `of` a type, or of a `variant`" {
+        { of: [type] } MemberOf::Type(of) => MemberOf::Type(of);
+        { variant: [variant] } MemberOf::Variant(variant) => MemberOf::Variant(variant);
+    }
+    Template, |reader, unit: ()| TemplateOf => TemplateOf,
+        "a template parameter is of a type, given by `unit` and `of`, or of a `function`" {
+        { unit: [unit], of: [type] } TemplateOf::Type(unit, of) => TemplateOf::Type(unit, of);
+        { function: [scoped function] } TemplateOf::Function(function) => TemplateOf::Function(function);
     }
 }

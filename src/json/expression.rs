@@ -29,7 +29,7 @@ pub(super) fn read<'a>(reader: &mut Reader<'a>, unit: UnitId, json: Expression<'
         return reader.builder.expr(expr, &[]);
     }
     let (mut fixups, mut entities) = (Vec::new(), Vec::new());
-    for fixup in json.fixups.unwrap_or_default() {
+    for mut fixup in json.fixups.unwrap_or_default() {
         let kind = fixup.kind.read(reader, unit)?;
         fixups.push(op::Fixup { offset: fixup.offset, kind, slot: Slot(entities.len() as u32) });
         entities.push(fixup.entity.read(reader, unit)?);

@@ -4,71 +4,14 @@ use std::io::Write;
 
 use super::ids::Known;
 use super::later::Later;
-use super::lists::{Row, each};
+use super::lists::{Elements, Row, each};
 use super::read::Reader;
 use super::rows::Property;
-use super::statement::{
-    Code, DescribeFunction, Function, FunctionDefinition, FunctionFacts, Ref, Rows, Stack, Statement,
-};
+use super::statement::{Code, FunctionFacts, Ref, Stack, Statement, describe_function, function_statement};
 use super::values::{Number, Text, Word};
 use super::write::Writer;
 use crate::error::{Error, Result};
 use crate::model::{self, FileId, FunctionId, ScopeId, ScopeKind, UnitId};
-
-impl<'a> Function<'a> {
-    pub fn apply(mut self, reader: &mut Reader<'a>) -> Result<()> {
-        let parent = reader.scope(&self.r#in)?;
-        let function = match self.declaration {
-            Some(true) => reader.builder.function_declaration(parent, &self.name)?.id(),
-            _ => reader.builder.function(parent, &self.name)?.id(),
-        };
-        let unit = reader.named_function(function, self.id.as_ref(), &self.name)?;
-        self.facts().describe(reader, function, unit)
-    }
-}
-
-impl<'a> FunctionDefinition<'a> {
-    pub fn apply(mut self, reader: &mut Reader<'a>) -> Result<()> {
-        let parent = reader.scope(&self.r#in)?;
-        let (declaration, _) = reader.function(&self.declaration)?;
-        let function = reader.builder.function_definition(parent, declaration)?.id();
-        // The declaration and the definition share the name, which is therefore ambiguous.
-        let module = reader.builder.described();
-        let name = Text(module.string(module.function(function).name).to_owned().into());
-        let unit = reader.named_function(function, self.id.as_ref(), &name)?;
-        self.facts().describe(reader, function, unit)
-    }
-}
-
-impl<'a> DescribeFunction<'a> {
-    pub fn apply(mut self, reader: &mut Reader<'a>) -> Result<()> {
-        let (function, unit) = reader.function(&self.function)?;
-        self.facts().describe(reader, function, unit)
-    }
-}
-
-impl<'a> Rows<'a> {
-    pub fn apply(self, reader: &mut Reader<'a>) -> Result<()> {
-        let (function, unit) = reader.function(&self.function)?;
-        let Later::Text(rows) = self.rows else { return Ok(()) };
-        // The file of the previous row, which is usually the next row's too.
-        let mut last: Option<(Ref<'a>, FileId)> = None;
-        let add = |reader: &mut Reader<'a>, row: Row<'a>| {
-            let file = match &last {
-                Some((name, file)) if *name == row.file => *file,
-                _ => {
-                    let file = reader.file(unit, &row.file)?;
-                    last = Some((row.file, file));
-                    file
-                }
-            };
-            let at = model::Row::new(row.pc.0, file, row.line).column(row.column.unwrap_or(0));
-            let row = row.facts.map_or(at, |facts| facts.value(at));
-            reader.builder.row(function, row)
-        };
-        reader.part(rows, |reader, json| each(reader, unit, json, add))
-    }
-}
 
 impl<'a> Property<'a, FunctionId> for Code<'a> {
     fn read(mut self, reader: &mut Reader<'a>, id: FunctionId, unit: UnitId) -> Result<()> {
@@ -121,18 +64,48 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Registers a function under its id, or else under its name, in its unit and as a scope. Returns its unit.
-    fn named_function(
+    /// Registers a function under its id, or else under its name, in its unit and as a scope. A definition has the
+    /// name of its declaration, which is therefore ambiguous.
+    pub fn named_function(
         &mut self,
         function: FunctionId,
         id: Option<&Text<'a>>,
-        name: &Text<'a>,
-    ) -> Result<UnitId> {
-        let scope = self.builder.described().function(function).scope;
+        name: Option<&Text<'a>>,
+    ) -> Result<()> {
+        let module = self.builder.described();
+        let made = module.function(function);
+        let scope = made.scope;
+        let of_declaration = name.is_none().then(|| Text(module.string(made.name).to_owned().into()));
+        let named = name.or(of_declaration.as_ref());
         let unit = self.unit_of(scope);
-        self.names.functions.add(function, id, Some((unit, name)))?;
-        self.names.scopes.add(scope, id, Some(((), name)))?;
-        Ok(unit)
+        self.names.functions.add(function, id, named.map(|name| (unit, name)))?;
+        self.names.scopes.add(scope, id, named.map(|name| ((), name)))
+    }
+
+    /// Adds the rows of a line table to a function.
+    pub fn rows(
+        &mut self,
+        function: FunctionId,
+        unit: UnitId,
+        rows: &Later<'a, Elements<'a, Row<'a>>>,
+    ) -> Result<()> {
+        let Later::Text(rows) = *rows else { return Ok(()) };
+        // The file of the previous row, which is usually the next row's too.
+        let mut last: Option<(Ref<'a>, FileId)> = None;
+        let add = |reader: &mut Reader<'a>, row: Row<'a>| {
+            let file = match &last {
+                Some((name, file)) if *name == row.file => *file,
+                _ => {
+                    let file = reader.file(unit, &row.file)?;
+                    last = Some((row.file, file));
+                    file
+                }
+            };
+            let at = model::Row::new(row.pc.0, file, row.line).column(row.column.unwrap_or(0));
+            let row = row.facts.map_or(at, |facts| facts.value(at));
+            reader.builder.row(function, row)
+        };
+        self.part(rows, |reader, json| each(reader, unit, json, add))
     }
 }
 
@@ -157,22 +130,9 @@ impl<'m, W: Write> Writer<'m, W> {
                 static_link: facts.static_link.take(),
                 ..FunctionFacts::default()
             };
-            let later = DescribeFunction::new(known.function_ref(id)).with(later);
-            self.later.push(Statement::DescribeFunction(later));
+            self.later.push(describe_function(known, known.function_ref(id), None, (), later));
         }
         let (within, name_id) = (known.scope_ref(parent), known.scope_id(function.scope));
-        match function.specification {
-            Some(declaration) => {
-                let declaration = known.function_ref(declaration);
-                let mut json = FunctionDefinition::new(within, declaration).with(facts);
-                json.id = name_id;
-                Statement::FunctionDefinition(json)
-            }
-            None => {
-                let mut json = Function::new(within, known.text(function.name)).with(facts);
-                (json.id, json.declaration) = (name_id, function.is_declaration.then_some(true));
-                Statement::Function(json)
-            }
-        }
+        function_statement(known, within, name_id, function, facts)
     }
 }

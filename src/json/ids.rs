@@ -6,9 +6,10 @@ use hashbrown::{HashMap, HashSet};
 
 use super::statement::Ref;
 use super::values::{Line, Named, Text};
+use crate::build::VariantId;
 use crate::model::{
     CallId, Count, Entity, FileId, FunctionId, Imported, Module, Node, ProcedureId, RegionId, ScopeId,
-    ScopeKind, SourceLine, StringId, TypeId, TypeKind, UnitId, VariableId,
+    ScopeKind, SourceLine, StringId, TypeId, TypeKind, UnitId, VariableId, VariantPartId,
 };
 use crate::op::Reg;
 use crate::target::SpaceId;
@@ -239,6 +240,14 @@ impl<'m> Known<'m> {
     /// Id of the region in the description, if it contains another region.
     pub fn region_id(&self, id: RegionId) -> Option<Text<'m>> {
         self.regions.contains(&id).then(|| self.region_ref(id))
+    }
+
+    pub fn part_ref(&self, id: VariantPartId) -> Ref<'m> {
+        Text(format!("part#{}", id.as_u32()).into())
+    }
+
+    pub fn variant_ref(&self, VariantId { part, index }: VariantId) -> Ref<'m> {
+        Text(format!("part#{}.{index}", part.as_u32()).into())
     }
 
     pub fn register(&self, reg: Reg) -> Named<'m> {

@@ -1,7 +1,7 @@
 //! Kinds of keys: each has its type in JSON and the conversions from JSON and from the model.
 
 /// Conversions of a kind: `type` in JSON, `read` as an argument of the builder's method, `write` from a value of the
-/// model, and `may` from a field, whose default is not written.
+/// model, and `may` from a field, whose default is not written. A `short` key stands for others and is only read.
 macro_rules! kind {
     (type [flag]) => { bool };
     (may_read [flag] $reader:ident $unit:ident $json:expr) => { $json == Some(true) };
@@ -19,6 +19,14 @@ macro_rules! kind {
     (read [text] $reader:ident $unit:ident $json:expr) => { &*$json };
     (may_read [text] $reader:ident $unit:ident $json:expr) => { $json.as_deref() };
     (write [text] $known:ident $value:expr) => { $known.text($value) };
+
+    (type [id]) => { Text<'a> };
+    (read [id] $reader:ident $unit:ident $json:expr) => { &$json };
+    (write [id] $known:ident $value:expr) => { $value.clone() };
+
+    (type [name]) => { Text<'a> };
+    (read [name] $reader:ident $unit:ident $json:expr) => { $json };
+    (write [name] $known:ident $value:expr) => { $known.text($value) };
 
     (type [owned text]) => { Text<'a> };
     (read [owned text] $reader:ident $unit:ident $json:expr) => { $json.to_string().into() };
@@ -88,7 +96,7 @@ macro_rules! kind {
 
     (type [extents]) => { Vec<ExtentOf<'a>> };
     (read [extents] $reader:ident $unit:ident $json:expr) => {
-        $json.into_iter().map(|json| json.read($reader, $unit)).collect::<Result<_>>()?
+        $json.into_iter().map(|mut json| json.read($reader, $unit)).collect::<Result<_>>()?
     };
     (write [extents] $known:ident $value:expr) => {
         $value.iter().map(|value| ExtentOf::write($known, value)).collect()
@@ -129,6 +137,41 @@ macro_rules! kind {
     (write [pcs] $known:ident $value:expr) => {
         $value.iter().map(|pcs| (Number(pcs.start), Number(pcs.end))).collect()
     };
+
+    (type [pc_range]) => { Pcs };
+    (read [pc_range] $reader:ident $unit:ident $json:expr) => { $json.0.0..$json.1.0 };
+    (write [pc_range] $known:ident $value:expr) => { (Number($value.start), Number($value.end)) };
+
+    (type [signed_range]) => { (Signed, Signed) };
+    (read [signed_range] $reader:ident $unit:ident $json:expr) => { $json.0.0..$json.1.0 };
+    (may [signed_range] $known:ident $field:expr) => {
+        $field.as_ref().map(|range| (Signed(range.start), Signed(range.end)))
+    };
+
+    (type [later $element:ident]) => { Later<'a, Elements<'a, $element<'a>>> };
+    (read [later $element:ident] $reader:ident $unit:ident $json:expr) => { &$json };
+    (may_read [later $element:ident] $reader:ident $unit:ident $json:expr) => { $json.as_ref() };
+    (write [later $element:ident] $known:ident $value:expr) => {
+        Later::Model(Elements { known: $known, of: &$value })
+    };
+
+    (type [masks]) => { Later<'a, Elements<'a, MaskAt<'a>>> };
+    (read [masks] $reader:ident $unit:ident $json:expr) => { $reader.masks($unit, &$json)? };
+    (write [masks] $known:ident $value:expr) => { Later::Model(Elements { known: $known, of: &$value }) };
+
+    (type [macros]) => { Vec<MacroStep<'a>> };
+    (read [macros] $reader:ident $unit:ident $json:expr) => { &mut $json };
+    (write [macros] $known:ident $value:expr) => {
+        $value.iter().map(|step| MacroStep::write($known, step)).collect()
+    };
+
+    (type [short $type:ty]) => { $type };
+    (may_read [short $type:ty] $reader:ident $unit:ident $json:expr) => { $json };
+    (may [short $type:ty] $known:ident $field:expr) => { None };
+
+    (type [constant]) => { Bytes };
+    (read [constant] $reader:ident $unit:ident $json:expr) => { &$json.0 };
+    (write [constant] $known:ident $value:expr) => { $value.clone() };
 
     (type [space_id]) => { u32 };
     (read [space_id] $reader:ident $unit:ident $json:expr) => { SpaceId($json) };
@@ -194,6 +237,10 @@ macro_rules! kind {
     (read [scoped function] $reader:ident $unit:ident $json:expr) => { $reader.function(&$json)?.0 };
     (write [scoped function] $known:ident $value:expr) => { $known.function_ref($value) };
 
+    (type [unit]) => { Ref<'a> };
+    (read [unit] $reader:ident $unit:ident $json:expr) => { $reader.unit(&$json)? };
+    (write [unit] $known:ident $value:expr) => { $known.unit_ref($value) };
+
     (type [scope]) => { Ref<'a> };
     (read [scope] $reader:ident $unit:ident $json:expr) => { $reader.scope(&$json)? };
     (write [scope] $known:ident $value:expr) => { $known.scope_ref($value) };
@@ -201,6 +248,10 @@ macro_rules! kind {
     (type [file]) => { Ref<'a> };
     (read [file] $reader:ident $unit:ident $json:expr) => { $reader.file($unit, &$json)? };
     (write [file] $known:ident $value:expr) => { $known.file_ref($value) };
+
+    (type [region]) => { Ref<'a> };
+    (read [region] $reader:ident $unit:ident $json:expr) => { $reader.names.regions.find((), &$json)? };
+    (write [region] $known:ident $value:expr) => { $known.region_ref($value) };
 
     (type [procedure]) => { Ref<'a> };
     (read [procedure] $reader:ident $unit:ident $json:expr) => { $reader.names.procedures.find((), &$json)? };
@@ -218,6 +269,10 @@ macro_rules! kind {
     (read [variable] $reader:ident $unit:ident $json:expr) => { $reader.names.variables.find((), &$json)? };
     (write [variable] $known:ident $value:expr) => { $known.variable_ref($value) };
 
+    (type [variant]) => { Ref<'a> };
+    (read [variant] $reader:ident $unit:ident $json:expr) => { $reader.names.variants.find((), &$json)? };
+    (write [variant] $known:ident $value:expr) => { $known.variant_ref($value) };
+
     (type [loc]) => { Loc<'a> };
     (read [loc] $reader:ident $unit:ident $json:expr) => { &$reader.loc($unit, &$json)? };
     (write [loc] $known:ident $value:expr) => { Later::Model(Place { known: $known, loc: $value }) };
@@ -226,23 +281,41 @@ macro_rules! kind {
     (read [val] $reader:ident $unit:ident $json:expr) => { $reader.number($unit, &$json)? };
     (write [val] $known:ident $value:expr) => { Later::Model(NumberAt(Place { known: $known, loc: $value })) };
 
+    (type [loc_val]) => { (Loc<'a>, Val<'a>) };
+    (read [loc_val] $reader:ident $unit:ident $json:expr) => {
+        ($reader.loc($unit, &$json.0)?, $reader.number($unit, &$json.1)?)
+    };
+    (write [loc_val] $known:ident $value:expr) => {
+        (kind!(write [loc] $known $value.0), kind!(write [val] $known $value.1))
+    };
+
     (type [expression]) => { Later<'a, ExpressionAt<'a>> };
     (read [expression] $reader:ident $unit:ident $json:expr) => { $reader.expression($unit, &$json)? };
     (write [expression] $known:ident $value:expr) => { Later::Model(ExpressionAt(Place { known: $known, loc: $value })) };
 
-    (type [member]) => { statement::Discriminant<'a> };
-    (read [member] $reader:ident $unit:ident $json:expr) => { $json.read($reader, $unit)? };
-    (write [member] $known:ident $value:expr) => { statement::Discriminant::write($known, &$value) };
+    (type [object $object:ident]) => { $crate::json::statement::$object<'a> };
+    (read [object $object:ident] $reader:ident $unit:ident $json:expr) => { $json };
+    (write [object $object:ident] $known:ident $value:expr) => { $crate::json::statement::$object::write($known, &$value) };
+
+    (type [argument]) => { TemplateArgument<'a> };
+    (read [argument] $reader:ident $unit:ident $json:expr) => { &mut $json };
+    (write [argument] $known:ident $value:expr) => { TemplateArgument::write($known, &$value) };
 
     (type [pack]) => { Vec<Packed<'a>> };
     (read [pack] $reader:ident $unit:ident $json:expr) => {
-        $json.iter().map(|json| json.read($reader, $unit)).collect::<Result<Vec<_>>>()?
+        $json.iter_mut().map(|json| json.read($reader, $unit)).collect::<Result<Vec<_>>>()?
     };
     (write [pack] $known:ident $value:expr) => { $value.iter().map(|value| Packed::write($known, value)).collect() };
 
     (type [by $type:ty]) => { $type };
     (type [own $type:ty]) => { $type };
 
+    (may_read $kind:tt $reader:ident $unit:ident $json:expr) => {
+        match $json {
+            Some(json) => Some(kind!(read $kind $reader $unit json)),
+            None => None,
+        }
+    };
     (may $kind:tt $known:ident $field:expr) => { $field.map(|value| kind!(write $kind $known value)) };
 }
 

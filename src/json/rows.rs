@@ -51,6 +51,16 @@ impl<T> Outcome for Result<T> {
     }
 }
 
+/// The properties of a statement that has none.
+pub(super) trait NoFacts: Sized {
+    /// Sets nothing.
+    fn describe<Id, Unit>(self, _: &mut Reader<'_>, _: Id, _: Unit) -> Result<()> {
+        Ok(())
+    }
+}
+
+impl NoFacts for () {}
+
 /// Sets a property that is present.
 macro_rules! set {
     ([own $type:ty] $($rest:tt)*) => {};
@@ -93,11 +103,12 @@ macro_rules! to_json {
 }
 
 /// The [properties](crate::model::entities) of an entity, which several statements have besides their own fields. As a
-/// type of their own they are applied to the builder and written from the model.
+/// type of their own they are applied to the builder and written from the model. `object` declares one that is part of a
+/// statement, and `statements` those of the entity, by [`makes`].
 macro_rules! facts { (
-    $facts:ident of |$known:ident, $of:ident: $id:ty| $entity:expr, set $set:ty: $how:tt, in {
-        $($statement:ident { $($own:ident: $own_type:ty),* } { $($own_may:ident: $own_may_type:ty),* })*
-    }
+    $facts:ident of |$known:ident, $of:ident: $id:ty| $entity:expr, set $set:ty: $how:tt,
+    $(object $object:ident { $($own:ident: $own_type:ty),* } { $($own_may:ident: $own_may_type:ty),* })*
+    $(statements $group:tt)*
     $(
         #[doc = $doc:literal] $kind:tt $since:literal $key:ident
         $(=> $field:ident $(by $method:ident)? $(($attribute:ident $(, spirv $bit:literal)?))?)?
@@ -130,21 +141,39 @@ macro_rules! facts { (
         }
     }
 
-    facts! { @each [$($statement { $($own: $own_type),* } { $($own_may: $own_may_type),* })*]
-        $facts { $(#[doc = $doc] [$since] $key: kind!(type $kind),)* } }
+    facts! { @of $facts { $(#[doc = $doc] [$since] $key: kind!(type $kind),)* }
+        [$({ $object { $($own: $own_type),* } { $($own_may: $own_may_type),* } })*] [$($group)*] }
 };
-    (@each [] $($facts:tt)*) => {};
-    (@each
-        [$statement:ident { $($own:ident: $own_type:ty),* } { $($own_may:ident: $own_may_type:ty),* } $($rest:tt)*]
-        $facts:ident { $(#[doc = $doc:literal] [$since:literal] $key:ident: $type:ty,)* }
-    ) => {
-        objects! {
-            $statement { $($own: $own_type),* } {
-                $($own_may: $own_may_type,)* $(#[doc = $doc] [$since] $key: $type),*
+    (@of $facts:ident $properties:tt [$({ $($object:tt)* })*] [$($group:tt)*]) => {
+        $(declare! { $($object)* with $facts $properties })*
+        $(makes! { $group with $facts<'m> [$facts $properties] })*
+    };
+}
+
+/// Declares a statement or an object, with properties or without.
+macro_rules! declare {
+    ($object:ident { $($own:tt)* } { $($may:tt)* } with none {}) => {
+        objects! { $object { $($own)* } { $($may)* } }
+
+        impl<'a> $object<'a> {
+            #[allow(dead_code, reason = "each statement has it")]
+            pub fn facts(&mut self) {}
+
+            #[allow(dead_code, reason = "each statement has it")]
+            pub fn with(self, (): ()) -> Self {
+                self
             }
         }
+    };
+    (
+        $object:ident { $($own:tt)* } { $($may:ident: $may_type:ty),* $(,)? }
+        with $facts:ident { $(#[doc = $doc:literal] [$since:literal] $key:ident: $type:ty,)* }
+    ) => {
+        objects! {
+            $object { $($own)* } { $($may: $may_type,)* $(#[doc = $doc] [$since] $key: $type),* }
+        }
 
-        impl<'a> $statement<'a> {
+        impl<'a> $object<'a> {
             /// Takes the properties out of the statement.
             #[allow(dead_code, reason = "each statement has it")]
             pub fn facts(&mut self) -> $facts<'a> {
@@ -158,9 +187,123 @@ macro_rules! facts { (
                 self
             }
         }
-
-        facts! { @each [$($rest)*] $facts { $(#[doc = $doc] [$since] $key: $type,)* } }
     };
+}
+
+/// Statements of which each makes or describes an entity, for both directions. The heading has the names of the reader,
+/// the owner and its unit; the function that writes a statement, with its subject; the key of the [owner](owner); and
+/// the method that registers the entity. A row has:
+///
+/// * the statement, perhaps `with id`, with its required and optional keys, and perhaps `+` a choice between keys, of
+///   which [`alternatives`](super::choices) has the rows;
+/// * the subject as a pattern, with a value for each key;
+/// * the method of the builder and its arguments after the owner, or an expression in braces; the key that an error
+///   concerns, and the key with the name of the entity.
+macro_rules! makes { (
+    {
+        |$reader:ident, $owner:ident, $unit:ident|
+        $(#[$doc:meta])*
+        $write:ident of $subject:ty, in $owner_key:tt, $named:ident $(, none for { $others:pat })?;
+        $($statement:ident $(with $id:ident)? { $($field:ident: $as:tt),* } { $($may:ident: $may_as:tt),* }
+            $(+ $chosen:ident { $($choice:ident: $choice_as:tt),* })?
+            $pattern:pat => $($method:ident($($argument:expr),*))? $({ $($make:tt)* })?
+            $(at $key:literal)? $(named by $name:ident)?;)*
+    }
+    with $facts:ty [$with:ident $properties:tt]
+) => {
+    $(declare! {
+        $statement { $owner_key: Ref<'a>, $($field: kind!(type $as)),* } {
+            $($($choice: kind!(type $choice_as),)*)? $($may: kind!(type $may_as),)* $($id: Text<'a>)?
+        } with $with $properties
+    })*
+
+    $(impl<'a> $statement<'a> {
+        /// Makes or describes the entity.
+        #[allow(unused, reason = "not every statement has names and alternatives")]
+        pub fn apply(mut self, $reader: &mut Reader<'a>) -> Result<()> {
+            let owner = owner!(read $owner_key $reader self);
+            let $unit = owner.1;
+            let $owner = owner.0;
+            $(let $chosen = self.choose($reader, $unit)?;)?
+            let facts = self.facts();
+            $(let $field = kind!(read $as $reader $unit self.$field);)*
+            $(let $may = kind!(may_read $may_as $reader $unit self.$may);)*
+            $(let made = $reader.builder.$method($owner, $($argument),*);)?
+            $(let made: Result<_> = Ok({ $($make)* });)?
+            $(let made = $reader.of_key($key, made);)?
+            let made = made?;
+            $reader.$named(made, None $(.or(self.$id.as_ref()))?, None $(.or(self.$name.name()))?)?;
+            facts.describe($reader, made, $unit)
+        }
+    })*
+
+    $(#[$doc])*
+    #[allow(unused, reason = "not every statement has ids")]
+    pub(super) fn $write<'m>(
+        known: &'m Known<'m>,
+        owner: Ref<'m>,
+        id: Option<Text<'m>>,
+        of: $subject,
+        facts: $facts,
+    ) -> written!([$($others)?] type Statement<'m>) {
+        written!([$($others)?] match of {
+            $($pattern => {
+                let json = $statement::new(owner, $(kind!(write $as known (*$field))),*).with(facts);
+                $(let json = json.chosen(known, $chosen);)?
+                Statement::$statement($statement {
+                    $($may: kind!(may $may_as known (*$may)),)*
+                    $($id: id,)?
+                    ..json
+                })
+            })*
+            $($others => return None,)?
+        })
+    }
+} }
+
+/// Objects with properties that make a value for the builder, for both directions. A row has the object with its
+/// required keys, the value of the model as a pattern, and that for the builder; then perhaps the key of the name, and
+/// perhaps the value that is chosen by properties, with rows of [`alternatives`](super::choices).
+macro_rules! parts { (
+    |$reader:ident, $unit:ident| $model:ty => $made:ty, with $facts:ident;
+    $($object:ident { $($field:ident: $as:tt),* } $pattern:pat => $make:expr
+        $(, named by $name:ident)? $(, where $chosen:ident is chosen)?;)*
+) => { $(
+    impl<'a> $object<'a> {
+        /// Makes the value for the builder.
+        #[allow(unused, reason = "not every object has a name, a choice and references")]
+        pub fn read(&mut self, $reader: &mut Reader<'a>, $unit: UnitId) -> Result<$made> {
+            let mut facts = self.facts();
+            $(let $chosen = facts.choose($reader, $unit)?;)?
+            $(self.$name = facts.$name.take();)?
+            $(let $field = kind!(read $as $reader $unit self.$field);)*
+            $(let $name = self.$name.as_deref().unwrap_or_default();)?
+            let mut made = $make;
+            facts.describe($reader, &mut made, $unit)?;
+            Ok(made)
+        }
+
+        /// Converts a value of the model to JSON.
+        #[allow(unused, reason = "not every object has a name")]
+        pub fn write(known: &'a Known<'a>, value: &'a $model) -> Self {
+            let mut facts = $facts::of(known, value);
+            $(let $chosen = (); let mut facts = facts.chosen(known, value);)?
+            let $pattern = value;
+            $(facts.$name = kind!(may [text] known (*$name));)?
+            $object::new($(kind!(write $as known (*$field))),*).with(facts)
+        }
+    }
+)* } }
+
+/// Statements without properties, with the [rows](makes) of `makes!`.
+macro_rules! plain { ($($group:tt)*) => { makes! { { $($group)* } with () [none {}] } } }
+
+/// The result of a function that writes a statement: an option, if some are written by hand.
+macro_rules! written {
+    ([] type $type:ty) => { $type };
+    ([$others:pat] type $type:ty) => { Option<$type> };
+    ([] $statement:expr) => { $statement };
+    ([$others:pat] $statement:expr) => { Some($statement) };
 }
 
 /// Objects with the fields of a value of the model. A row has a key with its kind, and the field. The value at the end
@@ -203,70 +346,39 @@ macro_rules! values { ($(
     }
 )* } }
 
-/// Conversions of the owner of an entity, which is the unit of a type and the enclosing scope of others: `read` returns
-/// the owner, and the unit in which names are found.
+/// Conversion of the key that begins a statement: returns the entity that has the new one, or that is described, and the
+/// unit in which names are found.
 macro_rules! owner {
     (read unit $reader:ident $json:ident) => {{
         let unit = $reader.unit(&$json.unit)?;
+        (unit, unit)
+    }};
+    (read name $reader:ident $json:ident) => {{
+        let unit = $reader.builder.unit(&$json.name);
         (unit, unit)
     }};
     (read r#in $reader:ident $json:ident) => {{
         let scope = $reader.scope(&$json.r#in)?;
         (scope, $reader.unit_of(scope))
     }};
+    (read scope $reader:ident $json:ident) => {{
+        let scope = $reader.scope(&$json.scope)?;
+        (scope, $reader.unit_of(scope))
+    }};
+    (read function $reader:ident $json:ident) => {
+        $reader.function(&$json.function)?
+    };
+    (read variable $reader:ident $json:ident) => {{
+        let variable = $reader.names.variables.find((), &$json.variable)?;
+        (variable, $reader.unit_of($reader.builder.described().variable(variable).scope))
+    }};
+    (read call $reader:ident $json:ident) => {{
+        let call = $reader.names.calls.find((), &$json.call)?;
+        (call, $reader.unit_of($reader.builder.described().call(call).scope))
+    }};
+    (read part $reader:ident $json:ident) => {
+        ($reader.names.parts.find((), &$json.part)?, ())
+    };
 }
 
-/// Statements whose fields alone make an entity. A row has the statement with its required and optional keys, perhaps
-/// [alternatives](super::choices) between further keys, the entity in the model, and the method of the builder with its
-/// arguments, for both directions.
-macro_rules! plain { (
-    $(#[$doc:meta])*
-    $write:ident of $subject:ty, in $owner:tt, $named:ident {
-        $($statement:ident { $($field:ident: $as:tt),* } { $($may:ident: $may_as:tt),* }
-            $(+ $chosen:ident { $($choice:ident: $choice_as:tt),* })?
-            $pattern:pat => $method:ident($($argument:expr),*) $(at $key:literal)? $(named by $name:ident)?;)*
-    }
-    $($others:pat => by hand)?
-) => {
-    objects! { $(
-        $statement { $owner: Ref<'a>, $($field: kind!(type $as)),* } {
-            $($($choice: kind!(type $choice_as),)*)? $($may: kind!(type $may_as),)* id: Text<'a>
-        }
-    )* }
-
-    $(impl<'a> $statement<'a> {
-        /// Makes the entity.
-        #[allow(unused, reason = "not every statement has names and alternatives")]
-        pub fn apply(mut self, reader: &mut Reader<'a>) -> Result<()> {
-            let (owner, unit) = owner!(read $owner reader self);
-            $(let $chosen = self.choose(reader, unit)?;)?
-            $(let $field = kind!(read $as reader unit self.$field);)*
-            $(let $may = kind!(may_read $may_as reader unit self.$may);)*
-            let made = reader.builder.$method(owner, $($argument),*);
-            $(let made = reader.of_key($key, made);)?
-            reader.$named(made?, self.id.as_ref(), None $(.or(self.$name.name()))?)
-        }
-    })*
-
-    $(#[$doc])*
-    pub(super) fn $write<'m>(
-        known: &'m Known<'m>,
-        owner: Ref<'m>,
-        id: Option<Text<'m>>,
-        of: $subject,
-    ) -> Option<Statement<'m>> {
-        Some(match of {
-            $($pattern => Statement::$statement($statement {
-                $owner: owner,
-                $($field: kind!(write $as known (*$field)),)*
-                $($may: kind!(may $may_as known (*$may)),)*
-                $($($choice: None,)*)?
-                id,
-                life: Default::default(),
-            } $(.chosen(known, $chosen))?),)*
-            $($others => return None,)?
-        })
-    }
-} }
-
-pub(super) use {call, facts, owner, plain, set, to_json, values};
+pub(super) use {call, declare, facts, makes, owner, parts, plain, set, to_json, values, written};

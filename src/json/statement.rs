@@ -6,7 +6,8 @@ use core::ops::Range;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::choices::{EntityRef, ExecOf, Filled, MacroStep, TemplateArgument};
+use super::choices::{BaseAt, EntityRef, ExecOf, Filled, MacroStep, Selector, TemplateArgument};
+use super::frames::FrameOf;
 use super::ids::Known;
 use super::kinds::kind;
 use super::language;
@@ -14,21 +15,24 @@ use super::later::Later;
 use super::lists::{Elements, Live, MaskAt, Row, Rule, Slots};
 use super::loc::{ExpressionAt, NumberAt, Place};
 use super::read::Reader;
-use super::rows::{Name, Outcome, Property, call, facts, owner, plain, set, to_json};
+use super::rows::{
+    Name, NoFacts, Outcome, Property, call, declare, facts, makes, owner, parts, plain, set, to_json, written,
+};
 use super::schema::{self, HasSchema, Schemas};
 use super::shape::shaped;
 use super::values::{Bytes, Integer, Line, Named, Number, Signed, Text, Word};
-use crate::build::{DataMember, Extent};
+use crate::build::{self, Blame, DataMember, Extent};
 use crate::error::{Error, Result};
 use crate::model::entities::{
     call_properties, dimension_properties, file_properties, function_properties, import_properties,
-    label_properties, member_properties, region_properties, scope_properties, type_properties,
-    unit_properties, variable_properties,
+    label_properties, member_properties, region_properties, scope_properties, template_properties,
+    type_properties, unit_properties, variable_properties,
 };
 use crate::model::{
     self, Accessibility, BaseEncoding, CallId, CompositeKind, Defaulted, DescribedCalls, Dimension, FileId,
-    FunctionId, ImportId, LabelId, Member as ModelMember, MemorySpace, Passed, PointerKind, Qualifier,
-    RegionId, RegionKind, ScopeId, ScopeKind, TypeId, TypeKind, UnitId, VariableId, Virtuality,
+    FrameRule, FunctionId, ImportId, Imported, LabelId, LocId, Macro, Mask, MemorySpace, Passed, PointerKind,
+    Qualifier, RegionId, RegionKind, ScopeId, ScopeKind, TemplateParameter, TypeId, TypeKind, UnitId,
+    VariableId, VariableKind, VariantValues, Virtuality,
 };
 use crate::op::Dialect;
 use crate::target::{Scaling, SpaceId};
@@ -92,112 +96,319 @@ pub(super) type LiveRanges<'a> = Later<'a, Elements<'a, Live<'a>>>;
 pub(super) type Loc<'a> = Later<'a, Place<'a>>;
 pub(super) type Val<'a> = Later<'a, NumberAt<'a>>;
 
-unit_properties! { facts UnitFacts of |known, id: UnitId| known.module.unit(id), set UnitId: [by describe_unit], in {
-    Unit { name: Text<'a> } { id: Text<'a> }
-    DescribeUnit { unit: Ref<'a> } {}
-} }
-file_properties! { facts FileFacts of |known, id: FileId| known.module.file(id), set FileId: [by id], in {
-    File { unit: Ref<'a>, name: Text<'a> } { id: Text<'a> }
-} }
-scope_properties! { facts ScopeFacts of |known, id: ScopeId| known.module.scope(id), set ScopeId: [by id], in {
-    DescribeScope { scope: Ref<'a> } {}
-} }
+unit_properties! {
+    facts UnitFacts of |known, id: UnitId| known.module.unit(id), set UnitId: [by describe_unit],
+    statements {
+        |reader, unit, unit| unit_statement of (), in name, named_unit;
+        Unit with id {} {} () => { unit } named by name;
+    }
+    statements {
+        |reader, unit, unit| describe_unit of (), in unit, unnamed;
+        DescribeUnit {} {} () => { unit };
+    }
+}
+file_properties! {
+    facts FileFacts of |known, id: FileId| known.module.file(id), set FileId: [by id],
+    statements {
+        |reader, unit, unit| file_statement of &'m model::File, in unit, named_file;
+        File with id { name: [text] } {} + directory {}
+            model::File { name, directory, .. } => file(name, directory.as_deref()) named by name;
+    }
+}
+scope_properties! {
+    facts ScopeFacts of |known, id: ScopeId| known.module.scope(id), set ScopeId: [by id],
+    statements {
+        |reader, scope, unit| describe_scope of (), in scope, unnamed;
+        DescribeScope {} {} () => { scope };
+    }
+}
 function_properties! {
-    facts FunctionFacts of |known, id: FunctionId| known.module.function(id), set FunctionId: [by describe_function], in {
-        Function { r#in: Ref<'a>, name: Text<'a> } { id: Text<'a>, declaration: bool }
-        FunctionDefinition { r#in: Ref<'a>, declaration: Ref<'a> } { id: Text<'a> }
-        DescribeFunction { function: Ref<'a> } {}
+    facts FunctionFacts of |known, id: FunctionId| known.module.function(id), set FunctionId: [by describe_function],
+    statements {
+        |reader, scope, unit| function_statement of &'m model::Function, in r#in, named_function;
+        FunctionDefinition with id { declaration: [scoped function] } {}
+            model::Function { specification: Some(declaration), .. }
+                => { reader.builder.function_definition(scope, declaration)?.id() };
+        Function with id { name: [text] } { declaration: [flag] }
+            model::Function { name, is_declaration: declaration, .. } => {
+                match declaration {
+                    true => reader.builder.function_declaration(scope, name)?.id(),
+                    false => reader.builder.function(scope, name)?.id(),
+                }
+            } named by name;
+    }
+    statements {
+        |reader, function, unit| describe_function of (), in function, unnamed;
+        DescribeFunction {} {} () => { function };
     }
 }
 variable_properties! {
-    facts VariableFacts of |known, id: VariableId| known.module.variable(id), set VariableId: [by describe_variable], in {
-        Variable { r#in: Ref<'a>, name: Text<'a>, r#type: Ref<'a> } { id: Text<'a>, declaration: bool }
-        Constant { r#in: Ref<'a>, name: Text<'a>, r#type: Ref<'a>, value: Bytes } { id: Text<'a> }
-        InlinedVariable { r#in: Ref<'a>, origin: Ref<'a> } { id: Text<'a> }
-        Definition { r#in: Ref<'a>, member: Ref<'a> } { id: Text<'a> }
-        DescribeVariable { variable: Ref<'a> } {}
+    facts VariableFacts of |known, id: VariableId| known.module.variable(id), set VariableId: [by describe_variable],
+    statements {
+        |reader, scope, unit|
+        /// Returns the statement of a variable with its constant value.
+        variable_statement of (&'m model::Variable, Bytes), in r#in, named_variable;
+        InlinedVariable with id { origin: [variable] } {}
+            (model::Variable { origin: Some(origin), .. }, _)
+                => { reader.builder.inlined_variable(scope, origin)?.id() };
+        Definition with id { member: [variable] } {}
+            (model::Variable { specification: Some(member), .. }, _)
+                => { reader.builder.definition(scope, member)?.id() };
+        Constant with id { name: [maybe_empty text], r#type: [type], value: [constant] } {}
+            (model::Variable { kind: VariableKind::Constant, name, ty: r#type, .. }, ref value)
+                => constant(name, r#type, value);
+        Parameter with id { name: [maybe_empty text], r#type: [type] } {}
+            (model::Variable { kind: VariableKind::Parameter, name, ty: r#type, .. }, _)
+                => { reader.builder.parameter(scope, name, r#type)?.id() };
+        Variable with id { name: [maybe_empty text], r#type: [type] } { declaration: [flag] }
+            (model::Variable { name, ty: r#type, is_declaration: declaration, .. }, _) => {
+                match declaration {
+                    true => reader.builder.extern_variable(scope, name, r#type)?.id(),
+                    false => reader.builder.variable(scope, name, r#type)?.id(),
+                }
+            };
+    }
+    statements {
+        |reader, variable, unit| describe_variable of (), in variable, unnamed;
+        DescribeVariable {} {} () => { variable };
     }
 }
-call_properties! { facts CallFacts of |known, id: CallId| known.module.call(id), set CallId: [by describe_call], in {
-    Call { r#in: Ref<'a> } { id: Text<'a> }
-    DescribeCall { call: Ref<'a> } {}
-} }
-import_properties! { facts ImportFacts of |known, id: ImportId| &known.module.imports[id], set ImportId: [by describe_import], in {
-    Import { r#in: Ref<'a> } {}
-} }
-label_properties! { facts LabelFacts of |known, id: LabelId| &known.module.labels[id], set LabelId: [by describe_label], in {
-    Label { r#in: Ref<'a>, name: Text<'a> } {}
-} }
-region_properties! { facts RegionFacts of |known, id: RegionId| known.module.region(id), set RegionId: [by id], in {
-    Region { r#in: Ref<'a>, kind: Word<RegionKind>, pcs: Pcs, waits_at: Number, masks: Later<'a, Elements<'a, MaskAt<'a>>> } {
-        id: Text<'a>
+call_properties! {
+    facts CallFacts of |known, id: CallId| known.module.call(id), set CallId: [by describe_call],
+    statements {
+        |reader, scope, unit| call_statement of (), in r#in, named_call;
+        Call with id {} {} () => { reader.builder.call(scope)?.id() };
     }
-} }
-type_properties! { facts TypeFacts of |known, id: TypeId| known.module.ty(id), set TypeId: [by describe_type], in {
-    DescribeType { unit: Ref<'a>, r#type: Ref<'a> } {}
-} }
+    statements {
+        |reader, call, unit| describe_call of (), in call, unnamed;
+        DescribeCall {} {} () => { call };
+    }
+}
+import_properties! {
+    facts ImportFacts of |known, id: ImportId| &known.module.imports[id], set ImportId: [by describe_import],
+    statements {
+        |reader, scope, unit| import_statement of &'m Imported, in r#in, unnamed;
+        Import {} {} + imported {} imported => { reader.builder.import(scope, imported)?.id() };
+    }
+}
+label_properties! {
+    facts LabelFacts of |known, id: LabelId| &known.module.labels[id], set LabelId: [by describe_label],
+    statements {
+        |reader, scope, unit| label_statement of &'m model::Label, in r#in, unnamed;
+        Label { name: [text] } {} model::Label { name, .. } => { reader.builder.label(scope, name)?.id() };
+    }
+}
+region_properties! {
+    facts RegionFacts of |known, id: RegionId| known.module.region(id), set RegionId: [by id],
+    statements {
+        |reader, scope, unit|
+        /// Returns the statement of a region with its pcs, the pc at which lanes wait, and its masks.
+        region_statement of (&'m model::Region, Range<u64>, u64, &'m [Mask]), in r#in, named_region;
+        Region with id { kind: [word RegionKind], pcs: [pc_range], waits_at: [long], masks: [masks] } {} + inside {}
+            (model::Region { kind, parent: inside, .. }, ref pcs, ref waits_at, masks) => {
+                let mut lanes = reader.builder.lanes(scope)?;
+                if let Some(inside) = inside {
+                    lanes.inside(inside)?;
+                }
+                lanes.region(kind, pcs, waits_at, &masks)?
+            };
+    }
+}
+type_properties! {
+    facts TypeFacts of |known, id: TypeId| known.module.ty(id), set TypeId: [by describe_type],
+    statements {
+        |reader, unit, unit|
+        /// Returns the statement that describes a type. Even without properties, an equal type of a later statement is
+        /// another one.
+        describe_type of TypeId, in unit, unnamed;
+        DescribeType { r#type: [type] } {} ref r#type => {
+            reader.builder.describe_type(r#type)?;
+            r#type
+        };
+    }
+}
 member_properties! {
-    facts MemberFacts of |known, member: &'a ModelMember| member, set &mut DataMember<'_>: [by value], in {
-        Member { unit: Ref<'a>, r#type: Ref<'a> } { of: Ref<'a>, variant: Ref<'a> }
-        Discriminant { r#type: Ref<'a> } {}
-    }
+    facts MemberFacts of |known, member: &'a model::Member| member, set &mut DataMember<'_>: [by value],
+    object Member { unit: Ref<'a>, r#type: Ref<'a> } { of: Ref<'a>, variant: Ref<'a> }
+    object Discriminant { r#type: Ref<'a> } {}
 }
-
 dimension_properties! {
-    facts ExtentFacts of |known, dimension: &'a Dimension| dimension, set &mut Extent: [by clone], in { ExtentOf {} {} }
+    facts ExtentFacts of |known, dimension: &'a Dimension| dimension, set &mut Extent: [by clone],
+    object ExtentOf {} {}
+}
+template_properties! {
+    facts TemplateFacts of |known, parameter: &'a TemplateParameter| parameter, set &mut build::Template<'_>: [by clone],
+    object Template { argument: TemplateArgument<'a> } { unit: Ref<'a>, of: Ref<'a>, function: Ref<'a> }
+    object Packed { argument: TemplateArgument<'a> } {}
+}
+parts! {
+    |reader, unit| model::Member => DataMember<'_>, with MemberFacts;
+    Discriminant { r#type: [type] } model::Member { ty: r#type, name, .. }
+        => place.member(name, r#type), named by name, where place is chosen;
+}
+parts! {
+    |reader, unit| Dimension => Extent, with ExtentFacts;
+    ExtentOf {} _ => count, where count is chosen;
+}
+parts! {
+    |reader, unit| TemplateParameter => build::Template<'_>, with TemplateFacts;
+    Template { argument: [argument] } TemplateParameter { name, argument, .. }
+        => argument.read(reader, unit, name)?, named by name;
+    Packed { argument: [argument] } TemplateParameter { name, argument, .. }
+        => argument.read(reader, unit, name)?, named by name;
 }
 
 plain! {
-    /// Returns the statement of a type with its size in bits, if any, and whether it is a declaration.
-    type_statement of (&'m TypeKind, u64, bool), in unit, named_type {
-        BaseType { name: [text], encoding: [word BaseEncoding], bits: [long] } {}
-            (TypeKind::Base { name, encoding }, ref bits, _) => base_type(name, encoding, bits) named by name;
-        MemberPointer { class: [type], to: [type] } {}
-            (TypeKind::MemberPointer { class, to }, ..) => member_pointer(class, to);
-        UnspecifiedType { name: [text] } {}
-            (TypeKind::Unspecified { name }, ..) => unspecified_type(name) named by name;
-        Array { of: [type] } { stride_bits: [maybe_long] } + extents { counts: [counts], extents: [extents] }
-            (TypeKind::Array { of, dimensions: extents, stride_bits }, ..) => array_of(of, &extents, stride_bits);
-        Vector { of: [type], count: [long] } {} (TypeKind::Vector { of, count }, ..) => vector(of, count);
-        Matrix { of: [type], count: [long] } { column_major: [flag], stride_bits: [maybe_long] }
-            (TypeKind::Matrix { of, count, is_column_major: column_major, stride_bits }, ..)
-                => matrix_of(of, count, column_major, stride_bits);
-        Typedef { name: [text] } { of: [type] } (TypeKind::Typedef { name, of }, ..) => typedef(name, of) named by name;
-        Qualified { qualifier: [word Qualifier] } { of: [type] }
-            (TypeKind::Qualified { qualifier, of }, ..) => qualified(qualifier, of);
-        Subroutine { parameters: [types] } { returns: [type] }
-            (TypeKind::Subroutine { returns, parameters }, ..) => subroutine(returns, parameters);
-        Pointer {} { to: [type], kind: [default PointerKind], space: [space], memory_space: [word MemorySpace] }
-            (TypeKind::Pointer { kind, to, space, memory: memory_space }, ..)
-                => pointer_of(kind, to, space, memory_space);
-        Incomplete { kind: [word CompositeKind], name: [maybe_empty text] } {}
-            (TypeKind::Composite(model::Composite { kind, name, .. }), _, true) => incomplete(kind, name) named by name;
-        Structure { bytes: [bytes] } { name: [text] }
-            (TypeKind::Composite(model::Composite { kind: CompositeKind::Struct, name, .. }), ref bytes, false)
-                => structure(name, bytes) named by name;
-        Class { bytes: [bytes] } { name: [text] }
-            (TypeKind::Composite(model::Composite { kind: CompositeKind::Class, name, .. }), ref bytes, false)
-                => class(name, bytes) named by name;
-        Union { bytes: [bytes] } { name: [text] }
-            (TypeKind::Composite(model::Composite { kind: CompositeKind::Union, name, .. }), ref bytes, false)
-                => union(name, bytes) named by name;
-        Enumeration { of: [type], enumerators: [enumerators] } { name: [text], class: [flag] }
-            (TypeKind::Enum { name, of, enumerators, is_class: class }, ..)
-                => enumeration_of(name, of, enumerators, class) named by name;
-    }
+    |reader, call, unit|
+    /// Returns the statement of an argument with the location and the value of the object to which it points.
+    argument_statement of (&'m model::Argument, Option<(LocId, LocId)>), in call, unnamed;
+    Argument { location: [loc] } { parameter: [variable], value: [val], points_to: [loc_val] }
+        (model::Argument { location, parameter, value, .. }, ref points_to) => {
+            let mut call = reader.builder.describe_call(call)?;
+            let mut argument = call.argument(location)?;
+            if let Some(value) = value {
+                argument.value(value)?;
+            }
+            if let Some((location, value)) = points_to {
+                argument.points_to(&location, value)?;
+            }
+            if let Some(parameter) = parameter {
+                argument.parameter(parameter)?;
+            }
+        };
 }
 plain! {
+    |reader, unit, unit| procedure_statement of (Text<'m>, LocId), in unit, named_procedure;
+    Procedure { id: [id], loc: [loc] } {} (ref id, ref loc) => procedure(loc) named by id;
+}
+plain! {
+    |reader, scope, unit| lanes_statement of (), in r#in, unnamed;
+    Lanes {} {} () => { drop(reader.builder.lanes(scope)?) };
+}
+plain! {
+    |reader, scope, unit| whole_wave_statement of (Range<u64>, LocId), in r#in, unnamed;
+    WholeWave { pcs: [pc_range], mask: [loc] } {} (ref pcs, ref mask) => {
+        reader.builder.lanes(scope)?.whole_wave(pcs.clone(), mask)?;
+        let function = reader.builder.described().function_of(scope);
+        reader.seek(|blame| function.is_some_and(|of| *blame == Blame::WholeWave(of, pcs)))?
+    };
+}
+plain! {
+    |reader, function, unit| rows_statement of &'m [model::Row], in function, unnamed;
+    Rows { rows: [later Row] } {} rows => { reader.rows(function, unit, rows)? };
+}
+plain! {
+    |reader, function, unit|
+    /// Returns the statement of a frame with its rules and its extent. The other keys stand for rules.
+    frame_statement of (Option<&'m [FrameRule]>, Option<Range<i64>>), in function, unnamed;
+    Frame {} {
+        rules: [later Rule], return_address: [short Vec<(Number, Number, Named<'a>, Named<'a>)>],
+        saved_to_scratch: [short Later<'a, Slots>], entry_function: [short bool], extent: [signed_range]
+    } (ref rules, ref extent) => {
+        let frame = FrameOf { function, unit };
+        frame.rules(reader, rules)?;
+        frame.slots(reader, saved_to_scratch)?;
+        frame.return_addresses(reader, return_address)?;
+        let mut frame = reader.builder.frame(function)?;
+        if entry_function == Some(true) {
+            frame.entry_function()?;
+        }
+        if let Some(extent) = extent {
+            frame.extent(extent)?;
+        }
+    };
+}
+plain! {
+    |reader, unit, unit| macros_statement of &'m [Macro], in unit, unnamed;
+    Macros { macros: [macros] } {}
+        macros => { macros.iter_mut().try_for_each(|step| step.read(reader, unit))? };
+}
+plain! {
+    |reader, unit, unit|
+    /// Returns the statement of a base class of a type.
+    base_statement of (TypeId, &'m model::Base), in unit, unnamed;
+    Base { of: [type], r#type: [type] } { accessibility: [word Accessibility] }
+        + offset { offset: [long], r#virtual: [expression] }
+        (ref of, model::Base { ty: r#type, accessibility, offset, .. }) => {
+            match offset {
+                BaseAt::Offset(bytes) => drop(reader.builder.base(of, r#type, bytes, accessibility)?),
+                BaseAt::Virtual(expr) => drop(reader.builder.virtual_base(of, r#type, expr, accessibility)?),
+            }
+        };
+}
+plain! {
+    |reader, unit, unit|
+    /// Returns the statement of a variant part of a type.
+    variant_part_statement of (TypeId, Text<'m>, &'m model::Discriminant), in unit, named_part;
+    VariantPart { of: [type], id: [id] } {} + discriminant { discriminant: [object Discriminant], untagged: [type] }
+        (ref of, ref id, discriminant) => {
+            match discriminant {
+                Selector::Member(mut json) => {
+                    let member = json.read(reader, unit)?;
+                    reader.builder.variant_part(of, member)?
+                }
+                Selector::Type(untagged) => reader.builder.untagged_variant_part(of, untagged)?,
+            }
+        } named by id;
+}
+plain! {
+    |reader, part, unit|
+    /// Returns the statement of a variant of a variant part.
+    variant_statement of (Text<'m>, &'m model::Variant), in part, named_variant;
+    Variant { id: [id], values: [values] } {}
+        (ref id, model::Variant { values, .. }) => variant(values) named by id;
+}
+plain! {
+    |reader, unit, unit|
+    /// Returns the statement of a type with its size in bits, if any, and whether it is a declaration.
+    type_statement of (&'m TypeKind, u64, bool), in unit, named_type;
+    BaseType with id { name: [text], encoding: [word BaseEncoding], bits: [long] } {}
+        (TypeKind::Base { name, encoding }, ref bits, _) => base_type(name, encoding, bits) named by name;
+    MemberPointer with id { class: [type], to: [type] } {}
+        (TypeKind::MemberPointer { class, to }, ..) => member_pointer(class, to);
+    UnspecifiedType with id { name: [text] } {}
+        (TypeKind::Unspecified { name }, ..) => unspecified_type(name) named by name;
+    Array with id { of: [type] } { stride_bits: [maybe_long] } + extents { counts: [counts], extents: [extents] }
+        (TypeKind::Array { of, dimensions: extents, stride_bits }, ..) => array_of(of, &extents, stride_bits);
+    Vector with id { of: [type], count: [long] } {} (TypeKind::Vector { of, count }, ..) => vector(of, count);
+    Matrix with id { of: [type], count: [long] } { column_major: [flag], stride_bits: [maybe_long] }
+        (TypeKind::Matrix { of, count, is_column_major: column_major, stride_bits }, ..)
+            => matrix_of(of, count, column_major, stride_bits);
+    Typedef with id { name: [text] } { of: [type] } (TypeKind::Typedef { name, of }, ..) => typedef(name, of) named by name;
+    Qualified with id { qualifier: [word Qualifier] } { of: [type] }
+        (TypeKind::Qualified { qualifier, of }, ..) => qualified(qualifier, of);
+    Subroutine with id { parameters: [types] } { returns: [type] }
+        (TypeKind::Subroutine { returns, parameters }, ..) => subroutine(returns, parameters);
+    Pointer with id {} { to: [type], kind: [default PointerKind], space: [space], memory_space: [word MemorySpace] }
+        (TypeKind::Pointer { kind, to, space, memory: memory_space }, ..)
+            => pointer_of(kind, to, space, memory_space);
+    Incomplete with id { kind: [word CompositeKind], name: [maybe_empty text] } {}
+        (TypeKind::Composite(model::Composite { kind, name, .. }), _, true) => incomplete(kind, name) named by name;
+    Structure with id { bytes: [bytes] } { name: [text] }
+        (TypeKind::Composite(model::Composite { kind: CompositeKind::Struct, name, .. }), ref bytes, false)
+            => structure(name, bytes) named by name;
+    Class with id { bytes: [bytes] } { name: [text] }
+        (TypeKind::Composite(model::Composite { kind: CompositeKind::Class, name, .. }), ref bytes, false)
+            => class(name, bytes) named by name;
+    Union with id { bytes: [bytes] } { name: [text] }
+        (TypeKind::Composite(model::Composite { kind: CompositeKind::Union, name, .. }), ref bytes, false)
+            => union(name, bytes) named by name;
+    Enumeration with id { of: [type], enumerators: [enumerators] } { name: [text], class: [flag] }
+        (TypeKind::Enum { name, of, enumerators, is_class: class }, ..)
+            => enumeration_of(name, of, enumerators, class) named by name;
+}
+plain! {
+    |reader, scope, unit|
     /// Returns the statement of a scope with its origin and its ranges; `None` for one that belongs to another entity.
-    scope_statement of (&'m ScopeKind, Option<ScopeId>, &'m [Range<u64>]), in r#in, named_scope {
-        Namespace {} { name: [text], inline: [maybe_flag] } (ScopeKind::Namespace { name, is_inline: inline }, ..)
-            => namespace_of(name, is_inline(name, inline)?) named by name;
-        Block { pcs: [pcs] } {} (ScopeKind::Block, None, pcs) => block(pcs) at "pcs";
-        InlinedBlock { origin: [scope], pcs: [pcs] } {}
-            (ScopeKind::Block, Some(ref origin), pcs) => inlined_block(origin, pcs) at "pcs";
-        Inlined { function: [function], pcs: [pcs], call: [line] } {}
-            (ScopeKind::Inlined { function, call }, _, pcs) => inlined(function, pcs, call) at "pcs";
-    }
-    (ScopeKind::Unit | ScopeKind::Function(_) | ScopeKind::Type(_), ..) => by hand
+    scope_statement of (&'m ScopeKind, Option<ScopeId>, &'m [Range<u64>]), in r#in, named_scope,
+        none for { (ScopeKind::Unit | ScopeKind::Function(_) | ScopeKind::Type(_), ..) };
+    Namespace with id {} { name: [text], inline: [maybe_flag] } (ScopeKind::Namespace { name, is_inline: inline }, ..)
+        => namespace_of(name, is_inline(name, inline)?) named by name;
+    Block with id { pcs: [pcs] } {} (ScopeKind::Block, None, pcs) => block(pcs) at "pcs";
+    InlinedBlock with id { origin: [scope], pcs: [pcs] } {}
+        (ScopeKind::Block, Some(ref origin), pcs) => inlined_block(origin, pcs) at "pcs";
+    Inlined with id { function: [function], pcs: [pcs], call: [line] } {}
+        (ScopeKind::Inlined { function, call }, _, pcs) => inlined(function, pcs, call) at "pcs";
 }
 
 /// Whether a namespace is an inline one, as every namespace without a name is.
@@ -214,19 +425,6 @@ objects! {
     Code { bytes: Number } { symbol: Text<'a>, offset: Number, address: Number }
     /// A stack frame.
     Stack {} { base: Named<'a>, scaling: Word<Scaling>, at_zero: bool }
-
-    Argument { call: Ref<'a>, location: Loc<'a> } {
-        parameter: Ref<'a>, value: Val<'a>, points_to: (Loc<'a>, Val<'a>),
-    }
-    Procedure { unit: Ref<'a>, id: Text<'a>, loc: Loc<'a> } {}
-    Rows { function: Ref<'a>, rows: Later<'a, Elements<'a, Row<'a>>> } {}
-    Frame { function: Ref<'a> } {
-        rules: Later<'a, Elements<'a, Rule<'a>>>, return_address: Vec<(Number, Number, Named<'a>, Named<'a>)>, saved_to_scratch: Later<'a, Slots>,
-        entry_function: bool, extent: (Signed, Signed),
-    }
-    Macros { unit: Ref<'a>, macros: Vec<MacroStep<'a>> } {}
-    Lanes { r#in: Ref<'a> } {}
-    WholeWave { r#in: Ref<'a>, pcs: Pcs, mask: Loc<'a> } {}
 
     /// Effects of a function's instructions on storage, and assignments to its variables.
     CodeOf { function: Ref<'a>, blocks: Vec<Pcs> } {
@@ -252,15 +450,6 @@ objects! {
         register: Named<'a>, per_lane: Named<'a>, lane: (Named<'a>, u32), stack_slot: Signed, lane_bit: Named<'a>,
         own: Ref<'a>, from: u32, bits: u32,
     }
-
-    Base { unit: Ref<'a>, of: Ref<'a>, r#type: Ref<'a> } {
-        offset: Number, r#virtual: Later<'a, ExpressionAt<'a>>, accessibility: Word<Accessibility>,
-    }
-    VariantPart { unit: Ref<'a>, of: Ref<'a>, id: Text<'a> } { discriminant: Discriminant<'a>, untagged: Ref<'a> }
-    Variant { part: Ref<'a>, id: Text<'a>, values: Vec<Values> } {}
-    Template { argument: TemplateArgument<'a> } { unit: Ref<'a>, of: Ref<'a>, function: Ref<'a>, name: Text<'a>, default: bool }
-    /// A parameter in a pack.
-    Packed { argument: TemplateArgument<'a> } { name: Text<'a>, default: bool }
 }
 
 /// Values of a discriminant: one, or an inclusive range.
@@ -278,7 +467,7 @@ impl HasSchema for Values {
 }
 
 /// Statements that are read as a whole, with their fields.
-macro_rules! statements { ($($variant:ident $key:literal $object:ident $(($argument:expr))?;)*) => {
+macro_rules! statements { ($($variant:ident $key:literal $object:ident;)*) => {
     /// One statement: one call of the builder, with calls of the sub-builder that it returns.
     #[derive(Debug, Serialize, Deserialize)]
     #[serde(remote = "Self", rename = "a statement", bound(deserialize = "'de: 'a"))]
@@ -298,7 +487,7 @@ macro_rules! statements { ($($variant:ident $key:literal $object:ident $(($argum
         /// Makes the builder calls of the statement.
         pub fn apply(self, reader: &mut Reader<'a>) -> Result<()> {
             match self {
-                $(Self::$variant(json) => json.apply(reader $(, $argument)?),)*
+                $(Self::$variant(json) => json.apply(reader),)*
             }
         }
     }
@@ -323,8 +512,8 @@ statements! {
     Block "block" Block;
     InlinedBlock "inlined_block" InlinedBlock;
     Inlined "inlined" Inlined;
-    Variable "variable" Variable(false);
-    Parameter "parameter" Variable(true);
+    Variable "variable" Variable;
+    Parameter "parameter" Parameter;
     DescribeVariable "describe_variable" DescribeVariable;
     Constant "constant" Constant;
     InlinedVariable "inlined_variable" InlinedVariable;

@@ -4,100 +4,50 @@ use std::io::Write;
 
 use serde_json::value::RawValue;
 
-use super::choices::TemplateArgument;
+use super::choices::{MemberOf, TemplateOf};
 use super::ids::Known;
-use super::kinds::kind;
 use super::later::Later;
 use super::loc::{ExpressionAt, In, Whole};
 use super::read::Reader;
 use super::rows::Property;
 use super::statement::{
-    self, Base, DescribeType, ExtentFacts, ExtentOf, Member, MemberFacts, Packed, Ref, Statement, Template,
-    TypeFacts, Values, Variant, VariantPart,
+    Discriminant, Member, Ref, Statement, Template, TypeFacts, base_statement, describe_type, type_statement,
+    variant_part_statement, variant_statement,
 };
-use super::values::{Integer, Text, Word};
+use super::values::{Text, Word};
 use super::write::Writer;
-use crate::build::{self, DataMember, Extent};
+use crate::build::VariantId;
 use crate::error::{Error, Result};
 use crate::model::{
-    self, Accessibility, Count, Dimension, ExprId, FunctionId, Loc, Passed, ScopeId, TemplateParameter,
-    TypeId, TypeKind, UnitId, Val, VariantValues,
+    self, Count, ExprId, FunctionId, Loc, Passed, ScopeId, TemplateParameter, TypeId, TypeKind, UnitId, Val,
+    VariantPartId,
 };
-
-impl<'a> DescribeType<'a> {
-    pub fn apply(mut self, reader: &mut Reader<'a>) -> Result<()> {
-        let unit = reader.unit(&self.unit)?;
-        let ty = reader.ty(unit, &self.r#type)?;
-        // Even without properties, an equal type in a later statement is a distinct one.
-        reader.builder.describe_type(ty)?;
-        self.facts().describe(reader, ty, unit)
-    }
-}
 
 impl<'a> Member<'a> {
     pub fn apply(mut self, reader: &mut Reader<'a>) -> Result<()> {
         let unit = reader.unit(&self.unit)?;
-        let mut facts = self.facts();
-        let name = facts.name.take();
-        let member = facts.data_member(reader, unit, &self.r#type, name.as_deref())?;
-        match (self.of, self.variant) {
-            (Some(of), None) => {
-                let of = reader.ty(unit, &of)?;
-                reader.builder.data_member(of, member).map(drop)
-            }
-            (None, Some(variant)) => {
-                let variant = reader.names.variants.find((), &variant)?;
-                reader.builder.data_member(variant, member).map(drop)
-            }
-            _ => Err(Error::bad_argument("a member is `of` a type, or of a `variant`")),
+        let of = self.choose(reader, unit)?;
+        let facts = self.facts();
+        let mut member = Discriminant::new(self.r#type).with(facts);
+        let member = member.read(reader, unit)?;
+        match of {
+            MemberOf::Type(of) => reader.builder.data_member(of, member).map(drop),
+            MemberOf::Variant(variant) => reader.builder.data_member(variant, member).map(drop),
         }
     }
 }
 
-impl<'a> Base<'a> {
-    pub fn apply(mut self, reader: &mut Reader<'a>) -> Result<()> {
-        let unit = reader.unit(&self.unit)?;
-        let (of, ty) = (reader.ty(unit, &self.of)?, reader.ty(unit, &self.r#type)?);
-        let accessibility: Option<Accessibility> = self.accessibility.map(|Word(access)| access);
-        self.choose(reader, unit, of, ty, accessibility)
-    }
-}
-
-impl<'a> VariantPart<'a> {
-    pub fn apply(mut self, reader: &mut Reader<'a>) -> Result<()> {
-        let unit = reader.unit(&self.unit)?;
-        let of = reader.ty(unit, &self.of)?;
-        let part = self.choose(reader, unit, of)?;
-        reader.names.parts.add(part, Some(&self.id), None)
-    }
-}
-
-impl<'a> Variant<'a> {
-    pub fn apply(self, reader: &mut Reader<'a>) -> Result<()> {
-        let part = reader.names.parts.find((), &self.part)?;
-        let values = kind!(read [values] reader unit self.values);
-        let variant = reader.builder.variant(part, values)?;
-        reader.names.variants.add(variant, Some(&self.id), None)
-    }
-}
-
 impl<'a> Template<'a> {
-    pub fn apply(self, reader: &mut Reader<'a>) -> Result<()> {
-        match (&self.unit, &self.of, &self.function) {
-            (Some(unit), Some(of), None) => {
-                let unit = reader.unit(unit)?;
-                let of = reader.ty(unit, of)?;
+    pub fn apply(mut self, reader: &mut Reader<'a>) -> Result<()> {
+        match self.choose(reader, ())? {
+            TemplateOf::Type(unit, of) => {
                 let parameter = self.read(reader, unit)?;
                 reader.builder.template(of, parameter).map(drop)
             }
-            (None, None, Some(function)) => {
-                let (function, unit) = reader.function(function)?;
+            TemplateOf::Function(function) => {
+                let unit = reader.unit_of(reader.builder.described().function(function).scope);
                 let parameter = self.read(reader, unit)?;
                 reader.builder.describe_function(function)?.template(parameter).map(drop)
-            }
-            _ => {
-                let what = "a template parameter is of a type, given by `unit` and `of`, or of a `function`";
-                Err(Error::bad_argument(what))
             }
         }
     }
@@ -126,70 +76,6 @@ impl<'a> Property<'a, TypeId> for Word<Passed> {
     }
 }
 
-impl<'a> ExtentOf<'a> {
-    pub fn read(mut self, reader: &mut Reader<'a>, unit: UnitId) -> Result<Extent> {
-        let mut facts = self.facts();
-        let mut extent = facts.choose(reader, unit)?;
-        facts.describe(reader, &mut extent, unit)?;
-        Ok(extent)
-    }
-
-    pub fn write(known: &'a Known<'a>, dimension: &'a Dimension) -> Self {
-        Self::new().with(ExtentFacts::of(known, dimension).chosen(known, &dimension.count))
-    }
-}
-
-impl<'a> MemberFacts<'a> {
-    fn data_member<'s>(
-        mut self,
-        reader: &mut Reader<'a>,
-        unit: UnitId,
-        ty: &Ref<'a>,
-        name: Option<&'s str>,
-    ) -> Result<DataMember<'s>> {
-        let ty = reader.ty(unit, ty)?;
-        let mut member = self.choose(reader, unit, name.unwrap_or_default(), ty)?;
-        self.describe(reader, &mut member, unit)?;
-        Ok(member)
-    }
-
-    fn write(known: &'a Known<'a>, member: &'a model::Member) -> Self {
-        let mut facts = Self::of(known, member).chosen(known, member);
-        facts.name = member.name.map(|name| known.text(name));
-        facts
-    }
-}
-
-impl<'a> statement::Discriminant<'a> {
-    pub fn read(&mut self, reader: &mut Reader<'a>, unit: UnitId) -> Result<DataMember<'_>> {
-        let mut facts = self.facts();
-        self.name = facts.name.take();
-        facts.data_member(reader, unit, &self.r#type, self.name.as_deref())
-    }
-
-    pub fn write(known: &'a Known<'a>, member: &'a model::Member) -> Self {
-        Self::new(known.type_ref(member.ty)).with(MemberFacts::write(known, member))
-    }
-}
-
-macro_rules! template_parameters { ($($object:ident)*) => { $(
-    impl<'a> $object<'a> {
-        pub fn read<'s>(&'s self, reader: &mut Reader<'a>, unit: UnitId) -> Result<build::Template<'s>> {
-            let name = self.name.as_deref().unwrap_or_default();
-            let parameter = self.argument.read(reader, unit, name)?;
-            Ok(if self.default == Some(true) { parameter.default() } else { parameter })
-        }
-
-        pub fn write(known: &'a Known<'a>, parameter: &'a TemplateParameter) -> Self {
-            let mut json = Self::new(TemplateArgument::write(known, &parameter.argument));
-            json.name = parameter.name.map(|name| known.text(name));
-            json.default = parameter.is_default.then_some(true);
-            json
-        }
-    }
-)* } }
-template_parameters! { Template Packed }
-
 impl<'a> Reader<'a> {
     pub fn ty(&self, unit: UnitId, ty: &Ref<'a>) -> Result<TypeId> {
         self.names.types.find(unit, ty)
@@ -206,6 +92,26 @@ impl<'a> Reader<'a> {
         self.names.types.add(ty, id, name.map(|name| (unit, name)))?;
         // A type is a scope by its id only, because a function may have the same name.
         own.map_or(Ok(()), |own| self.names.scopes.add(own, id, None))
+    }
+
+    /// Registers a variant part under its id.
+    pub fn named_part(
+        &mut self,
+        part: VariantPartId,
+        _: Option<&Text<'a>>,
+        id: Option<&Text<'a>>,
+    ) -> Result<()> {
+        self.names.parts.add(part, id, None)
+    }
+
+    /// Registers a variant under its id.
+    pub fn named_variant(
+        &mut self,
+        variant: VariantId,
+        _: Option<&Text<'a>>,
+        id: Option<&Text<'a>>,
+    ) -> Result<()> {
+        self.names.variants.add(variant, id, None)
     }
 
     /// Reads a location outside lists.
@@ -242,7 +148,7 @@ impl<'m, W: Write> Writer<'m, W> {
         self.counts.types += 1;
         let of = (ty.kind(), ty.bits().unwrap_or(0), ty.is_declaration());
         let (unit, name_id) = (known.unit_ref(ty.unit()), known.type_id(id));
-        let Some(json) = statement::type_statement(known, unit, name_id, of) else { return Ok(()) };
+        let json = type_statement(known, unit, name_id, of, ());
         if matches!(ty.kind(), TypeKind::Composite(_)) {
             // The statement makes the type's scope too.
             self.counts.scopes += 1;
@@ -275,10 +181,10 @@ impl<'m, W: Write> Writer<'m, W> {
         if facts.is_empty() && !known.comes_again(id) {
             return Ok(());
         }
-        let describe = || DescribeType::new(known.unit_ref(ty.unit()), known.type_ref(id));
-        let mut json = Statement::DescribeType(describe().with(facts));
+        let describe = |facts| describe_type(known, known.unit_ref(ty.unit()), None, id, facts);
+        let mut json = describe(facts);
         if !self.is_line_written(ty.line()) || ty.scope().as_u32() >= self.counts.scopes {
-            let empty = Statement::DescribeType(describe());
+            let empty = describe(TypeFacts::default());
             self.later.push(core::mem::replace(&mut json, empty));
         }
         self.statement(&json)
@@ -288,43 +194,33 @@ impl<'m, W: Write> Writer<'m, W> {
         let (known, ty) = (self.known, self.module.ty(id));
         let TypeKind::Composite(composite) = ty.kind() else { return Ok(()) };
         for base in &composite.bases {
-            let unit = known.unit_ref(ty.unit());
-            let json = Base::new(unit, known.type_ref(id), known.type_ref(base.ty));
-            let mut json = json.chosen(known, &base.offset);
-            json.accessibility = base.accessibility.map(Word);
-            self.statement(&Statement::Base(json))?;
+            self.statement(&base_statement(known, known.unit_ref(ty.unit()), None, (id, base), ()))?;
         }
         for member in &composite.members {
-            let mut json = self.member(ty.unit(), member);
-            json.of = Some(known.type_ref(id));
-            self.statement(&Statement::Member(json))?;
+            self.member(ty.unit(), &MemberOf::Type(id), member)?;
         }
         Ok(())
     }
 
-    fn member(&self, unit: UnitId, member: &'m model::Member) -> Member<'m> {
-        let json = Member::new(self.known.unit_ref(unit), self.known.type_ref(member.ty));
-        json.with(MemberFacts::write(self.known, member))
+    fn member(&mut self, unit: UnitId, of: &MemberOf, member: &'m model::Member) -> Result<()> {
+        let (known, mut json) = (self.known, Discriminant::write(self.known, member));
+        let facts = json.facts();
+        let json = Member::new(known.unit_ref(unit), json.r#type).with(facts).chosen(known, of);
+        self.statement(&Statement::Member(json))
     }
 
     pub fn variant_parts(&mut self) -> Result<()> {
         let known = self.known;
         for (id, part) in &self.module.variant_parts {
             let unit = self.module.ty(part.of).unit();
-            let name = format!("part#{}", id.as_u32());
-            let (of, part_id) = (known.type_ref(part.of), Text(name.clone().into()));
-            let json = VariantPart::new(known.unit_ref(unit), of, part_id).chosen(known, &part.discriminant);
-            self.statement(&Statement::VariantPart(json))?;
+            let of = (part.of, known.part_ref(id), &part.discriminant);
+            self.statement(&variant_part_statement(known, known.unit_ref(unit), None, of, ()))?;
             for (index, variant) in part.variants.iter().enumerate() {
-                let variant_id = format!("{name}.{index}");
-                let text = |text: &str| Text(text.to_owned().into());
-                let values = kind!(write [values] known variant.values);
-                let json = Variant::new(text(&name), text(&variant_id), values);
-                self.statement(&Statement::Variant(json))?;
+                let variant_id = VariantId { part: id, index };
+                let of = (known.variant_ref(variant_id), variant);
+                self.statement(&variant_statement(known, known.part_ref(id), None, of, ()))?;
                 for member in &variant.members {
-                    let mut json = self.member(unit, member);
-                    json.variant = Some(text(&variant_id));
-                    self.statement(&Statement::Member(json))?;
+                    self.member(unit, &MemberOf::Variant(variant_id), member)?;
                 }
             }
         }
@@ -332,21 +228,18 @@ impl<'m, W: Write> Writer<'m, W> {
     }
 
     pub fn templates(&mut self, id: TypeId) -> Result<()> {
-        let (known, ty) = (self.known, self.module.ty(id));
+        let ty = self.module.ty(id);
         let TypeKind::Composite(composite) = ty.kind() else { return Ok(()) };
-        for parameter in &composite.templates {
-            let mut json = Template::write(known, parameter);
-            json.unit = Some(known.unit_ref(ty.unit()));
-            json.of = Some(known.type_ref(id));
-            self.statement(&Statement::Template(json))?;
-        }
-        Ok(())
+        self.template_parameters(&composite.templates, &TemplateOf::Type(ty.unit(), id))
     }
 
     pub fn function_templates(&mut self, id: FunctionId) -> Result<()> {
-        for parameter in &self.module.function(id).templates {
-            let mut json = Template::write(self.known, parameter);
-            json.function = Some(self.known.function_ref(id));
+        self.template_parameters(&self.module.function(id).templates, &TemplateOf::Function(id))
+    }
+
+    fn template_parameters(&mut self, parameters: &'m [TemplateParameter], of: &TemplateOf) -> Result<()> {
+        for parameter in parameters {
+            let json = Template::write(self.known, parameter).chosen(self.known, of);
             self.statement(&Statement::Template(json))?;
         }
         Ok(())

@@ -1,61 +1,16 @@
-//! Units, files, namespaces, blocks, inlined calls and macros: applied to the builder, and written from the model.
+//! Units, files, namespaces, blocks, inlined calls and macros: registered, and written from the model.
 
 use std::io::Write;
 
-use super::choices::MacroStep;
 use super::read::Reader;
 use super::statement::{
-    self, DescribeScope, DescribeUnit, File, FileFacts, Macros, Ref, ScopeFacts, Statement, Unit, UnitFacts,
+    FileFacts, Ref, ScopeFacts, UnitFacts, describe_scope, file_statement, macros_statement, scope_statement,
+    unit_statement,
 };
 use super::values::{Line, Text};
 use super::write::Writer;
 use crate::error::Result;
 use crate::model::{FileId, Module, ScopeId, ScopeKind, SourceLine, UnitId};
-
-impl<'a> Unit<'a> {
-    pub fn apply(mut self, reader: &mut Reader<'a>) -> Result<()> {
-        let unit = reader.builder.unit(&self.name);
-        let scope = reader.builder.described().unit(unit).scope;
-        let file = reader.builder.primary_file(unit)?;
-        let named = Some(((), &self.name));
-        reader.names.units.add(unit, self.id.as_ref(), named)?;
-        reader.names.scopes.add(scope, self.id.as_ref(), named)?;
-        reader.names.files.add(file, None, Some((unit, &self.name)))?;
-        self.facts().describe(reader, unit, unit)
-    }
-}
-
-impl<'a> DescribeUnit<'a> {
-    pub fn apply(mut self, reader: &mut Reader<'a>) -> Result<()> {
-        let unit = reader.unit(&self.unit)?;
-        self.facts().describe(reader, unit, unit)
-    }
-}
-
-impl<'a> File<'a> {
-    pub fn apply(mut self, reader: &mut Reader<'a>) -> Result<()> {
-        let unit = reader.unit(&self.unit)?;
-        let facts = self.facts();
-        let file = reader.builder.file(unit, &self.name, facts.directory.as_deref())?;
-        facts.describe(reader, file, unit)?;
-        reader.names.files.add(file, self.id.as_ref(), Some((unit, &self.name)))
-    }
-}
-
-impl<'a> DescribeScope<'a> {
-    pub fn apply(mut self, reader: &mut Reader<'a>) -> Result<()> {
-        let scope = reader.scope(&self.scope)?;
-        let unit = reader.unit_of(scope);
-        self.facts().describe(reader, scope, unit)
-    }
-}
-
-impl<'a> Macros<'a> {
-    pub fn apply(self, reader: &mut Reader<'a>) -> Result<()> {
-        let unit = reader.unit(&self.unit)?;
-        self.macros.iter().try_for_each(|step| step.read(reader, unit))
-    }
-}
 
 impl<'a> Reader<'a> {
     pub fn unit(&self, unit: &Ref<'a>) -> Result<UnitId> {
@@ -64,6 +19,26 @@ impl<'a> Reader<'a> {
 
     pub fn scope(&self, scope: &Ref<'a>) -> Result<ScopeId> {
         self.names.scopes.find((), scope)
+    }
+
+    /// Registers a unit under its id, or else under its name, its scope likewise, and its file under the name.
+    pub fn named_unit(&mut self, unit: UnitId, id: Option<&Text<'a>>, name: Option<&Text<'a>>) -> Result<()> {
+        let scope = self.builder.described().unit(unit).scope;
+        let file = self.builder.primary_file(unit)?;
+        self.names.units.add(unit, id, name.map(|name| ((), name)))?;
+        self.names.scopes.add(scope, id, name.map(|name| ((), name)))?;
+        self.names.files.add(file, None, name.map(|name| (unit, name)))
+    }
+
+    /// Registers a file under its id, or else under its name, in its unit.
+    pub fn named_file(&mut self, file: FileId, id: Option<&Text<'a>>, name: Option<&Text<'a>>) -> Result<()> {
+        let unit = self.builder.described().file(file).unit;
+        self.names.files.add(file, id, name.map(|name| (unit, name)))
+    }
+
+    /// Registers nothing: nothing references the entity by an id or a name.
+    pub fn unnamed<T>(&mut self, _: T, _: Option<&Text<'a>>, _: Option<&Text<'a>>) -> Result<()> {
+        Ok(())
     }
 
     /// Registers a new scope under its id, or else under its name, if any.
@@ -96,11 +71,10 @@ impl<'m, W: Write> Writer<'m, W> {
         if let Some(before) = unit.file.as_u32().checked_sub(1) {
             self.ensure_file(FileId::from_u32(before))?;
         }
-        let mut json = Unit::new(known.text(unit.name)).with(UnitFacts::of(known, id));
-        json.id = known.scope_id(unit.scope);
         self.counts.scopes += 1;
         self.counts.files += 1;
-        self.statement(&Statement::Unit(json))?;
+        let (name, name_id) = (known.text(unit.name), known.scope_id(unit.scope));
+        self.statement(&unit_statement(known, name, name_id, (), UnitFacts::of(known, id)))?;
         let file = self.module.file(unit.file);
         match (known.file_id(unit.file), file.md5, file.source) {
             (None, None, None) => Ok(()),
@@ -120,11 +94,8 @@ impl<'m, W: Write> Writer<'m, W> {
 
     fn file_statement(&mut self, id: FileId) -> Result<()> {
         let (known, file) = (self.known, self.module.file(id));
-        let directory = file.directory.map(|directory| known.text(directory));
-        let facts = FileFacts { directory, ..FileFacts::of(known, id) };
-        let mut json = File::new(known.unit_ref(file.unit), known.text(file.name)).with(facts);
-        json.id = known.file_id(id);
-        self.statement(&Statement::File(json))
+        let (unit, name_id, facts) = (known.unit_ref(file.unit), known.file_id(id), FileFacts::of(known, id));
+        self.statement(&file_statement(known, unit, name_id, file, facts))
     }
 
     pub fn scope(&mut self, id: ScopeId) -> Result<()> {
@@ -144,7 +115,7 @@ impl<'m, W: Write> Writer<'m, W> {
             _ => {
                 let (within, name_id) = (known.scope_ref(parent), known.scope_id(id));
                 let of = (&scope.kind, scope.origin, module.ranges(id));
-                let Some(json) = statement::scope_statement(known, within, name_id, of) else {
+                let Some(json) = scope_statement(known, within, name_id, of, ()) else {
                     return Ok(());
                 };
                 json
@@ -155,7 +126,7 @@ impl<'m, W: Write> Writer<'m, W> {
         if facts.is_empty() {
             return Ok(());
         }
-        let json = Statement::DescribeScope(DescribeScope::new(known.scope_ref(id)).with(facts));
+        let json = describe_scope(known, known.scope_ref(id), None, (), facts);
         if self.is_line_written(scope.line) {
             return self.statement(&json);
         }
@@ -165,9 +136,8 @@ impl<'m, W: Write> Writer<'m, W> {
 
     pub fn macros(&mut self, module: &'m Module) -> Result<()> {
         for (id, _) in module.units().filter(|&(id, _)| !module.macros(id).is_empty()) {
-            let steps = module.macros(id).iter().map(|step| MacroStep::write(self.known, step));
-            let json = statement::Macros::new(self.known.unit_ref(id), steps.collect());
-            self.statement(&Statement::Macros(json))?;
+            let unit = self.known.unit_ref(id);
+            self.statement(&macros_statement(self.known, unit, None, module.macros(id), ()))?;
         }
         Ok(())
     }

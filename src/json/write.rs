@@ -10,12 +10,9 @@ use std::io::Write;
 use serde::Serialize;
 
 use super::ids::Known;
-use super::later::Later;
-use super::lists::Elements;
 use super::read::VERSION;
-use super::statement::{Frame, Rows, Statement};
+use super::statement::{Statement, frame_statement, rows_statement};
 use super::target::Written;
-use super::values::Signed;
 use crate::error::Result;
 use crate::model::{
     Entity, FileId, LocId, Module, Node, ProcedureId, ScopeId, SourceLine, TypeId, VariableId,
@@ -108,20 +105,17 @@ impl<'m, W: Write> Writer<'m, W> {
         self.calls()?;
         self.lanes()?;
         for (id, _) in module.functions().filter(|&(id, _)| !module.rows(id).is_empty()) {
-            let rows = Later::Model(Elements { known: self.known, of: module.rows(id) });
-            self.statement(&Statement::Rows(Rows::new(self.known.function_ref(id), rows)))?;
+            let function = self.known.function_ref(id);
+            self.statement(&rows_statement(self.known, function, None, module.rows(id), ()))?;
         }
         for (id, function) in module.functions() {
-            let rules = module.frame(id);
-            if rules.is_empty() && function.frame_extent.is_none() {
+            let (rules, extent) = (module.frame(id), function.frame_extent.clone());
+            if rules.is_empty() && extent.is_none() {
                 continue;
             }
-            let mut json = Frame::new(self.known.function_ref(id));
-            let rules = Later::Model(Elements { known: self.known, of: rules });
-            json.rules = Some(rules).filter(|_| !module.frame(id).is_empty());
-            json.extent =
-                function.frame_extent.as_ref().map(|bytes| (Signed(bytes.start), Signed(bytes.end)));
-            self.statement(&Statement::Frame(json))?;
+            let of = (Some(rules).filter(|rules| !rules.is_empty()), extent);
+            let function = self.known.function_ref(id);
+            self.statement(&frame_statement(self.known, function, None, of, ()))?;
         }
         self.macros(module)
     }

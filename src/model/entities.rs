@@ -1,5 +1,5 @@
-//! The tables of properties of entities: units, files, scopes, types, members, dimensions, functions, variables, calls,
-//! imports, labels and regions. A property has one row.
+//! The tables of properties of entities: units, files, scopes, types, members, dimensions, template parameters, functions,
+//! variables, calls, imports, labels and regions. A property has one row.
 //!
 //! | column | meaning |
 //! |---|---|
@@ -196,6 +196,14 @@ macro_rules! dimension_properties { ($use:ident $($with:tt)*) => { $use! { $($wi
     [type] "0.1" index => index by index;
 } } }
 
+/// Calls a macro with the properties of template parameters.
+macro_rules! template_properties { ($use:ident $($with:tt)*) => { $use! { $($with)*
+    /// Name; without it the parameter is unnamed.
+    [own Text<'a>] "0.1" name;
+    /// The argument is the parameter's default.
+    [flag] "0.1" default => is_default;
+} } }
+
 /// Calls a macro with the properties of imports.
 macro_rules! import_properties { ($use:ident $($with:tt)*) => { $use! { $($with)*
     /// Imported function.
@@ -230,8 +238,8 @@ macro_rules! region_properties { ($use:ident $($with:tt)*) => { $use! { $($with)
 
 pub(crate) use {
     call_properties, dimension_properties, file_properties, function_properties, import_properties,
-    label_properties, member_properties, region_properties, scope_properties, type_properties,
-    unit_properties, variable_properties,
+    label_properties, member_properties, region_properties, scope_properties, template_properties,
+    type_properties, unit_properties, variable_properties,
 };
 
 /// An entity: required fields, fields with the default of their type, and properties.

@@ -18,8 +18,8 @@ mod sealed {
 /// A variant of a variant part. Made by [`Builder::variant`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct VariantId {
-    part: VariantPartId,
-    index: usize,
+    pub(crate) part: VariantPartId,
+    pub(crate) index: usize,
 }
 
 /// A type or part of a type with members: a structure, class or union, or a variant.
