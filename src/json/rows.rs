@@ -51,7 +51,7 @@ impl<T> Outcome for Result<T> {
     }
 }
 
-/// The properties of a statement that has none.
+/// Properties of a statement without any.
 pub(super) trait NoFacts: Sized {
     /// Sets nothing.
     fn describe<Id, Unit>(self, _: &mut Reader<'_>, _: Id, _: Unit) -> Result<()> {
@@ -190,9 +190,9 @@ macro_rules! declare {
     };
 }
 
-/// Statements of which each makes or describes an entity, for both directions. The heading has the names of the reader,
-/// the owner and its unit; the function that writes a statement, with its subject; the key of the [owner](owner); and
-/// the method that registers the entity. A row has:
+/// Statements that make or describe an entity, for both directions. The heading names the reader, the owner and the
+/// owner's unit; the function that writes a statement, with its subject; the key of the [owner](owner); and the method
+/// that registers the entity. A row has:
 ///
 /// * the statement, perhaps `with id`, with its required and optional keys, and perhaps `+` a choice between keys, of
 ///   which [`alternatives`](super::choices) has the rows;
