@@ -13,7 +13,7 @@ use crate::read::Value;
 
 impl<'a, 'o> Meanings<'_, 'a, 'o> {
     /// Checks the form of a variable's expressions, if the consumer reads plain DWARF 5 only.
-    pub(super) fn plain_form(&mut self, place: Place<'a, 'o>) {
+    pub(super) fn dwarf5_form(&mut self, place: Place<'a, 'o>) {
         let consumer = self.described.consumer;
         if consumer.dialect != Dialect::Dwarf5 || self.has_raw(place) {
             return;

@@ -141,7 +141,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         let value_bits = module.ty(module.variable(id).ty).value_bits();
         let sizes = value_bits.as_ref().map_or(&SIZES[..], core::slice::from_ref);
         let place = Place { id, entry, function, bits: sizes[0] };
-        self.plain_form(place);
+        self.dwarf5_form(place);
         let encoded = self.encoded(entry);
         let list = match &encoded {
             Some(Encoded::List(list)) => Some(&**list),

@@ -308,7 +308,7 @@ macro_rules! kind {
     (write [pack] $known:ident $value:expr) => { $value.iter().map(|value| Packed::write($known, value)).collect() };
 
     (type [by $type:ty]) => { $type };
-    (type [own $type:ty]) => { $type };
+    (type [initial $type:ty]) => { $type };
 
     (may_read $kind:tt $reader:ident $unit:ident $json:expr) => {
         match $json {

@@ -63,7 +63,7 @@ impl NoFacts for () {}
 
 /// Sets a property that is present.
 macro_rules! set {
-    ([own $type:ty] $($rest:tt)*) => {};
+    ([initial $type:ty] $($rest:tt)*) => {};
     ([by $type:ty] $how:tt $reader:ident $id:ident $unit:ident $json:ident $($rest:tt)*) => {
         if let Some(json) = $json { Property::read(json, $reader, $id, $unit)?; }
     };
@@ -97,7 +97,7 @@ macro_rules! call {
 
 /// Converts a property of the model to JSON.
 macro_rules! to_json {
-    ([own $type:ty] $known:ident $id:ident) => { None };
+    ([initial $type:ty] $known:ident $id:ident) => { None };
     ([by $type:ty] $known:ident $id:ident) => { Property::write($known, $id) };
     ($kind:tt $known:ident $id:ident $($field:ident).+) => { kind!(may $kind $known $($field).+) };
 }
@@ -199,67 +199,72 @@ macro_rules! declare {
 /// * the subject as a pattern, with a value for each key;
 /// * the method of the builder and its arguments after the owner, or an expression in braces; the key that an error
 ///   concerns, and the key with the name of the entity.
-macro_rules! makes { (
-    {
-        |$reader:ident, $owner:ident, $unit:ident|
-        $(#[$doc:meta])*
-        $write:ident of $subject:ty, in $owner_key:tt, $named:ident $(, none for { $others:pat })?;
-        $($statement:ident $(with $id:ident)? { $($field:ident: $as:tt),* } { $($may:ident: $may_as:tt),* }
-            $(+ $chosen:ident { $($choice:ident: $choice_as:tt),* })?
-            $pattern:pat => $($method:ident($($argument:expr),*))? $({ $($make:tt)* })?
-            $(at $key:literal)? $(named by $name:ident)?;)*
-    }
-    with $facts:ty [$with:ident $properties:tt]
-) => {
-    $(declare! {
-        $statement { $owner_key: Ref<'a>, $($field: kind!(type $as)),* } {
-            $($($choice: kind!(type $choice_as),)*)? $($may: kind!(type $may_as),)* $($id: Text<'a>)?
-        } with $with $properties
-    })*
-
-    $(impl<'a> $statement<'a> {
-        /// Makes or describes the entity.
-        #[allow(unused, reason = "not every statement has names and alternatives")]
-        pub fn apply(mut self, $reader: &mut Reader<'a>) -> Result<()> {
-            let owner = owner!(read $owner_key $reader self);
-            let $unit = owner.1;
-            let $owner = owner.0;
-            $(let $chosen = self.choose($reader, $unit)?;)?
-            let facts = self.facts();
-            $(let $field = kind!(read $as $reader $unit self.$field);)*
-            $(let $may = kind!(may_read $may_as $reader $unit self.$may);)*
-            $(let made = $reader.builder.$method($owner, $($argument),*);)?
-            $(let made: Result<_> = Ok({ $($make)* });)?
-            $(let made = $reader.of_key($key, made);)?
-            let made = made?;
-            $reader.$named(made, None $(.or(self.$id.as_ref()))?, None $(.or(self.$name.name()))?)?;
-            facts.describe($reader, made, $unit)
+///
+/// Without braces around the group, the statements have no properties.
+macro_rules! makes {
+    (|$($group:tt)*) => { makes! { { |$($group)* } with () [none {}] } };
+    (
+        {
+            |$reader:ident, $owner:ident, $unit:ident|
+            $(#[$doc:meta])*
+            $write:ident of $subject:ty, in $owner_key:tt, $named:ident $(, none for { $others:pat })?;
+            $($statement:ident $(with $id:ident)? { $($field:ident: $as:tt),* } { $($may:ident: $may_as:tt),* }
+                $(+ $chosen:ident { $($choice:ident: $choice_as:tt),* })?
+                $pattern:pat => $($method:ident($($argument:expr),*))? $({ $($make:tt)* })?
+                $(at $key:literal)? $(named by $name:ident)?;)*
         }
-    })*
+        with $facts:ty [$with:ident $properties:tt]
+    ) => {
+        $(declare! {
+            $statement { $owner_key: Ref<'a>, $($field: kind!(type $as)),* } {
+                $($($choice: kind!(type $choice_as),)*)? $($may: kind!(type $may_as),)* $($id: Text<'a>)?
+            } with $with $properties
+        })*
 
-    $(#[$doc])*
-    #[allow(unused, reason = "not every statement has ids")]
-    pub(super) fn $write<'m>(
-        known: &'m Known<'m>,
-        owner: Ref<'m>,
-        id: Option<Text<'m>>,
-        of: $subject,
-        facts: $facts,
-    ) -> written!([$($others)?] type Statement<'m>) {
-        written!([$($others)?] match of {
-            $($pattern => {
-                let json = $statement::new(owner, $(kind!(write $as known (*$field))),*).with(facts);
-                $(let json = json.chosen(known, $chosen);)?
-                Statement::$statement($statement {
-                    $($may: kind!(may $may_as known (*$may)),)*
-                    $($id: id,)?
-                    ..json
-                })
-            })*
-            $($others => return None,)?
-        })
-    }
-} }
+        $(impl<'a> $statement<'a> {
+            /// Makes or describes the entity.
+            #[allow(unused, reason = "not every statement has names and alternatives")]
+            pub fn apply(mut self, $reader: &mut Reader<'a>) -> Result<()> {
+                let owner = owner!(read $owner_key $reader self);
+                let $unit = owner.1;
+                let $owner = owner.0;
+                $(let $chosen = self.choose($reader, $unit)?;)?
+                let facts = self.facts();
+                $(let $field = kind!(read $as $reader $unit self.$field);)*
+                $(let $may = kind!(may_read $may_as $reader $unit self.$may);)*
+                $(let made = $reader.builder.$method($owner, $($argument),*);)?
+                $(let made: Result<_> = Ok({ $($make)* });)?
+                $(let made = $reader.of_key($key, made);)?
+                let made = made?;
+                $reader.$named(made, None $(.or(self.$id.as_ref()))?, None $(.or(self.$name.name()))?)?;
+                facts.describe($reader, made, $unit)
+            }
+        })*
+
+        $(#[$doc])*
+        #[allow(unused, reason = "not every statement has ids")]
+        pub(super) fn $write<'m>(
+            known: &'m Known<'m>,
+            owner: Ref<'m>,
+            id: Option<Text<'m>>,
+            of: $subject,
+            facts: $facts,
+        ) -> written!([$($others)?] type Statement<'m>) {
+            written!([$($others)?] match of {
+                $($pattern => {
+                    let json = $statement::new(owner, $(kind!(write $as known (*$field))),*).with(facts);
+                    $(let json = json.chosen(known, $chosen);)?
+                    Statement::$statement($statement {
+                        $($may: kind!(may $may_as known (*$may)),)*
+                        $($id: id,)?
+                        ..json
+                    })
+                })*
+                $($others => return None,)?
+            })
+        }
+    };
+}
 
 /// Objects with properties that make a value for the builder, for both directions. A row has the object with its
 /// required keys, the value of the model as a pattern, and that for the builder; then perhaps the key of the name, and
@@ -294,9 +299,6 @@ macro_rules! parts { (
         }
     }
 )* } }
-
-/// Statements without properties, with the [rows](makes) of `makes!`.
-macro_rules! plain { ($($group:tt)*) => { makes! { { $($group)* } with () [none {}] } } }
 
 /// The result of a function that writes a statement: an option, if some are written by hand.
 macro_rules! written {
@@ -381,4 +383,4 @@ macro_rules! owner {
     };
 }
 
-pub(super) use {call, declare, facts, makes, owner, parts, plain, set, to_json, values, written};
+pub(super) use {call, declare, facts, makes, owner, parts, set, to_json, values, written};

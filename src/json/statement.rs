@@ -16,7 +16,7 @@ use super::lists::{Elements, Live, MaskAt, Row, Rule, Slots};
 use super::loc::{ExpressionAt, NumberAt, Place};
 use super::read::Reader;
 use super::rows::{
-    Name, NoFacts, Outcome, Property, call, declare, facts, makes, owner, parts, plain, set, to_json, written,
+    Name, NoFacts, Outcome, Property, call, declare, facts, makes, owner, parts, set, to_json, written,
 };
 use super::schema::{self, HasSchema, Schemas};
 use super::shape::shaped;
@@ -258,7 +258,7 @@ parts! {
         => argument.read(reader, unit, name)?, named by name;
 }
 
-plain! {
+makes! {
     |reader, call, unit|
     /// Returns the statement of an argument with the location and the value of the object to which it points.
     argument_statement of (&'m model::Argument, Option<(LocId, LocId)>), in call, unnamed;
@@ -277,15 +277,15 @@ plain! {
             }
         };
 }
-plain! {
+makes! {
     |reader, unit, unit| procedure_statement of (Text<'m>, LocId), in unit, named_procedure;
     Procedure { id: [id], loc: [loc] } {} (ref id, ref loc) => procedure(loc) named by id;
 }
-plain! {
+makes! {
     |reader, scope, unit| lanes_statement of (), in r#in, unnamed;
-    Lanes {} {} () => { drop(reader.builder.lanes(scope)?) };
+    Lanes {} {} () => { reader.builder.lanes(scope).map(|_| ())? };
 }
-plain! {
+makes! {
     |reader, scope, unit| whole_wave_statement of (Range<u64>, LocId), in r#in, unnamed;
     WholeWave { pcs: [pc_range], mask: [loc] } {} (ref pcs, ref mask) => {
         reader.builder.lanes(scope)?.whole_wave(pcs.clone(), mask)?;
@@ -293,11 +293,12 @@ plain! {
         reader.seek(|blame| function.is_some_and(|of| *blame == Blame::WholeWave(of, pcs)))?
     };
 }
-plain! {
+makes! {
     |reader, function, unit| rows_statement of &'m [model::Row], in function, unnamed;
-    Rows { rows: [later Row] } {} rows => { reader.rows(function, unit, rows)? };
+    Rows { rows: [later Row] } {}
+        rows => { reader.rows(function, unit, rows)? };
 }
-plain! {
+makes! {
     |reader, function, unit|
     /// Returns the statement of a frame with its rules and its extent. The other keys stand for rules.
     frame_statement of (Option<&'m [FrameRule]>, Option<Range<i64>>), in function, unnamed;
@@ -318,12 +319,12 @@ plain! {
         }
     };
 }
-plain! {
+makes! {
     |reader, unit, unit| macros_statement of &'m [Macro], in unit, unnamed;
     Macros { macros: [macros] } {}
         macros => { macros.iter_mut().try_for_each(|step| step.read(reader, unit))? };
 }
-plain! {
+makes! {
     |reader, unit, unit|
     /// Returns the statement of a base class of a type.
     base_statement of (TypeId, &'m model::Base), in unit, unnamed;
@@ -336,7 +337,7 @@ plain! {
             }
         };
 }
-plain! {
+makes! {
     |reader, unit, unit|
     /// Returns the statement of a variant part of a type.
     variant_part_statement of (TypeId, Text<'m>, &'m model::Discriminant), in unit, named_part;
@@ -351,14 +352,14 @@ plain! {
             }
         } named by id;
 }
-plain! {
+makes! {
     |reader, part, unit|
     /// Returns the statement of a variant of a variant part.
     variant_statement of (Text<'m>, &'m model::Variant), in part, named_variant;
     Variant { id: [id], values: [values] } {}
         (ref id, model::Variant { values, .. }) => variant(values) named by id;
 }
-plain! {
+makes! {
     |reader, unit, unit|
     /// Returns the statement of a type with its size in bits, if any, and whether it is a declaration.
     type_statement of (&'m TypeKind, u64, bool), in unit, named_type;
@@ -397,7 +398,7 @@ plain! {
         (TypeKind::Enum { name, of, enumerators, is_class: class }, ..)
             => enumeration_of(name, of, enumerators, class) named by name;
 }
-plain! {
+makes! {
     |reader, scope, unit|
     /// Returns the statement of a scope with its origin and its ranges; `None` for one that belongs to another entity.
     scope_statement of (&'m ScopeKind, Option<ScopeId>, &'m [Range<u64>]), in r#in, named_scope,

@@ -19,7 +19,7 @@
 //! | `line`, `type`, `function`, `variable` | an optional reference | the reference |
 //! | `loc`, `val` | an optional location | the location; its number |
 //! | `by T` | declared at the entity | a `T`, with the conversions of its `Property` |
-//! | `own T` | declared at the entity | a `T`, an argument of the method that makes the entity |
+//! | `initial T` | declared at the entity | a `T`, an argument of the method that makes the entity |
 //!
 //! A row generates the field, its default, the plain method, canonical equality, JSON in and out, the schema, and the
 //! page.
@@ -133,7 +133,7 @@ macro_rules! call_properties { ($use:ident $($with:tt)*) => { $use! { $($with)*
 /// Calls a macro with the properties of files.
 macro_rules! file_properties { ($use:ident $($with:tt)*) => { $use! { $($with)*
     /// Directory, relative to that of the compilation.
-    [own Text<'a>] "0.1" directory;
+    [initial Text<'a>] "0.1" directory;
     /// MD5 sum of the text. Either all files of a unit have one, or none.
     [md5] "0.1" md5 => md5 by file_md5;
     /// Text to embed in the line table.
@@ -165,13 +165,13 @@ macro_rules! type_properties { ($use:ident $($with:tt)*) => { $use! { $($with)*
 /// Calls a macro with the properties of members of types and variants.
 macro_rules! member_properties { ($use:ident $($with:tt)*) => { $use! { $($with)*
     /// Name; without it the member is anonymous.
-    [own Text<'a>] "0.1" name;
+    [initial Text<'a>] "0.1" name;
     /// Bytes from the start of the object.
-    [own Number] "0.1" offset;
+    [initial Number] "0.1" offset;
     /// Bits of a bit field from the start of the object.
-    [own Number] "0.1" offset_bits;
+    [initial Number] "0.1" offset_bits;
     /// Size of a bit field in bits.
-    [own Number] "0.1" bits;
+    [initial Number] "0.1" bits;
     /// Accessibility, where it is not the language's default. DWARF 5 section 2.8.
     [word Accessibility] "0.1" accessibility => accessibility;
     /// Is mutable in constant objects. DWARF 5 section 5.7.6.
@@ -185,11 +185,11 @@ macro_rules! member_properties { ($use:ident $($with:tt)*) => { $use! { $($with)
 /// Calls a macro with the properties of dimensions of arrays.
 macro_rules! dimension_properties { ($use:ident $($with:tt)*) => { $use! { $($with)*
     /// Number of elements.
-    [own Number] "0.1" count;
+    [initial Number] "0.1" count;
     /// Variable whose value is the number of elements.
-    [own Ref<'a>] "0.1" variable;
+    [initial Ref<'a>] "0.1" variable;
     /// Computed number of elements.
-    [own Val<'a>] "0.1" value;
+    [initial Val<'a>] "0.1" value;
     /// Index of the first element, where it is not the language's default (0 for C and most languages).
     [signed] "0.1" lower => lower by from;
     /// Type of an index.
@@ -199,7 +199,7 @@ macro_rules! dimension_properties { ($use:ident $($with:tt)*) => { $use! { $($wi
 /// Calls a macro with the properties of template parameters.
 macro_rules! template_properties { ($use:ident $($with:tt)*) => { $use! { $($with)*
     /// Name; without it the parameter is unnamed.
-    [own Text<'a>] "0.1" name;
+    [initial Text<'a>] "0.1" name;
     /// The argument is the parameter's default.
     [flag] "0.1" default => is_default;
 } } }
@@ -207,15 +207,15 @@ macro_rules! template_properties { ($use:ident $($with:tt)*) => { $use! { $($wit
 /// Calls a macro with the properties of imports.
 macro_rules! import_properties { ($use:ident $($with:tt)*) => { $use! { $($with)*
     /// Imported function.
-    [own Ref<'a>] "0.1" function;
+    [initial Ref<'a>] "0.1" function;
     /// Imported variable.
-    [own Ref<'a>] "0.1" variable;
+    [initial Ref<'a>] "0.1" variable;
     /// Imported type.
-    [own Ref<'a>] "0.1" r#type;
+    [initial Ref<'a>] "0.1" r#type;
     /// Imported namespace.
-    [own Ref<'a>] "0.1" namespace;
+    [initial Ref<'a>] "0.1" namespace;
     /// Namespace whose names are imported.
-    [own Ref<'a>] "0.1" all_of;
+    [initial Ref<'a>] "0.1" all_of;
     /// Name in the importing scope, where it differs.
     [text] "0.1" name => name by name;
     /// Line of the import.
@@ -233,7 +233,7 @@ macro_rules! label_properties { ($use:ident $($with:tt)*) => { $use! { $($with)*
 /// Calls a macro with the properties of regions.
 macro_rules! region_properties { ($use:ident $($with:tt)*) => { $use! { $($with)*
     /// Enclosing region.
-    [own Ref<'a>] "0.1" inside;
+    [initial Ref<'a>] "0.1" inside;
 } } }
 
 pub(crate) use {

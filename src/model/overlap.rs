@@ -169,7 +169,7 @@ impl Module {
     }
 
     /// Strips qualifiers and typedefs; `None` for `void`.
-    fn plain_type(&self, mut ty: TypeId) -> Option<TypeId> {
+    fn unqualified_type(&self, mut ty: TypeId) -> Option<TypeId> {
         loop {
             match self.types[ty].kind {
                 TypeKind::Typedef { of, .. } | TypeKind::Qualified { of, .. } => ty = of?,
@@ -180,8 +180,8 @@ impl Module {
 
     /// Whether two types are the same without qualifiers and typedefs, behind pointers too.
     fn is_same_type(&self, one: TypeId, other: TypeId) -> bool {
-        let plain = |ty: Option<TypeId>| ty.and_then(|ty| self.plain_type(ty));
-        let (mut a, mut b) = (plain(Some(one)), plain(Some(other)));
+        let unqualified = |ty: Option<TypeId>| ty.and_then(|ty| self.unqualified_type(ty));
+        let (mut a, mut b) = (unqualified(Some(one)), unqualified(Some(other)));
         for _ in 0..DEPTH {
             let kinds = (a.map(|a| &self.types[a].kind), b.map(|b| &self.types[b].kind));
             match kinds {
@@ -189,7 +189,7 @@ impl Module {
                     Some(TypeKind::Pointer { kind, to, space, memory }),
                     Some(TypeKind::Pointer { kind: kind_b, to: to_b, space: space_b, memory: memory_b }),
                 ) if (kind, space, memory) == (kind_b, space_b, memory_b) => {
-                    (a, b) = (plain(*to), plain(*to_b));
+                    (a, b) = (unqualified(*to), unqualified(*to_b));
                 }
                 _ => break,
             }
@@ -205,7 +205,7 @@ impl Module {
     fn contains(&self, whole: TypeId, part: TypeId) -> bool {
         let (mut next, mut count) = (vec![whole], 0);
         while let Some(ty) = next.pop() {
-            let plain = self.plain_type(ty);
+            let plain = self.unqualified_type(ty);
             count += 1;
             if plain == Some(part) || count > DEPTH {
                 return true;
@@ -244,7 +244,7 @@ impl Module {
         if self.first_origin(one) == self.first_origin(other) {
             return true;
         }
-        let plain = |id: VariableId| self.plain_type(self.variables[id].ty);
+        let plain = |id: VariableId| self.unqualified_type(self.variables[id].ty);
         let (Some(a), Some(b)) = (plain(one), plain(other)) else { return true };
         let bodies = [one, other].map(|id| self.body_of(self.variables[id].scope));
         self.is_same_type(a, b)
@@ -371,7 +371,7 @@ impl Sweep<'_, '_> {
         let variables = &self.module.variables;
         let is_alike = match (item.who, other.who) {
             (Sharer::Variable(one), Sharer::Variable(other)) => {
-                let plain = |id: VariableId| self.module.plain_type(variables[id].ty);
+                let plain = |id: VariableId| self.module.unqualified_type(variables[id].ty);
                 let body = |id: VariableId| self.module.body_of(variables[id].scope);
                 plain(one) == plain(other) && body(one) == body(other)
             }
