@@ -1,0 +1,113 @@
+//! Place of an error, and its text.
+
+use core::fmt;
+use core::ops::Range;
+
+/// Place of an error. Each part is given where it is known.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct At {
+    /// Name of the compilation unit.
+    pub unit: Option<String>,
+    /// Name of the function.
+    pub function: Option<String>,
+    /// Name of the variable, parameter or constant.
+    pub variable: Option<String>,
+    /// [Procedure](crate::model::Procedure) of expressions.
+    pub procedure: Option<String>,
+    /// [Region](crate::model::Region) of divergent control flow.
+    pub region: Option<String>,
+    /// Column of a frame: the name of a caller's register, or `CFA`.
+    pub column: Option<String>,
+    /// Half-open pc range, in bytes from the start of the function.
+    pub pcs: Option<Range<u64>>,
+    /// Half-open pc range of the block of the [control flow](crate::build::ControlFlow), in bytes from the start of the
+    /// function.
+    pub block: Option<Range<u64>>,
+    /// [Places](crate::track::Place) of the code: `v40 lane 7`, `v3 to s4`.
+    pub place: Option<String>,
+    /// Index of the operation in its expression, counted from 0.
+    pub operation: Option<usize>,
+    /// Section of the object file.
+    pub section: Option<String>,
+    /// Offset in bytes from the start of the section, or of the expression where there is no section.
+    pub offset: Option<u64>,
+    /// Index of the word in a SPIR-V module, counted from 0.
+    pub word: Option<usize>,
+    /// Debug instruction of a SPIR-V module, and the id that it defines.
+    pub instruction: Option<String>,
+    /// Operand of the instruction.
+    pub operand: Option<String>,
+    /// Place in a JSON text.
+    pub json: Option<JsonPlace>,
+    /// Name of the conformance vector.
+    pub vector: Option<String>,
+}
+
+/// Place in a JSON text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JsonPlace {
+    /// Path of keys and indices: `describe[17].variable.live[2]`.
+    pub path: String,
+    /// Line of the text, counted from 1.
+    pub line: usize,
+    /// Character of the line, counted from 1.
+    pub column: usize,
+}
+
+/// Approximate number of bytes of a path that are shown.
+const LONG_PATH: usize = 120;
+
+/// Whether a key or an index of a path begins here.
+fn is_step(char: char) -> bool {
+    matches!(char, '.' | '[')
+}
+
+impl fmt::Display for At {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut parts = Vec::new();
+        parts.extend(self.json.as_ref().map(JsonPlace::to_string));
+        parts.extend(self.vector.as_ref().map(|vector| format!("vector `{vector}`")));
+        parts.extend(self.unit.as_ref().map(|unit| format!("unit `{unit}`")));
+        parts.extend(self.function.as_ref().map(|function| format!("function `{function}`")));
+        parts.extend(self.variable.as_ref().map(|variable| format!("variable `{variable}`")));
+        parts.extend(self.procedure.clone());
+        parts.extend(self.region.clone());
+        parts.extend(self.column.as_ref().map(|column| format!("rule of {column}")));
+        parts.extend(self.pcs.as_ref().map(|pcs| format!("pc {:#x}..{:#x}", pcs.start, pcs.end)));
+        parts.extend(self.block.as_ref().map(|pcs| format!("block {:#x}..{:#x}", pcs.start, pcs.end)));
+        parts.extend(self.place.clone());
+        parts.extend(self.section.as_ref().map(|section| format!("section {section}")));
+        parts.extend(self.operation.map(|operation| format!("operation {operation}")));
+        parts.extend(self.offset.map(|offset| format!("offset {offset:#x}")));
+        parts.extend(self.word.map(|word| format!("word {word}")));
+        parts.extend(self.instruction.clone());
+        parts.extend(self.operand.as_ref().map(|operand| format!("operand {operand}")));
+        f.write_str(&parts.join(", "))
+    }
+}
+
+impl At {
+    /// The end of a message about a name in scope at a pc.
+    pub(super) fn pc(pc: Option<u64>) -> String {
+        pc.map_or_else(|| " without a pc".into(), |pc| format!(" at pc {pc:#x}"))
+    }
+}
+
+impl fmt::Display for JsonPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { path, line, column } = self;
+        write!(f, "line {line}, column {column}")?;
+        match path.len() {
+            0 => Ok(()),
+            1..=LONG_PATH => write!(f, ", `{path}`"),
+            // The beginning identifies the statement, and the end the place in it.
+            _ => {
+                let (head, tail) = (LONG_PATH / 2, path.len() - LONG_PATH / 2);
+                let (head, tail) = (path.floor_char_boundary(head), path.ceil_char_boundary(tail));
+                let head = path[..head].rfind(is_step).unwrap_or(head);
+                let tail = path[tail..].find(is_step).map_or(tail, |step| tail + step);
+                write!(f, ", `{}…{}`", &path[..head], &path[tail..])
+            }
+        }
+    }
+}

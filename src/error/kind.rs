@@ -1,0 +1,295 @@
+//! Kinds of errors, and their messages.
+
+use core::fmt;
+use core::ops::Range;
+use std::io;
+
+use super::at::At;
+use super::construct::Construct;
+use super::count::Count;
+use crate::near::meant;
+
+/// Kind of an error.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The target does not have this register.
+    UnknownRegister {
+        /// Requested name or number.
+        name: String,
+        /// Name of the target.
+        target: String,
+        /// Similar known names, if there are.
+        nearest: Vec<String>,
+        /// First and last register with the prefix of the name, if the target has any.
+        bounds: Option<(String, String)>,
+    },
+    /// The target does not have this address space.
+    UnknownSpace {
+        /// Requested name or number.
+        name: String,
+        /// Name of the target.
+        target: String,
+        /// Similar known names, if there are.
+        nearest: Vec<String>,
+    },
+    /// The processor is unknown, or does not have this wave size.
+    UnknownTarget {
+        /// Requested name.
+        name: String,
+        /// Similar known names, or those of the processor, if there are.
+        nearest: Vec<String>,
+    },
+    /// No entity has this name.
+    UnknownName {
+        /// Kind of the entity.
+        of: Named,
+        /// Requested name.
+        name: String,
+        /// Similar known names, if there are.
+        nearest: Vec<String>,
+    },
+    /// Several entities have this name.
+    AmbiguousName {
+        /// Kind of the entities.
+        of: Named,
+        /// Requested name.
+        name: String,
+        /// Descriptions of the entities, if they differ.
+        candidates: Vec<String>,
+    },
+    /// Two entities of an output have the same name.
+    DuplicateName {
+        /// Kind of the entities.
+        of: Named,
+        /// Their name.
+        name: String,
+    },
+    /// The input already has what is to be added.
+    AlreadyPresent(String),
+    /// The fields of the consumer contradict each other, or the target.
+    InvalidConsumer(String),
+    /// The facts of a target contradict each other.
+    InvalidTarget {
+        /// Name of the target.
+        name: String,
+        /// The rule, and the offending value.
+        what: String,
+    },
+    /// The object is for another target.
+    WrongTarget(String),
+    /// The text does not follow the grammar.
+    Syntax(String),
+    /// The lane is not in the wave. Lanes count from 0.
+    LaneOutOfWave {
+        /// Requested lane.
+        lane: u64,
+        /// Number of lanes of the wave.
+        wave: u64,
+    },
+    /// A pc range that ends before it starts, or where it starts.
+    EmptyRange,
+    /// Two ranges of one variable overlap. Several places at once are given in one call.
+    OverlappingRanges(Range<u64>),
+    /// A pc range is outside the function.
+    OutsideFunction {
+        /// Size of the function in bytes.
+        size: u64,
+    },
+    /// A pc range is outside the code of the enclosing scope.
+    OutsideScope(&'static str),
+    /// An object is larger than the rest of its storage.
+    DoesNotFit {
+        /// Description of the object.
+        what: String,
+        /// Size of the object in bits.
+        needs: u64,
+        /// Available bits.
+        has: u64,
+    },
+    /// An object is smaller than all lanes of the vector register that contains it, and its lane is unknown.
+    WhichLane {
+        /// Description of the object.
+        what: String,
+        /// Size of the object in bits.
+        needs: u64,
+        /// Name of the register.
+        register: String,
+        /// Size of all lanes of the register in bits.
+        has: u64,
+    },
+    /// A type contains itself, other than through a pointer.
+    CyclicType(String),
+    /// An id without an entity in this module, or with an entity of another kind.
+    UnknownId(String),
+    /// An argument is out of range, or contradicts another.
+    BadArgument(String),
+    /// The consumer's format cannot express something.
+    Inexpressible {
+        /// The construct that the format cannot express.
+        what: Construct,
+        /// Name of the consumer.
+        consumer: String,
+    },
+    /// The bytes end within an item.
+    Truncated(String),
+    /// The bytes are invalid.
+    Malformed(String),
+    /// The number is not an operation of the dialect. The rest cannot be decoded, as operations do not encode their
+    /// length.
+    UnknownOperation {
+        /// Opcode byte.
+        code: u8,
+        /// Sub-operation, for vendor operations that have one.
+        sub: Option<u64>,
+    },
+    /// The file uses an unsupported feature.
+    Unsupported(String),
+    /// A size or an offset does not fit in the 32-bit DWARF format.
+    TooLarge(String),
+    /// Input or output failed.
+    Io {
+        /// Kind of the failure.
+        kind: io::ErrorKind,
+        /// Message of the system, with the path where it is known.
+        message: String,
+    },
+}
+
+/// Kinds of entities that have names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Named {
+    /// Presets of consumers.
+    Consumer,
+    /// Presets of SPIR-V debug instructions.
+    Mode,
+    /// Operations of DWARF expressions.
+    Operation,
+    /// Functions of an object's debug information.
+    Function,
+    /// Variables in scope at a pc, or outside of functions where there is no pc.
+    Variable {
+        /// The address.
+        pc: Option<u64>,
+    },
+    /// Sections of an object.
+    Section,
+    /// Symbols of an object.
+    Symbol,
+    /// Source languages.
+    Language,
+    /// Entities of a description, by id or name; the text is their kind.
+    Described(&'static str),
+}
+
+/// A requested name in quotes, or a number.
+struct Requested<'n>(&'n str);
+
+impl fmt::Display for Requested<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.parse::<u64>() {
+            Ok(_) => f.write_str(self.0),
+            Err(_) => write!(f, "`{}`", self.0),
+        }
+    }
+}
+
+impl fmt::Display for ErrorKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UnknownRegister { name, target, nearest, bounds } => {
+                write!(f, "the target has no register {} ({target}){}", Requested(name), meant(nearest))?;
+                match bounds {
+                    Some((first, last)) => write!(f, "; the target has `{first}` to `{last}`"),
+                    None => Ok(()),
+                }
+            }
+            Self::UnknownSpace { name, target, nearest } => {
+                write!(f, "the target has no address space {} ({target}){}", Requested(name), meant(nearest))
+            }
+            Self::UnknownTarget { name, nearest } => {
+                write!(f, "unknown target: `{name}`{}", meant(nearest))
+            }
+            Self::UnknownName { of, name, nearest } => {
+                match of {
+                    Named::Consumer => write!(f, "no consumer has the name `{name}`")?,
+                    Named::Mode => write!(f, "no mode has the name `{name}`")?,
+                    Named::Operation => write!(f, "unknown operation `{name}`")?,
+                    Named::Function => write!(f, "no function has the name `{name}`")?,
+                    Named::Variable { pc } => {
+                        write!(f, "no variable in scope{} has the name `{name}`", At::pc(*pc))?
+                    }
+                    Named::Section => write!(f, "the object has no section `{name}`")?,
+                    Named::Symbol => write!(f, "the object has no symbol `{name}`")?,
+                    Named::Described(kind) => write!(f, "no {kind} has the id or name `{name}` so far")?,
+                    Named::Language => write!(f, "no language is `DW_LANG_{name}`")?,
+                }
+                f.write_str(&meant(nearest))
+            }
+            Self::AmbiguousName { of, name, candidates } => match of {
+                Named::Variable { pc } => {
+                    write!(f, "`{name}` is ambiguous{}: {}", At::pc(*pc), candidates.join("; "))
+                }
+                Named::Symbol => write!(f, "the object has several local symbols `{name}`"),
+                Named::Described(kind) => {
+                    write!(f, "`{name}` references more than one {kind}: ids distinguish them")
+                }
+                Named::Function => write!(f, "function `{name}` is ambiguous: at {}", candidates.join(", ")),
+                _ => write!(f, "`{name}` is ambiguous: {}", candidates.join("; ")),
+            },
+            Self::DuplicateName { of: Named::Symbol, name } => {
+                write!(f, "two symbols have the name `{name}`")
+            }
+            Self::DuplicateName { of: Named::Described(kind), name } => {
+                write!(f, "another {kind} has the id `{name}`")
+            }
+            Self::DuplicateName { of: Named::Section, .. } => f.write_str("two sections have this name"),
+            Self::DuplicateName { name, .. } => write!(f, "two entities have the name `{name}`"),
+            Self::LaneOutOfWave { lane, wave } => write!(f, "lane {lane} is not in a wave of {wave}"),
+            Self::EmptyRange => f.write_str("a range begins before its end"),
+            Self::OverlappingRanges(other) => write!(
+                f,
+                "the range overlaps {:#x}..{:#x} of the same variable; \
+                 several locations at one pc are given in one call",
+                other.start, other.end
+            ),
+            Self::OutsideFunction { size } => {
+                write!(
+                    f,
+                    "the range is outside of the function, which has {size:#x}",
+                    size = Count(*size, "byte")
+                )
+            }
+            Self::OutsideScope(what) => f.write_str(what),
+            Self::DoesNotFit { what, needs, has } => {
+                write!(f, "{what} needs {}, but there are {has}", Count(*needs, "bit"))
+            }
+            Self::WhichLane { what, needs, register, has } => write!(
+                f,
+                "a vector register has a value for each lane, so `lane({register}, 0)` is one for the wave, \
+                 `per_lane({register})` that of the current lane, and `whole({register})` takes all {has}; \
+                 {what} has {needs}",
+                has = Count(*has, "bit")
+            ),
+            Self::CyclicType(name) => write!(f, "type `{name}` contains itself"),
+            Self::UnknownId(what) => write!(f, "no such entity in this module: {what}"),
+            Self::Inexpressible { what, consumer } => write!(f, "{consumer} cannot express {what}"),
+            Self::Truncated(what) => write!(f, "the bytes end inside of {what}"),
+            Self::UnknownOperation { code, sub: Some(sub) } => {
+                write!(f, "unknown operation {code:#04x}, sub-operation {sub:#x}")
+            }
+            Self::UnknownOperation { code, sub: None } => write!(f, "unknown operation {code:#04x}"),
+            Self::InvalidTarget { name, what } => write!(f, "target `{name}`: {what}"),
+            Self::BadArgument(what)
+            | Self::Malformed(what)
+            | Self::Unsupported(what)
+            | Self::TooLarge(what)
+            | Self::AlreadyPresent(what)
+            | Self::InvalidConsumer(what)
+            | Self::WrongTarget(what)
+            | Self::Syntax(what)
+            | Self::Io { message: what, .. } => f.write_str(what),
+        }
+    }
+}
