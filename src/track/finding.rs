@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use super::judge::Stale;
+use super::report::Stale;
 use crate::check::{Finding, Kind};
 
 impl From<&Stale> for Finding {

@@ -80,6 +80,7 @@ mod ranges;
 #[cfg(feature = "regalloc2")]
 pub mod regalloc2;
 mod regions;
+mod report;
 mod skips;
 mod ssa;
 mod tracked;
@@ -87,6 +88,6 @@ mod tracked;
 pub use code::Code;
 pub use facts::ValueId;
 pub use instruction::Instruction;
-pub use judge::{Missed, Report, Stale, Unjudged};
 pub use place::{Place, Places};
+pub use report::{Missed, Report, Stale, Unjudged};
 pub use tracked::{Keep, Tracked, Unproven};
