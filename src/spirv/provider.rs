@@ -12,7 +12,7 @@ use crate::model::{Module, Part, TypeId};
 
 /// A debug operation: section 3.6. The initial stack has one entry, the value or address that the expression applies
 /// to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DebugOperation {
     /// Pops an address and pushes the value at that address.
     Deref,
@@ -49,7 +49,7 @@ pub enum DebugOperation {
 }
 
 /// An operation that version 200 of `NonSemantic.Shader.DebugInfo` adds: see [`DebugOperation::new`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ExtendedOperation {
     number: u8,
     operands: [u32; 3],

@@ -1,7 +1,7 @@
 //! Enumerations of type properties: encodings, qualifiers, memory spaces, accessibility.
 
 /// Encoding of a base type. DWARF 5 section 5.1.1 and table 7.11.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum BaseEncoding {
     /// An address.
     Address,

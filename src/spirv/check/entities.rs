@@ -1,7 +1,7 @@
 //! Functions and variables.
 
 use super::described::{Projection, Properties};
-use super::shapes::{Quoted, Shape, shape};
+use super::shapes::{Quoted, Shape, Typed, shape};
 use crate::model::{Function, FunctionId, ScopeKind, SourceLine, VariableId, VariableKind};
 use crate::omission::{Property, Subject, TemplateOwner};
 use crate::spirv::mode::Feature;
@@ -178,7 +178,7 @@ impl Projection<'_> {
                 let bytes = self.module.always(id).and_then(|loc| self.module.constant(loc))?;
                 Some(match self.integer(variable.ty, bytes) {
                     Some(number) => shape!(self.shapes; "number", number & u64::MAX >> (64 - bits)),
-                    None => shape!(self.shapes; "bytes", format!("{bytes:?}")),
+                    None => shape!(self.shapes; "bytes", Typed::Bytes(bytes.to_vec())),
                 })
             }
         }

@@ -4,7 +4,7 @@
 use core::ops::Range;
 
 use super::described::Projection;
-use super::shapes::{Part, Shape};
+use super::shapes::{Part, Shape, Typed};
 use crate::eval::{Architecture, Element, Machine, SpaceLayout, Unavailable, Value};
 use crate::model::TypeId;
 use crate::op::Reg;
@@ -91,9 +91,9 @@ impl Projection<'_> {
             match of(&operations) {
                 // The location is that without operations.
                 Ok(found) if of(&[]).is_ok_and(|it| it.location == found.location) => {}
-                Ok(found) => parts.push(found.location.to_string().into()),
+                Ok(found) => parts.push(Typed::Location(found.location).into()),
                 // Operations that cannot be evaluated are compared as they are.
-                Err(_) => parts.push(format!("{operations:?}").into()),
+                Err(_) => parts.push(Typed::Operations(operations.to_vec()).into()),
             }
         }
         parts.extend(self.part(provider, ty, is_variable));

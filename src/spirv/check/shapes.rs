@@ -1,11 +1,17 @@
 //! Shapes: entities and values interned as numbers. Two with equal parts have the same number.
 
 use core::cell::RefCell;
+use core::fmt;
 use core::hash::{BuildHasher, Hash};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use hashbrown::hash_table::Entry;
 use hashbrown::{DefaultHashBuilder, HashTable};
+
+use crate::eval::Location;
+use crate::model::BaseEncoding;
+use crate::spirv::provider::DebugOperation;
 
 /// An interned sequence of parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -19,6 +25,27 @@ pub(super) struct Text(u32);
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Quoted<'t>(pub &'t str);
 
+/// A value of another room, compared as a value: its text is for messages alone.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Typed {
+    Location(Location),
+    /// Operations that cannot be evaluated.
+    Operations(Vec<DebugOperation>),
+    Encoding(BaseEncoding),
+    Bytes(Vec<u8>),
+}
+
+impl fmt::Display for Typed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Location(location) => location.fmt(f),
+            Self::Operations(operations) => write!(f, "{operations:?}"),
+            Self::Encoding(encoding) => write!(f, "{encoding:?}"),
+            Self::Bytes(bytes) => write!(f, "{bytes:?}"),
+        }
+    }
+}
+
 /// A part of a shape.
 #[derive(Debug, Clone)]
 pub(super) enum Part<'t> {
@@ -27,6 +54,13 @@ pub(super) enum Part<'t> {
     Text(Text),
     Number(i128),
     Shape(Shape),
+    Typed(Typed),
+}
+
+impl From<Typed> for Part<'_> {
+    fn from(typed: Typed) -> Self {
+        Self::Typed(typed)
+    }
 }
 
 impl From<&'static str> for Part<'_> {
@@ -80,6 +114,8 @@ struct Interned {
     /// Shapes as words, mostly one for each part.
     shapes: Sequences<u32>,
     texts: Sequences<u8>,
+    /// Numbers of typed values.
+    typed_values: BTreeMap<Typed, u32>,
     /// Buffer for the words of the shape being looked up.
     words: Vec<u32>,
 }
@@ -91,6 +127,7 @@ const SHAPE: u32 = 2;
 const NUMBER: u32 = 3;
 /// A number whose 128 bits are the next words.
 const LONG: u32 = 4;
+const TYPED: u32 = 5;
 
 /// Number of bits of a tag.
 const TAG: u32 = 3;
@@ -153,7 +190,7 @@ const LENGTH: usize = 200;
 
 impl Shapes {
     pub fn of(&self, parts: &[Part<'_>]) -> Shape {
-        let Interned { shapes, texts, words } = &mut *self.0.borrow_mut();
+        let Interned { shapes, texts, typed_values, words } = &mut *self.0.borrow_mut();
         words.clear();
         for part in parts {
             // Each record has a few shapes and texts, so that their indices have less than 29 bits.
@@ -162,6 +199,11 @@ impl Shapes {
                 Part::Quoted(text) => texts.of(text.as_bytes()) << TAG | TEXT,
                 Part::Text(text) => text.0 << TAG | TEXT,
                 Part::Shape(shape) => shape.0 << TAG | SHAPE,
+                Part::Typed(typed) => {
+                    let next = typed_values.len() as u32;
+                    let number = typed_values.get(typed).copied();
+                    number.unwrap_or_else(|| *typed_values.entry(typed.clone()).or_insert(next)) << TAG | TYPED
+                }
                 &Part::Number(number @ 0..SHORT) => (number as u32) << TAG | NUMBER,
                 &Part::Number(number) => {
                     words.push(LONG);
@@ -193,7 +235,7 @@ impl Shapes {
             match part {
                 Parsed::Word(name) => last = name,
                 Parsed::Shape(value) => all.push((last.to_owned(), value)),
-                Parsed::Quoted(_) | Parsed::Number(_) => {}
+                Parsed::Quoted(_) | Parsed::Number(_) | Parsed::Typed(_) => {}
             }
         }
         all
@@ -206,6 +248,8 @@ enum Parsed<'s> {
     Quoted(&'s str),
     Number(i128),
     Shape(Shape),
+    /// The number of a typed value.
+    Typed(u32),
 }
 
 impl Interned {
@@ -221,6 +265,7 @@ impl Interned {
                 TEXT => Parsed::Quoted(text(value)),
                 SHAPE => Parsed::Shape(Shape(value)),
                 NUMBER => Parsed::Number(value.into()),
+                TYPED => Parsed::Typed(value),
                 _ => {
                     let (words, more) = rest.split_first_chunk::<4>()?;
                     rest = more;
@@ -245,13 +290,20 @@ impl Interned {
             }
             match part {
                 Parsed::Word(word) => text.push_str(word),
-                Parsed::Quoted(quoted) => {
-                    let end = quoted.floor_char_boundary(LENGTH);
-                    text.push_str(&format!("`{}`", quoted[..end].escape_debug()));
+                Parsed::Quoted(quoted) => quote(quoted, text),
+                Parsed::Typed(number) => {
+                    let typed = self.typed_values.iter().find(|&(_, &of)| of == number);
+                    quote(&typed.map(|(typed, _)| typed.to_string()).unwrap_or_default(), text);
                 }
                 Parsed::Number(number) => text.push_str(&number.to_string()),
                 Parsed::Shape(inner) => self.add(inner, depth - 1, text),
             }
         }
     }
+}
+
+/// Adds a text in quotes, if it is long its beginning.
+fn quote(quoted: &str, text: &mut String) {
+    let end = quoted.floor_char_boundary(LENGTH);
+    text.push_str(&format!("`{}`", quoted[..end].escape_debug()));
 }

@@ -1,7 +1,7 @@
 //! Types, as the mode encodes them.
 
 use super::described::{Projection, Properties};
-use super::shapes::{Part, Quoted, Shape, shape};
+use super::shapes::{Part, Quoted, Shape, Typed, shape};
 use crate::model::{
     BaseEncoding, CompositeKind, Count, Dimension, MemorySpace, PointerKind, Qualifier, TypeId, TypeKind,
 };
@@ -74,7 +74,7 @@ impl Projection<'_> {
                     return EncodedType { shape, is_sized: false };
                 }
                 let bits = self.omissions.number(subject, Property::Size).or(bits).unwrap_or_default();
-                sized(shape!(self.shapes; format!("{encoding:?}"), name, bits, "bits"))
+                sized(shape!(self.shapes; Typed::Encoding(*encoding), name, bits, "bits"))
             }
             TypeKind::Unspecified { name } => {
                 sized(shape!(self.shapes; "unspecified", Quoted(self.module.string(*name))))
@@ -82,7 +82,7 @@ impl Projection<'_> {
             &TypeKind::Pointer { kind, to, space, memory } => {
                 if self.omissions.has(subject, Property::Kind) {
                     let name = self.spelled(id);
-                    let encoding = format!("{:?}", BaseEncoding::Address);
+                    let encoding = Typed::Encoding(BaseEncoding::Address);
                     return sized(shape!(self.shapes; encoding, name, bits.unwrap_or_default(), "bits"));
                 }
                 let to = self.base(subject, Property::Pointee, to);
