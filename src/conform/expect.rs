@@ -95,7 +95,7 @@ objects! {
         cfa: Option<Parsed<LocationText>>,
         caller: Option<CallerText>,
         outermost: Option<bool>,
-    }
+    } rules { "not": {"required": ["outermost"], "properties": {"outermost": {"const": false}}} }
 }
 
 objects! {

@@ -191,7 +191,7 @@ objects! {
     "target"
     /// The `target` object, or its `name` alone.
     #[derive(Default)]
-    #[serde(remote = "Self", default)]
+    #[serde(default)]
     pub(super) struct TargetText or String {
         name: Given<String>,
         address_size: Given<Number<u8>>,

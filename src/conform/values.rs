@@ -19,20 +19,23 @@ pub(super) use crate::json::place::Step;
 pub(super) use crate::json::values::{Bytes, Signed, Word};
 
 /// Defines objects of the format by the names of their schemas, with an optional alternative type (`or`): the type, its
-/// deserialisation, and its schema. The key of a field is its name, or the text after `as`.
+/// deserialisation, and its schema, which has further `rules` besides the keys. The key of a field is its name, or the
+/// text after `as`.
 macro_rules! objects { ($(
     $name:literal
     $(#[$attribute:meta])*
     $visible:vis struct $type:ident $(or $other:ty)? { $(
         $(#[$of_field:meta])* $field_visible:vis $field:ident $(as $key:literal)?: $field_type:ty
-    ),* $(,)? }
+    ),* $(,)? } $(rules $rules:tt)?
 )*) => { $(
     #[derive(Debug, Clone, serde::Deserialize)]
     $(#[$attribute])*
-    #[serde(deny_unknown_fields, expecting = "an object")]
+    #[serde(remote = "Self", deny_unknown_fields, expecting = "an object")]
     $visible struct $type { $(
         $(#[$of_field])* $(#[serde(rename = $key)])? $field_visible $field: $field_type,
     )* }
+
+    $crate::conform::values::shaped!([$($other)?] $type);
 
     impl $crate::json::schema::HasSchema for $type {
         fn schema(to: &mut $crate::json::schema::Schemas) -> serde_json::Value {
@@ -42,6 +45,7 @@ macro_rules! objects { ($(
                     <$field_type>::schema(to),
                     <$field_type>::MAY_BE_ABSENT,
                 )),*]);
+                $(let object = $crate::json::schema::also(object, serde_json::json!($rules));)?
                 $(let object = serde_json::json!({"anyOf": [<$other>::schema(to), object]});)?
                 object
             })
@@ -49,6 +53,19 @@ macro_rules! objects { ($(
     }
 )* } }
 pub(super) use objects;
+
+/// Reads a type from an object alone. A type with an alternative reads itself.
+macro_rules! shaped {
+    ([] $type:ident) => {
+        impl<'de> serde::Deserialize<'de> for $type {
+            fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+                Self::deserialize($crate::json::shape::Shaped(from))
+            }
+        }
+    };
+    ([$other:ty] $type:ident) => {};
+}
+pub(super) use shaped;
 
 /// The key of a field.
 macro_rules! key {

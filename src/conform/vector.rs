@@ -127,6 +127,9 @@ objects! {
         read: Option<Unread>,
         write: Option<Bytes>,
         expect: ExpectText,
+    } rules {
+        "oneOf": [{"required": ["expr"]}, {"required": ["loclist"]}, {"required": ["cfi"]}],
+        "dependentRequired": {"issue": ["status"]}
     }
 }
 

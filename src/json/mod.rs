@@ -18,7 +18,7 @@ pub(crate) mod place;
 mod read;
 mod rows;
 pub(crate) mod schema;
-mod shape;
+pub(crate) mod shape;
 mod spirv;
 mod statement;
 mod target;

@@ -58,6 +58,14 @@ pub(crate) fn object(keys: impl IntoIterator<Item = (&'static str, Value, bool)>
     object
 }
 
+/// Adds rules to a schema.
+pub(crate) fn also(mut schema: Value, rules: Value) -> Value {
+    if let (Value::Object(schema), Value::Object(rules)) = (&mut schema, rules) {
+        schema.extend(rules);
+    }
+    schema
+}
+
 /// An object with exactly one of several keys.
 pub(crate) fn one_of_keys(keys: impl IntoIterator<Item = (&'static str, Value)>) -> Value {
     let properties: Map<_, _> = keys.into_iter().map(|(key, schema)| (key.into(), schema)).collect();

@@ -1,4 +1,4 @@
-//! Shapes of JSON in a description: an object for fields, and an object of one key for a choice. The code that `serde`
+//! Shapes of JSON: an object for fields, and an object of one key for a choice. The code that `serde`
 //! derives would accept a list for an object too, and would report a second key only as an unexpected value.
 
 use core::fmt;
@@ -9,7 +9,7 @@ use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, IntoDeserialize
 use super::values::Text;
 
 /// Restricts a derived `Deserialize` to these shapes.
-pub(super) struct Shaped<D>(pub D);
+pub(crate) struct Shaped<D>(pub D);
 
 impl<'de, D: Deserializer<'de>> Deserializer<'de> for Shaped<D> {
     type Error = D::Error;

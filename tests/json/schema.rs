@@ -127,7 +127,14 @@ fn descriptions_are_valid_and_wrong_ones_are_not() {
             json!({"expr": {"bytes": "30", "fixups": [{"offset": 0, "kind": "melted", "entity": {"type": "t"}}]}}),
         )),
     ];
-    for (index, file) in wrong.iter().enumerate() {
+    let spirv = |spirv: Value| json!({"eitri": 1, "target": "x86_64", "describe": [], "spirv": spirv});
+    let wrong_spirv = [
+        spirv(json!([])),
+        spirv(json!({"extra": 1})),
+        spirv(json!({"functions": {"f": 1}})),
+        spirv(json!({"variables": 7})),
+    ];
+    for (index, file) in wrong.iter().chain(&wrong_spirv).enumerate() {
         assert!(Module::from_json(file.to_string()).is_err(), "{file}");
         all.push((given.file(&format!("wrong{index}.json"), file.to_string()), false));
     }
@@ -164,7 +171,28 @@ fn machines_are_valid_and_wrong_ones_are_not() {
         machine(json!({"entries": {"0x40": {"loclist": [{"kind": "offset_pair", "start": "0x0"}]}}})),
         machine(json!({"initial_stack": [{"valu": 1}]})),
         machine(json!({"extra": 1})),
+        machine(json!([])),
+        machine(json!({"pc": 1.5})),
+        machine(json!({"pc": [64]})),
+        machine(json!({"registers": {"rax": 7}})),
+        machine(json!({"registers": {"rax": "zz"}})),
+        machine(json!({"memory": {"space": 0}})),
+        machine(json!({"memory": [{"space": 0, "address": "0x10", "bytes": "0"}]})),
+        machine(json!({"memory": [{"space": 0, "address": "0x10", "bytes": "00", "size": 1}]})),
+        machine(json!({"memory": [{"space": 0, "address": -16, "bytes": "00"}]})),
+        machine(json!({"lanes": "all"})),
+        machine(json!({"iteration": -1})),
+        machine(json!({"callers": [{"pc": "0x40", "extra": 1}]})),
+        machine(json!({"callers": {"pc": "0x40"}})),
+        machine(json!({"frame_base": {"expr": "5"}})),
+        machine(json!({"object": 5})),
+        machine(json!({"tls": "here"})),
+        machine(json!({"debug_addr": "0x10"})),
+        machine(json!({"types": {"0x2a": {"encoding": "signed", "bits": 32, "extra": 1}}})),
         json!({"target": "x86_64", "stops": {}}),
+        json!({"target": "x86_64", "machine": {}, "author": "me"}),
+        json!({"target": ["x86_64"], "machine": {}}),
+        json!({"target": {"name": "x86_64", "address_size": "eight"}, "machine": {}}),
         json!({"target": {"name": "x86_64", "endian": "middle"}, "machine": {}}),
     ];
     for (index, (file, is_valid)) in
@@ -206,6 +234,25 @@ fn vectors_are_valid_and_wrong_ones_are_not() {
         ("/vectors/0/expect/rows", json!([{"pcs": ["0x0", "0x4"], "cfa": "7", "rules": {}}])),
         ("/vectors/0/expect/pointer", json!({"entry": "0x40"})),
         ("/vectors/0/read", json!(-1)),
+        ("/vectors", json!({})),
+        ("/targets", json!([])),
+        ("/targets", json!({"mine": {"address_size": 8, "endian": "middle", "registers": []}})),
+        ("/targets", json!({"mine": {"address_size": 8, "endian": "little", "registers": [{"name": "r"}]}})),
+        ("/machine/registers", json!({"rax": "0"})),
+        ("/vectors/0/name", json!(7)),
+        ("/vectors/0/doc", json!(["it"])),
+        ("/vectors/0/status", json!("agreed")),
+        ("/vectors/0/issue", json!("230524.1")),
+        ("/vectors/0/loclist", json!([])),
+        ("/vectors/0/cfi", json!({"bytes": "00"})),
+        ("/vectors/0/opcodes", json!({"DW_OP_mine": 256})),
+        ("/vectors/0/write", json!("0")),
+        ("/vectors/0/expect", json!({"location": 5})),
+        ("/vectors/0/expect/value", json!({"value": 1})),
+        ("/vectors/0/expect/type", json!("signed")),
+        ("/vectors/0/expect/outermost", json!(false)),
+        ("/vectors/0/expect/written", json!({"here": "00"})),
+        ("/vectors/0/expect/caller", json!({"extra": 1})),
     ];
     let mut made = vec![(right.clone(), true)];
     for (pointer, value) in cases {
