@@ -179,6 +179,10 @@ pub enum Named {
     Symbol,
     /// Source languages.
     Language,
+    /// Ids of a SPIR-V module, by `OpName`.
+    Id,
+    /// Debug operations of SPIR-V.
+    DebugOperation,
     /// Entities of a description, by id or name; the text is their kind.
     Described(&'static str),
 }
@@ -217,6 +221,8 @@ impl fmt::Display for ErrorKind {
                     Named::Mode => write!(f, "no mode has the name `{name}`")?,
                     Named::Operation => write!(f, "unknown operation `{name}`")?,
                     Named::Function => write!(f, "no function has the name `{name}`")?,
+                    Named::Id => write!(f, "no id of the module has the name `{name}`")?,
+                    Named::DebugOperation => write!(f, "`{name}` is not a debug operation")?,
                     Named::Variable { pc } => {
                         write!(f, "no variable in scope{} has the name `{name}`", At::pc(*pc))?
                     }
@@ -232,6 +238,7 @@ impl fmt::Display for ErrorKind {
                     write!(f, "`{name}` is ambiguous{}: {}", At::pc(*pc), candidates.join("; "))
                 }
                 Named::Symbol => write!(f, "the object has several local symbols `{name}`"),
+                Named::Id => write!(f, "`{name}` is the name of {}", candidates.join(" and of ")),
                 Named::Described(kind) => {
                     write!(f, "`{name}` references more than one {kind}: ids distinguish them")
                 }

@@ -90,6 +90,18 @@ fn texts_of_omissions_change_no_verdict() {
     assert_eq!(check(&truth, &blank, &right), report);
     // Nothing is excused without omissions.
     assert!(!check(&truth, &[], &right).is_clean());
+    // One changed bit of each byte of the object.
+    let object = object(&truth, &right.sections);
+    let [mut found, mut clean] = [0, 0];
+    for at in 0..object.len() {
+        let mut changed = object.clone();
+        changed[at] ^= 1 << (at % 8);
+        let judged = |omissions: &[Omission]| eitri::check(&truth, &Consumer::dwarf5(), omissions, &changed);
+        let verdict = judged(&right.omissions);
+        assert_eq!(judged(&blank), verdict, "byte {at}");
+        *if verdict.is_ok_and(|report| report.is_clean()) { &mut clean } else { &mut found } += 1;
+    }
+    assert!(found > 100 && clean > 100, "{found} found, {clean} clean");
 }
 
 /// A procedure without callers whose location DWARF 5 cannot express is omitted. One with callers is replaced in these,

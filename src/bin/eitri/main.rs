@@ -427,8 +427,14 @@ fn page(name: Option<&str>) -> Result<Vec<u8>, Failure> {
     // Subcommands know their parent only after `build`.
     command.build();
     if let Some(name) = name {
-        let own = command.find_subcommand(name).cloned();
-        command = own.ok_or_else(|| Failure(format!("there is no command `{name}`")))?;
+        let Some(named) = command.find_subcommand(name).cloned() else {
+            // The parser's error has the nearest command.
+            return match Arguments::command().try_get_matches_from(["eitri", name]) {
+                Err(error) => error.exit(),
+                Ok(_) => Err(Failure(format!("a page is of a command, and `{name}` is not one"))),
+            };
+        };
+        command = named;
     }
     let mut page = Vec::new();
     let source = concat!("eitri ", env!("CARGO_PKG_VERSION"));

@@ -8,9 +8,9 @@ use super::super::place::{self, at};
 use super::super::read::{Reader, WHAT, finish, read};
 use super::super::values::{Named, Signed};
 use super::{Bound, BoundPosition, IndexBy, ProvidedBy};
-use crate::error::{Count, Error, ErrorKind, Result};
+use crate::error::{self, Count, Error, ErrorKind, Result};
 use crate::model::{Module, UnitId};
-use crate::near::suggestion;
+use crate::near::nearest;
 use crate::spirv::{
     Binding, DebugOperation, Id, OPERATIONS, Position, Provider, names_of_ids, read as read_words,
 };
@@ -22,7 +22,8 @@ impl Binding {
     /// # Errors
     /// The errors of [`Module::from_json`], and those of [`read`](crate::spirv::read()).
     /// [`ErrorKind::BadArgument`] without the key, and for a position that is none or several;
-    /// [`ErrorKind::UnknownName`] and [`ErrorKind::AmbiguousName`] for a name of no id, or of several.
+    /// [`ErrorKind::UnknownName`] and [`ErrorKind::AmbiguousName`] for a name of no id, or of several;
+    /// [`ErrorKind::UnknownName`] for an operation that is not a debug operation.
     pub fn from_json(text: impl AsRef<[u8]>, words: &[u32]) -> Result<(Module, Self)> {
         let text = place::utf8(WHAT, text.as_ref())?;
         let mut reader = read(text, None)?;
@@ -93,15 +94,15 @@ impl<'a> Binder<'_, 'a> {
         match self.names.get(&**name).map(|all| &all[..]) {
             Some(&[id]) => Ok(id),
             Some([one, other, ..]) => {
-                let what = format!("`{}` is the name of {one} and of {other}", &**name);
-                Err(place::at_part(Error::bad_argument(what), self.text, name))
+                let candidates = vec![one.to_string(), other.to_string()];
+                let kind = ErrorKind::AmbiguousName { of: error::Named::Id, name: name.to_string(), candidates };
+                Err(place::at_part(kind.into(), self.text, name))
             }
             _ => {
-                let mut names: Vec<&str> = self.names.keys().map(|name| &**name).collect();
-                names.sort_unstable();
-                let what =
-                    format!("`{}`, as no id of the module is named{}", &**name, suggestion(name, names));
-                Err(place::at_part(ErrorKind::UnknownId(what).into(), self.text, name))
+                let mut nearest = nearest(name, self.names.keys().map(|name| &**name));
+                nearest.sort_unstable();
+                let kind = ErrorKind::UnknownName { of: error::Named::Id, name: name.to_string(), nearest };
+                Err(place::at_part(kind.into(), self.text, name))
             }
         }
     }
@@ -191,8 +192,8 @@ fn bits((start, end): (u32, u32)) -> Result<Range<u32>> {
 
 fn operation(name: &str, operands: &[u32]) -> Result<DebugOperation> {
     let number = OPERATIONS.iter().position(|known| known.name == name).ok_or_else(|| {
-        let meant = suggestion(name, OPERATIONS.iter().map(|known| known.name));
-        Error::bad_argument(format!("`{name}` is not a debug operation{meant}"))
+        let nearest = nearest(name, OPERATIONS.iter().map(|known| known.name));
+        ErrorKind::UnknownName { of: error::Named::DebugOperation, name: name.to_owned(), nearest }
     })?;
     DebugOperation::new(number as u32, operands).ok_or_else(|| {
         let wanted = Count(OPERATIONS[number].operands, "operand");
