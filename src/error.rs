@@ -12,7 +12,7 @@ use std::sync::Arc;
 pub use at::{At, JsonPlace};
 pub use construct::Construct;
 pub(crate) use count::Count;
-pub use kind::{ErrorKind, Named};
+pub use kind::{ErrorKind, Named, Ranges};
 
 /// Result of a fallible call of this crate.
 pub type Result<T, E = Error> = core::result::Result<T, E>;

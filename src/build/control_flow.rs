@@ -8,7 +8,7 @@ use core::ops::Range;
 use hashbrown::HashSet;
 
 use super::{Dominators, LanesBuilder, UNREACHED, pcs};
-use crate::error::{At, Error, ErrorKind, Result};
+use crate::error::{At, Error, ErrorKind, Ranges, Result};
 use crate::model::{Loc, RegionId, RegionKind, Scope, ScopeId, ScopeKind};
 use crate::target::Target;
 
@@ -306,8 +306,8 @@ impl ControlFlow {
         }
         for pair in sorted.windows(2) {
             if pair[1].start < pair[0].end {
-                let what = format!("the block overlaps {:#x}..{:#x}", pair[0].start, pair[0].end);
-                return Err(at_pcs(Error::bad_argument(what), Some(pair[1].clone())));
+                let kind = ErrorKind::OverlappingRanges { of: Ranges::Block, other: pair[0].clone() };
+                return Err(at_pcs(kind.into(), Some(pair[1].clone())));
             }
         }
         let ends = self.edges.iter().chain(&self.lane_edges).flat_map(|&(from, to)| [from, to]);

@@ -4,7 +4,7 @@ use core::ops::Range;
 
 use super::Builder;
 use super::variables::takes_parameters;
-use crate::error::{At, Count, Error, ErrorKind, Result};
+use crate::error::{At, Count, Error, ErrorKind, Ranges, Result};
 use crate::model::{
     Address, Column, Function, FunctionId, Module, RegionId, Scope, ScopeId, ScopeKind, SourceLine, TypeId,
     UnitId, Variable, VariableId, VariableKind,
@@ -14,7 +14,8 @@ impl Builder {
     /// Returns the finished module.
     ///
     /// # Errors
-    /// * [`ErrorKind::OverlappingRanges`]: two ranges of a variable have pcs in common.
+    /// * [`ErrorKind::OverlappingRanges`]: two ranges of a variable, rules of a column, or ranges of whole-wave code have pcs
+    ///   in common.
     /// * [`ErrorKind::CyclicType`]: a type contains itself.
     /// * [`ErrorKind::UnknownId`]: a line is in a file of another unit, or the symbol of a function does not exist.
     /// * [`ErrorKind::OutsideFunction`]: the code of a function became smaller than a range in it.
@@ -215,7 +216,7 @@ fn check_live(module: &Module) -> Result<(), Wrong> {
         let same_place_set = first.start == second.start && first.end == second.end;
         if first.variable == second.variable && second.start < first.end && !same_place_set {
             let at = module.at_variable(second.variable, Some(second.pcs()));
-            let error = Error::new(ErrorKind::OverlappingRanges(first.pcs())).or_at(at);
+            let error = Error::new(ErrorKind::OverlappingRanges { of: Ranges::Live, other: first.pcs() }).or_at(at);
             return Err(Wrong::with(error, Blame::Live(second.variable, second.pcs())));
         }
     }

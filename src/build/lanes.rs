@@ -8,7 +8,7 @@ use super::finish::{Blame, Wrong};
 use super::scopes::InScope;
 use super::slots::Slot;
 use super::{Builder, known, loc, pcs};
-use crate::error::{At, Error, ErrorKind, Result};
+use crate::error::{At, Error, ErrorKind, Ranges, Result};
 use crate::model::{
     FunctionId, Loc, Mask, Module, Node, Region, RegionId, RegionKind, ScopeId, ScopeKind, WholeWave,
 };
@@ -376,10 +376,10 @@ pub(super) fn check(module: &Module) -> Result<(), Wrong> {
         for pair in module.whole_waves(id).windows(2) {
             let (first, second) = (pair[0].mask.pcs(), pair[1].mask.pcs());
             if second.start < first.end {
-                let what = format!("whole-wave code overlaps {:#x}..{:#x}", first.start, first.end);
+                let kind = ErrorKind::OverlappingRanges { of: Ranges::WholeWave, other: first };
                 let at = At { pcs: Some(second.clone()), ..module.at_scope(function.scope) };
                 let blame = Blame::WholeWave(id, second);
-                return Err(Wrong::with(Error::bad_argument(what).or_at(at), blame));
+                return Err(Wrong::with(Error::new(kind).or_at(at), blame));
             }
         }
     }

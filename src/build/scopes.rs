@@ -4,7 +4,7 @@ use core::ops::Range;
 use std::collections::BTreeMap;
 
 use super::{Builder, known, pcs};
-use crate::error::{At, Error, ErrorKind, Result};
+use crate::error::{At, Error, ErrorKind, Ranges, Result};
 use crate::model::{FunctionId, Module, Scope, ScopeId, ScopeKind, SourceLine, TypeId, UnitId};
 
 mod sealed {
@@ -296,9 +296,7 @@ impl Builder {
             let error = if let Err(error) = pcs::range(&self.module.target, size, range) {
                 error
             } else if let Some((_, other)) = met.as_ref().filter(|&&(at, _)| at == index) {
-                let text =
-                    format!("the range overlaps {:#x}..{:#x} of the same scope", other.start, other.end);
-                Error::bad_argument(text)
+                ErrorKind::OverlappingRanges { of: Ranges::Scope, other: other.clone() }.into()
             } else if !is_inside {
                 ErrorKind::OutsideScope("the range is outside of the code of the enclosing scope").into()
             } else {

@@ -89,8 +89,13 @@ pub enum ErrorKind {
     },
     /// A pc range that ends before it starts, or where it starts.
     EmptyRange,
-    /// Two ranges of one variable overlap. Several places at once are given in one call.
-    OverlappingRanges(Range<u64>),
+    /// Two ranges of pcs overlap.
+    OverlappingRanges {
+        /// Kind of the ranges.
+        of: Ranges,
+        /// The earlier range, half-open, in bytes from the start of the function.
+        other: Range<u64>,
+    },
     /// A pc range is outside the function.
     OutsideFunction {
         /// Size of the function in bytes.
@@ -187,6 +192,24 @@ pub enum Named {
     Described(&'static str),
 }
 
+/// Ranges of pcs of which no two overlap.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Ranges {
+    /// Live ranges of a variable. Several places at once are given in one call.
+    Live,
+    /// Ranges of a scope.
+    Scope,
+    /// Rules of a column of a frame.
+    Rule,
+    /// Blocks of the [control flow](crate::build::ControlFlow).
+    Block,
+    /// Code in whole-wave mode.
+    WholeWave,
+    /// Instructions of [code](crate::track::Code).
+    Instruction,
+}
+
 /// A requested name in quotes, or a number.
 struct Requested<'n>(&'n str);
 
@@ -255,12 +278,20 @@ impl fmt::Display for ErrorKind {
             Self::DuplicateName { name, .. } => write!(f, "two entities have the name `{name}`"),
             Self::LaneOutOfWave { lane, wave } => write!(f, "lane {lane} is not in a wave of {wave}"),
             Self::EmptyRange => f.write_str("a range begins before its end"),
-            Self::OverlappingRanges(other) => write!(
-                f,
-                "the range overlaps {:#x}..{:#x} of the same variable; \
-                 several locations at one pc are given in one call",
-                other.start, other.end
-            ),
+            Self::OverlappingRanges { of, other: Range { start, end } } => {
+                let (rule, more) = match of {
+                    Ranges::Live => (
+                        "the range",
+                        " of the same variable; several locations at one pc are given in one call",
+                    ),
+                    Ranges::Scope => ("the range", " of the same scope"),
+                    Ranges::Rule => ("a column has one rule at each pc: this rule", ""),
+                    Ranges::Block => ("blocks do not overlap: the block", ""),
+                    Ranges::WholeWave => ("code in whole-wave mode is disjoint: it", ""),
+                    Ranges::Instruction => ("instructions do not overlap: the instruction", ""),
+                };
+                write!(f, "{rule} overlaps {start:#x}..{end:#x}{more}")
+            }
             Self::OutsideFunction { size } => {
                 write!(
                     f,

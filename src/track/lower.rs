@@ -12,7 +12,7 @@ use super::place::Storage;
 use super::program::{From, Group, Kind, Op, Program, To, check};
 use super::skips::{self, Unknown};
 use crate::build::{BlockId, ExecWrite};
-use crate::error::{Count, Error, ErrorKind, Result};
+use crate::error::{Count, Error, ErrorKind, Ranges, Result};
 
 pub(super) struct Lower<'c> {
     code: &'c Code,
@@ -130,7 +130,7 @@ impl<'c> Lower<'c> {
         let code = self.code;
         let mut order: Vec<u32> = (0..code.instructions.len() as u32).collect();
         order.sort_by_key(|&index| code.instructions[index as usize].pcs);
-        let mut last = 0;
+        let mut last = 0..0;
         for index in order {
             let Instructed { pcs: (start, end), effects, all_lanes, is_several } =
                 code.instructions[index as usize];
@@ -150,11 +150,11 @@ impl<'c> Lower<'c> {
                 let what = format!("an instruction begins at a multiple of {step}");
                 return Err(error(Error::bad_argument(what)));
             }
-            if start < last {
-                let what = format!("instructions do not overlap: one before ends at {last:#x}");
-                return Err(error(Error::bad_argument(what)));
+            if u64::from(start) < last.end {
+                let kind = ErrorKind::OverlappingRanges { of: Ranges::Instruction, other: last };
+                return Err(error(kind.into()));
             }
-            last = end;
+            last = start.into()..end.into();
             let fits = |node: &u32| {
                 let segment = self.graphs.segment(*node);
                 match segment.write {

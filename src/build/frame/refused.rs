@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use super::super::finish::{Blame, Wrong};
 use super::super::loc::{self, Room};
 use super::at;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Ranges, Result};
 use crate::model::{Column, ExprId, FrameRule, FunctionId, Module, Node, Nodes, Tree};
 use crate::op::{FixupKind, Reg};
 use crate::target::{Per, SpaceId};
@@ -148,11 +148,9 @@ impl<'m> Frame<'m> {
         for pair in by_column.windows(2) {
             let [first, second] = pair else { continue };
             if first.column == second.column && second.start < first.end {
-                let Range { start, end } = first.pcs();
-                let what =
-                    format!("a column has one rule at each pc: this rule overlaps {start:#x}..{end:#x}");
+                let kind = ErrorKind::OverlappingRanges { of: Ranges::Rule, other: first.pcs() };
                 let blame = Blame::Rule(self.function, second.column, second.pcs());
-                return Err(Wrong::with(self.wrong(what, second.column, second.pcs()), blame));
+                return Err(Wrong::with(self.error(kind, second.column, second.pcs()), blame));
             }
         }
         if let Some(rule) = by_column.iter().find(|rule| rule.pcs().end > size) {
