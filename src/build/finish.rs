@@ -318,12 +318,14 @@ fn check_files(module: &Module) -> Result<()> {
 
 /// Types refer to earlier types, except through members: only through members can a type contain itself.
 fn check_types(module: &Module) -> Result<()> {
+    let mut are_earlier = true;
     for (id, ty) in &module.types {
         let check = |line| check_line_of(module, Some(line), ty.unit);
         ty.lines(module).try_for_each(check).map_err(|error| error.or_at(module.at_type(id)))?;
+        are_earlier &= ty.contains_earlier_only(module, id);
     }
     // Most types contain earlier types only.
-    if module.types.iter().all(|(id, ty)| ty.contains_earlier_only(module, id)) {
+    if are_earlier {
         return Ok(());
     }
     // State of each type: not visited, being visited, or found not to contain itself.

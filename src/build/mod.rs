@@ -93,8 +93,8 @@ use crate::target::Target;
 #[derive(Debug)]
 pub struct Builder {
     module: Module,
-    /// Ids of types that are compared by their contents.
-    interned: HashTable<TypeId>,
+    /// Types that are compared by their contents, each with its hash.
+    interned: HashTable<(u64, TypeId)>,
     hasher: DefaultHashBuilder,
     /// The function of each row.
     row_functions: Vec<crate::model::FunctionId>,

@@ -12,23 +12,27 @@ pub(super) struct Order {
     are_rows_mixed: bool,
     /// Index of the first live range of the variable that has the last one.
     first_live: u32,
-    /// First location of the last live range, which has several if the variable is in all of them at once.
+    /// First location of the last live range, which has several if the variable is in all of them at once, and its hash.
     loc: Option<LocId>,
+    hash: Option<usize>,
     /// Index of the first row of the function that has the last one.
     first_row: u32,
 }
 
 impl Builder {
-    /// Adds a live range.
+    /// Adds a live range. Equal locations have the same `hash`.
     #[inline(always)]
-    pub(super) fn add_live(&mut self, one: Live) {
+    pub(super) fn add_live(&mut self, one: Live, hash: Option<usize>) {
         let (Module { live, locs, variables, .. }, order) = (&mut self.module, &mut self.order);
         match live.last() {
             Some(last) if last.variable == one.variable => {
                 if (last.start, last.end) != (one.start, one.end) {
-                    let is_one = last.end == one.start && locs.is_same(order.loc.unwrap_or(one.loc), one.loc);
-                    order.is_live_mixed |= one.start < last.end || is_one;
-                    order.loc = Some(one.loc);
+                    order.is_live_mixed |= one.start < last.end;
+                    // One branch, which is seldom taken.
+                    if (last.end == one.start) & (order.hash == hash) {
+                        order.is_live_mixed |= locs.is_same(order.loc.unwrap_or(one.loc), one.loc);
+                    }
+                    (order.loc, order.hash) = (Some(one.loc), hash);
                 }
             }
             last => {
@@ -38,7 +42,7 @@ impl Builder {
                     order.is_live_mixed |= one.variable < last.variable;
                     order.first_live = at;
                 }
-                order.loc = Some(one.loc);
+                (order.loc, order.hash) = (Some(one.loc), hash);
             }
         }
         live.push(one);

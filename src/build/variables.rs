@@ -30,12 +30,16 @@ pub struct VariableBuilder<'b> {
 /// A location in the module.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Placed {
+    words: Small,
     loc: LocId,
-    /// Whether the location depends on the start of the function's stack frame.
-    has_slot: bool,
-    /// Bits of the storage from the location on.
-    room: u64,
+    /// Bits of the storage from the location on, at most [`ROOM`], and the flag [`HAS_SLOT`].
+    room: u32,
 }
+
+/// Maximum number of bits.
+const ROOM: u32 = u32::MAX >> 1;
+/// Flag: the location depends on the start of the function's stack frame.
+const HAS_SLOT: u32 = !ROOM;
 
 impl Builder {
     /// Adds a variable. In a unit or namespace it is global. An empty name means unnamed.
@@ -272,9 +276,9 @@ impl VariableBuilder<'_> {
     #[inline(never)]
     fn live_at(&mut self, pcs: &Range<u64>, loc: &Loc) -> Result<()> {
         self.range(pcs)?;
-        let loc = self.place(loc, Some(pcs))?;
+        let (loc, hash) = self.place(loc, Some(pcs))?;
         let (start, end) = (pcs.start as u32, pcs.end as u32);
-        self.builder.add_live(Live { variable: self.id, start, end, loc });
+        self.builder.add_live(Live { variable: self.id, start, end, loc }, hash);
         Ok(())
     }
 
@@ -283,44 +287,47 @@ impl VariableBuilder<'_> {
     /// # Errors
     /// The errors of [`live`](Self::live) for the location.
     pub fn always(&mut self, loc: Loc) -> Result<&mut Self> {
-        let loc = self.place(&loc, None)?;
+        let (loc, _) = self.place(&loc, None)?;
         let data = self.data();
         (data.always, data.is_constant) = (Some(loc), false);
         Ok(self)
     }
 
+    /// Checks and stores a location. Returns its hash too, if it is small.
     #[inline(always)]
-    fn place(&mut self, loc: &Loc, pcs: Option<&Range<u64>>) -> Result<LocId> {
-        let small = loc.postfix().small();
-        let is_same = |small: Small<'_>, placed: &&Placed| {
-            self.bits.is_none_or(|bits| bits <= placed.room)
-                && self.builder.module.locs.is_small(placed.loc, small)
-        };
-        let found = small.and_then(|small| {
-            self.builder.recent.get(small.hash).filter(|placed| is_same(small, placed)).copied()
+    fn place(&mut self, loc: &Loc, pcs: Option<&Range<u64>>) -> Result<(LocId, Option<usize>)> {
+        let bits = self.bits.unwrap_or_default();
+        let found = loc.postfix().small().map(|small| (small, small.hash()));
+        let recent = found.and_then(|(small, hash)| {
+            let placed = self.builder.recent.get(hash)?;
+            (placed.words.is_same(small) && bits <= (placed.room & ROOM).into()).then_some(placed)
         });
-        let placed = match found {
-            Some(placed) => placed,
-            None => self.new_place(loc, small, pcs)?,
+        let (loc, has_slot) = match recent {
+            Some(&Placed { loc, room, .. }) => (loc, room & HAS_SLOT != 0),
+            None => self.new_place(loc, found.map(|(small, _)| small), pcs)?,
         };
-        if self.lacks_base && placed.has_slot {
+        if self.lacks_base && has_slot {
             self.slot(pcs);
         }
-        Ok(placed.loc)
+        Ok((loc, found.map(|(_, hash)| hash)))
     }
 
-    /// Checks and stores a location.
     #[inline(never)]
-    fn new_place(&mut self, loc: &Loc, small: Option<Small<'_>>, pcs: Option<&Range<u64>>) -> Result<Placed> {
+    fn new_place(
+        &mut self,
+        loc: &Loc,
+        small: Option<Small>,
+        pcs: Option<&Range<u64>>,
+    ) -> Result<(LocId, bool)> {
         let checked = loc::facts(self.builder, self.unit, loc, self.bits, "the variable");
         let placed = checked.and_then(|checked| Ok((self.builder.module.locs.push(loc)?, checked)));
         let (loc, checked) = placed.map_err(|error| self.error(error, pcs.cloned()))?;
-        let room = checked.room_anywhere();
-        let placed = Placed { loc, has_slot: checked.has_slot, room: room.unwrap_or_default() };
-        if let (Some(small), Some(_)) = (small, room) {
-            self.builder.recent.add(small.hash, placed);
+        let has_slot = checked.has_slot;
+        if let (Some(words), Some(room)) = (small, checked.room_anywhere()) {
+            let room = room.min(ROOM.into()) as u32 | if has_slot { HAS_SLOT } else { 0 };
+            self.builder.recent.add(Placed { words, loc, room }, |placed| placed.words.hash());
         }
-        Ok(placed)
+        Ok((loc, has_slot))
     }
 
     #[cold]

@@ -85,6 +85,7 @@ impl Loc {
 
     /// One value for each lane, in the same lane of several vector registers, 32 bits in each, least significant first:
     /// a 64-bit number or a vector.
+    #[inline]
     pub fn per_lane_over(regs: impl IntoIterator<Item = Reg>) -> Self {
         Self::dwords(regs.into_iter().map(Node::PerLane))
     }
@@ -99,6 +100,7 @@ impl Loc {
     }
 
     /// One value for the wave, in several scalar registers, 32 bits in each, least significant first: a pair or a quad.
+    #[inline]
     pub fn over(regs: impl IntoIterator<Item = Reg>) -> Self {
         Self::dwords(regs.into_iter().map(Node::Register))
     }
@@ -172,15 +174,16 @@ impl Loc {
     }
 
     /// Consecutive parts, each a location and its size in bits, the first in the lowest bits.
+    #[inline]
     pub fn parts(parts: impl IntoIterator<Item = (Self, u64)>) -> Self {
-        let mut all = Self(Postfix::new());
-        let mut count = 0;
+        let (mut all, mut count) = (Postfix::new(), 0);
         for (part, bits) in parts {
-            all.0.append(part.0);
-            all = all.then(Node::Part(bits));
+            all.append_any(part.0);
+            all.push(Node::Part(bits));
             count += 1;
         }
-        all.then(Node::Parts(count))
+        all.push(Node::Parts(count));
+        Self(all)
     }
 
     /// `self`, with `bits` bits from bit `offset` on replaced by those of `above`.
@@ -262,12 +265,14 @@ impl Loc {
     /// Consecutive parts of 32 bits, each the first bits of a node without operands.
     #[inline]
     fn dwords(parts: impl Iterator<Item = Node<'static>>) -> Self {
-        let (mut all, mut count) = (Self(Postfix::new()), 0);
+        let (mut all, mut count) = (Postfix::new(), 0);
         for part in parts {
-            all = all.then(part).then(Node::Part(32));
+            all.push(part);
+            all.push(Node::Part(32));
             count += 1;
         }
-        all.then(Node::Parts(count))
+        all.push(Node::Parts(count));
+        Self(all)
     }
 
     /// Makes the location of these nodes, in postfix order.

@@ -45,14 +45,32 @@ pub(crate) struct Postfix {
     more: Option<Box<More>>,
 }
 
-/// Words of a small location.
-#[derive(Clone, Copy)]
-pub(crate) struct Small<'a> {
-    words: &'a [u32],
-    /// Pairs of the words, and of zeros after them.
-    pairs: [u64; PAIRS],
+/// Number of pairs of words in a small location and one word more.
+const PAIRS: usize = (SMALL + 1).div_ceil(2);
+
+/// Words of a small location, with zeros after them, and their number in the last word; each pair in one number.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Small([u64; PAIRS]);
+
+/// Odd factors of a hash: the first is 2⁶⁴ divided by the golden ratio, which separates neighbouring numbers most.
+const FACTORS: [u64; PAIRS] =
+    [0x9e37_79b9_7f4a_7c15, 0xbf58_476d_1ce4_e5b9, 0x94d0_49bb_1331_11eb, 0xd6e8_feb8_6659_fd93];
+
+impl Small {
     /// Hash of the words, in 16 bits.
-    pub(crate) hash: usize,
+    #[inline]
+    pub(crate) fn hash(self) -> usize {
+        let products = self.0.iter().zip(FACTORS).map(|(pair, factor)| pair.wrapping_mul(factor));
+        // The highest bits of a product depend on all bits.
+        (products.fold(0, u64::wrapping_add) >> 48) as usize
+    }
+
+    /// Whether two locations have the same words.
+    #[inline]
+    pub(crate) fn is_same(self, other: Self) -> bool {
+        // Without a branch for each pair, which would often be mispredicted.
+        self.0.iter().zip(other.0).fold(0, |sum, (one, other)| sum | (one ^ other)) == 0
+    }
 }
 
 /// Words and bytes on the heap.
@@ -80,13 +98,13 @@ impl Postfix {
 
     /// The words, if they are few and the location has no constant.
     #[inline]
-    pub(crate) fn small(&self) -> Option<Small<'_>> {
-        let words = self.few.get(..self.len).filter(|words| self.more.is_none() && words.len() <= SMALL)?;
+    pub(crate) fn small(&self) -> Option<Small> {
+        if self.more.is_some() || self.len > SMALL {
+            return None;
+        }
         // Words after the last are 0.
-        let pairs = pairs(self.few.first_chunk()?);
-        let mix = |hash: u64, pair: u64| (hash.rotate_left(20) ^ pair).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let hash = pairs.into_iter().fold(0, mix);
-        Some(Small { words, pairs, hash: (hash >> 48) as usize })
+        let pair = |at: usize| u64::from(self.few[2 * at]) | u64::from(self.few[2 * at + 1]) << 32;
+        Some(Small([pair(0), pair(1), pair(2), u64::from(self.few[SMALL - 1]) | (self.len as u64) << 32]))
     }
 
     /// Appends another location's nodes.
@@ -101,6 +119,20 @@ impl Postfix {
             self.more = Some(both(self.few, self.len, self.more.take(), other));
         }
         self.len = end;
+    }
+
+    /// Appends another location's nodes, whose number is not a constant of the caller.
+    #[inline]
+    pub(crate) fn append_any(&mut self, other: Self) {
+        let place = self.few.get_mut(self.len..).and_then(|rest| rest.first_chunk_mut::<4>());
+        match (place, &self.more, other) {
+            // A copy of constant size is faster. Words after the last are 0.
+            (Some(place), None, Self { few: [a, b, c, d, ..], len: len @ ..=4, more: None }) => {
+                *place = [a, b, c, d];
+                self.len += len;
+            }
+            (_, _, other) => self.append(other),
+        }
     }
 
     /// Appends a node. Inlined because the node is constant at each call, so that most of the function folds away.
@@ -398,30 +430,6 @@ pub(crate) struct Pool {
     longest: usize,
 }
 
-/// Number of pairs of words in a small location and one word more.
-const PAIRS: usize = SMALL.div_ceil(2);
-
-/// For each length, the mask of as many words.
-static MASKS: [[u64; PAIRS]; 2 * PAIRS] = {
-    let mut masks = [[0; PAIRS]; 2 * PAIRS];
-    let mut len = 0;
-    while len < 2 * PAIRS {
-        let mut word = 0;
-        while word < len {
-            masks[len][word / 2] |= (u32::MAX as u64) << (32 * (word % 2));
-            word += 1;
-        }
-        len += 1;
-    }
-    masks
-};
-
-/// Pairs of words, each in one.
-#[inline]
-fn pairs(words: &[u32; 2 * PAIRS]) -> [u64; PAIRS] {
-    core::array::from_fn(|at| u64::from(words[2 * at]) | u64::from(words[2 * at + 1]) << 32)
-}
-
 /// Bit of the length: the offset of the location's constant bytes comes before the words.
 const HAS_IMPLICIT: u32 = 1 << 31;
 
@@ -494,21 +502,6 @@ impl Pool {
     /// Hashes a location: those with the [same](Self::is_same) nodes have equal hashes.
     pub(crate) fn hash(&self, id: LocId, into: &mut impl Hasher) {
         self.nodes(id).words.hash(into);
-    }
-
-    /// Whether a location has these words and no others.
-    #[inline]
-    pub(crate) fn is_small(&self, id: LocId, Small { words, pairs: expected, .. }: Small<'_>) -> bool {
-        let Some([len, rest @ ..]) = self.words.get(id.start()..) else { return false };
-        if *len as usize != words.len() {
-            return false;
-        }
-        let Some(first) = rest.first_chunk() else {
-            return rest.get(..words.len()) == Some(words);
-        };
-        // Without a branch on the length, which would often be mispredicted.
-        let (found, mask) = (pairs(first), MASKS[words.len() % MASKS.len()]);
-        (0..PAIRS).fold(0, |sum, at| sum | (found[at] ^ expected[at]) & mask[at]) == 0
     }
 
     /// Whether two locations have the same nodes. Each node has exactly one encoding.

@@ -5,13 +5,13 @@
 //! lowered again.
 
 /// Number of slots, at first and at most.
-const SLOTS: (usize, usize) = (1 << 6, 1 << 13);
+const SLOTS: (usize, usize) = (1 << 6, 1 << 14);
 
 /// Table with one slot for each value of the low bits of a hash: a fact displaces an earlier one.
 #[derive(Debug)]
 pub(crate) struct Recent<T> {
     slots: Vec<Option<T>>,
-    /// Number of facts that were added since the table has its size.
+    /// Number of facts that were added.
     added: usize,
 }
 
@@ -28,13 +28,25 @@ impl<T: Copy> Recent<T> {
         self.slots.get(hash & self.slots.len().wrapping_sub(1))?.as_ref()
     }
 
-    /// Adds a fact.
-    pub(crate) fn add(&mut self, hash: usize, fact: T) {
+    /// Adds a fact. `hash_of` is the hash of a fact.
+    pub(crate) fn add(&mut self, fact: T, hash_of: impl Fn(&T) -> usize) {
         if self.added == self.slots.len() && self.added < SLOTS.1 {
-            *self = Self { slots: vec![None; (4 * self.added).max(SLOTS.0)], added: 0 };
+            self.grow(&hash_of);
         }
+        self.place(hash_of(&fact), fact);
+        self.added += 1;
+    }
+
+    #[cold]
+    fn grow(&mut self, hash_of: impl Fn(&T) -> usize) {
+        let slots = vec![None; (2 * self.added).max(SLOTS.0)];
+        let earlier = core::mem::replace(&mut self.slots, slots);
+        earlier.into_iter().flatten().for_each(|fact| self.place(hash_of(&fact), fact));
+    }
+
+    #[inline]
+    fn place(&mut self, hash: usize, fact: T) {
         let last = self.slots.len() - 1;
         self.slots[hash & last] = Some(fact);
-        self.added += 1;
     }
 }

@@ -1,7 +1,5 @@
 //! Further properties of types and members.
 
-use core::hash::BuildHasher;
-
 use crate::build::properties::methods;
 use crate::build::{Builder, InScope};
 use crate::error::{Count, Error, ErrorKind, Result};
@@ -49,7 +47,7 @@ impl Builder {
         let data = self.module.types.get(ty).ok_or_else(|| ErrorKind::UnknownId(ty.to_string()))?;
         // From here on the type is not shared.
         if !matches!(data.kind, TypeKind::Composite(_))
-            && let Ok(entry) = self.interned.find_entry(self.hasher.hash_one(data), |&other| other == ty)
+            && let Ok(entry) = self.interned.find_entry(self.hash_of(data), |&(_, other)| other == ty)
         {
             entry.remove();
         }

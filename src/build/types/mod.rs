@@ -259,14 +259,19 @@ impl Builder {
     }
 
     fn intern_type(&mut self, ty: Type) -> TypeId {
+        let hash = self.hash_of(&ty);
         let types = &mut self.module.types;
-        let hash = self.hasher.hash_one(&ty);
-        if let Some(&id) = self.interned.find(hash, |&id| types[id] == ty) {
+        if let Some(&(_, id)) = self.interned.find(hash, |&(other, id)| other == hash && types[id] == ty) {
             return id;
         }
         let id = types.push(ty);
-        self.interned.insert_unique(hash, id, |&id| self.hasher.hash_one(&types[id]));
+        self.interned.insert_unique(hash, (hash, id), |&(hash, _)| hash);
         id
+    }
+
+    /// Hash of the properties in which most types differ.
+    fn hash_of(&self, ty: &Type) -> u64 {
+        self.hasher.hash_one((ty.unit, ty.bits, &ty.kind))
     }
 
     fn known_types(&self, unit: UnitId, types: impl IntoIterator<Item = TypeId>) -> Result<()> {

@@ -26,7 +26,6 @@ use crate::target::SpaceId;
 
 type_properties! { entity (pub(crate))
     /// A type of a unit.
-    #[derive(Hash)]
     pub struct Type {
         pub(crate) unit: UnitId,
         pub(crate) kind: TypeKind,
