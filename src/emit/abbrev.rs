@@ -14,16 +14,24 @@ pub(crate) struct Abbreviations {
     /// The abbreviations in sequence, as words: tag and children flag; each attribute with its form, and the value of
     /// an implicit constant in two words; then 0, which encodes no attribute.
     words: Vec<u32>,
-    /// End of each abbreviation in `words`, before its 0.
-    ends: Vec<u32>,
-    /// Number of entries that use each abbreviation.
-    uses: Vec<u32>,
+    /// The abbreviations, by code less 1.
+    all: Vec<Abbreviation>,
     /// Words of the entry that is described.
     current: Vec<u32>,
     seen: HashTable<u32>,
     hasher: DefaultHashBuilder,
     /// A recent abbreviation for each [slot](slot) of its words. Most entries repeat one of few.
     recent: [u32; SLOTS],
+}
+
+/// An abbreviation.
+#[derive(Debug, Clone, Copy)]
+struct Abbreviation {
+    /// Half-open range of its words, without the 0.
+    start: u32,
+    end: u32,
+    /// Number of entries that use it.
+    uses: u32,
 }
 
 const SLOTS: usize = 128;
@@ -35,8 +43,7 @@ impl Default for Abbreviations {
         // Room for the abbreviations of a small unit.
         Self {
             words: Vec::with_capacity(8 * FEW),
-            ends: Vec::with_capacity(FEW),
-            uses: Vec::with_capacity(FEW),
+            all: Vec::with_capacity(FEW),
             current: Vec::with_capacity(FEW),
             seen: HashTable::with_capacity(FEW),
             hasher: DefaultHashBuilder::default(),
@@ -57,13 +64,13 @@ impl Abbreviations {
     }
 
     /// Adds an attribute to the described entry.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn attribute(&mut self, at: DwAt, form: DwForm) {
         self.current.push(u32::from(at.0) << 16 | u32::from(form.0));
     }
 
     /// Adds an attribute whose value is in the abbreviation: `DW_FORM_implicit_const`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn implicit(&mut self, at: DwAt, value: i64) {
         let attribute = u32::from(at.0) << 16 | u32::from(gimli::DW_FORM_implicit_const.0);
         self.current.extend_from_slice(&[attribute, value as u32, (value >> 32) as u32]);
@@ -92,41 +99,38 @@ impl Abbreviations {
     /// Ends the description and returns its code.
     #[inline]
     pub(crate) fn code(&mut self) -> u64 {
-        let slot = slot(&self.current);
-        let mut index = self.recent[slot];
-        if index as usize >= self.ends.len() || self.get(index) != self.current {
-            index = self.find();
-            self.recent[slot] = index;
+        let recent = &mut self.recent[slot(&self.current)];
+        let known = self.all.get_mut(*recent as usize);
+        if let Some(known) = known.filter(|known| known.words(&self.words) == self.current) {
+            known.uses += 1;
+            return u64::from(*recent) + 1;
         }
-        self.uses[index as usize] += 1;
+        let index = self.find();
+        self.recent[slot(&self.current)] = index;
+        self.all[index as usize].uses += 1;
         u64::from(index) + 1
     }
 
     #[inline(never)]
     fn find(&mut self) -> u32 {
         let hash = self.hasher.hash_one(&self.current);
-        let (words, ends) = (&self.words, &self.ends);
-        if let Some(&index) = self.seen.find(hash, |&index| slice(words, ends, index) == self.current) {
+        let (words, all) = (&self.words, &self.all);
+        let words_of = |index: u32| all[index as usize].words(words);
+        if let Some(&index) = self.seen.find(hash, |&index| words_of(index) == self.current) {
             return index;
         }
-        let index = self.ends.len() as u32;
+        let (index, start) = (self.all.len() as u32, self.words.len() as u32);
         self.words.extend_from_slice(&self.current);
-        self.ends.push(self.words.len() as u32);
+        self.all.push(Abbreviation { start, end: self.words.len() as u32, uses: 0 });
         self.words.push(0);
-        self.uses.push(0);
-        let (words, ends, hasher) = (&self.words, &self.ends, &self.hasher);
-        self.seen.insert_unique(hash, index, |&index| hasher.hash_one(slice(words, ends, index)));
+        let (words, all, hasher) = (&self.words, &self.all, &self.hasher);
+        self.seen.insert_unique(hash, index, |&index| hasher.hash_one(all[index as usize].words(words)));
         index
-    }
-
-    #[inline]
-    fn get(&self, index: u32) -> &[u32] {
-        slice(&self.words, &self.ends, index)
     }
 
     /// Number of abbreviations.
     pub(crate) fn len(&self) -> usize {
-        self.ends.len()
+        self.all.len()
     }
 
     /// Bytes of `.debug_info` that [`by_use`](Self::by_use) would save.
@@ -136,19 +140,20 @@ impl Abbreviations {
         }
         // Codes of more than two bytes are rare: they are not counted.
         let long = |uses: &[u32]| uses[SHORT_CODES..].iter().map(|&uses| u64::from(uses)).sum::<u64>();
-        let mut sorted = self.uses.clone();
+        let uses: Vec<u32> = self.all.iter().map(|one| one.uses).collect();
+        let mut sorted = uses.clone();
         sorted.sort_unstable_by(|a, b| b.cmp(a));
-        long(&self.uses) - long(&sorted)
+        long(&uses) - long(&sorted)
     }
 
     /// The same abbreviations, sorted so that the most used ones have the shortest codes.
     pub(crate) fn by_use(&self) -> Self {
-        let mut order: Vec<u32> = (0..self.len() as u32).collect();
-        order.sort_by_key(|&index| core::cmp::Reverse(self.uses[index as usize]));
+        let mut order = self.all.clone();
+        order.sort_by_key(|one| core::cmp::Reverse(one.uses));
         let mut sorted = Self::default();
-        for index in order {
+        for one in order {
             sorted.current.clear();
-            sorted.current.extend_from_slice(self.get(index));
+            sorted.current.extend_from_slice(one.words(&self.words));
             sorted.find();
         }
         sorted
@@ -156,14 +161,14 @@ impl Abbreviations {
 
     /// Whether every abbreviation has the same code in `other`.
     pub(crate) fn is_prefix_of(&self, other: &Self) -> bool {
-        other.words.starts_with(&self.words) && other.ends.starts_with(&self.ends)
+        other.words.starts_with(&self.words)
     }
 
     /// Appends the abbreviation table to `.debug_abbrev`.
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
-        for index in 0..self.len() as u32 {
-            write_uleb(out, u64::from(index) + 1);
-            let mut words = self.get(index).iter();
+        for (code, one) in (1..).zip(&self.all) {
+            write_uleb(out, code);
+            let mut words = one.words(&self.words).iter();
             let Some(first) = words.next() else { continue };
             write_uleb(out, (first >> 16).into());
             out.push(*first as u8);
@@ -187,9 +192,11 @@ impl Abbreviations {
     }
 }
 
-#[inline]
-fn slice<'a>(words: &'a [u32], ends: &[u32], index: u32) -> &'a [u32] {
-    &words[start(ends, index)..ends[index as usize] as usize]
+impl Abbreviation {
+    #[inline]
+    fn words(self, all: &[u32]) -> &[u32] {
+        &all[self.start as usize..self.end as usize]
+    }
 }
 
 /// Slot of an abbreviation in the table of recent ones.
@@ -202,12 +209,6 @@ fn slot(words: &[u32]) -> usize {
     };
     let last = last.first().map_or(0, |&last| last);
     (mix(pairs.iter().fold(0, mix), &[last, 0]) >> (u64::BITS - SLOTS.ilog2())) as usize
-}
-
-/// Position of the first word of an abbreviation.
-#[inline]
-fn start(ends: &[u32], index: u32) -> usize {
-    if index == 0 { 0 } else { ends[index as usize - 1] as usize + 1 }
 }
 
 #[cfg(test)]

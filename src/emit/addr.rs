@@ -70,7 +70,9 @@ impl Addresses {
         format: Format,
         mut name: impl FnMut(u32) -> Cow<'static, str>,
     ) -> (Vec<u8>, Vec<Relocation>) {
-        let (mut out, mut relocations) = (Vec::new(), Vec::new());
+        let bytes = addr_base(format) as usize + usize::from(format.address_bytes) * self.known.len();
+        // Fields are written in eight bytes and truncated.
+        let (mut out, mut relocations) = (Vec::with_capacity(bytes + 8), Vec::new());
         let start = format.begin_length(&mut out);
         format.half(&mut out, 5);
         out.extend_from_slice(&[format.address_bytes, 0]);

@@ -117,10 +117,12 @@ pub(crate) struct Info {
     /// Whether the unit is a type unit: it has no string offsets table, and other units do not know its offset in
     /// `.debug_info`.
     is_type_unit: bool,
+    /// Whether no wish of the consumer concerns attributes, in DWARF 5: each takes the form with the fewest bytes, and
+    /// no name table records it.
+    is_free: bool,
     length: usize,
-    /// Start of the current entry, and the numbers of pending fields and relocations before it.
+    /// Start of the current entry.
     entry: usize,
-    before: (usize, usize),
 }
 
 impl Info {
@@ -149,15 +151,20 @@ impl Info {
             pending: Vec::new(),
             named: None,
             is_type_unit: false,
+            is_free: false,
             length: 0,
             entry: 0,
-            before: (0, 0),
         }
     }
 
     /// Begins a unit. `id` is the number after the header, in kinds of units that have one: type signature or unit id.
     pub(crate) fn begin_unit(&mut self, kind: DwUt, id: Option<u64>) {
         let format = self.format;
+        self.is_free = format.version >= 5
+            && !self.is_type_unit
+            && self.forms.is_empty()
+            && self.style.known.is_none()
+            && self.named.is_none();
         self.length = format.begin_length(&mut self.bytes);
         format.half(&mut self.bytes, format.version);
         if format.version >= 5 {
@@ -263,6 +270,7 @@ impl Info {
     }
 
     /// Offset of the entry in its unit, if the entry is written.
+    #[inline(always)]
     pub(crate) fn offset_in_unit(&self, entry: EntryRef) -> Option<u64> {
         match self.offsets[entry.0 as usize] {
             0 => None,
@@ -274,7 +282,6 @@ impl Info {
     #[inline]
     pub(crate) fn begin_entry(&mut self, tag: DwTag, has_children: bool, is: Option<EntryRef>) {
         self.entry = self.bytes.len();
-        self.before = (self.pending.len(), self.relocations.len());
         if let Some(EntryRef(number)) = is {
             self.offsets[number as usize] = self.entry as u32;
         }
@@ -316,10 +323,12 @@ impl Info {
         write_uleb(&mut bytes, code);
         let by = bytes.len() - 1;
         self.bytes.splice(self.entry..=self.entry, bytes);
-        for pending in &mut self.pending[self.before.0..] {
+        let entry = self.entry;
+        for pending in self.pending.iter_mut().rev().take_while(|pending| pending.at > entry) {
             pending.at += by;
         }
-        for relocation in &mut self.relocations[self.before.1..] {
+        let relocations = self.relocations.iter_mut().rev();
+        for relocation in relocations.take_while(|relocation| relocation.offset > entry as u64) {
             relocation.offset += by as u64;
         }
     }

@@ -56,14 +56,20 @@ impl Lists {
         let first = lists_base(format) as usize + table;
         let mut lists = Vec::with_capacity(first + bytes);
         lists.resize(first, 0);
+        let (starts, seen) = (Vec::with_capacity(count), HashTable::with_capacity(count));
+        Self { bytes: lists, first, starts, seen, ..Self::empty(format) }
+    }
+
+    /// Lists without reserved space.
+    pub(crate) fn empty(format: Format) -> Self {
         Self {
-            bytes: lists,
+            bytes: Vec::new(),
             relocations: Vec::new(),
             pending: Vec::new(),
             format,
-            first,
-            starts: Vec::with_capacity(count),
-            seen: HashTable::with_capacity(count),
+            first: 0,
+            starts: Vec::new(),
+            seen: HashTable::new(),
             hasher: DefaultHashBuilder::default(),
         }
     }
@@ -129,7 +135,8 @@ impl Lists {
             _ => drop(self.bytes.splice(self.first..self.first, core::iter::repeat_n(0, moved as usize))),
         }
         if base > 0 {
-            let mut head = Vec::with_capacity(base + table);
+            // Fields are written in eight bytes and truncated.
+            let mut head = Vec::with_capacity(base + table + 8);
             let start = format.begin_length(&mut head);
             format.half(&mut head, 5);
             head.extend_from_slice(&[format.address_bytes, 0]);
@@ -153,9 +160,9 @@ impl Lists {
             info.settle(pending, &mut self.bytes, &mut self.relocations, &mut elsewhere)?;
         }
         self.relocations.sort_by_key(|relocation| relocation.offset);
-        let starts = self.starts.iter().map(|&start| start.wrapping_add_signed(moved as i32)).collect();
+        self.starts.iter_mut().for_each(|start| *start = start.wrapping_add_signed(moved as i32));
         // The expectation of their size is larger than most lists.
         self.bytes.shrink_to_fit();
-        Ok(FinishedLists { bytes: self.bytes, relocations: self.relocations, elsewhere, starts })
+        Ok(FinishedLists { bytes: self.bytes, relocations: self.relocations, elsewhere, starts: self.starts })
     }
 }

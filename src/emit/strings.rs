@@ -94,7 +94,7 @@ impl StringIndices {
     }
 
     /// Index of a string in the table, if it is there.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn known(&self, number: u32) -> Option<u64> {
         let page = self.pages.get(number as usize / PAGE)?.as_ref()?;
         u64::from(page[number as usize % PAGE]).checked_sub(1)
@@ -135,15 +135,16 @@ impl StringIndices {
         let start = format.begin_length(out);
         format.half(out, 5);
         format.half(out, 0);
-        for &number in numbers {
-            relocations.push(Relocation {
-                offset: out.len() as u64,
+        let (first, bytes) = (out.len(), usize::from(format.offset_bytes));
+        out.resize(first + numbers.len() * bytes, 0);
+        relocations.extend(numbers.iter().zip((first as u64..).step_by(bytes)).map(|(&number, at)| {
+            Relocation {
+                offset: at,
                 bytes: format.offset_bytes,
                 target: RelocationTarget::Section(".debug_str"),
                 addend: offset(number),
-            });
-            format.offset(out, 0);
-        }
+            }
+        }));
         format.end_length(out, start);
     }
 }

@@ -24,7 +24,7 @@ use crate::omission::{Property, Subject};
 
 /// Approximate bytes of a list without its entries: its operations and its offset in the table of lists.
 const LIST_BYTES: usize = 8;
-/// Approximate bytes of an entry of a list.
+/// Approximate bytes of an entry of a list of the first unit.
 const ENTRY_BYTES: usize = 10;
 
 /// Writer of the debugging information entries of a unit.
@@ -50,9 +50,8 @@ impl<'u> Dies<'u> {
         let primary = units.module.units[unit].file;
         let consumer = units.consumer;
         let (format, forms) = (units.format, consumer.forms.clone());
-        let ListCount { lists, entries } = units.lists[unit.as_u32() as usize];
-        let loclists = Lists::new(format, lists, LIST_BYTES * lists + ENTRY_BYTES * entries);
-        let expressions = Expressions::new(units, unit, loclists);
+        let scopes = units.scopes.of(unit).len();
+        let expressions = Expressions::new(units, unit);
         let mut info = Info::new(format, unit.as_u32(), expressions.entries.count(), forms, abbreviations);
         info.is_split = consumer.is_split;
         info.style = EntryStyle {
@@ -70,7 +69,7 @@ impl<'u> Dies<'u> {
             consumer,
             expressions,
             info,
-            rnglists: Lists::new(format, 0, 0),
+            rnglists: Lists::new(format, scopes, LIST_BYTES * scopes),
             lists_named: Vec::new(),
             primary_file: (primary, units.file_number(unit, primary)),
             type_unit_of: None,
@@ -83,6 +82,10 @@ impl<'u> Dies<'u> {
         self.expressions.lowering.memo = core::mem::take(&mut scratch.memo);
         self.info.strings = core::mem::take(&mut scratch.strings);
         let (module, id, format) = (self.module, self.expressions.entries.unit, self.info.format);
+        let ListCount { lists, entries } = self.units.lists[id.as_u32() as usize];
+        let entry_bytes = scratch.entry_bytes.unwrap_or(ENTRY_BYTES);
+        let bytes = LIST_BYTES * lists + entry_bytes * entries;
+        self.expressions.loclists = Lists::new(format, lists, bytes);
         let has = Contents::new(self.units, id);
         // Not all readers apply the skeleton's base address to the split unit.
         let is_one = has.code.len() == 1 && !self.consumer.is_split && !self.consumer.has_absolute_lists;
@@ -142,7 +145,12 @@ impl<'u> Dies<'u> {
             Part::default()
         };
         let strings = self.info.strings.finish();
-        *scratch = Scratch { memo: self.expressions.lowering.memo, strings: self.info.strings };
+        let bytes = loclists.bytes.len().saturating_sub(LIST_BYTES * lists);
+        *scratch = Scratch {
+            memo: self.expressions.lowering.memo,
+            strings: self.info.strings,
+            entry_bytes: bytes.checked_div(entries).map_or(scratch.entry_bytes, |bytes| Some(bytes + 1)),
+        };
         Ok(LoweredUnit {
             unit: id,
             info: Part {
@@ -291,12 +299,7 @@ impl<'u> Dies<'u> {
                     // Base address of the unit's lists.
                     self.low_pc(gimli::DW_AT_low_pc, Code { key: ABSOLUTE, index: 0 });
                 }
-                let code: Vec<(Code, u64)> = has
-                    .code
-                    .iter()
-                    .map(|&id| (self.code(module.functions[id].address), module.functions[id].bytes))
-                    .collect();
-                let list = self.function_list(&code);
+                let list = self.function_list(&has.code);
                 self.ranges(list);
             }
         }
@@ -320,7 +323,7 @@ impl<'u> Dies<'u> {
         are_there: bool,
         lists: impl FnOnce(&mut Self) -> &mut Lists,
     ) -> Result<FinishedLists> {
-        let none = Lists::new(self.info.format, 0, 0);
+        let none = Lists::empty(self.info.format);
         let lists = core::mem::replace(lists(self), none);
         let module = self.module;
         if are_there {

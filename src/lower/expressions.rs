@@ -36,7 +36,7 @@ pub(super) struct Expressions<'u> {
 }
 
 impl<'u> Expressions<'u> {
-    pub(super) fn new(units: &'u Units<'u>, unit: UnitId, loclists: Lists) -> Self {
+    pub(super) fn new(units: &'u Units<'u>, unit: UnitId) -> Self {
         Self {
             module: units.module,
             consumer: units.consumer,
@@ -45,7 +45,7 @@ impl<'u> Expressions<'u> {
             lowering: Lowering::new(units.module, units.consumer),
             entries: Numbers::new(units, unit),
             addresses: Addresses::default(),
-            loclists,
+            loclists: Lists::empty(units.format),
             bytes: Vec::new(),
             omissions: Vec::new(),
         }
@@ -231,8 +231,7 @@ impl<'u> Expressions<'u> {
         let first_pending = lists.pending.len();
         for one in all {
             let (pcs, known) = head(one);
-            // Addresses of an omitted entry do not count.
-            let has_address = self.lowering.has_address;
+            let known = known.filter(|_| is_five).and_then(|(loc, key)| self.lowering.memo.get(loc, key));
             let out = &mut self.loclists.bytes;
             let entry = out.len();
             if let Some(AddressKey { symbol, addend }) = own {
@@ -240,7 +239,7 @@ impl<'u> Expressions<'u> {
                 write_byte_uleb(out, gimli::DW_LLE_startx_length.0, self.addresses.index(key));
                 write_uleb(out, (pcs.end - pcs.start).into());
             } else if is_five {
-                write_byte_ulebs(out, gimli::DW_LLE_offset_pair.0, [pcs.start, pcs.end]);
+                write_byte_ulebs(out, gimli::DW_LLE_offset_pair.0, [pcs.start.into(), pcs.end.into()]);
             } else if let Some(code) = absolute {
                 addresses(&mut self.loclists, code, pcs.start.into()..pcs.end.into(), module);
             } else {
@@ -248,13 +247,14 @@ impl<'u> Expressions<'u> {
                 format.fixed(out, pcs.end.into(), format.address_bytes);
             }
             let out = &mut self.loclists.bytes;
+            if let Some(known) = known {
+                append(known, out);
+                continue;
+            }
+            // Addresses of an omitted entry do not count.
+            let has_address = self.lowering.has_address;
             let length = out.len();
             if is_five {
-                let known = known.and_then(|(loc, key)| self.lowering.memo.get(loc, key));
-                if let Some(known) = known {
-                    append(known, out);
-                    continue;
-                }
                 out.push(0);
             } else {
                 format.half(out, 0);

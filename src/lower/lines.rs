@@ -66,6 +66,7 @@ impl Units<'_> {
         let mut offset = |text: &str| module.strings.number(text).map_or(0, |number| u64::from(number) + 1);
         let names = Names { offset: &mut offset, are_shared: self.has_others && !is_alone };
         let mut line = Part::default();
+        line.bytes.reserve(survey.approximate_bytes(functions.len()));
         let mut program = LineProgram::begin(
             &mut line.bytes,
             &mut line.relocations,

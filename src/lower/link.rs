@@ -120,14 +120,17 @@ struct Progress {
     left: usize,
 }
 
-/// Reserves room for more elements, and for those of the units to come by estimate: at most as many again. Sections are
-/// most of the memory in use.
+/// Reserves room for more elements, and for those of the units to come by estimate: at most [`AHEAD`] times as many.
+/// Sections are most of the memory in use.
 fn reserve<T>(all: &mut Vec<T>, more: usize, Progress { done, left }: Progress) {
     if all.capacity() - all.len() < more {
-        let others = (all.len() + more).saturating_mul(left) / (done + 1);
-        all.reserve_exact((more + others.min(all.len())).max(all.len() / 8));
+        // A sixteenth more, so that the last units do not move a section once again.
+        let others = (all.len() + more).saturating_mul(17 * left) / (16 * (done + 1));
+        all.reserve_exact((more + others.min(AHEAD * all.len())).max(all.len() / 8));
     }
 }
+
+const AHEAD: usize = 7;
 
 /// Offsets of a unit's parts in their sections, added to the addends of its relocations.
 #[derive(Default, Clone, Copy)]

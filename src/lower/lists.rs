@@ -7,8 +7,8 @@ use super::dies::{Dies, symbol_name};
 use super::scopes::Code;
 use crate::emit::addr::AddressKey;
 use crate::emit::lists::Lists;
-use crate::model::Module;
-use crate::op::{uleb_len, write_uleb};
+use crate::model::{Function, FunctionId, Module};
+use crate::op::{uleb_len, write_byte_ulebs, write_uleb};
 
 /// Base address that offsets in a function's lists are relative to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,9 +37,7 @@ impl<'u> Dies<'u> {
             let out = &mut lists.bytes;
             match base {
                 _ if is_five => {
-                    out.push(gimli::DW_RLE_offset_pair.0);
-                    write_uleb(out, range.start);
-                    write_uleb(out, range.end);
+                    write_byte_ulebs(out, gimli::DW_RLE_offset_pair.0, [range.start, range.end]);
                 }
                 Base::Unit => {
                     format.fixed(out, range.start, format.address_bytes);
@@ -53,12 +51,16 @@ impl<'u> Dies<'u> {
     }
 
     /// Writes a list of whole functions, by their addresses and their sizes in bytes.
-    pub(super) fn function_list(&mut self, functions: &[(Code, u64)]) -> u64 {
+    pub(super) fn function_list(&mut self, functions: &[FunctionId]) -> u64 {
         let (format, module) = (self.info.format, self.module);
-        let lists = &mut self.rnglists;
-        let start = lists.bytes.len();
-        // A range of no bytes is void, and two zeros end a list before DWARF 5.
-        for &(code, bytes) in functions.iter().filter(|&&(_, bytes)| bytes > 0) {
+        let start = self.rnglists.bytes.len();
+        for &id in functions {
+            let Function { address, bytes, .. } = module.functions[id];
+            let (code, lists) = (self.code(address), &mut self.rnglists);
+            // A range of no bytes is void, and two zeros end a list before DWARF 5.
+            if bytes == 0 {
+                continue;
+            }
             if format.version >= 5 {
                 let out = &mut lists.bytes;
                 out.push(gimli::DW_RLE_startx_length.0);
@@ -68,6 +70,7 @@ impl<'u> Dies<'u> {
                 addresses(lists, code, 0..bytes, module);
             }
         }
+        let lists = &mut self.rnglists;
         end(lists, gimli::DW_RLE_end_of_list.0);
         lists.end(start, format.version >= 5)
     }

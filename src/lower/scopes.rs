@@ -155,7 +155,10 @@ impl Dies<'_> {
                 self.info.end_entry();
             }
             ScopeKind::Inlined { function, call } => {
-                let lanes = instance.map(|instance| self.lane_attributes(id, instance)).transpose()?;
+                let lanes = match instance {
+                    Some(instance) => self.lane_attributes(id, instance)?,
+                    None => None,
+                };
                 self.info.begin_entry(gimli::DW_TAG_inlined_subroutine, has_children, None);
                 self.info
                     .reference(gimli::DW_AT_abstract_origin, self.expressions.entries.function(*function));
@@ -166,7 +169,7 @@ impl Dies<'_> {
                 if discriminator != 0 {
                     self.info.unsigned(gimli::DW_AT_GNU_discriminator, discriminator.into());
                 }
-                self.write_lane_attributes(lanes.unwrap_or_default());
+                self.write_lane_attributes(lanes);
                 self.info.end_entry();
             }
         }
@@ -237,6 +240,7 @@ impl Dies<'_> {
         }
     }
 
+    #[inline(always)]
     pub(super) fn declared(&mut self, line: Option<SourceLine>) {
         let Some(SourceLine { file, line, column }) = line else { return };
         // Most declarations are in the unit's primary file.

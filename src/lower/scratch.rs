@@ -9,4 +9,6 @@ pub(super) struct Scratch {
     pub(super) memo: Memo,
     /// Empty, with its pages.
     pub(super) strings: StringIndices,
+    /// Bytes of an entry of a location list in the last unit with lists, rounded up.
+    pub(super) entry_bytes: Option<usize>,
 }

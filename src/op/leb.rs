@@ -14,15 +14,15 @@ pub(crate) fn write_byte_uleb(out: &mut Vec<u8>, byte: u8, value: u64) {
 
 /// Appends a byte and two unsigned LEB128 numbers: the head of an entry of a list.
 #[inline(always)]
-pub(crate) fn write_byte_ulebs(out: &mut Vec<u8>, byte: u8, [first, second]: [u32; 2]) {
+pub(crate) fn write_byte_ulebs(out: &mut Vec<u8>, byte: u8, [first, second]: [u64; 2]) {
     if first.max(second) >= 1 << 14 {
-        write_byte_uleb(out, byte, first.into());
-        return write_uleb(out, second.into());
+        write_byte_uleb(out, byte, first);
+        return write_uleb(out, second);
     }
     // Both numbers in one word, as most have one or two bytes.
-    let two = |value: u32| {
+    let two = |value: u64| {
         let has_two = u64::from(value >= 0x80);
-        (u64::from(value & 0x7f) | has_two << 7 | u64::from(value >> 7) << 8, 1 + has_two as usize)
+        (u64::from(two_bytes(value as u32)) | has_two << 7, 1 + has_two as usize)
     };
     let ((first, first_len), (second, second_len)) = (two(first), two(second));
     let all = u64::from(byte) | first << 8 | second << (8 + 8 * first_len);
@@ -46,11 +46,16 @@ pub(crate) fn write_byte_sleb(out: &mut Vec<u8>, byte: u8, value: i64) {
 /// Appends bytes and a number. Numbers of one or two bytes, the most frequent, are written without a branch on the
 /// length, which would often be mispredicted.
 #[inline(always)]
-fn uleb_after<const N: usize>(out: &mut Vec<u8>, before: [u8; N], mut value: u64) {
+fn uleb_after<const N: usize>(out: &mut Vec<u8>, before: [u8; N], value: u64) {
     if value < 1 << 14 {
-        return short(out, before, [value as u8, (value >> 7) as u8], value >= 0x80);
+        return short(out, before, two_bytes(value as u32), value >= 0x80);
     }
     out.extend_from_slice(&before);
+    long(out, value);
+}
+
+#[inline(never)]
+fn long(out: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
         out.push(value as u8 | 0x80);
         value >>= 7;
@@ -62,7 +67,7 @@ fn uleb_after<const N: usize>(out: &mut Vec<u8>, before: [u8; N], mut value: u64
 fn sleb_after<const N: usize>(out: &mut Vec<u8>, before: [u8; N], mut value: i64) {
     if (-0x2000..0x2000).contains(&value) {
         let has_two = !(-0x40..0x40).contains(&value);
-        return short(out, before, [value as u8, (value >> 7) as u8], has_two);
+        return short(out, before, two_bytes(value as u32 & 0x3fff), has_two);
     }
     out.extend_from_slice(&before);
     while !(-0x40..0x40).contains(&value) {
@@ -72,15 +77,19 @@ fn sleb_after<const N: usize>(out: &mut Vec<u8>, before: [u8; N], mut value: i64
     out.push(value as u8 & 0x7f);
 }
 
-/// Appends a number of one or two bytes, from the low seven bits of each.
+/// Moves the bits of a number of 14 bits from bit 7 on to bit 8.
 #[inline(always)]
-fn short<const N: usize>(out: &mut Vec<u8>, before: [u8; N], [low, high]: [u8; 2], has_two: bool) {
-    let mut all = [0; 4];
-    all[..N].copy_from_slice(&before);
-    all[N] = low & 0x7f | u8::from(has_two) << 7;
-    all[N + 1] = high & 0x7f;
+fn two_bytes(value: u32) -> u32 {
+    value + (value & 0x3f80)
+}
+
+/// Appends a number of one or two bytes.
+#[inline(always)]
+fn short<const N: usize>(out: &mut Vec<u8>, before: [u8; N], number: u32, has_two: bool) {
+    let number = number & 0x7f7f | u32::from(has_two) << 7;
+    let all = before.iter().rev().fold(number, |all, &byte| all << 8 | u32::from(byte));
     let end = out.len() + N + 1 + usize::from(has_two);
-    out.extend_from_slice(&all);
+    out.extend_from_slice(&all.to_le_bytes());
     out.truncate(end);
 }
 
@@ -179,12 +188,12 @@ mod tests {
 
     #[test]
     fn the_head_of_an_entry_is_a_byte_and_two_numbers() {
-        let numbers = [0, 1, 0x7f, 0x80, 0x3fff, 0x4000, 0x1f_ffff, 0x20_0000, u32::MAX];
+        let numbers = [0, 1, 0x7f, 0x80, 0x3fff, 0x4000, 0x1f_ffff, 0x20_0000, u64::MAX];
         for (first, second) in numbers.into_iter().flat_map(|first| numbers.map(|second| (first, second))) {
             let (mut head, mut one_by_one) = (vec![9], vec![9, 4]);
             write_byte_ulebs(&mut head, 4, [first, second]);
-            write_uleb(&mut one_by_one, first.into());
-            write_uleb(&mut one_by_one, second.into());
+            write_uleb(&mut one_by_one, first);
+            write_uleb(&mut one_by_one, second);
             assert_eq!(head, one_by_one);
         }
     }

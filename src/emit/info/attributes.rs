@@ -10,9 +10,9 @@ use crate::op::{write_sleb, write_uleb};
 impl Info {
     /// Appends an attribute without value bytes, or with value bytes that the caller appends. An attribute that the
     /// consumer does not know is left out, and so are its bytes.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn attribute(&mut self, at: DwAt, form: DwForm) -> &mut Vec<u8> {
-        if self.style.known.is_some() && self.is_unknown(at) {
+        if !self.is_free && self.is_unknown(at) {
             self.scratch.clear();
             return &mut self.scratch;
         }
@@ -32,9 +32,9 @@ impl Info {
     }
 
     /// The form that the consumer requires for an attribute.
-    #[inline]
+    #[inline(always)]
     fn wanted(&self, at: DwAt) -> Option<DwForm> {
-        if self.forms.is_empty() { None } else { self.find_wanted(at) }
+        if self.is_free { None } else { self.find_wanted(at) }
     }
 
     #[cold]
@@ -55,8 +55,19 @@ impl Info {
 
     /// An unsigned constant: a size, an offset, a number of elements. A fixed form would be shorter for 128 to 255
     /// only, which are rare; a single form for small and large numbers gives fewer abbreviations.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn unsigned(&mut self, at: DwAt, value: u64) {
+        if self.is_free && value < 1 << 21 {
+            self.abbreviations.attribute(at, gimli::DW_FORM_udata);
+            write_uleb(&mut self.bytes, value);
+        } else {
+            self.unsigned_in_form(at, value);
+        }
+    }
+
+    /// A large constant, or one that a wish of the consumer concerns.
+    #[inline(never)]
+    fn unsigned_in_form(&mut self, at: DwAt, value: u64) {
         if let Some(form) = self.wanted(at)
             && self.unsigned_as(at, form, value)
         {
@@ -64,26 +75,22 @@ impl Info {
         }
         let (form, bytes) = match value {
             // In DWARF 2 and 3, `data4` and `data8` of some attributes are section offsets.
-            _ if value < 1 << 21 || self.format.version < 4 => {
+            0x20_0000..0x1_0000_0000 if self.format.version >= 4 => (gimli::DW_FORM_data4, 4),
+            0x2_0000_0000_0000.. if self.format.version >= 4 => (gimli::DW_FORM_data8, 8),
+            _ => {
                 write_uleb(self.attribute(at, gimli::DW_FORM_udata), value);
                 return;
             }
-            0..0x1_0000_0000 => (gimli::DW_FORM_data4, 4),
-            _ if value < 1 << 49 => {
-                write_uleb(self.attribute(at, gimli::DW_FORM_udata), value);
-                return;
-            }
-            _ => (gimli::DW_FORM_data8, 8),
         };
         self.abbreviations.attribute(at, form);
         self.format.fixed(&mut self.bytes, value, bytes);
     }
 
     /// A line number. 128 to 255 are as frequent as other numbers: one byte up to 255, two bytes up to 65535.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn line(&mut self, at: DwAt, line: u32) {
         if line >= 0x1_0000 || self.wanted(at).is_some() {
-            return self.unsigned(at, line.into());
+            return self.unsigned_in_form(at, line.into());
         }
         let (form, bytes) = if line < 0x100 { (gimli::DW_FORM_data1, 1) } else { (gimli::DW_FORM_data2, 2) };
         self.abbreviations.attribute(at, form);
@@ -123,12 +130,13 @@ impl Info {
     }
 
     /// A constant with few different values: stored in the abbreviation in DWARF 5.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn constant(&mut self, at: DwAt, value: u64) {
-        if self.format.version >= 5 && self.wanted(at).is_none() && value <= i64::MAX as u64 {
+        let is_free = self.is_free || self.format.version >= 5 && self.wanted(at).is_none();
+        if is_free && value <= i64::MAX as u64 {
             self.abbreviations.implicit(at, value as i64);
         } else {
-            self.unsigned(at, value);
+            self.unsigned_in_form(at, value);
         }
     }
 
@@ -148,8 +156,27 @@ impl Info {
     /// A string not longer than an offset is in the entry. Others use the string offsets table, where each
     /// takes one relocation per unit, or before DWARF 5 directly to `.debug_str`. A string with an index needs neither
     /// its length nor its text, and most others their length only.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn string<'t>(
+        &mut self,
+        at: DwAt,
+        number: u32,
+        bytes: impl FnOnce() -> usize,
+        text: impl FnOnce() -> &'t str,
+    ) {
+        let known = if self.is_free { self.strings.known(number) } else { None };
+        match known {
+            Some(index) => {
+                self.abbreviations.attribute(at, gimli::DW_FORM_strx);
+                write_uleb(&mut self.bytes, index);
+            }
+            None => self.new_string(at, number, bytes, text),
+        }
+    }
+
+    /// A string without an index so far, or one that a wish of the consumer concerns.
+    #[inline(never)]
+    fn new_string<'t>(
         &mut self,
         at: DwAt,
         number: u32,
@@ -160,10 +187,7 @@ impl Info {
             named.string(at, number);
         }
         let has_indices = self.format.version >= 5 && !self.is_type_unit && self.forms.is_empty();
-        let known = if has_indices { self.strings.known(number) } else { None };
-        if let Some(index) = known {
-            write_uleb(self.attribute(at, gimli::DW_FORM_strx), index);
-        } else if has_indices && bytes() >= self.format.offset_bytes.into() {
+        if has_indices && bytes() >= self.format.offset_bytes.into() {
             let index = self.strings.index(number);
             write_uleb(self.attribute(at, gimli::DW_FORM_strx), index);
         } else {
@@ -312,30 +336,32 @@ impl Info {
     }
 
     /// A reference to an entry of the same unit. A backward reference takes the bytes that its offset needs.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn reference(&mut self, at: DwAt, entry: EntryRef) {
-        if let Some(named) = &mut self.named {
-            named.reference(at, entry);
-        }
-        if self.style.known.is_some() && self.is_unknown(at) {
-            return;
-        }
-        if let Some(form) = self.wanted(at)
-            && self.reference_as(at, form, entry)
-        {
+        if !self.is_free && self.wished_reference(at, entry) {
             return;
         }
         match self.offset_in_unit(entry) {
             // Fewer bytes than those of a fixed form.
             Some(offset @ ..0x20_0000) if !self.style.has_fixed_forms => {
-                write_uleb(self.attribute(at, gimli::DW_FORM_ref_udata), offset);
+                self.abbreviations.attribute(at, gimli::DW_FORM_ref_udata);
+                write_uleb(&mut self.bytes, offset);
             }
             _ => self.pending_reference(at, gimli::DW_FORM_ref4, RefForm::Unit(4), entry),
         }
     }
 
-    /// Appends a reference in the required form. Returns whether the form can encode the reference.
+    /// Records a reference for the name tables, and appends it in the form that the consumer requires, if any. Returns
+    /// whether the reference is appended, or left out.
     #[cold]
+    fn wished_reference(&mut self, at: DwAt, entry: EntryRef) -> bool {
+        if let Some(named) = &mut self.named {
+            named.reference(at, entry);
+        }
+        self.is_unknown(at) || self.find_wanted(at).is_some_and(|form| self.reference_as(at, form, entry))
+    }
+
+    /// Appends a reference in the required form. Returns whether the form can encode the reference.
     fn reference_as(&mut self, at: DwAt, form: DwForm, entry: EntryRef) -> bool {
         let form_bytes = match form {
             gimli::DW_FORM_ref4 => RefForm::Unit(4),
@@ -347,6 +373,7 @@ impl Info {
         true
     }
 
+    #[inline(never)]
     fn pending_reference(&mut self, at: DwAt, form: DwForm, bytes: RefForm, entry: EntryRef) {
         self.abbreviations.attribute(at, form);
         let entry = UnitEntry { unit: self.number, entry };

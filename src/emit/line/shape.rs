@@ -140,8 +140,13 @@ pub(crate) struct Survey {
     pc: u64,
     line: u32,
     bytes: [u64; RANGES.len()],
+    rows: usize,
     is_marked: bool,
 }
+
+/// Approximate bytes of a header, and of the beginning and the end of a sequence.
+const HEADER_BYTES: usize = 100;
+const SEQUENCE_BYTES: usize = 20;
 
 impl Survey {
     pub(crate) fn new(format: Format, min_instruction_bytes: u8) -> Self {
@@ -151,6 +156,7 @@ impl Survey {
             pc: 0,
             line: LineState::INITIAL.line,
             bytes: [0; RANGES.len()],
+            rows: 0,
             is_marked: false,
         }
     }
@@ -167,6 +173,7 @@ impl Survey {
         let instructions = instructions(pc - self.pc, self.min_instruction_bytes);
         let lines = i64::from(line) - i64::from(self.line);
         (self.pc, self.line) = (pc, line);
+        self.rows += 1;
         self.is_marked |= is_marked;
         let sizes = usize::try_from(instructions).ok().and_then(|index| SIZES.get(index));
         let sizes =
@@ -175,6 +182,12 @@ impl Survey {
         for (sum, bytes) in self.bytes.iter_mut().zip(sizes) {
             *sum += u64::from(bytes);
         }
+    }
+
+    /// Approximate bytes of a program of `sequences` sequences, whose rows have columns.
+    pub(crate) fn approximate_bytes(&self, sequences: usize) -> usize {
+        let steps = self.bytes.iter().min().map_or(0, |&bytes| bytes as usize);
+        HEADER_BYTES + SEQUENCE_BYTES * sequences + steps + 2 * self.rows
     }
 
     /// The shape that takes the fewest bytes.

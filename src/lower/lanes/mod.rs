@@ -62,13 +62,22 @@ enum Lanes {
 }
 
 impl Dies<'_> {
-    /// Encodes the attributes for the lanes of a function or inlined call.
-    pub(super) fn lane_attributes(&mut self, scope: ScopeId, instance: &Instance) -> Result<LaneAttributes> {
+    /// Encodes the attributes for the lanes of a function or inlined call, if any function describes lanes.
+    #[inline]
+    pub(super) fn lane_attributes(
+        &mut self,
+        scope: ScopeId,
+        instance: &Instance,
+    ) -> Result<Option<LaneAttributes>> {
+        if self.lanes.pieces.is_empty() {
+            return Ok(None);
+        }
+        self.described_lanes(scope, instance).map(Some)
+    }
+
+    fn described_lanes(&mut self, scope: ScopeId, instance: &Instance) -> Result<LaneAttributes> {
         let module = self.module;
         let mut attributes = LaneAttributes::default();
-        if self.lanes.pieces.is_empty() {
-            return Ok(attributes);
-        }
         let Some(function) =
             module.function_of(scope).filter(|function| self.lanes.pieces.contains_key(function))
         else {
@@ -89,7 +98,9 @@ impl Dies<'_> {
     }
 
     /// Writes the attributes for lanes.
-    pub(super) fn write_lane_attributes(&mut self, attributes: LaneAttributes) {
+    #[inline]
+    pub(super) fn write_lane_attributes(&mut self, attributes: Option<LaneAttributes>) {
+        let Some(attributes) = attributes else { return };
         let both = [
             (self.consumer.lane_pc, attributes.lane_pc),
             (self.consumer.active_lane, attributes.active_lane),

@@ -176,7 +176,7 @@ impl Dies<'_> {
     }
 
     /// Writes the name of an entry, if it has one.
-    #[inline]
+    #[inline(always)]
     pub(super) fn name(&mut self, name: Option<StringId>) {
         if let Some(name) = name {
             self.text(gimli::DW_AT_name, name);
@@ -184,14 +184,14 @@ impl Dies<'_> {
     }
 
     /// Writes a string of the module.
-    #[inline]
+    #[inline(always)]
     pub(super) fn text(&mut self, at: gimli::DwAt, id: StringId) {
         let module = self.module;
         self.info.string(at, id.as_u32(), || module.strings.bytes(id.as_u32()), || module.string(id));
     }
 
     /// Writes the type of an entry; none for `void`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn type_of(&mut self, ty: Option<TypeId>) {
         if let Some(ty) = ty {
             self.refer_to_type(gimli::DW_AT_type, ty);
@@ -199,6 +199,7 @@ impl Dies<'_> {
     }
 
     /// Writes a reference to a type, by signature if it has a type unit.
+    #[inline(always)]
     pub(super) fn refer_to_type(&mut self, at: gimli::DwAt, ty: TypeId) {
         match self.units.type_units.signature(ty) {
             Some(signature) if self.type_unit_of != Some(ty) => self.info.signature(at, signature),
