@@ -12,7 +12,7 @@ use super::line::LineProgram;
 use super::lists::{List, ListEntry, ListFormat, Pairs, RawList};
 use super::sections::{Base, Sections};
 use super::units::Reader;
-use super::value::Strings;
+use super::value::{Slice, Strings};
 use crate::error::{Error, ErrorKind, Result};
 use crate::op::{Dialect, DraftCodes, Encoding};
 
@@ -89,7 +89,9 @@ pub struct Unit<'o> {
     /// Index of its table of abbreviations.
     pub(super) table: u32,
     /// Bytes from its header on.
-    pub(super) bytes: &'o [u8],
+    pub(super) bytes: Slice<'o>,
+    /// Sizes of forms.
+    pub(super) forms: gimli::Encoding,
 }
 
 /// Stored data of an entry: the tree only. The rest is decoded from the file on request.

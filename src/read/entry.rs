@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
+use std::slice;
 
 use gimli::{
-    Abbreviation, AttributeSpecification, AttributeValue, DwAt, DwTag, EndianSlice, Format, Reader,
-    RunTimeEndian, UnitOffset, constants as dw,
+    Abbreviation, AttributeSpecification, AttributeValue, DwAt, DwTag, Reader, UnitOffset, constants as dw,
 };
 
 use super::dwarf::{Dwarf, Node, Unit};
@@ -27,6 +27,7 @@ pub struct Entry<'r, 'o> {
 }
 
 impl<'r, 'o> Entry<'r, 'o> {
+    #[inline]
     fn node(self) -> &'r Node {
         &self.dwarf.nodes[self.index as usize]
     }
@@ -41,6 +42,7 @@ impl<'r, 'o> Entry<'r, 'o> {
     }
 
     /// Returns the unit of the entry.
+    #[inline]
     pub fn unit(self) -> &'r Unit<'o> {
         &self.dwarf.units[self.unit as usize]
     }
@@ -70,6 +72,7 @@ impl<'r, 'o> Entry<'r, 'o> {
     }
 
     /// Returns the tag.
+    #[inline]
     pub fn tag(self) -> DwTag {
         // The reader knows the abbreviation.
         self.shape().map_or(DwTag(0), Abbreviation::tag)
@@ -107,8 +110,9 @@ impl<'r, 'o> Entry<'r, 'o> {
     }
 
     /// Returns the attributes, in order.
+    #[inline]
     pub fn attributes(self) -> Attributes<'r, 'o> {
-        Attributes { entry: self, specs: self.specs(), raw: self.raw() }
+        Attributes { dwarf: self.dwarf, unit: self.unit(), specs: self.specs().iter(), raw: self.raw() }
     }
 
     /// Returns the names of the attributes, in order, without decoding the values.
@@ -122,19 +126,15 @@ impl<'r, 'o> Entry<'r, 'o> {
     }
 
     /// Returns the decoder of the attributes.
-    fn raw(self) -> Option<Raw<'r, 'o>> {
-        let (Unit { encoding, table, bytes, .. }, offset) = (self.unit(), self.node().offset as usize);
-        let endian = if encoding.big_endian { RunTimeEndian::Big } else { RunTimeEndian::Little };
-        let encoding = gimli::Encoding {
-            address_size: encoding.address_bytes,
-            format: if encoding.offset_bytes == 8 { Format::Dwarf64 } else { Format::Dwarf32 },
-            version: encoding.version,
-        };
-        let mut rest = EndianSlice::new(bytes.get(offset..)?, endian);
-        // The code of the abbreviation.
-        rest.skip_leb128().ok()?;
-        let table = &self.dwarf.tables[*table as usize];
-        Some(Raw::new(rest, encoding, table, UnitOffset(offset)))
+    #[inline]
+    fn raw(self) -> Raw<'r, 'o> {
+        let (Unit { table, bytes, forms, .. }, offset) = (self.unit(), self.node().offset as usize);
+        let mut rest = *bytes;
+        // The code of the abbreviation is skipped. The reader has decoded it.
+        if rest.skip(offset).and_then(|()| rest.skip_leb128()).is_err() {
+            rest.empty();
+        }
+        Raw::new(rest, *forms, &self.dwarf.tables[*table as usize], UnitOffset(offset))
     }
 
     /// Returns the attributes at positions in the abbreviation, in order, with undecoded references and indices.
@@ -146,7 +146,7 @@ impl<'r, 'o> Entry<'r, 'o> {
         let specs = self.specs();
         let (mut raw, mut next) = (self.raw(), 0);
         positions.into_iter().map_while(move |&position| {
-            let (position, raw) = (position as usize, raw.as_mut()?);
+            let position = position as usize;
             if next < position {
                 raw.skip_attributes(specs.get(next..position)?).ok()?;
             }
@@ -165,7 +165,7 @@ impl<'r, 'o> Entry<'r, 'o> {
     pub fn attr(self, name: DwAt) -> Option<Value<'o>> {
         let specs = self.shape()?.attributes();
         let at = specs.iter().position(|spec| spec.name() == name)?;
-        let mut raw = self.raw()?;
+        let mut raw = self.raw();
         raw.skip_attributes(&specs[..at]).ok()?;
         let value = raw.read_attribute(specs[at]).ok()?.raw_value();
         resolve(self.dwarf, self.unit(), name, value).ok()
@@ -216,7 +216,7 @@ impl<'r, 'o> Entry<'r, 'o> {
         for _ in 0..MOST_STEPS {
             let mut raw = entry.raw();
             for &spec in entry.specs() {
-                let read = raw.as_mut().and_then(|raw| raw.read_attribute_inline(spec).ok());
+                let read = raw.read_attribute_inline(spec).ok();
                 let value =
                     read.map(|read| resolve(entry.dwarf, entry.unit(), spec.name(), read.raw_value()));
                 each(spec.name(), value.and_then(Result::ok));
@@ -368,10 +368,11 @@ type Raw<'r, 'o> = gimli::EntriesRaw<'r, Slice<'o>>;
 /// They were checked when the file was read: decoding does not fail.
 #[derive(Debug, Clone)]
 pub struct Attributes<'r, 'o> {
-    entry: Entry<'r, 'o>,
+    dwarf: &'r Dwarf<'o>,
+    unit: &'r Unit<'o>,
     /// The rest, undecoded.
-    specs: &'r [AttributeSpecification],
-    raw: Option<Raw<'r, 'o>>,
+    specs: slice::Iter<'r, AttributeSpecification>,
+    raw: Raw<'r, 'o>,
 }
 
 impl<'o> Iterator for Attributes<'_, 'o> {
@@ -379,16 +380,15 @@ impl<'o> Iterator for Attributes<'_, 'o> {
 
     #[inline]
     fn next(&mut self) -> Option<Attribute<'o>> {
-        let (&spec, rest) = self.specs.split_first()?;
-        self.specs = rest;
+        let &spec = self.specs.next()?;
         // Inlined, the match on the form and the match on the decoded value become one.
-        let raw = self.raw.as_mut()?.read_attribute_inline(spec).ok()?;
-        let value = resolve(self.entry.dwarf, self.entry.unit(), spec.name(), raw.raw_value()).ok()?;
+        let raw = self.raw.read_attribute_inline(spec).ok()?;
+        let value = resolve(self.dwarf, self.unit, spec.name(), raw.raw_value()).ok()?;
         Some(Attribute { name: spec.name(), form: raw.form(), value })
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        (self.specs.len(), Some(self.specs.len()))
+        self.specs.size_hint()
     }
 }
 
@@ -412,6 +412,7 @@ impl<'r, 'o> Entries<'r, 'o> {
 impl<'r, 'o> Iterator for Entries<'r, 'o> {
     type Item = Entry<'r, 'o>;
 
+    #[inline]
     fn next(&mut self) -> Option<Entry<'r, 'o>> {
         let index = self.rest.next()?;
         while index >= self.dwarf.units.get(self.unit as usize)?.entries.end {

@@ -62,6 +62,7 @@ mod pubs;
 mod reloc;
 mod scope;
 mod sections;
+mod shape;
 mod size;
 mod string_ids;
 mod tables;

@@ -1,7 +1,10 @@
 //! Debug sections of a file, with access by offset or index.
 
+use gimli::{EndianSlice, RunTimeEndian};
+
 use super::Object;
 use super::cursor::{Cursor, is_address_size};
+use super::value::Slice;
 use crate::error::{ErrorKind, Result};
 use crate::op::Encoding;
 
@@ -135,6 +138,11 @@ impl<'o> Sections<'o> {
     /// Returns address `index` of the table at `base` of `.debug_addr`. Indices count from 0.
     pub(super) fn indexed_address(&self, base: Base, index: u64) -> Result<u64> {
         base.address(self.cursor(".debug_addr", self.debug_addr), index)
+    }
+
+    /// Returns bytes of a section as input of `gimli`.
+    pub(super) fn slice(&self, bytes: &'o [u8]) -> Slice<'o> {
+        EndianSlice::new(bytes, if self.big_endian { RunTimeEndian::Big } else { RunTimeEndian::Little })
     }
 
     pub(super) fn cursor(&self, name: &'static str, bytes: &'o [u8]) -> Cursor<'o> {

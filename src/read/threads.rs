@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use gimli::{DebugInfo, EndianSlice, RunTimeEndian};
+use gimli::DebugInfo;
 
 use super::Unit;
 use super::dwarf::{Dwarf, Node};
@@ -47,8 +47,7 @@ impl<'o> Reader<'_, 'o> {
     /// Reads the units of `.debug_info` in consecutive chunks of about one size, each on a thread, and joins them.
     pub(super) fn read_on(self, threads: usize) -> Result<Dwarf<'o>> {
         let sections = self.dwarf.sections;
-        let endian = if sections.big_endian { RunTimeEndian::Big } else { RunTimeEndian::Little };
-        let info = DebugInfo::from(EndianSlice::new(sections.debug_info, endian));
+        let info = DebugInfo::from(sections.slice(sections.debug_info));
         let mut ends = Vec::new();
         let (mut headers, mut next) = (info.units(), 0);
         while let Ok(Some(header)) = headers.next() {
@@ -108,8 +107,7 @@ impl<'o> Reader<'_, 'o> {
     /// Reads the units within a span of `.debug_info`.
     fn chunk(&mut self, span: Range<usize>) -> Result<()> {
         let sections = self.dwarf.sections;
-        let endian = if sections.big_endian { RunTimeEndian::Big } else { RunTimeEndian::Little };
-        let info = DebugInfo::from(EndianSlice::new(sections.debug_info, endian));
+        let info = DebugInfo::from(sections.slice(sections.debug_info));
         let mut headers = info.units();
         let mut at = 0;
         while let Some(header) =

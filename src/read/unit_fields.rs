@@ -1,7 +1,5 @@
 //! Fields of a unit: those of its header, and those of its first entry.
 
-use std::ops::Range;
-
 use gimli::{DwUt, constants as dw};
 
 use super::dwarf::Unit;
@@ -13,14 +11,15 @@ use crate::op::Encoding;
 /// Returns a unit with the fields of its header.
 pub(super) fn new_unit<'o>(
     header: &gimli::UnitHeader<Slice<'o>>,
-    span: Range<u64>,
+    bytes: Slice<'o>,
+    offset: u64,
     encoding: Encoding,
     is_split: bool,
 ) -> Unit<'o> {
     let (mut signature, mut type_offset, mut dwo_id) = (None, None, None);
     let mut take = |kind, of: gimli::DebugTypeSignature, at: gimli::UnitOffset| {
         signature = Some(of.0);
-        type_offset = Some(span.start.saturating_add(at.0 as u64));
+        type_offset = Some(offset.saturating_add(at.0 as u64));
         kind
     };
     let kind: DwUt = match header.type_() {
@@ -43,8 +42,8 @@ pub(super) fn new_unit<'o>(
         }
     };
     let mut unit = Unit {
-        offset: span.start,
-        end: span.end,
+        offset,
+        end: offset + bytes.len() as u64,
         kind,
         signature,
         type_offset,
@@ -66,7 +65,8 @@ pub(super) fn new_unit<'o>(
         unclosed: 0,
         entries: 0..0,
         table: 0,
-        bytes: &[],
+        bytes,
+        forms: header.encoding(),
     };
     if unit.is_split() && encoding.version >= 5 {
         // The section has only the tables of this unit, so they need no base attribute.

@@ -1,7 +1,8 @@
 //! Reader of units: headers, abbreviations and entries are decoded by `gimli`, and values are resolved here.
 
 use gimli::{
-    AttributeValue, DebugAbbrev, DebugInfo, DebugTypes, DwForm, EndianSlice, RunTimeEndian, constants as dw,
+    AttributeSpecification, AttributeValue, DebugAbbrev, DebugInfo, DebugTypes, Reader as _, UnitOffset,
+    constants as dw,
 };
 use hashbrown::HashMap;
 
@@ -10,6 +11,7 @@ use super::abbreviations::ByAbbreviation;
 use super::cursor::is_address_size;
 use super::dwarf::{Dwarf, Node, Unit};
 use super::sections::{Base, Sections};
+use super::shape::{Shape, Step};
 use super::unit_fields::new_unit;
 use super::value::{Slice, Strings, resolve};
 use crate::error::{At, Count, Error, ErrorKind, Result};
@@ -32,14 +34,18 @@ pub(super) struct Reader<'m, 'o> {
     abbreviations: u64,
     /// Number of attributes.
     attributes: usize,
+    /// Maximum number of attributes. They can take no bytes in `.debug_info`: a file in which that is frequent is made
+    /// to exhaust the reader.
+    most_attributes: usize,
     /// Indices of the open entries of the unit; empty between units.
     open: Vec<u32>,
-    /// Positions of the checked attributes of abbreviations.
-    checked: ByAbbreviation<Vec<usize>>,
+    /// Shapes of the entries of a table of abbreviations; `None` for an unknown code.
+    shapes: ByAbbreviation<Option<Shape>>,
 }
 
 impl<'m, 'o> Reader<'m, 'o> {
     pub(super) fn new(sections: Sections<'o>, dialect: Dialect, draft: DraftCodes) -> Self {
+        let bytes = sections.debug_info.len().saturating_add(sections.debug_types.len());
         let dwarf = Dwarf {
             sections,
             strings: Strings::new(&sections),
@@ -63,8 +69,9 @@ impl<'m, 'o> Reader<'m, 'o> {
             tables: HashMap::new(),
             abbreviations: 0,
             attributes: 0,
+            most_attributes: bytes.saturating_mul(16).saturating_add(0x10000),
             open: Vec::new(),
-            checked: ByAbbreviation::default(),
+            shapes: ByAbbreviation::default(),
             dwarf,
         }
     }
@@ -77,9 +84,8 @@ impl<'m, 'o> Reader<'m, 'o> {
 
     pub(super) fn read(mut self) -> Result<Dwarf<'o>> {
         let sections = self.dwarf.sections;
-        let endian = if sections.big_endian { RunTimeEndian::Big } else { RunTimeEndian::Little };
-        let info = DebugInfo::from(EndianSlice::new(sections.debug_info, endian));
-        let types = DebugTypes::from(EndianSlice::new(sections.debug_types, endian));
+        let info = DebugInfo::from(sections.slice(sections.debug_info));
+        let types = DebugTypes::from(sections.slice(sections.debug_types));
         let mut next = 0;
         if sections.is_split {
             self.dwo_id = only_id(info.units());
@@ -110,9 +116,8 @@ impl<'m, 'o> Reader<'m, 'o> {
         bytes: &'o [u8],
         start: u64,
     ) -> Result<u64> {
-        let bytes = bytes.get(..header.length_including_self()).unwrap_or(bytes);
-        let span = start..start + bytes.len() as u64;
         let sections = self.dwarf.sections;
+        let bytes = sections.slice(bytes.get(..header.length_including_self()).unwrap_or(bytes));
         let encoding = Encoding {
             address_bytes: header.address_size(),
             offset_bytes: header.format().word_size(),
@@ -126,16 +131,16 @@ impl<'m, 'o> Reader<'m, 'o> {
             return Err(self.place(Error::malformed(text), start));
         }
         let number = self.table(&header)?;
-        let mut unit = new_unit(&header, span.clone(), encoding, sections.is_split);
+        let mut unit = new_unit(&header, bytes, start, encoding, sections.is_split);
         (unit.entries.start, unit.table) = (self.next_index(start)?, number);
-        unit.bytes = bytes;
         // The table is borrowed while entries are added to `dwarf`.
         let table = core::mem::take(&mut self.dwarf.tables[number as usize]);
         let read = self.entries(&mut unit, &header, &table);
         self.dwarf.tables[number as usize] = table;
         read?;
+        let end = unit.end;
         self.dwarf.units.push(unit);
-        Ok(span.end)
+        Ok(end)
     }
 
     /// Returns the index of a unit's table of abbreviations, which is read once.
@@ -145,8 +150,7 @@ impl<'m, 'o> Reader<'m, 'o> {
             return Ok(known);
         }
         let sections = self.dwarf.sections;
-        let endian = if sections.big_endian { RunTimeEndian::Big } else { RunTimeEndian::Little };
-        let abbrevs = DebugAbbrev::from(EndianSlice::new(sections.debug_abbrev, endian));
+        let abbrevs = DebugAbbrev::from(sections.slice(sections.debug_abbrev));
         let read = header
             .abbreviations(&abbrevs)
             .map_err(|error| broken(error, "the abbreviations", sections.name(".debug_abbrev"), at))?;
@@ -178,60 +182,60 @@ impl<'m, 'o> Reader<'m, 'o> {
         table: &gimli::Abbreviations,
     ) -> Result<()> {
         let (start, first) = (unit.offset, unit.entries.start);
-        let mut entries =
-            header.entries_raw(table, None).map_err(|error| self.broken(error, "an entry", start))?;
+        let mut rest = unit.bytes;
+        rest.skip(header.root_offset().0).map_err(|error| self.broken(error, "an entry", start))?;
+        if self.dwarf.units.last().is_some_and(|last| last.forms != unit.forms) {
+            self.shapes = ByAbbreviation::default();
+        }
+        // Shapes are borrowed while entries are added to `dwarf`.
+        let mut shapes = core::mem::take(&mut self.shapes);
         self.open.clear();
-        while !entries.is_empty() {
-            let at = entries.next_offset().0;
+        while !rest.is_empty() {
+            let at = unit.bytes.len() - rest.len();
             let offset = start + at as u64;
-            let Some(abbrev) =
-                entries.read_abbreviation().map_err(|error| self.broken(error, "an entry", offset))?
-            else {
+            let code = rest.read_uleb128().map_err(|error| self.broken(error, "an entry", offset))?;
+            if code == 0 {
                 if let Some(parent) = self.open.pop() {
                     self.dwarf.nodes[parent as usize].end = self.next_index(offset)?;
                 }
                 continue;
+            }
+            let shape = shapes.of_code(unit.table, code, || Some(Shape::of(table.get(code)?, header)));
+            let Some(shape) = &**shape else {
+                let error = gimli::Error::InvalidAbbreviationCode(code);
+                return Err(self.broken(error, "an entry", offset));
             };
             let index = self.next_index(offset)?;
             if index == first {
-                self.root(unit, entries.clone(), abbrev)
+                let abbreviation = table.get(code);
+                abbreviation
+                    .map_or(Ok(()), |abbreviation| self.root(unit, rest, abbreviation, table))
                     .map_err(|error| self.broken(error, "an entry", offset))?;
             }
-            self.count_attributes(abbrev.attributes().len(), offset)?;
-            let (Ok(within), Ok(code)) = (u32::try_from(at), u32::try_from(abbrev.code())) else {
+            self.count_attributes(shape.count, offset)?;
+            let (Ok(within), Ok(code)) = (u32::try_from(at), u32::try_from(code)) else {
                 let text = "a unit has more than 4294967295 bytes or abbreviations".into();
                 return Err(self.place(Error::new(ErrorKind::TooLarge(text)), offset));
             };
-            let (specs, mut next) = (abbrev.attributes(), 0);
-            let positions = self.checked.of_code(unit.table, code, || {
-                (0..specs.len()).filter(|&position| is_checked(specs[position].form())).collect()
-            });
-            for &position in positions.iter() {
-                if next < position {
-                    entries
-                        .skip_attributes(&specs[next..position])
-                        .map_err(|error| self.broken(error, "an entry", offset))?;
+            for Step { skipped, spec, is_checked } in &shape.read {
+                let skip = rest.skip(*skipped);
+                let read = skip.and_then(|()| read(&mut rest, unit.forms, table, *spec));
+                let read = read.map_err(|error| self.broken(error, "an entry", offset))?;
+                if *is_checked {
+                    self.check(unit, &read).map_err(|error| {
+                        let unit = unit.name.as_deref().map(String::from);
+                        self.place(error, offset).or_at(At { unit, ..At::default() })
+                    })?;
                 }
-                next = position + 1;
-                let read = entries
-                    .read_attribute_inline(specs[position])
-                    .map_err(|error| self.broken(error, "an entry", offset))?;
-                self.check(unit, &read).map_err(|error| {
-                    let unit = unit.name.as_deref().map(String::from);
-                    self.place(error, offset).or_at(At { unit, ..At::default() })
-                })?;
             }
-            if next < specs.len() {
-                entries
-                    .skip_attributes(&specs[next..])
-                    .map_err(|error| self.broken(error, "an entry", offset))?;
-            }
+            rest.skip(shape.rest).map_err(|error| self.broken(error, "an entry", offset))?;
             let parent = self.open.last().copied().unwrap_or(index);
             self.dwarf.nodes.push(Node { offset: within, code, parent, end: index + 1 });
-            if abbrev.has_children() {
+            if shape.has_children {
                 self.open.push(index);
             }
         }
+        self.shapes = shapes;
         unit.entries.end = self.next_index(unit.end)?;
         unit.unclosed = self.open.len();
         for &parent in &self.open {
@@ -244,12 +248,14 @@ impl<'m, 'o> Reader<'m, 'o> {
     fn root(
         &self,
         unit: &mut Unit<'o>,
-        mut from: gimli::EntriesRaw<'_, Slice<'o>>,
-        abbrev: &gimli::Abbreviation,
+        mut rest: Slice<'o>,
+        abbreviation: &gimli::Abbreviation,
+        table: &gimli::Abbreviations,
     ) -> gimli::Result<()> {
-        let raw = abbrev.attributes().iter().map(|&spec| from.read_attribute(spec));
+        let specs = abbreviation.attributes().iter();
+        let raw = specs.map(|&spec| read(&mut rest, unit.forms, table, spec));
         let raw = raw.collect::<gimli::Result<Vec<Raw<'o>>>>()?;
-        unit.set_bases(abbrev.tag(), &raw);
+        unit.set_bases(abbreviation.tag(), &raw);
         self.set_skeleton(unit);
         for one in &raw {
             // The check of the attributes reports the error.
@@ -326,21 +332,19 @@ impl<'m, 'o> Reader<'m, 'o> {
         })
     }
 
+    #[inline]
     fn count_attributes(&mut self, more: usize, offset: u64) -> Result<()> {
-        // Attributes can take no bytes in `.debug_info`. A file in which that is frequent is made to exhaust the
-        // reader.
-        let sections = &self.dwarf.sections;
-        let bytes = sections.debug_info.len().saturating_add(sections.debug_types.len());
-        let most = bytes.saturating_mul(16).saturating_add(0x10000);
         self.attributes = self.attributes.saturating_add(more);
-        if self.attributes <= most {
-            return Ok(());
-        }
+        if self.attributes <= self.most_attributes { Ok(()) } else { Err(self.too_many_attributes(offset)) }
+    }
+
+    #[cold]
+    fn too_many_attributes(&self, offset: u64) -> Error {
         let text = format!(
             "too many attributes for the size of the sections: {count}",
             count = Count(self.attributes, "attribute")
         );
-        Err(self.place(Error::new(ErrorKind::TooLarge(text)), offset))
+        self.place(Error::new(ErrorKind::TooLarge(text)), offset)
     }
 }
 
@@ -357,31 +361,18 @@ impl Dwarf<'_> {
     }
 }
 
-/// Whether the value of a form can be malformed, or refers to another section: other forms are skipped.
-fn is_checked(form: DwForm) -> bool {
-    matches!(
-        form,
-        dw::DW_FORM_indirect
-            | dw::DW_FORM_udata
-            | dw::DW_FORM_sdata
-            | dw::DW_FORM_ref_udata
-            | dw::DW_FORM_strp
-            | dw::DW_FORM_line_strp
-            | dw::DW_FORM_strx
-            | dw::DW_FORM_strx1
-            | dw::DW_FORM_strx2
-            | dw::DW_FORM_strx3
-            | dw::DW_FORM_strx4
-            | dw::DW_FORM_GNU_str_index
-            | dw::DW_FORM_addrx
-            | dw::DW_FORM_addrx1
-            | dw::DW_FORM_addrx2
-            | dw::DW_FORM_addrx3
-            | dw::DW_FORM_addrx4
-            | dw::DW_FORM_GNU_addr_index
-            | dw::DW_FORM_loclistx
-            | dw::DW_FORM_rnglistx
-    )
+/// Reads an attribute. `gimli` reads attributes by way of its reader of entries.
+#[inline(always)]
+fn read<'o>(
+    rest: &mut Slice<'o>,
+    forms: gimli::Encoding,
+    table: &gimli::Abbreviations,
+    spec: AttributeSpecification,
+) -> gimli::Result<Raw<'o>> {
+    let mut entries = gimli::EntriesRaw::new(*rest, forms, table, UnitOffset(0));
+    let read = entries.read_attribute_inline(spec)?;
+    rest.skip(entries.next_offset().0)?;
+    Ok(read)
 }
 
 /// Returns the id of the split compilation unit, if there is exactly one. Errors recur when the unit is read.
