@@ -86,10 +86,10 @@ pub(super) struct Fast<'f> {
 }
 
 impl<'f> Fast<'f> {
-    /// Returns the inputs with another encoding.
+    /// Returns the inputs with another encoding, and the mask of its generic type.
     #[inline(always)]
-    pub fn with(self, encoding: &'f Encoding) -> Self {
-        Self { encoding, mask: mask(encoding), ..self }
+    pub fn with(self, encoding: &'f Encoding, mask: u64) -> Self {
+        Self { encoding, mask, ..self }
     }
 
     fn address_bits(&self) -> u32 {

@@ -77,11 +77,11 @@ impl ImplicitBits {
         Self { bits, bytes }
     }
 
-    /// Returns a number of `bytes` bytes, at most 8.
+    /// Returns a number of `bytes` bytes, at most 8. It is not larger.
     #[inline]
     pub(super) fn number(number: u64, bytes: u8, big_endian: bool) -> Self {
         let bits = u64::from(bytes) * 8;
-        let number = if bits < 64 { number & ((1 << bits) - 1) } else { number };
+        debug_assert!(bits == 64 || number >> bits == 0);
         let inline = match big_endian {
             false => u128::from(number).to_le_bytes(),
             true => (u128::from(number) << ((128 - bits) & 127)).to_be_bytes(),

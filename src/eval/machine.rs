@@ -83,8 +83,8 @@ impl Architecture for Target {
     }
 
     fn whole_register_bits(&self, reg: Reg) -> Option<u32> {
-        let register = self.register(reg)?;
-        (!(self.has_lane_expressions() && register.is_vector())).then_some(register.bits)
+        let registers = self.registers_of(reg)?;
+        (!(self.has_lane_expressions() && registers.are_vectors())).then_some(registers.bits())
     }
 
     fn lane_bits(&self, reg: Reg) -> Option<u32> {

@@ -254,9 +254,10 @@ impl Evaluator {
                 let has_room = self.limits.steps.min(self.limits.stack.into()) > 0;
                 (context.frame == 0 && has_room).then_some(Whole::Register { reg, bits })
             }
-            Single::FrameBase(by) => {
-                self.fast(machine, context).with(encoding).based_on_frame(&mut self.slots, by)
-            }
+            Single::FrameBase(by) => self
+                .fast(machine, context)
+                .with(encoding, fast::mask(encoding))
+                .based_on_frame(&mut self.slots, by),
         }
     }
 

@@ -300,13 +300,27 @@ impl Target {
         }
     }
 
+    /// Returns the registers to which a register belongs.
+    #[inline]
+    pub(crate) fn registers_of(&self, reg: Reg) -> Option<&Registers> {
+        match self.0.registers.iter().find(|registers| registers.contains(reg)) {
+            Some(registers) => Some(registers),
+            None => self.others_of(reg),
+        }
+    }
+
     /// Returns the register of a number that is an alias or a name.
     #[cold]
     fn other(&self, reg: Reg) -> Option<Register<'_>> {
-        self.0.registers.iter().find_map(|registers| {
-            let reg = registers.aliased(reg).or_else(|| registers.is_packed(reg).then_some(reg))?;
-            Some(registers.register(reg))
-        })
+        let registers = self.others_of(reg)?;
+        Some(registers.register(registers.aliased(reg).unwrap_or(reg)))
+    }
+
+    /// Returns the registers of a number that is an alias or a name.
+    #[cold]
+    fn others_of(&self, reg: Reg) -> Option<&Registers> {
+        let mut all = self.0.registers.iter();
+        all.find(|registers| registers.aliased(reg).is_some() || registers.is_packed(reg))
     }
 
     /// Returns the ranges of registers with consecutive numbers, in the order of the target's manual.

@@ -176,6 +176,11 @@ impl Registers {
         (self.first..self.first + self.count).map(move |number| self.register(Reg(number)))
     }
 
+    /// Whether each of the registers has more than one lane.
+    pub(crate) fn are_vectors(&self) -> bool {
+        self.lanes > 1
+    }
+
     #[inline]
     pub(super) fn register(&self, reg: Reg) -> Register<'_> {
         Register { reg, bits: self.bits, lanes: self.lanes, of: self }

@@ -103,7 +103,7 @@ impl Evaluator {
         then: impl FnOnce(&Fast<'_>, Found, &mut Slots, &mut Location) -> Option<T>,
     ) -> Option<T> {
         let program = expr.program()?;
-        let fast = self.fast(machine, context).with(expr.encoding_ref());
+        let fast = self.fast(machine, context).with(expr.encoding_ref(), program.mask);
         let is_allowed = context.initial.is_empty()
             && context.frame == 0
             && (context.place == Where::Location || program.is_for_cfi)

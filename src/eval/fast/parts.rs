@@ -11,7 +11,7 @@ pub(in super::super) struct Parts {
     /// Number of parts of the composite.
     len: usize,
     /// Total size in bits.
-    bits: u128,
+    bits: u64,
 }
 
 impl Parts {
@@ -27,17 +27,19 @@ impl Parts {
         self.len
     }
 
-    /// Adds a part of `bits` bits. Its location owns no memory.
+    /// Adds a part of `bits` bits. Its location owns no memory, and is constructed in its place: a copy would wait for
+    /// the parts of the location to be written.
     #[inline(always)]
-    pub fn add(&mut self, bits: u64, location: Location) {
+    pub fn add(&mut self, bits: u64, location: impl FnOnce() -> Location) {
         if self.len == self.all.len() {
             self.grow();
         }
         let Some(part) = self.all.get_mut(self.len) else { return };
-        (part.start, part.bits) = (self.bits, bits.into());
-        replace(&mut part.location, location);
+        (part.start, part.bits) = (self.bits.into(), bits.into());
+        // The old location owns no memory, so that nothing needs to be dropped.
+        core::mem::forget(core::mem::replace(&mut part.location, location()));
         self.len += 1;
-        self.bits += u128::from(bits);
+        self.bits += bits;
     }
 
     #[cold]
@@ -47,27 +49,31 @@ impl Parts {
 
     /// Returns the composite built so far.
     pub fn composite(&self) -> Option<Composite> {
-        (self.len > 0).then(|| Composite::of_plain_parts(self.all[..self.len].to_vec(), self.bits))
+        (self.len > 0).then(|| Composite::of_plain_parts(self.all[..self.len].to_vec(), self.bits.into()))
     }
 
     /// Makes `location` the complete composite. Nothing is allocated if its old composite was made here and is not
     /// shared.
-    #[inline(never)]
+    #[inline(always)]
     pub fn finish(&mut self, location: &mut Location, was_made_here: bool) {
-        self.all.truncate(self.len);
+        if self.len < self.all.len() {
+            self.shrink();
+        }
         match location.own_composite().filter(|_| was_made_here) {
-            Some(composite) => composite.exchange_plain_parts(&mut self.all, self.bits),
-            None => {
-                let mut composite = Composite::of_plain_parts(core::mem::take(&mut self.all), self.bits);
-                composite.complete();
-                *location = composite.into();
-            }
+            Some(composite) => composite.exchange_plain_parts(&mut self.all, self.bits.into()),
+            None => self.hand_over(location),
         }
     }
-}
 
-/// Replaces a location that owns no memory, so that nothing needs to be dropped.
-#[inline(always)]
-fn replace(old: &mut Location, new: Location) {
-    core::mem::forget(core::mem::replace(old, new));
+    #[inline(never)]
+    fn shrink(&mut self) {
+        self.all.truncate(self.len);
+    }
+
+    #[inline(never)]
+    fn hand_over(&mut self, location: &mut Location) {
+        let mut composite = Composite::of_plain_parts(core::mem::take(&mut self.all), self.bits.into());
+        composite.complete();
+        *location = composite.into();
+    }
 }

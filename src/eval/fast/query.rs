@@ -101,7 +101,7 @@ impl Fast<'_> {
                 };
                 top.height -= 1;
             }
-            Code::PieceNothing => parts.add(one.operand, Location::undefined()),
+            Code::PieceNothing => parts.add(one.operand, Location::undefined),
             _ => return None,
         }
         Some(top)
@@ -324,7 +324,8 @@ impl Fast<'_> {
         if !fits(bits, address, self.mask) {
             return None;
         }
-        parts.add(bits, Location::memory(SpaceId::DEFAULT, self.address_bits(), address));
+        let address_bits = self.address_bits();
+        parts.add(bits, || Location::memory(SpaceId::DEFAULT, address_bits, address));
         Some(())
     }
 
@@ -334,22 +335,26 @@ impl Fast<'_> {
         if !fits(one.operand, address, space.last()) {
             return None;
         }
-        parts.add(one.operand, space.location(address));
+        parts.add(one.operand, || space.location(address));
         Some(())
     }
 
     #[inline(always)]
     pub(super) fn known_piece(&self, bits: u64, number: u64, parts: &mut Parts) {
-        parts.add(bits, self.implicit(number));
+        let (bytes, big_endian) = (self.encoding.address_bytes, self.machine.is_big_endian());
+        parts.add(bits, || implicit(number, bytes, big_endian));
     }
 
     /// Returns the implicit location of a value of the generic type.
-    #[inline(always)]
     pub(super) fn implicit(&self, number: u64) -> Location {
-        let bytes = self.encoding.address_bytes;
-        let bits = ImplicitBits::number(number, bytes.min(8), self.machine.is_big_endian());
-        Storage::Implicit(bits).into()
+        implicit(number, self.encoding.address_bytes, self.machine.is_big_endian())
     }
+}
+
+/// Returns the implicit location of a number of `bytes` bytes, at most 8.
+#[inline(always)]
+fn implicit(number: u64, bytes: u8, big_endian: bool) -> Location {
+    Storage::Implicit(ImplicitBits::number(number, bytes, big_endian)).into()
 }
 
 /// Adds a piece of a register of `size` bits, from a bit on.
@@ -358,7 +363,7 @@ pub(super) fn add_register(one: &Instruction, size: u32, from: u64, parts: &mut 
     if one.operand > u64::from(size).checked_sub(from)? {
         return None;
     }
-    parts.add(one.operand, register(one.small, size, from));
+    parts.add(one.operand, || register(one.small, size, from));
     Some(())
 }
 
@@ -369,8 +374,8 @@ pub(super) fn register(reg: u32, bits: u32, from: u64) -> Location {
     SingleLocation { storage, offset: from.into() }.into()
 }
 
-/// Whether a piece of `bits` bits ends at or before the last address.
+/// Whether a piece of `bits` bits, which are whole bytes, ends at or before the last address.
 #[inline(always)]
 fn fits(bits: u64, address: u64, last: u64) -> bool {
-    bits <= (last - address).saturating_mul(8).saturating_add(8)
+    bits / 8 <= (last - address).saturating_add(1)
 }
