@@ -4,6 +4,8 @@
 //! Values of other types have the signedness of their type. Overflow wraps: the low bits remain. Vectors are computed
 //! element by element.
 
+use core::cmp::Ordering;
+
 use crate::error::Count;
 use num_bigint::{BigInt, BigUint};
 
@@ -47,6 +49,21 @@ pub(super) enum Compare {
     Le,
     Lt,
     Ne,
+}
+
+impl Compare {
+    /// Whether the comparison is true for operands of this order.
+    #[inline(always)]
+    pub fn holds(self, order: Ordering) -> bool {
+        match self {
+            Self::Eq => order.is_eq(),
+            Self::Ge => order.is_ge(),
+            Self::Gt => order.is_gt(),
+            Self::Le => order.is_le(),
+            Self::Lt => order.is_lt(),
+            Self::Ne => order.is_ne(),
+        }
+    }
 }
 
 /// Representation of an element in calculations.
@@ -168,15 +185,7 @@ pub(super) fn compare(op: Compare, left: &Value, right: &Value) -> Result<bool, 
         };
     }
     // An unordered result (NaN) is unequal, and neither greater nor less.
-    let Some(ordering) = order(left, right) else { return Ok(op == Compare::Ne) };
-    Ok(match op {
-        Compare::Eq => ordering.is_eq(),
-        Compare::Ge => ordering.is_ge(),
-        Compare::Gt => ordering.is_gt(),
-        Compare::Le => ordering.is_le(),
-        Compare::Lt => ordering.is_lt(),
-        Compare::Ne => ordering.is_ne(),
-    })
+    Ok(order(left, right).map_or(op == Compare::Ne, |order| op.holds(order)))
 }
 
 /// Whether a value is 0 (`DW_OP_bra`): the number 0, or a vector of only zeros.

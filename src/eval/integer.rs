@@ -1,13 +1,28 @@
-//! Integers of any size: machine integers up to 128 bits, big integers beyond.
+//! Integers of any size: machine [words](super::word) up to 64 bits, big integers beyond.
 
 use num_bigint::{BigInt, Sign};
 
 use super::arith::{Binary, Unary};
 use super::fault::{Fault, error};
 use super::value::{BaseType, Value};
+use super::word::{self, Signs};
 
-/// Largest size of machine integers in bits.
-const NARROW: u64 = 128;
+/// Returns the number of bits of a word that the integers of a type do not have. `None` if they are larger.
+fn unused(ty: BaseType) -> Option<u32> {
+    (1..=64).contains(&ty.size()).then(|| 64 - ty.size() as u32)
+}
+
+fn signs(ty: BaseType) -> Signs {
+    match ty.encoding {
+        _ if ty.is_generic() => Signs::Generic,
+        encoding if encoding.is_signed() => Signs::Signed,
+        _ => Signs::Unsigned,
+    }
+}
+
+fn word(value: &Value) -> u64 {
+    value.low_u128() as u64
+}
 
 /// Whether the type is signed for operations that take the generic type as signed.
 pub(super) fn signed_like_generic(ty: BaseType) -> bool {
@@ -31,54 +46,17 @@ pub(super) fn of_big(ty: BaseType, number: &BigInt) -> Value {
     Value::from_bytes(ty, &bytes)
 }
 
-fn of_narrow(ty: BaseType, bits: u128) -> Value {
-    match ty.size() {
-        ..=64 => Value::new(ty, bits as u64),
-        _ => Value::from_bytes(ty, &bits.to_le_bytes()),
-    }
-}
-
 #[cold]
 fn division_by_zero() -> Fault {
     error("division by zero")
 }
 
-/// Computes an operation on two integers of one type. Shift counts are always unsigned.
+/// Computes an operation on two integers of one type.
 pub(super) fn binary(op: Binary, left: &Value, right: &Value) -> Result<Value, Fault> {
     let ty = left.ty();
-    if ty.size() > NARROW {
-        return wide_binary(op, left, right);
-    }
-    let (a, b) = (left.low_u128(), right.low_u128());
-    let divides = matches!(op, Binary::Div | Binary::Mod | Binary::ModFloor);
-    if divides && b == 0 {
-        return Err(division_by_zero());
-    }
-    let (sa, sb) = (left.as_i128().unwrap_or(0), right.as_i128().unwrap_or(0));
-    let shift = u32::try_from(b).unwrap_or(u32::MAX);
-    let signed = signed_like_generic(ty);
-    let bits = match op {
-        Binary::And => a & b,
-        Binary::Or => a | b,
-        Binary::Xor => a ^ b,
-        Binary::Plus => a.wrapping_add(b),
-        Binary::Minus => a.wrapping_sub(b),
-        Binary::Mul => a.wrapping_mul(b),
-        Binary::Div if signed => sa.wrapping_div(sb) as u128,
-        Binary::Div => a / b,
-        Binary::Mod if ty.encoding.is_signed() => sa.wrapping_rem(sb) as u128,
-        // For unsigned numbers both remainders are equal, so the operation would be redundant for the generic type
-        // unless it is taken as signed.
-        Binary::ModFloor if signed => {
-            let rest = sa.wrapping_rem(sb);
-            if rest != 0 && (rest < 0) != (sb < 0) { (rest + sb) as u128 } else { rest as u128 }
-        }
-        Binary::Mod | Binary::ModFloor => a % b,
-        Binary::Shl => a.checked_shl(shift).unwrap_or(0),
-        Binary::Shra if signed => (sa >> shift.min(127)) as u128,
-        Binary::Shr | Binary::Shra => a.checked_shr(shift).unwrap_or(0),
-    };
-    Ok(of_narrow(ty, bits))
+    let Some(unused) = unused(ty) else { return wide_binary(op, left, right) };
+    let result = word::binary(op, signs(ty), unused, word(left), word(right));
+    result.map(|bits| Value::new(ty, bits)).ok_or_else(division_by_zero)
 }
 
 fn wide_binary(op: Binary, left: &Value, right: &Value) -> Result<Value, Fault> {
@@ -118,41 +96,34 @@ fn wide_binary(op: Binary, left: &Value, right: &Value) -> Result<Value, Fault> 
 /// Computes an operation on one integer. `DW_OP_abs` "interprets it as a signed value" of any type.
 pub(super) fn unary(op: Unary, value: &Value) -> Value {
     let ty = value.ty();
-    if ty.size() > NARROW {
-        let number = big(value, op == Unary::Abs);
-        return match op {
-            Unary::Abs => of_big(ty, &BigInt::from(number.magnitude().clone())),
-            Unary::Neg => of_big(ty, &-number),
-            Unary::Not => of_big(ty, &!number),
-        };
+    if let Some(unused) = unused(ty) {
+        return Value::new(ty, word::unary(op, unused, word(value)));
     }
-    let bits = value.low_u128();
-    of_narrow(
-        ty,
-        match op {
-            Unary::Not => !bits,
-            Unary::Neg => bits.wrapping_neg(),
-            Unary::Abs => value.as_i128().unwrap_or(0).unsigned_abs(),
-        },
-    )
+    let number = big(value, op == Unary::Abs);
+    match op {
+        Unary::Abs => of_big(ty, &BigInt::from(number.magnitude().clone())),
+        Unary::Neg => of_big(ty, &-number),
+        Unary::Not => of_big(ty, &!number),
+    }
 }
 
 pub(super) fn compare(left: &Value, right: &Value) -> core::cmp::Ordering {
-    let signed = signed_like_generic(left.ty());
-    if left.ty().size() > NARROW {
-        return big(left, signed).cmp(&big(right, signed));
-    }
-    match signed {
-        true => left.as_i128().cmp(&right.as_i128()),
-        false => left.low_u128().cmp(&right.low_u128()),
+    let ty = left.ty();
+    match unused(ty) {
+        Some(unused) => word::order(signs(ty), unused, word(left), word(right)),
+        None => {
+            let signed = signed_like_generic(ty);
+            big(left, signed).cmp(&big(right, signed))
+        }
     }
 }
 
 /// Returns the same number in another integral type, truncated to its size.
 pub(super) fn resize(value: &Value, ty: BaseType) -> Value {
-    let signed = value.ty().encoding.is_signed();
-    if value.ty().size().max(ty.size()) > NARROW {
-        return of_big(ty, &big(value, signed));
+    let is_signed = value.ty().encoding.is_signed();
+    match unused(value.ty()).filter(|_| ty.size() <= 64) {
+        Some(unused) if is_signed => Value::new(ty, word::signed(unused, word(value)) as u64),
+        Some(_) => Value::new(ty, word(value)),
+        None => of_big(ty, &big(value, is_signed)),
     }
-    of_narrow(ty, if signed { value.as_i128().unwrap_or(0) as u128 } else { value.low_u128() })
 }

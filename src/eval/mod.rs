@@ -51,7 +51,6 @@ mod fast;
 pub mod fault;
 mod float;
 pub(crate) mod forward;
-mod generic;
 mod integer;
 pub mod lists;
 pub mod location;
@@ -70,6 +69,7 @@ pub mod unwind;
 pub mod value;
 pub mod wave;
 mod wide;
+mod word;
 pub mod write;
 
 pub use attributes::{MemberLocation, Property};

@@ -71,9 +71,6 @@ pub fn are_equal(left: &[Span], right: &[Span]) -> bool {
     let mut left = Cursor::new(left);
     let mut right = Cursor::new(right);
     loop {
-        if left.take_equal(&mut right) {
-            continue;
-        }
         match (left.left(), right.left()) {
             (None, None) => return true,
             (Some(a), Some(b)) => {
@@ -119,17 +116,6 @@ impl<'a> Cursor<'a> {
 
     fn left(&self) -> Option<u128> {
         Some(self.spans.first()?.bits - self.used)
-    }
-
-    /// Takes the next span of both, if both have it whole and it is the same. That compares without copies.
-    fn take_equal(&mut self, other: &mut Self) -> bool {
-        match (self.spans, other.spans) {
-            ([one, rest @ ..], [same, others @ ..]) if (self.used, other.used) == (0, 0) && one == same => {
-                (*self, *other) = (Cursor::new(rest), Cursor::new(others));
-                true
-            }
-            _ => false,
-        }
     }
 
     fn take(&mut self, bits: u128) -> Vec<SingleLocation> {

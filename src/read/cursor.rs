@@ -20,21 +20,25 @@ impl<'a> Cursor<'a> {
     }
 
     /// Returns the cursor at another offset. `what` describes the item there.
+    #[inline]
     pub(crate) fn at(mut self, offset: u64, what: &str) -> Result<Self> {
         match usize::try_from(offset) {
             Ok(at) if at <= self.bytes.len() => {
                 self.at = at;
                 Ok(self)
             }
-            _ => {
-                let size = self.bytes.len();
-                let text = format!(
-                    "{what}: the offset is outside of the section, which has {size:#x}",
-                    size = Count(size, "byte")
-                );
-                Err(self.place(Error::malformed(text), offset))
-            }
+            _ => Err(self.outside(offset, what)),
         }
+    }
+
+    #[cold]
+    fn outside(&self, offset: u64, what: &str) -> Error {
+        let size = self.bytes.len();
+        let text = format!(
+            "{what}: the offset is outside of the section, which has {size:#x}",
+            size = Count(size, "byte")
+        );
+        self.place(Error::malformed(text), offset)
     }
 
     /// Limits the cursor to `len` bytes from here.
@@ -93,11 +97,6 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Returns all bytes of the section, up to the limit.
-    pub(crate) fn bytes(&self) -> &'a [u8] {
-        self.bytes
-    }
-
     /// Returns the remaining bytes, without reading them.
     pub(crate) fn rest(&self) -> &'a [u8] {
         self.clone().take_rest()
@@ -111,6 +110,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Reads a number of 1 to 8 bytes.
+    #[inline]
     pub(crate) fn uint(&mut self, len: u8, what: &str) -> Result<u64> {
         debug_assert!((1..=8).contains(&len));
         let bytes = self.take(len.into(), what)?;
@@ -142,11 +142,6 @@ impl<'a> Cursor<'a> {
 
     #[inline]
     pub(crate) fn uleb(&mut self, what: &str) -> Result<u64> {
-        // Most numbers have one byte.
-        if let Some(&byte @ ..0x80) = self.bytes.get(self.at) {
-            self.at += 1;
-            return Ok(byte.into());
-        }
         match read_uleb(self.bytes, self.at) {
             Some((value, at)) => {
                 self.at = at;

@@ -9,7 +9,7 @@ use super::Object;
 use super::entry::{Entries, Entry};
 use super::frame::{FrameSection, Frames};
 use super::line::LineProgram;
-use super::lists::{List, ListEntry, ListFormat, Pairs, RawList};
+use super::lists::{List, ListEntry, ListFormat, RawList};
 use super::sections::{Base, Sections};
 use super::units::Reader;
 use super::value::{Slice, Strings};
@@ -281,13 +281,7 @@ impl<'o> Dwarf<'o> {
         offset: u64,
         into: &mut Vec<ListEntry<'o>>,
     ) -> Result<()> {
-        let (format, base) = (unit.location_format(), unit.low_pc.unwrap_or(0));
-        let mut pairs = Pairs { bytes: format.bytes(&self.sections), at: offset, base };
-        if format == ListFormat::Loclists && pairs.read(self, unit, into) {
-            return Ok(());
-        }
-        let list = List::new(self.raw_locations(unit, pairs.at)?, self, unit);
-        list.with_base(pairs.base).try_for_each(|entry| entry.map(|entry| into.push(entry)))
+        self.locations(unit, offset)?.try_for_each(|entry| entry.map(|entry| into.push(entry)))
     }
 
     /// Returns the entries of the location list at an offset, as encoded.

@@ -8,7 +8,7 @@ use super::cursor::{Cursor, is_address_size, max_address};
 use super::dwarf::{Dwarf, Unit};
 use super::sections::{Base, Sections};
 use crate::error::{Count, Error, ErrorKind, Result};
-use crate::op::{Encoding, read_uleb};
+use crate::op::Encoding;
 
 /// Section of a list, which determines its encoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -165,8 +165,9 @@ impl<'o> RawList<'o> {
     fn read(&mut self) -> Result<RawEntry<'o>> {
         let offset = self.from.offset();
         let kind = match self.format {
-            ListFormat::Loclists => self.kind(offset, true)?,
-            ListFormat::Rnglists => self.kind(offset, false)?,
+            format @ (ListFormat::Loclists | ListFormat::Rnglists) => {
+                self.kind(offset, format == ListFormat::Loclists)?
+            }
             ListFormat::SplitLoc => self.split_kind(offset)?,
             ListFormat::Loc | ListFormat::Ranges => self.pair()?,
         };
@@ -186,6 +187,7 @@ impl<'o> RawList<'o> {
     }
 
     /// Reads the kind and numbers of a DWARF 5 entry. Kinds up to 4 have the same numbers in both sections.
+    #[inline]
     fn kind(&mut self, offset: u64, has_locations: bool) -> Result<ListKind> {
         const WHAT: &str = "a list entry";
         let code = self.from.u8(WHAT)?;
@@ -373,66 +375,6 @@ impl<'o> List<'o> {
         let table = sections.cursor(".debug_addr", sections.debug_addr);
         let addresses = dwarf.knows_addresses(unit).then_some((base, table));
         Self { list: Addressed::new(raw, unit.low_pc.unwrap_or(0)), addresses }
-    }
-}
-
-impl<'o> List<'o> {
-    /// Returns the rest of a list, behind entries that set the base address.
-    pub(super) fn with_base(mut self, base: u64) -> Self {
-        self.list.base = base;
-        self
-    }
-}
-
-/// Position in a list of `.debug_loclists`, for reading entries in the most frequent encodings: base addresses by index,
-/// offsets from them, and the end.
-pub(super) struct Pairs<'o> {
-    pub(super) bytes: &'o [u8],
-    pub(super) at: u64,
-    pub(super) base: u64,
-}
-
-impl<'o> Pairs<'o> {
-    /// Appends entries, and returns whether the list ends. Stops before any other entry, and before one that cannot be
-    /// read.
-    #[inline]
-    pub(super) fn read(&mut self, dwarf: &Dwarf<'o>, unit: &Unit<'o>, into: &mut Vec<ListEntry<'o>>) -> bool {
-        let Encoding { address_bytes, .. } = unit.encoding;
-        let mask = max_address(address_bytes);
-        loop {
-            let Ok(at) = usize::try_from(self.at) else { return false };
-            match self.bytes.get(at) {
-                Some(0) => return true,
-                Some(1) => {
-                    let Some((index, after)) = read_uleb(self.bytes, at + 1) else { return false };
-                    let table = dwarf.main_sections(unit).debug_addr;
-                    let base = Base { offset: unit.addr_base, encoding: unit.encoding };
-                    let base = base.number(table, index, address_bytes);
-                    let Some(base) = base.filter(|_| dwarf.knows_addresses(unit)) else { return false };
-                    (self.base, self.at) = (base, after as u64);
-                }
-                Some(4) => {
-                    let Some((entry, after)) = self.pair(at, mask) else { return false };
-                    into.push(entry);
-                    self.at = after as u64;
-                }
-                _ => return false,
-            }
-        }
-    }
-
-    /// Reads a pair of offsets with an expression. Returns also the offset behind them.
-    #[inline]
-    fn pair(&self, at: usize, mask: u64) -> Option<(ListEntry<'o>, usize)> {
-        let (start, next) = read_uleb(self.bytes, at + 1)?;
-        let (end, next) = read_uleb(self.bytes, next)?;
-        let (length, next) = read_uleb(self.bytes, next)?;
-        let after = next.checked_add(usize::try_from(length).ok()?)?;
-        let expr = self.bytes.get(next..after)?;
-        let kind = ListKind::Pair { start, end };
-        let add = |by| self.base.wrapping_add(by) & mask;
-        let (start, end) = (add(start), add(end));
-        Some((ListEntry { offset: at as u64, kind, start, end, expr }, after))
     }
 }
 

@@ -127,12 +127,8 @@ impl<'o> Sections<'o> {
     /// Returns the offset in `.debug_str` of string `index` of the table at `base`.
     #[inline]
     pub(super) fn indexed_string_offset(&self, base: Base, index: u64) -> Result<u64> {
-        let bytes = base.encoding.offset_bytes;
-        if let Some(offset) = base.number(self.debug_str_offsets, index, bytes) {
-            return Ok(offset);
-        }
-        let from = self.cursor(".debug_str_offsets", self.debug_str_offsets);
-        base.element(from, index, bytes, "a string by index")?.uint(bytes, "a string by index")
+        let table = self.cursor(".debug_str_offsets", self.debug_str_offsets);
+        base.number(table, index, base.encoding.offset_bytes, "a string by index")
     }
 
     /// Returns address `index` of the table at `base` of `.debug_addr`. Indices count from 0.
@@ -168,48 +164,28 @@ pub(super) fn lists_header(encoding: Encoding) -> u64 {
 }
 
 impl Base {
-    /// Returns the number of 4 or 8 bytes at an index of a little-endian table. `None` for others, and where there is
-    /// none: [`element`](Self::element) has the reason.
+    /// Returns the number of `bytes` bytes at an index of a table. Without a base, a table before DWARF 5 starts with the
+    /// section.
     #[inline]
-    pub(super) fn number(self, table: &[u8], index: u64, bytes: u8) -> Option<u64> {
-        let base = self.offset.or_else(|| (self.encoding.version < 5).then_some(0))?;
-        let at = usize::try_from(index.checked_mul(bytes.into())?.checked_add(base)?).ok()?;
-        let rest = table.get(at..).filter(|_| !self.encoding.big_endian)?;
-        match bytes {
-            4 => rest.first_chunk().map(|bytes| u32::from_le_bytes(*bytes).into()),
-            8 => rest.first_chunk().map(|bytes| u64::from_le_bytes(*bytes)),
-            _ => None,
-        }
-    }
-
-    /// Returns address `index` of a table of addresses.
-    pub(super) fn address(self, from: Cursor<'_>, index: u64) -> Result<u64> {
-        const WHAT: &str = "an address by index";
-        let bytes = self.encoding.address_bytes;
-        match self.number(from.bytes(), index, bytes) {
-            Some(address) => Ok(address),
-            None => self.element(from, index, bytes, WHAT)?.uint(bytes, WHAT),
-        }
-    }
-
-    /// Returns the element at an index. Without a base, a table before DWARF 5 starts with the section.
-    pub(super) fn element<'o>(
-        self,
-        from: Cursor<'o>,
-        index: u64,
-        bytes: u8,
-        what: &str,
-    ) -> Result<Cursor<'o>> {
+    pub(super) fn number(self, table: Cursor<'_>, index: u64, bytes: u8, what: &str) -> Result<u64> {
         debug_assert!(is_address_size(bytes));
         let base = match self.offset {
             Some(base) => base,
             None if self.encoding.version < 5 => 0,
-            None => {
-                let text = format!("{what} {index}: the unit has no base of its table");
-                return Err(crate::Error::new(ErrorKind::Malformed(text)));
-            }
+            None => return Err(no_base(index, what)),
         };
         let offset = index.checked_mul(bytes.into()).and_then(|by| by.checked_add(base));
-        from.at(offset.unwrap_or(u64::MAX), what)
+        table.at(offset.unwrap_or(u64::MAX), what)?.uint(bytes, what)
     }
+
+    /// Returns address `index` of a table of addresses.
+    #[inline]
+    pub(super) fn address(self, table: Cursor<'_>, index: u64) -> Result<u64> {
+        self.number(table, index, self.encoding.address_bytes, "an address by index")
+    }
+}
+
+#[cold]
+fn no_base(index: u64, what: &str) -> crate::Error {
+    crate::Error::new(ErrorKind::Malformed(format!("{what} {index}: the unit has no base of its table")))
 }

@@ -1,8 +1,7 @@
 //! Reader of units: headers, abbreviations and entries are decoded by `gimli`, and values are resolved here.
 
 use gimli::{
-    AttributeSpecification, AttributeValue, DebugAbbrev, DebugInfo, DebugTypes, Reader as _, UnitOffset,
-    constants as dw,
+    AttributeSpecification, DebugAbbrev, DebugInfo, DebugTypes, Reader as _, UnitOffset, constants as dw,
 };
 use hashbrown::HashMap;
 
@@ -10,7 +9,7 @@ use super::abbrev;
 use super::abbreviations::ByAbbreviation;
 use super::cursor::is_address_size;
 use super::dwarf::{Dwarf, Node, Unit};
-use super::sections::{Base, Sections};
+use super::sections::Sections;
 use super::shape::{Shape, Step};
 use super::unit_fields::new_unit;
 use super::value::{Slice, Strings, resolve};
@@ -222,10 +221,10 @@ impl<'m, 'o> Reader<'m, 'o> {
                 let read = skip.and_then(|()| read(&mut rest, unit.forms, table, *spec));
                 let read = read.map_err(|error| self.broken(error, "an entry", offset))?;
                 if *is_checked {
-                    self.check(unit, &read).map_err(|error| {
+                    if let Err(error) = resolve(&self.dwarf, unit, read.name(), read.raw_value()) {
                         let unit = unit.name.as_deref().map(String::from);
-                        self.place(error, offset).or_at(At { unit, ..At::default() })
-                    })?;
+                        return Err(self.place(error, offset).or_at(At { unit, ..At::default() }));
+                    }
                 }
             }
             rest.skip(shape.rest).map_err(|error| self.broken(error, "an entry", offset))?;
@@ -263,35 +262,6 @@ impl<'m, 'o> Reader<'m, 'o> {
             unit.set_rest(one.name(), value);
         }
         Ok(())
-    }
-
-    /// Checks that an attribute's value can be resolved.
-    #[inline]
-    fn check(&self, unit: &Unit<'o>, read: &Raw<'o>) -> Result<()> {
-        let Dwarf { sections, strings, .. } = &self.dwarf;
-        let number = |offset, table: &[u8], index: usize| {
-            let base = Base { offset, encoding: unit.encoding };
-            base.number(table, index as u64, unit.encoding.offset_bytes)
-        };
-        let is_known = match read.raw_value() {
-            AttributeValue::DebugStrRef(offset) => offset.0 < strings.debug_str.len(),
-            AttributeValue::DebugLineStrRef(offset) => offset.0 < strings.debug_line_str.len(),
-            AttributeValue::DebugStrOffsetsIndex(index) => {
-                let offset = number(unit.str_offsets_base, sections.debug_str_offsets, index.0);
-                offset.is_some_and(|offset| offset < strings.debug_str.len() as u64)
-            }
-            AttributeValue::DebugLocListsIndex(index) => {
-                number(unit.loclists_base, sections.debug_loclists, index.0).is_some()
-            }
-            AttributeValue::Udata(_) | AttributeValue::Sdata(_) | AttributeValue::UnitRef(_) => true,
-            _ => false,
-        };
-        if is_known { Ok(()) } else { self.resolved(unit, read) }
-    }
-
-    #[inline(never)]
-    fn resolved(&self, unit: &Unit<'o>, read: &Raw<'o>) -> Result<()> {
-        resolve(&self.dwarf, unit, read.name(), read.raw_value()).map(drop)
     }
 
     /// Copies attributes of a split unit from its skeleton. DWARF 5 section 3.1.3.

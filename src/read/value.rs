@@ -289,11 +289,6 @@ pub(super) fn resolve<'o>(
 /// Returns the offset of list `index` of the table at `base`. Its elements count from the start of the table.
 #[inline]
 fn list_offset(base: Base, table: super::cursor::Cursor<'_>, index: u64) -> Result<u64> {
-    const WHAT: &str = "an indexed list";
-    let bytes = base.encoding.offset_bytes;
-    let offset = match base.number(table.bytes(), index, bytes) {
-        Some(offset) => offset,
-        None => base.element(table, index, bytes, WHAT)?.uint(bytes, WHAT)?,
-    };
+    let offset = base.number(table, index, base.encoding.offset_bytes, "an indexed list")?;
     Ok(base.offset.unwrap_or(0).saturating_add(offset))
 }

@@ -2,7 +2,7 @@
 
 use super::super::arith::{Binary, Compare, Unary};
 use super::super::branch::Branches;
-use super::super::generic;
+use super::super::word::{self, Signs};
 use super::code::Bytes;
 use super::instruction::{Code, Instruction};
 use super::kinds::{Kind, Packed};
@@ -423,19 +423,19 @@ impl<'c> Calculate<'c> for Calculation<'_, 'c> {
     #[inline(always)]
     fn unary(&mut self, op: Unary) -> Option<()> {
         self.at.kind.number()?;
-        self.at.top.number = generic::unary(op, self.unused(), self.at.top.number) & self.mask;
+        self.at.top.number = word::unary(op, self.unused(), self.at.top.number) & self.mask;
         self.at.kind = Packed::VALUE;
         Some(())
     }
 
     #[inline(always)]
     fn binary(&mut self, op: Binary) -> Option<()> {
-        self.two(|unused, left, right| generic::binary(op, unused, left, right))
+        self.two(|unused, left, right| word::binary(op, Signs::Generic, unused, left, right))
     }
 
     #[inline(always)]
     fn compare(&mut self, op: Compare) -> Option<()> {
-        self.two(|unused, left, right| Some(generic::compare(op, unused, left, right)))
+        self.two(|unused, left, right| Some(word::compare(op, unused, left, right)))
     }
 
     #[inline(always)]

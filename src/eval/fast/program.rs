@@ -1,7 +1,7 @@
 //! Execution of compiled instructions.
 
 use super::super::arith::{Binary, Compare, Unary};
-use super::super::generic;
+use super::super::word::{self, Signs};
 use super::Fast;
 use super::compile::Program;
 use super::direct::rotate;
@@ -72,19 +72,20 @@ impl Execution<'_> {
         macro_rules! binary {
             ($op:ident) => {{
                 height -= 1;
-                top = generic::binary(Binary::$op, unused, *slot(numbers, height, 0), top)? & mask;
+                top =
+                    word::binary(Binary::$op, Signs::Generic, unused, *slot(numbers, height, 0), top)? & mask;
             }};
             ($op:ident, $right:expr) => {
-                top = generic::binary(Binary::$op, unused, top, $right)? & mask
+                top = word::binary(Binary::$op, Signs::Generic, unused, top, $right)? & mask
             };
         }
         macro_rules! compare {
             ($op:ident) => {{
                 height -= 1;
-                top = generic::compare(Compare::$op, unused, *slot(numbers, height, 0), top);
+                top = word::compare(Compare::$op, unused, *slot(numbers, height, 0), top);
             }};
             ($op:ident, $right:expr) => {
-                top = generic::compare(Compare::$op, unused, top, $right)
+                top = word::compare(Compare::$op, unused, top, $right)
             };
         }
         macro_rules! jump {
@@ -141,9 +142,9 @@ impl Execution<'_> {
                 Code::ShraConst => binary!(Shra, one.operand),
                 Code::XorConst => binary!(Xor, one.operand),
                 Code::Square => top = top.wrapping_mul(top) & mask,
-                Code::Abs => top = generic::unary(Unary::Abs, unused, top) & mask,
-                Code::Neg => top = generic::unary(Unary::Neg, unused, top) & mask,
-                Code::Not => top = generic::unary(Unary::Not, unused, top) & mask,
+                Code::Abs => top = word::unary(Unary::Abs, unused, top) & mask,
+                Code::Neg => top = word::unary(Unary::Neg, unused, top) & mask,
+                Code::Not => top = word::unary(Unary::Not, unused, top) & mask,
 
                 Code::Eq => compare!(Eq),
                 Code::Ge => compare!(Ge),

@@ -1,9 +1,9 @@
 //! Instructions that query the machine or the target. `None` marks a possible fault; nothing is changed then.
 
 use super::super::Where;
-use super::super::generic;
 use super::super::location::{ImplicitBits, Location, SingleLocation, Storage};
 use super::super::machine::Body;
+use super::super::word;
 use super::instruction::{Code, Instruction};
 use super::opcode::FBREG;
 use super::parts::Parts;
@@ -302,14 +302,14 @@ impl Fast<'_> {
             SpaceId::DEFAULT => mask,
             space => self.space(space)?.last(),
         };
-        let by = generic::signed(mask.leading_zeros(), by);
+        let by = word::signed(mask.leading_zeros(), by);
         address.checked_add_signed(by).filter(|&address| address <= last)
     }
 
     /// Returns a bit of a register moved by a number of units.
     fn moved_in_register(&self, one: &Instruction, from: u64, by: u64) -> Option<u64> {
         let size = self.register_bits(Reg(one.small.into()))?;
-        let by = generic::signed(self.mask.leading_zeros(), by).checked_mul(one.bytes.into())?;
+        let by = word::signed(self.mask.leading_zeros(), by).checked_mul(one.bytes.into())?;
         from.checked_add_signed(by).filter(|&bit| bit < size.into())
     }
 

@@ -3,16 +3,17 @@
 //! None of these operations fails. A possible fault in any lane, or any operand other than a number of the generic
 //! type, is left to the evaluation lane by lane.
 
+use core::ops::Deref;
 use std::sync::Arc;
 
 use super::super::Where;
 use super::super::arith::{Binary, Compare, Unary};
-use super::super::generic;
 use super::super::location::{Location, Storage};
 use super::super::machine::Machine;
 use super::super::per_lane::{Places, lanes_of};
 use super::super::stack::Element;
 use super::super::value::{Numbers, Value};
+use super::super::word::{self, Signs};
 use super::run::WaveRun;
 use crate::op::Op;
 use crate::target::{Per, SpaceId};
@@ -29,10 +30,10 @@ impl Number<'_> {
         matches!(self, Self::Lanes(_))
     }
 
-    fn into_lanes(self) -> Arc<Numbers> {
+    fn into_lanes(self) -> Operand {
         match self {
-            Self::Same(number) => Arc::new([number; 64]),
-            Self::Lanes(numbers) => numbers.clone(),
+            Self::Same(number) => Operand::Same([number; 64]),
+            Self::Lanes(numbers) => Operand::Lanes(numbers.clone()),
         }
     }
 
@@ -40,6 +41,25 @@ impl Number<'_> {
         match self {
             Self::Same(number) => *number,
             Self::Lanes(numbers) => numbers[lane],
+        }
+    }
+}
+
+/// A number of each lane.
+#[allow(clippy::large_enum_variant, reason = "it is not stored")]
+enum Operand {
+    Same(Numbers),
+    Lanes(Arc<Numbers>),
+}
+
+impl Deref for Operand {
+    type Target = Numbers;
+
+    #[inline]
+    fn deref(&self) -> &Numbers {
+        match self {
+            Self::Same(numbers) => numbers,
+            Self::Lanes(numbers) => numbers,
         }
     }
 }
@@ -152,7 +172,7 @@ impl WaveRun<'_, '_> {
             ($($op:ident)*) => {
                 match op {
                     $(Binary::$op => self.replace(2, &right, |unused, a, b| {
-                        generic::binary(Binary::$op, unused, a, b).unwrap_or(0)
+                        word::binary(Binary::$op, Signs::Generic, unused, a, b).unwrap_or(0)
                     }),)*
                 }
             };
@@ -166,7 +186,7 @@ impl WaveRun<'_, '_> {
             ($($op:ident)*) => {
                 match op {
                     $(Compare::$op => self.replace(2, &right, |unused, a, b| {
-                        generic::compare(Compare::$op, unused, a, b)
+                        word::compare(Compare::$op, unused, a, b)
                     }),)*
                 }
             };
@@ -179,7 +199,7 @@ impl WaveRun<'_, '_> {
             ($($op:ident)*) => {
                 match op {
                     $(Unary::$op => self.replace(1, &[0; 64], |unused, a, _| {
-                        generic::unary(Unary::$op, unused, a)
+                        word::unary(Unary::$op, unused, a)
                     }),)*
                 }
             };
@@ -219,13 +239,12 @@ impl WaveRun<'_, '_> {
     /// Moves the location below the top by the top number, in units of `unit` bits.
     fn offset(&mut self, lanes: u64, unit: i64) -> Option<()> {
         let (number, unused) = (self.number(0)?, self.unused()?);
-        let is_small =
-            |lane| generic::signed(unused, number.in_lane(lane as usize)).unsigned_abs() < SMALL / 8;
+        let is_small = |lane| word::signed(unused, number.in_lane(lane as usize)).unsigned_abs() < SMALL / 8;
         if !lanes_of(lanes).all(is_small) {
             return None;
         }
         let numbers = number.into_lanes();
-        let by = |lane: usize| generic::signed(unused, numbers[lane]).wrapping_mul(unit);
+        let by = |lane: usize| word::signed(unused, numbers[lane]).wrapping_mul(unit);
         self.move_places(lanes, 1, by)
     }
 
